@@ -1,0 +1,226 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A Config makes an [Agent]. Only Provider is needed.
+type Config struct {
+	Name         string
+	Provider     provider.Provider
+	Instructions string // the system text
+	Tools        []tools.Tool
+
+	Model     string // asked of the Provider; empty: its own
+	MaxOutput int    // tokens of one answer; 0: the provider's default
+	Sampling  *provider.Sampling
+	Reasoning *provider.ReasoningOptions
+
+	// Journal keeps the facts of sessions. Without one they are kept in memory, as values, by the Agent: named sessions
+	// until [Agent.Forget], unnamed ones until their run ends.
+	Journal journal.Store
+	// Owner names this process to the Journal; empty: a name is made up.
+	Owner string
+
+	Limits Limits
+	Modes  []Mode
+	// Policies judge calls by their final input: deny beats ask beats allow. They may be called from several goroutines.
+	Policies []tools.Policy
+	Hooks    []Hooks
+	// StopWhen ends a run, as completed, when one of the conditions holds after a step.
+	StopWhen []Condition
+	// PauseExpires is how long a person has to decide, for tools that don't say; 0: for ever.
+	PauseExpires time.Duration
+	// InDoubt says what is done with a call that was started and that nobody knows the end of, unless it may be repeated.
+	InDoubt InDoubt
+
+	// Redact is applied to text before it is journaled or shown to a model: prompts, replies, inputs and results of tools,
+	// errors. Deltas are shown to a person as they come.
+	Redact func(string) string
+	Logger *slog.Logger // nil: nothing is logged
+	// Bare leaves out the guard that is otherwise put around Provider: retries by class, and its timeouts.
+	Bare bool
+}
+
+// InDoubt says what is done with a call in doubt.
+type InDoubt uint8
+
+// What is done with a call in doubt. One that may be repeated is repeated, always.
+const (
+	AskInDoubt  InDoubt = iota // a person decides
+	TellInDoubt                // the model is told that nobody knows, and goes on
+)
+
+// A Mode is a way of working: other tools, other limits, more instructions.
+type Mode struct {
+	Name         string
+	Instructions string // after those of the Config
+	// Tools keeps some of the agent's tools, of those whose Spec permits the mode; nil: all of them.
+	Tools  tools.Filter
+	Limits *Limits // over those of the Config
+	Model  string
+}
+
+// A mode is a Mode with what follows from it.
+type mode struct {
+	Mode
+	offered []*tools.Definition
+	names   []string
+	told    []provider.Tool
+	system  string
+}
+
+// An Agent is a model with instructions and tools. It is safe for concurrent use: sessions run beside each other, one run
+// at a time in each.
+type Agent struct {
+	// fixed at creation
+	cfg      Config
+	provider provider.Provider
+	registry *tools.Registry
+	plain    mode // without modes
+	modes    []mode
+	log      *slog.Logger
+	owner    string
+	prices   *provider.Prices
+	redact   func(string) string
+	hooked   struct{ step, afterStep, tool, afterTool bool }
+
+	left atomic.Int64 // tool calls that were left behind and still run
+
+	mu       sync.Mutex // guards what follows
+	sessions map[string]*session
+}
+
+// New returns an agent. The error joins everything that is wrong with the Config, tools and modes included.
+func New(cfg Config) (*Agent, error) {
+	a := &Agent{cfg: cfg, log: cfg.Logger, owner: cfg.Owner, redact: cfg.Redact, sessions: make(map[string]*session)}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.owner == "" {
+		a.owner = newID("o-")
+	}
+	if a.redact == nil {
+		a.redact = func(s string) string { return s }
+	}
+	var errs []error
+	reg, err := tools.NewRegistry(cfg.Tools...)
+	if err != nil {
+		errs = append(errs, &ConfigError{Field: "Tools", Problem: err.Error(), Err: err})
+		reg, _ = tools.NewRegistry()
+	}
+	a.registry = reg
+	errs = append(errs, a.addModes()...)
+	if a.provider, err = a.guard(); err != nil {
+		errs = append(errs, err)
+	}
+	for i, p := range cfg.Policies {
+		if p == nil {
+			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Policies[%d]", i), Problem: "it is nil"})
+		}
+	}
+	if cfg.MaxOutput < 0 || cfg.PauseExpires < 0 || cfg.InDoubt > TellInDoubt {
+		errs = append(errs, &ConfigError{Field: "MaxOutput, PauseExpires or InDoubt", Problem: "it is out of range; 0 is the default"})
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if info, ok := provider.Info(a.provider); ok {
+		a.prices = info.Prices
+	}
+	for _, h := range cfg.Hooks {
+		a.hooked.step = a.hooked.step || h.BeforeStep != nil
+		a.hooked.afterStep = a.hooked.afterStep || h.AfterStep != nil
+		a.hooked.tool = a.hooked.tool || h.BeforeTool != nil
+		a.hooked.afterTool = a.hooked.afterTool || h.AfterTool != nil
+	}
+	return a, nil
+}
+
+// guard returns the Provider with a guard around it, unless the Config leaves it out.
+func (a *Agent) guard() (provider.Provider, error) {
+	if a.cfg.Bare && a.cfg.Provider != nil {
+		return a.cfg.Provider, nil
+	}
+	idle := a.cfg.Limits.withDefaults().Idle
+	g, err := guard.New(a.cfg.Provider, guard.Config{Name: a.cfg.Name, Idle: idle, FirstChunk: idle})
+	if err != nil {
+		return nil, &ConfigError{Field: "Provider", Problem: err.Error(), Err: err}
+	}
+	return g, nil
+}
+
+func (a *Agent) addModes() []error {
+	var errs []error
+	known := make(map[string]bool)
+	make_ := func(m Mode) mode {
+		keep := []tools.Filter{tools.InMode(m.Name)}
+		if m.Tools != nil {
+			keep = append(keep, m.Tools)
+		}
+		out := mode{Mode: m, offered: a.registry.Filter(keep...), system: a.cfg.Instructions}
+		for _, d := range out.offered {
+			out.names = append(out.names, d.Name())
+		}
+		out.told = tools.Told(out.offered)
+		if m.Instructions != "" {
+			if out.system != "" {
+				out.system += "\n\n"
+			}
+			out.system += m.Instructions
+		}
+		return out
+	}
+	a.plain = make_(Mode{})
+	for i, m := range a.cfg.Modes {
+		if m.Name == "" || known[m.Name] {
+			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Modes[%d]", i), Problem: fmt.Sprintf("the name %q is empty or used twice", m.Name)})
+			continue
+		}
+		known[m.Name] = true
+		a.modes = append(a.modes, make_(m))
+	}
+	for _, d := range a.registry.All() {
+		for _, name := range d.Spec().Modes {
+			if !known[name] {
+				errs = append(errs, &ConfigError{Field: "Tools", Problem: fmt.Sprintf("the tool %q names the mode %q, which isn't in Config.Modes", d.Name(), name)})
+			}
+		}
+	}
+	return errs
+}
+
+// Tools returns the agent's tools, in order.
+func (a *Agent) Tools() *tools.Registry { return a.registry }
+
+// LeftBehind returns how many tool calls ignored the end of their context, were left behind, and still run.
+func (a *Agent) LeftBehind() int { return int(a.left.Load()) }
+
+// Run runs an input to its end or to a pause, and returns what came of it. The error is set for failed runs and for inputs
+// that can't be taken; a run that was stopped, by a limit or by the end of ctx, has its reason in [Result.Err]. The Result
+// is nil only if no run was begun.
+func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
+	var res *Result
+	var failure error
+	a.drive(ctx, &in, false, func(ev Event, err error) bool {
+		if err != nil {
+			failure = err
+		}
+		if end, ok := ev.(RunEnded); ok {
+			res = end.Result
+		}
+		return true
+	})
+	return res, failure
+}

@@ -1,0 +1,300 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A callRun is one tool call on its way.
+type callRun struct {
+	x    *exec
+	d    *tools.Definition // nil for an unknown tool
+	call tools.Call
+	told *provider.ToolCall // the call as the state has it, with the input that runs
+	st   *CallState
+	note string // what hooks want the model to know
+
+	// guarded by exec.mu
+	began    time.Time
+	started  bool
+	over     bool      // it has its result, or is suspended
+	overdue  time.Time // when its time limit was reached
+	gone     bool      // left behind
+	progress *Progress // the newest that wasn't shown yet
+}
+
+// newCall returns the callRun of a call of the newest reply.
+func (x *exec) newCall(c *CallState) *callRun {
+	r := x.m.s.Run
+	d, _ := x.a.registry.Lookup(c.Call.Name)
+	cr := &callRun{x: x, d: d, told: c.Call, st: c}
+	cr.call = tools.Call{
+		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
+		Key: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.m.s.Mode,
+		Succeeded: x.succeeded, OnProgress: x.progress, OnTimeout: x.overdue,
+	}
+	return cr
+}
+
+func (x *exec) indexOf(c *CallState) int {
+	calls := x.m.s.Run.Calls
+	for i := range calls {
+		if &calls[i] == c {
+			return i
+		}
+	}
+	return 0
+}
+
+// succeeded reports whether a tool has succeeded in this run.
+func (x *exec) succeeded(tool string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.m.s.Run.Tools[tool].OK > 0
+}
+
+// runCalls takes calls further: those that need nobody run, in call order, beside each other where they may; the others
+// get their result or are suspended.
+func (x *exec) runCalls(calls []int) {
+	var together []*callRun
+	for _, i := range calls {
+		c := &x.m.s.Run.Calls[i]
+		d, _ := x.a.registry.Lookup(c.Call.Name)
+		parallel := d != nil && d.Spec().Parallel()
+		if !parallel { // a barrier: what comes before it ends first
+			x.runTogether(together)
+			together = together[:0]
+		}
+		if x.left || x.ctx.Err() != nil || x.errAt != nil {
+			return
+		}
+		cr := x.newCall(c)
+		if !x.admit(cr) {
+			continue
+		}
+		if parallel {
+			together = append(together, cr)
+			continue
+		}
+		x.runTogether([]*callRun{cr})
+	}
+	x.runTogether(together)
+}
+
+// admit reports whether a call may run. One that may not has its result, or is suspended.
+func (x *exec) admit(cr *callRun) bool {
+	r, c := x.m.s.Run, cr.st
+	if c.Stand == standApproved && !c.Edited {
+		return cr.d != nil || x.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
+	}
+	l := &r.Limits
+	if t := r.Tools[c.Call.Name]; l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
+		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
+	}
+	if c.Call.Invalid != "" && !c.Edited {
+		cr.call.Input = []byte(c.Call.Invalid) // the registry says what is wrong with it
+	}
+	offered := x.offered
+	if offered == nil {
+		offered = x.currentMode().offered
+	}
+	var change func() error
+	if x.a.hooked.tool {
+		change = func() error { return x.beforeTool(cr) }
+	}
+	adm, err := x.a.registry.Admit(x.ctx, &cr.call, offered, change, x.a.cfg.Policies)
+	if err != nil {
+		x.cancel(err)
+		return false
+	}
+	if adm.Refused != nil {
+		t := r.Tools[c.Call.Name]
+		if adm.Refused.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && t.Invalid >= l.Corrections && !c.Edited {
+			x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " + partsText(adm.Refused.Parts)}, 0)
+			return false
+		}
+		x.finishCall(cr, *adm.Refused)
+		x.flush()
+		return false
+	}
+	if string(cr.call.Input) != string(c.Call.Input) || c.Call.Invalid != "" {
+		call := *c.Call
+		call.Input, call.Invalid = cr.call.Input, ""
+		cr.told = &call
+	}
+	if adm.Verdict.Effect == tools.Ask && c.Stand != standApproved && !x.ruled(cr) {
+		s := cr.d.Spec()
+		x.suspend(cr, Pause{
+			Kind: PauseApproval, Reason: adm.Verdict.Reason, Always: s.Risk < tools.High || s.AllowAlways,
+		}, s.Expires)
+		return false
+	}
+	return true
+}
+
+// ruled reports whether a standing rule lets the call run without asking.
+func (x *exec) ruled(cr *callRun) bool {
+	s := cr.d.Spec()
+	return (s.Risk < tools.High || s.AllowAlways) && slices.ContainsFunc(x.m.s.Rules, func(r Rule) bool {
+		return r.Tool == s.Name && r.Schema == cr.d.SchemaHash()
+	})
+}
+
+// refuse gives a call a result that says why it wasn't run. It returns false.
+func (x *exec) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
+	x.finishCall(cr, tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
+	x.flush()
+	return false
+}
+
+// suspend records that a call waits for a decision.
+func (x *exec) suspend(cr *callRun, p Pause, expires time.Duration) {
+	x.mu.Lock()
+	x.suspendLocked(cr, p, expires)
+	x.mu.Unlock()
+	x.flush()
+}
+
+func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
+	if expires == 0 {
+		expires = x.a.cfg.PauseExpires
+	}
+	meta := x.stamp(0, cr.call.ID)
+	p.Call = *cr.told
+	p.ID = pauseID(x.s.name, &p.Call, p.Kind, cr.st.Pauses)
+	p.Reason = x.a.redact(p.Reason)
+	if cr.d != nil {
+		p.Risk, p.Tool = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
+	}
+	if expires > 0 {
+		p.Expires = meta.Time.Add(expires)
+	}
+	cr.over = true
+	x.recordLocked(nil, Suspended{Meta: meta, Pause: p})
+}
+
+// start judges a call a last time and records that it is about to run. It reports false if the call has its result instead.
+func (x *exec) start(cr *callRun) bool {
+	if refused := x.a.registry.Recheck(x.ctx, &cr.call, x.a.cfg.Policies); refused != nil {
+		x.finishCall(cr, *refused)
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	meta := x.stamp(0, cr.call.ID)
+	meta.By = cr.call.By
+	if x.recordLocked(nil, ToolStarted{Meta: meta, Call: cr.told, Key: cr.call.Key, Repeatable: cr.d.Spec().Repeatable()}) != nil {
+		cr.over = true
+		return false
+	}
+	cr.began, cr.started = meta.Time, true
+	return true
+}
+
+// finishCall records the result of a call, whatever it is. It may be called on any goroutine, and does nothing for a call
+// that was left behind.
+func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
+	if out.Suspend != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if !cr.over && !cr.gone {
+			kind := PauseKind(out.Suspend.Kind)
+			if kind == "" || kind == PauseApproval || kind == PauseInDoubt || kind == PauseCorrection {
+				kind = "question"
+			}
+			x.suspendLocked(cr, Pause{Kind: kind, Reason: out.Suspend.Prompt, Schema: out.Suspend.Schema}, out.Suspend.Expires)
+		}
+		return
+	}
+	res := x.toolResult(cr, &out)
+	if x.a.hooked.afterTool {
+		x.afterTool(cr, res)
+	}
+	x.redactResult(res)
+	if out.Err != nil {
+		x.a.log.WarnContext(x.ctx, "agent: tool call", "session", x.s.name, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status, "error", out.Err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if cr.over || cr.gone {
+		return
+	}
+	cr.over = true
+	x.recordLocked(nil, x.finishedLocked(cr, res, out.Took))
+}
+
+// toolResult makes the result of an outcome.
+func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
+	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Cut: out.Cut, Polls: cr.d != nil && cr.d.Spec().Polls}
+	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts, Error: !out.Status.Good()}
+	if out.Err != nil {
+		res.Cause = out.Err.Error()
+	}
+	if cr.st.Edited {
+		res.addNote("Note: a person changed the input of this call to " + string(cr.told.Input))
+	}
+	if cr.note != "" {
+		res.addNote(cr.note)
+	}
+	return res
+}
+
+// finishedLocked returns the fact of a call's result, with a warning if the call repeats itself.
+func (x *exec) finishedLocked(cr *callRun, res *ToolResult, took time.Duration) ToolFinished {
+	r := x.m.s.Run
+	if _, n := r.judgeRepeat(cr.told, res, res.Polls); n >= repeatWarning && r.Limits.Repeats > 0 {
+		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
+	}
+	return ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: took}
+}
+
+// addNote adds a part that isn't the tool's.
+func (r *ToolResult) addNote(text string) {
+	r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], provider.TextPart(text))
+	r.Notes++
+}
+
+// doubt deals with calls that were started before the process that ran them died.
+func (x *exec) doubt(calls []int) {
+	for _, i := range calls {
+		c := &x.m.s.Run.Calls[i]
+		cr := x.newCall(c)
+		if c.Repeat && cr.d != nil && cr.d.Spec().Repeatable() {
+			x.runTogether([]*callRun{cr})
+		} else {
+			x.doubtful(cr, "the process that ran it ended")
+		}
+		if x.left || x.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// doubtful puts a call that nobody knows the end of before a person, or tells the model.
+func (x *exec) doubtful(cr *callRun, why string) {
+	if x.a.cfg.InDoubt == TellInDoubt {
+		x.finishCall(cr, inDoubt(why))
+		x.flush()
+		return
+	}
+	x.suspend(cr, Pause{Kind: PauseInDoubt, Reason: "the call was started, and nobody knows whether it had its effect: " + why}, 0)
+}
+
+func inDoubt(why string) tools.Outcome {
+	return tools.Outcome{Status: tools.InDoubt, Class: fault.Permanent, Parts: []provider.Part{
+		provider.TextPart("The call was started, and nobody knows whether it had its effect: " + why + ". Find out before you make it again."),
+	}}
+}
+
+func partsText(parts []provider.Part) string {
+	var b strings.Builder
+	for i := range parts {
+		b.WriteString(parts[i].Text)
+	}
+	return b.String()
+}

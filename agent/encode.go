@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// factVersion is the version of the form in which facts are written.
+const factVersion = 1
+
+// factTypes are the facts by their kind.
+var factTypes = func() map[string]reflect.Type {
+	types := make(map[string]reflect.Type)
+	for _, f := range []Fact{RunStarted{}, StepStarted{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{},
+		Decided{}, Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, Continued{}, RunEnded{}} {
+		types[f.kind()] = reflect.TypeOf(f)
+	}
+	return types
+}()
+
+// EncodeFact returns a fact as a record of a journal.
+func EncodeFact(f Fact) (journal.Record, error) {
+	if f == nil {
+		return journal.Record{}, &FactError{Problem: "it is nil"}
+	}
+	meta := f.Envelope()
+	data, err := marshal(f)
+	if err != nil {
+		return journal.Record{}, fmt.Errorf("agent: encoding a fact of kind %s: %w", f.kind(), err)
+	}
+	return journal.Record{Seq: meta.Seq, Time: meta.Time, Kind: f.kind(), V: factVersion, Data: data}, nil
+}
+
+// DecodeFact returns the fact of a record. A record of a newer version, or of a kind that this release doesn't know, is an
+// error: the state can't be rebuilt without it.
+func DecodeFact(session string, rec journal.Record) (Fact, error) {
+	bad := func(format string, args ...any) error {
+		return &FactError{Session: session, Seq: rec.Seq, Kind: rec.Kind, Problem: fmt.Sprintf(format, args...)}
+	}
+	t, ok := factTypes[rec.Kind]
+	if !ok {
+		return nil, bad("its kind is unknown to this release")
+	}
+	if rec.V > factVersion || rec.V < 1 {
+		return nil, bad("its version is %d, and this release reads up to %d", rec.V, factVersion)
+	}
+	v := reflect.New(t)
+	if err := json.Unmarshal(rec.Data, v.Interface()); err != nil {
+		return nil, bad("it can't be read: %v", err)
+	}
+	meta := v.Elem().FieldByName("Meta").Addr().Interface().(*Meta)
+	if meta.Origin == nil {
+		return nil, bad("it names no run")
+	}
+	meta.Session, meta.Seq, meta.Time, meta.V = session, rec.Seq, rec.Time, rec.V
+	return v.Elem().Interface().(Fact), nil
+}
+
+// marshal encodes v as JSON without escaping <, > and &, and without a newline.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

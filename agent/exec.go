@@ -1,0 +1,385 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// An exec drives one run of a session from an input to its end or to a pause. All but what mu guards belongs to the
+// goroutine that ranges over the run's events; tool calls run on others, and only record what they did.
+type exec struct {
+	// fixed once the run has begun
+	a      *Agent
+	s      *session
+	ctx    context.Context // ends when the run is stopped at once
+	jctx   context.Context // for the journal: doesn't end
+	cancel context.CancelCauseFunc
+	origin *Origin
+	notes  bool // somebody looks at deltas
+	lease  journal.Lease
+	budget *time.Timer // Limits.Duration
+
+	renewal *renewal
+
+	// of the driving goroutine
+	yield   func(Event, error) bool
+	left    bool // the consumer has left: yield must not be called again
+	ended   bool // RunEnded is recorded
+	mode    *mode
+	step    Meta // the envelope of notes of the current model call
+	model   modelCall
+	running *batch
+	offered []*tools.Definition // in the newest model call
+	hold    hold                // what the host asked for
+
+	mu    sync.Mutex // guards what follows, and m while tool calls run
+	m     *Machine
+	queue []Event // recorded and not yet shown
+	wake  chan struct{}
+	errAt error // the journal refused an append: the run can't go on
+
+	wg sync.WaitGroup // goroutines of tool calls that weren't left behind
+}
+
+// Stream runs an input and yields what happens: facts once they are recorded, and notes in between. The last event of a
+// run is a [RunEnded], with the [Result]; the error, which comes last and alone, is set for failed runs and for inputs that
+// can't be taken. Leaving the loop stops the run, and leaves nothing behind. The sequence is ranged over once; a second
+// range yields [provider.ErrConsumed].
+func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
+	var once sync.Once
+	return func(yield func(Event, error) bool) {
+		first := false
+		once.Do(func() { first = true })
+		if !first {
+			yield(nil, provider.ErrConsumed)
+			return
+		}
+		a.drive(ctx, &in, true, yield)
+	}
+}
+
+// drive runs an input. It is the one loop: Run collects what it yields.
+func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Event, error) bool) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithoutCancel(ctx)}
+	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
+	defer x.cancel(nil)
+	if err := x.begin(in); err != nil {
+		yield(nil, err)
+		return
+	}
+	defer x.close()
+	x.flush()
+	x.loop()
+}
+
+// close leaves nothing behind, whatever happened: also if the consumer or a hook panicked.
+func (x *exec) close() {
+	if !x.ended { // only after a panic
+		x.left = true
+		x.cancel(ErrAbandoned)
+		if x.running != nil {
+			x.wait(x.running)
+		}
+		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+	}
+	if x.budget != nil {
+		x.budget.Stop()
+	}
+	x.wg.Wait()
+	x.leave()
+}
+
+// loop does what the machine says until the run has ended.
+func (x *exec) loop() {
+	for !x.ended {
+		if x.left {
+			x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+			return
+		}
+		if x.errAt != nil {
+			x.finish(Failed, CodeJournal, x.errAt)
+			return
+		}
+		if x.ctx.Err() != nil {
+			x.finishCause(context.Cause(x.ctx))
+			return
+		}
+		act := x.m.Next()
+		if act.Kind == ActCallModel || act.Kind == ActRunCalls || act.Kind == ActFinish && act.Status == Completed {
+			if x.readMail(); x.hold != holdNone {
+				x.obey()
+				continue
+			}
+			act = x.m.Next() // a message may have come in
+		}
+		switch act.Kind {
+		case ActCallModel:
+			if act.Final == "" && x.stopWhen() {
+				continue
+			}
+			x.callModel(act)
+		case ActRunCalls:
+			x.runCalls(act.Calls)
+		case ActSettle:
+			x.settle(act.Calls, tools.NotRun, "The call wasn't run: "+x.whyCut())
+		case ActDoubt:
+			x.doubt(act.Calls)
+		case ActWait:
+			x.finish(Paused, "", nil)
+		case ActFinish:
+			x.conclude(act)
+		default:
+			x.finish(Failed, CodeHost, errors.New("agent: the run has ended, but not for its driver"))
+		}
+	}
+}
+
+// stamp returns the envelope of the nth next fact.
+func (x *exec) stamp(n int, call string) Meta {
+	return Meta{Origin: x.origin, Seq: x.m.s.Seq + 1 + uint64(n), Time: time.Now().UTC().Round(0), V: factVersion, Step: x.m.stepNumber(), Call: call}
+}
+
+func (m *Machine) stepNumber() int {
+	if m.s.Run == nil {
+		return 0
+	}
+	return m.s.Run.Step
+}
+
+// record appends a fact that make returns, applies it, and queues it to be shown. It is for the driving goroutine while no
+// calls run; others use recordLocked.
+func (x *exec) record(facts ...Fact) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.recordLocked(nil, facts...)
+}
+
+// recordLocked appends facts, all or none: to the journal, to the state, and to what is shown. The facts are stamped.
+func (x *exec) recordLocked(taken []string, facts ...Fact) error {
+	if x.errAt != nil {
+		return x.errAt
+	}
+	if x.a.cfg.Journal != nil {
+		if err := x.journal(taken, facts); err != nil {
+			x.errAt = fmt.Errorf("agent: session %q: the journal refuses an append: %w", x.s.name, err)
+			x.cancel(x.errAt)
+			x.a.log.ErrorContext(x.ctx, "agent: journal", "session", x.s.name, "error", err)
+			return x.errAt
+		}
+	}
+	for _, f := range facts {
+		if err := x.m.Apply(f); err != nil {
+			x.errAt = err
+			x.cancel(err)
+			return err
+		}
+		if x.a.cfg.Journal == nil {
+			x.s.facts = append(x.s.facts, f)
+		}
+		x.queue = append(x.queue, f)
+	}
+	return nil
+}
+
+// appendPatience is how long an append whose outcome is unclear is tried again.
+const appendPatience = 30 * time.Second
+
+// journal appends facts to the store. An append whose outcome is unclear is tried again, unchanged.
+func (x *exec) journal(taken []string, facts []Fact) error {
+	recs := make([]journal.Record, len(facts))
+	for i, f := range facts {
+		rec, err := EncodeFact(f)
+		if err != nil {
+			return err
+		}
+		recs[i] = rec
+	}
+	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Records: recs, Taken: taken, Head: x.head(facts)}
+	var err error
+	for began, wait := time.Now(), 10*time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		if err = x.a.cfg.Journal.Append(x.jctx, app); err == nil || !journal.Unclear(err) || time.Since(began) > appendPatience {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		<-timer.C
+	}
+}
+
+// flush shows what was recorded. Only the driving goroutine may call it.
+func (x *exec) flush() {
+	for {
+		x.mu.Lock()
+		if len(x.queue) == 0 {
+			x.mu.Unlock()
+			return
+		}
+		events := x.queue
+		x.queue = nil
+		x.mu.Unlock()
+		for i, ev := range events {
+			x.show(ev)
+			events[i] = nil
+		}
+		x.mu.Lock()
+		if x.queue == nil {
+			x.queue = events[:0]
+		}
+		x.mu.Unlock()
+	}
+}
+
+// show yields one event, unless the consumer has left.
+func (x *exec) show(ev Event) {
+	if !x.left && !x.yield(ev, nil) {
+		x.left = true
+		x.cancel(ErrAbandoned)
+	}
+}
+
+// poke wakes the driving goroutine.
+func (x *exec) poke() {
+	select {
+	case x.wake <- struct{}{}:
+	default:
+	}
+}
+
+// finishCause ends a run whose context has ended.
+func (x *exec) finishCause(cause error) {
+	var (
+		limit *LimitError
+		busy  *BusyError
+		abort *AbortError
+		hook  *HookError
+	)
+	switch {
+	case errors.As(cause, &abort):
+		x.finish(Stopped, CodeAborted, abort)
+	case errors.As(cause, &hook):
+		x.finish(Failed, CodeAborted, hook)
+	case errors.As(cause, &limit):
+		x.finish(Stopped, CodeLimit, limit)
+	case errors.As(cause, &busy):
+		x.finish(Failed, CodeJournal, cause)
+	case errors.Is(cause, ErrAbandoned):
+		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+	default:
+		x.finish(Stopped, CodeCancelled, &StopError{Code: CodeCancelled, Err: cause})
+	}
+}
+
+// finish ends the run, or pauses it: open calls get a result, the end is recorded, and shown with the Result.
+func (x *exec) finish(status Status, code string, reason error) {
+	if x.ended {
+		return
+	}
+	x.ended = true
+	if status != Paused {
+		x.closeCalls(reason)
+	}
+	end := RunEnded{Status: status, Code: code}
+	if reason != nil {
+		end.Reason = x.a.redact(reason.Error())
+	}
+	x.mu.Lock()
+	end.Meta = x.stamp(0, "")
+	end.Result = &Result{}
+	err := x.recordLocked(nil, end)
+	if err != nil { // the log ends before this fact: another process, or Continue, will end the run
+		status, code, reason = Failed, CodeJournal, errors.Join(err, reason)
+		end.Status, end.Code, end.Reason = status, code, reason.Error()
+		x.queue = append(x.queue, end)
+	}
+	*end.Result = *x.m.result(status, code, reason)
+	x.mu.Unlock()
+	for i := range x.a.cfg.Hooks {
+		if h := &x.a.cfg.Hooks[i]; h.AfterRun != nil {
+			if err := x.call(h, "AfterRun", func() error { return h.AfterRun(x.jctx, end.Result) }); err != nil {
+				x.a.log.WarnContext(x.jctx, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
+			}
+		}
+	}
+	x.a.log.InfoContext(x.jctx, "agent: run ended", "session", x.s.name, "run", x.origin.Run, "trace", x.origin.Trace, "status", status, "code", code,
+		"steps", end.Result.Steps, "tokens", end.Result.Usage.Total())
+	x.flush()
+	if status == Failed && !x.left {
+		if reason == nil {
+			reason = fault.New(fault.Permanent, "agent: the run failed")
+		}
+		x.yield(nil, reason)
+		x.left = true
+	}
+}
+
+// closeCalls gives every open call its result, so that none is ever without.
+func (x *exec) closeCalls(reason error) {
+	r := x.m.s.Run
+	if r.Stage == stageCalling { // the model call never came to an end
+		x.mu.Lock()
+		x.recordLocked(nil, StepFailed{Meta: x.stamp(0, ""), Class: fault.None, Error: "the run ended"})
+		x.mu.Unlock()
+	}
+	if r.Stage != stageActing {
+		return
+	}
+	why := "the run ended"
+	if reason != nil {
+		why = x.a.redact(reason.Error())
+	}
+	var open []int
+	for i := range r.Calls {
+		switch c := &r.Calls[i]; c.Stand {
+		case standDone:
+		case standSuspended:
+			x.mu.Lock()
+			x.recordLocked(nil,
+				Decided{Meta: x.stamp(0, c.Call.ID), Decision: Decision{ID: c.Pause.ID, Kind: Superseded, Reason: why}},
+				x.finished(1, c, tools.Rejected, "The call wasn't run: nobody decided on it before the run ended."))
+			x.mu.Unlock()
+		case standStarted:
+			x.settle([]int{i}, tools.InDoubt, "The call was started, and nobody knows how it ended: "+why)
+		default:
+			open = append(open, i)
+		}
+		if r.Stage != stageActing {
+			return
+		}
+	}
+	x.settle(open, tools.NotRun, "The call wasn't run: "+why)
+}
+
+// settle gives calls a result without running them.
+func (x *exec) settle(calls []int, status tools.Status, text string) {
+	for _, i := range calls {
+		c := &x.m.s.Run.Calls[i]
+		cr := x.newCall(c)
+		x.finishCall(cr, tools.Outcome{Status: status, Class: fault.None, Parts: []provider.Part{provider.TextPart(text)}})
+	}
+	x.flush()
+}
+
+func (x *exec) whyCut() string {
+	r := x.m.s.Run
+	if r.Final != "" {
+		return "the run is at its limit of " + r.Final
+	}
+	switch r.Stop {
+	case provider.StopLength:
+		return "your reply was cut at the output limit, so its calls may be incomplete. Make the call again, with less in it."
+	case provider.StopFiltered:
+		return "your reply was cut by a content filter"
+	}
+	return "your reply ended before it was complete (" + string(r.Stop) + ")"
+}

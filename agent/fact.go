@@ -1,0 +1,211 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A Fact is an event that has happened for good. Facts are all that a [Machine] ever sees: the same facts make the same
+// state, on any machine.
+type Fact interface {
+	Event
+	kind() string
+}
+
+// RunStarted begins a run with an input.
+type RunStarted struct {
+	Meta
+	// History precedes the input, in a session that the host has begun elsewhere.
+	History []provider.Message `json:"history,omitempty"`
+	Message provider.Message   `json:"message"`
+	Mode    string             `json:"mode,omitempty"`
+	Limits  Limits             `json:"limits"` // in force, defaults filled in
+	Choice  provider.Choice    `json:"choice,omitzero"`
+	// Output is the schema of a structured answer; empty: the answer is free.
+	Output      json.RawMessage `json:"output,omitempty"`
+	Interactive bool            `json:"interactive,omitempty"`
+	Priority    int             `json:"priority,omitempty"`
+	Task        string          `json:"task,omitempty"`
+}
+
+// StepStarted begins a model call.
+type StepStarted struct {
+	Meta
+	Model  string          `json:"model,omitempty"`
+	Mode   string          `json:"mode,omitempty"`
+	Tools  []string        `json:"tools,omitempty"` // offered, in order
+	Choice provider.Choice `json:"choice,omitzero"`
+	// Final says that this is the last call, without tools, after a limit was reached: which.
+	Final string `json:"final,omitempty"`
+	// Note is a message to the model that comes with this call.
+	Note string `json:"note,omitempty"`
+	// Messages and System are what the model was shown if a hook changed them.
+	Messages []provider.Message `json:"messages,omitempty"`
+	System   string             `json:"system,omitempty"`
+	// AnsweredBy is the hook that answered instead of the model.
+	AnsweredBy string `json:"answered_by,omitempty"`
+}
+
+// Replied is the model's answer, complete.
+type Replied struct {
+	Meta
+	Message    provider.Message    `json:"message"` // its calls named by the machine
+	Stop       provider.StopReason `json:"stop"`
+	Model      string              `json:"model,omitempty"`
+	ResponseID string              `json:"response_id,omitempty"`
+	Usage      provider.Usage      `json:"usage"`
+	Cost       provider.Money      `json:"cost,omitempty"`
+	Priced     bool                `json:"priced,omitempty"` // Cost is known
+}
+
+// StepFailed is a model call that ended without a complete answer.
+type StepFailed struct {
+	Meta
+	// Partial is what had been said, without its calls, which never run.
+	Partial provider.Message `json:"partial,omitzero"`
+	Usage   provider.Usage   `json:"usage"`
+	Class   fault.Class      `json:"class"`
+	Error   string           `json:"error"`
+}
+
+// ToolStarted is a call about to run: it is recorded before the tool can have an effect.
+type ToolStarted struct {
+	Meta
+	Call *provider.ToolCall `json:"tool_call"` // with the input that runs
+	// Key is the idempotency key, the same for every attempt at the call.
+	Key string `json:"key"`
+	// Repeatable says that the call may be made again if nobody knows how it ended.
+	Repeatable bool `json:"repeatable,omitempty"`
+}
+
+// ToolFinished is the one result of a call.
+type ToolFinished struct {
+	Meta
+	Call   *provider.ToolCall `json:"tool_call"`
+	Result *ToolResult        `json:"result"`
+	Took   time.Duration      `json:"took,omitempty"`
+}
+
+// Suspended is a call that waits for a decision.
+type Suspended struct {
+	Meta
+	Pause Pause `json:"pause"`
+}
+
+// Decided is a decision on a suspended call.
+type Decided struct {
+	Meta
+	Decision Decision `json:"decision"`
+}
+
+// Steered is a message that reached a run while it worked.
+type Steered struct {
+	Meta
+	ID      string           `json:"id,omitempty"`
+	Message provider.Message `json:"message"`
+}
+
+// SentBack keeps a run from finishing, and tells the model what is missing.
+type SentBack struct {
+	Meta
+	Why  string `json:"why"` // SendBackHook or SendBackOutput
+	Text string `json:"text"`
+}
+
+// Why a run was sent back.
+const (
+	SendBackHook   = "hook"
+	SendBackOutput = "output"
+)
+
+// ModeChanged is a switch to another mode, from the next model call on.
+type ModeChanged struct {
+	Meta
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// PhaseChanged begins another phase of the work.
+type PhaseChanged struct {
+	Meta
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// Continued takes a run up again that was paused by its host, or whose process died.
+type Continued struct{ Meta }
+
+// RunEnded ends a run, or pauses it.
+type RunEnded struct {
+	Meta
+	Status Status `json:"status"`
+	Code   string `json:"code,omitempty"` // see the Code constants
+	Reason string `json:"reason,omitempty"`
+	// Result is the run's result. It isn't part of the journal.
+	Result *Result `json:"-"`
+}
+
+// A Status is how a run stands.
+type Status string
+
+// The statuses of a run.
+const (
+	Running   Status = "running"
+	Paused    Status = "paused"    // waits for decisions, or for Continue
+	Completed Status = "completed" // the model ended its turn
+	Stopped   Status = "stopped"   // by a limit, a hook, a person, or the end of its context
+	Failed    Status = "failed"    // the model couldn't be called
+)
+
+// Codes of the reason with which a run ended.
+const (
+	CodeLimit      = "limit"
+	CodeLength     = "length"   // the answer was cut at the model's output limit
+	CodeFiltered   = "filtered" // the answer was cut by a content filter, or refused
+	CodeCancelled  = "cancelled"
+	CodeAbandoned  = "abandoned" // the consumer left the stream
+	CodeAborted    = "aborted"   // by a hook
+	CodeSuperseded = "superseded"
+	CodeCondition  = "condition" // a stop condition held
+	CodeOutput     = "output"    // the structured answer didn't fit
+	CodeProvider   = "provider"
+	CodeHost       = "host" // paused or stopped by the host
+	CodeJournal    = "journal"
+)
+
+// A ToolResult is the result of a call: what the model is shown, and what the host may want to know.
+type ToolResult struct {
+	provider.ToolResult
+	Status tools.Status `json:"status"`
+	// Data is for the host; the model doesn't see it.
+	Data  json.RawMessage `json:"data,omitempty"`
+	Class fault.Class     `json:"class,omitempty"`
+	// Cause is what went wrong, for logs; the model doesn't see it.
+	Cause string `json:"cause,omitempty"`
+	// Cut is how many bytes of text were left out.
+	Cut int `json:"cut,omitempty"`
+	// Notes is how many of the last parts were added by the agent: warnings of hooks, and of repetition.
+	Notes int `json:"notes,omitempty"`
+	// Polls says that the tool polls, so that repeating the call is no sign of being stuck.
+	Polls bool `json:"polls,omitempty"`
+}
+
+func (RunStarted) kind() string   { return "run_started" }
+func (StepStarted) kind() string  { return "step_started" }
+func (Replied) kind() string      { return "replied" }
+func (StepFailed) kind() string   { return "step_failed" }
+func (ToolStarted) kind() string  { return "tool_started" }
+func (ToolFinished) kind() string { return "tool_finished" }
+func (Suspended) kind() string    { return "suspended" }
+func (Decided) kind() string      { return "decided" }
+func (Steered) kind() string      { return "steered" }
+func (SentBack) kind() string     { return "sent_back" }
+func (ModeChanged) kind() string  { return "mode_changed" }
+func (PhaseChanged) kind() string { return "phase_changed" }
+func (Continued) kind() string    { return "continued" }
+func (RunEnded) kind() string     { return "run_ended" }

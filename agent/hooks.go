@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// Hooks are what a host sees and changes on the way of a run. Every function may be nil. Hooks are called in the order of
+// Config.Hooks; those around tool calls may be called from several goroutines at a time.
+//
+// An error of a hook says what is to happen: [Deny], [Abort], [SendBack], [Warn]. Any other error, and a panic, is the
+// hook's own failure: that of a guard closes (the call is denied, its result withheld, the step or the finish fails the
+// run), that of an Observer is logged and changes nothing. After-hooks are called whatever those before them said, also
+// for calls that were denied, failed or never run.
+type Hooks struct {
+	Name string
+	// Observer says that the hooks only watch: what they return is logged and changes nothing.
+	Observer bool
+
+	// BeforeStep is called before each model call. It may change the step, or answer in the model's place.
+	BeforeStep func(ctx context.Context, s *Step) error
+	// AfterStep is called with each answer, also one that a hook gave: s.AnsweredBy says which.
+	AfterStep func(ctx context.Context, s *Step, r *provider.Response) error
+	// BeforeTool is called before the input of a call is validated, and may change it.
+	BeforeTool func(ctx context.Context, c *ToolCall) error
+	// AfterTool is called with the result of each call, and may change it.
+	AfterTool func(ctx context.Context, c *ToolCall, r *ToolResult) error
+	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run go on.
+	BeforeFinish func(ctx context.Context, r *Result) error
+	// AfterRun is called when a run has ended or paused.
+	AfterRun func(ctx context.Context, r *Result) error
+}
+
+// A Step is a model call about to be made. What a hook changes of it holds for this call alone.
+type Step struct {
+	Session string
+	Run     string
+	N       int // of the run, from 1
+	Mode    string
+	Phase   string
+	// Final says that this is the last call, after a limit was reached.
+	Final bool
+
+	Model    string
+	System   string
+	Messages []provider.Message // a copy: it may be changed, its parts may not
+	Tools    []*tools.Definition
+	Choice   provider.Choice
+	// AnsweredBy is the hook that answered in the model's place.
+	AnsweredBy string
+
+	answer  *provider.Response
+	changed bool
+}
+
+// LastUserText returns the text of the newest user message.
+func (s *Step) LastUserText() string { return provider.LastUserText(s.Messages) }
+
+// Answer makes r the answer of this step: the model isn't called. Of several answers the first counts.
+func (s *Step) Answer(r *provider.Response) {
+	if s.answer == nil && r != nil {
+		s.answer = r
+	}
+}
+
+// A ToolCall is a call as hooks see it.
+type ToolCall struct {
+	Session string
+	Run     string
+	Step    int
+	Index   int
+	ID      string
+	Name    string
+	Input   json.RawMessage
+	// Spec is the tool's; nil if there is no such tool. It mustn't be changed.
+	Spec *tools.Spec
+}
+
+// Deny keeps a call from running. The model reads the reason, and the run goes on.
+func Deny(reason string) error { return &tools.DenyError{Reason: reason} }
+
+// Abort ends the run. Its Result has err as the reason.
+func Abort(err error) error {
+	if err == nil {
+		err = errors.New("no reason was given")
+	}
+	return &AbortError{Err: err}
+}
+
+// SendBack keeps a run from finishing and tells the model what is missing.
+func SendBack(what string) error { return &sendBackError{what} }
+
+// Warn lets things go on, and tells the model.
+func Warn(text string) error { return &warnError{text} }
+
+// An AbortError ended a run.
+type AbortError struct {
+	Hook string
+	Err  error
+}
+
+// Error says which hook aborted the run and why.
+func (e *AbortError) Error() string {
+	if e.Hook == "" {
+		return "agent: aborted: " + e.Err.Error()
+	}
+	return fmt.Sprintf("agent: aborted by hook %q: %v", e.Hook, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *AbortError) Unwrap() error { return e.Err }
+
+type sendBackError struct{ what string }
+
+func (e *sendBackError) Error() string { return "agent: sent back: " + e.what }
+
+type warnError struct{ text string }
+
+func (e *warnError) Error() string { return "agent: warning: " + e.text }
+
+// A HookError is the failure of a guard.
+type HookError struct {
+	Hook  string
+	Point string // the field of Hooks
+	Err   error
+}
+
+// Error says which hook failed and how.
+func (e *HookError) Error() string {
+	return fmt.Sprintf("agent: hook %q failed in %s: %v", e.Hook, e.Point, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *HookError) Unwrap() error { return e.Err }
+
+// Fault returns Permanent, whatever the cause is of.
+func (e *HookError) Fault() fault.Class { return fault.Permanent }
+
+// A PanicError is a panic in a function of the host. Its message has no stack; Stack has.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+// Error says what the panic was.
+func (e *PanicError) Error() string { return fmt.Sprintf("agent: panic: %v", e.Value) }
+
+// contain makes an error of a panic. It is to be deferred.
+func contain(err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{Value: v, Stack: debug.Stack()}
+	}
+}
+
+// call calls one hook, contains its panics, and sorts what it says: what is to be done is returned, what is only to be
+// logged is logged.
+func (x *exec) call(h *Hooks, point string, fn func() error) (err error) {
+	err = func() (err error) {
+		defer contain(&err)
+		return fn()
+	}()
+	if err == nil {
+		return nil
+	}
+	if h.Observer {
+		x.a.log.WarnContext(x.ctx, "agent: an observer failed", "hook", h.Name, "point", point, "error", err, "session", x.s.name)
+		return nil
+	}
+	var (
+		abort *AbortError
+		deny  *tools.DenyError
+		back  *sendBackError
+		warn  *warnError
+	)
+	switch {
+	case errors.As(err, &abort):
+		return &AbortError{Hook: h.Name, Err: abort.Err}
+	case errors.As(err, &deny), errors.As(err, &back), errors.As(err, &warn):
+		return err
+	}
+	x.a.log.ErrorContext(x.ctx, "agent: a guard failed", "hook", h.Name, "point", point, "error", err, "session", x.s.name)
+	return &HookError{Hook: h.Name, Point: point, Err: err}
+}

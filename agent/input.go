@@ -1,0 +1,156 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/internal/schema"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// An Input is what a run begins or goes on with. Prompt or Parts is all that most runs need.
+type Input struct {
+	// Session names the conversation that the run is part of. A run without one is forgotten when it ends, unless it is
+	// paused: its Result then names the session that it was given.
+	Session string
+	Prompt  string
+	// Parts come with the prompt: images, files, more text.
+	Parts []provider.Part
+	// History begins a new session with a conversation that was held elsewhere. Calls in it without results get one that
+	// says so, and results without calls are left out.
+	History []provider.Message
+
+	Mode   string          // empty: the session's, else the first of Config.Modes
+	Choice provider.Choice // for the first model call, until it is met
+	Limits *Limits         // over those of the mode and of the Config
+
+	// Interactive says that a person is waiting: model calls go before background work.
+	Interactive bool
+	Priority    int // of background work: see provider.Request
+	Task        string
+	By          string // who asks
+
+	// Supersede begins anew in a paused session: what waits for a decision counts as rejected.
+	Supersede bool
+
+	// output is the schema of a structured answer: see RunFor.
+	output    *schema.Schema
+	decisions []Decision
+	resume    bool
+	goOn      bool
+}
+
+// Resume returns the input that takes decisions on the pauses of a session. They are all taken, or, if one can't be, none.
+func Resume(session string, decisions ...Decision) Input {
+	return Input{Session: session, decisions: decisions, resume: true}
+}
+
+// Continue returns the input that goes on with a session whose process died, or that its host had paused.
+func Continue(session string) Input { return Input{Session: session, goOn: true} }
+
+// maxSession bounds a session's name, in bytes: what a journal takes.
+const maxSession = 512
+
+// check says what is wrong with an input, regardless of its session.
+func (in *Input) check(limits Limits, newSession bool) error {
+	bad := func(field, format string, args ...any) error {
+		return &InputError{Field: field, Problem: fmt.Sprintf(format, args...)}
+	}
+	if len(in.Session) > maxSession || !utf8.ValidString(in.Session) || strings.ContainsFunc(in.Session, unicode.IsControl) {
+		return bad("Session", "the name has to be valid UTF-8 of at most %d bytes without control characters", maxSession)
+	}
+	if in.resume || in.goOn {
+		switch {
+		case in.Session == "":
+			return bad("Session", "Resume and Continue need the name of a session; a paused run's is in its Result")
+		case in.Prompt != "" || len(in.Parts) > 0 || len(in.History) > 0 || in.Supersede:
+			return bad("Prompt", "Resume and Continue take no prompt; decide first, then ask")
+		case in.resume && len(in.decisions) == 0:
+			return bad("Session", "Resume needs a decision; Continue goes on without one")
+		}
+		return nil
+	}
+	if strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0 {
+		return bad("Prompt", "it is empty; ask something, or give Parts")
+	}
+	if !utf8.ValidString(in.Prompt) {
+		return bad("Prompt", "it is no valid UTF-8")
+	}
+	text, media := len(in.Prompt), 0
+	for i := range in.Parts {
+		p := &in.Parts[i]
+		switch p.Kind {
+		case provider.PartText:
+			if text += len(p.Text); !utf8.ValidString(p.Text) {
+				return bad("Parts", "the text of part %d is no valid UTF-8", i)
+			}
+		case provider.PartMedia:
+			if p.Media == nil || p.Media.Type == "" || (len(p.Media.Data) == 0 && p.Media.URL == "" && p.Media.FileID == "") {
+				return bad("Parts", "the media of part %d need a Type, and Data, a URL or a FileID", i)
+			}
+			media += len(p.Media.Data)
+		default:
+			return bad("Parts", "part %d is of kind %q; a person gives text and media", i, p.Kind)
+		}
+	}
+	if limits.PromptBytes >= 0 && text > limits.PromptBytes {
+		return &LimitError{Limit: LimitPromptBytes, Max: int64(limits.PromptBytes), Have: int64(text), Note: "shorten the prompt"}
+	}
+	if limits.MediaBytes >= 0 && media > limits.MediaBytes {
+		return &LimitError{Limit: LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media), Note: "give smaller files, or URLs"}
+	}
+	if len(in.History) > 0 && !newSession {
+		return bad("History", "session %q has a conversation already", in.Session)
+	}
+	switch in.Choice.Mode {
+	case provider.ChooseAuto, provider.ChooseNone, provider.ChooseRequired, provider.ChooseTool:
+	default:
+		return bad("Choice", "mode %q isn't one of the constants", in.Choice.Mode)
+	}
+	return nil
+}
+
+// message returns the input as a message.
+func (in *Input) message(redact func(string) string) provider.Message {
+	parts := make([]provider.Part, 0, len(in.Parts)+1)
+	if in.Prompt != "" {
+		parts = append(parts, provider.TextPart(redact(in.Prompt)))
+	}
+	for _, p := range in.Parts {
+		p.Text = redact(p.Text)
+		parts = append(parts, p)
+	}
+	return provider.Message{Role: provider.RoleUser, Parts: parts}
+}
+
+// limits returns the limits of a run: the input's over the mode's over the Config's over the defaults.
+func (a *Agent) limits(in *Input, mode *mode) Limits {
+	var l Limits
+	if in.Limits != nil {
+		l = *in.Limits
+	}
+	if mode != nil && mode.Limits != nil {
+		l = l.or(*mode.Limits)
+	}
+	return l.or(a.cfg.Limits).withDefaults()
+}
+
+// mode returns the mode with that name, and nil for the empty name where there are no modes.
+func (a *Agent) mode(name string) (*mode, error) {
+	if name == "" && len(a.modes) == 0 {
+		return nil, nil
+	}
+	for i := range a.modes {
+		if a.modes[i].Name == cmp.Or(name, a.modes[0].Name) {
+			return &a.modes[i], nil
+		}
+	}
+	names := make([]string, len(a.modes))
+	for i := range a.modes {
+		names[i] = a.modes[i].Name
+	}
+	return nil, &InputError{Field: "Mode", Problem: fmt.Sprintf("there is no mode %q; the modes are %s", name, strings.Join(names, ", "))}
+}

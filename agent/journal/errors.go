@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrNoSession says that no session has that name.
+var ErrNoSession = errors.New("journal: no such session")
+
+// A ConflictError says that the caller is not, or no longer, the writer of a session: another has appended, or the fence
+// is stale. The log must be read again before anything else is done; the same append again would get the same answer.
+type ConflictError struct {
+	Session string
+	// After is what the append named, HaveSeq the number of the last record. Renew and Take name no number: After is HaveSeq then.
+	After, HaveSeq uint64
+	// Fence is what the caller named, HaveFence that of the newest lease, 0 if the session was never leased.
+	Fence, HaveFence uint64
+	// Owner has the newest lease until Until. It is empty if that was released, or if there never was one.
+	Owner string
+	Until time.Time
+}
+
+// Stale reports whether the fence is the reason, and not the number.
+func (e *ConflictError) Stale() bool {
+	return e.Fence != e.HaveFence || e.Fence != 0 && e.Owner == ""
+}
+
+func (e *ConflictError) Error() string {
+	switch {
+	case !e.Stale():
+		return fmt.Sprintf("journal: session %q: can't append after record %d, the last one is %d", e.Session, e.After, e.HaveSeq)
+	case e.HaveFence == 0:
+		return fmt.Sprintf("journal: session %q: fence %d is stale, the session isn't leased", e.Session, e.Fence)
+	case e.Owner == "":
+		return fmt.Sprintf("journal: session %q: fence %d is stale, fence %d was released", e.Session, e.Fence, e.HaveFence)
+	default:
+		return fmt.Sprintf("journal: session %q: fence %d is stale, %q has fence %d until %s",
+			e.Session, e.Fence, e.Owner, e.HaveFence, e.Until.Format(time.RFC3339Nano))
+	}
+}
+
+// A HeldError says that another owner has a live lease on a session.
+type HeldError struct {
+	Session string
+	Owner   string
+	Until   time.Time // when to try again, by the store's clock
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("journal: session %q is leased by %q until %s", e.Session, e.Owner, e.Until.Format(time.RFC3339Nano))
+}
+
+// A PostedError says that an item's id has been used in its session before.
+type PostedError struct {
+	Session string
+	ID      string
+	Taken   bool // the one that came first was taken already, it doesn't wait in the inbox
+}
+
+func (e *PostedError) Error() string {
+	where := "is in the inbox"
+	if e.Taken {
+		where = "was taken"
+	}
+	return fmt.Sprintf("journal: session %q: item %q %s already", e.Session, e.ID, where)
+}
+
+// A PrunedError says that some of the records asked for have been deleted.
+type PrunedError struct {
+	Session string
+	After   uint64 // what was asked for
+	UpTo    uint64 // reading after this number works
+}
+
+func (e *PrunedError) Error() string {
+	return fmt.Sprintf("journal: session %q: can't read after record %d, records up to %d were pruned", e.Session, e.After, e.UpTo)
+}
+
+// An InvalidError says that a request could never be right.
+type InvalidError struct {
+	Field   string // as in Append.Records[2].Kind
+	Problem string // what is wrong with it, and what would do
+}
+
+func (e *InvalidError) Error() string { return "journal: " + e.Field + " " + e.Problem }
+
+// Unclear reports whether err, from a method that changes a store, leaves open whether the change was made: it is an error, and none of
+// this package's. A context that ended counts, because it may have ended too late to stop a commit.
+func Unclear(err error) bool {
+	if err == nil || errors.Is(err, ErrNoSession) {
+		return false
+	}
+	var (
+		conflict *ConflictError
+		held     *HeldError
+		posted   *PostedError
+		pruned   *PrunedError
+		invalid  *InvalidError
+	)
+	return !errors.As(err, &conflict) && !errors.As(err, &held) && !errors.As(err, &posted) &&
+		!errors.As(err, &pruned) && !errors.As(err, &invalid)
+}

@@ -1,0 +1,176 @@
+package journaltest
+
+import (
+	"fmt"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+var appendChecks = []check{
+	{"records are read in the order they were appended", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 5)
+		f.holds("s", 0, recs(1, 5)...)
+	}},
+	{"one append takes many records", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.append(journal.Append{Session: "s", Records: recs(1, 300)})
+		f.append(journal.Append{Session: "s", After: 300, Records: recs(301, 302)})
+		f.holds("s", 0, recs(1, 302)...)
+	}},
+	{"records may carry the numbers they will have", func(t tb, s journal.Store) {
+		f := on(t, s)
+		two := recs(1, 2)
+		two[0].Seq, two[1].Seq = 1, 2
+		f.append(journal.Append{Session: "s", Records: two})
+		f.holds("s", 0, recs(1, 2)...)
+	}},
+	{"the store doesn't write into the records it is handed", func(t tb, s journal.Store) {
+		f := on(t, s)
+		two := recs(1, 2)
+		f.append(journal.Append{Session: "s", Records: two})
+		f.same("records of the caller", two, recs(1, 2))
+	}},
+	{"an append after a number that isn't the last conflicts", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 3)
+		for _, after := range []uint64{0, 1, 2, 4, 100} {
+			e := f.conflicts(fmt.Sprintf("append after %d of 3", after),
+				journal.Append{Session: "s", After: after, Records: recs(50, 50)})
+			f.same("conflict", *e, journal.ConflictError{Session: "s", After: after, HaveSeq: 3})
+			f.same("stale", e.Stale(), false)
+		}
+		f.holds("s", 0, recs(1, 3)...)
+	}},
+	{"an append to a new session begins at the beginning", func(t tb, s journal.Store) {
+		f := on(t, s)
+		e := f.conflicts("append after 1 of none", journal.Append{Session: "s", After: 1, Records: recs(2, 2)})
+		f.same("last number", e.HaveSeq, uint64(0))
+		f.conflicts("append under a fence nobody gave", journal.Append{Session: "s", Fence: 1, Records: recs(1, 1)})
+		f.same("sessions", f.names(journal.Filter{}), nil)
+	}},
+	{"a refused append changes nothing", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.append(journal.Append{Session: "s", Records: recs(1, 2), Head: &journal.HeadUpdate{Status: "before"}})
+		f.post("s", item("a"))
+		before := f.head("s")
+		a := journal.Append{
+			Session: "s", After: 1, Records: recs(3, 5), Taken: []string{"a"},
+			Head: &journal.HeadUpdate{Status: "after", Open: []journal.Open{{ID: "o"}}},
+		}
+		f.conflicts("append at the wrong number", a)
+		a.After, a.Fence = 2, 7
+		f.conflicts("append under a wrong fence", a)
+		a.Fence, a.Records[2].Kind = 0, ""
+		refused[*journal.InvalidError](f, "append with a bad third record", s.Append(f.ctx, a))
+		f.holds("s", 0, recs(1, 2)...)
+		f.same("head", f.head("s"), before)
+		f.inbox("s", 0, "a")
+	}},
+	{"sessions with names alike are apart", func(t tb, s journal.Store) {
+		f := on(t, s)
+		names := []string{
+			"s", "S", "s ", " s", "s.", "s-1", "s-10", "s/1", "s\\1", "..", ".", "/", "../s", "a%b", "a_b", "a%2Fb", "a*b", "'; --", `"s"`,
+			"\u00e9", "e\u0301", "straße", "STRASSE", "日本", "🙂", "con", "NUL", "s.lock", "s.jsonl", "-", "0", "00", "1e0", "true",
+		}
+		for i, name := range names {
+			f.append(journal.Append{Session: name, Records: recs(i, i), Head: &journal.HeadUpdate{Status: fmt.Sprint(i)}})
+		}
+		for i, name := range names {
+			f.holds(name, 0, rec(i))
+			h := f.head(name)
+			f.same("name in the head", h.Session, name)
+			f.same("status", h.Status, fmt.Sprint(i))
+		}
+		f.same("number of sessions", len(f.names(journal.Filter{})), len(names))
+	}},
+}
+
+var retryChecks = []check{
+	{"the same append again succeeds and adds nothing", func(t tb, s journal.Store) {
+		f := on(t, s)
+		for _, a := range []journal.Append{
+			{Session: "s", Records: recs(1, 1)},
+			{Session: "s", After: 1, Records: recs(2, 4)},
+		} {
+			f.append(a)
+			f.append(a)
+			f.append(a)
+		}
+		f.holds("s", 0, recs(1, 4)...)
+		f.same("last number", f.head("s").Seq, uint64(4))
+	}},
+	{"the same append again succeeds when others have followed", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 3)
+		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2)})
+		f.holds("s", 0, recs(1, 3)...)
+	}},
+	{"the same append again with its numbers filled in is still the same", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		r := rec(1)
+		r.Seq = 1
+		f.append(journal.Append{Session: "s", Records: []journal.Record{r}})
+		f.holds("s", 0, rec(1))
+	}},
+	{"the same append again is told by the instant, not by its time zone", func(t tb, s journal.Store) {
+		f := on(t, s)
+		r := rec(1)
+		r.Time = r.Time.In(zone)
+		f.append(journal.Append{Session: "s", Records: []journal.Record{r}})
+		f.append(journal.Append{Session: "s", Records: recs(1, 1)})
+		f.holds("s", 0, rec(1))
+	}},
+	{"an append that differs in anything is not the same", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.append(journal.Append{Session: "s", Records: recs(1, 2)})
+		for what, change := range map[string]func(*journal.Record){
+			"time":    func(r *journal.Record) { r.Time = r.Time.Add(1) },
+			"kind":    func(r *journal.Record) { r.Kind = "Kind" },
+			"version": func(r *journal.Record) { r.V++ },
+			"data":    func(r *journal.Record) { r.Data = append(r.Data, ' ') },
+			"no data": func(r *journal.Record) { r.Data = nil },
+		} {
+			two := recs(1, 2)
+			change(&two[1])
+			f.conflicts("append with another "+what, journal.Append{Session: "s", Records: two})
+		}
+		f.conflicts("append that is longer", journal.Append{Session: "s", Records: recs(1, 3)})
+		f.conflicts("append in another order", journal.Append{Session: "s", Records: []journal.Record{rec(2), rec(1)}})
+		f.holds("s", 0, recs(1, 2)...)
+	}},
+	{"the same append again doesn't touch the head", func(t tb, s journal.Store) {
+		f := on(t, s)
+		a := journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{Status: "first"}}
+		f.append(a)
+		f.append(journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Status: "second"}})
+		f.append(a)
+		f.same("status", f.head("s").Status, "second")
+	}},
+	{"the same records under another fence are another append", func(t tb, s journal.Store) {
+		f := on(t, s)
+		first := f.lease("s", "a", hour)
+		f.append(journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
+		f.release(first)
+		second := f.lease("s", "b", hour)
+		f.conflicts("what the first has appended, by the second",
+			journal.Append{Session: "s", Fence: second.Fence, Records: recs(1, 1)})
+		f.holds("s", 0, rec(1))
+	}},
+	{"a stale fence conflicts even if its records stand", func(t tb, s journal.Store) {
+		f := on(t, s)
+		first := f.lease("s", "a", hour)
+		a := journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)}
+		f.append(a)
+		f.append(a)
+		f.release(first)
+		second := f.lease("s", "b", hour)
+		e := f.conflicts("the same append again, after the lease has passed on", a)
+		f.same("conflict", *e, journal.ConflictError{
+			Session: "s", HaveSeq: 1, Fence: first.Fence, HaveFence: second.Fence, Owner: "b", Until: second.Until,
+		})
+		f.same("stale", e.Stale(), true)
+		f.holds("s", 0, rec(1))
+	}},
+}

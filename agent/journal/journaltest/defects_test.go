@@ -1,0 +1,412 @@
+package journaltest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// bad is a good store with some of its methods replaced.
+type bad struct {
+	journal.Store
+	onAppend  func(context.Context, journal.Append) error
+	onRead    func(context.Context, string, uint64) iter.Seq2[journal.Record, error]
+	onHead    func(context.Context, string) (journal.Head, error)
+	onHeads   func(context.Context, journal.Filter) iter.Seq2[journal.Head, error]
+	onLease   func(context.Context, string, string, time.Duration) (journal.Lease, error)
+	onRelease func(context.Context, journal.Lease) error
+	onPost    func(context.Context, string, journal.Item) error
+	onTake    func(context.Context, string, uint64) ([]journal.Item, error)
+	onDelete  func(context.Context, string, uint64) error
+}
+
+func newBad(s journal.Store) *bad {
+	return &bad{s, s.Append, s.Read, s.Head, s.Heads, s.Lease, s.Release, s.Post, s.Take, s.Delete}
+}
+
+func (b *bad) Append(ctx context.Context, a journal.Append) error { return b.onAppend(ctx, a) }
+func (b *bad) Read(ctx context.Context, s string, after uint64) iter.Seq2[journal.Record, error] {
+	return b.onRead(ctx, s, after)
+}
+func (b *bad) Head(ctx context.Context, s string) (journal.Head, error) { return b.onHead(ctx, s) }
+func (b *bad) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+	return b.onHeads(ctx, f)
+}
+func (b *bad) Lease(ctx context.Context, s, owner string, ttl time.Duration) (journal.Lease, error) {
+	return b.onLease(ctx, s, owner, ttl)
+}
+func (b *bad) Release(ctx context.Context, l journal.Lease) error { return b.onRelease(ctx, l) }
+func (b *bad) Post(ctx context.Context, s string, it journal.Item) error {
+	return b.onPost(ctx, s, it)
+}
+func (b *bad) Take(ctx context.Context, s string, fence uint64) ([]journal.Item, error) {
+	return b.onTake(ctx, s, fence)
+}
+func (b *bad) Delete(ctx context.Context, s string, upTo uint64) error {
+	return b.onDelete(ctx, s, upTo)
+}
+
+// eachRecord changes the records on their way in.
+func eachRecord(change func(*journal.Record)) func(*bad, journal.Store) {
+	return func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			a.Records = slices.Clone(a.Records)
+			for i := range a.Records {
+				change(&a.Records[i])
+			}
+			return s.Append(ctx, a)
+		}
+	}
+}
+
+type defect struct {
+	name   string
+	caught string // the check that is there for it
+	spoil  func(b *bad, s journal.Store)
+}
+
+func (d defect) wrap(s journal.Store) journal.Store {
+	b := newBad(s)
+	d.spoil(b, s)
+	return b
+}
+
+var defects = []defect{
+	{"appends again what it has", "the same append again succeeds and adds nothing", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if h, err := s.Head(ctx, a.Session); err == nil && len(a.Records) > 0 && a.After < h.Seq {
+				a.After = h.Seq
+			}
+			return s.Append(ctx, a)
+		}
+	}},
+	{"knows no retry", "the same append again succeeds and adds nothing", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if h, err := s.Head(ctx, a.Session); err == nil && a.After < h.Seq {
+				return &journal.ConflictError{Session: a.Session, After: a.After, HaveSeq: h.Seq}
+			}
+			return s.Append(ctx, a)
+		}
+	}},
+	{"takes any append to a number that stands for a retry", "an append that differs in anything is not the same", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if h, err := s.Head(ctx, a.Session); err == nil && a.After+uint64(len(a.Records)) <= h.Seq {
+				return nil
+			}
+			return s.Append(ctx, a)
+		}
+	}},
+	{"appends at the end, wherever that is", "an append after a number that isn't the last conflicts", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if h, err := s.Head(ctx, a.Session); err == nil {
+				a.After = h.Seq
+			}
+			return s.Append(ctx, a)
+		}
+	}},
+	{"allows a stale fence", "a lease that has run out passes to another", allowStale},
+	{"allows a stale fence after a release", "a stale fence conflicts even if its records stand", allowStale},
+	{"allows no fence on a leased session", "a leased session takes no append without its fence", allowStale},
+	{"looks for the records before the fence", "a stale fence conflicts even if its records stand", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if stands(ctx, s, a) {
+				return nil
+			}
+			return s.Append(ctx, a)
+		}
+	}},
+	{"doesn't look at the fence of what stands", "the same records under another fence are another append", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if h, err := s.Head(ctx, a.Session); err == nil && h.Fence == a.Fence && stands(ctx, s, a) {
+				return nil
+			}
+			return s.Append(ctx, a)
+		}
+	}},
+	{"changes the head after the records", "head, records and inbox change together", func(b *bad, s journal.Store) {
+		var half atomic.Bool
+		looked := make(chan struct{}, 1)
+		b.onHead = func(ctx context.Context, session string) (journal.Head, error) {
+			between := half.Load()
+			h, err := s.Head(ctx, session)
+			if between {
+				select {
+				case looked <- struct{}{}:
+				default:
+				}
+			}
+			return h, err
+		}
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if a.Head == nil || len(a.Records) == 0 || a.After > 0 {
+				return s.Append(ctx, a)
+			}
+			head := journal.Append{Session: a.Session, After: uint64(len(a.Records)), Fence: a.Fence, Head: a.Head}
+			a.Head = nil
+			if err := s.Append(ctx, a); err != nil {
+				return err
+			}
+			half.Store(true) // and now somebody looks
+			select {
+			case <-looked:
+			case <-ctx.Done():
+			}
+			half.Store(false)
+			return s.Append(ctx, head)
+		}
+	}},
+	{"changes the head of a refused append", "a refused append changes nothing", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			err := s.Append(ctx, a)
+			if h, headErr := s.Head(ctx, a.Session); err != nil && headErr == nil && a.Head != nil {
+				_ = s.Append(ctx, journal.Append{Session: a.Session, After: h.Seq, Fence: h.Fence, Head: a.Head})
+			}
+			return err
+		}
+	}},
+	{"appends record by record", "a refused append changes nothing", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			for len(a.Records) > 1 {
+				one := a
+				one.Records, one.Head, one.Taken = a.Records[:1], nil, nil
+				if err := s.Append(ctx, one); err != nil {
+					return err
+				}
+				a.After, a.Records = a.After+1, a.Records[1:]
+			}
+			return s.Append(ctx, a)
+		}
+	}},
+	{"drops what was taken", "an append removes what it took", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if a.Taken = nil; len(a.Records) == 0 && a.Head == nil {
+				return nil
+			}
+			return s.Append(ctx, a)
+		}
+	}},
+	{"removes what a refused append took", "an append that is refused removes nothing", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			err := s.Append(ctx, a)
+			if h, headErr := s.Head(ctx, a.Session); err != nil && headErr == nil && len(a.Taken) > 0 {
+				_ = s.Append(ctx, journal.Append{Session: a.Session, After: h.Seq, Fence: h.Fence, Taken: a.Taken})
+			}
+			return err
+		}
+	}},
+	{"removes an item when it is taken", "taking removes nothing", func(b *bad, s journal.Store) {
+		b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
+			items, err := s.Take(ctx, session, fence)
+			if h, headErr := s.Head(ctx, session); headErr == nil {
+				for _, it := range items {
+					_ = s.Append(ctx, journal.Append{Session: session, After: h.Seq, Fence: fence, Taken: []string{it.ID}})
+				}
+			}
+			return items, err
+		}
+	}},
+	{"gives items in another order", "items are taken in the order they were posted", func(b *bad, s journal.Store) {
+		b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
+			items, err := s.Take(ctx, session, fence)
+			slices.SortFunc(items, func(a, b journal.Item) int { return strings.Compare(a.ID, b.ID) })
+			return items, err
+		}
+	}},
+	{"lets anybody take", "posting needs no lease, taking does", func(b *bad, s journal.Store) {
+		b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
+			if h, err := s.Head(ctx, session); err == nil {
+				fence = h.Fence
+			}
+			return s.Take(ctx, session, fence)
+		}
+	}},
+	{"is silent about a second post", "an id is posted once", func(b *bad, s journal.Store) {
+		b.onPost = func(ctx context.Context, session string, it journal.Item) error {
+			var posted *journal.PostedError
+			if err := s.Post(ctx, session, it); !errors.As(err, &posted) {
+				return err
+			}
+			return nil
+		}
+	}},
+	{"yields records in another order", "records are read in the order they were appended", func(b *bad, s journal.Store) {
+		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+			return func(yield func(journal.Record, error) bool) {
+				var all []journal.Record
+				for r, err := range s.Read(ctx, session, after) {
+					if err != nil {
+						yield(r, err)
+						return
+					}
+					all = append(all, r)
+				}
+				for _, r := range slices.Backward(all) {
+					if !yield(r, nil) {
+						return
+					}
+				}
+			}
+		}
+	}},
+	{"reads from the number itself", "reading starts after the number asked for", func(b *bad, s journal.Store) {
+		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+			return s.Read(ctx, session, max(after, 1)-1)
+		}
+	}},
+	{"skips what was pruned", "pruned records are gone, and reading them says so", func(b *bad, s journal.Store) {
+		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+			if h, err := s.Head(ctx, session); err == nil {
+				after = max(after, h.Pruned)
+			}
+			return s.Read(ctx, session, after)
+		}
+	}},
+	{"goes on when the context has ended", "reading stops when the context ends", func(b *bad, s journal.Store) {
+		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+			return s.Read(context.WithoutCancel(ctx), session, after)
+		}
+	}},
+	{"appends under an ended context", "nothing is done under a context that has ended", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error { return s.Append(context.WithoutCancel(ctx), a) }
+	}},
+	{"has one connection, and holds it while it is read", "the store may be used while it is read", func(b *bad, s journal.Store) {
+		connection := make(chan struct{}, 1)
+		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+			return func(yield func(journal.Record, error) bool) {
+				select {
+				case connection <- struct{}{}:
+					defer func() { <-connection }()
+					s.Read(ctx, session, after)(yield)
+				case <-ctx.Done():
+					yield(journal.Record{}, ctx.Err())
+				}
+			}
+		}
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			select {
+			case connection <- struct{}{}:
+				defer func() { <-connection }()
+				return s.Append(ctx, a)
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}},
+	{"keeps times to the microsecond", "records come back as they went in", eachRecord(func(r *journal.Record) {
+		r.Time = r.Time.Truncate(time.Microsecond)
+	})},
+	{"keeps data as text", "data of any bytes come back as they went in", eachRecord(func(r *journal.Record) {
+		r.Data = bytes.ToValidUTF8(r.Data, []byte("\uFFFD"))
+	})},
+	{"folds the case of names", "sessions with names alike are apart", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			a.Session = strings.ToLower(a.Session)
+			return s.Append(ctx, a)
+		}
+		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+			return s.Read(ctx, strings.ToLower(session), after)
+		}
+	}},
+	{"takes a prefix for a pattern", "heads are listed by what is asked for", func(b *bad, s journal.Store) {
+		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+			f.Prefix = strings.TrimRight(f.Prefix, "%")
+			return s.Heads(ctx, f)
+		}
+	}},
+	{"shows pages that overlap", "pages show every session once", func(b *bad, s journal.Store) {
+		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+			if f.After != "" {
+				f.After = f.After[:len(f.After)-1] + string(f.After[len(f.After)-1]-1)
+			}
+			return s.Heads(ctx, f)
+		}
+	}},
+	{"gives a held lease away", "a live lease is held against others", func(b *bad, s journal.Store) {
+		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+			if h, err := s.Head(ctx, session); err == nil {
+				_ = s.Release(ctx, journal.Lease{Session: session, Owner: h.Owner, Fence: h.Fence})
+			}
+			return s.Lease(ctx, session, owner, ttl)
+		}
+	}},
+	{"keeps the fence of an owner that leases again", "an owner that leases again gets a new fence", func(b *bad, s journal.Store) {
+		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+			if h, err := s.Head(ctx, session); err == nil && h.Owner == owner {
+				return s.Renew(ctx, journal.Lease{Session: session, Owner: owner, Fence: h.Fence}, ttl)
+			}
+			return s.Lease(ctx, session, owner, ttl)
+		}
+	}},
+	{"releases whatever lease there is", "releasing a lost lease leaves the new one alone", func(b *bad, s journal.Store) {
+		b.onRelease = func(ctx context.Context, l journal.Lease) error {
+			if h, err := s.Head(ctx, l.Session); err == nil {
+				l.Fence = h.Fence
+			}
+			return s.Release(ctx, l)
+		}
+	}},
+	{"never releases", "a released lease is free at once, and appends no more", func(b *bad, s journal.Store) {
+		b.onRelease = func(context.Context, journal.Lease) error { return nil }
+	}},
+	{"never lets a lease run out", "a lease that has run out passes to another", func(b *bad, s journal.Store) {
+		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+			return s.Lease(ctx, session, owner, journal.MaxTTL)
+		}
+	}},
+	{"deletes only the records", "a session deleted whole leaves nothing behind", func(b *bad, s journal.Store) {
+		b.onDelete = func(ctx context.Context, session string, upTo uint64) error {
+			return s.Delete(ctx, session, min(upTo, journal.All-1))
+		}
+	}},
+	{"deletes nothing", "pruning goes forward only", func(b *bad, s journal.Store) {
+		b.onDelete = func(context.Context, string, uint64) error { return nil }
+	}},
+	{"counts fences by session, and forgets them with it", "fences never go back, even if the session is deleted", func(b *bad, s journal.Store) {
+		fresh := s
+		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+			return fresh.Lease(ctx, session, owner, ttl)
+		}
+		b.onAppend = func(ctx context.Context, a journal.Append) error { return fresh.Append(ctx, a) }
+		b.onDelete = func(context.Context, string, uint64) error {
+			fresh = journal.NewMemory()
+			return nil
+		}
+	}},
+	{"loses a write now and then when writers race", "of racing writers exactly one wins each number", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if a.After == 17 {
+				return nil
+			}
+			return s.Append(ctx, a)
+		}
+	}},
+}
+
+// allowStale appends under whatever fence the session has.
+func allowStale(b *bad, s journal.Store) {
+	b.onAppend = func(ctx context.Context, a journal.Append) error {
+		if h, err := s.Head(ctx, a.Session); err == nil {
+			a.Fence = h.Fence
+		}
+		return s.Append(ctx, a)
+	}
+}
+
+// stands reports whether the records of a are where a would put them, under whatever fence.
+func stands(ctx context.Context, s journal.Store, a journal.Append) bool {
+	i := 0
+	for r, err := range s.Read(ctx, a.Session, a.After) {
+		if err != nil || i == len(a.Records) || !r.Equal(a.Records[i]) {
+			break
+		}
+		i++
+	}
+	return i > 0 && i == len(a.Records)
+}

@@ -1,0 +1,234 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// patience ends a check whose store hangs.
+const patience = 10 * time.Second
+
+// epoch is when the records of the suite say they happened.
+var epoch = time.Date(2026, 3, 29, 1, 30, 0, 123456789, time.UTC)
+
+// A fixture is one store under one check. Its methods end the check when something goes wrong that isn't the point of it.
+type fixture struct {
+	t     tb
+	ctx   context.Context
+	store journal.Store
+}
+
+func on(t tb, s journal.Store) *fixture {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return &fixture{t, ctx, s}
+}
+
+// rec returns a record that no other n has.
+func rec(n int) journal.Record {
+	return journal.Record{Time: epoch.Add(time.Duration(n)), Kind: "kind", V: 1, Data: fmt.Appendf(nil, "data %d", n)}
+}
+
+// recs returns the records from rec(from) to rec(to).
+func recs(from, to int) []journal.Record {
+	var out []journal.Record
+	for n := from; n <= to; n++ {
+		out = append(out, rec(n))
+	}
+	return out
+}
+
+func item(id string) journal.Item {
+	return journal.Item{ID: id, Kind: "decision", Time: epoch, Data: []byte("about " + id)}
+}
+
+func (f *fixture) append(a journal.Append) {
+	f.t.Helper()
+	if err := f.store.Append(f.ctx, a); err != nil {
+		f.t.Fatalf("append to %q after %d under fence %d: %v", a.Session, a.After, a.Fence, err)
+	}
+}
+
+// fill appends rec(1) to rec(n), one by one, to a session without a lease.
+func (f *fixture) fill(session string, n int) {
+	f.t.Helper()
+	for i := 1; i <= n; i++ {
+		f.append(journal.Append{Session: session, After: uint64(i - 1), Records: recs(i, i)})
+	}
+}
+
+func (f *fixture) read(session string, after uint64) []journal.Record {
+	f.t.Helper()
+	var out []journal.Record
+	for r, err := range f.store.Read(f.ctx, session, after) {
+		if err != nil {
+			f.t.Fatalf("read %q after %d: %v", session, after, err)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// holds checks that a session has exactly these records after number after, in number and content.
+func (f *fixture) holds(session string, after uint64, want ...journal.Record) {
+	f.t.Helper()
+	got := f.read(session, after)
+	for i := 0; i < min(len(got), len(want)); i++ {
+		if got[i].Seq != after+1+uint64(i) {
+			f.t.Fatalf("session %q: got record %d, want number %d", session, got[i].Seq, after+1+uint64(i))
+		}
+		if !got[i].Equal(want[i]) {
+			f.t.Fatalf("session %q, record %d: got %+v, want %+v", session, got[i].Seq, got[i], want[i])
+		}
+	}
+	if len(got) != len(want) {
+		f.t.Fatalf("session %q: %d records after %d, want %d", session, len(got), after, len(want))
+	}
+}
+
+func (f *fixture) head(session string) journal.Head {
+	f.t.Helper()
+	h, err := f.store.Head(f.ctx, session)
+	if err != nil {
+		f.t.Fatalf("head of %q: %v", session, err)
+	}
+	return h
+}
+
+// names lists the names of the sessions that flt asks for.
+func (f *fixture) names(flt journal.Filter) []string {
+	f.t.Helper()
+	var out []string
+	for h, err := range f.store.Heads(f.ctx, flt) {
+		if err != nil {
+			f.t.Fatalf("heads %+v: %v", flt, err)
+		}
+		out = append(out, h.Session)
+	}
+	return out
+}
+
+func (f *fixture) lease(session, owner string, ttl time.Duration) journal.Lease {
+	f.t.Helper()
+	l, err := f.store.Lease(f.ctx, session, owner, ttl)
+	if err != nil {
+		f.t.Fatalf("lease of %q for %q: %v", session, owner, err)
+	}
+	return l
+}
+
+// leaseOnceFree waits for the end of whatever lease another has, as the store tells it, and takes over.
+func (f *fixture) leaseOnceFree(session, owner string) journal.Lease {
+	f.t.Helper()
+	for {
+		l, err := f.store.Lease(f.ctx, session, owner, time.Hour)
+		var held *journal.HeldError
+		if !errors.As(err, &held) {
+			if err != nil {
+				f.t.Fatalf("lease of %q for %q: %v", session, owner, err)
+			}
+			return l
+		}
+		f.wait(held.Until)
+	}
+}
+
+// wait waits until a time has come, and a little for clocks that are behind.
+func (f *fixture) wait(until time.Time) {
+	f.t.Helper()
+	timer := time.NewTimer(time.Until(until) + time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-f.ctx.Done():
+		f.t.Fatalf("gave up waiting for %v: %v", until, f.ctx.Err())
+	}
+}
+
+func (f *fixture) release(l journal.Lease) {
+	f.t.Helper()
+	if err := f.store.Release(f.ctx, l); err != nil {
+		f.t.Fatalf("release %+v: %v", l, err)
+	}
+}
+
+func (f *fixture) post(session string, items ...journal.Item) {
+	f.t.Helper()
+	for _, it := range items {
+		if err := f.store.Post(f.ctx, session, it); err != nil {
+			f.t.Fatalf("post %q to %q: %v", it.ID, session, err)
+		}
+	}
+}
+
+func (f *fixture) take(session string, fence uint64) []journal.Item {
+	f.t.Helper()
+	items, err := f.store.Take(f.ctx, session, fence)
+	if err != nil {
+		f.t.Fatalf("take from %q under fence %d: %v", session, fence, err)
+	}
+	return items
+}
+
+// inbox checks that the inbox holds the items with these ids, and that the head counts them.
+func (f *fixture) inbox(session string, fence uint64, ids ...string) {
+	f.t.Helper()
+	var got []string
+	for _, it := range f.take(session, fence) {
+		got = append(got, it.ID)
+	}
+	f.same("ids in the inbox", got, ids)
+	f.same("items that the head counts", f.head(session).Inbox, len(ids))
+}
+
+func (f *fixture) delete(session string, upTo uint64) {
+	f.t.Helper()
+	if err := f.store.Delete(f.ctx, session, upTo); err != nil {
+		f.t.Fatalf("delete %q up to %d: %v", session, upTo, err)
+	}
+}
+
+// same checks that got is want. Slices without elements are all the same, whether nil or not; so are heads with nothing open.
+func (f *fixture) same(what string, got, want any) {
+	f.t.Helper()
+	if !reflect.DeepEqual(plain(got), plain(want)) {
+		f.t.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func plain(v any) any {
+	if h, ok := v.(journal.Head); ok {
+		if len(h.Open) == 0 {
+			h.Open = nil
+		}
+		return h
+	}
+	if r := reflect.ValueOf(v); r.Kind() == reflect.Slice && r.Len() == 0 {
+		return nil
+	}
+	return v
+}
+
+// refused checks that err is a T of the package, and that it doesn't count as unclear.
+func refused[T error](f *fixture, what string, err error) T {
+	f.t.Helper()
+	var want T
+	if !errors.As(err, &want) {
+		f.t.Fatalf("%s: got error %v, want a %T", what, err, want)
+	}
+	if journal.Unclear(err) {
+		f.t.Fatalf("%s: %v counts as unclear", what, err)
+	}
+	return want
+}
+
+// conflicts checks that an append is refused with a conflict.
+func (f *fixture) conflicts(what string, a journal.Append) *journal.ConflictError {
+	f.t.Helper()
+	return refused[*journal.ConflictError](f, what, f.store.Append(f.ctx, a))
+}

@@ -1,0 +1,261 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// together runs do n times at once, waits, and ends the check with the first error.
+func (f *fixture) together(n int, do func(i int) error) {
+	f.t.Helper()
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			errs[i] = do(i)
+		})
+	}
+	close(start)
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		f.t.Fatalf("%v", err)
+	}
+}
+
+// appendAt appends a record of writer w to whatever is the end, and returns its number. When another was faster it tries again.
+func (f *fixture) appendAt(session string, after uint64, w, n int) (uint64, error) {
+	r := rec(n)
+	r.V = w
+	for {
+		err := f.store.Append(f.ctx, journal.Append{Session: session, After: after, Records: []journal.Record{r}})
+		if err == nil {
+			return after + 1, nil
+		}
+		var conflict *journal.ConflictError
+		if !errors.As(err, &conflict) || conflict.HaveSeq <= after {
+			return 0, fmt.Errorf("append after %d: %w", after, err)
+		}
+		after = conflict.HaveSeq
+	}
+}
+
+var raceChecks = []check{
+	{"of racing writers exactly one wins each number", func(t tb, s journal.Store) {
+		const writers, each = 8, 20
+		f := on(t, s)
+		won := make([][]uint64, writers)
+		f.together(writers, func(w int) error {
+			at := uint64(0)
+			for n := range each {
+				var err error
+				if at, err = f.appendAt("s", at, w, n); err != nil {
+					return err
+				}
+				won[w] = append(won[w], at)
+			}
+			return nil
+		})
+		log := f.read("s", 0)
+		f.same("records", len(log), writers*each)
+		next := make([]int, writers)
+		for i, r := range log {
+			f.same("number", r.Seq, uint64(i+1))
+			if r.V < 0 || r.V >= writers || next[r.V] >= each {
+				t.Fatalf("record %d belongs to nobody: %+v", r.Seq, r)
+			}
+			f.same(fmt.Sprintf("number that writer %d was told", r.V), won[r.V][next[r.V]], r.Seq)
+			next[r.V]++
+		}
+	}},
+	{"writers of many sessions don't meet", func(t tb, s journal.Store) {
+		const sessions, each = 40, 5
+		f := on(t, s)
+		name := func(i int) string { return fmt.Sprintf("s-%02d", i) }
+		f.together(sessions, func(i int) error {
+			for n := range each {
+				if at, err := f.appendAt(name(i), uint64(n), i, n); err != nil || at != uint64(n+1) {
+					return fmt.Errorf("session %d: record %d went to %d: %w", i, n, at, err)
+				}
+			}
+			return nil
+		})
+		f.same("number of sessions", len(f.names(journal.Filter{})), sessions)
+		for i := range sessions {
+			for n, r := range f.read(name(i), 0) {
+				f.same("writer", r.V, i)
+				f.same("data", string(r.Data), string(rec(n).Data))
+			}
+			f.same("last number", f.head(name(i)).Seq, uint64(each))
+		}
+	}},
+	{"readers under a writer see no gap", func(t tb, s journal.Store) {
+		const batches = 40
+		f := on(t, s)
+		var done atomic.Bool
+		f.together(3, func(i int) error {
+			if i == 0 {
+				defer done.Store(true)
+				for b := range batches {
+					err := s.Append(f.ctx, journal.Append{Session: "s", After: uint64(3 * b), Records: recs(3*b+1, 3*b+3)})
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			for last := false; !last; {
+				last = done.Load()
+				n := uint64(0)
+				for r, err := range s.Read(f.ctx, "s", 0) {
+					if err != nil {
+						return err
+					}
+					if n++; r.Seq != n || !r.Equal(rec(int(n))) {
+						return fmt.Errorf("record %d of a reading is %+v", n, r)
+					}
+				}
+				if last && n != 3*batches {
+					return fmt.Errorf("%d records at the end, want %d", n, 3*batches)
+				}
+			}
+			return nil
+		})
+	}},
+	{"head, records and inbox change together", func(t tb, s journal.Store) {
+		const steps = 60
+		f := on(t, s)
+		status := func(n uint64) string { return fmt.Sprintf("step %d", n) }
+		f.append(journal.Append{Session: "s", Head: &journal.HeadUpdate{Status: status(0)}})
+		for n := range steps {
+			f.post("s", item(fmt.Sprint(n)))
+		}
+		var done atomic.Bool
+		f.together(3, func(i int) error {
+			if i == 0 {
+				defer done.Store(true)
+				for n := range uint64(steps) {
+					err := s.Append(f.ctx, journal.Append{
+						Session: "s", After: n, Records: recs(int(n+1), int(n+1)),
+						Head: &journal.HeadUpdate{Status: status(n + 1)}, Taken: []string{fmt.Sprint(n)},
+					})
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			for last := false; !last; {
+				last = done.Load()
+				h, err := s.Head(f.ctx, "s")
+				if err != nil {
+					return err
+				}
+				if h.Status != status(h.Seq) || h.Inbox != steps-int(h.Seq) {
+					return fmt.Errorf("at record %d the status is %q, with %d items in the inbox", h.Seq, h.Status, h.Inbox)
+				}
+				n := uint64(0)
+				for _, err := range s.Read(f.ctx, "s", 0) {
+					if err != nil {
+						return err
+					}
+					n++
+				}
+				if n < h.Seq {
+					return fmt.Errorf("the head shows %d records, there are %d", h.Seq, n)
+				}
+			}
+			return nil
+		})
+	}},
+	{"of racing owners exactly one gets the lease", func(t tb, s journal.Store) {
+		f := on(t, s)
+		var winners atomic.Int32
+		f.together(8, func(i int) error {
+			owner := fmt.Sprintf("w-%d", i)
+			l, err := s.Lease(f.ctx, "s", owner, hour)
+			var held *journal.HeldError
+			if errors.As(err, &held) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			winners.Add(1)
+			return s.Append(f.ctx, journal.Append{Session: "s", Fence: l.Fence, Records: recs(i, i)})
+		})
+		f.same("winners", winners.Load(), int32(1))
+		f.same("records", len(f.read("s", 0)), 1)
+	}},
+	{"of racing posts of one id exactly one is kept", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		var winner atomic.Int32
+		f.together(8, func(i int) error {
+			it := item("a")
+			it.Data = []byte{byte(i + 1)}
+			err := s.Post(f.ctx, "s", it)
+			var posted *journal.PostedError
+			if errors.As(err, &posted) {
+				return nil
+			}
+			if err == nil && winner.Swap(int32(i+1)) != 0 {
+				return errors.New("two posts of one id were accepted")
+			}
+			return err
+		})
+		items := f.take("s", 0)
+		f.same("items", len(items), 1)
+		f.same("item that was accepted", int32(items[0].Data[0]), winner.Load())
+	}},
+	{"posts are not lost under a writer that takes", func(t tb, s journal.Store) {
+		const posters, each = 4, 15
+		f := on(t, s)
+		f.fill("s", 1)
+		var posting atomic.Int32
+		posting.Store(posters)
+		seen := make(map[string]int)
+		f.together(posters+1, func(i int) error {
+			if i < posters {
+				defer posting.Add(-1)
+				for n := range each {
+					if err := s.Post(f.ctx, "s", item(fmt.Sprintf("%d-%d", i, n))); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			for at, last := uint64(1), false; !last; {
+				last = posting.Load() == 0
+				items, err := s.Take(f.ctx, "s", 0)
+				if err != nil {
+					return err
+				}
+				var ids []string
+				for _, it := range items {
+					seen[it.ID]++
+					ids = append(ids, it.ID)
+				}
+				if len(ids) == 0 {
+					continue
+				}
+				err = s.Append(f.ctx, journal.Append{Session: "s", After: at, Records: recs(int(at), int(at)), Taken: ids})
+				if err != nil {
+					return err
+				}
+				at++
+			}
+			return nil
+		})
+		f.same("ids seen", len(seen), posters*each)
+		for id, n := range seen {
+			f.same("times that "+id+" was seen", n, 1)
+		}
+		f.inbox("s", 0)
+	}},
+}

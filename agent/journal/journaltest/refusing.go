@@ -1,0 +1,177 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// badNames are refused wherever a name is asked for.
+var badNames = map[string]string{
+	"too long":      strings.Repeat("n", journal.MaxName+1),
+	"invalid UTF-8": "a\xffb",
+	"cut UTF-8":     "a\xe6\x97",
+	"a NUL":         "a\x00b",
+	"a line break":  "a\nb",
+	"a DEL":         "a\x7f",
+	"a C1 control":  "a\u0085",
+}
+
+var refusalChecks = []check{
+	{"names of the full length are good", func(t tb, s journal.Store) {
+		f := on(t, s)
+		long := strings.Repeat("ü/", journal.MaxName/3) // fills up to two bytes of the limit
+		long += strings.Repeat("n", journal.MaxName-len(long))
+		r := rec(1)
+		r.Kind = long
+		open := journal.Open{ID: long, Kind: long, Title: long, Expires: epoch}
+		l := f.lease(long, long, hour)
+		f.append(journal.Append{Session: long, Fence: l.Fence, Records: []journal.Record{r}, Head: &journal.HeadUpdate{
+			Status: long, Open: []journal.Open{open},
+		}})
+		it := item(long)
+		it.Kind = long
+		f.post(long, it)
+		f.holds(long, 0, r)
+		f.same("items", f.take(long, l.Fence), []journal.Item{it})
+		h := f.head(long)
+		f.same("owner", h.Owner, long)
+		f.same("status", h.Status, long)
+		f.same("open list", h.Open, []journal.Open{open})
+	}},
+	{"bad session names are refused everywhere", func(t tb, s journal.Store) {
+		f := on(t, s)
+		try := func(what, name string) {
+			_, headErr := s.Head(f.ctx, name)
+			_, leaseErr := s.Lease(f.ctx, name, "a", hour)
+			_, renewErr := s.Renew(f.ctx, journal.Lease{Session: name, Owner: "a", Fence: 1}, hour)
+			_, takeErr := s.Take(f.ctx, name, 0)
+			var readErr error
+			for _, readErr = range s.Read(f.ctx, name, 0) {
+			}
+			for method, err := range map[string]error{
+				"Append": s.Append(f.ctx, journal.Append{Session: name, Records: recs(1, 1)}),
+				"Read":   readErr, "Head": headErr, "Lease": leaseErr, "Renew": renewErr, "Take": takeErr,
+				"Release": s.Release(f.ctx, journal.Lease{Session: name, Owner: "a", Fence: 1}),
+				"Post":    s.Post(f.ctx, name, item("a")),
+				"Delete":  s.Delete(f.ctx, name, journal.All),
+			} {
+				refused[*journal.InvalidError](f, method+" with a session name that is "+what, err)
+			}
+		}
+		try("empty", "")
+		for what, name := range badNames {
+			try(what, name)
+		}
+	}},
+	{"bad appends are refused", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		record := func(change func(*journal.Record)) journal.Append {
+			two := recs(2, 3)
+			change(&two[1])
+			return journal.Append{Session: "s", After: 1, Records: two}
+		}
+		open := func(list ...journal.Open) journal.Append {
+			return journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Open: list}}
+		}
+		bad := map[string]journal.Append{
+			"nothing":              {Session: "s", After: 1},
+			"a number below":       record(func(r *journal.Record) { r.Seq = 2 }),
+			"a number above":       record(func(r *journal.Record) { r.Seq = 4 }),
+			"no kind":              record(func(r *journal.Record) { r.Kind = "" }),
+			"too early a time":     record(func(r *journal.Record) { r.Time = time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC) }),
+			"too late a time":      record(func(r *journal.Record) { r.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC) }),
+			"too much data":        record(func(r *journal.Record) { r.Data = make([]byte, journal.MaxRecord+1) }),
+			"an empty id taken":    {Session: "s", After: 1, Taken: []string{"a", ""}},
+			"an open without id":   open(journal.Open{ID: "a"}, journal.Open{Kind: "k"}),
+			"an open too late":     open(journal.Open{ID: "a", Expires: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)}),
+			"too much open":        open(slices.Repeat([]journal.Open{{ID: "a"}}, journal.MaxOpen+1)...),
+			"the largest number":   {Session: "s", After: math.MaxUint64, Records: recs(2, 2)},
+			"a number over 63 bit": {Session: "s", After: math.MaxInt64, Records: recs(2, 2)},
+			"the largest fence":    {Session: "s", After: 1, Fence: math.MaxUint64, Records: recs(2, 2)},
+		}
+		for what, name := range badNames {
+			bad["a kind that is "+what] = record(func(r *journal.Record) { r.Kind = name })
+			bad["an id taken that is "+what] = journal.Append{Session: "s", After: 1, Taken: []string{name}}
+			bad["a status that is "+what] = journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Status: name}}
+			bad["an open's id that is "+what] = open(journal.Open{ID: name})
+			bad["an open's kind that is "+what] = open(journal.Open{ID: "a", Kind: name})
+			bad["an open's title that is "+what] = open(journal.Open{ID: "a", Title: name})
+		}
+		for what, a := range bad {
+			refused[*journal.InvalidError](f, "append with "+what, s.Append(f.ctx, a))
+		}
+		f.holds("s", 0, rec(1))
+	}},
+	{"bad leases and items are refused", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		l := f.lease("s", "a", hour)
+		for what, ttl := range map[string]time.Duration{"none": 0, "negative": -1, "too long": journal.MaxTTL + 1} {
+			_, err := s.Lease(f.ctx, "s", "a", ttl)
+			refused[*journal.InvalidError](f, "lease with a ttl that is "+what, err)
+			_, err = s.Renew(f.ctx, l, ttl)
+			refused[*journal.InvalidError](f, "renewal with a ttl that is "+what, err)
+		}
+		_, err := s.Renew(f.ctx, journal.Lease{Session: "s", Owner: "a"}, hour)
+		refused[*journal.InvalidError](f, "renewal of no lease", err)
+		names := map[string]string{"empty": ""}
+		for what, name := range badNames {
+			names[what] = name
+		}
+		for what, name := range names {
+			_, err := s.Lease(f.ctx, "s", name, hour)
+			refused[*journal.InvalidError](f, "lease with an owner that is "+what, err)
+			it := item("a")
+			it.ID = name
+			refused[*journal.InvalidError](f, "item with an id that is "+what, s.Post(f.ctx, "s", it))
+			it = item("a")
+			it.Kind = name
+			refused[*journal.InvalidError](f, "item with a kind that is "+what, s.Post(f.ctx, "s", it))
+		}
+		it := item("a")
+		it.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
+		refused[*journal.InvalidError](f, "item too late", s.Post(f.ctx, "s", it))
+		it.Time, it.Data = epoch, make([]byte, journal.MaxRecord+1)
+		refused[*journal.InvalidError](f, "item too big", s.Post(f.ctx, "s", it))
+		f.inbox("s", l.Fence)
+		f.same("fence", f.head("s").Fence, l.Fence)
+	}},
+	{"nothing is done under a context that has ended", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		l := f.lease("s", "a", hour)
+		before := f.head("s")
+		ctx, cancel := context.WithCancel(f.ctx)
+		cancel()
+		_, headErr := s.Head(ctx, "s")
+		_, leaseErr := s.Lease(ctx, "s", "a", hour)
+		_, renewErr := s.Renew(ctx, l, hour)
+		_, takeErr := s.Take(ctx, "s", l.Fence)
+		var readErr, headsErr error
+		for _, readErr = range s.Read(ctx, "s", 0) {
+		}
+		for _, headsErr = range s.Heads(ctx, journal.Filter{}) {
+		}
+		for method, err := range map[string]error{
+			"Append": s.Append(ctx, journal.Append{Session: "s", After: 1, Fence: l.Fence, Records: recs(2, 2)}),
+			"Read":   readErr, "Head": headErr, "Heads": headsErr, "Lease": leaseErr, "Renew": renewErr, "Take": takeErr,
+			"Release": s.Release(ctx, l),
+			"Post":    s.Post(ctx, "s", item("a")),
+			"Delete":  s.Delete(ctx, "s", journal.All),
+		} {
+			if !errors.Is(err, context.Canceled) || !journal.Unclear(err) {
+				t.Fatalf("%s under a cancelled context: got error %v, want one that wraps context.Canceled", method, err)
+			}
+		}
+		f.holds("s", 0, rec(1))
+		f.same("head", f.head("s"), before)
+		f.inbox("s", l.Fence)
+	}},
+}

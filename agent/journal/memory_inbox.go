@@ -1,0 +1,81 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Post implements [Store].
+func (m *Memory) Post(ctx context.Context, session string, it Item) error {
+	if err := ValidateSession(session); err != nil {
+		return err
+	}
+	if err := it.Validate(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return ended("post to", session, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[session]
+	if s == nil {
+		return fmt.Errorf("%w: %q", ErrNoSession, session)
+	}
+	if taken, used := s.ids[it.ID]; used {
+		return &PostedError{Session: session, ID: it.ID, Taken: taken}
+	}
+	it.Time, it.Data = plain(it.Time), bytes.Clone(it.Data)
+	s.inbox = append(s.inbox, it)
+	s.head.Inbox = len(s.inbox)
+	s.close(it.ID, false)
+	return nil
+}
+
+// Take implements [Store].
+func (m *Memory) Take(ctx context.Context, session string, fence uint64) ([]Item, error) {
+	if err := ValidateSession(session); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, ended("take from", session, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[session]
+	if s == nil {
+		if fence == 0 {
+			return nil, nil
+		}
+		return nil, &ConflictError{Session: session, Fence: fence}
+	}
+	if !s.writable(fence) {
+		return nil, s.conflict(s.head.Seq, fence)
+	}
+	items := slices.Clone(s.inbox)
+	for i := range items {
+		items[i].Data = bytes.Clone(items[i].Data)
+	}
+	return items, nil
+}
+
+// take closes ids and removes their items.
+func (s *session) take(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	for _, id := range ids {
+		s.close(id, true)
+	}
+	s.inbox = slices.DeleteFunc(s.inbox, func(it Item) bool { return s.ids[it.ID] })
+	s.head.Inbox = len(s.inbox)
+}
+
+func (s *session) close(id string, taken bool) {
+	if s.ids == nil {
+		s.ids = make(map[string]bool)
+	}
+	s.ids[id] = taken
+}

@@ -1,0 +1,78 @@
+package journal
+
+import (
+	"context"
+	"time"
+)
+
+// Lease implements [Store].
+func (m *Memory) Lease(ctx context.Context, session, owner string, ttl time.Duration) (Lease, error) {
+	if err := ValidateLease(session, owner, ttl); err != nil {
+		return Lease{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Lease{}, ended("lease", session, err)
+	}
+	now := time.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, known := m.sessions[session]
+	if !known {
+		s = newSession(session, plain(now))
+		m.sessions[session] = s
+	}
+	if h := &s.head; h.Owner != "" && h.Owner != owner && now.Before(s.until) {
+		return Lease{}, &HeldError{Session: session, Owner: h.Owner, Until: h.Until}
+	}
+	m.fence++
+	s.head.Owner, s.head.Fence = owner, m.fence
+	return s.extend(now.Add(ttl)), nil
+}
+
+// Renew implements [Store].
+func (m *Memory) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
+	if err := ValidateRenew(l, ttl); err != nil {
+		return Lease{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Lease{}, ended("renew the lease of", l.Session, err)
+	}
+	now := time.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, known := m.sessions[l.Session]
+	if !known {
+		s = newSession(l.Session, plain(now))
+	}
+	if !s.leased(l) {
+		return Lease{}, s.conflict(s.head.Seq, l.Fence)
+	}
+	return s.extend(now.Add(ttl)), nil
+}
+
+// Release implements [Store].
+func (m *Memory) Release(ctx context.Context, l Lease) error {
+	if err := ValidateSession(l.Session); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return ended("release", l.Session, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.sessions[l.Session]; s != nil && s.leased(l) {
+		s.head.Owner, s.head.Until, s.until = "", time.Time{}, time.Time{}
+	}
+	return nil
+}
+
+// leased reports whether l is still the session's lease, run out or not. Fence 0 is no lease.
+func (s *session) leased(l Lease) bool {
+	return l.Fence != 0 && s.writable(l.Fence)
+}
+
+func (s *session) extend(until time.Time) Lease {
+	s.until, s.head.Until = until, plain(until)
+	h := &s.head
+	return Lease{Session: h.Session, Owner: h.Owner, Fence: h.Fence, Until: h.Until}
+}

@@ -1,0 +1,175 @@
+package journal
+
+import (
+	"fmt"
+	"math"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// MaxName is the longest name in bytes: of a session, an owner, a kind, an id, a status or a title. Names are valid
+	// UTF-8 without control characters. Status, and an [Open]'s kind and title, may be empty; the others not.
+	MaxName = 512
+	// MaxRecord is the most bytes that Data of a [Record] or an [Item] has: 64 MiB.
+	MaxRecord = 64 << 20
+	// MaxOpen is the most entries that [HeadUpdate].Open has.
+	MaxOpen = 1000
+	// MaxTTL is the longest lease. After a crash a lease shuts everybody out until it ends.
+	MaxTTL = 24 * time.Hour
+)
+
+// Validate returns an [*InvalidError] if a could never be appended to anything. Stores call it first.
+func (a Append) Validate() error {
+	if err := validName("Append.Session", a.Session, false); err != nil {
+		return err
+	}
+	switch {
+	case len(a.Records) == 0 && a.Head == nil && len(a.Taken) == 0:
+		return &InvalidError{"Append", "is empty; it needs Records, Head or Taken"}
+	case a.After > math.MaxInt64-uint64(len(a.Records)):
+		return &InvalidError{"Append.After", "is too large; numbers end at 1<<63-1"}
+	case a.Fence > math.MaxInt64:
+		return &InvalidError{"Append.Fence", "is too large; fences end at 1<<63-1"}
+	}
+	for i := range a.Records {
+		r := &a.Records[i]
+		if err := validContent(r.Kind, r.Time, r.Data); err != nil {
+			return err.in(fmt.Sprintf("Append.Records[%d]", i))
+		}
+		if want := a.After + 1 + uint64(i); r.Seq != 0 && r.Seq != want {
+			return &InvalidError{fmt.Sprintf("Append.Records[%d].Seq", i), fmt.Sprintf("is %d; it must be 0 or %d", r.Seq, want)}
+		}
+	}
+	for i, id := range a.Taken {
+		if err := validName("", id, false); err != nil {
+			return err.in(fmt.Sprintf("Append.Taken[%d]", i))
+		}
+	}
+	if a.Head == nil {
+		return nil
+	}
+	return a.Head.validate()
+}
+
+func (h *HeadUpdate) validate() error {
+	if err := validName("Append.Head.Status", h.Status, true); err != nil {
+		return err
+	}
+	if len(h.Open) > MaxOpen {
+		return &InvalidError{"Append.Head.Open", fmt.Sprintf("has %d entries; %d are allowed", len(h.Open), MaxOpen)}
+	}
+	for i := range h.Open {
+		o := &h.Open[i]
+		err := validName(".ID", o.ID, false)
+		if err == nil {
+			err = validName(".Kind", o.Kind, true)
+		}
+		if err == nil {
+			err = validName(".Title", o.Title, true)
+		}
+		if err == nil {
+			err = validTime(".Expires", o.Expires)
+		}
+		if err != nil {
+			return err.in(fmt.Sprintf("Append.Head.Open[%d]", i))
+		}
+	}
+	return nil
+}
+
+// Validate returns an [*InvalidError] if it could never be posted.
+func (it Item) Validate() error {
+	err := validName(".ID", it.ID, false)
+	if err == nil {
+		err = validContent(it.Kind, it.Time, it.Data)
+	}
+	if err != nil {
+		return err.in("Item")
+	}
+	return nil
+}
+
+// ValidateSession returns an [*InvalidError] if no session can have that name.
+func ValidateSession(name string) error {
+	if err := validName("session", name, false); err != nil {
+		return err
+	}
+	return nil
+}
+
+// ValidateLease returns an [*InvalidError] if no lease can be asked for like this.
+func ValidateLease(session, owner string, ttl time.Duration) error {
+	if err := ValidateSession(session); err != nil {
+		return err
+	}
+	if err := validName("owner", owner, false); err != nil {
+		return err
+	}
+	if ttl <= 0 || ttl > MaxTTL {
+		return &InvalidError{"ttl", fmt.Sprintf("is %v; it must be above 0 and at most %v", ttl, MaxTTL)}
+	}
+	return nil
+}
+
+// ValidateRenew returns an [*InvalidError] if l is no lease that a store has given out, or can't be renewed for ttl.
+func ValidateRenew(l Lease, ttl time.Duration) error {
+	if l.Fence == 0 || l.Fence > math.MaxInt64 {
+		return &InvalidError{"Lease.Fence", fmt.Sprintf("is %d; leases have fences from 1 to 1<<63-1", l.Fence)}
+	}
+	return ValidateLease(l.Session, l.Owner, ttl)
+}
+
+func (e *InvalidError) in(where string) *InvalidError {
+	return &InvalidError{where + e.Field, e.Problem}
+}
+
+func validContent(kind string, t time.Time, data []byte) *InvalidError {
+	if err := validName(".Kind", kind, false); err != nil {
+		return err
+	}
+	if err := validTime(".Time", t); err != nil {
+		return err
+	}
+	if len(data) > MaxRecord {
+		return &InvalidError{".Data", fmt.Sprintf("has %d bytes; %d are allowed", len(data), MaxRecord)}
+	}
+	return nil
+}
+
+// validTime keeps to what fits into 64 bits of nanoseconds around 1970, the narrowest form a store will keep.
+func validTime(field string, t time.Time) *InvalidError {
+	const most = math.MaxInt64 / int64(time.Second)
+	if s := t.Unix(); (s < -most || s >= most) && !t.IsZero() {
+		return &InvalidError{field, fmt.Sprintf("is in the year %d; it must be zero or between 1678 and 2262", t.Year())}
+	}
+	return nil
+}
+
+func validName(field, name string, mayBeEmpty bool) *InvalidError {
+	if name == "" && !mayBeEmpty {
+		return &InvalidError{field, "is empty"}
+	}
+	if len(name) > MaxName {
+		return &InvalidError{field, fmt.Sprintf("has %d bytes; %d are allowed", len(name), MaxName)}
+	}
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c < ' ' || c > '~' { // rare: let the slow way decide about the rest
+			return validRunes(field, name[i:])
+		}
+	}
+	return nil
+}
+
+func validRunes(field, rest string) *InvalidError {
+	if !utf8.ValidString(rest) {
+		return &InvalidError{field, "isn't valid UTF-8"}
+	}
+	for _, r := range rest {
+		if unicode.IsControl(r) {
+			return &InvalidError{field, fmt.Sprintf("holds the control character %U", r)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package agent
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A modelCall is what the driver remembers of the model call under way. It is one struct, with bound methods, because
+// variables that a range body assigns would escape one by one.
+type modelCall struct {
+	c     provider.Collector
+	err   error
+	meta  *Meta // of the deltas of this call; nil until the first
+	ids   []openID
+	slab  []Delta
+	calls int
+	take  func(provider.Chunk, error) bool // bound once a run
+}
+
+// An openID is the name of a call whose arguments are coming in.
+type openID struct {
+	index int32
+	meta  *Meta
+}
+
+// callModel makes the step's model call.
+func (x *exec) callModel(act Action) {
+	r := x.m.s.Run
+	mode := x.currentMode()
+	n := r.Step + 1
+	if act.Again {
+		n = r.Step
+	}
+	start := StepStarted{Model: x.a.cfg.Model, Mode: mode.Name, Tools: mode.names, Choice: r.Choice, Final: act.Final}
+	if mode.Model != "" {
+		start.Model = mode.Model
+	}
+	if act.Final != "" {
+		start.Tools, start.Choice = nil, provider.Choice{Mode: provider.ChooseNone}
+		start.Note = "You have reached the limit of this run, and no tools are left. Say what you have done, what is still to be done, and how it could go on."
+	}
+	step, err := x.beforeStep(&start, mode, n)
+	if err != nil {
+		x.cancel(err) // loop ends the run for this reason
+		return
+	}
+	x.mu.Lock()
+	start.Meta = x.stamp(0, "")
+	start.Meta.Step = n
+	err = x.recordLocked(nil, start)
+	x.mu.Unlock()
+	if err != nil {
+		return
+	}
+	x.flush()
+	x.step = Meta{Origin: x.origin, Step: n}
+	if act.Again {
+		x.show(Reset{Meta: x.step, Why: "the model call is made again: nobody knows how it ended"})
+	}
+	if x.left || x.ctx.Err() != nil {
+		return
+	}
+	if step != nil && step.answer != nil {
+		x.answered(step)
+		return
+	}
+	x.ask(x.request(&start, mode, step), step)
+}
+
+// request builds what the provider is sent. Messages are shared with the state, which only ever appends.
+func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Request {
+	r, cfg := x.m.s.Run, &x.a.cfg
+	msgs := x.m.s.Messages
+	req := &provider.Request{
+		Model: start.Model, System: mode.system, Messages: msgs[:len(msgs):len(msgs)],
+		Choice: start.Choice, MaxOutput: cfg.MaxOutput, Sampling: cfg.Sampling, Reasoning: cfg.Reasoning,
+		Interactive: r.Interactive, Priority: r.Priority,
+		Labels: provider.Labels{Session: x.s.name, Run: r.ID, Step: start.Step, Task: r.Task, Agent: cfg.Name, Kind: "step", Trace: r.Trace},
+	}
+	if start.Final == "" {
+		req.Tools = mode.told
+	}
+	if len(r.Output) > 0 {
+		req.Output = &provider.OutputFormat{Name: "answer", Schema: r.Output}
+	}
+	if step != nil && step.changed {
+		req.System, req.Messages = step.System, step.Messages
+		req.Tools = tools.Told(step.Tools)
+	}
+	return req
+}
+
+// ask makes the call and records what came of it.
+func (x *exec) ask(req *provider.Request, step *Step) {
+	mc := &x.model
+	mc.c.Reset()
+	mc.err, mc.meta, mc.ids, mc.calls = nil, nil, mc.ids[:0], 0
+	if mc.take == nil {
+		mc.take = x.takeChunk
+	}
+	x.a.provider.Stream(x.ctx, req)(mc.take)
+	err := mc.err
+	if err == nil && !x.left && !mc.c.Complete() {
+		err = provider.ErrIncomplete
+	}
+	if x.left {
+		err = ErrAbandoned
+	}
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	resp := mc.c.Response()
+	x.reply(resp, resp.Usage, step)
+}
+
+// takeChunk is the body of the loop over a provider's chunks.
+func (x *exec) takeChunk(c provider.Chunk, err error) bool {
+	mc := &x.model
+	if x.left { // a provider that goes on after it was stopped
+		return false
+	}
+	if err != nil {
+		mc.err = err
+		return false
+	}
+	if mc.err = mc.c.Add(c); mc.err != nil {
+		return false
+	}
+	switch c.Kind {
+	case provider.KindText:
+		if x.notes {
+			x.show(TextDelta{x.delta(c.Text)})
+		}
+	case provider.KindReasoning:
+		if x.notes {
+			x.show(ReasoningDelta{x.delta(c.Text)})
+		}
+	case provider.KindToolStart:
+		if x.notes {
+			x.startCall(&c)
+		}
+	case provider.KindToolDelta:
+		if x.notes {
+			for i := range mc.ids {
+				if mc.ids[i].index == c.Index {
+					d := x.delta(c.Text)
+					d.Meta = mc.ids[i].meta
+					x.show(CallDelta{Delta: d})
+					break
+				}
+			}
+		}
+	case provider.KindWaiting:
+		x.show(Waiting{Meta: x.step, Wait: *c.Extra.Wait})
+	case provider.KindReset:
+		mc.ids, mc.calls = mc.ids[:0], 0
+		x.show(Reset{Meta: x.step, Why: c.Text})
+	}
+	return !x.left
+}
+
+// startCall names a call as soon as it begins. Its name is the one that the reply will have.
+func (x *exec) startCall(c *provider.Chunk) {
+	mc := &x.model
+	meta := &Meta{Origin: x.origin, Step: x.step.Step, Call: callID(x.origin.Run, x.step.Step, mc.calls)}
+	mc.calls++
+	mc.ids = slices.DeleteFunc(mc.ids, func(o openID) bool { return o.index == c.Index })
+	mc.ids = append(mc.ids, openID{c.Index, meta})
+	d := x.delta("")
+	d.Meta = meta
+	x.show(CallDelta{Delta: d, Name: c.Name})
+}
+
+// delta returns a Delta from a slab that grows from 4 to 64: deltas are many, and a run that is held open should be small.
+func (x *exec) delta(text string) *Delta {
+	mc := &x.model
+	if mc.meta == nil {
+		m := x.step
+		mc.meta = &m
+	}
+	if len(mc.slab) == cap(mc.slab) {
+		mc.slab = make([]Delta, 0, min(max(4, 2*cap(mc.slab)), 64))
+	}
+	mc.slab = append(mc.slab, Delta{Meta: mc.meta, Text: text})
+	return &mc.slab[len(mc.slab)-1]
+}
+
+// callID names a call: by its run, its step and its place in the reply.
+func callID(run string, step, index int) string {
+	b := make([]byte, 0, len(run)+12)
+	b = append(append(b, run...), '.')
+	b = append(strconv.AppendInt(b, int64(step), 10), '.')
+	return string(strconv.AppendInt(b, int64(index), 10))
+}
+
+// answered records the answer that a hook gave, and shows it as if the model had said it.
+func (x *exec) answered(step *Step) {
+	resp := *step.answer
+	if resp.Stop == "" {
+		resp.Stop = provider.StopDone
+	}
+	if text := resp.Text(); text != "" && x.notes {
+		x.model.meta = nil
+		x.show(TextDelta{x.delta(text)})
+	}
+	resp.Parts = slices.Clone(resp.Parts)
+	for i := range resp.Parts {
+		if c := resp.Parts[i].Call; c != nil { // the reply is named anew; the host keeps its own
+			call := *c
+			resp.Parts[i].Call = &call
+		}
+	}
+	x.reply(&resp, provider.Usage{}, step)
+}
+
+// reply records a complete answer.
+func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) {
+	if err := x.afterStep(step, resp); err != nil {
+		x.cancel(err)
+		x.failed(err)
+		return
+	}
+	if x.a.cfg.Redact != nil {
+		resp.Parts = x.redactParts(resp.Parts)
+	}
+	n := 0
+	for i := range resp.Parts {
+		if p := &resp.Parts[i]; p.Kind == provider.PartToolCall && p.Call != nil {
+			p.Call.ProviderID, p.Call.ID = p.Call.ID, callID(x.origin.Run, x.step.Step, n)
+			n++
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := Replied{Meta: x.stamp(0, ""), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
+	if x.a.prices != nil {
+		f.Cost, f.Priced = x.a.prices.Cost(usage), true
+	}
+	x.recordLocked(nil, f)
+}
+
+// failed records a model call that ended without an answer. Text that was shown is kept; calls in it never run.
+func (x *exec) failed(err error) {
+	partial := x.model.c.Response()
+	var keep []provider.Part
+	for _, p := range partial.Parts {
+		if p.Kind == provider.PartText && p.Text != "" {
+			keep = append(keep, p)
+		}
+	}
+	f := StepFailed{Usage: partial.Usage, Class: fault.Of(err), Error: x.a.redact(err.Error())}
+	if len(keep) > 0 {
+		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: x.redactParts(keep)}
+	}
+	x.mu.Lock()
+	f.Meta = x.stamp(0, "")
+	rerr := x.recordLocked(nil, f)
+	x.mu.Unlock()
+	if rerr != nil {
+		return
+	}
+	x.flush()
+	switch {
+	case x.left:
+		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+	case x.ctx.Err() != nil:
+		// loop ends the run for the reason that its context ended
+	case provider.Canceled(err):
+		x.finish(Stopped, CodeCancelled, &StopError{Code: CodeCancelled, Err: err})
+	default:
+		x.finish(Failed, CodeProvider, err)
+	}
+}

@@ -1,0 +1,176 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Pause is a call that waits for a decision.
+type Pause struct {
+	// ID names the call with this very input. It is used once.
+	ID   string            `json:"id"`
+	Kind PauseKind         `json:"kind"`
+	Call provider.ToolCall `json:"call"`
+	// Reason says why somebody is asked.
+	Reason string `json:"reason,omitempty"`
+	Risk   string `json:"risk,omitempty"` // low, medium or high
+	// Schema is that of the answer; empty: any JSON.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// Tool is the fingerprint of the tool's input schema, to which a standing rule is bound.
+	Tool    string    `json:"tool,omitempty"`
+	Expires time.Time `json:"expires,omitzero"` // zero: never
+	// Always says that "always allow" is possible.
+	Always bool `json:"always,omitempty"`
+}
+
+// A PauseKind says what is waited for.
+type PauseKind string
+
+// The kinds of pauses. A tool that suspends names its own.
+const (
+	PauseApproval PauseKind = "approval"
+	// PauseInDoubt is a call that was started, and nobody knows how it ended: approve runs it again, answer says what it
+	// did, reject lets it be.
+	PauseInDoubt PauseKind = "in_doubt"
+	// PauseCorrection is a call whose input doesn't fit, after the model had its chances: edit puts it right.
+	PauseCorrection PauseKind = "correction"
+)
+
+// pauseID makes the id of a pause: of the call and the input, so that another input has another id. The call's id holds
+// the run's, which can't be guessed.
+func pauseID(session string, call *provider.ToolCall, kind PauseKind, round int) string {
+	h := sha256.New()
+	for _, s := range []string{session, call.ID, call.Name, string(call.Input), call.Invalid, string(kind), fmt.Sprint(round)} {
+		fmt.Fprintf(h, "%d:%s", len(s), s)
+	}
+	return "p-" + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:15]))
+}
+
+// A DecisionKind is one of the things that can be decided.
+type DecisionKind string
+
+// The decisions.
+const (
+	Approved    DecisionKind = "approve"
+	Refused     DecisionKind = "reject"
+	Edited      DecisionKind = "edit"
+	Suggested   DecisionKind = "suggest"
+	AnswerGiven DecisionKind = "answer"
+	AlwaysAllow DecisionKind = "always"
+	Expired     DecisionKind = "expired"    // nobody decided in time
+	Superseded  DecisionKind = "superseded" // another input came instead
+)
+
+// A Decision is what somebody decided on a pause. Make one with [Approve], [Reject], [Edit], [Suggest], [Answer] or
+// [AllowAlways]. Only the id and the decision are taken from it: what runs is the call as it was stored.
+type Decision struct {
+	ID     string          `json:"id"`
+	Kind   DecisionKind    `json:"kind"`
+	Reason string          `json:"reason,omitempty"`
+	Input  json.RawMessage `json:"input,omitempty"` // for Edited
+	Value  json.RawMessage `json:"value,omitempty"` // for AnswerGiven
+	Who    string          `json:"who,omitempty"`
+
+	err error // of encoding what it was made of
+}
+
+// Approve lets the call run as it was shown.
+func Approve(id string) Decision { return Decision{ID: id, Kind: Approved} }
+
+// Reject keeps the call from running; the model reads the reason.
+func Reject(id, reason string) Decision { return Decision{ID: id, Kind: Refused, Reason: reason} }
+
+// Edit lets the call run with another input, which is validated and judged anew: a policy that denies it stops it. The
+// input is encoded as JSON; a json.RawMessage is taken as it is.
+func Edit(id string, input any) Decision {
+	d := Decision{ID: id, Kind: Edited}
+	d.Input, d.err = rawJSON(input)
+	return d
+}
+
+// Suggest keeps the call from running; the model reads what to do instead.
+func Suggest(id, alternative string) Decision {
+	return Decision{ID: id, Kind: Suggested, Reason: alternative}
+}
+
+// Answer gives the call's result in the tool's place, which isn't run: for questions, for jobs that have finished, and for
+// calls in doubt that did happen. The value is encoded as JSON and checked against the schema of the pause.
+func Answer(id string, value any) Decision {
+	d := Decision{ID: id, Kind: AnswerGiven}
+	d.Value, d.err = rawJSON(value)
+	return d
+}
+
+// AllowAlways lets the call run, and later calls of the same tool in the same session without asking, as long as the
+// tool's schema stays what it is. It isn't possible for tools of high risk, unless the tool says so: see [Pause.Always].
+func AllowAlways(id string) Decision { return Decision{ID: id, Kind: AlwaysAllow} }
+
+// By returns the decision with who made it.
+func (d Decision) By(who string) Decision {
+	d.Who = who
+	return d
+}
+
+// A DecisionError is a decision that can't be taken. Nothing was run and nothing recorded because of it; the other
+// decisions of the same input weren't taken either.
+type DecisionError struct {
+	Session string
+	ID      string
+	Code    string // see the Decision constants
+	Problem string
+	Err     error
+}
+
+// Codes of a DecisionError.
+const (
+	DecisionUnknown  = "unknown"  // no such pause in this session
+	DecisionUsed     = "used"     // decided before
+	DecisionExpired  = "expired"  // too late
+	DecisionRepeated = "repeated" // twice in one input
+	DecisionBad      = "bad"      // not possible for this pause, or not valid
+)
+
+// Error says which decision it is and what is wrong with it.
+func (e *DecisionError) Error() string {
+	return fmt.Sprintf("agent: decision on %q in session %q: %s", e.ID, e.Session, e.Problem)
+}
+
+// Unwrap returns the cause.
+func (e *DecisionError) Unwrap() error { return e.Err }
+
+// Fault returns Invalid.
+func (e *DecisionError) Fault() fault.Class { return fault.Invalid }
+
+// A Rule is a standing approval: calls of the tool in this session don't ask as long as its schema stays the same.
+type Rule struct {
+	Tool   string    `json:"tool"`
+	Schema string    `json:"schema"` // fingerprint
+	By     string    `json:"by,omitempty"`
+	Since  time.Time `json:"since"`
+}
+
+func rawJSON(v any) (json.RawMessage, error) {
+	raw, ok := v.(json.RawMessage)
+	if !ok {
+		var err error
+		if raw, err = marshal(v); err != nil {
+			return nil, err
+		}
+	}
+	if !json.Valid(raw) {
+		return nil, errors.New("the value is no JSON")
+	}
+	if !utf8.Valid(raw) {
+		return nil, errors.New("the value is no valid UTF-8")
+	}
+	return raw, nil
+}

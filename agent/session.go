@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// A session is a conversation that this Agent knows of.
+type session struct {
+	name string
+	// fixed while a run is under way
+	m     *Machine
+	facts []Fact // without a journal: all of them
+
+	// guarded by Agent.mu
+	busy    *exec
+	unnamed bool
+	mail    []mail
+}
+
+// leaseTTL is how long a session's lease lasts in a journal; it is renewed after a third of it.
+const leaseTTL = 30 * time.Second
+
+// newID returns an id that can't be guessed: 128 bits.
+func newID(prefix string) string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails: see its documentation
+	return prefix + hex.EncodeToString(b[:])
+}
+
+// enter makes x the run of its session, and loads what the session is.
+func (x *exec) enter(in *Input) error {
+	a := x.a
+	name := in.Session
+	if name == "" {
+		name = newID("s-")
+	}
+	a.mu.Lock()
+	s := a.sessions[name]
+	if s == nil {
+		s = &session{name: name, unnamed: in.Session == ""}
+		a.sessions[name] = s
+	}
+	if s.busy != nil {
+		a.mu.Unlock()
+		return &BusyError{Session: name}
+	}
+	s.busy, x.s = x, s
+	a.mu.Unlock()
+	if in.Session != "" {
+		s.unnamed = false
+	}
+	if err := x.load(); err != nil {
+		x.leave()
+		return err
+	}
+	x.m = s.m
+	return nil
+}
+
+// leave ends x's hold on its session.
+func (x *exec) leave() {
+	a, s := x.a, x.s
+	if x.renewal != nil {
+		x.renewal.stop()
+	}
+	if x.lease.Fence != 0 {
+		if err := a.cfg.Journal.Release(x.jctx, x.lease); err != nil {
+			a.log.WarnContext(x.ctx, "agent: releasing a lease", "session", s.name, "error", err)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s.busy = nil
+	for _, m := range s.mail {
+		m.settle(0, errNotDelivered)
+	}
+	s.mail = nil
+	run := (*RunState)(nil)
+	if s.m != nil {
+		run = s.m.s.Run
+	}
+	if a.cfg.Journal != nil || run == nil || s.unnamed && run.Status != Paused {
+		delete(a.sessions, s.name)
+	}
+}
+
+// load brings the session's machine to where its log is.
+func (x *exec) load() error {
+	s, store := x.s, x.a.cfg.Journal
+	if store == nil {
+		if s.m == nil {
+			s.m = NewMachine(s.name)
+		}
+		return nil
+	}
+	lease, err := store.Lease(x.jctx, s.name, x.a.owner+"/"+newID(""), leaseTTL)
+	if err != nil {
+		var held *journal.HeldError
+		if errors.As(err, &held) {
+			return &BusyError{Session: s.name, Err: err}
+		}
+		return fmt.Errorf("agent: session %q: taking the lease: %w", s.name, err)
+	}
+	x.lease = lease
+	x.renewal = renew(x)
+	s.m = NewMachine(s.name)
+	return s.m.read(x.jctx, store, 0)
+}
+
+// read applies the records of a session from a journal.
+func (m *Machine) read(ctx context.Context, store journal.Store, after uint64) error {
+	for rec, err := range store.Read(ctx, m.s.Session, after) {
+		if err != nil {
+			return fmt.Errorf("agent: session %q: reading its journal: %w", m.s.Session, err)
+		}
+		f, err := DecodeFact(m.s.Session, rec)
+		if err != nil {
+			return err
+		}
+		if err := m.Apply(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A renewal keeps a lease alive while a run lasts. If the lease is lost, the run is stopped.
+type renewal struct {
+	stopped chan struct{}
+	done    chan struct{}
+}
+
+func renew(x *exec) *renewal {
+	r := &renewal{stopped: make(chan struct{}), done: make(chan struct{})}
+	lease := x.lease
+	go func() {
+		defer close(r.done)
+		tick := time.NewTicker(leaseTTL / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-r.stopped:
+				return
+			case <-tick.C:
+			}
+			next, err := x.a.cfg.Journal.Renew(x.jctx, lease, leaseTTL)
+			var conflict *journal.ConflictError
+			switch {
+			case err == nil:
+				lease = next
+			case errors.As(err, &conflict) || time.Now().After(lease.Until):
+				x.cancel(&BusyError{Session: x.s.name, Err: err})
+				return
+			}
+		}
+	}()
+	return r
+}
+
+func (r *renewal) stop() {
+	close(r.stopped)
+	<-r.done
+}
+
+// Facts returns the facts of a session, in order: from the journal, or from memory. An unknown session has none.
+func (a *Agent) Facts(ctx context.Context, session string) ([]Fact, error) {
+	if a.cfg.Journal == nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		s := a.sessions[session]
+		if s == nil {
+			return nil, nil
+		}
+		if s.busy != nil {
+			return nil, &BusyError{Session: session}
+		}
+		return append([]Fact(nil), s.facts...), nil
+	}
+	var facts []Fact
+	for rec, err := range a.cfg.Journal.Read(ctx, session, 0) {
+		if err != nil {
+			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
+		}
+		f, err := DecodeFact(session, rec)
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, f)
+	}
+	return facts, nil
+}
+
+// Pending returns what a session waits for.
+func (a *Agent) Pending(ctx context.Context, session string) ([]Pause, error) {
+	facts, err := a.Facts(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Replay(session, facts...)
+	if err != nil {
+		return nil, err
+	}
+	return m.s.Run.pending(), nil
+}
+
+// Forget removes a session and all that is kept of it. A session with a run under way is a *[BusyError].
+func (a *Agent) Forget(ctx context.Context, session string) error {
+	a.mu.Lock()
+	if s := a.sessions[session]; s != nil {
+		if s.busy != nil {
+			a.mu.Unlock()
+			return &BusyError{Session: session}
+		}
+		delete(a.sessions, session)
+	}
+	a.mu.Unlock()
+	if a.cfg.Journal == nil {
+		return nil
+	}
+	if err := a.cfg.Journal.Delete(ctx, session, journal.All); err != nil {
+		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
+	}
+	return nil
+}

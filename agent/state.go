@@ -1,0 +1,200 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A State is what the facts of a session add up to. It is made by a [Machine] alone, and marshals to the same JSON
+// wherever the same facts are replayed.
+type State struct {
+	Session string `json:"session"`
+	Seq     uint64 `json:"seq"`
+	// Messages is the conversation. It only grows; the open step's results come in when all are there.
+	Messages []provider.Message `json:"messages,omitempty"`
+	Mode     string             `json:"mode,omitempty"`
+	Phase    string             `json:"phase,omitempty"`
+	Rules    []Rule             `json:"rules,omitempty"`
+	Run      *RunState          `json:"run,omitempty"` // the newest; nil before the first
+	// Used are the ids of pauses that were decided.
+	Used []string `json:"used,omitempty"`
+}
+
+// A RunState is how the newest run of a session stands.
+type RunState struct {
+	ID     string `json:"id"`
+	Trace  string `json:"trace,omitempty"`
+	Agent  string `json:"agent,omitempty"`
+	Parent string `json:"parent,omitempty"`
+	Status Status `json:"status"`
+	Code   string `json:"code,omitempty"`
+	Reason string `json:"reason,omitempty"`
+
+	Limits      Limits          `json:"limits"`
+	Choice      provider.Choice `json:"choice,omitzero"`
+	Output      json.RawMessage `json:"output,omitempty"`
+	Interactive bool            `json:"interactive,omitempty"`
+	Priority    int             `json:"priority,omitempty"`
+	Task        string          `json:"task,omitempty"`
+
+	First     int    `json:"first"` // the index in Messages of its input
+	Stage     stage  `json:"stage"`
+	Step      int    `json:"step"`       // model calls made
+	PhaseStep int    `json:"phase_step"` // of these, in the current phase
+	Final     string `json:"final,omitempty"`
+	// Stop is the stop reason of the newest reply.
+	Stop  provider.StopReason `json:"stop,omitempty"`
+	Model string              `json:"model,omitempty"`
+	Calls []CallState         `json:"calls,omitempty"` // of the newest reply
+
+	Usage     provider.Usage       `json:"usage"`
+	Cost      provider.Money       `json:"cost,omitempty"`
+	Unpriced  bool                 `json:"unpriced,omitempty"` // some calls had no known price
+	Worked    time.Duration        `json:"worked,omitempty"`   // before Since
+	Since     time.Time            `json:"since"`
+	Tools     map[string]toolState `json:"tools,omitempty"`
+	Stuck     string               `json:"stuck,omitempty"` // the tool that is repeated past the limit
+	SentBack  int                  `json:"sent_back,omitempty"`
+	Corrected int                  `json:"corrected,omitempty"` // structured answers
+	ToolNames []string             `json:"tool_names,omitempty"`
+}
+
+// A stage is where a run stands between its facts.
+type stage string
+
+const (
+	stageReady   stage = "ready"   // the model is to be called
+	stageCalling stage = "calling" // the model is being called
+	stageActing  stage = "acting"  // calls are open
+	stageSaid    stage = "said"    // the model has spoken without calling tools
+	stageBroken  stage = "broken"  // the model call failed
+)
+
+// A CallState is how one tool call of the newest reply stands.
+type CallState struct {
+	Call    *provider.ToolCall `json:"call"` // as the model made it, or as a person edited it
+	Stand   stand              `json:"stand"`
+	Pause   *Pause             `json:"pause,omitempty"`
+	Pauses  int                `json:"pauses,omitempty"` // how often it was suspended
+	By      string             `json:"by,omitempty"`     // who approved it
+	Edited  bool               `json:"edited,omitempty"`
+	Retry   bool               `json:"retry,omitempty"` // a person lets a call in doubt run again
+	Started bool               `json:"started,omitempty"`
+	Key     string             `json:"key,omitempty"`
+	Repeat  bool               `json:"repeatable,omitempty"`
+	Result  *ToolResult        `json:"result,omitempty"`
+}
+
+// A stand is where a call is on its way.
+type stand string
+
+const (
+	standOpen      stand = "open"      // not looked at yet
+	standApproved  stand = "approved"  // somebody let it run
+	standStarted   stand = "started"   // it runs, or nobody knows
+	standSuspended stand = "suspended" // it waits for a decision
+	standDone      stand = "done"
+)
+
+// A toolState is what a run remembers of a tool.
+type toolState struct {
+	OK      int    `json:"ok,omitempty"`      // successes
+	Invalid int    `json:"invalid,omitempty"` // inputs in a row that didn't fit
+	Input   uint64 `json:"input,omitempty"`   // hash of the newest input
+	Result  uint64 `json:"result,omitempty"`  // and of its result
+	Same    int    `json:"same,omitempty"`    // how often in a row both were the same
+	Failing int    `json:"failing,omitempty"` // how often in a row the same input failed
+}
+
+// repeats returns how often in a row a call was made to no avail, if it ends with this result.
+func (t toolState) next(input, result uint64, ok bool) (toolState, int) {
+	if t.Same == 0 || t.Input != input {
+		t.Same, t.Failing = 0, 0
+	}
+	if t.Same > 0 && t.Result == result {
+		t.Same++
+	} else {
+		t.Same = 1
+	}
+	if ok {
+		t.Failing = 0
+	} else {
+		t.Failing++
+	}
+	t.Input, t.Result = input, result
+	return t, max(t.Same, t.Failing)
+}
+
+// judgeRepeat returns how often in a row the call has been made to no avail if it ends with res, and what the tool's state
+// is then. Calls that polled, waited for a person or never ran don't count.
+func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls bool) (toolState, int) {
+	t := r.Tools[call.Name]
+	switch res.Status {
+	case tools.Invalid:
+		t.Invalid++
+	case tools.OK, tools.Answered:
+		t.OK++
+		t.Invalid = 0
+	}
+	if polls {
+		t.Same, t.Failing = 0, 0
+		return t, 0
+	}
+	switch res.Status {
+	case tools.Rejected, tools.NotRun, tools.Cancelled, tools.Answered, tools.InDoubt, tools.Unavailable:
+		return t, 0
+	}
+	return t.next(hashString(string(call.Input)+call.Invalid), hashParts(res.Parts[:max(len(res.Parts)-res.Notes, 0)]), res.Status == tools.OK)
+}
+
+// hashString is FNV-1a, 64 bits (draft-eastlake-fnv): stable across machines, which hash/maphash is not.
+func hashString(s string) uint64 { return fnv(14695981039346656037, s) }
+
+func fnv(h uint64, s string) uint64 {
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+func hashParts(parts []provider.Part) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range parts {
+		h = fnv(fnv(h, string(parts[i].Kind)), parts[i].Text)
+		if m := parts[i].Media; m != nil {
+			h = fnv(fnv(h, string(m.Data)), m.URL)
+		}
+	}
+	return h
+}
+
+// pending returns the pauses of a run.
+func (r *RunState) pending() []Pause {
+	if r == nil {
+		return nil
+	}
+	var out []Pause
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Stand == standSuspended && c.Pause != nil {
+			out = append(out, *c.Pause)
+		}
+	}
+	return out
+}
+
+// open reports whether a run hasn't ended.
+func (r *RunState) open() bool {
+	return r != nil && (r.Status == Running || r.Status == Paused)
+}
+
+func (r *RunState) callByID(id string) *CallState {
+	for i := range r.Calls {
+		if r.Calls[i].Call.ID == id {
+			return &r.Calls[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Receipt tells what became of a message to a running session.
+type Receipt struct {
+	// Posted says that the message went to another process, by way of the journal: Wait can't tell what becomes of it.
+	Posted bool
+
+	done chan struct{}
+	step int
+	err  error
+}
+
+// Wait returns the step before which the model reads the message, once that is certain, or why it never will: the run
+// ended or paused first.
+func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
+	if r.Posted {
+		return 0, errPosted
+	}
+	select {
+	case <-r.done:
+		return r.step, r.err
+	default:
+	}
+	select {
+	case <-r.done:
+		return r.step, r.err
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}
+
+var (
+	errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
+	errPosted       = errors.New("agent: the message was posted to the process that runs the session; the session's log tells when it was delivered")
+)
+
+// A mail is something asked of a running session.
+type mail struct {
+	id      string
+	what    string // one of the mail kinds
+	text    string
+	receipt *Receipt
+}
+
+// The kinds of mail, also as items of a journal's inbox.
+const (
+	mailSteer  = "steer"
+	mailStop   = "stop"
+	mailPause  = "pause"
+	mailCancel = "cancel"
+	mailMode   = "mode"
+)
+
+func (m *mail) settle(step int, err error) {
+	if m.receipt != nil {
+		m.receipt.step, m.receipt.err = step, err
+		close(m.receipt.done)
+	}
+}
+
+// A hold is what the host has asked a run for.
+type hold uint8
+
+const (
+	holdNone hold = iota
+	holdStop
+	holdPause
+)
+
+// Steer says something to a running session. It returns at once; the model reads the message before its next call, and a
+// run that was about to finish takes one more step. A session that doesn't run here is reached by way of the journal, if
+// there is one; if it runs nowhere, that is a *[NothingOpenError].
+func (a *Agent) Steer(ctx context.Context, session, text string) (*Receipt, error) {
+	if text == "" || !utf8.ValidString(text) {
+		return nil, &InputError{Field: "Prompt", Problem: "a message has to be text, and valid UTF-8"}
+	}
+	if limit := a.cfg.Limits.withDefaults().PromptBytes; limit >= 0 && len(text) > limit {
+		return nil, &LimitError{Limit: LimitPromptBytes, Max: int64(limit), Have: int64(len(text))}
+	}
+	m := mail{id: newID("m-"), what: mailSteer, text: a.redact(text), receipt: &Receipt{done: make(chan struct{})}}
+	posted, err := a.send(ctx, session, m)
+	if err != nil {
+		return nil, err
+	}
+	m.receipt.Posted = posted
+	return m.receipt, nil
+}
+
+// Stop stops a running session at its next safe point: when the model call or the tool calls under way have ended.
+func (a *Agent) Stop(ctx context.Context, session string) error {
+	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailStop})
+	return err
+}
+
+// Pause pauses a running session at its next safe point. [Continue] goes on with it.
+func (a *Agent) Pause(ctx context.Context, session string) error {
+	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailPause})
+	return err
+}
+
+// Cancel stops a running session at once, as the end of its context would. In another process it takes effect at the next
+// safe point.
+func (a *Agent) Cancel(ctx context.Context, session string) error {
+	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailCancel})
+	return err
+}
+
+// SetMode switches a running session to another mode, from its next model call on. A session that isn't running is
+// switched with Input.Mode.
+func (a *Agent) SetMode(ctx context.Context, session, name string) error {
+	if _, err := a.mode(name); err != nil {
+		return err
+	}
+	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailMode, text: name})
+	return err
+}
+
+// send gives mail to the run of a session: here, or by way of the journal.
+func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, err error) {
+	a.mu.Lock()
+	if s := a.sessions[session]; s != nil && s.busy != nil {
+		x := s.busy
+		if m.what != mailCancel {
+			s.mail = append(s.mail, m)
+		}
+		a.mu.Unlock()
+		if m.what == mailCancel {
+			x.cancel(&StopError{Code: CodeCancelled, Err: errCancelled})
+		}
+		x.poke()
+		return false, nil
+	}
+	a.mu.Unlock()
+	if a.cfg.Journal == nil {
+		return false, &NothingOpenError{Session: session}
+	}
+	head, err := a.cfg.Journal.Head(ctx, session)
+	switch {
+	case errors.Is(err, journal.ErrNoSession):
+		return false, &NothingOpenError{Session: session}
+	case err != nil:
+		return false, fmt.Errorf("agent: session %q: reading its head: %w", session, err)
+	case head.Status != string(Running) || head.Owner == "" || head.Until.Before(time.Now()):
+		return false, &NothingOpenError{Session: session, Status: Status(head.Status)}
+	}
+	data, err := json.Marshal(m.text)
+	if err != nil {
+		return false, fmt.Errorf("agent: encoding a message: %w", err)
+	}
+	err = a.cfg.Journal.Post(ctx, session, journal.Item{ID: m.id, Kind: m.what, Time: time.Now().UTC(), Data: data})
+	if err != nil {
+		return false, fmt.Errorf("agent: session %q: posting: %w", session, err)
+	}
+	return true, nil
+}
+
+// readMail takes what was sent to the run, at a point where nothing is under way. Messages are delivered only between
+// steps, when no call is open; until then they wait.
+func (x *exec) readMail() {
+	between := x.m.s.Run.Stage != stageActing
+	var keep, deliver []mail
+	x.a.mu.Lock()
+	all := x.s.mail
+	x.s.mail = nil
+	x.a.mu.Unlock()
+	all = append(all, x.takeInbox()...)
+	for _, m := range all {
+		switch {
+		case m.what == mailStop, m.what == mailCancel:
+			x.hold = holdStop
+		case m.what == mailPause && x.hold == holdNone:
+			x.hold = holdPause
+		case m.what == mailMode:
+			x.setMode(m.text, "set by the host")
+		case m.what == mailSteer && between && x.m.s.Run.Final == "":
+			deliver = append(deliver, m)
+			continue
+		case m.what == mailSteer:
+			keep = append(keep, m)
+			continue
+		}
+	}
+	if x.hold != holdNone {
+		keep, deliver = append(keep, deliver...), nil
+	}
+	for i := range deliver {
+		m := &deliver[i]
+		x.mu.Lock()
+		err := x.recordLocked(nil, Steered{Meta: x.stamp(0, ""), ID: m.id, Message: provider.User(m.text)})
+		x.mu.Unlock()
+		m.settle(x.m.stepNumber()+1, err)
+	}
+	x.flush()
+	if len(keep) > 0 {
+		x.a.mu.Lock()
+		x.s.mail = append(keep, x.s.mail...)
+		x.a.mu.Unlock()
+	}
+}
+
+// takeInbox takes what other processes have posted. An item leaves the inbox in an append of its own, before what it asks
+// for is done: a crash in between loses a message, and never delivers it twice.
+func (x *exec) takeInbox() []mail {
+	store := x.a.cfg.Journal
+	if store == nil || x.errAt != nil {
+		return nil
+	}
+	items, err := store.Take(x.jctx, x.s.name, x.lease.Fence)
+	if err != nil {
+		var conflict *journal.ConflictError
+		if errors.As(err, &conflict) {
+			x.cancel(&BusyError{Session: x.s.name, Err: err})
+		}
+		x.a.log.WarnContext(x.ctx, "agent: reading the inbox", "session", x.s.name, "error", err)
+		return nil
+	}
+	var out []mail
+	for _, it := range items {
+		var text string
+		if json.Unmarshal(it.Data, &text) != nil {
+			continue
+		}
+		out = append(out, mail{id: it.ID, what: it.Kind, text: text})
+		app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Taken: []string{it.ID}}
+		if err := store.Append(x.jctx, app); err != nil {
+			x.a.log.WarnContext(x.ctx, "agent: clearing the inbox", "session", x.s.name, "error", err)
+			return out[:len(out)-1]
+		}
+	}
+	return out
+}
+
+// obey does what the host asked for.
+func (x *exec) obey() {
+	h := x.hold
+	x.hold = holdNone
+	if h == holdPause {
+		x.finish(Paused, CodeHost, errPaused)
+		return
+	}
+	x.finish(Stopped, CodeHost, &StopError{Code: CodeHost, Err: errStopped})
+}

@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Condition says whether a run has got where it should, and why. Conditions are asked after each step whose calls have
+// their results; a run in which one holds has completed.
+type Condition func(s *Standing) (reason string, stop bool)
+
+// A Standing is how a run stands after a step.
+type Standing struct {
+	Steps     int
+	Usage     provider.Usage
+	Cost      provider.Money
+	Phase     string
+	Messages  []provider.Message // of the run; they mustn't be changed
+	Succeeded map[string]int     // calls that succeeded, by tool
+}
+
+// Text returns the text of the model's last message.
+func (s *Standing) Text() string {
+	for i := len(s.Messages) - 1; i >= 0; i-- {
+		if s.Messages[i].Role == provider.RoleAssistant {
+			return s.Messages[i].Text()
+		}
+	}
+	return ""
+}
+
+// AfterSteps holds after n model calls.
+func AfterSteps(n int) Condition {
+	return func(s *Standing) (string, bool) { return fmt.Sprintf("%d steps were made", s.Steps), s.Steps >= n }
+}
+
+// AfterTool holds when one of the tools has succeeded.
+func AfterTool(names ...string) Condition {
+	return func(s *Standing) (string, bool) {
+		i := slices.IndexFunc(names, func(n string) bool { return s.Succeeded[n] > 0 })
+		if i < 0 {
+			return "", false
+		}
+		return names[i] + " succeeded", true
+	}
+}
+
+// AfterTokens holds when n tokens were used.
+func AfterTokens(n int64) Condition {
+	return func(s *Standing) (string, bool) {
+		return fmt.Sprintf("%d tokens were used", s.Usage.Total()), s.Usage.Total() >= n
+	}
+}
+
+// WhenText holds when the model's last message has text that matches.
+func WhenText(re *regexp.Regexp) Condition {
+	return func(s *Standing) (string, bool) {
+		return fmt.Sprintf("the text matches %q", re), re.MatchString(s.Text())
+	}
+}
+
+// AnyOf holds when one of the conditions does.
+func AnyOf(conditions ...Condition) Condition {
+	return func(s *Standing) (string, bool) {
+		for _, c := range conditions {
+			if why, ok := c(s); ok {
+				return why, true
+			}
+		}
+		return "", false
+	}
+}
+
+// AllOf holds when all of the conditions do, and there is at least one.
+func AllOf(conditions ...Condition) Condition {
+	return func(s *Standing) (string, bool) {
+		var reasons []string
+		for _, c := range conditions {
+			why, ok := c(s)
+			if !ok {
+				return "", false
+			}
+			reasons = append(reasons, why)
+		}
+		return strings.Join(reasons, ", "), len(conditions) > 0
+	}
+}
+
+// stopWhen asks the stop conditions. It reports true if it has ended the run.
+func (x *exec) stopWhen() bool {
+	r := x.m.s.Run
+	if len(x.a.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != stageReady {
+		return false
+	}
+	s := &Standing{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.m.s.Phase, Succeeded: make(map[string]int)}
+	s.Messages = x.m.result(Running, "", nil).Messages
+	for name, t := range r.Tools {
+		s.Succeeded[name] = t.OK
+	}
+	for _, c := range x.a.cfg.StopWhen {
+		var why string
+		var stop bool
+		err := func() (err error) {
+			defer contain(&err)
+			if c != nil {
+				why, stop = c(s)
+			}
+			return nil
+		}()
+		if err != nil {
+			x.finish(Failed, CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
+			return true
+		}
+		if stop {
+			x.finish(Completed, CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package fault
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A Class says what kind of failure an error is. Its text form ([Class.String], [Class.MarshalText]) is stable and may be
+// stored; its number may not.
+type Class uint8
+
+const (
+	// None is the class of nil and of what ended without failing: cancelled by its caller, or preempted. Don't try it
+	// again on your own, don't report it, don't hold it against the resource.
+	None Class = iota
+
+	// Transient is a failure that may be gone at the next attempt: a timeout, a connection that broke. Try again after a
+	// short delay.
+	Transient
+
+	// RateLimited is a resource that works and asks for fewer calls. Wait as [RetryAfter] advises, without an advice with a
+	// growing delay, and try again; others that call the same resource should wait, too.
+	RateLimited
+
+	// Degraded is a resource that is down or overloaded. Try again few times and with longer delays, or use another one.
+	Degraded
+
+	// UserFixable is a failure that ends when a person does something: sets a key, pays, corrects an address. Don't try it
+	// again; show what [Remedy] says.
+	UserFixable
+
+	// Permanent is a failure that another attempt would only repeat, and every failure of an unknown kind. Give up.
+	Permanent
+
+	// Invalid is a failure of the input: it doesn't parse, or breaks a rule. Whoever made the input should correct it; a
+	// model can.
+	Invalid
+
+	// NotFound means that what the call named doesn't exist. Look for another name.
+	NotFound
+
+	// Denied means that the caller isn't allowed to do this. Don't repeat it unless a permission changes.
+	Denied
+
+	numClasses = iota
+)
+
+var classNames = [numClasses]string{
+	None:        "none",
+	Transient:   "transient",
+	RateLimited: "rate_limited",
+	Degraded:    "degraded",
+	UserFixable: "user_fixable",
+	Permanent:   "permanent",
+	Invalid:     "invalid",
+	NotFound:    "not_found",
+	Denied:      "denied",
+}
+
+// String returns the name of c: "none", "transient", "rate_limited", "degraded", "user_fixable", "permanent", "invalid",
+// "not_found" or "denied". A value that is none of the constants reads "class(200)".
+func (c Class) String() string {
+	if c < numClasses {
+		return classNames[c]
+	}
+	return "class(" + strconv.Itoa(int(c)) + ")"
+}
+
+// MarshalText returns the name of c, or an [*UnknownClassError] if c is none of the constants.
+func (c Class) MarshalText() ([]byte, error) {
+	if c >= numClasses {
+		return nil, &UnknownClassError{Text: c.String()}
+	}
+	return []byte(classNames[c]), nil
+}
+
+// UnmarshalText sets c to the class of that name, in the exact spelling of [Class.String]. For any other text it returns
+// an [*UnknownClassError] and leaves c as it was.
+func (c *Class) UnmarshalText(text []byte) error {
+	for i, name := range classNames {
+		if string(text) == name {
+			*c = Class(i)
+			return nil
+		}
+	}
+	return &UnknownClassError{Text: string(text)}
+}
+
+// Counts reports whether a failure of class c counts as a failure of the resource that was called, which is what a
+// breaker should know: [Transient] and [Degraded] do. The others say something about the call or its caller; a rate limit
+// says that the resource works.
+func (c Class) Counts() bool { return c == Transient || c == Degraded }
+
+// Retryable reports whether the same call may succeed later without anybody doing anything: [Transient], [RateLimited]
+// and [Degraded]. Whether it is safe to repeat is another question, and the caller's.
+func Retryable(c Class) bool { return c == Transient || c == RateLimited || c == Degraded }
+
+// An UnknownClassError is a text or a number that names no [Class].
+type UnknownClassError struct {
+	Text string // as it was given
+}
+
+// Error quotes the text.
+func (e *UnknownClassError) Error() string { return fmt.Sprintf("fault: unknown class %.64q", e.Text) }
+
+// Fault returns [Invalid].
+func (e *UnknownClassError) Fault() Class { return Invalid }

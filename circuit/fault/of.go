@@ -1,0 +1,140 @@
+package fault
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+)
+
+// Of returns the class of err, always one of the constants.
+//
+// It looks at err and at what err wraps, outermost first; of joined errors each with all that it wraps, in their order.
+// The first error with a method Fault() Class decides, wherever it is. So a wrapper with a class overrules what it wraps,
+// and an error that says [None] is no failure. If none has that method, the first error that is known from the standard
+// library decides:
+//
+//	none          context.Canceled
+//	transient     context.DeadlineExceeded, os.ErrDeadlineExceeded, http.ErrHandlerTimeout, everything else whose
+//	              Timeout() is true, a temporary failure of DNS, a connection that was reset, aborted or closed early
+//	              (io.EOF and io.ErrUnexpectedEOF too), a stream that HTTP/2 reset
+//	degraded      a connection that was refused, a host or network that can't be reached
+//	user_fixable  a host name that doesn't exist (a wrong base URL, most often), a certificate that doesn't verify, plain
+//	              HTTP or something else on a TLS port, a full disk
+//	invalid       syntax and type errors of encoding/json
+//	not_found     fs.ErrNotExist
+//	denied        fs.ErrPermission
+//	permanent     errors.ErrUnsupported
+//
+// Errors that say they are one of these by a method Is(error) bool count as that. Of nil the class is None; of anything
+// else, and of a class out of range, it is [Permanent]. A cause given to a context ([context.WithCancelCause]) is an error
+// of its own: to be no failure it must have a class, or wrap context.Canceled.
+func Of(err error) Class {
+	if err == nil {
+		return None
+	}
+	if c, ok := find(err, explicit); ok {
+		if c >= numClasses {
+			return Permanent
+		}
+		return c
+	}
+	if c, ok := find(err, inferred); ok {
+		return c
+	}
+	return Permanent
+}
+
+func explicit(err error) (Class, bool) {
+	if e, ok := err.(interface{ Fault() Class }); ok {
+		return e.Fault(), true
+	}
+	return None, false
+}
+
+// inferred knows the standard library. The types come before the sentinels and these before Timeout, because the earlier
+// know more: a name that doesn't resolve is also some kind of network error.
+func inferred(err error) (Class, bool) {
+	if c, ok := ofType(err); ok {
+		return c, true
+	}
+	if c, ok := ofErrno(err); ok {
+		return c, true
+	}
+	asks, _ := err.(interface{ Is(error) bool })
+	for i := range sentinels {
+		s := &sentinels[i]
+		if err == s.err || asks != nil && asks.Is(s.err) {
+			return s.class, true
+		}
+	}
+	if e, ok := err.(interface{ Timeout() bool }); ok && e.Timeout() {
+		return Transient, true
+	}
+	return None, false
+}
+
+var sentinels = [...]struct {
+	err   error
+	class Class
+}{
+	{context.Canceled, None},
+	{context.DeadlineExceeded, Transient},
+	{os.ErrDeadlineExceeded, Transient},
+	{io.EOF, Transient},
+	{io.ErrUnexpectedEOF, Transient},
+	{http.ErrHandlerTimeout, Transient},
+	{http.ErrSchemeMismatch, UserFixable}, // what net/http makes of a tls.RecordHeaderError that is an HTTP response
+	{fs.ErrNotExist, NotFound},
+	{fs.ErrPermission, Denied},
+	{errors.ErrUnsupported, Permanent},
+}
+
+func ofType(err error) (Class, bool) {
+	switch e := err.(type) {
+	case *net.DNSError:
+		switch {
+		case e.IsTimeout || e.IsTemporary:
+			return Transient, true
+		case e.IsNotFound:
+			return UserFixable, true
+		}
+	case *tls.CertificateVerificationError, tls.RecordHeaderError,
+		x509.UnknownAuthorityError, x509.HostnameError, x509.CertificateInvalidError, x509.ConstraintViolationError,
+		x509.InsecureAlgorithmError, x509.SystemRootsError, x509.UnhandledCriticalExtension:
+		return UserFixable, true
+	case *json.SyntaxError, *json.UnmarshalTypeError:
+		return Invalid, true
+	case interface{ As(any) bool }:
+		// The type that net/http has for this is not exported, but converts itself to a struct of the same fields.
+		var reset streamReset
+		if e.As(&reset) {
+			return reset.class(), true
+		}
+	}
+	return None, false
+}
+
+// A streamReset receives the HTTP/2 stream error of net/http, or of golang.org/x/net/http2, by its method As. The fields
+// must have these names and order.
+type streamReset struct {
+	StreamID uint32
+	Code     uint32 // RFC 9113, section 7
+	Cause    error
+}
+
+func (s streamReset) Error() string { return "fault: HTTP/2 stream reset" } // As asks for an error
+
+func (s streamReset) class() Class {
+	const inadequateSecurity, http11Required = 0xc, 0xd
+	if s.Code == inadequateSecurity || s.Code == http11Required {
+		return Permanent
+	}
+	return Transient
+}

@@ -1,0 +1,88 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// model is the fake model. It knows its place by the results in the request.
+type model struct {
+	shape Shape
+	call  []provider.Chunk
+	text  []provider.Chunk
+}
+
+func newModel(s Shape) *model {
+	m := &model{shape: s}
+	m.call = append(m.call, provider.Start("fake"))
+	for c := range s.Calls {
+		m.call = append(m.call, provider.ToolStart(c, fmt.Sprintf("call-%d", c), "add"))
+		for _, d := range deltas {
+			m.call = append(m.call, provider.ToolDelta(c, d))
+		}
+		m.call = append(m.call, provider.ToolEnd(c))
+	}
+	m.call = append(m.call, provider.End(provider.StopToolCalls, provider.Usage{Input: 10, Output: 10}))
+	m.text = append(m.text, provider.Start("fake"))
+	for range s.Text {
+		m.text = append(m.text, provider.Text(chunk))
+	}
+	m.text = append(m.text, provider.End(provider.StopDone, provider.Usage{Input: 10, Output: 10}))
+	return m
+}
+
+// Stream answers with the calls of a step, or with text after the last one.
+func (m *model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	answer := m.text
+	if len(req.Messages) < 1+2*m.shape.Steps {
+		answer = m.call
+	}
+	return func(yield func(provider.Chunk, error) bool) {
+		for _, c := range answer {
+			if err := ctx.Err(); err != nil {
+				yield(provider.Chunk{}, err)
+				return
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// NewPawl returns a function that runs the shape once and returns how many bytes of text were streamed.
+func NewPawl(s Shape, inline bool) (func(context.Context) (int, error), error) {
+	add := tools.New(tools.Spec{Name: "add", Description: "Adds two numbers.", Inline: inline},
+		func(_ context.Context, in Numbers) (Sum, error) { return Sum{in.A + in.B}, nil })
+	a, err := agent.New(agent.Config{
+		Provider:     newModel(s),
+		Instructions: system,
+		Tools:        []tools.Tool{add},
+		Limits:       agent.Limits{Steps: s.Steps + 1, Repeats: -1, Tokens: -1},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (int, error) {
+		n := 0
+		for ev, err := range a.Stream(ctx, agent.Input{Prompt: prompt}) {
+			if err != nil {
+				return n, err
+			}
+			switch ev := ev.(type) {
+			case agent.TextDelta:
+				n += len(ev.Text)
+			case agent.RunEnded:
+				if ev.Status != agent.Completed {
+					return n, ev.Result.Err()
+				}
+			}
+		}
+		return n, nil
+	}, nil
+}

@@ -1,0 +1,139 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	validator "github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// address names the document for the validator. It must look like an address: of a plain name it would make a file's,
+// with the working directory in it.
+const address = "mem://schema/document"
+
+// compileFull compiles a document with jsonschema/v5, and returns a function that compiles a part of it.
+func compileFull(doc json.RawMessage, inferred bool) (full *validator.Schema, sub func(pointer string) (*validator.Schema, error), err error) {
+	full, sub, err = compileDraft(doc, validator.Draft2020, inferred)
+	if err == nil || inferred {
+		return full, sub, err
+	}
+	if ms, ok := members(doc); ok {
+		var kept []member
+		for _, m := range ms {
+			if m.key != "$schema" {
+				kept = append(kept, m)
+			}
+		}
+		if full, sub, older := compileDraft(join(kept), validator.Draft7, inferred); older == nil {
+			return full, sub, nil
+		}
+	}
+	return nil, nil, err
+}
+
+func compileDraft(doc json.RawMessage, draft *validator.Draft, inferred bool) (*validator.Schema, func(string) (*validator.Schema, error), error) {
+	c := validator.NewCompiler()
+	c.Draft = draft
+	c.AssertFormat = true
+	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errElsewhere }
+	if inferred { // what passes must decode
+		c.AssertContent = true
+		c.Formats["date-time"] = func(v any) bool {
+			s, ok := v.(string)
+			return !ok || isTime([]byte(s))
+		}
+	}
+	part := func(pointer string) (s *validator.Schema, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("not a valid schema: %s", shorten(fmt.Sprint(r), 200))
+			}
+		}()
+		s, err = c.Compile(address + pointer)
+		return s, sayWhere(err)
+	}
+	if err := c.AddResource(address, bytes.NewReader(doc)); err != nil {
+		return nil, nil, sayWhere(err)
+	}
+	full, err := part("")
+	return full, part, err
+}
+
+var errElsewhere = errors.New("it refers to something outside of itself, which is never loaded; put it under \"$defs\"")
+
+// sayWhere words a compiler's error without its addresses.
+func sayWhere(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, errElsewhere) {
+		return errElsewhere
+	}
+	var loop validator.InfiniteLoopError
+	if errors.As(err, &loop) {
+		return errEndless
+	}
+	var invalid *validator.ValidationError
+	if errors.As(err, &invalid) {
+		for len(invalid.Causes) > 0 {
+			invalid = invalid.Causes[0]
+		}
+		var path []byte
+		for _, token := range tokens(invalid.InstanceLocation) {
+			path = appendKey(path, token)
+		}
+		if len(path) == 0 {
+			return fmt.Errorf("not a valid schema: %s", invalid.Message)
+		}
+		return fmt.Errorf("not a valid schema: %s: %s", path, invalid.Message)
+	}
+	var outer *validator.SchemaError
+	if errors.As(err, &outer) && outer.Err != nil {
+		err = outer.Err
+	}
+	return fmt.Errorf("not a valid schema: %s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "jsonschema: "), address, ""))
+}
+
+var errEndless = errors.New("the schema refers to itself without end")
+
+// judge asks jsonschema/v5 about a text that the rewriter or the scan has found to be within bounds.
+func (s *Schema) judge(input json.RawMessage) (err error) {
+	v, err := decode(input)
+	if err != nil {
+		return &InvalidError{Problems: []Problem{{Message: "not valid JSON"}}}
+	}
+	err = apply(s.full, v)
+	var invalid *validator.ValidationError
+	if errors.As(err, &invalid) {
+		base, _, _ := strings.Cut(s.full.Location, "#")
+		e := explanation{address: base, document: s.document, value: v}
+		return e.explain(invalid)
+	}
+	return err
+}
+
+// apply validates a decoded value and contains the validator's panics.
+func apply(full *validator.Schema, v any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = errors.New("schema: the schema can't be applied to this value")
+		}
+	}()
+	err = full.Validate(v)
+	var loop validator.InfiniteLoopError
+	if errors.As(err, &loop) {
+		return fmt.Errorf("schema: %w", errEndless)
+	}
+	return err
+}
+
+func decode(text []byte) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
+}

@@ -1,0 +1,142 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+const (
+	shownProblems = 8   // in an error's text
+	keptProblems  = 100 // in InvalidError.Problems
+	shownNames    = 20  // known keys or allowed values in one message
+	shownBytes    = 60  // of an offending value
+)
+
+// An InvalidError says that a JSON text is no JSON, or doesn't fit its schema. Its text is written for a model: which key,
+// what was expected, what came. It names no schema address and no file.
+type InvalidError struct {
+	// Problems holds at least one problem and at most 100, in the order of their paths.
+	Problems []Problem
+
+	more int // problems that were dropped
+}
+
+// A Problem is one thing wrong with a JSON text.
+type Problem struct {
+	Path    string // where, for example "address.city" or "items[2].id"; empty for the value as a whole
+	Message string // for example "expected a string, got 5"
+}
+
+// String returns the problem with its path in front.
+func (p Problem) String() string {
+	if p.Path == "" {
+		return p.Message
+	}
+	return p.Path + ": " + p.Message
+}
+
+// Error names up to eight problems, separated by semicolons, and counts the rest.
+func (e *InvalidError) Error() string {
+	var b strings.Builder
+	b.WriteString("invalid value: ")
+	for i, p := range e.Problems {
+		if i == shownProblems {
+			fmt.Fprintf(&b, "; and %d more", len(e.Problems)-i+e.more)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(p.String())
+	}
+	return b.String()
+}
+
+// Fault returns [fault.Invalid]: whoever wrote the value should correct it.
+func (e *InvalidError) Fault() fault.Class { return fault.Invalid }
+
+// problems collects what is wrong, up to a bound.
+type problems struct {
+	list []Problem
+	more int
+}
+
+func (p *problems) add(path []byte, message string) {
+	if len(p.list) == keptProblems {
+		p.more++
+		return
+	}
+	p.list = append(p.list, Problem{Path: string(path), Message: message})
+}
+
+func (p *problems) err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	return &InvalidError{Problems: p.list, more: p.more}
+}
+
+// appendKey appends a key to a path: ".city", or ["first name"] where the short form would be ambiguous.
+func appendKey[T string | []byte](path []byte, key T) []byte {
+	if !plainKey(key) {
+		return append(append(append(path, '['), quoteShort(string(key))...), ']')
+	}
+	if len(path) > 0 {
+		path = append(path, '.')
+	}
+	return append(path, key...)
+}
+
+func plainKey[T string | []byte](key T) bool {
+	for i := range len(key) {
+		b := key[i]
+		if b < utf8.RuneSelf && !(b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b == '$') {
+			return false
+		}
+	}
+	return len(key) > 0 && len(key) <= longestName
+}
+
+// unknownKey words a key that the schema doesn't have.
+func unknownKey(key string, known []string) string {
+	text := "unknown key " + quoteShort(key)
+	if len(known) == 0 {
+		return text + "; no keys are known here"
+	}
+	if near, ok := Nearest(key, known); ok {
+		text += "; did you mean " + quoteShort(near) + "?"
+	} else {
+		text += ";"
+	}
+	return text + " known keys: " + listShort(known)
+}
+
+// listShort lists names in quotes, the first 20 of them.
+func listShort(names []string) string {
+	quoted := make([]string, 0, min(len(names), shownNames))
+	for i, name := range names {
+		if i == shownNames {
+			return strings.Join(quoted, ", ") + " and " + strconv.Itoa(len(names)-i) + " more"
+		}
+		quoted = append(quoted, quoteShort(name))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func quoteShort(s string) string { return shorten(appendQuoted(nil, s), shownBytes) }
+
+// shorten cuts a text to limit bytes, at a character, and replaces what isn't UTF-8.
+func shorten[T string | []byte](text T, limit int) string {
+	s := string(text)
+	if len(s) > limit {
+		for limit > 0 && !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		s = s[:limit] + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

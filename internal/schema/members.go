@@ -1,0 +1,125 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// A member is one key of a JSON object with its raw value. Schema documents are handled as lists of members, so that
+// their order and the text of their numbers survive.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// members splits a JSON object. The second result is false if raw is no object.
+func members(raw json.RawMessage) ([]member, bool) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, false
+	}
+	var ms []member
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, false
+		}
+		key, ok := t.(string)
+		if !ok {
+			return nil, false
+		}
+		m := member{key: key}
+		if dec.Decode(&m.value) != nil {
+			return nil, false
+		}
+		ms = append(ms, m)
+	}
+	return ms, true
+}
+
+// join is the inverse of members.
+func join(ms []member) json.RawMessage {
+	out := []byte{'{'}
+	for i, m := range ms {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendQuoted(out, m.key)
+		out = append(out, ':')
+		out = append(out, m.value...)
+	}
+	return append(out, '}')
+}
+
+// set replaces the value of a key in place, or appends the key.
+func set(ms []member, key string, value json.RawMessage) []member {
+	for i := range ms {
+		if ms[i].key == key {
+			ms[i].value = value
+			return ms
+		}
+	}
+	return append(ms, member{key, value})
+}
+
+// get returns the value of a key, nil if there is none.
+func get(ms []member, key string) json.RawMessage {
+	for _, m := range ms {
+		if m.key == key {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// merge lays the schema document over on base: keywords of over replace those of base, new ones go behind. The maps under
+// "properties" are merged name by name, and "items" and "additionalProperties" keyword by keyword where both are objects.
+func merge(base, over json.RawMessage) json.RawMessage {
+	below, ok1 := members(base)
+	above, ok2 := members(over)
+	if !ok1 || !ok2 {
+		return over
+	}
+	for _, m := range above {
+		old := get(below, m.key)
+		switch {
+		case old == nil:
+		case m.key == "properties":
+			m.value = mergeProperties(old, m.value)
+		case m.key == "items", m.key == "additionalProperties":
+			m.value = merge(old, m.value)
+		}
+		below = set(below, m.key, m.value)
+	}
+	return join(below)
+}
+
+func mergeProperties(base, over json.RawMessage) json.RawMessage {
+	below, ok1 := members(base)
+	above, ok2 := members(over)
+	if !ok1 || !ok2 {
+		return over
+	}
+	for _, m := range above {
+		if old := get(below, m.key); old != nil {
+			m.value = merge(old, m.value)
+		}
+		below = set(below, m.key, m.value)
+	}
+	return join(below)
+}
+
+// document checks that raw is a JSON object, or a bool, within the bounds that hold for inputs too, with no key twice, and
+// compacts it.
+func document(raw json.RawMessage) (json.RawMessage, error) {
+	r := rewriter{in: raw, keep: true, keysAreData: true}
+	if err := r.run(nil); err != nil {
+		return nil, fmt.Errorf("not a schema: %w", err)
+	}
+	switch r.out[0] {
+	case '{', 't', 'f':
+		return r.out, nil
+	}
+	return nil, fmt.Errorf("not a schema: expected an object, got %s", shorten(r.out, 40))
+}

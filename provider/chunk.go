@@ -1,0 +1,196 @@
+package provider
+
+import (
+	"fmt"
+	"time"
+)
+
+// A ChunkKind says what a [Chunk] is.
+type ChunkKind uint8
+
+// The kinds of chunks; the package comment has their grammar.
+const (
+	KindNone           ChunkKind = iota
+	KindWaiting                  // the call is held back: Extra.Wait
+	KindStart                    // the answer begins: ID of the response, Name of the model
+	KindText                     // Text
+	KindReasoning                // Text
+	KindRefusal                  // Text
+	KindToolStart                // Index, ID, Name
+	KindToolDelta                // Index, Text: a piece of the arguments
+	KindToolEnd                  // Index
+	KindProviderCall             // Extra.Part: a call that the provider ran itself
+	KindProviderResult           // Extra.Part
+	KindSource                   // Extra.Part
+	KindFile                     // Extra.Part: media made by the model
+	KindOpaque                   // Extra.Part.Opaque: see Attach, AttachTo and OpaquePart
+	KindReset                    // void what was shown since the first Start; Text says why
+	KindEnd                      // the answer is complete: Extra.Stop, Extra.Usage
+)
+
+var chunkKinds = [...]string{"none", "waiting", "start", "text", "reasoning", "refusal", "tool_start", "tool_delta", "tool_end",
+	"provider_call", "provider_result", "source", "file", "opaque", "reset", "end"}
+
+// String returns the kind's name in JSON, for example "tool_delta".
+func (k ChunkKind) String() string {
+	if int(k) < len(chunkKinds) {
+		return chunkKinds[k]
+	}
+	return fmt.Sprintf("ChunkKind(%d)", uint8(k))
+}
+
+// MarshalText returns [ChunkKind.String].
+func (k ChunkKind) MarshalText() ([]byte, error) {
+	if int(k) >= len(chunkKinds) {
+		return nil, fmt.Errorf("provider: unknown chunk kind %d", uint8(k))
+	}
+	return []byte(chunkKinds[k]), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (k *ChunkKind) UnmarshalText(text []byte) error {
+	for i, name := range chunkKinds {
+		if name == string(text) {
+			*k = ChunkKind(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("provider: unknown chunk kind %q", text)
+}
+
+// A Chunk is one piece of an answer. It is 64 bytes, passed by value; what is rare is behind Extra.
+type Chunk struct {
+	Kind ChunkKind `json:"kind"`
+	// Index tells the calls of one answer apart, for the tool kinds; for text and reasoning it may number the blocks
+	// of an answer, and a change of it begins a new part.
+	Index int32  `json:"index,omitempty"`
+	Text  string `json:"text,omitempty"`
+	ID    string `json:"id,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Extra *Extra `json:"extra,omitempty"`
+}
+
+// Extra is what only some chunks have.
+type Extra struct {
+	Part    *Part      `json:"part,omitempty"`
+	Usage   *Usage     `json:"usage,omitempty"`
+	Stop    StopReason `json:"stop,omitempty"`
+	StopRaw string     `json:"stop_raw,omitempty"` // the provider's own word
+	Wait    *Wait      `json:"wait,omitempty"`
+}
+
+// Wait says why a call is held back.
+type Wait struct {
+	Reason WaitReason `json:"reason"`
+	// Until is when the wait ends; zero if that isn't known.
+	Until   time.Time `json:"until,omitzero"`
+	Detail  string    `json:"detail,omitempty"`  // for a person
+	Attempt int       `json:"attempt,omitempty"` // the attempt that follows, when backing off; the first is 1
+}
+
+// A WaitReason is why a call is held back.
+type WaitReason string
+
+// The reasons for waiting.
+const (
+	WaitQueued      WaitReason = "queued"       // every slot is taken
+	WaitRateLimited WaitReason = "rate_limited" // the provider asked for a pause
+	WaitBackingOff  WaitReason = "backing_off"  // a failed attempt is made again
+	WaitPreempted   WaitReason = "preempted"    // gave its slot to a person's request
+	WaitBudget      WaitReason = "budget"       // reservations of others have to be settled
+)
+
+// A StopReason says why an answer ended.
+type StopReason string
+
+// The stop reasons.
+const (
+	StopDone      StopReason = "done"       // the model had said what it wanted to say
+	StopLength    StopReason = "length"     // cut at the output limit or the context window
+	StopToolCalls StopReason = "tool_calls" // the model waits for results
+	StopFiltered  StopReason = "filtered"   // cut by a content filter, or refused
+	StopPaused    StopReason = "paused"     // the provider wants to be called again with what it said
+	StopError     StopReason = "error"      // the provider says that the answer failed
+	StopUnknown   StopReason = "unknown"    // ended properly, no reason given
+)
+
+// RunsCalls reports whether the tool calls of an answer with this stop reason may be run: after done, tool_calls and
+// unknown. The calls of an answer that was cut are never run.
+func (s StopReason) RunsCalls() bool {
+	return s == StopDone || s == StopToolCalls || s == StopUnknown
+}
+
+// Start returns the chunk that begins an answer.
+func Start(model string) Chunk { return Chunk{Kind: KindStart, Name: model} }
+
+// Text returns a piece of text.
+func Text(s string) Chunk { return Chunk{Kind: KindText, Text: s} }
+
+// Reasoning returns a piece of the model's thoughts.
+func Reasoning(s string) Chunk { return Chunk{Kind: KindReasoning, Text: s} }
+
+// Refusal returns a piece of a refusal.
+func Refusal(s string) Chunk { return Chunk{Kind: KindRefusal, Text: s} }
+
+// ToolStart begins a tool call. The index tells it from the other calls of the answer; id is the provider's, as it came.
+func ToolStart(index int, id, name string) Chunk {
+	return Chunk{Kind: KindToolStart, Index: int32(index), ID: id, Name: name}
+}
+
+// ToolDelta returns a piece of the arguments of the call with that index.
+func ToolDelta(index int, arguments string) Chunk {
+	return Chunk{Kind: KindToolDelta, Index: int32(index), Text: arguments}
+}
+
+// ToolEnd says that the call with that index is complete.
+func ToolEnd(index int) Chunk { return Chunk{Kind: KindToolEnd, Index: int32(index)} }
+
+// ProviderCall reports a call that the provider runs itself.
+func ProviderCall(call ToolCall) Chunk {
+	return Chunk{Kind: KindProviderCall, Extra: &Extra{Part: &Part{Kind: PartProviderCall, Call: &call}}}
+}
+
+// ProviderResult reports the result of a call that the provider ran itself.
+func ProviderResult(r ToolResult) Chunk {
+	return Chunk{Kind: KindProviderResult, Extra: &Extra{Part: &Part{Kind: PartProviderResult, Result: &r}}}
+}
+
+// Cite reports a source of the answer.
+func Cite(s Source) Chunk {
+	return Chunk{Kind: KindSource, Extra: &Extra{Part: &Part{Kind: PartSource, Source: &s}}}
+}
+
+// File reports media that the model made.
+func File(m Media) Chunk {
+	return Chunk{Kind: KindFile, Extra: &Extra{Part: &Part{Kind: PartMedia, Media: &m}}}
+}
+
+// lastPart and ownPart are the Index of an opaque chunk that isn't for a call.
+const (
+	lastPart = -1
+	ownPart  = -2
+)
+
+// Attach attaches opaque data to the part that the answer added to last; if there is none, it becomes a part of its own.
+func Attach(o Opaque) Chunk { return opaqueChunk(lastPart, o) }
+
+// AttachTo attaches opaque data to the tool call with that index.
+func AttachTo(index int, o Opaque) Chunk { return opaqueChunk(int32(index), o) }
+
+// OpaquePart adds opaque data as a part of its own.
+func OpaquePart(o Opaque) Chunk { return opaqueChunk(ownPart, o) }
+
+// Waiting says that the call is held back. until may be zero.
+func Waiting(w Wait) Chunk { return Chunk{Kind: KindWaiting, Extra: &Extra{Wait: &w}} }
+
+// Reset voids what was shown since the first Start: the answer is made again.
+func Reset(why string) Chunk { return Chunk{Kind: KindReset, Text: why} }
+
+// End completes an answer.
+func End(stop StopReason, usage Usage) Chunk {
+	return Chunk{Kind: KindEnd, Extra: &Extra{Stop: stop, Usage: &usage}}
+}
+
+func opaqueChunk(index int32, o Opaque) Chunk {
+	return Chunk{Kind: KindOpaque, Index: index, Extra: &Extra{Part: &Part{Kind: PartOpaque, Opaque: &o}}}
+}

@@ -1,0 +1,227 @@
+package provider
+
+import "strings"
+
+// A Response is an answer as a whole, or what came of it.
+type Response struct {
+	ID      string     `json:"id,omitempty"`
+	Model   string     `json:"model,omitempty"` // that answered
+	Parts   []Part     `json:"parts,omitempty"` // in the order in which they began
+	Stop    StopReason `json:"stop,omitempty"`
+	StopRaw string     `json:"stop_raw,omitempty"`
+	Usage   Usage      `json:"usage,omitzero"`
+	// Complete says that End was seen. Parts of an incomplete answer may be cut anywhere.
+	Complete bool `json:"complete"`
+}
+
+// Message returns the answer as a message of a conversation.
+func (r *Response) Message() Message { return Message{Role: RoleAssistant, Parts: r.Parts} }
+
+// Text returns the text parts, joined.
+func (r *Response) Text() string { return joinText(r.Parts, PartText) }
+
+// Reasoning returns the reasoning parts, joined.
+func (r *Response) Reasoning() string { return joinText(r.Parts, PartReasoning) }
+
+// Calls returns the calls that the host is asked to run, in first-seen order.
+func (r *Response) Calls() []*ToolCall {
+	m := r.Message()
+	return m.Calls()
+}
+
+// A Collector makes a [Response] of the chunks of one call. What came so far is at hand at any time. The zero Collector
+// is ready for use. It isn't safe for concurrent use, and must not be copied after its first use.
+//
+// Text comes out as valid UTF-8 (what isn't becomes U+FFFD) and arguments as compact JSON, so that they survive a journal
+// unchanged. Arguments that are no JSON are kept as they came in [ToolCall.Invalid].
+type Collector struct {
+	grammar Grammar
+	resp    Response
+	pieces  []piece
+	room    [2]piece // most answers have no more than two
+	last    int      // the piece added to last; -1: none
+}
+
+// A piece is a part that is being written.
+type piece struct {
+	kind  PartKind
+	index int32
+	open  bool   // a call without its ToolEnd
+	first string           // all of it, while it came in one chunk
+	text  *strings.Builder // all of the text, once there are two
+	args  []byte           // all of the arguments of a call, once there are two
+	id    string // of a call
+	name  string
+	part  *Part // that came whole
+	extra *Opaque
+}
+
+// Add takes the next chunk. It returns a *[GrammarError] for one that may not come here.
+func (c *Collector) Add(chunk Chunk) error {
+	if err := c.grammar.Next(&chunk); err != nil {
+		return err
+	}
+	switch chunk.Kind {
+	case KindText:
+		c.text(PartText, &chunk)
+	case KindReasoning:
+		c.text(PartReasoning, &chunk)
+	case KindRefusal:
+		c.text(PartRefusal, &chunk)
+	case KindStart:
+		c.Reset()
+		c.grammar.begun = true
+		c.resp.ID, c.resp.Model = valid(chunk.ID), valid(chunk.Name)
+	case KindToolStart:
+		c.push(piece{kind: PartToolCall, index: chunk.Index, open: true, id: valid(chunk.ID), name: valid(chunk.Name)})
+	case KindToolDelta:
+		c.last = c.openCall(chunk.Index)
+		c.pieces[c.last].add(chunk.Text)
+	case KindToolEnd:
+		c.last = c.openCall(chunk.Index)
+		c.pieces[c.last].open = false
+	case KindProviderCall, KindProviderResult, KindSource, KindFile:
+		c.push(piece{kind: chunk.Extra.Part.Kind, part: sound(chunk.Extra.Part)})
+	case KindOpaque:
+		c.opaque(&chunk)
+	case KindReset:
+		c.Reset()
+	case KindEnd:
+		c.resp.Stop, c.resp.StopRaw, c.resp.Complete = chunk.Extra.Stop, valid(chunk.Extra.StopRaw), true
+		if chunk.Extra.Usage != nil {
+			c.resp.Usage = *chunk.Extra.Usage
+		}
+	}
+	return nil
+}
+
+// Complete reports whether the answer has ended properly.
+func (c *Collector) Complete() bool { return c.grammar.Complete() }
+
+// Empty reports whether nothing of an answer was seen since the last Reset.
+func (c *Collector) Empty() bool { return !c.grammar.begun }
+
+// Reset forgets everything, for the next call.
+func (c *Collector) Reset() {
+	clear(c.room[:])
+	c.grammar = Grammar{open: c.grammar.open[:0]}
+	c.resp, c.pieces, c.last = Response{}, c.room[:0], -1
+}
+
+// Response returns the answer as it stands. It is a new value each time, and shares nothing that changes later.
+func (c *Collector) Response() *Response {
+	r := c.resp
+	if len(c.pieces) > 0 {
+		r.Parts = make([]Part, len(c.pieces))
+		for i := range c.pieces {
+			r.Parts[i] = c.pieces[i].finish()
+		}
+	}
+	return &r
+}
+
+func (c *Collector) push(p piece) {
+	if c.pieces == nil {
+		c.pieces = c.room[:0]
+	}
+	c.pieces = append(c.pieces, p)
+	c.last = len(c.pieces) - 1
+}
+
+// text continues the last piece if it is of the same kind and block, else begins another.
+func (c *Collector) text(kind PartKind, chunk *Chunk) {
+	if len(c.pieces) > 0 {
+		if p := &c.pieces[len(c.pieces)-1]; p.kind == kind && p.index == chunk.Index && p.part == nil {
+			p.add(chunk.Text)
+			c.last = len(c.pieces) - 1
+			return
+		}
+	}
+	c.push(piece{kind: kind, index: chunk.Index, first: chunk.Text})
+}
+
+// openCall returns the piece of the open call with that index; the grammar has seen to it that there is one.
+func (c *Collector) openCall(index int32) int {
+	for i := len(c.pieces) - 1; i >= 0; i-- {
+		if p := &c.pieces[i]; p.kind == PartToolCall && p.index == index && p.open {
+			return i
+		}
+	}
+	return len(c.pieces) - 1
+}
+
+func (c *Collector) opaque(chunk *Chunk) {
+	o := sound(chunk.Extra.Part).Opaque
+	target := -1
+	switch chunk.Index {
+	case ownPart:
+	case lastPart:
+		target = c.last
+		if len(c.pieces) == 0 {
+			target = -1
+		}
+	default: // a call, open or not: the newest with that index
+		for i := len(c.pieces) - 1; i >= 0 && target < 0; i-- {
+			if c.pieces[i].kind == PartToolCall && c.pieces[i].index == chunk.Index {
+				target = i
+			}
+		}
+	}
+	if target < 0 || c.pieces[target].taken() { // what is there already isn't lost
+		c.push(piece{kind: PartOpaque, index: ownPart, extra: o})
+		return
+	}
+	c.pieces[target].extra = o
+}
+
+func (p *piece) add(s string) {
+	switch {
+	case s == "":
+	case p.text != nil:
+		if p.text.Cap()-p.text.Len() < len(s) { // append alone would grow by a quarter, and copy five times as much
+			p.text.Grow(max(len(s), p.text.Cap()))
+		}
+		p.text.WriteString(s)
+	case p.args != nil:
+		p.args = append(p.args, s...)
+	case p.first == "":
+		p.first = s
+	case p.kind == PartToolCall:
+		p.args = make([]byte, 0, max(64, 2*(len(p.first)+len(s))))
+		p.args = append(append(p.args, p.first...), s...)
+	default:
+		p.text = new(strings.Builder)
+		p.text.Grow(max(64, 2*(len(p.first)+len(s))))
+		p.text.WriteString(p.first)
+		p.text.WriteString(s)
+	}
+}
+
+func (p *piece) finish() Part {
+	if p.part != nil {
+		part := *p.part
+		if p.extra != nil {
+			part.Opaque = p.extra
+		}
+		return part
+	}
+	part := Part{Kind: p.kind, Opaque: p.extra}
+	if p.kind != PartToolCall {
+		part.Text = p.first
+		if p.text != nil {
+			part.Text = p.text.String()
+		}
+		part.Text = valid(part.Text)
+		return part
+	}
+	part.Call = &ToolCall{ID: p.id, Name: p.name}
+	raw := p.args
+	if raw == nil {
+		raw = []byte(p.first)
+	}
+	part.Call.Input, part.Call.Invalid = arguments(raw[:len(raw):len(raw)])
+	return part
+}
+
+// taken reports whether the piece has opaque data already.
+func (p *piece) taken() bool { return p.extra != nil || p.part != nil && p.part.Opaque != nil }

@@ -1,0 +1,285 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream"
+)
+
+// A call is one call with its attempts. It is the only thing that the happy path allocates, apart from an attempt's
+// context and timer; that is why it holds its context.
+type call struct {
+	guard *Guard
+	ctx   context.Context
+	req   *provider.Request
+	used  atomic.Bool
+
+	yield   func(provider.Chunk, error) bool
+	next    func(provider.Chunk, error) bool // the loop body of the attempts
+	dog     stream.Watchdog
+	grammar provider.Grammar // of what the consumer sees, over all attempts
+
+	attempts int
+	err      error // of the attempt; nil: it succeeded
+	delays   map[fault.Class]*backoff.ExponentialBackOff
+
+	begun   bool // a Start was shown since the last Reset
+	content bool // and something after it
+	effects bool // a call that the provider ran was shown: never again
+	ended   bool // End was shown
+	failed  bool // the attempt is over: the provider has yielded its error, or one was found
+	left    bool // the consumer is gone
+	body    bool // the consumer's loop body is running; stays if that panics
+}
+
+// run makes attempts until one succeeds, the consumer leaves, or there is no point in another.
+func (c *call) run(yield func(provider.Chunk, error) bool) {
+	if c.used.Swap(true) {
+		yield(provider.Chunk{}, provider.ErrConsumed)
+		return
+	}
+	switch {
+	case c.guard == nil || c.guard.provider == nil:
+		yield(provider.Chunk{}, provider.ErrNilProvider)
+		return
+	case c.req == nil:
+		yield(provider.Chunk{}, provider.ErrNilRequest)
+		return
+	}
+	c.yield, c.next = yield, c.pass()
+	if total := c.guard.total; total > 0 {
+		c.limit(total)
+		return
+	}
+	c.attemptAll(nil)
+}
+
+// limit is attemptAll with a limit for all of it.
+func (c *call) limit(total time.Duration) {
+	late := &stream.TimeoutError{Kind: stream.TimeoutTotal, After: total}
+	ctx, cancel := context.WithTimeoutCause(c.ctx, total, late)
+	defer cancel()
+	c.ctx = ctx
+	c.attemptAll(late)
+}
+
+// attemptAll takes the error that ends the call's context when its time is up.
+func (c *call) attemptAll(late error) {
+	for c.ctx.Err() == nil {
+		c.attempts++
+		c.attempt()
+		if c.left || c.body || c.err == nil {
+			return
+		}
+		if c.ctx.Err() != nil {
+			break
+		}
+		if err := c.verdict(); err != nil {
+			c.yield(provider.Chunk{}, err)
+			return
+		}
+		if !c.pause() {
+			return
+		}
+	}
+	err := cancelled(c.ctx)
+	if late != nil && errors.Is(err, late) {
+		err = c.gaveUp(late, fault.Transient, "its time is up")
+	}
+	c.yield(provider.Chunk{}, err)
+}
+
+// attempt makes the call once. What came of it is in c.err.
+func (c *call) attempt() {
+	c.failed, c.err = false, nil
+	ctx := c.dog.Begin(c.ctx, c.guard.silence)
+	defer c.endAttempt()
+	if seq := c.guard.provider.Stream(ctx, c.req); seq != nil {
+		seq(c.next)
+	}
+	if c.err == nil && !c.ended {
+		c.err = provider.ErrIncomplete
+	}
+}
+
+// endAttempt is deferred. A panic of the consumer's loop body goes on its way; one of the provider ends here.
+func (c *call) endAttempt() {
+	late := c.dog.End()
+	if c.body {
+		return
+	}
+	if v := recover(); v != nil {
+		c.err = stream.NewPanicError("the provider", v)
+		return
+	}
+	if late != nil && !c.ended {
+		c.err = late
+	}
+}
+
+// pass is the loop body of an attempt: it passes on what fits. It isn't a method, because one takes the chunk on the stack
+// and copies it once more.
+func (c *call) pass() func(provider.Chunk, error) bool {
+	return func(chunk provider.Chunk, err error) bool {
+		return c.fits(&chunk, err) && c.shown(c.yield(chunk, nil))
+	}
+}
+
+// fits reports whether the chunk is to be shown, and ends the attempt if it isn't.
+func (c *call) fits(chunk *provider.Chunk, err error) bool {
+	if c.failed || c.left || c.body {
+		return false
+	}
+	if err == nil && (c.dog.Fired() == nil || c.ended || chunk.Kind == provider.KindEnd) {
+		if err = c.grammar.Next(chunk); err == nil {
+			c.show(chunk)
+			return true
+		}
+	}
+	c.failed, c.err = true, err
+	return false
+}
+
+// show is called before the consumer gets a chunk, and shown when it is done with it: in between, the clock of the
+// silence rests.
+func (c *call) show(chunk *provider.Chunk) {
+	if chunk.Kind == provider.KindText {
+		c.content = true
+	} else {
+		c.remember(chunk.Kind)
+	}
+	c.dog.Hold(chunk)
+	c.body = true
+}
+
+func (c *call) shown(ok bool) bool {
+	c.body, c.left = false, !ok
+	c.dog.Wait()
+	return ok
+}
+
+// remember keeps what decides whether the answer may be made again.
+func (c *call) remember(kind provider.ChunkKind) {
+	switch kind {
+	case provider.KindWaiting:
+	case provider.KindStart:
+		c.begun = true
+	case provider.KindReset:
+		c.begun, c.content = false, false
+	case provider.KindProviderCall:
+		c.content, c.effects = true, true
+	case provider.KindEnd:
+		c.ended = true
+	default:
+		c.content = true
+	}
+}
+
+// verdict returns nil if there is to be another attempt, else the error for the consumer.
+func (c *call) verdict() error {
+	var theirs *GaveUpError
+	class := fault.Of(c.err)
+	if class == fault.None || c.ended || errors.As(c.err, &theirs) {
+		return c.err
+	}
+	policy := &c.guard.retry[class]
+	if policy.Attempts == 1 && !fault.Retryable(class) {
+		return c.err
+	}
+	advice, _ := fault.RetryAfter(c.err)
+	switch {
+	case c.attempts >= policy.Attempts:
+		return c.gaveUp(c.err, class, "as many as are allowed")
+	case c.effects:
+		return c.gaveUp(c.err, class, "the provider had run a call")
+	case c.content && c.req.NoRestart:
+		return c.gaveUp(c.err, class, "the answer had begun and may not be made again")
+	case advice > c.guard.maxRetryAfter:
+		return c.gaveUp(c.err, class, fmt.Sprintf("it asks for a wait of %v, longer than %v", advice, c.guard.maxRetryAfter))
+	}
+	return nil
+}
+
+func (c *call) gaveUp(err error, class fault.Class, reason string) error {
+	return &GaveUpError{Name: c.guard.name, Attempts: c.attempts, Class: class, Reason: reason, Err: err}
+}
+
+// pause voids what was shown, says that it waits, and waits. It returns false if the consumer has left; when the context
+// ends the wait, it returns true.
+func (c *call) pause() bool {
+	class := fault.Of(c.err)
+	wait, told := fault.RetryAfter(c.err)
+	if !told {
+		wait = c.delay(class)
+	}
+	c.tell(Failure{Name: c.guard.name, Attempt: c.attempts, Class: class, Err: c.err, Wait: wait})
+	if c.begun && !c.note(provider.Reset(fmt.Sprintf("%v failure; the answer is made again", class))) {
+		return false
+	}
+	if wait <= 0 {
+		return true
+	}
+	if !c.note(waiting(class, wait, c.attempts+1, c.guard.retry[class].Attempts)) {
+		return false
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-c.ctx.Done():
+	}
+	return true
+}
+
+func waiting(class fault.Class, wait time.Duration, attempt, of int) provider.Chunk {
+	w := provider.Wait{
+		Reason:  provider.WaitBackingOff,
+		Until:   time.Now().Add(wait),
+		Attempt: attempt,
+		Detail:  fmt.Sprintf("attempt %d of %d after a %v failure", attempt, of, class),
+	}
+	if class == fault.RateLimited {
+		w.Reason = provider.WaitRateLimited
+	}
+	return provider.Waiting(w)
+}
+
+// delay returns the next delay after errors of that class.
+func (c *call) delay(class fault.Class) time.Duration {
+	policy := c.guard.retry[class]
+	b := c.delays[class]
+	if b == nil {
+		b = policy.delays()
+		if c.delays == nil {
+			c.delays = make(map[fault.Class]*backoff.ExponentialBackOff)
+		}
+		c.delays[class] = b
+	}
+	return min(b.NextBackOff(), policy.Max)
+}
+
+// note yields a chunk of the guard's own.
+func (c *call) note(chunk provider.Chunk) bool {
+	if c.grammar.Next(&chunk) != nil {
+		return true // can't be: Reset fits everywhere, and Waiting after it
+	}
+	c.show(&chunk)
+	return c.shown(c.yield(chunk, nil))
+}
+
+// tell calls the host's hook. One that panics is no reason to fail the call.
+func (c *call) tell(f Failure) {
+	if c.guard.onRetry == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	c.guard.onRetry(c.ctx, f)
+}

@@ -1,0 +1,67 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A GaveUpError is a failure that a [Guard] won't try again though its class allows it. No guard around that one tries
+// it again either: it passes the error on as it is.
+type GaveUpError struct {
+	Name     string      // of the guard
+	Attempts int         // that were made
+	Class    fault.Class // of Err
+	Reason   string      // why there is no further attempt
+	Err      error       // of the last attempt
+}
+
+// Error says who gave up after how many attempts, and why.
+func (e *GaveUpError) Error() string {
+	attempts := "1 attempt"
+	if e.Attempts != 1 {
+		attempts = fmt.Sprintf("%d attempts", e.Attempts)
+	}
+	return fmt.Sprintf("%s: gave up after %s (%s): %v", guardName(e.Name), attempts, e.Reason, e.Err)
+}
+
+// Unwrap returns the error of the last attempt. Its advice on when to try again is found through it.
+func (e *GaveUpError) Unwrap() error { return e.Err }
+
+// Fault returns the class of the last attempt's error.
+func (e *GaveUpError) Fault() fault.Class { return e.Class }
+
+// A ConfigError is a figure in a [Config] that makes no sense.
+type ConfigError struct {
+	Name  string // of the guard
+	Field string // for example "Retry[transient].Min"
+	Value any
+	Want  string // what would do
+}
+
+// Error names the field, its value and what would do.
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("%s: Config.%s is %v; %s", guardName(e.Name), e.Field, e.Value, e.Want)
+}
+
+// Fault returns Invalid.
+func (e *ConfigError) Fault() fault.Class { return fault.Invalid }
+
+func guardName(name string) string {
+	if name == "" {
+		return "guard"
+	}
+	return "guard " + name
+}
+
+// cancelled returns why ctx is done. What comes out matches both the cause and the context's own error, so that a cause
+// without a class isn't taken for a failure.
+func cancelled(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}

@@ -1,0 +1,107 @@
+package guard_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/stream"
+)
+
+func once() map[fault.Class]guard.Retry {
+	return map[fault.Class]guard.Retry{fault.Transient: {Attempts: 1}}
+}
+
+func TestAnAttemptThatDoesNotBeginIsMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{scripts: []script{{wait(time.Hour), say(start)}, good}}
+		g := newGuard(t, f, guard.Config{FirstChunk: 10 * s, Idle: time.Hour, Retry: exact(fault.Transient)})
+		began := time.Now()
+		got := watch(g.Stream(t.Context(), ask))
+		require.NoError(t, got.err)
+		require.Equal(t, 10*s+100*ms, time.Since(began))
+		require.EqualValues(t, 2, f.calls.Load())
+	})
+}
+
+func TestTheDefaultLimitOfSilenceIsTwoMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{scripts: []script{{wait(time.Hour)}}}
+		began := time.Now()
+		got := watch(newGuard(t, f, guard.Config{Retry: once()}).Stream(t.Context(), ask))
+		var late *stream.TimeoutError
+		require.ErrorAs(t, got.err, &late)
+		require.Equal(t, stream.TimeoutError{Kind: stream.TimeoutFirst, After: 120 * s}, *late)
+		require.Equal(t, 120*s, time.Since(began))
+
+		f = &fake{scripts: []script{{wait(119 * s), say(start), wait(119 * s), say(end)}}}
+		require.NoError(t, watch(newGuard(t, f, guard.Config{Retry: once()}).Stream(t.Context(), ask)).err)
+	})
+}
+
+func TestASilenceInMidStreamEndsTheAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{scripts: []script{{say(start, provider.Text("half")), wait(time.Hour), say(end)}}}
+		began := time.Now()
+		got := watch(newGuard(t, f, guard.Config{Idle: 8 * s, Retry: once()}).Stream(t.Context(), ask))
+		var late *stream.TimeoutError
+		require.ErrorAs(t, got.err, &late)
+		require.Equal(t, stream.TimeoutIdle, late.Kind)
+		require.ErrorIs(t, got.err, context.DeadlineExceeded)
+		require.GreaterOrEqual(t, time.Since(began), 8*s)
+		require.LessOrEqual(t, time.Since(began), 10*s)
+		require.Equal(t, "half", got.text)
+	})
+}
+
+func TestASlowConsumerIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGuard(t, &fake{scripts: []script{good}}, guard.Config{Idle: s, FirstChunk: s})
+		n := 0
+		for _, err := range g.Stream(t.Context(), ask) {
+			require.NoError(t, err)
+			<-time.After(time.Hour)
+			n++
+		}
+		require.Equal(t, 3, n)
+	})
+}
+
+func TestTotalCoversAttemptsAndWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, sc := range map[string]script{
+			"in a wait":     {fail(failure(fault.Degraded))},
+			"in an attempt": {say(start, provider.Text("half")), wait(time.Hour)},
+		} {
+			f := &fake{scripts: []script{sc}}
+			inner := newGuard(t, f, guard.Config{Name: "inner", Total: 7 * s})
+			outer := newGuard(t, inner, guard.Config{Name: "outer"})
+			began := time.Now()
+			got := watch(outer.Stream(t.Context(), ask))
+			require.Equal(t, 7*s, time.Since(began), name)
+			var late *stream.TimeoutError
+			require.ErrorAs(t, got.err, &late, name)
+			require.Equal(t, stream.TimeoutError{Kind: stream.TimeoutTotal, After: 7 * s}, *late)
+			var gaveUp *guard.GaveUpError
+			require.ErrorAs(t, got.err, &gaveUp, name)
+			require.Equal(t, "inner", gaveUp.Name, "the outer guard doesn't try again")
+		}
+	})
+}
+
+func TestTheCallersDeadlineIsNotTotal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*s)
+		defer cancel()
+		f := &fake{scripts: []script{{wait(time.Hour)}}}
+		got := watch(newGuard(t, f, guard.Config{Total: 5 * s}).Stream(ctx, ask))
+		require.Equal(t, context.DeadlineExceeded, got.err)
+		require.EqualValues(t, 1, f.calls.Load())
+	})
+}

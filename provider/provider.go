@@ -1,0 +1,141 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A Provider answers a request with a sequence of chunks.
+//
+// The sequence is ranged over at most once. The call starts when the range does, and is over, with every goroutine,
+// timer and connection closed, when the range statement ends, however it ends. An error is yielded once, last, together
+// with a zero Chunk. The request isn't changed, and must not be changed by the caller while the call lasts. A Provider
+// is safe for concurrent use.
+type Provider interface {
+	Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
+}
+
+// Func makes a Provider of a function.
+type Func func(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
+
+// Stream calls f.
+func (f Func) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error] { return f(ctx, req) }
+
+// An Informer is a Provider that knows its model.
+type Informer interface {
+	Info() ModelInfo
+}
+
+// A TokenCounter is a Provider that can say how many input tokens a request takes.
+type TokenCounter interface {
+	CountTokens(ctx context.Context, req *Request) (int, error)
+}
+
+// ErrConsumed is what ranging over the sequence of a call a second time yields.
+var ErrConsumed = fault.New(fault.Permanent, "provider: the stream of this call has been consumed already; make another call")
+
+// ErrIncomplete is the error of a stream that ended without its End: the connection was cut, or a proxy closed it.
+// What had come by then is a partial answer.
+var ErrIncomplete = fault.New(fault.Transient, "provider: the stream ended before the answer was complete")
+
+// ErrNilProvider is the error of a call to a nil Provider.
+var ErrNilProvider = fault.New(fault.Permanent, "provider: the Provider is nil; construct one first, for example with an adapter's New")
+
+// ErrNilRequest is the error of a call with a nil Request.
+var ErrNilRequest = fault.New(fault.Permanent, "provider: the Request is nil")
+
+// ErrNoCount is returned by [CountTokens] when neither the Provider nor anything it wraps can count.
+var ErrNoCount = errors.New("provider: this provider can't count tokens")
+
+// Generate makes a call and collects its answer. The Response is never nil: on an error it holds what had come by then.
+// Waiting notes are skipped.
+func Generate(ctx context.Context, p Provider, req *Request) (*Response, error) {
+	var c Collector
+	if isNil(p) {
+		return c.Response(), ErrNilProvider
+	}
+	if req == nil {
+		return c.Response(), ErrNilRequest
+	}
+	return collect(&c, p.Stream(ctx, req))
+}
+
+// CollectSeq collects the sequence of one call, as [Generate] does.
+func CollectSeq(seq iter.Seq2[Chunk, error]) (*Response, error) {
+	var c Collector
+	return collect(&c, seq)
+}
+
+func collect(c *Collector, seq iter.Seq2[Chunk, error]) (*Response, error) {
+	if seq == nil {
+		return c.Response(), ErrIncomplete
+	}
+	for chunk, err := range seq {
+		if err != nil {
+			return c.Response(), err
+		}
+		if err := c.Add(chunk); err != nil {
+			return c.Response(), err
+		}
+	}
+	if !c.Complete() {
+		return c.Response(), ErrIncomplete
+	}
+	return c.Response(), nil
+}
+
+// Info returns what is known of p's model. It asks p, then what p wraps, depth first, through `Unwrap() Provider` and
+// `Unwrap() []Provider`. The second result is false if nobody knows.
+func Info(p Provider) (ModelInfo, bool) {
+	budget := maxWrap
+	if i, ok := find[Informer](p, &budget); ok {
+		return i.Info(), true
+	}
+	return ModelInfo{}, false
+}
+
+// CountTokens returns how many input tokens req takes, counted by p or by what p wraps (see [Info]). It returns
+// [ErrNoCount] if none of them can.
+func CountTokens(ctx context.Context, p Provider, req *Request) (int, error) {
+	if req == nil {
+		return 0, ErrNilRequest
+	}
+	budget := maxWrap
+	c, ok := find[TokenCounter](p, &budget)
+	if !ok {
+		return 0, ErrNoCount
+	}
+	n, err := c.CountTokens(ctx, req)
+	if err != nil {
+		return 0, fmt.Errorf("provider: counting tokens: %w", err)
+	}
+	return n, nil
+}
+
+// maxWrap bounds how many Providers a search looks at, so that one that unwraps to itself can't hang a caller.
+const maxWrap = 1000
+
+// find returns the first of p and what it wraps that is a T. Each Provider that it looks at costs one of the budget.
+func find[T any](p Provider, budget *int) (t T, ok bool) {
+	if *budget--; *budget < 0 || isNil(p) {
+		return t, false
+	}
+	if t, ok := p.(T); ok {
+		return t, true
+	}
+	switch w := p.(type) {
+	case interface{ Unwrap() Provider }:
+		return find[T](w.Unwrap(), budget)
+	case interface{ Unwrap() []Provider }:
+		for _, inner := range w.Unwrap() {
+			if t, ok := find[T](inner, budget); ok {
+				return t, true
+			}
+		}
+	}
+	return t, false
+}

@@ -1,0 +1,154 @@
+package providertest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// AssertDone fails the test unless the script was used exactly: every step, and no call beyond them.
+func (m *Model) AssertDone(t testing.TB) {
+	t.Helper()
+	m.mu.Lock()
+	next, requests := m.next, slices.Clone(m.requests)
+	m.mu.Unlock()
+	switch steps := len(m.plays); {
+	case next < steps:
+		t.Errorf("providertest: the script has %s, and %d were used; the newest request:\n%s", count(steps, "step"), next, newest(requests))
+	case next > steps:
+		t.Errorf("providertest: the script has %s, and there were %s; the newest request:\n%s", count(steps, "step"), count(next, "call"), newest(requests))
+	}
+}
+
+// AssertCalls fails the test unless the model was called n times.
+func (m *Model) AssertCalls(t testing.TB, n int) {
+	t.Helper()
+	if requests := m.Requests(); len(requests) != n {
+		t.Errorf("providertest: there were %s, not %d; the newest request:\n%s", count(len(requests), "call"), n, newest(requests))
+	}
+}
+
+// AssertTools fails the test unless request i, counted from 0, offered exactly these tools in this order.
+func (m *Model) AssertTools(t testing.TB, i int, names ...string) {
+	t.Helper()
+	r := m.request(t, i)
+	if r == nil {
+		return
+	}
+	if got := toolNames(r); !slices.Equal(got, names) {
+		t.Errorf("providertest: request %d offered the tools %s, not %s", i, list(got), list(names))
+	}
+}
+
+// AssertSaw fails the test unless request i, counted from 0, carried all of this.
+func (m *Model) AssertSaw(t testing.TB, i int, carried ...Matcher) {
+	t.Helper()
+	r := m.request(t, i)
+	if r == nil {
+		return
+	}
+	for _, c := range carried {
+		if c.match != nil && !c.match(r) {
+			t.Errorf("providertest: request %d carried no %s:\n%s", i, c.what, describe(r))
+		}
+	}
+}
+
+// AssertDidNotSee fails the test if request i, counted from 0, carried any of this.
+func (m *Model) AssertDidNotSee(t testing.TB, i int, carried ...Matcher) {
+	t.Helper()
+	r := m.request(t, i)
+	if r == nil {
+		return
+	}
+	for _, c := range carried {
+		if c.match != nil && c.match(r) {
+			t.Errorf("providertest: request %d carried a %s:\n%s", i, c.what, describe(r))
+		}
+	}
+}
+
+// request returns request i, or fails the test and returns nil if there was none. It isn't a copy.
+func (m *Model) request(t testing.TB, i int) *provider.Request {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i < 0 || i >= len(m.requests) {
+		t.Errorf("providertest: there is no request %d; there were %s", i, count(len(m.requests), "call"))
+		return nil
+	}
+	return m.requests[i]
+}
+
+func newest(requests []*provider.Request) string {
+	if len(requests) == 0 {
+		return "  none"
+	}
+	return describe(requests[len(requests)-1])
+}
+
+// A Matcher recognises something that a request carries; see [Model.AssertSaw].
+type Matcher struct {
+	what  string
+	match func(*provider.Request) bool
+}
+
+// ToolResult is a result of that tool.
+func ToolResult(name string) Matcher {
+	return Matcher{"result of " + name, func(r *provider.Request) bool { return hasResult(r, name, "") }}
+}
+
+// ToolResultText is a result of that tool whose text contains substring.
+func ToolResultText(name, substring string) Matcher {
+	return Matcher{"result of " + name + " with " + quote(substring), func(r *provider.Request) bool { return hasResult(r, name, substring) }}
+}
+
+// UserText is a user message whose text contains substring.
+func UserText(substring string) Matcher {
+	return Matcher{"user message with " + quote(substring), func(r *provider.Request) bool {
+		return hasText(r, provider.RoleUser, substring)
+	}}
+}
+
+// AssistantText is a message of the model whose text contains substring.
+func AssistantText(substring string) Matcher {
+	return Matcher{"assistant message with " + quote(substring), func(r *provider.Request) bool {
+		return hasText(r, provider.RoleAssistant, substring)
+	}}
+}
+
+// SystemText is system text that contains substring.
+func SystemText(substring string) Matcher {
+	return Matcher{"system text with " + quote(substring), func(r *provider.Request) bool {
+		return strings.Contains(r.System, substring)
+	}}
+}
+
+// Offered is a tool of that name among those that the model may call.
+func Offered(name string) Matcher {
+	return Matcher{"tool " + name, func(r *provider.Request) bool { return slices.Contains(toolNames(r), name) }}
+}
+
+func hasText(r *provider.Request, role provider.Role, substring string) bool {
+	for i := range r.Messages {
+		if m := &r.Messages[i]; m.Role == role && strings.Contains(m.Text(), substring) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasResult(r *provider.Request, name, substring string) bool {
+	for i := range r.Messages {
+		for _, p := range r.Messages[i].Parts {
+			if p.Kind == provider.PartToolResult && p.Result != nil && p.Result.Name == name && strings.Contains(p.Result.Text(), substring) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func quote(s string) string { return `"` + shorten(s, 80) + `"` }

@@ -1,0 +1,30 @@
+// Package providertest has models for tests, and the tests that every model must pass.
+//
+// [Script] makes a model that answers exactly as written, step after step, and remembers what it was asked:
+//
+//	model := providertest.Script(
+//		providertest.Fail(fault.RateLimited, providertest.RetryAfter(0)),
+//		providertest.Call("weather", map[string]any{"city": "Oslo"}),
+//		providertest.Say("Cold."),
+//	)
+//	// … run what is under test with model …
+//	model.AssertDone(t)                                       // every step was used
+//	model.AssertTools(t, 1, "weather")                        // what the second request offered
+//	model.AssertSaw(t, 2, providertest.ToolResult("weather")) // what the third request carried
+//
+// A [Step] is one reply. Its content comes from [Say], [Call], [Calls], [Think] and the like, several of them joined by
+// [Reply]; [Slow], [Stop], [WithUsage], [WithIDs], [Cut], [FailAfter] and [HangAfter] change how a step comes and how it
+// ends. [Fail] and [Hang] are calls without an answer.
+//
+// [Func] makes a model of a function, for answers that depend on the question. [EveryTool] makes one that calls every tool
+// it is offered, with input made from the tool's schema.
+//
+// [Conformance] is the suite for a [provider.Provider] of one's own. [Offline] and [NoNetwork] keep tests from calling
+// real services by mistake.
+//
+// # Guarantees
+//
+// All models are safe for concurrent use, deterministic, and leave no goroutine and no timer behind. Time passes on timers
+// only, so that testing/synctest makes it free. The package takes a [testing.TB] where it asserts, imports no test library,
+// and starts nothing when it is imported, so an example program may use it, too.
+package providertest

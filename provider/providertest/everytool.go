@@ -1,0 +1,59 @@
+package providertest
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// EveryTool returns a model that calls every tool it is offered once, one in each reply, with input that is made from the
+// tool's schema and always the same; then it says which tools it called. It shows that an agent's tools hold together
+// without a script. Which tools it has called it reads from the messages of the request, so one model serves any number of
+// conversations. It heeds [provider.Choice].
+//
+// The input is valid as far as a value can be made of the schema: types, enum, const, default, bounds, formats, patterns,
+// nested objects and arrays, references within the schema, allOf, and the first of anyOf or oneOf that gives a value.
+// Optional properties are given, too, three levels deep. What it doesn't understand: not, if, contains, propertyNames,
+// dependencies, and a value that matches more than one of oneOf. The call of a tool for which no input can be made fails.
+func EveryTool() provider.Provider {
+	return Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+		called := map[string]bool{}
+		for i := range req.Messages {
+			for _, c := range req.Messages[i].Calls() {
+				called[c.Name] = true
+			}
+		}
+		var done []string
+		for i, t := range req.Tools {
+			if called[t.Name] {
+				done = append(done, t.Name)
+				continue
+			}
+			if !mayCall(req.Choice, t.Name) {
+				continue
+			}
+			input, err := sample(t.Schema)
+			if err != nil {
+				return nil, fault.Errorf(fault.Permanent, "providertest: no input can be made for the tool %q: %w", t.Name, err)
+			}
+			return WithIDs(Call(t.Name, input), "every-"+strconv.Itoa(i+1)).Response(), nil
+		}
+		if len(done) == 0 {
+			return Say("There was no tool to call.").Response(), nil
+		}
+		return Say("I called " + strings.Join(done, ", ") + ".").Response(), nil
+	})
+}
+
+func mayCall(c provider.Choice, tool string) bool {
+	switch c.Mode {
+	case provider.ChooseNone:
+		return false
+	case provider.ChooseTool:
+		return c.Tool == tool
+	}
+	return true
+}

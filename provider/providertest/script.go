@@ -1,0 +1,205 @@
+package providertest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// name is how the models of this package call themselves.
+const name = "scripted"
+
+// A Model is a [provider.Provider] that answers from a script and remembers what it was asked. Make one with [Script].
+// It keeps the rules that [Conformance] checks with [Strict], unless its script breaks them. It is safe for concurrent
+// use: calls take the steps in the order in which they begin.
+type Model struct {
+	plays []play // fixed at creation
+
+	mu       sync.Mutex // guards what follows
+	next     int        // the step for the next call
+	requests []*provider.Request
+}
+
+// Script returns a model that takes the next of the steps at each call, when the call's sequence is ranged over. A call
+// beyond the script fails, with class [fault.Permanent], and says so. A call whose context is done already takes no step.
+func Script(steps ...Step) *Model {
+	m := &Model{plays: make([]play, len(steps))}
+	calls := 0
+	for i, s := range steps {
+		m.plays[i] = compile(s, "reply-"+strconv.Itoa(i+1), &calls)
+	}
+	return m
+}
+
+// Stream answers with the next step.
+func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	var used atomic.Bool
+	return func(yield func(provider.Chunk, error) bool) {
+		if used.Swap(true) {
+			yield(provider.Chunk{}, provider.ErrConsumed)
+			return
+		}
+		if ctx.Err() != nil {
+			yield(provider.Chunk{}, context.Cause(ctx))
+			return
+		}
+		p, err := m.take(req)
+		if err != nil {
+			yield(provider.Chunk{}, err)
+			return
+		}
+		p.stream(ctx, yield)
+	}
+}
+
+// Rewind makes the script start over and forgets the requests, for a benchmark that runs the same script many times.
+func (m *Model) Rewind() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.next = 0
+	clear(m.requests)
+	m.requests = m.requests[:0]
+}
+
+// Requests returns copies of the requests so far, in the order in which their calls began, those beyond the script too.
+func (m *Model) Requests() []*provider.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]*provider.Request, len(m.requests))
+	for i, r := range m.requests {
+		out[i] = r.Clone()
+	}
+	return out
+}
+
+func (m *Model) take(req *provider.Request) (*play, error) {
+	if req == nil {
+		return nil, provider.ErrNilRequest
+	}
+	seen := req.Clone()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = append(m.requests, seen)
+	m.next++
+	if m.next <= len(m.plays) {
+		return &m.plays[m.next-1], nil
+	}
+	return nil, &provider.Error{
+		Class:    fault.Permanent,
+		Provider: name,
+		Message: fmt.Sprintf("the script has %s, and this is call %d; its newest user text is %q",
+			count(len(m.plays), "step"), m.next, shorten(req.LastUserText(), 120)),
+	}
+}
+
+// A play is a step made ready, so that streaming it allocates nothing.
+type play struct {
+	chunks []provider.Chunk // all that is streamed
+	ending ending
+	err    error
+	delay  time.Duration
+}
+
+// compile makes s ready. calls counts the calls of the script, for their ids.
+func compile(s Step, id string, calls *int) play {
+	p := play{ending: s.ending, err: s.err, delay: s.delay}
+	whole := len(s.content) > 0 && (s.content[0].Kind == provider.KindStart || s.content[0].Kind == provider.KindWaiting)
+	if !whole {
+		start := provider.Start(name)
+		start.ID = id
+		p.chunks = append(p.chunks, start)
+	}
+	stop := provider.StopDone
+	for _, c := range s.content {
+		if c.Kind == provider.KindToolStart {
+			*calls++
+			stop = provider.StopToolCalls
+			if c.ID == ownID {
+				c.ID = "call-" + strconv.Itoa(*calls)
+			}
+		}
+		p.chunks = append(p.chunks, c)
+	}
+	if s.ending != complete {
+		p.chunks = p.chunks[:min(s.after, len(p.chunks))]
+		return p
+	}
+	if whole {
+		return p
+	}
+	if s.stop != "" {
+		stop = s.stop
+	}
+	usage := usageOf(s.content)
+	if s.usage != nil {
+		usage = *s.usage
+	}
+	p.chunks = append(p.chunks, provider.End(stop, usage))
+	return p
+}
+
+func (p *play) stream(ctx context.Context, yield func(provider.Chunk, error) bool) {
+	var timer *time.Timer
+	if p.delay > 0 {
+		timer = time.NewTimer(p.delay)
+		defer timer.Stop()
+	}
+	for i := range p.chunks {
+		if err := p.pause(ctx, timer); err != nil {
+			yield(provider.Chunk{}, err)
+			return
+		}
+		if !yield(p.chunks[i], nil) {
+			return
+		}
+	}
+	switch p.ending {
+	case failed:
+		err := p.pause(ctx, timer)
+		if err == nil {
+			err = p.err
+		}
+		yield(provider.Chunk{}, err)
+	case hung:
+		<-ctx.Done()
+		yield(provider.Chunk{}, context.Cause(ctx))
+	}
+}
+
+// pause waits for the delay, if there is one, and returns the cause once ctx is done.
+func (p *play) pause(ctx context.Context, timer *time.Timer) error {
+	if timer != nil {
+		select {
+		case <-timer.C:
+			timer.Reset(p.delay)
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// usageOf makes up a usage that fits the content.
+func usageOf(content []provider.Chunk) provider.Usage {
+	var all, reasoning int
+	for i := range content {
+		all += len(content[i].Text)
+		if content[i].Kind == provider.KindReasoning {
+			reasoning += len(content[i].Text)
+		}
+	}
+	tokens := func(size int) int64 { return int64((size + 3) / 4) }
+	return provider.Usage{Input: 10, Output: tokens(all), Reasoning: tokens(reasoning)}
+}

@@ -1,0 +1,131 @@
+package provider
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// A Request is one call to a model. Its zero value asks nothing in particular; only Messages is needed.
+//
+// A Request isn't changed by whoever receives it. A wrapper that wants another one calls [Request.Clone].
+type Request struct {
+	Model    string    `json:"model,omitempty"` // empty: the Provider's own
+	System   string    `json:"system,omitempty"`
+	Messages []Message `json:"messages"`
+	Tools    []Tool    `json:"tools,omitempty"`
+	Choice   Choice    `json:"choice,omitzero"`
+	// Serial asks for at most one tool call per answer, where the provider can be told.
+	Serial    bool              `json:"serial,omitempty"`
+	MaxOutput int               `json:"max_output,omitempty"` // tokens; 0: the provider's default
+	Sampling  *Sampling         `json:"sampling,omitempty"`
+	Reasoning *ReasoningOptions `json:"reasoning,omitempty"`
+	Output    *OutputFormat     `json:"output,omitempty"`
+	Labels    Labels            `json:"labels,omitzero"`
+
+	// Interactive says that a person is waiting. Such a call never queues behind background work.
+	Interactive bool `json:"interactive,omitempty"`
+	// Priority orders background calls, higher first; 0 stands for 60.
+	Priority int `json:"priority,omitempty"`
+	// NoRestart says that an answer that has begun must not be thrown away and made again.
+	NoRestart bool `json:"no_restart,omitempty"`
+
+	// Options are passed through to the provider that is named by the key, for what has no field here.
+	Options map[string]json.RawMessage `json:"options,omitempty"`
+}
+
+// A Tool is what a model is told of a tool.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of the input; empty: no arguments
+}
+
+// A Choice says whether the model is free to call tools.
+type Choice struct {
+	Mode ChoiceMode `json:"mode,omitempty"`
+	Tool string     `json:"tool,omitempty"` // for ChooseTool
+}
+
+// A ChoiceMode is one of the ways to choose.
+type ChoiceMode string
+
+// The ways to choose.
+const (
+	ChooseAuto     ChoiceMode = ""         // the model decides
+	ChooseNone     ChoiceMode = "none"     // no calls
+	ChooseRequired ChoiceMode = "required" // at least one call
+	ChooseTool     ChoiceMode = "tool"     // a call of Choice.Tool
+)
+
+// Sampling says how the model picks its words. A nil field is the provider's default.
+type Sampling struct {
+	Temperature      *float64 `json:"temperature,omitempty"`
+	TopP             *float64 `json:"top_p,omitempty"`
+	TopK             *int     `json:"top_k,omitempty"`
+	Seed             *int64   `json:"seed,omitempty"`
+	PresencePenalty  *float64 `json:"presence_penalty,omitempty"`
+	FrequencyPenalty *float64 `json:"frequency_penalty,omitempty"`
+	Stop             []string `json:"stop,omitempty"`
+}
+
+// ReasoningOptions says how much the model should think before it answers.
+type ReasoningOptions struct {
+	Effort string `json:"effort,omitempty"` // none, minimal, low, medium, high: as the provider names them
+	Budget int    `json:"budget,omitempty"` // tokens, where a provider takes a number; 0: its default
+	Hide   bool   `json:"hide,omitempty"`   // don't send the reasoning
+}
+
+// An OutputFormat asks for an answer that is JSON of a schema.
+type OutputFormat struct {
+	Name   string          `json:"name,omitempty"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+// Labels say on whose account a call is made. All are optional.
+type Labels struct {
+	Session  string `json:"session,omitempty"`
+	Run      string `json:"run,omitempty"`
+	Step     int    `json:"step,omitempty"`
+	Pipeline string `json:"pipeline,omitempty"`
+	Task     string `json:"task,omitempty"`
+	Agent    string `json:"agent,omitempty"`
+	Kind     string `json:"kind,omitempty"` // what the call is for: step, summary, …
+	Trace    string `json:"trace,omitempty"`
+}
+
+// LastUserText returns the text of the newest user message, or "" if there is none.
+func (r *Request) LastUserText() string { return LastUserText(r.Messages) }
+
+// LastUserText returns the text of the newest user message, or "" if there is none.
+func LastUserText(messages []Message) string {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role == RoleUser {
+			return messages[i].Text()
+		}
+	}
+	return ""
+}
+
+// Clone returns a copy whose fields, slices and maps may be changed without changing r. Messages and parts themselves
+// are shared, since they are never changed.
+func (r *Request) Clone() *Request {
+	c := *r
+	c.Messages = slices.Clone(r.Messages)
+	c.Tools = slices.Clone(r.Tools)
+	c.Options = maps.Clone(r.Options)
+	if r.Sampling != nil {
+		s := *r.Sampling
+		s.Stop = slices.Clone(s.Stop)
+		c.Sampling = &s
+	}
+	if r.Reasoning != nil {
+		o := *r.Reasoning
+		c.Reasoning = &o
+	}
+	if r.Output != nil {
+		o := *r.Output
+		c.Output = &o
+	}
+	return &c
+}

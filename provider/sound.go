@@ -1,0 +1,101 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// What a Collector gives out survives JSON, and so a journal, to the byte: text is valid UTF-8, arguments are compact JSON.
+
+// valid returns s as valid UTF-8.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// arguments returns raw as compact JSON, or as text if it is no JSON. It keeps raw if that is compact already.
+func arguments(raw []byte) (input json.RawMessage, invalid string) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, ""
+	}
+	if !json.Valid(raw) {
+		return nil, valid(string(raw))
+	}
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	if isCompact(raw) {
+		return raw, ""
+	}
+	var b bytes.Buffer
+	b.Grow(len(raw))
+	if err := json.Compact(&b, raw); err != nil { // can't be: it is valid
+		return nil, string(raw)
+	}
+	return b.Bytes(), ""
+}
+
+// isCompact reports whether valid JSON has no blanks outside of strings.
+func isCompact(raw []byte) bool {
+	inString := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\':
+			i++ // valid JSON has it in strings only, with something behind it
+		case !inString && (c == ' ' || c == '\t' || c == '\n' || c == '\r'):
+			return false
+		}
+	}
+	return true
+}
+
+// sound returns a part that came whole in a form that survives JSON. The part given isn't changed.
+func sound(p *Part) *Part {
+	out := *p
+	out.Text = valid(p.Text)
+	if p.Call != nil {
+		c := *p.Call
+		c.ID, c.ProviderID, c.Name, c.Invalid = valid(c.ID), valid(c.ProviderID), valid(c.Name), valid(c.Invalid)
+		if len(c.Input) > 0 {
+			var invalid string
+			if c.Input, invalid = arguments(bytes.Clone(c.Input)); invalid != "" {
+				c.Invalid = invalid
+			}
+		}
+		out.Call = &c
+	}
+	if p.Result != nil {
+		r := *p.Result
+		r.CallID, r.Name = valid(r.CallID), valid(r.Name)
+		r.Parts = make([]Part, len(p.Result.Parts))
+		for i := range r.Parts {
+			r.Parts[i] = *sound(&p.Result.Parts[i])
+		}
+		if len(r.Parts) == 0 {
+			r.Parts = nil
+		}
+		out.Result = &r
+	}
+	if p.Media != nil {
+		m := *p.Media
+		m.Type, m.Name, m.URL, m.FileID = valid(m.Type), valid(m.Name), valid(m.URL), valid(m.FileID)
+		out.Media = &m
+	}
+	if p.Source != nil {
+		s := *p.Source
+		s.ID, s.URL, s.Title, s.Text = valid(s.ID), valid(s.URL), valid(s.Title), valid(s.Text)
+		out.Source = &s
+	}
+	if p.Opaque != nil {
+		o := *p.Opaque
+		o.Provider, o.Kind, o.Data = valid(o.Provider), valid(o.Kind), valid(o.Data)
+		out.Opaque = &o
+	}
+	return &out
+}

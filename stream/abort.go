@@ -1,0 +1,173 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// An AbortError is an answer that a check of [Guard] has ended. It has the class of its cause, so that it is tried again
+// only if the cause says that this may help.
+type AbortError struct {
+	Cause error  // what the check returned, or a *[PanicError]
+	Text  string // what the model had written, with the chunk that the consumer didn't get any more
+}
+
+// Error says why the answer was ended.
+func (e *AbortError) Error() string {
+	return fmt.Sprintf("stream: the answer was ended early: %v", e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *AbortError) Unwrap() error { return e.Cause }
+
+// Guard lets check end an answer while it is being written. Check sees what was written so far, before the consumer sees
+// it: whenever at least every bytes of text, reasoning and arguments have come since the last time (0: at each chunk), and
+// always when a call begins or ends, and at End. If it returns an error, or panics, the consumer gets an *[AbortError] in
+// place of the chunk, and the producer is told to stop. What came before stands.
+//
+// Check is called in the goroutine that ranges, and must neither keep nor change what it is given.
+func Guard(seq Seq, every int, check func(*Written) error) Seq {
+	if seq == nil || check == nil {
+		return seq
+	}
+	return func(yield func(provider.Chunk, error) bool) {
+		g := &guarded{check: check, every: every, next: every}
+		seq(func(chunk provider.Chunk, err error) bool {
+			if g.over {
+				return false
+			}
+			g.over = true // stays, should yield panic
+			if err == nil {
+				err = g.judge(&chunk)
+			}
+			if err != nil {
+				yield(provider.Chunk{}, err)
+				return false
+			}
+			g.over = !yield(chunk, nil)
+			return !g.over
+		})
+	}
+}
+
+type guarded struct {
+	check   func(*Written) error
+	every   int
+	next    int // the length at which to look again
+	written Written
+	over    bool // the consumer left or got an error, or its loop body panicked
+}
+
+func (g *guarded) judge(c *provider.Chunk) error {
+	w := &g.written
+	before := w.n
+	if !w.add(c) {
+		g.next = g.every
+		return nil
+	}
+	switch c.Kind {
+	case provider.KindToolStart, provider.KindToolEnd, provider.KindEnd:
+	default:
+		if w.n < g.next || w.n == before {
+			return nil
+		}
+	}
+	g.next = w.n + g.every
+	if err := g.ask(); err != nil {
+		return &AbortError{Cause: err, Text: w.Text()}
+	}
+	return nil
+}
+
+func (g *guarded) ask() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = NewPanicError("a check", v)
+		}
+	}()
+	return g.check(&g.written)
+}
+
+// Written is what the model has written so far of an answer. Its strings may be kept; they cost no copy.
+type Written struct {
+	text, reasoning, refusal strings.Builder
+
+	calls []*WrittenCall
+	n     int
+	ended bool
+}
+
+// A WrittenCall is a tool call as far as it was written.
+type WrittenCall struct {
+	ID, Name string
+	Done     bool // it is complete
+	index    int32
+	input    strings.Builder
+}
+
+// Input returns the arguments so far, which are JSON once the call is done, if the model made no mistake.
+func (c *WrittenCall) Input() string { return c.input.String() }
+
+// Text returns the text so far.
+func (w *Written) Text() string { return w.text.String() }
+
+// Reasoning returns the reasoning so far.
+func (w *Written) Reasoning() string { return w.reasoning.String() }
+
+// Refusal returns the refusal so far.
+func (w *Written) Refusal() string { return w.refusal.String() }
+
+// Calls returns the calls so far, in first-seen order.
+func (w *Written) Calls() []*WrittenCall { return w.calls }
+
+// Len returns how many bytes were written: text, reasoning, refusal and arguments.
+func (w *Written) Len() int { return w.n }
+
+// Ended reports whether the answer is complete.
+func (w *Written) Ended() bool { return w.ended }
+
+// add reports whether c is of an answer; Waiting, Start and Reset aren't.
+func (w *Written) add(c *provider.Chunk) bool {
+	switch c.Kind {
+	case provider.KindWaiting:
+		return false
+	case provider.KindStart, provider.KindReset:
+		*w = Written{}
+		return false
+	case provider.KindText:
+		w.write(&w.text, c.Text)
+	case provider.KindReasoning:
+		w.write(&w.reasoning, c.Text)
+	case provider.KindRefusal:
+		w.write(&w.refusal, c.Text)
+	case provider.KindToolStart:
+		w.calls = append(w.calls, &WrittenCall{ID: c.ID, Name: c.Name, index: c.Index})
+	case provider.KindToolDelta:
+		if call := w.open(c.Index); call != nil {
+			w.write(&call.input, c.Text)
+		}
+	case provider.KindToolEnd:
+		if call := w.open(c.Index); call != nil {
+			call.Done = true
+		}
+	case provider.KindEnd:
+		w.ended = true
+	}
+	return true
+}
+
+func (w *Written) write(b *strings.Builder, s string) {
+	b.WriteString(s)
+	w.n += len(s)
+}
+
+func (w *Written) open(index int32) *WrittenCall {
+	for i := len(w.calls) - 1; i >= 0; i-- {
+		if c := w.calls[i]; c.index == index && !c.Done {
+			return c
+		}
+	}
+	return nil
+}

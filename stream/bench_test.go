@@ -1,0 +1,76 @@
+package stream_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/stream"
+)
+
+var limits = stream.Timeouts{First: time.Minute, Idle: time.Minute, Total: time.Hour}
+
+// wrappers are what a chunk may pass through.
+var wrappers = []struct {
+	name  string
+	calls float64 // objects a call, at most
+	grows bool    // what was written, or is kept, is appended to
+	wrap  func(seq stream.Seq) stream.Seq
+}{
+	{"bare", 4, false, func(seq stream.Seq) stream.Seq { return seq }},
+	{"Once", 6, false, stream.Once},
+	{"Check", 7, false, stream.Check},
+	{"Watch", 12, false, func(seq stream.Seq) stream.Seq { return stream.Watch(context.Background(), limits, fixed(seq)) }},
+	{"Check+Watch", 15, false, func(seq stream.Seq) stream.Seq {
+		return stream.Check(stream.Watch(context.Background(), limits, fixed(seq)))
+	}},
+	{"Measure", 8, false, func(seq stream.Seq) stream.Seq { return stream.Measure(seq, new(stream.Metrics)) }},
+	{"Guard", 22, true, func(seq stream.Seq) stream.Seq {
+		return stream.Guard(seq, 200, func(*stream.Written) error { return nil })
+	}},
+	{"Buffer", 16, false, func(seq stream.Seq) stream.Seq { return stream.Buffer(seq, 0) }},
+	{"Fan", 30, true, func(seq stream.Seq) stream.Seq {
+		return stream.NewFan(context.Background(), stream.FanConfig{}, fixed(seq)).Reader()
+	}},
+}
+
+func drain(seq stream.Seq) (n int) {
+	for range seq {
+		n++
+	}
+	return n
+}
+
+// BenchmarkChunk reports what a chunk costs on its way through each wrapper, the producer and the consumer included: compare
+// with bare.
+func BenchmarkChunk(b *testing.B) {
+	const n = 1000
+	for _, w := range wrappers {
+		b.Run(w.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				drain(w.wrap(words(n)))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(n+2), "ns/chunk")
+		})
+	}
+}
+
+func TestNoWrapperAllocatesPerChunk(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, w := range wrappers {
+		allocs := func(n int) float64 {
+			return testing.AllocsPerRun(50, func() { drain(w.wrap(words(n))) })
+		}
+		few, many := allocs(500), allocs(2500)
+		require.LessOrEqual(t, few, w.calls, w.name)
+		if w.grows {
+			few += 8
+		}
+		require.LessOrEqual(t, many, few, w.name)
+	}
+}

@@ -1,0 +1,190 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream"
+)
+
+func TestABufferPassesEverythingOnInOrder(t *testing.T) {
+	want := []provider.Chunk{start}
+	for i := range 500 {
+		want = append(want, provider.ToolDelta(i, "x"))
+	}
+	for _, n := range []int{0, 1, 7, 1000} {
+		got, err := read(stream.Buffer(of(errDown, want...), n))
+		require.Equal(t, errDown, err)
+		require.Equal(t, want, got)
+	}
+	got, err := read(stream.Buffer(nil, 0))
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
+func TestABufferLetsTheProducerRunAheadUpToItsSize(t *testing.T) {
+	for size, ahead := range map[int]int{0: 100, 5: 5} {
+		synctest.Test(t, func(t *testing.T) {
+			made := 0
+			var m stream.Metrics
+			seq := stream.BufferCall(t.Context(), stream.BufferConfig{Size: size, Metrics: &m}, func(context.Context) stream.Seq {
+				return func(yield func(provider.Chunk, error) bool) {
+					for made < 1000 && yield(start, nil) {
+						made++
+					}
+				}
+			})
+			for range seq {
+				synctest.Wait() // until the producer has to wait for us
+				require.Equal(t, ahead+1, made)
+				require.Positive(t, m.Figures().BackPressure)
+				break
+			}
+		})
+	}
+}
+
+func TestLeavingABufferEndsTheProducerFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, leave := range []func(){nil, func() { panic("mine") }} {
+			ended := false
+			call := func(ctx context.Context) stream.Seq {
+				return func(yield func(provider.Chunk, error) bool) {
+					defer func() { ended = true }()
+					if yield(start, nil) && sleep(ctx, time.Hour, yield) {
+						yield(end, nil)
+					}
+				}
+			}
+			began := time.Now()
+			func() {
+				defer func() { _ = recover() }()
+				for range stream.BufferCall(t.Context(), stream.BufferConfig{}, call) {
+					if leave != nil {
+						leave()
+					}
+					break
+				}
+			}()
+			require.True(t, ended)
+			require.Zero(t, time.Since(began), "it was interrupted")
+		}
+	})
+}
+
+func TestCancellationLosesNothingThatTheProducerSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, last := range []error{nil, errDown} {
+			for _, grace := range []time.Duration{0, time.Minute} {
+				ctx, cancel := context.WithCancel(t.Context())
+				seq := stream.BufferCall(ctx, stream.BufferConfig{Size: 2, Grace: grace}, func(ctx context.Context) stream.Seq {
+					return func(yield func(provider.Chunk, error) bool) {
+						of(nil, start, provider.Text("a"), provider.Text("b"))(yield)
+						<-ctx.Done()
+						<-time.After(s)
+						if last != nil {
+							yield(provider.Chunk{}, last)
+							return
+						}
+						yield(end, nil)
+					}
+				})
+				var kinds []provider.ChunkKind
+				var err error
+				for c, e := range seq {
+					if len(kinds) == 1 {
+						cancel()
+						synctest.Wait()
+					}
+					if err = e; e == nil {
+						kinds = append(kinds, c.Kind)
+					}
+				}
+				require.Equal(t, last, err)
+				require.Equal(t, []provider.ChunkKind{provider.KindStart, provider.KindText, provider.KindText}, kinds[:3])
+				require.Equal(t, last == nil, len(kinds) == 4)
+				cancel()
+			}
+		}
+	})
+}
+
+func TestAProducerThatIgnoresItsContextIsLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m stream.Metrics
+		free := make(chan struct{})
+		stuck := func(context.Context) stream.Seq {
+			return func(yield func(provider.Chunk, error) bool) {
+				if yield(start, nil) {
+					<-free
+					yield(end, nil)
+				}
+			}
+		}
+		cfg := stream.BufferConfig{Grace: 2 * s, Metrics: &m}
+		// With a watchdog around it, the consumer is free after the timeout and the grace.
+		began := time.Now()
+		got, err := read(stream.Idle(t.Context(), 4*s, func(ctx context.Context) stream.Seq {
+			return stream.BufferCall(ctx, cfg, stuck)
+		}))
+		var late *stream.TimeoutError
+		require.ErrorAs(t, err, &late)
+		require.Len(t, got, 1)
+		require.InDelta(t, 6*s, time.Since(began), float64(s))
+		require.EqualValues(t, 1, m.Figures().LeftBehind)
+
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(s, func() { cancel(errDown) })
+		_, err = read(stream.BufferCall(ctx, cfg, stuck))
+		require.Equal(t, errDown, err)
+		require.EqualValues(t, 2, m.Figures().LeftBehind)
+
+		began = time.Now()
+		for range stream.BufferCall(t.Context(), cfg, stuck) {
+			break
+		}
+		require.Equal(t, 2*s, time.Since(began))
+		require.EqualValues(t, 3, m.Figures().LeftBehind)
+		close(free)
+	})
+}
+
+func TestAPanicInABufferIsAnError(t *testing.T) {
+	for name, tc := range map[string]struct {
+		do    func()
+		value any
+	}{
+		"panic":  {func() { panic(errDown) }, errDown},
+		"goexit": {runtime.Goexit, "runtime.Goexit was called"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := func(context.Context) stream.Seq {
+				return func(yield func(provider.Chunk, error) bool) {
+					yield(start, nil)
+					tc.do()
+				}
+			}
+			got, err := read(stream.BufferCall(t.Context(), stream.BufferConfig{}, call))
+			var p *stream.PanicError
+			require.ErrorAs(t, err, &p)
+			require.Equal(t, tc.value, p.Value)
+			require.Len(t, got, 1)
+			require.Equal(t, fault.Permanent, fault.Of(err))
+			require.NotContains(t, err.Error(), ".go:")
+			require.Equal(t, name == "panic", errors.Is(err, errDown))
+
+			f := stream.NewFan(t.Context(), stream.FanConfig{}, call)
+			got, err = read(f.Reader())
+			require.ErrorAs(t, err, &p)
+			require.Len(t, got, 1)
+		})
+	}
+}

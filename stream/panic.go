@@ -1,0 +1,54 @@
+package stream
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A PanicError is a panic of foreign code, a Provider or a check, that was contained.
+type PanicError struct {
+	Who   string // whose code it was, for example "the provider"
+	Value any    // what it panicked with
+	Stack []byte // where; for a log, never for a user or a model
+}
+
+// NewPanicError returns the error of a panic with that value. It is called in the deferred function that recovered the
+// panic, so that Stack shows where it came from.
+func NewPanicError(who string, value any) *PanicError {
+	return &PanicError{Who: who, Value: value, Stack: debug.Stack()}
+}
+
+// Error says who panicked with what, without the stack.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("stream: %s panicked: %.200v", e.Who, e.Value)
+}
+
+// Unwrap returns the value if it is an error, for example a runtime.Error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Fault returns Permanent, whatever the value: the same call would most likely panic again.
+func (e *PanicError) Fault() fault.Class { return fault.Permanent }
+
+// contain calls f in a goroutine of ours, and then done: with nil, or with the error that stands for f's panic or for its
+// ending the goroutine (runtime.Goexit).
+func contain(f func(), done func(error)) {
+	const who = "the provider"
+	returned := false
+	defer func() {
+		switch v := recover(); {
+		case v != nil:
+			done(NewPanicError(who, v))
+		case !returned:
+			done(&PanicError{Who: who, Value: "runtime.Goexit was called"})
+		default:
+			done(nil)
+		}
+	}()
+	f()
+	returned = true
+}

@@ -1,0 +1,41 @@
+package stream
+
+import (
+	"iter"
+	"sync/atomic"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Seq is the answer of one call: what [provider.Provider] returns. It is ranged over at most once. An error is yielded
+// once, last, together with a zero Chunk.
+type Seq = iter.Seq2[provider.Chunk, error]
+
+// Collect ranges over seq and returns the answer. The Response is never nil: on an error it holds what had come by then,
+// its calls in the order in which they were first seen. It is [provider.CollectSeq] under the name that this package's
+// other functions are next to.
+func Collect(seq Seq) (*provider.Response, error) { return provider.CollectSeq(seq) }
+
+// Once returns seq for one range. A second range, also one at the same time, yields [provider.ErrConsumed] and leaves seq
+// alone.
+func Once(seq Seq) Seq {
+	o := &once{seq: seq}
+	return o.each
+}
+
+type once struct {
+	seq  Seq
+	used atomic.Bool
+}
+
+func (o *once) each(yield func(provider.Chunk, error) bool) {
+	if o.used.Swap(true) {
+		yield(provider.Chunk{}, provider.ErrConsumed)
+		return
+	}
+	seq := o.seq
+	o.seq = nil // what the call held may go as soon as it is over
+	if seq != nil {
+		seq(yield)
+	}
+}

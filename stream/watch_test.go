@@ -1,0 +1,194 @@
+package stream_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream"
+)
+
+const s = time.Second
+
+// slow yields each chunk after the delay before it.
+func slow(steps ...any) stream.Call {
+	return func(ctx context.Context) stream.Seq {
+		return func(yield func(provider.Chunk, error) bool) {
+			for _, step := range steps {
+				switch step := step.(type) {
+				case time.Duration:
+					if !sleep(ctx, step, yield) {
+						return
+					}
+				case provider.Chunk:
+					if !yield(step, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAWatchedCallEndsWhenItsTimeIsUp(t *testing.T) {
+	text := provider.Text("x")
+	hold := func(until time.Duration) provider.Chunk {
+		return provider.Waiting(provider.Wait{Until: time.Now().Add(until)})
+	}
+	for name, tc := range map[string]struct {
+		t        stream.Timeouts
+		steps    func() []any
+		kind     stream.TimeoutKind // "": it succeeds
+		min, max time.Duration
+	}{
+		"no limit":       {stream.Timeouts{}, func() []any { return []any{10 * time.Hour, start, 10 * time.Hour, end} }, "", 20 * time.Hour, 20 * time.Hour},
+		"in time":        {stream.Timeouts{First: 10 * s, Idle: 4 * s, Total: 30 * s}, func() []any { return []any{9 * s, start, 3 * s, text, 3 * s, end} }, "", 15 * s, 15 * s},
+		"first":          {stream.Timeouts{First: 10 * s, Idle: 4 * s}, func() []any { return []any{11 * s, start} }, stream.TimeoutFirst, 10 * s, 10 * s},
+		"first as idle":  {stream.Timeouts{Idle: 4 * s}, func() []any { return []any{5 * s, start} }, stream.TimeoutFirst, 4 * s, 4 * s},
+		"only first":     {stream.Timeouts{First: 4 * s}, func() []any { return []any{3 * s, start, time.Hour, end} }, "", time.Hour + 3*s, time.Hour + 3*s},
+		"idle":           {stream.Timeouts{First: time.Hour, Idle: 4 * s}, func() []any { return []any{time.Minute, start, 3 * s, text, time.Hour, end} }, stream.TimeoutIdle, 67 * s, 68 * s},
+		"idle is longer": {stream.Timeouts{First: s, Idle: time.Hour}, func() []any { return []any{start, 2 * time.Hour, end} }, stream.TimeoutIdle, time.Hour, time.Hour + s/4},
+		"total":          {stream.Timeouts{Total: 5 * s}, func() []any { return []any{start, 3 * s, text, 3 * s, end} }, stream.TimeoutTotal, 5 * s, 5 * s},
+		"total first":    {stream.Timeouts{Idle: time.Hour, Total: 5 * s}, func() []any { return []any{time.Hour, start} }, stream.TimeoutTotal, 5 * s, 5 * s},
+		"after a reset":  {stream.Timeouts{First: 20 * s, Idle: 4 * s}, func() []any { return []any{start, provider.Reset(""), 19 * s, start, end} }, "", 19 * s, 19 * s},
+		"held back":      {stream.Timeouts{Idle: 4 * s}, func() []any { return []any{hold(time.Hour), time.Hour + 3*s, start, end} }, "", time.Hour + 3*s, time.Hour + 3*s},
+		"held, then silent": {stream.Timeouts{Idle: 4 * s}, func() []any { return []any{hold(time.Minute), time.Hour} }, stream.TimeoutFirst,
+			64 * s, 65 * s},
+		"held for unknown": {stream.Timeouts{Idle: 4 * s}, func() []any {
+			return []any{provider.Waiting(provider.Wait{}), time.Hour, start, time.Hour}
+		}, stream.TimeoutIdle, time.Hour + 4*s, time.Hour + 5*s},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				call := slow(tc.steps()...)
+				began := time.Now()
+				_, err := read(stream.Watch(t.Context(), tc.t, call))
+				took := time.Since(began)
+				require.GreaterOrEqual(t, took, tc.min)
+				require.LessOrEqual(t, took, tc.max)
+				if tc.kind == "" {
+					require.NoError(t, err)
+					return
+				}
+				var late *stream.TimeoutError
+				require.ErrorAs(t, err, &late)
+				require.Equal(t, tc.kind, late.Kind)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.Equal(t, fault.Transient, fault.Of(late))
+				require.True(t, late.Timeout())
+				require.NotErrorIs(t, err, context.Canceled, "the provider's own word for it is replaced")
+			})
+		})
+	}
+}
+
+func TestEveryKindOfTimeoutSaysWhatTookTooLong(t *testing.T) {
+	texts := map[string]bool{}
+	for _, kind := range []stream.TimeoutKind{stream.TimeoutFirst, stream.TimeoutIdle, stream.TimeoutTotal} {
+		text := (&stream.TimeoutError{Kind: kind, After: 3 * s}).Error()
+		require.Contains(t, text, "3s")
+		texts[text] = true
+	}
+	require.Len(t, texts, 3)
+}
+
+func TestTheConsumersTimeIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		for _, err := range stream.Idle(t.Context(), s, slow(start, provider.Text("x"), s/2, end)) {
+			require.NoError(t, err)
+			<-time.After(time.Hour)
+			n++
+		}
+		require.Equal(t, 3, n)
+	})
+}
+
+func TestTheCauseOfTheCallsContextIsTheTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cause error
+		_, err := read(stream.Idle(t.Context(), s, func(ctx context.Context) stream.Seq {
+			return func(func(provider.Chunk, error) bool) {
+				<-ctx.Done()
+				cause = context.Cause(ctx)
+			}
+		}))
+		var late *stream.TimeoutError
+		require.ErrorAs(t, cause, &late)
+		require.ErrorIs(t, err, late, "also of a sequence that just ends")
+	})
+}
+
+func TestAnEndThatComesInSpiteOfATimeoutCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stubborn := func(last provider.Chunk) stream.Call {
+			return func(ctx context.Context) stream.Seq {
+				return func(yield func(provider.Chunk, error) bool) {
+					if yield(start, nil) {
+						<-ctx.Done()
+						yield(last, nil)
+					}
+				}
+			}
+		}
+		got, err := read(stream.Idle(t.Context(), s, stubborn(end)))
+		require.NoError(t, err)
+		require.Len(t, got, 2)
+		got, err = read(stream.Idle(t.Context(), s, stubborn(provider.Text("late"))))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Len(t, got, 1)
+	})
+}
+
+func TestAWatchedCallIsReleasedHoweverItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ctx context.Context
+		call := func(c context.Context) stream.Seq { ctx = c; return words(3) }
+		watched := func() stream.Seq { return stream.Watch(t.Context(), stream.Timeouts{Idle: s, Total: time.Hour}, call) }
+		_, err := read(watched())
+		require.NoError(t, err)
+		require.Error(t, ctx.Err())
+		for range watched() {
+			break
+		}
+		require.Error(t, ctx.Err())
+		require.PanicsWithValue(t, "mine", func() {
+			for range watched() {
+				panic("mine")
+			}
+		})
+		require.Error(t, ctx.Err())
+		var noContext context.Context
+		_, err = read(stream.Watch(noContext, stream.Timeouts{}, nil))
+		require.NoError(t, err)
+	})
+}
+
+func TestAWatchdogServesOneCallAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dog stream.Watchdog
+		require.Nil(t, dog.End(), "before any call")
+		for range 3 {
+			ctx := dog.Begin(t.Context(), stream.Timeouts{Idle: s})
+			began := time.Now()
+			<-ctx.Done()
+			require.Equal(t, s, time.Since(began))
+			require.Same(t, context.Cause(ctx), error(dog.Fired()))
+			require.NotNil(t, dog.End())
+
+			ctx = dog.Begin(t.Context(), stream.Timeouts{Idle: s})
+			require.Nil(t, dog.Fired())
+			<-time.After(s / 2)
+			require.NoError(t, ctx.Err())
+			require.Nil(t, dog.End())
+			<-time.After(time.Minute)
+			require.Nil(t, dog.End())
+			require.Equal(t, context.Canceled, context.Cause(ctx))
+		}
+	})
+}

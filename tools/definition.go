@@ -1,0 +1,143 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/internal/schema"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Definition is a compiled tool. It never changes and is safe for concurrent use.
+type Definition struct {
+	spec   Spec
+	input  *schema.Schema
+	output *schema.Schema // nil: not validated
+	told   provider.Tool  // what a model is told
+
+	run      func(ctx context.Context, input json.RawMessage) (Result, error)
+	ask      func(ctx context.Context, input json.RawMessage) (string, error)
+	check    func(ctx context.Context, input json.RawMessage) error
+	undo     func(ctx context.Context, input, output json.RawMessage) error
+	undoable bool
+}
+
+// Define returns d: a Definition is a [Tool].
+func (d *Definition) Define() (*Definition, error) {
+	if d == nil || d.run == nil {
+		return nil, specError("", "the Definition is empty; take one from Define or a Registry")
+	}
+	return d, nil
+}
+
+// Spec returns the tool's spec with its defaults filled in. Its slices mustn't be changed.
+func (d *Definition) Spec() *Spec { return &d.spec }
+
+// Name returns the tool's name.
+func (d *Definition) Name() string { return d.spec.Name }
+
+// Tool returns what a model is told of the tool. Its bytes are the same for the same tool, always.
+func (d *Definition) Tool() provider.Tool { return d.told }
+
+// SchemaHash returns a short fingerprint of the input schema: what a standing approval is bound to.
+func (d *Definition) SchemaHash() string { return d.input.Hash() }
+
+// Accept returns input in canonical form, with defaults filled in and validated: what may run. The error, of class
+// Invalid, is written for a model.
+func (d *Definition) Accept(input json.RawMessage) (json.RawMessage, error) {
+	return d.input.Accept(input)
+}
+
+// CanUndo reports whether the tool can take a call back.
+func (d *Definition) CanUndo() bool { return d.undoable }
+
+// Undo takes back what a finished call did. The input is the call's, the output the text that the model was shown.
+func (d *Definition) Undo(ctx context.Context, input, output json.RawMessage) (err error) {
+	if d.undo == nil {
+		return specError(d.spec.Name, "the tool can't undo")
+	}
+	defer contain(d.spec.Name, &err)
+	return d.undo(ctx, input, output)
+}
+
+// A SpecError is a mistake in a tool's Spec.
+type SpecError struct {
+	Tool    string
+	Problem string
+}
+
+// Error names the tool and says what would be right.
+func (e *SpecError) Error() string {
+	if e.Tool == "" {
+		return "tools: " + e.Problem
+	}
+	return "tools: " + e.Tool + ": " + e.Problem
+}
+
+func specError(tool, format string, args ...any) error {
+	return &SpecError{Tool: tool, Problem: fmt.Sprintf(format, args...)}
+}
+
+// complete checks the spec and fills in what follows from it.
+func (d *Definition) complete(input *schema.Schema) error {
+	s := &d.spec
+	if err := checkName(s.Name); err != nil {
+		return err
+	}
+	if !input.IsObject() {
+		return specError(s.Name, "the input is no object; take a struct, or a schema of type object")
+	}
+	if s.Timeout < 0 {
+		return specError(s.Name, "Timeout is %v; give 0 for %v, or more", s.Timeout, DefaultTimeout)
+	}
+	if s.MaxResult < 0 {
+		return specError(s.Name, "MaxResult is %d; give 0 for %d bytes, or more", s.MaxResult, DefaultMaxResult)
+	}
+	if s.Expires < 0 {
+		return specError(s.Name, "Expires is %v; give 0 for never, or more", s.Expires)
+	}
+	if s.Risk > High || s.Approval > AskNever {
+		return specError(s.Name, "Risk %d or Approval %d isn't one of the constants", s.Risk, s.Approval)
+	}
+	if s.Inline && s.Progress {
+		return specError(s.Name, "Inline and Progress exclude each other: a call that only computes has no progress to report")
+	}
+	s.Timeout = orDefault(s.Timeout, DefaultTimeout)
+	s.MaxResult = orDefault(s.MaxResult, DefaultMaxResult)
+	s.Tags, s.Modes, s.Needs = slices.Clone(s.Tags), slices.Clone(s.Modes), slices.Clone(s.Needs)
+	if len(s.Output) > 0 {
+		out, err := schema.Parse(s.Output)
+		if err != nil {
+			return fmt.Errorf("tools: %s: the Output schema: %w", s.Name, err)
+		}
+		d.output = out
+	}
+	d.input = input
+	d.told = provider.Tool{Name: s.Name, Description: s.Description, Schema: input.JSON()}
+	return nil
+}
+
+func orDefault[T time.Duration | int](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
+}
+
+// checkName says what is wrong with a tool's name.
+func checkName(name string) error {
+	if name == "" {
+		return specError("", "a tool has no name; set Spec.Name")
+	}
+	bad := strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/", r))
+	})
+	if bad >= 0 || len(name) > 128 {
+		return specError(name, "the name has to be 1 to 128 letters, digits, '.', '_', '-' or '/'")
+	}
+	return nil
+}

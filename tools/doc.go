@@ -1,0 +1,23 @@
+// Package tools is what an agent acts with: typed functions with a schema, a risk and a time limit, a registry that keeps
+// them in order, and the path that one call takes.
+//
+//	weather := tools.New(tools.Spec{Name: "weather", Description: "Current weather in a city."},
+//		func(ctx context.Context, in City) (Weather, error) { … })
+//
+// A [Func] has more to say: whether this very input needs a person's consent (Ask), whether it may still run now (Check),
+// whether it really had its effect (Verify), and how to take it back (Undo). A [Raw] tool takes and gives JSON, for tools
+// whose schema is known only at run time. Anything wrong with a tool's types or names comes back as an error of
+// [NewRegistry], which is where a host's mistakes surface; nothing here panics.
+//
+// # The path of a call
+//
+// [Registry.Admit] looks the tool up, fills defaults, lets the host change the input, validates what came of it against
+// the schema, and judges: prerequisites, mode, the tool's approval, its Ask and the policies, of which deny beats ask beats
+// allow. What is validated is what runs: canonical JSON without duplicate or differently cased keys. [Registry.Recheck]
+// judges again right before execution, when time may have passed, and asks the tool's Check. [Definition.Execute] then
+// decodes, runs, encodes, verifies and bounds. A panic in a tool, an error, an output that can't be encoded: each is an
+// [Outcome] that a model can read and act on. It holds no stack trace.
+//
+// A call's context ends at its time limit. It carries what the tool may want to know about the call: [CallOf], [Key] for
+// idempotent requests to other systems, [Fence], and [Progress].
+package tools

@@ -1,0 +1,199 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
+)
+
+// A Tool is something that [NewRegistry] takes: a [Func], a [Raw], or a *[Definition].
+type Tool interface {
+	// Define compiles the tool: its schema is made and checked. It returns an error that names the tool and says what
+	// would be right.
+	Define() (*Definition, error)
+}
+
+// New returns a tool that runs fn. See [Func] for tools with more to say.
+func New[In, Out any](spec Spec, fn func(ctx context.Context, in In) (Out, error)) Tool {
+	return Func[In, Out]{Spec: spec, Run: fn}
+}
+
+// A Func is a tool made of typed functions. In is a struct, or a map with string keys; the schema of the input comes from
+// it: names and optional fields from the json tag, descriptions from the jsonschema tag, the rest from a method
+// JSONSchema() json.RawMessage of a field's type, or from Spec.Schema. Out is a string, a [Result], or anything that
+// encodes to JSON.
+//
+// Every function but Run may be nil.
+type Func[In, Out any] struct {
+	Spec Spec
+	// Run does it. A tool's error is for the model to read: it says what was wrong and what would be right.
+	Run func(ctx context.Context, in In) (Out, error)
+	// Ask returns why this very input needs a person's consent, or "" if it doesn't.
+	Ask func(ctx context.Context, in In) (string, error)
+	// Check returns an error if the call may not run now. It is asked right before Run, also after a person approved.
+	Check func(ctx context.Context, in In) error
+	// Verify returns an error if the effect of a run that reported success isn't there.
+	Verify func(ctx context.Context, in In, out Out) error
+	// Undo takes back what a run did.
+	Undo func(ctx context.Context, in In, out Out) error
+}
+
+// Define compiles the tool.
+func (f Func[In, Out]) Define() (*Definition, error) {
+	if f.Run == nil {
+		return nil, specError(f.Spec.Name, "Run is nil; give it a function")
+	}
+	d := &Definition{spec: f.Spec, undoable: f.Undo != nil}
+	in, err := schema.Of(reflect.TypeFor[In](), f.Spec.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("tools: %s: the input type %s: %w", f.Spec.Name, reflect.TypeFor[In](), err)
+	}
+	if err := d.complete(in); err != nil {
+		return nil, err
+	}
+	d.run = func(ctx context.Context, input json.RawMessage) (Result, error) {
+		var v In
+		if err := decode(input, &v); err != nil {
+			return Result{}, err
+		}
+		out, err := f.Run(ctx, v)
+		if err != nil {
+			return Result{}, err
+		}
+		if f.Verify != nil {
+			if err := f.Verify(ctx, v, out); err != nil {
+				return Result{}, &unverifiedError{err}
+			}
+		}
+		return encode(out)
+	}
+	if f.Ask != nil {
+		d.ask = func(ctx context.Context, input json.RawMessage) (string, error) {
+			var v In
+			if err := decode(input, &v); err != nil {
+				return "", err
+			}
+			return f.Ask(ctx, v)
+		}
+	}
+	if f.Check != nil {
+		d.check = func(ctx context.Context, input json.RawMessage) error {
+			var v In
+			if err := decode(input, &v); err != nil {
+				return err
+			}
+			return f.Check(ctx, v)
+		}
+	}
+	if f.Undo != nil {
+		d.undo = func(ctx context.Context, input, output json.RawMessage) error {
+			var in In
+			var out Out
+			if err := decode(input, &in); err != nil {
+				return err
+			}
+			if err := decodeOutput(output, &out); err != nil {
+				return fmt.Errorf("tools: %s: the recorded output can't be read for undoing: %w", f.Spec.Name, err)
+			}
+			return f.Undo(ctx, in, out)
+		}
+	}
+	return d, nil
+}
+
+// A Raw is a tool over JSON. Spec.Schema is the schema of its input; empty means an object without properties.
+type Raw struct {
+	Spec  Spec
+	Run   func(ctx context.Context, input json.RawMessage) (Result, error)
+	Ask   func(ctx context.Context, input json.RawMessage) (string, error)
+	Check func(ctx context.Context, input json.RawMessage) error
+	// Verify returns an error if the effect of a run that reported success isn't there.
+	Verify func(ctx context.Context, input json.RawMessage, r Result) error
+	Undo   func(ctx context.Context, input, output json.RawMessage) error
+}
+
+// Define compiles the tool.
+func (r Raw) Define() (*Definition, error) {
+	if r.Run == nil {
+		return nil, specError(r.Spec.Name, "Run is nil; give it a function")
+	}
+	raw := r.Spec.Schema
+	if len(raw) == 0 {
+		raw = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+	}
+	in, err := schema.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("tools: %s: the schema: %w", r.Spec.Name, err)
+	}
+	d := &Definition{spec: r.Spec, run: r.Run, ask: r.Ask, check: r.Check, undo: r.Undo, undoable: r.Undo != nil}
+	if r.Verify != nil {
+		d.run = func(ctx context.Context, input json.RawMessage) (Result, error) {
+			res, err := r.Run(ctx, input)
+			if err == nil {
+				if verr := r.Verify(ctx, input, res); verr != nil {
+					return Result{}, &unverifiedError{verr}
+				}
+			}
+			return res, err
+		}
+	}
+	return d, d.complete(in)
+}
+
+// An unverifiedError is a run whose effect wasn't found.
+type unverifiedError struct{ err error }
+
+func (e *unverifiedError) Error() string { return e.err.Error() }
+func (e *unverifiedError) Unwrap() error { return e.err }
+
+// decode reads validated input into a tool's own type.
+func decode(input json.RawMessage, v any) error {
+	if len(input) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(input, v); err != nil {
+		return fault.Wrap(fault.Invalid, fmt.Errorf("the input doesn't fit: %w", err))
+	}
+	return nil
+}
+
+// decodeOutput reads the text that a model was shown of an output back into the output's type.
+func decodeOutput(output json.RawMessage, v any) error {
+	switch v := v.(type) {
+	case *string:
+		*v = string(output)
+		return nil
+	case *Result:
+		*v = Text(string(output))
+		return nil
+	}
+	return json.Unmarshal(output, v)
+}
+
+// encode makes a Result of what a typed tool returned.
+func encode(out any) (Result, error) {
+	switch v := out.(type) {
+	case Result:
+		return v, nil
+	case *Result:
+		if v == nil {
+			return Result{}, nil
+		}
+		return *v, nil
+	case string:
+		return Text(v), nil
+	}
+	text, err := marshal(out)
+	if err != nil {
+		return Result{}, err
+	}
+	return Text(text), nil
+}
+
+// errEncode marks an output that is no JSON: the tool ran.
+var errEncode = errors.New("tools: the output can't be encoded as JSON")
