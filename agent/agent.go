@@ -96,6 +96,8 @@ type Agent struct {
 	redact   func(string) string
 	hooked   struct{ step, afterStep, tool, afterTool bool }
 
+	times map[*tools.Definition]*atomic.Int32 // how quick calls are, see quick; the map is fixed
+
 	left atomic.Int64 // tool calls that were left behind and still run
 
 	mu       sync.Mutex // guards what follows
@@ -121,6 +123,10 @@ func New(cfg Config) (*Agent, error) {
 		reg, _ = tools.NewRegistry()
 	}
 	a.registry = reg
+	a.times = make(map[*tools.Definition]*atomic.Int32, reg.Len())
+	for _, d := range reg.All() {
+		a.times[d] = new(atomic.Int32)
+	}
 	errs = append(errs, a.addModes()...)
 	if a.provider, err = a.guard(); err != nil {
 		errs = append(errs, err)

@@ -128,11 +128,9 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	if r.Stage != stageCalling || f.Step != r.Step {
 		return fmt.Sprintf("no model call of step %d is open", f.Step)
 	}
-	calls := f.Message.Calls()
-	for i, c := range calls {
-		if c.ID == "" || slices.ContainsFunc(calls[:i], func(d *provider.ToolCall) bool { return d.ID == c.ID }) {
-			return fmt.Sprintf("call %d has no id of its own", i)
-		}
+	n, problem := countCalls(f.Message.Parts)
+	if problem != "" {
+		return problem
 	}
 	r.book(f.Usage, f.Cost, f.Priced)
 	if f.Model != "" {
@@ -143,19 +141,41 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 		m.s.Messages = append(m.s.Messages, f.Message)
 	}
 	m.results = 0
-	if len(calls) == 0 {
+	if n == 0 {
 		r.Calls, r.Stage = nil, stageSaid
 		return ""
 	}
-	r.Calls, r.Stage = make([]CallState, len(calls)), stageActing
-	for i, c := range calls {
-		r.Calls[i] = CallState{Call: c, Stand: standOpen}
-		r.ToolNames = append(r.ToolNames, c.Name)
+	r.Calls, r.Stage = make([]CallState, 0, n), stageActing
+	for i := range f.Message.Parts {
+		if p := &f.Message.Parts[i]; p.Kind == provider.PartToolCall {
+			r.Calls = append(r.Calls, CallState{Call: p.Call, Stand: standOpen})
+			r.ToolNames = append(r.ToolNames, p.Call.Name)
+		}
 	}
 	if r.Choice.Mode == provider.ChooseRequired || r.Choice.Mode == provider.ChooseTool {
 		r.Choice = provider.Choice{} // a forced choice holds until it was met, or the model could never end
 	}
 	return ""
+}
+
+// countCalls returns how many calls parts have, each with an id of its own.
+func countCalls(parts []provider.Part) (n int, problem string) {
+	for i := range parts {
+		if parts[i].Kind != provider.PartToolCall {
+			continue
+		}
+		c := parts[i].Call
+		if c == nil || c.ID == "" {
+			return 0, fmt.Sprintf("call %d has no id", n)
+		}
+		for j := range i {
+			if d := parts[j].Call; parts[j].Kind == provider.PartToolCall && d.ID == c.ID {
+				return 0, fmt.Sprintf("call %d has the id of another", n)
+			}
+		}
+		n++
+	}
+	return n, ""
 }
 
 func (r *RunState) book(u provider.Usage, cost provider.Money, priced bool) {

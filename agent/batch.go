@@ -14,6 +14,7 @@ import (
 type batch struct {
 	x     *exec
 	calls []*callRun
+	room  [1]*callRun // most batches have one call
 
 	// guarded by exec.mu
 	next    int // the first call that nobody has taken
@@ -43,13 +44,14 @@ func (x *exec) runTogether(calls []*callRun) {
 			x.finishCall(cr, tools.Outcome{Status: tools.NotRun, Parts: []provider.Part{provider.TextPart("The call wasn't run: the run was stopped.")}})
 			return
 		}
-		if cr.d.Spec().Inline {
-			cr.run()
+		if x.a.quick(cr.d) {
+			cr.run(&x.runner)
 			x.flush()
 			return
 		}
 	}
-	b := &batch{x: x, calls: append([]*callRun(nil), calls...)}
+	b := &batch{x: x}
+	b.calls = append(b.room[:0], calls...)
 	x.running = b
 	x.mu.Lock()
 	b.spawn(1)
@@ -62,6 +64,31 @@ func (x *exec) runTogether(calls []*callRun) {
 	x.running = nil
 	if b.helpers != nil && b.helpers.Stop() {
 		x.wg.Done()
+	}
+}
+
+// A tool is quick if calls of it are: each that took less than quickTime counts one, up to mostQuick, and each that took
+// longer halves the count. From quickFrom on its calls run on the goroutine of the run.
+const (
+	quickTime = 50 * time.Microsecond
+	quickFrom = 8
+	mostQuick = 32
+)
+
+// quick reports whether calls of a tool run on the goroutine of the run: see [tools.Spec].Detached.
+func (a *Agent) quick(d *tools.Definition) bool {
+	s := d.Spec()
+	return !s.Detached && !s.Progress && a.times[d].Load() >= quickFrom
+}
+
+// noteTime remembers how long a call took. Calls that end at the same time may count as one.
+func (a *Agent) noteTime(d *tools.Definition, took time.Duration) {
+	count := a.times[d]
+	switch n := count.Load(); {
+	case took >= quickTime:
+		count.Store(n / 2)
+	case n < mostQuick:
+		count.Store(n + 1)
 	}
 }
 
@@ -95,6 +122,7 @@ func (b *batch) help() {
 // work takes calls until there are none.
 func (b *batch) work() {
 	x := b.x
+	var r tools.Runner
 	var cr *callRun
 	defer func() { // also if a tool ended this goroutine
 		x.mu.Lock()
@@ -120,7 +148,7 @@ func (b *batch) work() {
 		cr = b.calls[b.next]
 		b.next++
 		x.mu.Unlock()
-		cr.run()
+		cr.run(&r)
 		if len(b.calls) > 1 {
 			x.poke()
 		}
@@ -128,7 +156,7 @@ func (b *batch) work() {
 }
 
 // run runs the call on this goroutine.
-func (cr *callRun) run() {
+func (cr *callRun) run(r *tools.Runner) {
 	x := cr.x
 	if x.ctx.Err() != nil && !cr.started {
 		x.mu.Lock()
@@ -147,8 +175,9 @@ func (cr *callRun) run() {
 				Parts: []provider.Part{provider.TextPart("The tool failed: an internal error. Trying the same again won't help.")}})
 		}
 	}()
-	out := cr.d.Execute(x.ctx, &cr.call)
+	out := r.Execute(x.ctx, cr.d, &cr.call)
 	returned = true
+	x.a.noteTime(cr.d, out.Took)
 	x.finishCall(cr, out)
 }
 

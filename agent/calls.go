@@ -36,7 +36,7 @@ func (x *exec) newCall(c *CallState) *callRun {
 	cr.call = tools.Call{
 		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		Key: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.m.s.Mode,
-		Succeeded: x.succeeded, OnProgress: x.progress, OnTimeout: x.overdue,
+		Succeeded: x.bound.succeeded, OnProgress: x.bound.progress, OnTimeout: x.bound.overdue,
 	}
 	return cr
 }
@@ -61,7 +61,8 @@ func (x *exec) succeeded(tool string) bool {
 // runCalls takes calls further: those that need nobody run, in call order, beside each other where they may; the others
 // get their result or are suspended.
 func (x *exec) runCalls(calls []int) {
-	var together []*callRun
+	var room [4]*callRun
+	together := room[:0]
 	for _, i := range calls {
 		c := &x.m.s.Run.Calls[i]
 		d, _ := x.a.registry.Lookup(c.Call.Name)
@@ -81,7 +82,7 @@ func (x *exec) runCalls(calls []int) {
 			together = append(together, cr)
 			continue
 		}
-		x.runTogether([]*callRun{cr})
+		x.runTogether(append(together, cr))
 	}
 	x.runTogether(together)
 }

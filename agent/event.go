@@ -7,7 +7,7 @@ import (
 )
 
 // An Event is something that a run did. There are two kinds: a [Fact] has happened for good, and is journaled and
-// numbered before anyone sees it; a note ([TextDelta], [ReasoningDelta], [CallDelta], [Waiting], [Progress], [Reset]) is
+// numbered before anyone sees it; a note ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset]) is
 // shown and forgotten. Events are never changed once they are shown.
 type Event interface {
 	// Envelope returns what all events have in common.
@@ -52,12 +52,15 @@ type TextDelta struct{ *Delta }
 // ReasoningDelta is a piece of what the model thinks.
 type ReasoningDelta struct{ *Delta }
 
-// CallDelta is a piece of the arguments of the call named by its envelope. The first of a call has the tool's name and may
-// have no text.
-type CallDelta struct {
-	*Delta
+// CallBegun says that the model has begun to write a tool call, which its envelope names. Its arguments follow; whether it
+// runs is decided when the reply is complete.
+type CallBegun struct {
+	Meta
 	Name string
 }
+
+// CallDelta is a piece of the arguments of the call that its envelope names.
+type CallDelta struct{ *Delta }
 
 // Waiting says that the model call is held back: queued, rate limited, backing off.
 type Waiting struct {

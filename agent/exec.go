@@ -24,7 +24,12 @@ type exec struct {
 	jctx   context.Context // for the journal: doesn't end
 	cancel context.CancelCauseFunc
 	origin *Origin
-	notes  bool // somebody looks at deltas
+	notes  bool     // somebody looks at deltas
+	bound  struct { // methods that calls are given, bound once
+		succeeded func(string) bool
+		progress  func(*tools.Call, tools.ProgressNote)
+		overdue   func(*tools.Call)
+	}
 	lease  journal.Lease
 	budget *time.Timer // Limits.Duration
 
@@ -38,6 +43,7 @@ type exec struct {
 	step    Meta // the envelope of notes of the current model call
 	model   modelCall
 	running *batch
+	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
 	hold    hold                // what the host asked for
 
@@ -74,6 +80,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	}
 	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithoutCancel(ctx)}
 	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
+	x.bound.succeeded, x.bound.progress, x.bound.overdue = x.succeeded, x.progress, x.overdue
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
 		yield(nil, err)
@@ -185,7 +192,7 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 			x.cancel(err)
 			return err
 		}
-		if x.a.cfg.Journal == nil {
+		if x.a.cfg.Journal == nil && !x.s.unnamed {
 			x.s.facts = append(x.s.facts, f)
 		}
 		x.queue = append(x.queue, f)
@@ -240,12 +247,16 @@ func (x *exec) flush() {
 	}
 }
 
-// show yields one event, unless the consumer has left.
-func (x *exec) show(ev Event) {
-	if !x.left && !x.yield(ev, nil) {
+// show yields one event, unless the consumer has left, and reports whether it is still there.
+func (x *exec) show(ev Event) bool {
+	if x.left {
+		return false
+	}
+	if !x.yield(ev, nil) {
 		x.left = true
 		x.cancel(ErrAbandoned)
 	}
+	return !x.left
 }
 
 // poke wakes the driving goroutine.

@@ -15,6 +15,7 @@ type Machine struct {
 	s State
 	// results is how many calls of the newest reply have their result.
 	results int
+	room    [2][]int // for Action.Calls
 }
 
 // NewMachine returns the machine of a session without facts.
@@ -53,7 +54,7 @@ const (
 // An Action is what has to happen now.
 type Action struct {
 	Kind ActionKind
-	// Calls are the indexes in RunState.Calls that the action is about.
+	// Calls are the indexes in RunState.Calls that the action is about, until the next call of Next.
 	Calls []int
 	// Final, of ActCallModel, names the limit after which this is the last call, without tools.
 	Final string
@@ -85,7 +86,7 @@ func (m *Machine) Next() Action {
 
 // nextCalls says what has to happen with the open calls. There is at least one.
 func (m *Machine) nextCalls(r *RunState) Action {
-	var ready, doubt []int
+	ready, doubt := m.room[0][:0], m.room[1][:0]
 	for i := range r.Calls {
 		switch r.Calls[i].Stand {
 		case standOpen, standApproved:
@@ -94,6 +95,7 @@ func (m *Machine) nextCalls(r *RunState) Action {
 			doubt = append(doubt, i)
 		}
 	}
+	m.room = [2][]int{ready, doubt}
 	switch {
 	case len(doubt) > 0:
 		return Action{Kind: ActDoubt, Calls: doubt}

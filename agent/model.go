@@ -9,16 +9,17 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A modelCall is what the driver remembers of the model call under way. It is one struct, with bound methods, because
-// variables that a range body assigns would escape one by one.
+// A modelCall is what the driver remembers of the model call under way. It is one struct, because variables that a range
+// body assigns would escape one by one.
 type modelCall struct {
 	c     provider.Collector
+	resp  provider.Response
 	err   error
-	meta  *Meta // of the deltas of this call; nil until the first
-	ids   []openID
+	meta  *Meta    // of the deltas of this call; nil until the first
+	open  []openID // calls whose arguments are coming in
+	names []string // of the calls of this reply, as far as they are known
 	slab  []Delta
-	calls int
-	take  func(provider.Chunk, error) bool // bound once a run
+	take  func(provider.Chunk, error) bool // the body of the loop over the provider's chunks
 }
 
 // An openID is the name of a call whose arguments are coming in.
@@ -98,9 +99,9 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 func (x *exec) ask(req *provider.Request, step *Step) {
 	mc := &x.model
 	mc.c.Reset()
-	mc.err, mc.meta, mc.ids, mc.calls = nil, nil, mc.ids[:0], 0
+	mc.err, mc.meta, mc.open, mc.names = nil, nil, mc.open[:0], mc.names[:0]
 	if mc.take == nil {
-		mc.take = x.takeChunk
+		mc.take = x.body()
 	}
 	x.a.provider.Stream(x.ctx, req)(mc.take)
 	err := mc.err
@@ -114,66 +115,77 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		x.failed(err)
 		return
 	}
-	resp := mc.c.Response()
-	x.reply(resp, resp.Usage, step)
+	mc.c.Fill(&mc.resp)
+	x.reply(&mc.resp, mc.resp.Usage, step)
 }
 
-// takeChunk is the body of the loop over a provider's chunks.
-func (x *exec) takeChunk(c provider.Chunk, err error) bool {
+// body returns the body of the loop over a provider's chunks. Text comes first, since most chunks are text. It is a func
+// literal because that keeps the chunk in registers, which a bound method doesn't.
+func (x *exec) body() func(provider.Chunk, error) bool {
 	mc := &x.model
-	if x.left { // a provider that goes on after it was stopped
-		return false
+	return func(c provider.Chunk, err error) bool {
+		if err != nil || x.left { // left: a provider that goes on after it was stopped
+			mc.err = err
+			return false
+		}
+		if mc.err = mc.c.Add(c); mc.err != nil {
+			return false
+		}
+		if c.Kind == provider.KindText && x.notes {
+			return x.show(TextDelta{x.delta(c.Text)})
+		}
+		return x.takeOther(&c)
 	}
-	if err != nil {
-		mc.err = err
-		return false
-	}
-	if mc.err = mc.c.Add(c); mc.err != nil {
-		return false
-	}
+}
+
+// takeOther shows a chunk that isn't text.
+func (x *exec) takeOther(c *provider.Chunk) bool {
+	mc := &x.model
 	switch c.Kind {
-	case provider.KindText:
-		if x.notes {
-			x.show(TextDelta{x.delta(c.Text)})
-		}
-	case provider.KindReasoning:
-		if x.notes {
-			x.show(ReasoningDelta{x.delta(c.Text)})
-		}
-	case provider.KindToolStart:
-		if x.notes {
-			x.startCall(&c)
-		}
-	case provider.KindToolDelta:
-		if x.notes {
-			for i := range mc.ids {
-				if mc.ids[i].index == c.Index {
-					d := x.delta(c.Text)
-					d.Meta = mc.ids[i].meta
-					x.show(CallDelta{Delta: d})
-					break
-				}
-			}
-		}
 	case provider.KindWaiting:
 		x.show(Waiting{Meta: x.step, Wait: *c.Extra.Wait})
 	case provider.KindReset:
-		mc.ids, mc.calls = mc.ids[:0], 0
+		mc.open, mc.names = mc.open[:0], mc.names[:0]
 		x.show(Reset{Meta: x.step, Why: c.Text})
+	}
+	if !x.notes {
+		return !x.left
+	}
+	switch c.Kind {
+	case provider.KindReasoning:
+		x.show(ReasoningDelta{x.delta(c.Text)})
+	case provider.KindToolStart:
+		x.beginCall(c)
+	case provider.KindToolDelta:
+		for i := range mc.open {
+			if mc.open[i].index == c.Index {
+				d := x.delta(c.Text)
+				d.Meta = mc.open[i].meta
+				x.show(CallDelta{d})
+				break
+			}
+		}
+	case provider.KindToolEnd:
+		mc.open = slices.DeleteFunc(mc.open, func(o openID) bool { return o.index == c.Index })
 	}
 	return !x.left
 }
 
-// startCall names a call as soon as it begins. Its name is the one that the reply will have.
-func (x *exec) startCall(c *provider.Chunk) {
+// beginCall names a call as soon as it begins. Its name is the one that the reply will have.
+func (x *exec) beginCall(c *provider.Chunk) {
 	mc := &x.model
-	meta := &Meta{Origin: x.origin, Step: x.step.Step, Call: callID(x.origin.Run, x.step.Step, mc.calls)}
-	mc.calls++
-	mc.ids = slices.DeleteFunc(mc.ids, func(o openID) bool { return o.index == c.Index })
-	mc.ids = append(mc.ids, openID{c.Index, meta})
-	d := x.delta("")
-	d.Meta = meta
-	x.show(CallDelta{Delta: d, Name: c.Name})
+	note := &CallBegun{Meta: Meta{Origin: x.origin, Step: x.step.Step, Call: x.nameCall(len(mc.names))}, Name: c.Name}
+	mc.open = append(mc.open, openID{c.Index, &note.Meta})
+	x.show(note)
+}
+
+// nameCall returns the name of the nth call of the reply under way.
+func (x *exec) nameCall(n int) string {
+	mc := &x.model
+	for len(mc.names) <= n {
+		mc.names = append(mc.names, callID(x.origin.Run, x.step.Step, len(mc.names)))
+	}
+	return mc.names[n]
 }
 
 // delta returns a Delta from a slab that grows from 4 to 64: deltas are many, and a run that is held open should be small.
@@ -192,20 +204,20 @@ func (x *exec) delta(text string) *Delta {
 
 // callID names a call: by its run, its step and its place in the reply.
 func callID(run string, step, index int) string {
-	b := make([]byte, 0, len(run)+12)
-	b = append(append(b, run...), '.')
+	var room [64]byte
+	b := append(append(room[:0], run...), '.')
 	b = append(strconv.AppendInt(b, int64(step), 10), '.')
 	return string(strconv.AppendInt(b, int64(index), 10))
 }
 
 // answered records the answer that a hook gave, and shows it as if the model had said it.
 func (x *exec) answered(step *Step) {
+	x.model.meta, x.model.names = nil, x.model.names[:0]
 	resp := *step.answer
 	if resp.Stop == "" {
 		resp.Stop = provider.StopDone
 	}
 	if text := resp.Text(); text != "" && x.notes {
-		x.model.meta = nil
 		x.show(TextDelta{x.delta(text)})
 	}
 	resp.Parts = slices.Clone(resp.Parts)
@@ -231,7 +243,7 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 	n := 0
 	for i := range resp.Parts {
 		if p := &resp.Parts[i]; p.Kind == provider.PartToolCall && p.Call != nil {
-			p.Call.ProviderID, p.Call.ID = p.Call.ID, callID(x.origin.Run, x.step.Step, n)
+			p.Call.ProviderID, p.Call.ID = p.Call.ID, x.nameCall(n)
 			n++
 		}
 	}

@@ -16,7 +16,7 @@ type session struct {
 	name string
 	// fixed while a run is under way
 	m     *Machine
-	facts []Fact // without a journal: all of them
+	facts []Fact // without a journal: all of them, of a named session
 
 	// guarded by Agent.mu
 	busy    *exec
@@ -169,7 +169,8 @@ func (r *renewal) stop() {
 	<-r.done
 }
 
-// Facts returns the facts of a session, in order: from the journal, or from memory. An unknown session has none.
+// Facts returns the facts of a session, in order: from the journal, or from memory. An unknown session has none, and
+// without a journal neither has one that wasn't named by its input.
 func (a *Agent) Facts(ctx context.Context, session string) ([]Fact, error) {
 	if a.cfg.Journal == nil {
 		a.mu.Lock()

@@ -46,11 +46,11 @@ type Collector struct {
 type piece struct {
 	kind  PartKind
 	index int32
-	open  bool   // a call without its ToolEnd
+	open  bool             // a call without its ToolEnd
 	first string           // all of it, while it came in one chunk
 	text  *strings.Builder // all of the text, once there are two
 	args  []byte           // all of the arguments of a call, once there are two
-	id    string // of a call
+	id    string           // of a call
 	name  string
 	part  *Part // that came whole
 	extra *Opaque
@@ -110,14 +110,20 @@ func (c *Collector) Reset() {
 
 // Response returns the answer as it stands. It is a new value each time, and shares nothing that changes later.
 func (c *Collector) Response() *Response {
-	r := c.resp
+	var r Response
+	c.Fill(&r)
+	return &r
+}
+
+// Fill sets r to the answer as it stands, as [Collector.Response] does without a new value.
+func (c *Collector) Fill(r *Response) {
+	*r = c.resp
 	if len(c.pieces) > 0 {
 		r.Parts = make([]Part, len(c.pieces))
 		for i := range c.pieces {
 			r.Parts[i] = c.pieces[i].finish()
 		}
 	}
-	return &r
 }
 
 func (c *Collector) push(p piece) {

@@ -103,9 +103,6 @@ func (d *Definition) complete(input *schema.Schema) error {
 	if s.Risk > High || s.Approval > AskNever {
 		return specError(s.Name, "Risk %d or Approval %d isn't one of the constants", s.Risk, s.Approval)
 	}
-	if s.Inline && s.Progress {
-		return specError(s.Name, "Inline and Progress exclude each other: a call that only computes has no progress to report")
-	}
 	s.Timeout = orDefault(s.Timeout, DefaultTimeout)
 	s.MaxResult = orDefault(s.MaxResult, DefaultMaxResult)
 	s.Tags, s.Modes, s.Needs = slices.Clone(s.Tags), slices.Clone(s.Modes), slices.Clone(s.Needs)

@@ -14,7 +14,7 @@
 // [Registry.Admit] looks the tool up, fills defaults, lets the host change the input, validates what came of it against
 // the schema, and judges: prerequisites, mode, the tool's approval, its Ask and the policies, of which deny beats ask beats
 // allow. What is validated is what runs: canonical JSON without duplicate or differently cased keys. [Registry.Recheck]
-// judges again right before execution, when time may have passed, and asks the tool's Check. [Definition.Execute] then
+// judges again right before execution, when time may have passed, and asks the tool's Check. [Runner.Execute] then
 // decodes, runs, encodes, verifies and bounds. A panic in a tool, an error, an output that can't be encoded: each is an
 // [Outcome] that a model can read and act on. It holds no stack trace.
 //

@@ -27,13 +27,12 @@ type Outcome struct {
 // Execute runs an admitted call on this goroutine and returns when the tool's function does. It contains panics, ends
 // the call's context at its time limit, and bounds the output. A tool that ends its goroutine (runtime.Goexit, as FailNow
 // does) takes this function with it: callers that must not lose the call see to that in a defer.
-func (d *Definition) Execute(ctx context.Context, c *Call) Outcome {
-	cc, end := withCall(ctx, d, c)
-	began := time.Now()
+func (r *Runner) Execute(ctx context.Context, d *Definition, c *Call) Outcome {
+	cc := r.begin(ctx, d, c)
+	defer r.end(cc) // also if the tool ends its goroutine
 	res, err := d.attempt(cc, c)
-	end()
 	out := d.outcome(cc, res, err)
-	out.Took = time.Since(began)
+	out.Took = time.Since(cc.began)
 	return out
 }
 
@@ -56,7 +55,7 @@ func (d *Definition) outcome(cc *callContext, res Result, err error) Outcome {
 	if errors.As(err, &suspendp) && suspendp != nil {
 		return Outcome{Suspend: suspendp}
 	}
-	cause := context.Cause(cc.Context)
+	cause := cc.why()
 	var timeout *TimeoutError
 	var unverified *unverifiedError
 	switch {
@@ -66,7 +65,7 @@ func (d *Definition) outcome(cc *callContext, res Result, err error) Outcome {
 		return fail(Failed, err, "The call ran, but its output can't be shown.")
 	case errors.As(cause, &timeout) && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)):
 		return fail(TimedOut, errors.Join(timeout, err), fmt.Sprintf("The call was stopped at its time limit of %v; it may have had a part of its effect.", timeout.After))
-	case cc.Context.Err() != nil && cause != nil && fault.Of(err) == fault.None:
+	case cause != nil && fault.Of(err) == fault.None:
 		return fail(Cancelled, err, "The call was stopped because the run was; it may have had a part of its effect.")
 	}
 	return fail(Failed, err, forModel(err))

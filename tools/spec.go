@@ -34,9 +34,10 @@ type Spec struct {
 	ParallelSafe bool
 	// Polls says that the same call with the same result is waiting, not being stuck.
 	Polls bool
-	// Inline says that a call only computes and never blocks: it runs on the goroutine of the run, which saves a
-	// hand-over (1 to 3 µs). Such a call can't be left behind at its time limit.
-	Inline bool
+	// Detached makes each call run on a goroutine of its own. Else a tool whose last calls all took less than 50 µs runs on
+	// the goroutine of the run, since a hand-over to another takes many times as long as such a call; if it then ignores the
+	// end of its context, its run can't leave it behind, only report it.
+	Detached bool
 
 	// Timeout is how long a call may take; 0: 60 s.
 	Timeout time.Duration

@@ -10,19 +10,17 @@ import (
 type runner = func(context.Context) (int, error)
 
 func runners(tb testing.TB, s Shape) map[string]runner {
-	pawl, err := NewPawl(s, false)
-	require.NoError(tb, err)
-	inline, err := NewPawl(s, true)
+	pawl, err := NewPawl(s)
 	require.NoError(tb, err)
 	eino, err := NewEino(tb.Context(), s)
 	require.NoError(tb, err)
-	return map[string]runner{"pawl": pawl, "pawl-inline": inline, "eino": eino}
+	return map[string]runner{"pawl": pawl, "eino": eino}
 }
 
 func BenchmarkLoop(b *testing.B) {
 	for _, s := range Shapes {
 		all := runners(b, s.Shape)
-		for _, name := range []string{"eino", "pawl", "pawl-inline"} {
+		for _, name := range []string{"eino", "pawl"} {
 			b.Run(s.String()+"/"+name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

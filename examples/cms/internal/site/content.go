@@ -1,0 +1,364 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxTextLength     = 2_000   // characters of a text slot
+	maxRichTextLength = 50_000  // characters of a richText slot
+	maxURLLength      = 2_000   // characters of an address
+	maxItems          = 50      // values of a slot that takes several
+	maxContentBytes   = 1 << 20 // of one section's or entry's contents, as JSON
+)
+
+// normalize returns content as plain JSON values, whatever Go types the caller used, and a copy that nobody shares.
+func normalize(what string, content map[string]any, limit int) (map[string]any, error) {
+	if len(content) == 0 {
+		return map[string]any{}, nil
+	}
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return nil, invalid("use strings, numbers, booleans, lists and objects", "the %s can't be written as JSON (%v)", what, err)
+	}
+	if len(raw) > limit {
+		return nil, invalid("shorten it", "the %s has %d bytes as JSON, allowed are %d", what, len(raw), limit)
+	}
+	return decodeObject(string(raw))
+}
+
+func decodeObject(text string) (map[string]any, error) {
+	m := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// encodeObject writes a JSON object as it is stored: keys in order, no escapes that only a web page needs.
+func encodeObject(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// merge lays change over old: a null empties a key, all that change doesn't name stays.
+func merge(old, change map[string]any) map[string]any {
+	merged := map[string]any{}
+	maps.Copy(merged, old)
+	for key, v := range change {
+		if v == nil {
+			delete(merged, key)
+		} else {
+			merged[key] = v
+		}
+	}
+	return merged
+}
+
+// applyContent checks change against the definition that name names, lays it over old, and returns what to store.
+// Keys in old that the definition no longer has are kept, or dropped with prune.
+func applyContent(ctx context.Context, tx *sql.Tx, name string, e Elements, old, change map[string]any, prune bool) (map[string]any, error) {
+	change, err := normalize("content", change, maxContentBytes)
+	if err != nil {
+		return nil, err
+	}
+	slots := map[string]Slot{}
+	for _, s := range e.Slots() {
+		slots[s.Key] = s
+	}
+	for _, key := range slices.Sorted(maps.Keys(change)) { // in order, so that the same mistake reads the same
+		slot, known := slots[key]
+		if !known {
+			return nil, invalid(didYouMean(key, e.keys()), "%s has no slot %q", name, key)
+		}
+		if change[key] == nil {
+			continue
+		}
+		if err := slot.checkValue(ctx, tx, change[key]); err != nil {
+			return nil, err
+		}
+	}
+	merged := merge(old, change)
+	if prune {
+		maps.DeleteFunc(merged, func(key string, _ any) bool { _, known := slots[key]; return !known })
+	}
+	if missing := missingSlots(e, merged); len(missing) > 0 {
+		return nil, invalid(fmt.Sprintf("add %s of type %s", missing[0], slots[missing[0]].Type), "%s needs a value for %s", name, strings.Join(missing, ", "))
+	}
+	return merged, nil
+}
+
+// missingSlots returns the keys of required slots that have no value, in the definition's order.
+func missingSlots(e Elements, content map[string]any) []string {
+	var missing []string
+	for _, s := range e.Slots() {
+		if s.Rules.Required && empty(content[s.Key]) {
+			missing = append(missing, s.Key)
+		}
+	}
+	return missing
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return strings.TrimSpace(v) == ""
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// known returns the part of content that the definition has slots for.
+func known(e Elements, content map[string]any) map[string]any {
+	kept := map[string]any{}
+	for _, key := range e.keys() {
+		if v, ok := content[key]; ok {
+			kept[key] = v
+		}
+	}
+	return kept
+}
+
+// checkValue checks one value, or each of a list where the slot takes several.
+func (s Slot) checkValue(ctx context.Context, tx *sql.Tx, v any) error {
+	if !s.Rules.Multiple {
+		return s.checkOne(ctx, tx, v)
+	}
+	items, ok := v.([]any)
+	if !ok {
+		return invalid("use a list, such as "+s.example(), "slot %q takes several values, and got %s", s.Key, kind(v))
+	}
+	if len(items) > maxItems {
+		return invalid("use fewer", "slot %q has %d values, allowed are %d", s.Key, len(items), maxItems)
+	}
+	for _, item := range items {
+		if err := s.checkOne(ctx, tx, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Slot) checkOne(ctx context.Context, tx *sql.Tx, v any) error {
+	switch s.Type {
+	case TypeText, TypeRichText, TypeOption:
+		text, ok := v.(string)
+		if !ok {
+			return invalid("use a string, such as "+s.example(), "slot %q of type %s got %s", s.Key, s.Type, kind(v))
+		}
+		return s.checkString(text)
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return invalid("use an object such as "+s.example(), "slot %q of type %s got %s", s.Key, s.Type, kind(v))
+	}
+	switch s.Type {
+	case TypeLink:
+		return s.checkLink(ctx, tx, object)
+	case TypeCollectionRef:
+		return s.checkReference(ctx, tx, object)
+	}
+	return s.checkFields(object, []string{"url"}, []string{"id", "alt"})
+}
+
+func (s Slot) checkString(text string) error {
+	limit := maxTextLength
+	if s.Type == TypeRichText {
+		limit = maxRichTextLength
+	}
+	if err := checkText(fmt.Sprintf("slot %q", s.Key), text, 0, limit); err != nil {
+		return err
+	}
+	if s.Type == TypeOption && !slices.Contains(s.Rules.OptionValues, text) {
+		return invalid(didYouMean(text, s.Rules.OptionValues), "slot %q has no option %q", s.Key, text)
+	}
+	return nil
+}
+
+// checkFields refuses missing, unknown and badly typed fields of an object value. Every field is a string; "url" and
+// "href" are addresses.
+func (s Slot) checkFields(object map[string]any, required, optional []string) error {
+	fields := slices.Concat(required, optional)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if !slices.Contains(fields, name) {
+			return invalid(didYouMean(name, fields), "slot %q of type %s has no field %q", s.Key, s.Type, name)
+		}
+		text, ok := object[name].(string)
+		if !ok {
+			return invalid("use a string, as in "+s.example(), "field %q of slot %q got %s", name, s.Key, kind(object[name]))
+		}
+		if err := checkText(fmt.Sprintf("field %q of slot %q", name, s.Key), text, 0, maxURLLength); err != nil {
+			return err
+		}
+		if (name == "url" || name == "href") && text != "" && !addressAllowed(text) {
+			return invalid(`use an address such as "https://example.com/a" or "/about"`, "field %q of slot %q has the address %q, which isn't allowed", name, s.Key, shorten(text, 80))
+		}
+	}
+	for _, name := range required {
+		if text, _ := object[name].(string); text == "" {
+			return invalid("use an object such as "+s.example(), "slot %q of type %s lacks the field %q", s.Key, s.Type, name)
+		}
+	}
+	return nil
+}
+
+func (s Slot) checkLink(ctx context.Context, tx *sql.Tx, object map[string]any) error {
+	target, _ := object["type"].(string)
+	allowed := s.Rules.LinkTargets
+	if len(allowed) == 0 {
+		allowed = linkTargets
+	}
+	if !slices.Contains(allowed, target) {
+		return invalid(didYouMean(target, allowed), "slot %q takes no link of type %q", s.Key, target)
+	}
+	if target == "url" {
+		return s.checkFields(object, []string{"type", "href"}, nil)
+	}
+	if err := s.checkFields(object, []string{"type", "targetId"}, nil); err != nil {
+		return err
+	}
+	id := object["targetId"].(string)
+	switch target { // ids of media aren't checked: they may live outside this file
+	case "page":
+		p, err := pageRow(ctx, tx, id)
+		if err == nil && p.ID != id {
+			return invalid(fmt.Sprintf("use its id %q", p.ID), "slot %q links to the slug %q instead of an id", s.Key, id)
+		}
+		return err
+	case "entry":
+		e, err := entryRow(ctx, tx, id)
+		if err == nil && e.ID != id {
+			return invalid(fmt.Sprintf("use its id %q", e.ID), "slot %q links to the slug %q instead of an id", s.Key, id)
+		}
+		return err
+	}
+	return nil
+}
+
+func (s Slot) checkReference(ctx context.Context, tx *sql.Tx, object map[string]any) error {
+	if err := s.checkFields(object, []string{"collectionId"}, []string{"entryId"}); err != nil {
+		return err
+	}
+	id := object["collectionId"].(string)
+	c, err := collectionRow(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if c.ID != id {
+		return invalid(fmt.Sprintf("use its id %q", c.ID), "slot %q names the collection by its slug %q instead of its id", s.Key, id)
+	}
+	if only := s.Rules.CollectionID; only != "" && id != only {
+		return invalid(fmt.Sprintf("use %q", only), "slot %q doesn't take the collection %q", s.Key, id)
+	}
+	ref, _ := object["entryId"].(string)
+	if ref == "" {
+		return nil
+	}
+	e, err := entryRow(ctx, tx, ref)
+	if err != nil {
+		return err
+	}
+	if e.ID != ref || e.CollectionID != c.ID {
+		return invalid("list that collection's entries and use the id of one", "slot %q names %q, which is no id of an entry in the collection %q", s.Key, ref, c.Slug)
+	}
+	return nil
+}
+
+// example returns a value that the slot would take, as JSON.
+func (s Slot) example() string {
+	var text string
+	switch s.Type {
+	case TypeLink:
+		text = `{"type": "url", "href": "https://example.com"}`
+	case TypeCollectionRef:
+		text = `{"collectionId": "col_…"}`
+	case TypeImage, TypeMedia:
+		text = `{"url": "/assets/photo.jpg", "alt": "what it shows"}`
+	case TypeOption:
+		text = fmt.Sprintf("%q", s.Rules.OptionValues[0])
+	default:
+		text = `"some words"`
+	}
+	if s.Rules.Multiple {
+		return "[" + text + "]"
+	}
+	return text
+}
+
+// addressAllowed reports whether a page may point there: the web, mail, telephone, or a place on this site.
+func addressAllowed(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return u.Host != ""
+	case "mailto", "tel":
+		return u.Opaque != ""
+	}
+	return u.Scheme == ""
+}
+
+// checkText checks the length of text in characters, and that it is text: valid UTF-8 without control characters.
+func checkText(what, text string, least, most int) error {
+	if !utf8.ValidString(text) {
+		return invalid("send UTF-8", "%s isn't valid UTF-8", what)
+	}
+	n := utf8.RuneCountInString(text)
+	if n > most {
+		return invalid("shorten it", "%s has %d characters, allowed are %d", what, n, most)
+	}
+	if n < least || least > 0 && strings.TrimSpace(text) == "" {
+		return invalid("give one", "%s is empty", what)
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
+			return invalid("leave it out", "%s holds the control character %U", what, r)
+		}
+	}
+	return nil
+}
+
+// kind names the JSON type of v in a sentence.
+func kind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return "a number"
+}
+
+// shorten cuts text to at most n characters.
+func shorten(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return text
+}

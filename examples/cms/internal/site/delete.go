@@ -1,0 +1,177 @@
+package site
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Deleted is all that [Site.DeletePage] removed. It survives JSON, so an undo may be kept and made later, by another
+// process: [Site.RestorePage] takes it back.
+type Deleted struct {
+	Page     Page             `json:"page"`     // without its sections
+	Sections []DeletedSection `json:"sections"` // in order
+	// Navigation holds the ids of the menu items that pointed to the page. They stay as placeholders, so that the menu
+	// keeps its shape.
+	Navigation []string `json:"navigation,omitempty"`
+	// LinkedFrom holds the slugs of other pages whose contents link to the page. Those links lead nowhere now.
+	LinkedFrom []string `json:"linkedFrom,omitempty"`
+}
+
+// A DeletedSection is a section that was removed, with its contents in every locale.
+type DeletedSection struct {
+	ID        string                    `json:"id"`
+	Section   string                    `json:"section"` // the definition's id
+	SortOrder int                       `json:"sortOrder"`
+	Status    string                    `json:"status"`
+	Contents  map[string]map[string]any `json:"contents"` // by locale, then by slot key
+}
+
+// DeletePage removes a page, its sections and their contents, and returns all of it.
+func (s *Site) DeletePage(ctx context.Context, page string) (*Deleted, error) {
+	return commit(ctx, s, "deleting a page", func(tx *sql.Tx) (*Deleted, error) {
+		return deletePage(ctx, tx, page)
+	})
+}
+
+func deletePage(ctx context.Context, tx *sql.Tx, ref string) (*Deleted, error) {
+	p, err := pageRow(ctx, tx, ref)
+	if err != nil {
+		return nil, err
+	}
+	p.Sections = []Section{}
+	d := &Deleted{Page: *p}
+	if d.Sections, err = deletedSections(ctx, tx, p.ID); err != nil {
+		return nil, err
+	}
+	if d.LinkedFrom, err = collect(ctx, tx, one[string], `SELECT DISTINCT p.slug FROM pages p
+		JOIN page_sections s ON s.page_id = p.id JOIN page_section_contents c ON c.page_section_id = s.id
+		JOIN json_tree(c.content) t ON t.key = 'targetId' AND t.value = ? WHERE p.id <> ? ORDER BY p.slug`, p.ID, p.ID); err != nil {
+		return nil, err
+	}
+	if d.Navigation, err = collect(ctx, tx, one[string], "SELECT id FROM navigation_items WHERE target_type = 'page' AND target_uuid = ? ORDER BY id", p.ID); err != nil {
+		return nil, err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE navigation_items SET target_type = 'placeholder', target_uuid = NULL WHERE target_type = 'page' AND target_uuid = ?", p.ID); err != nil {
+		return nil, err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM pages WHERE id = ?", p.ID) // sections and contents cascade
+	return d, err
+}
+
+// deletedSections returns a page's sections with all their contents, also those without a slot today.
+func deletedSections(ctx context.Context, tx *sql.Tx, page string) ([]DeletedSection, error) {
+	sections, err := collect(ctx, tx, func(scan func(...any) error) (d DeletedSection, err error) {
+		err = scan(&d.ID, &d.Section, &d.SortOrder, &d.Status)
+		return d, err
+	}, "SELECT id, section_def_id, sort_order, status FROM page_sections WHERE page_id = ? ORDER BY sort_order, id", page)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sections {
+		sections[i].Contents = map[string]map[string]any{}
+		rows, err := collect(ctx, tx, func(scan func(...any) error) (r [2]string, err error) {
+			err = scan(&r[0], &r[1])
+			return r, err
+		}, "SELECT locale_code, content FROM page_section_contents WHERE page_section_id = ?", sections[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if sections[i].Contents[r[0]], err = decodeObject(r[1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return sections, nil
+}
+
+// RestorePage puts a deleted page back as it was, ids and times included, and returns it. It fails with CodeConflict if
+// the page stands already or a definition of one of its sections is gone, and with CodeSlugExists if another page has
+// its slug by now. Values are taken back as they were, also where a definition has changed since.
+func (s *Site) RestorePage(ctx context.Context, d *Deleted) (*Page, error) {
+	return commit(ctx, s, "restoring a page", func(tx *sql.Tx) (*Page, error) {
+		p, err := restorePage(ctx, tx, d)
+		if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
+			// The only references and unique values that weren't looked at one by one are ids, in a record that
+			// this package didn't write.
+			return nil, conflict("use what DeletePage returned, unchanged", "the record of the deleted page doesn't fit this site")
+		}
+		return p, err
+	})
+}
+
+func restorePage(ctx context.Context, tx *sql.Tx, d *Deleted) (*Page, error) {
+	if d == nil || !isID(pageID, d.Page.ID) {
+		return nil, invalid("use what DeletePage returned", "there is no deleted page to restore")
+	}
+	p := d.Page
+	if _, err := pageRow(ctx, tx, p.ID); err == nil {
+		return nil, conflict("there is nothing to restore", "page %q (id %s) stands already", p.Name, p.ID)
+	} else if e := (*Error)(nil); !errors.As(err, &e) {
+		return nil, err
+	}
+	if err := checkNames("page", p.Name, p.Description); err != nil {
+		return nil, err
+	}
+	if _, err := slugFrom(p.Slug, ""); err != nil {
+		return nil, err
+	}
+	if err := pageSlugFree(ctx, tx, p.Slug, ""); err != nil {
+		return nil, err
+	}
+	meta, err := storedMeta(nil, p.Meta)
+	if err != nil {
+		return nil, err
+	}
+	if err := insertPage(ctx, tx, p, meta, p.CreatedAt.UTC().Format(timeLayout), p.UpdatedAt.UTC().Format(timeLayout)); err != nil {
+		return nil, err
+	}
+	for _, sec := range d.Sections {
+		if err := restoreSection(ctx, tx, p.ID, sec); err != nil {
+			return nil, err
+		}
+	}
+	for _, item := range d.Navigation { // unless somebody has given it another target
+		if _, err := tx.ExecContext(ctx, "UPDATE navigation_items SET target_type = 'page', target_uuid = ? WHERE id = ? AND target_type = 'placeholder'", p.ID, item); err != nil {
+			return nil, err
+		}
+	}
+	return loadPage(ctx, tx, p.ID, "")
+}
+
+func restoreSection(ctx context.Context, tx *sql.Tx, page string, sec DeletedSection) error {
+	if _, err := sectionDefRow(ctx, tx, sec.Section); err != nil {
+		if e := (*Error)(nil); !errors.As(err, &e) {
+			return err
+		}
+		return conflict("create the definition again, then the page", "the section definition %q that the page used is gone", sec.Section)
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO page_sections (id, page_id, section_def_id, sort_order, status) VALUES (?, ?, ?, ?, ?)",
+		sec.ID, page, sec.Section, sec.SortOrder, sec.Status); err != nil {
+		return err
+	}
+	for _, locale := range sortedKeys(sec.Contents) {
+		content, err := normalize(fmt.Sprintf("content of section %s", sec.ID), sec.Contents[locale], maxContentBytes)
+		if err != nil {
+			return err
+		}
+		if err := putContent(ctx, tx, pageContents, sec.ID, locale, func(map[string]any) (map[string]any, error) { return content, nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,31 @@
+// Package site is a small content management system in one SQLite file: pages made of sections, collections made of
+// entries, contents in several locales, and templates that show a page.
+//
+// A [Site] is the open file. Its methods take and return plain structs with JSON tags, so that each makes a tool, and
+// their errors are meant to be read by whoever asked, a model included: an [Error] says what was wrong and what would be
+// right.
+//
+//	s, err := site.Open(ctx, "site.db")
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close()
+//	page, err := s.CreatePage(ctx, site.CreatePage{
+//		Name:     "About us",
+//		Sections: []site.NewSection{{Section: "hero", Content: map[string]any{"title": "Who we are"}}},
+//	})
+//
+// A new file holds the page home with a hero, the section definitions hero and text, the collection blog with the entry
+// hello-world, and the locales en (active) and de (inactive: it can be written and previewed, and visitors don't see it).
+//
+// # Guarantees
+//
+//   - Every method is one transaction. What returns an error has written nothing.
+//   - A Site is safe for concurrent use, and processes may share a file. Updates of different fields, meta keys or slots
+//     never undo each other. A write waits up to 15 s for another process, then fails with CodeBusy.
+//   - A write that has returned survives a power failure.
+//   - Contents fit their section's or collection's definition when they are written. What a definition no longer has a
+//     slot for is kept in the file and left out when read.
+//   - Lists come in a fixed order, 50 items unless asked for more, at most 200.
+//   - [Site.DeletePage] returns what [Site.RestorePage] needs to undo it.
+package site

@@ -1,0 +1,108 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// The codes of an [Error].
+const (
+	CodeInvalid    = "invalid"     // the request breaks a rule that Message names
+	CodeNotFound   = "not_found"   // what the request names doesn't exist
+	CodeSlugExists = "slug_exists" // another page or entry has the slug
+	CodeKeyExists  = "key_exists"  // another section definition has the key
+	CodeConflict   = "conflict"    // the site's state doesn't allow it now
+	CodeBusy       = "busy"        // another process held the file for too long
+	CodeStorage    = "storage"     // the file can't be used: its path, its rights, its format
+)
+
+// ErrClosed is returned by every method of a [Site] after Close.
+var ErrClosed = errors.New("site: closed")
+
+// An Error says what was wrong with a request and what would be right, in words meant for whoever made it, a model
+// included. Nothing was written when a method returns one. Match it with errors.As and act on Code.
+type Error struct {
+	Code    string `json:"code"`           // one of the Code constants
+	Message string `json:"message"`        // what was wrong
+	Hint    string `json:"hint,omitempty"` // what would be right
+	cause   error
+}
+
+// Error returns the message and, behind a semicolon, the hint.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Hint
+}
+
+// Unwrap returns the error of the storage below, or nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Fault says what to do about the error: a request that breaks a rule or doesn't fit the site is invalid, a busy file is
+// worth another try, and a file that can't be used needs a person.
+func (e *Error) Fault() fault.Class {
+	switch e.Code {
+	case CodeNotFound:
+		return fault.NotFound
+	case CodeBusy:
+		return fault.Transient
+	case CodeStorage:
+		return fault.UserFixable
+	}
+	return fault.Invalid
+}
+
+func invalid(hint, format string, args ...any) *Error {
+	return &Error{Code: CodeInvalid, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+func notFound(hint, format string, args ...any) *Error {
+	return &Error{Code: CodeNotFound, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+func conflict(hint, format string, args ...any) *Error {
+	return &Error{Code: CodeConflict, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// explain turns an error of the driver into one that says what to do. An [Error] passes unchanged, and so does the end
+// of ctx, whichever way the driver reports it.
+func explain(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var own *Error
+	if errors.As(err, &own) || errors.Is(err, ErrClosed) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("site: %s: %w", doing, context.Cause(ctx))
+	}
+	switch primaryCode(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return &Error{Code: CodeBusy, Message: "the site's file is locked by another process", Hint: "try again in a moment", cause: err}
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return &Error{Code: CodeStorage, Message: "the site's file can't be written (" + err.Error() + ")",
+			Hint: "make the file and its folder writable", cause: err}
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+		return &Error{Code: CodeStorage, Message: "the site's file is damaged or no SQLite database (" + err.Error() + ")",
+			Hint: "restore it from a backup, or name another path", cause: err}
+	case sqlite3.SQLITE_FULL:
+		return &Error{Code: CodeStorage, Message: "the disk is full", Hint: "free some space", cause: err}
+	}
+	return fmt.Errorf("site: %s: %w", doing, err)
+}
+
+// primaryCode returns SQLite's primary result code of err, or 0 if err isn't SQLite's.
+func primaryCode(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}

@@ -1,0 +1,65 @@
+package site_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+)
+
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "site")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	s, err := site.Open(ctx, filepath.Join(dir, "site.db"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+
+	page, err := s.CreatePage(ctx, site.CreatePage{
+		Name:        "Members",
+		Description: "The people on our team",
+		Sections:    []site.NewSection{{Section: "hero", Content: map[string]any{"title": "Who we are"}}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(page.Slug, page.Sections[0].Content["title"])
+
+	// An error says what would be right.
+	_, err = s.SyncContents(ctx, site.SyncContents{Page: "members", Content: map[string]any{"titel": "The team"}})
+	var wrong *site.Error
+	if errors.As(err, &wrong) {
+		fmt.Println(wrong.Code+":", wrong)
+	}
+
+	// Names needn't be exact.
+	found, err := s.Find(ctx, site.Find{Query: "the taem page", Limit: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found[0].Kind, found[0].Name)
+
+	// A deletion can be undone.
+	deleted, err := s.DeletePage(ctx, "members")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if page, err = s.RestorePage(ctx, deleted); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(page.Name, "is back with", len(page.Sections), "section")
+	// Output:
+	// members Who we are
+	// invalid: section "hero" has no slot "titel"; did you mean "title"? use one of "title", "subtitle", "image", "ctaText", "ctaLink"
+	// page Members
+	// Members is back with 1 section
+}

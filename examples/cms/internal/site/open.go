@@ -1,0 +1,196 @@
+package site
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+const (
+	// busyTimeout is how long a call waits for another process before it gives up with CodeBusy. A write takes
+	// milliseconds, so only a process that hangs in the middle of one makes anybody wait that long.
+	busyTimeout = 15 * time.Second
+
+	// applicationID marks a file as ours in its header ("PwlS"), see SQLite's PRAGMA application_id.
+	applicationID = 0x50776c53
+
+	sqliteHeader = "SQLite format 3\x00"
+)
+
+//go:embed schema.sql
+var schema string
+
+// A migration takes the file from one version to the next. Its place in the list is the version it starts from.
+type migration func(ctx context.Context, tx *sql.Tx, now string) error
+
+// migrations are applied in order, all in one transaction. Only ever append to them. The first data counts as one: it
+// is written once in the life of a file, and a page that somebody deleted doesn't come back.
+var migrations = []migration{
+	func(ctx context.Context, tx *sql.Tx, _ string) error {
+		_, err := tx.ExecContext(ctx, schema)
+		return err
+	},
+	firstData,
+}
+
+// Open opens the content file at path, creates it where there is none, and brings an older one up to date. A new file
+// holds a small site to start from: see the package comment. Creating, migrating and filling are one transaction, so a
+// start that is interrupted leaves nothing behind but an empty file, and the next one does all of it.
+//
+// The folder must exist. A path that can't be a site's file is an [*Error] with CodeStorage.
+func Open(ctx context.Context, path string) (*Site, error) {
+	return open(ctx, path, migrations)
+}
+
+func open(ctx context.Context, path string, steps []migration) (*Site, error) {
+	abs, err := checkPath(path)
+	if err != nil {
+		return nil, err
+	}
+	// The driver begins writes with BEGIN IMMEDIATE, so no transaction fails half-way because another one wrote
+	// first, and read-only ones deferred, which WAL never blocks. Synchronous full is what survives a power failure.
+	query := url.Values{
+		"_txlock": {"immediate"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "foreign_keys(1)", "synchronous(full)"},
+	}
+	name := "file:" + (&url.URL{Path: filepath.ToSlash(abs)}).EscapedPath() + "?" + query.Encode()
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, fmt.Errorf("site: opening %s: %w", abs, err)
+	}
+	db.SetMaxOpenConns(8)
+	s := &Site{path: abs, db: db, now: time.Now, writing: make(chan struct{}, 1)}
+	if err := s.prepare(ctx, steps); err != nil {
+		return nil, errors.Join(explain(ctx, "opening "+abs, err), db.Close())
+	}
+	return s, nil
+}
+
+// checkPath returns the absolute path if a site's file can be opened or created there.
+func checkPath(path string) (string, error) {
+	refuse := func(hint, format string, args ...any) (string, error) {
+		return "", &Error{Code: CodeStorage, Message: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	if path == "" {
+		return refuse(`name a file such as "site.db"`, "the path of the site's file is empty")
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("site: path %q: %w", path, err)
+	}
+	info, err := os.Stat(abs)
+	if errors.Is(err, fs.ErrNotExist) {
+		folder := filepath.Dir(abs)
+		if dir, err := os.Stat(folder); err != nil || !dir.IsDir() {
+			return refuse("create the folder first, or name another path", "the folder %s doesn't exist", folder)
+		}
+		return abs, nil
+	}
+	if err != nil {
+		return refuse("name another path", "%s can't be opened (%v)", abs, err)
+	}
+	if info.IsDir() {
+		return refuse("name a file in it, such as "+filepath.Join(abs, "site.db"), "%s is a folder", abs)
+	}
+	if !info.Mode().IsRegular() {
+		return refuse("name another path", "%s is no regular file", abs)
+	}
+	// The mark counts for everybody, also for an administrator whom the system would let write all the same.
+	if info.Mode().Perm()&0o222 == 0 {
+		return refuse("make it writable, or copy it and open the copy", "%s is read-only (mode %04o)", abs, info.Mode().Perm())
+	}
+	f, err := os.OpenFile(abs, os.O_RDWR, 0)
+	if err != nil {
+		return refuse("make it readable and writable for this user, or copy it and open the copy", "%s can't be opened for writing (%v)", abs, err)
+	}
+	defer f.Close()
+	if info.Size() == 0 {
+		return abs, nil
+	}
+	head := make([]byte, len(sqliteHeader))
+	if _, err := io.ReadFull(f, head); err != nil || string(head) != sqliteHeader {
+		return refuse("name a new file, or one that a site was stored in", "%s is no SQLite file", abs)
+	}
+	return abs, nil
+}
+
+// prepare checks whose file it is, switches it to WAL, and applies the migrations that it lacks.
+func (s *Site) prepare(ctx context.Context, steps []migration) error {
+	if err := s.checkOwner(ctx); err != nil {
+		return err
+	}
+	if err := s.useWAL(ctx); err != nil {
+		return err
+	}
+	return s.write(ctx, "migrating", func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		if version > len(steps) {
+			return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s was written by a newer version (%d, this one knows %d)", s.path, version, len(steps)),
+				Hint: "use that version of the program, or another file"}
+		}
+		if version == len(steps) {
+			return nil
+		}
+		for i, step := range steps[version:] {
+			if err := step(ctx, tx, s.stamp()); err != nil {
+				return fmt.Errorf("migration %d: %w", version+i+1, err)
+			}
+		}
+		// PRAGMA takes no parameters; both are numbers of our own.
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(steps), applicationID))
+		return err
+	})
+}
+
+// checkOwner refuses a database that another program made, before anything is written to it.
+func (s *Site) checkOwner(ctx context.Context) error {
+	var owner, objects int
+	err := s.db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id").Scan(&owner, &objects)
+	if err != nil {
+		return err
+	}
+	if owner != applicationID && (owner != 0 || objects > 0) {
+		return &Error{Code: CodeStorage, Message: s.path + " is a SQLite file of another program", Hint: "name a new file, or one that a site was stored in"}
+	}
+	return nil
+}
+
+// useWAL switches the file to write-ahead logging, which it keeps. Two processes that create one file together collide
+// here, and SQLite reports that at once instead of waiting, so the waiting is done here.
+func (s *Site) useWAL(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, busyTimeout, &Error{Code: CodeBusy,
+		Message: "the site's file is locked by another process", Hint: "try again in a moment"})
+	defer cancel()
+	for {
+		var mode string
+		err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		var e *sqlite.Error
+		switch {
+		case err == nil && mode == "wal":
+			return nil
+		case err == nil:
+			return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s can't use write-ahead logging (mode %s)", s.path, mode), Hint: "put the file on a local disk"}
+		case !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_BUSY:
+			return err
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

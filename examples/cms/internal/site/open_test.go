@@ -1,0 +1,231 @@
+package site
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/stretchr/testify/require"
+)
+
+func TestANewFileHoldsASmallSite(t *testing.T) {
+	s := newSite(t)
+	ctx := t.Context()
+
+	home, err := s.GetPage(ctx, "home", "")
+	require.NoError(t, err)
+	require.Equal(t, "pg_home", home.ID)
+	require.Len(t, home.Sections, 1)
+	require.Equal(t, "hero", home.Sections[0].Section)
+	require.Equal(t, "Welcome to local-site", home.Sections[0].Content["title"])
+	require.Empty(t, home.Sections[0].Missing)
+
+	entry, err := s.GetEntry(ctx, "hello-world", "en")
+	require.NoError(t, err)
+	require.Equal(t, "blog", entry.Collection)
+	require.Equal(t, []any{"news"}, entry.Content["tags"])
+
+	for query, want := range map[string]string{
+		"SELECT group_concat(name) FROM teams":                                             "dev-team",
+		"SELECT group_concat(name) FROM sites":                                             "local-site",
+		"SELECT group_concat(name) FROM environments":                                      "main",
+		"SELECT group_concat(code || ' ' || status, ', ' ORDER BY code DESC) FROM locales": "en active, de inactive",
+		"SELECT group_concat(key, ', ' ORDER BY key) FROM section_definitions":             "hero, text",
+		"SELECT journal_mode FROM pragma_journal_mode":                                     "wal",
+		"SELECT foreign_keys FROM pragma_foreign_keys":                                     "1",
+	} {
+		var got string
+		require.NoError(t, s.db.QueryRowContext(ctx, query).Scan(&got), query)
+		require.Equal(t, want, got, query)
+	}
+}
+
+func TestOpeningAgainChangesNothingAndFillsNothing(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "site.db")
+	s := openSite(t, path)
+	_, err := s.DeletePage(ctx, "home")
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+
+	again := openSite(t, path)
+	pages, err := again.ListPages(ctx, Query{})
+	require.NoError(t, err)
+	require.Empty(t, pages.Items, "a page that was deleted doesn't come back")
+	require.NotNil(t, pages.Items)
+}
+
+// objects counts what a file holds, past this package.
+func objects(t *testing.T, path string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	defer db.Close()
+	require.NoError(t, db.QueryRow("SELECT count(*) FROM sqlite_master").Scan(&n))
+	return n
+}
+
+func TestACancelledFirstStartLeavesNothingAndTheNextDoesItAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "site.db")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	interrupted := []migration{migrations[0], func(ctx context.Context, tx *sql.Tx, now string) error {
+		if err := firstData(ctx, tx, now); err != nil {
+			return err
+		}
+		cancel()
+		return nil
+	}}
+
+	_, err := open(ctx, path, interrupted)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Zero(t, objects(t, path))
+
+	home, err := openSite(t, path).GetPage(t.Context(), "home", "")
+	require.NoError(t, err)
+	require.Len(t, home.Sections, 1)
+}
+
+// process runs this test binary as another process.
+func process(t *testing.T, role string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), roleVar+"="+role)
+	return cmd
+}
+
+func TestAProcessThatDiesOnItsFirstStartLeavesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "site.db")
+
+	out, err := process(t, "die while filling", path).CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit, string(out))
+	require.Equal(t, 7, exit.ExitCode(), string(out))
+	require.Zero(t, objects(t, path))
+
+	_, err = openSite(t, path).GetPage(t.Context(), "home", "")
+	require.NoError(t, err)
+}
+
+func TestTwoProcessesShareOneFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "site.db") // neither process finds a file: they also create it together
+	var wg sync.WaitGroup
+	outputs, errs := make([]string, 2), make([]error, 2)
+	for i, prefix := range []string{"a", "b"} {
+		cmd := process(t, "write", path, prefix, "20")
+		wg.Go(func() {
+			out, err := cmd.CombinedOutput()
+			outputs[i], errs[i] = string(out), err
+		})
+	}
+	wg.Wait()
+	for i := range errs {
+		require.NoError(t, errs[i], outputs[i])
+	}
+	home, err := openSite(t, path).GetPage(t.Context(), "home", "")
+	require.NoError(t, err)
+	require.Len(t, home.Meta, 40, "no update is lost")
+}
+
+func TestAPathThatCantBeASiteSaysWhy(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(content), mode))
+		return path
+	}
+	readOnly := filepath.Join(dir, "read-only.db")
+	require.NoError(t, openSite(t, readOnly).Close())
+	require.NoError(t, os.Chmod(readOnly, 0o444))
+
+	foreign := filepath.Join(dir, "foreign.db")
+	db, err := sql.Open("sqlite", foreign)
+	require.NoError(t, err)
+	_, err = db.Exec("CREATE TABLE orders (id INTEGER)")
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+
+	newer := filepath.Join(dir, "newer.db")
+	s, err := open(t.Context(), newer, append(append([]migration{}, migrations...), func(context.Context, *sql.Tx, string) error { return nil }))
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+
+	for name, c := range map[string]struct{ path, says string }{
+		"empty":           {"", "is empty"},
+		"no folder":       {filepath.Join(dir, "missing", "site.db"), "create the folder first"},
+		"folder":          {dir, "is a folder; name a file in it"},
+		"below a file":    {filepath.Join(readOnly, "site.db"), "name another path"},
+		"text file":       {write("notes.txt", "these are only some notes, no database", 0o644), "is no SQLite file"},
+		"short file":      {write("short", "SQLite", 0o644), "is no SQLite file"},
+		"damaged":         {write("damaged.db", sqliteHeader+strings.Repeat("x", 4096), 0o644), "damaged or no SQLite database"},
+		"read-only":       {readOnly, "is read-only (mode 0444); make it writable"},
+		"another program": {foreign, "SQLite file of another program"},
+		"newer version":   {newer, "newer version (3, this one knows 2)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Open(t.Context(), c.path)
+			require.Nil(t, s)
+			refused(t, err, CodeStorage, c.says)
+			require.Equal(t, fault.UserFixable, fault.Of(err))
+		})
+	}
+	require.Equal(t, 1, objects(t, foreign), "another program's file stays as it was")
+}
+
+func TestAPathMayHoldCharactersThatMeanSomethingInAnAddress(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a?b#c %20é.db")
+	require.NoError(t, openSite(t, path).Close())
+	require.FileExists(t, path)
+}
+
+func TestAClosedSiteRefusesEverything(t *testing.T) {
+	s := newSite(t)
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+
+	_, err := s.GetPage(t.Context(), "home", "")
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = s.CreatePage(t.Context(), CreatePage{Name: "New"})
+	require.ErrorIs(t, err, ErrClosed)
+}
+
+func TestAnEndedContextWritesNothing(t *testing.T) {
+	s := newSite(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	_, err := s.CreatePage(ctx, CreatePage{Name: "New"})
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = s.GetPage(ctx, "home", "")
+	require.ErrorIs(t, err, context.Canceled)
+
+	_, err = s.GetPage(t.Context(), "new", "")
+	refused(t, err, CodeNotFound)
+}
+
+func TestABusyFileSaysSoAndIsWorthAnotherTry(t *testing.T) {
+	s := newSite(t)
+	other := openSite(t, s.Path())
+	tx, err := other.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer tx.Rollback()
+	s.db.SetMaxOpenConns(1) // so that the next statement sets the timeout of the connection that writes
+	_, err = s.db.ExecContext(t.Context(), "PRAGMA busy_timeout = 1")
+	require.NoError(t, err)
+
+	_, err = s.CreatePage(t.Context(), CreatePage{Name: "New"})
+	refused(t, err, CodeBusy, "locked by another process")
+	require.Equal(t, fault.Transient, fault.Of(err))
+
+	require.NoError(t, tx.Rollback())
+	_, err = s.CreatePage(t.Context(), CreatePage{Name: "New"})
+	require.NoError(t, err)
+}

@@ -1,0 +1,105 @@
+package site
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// maxSlug is the longest slug, in characters.
+const maxSlug = 120
+
+var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// Slugify derives a slug from a name: lower case, accents and other scripts written in Latin letters where that is
+// known (German, Nordic, French, Slavic, Greek, Cyrillic), a dash for everything between words, at most 120 characters.
+// A name without any such letter or digit gives "".
+func Slugify(name string) string {
+	latin := strings.Map(func(r rune) rune {
+		lower := unicode.ToLower(r)
+		if _, known := transliterated[lower]; lower > unicode.MaxASCII && !known && !unicode.Is(unicode.Mn, r) && r != '’' {
+			return ' '
+		}
+		return r
+	}, name)
+	slug := strings.Join(strings.Fields(Fold(latin)), "-")
+	if len(slug) <= maxSlug {
+		return slug
+	}
+	if i := strings.LastIndexByte(slug[:maxSlug+1], '-'); i > 0 {
+		return slug[:i]
+	}
+	return slug[:maxSlug]
+}
+
+// Fold returns text as it is compared: lower-case Latin letters and digits where they can be had, other letters as
+// they are, in words separated by single spaces. "Über uns!" folds to "ueber uns".
+func Fold(text string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range text {
+		if unicode.Is(unicode.Mn, r) || r == '\'' || r == '’' {
+			continue // a combining accent, or the apostrophe inside a word
+		}
+		r = unicode.ToLower(r)
+		latin, known := transliterated[r]
+		if !known && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			gap = b.Len() > 0
+			continue
+		}
+		if gap {
+			b.WriteByte(' ')
+			gap = false
+		}
+		if known {
+			b.WriteString(latin)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// slugFrom returns the slug to use: the given one if it follows the rules, or one derived from the name.
+func slugFrom(slug, name string) (string, error) {
+	if slug == "" {
+		if slug = Slugify(name); slug == "" {
+			return "", invalid(`give a slug of Latin letters and digits, such as "new-page"`, "no slug can be derived from the name %q", name)
+		}
+		return slug, nil
+	}
+	if len(slug) > maxSlug {
+		return "", invalid("use a shorter one", "the slug has %d characters, allowed are %d", len(slug), maxSlug)
+	}
+	if slugPattern.MatchString(slug) {
+		return slug, nil
+	}
+	hint := `use lower-case letters, digits and single dashes, such as "about-us"`
+	if better := Slugify(slug); better != "" {
+		hint = "use " + strconv.Quote(better)
+	}
+	return "", invalid(hint, "slug %q isn't allowed: only lower-case letters, digits and single dashes between them", slug)
+}
+
+// transliterated maps lower-case letters to Latin ones.
+var transliterated = func() map[rune]string {
+	table := map[rune]string{
+		'ä': "ae", 'ö': "oe", 'ü': "ue", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'å': "a", 'þ': "th", 'ð': "d", 'đ': "d", 'ł': "l", 'ħ': "h", 'ı': "i",
+		'а': "a", 'б': "b", 'в': "v", 'г': "g", 'д': "d", 'е': "e", 'ё': "e", 'ж': "zh", 'з': "z", 'и': "i", 'й': "y", 'к': "k", 'л': "l", 'м': "m",
+		'н': "n", 'о': "o", 'п': "p", 'р': "r", 'с': "s", 'т': "t", 'у': "u", 'ф': "f", 'х': "kh", 'ц': "ts", 'ч': "ch", 'ш': "sh", 'щ': "shch",
+		'ъ': "", 'ы': "y", 'ь': "", 'э': "e", 'ю': "yu", 'я': "ya", 'і': "i", 'ї': "yi", 'є': "ye", 'ґ': "g",
+		'α': "a", 'β': "v", 'γ': "g", 'δ': "d", 'ε': "e", 'ζ': "z", 'η': "i", 'θ': "th", 'ι': "i", 'κ': "k", 'λ': "l", 'μ': "m", 'ν': "n", 'ξ': "x",
+		'ο': "o", 'π': "p", 'ρ': "r", 'σ': "s", 'ς': "s", 'τ': "t", 'υ': "y", 'φ': "f", 'χ': "ch", 'ψ': "ps", 'ω': "o",
+		'ά': "a", 'έ': "e", 'ή': "i", 'ί': "i", 'ό': "o", 'ύ': "y", 'ώ': "o", 'ϊ': "i", 'ϋ': "y", 'ΐ': "i", 'ΰ': "y",
+	}
+	for plain, accented := range map[string]string{
+		"a": "àáâãāăą", "c": "çćĉċč", "d": "ď", "e": "èéêëēĕėęě", "g": "ĝğġģ", "h": "ĥ", "i": "ìíîïĩīĭį", "j": "ĵ", "k": "ķ", "l": "ĺļľ",
+		"n": "ñńņňŋ", "o": "òóôõōŏő", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťŧț", "u": "ùúûũūŭůűų", "w": "ŵ", "y": "ýÿŷ", "z": "źżž",
+	} {
+		for _, r := range accented {
+			table[r] = plain
+		}
+	}
+	return table
+}()
