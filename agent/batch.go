@@ -45,15 +45,14 @@ func (x *exec) runTogether(calls []*callRun) {
 			return
 		}
 		if x.a.quick(cr.d) {
-			cr.run(&x.runner)
-			x.flush()
+			x.runHere(cr)
 			return
 		}
 	}
 	b := &batch{x: x}
 	b.calls = append(b.room[:0], calls...)
-	x.running = b
 	x.mu.Lock()
+	x.running = b
 	b.spawn(1)
 	if len(calls) > 1 && x.parallel() > 1 {
 		x.wg.Add(1)
@@ -61,10 +60,27 @@ func (x *exec) runTogether(calls []*callRun) {
 	}
 	x.mu.Unlock()
 	x.wait(b)
+	x.mu.Lock()
 	x.running = nil
+	x.mu.Unlock()
 	if b.helpers != nil && b.helpers.Stop() {
 		x.wg.Done()
 	}
+}
+
+// runHere runs a call on the driving goroutine.
+func (x *exec) runHere(cr *callRun) {
+	x.mu.Lock()
+	x.here = cr
+	x.mu.Unlock()
+	cr.run(&x.runner)
+	x.mu.Lock()
+	x.here = nil
+	if !cr.overdue.IsZero() {
+		x.a.left.Add(-1)
+	}
+	x.mu.Unlock()
+	x.flush()
 }
 
 // A tool is quick if calls of it are: each that took less than quickTime counts one, up to mostQuick, and each that took
@@ -240,6 +256,11 @@ func (x *exec) overdueIn(b *batch) (next time.Duration, over bool) {
 // overdue notes that a call has reached its time limit. Any goroutine may call it.
 func (x *exec) overdue(c *tools.Call) {
 	x.mu.Lock()
+	if cr := x.here; cr != nil && &cr.call == c {
+		cr.overdue = time.Now()
+		x.a.left.Add(1)
+		x.a.log.Error("agent: a call of a tool that used to be quick has reached its time limit; its run goes on when it returns", "session", x.s.name, "call", c.ID, "tool", c.Name)
+	}
 	if b := x.running; b != nil {
 		for _, cr := range b.calls {
 			if &cr.call == c && cr.overdue.IsZero() {

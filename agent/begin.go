@@ -27,7 +27,7 @@ func (x *exec) begin(in *Input) (err error) {
 			return &InputError{Field: "Choice", Problem: fmt.Sprintf("there is no tool %q", in.Choice.Tool)}
 		}
 	}
-	if err := in.check(x.a.limits(in, first), true); err != nil {
+	if err := in.check(x.a.limits(in, first)); err != nil {
 		return err
 	}
 	if err := x.ctx.Err(); err != nil {

@@ -55,7 +55,7 @@ type ReasoningDelta struct{ *Delta }
 // CallBegun says that the model has begun to write a tool call, which its envelope names. Its arguments follow; whether it
 // runs is decided when the reply is complete.
 type CallBegun struct {
-	Meta
+	*Meta
 	Name string
 }
 

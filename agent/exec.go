@@ -42,16 +42,17 @@ type exec struct {
 	mode    *mode
 	step    Meta // the envelope of notes of the current model call
 	model   modelCall
-	running *batch
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
 	hold    hold                // what the host asked for
 
-	mu    sync.Mutex // guards what follows, and m while tool calls run
-	m     *Machine
-	queue []Event // recorded and not yet shown
-	wake  chan struct{}
-	errAt error // the journal refused an append: the run can't go on
+	mu      sync.Mutex // guards what follows, and m while tool calls run
+	m       *Machine
+	queue   []Event // recorded and not yet shown
+	wake    chan struct{}
+	errAt   error    // the journal refused an append: the run can't go on
+	running *batch   // the calls that run
+	here    *callRun // the call that runs on the driving goroutine
 
 	wg sync.WaitGroup // goroutines of tool calls that weren't left behind
 }
@@ -83,7 +84,9 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	x.bound.succeeded, x.bound.progress, x.bound.overdue = x.succeeded, x.progress, x.overdue
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
-		yield(nil, err)
+		if !x.left {
+			yield(nil, err)
+		}
 		return
 	}
 	defer x.close()

@@ -26,7 +26,8 @@ type Hooks struct {
 
 	// BeforeStep is called before each model call. It may change the step, or answer in the model's place.
 	BeforeStep func(ctx context.Context, s *Step) error
-	// AfterStep is called with each answer, also one that a hook gave: s.AnsweredBy says which.
+	// AfterStep is called with each answer, also one that a hook gave: s.AnsweredBy says which. The answer may be kept, and
+	// must not be changed.
 	AfterStep func(ctx context.Context, s *Step, r *provider.Response) error
 	// BeforeTool is called before the input of a call is validated, and may change it.
 	BeforeTool func(ctx context.Context, c *ToolCall) error
@@ -182,6 +183,10 @@ func (x *exec) call(h *Hooks, point string, fn func() error) (err error) {
 	switch {
 	case errors.As(err, &abort):
 		return &AbortError{Hook: h.Name, Err: abort.Err}
+	case errors.As(err, &deny) && point != "BeforeTool": // there is no call to deny: it is the run that is denied
+		return &AbortError{Hook: h.Name, Err: err}
+	case errors.As(err, &back) && point != "BeforeFinish":
+		err = fmt.Errorf("SendBack is for BeforeFinish: %w", err)
 	case errors.As(err, &deny), errors.As(err, &back), errors.As(err, &warn):
 		return err
 	}

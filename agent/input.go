@@ -55,7 +55,7 @@ func Continue(session string) Input { return Input{Session: session, goOn: true}
 const maxSession = 512
 
 // check says what is wrong with an input, regardless of its session.
-func (in *Input) check(limits Limits, newSession bool) error {
+func (in *Input) check(limits Limits) error {
 	bad := func(field, format string, args ...any) error {
 		return &InputError{Field: field, Problem: fmt.Sprintf(format, args...)}
 	}
@@ -101,9 +101,6 @@ func (in *Input) check(limits Limits, newSession bool) error {
 	}
 	if limits.MediaBytes >= 0 && media > limits.MediaBytes {
 		return &LimitError{Limit: LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media), Note: "give smaller files, or URLs"}
-	}
-	if len(in.History) > 0 && !newSession {
-		return bad("History", "session %q has a conversation already", in.Session)
 	}
 	switch in.Choice.Mode {
 	case provider.ChooseAuto, provider.ChooseNone, provider.ChooseRequired, provider.ChooseTool:

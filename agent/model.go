@@ -115,8 +115,12 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		x.failed(err)
 		return
 	}
-	mc.c.Fill(&mc.resp)
-	x.reply(&mc.resp, mc.resp.Usage, step)
+	resp := &mc.resp
+	if step != nil { // hooks may keep it
+		resp = new(provider.Response)
+	}
+	mc.c.Fill(resp)
+	x.reply(resp, resp.Usage, step)
 }
 
 // body returns the body of the loop over a provider's chunks. Text comes first, since most chunks are text. It is a func
@@ -174,9 +178,9 @@ func (x *exec) takeOther(c *provider.Chunk) bool {
 // beginCall names a call as soon as it begins. Its name is the one that the reply will have.
 func (x *exec) beginCall(c *provider.Chunk) {
 	mc := &x.model
-	note := &CallBegun{Meta: Meta{Origin: x.origin, Step: x.step.Step, Call: x.nameCall(len(mc.names))}, Name: c.Name}
-	mc.open = append(mc.open, openID{c.Index, &note.Meta})
-	x.show(note)
+	meta := &Meta{Origin: x.origin, Step: x.step.Step, Call: x.nameCall(len(mc.names))}
+	mc.open = append(mc.open, openID{c.Index, meta})
+	x.show(CallBegun{Meta: meta, Name: c.Name})
 }
 
 // nameCall returns the name of the nth call of the reply under way.
@@ -232,11 +236,6 @@ func (x *exec) answered(step *Step) {
 
 // reply records a complete answer.
 func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) {
-	if err := x.afterStep(step, resp); err != nil {
-		x.cancel(err)
-		x.failed(err)
-		return
-	}
 	if x.a.cfg.Redact != nil {
 		resp.Parts = x.redactParts(resp.Parts)
 	}
@@ -246,6 +245,11 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 			p.Call.ProviderID, p.Call.ID = p.Call.ID, x.nameCall(n)
 			n++
 		}
+	}
+	if err := x.afterStep(step, resp); err != nil {
+		x.cancel(err)
+		x.failed(err)
+		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

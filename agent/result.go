@@ -78,10 +78,10 @@ func (m *Machine) result(status Status, code string, reason error) *Result {
 var (
 	ErrCutAnswer = errors.New("agent: the answer was cut at the model's output limit; raise Config.MaxOutput or ask for less")
 	ErrFiltered  = errors.New("agent: the answer was refused, or cut by a content filter")
-	ErrAbandoned = errors.New("agent: the consumer left the stream")
-	errStopped   = errors.New("agent: the run was stopped by its host")
-	errCancelled = errors.New("agent: the run was cancelled by its host")
-	errPaused    = errors.New("agent: the run was paused by its host")
+	ErrAbandoned = fault.New(fault.None, "agent: the consumer left the stream")
+	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
+	errCancelled = fault.New(fault.None, "agent: the run was cancelled by its host")
+	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
 )
 
 // A StopError says why a run was stopped.

@@ -52,6 +52,7 @@ type mail struct {
 	what    string // one of the mail kinds
 	text    string
 	receipt *Receipt
+	posted  bool // it is in the journal's inbox
 }
 
 // The kinds of mail, also as items of a journal's inbox.
@@ -167,52 +168,66 @@ func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, 
 }
 
 // readMail takes what was sent to the run, at a point where nothing is under way. Messages are delivered only between
-// steps, when no call is open; until then they wait.
+// steps, when no call is open; until then they wait where they are.
 func (x *exec) readMail() {
-	between := x.m.s.Run.Stage != stageActing
-	var keep, deliver []mail
-	x.a.mu.Lock()
-	all := x.s.mail
-	x.s.mail = nil
-	x.a.mu.Unlock()
-	all = append(all, x.takeInbox()...)
-	for _, m := range all {
-		switch {
-		case m.what == mailStop, m.what == mailCancel:
-			x.hold = holdStop
-		case m.what == mailPause && x.hold == holdNone:
-			x.hold = holdPause
-		case m.what == mailMode:
-			x.setMode(m.text, "set by the host")
-		case m.what == mailSteer && between && x.m.s.Run.Final == "":
-			deliver = append(deliver, m)
-			continue
-		case m.what == mailSteer:
-			keep = append(keep, m)
+	r := x.m.s.Run
+	between := (r.Stage == stageReady || r.Stage == stageSaid) && r.Final == ""
+	var steer []mail
+	for _, m := range append(x.takeMail(), x.inbox()...) {
+		if m.what == mailSteer {
+			steer = append(steer, m)
 			continue
 		}
+		if m.posted && !x.acknowledge(m.id) {
+			continue
+		}
+		switch m.what {
+		case mailStop, mailCancel:
+			x.hold = holdStop
+		case mailPause:
+			if x.hold == holdNone {
+				x.hold = holdPause
+			}
+		case mailMode:
+			x.setMode(m.text, "set by the host")
+		}
 	}
-	if x.hold != holdNone {
-		keep, deliver = append(keep, deliver...), nil
-	}
-	for i := range deliver {
-		m := &deliver[i]
-		x.mu.Lock()
-		err := x.recordLocked(nil, Steered{Meta: x.stamp(0, ""), ID: m.id, Message: provider.User(m.text)})
-		x.mu.Unlock()
-		m.settle(x.m.stepNumber()+1, err)
+	for _, m := range steer {
+		switch {
+		case between && x.hold == holdNone:
+			x.deliver(m)
+		case !m.posted:
+			x.a.mu.Lock()
+			x.s.mail = append(x.s.mail, m)
+			x.a.mu.Unlock()
+		}
 	}
 	x.flush()
-	if len(keep) > 0 {
-		x.a.mu.Lock()
-		x.s.mail = append(keep, x.s.mail...)
-		x.a.mu.Unlock()
-	}
 }
 
-// takeInbox takes what other processes have posted. An item leaves the inbox in an append of its own, before what it asks
-// for is done: a crash in between loses a message, and never delivers it twice.
-func (x *exec) takeInbox() []mail {
+// deliver adds a message to the conversation. One from the inbox leaves it in the same append.
+func (x *exec) deliver(m mail) {
+	var taken []string
+	if m.posted {
+		taken = []string{m.id}
+	}
+	x.mu.Lock()
+	err := x.recordLocked(taken, Steered{Meta: x.stamp(0, ""), ID: m.id, Message: provider.User(m.text)})
+	x.mu.Unlock()
+	m.settle(x.m.stepNumber()+1, err)
+}
+
+// takeMail returns what came from this process.
+func (x *exec) takeMail() []mail {
+	x.a.mu.Lock()
+	defer x.a.mu.Unlock()
+	all := x.s.mail
+	x.s.mail = nil
+	return all
+}
+
+// inbox returns what other processes have posted, and leaves it there.
+func (x *exec) inbox() []mail {
 	store := x.a.cfg.Journal
 	if store == nil || x.errAt != nil {
 		return nil
@@ -228,18 +243,22 @@ func (x *exec) takeInbox() []mail {
 	}
 	var out []mail
 	for _, it := range items {
-		var text string
-		if json.Unmarshal(it.Data, &text) != nil {
-			continue
-		}
-		out = append(out, mail{id: it.ID, what: it.Kind, text: text})
-		app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Taken: []string{it.ID}}
-		if err := store.Append(x.jctx, app); err != nil {
-			x.a.log.WarnContext(x.ctx, "agent: clearing the inbox", "session", x.s.name, "error", err)
-			return out[:len(out)-1]
+		m := mail{id: it.ID, what: it.Kind, posted: true}
+		if json.Unmarshal(it.Data, &m.text) == nil {
+			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// acknowledge takes an item out of the inbox before what it asks for is done.
+func (x *exec) acknowledge(id string) bool {
+	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Taken: []string{id}}
+	if err := x.a.cfg.Journal.Append(x.jctx, app); err != nil {
+		x.a.log.WarnContext(x.ctx, "agent: clearing the inbox", "session", x.s.name, "error", err)
+		return false
+	}
+	return true
 }
 
 // obey does what the host asked for.
