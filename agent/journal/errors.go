@@ -27,6 +27,7 @@ func (e *ConflictError) Stale() bool {
 	return e.Fence != e.HaveFence || e.Fence != 0 && e.Owner == ""
 }
 
+// Error says what was expected and what the session has.
 func (e *ConflictError) Error() string {
 	switch {
 	case !e.Stale():
@@ -48,6 +49,7 @@ type HeldError struct {
 	Until   time.Time // when to try again, by the store's clock
 }
 
+// Error names the session, who leases it, and until when.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("journal: session %q is leased by %q until %s", e.Session, e.Owner, e.Until.Format(time.RFC3339Nano))
 }
@@ -59,6 +61,7 @@ type PostedError struct {
 	Taken   bool // the one that came first was taken already, it doesn't wait in the inbox
 }
 
+// Error names the item and says where it is.
 func (e *PostedError) Error() string {
 	where := "is in the inbox"
 	if e.Taken {
@@ -74,6 +77,7 @@ type PrunedError struct {
 	UpTo    uint64 // reading after this number works
 }
 
+// Error says what was asked for and what is gone.
 func (e *PrunedError) Error() string {
 	return fmt.Sprintf("journal: session %q: can't read after record %d, records up to %d were pruned", e.Session, e.After, e.UpTo)
 }
@@ -84,6 +88,7 @@ type InvalidError struct {
 	Problem string // what is wrong with it, and what would do
 }
 
+// Error names the field and says what would do.
 func (e *InvalidError) Error() string { return "journal: " + e.Field + " " + e.Problem }
 
 // Unclear reports whether err, from a method that changes a store, leaves open whether the change was made: it is an error, and none of

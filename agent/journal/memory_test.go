@@ -22,13 +22,13 @@ func TestALeaseEndsAtItsVeryEnd(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, first.Until.Equal(time.Now().Add(time.Minute)))
 
-		time.Sleep(time.Minute - 1)
+		<-time.After(time.Minute - 1)
 		_, err = m.Lease(t.Context(), "s", "b", time.Minute)
 		var held *journal.HeldError
 		require.ErrorAs(t, err, &held)
 		require.Equal(t, first.Until, held.Until)
 
-		time.Sleep(1)
+		<-time.After(time.Nanosecond)
 		second, err := m.Lease(t.Context(), "s", "b", time.Minute)
 		require.NoError(t, err)
 		require.Greater(t, second.Fence, first.Fence)
@@ -40,11 +40,11 @@ func TestARenewalCountsFromNow(t *testing.T) {
 		m := journal.NewMemory()
 		l, err := m.Lease(t.Context(), "s", "a", time.Minute)
 		require.NoError(t, err)
-		time.Sleep(45 * time.Second)
+		<-time.After(45 * time.Second)
 		l, err = m.Renew(t.Context(), l, time.Minute)
 		require.NoError(t, err)
 		require.True(t, l.Until.Equal(time.Now().Add(time.Minute)))
-		time.Sleep(30 * time.Second) // past the first end
+		<-time.After(30 * time.Second) // past the first end
 		_, err = m.Lease(t.Context(), "s", "b", time.Minute)
 		var held *journal.HeldError
 		require.ErrorAs(t, err, &held)
@@ -55,7 +55,7 @@ func TestUpdatedIsTheTimeOfTheLastAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := journal.NewMemory()
 		for after := range uint64(3) {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			require.NoError(t, m.Append(t.Context(), appendOne("s", after)))
 			h, err := m.Head(t.Context(), "s")
 			require.NoError(t, err)

@@ -2,9 +2,12 @@
 // of C typed tool calls ({"a":1,"b":2} in 4 deltas each), then N chunks of text of 20 bytes. A module of its own keeps the
 // peer out of Pawl's dependencies.
 //
-// Run it with
+// Its tests assert counts: allocations, as a share of the peer's and as they grow with the steps, and the memory of a run
+// that is held open. Times are printed as shares of the peer's, since they mean little by themselves:
 //
-//	go test -bench . -benchtime 300x -count 5
+//	go test -run TestTimes -shares 5
 //
-// and read ratios rather than times: TestShares prints them.
+// The benchmarks are for profiles:
+//
+//	go test -bench . -benchtime 300x -cpuprofile cpu.out
 package bench

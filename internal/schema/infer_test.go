@@ -18,10 +18,12 @@ func (colour) JSONSchema() json.RawMessage {
 	return json.RawMessage(`{"type": "string", "enum": ["red", "green"], "default": "red"}`)
 }
 
+//lint:ignore U1000 a type with a marshaler says nothing by its fields
 type point struct{ x, y int }
 
 func (point) MarshalJSON() ([]byte, error) { return []byte(`[0,0]`), nil }
 
+//lint:ignore U1000 as above
 type described struct{ v int }
 
 func (*described) JSONSchema() json.RawMessage  { return json.RawMessage(`{"type":"integer"}`) }
@@ -78,7 +80,8 @@ func TestAStructBecomesAClosedObjectInFieldOrder(t *testing.T) {
 		Table map[string]int `json:"table"`
 		Free  any            `json:"free"`
 		Skip  chan int       `json:"-"`
-		Dash  string         `json:"-,"`
+		//lint:ignore SA5008 this is how a field is named "-"
+		Dash  string `json:"-,"`
 		Plain string
 		inner int
 	}{}, object(`"zeta":{"type":"string","description":"the last letter but <one>"},"alpha":{"type":"integer"},`+

@@ -317,7 +317,8 @@ func TestACancelledContextTakesNoStep(t *testing.T) {
 
 func TestAStepIsTakenWhenTheRangeBegins(t *testing.T) {
 	m := providertest.Script(providertest.Say("first"), providertest.Say("second"))
-	a, b := m.Stream(t.Context(), ask("a")), m.Stream(nil, ask("b")) //nolint:staticcheck // nil is taken as Background
+	//lint:ignore SA1012 nil is taken as Background
+	a, b := m.Stream(t.Context(), ask("a")), m.Stream(nil, ask("b"))
 	rb, err := provider.CollectSeq(b)
 	require.NoError(t, err)
 	require.Equal(t, "first", rb.Text())

@@ -1,0 +1,182 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Modules of others.
+const (
+	backoff      = "github.com/cenkalti/backoff/v4"
+	leaks        = "go.uber.org/goleak"
+	infer        = "github.com/google/jsonschema-go"
+	validate     = "github.com/santhosh-tekuri/jsonschema/v5"
+	xsync        = "golang.org/x/sync"
+	sqlite       = "modernc.org/sqlite"
+	testify      = "github.com/stretchr/testify"
+	journaltest  = "agent/journal/journaltest"
+	providertest = "provider/providertest"
+)
+
+const (
+	programs   = "examples/..." // the row of all packages there
+	everything = "..."          // of this module
+)
+
+// A row says what the files of a package may import besides the standard library.
+type row struct {
+	own   []string // packages of this module
+	third []string // modules of others
+	tests []string // modules of others that its tests compare it with
+}
+
+// rows is the order of the packages: nothing reaches up. Some of those named are still to come.
+var rows = map[string]row{
+	".":                {}, // documentation; its example uses what it likes
+	"circuit/fault":    {},
+	"circuit":          {own: []string{"circuit/fault"}},
+	"ratelimit":        {own: []string{"circuit/fault"}},
+	"provider":         {own: []string{"circuit/fault"}},
+	"stream":           {own: []string{"provider", "circuit/fault"}},
+	"stream/sse":       {own: []string{"provider", "circuit/fault"}},
+	"stream/uimessage": {own: []string{"provider", "circuit/fault"}},
+	"agent/journal":    {},
+	journaltest:        {own: []string{"agent/journal"}},
+	"internal/schema":  {own: []string{"circuit/fault"}, third: []string{validate, infer}},
+	"tools":            {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate, infer}},
+	"memory":           {own: []string{"provider", "stream", "circuit/fault"}},
+	"provider/guard":   {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
+	providertest:       {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
+	"agent": {
+		own: []string{"agent/journal", "circuit", "circuit/fault", "internal/schema", "memory", "provider", "provider/guard",
+			"ratelimit", "stream", "tools"},
+		third: []string{xsync},
+	},
+	"internal/rules": {},
+	programs:         {own: []string{everything}, third: []string{sqlite, xsync}},
+}
+
+// inTests is what test files may import as well.
+var inTests = row{own: []string{journaltest, providertest}, third: []string{testify, leaks}}
+
+// TestImports looks at every file, whatever platform it is for.
+func TestImports(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if f.nested() {
+			continue
+		}
+		pkg := f.dir()
+		allowed, ok := rows[pkg]
+		if strings.HasPrefix(pkg, "examples/") {
+			allowed, ok = rows[programs]
+		}
+		if !ok {
+			t.Errorf("%s: the package %s has no row: add one to rows, which says what it may import", f.path, pkg)
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			if !allowed.permits(name) && !(f.test() && allowed.permitsTests(pkg, name)) {
+				t.Errorf("%s imports %s, which the row of %s doesn't allow", f.path, name, pkg)
+			}
+		}
+	}
+}
+
+// permits reports whether a file may import name.
+func (r row) permits(name string) bool {
+	if first, _, _ := strings.Cut(name, "/"); !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	if own, ok := ownPackage(name); ok {
+		return slices.Contains(r.own, own) || slices.Contains(r.own, everything)
+	}
+	return slices.ContainsFunc(r.third, func(m string) bool { return name == m || strings.HasPrefix(name, m+"/") })
+}
+
+// permitsTests reports whether a test file of pkg may import name besides.
+func (r row) permitsTests(pkg, name string) bool {
+	own, ok := ownPackage(name)
+	return ok && (own == pkg || pkg == ".") || inTests.permits(name) || row{third: r.tests}.permits(name)
+}
+
+// ownPackage returns where a package of this module is, from the root.
+func ownPackage(name string) (dir string, ok bool) {
+	if name == module {
+		return ".", true
+	}
+	return strings.CutPrefix(name, module+"/")
+}
+
+// TestRowsPointDown finds two packages that may import each other, by whatever way.
+func TestRowsPointDown(t *testing.T) {
+	var reach func(from, to string, seen map[string]bool) bool
+	reach = func(from, to string, seen map[string]bool) bool {
+		for _, next := range rows[from].own {
+			if next == to {
+				return true
+			}
+			if !seen[next] {
+				seen[next] = true
+				if reach(next, to, seen) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for pkg := range rows {
+		require.False(t, reach(pkg, pkg, map[string]bool{}), "%s may import itself by way of others", pkg)
+	}
+}
+
+// TestAMinimalProgramCompilesFourModulesAtMost counts what a user of the library's core takes in.
+func TestAMinimalProgramCompilesFourModulesAtMost(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Module",
+		module+"/agent", module+"/tools", module+"/"+providertest)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	modules := make(map[string]bool)
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath string
+			Module     *struct{ Path string }
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.Module != nil {
+			modules[p.Module.Path] = true
+		}
+	}
+	require.True(t, modules[module], "go list names no module")
+	delete(modules, module)
+	found := slices.Sorted(maps.Keys(modules))
+	t.Log(found)
+	require.Subset(t, []string{validate, infer, xsync, backoff}, found)
+}
+
+// TestTheModuleAsksForThisGo keeps the version of Go that users need where it is said.
+func TestTheModuleAsksForThisGo(t *testing.T) {
+	for _, f := range repository(t) {
+		if f.path == "go.mod" {
+			require.Regexp(t, `(?m)^go 1\.26(\.0)?$`, f.text)
+			return
+		}
+	}
+	t.Error("there is no go.mod")
+}
