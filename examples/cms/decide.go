@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+)
+
+// explain prints what is waited for, and what to type to decide.
+func (p *program) explain(pending []agent.Pause) {
+	for i := range pending {
+		pause := &pending[i]
+		if p.asked != pause.ID {
+			p.describe(pause)
+		}
+		base := fmt.Sprintf("  %s -db %s -resume %s -id %s -decide", self(), quoted(p.db), quoted(p.session), pause.ID)
+		p.out.line("To go on, one of:")
+		for _, choice := range choices(pause) {
+			switch choice.decide {
+			case "reject":
+				p.out.line(`%s reject -reason "why"`, base)
+			case "suggest":
+				p.out.line(`%s suggest -reason "what to do instead"`, base)
+			case "edit":
+				input := string(pause.Call.Input)
+				if input == "" {
+					input = "{}"
+				}
+				p.out.line("%s edit -input %s", base, quoted(input))
+			case "answer":
+				p.out.line(`%s answer -input '"what it did"'`, base)
+			default:
+				p.out.line("%s %s", base, choice.decide)
+			}
+		}
+	}
+}
+
+// describe prints a pause: what is wanted, and why somebody is asked.
+func (p *program) describe(pause *agent.Pause) {
+	title := map[agent.PauseKind]string{
+		agent.PauseApproval: "Approval needed", agent.PauseInDoubt: "Nobody knows how this call ended", agent.PauseCorrection: "This call doesn't fit",
+	}[pause.Kind]
+	if title == "" {
+		title = "Waiting (" + string(pause.Kind) + ")"
+	}
+	p.out.line("%s: %s", p.out.paint(bold, title), pause.Call.Name)
+	p.out.line("  why:   %s", pause.Reason)
+	if pause.Risk != "" {
+		p.out.line("  risk:  %s", pause.Risk)
+	}
+	if !pause.Expires.IsZero() {
+		p.out.line("  until: %s", pause.Expires.Local().Format(time.TimeOnly))
+	}
+	p.out.line("  input: %s", indented(pause))
+}
+
+// indented returns a pause's input to be read.
+func indented(pause *agent.Pause) string {
+	if pause.Call.Invalid != "" {
+		return pause.Call.Invalid
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, pause.Call.Input, "         ", "  ") != nil {
+		return string(pause.Call.Input)
+	}
+	return b.String()
+}
+
+// A choice is one of the things that can be decided.
+type choice struct{ key, decide, label string }
+
+// choices returns what can be decided on a pause.
+func choices(pause *agent.Pause) []choice {
+	reject, suggest, edit := choice{"r", "reject", "[r]eject"}, choice{"s", "suggest", "[s]uggest something else"}, choice{"e", "edit", "[e]dit"}
+	switch pause.Kind {
+	case agent.PauseApproval:
+		all := []choice{{"a", "approve", "[a]pprove"}, reject, suggest, edit}
+		if pause.Always {
+			all = append(all, choice{"A", "always", "[A]lways approve this tool here"})
+		}
+		return all
+	case agent.PauseInDoubt:
+		return []choice{{"a", "approve", "[a] run it again"}, {"r", "reject", "[r] let it be"}, {"w", "answer", "[w] say what it did"}}
+	case agent.PauseCorrection:
+		return []choice{edit, reject, suggest}
+	}
+	return []choice{{"w", "answer", "[w] answer"}, reject}
+}
+
+// decideAll gets a decision on each pause: from -yes, or from whoever is there. It returns none if nobody is.
+func (p *program) decideAll(pending []agent.Pause) ([]agent.Decision, error) {
+	var all []agent.Decision
+	for i := range pending {
+		pause := &pending[i]
+		switch {
+		case p.yes && pause.Kind == agent.PauseApproval:
+			all = append(all, agent.Approve(pause.ID).By(p.by+" (-yes)"))
+		case p.person:
+			d, err := p.ask(pause)
+			if errors.Is(err, io.EOF) {
+				return nil, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, d.By(p.by))
+		default:
+			return nil, nil
+		}
+	}
+	return all, nil
+}
+
+// ask asks for a decision until there is one that can be taken.
+func (p *program) ask(pause *agent.Pause) (agent.Decision, error) {
+	p.describe(pause)
+	p.asked = pause.ID
+	var labels []string
+	for _, c := range choices(pause) {
+		labels = append(labels, c.label)
+	}
+	for {
+		said, err := p.read(strings.Join(labels, ", ") + ": ")
+		if err != nil {
+			return agent.Decision{}, err
+		}
+		d, ok, err := p.chosen(pause, said)
+		if err != nil || ok {
+			return d, err
+		}
+	}
+}
+
+// chosen makes a decision of what was typed; ok is false if it was none.
+func (p *program) chosen(pause *agent.Pause, said string) (d agent.Decision, ok bool, err error) {
+	decide := ""
+	for _, c := range choices(pause) {
+		if said == c.key || strings.EqualFold(said, c.decide) {
+			decide = c.decide
+			break
+		}
+	}
+	more := func(prompt string) string {
+		var text string
+		text, err = p.read(prompt)
+		return text
+	}
+	switch decide {
+	case "approve":
+		return agent.Approve(pause.ID), true, nil
+	case "always":
+		return agent.AllowAlways(pause.ID), true, nil
+	case "reject":
+		reason := more("Why? (may stay empty) ")
+		return agent.Reject(pause.ID, reason), true, err
+	case "suggest":
+		instead := more("What should be done instead? ")
+		return agent.Suggest(pause.ID, instead), instead != "", err
+	case "edit":
+		input := []byte(more("New input, as JSON in one line: "))
+		if err != nil {
+			return d, false, err
+		}
+		fit, problem := p.agent.Tools().Fit(pause.Call.Name, input)
+		if problem != nil {
+			p.out.line("That doesn't fit: %v", problem)
+			return d, false, nil
+		}
+		return agent.Edit(pause.ID, fit), true, nil
+	case "answer":
+		text := more("What did it do? ")
+		return agent.Answer(pause.ID, text), text != "", err
+	}
+	p.out.line("Type one of the letters.")
+	return d, false, nil
+}
+
+// read prints a prompt and reads a line. At the end of the input it returns io.EOF.
+func (p *program) read(prompt string) (string, error) {
+	p.out.endLine()
+	p.out.print(prompt)
+	line, err := p.in.ReadString('\n')
+	if err != nil && line == "" {
+		p.out.endLine()
+		return "", err
+	}
+	p.out.open = false // whoever typed it ended the line
+	return strings.TrimSpace(line), nil
+}

@@ -1,0 +1,54 @@
+// The program cms is an agent that looks after a small website in a SQLite file. It needs no key: the model is built in.
+//
+//	go run ./examples/cms -p "Create an About page with a hero section titled Hello"
+//	go run ./examples/cms
+//
+// Without -p it asks for requests until /quit. The content is in cms.db in the working directory (see -db), and what the
+// agent did, with all that waits for a decision, in cms.runs.db beside it. Both survive the program.
+//
+// # What the built-in model understands
+//
+// It is plain Go and no language model. X and Y are names, slugs, or something like them:
+//
+//	create a page called X [with a hero|text section [titled T] [saying B]] [with slug S] [with description D]
+//	list pages | sections | collections | entries [of C]
+//	show X | show entry X | preview X | find X
+//	rename X to Y | change the slug of X to S | set the description of X to D
+//	delete X
+//	add a hero|text section to X [titled T] [saying B]
+//	remove | hide | publish the hero section on X
+//	set the title of the hero on X to T     (also: subtitle, button text, heading, body)
+//	write a blog entry titled X [saying B] | set the body of the entry X to B
+//	help
+//
+// Several requests may follow each other: "create a page called News, then preview it".
+//
+// # Approvals
+//
+// Deleting a page, removing a section and changing an address ask a person. In a terminal the program asks right away, and
+// an answer has two minutes (-expires). Without a terminal it prints what it wants to do, how to decide, and ends with
+// status 3; the decision may come later, from another process:
+//
+//	go run ./examples/cms -resume SESSION -decide approve
+//
+// A run whose program was killed goes on where it was, without doing anything twice:
+//
+//	go run ./examples/cms -continue -session SESSION
+//
+// # Modes
+//
+//	cms-crud   everything, 10 model calls (the default)
+//	architect  reads, and checks plans on a copy of the site, 6 calls
+//	debug      reads, and makes a single write a run, 4 calls
+//	ask        reads, 6 calls
+//
+// # Exit status
+//
+//	0  the run completed
+//	1  it failed
+//	2  what was asked for can't be taken: a flag, or a decision that is unknown, used or too late
+//	3  it waits for a decision
+//	4  it was stopped: by a limit, or by Ctrl-C
+//
+// These are a built program's; "go run" prints them and ends with 1 itself.
+package main

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+var updateGolden = flag.Bool("update", false, "write the golden files anew")
+
+// changing is what differs from start to start.
+var changing = []struct {
+	re   *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile(`in (under )?[0-9.]+(ms|s)\b`), "in 1ms"},
+	{regexp.MustCompile(`until: \d\d:\d\d:\d\d`), "until: 12:00:00"},
+	{regexp.MustCompile(`(pg|sec|ent)_[a-z0-9]{8,}`), "${1}_x"},
+	{regexp.MustCompile(`content: .*`), "content: cms.db"},
+	{regexp.MustCompile(`-db \S+`), "-db cms.db"},
+	{regexp.MustCompile(`\bp-[a-z0-9]{20,}`), "p-x"},
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	for _, c := range changing {
+		got = c.re.ReplaceAllString(got, c.with)
+	}
+	path := filepath.Join("testdata", name)
+	if *updateGolden {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func TestADialogueReadsLikeThis(t *testing.T) {
+	b := newBench(t)
+	o := b.run(strings.Join([]string{
+		"/help",
+		"Create an About page with a hero section titled Hello",
+		"Create an About page with a hero section titled Hello",
+		"preview it",
+		"delete the page about-2",
+		"x",       // no such letter
+		"e",       // edit
+		"{",       // no JSON
+		"e",       // again
+		`{"p":1}`, // doesn't fit
+		"r",
+		"I like it.",
+		"change the slug of about-2 to old-about",
+		"s",
+		`rename about-2 to "Old about"`,
+		"change the slug of about-2 to old",
+		"A",
+		"change the slug of old to older",
+		"delete older",
+		"a",
+		"/mode ask",
+		"delete About",
+		"/mode fast",
+		"/mode",
+		"/pages",
+		"/nope",
+		"",
+		"/quit",
+		"list pages",
+	}, "\n"), "-session", "s-golden")
+	require.Equal(t, exitOK, o.status, o.err)
+	require.Empty(t, o.err)
+	golden(t, "dialogue.golden", o.out)
+	require.Equal(t, []string{"about", "home"}, b.pages())
+}
+
+func TestTheEndOfTheInputEndsTheProgram(t *testing.T) {
+	b := newBench(t)
+	require.Equal(t, exitOK, b.run("").status)
+	require.Equal(t, exitOK, b.run("list pages").status, "also without a line break")
+	o := b.run("delete Home\n", "-session", "s")
+	require.Equal(t, exitWaiting, o.status, "nobody is there to decide")
+	require.Equal(t, 1, strings.Count(o.out, "Approval needed"))
+	require.Contains(t, o.out, "-resume s -id ")
+	require.Equal(t, []string{"home"}, b.pages())
+}
+
+func TestAWaitingSessionIsTakenUpAtTheStart(t *testing.T) {
+	b := newBench(t)
+	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
+	o := b.run("", "-session", "s")
+	require.Equal(t, exitWaiting, o.status)
+	o = b.run("a\nlist pages\n", "-session", "s")
+	require.Equal(t, exitOK, o.status, o.err)
+	require.Contains(t, o.out, "This session waits for a decision.")
+	require.Contains(t, o.out, `I deleted the page "Home"`)
+	require.Contains(t, o.out, "There are 0 pages:")
+}
+
+func TestAnInterruptedSessionIsTakenUpAtTheStart(t *testing.T) {
+	b := newBench(t)
+	b.hold("✓ ok", "-session", "s", "-p", about).kill()
+	b.leaseEnds()
+	o := b.run("", "-session", "s")
+	require.Equal(t, exitOK, o.status, o.err)
+	require.Contains(t, o.out, "The last run of this session was interrupted. It goes on.")
+	require.Contains(t, o.out, `The page "About" stands at /about`)
+}
+
+func TestWhoDecidesTooLateIsToldAndTheRunGoesOn(t *testing.T) {
+	b := newBench(t)
+	o := b.run("delete Home\na\nlist pages\n", "-expires", "1ns")
+	require.Equal(t, exitOK, o.status, o.err)
+	require.Contains(t, o.out, "That came too late: the approval has expired.")
+	require.Contains(t, o.out, "nobody approved it in time")
+	require.Contains(t, o.out, "There is 1 page:")
+}
+
+func TestACallInDoubtIsDecidedInADialogue(t *testing.T) {
+	b := newBench(t)
+	b.hold("→ cms.createPage", "-session", "s", "-p", about).kill()
+	b.leaseEnds()
+	o := b.run("e\nw\nit was created\n", "-session", "s")
+	require.Equal(t, exitOK, o.status, o.err)
+	require.Contains(t, o.out, "[a] run it again, [r] let it be, [w] say what it did: ")
+	require.Contains(t, o.out, "Type one of the letters.")
+	require.Contains(t, o.out, `The page "About": it was created`)
+	require.Equal(t, []string{"home"}, b.pages())
+}
+
+func TestACallThatTheModelCantGetRightIsPutBeforeAPerson(t *testing.T) {
+	b := newBench(t)
+	p, out := b.program(t, "a\ne\n{\"name\":\"Right\"}\n", "-session", "s")
+	bad := providertest.Call("cms.createPage", map[string]any{"title": "Right"})
+	m := providertest.Script(bad, bad, bad, providertest.Say("Done."))
+	var err error
+	p.agent, err = newAgent(m, p.site, p.store, 0, nil)
+	require.NoError(t, err)
+	res, err := p.carryOut(t.Context(), prompt(p, "create it"))
+	require.NoError(t, err)
+	require.Equal(t, agent.Completed, res.Status)
+	require.Contains(t, out.String(), "This call doesn't fit: cms.createPage")
+	require.Contains(t, out.String(), "Type one of the letters.", "what doesn't fit can't be approved")
+	require.Equal(t, []string{"home", "right"}, b.pages())
+	m.AssertDone(t)
+}
+
+func TestWithYesADialogueAsksNothing(t *testing.T) {
+	b := newBench(t)
+	o := b.run("delete Home\n", "-yes")
+	require.Equal(t, exitOK, o.status)
+	require.NotContains(t, o.out, "[a]pprove")
+	require.Empty(t, b.pages())
+}
+
+// A watched is an output that does something once it has shown a text.
+type watched struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	at   string
+	then func()
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.buf.Write(b)
+	w.look()
+	return n, err
+}
+
+// watch calls then once the output has shown a text.
+func (w *watched) watch(at string, then func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at, w.then = at, then
+	w.look()
+}
+
+func (w *watched) look() {
+	if w.at != "" && strings.Contains(w.buf.String(), w.at) {
+		w.at = ""
+		w.then()
+	}
+}
+
+// String returns what was written so far.
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
+
+// program opens a program without starting it.
+func (b *bench) program(t *testing.T, stdin string, args ...string) (*program, *watched) {
+	t.Helper()
+	o, err := parseOptions(append([]string{"-db", b.db, "-by", "ann"}, args...), io.Discard)
+	require.NoError(t, err)
+	out := &watched{}
+	p := &program{options: o, in: bufio.NewReader(strings.NewReader(stdin)), out: newScreen(out), err: out, person: true}
+	require.NoError(t, p.open(t.Context()))
+	t.Cleanup(func() { require.NoError(t, p.close()) })
+	return p, out
+}
+
+func prompt(p *program, text string) agent.Input {
+	return agent.Input{Session: p.session, Prompt: text, Interactive: true}
+}
+
+func withCancel(t *testing.T) (context.Context, context.CancelFunc) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	return ctx, cancel
+}

@@ -1,0 +1,40 @@
+package cmstools_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// What a model reads of a call that can't work says what would.
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "cmstools")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	s, err := site.Open(ctx, filepath.Join(dir, "site.db"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	registry, err := tools.NewRegistry(cmstools.All(s)...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	create, _ := registry.Lookup(cmstools.CreatePage)
+	out := new(tools.Runner).Execute(ctx, create, &tools.Call{Input: json.RawMessage(`{"name":"Home"}`)})
+	fmt.Println(out.Status)
+	fmt.Println(out.Parts[0].Text)
+	// Output:
+	// failed
+	// slug "home" exists already (page "Home", id pg_home); use another slug such as "home-2", or update that page
+}

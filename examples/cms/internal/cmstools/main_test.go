@@ -1,0 +1,79 @@
+package cmstools
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A bench is a new site and its tools.
+type bench struct {
+	t testing.TB
+	*site.Site
+	reg *tools.Registry
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	s, err := site.Open(context.Background(), filepath.Join(t.TempDir(), "site.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	reg, err := tools.NewRegistry(All(s)...)
+	require.NoError(t, err)
+	return &bench{t, s, reg}
+}
+
+// admit judges a call in a mode.
+func (b *bench) admit(mode, tool, input string) (*tools.Call, tools.Admission) {
+	b.t.Helper()
+	c := &tools.Call{Name: tool, Input: json.RawMessage(input), Mode: mode}
+	a, err := b.reg.Admit(b.t.Context(), c, nil, nil, []tools.Policy{OneWrite})
+	require.NoError(b.t, err)
+	return c, a
+}
+
+// call runs a tool as if a person had approved it.
+func (b *bench) call(tool, input string) tools.Outcome {
+	b.t.Helper()
+	mode := CRUD
+	if tool == ValidatePlan {
+		mode = Architect
+	}
+	c, a := b.admit(mode, tool, input)
+	if a.Refused != nil {
+		return *a.Refused
+	}
+	if out := b.reg.Recheck(b.t.Context(), c, nil); out != nil {
+		return *out
+	}
+	return new(tools.Runner).Execute(b.t.Context(), a.Definition, c)
+}
+
+// ok runs a tool, requires success, and decodes what the model would read.
+func (b *bench) ok(tool, input string, into any) {
+	b.t.Helper()
+	out := b.call(tool, input)
+	require.Equal(b.t, tools.OK, out.Status, "%s", text(&out))
+	if into != nil {
+		require.NoError(b.t, json.Unmarshal([]byte(text(&out)), into), "%s", text(&out))
+	}
+}
+
+// fails runs a tool and requires an answer with these parts.
+func (b *bench) fails(status tools.Status, tool, input string, parts ...string) {
+	b.t.Helper()
+	out := b.call(tool, input)
+	require.Equal(b.t, status, out.Status, "%s", text(&out))
+	for _, part := range parts {
+		require.Contains(b.t, text(&out), part)
+	}
+}

@@ -1,0 +1,147 @@
+package cmstools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// The inputs have the fields of the site's requests, which they are converted to; the tags are for the model.
+type (
+	query struct {
+		Text   string `json:"q,omitempty" jsonschema:"a part of the name, slug or description; leave it out to list all"`
+		Limit  int    `json:"limit,omitempty" jsonschema:"how many at most; 50 if left out"`
+		Offset int    `json:"offset,omitempty" jsonschema:"how many to skip, to go on with a long list"`
+	}
+	pageInput struct {
+		Page   string `json:"page" jsonschema:"the page's id or slug"`
+		Locale string `json:"locale,omitempty" jsonschema:"language of the contents; en if left out"`
+	}
+	createPageInput struct {
+		Name        string            `json:"name" jsonschema:"what people call the page, for example About us"`
+		Slug        string            `json:"slug,omitempty" jsonschema:"its address without the slash, for example about-us; derived from the name if left out"`
+		Description string            `json:"description,omitempty" jsonschema:"what the page is about, and other words for it; it helps to find the page"`
+		Indexing    *bool             `json:"indexing,omitempty" jsonschema:"whether search engines may list it; true if left out"`
+		Meta        map[string]any    `json:"meta,omitempty" jsonschema:"free keys, such as title and description for the browser"`
+		Locale      string            `json:"locale,omitempty" jsonschema:"language of the sections' contents; en if left out"`
+		Sections    []site.NewSection `json:"sections,omitempty" jsonschema:"in order, each with its contents by slot key; all are added or none"`
+	}
+	updatePageInput struct {
+		Page        string         `json:"page" jsonschema:"the page's id or slug"`
+		Name        *string        `json:"name,omitempty" jsonschema:"its new name; the address stays"`
+		NewSlug     *string        `json:"newSlug,omitempty" jsonschema:"its new address; links to the old one break, so a person is asked"`
+		Description *string        `json:"description,omitempty" jsonschema:"its new description"`
+		Indexing    *bool          `json:"indexing,omitempty" jsonschema:"whether search engines may list it"`
+		Meta        map[string]any `json:"meta,omitempty" jsonschema:"laid over what stands; null removes a key"`
+	}
+	onePage struct {
+		Page string `json:"page" jsonschema:"the page's id or slug"`
+	}
+)
+
+func listPages(s *site.Site) tools.Tool {
+	return tools.New(reading(ListPages, "Lists the pages of the site by slug, with name, description and number of sections.", `{"properties":{`+querySchema+`}}`),
+		func(ctx context.Context, in query) (site.List[site.PageSummary], error) {
+			return s.ListPages(ctx, site.Query(in))
+		})
+}
+
+func getPage(s *site.Site) tools.Tool {
+	return tools.New(reading(GetPage, "Returns a page with its sections in order and their contents in one language.", `{"properties":{`+localeSchema+`}}`),
+		func(ctx context.Context, in pageInput) (*site.Page, error) { return s.GetPage(ctx, in.Page, in.Locale) })
+}
+
+func createPage(s *site.Site) tools.Tool {
+	return tools.Func[createPageInput, *site.Page]{
+		Spec: writing(CreatePage,
+			"Creates a page, with sections and their contents if they are given. A slug that is taken is an error that names a free one: use that, or update the page that has it. List the section definitions first if you don't know their slots.",
+			tools.Low, `{"properties":{"name":`+nameSchema+`,"slug":`+slugSchema+`,"description":{"maxLength":1000},`+localeSchema+`,"sections":{"maxItems":100,"items":{"properties":{
+				"section":{"description":"key or id of the section definition, for example hero"},
+				"content":{"description":"values by slot key, for example {\"title\":\"Hello\"}"}}}}}}`),
+		Run: func(ctx context.Context, in createPageInput) (*site.Page, error) {
+			return s.CreatePage(ctx, site.CreatePage(in))
+		},
+		Verify: func(ctx context.Context, in createPageInput, out *site.Page) error {
+			p, err := s.GetPage(ctx, out.ID, in.Locale)
+			if err != nil {
+				return err
+			}
+			if len(p.Sections) != len(in.Sections) {
+				return fmt.Errorf("the page has %d sections instead of %d", len(p.Sections), len(in.Sections))
+			}
+			for i, sec := range in.Sections {
+				if err := sameContent(sec.Content, p.Sections[i].Content); err != nil {
+					return fmt.Errorf("section %d: %w", i, err)
+				}
+			}
+			return firstError(same("name", in.Name, p.Name), same("slug", out.Slug, p.Slug), same("description", in.Description, p.Description),
+				samePointer("indexing", in.Indexing, p.Indexing), sameContent(in.Meta, p.Meta))
+		},
+	}
+}
+
+func updatePage(s *site.Site) tools.Tool {
+	return tools.Func[updatePageInput, *site.Page]{
+		Spec: writing(UpdatePage,
+			"Changes a page's name, address, description, indexing or meta; what is left out stays as it is. Contents of sections are changed with "+SyncContents+". A change of the address asks a person.",
+			tools.Medium, `{"properties":{"name":`+nameSchema+`,"newSlug":`+slugSchema+`,"description":{"maxLength":1000}}}`),
+		Ask: func(ctx context.Context, in updatePageInput) (string, error) {
+			if in.NewSlug == nil {
+				return "", nil
+			}
+			p, err := s.GetPage(ctx, in.Page, "")
+			if err != nil || p.Slug == *in.NewSlug {
+				return "", nil // what is wrong with the request, the call itself says
+			}
+			return fmt.Sprintf("the address of the page %q changes from /%s to /%s: links to the old one break", p.Name, p.Slug, *in.NewSlug), nil
+		},
+		Run: func(ctx context.Context, in updatePageInput) (*site.Page, error) {
+			return s.UpdatePage(ctx, site.UpdatePage(in))
+		},
+		Verify: func(ctx context.Context, in updatePageInput, out *site.Page) error {
+			p, err := s.GetPage(ctx, out.ID, "")
+			if err != nil {
+				return err
+			}
+			return firstError(samePointer("name", in.Name, p.Name), samePointer("slug", in.NewSlug, p.Slug),
+				samePointer("description", in.Description, p.Description), samePointer("indexing", in.Indexing, p.Indexing), sameContent(in.Meta, p.Meta))
+		},
+	}
+}
+
+func deletePage(s *site.Site) tools.Tool {
+	return tools.Func[onePage, *site.Deleted]{
+		Spec: writing(DeletePage,
+			"Deletes a page with its sections and contents. A person is asked. The result names the pages that linked to it.", tools.High, ""),
+		Ask: func(ctx context.Context, in onePage) (string, error) {
+			p, err := s.GetPage(ctx, in.Page, "")
+			if err != nil {
+				return "", nil // Check says so
+			}
+			return fmt.Sprintf("the page %q at /%s is deleted, with all that is on it (sections: %d)", p.Name, p.Slug, len(p.Sections)), nil
+		},
+		Check: func(ctx context.Context, in onePage) error {
+			_, err := s.GetPage(ctx, in.Page, "")
+			return err
+		},
+		Run: func(ctx context.Context, in onePage) (*site.Deleted, error) { return s.DeletePage(ctx, in.Page) },
+		Verify: func(ctx context.Context, in onePage, out *site.Deleted) error {
+			_, err := s.GetPage(ctx, out.Page.ID, "")
+			var e *site.Error
+			switch {
+			case err == nil:
+				return fmt.Errorf("the page %s is still there", out.Page.ID)
+			case errors.As(err, &e) && e.Code == site.CodeNotFound:
+				return nil
+			}
+			return err
+		},
+		Undo: func(ctx context.Context, in onePage, out *site.Deleted) error {
+			_, err := s.RestorePage(ctx, out)
+			return err
+		},
+	}
+}

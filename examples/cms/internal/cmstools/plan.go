@@ -1,0 +1,125 @@
+package cmstools
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/tools"
+)
+
+type (
+	planInput struct {
+		Operations []operation `json:"operations" jsonschema:"the planned calls, in order"`
+	}
+	operation struct {
+		Tool  string          `json:"tool" jsonschema:"name of a tool that writes, for example cms.createPage"`
+		Input json.RawMessage `json:"input" jsonschema:"the input it would be called with"`
+	}
+	// A Report is what validating a plan came to.
+	Report struct {
+		Valid       bool     `json:"valid"`
+		Issues      []string `json:"issues"`      // what would fail, by operation
+		Suggestions []string `json:"suggestions"` // what would be right, and what a person will be asked
+	}
+)
+
+// validatePlan tries a plan on a copy of the site. That is exact where a list of rules never is: slugs, references, slots
+// and limits are judged by the code that will judge them, and each operation sees what those before it have done.
+func validatePlan(s *site.Site) tools.Tool {
+	spec := reading(ValidatePlan,
+		"Checks a plan before anybody carries it out: the operations are tried in order on a copy of the site, which is thrown away. Refer to what the plan itself creates by slug or key. Returns whether all would work, what wouldn't, and what to do about it.",
+		`{"properties":{"operations":{"minItems":1,"maxItems":20,"items":{"properties":{"input":{"type":"object"}}}}}}`)
+	spec.Modes = []string{Architect}
+	return tools.New(spec, func(ctx context.Context, in planInput) (Report, error) { return try(ctx, s, in.Operations) })
+}
+
+func try(ctx context.Context, s *site.Site, plan []operation) (r Report, err error) {
+	dir, err := os.MkdirTemp("", "plan-")
+	if err != nil {
+		return r, fmt.Errorf("no place for a copy of the site: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "copy.db")
+	if err := copyFile(ctx, s.Path(), path); err != nil {
+		return r, fmt.Errorf("the site can't be copied: %w", err)
+	}
+	copied, err := site.Open(ctx, path)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, copied.Close()) }()
+	registry, err := tools.NewRegistry(operations(copied)...)
+	if err != nil {
+		return r, err
+	}
+	r = Report{Valid: true, Issues: []string{}, Suggestions: []string{}}
+	for i, op := range plan {
+		r.try(ctx, registry, i+1, op)
+		if ctx.Err() != nil {
+			return r, context.Cause(ctx)
+		}
+	}
+	return r, nil
+}
+
+// try runs one operation on the copy and notes what came of it.
+func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op operation) {
+	issue := func(problem string) {
+		problem, remedy, _ := strings.Cut(problem, "; ")
+		r.Valid = false
+		r.Issues = append(r.Issues, fmt.Sprintf("operation %d (%s): %s", n, op.Tool, problem))
+		if remedy != "" {
+			r.Suggestions = append(r.Suggestions, fmt.Sprintf("operation %d: %s", n, remedy))
+		}
+	}
+	call := &tools.Call{Name: op.Tool, Input: op.Input}
+	admitted, err := registry.Admit(ctx, call, nil, nil, nil)
+	switch {
+	case err != nil:
+		issue(err.Error())
+		return
+	case admitted.Refused != nil:
+		issue(strings.TrimPrefix(text(admitted.Refused), "The call wasn't run: "))
+		return
+	case admitted.Definition.Spec().ReadOnly:
+		issue("it only reads; leave it out of the plan")
+		return
+	case admitted.Verdict.Effect == tools.Ask:
+		r.Suggestions = append(r.Suggestions, fmt.Sprintf("operation %d will ask a person: %s", n, admitted.Verdict.Reason))
+	}
+	out := registry.Recheck(ctx, call, nil)
+	if out == nil {
+		done := new(tools.Runner).Execute(ctx, admitted.Definition, call)
+		out = &done
+	}
+	if out.Status != tools.OK {
+		issue(strings.TrimPrefix(text(out), "The call wasn't run: "))
+	}
+}
+
+func text(out *tools.Outcome) string {
+	var b strings.Builder
+	for _, p := range out.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// copyFile copies a database in use: SQLite's own way, which sees one moment of it.
+func copyFile(ctx context.Context, from, to string) (err error) {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(from)}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(15000)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	_, err = db.ExecContext(ctx, "VACUUM INTO ?", to)
+	return err
+}

@@ -1,0 +1,82 @@
+package cmstools
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestAPlanThatWouldWorkIsValidAndChangesNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	b := newBench(t)
+	before := everything(t, b.Site)
+	var r Report
+	b.ok(ValidatePlan, `{"operations":[
+		{"tool":"cms.createSectionDef","input":{"name":"Quote","slots":[{"key":"words","type":"text","required":true}]}},
+		{"tool":"cms.createPage","input":{"name":"About"}},
+		{"tool":"cms.addSection","input":{"page":"about","section":"quote","content":{"words":"x"}}},
+		{"tool":"cms.deletePage","input":{"page":"home"}}]}`, &r)
+	require.Equal(t, Report{Valid: true, Issues: []string{}, Suggestions: []string{
+		`operation 4 will ask a person: the page "Home" at /home is deleted, with all that is on it (sections: 1)`}}, r)
+	require.Equal(t, before, everything(t, b.Site))
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	require.NoError(t, err)
+	require.Empty(t, left, "the copy is gone")
+}
+
+func TestAPlanThatWouldFailSaysWhereAndWhatToDo(t *testing.T) {
+	b := newBench(t)
+	var r Report
+	b.ok(ValidatePlan, `{"operations":[
+		{"tool":"cms.createPage","input":{"name":"Home"}},
+		{"tool":"cms.createPage","input":{"name":"Team"}},
+		{"tool":"cms.createPage","input":{"name":"Team"}},
+		{"tool":"cms.addSection","input":{"page":"team","section":"heroo"}},
+		{"tool":"cms.syncContents","input":{"page":"home","content":{"title":7}}},
+		{"tool":"cms.createPag","input":{}},
+		{"tool":"cms.getPage","input":{"page":"home"}},
+		{"tool":"cms.createPage","input":{"title":"x"}},
+		{"tool":"cms.deletePage","input":{"page":"nowhere"}}]}`, &r)
+	require.False(t, r.Valid)
+	require.Len(t, r.Issues, 8)
+	require.Contains(t, r.Issues[0], `operation 1 (cms.createPage): slug "home" exists already`)
+	require.Contains(t, r.Issues[1], `operation 3 (cms.createPage): slug "team" exists already`)
+	require.Contains(t, r.Issues[2], `"heroo"`)
+	require.Contains(t, r.Issues[3], "operation 5")
+	require.Contains(t, r.Issues[4], `there is no tool "cms.createPag"`)
+	require.Contains(t, r.Issues[5], "it only reads")
+	require.Contains(t, r.Issues[6], "name")
+	require.Contains(t, r.Issues[7], `there is no page "nowhere"`)
+	require.Contains(t, r.Suggestions, `operation 1: use another slug such as "home-2", or update that page`)
+	require.Contains(t, r.Suggestions, `operation 6: did you mean "cms.createPage"?; the tools are `+toolNames(b.reg))
+}
+
+// toolNames are those that a plan may name.
+func toolNames(reg *tools.Registry) string {
+	names := ""
+	for _, name := range reg.Names() {
+		if name == ValidatePlan {
+			continue
+		}
+		if names != "" {
+			names += ", "
+		}
+		names += name
+	}
+	return names
+}
+
+func everything(t *testing.T, s *site.Site) []any {
+	t.Helper()
+	pages, err := s.ListPages(t.Context(), site.Query{})
+	require.NoError(t, err)
+	defs, err := s.ListSections(t.Context(), site.Query{})
+	require.NoError(t, err)
+	home, err := s.GetPage(t.Context(), "home", "")
+	require.NoError(t, err)
+	return []any{pages, defs, home}
+}

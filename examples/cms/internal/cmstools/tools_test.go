@@ -1,0 +1,303 @@
+package cmstools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestEachToolSaysWhatAModelMustKnow(t *testing.T) {
+	b := newBench(t)
+	require.Equal(t, 18, b.reg.Len())
+	for _, d := range b.reg.All() {
+		require.NotEmpty(t, d.Spec().Description, d.Name())
+		var schema struct {
+			Properties map[string]struct {
+				Type        string
+				Description string
+			}
+			AdditionalProperties *bool
+		}
+		require.NoError(t, json.Unmarshal(d.Tool().Schema, &schema), d.Name())
+		require.NotNil(t, schema.AdditionalProperties, d.Name())
+		require.False(t, *schema.AdditionalProperties, d.Name())
+		for name, p := range schema.Properties { // an overlay for a property that isn't there would add one without a type
+			require.NotEmpty(t, p.Type, "%s: %s", d.Name(), name)
+			require.NotEmpty(t, p.Description, "%s: %s", d.Name(), name)
+		}
+	}
+}
+
+func TestWhatWritesIsKnownAsWriting(t *testing.T) {
+	b := newBench(t)
+	var writing []string
+	for _, d := range b.reg.All() {
+		if !d.Spec().ReadOnly {
+			writing = append(writing, d.Name())
+		}
+	}
+	require.ElementsMatch(t, writes, writing)
+}
+
+func TestModesDecideWhatMayBeCalled(t *testing.T) {
+	b := newBench(t)
+	for _, mode := range []string{CRUD, Architect, Debug, Ask} {
+		for _, d := range b.reg.All() {
+			want := d.Spec().ReadOnly && d.Name() != ValidatePlan ||
+				d.Name() == ValidatePlan && mode == Architect ||
+				!d.Spec().ReadOnly && (mode == CRUD || mode == Debug)
+			require.Equal(t, want, d.Spec().InMode(mode), "%s in %s", d.Name(), mode)
+		}
+	}
+	_, a := b.admit(Ask, CreatePage, `{"name":"X"}`)
+	require.Equal(t, tools.Denied, a.Refused.Status)
+}
+
+func TestAPageIsCreatedReadChangedAndDeleted(t *testing.T) {
+	b := newBench(t)
+	var p site.Page
+	b.ok(CreatePage, `{"name":"About","sections":[{"section":"hero","content":{"title":"Hello"}}]}`, &p)
+	require.Equal(t, "about", p.Slug)
+	require.Equal(t, "Hello", p.Sections[0].Content["title"])
+
+	b.ok(UpdatePage, `{"page":"about","name":"About us","meta":{"a":1}}`, &p)
+	require.Equal(t, "About us", p.Name)
+	b.ok(GetPage, `{"page":"about"}`, &p)
+	require.Equal(t, "About us", p.Name)
+	require.Equal(t, "about", p.Slug)
+
+	var list site.List[site.PageSummary]
+	b.ok(ListPages, `{"q":"about"}`, &list)
+	require.Equal(t, 1, list.Total)
+
+	b.ok(DeletePage, `{"page":"about"}`, nil)
+	b.fails(tools.Failed, GetPage, `{"page":"about"}`, `there is no page "about"`)
+	b.fails(tools.Denied, DeletePage, `{"page":"about"}`, "The call wasn't run", `there is no page "about"`)
+}
+
+func TestADeletedPageIsBroughtBackByUndo(t *testing.T) {
+	b := newBench(t)
+	const input = `{"page":"home"}`
+	out := b.call(DeletePage, input)
+	require.Equal(t, tools.OK, out.Status)
+	d, _ := b.reg.Lookup(DeletePage)
+	require.True(t, d.CanUndo())
+	require.NoError(t, d.Undo(t.Context(), json.RawMessage(input), json.RawMessage(text(&out))))
+	p, err := b.GetPage(t.Context(), "home", "")
+	require.NoError(t, err)
+	require.Equal(t, "pg_home", p.ID)
+	require.Len(t, p.Sections, 1)
+}
+
+func TestATakenSlugNamesAFreeOne(t *testing.T) {
+	b := newBench(t)
+	b.fails(tools.Failed, CreatePage, `{"name":"Home"}`, `slug "home" exists already`, `such as "home-2"`)
+	b.fails(tools.Failed, UpsertEntry, `{"collection":"blog","title":"Hello, world","content":{"body":"x"}}`, `such as "hello-world-2"`)
+}
+
+func TestSectionsAreAddedWrittenHiddenAndRemoved(t *testing.T) {
+	b := newBench(t)
+	var sec site.Section
+	b.ok(AddSection, `{"page":"home","section":"text","content":{"heading":"H","body":"B"}}`, &sec)
+	require.Equal(t, 1, sec.SortOrder)
+	b.ok(SyncContents, `{"page":"home","sectionId":"text","content":{"heading":"New"}}`, &sec)
+	require.Equal(t, map[string]any{"heading": "New", "body": "B"}, sec.Content)
+	b.fails(tools.Failed, SyncContents, `{"page":"home","sectionId":"text","content":{"colour":"red"}}`, `has no slot "colour"`)
+	b.fails(tools.Invalid, SyncContents, `{"page":"home","sectionId":"text","content":{"heading":"x"},"locale":"fr"}`, "locale")
+	b.ok(UpdateSection, fmt.Sprintf(`{"sectionId":%q,"status":"unpublished"}`, sec.ID), &sec)
+	require.Equal(t, site.Unpublished, sec.Status)
+	b.ok(RemoveSection, fmt.Sprintf(`{"sectionId":%q}`, sec.ID), nil)
+	p, err := b.GetPage(t.Context(), "home", "")
+	require.NoError(t, err)
+	require.Len(t, p.Sections, 1)
+}
+
+func TestASectionDefinitionIsMadeOfSlots(t *testing.T) {
+	b := newBench(t)
+	var def site.SectionDef
+	b.ok(CreateSectionDef, `{"name":"Price list","slots":[{"key":"title","type":"text","required":true},{"key":"kind","type":"option","options":["a","b"]}]}`, &def)
+	require.Equal(t, "price-list", def.Key)
+	require.Equal(t, []string{"a", "b"}, def.Elements.Slots()[1].Rules.OptionValues)
+	b.fails(tools.Invalid, CreateSectionDef, `{"name":"X","slots":[{"key":"a","type":"number"}]}`, "slots[0].type")
+	b.fails(tools.Failed, CreateSectionDef, `{"name":"Price list","slots":[{"key":"a","type":"text"}]}`, "price-list")
+	var list site.List[*site.SectionDef]
+	b.ok(ListSections, `{}`, &list)
+	require.Equal(t, 3, list.Total)
+}
+
+func TestEntriesAreListedWrittenAndRead(t *testing.T) {
+	b := newBench(t)
+	var e site.Upserted
+	b.ok(UpsertEntry, `{"collection":"blog","title":"Second","content":{"body":"Text","tags":["news"]}}`, &e)
+	require.True(t, e.Created)
+	b.ok(UpsertEntry, `{"collection":"blog","entry":"second","content":{"body":"Better"}}`, &e)
+	require.False(t, e.Created)
+	b.ok(GetEntry, `{"entry":"second"}`, &e)
+	require.Equal(t, "Better", e.Content["body"])
+	require.Equal(t, "blog", e.Collection)
+	var list site.List[*site.Entry]
+	b.ok(ListEntries, `{"collection":"blog"}`, &list)
+	require.Equal(t, 2, list.Total)
+	var collections site.List[*site.Collection]
+	b.ok(ListCollections, `{}`, &collections)
+	require.Equal(t, 2, collections.Items[0].Entries)
+}
+
+func TestAMisspeltNameIsFound(t *testing.T) {
+	b := newBench(t)
+	b.ok(CreatePage, `{"name":"About"}`, nil)
+	var out foundOutput
+	b.ok(FindResource, `{"query":"the abuot page","kind":"page"}`, &out)
+	require.Equal(t, "about", out.Found[0].Slug)
+	require.Less(t, out.Found[0].Similarity, 1.0)
+	b.ok(FindResource, `{"query":"xyzzy"}`, &out)
+	require.Empty(t, out.Found)
+}
+
+func TestAPreviewIsTextForTheModelAndHTMLForTheHost(t *testing.T) {
+	b := newBench(t)
+	out := b.call(PreviewPage, `{"page":"home","locale":"de"}`)
+	require.Equal(t, tools.OK, out.Status)
+	require.Contains(t, text(&out), "Home (/, de)")
+	require.Contains(t, text(&out), "Note: locale de")
+	require.NotContains(t, text(&out), "<html")
+	require.Contains(t, string(out.Data), "<html")
+}
+
+func TestAPersonIsAskedWithAReason(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct{ tool, input, reason string }{
+		{DeletePage, `{"page":"home"}`, `the page "Home" at /home is deleted, with all that is on it (sections: 1)`},
+		{DeletePage, `{"page":"nowhere"}`, "this tool is of high risk"},
+		{UpdatePage, `{"page":"home","newSlug":"start"}`, "changes from /home to /start: links to the old one break"},
+		{UpdatePage, `{"page":"home","newSlug":"home"}`, ""},
+		{UpdatePage, `{"page":"home","name":"Start"}`, ""},
+		{RemoveSection, `{"sectionId":"sec_home_hero"}`, "a section is removed"},
+		{CreatePage, `{"name":"X"}`, ""},
+		{SyncContents, `{"page":"home","content":{"title":"x"}}`, ""},
+	} {
+		_, a := b.admit(CRUD, c.tool, c.input)
+		require.Nil(t, a.Refused)
+		require.Equal(t, c.reason != "", a.Verdict.Effect == tools.Ask, "%s %s", c.tool, c.input)
+		require.Contains(t, a.Verdict.Reason, c.reason)
+	}
+}
+
+func TestOneWriteIsAllInDebug(t *testing.T) {
+	b := newBench(t)
+	d, _ := b.reg.Lookup(SyncContents)
+	get, _ := b.reg.Lookup(GetPage)
+	after := func(done ...string) func(string) bool {
+		return func(tool string) bool { return slices.Contains(done, tool) }
+	}
+	require.Equal(t, tools.Allow, OneWrite(t.Context(), d, &tools.Call{Mode: Debug, Succeeded: after(GetPage)}).Effect)
+	v := OneWrite(t.Context(), d, &tools.Call{Mode: Debug, Succeeded: after(UpdatePage)})
+	require.Equal(t, tools.Deny, v.Effect)
+	require.Contains(t, v.Reason, UpdatePage)
+	require.Equal(t, tools.Allow, OneWrite(t.Context(), get, &tools.Call{Mode: Debug, Succeeded: after(UpdatePage)}).Effect)
+	require.Equal(t, tools.Allow, OneWrite(t.Context(), d, &tools.Call{Mode: CRUD, Succeeded: after(UpdatePage)}).Effect)
+}
+
+func TestInputsAreHeldToTheirSchema(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct{ tool, input, about string }{
+		{CreatePage, `{}`, "name"},
+		{CreatePage, `{"name":""}`, "name"},
+		{CreatePage, `{"name":"X","slug":"Not A Slug"}`, "slug"},
+		{CreatePage, `{"name":"X","sections":[{"content":{}}]}`, "sections[0]"},
+		{ListPages, `{"limit":0}`, "limit"},
+		{ListPages, `{"limit":201}`, "limit"},
+		{UpdateSection, `{"sectionId":"x","status":"hidden"}`, "status"},
+		{FindResource, `{"query":"x","kind":"menu"}`, "kind"},
+		{SyncContents, `{"content":{}}`, "content"},
+		{ValidatePlan, `{"operations":[]}`, "operations"},
+	} {
+		b.fails(tools.Invalid, c.tool, c.input, c.about)
+	}
+}
+
+func TestVerificationComparesWhatWasAskedWithWhatStands(t *testing.T) {
+	require.NoError(t, sameContent(map[string]any{"a": []any{"x"}, "gone": nil}, map[string]any{"a": []any{"x"}, "b": 1.0}))
+	require.ErrorContains(t, sameContent(map[string]any{"a": "x"}, map[string]any{"a": "y"}), "a is y, not x")
+	require.ErrorContains(t, sameContent(map[string]any{"a": "x"}, nil), "not x")
+	name := "N"
+	require.NoError(t, samePointer("name", nil, "other"))
+	require.ErrorContains(t, samePointer("name", &name, "other"), "the name is other, not N")
+}
+
+// spoilt is a tool whose effect somebody changes before it is checked.
+func spoilt[In, Out any](t *testing.T, tool tools.Tool, spoil func(Out) error) *tools.Definition {
+	t.Helper()
+	f := tool.(tools.Func[In, Out])
+	run := f.Run
+	f.Run = func(ctx context.Context, in In) (Out, error) {
+		out, err := run(ctx, in)
+		if err == nil {
+			err = spoil(out)
+		}
+		return out, err
+	}
+	d, err := f.Define()
+	require.NoError(t, err)
+	return d
+}
+
+func TestAWriteThatDidNotHoldIsUnverified(t *testing.T) {
+	b := newBench(t)
+	ctx, other := t.Context(), "other"
+	rename := func(p *site.Page) error {
+		_, err := b.UpdatePage(ctx, site.UpdatePage{Page: p.ID, Name: &other})
+		return err
+	}
+	retitle := func(page string) error {
+		_, err := b.SyncContents(ctx, site.SyncContents{Page: page, SectionID: "hero", Content: map[string]any{"title": "other"}})
+		return err
+	}
+	for _, c := range []struct {
+		d           *tools.Definition
+		input, says string
+	}{
+		{spoilt[createPageInput](t, createPage(b.Site), rename), `{"name":"P"}`, "the name is other, not P"},
+		{spoilt[createPageInput](t, createPage(b.Site), func(p *site.Page) error { return retitle(p.ID) }),
+			`{"name":"Q","sections":[{"section":"hero","content":{"title":"mine"}}]}`, "section 0: title is other, not mine"},
+		{spoilt[createPageInput](t, createPage(b.Site), func(p *site.Page) error {
+			_, err := b.AddSection(ctx, site.AddSection{Page: p.ID, Section: "hero"})
+			return err
+		}), `{"name":"R"}`, "has 1 sections instead of 0"},
+		{spoilt[updatePageInput](t, updatePage(b.Site), rename), `{"page":"home","name":"Mine"}`, "the name is other, not Mine"},
+		{spoilt[updatePageInput](t, updatePage(b.Site), func(p *site.Page) error {
+			_, err := b.UpdatePage(ctx, site.UpdatePage{Page: p.ID, NewSlug: &other})
+			return err
+		}), `{"page":"p","newSlug":"mine"}`, "the slug is other, not mine"},
+		{spoilt[syncContentsInput](t, syncContents(b.Site), func(*site.Section) error { return retitle("home") }),
+			`{"page":"home","content":{"title":"mine"}}`, "title is other, not mine"},
+		{spoilt[addSectionInput](t, addSection(b.Site), func(s *site.Section) error {
+			_, err := b.RemoveSection(ctx, s.ID)
+			return err
+		}), `{"page":"home","section":"text"}`, "has no section"},
+		{spoilt[updateSectionInput](t, updateSection(b.Site), func(s *site.Section) error {
+			status := site.Published
+			_, err := b.UpdateSection(ctx, site.UpdateSection{SectionID: s.ID, Status: &status})
+			return err
+		}), `{"sectionId":"sec_home_hero","status":"unpublished"}`, "the status is published, not unpublished"},
+		{spoilt[upsertEntryInput](t, upsertEntry(b.Site), func(e *site.Upserted) error {
+			_, err := b.Site.UpsertEntry(ctx, site.UpsertEntry{Collection: "blog", Entry: e.ID, Title: "other"})
+			return err
+		}), `{"collection":"blog","title":"Mine","content":{"body":"x"}}`, "the title is other, not Mine"},
+		{spoilt[onePage](t, deletePage(b.Site), func(d *site.Deleted) error {
+			_, err := b.RestorePage(ctx, d)
+			return err
+		}), `{"page":"home"}`, "is still there"},
+	} {
+		out := new(tools.Runner).Execute(ctx, c.d, &tools.Call{Name: c.d.Name(), Input: json.RawMessage(c.input)})
+		require.Equal(t, tools.Unverified, out.Status, "%s: %s", c.d.Name(), text(&out))
+		require.Contains(t, text(&out), c.says)
+	}
+}

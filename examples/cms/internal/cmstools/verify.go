@@ -1,0 +1,44 @@
+package cmstools
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// same returns an error if what was read isn't what was asked for.
+func same[T comparable](what string, want, got T) error {
+	if want != got {
+		return fmt.Errorf("the %s is %v, not %v", what, got, want)
+	}
+	return nil
+}
+
+// samePointer is same for what may have been left out of a request.
+func samePointer[T comparable](what string, want *T, got T) error {
+	if want == nil {
+		return nil
+	}
+	return same(what, *want, got)
+}
+
+// sameContent returns an error unless got has the values of want. Both come from JSON.
+func sameContent(want, got map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if value := got[key]; !reflect.DeepEqual(want[key], value) {
+			return fmt.Errorf("%s is %v, not %v", key, value, want[key])
+		}
+	}
+	return nil
+}
+
+// firstError returns the first error that isn't nil.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/model"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// The model thinks, and asks for a call.
+func Example() {
+	resp, err := provider.Generate(context.Background(), model.New(), &provider.Request{
+		Messages: []provider.Message{provider.User("Please create a page called “About us”, with a hero section titled Hello.")},
+		Tools:    []provider.Tool{{Name: "cms.createPage"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(resp.Reasoning())
+	for _, call := range resp.Calls() {
+		fmt.Printf("%s %s\n", call.Name, call.Input)
+	}
+	// Output:
+	// A page called "About us" is wanted. The slug follows from its name.
+	// cms.createPage {"name":"About us","sections":[{"content":{"title":"Hello"},"section":"hero"}]}
+}

@@ -1,0 +1,192 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func fresh() provider.Provider { return New() }
+
+func TestAnAnswerOfWordsConforms(t *testing.T) {
+	providertest.Conformance(t, fresh, providertest.Strict())
+}
+
+func TestAnAnswerThatCallsConforms(t *testing.T) {
+	providertest.Conformance(t, fresh, providertest.Strict(), providertest.WithRequest(func() *provider.Request {
+		return asking("Create an About page with a hero section titled “Größe – 日本”")
+	}))
+}
+
+// asking is a request with all tools on offer.
+func asking(text string, past ...provider.Message) *provider.Request {
+	req := &provider.Request{Messages: append([]provider.Message{provider.User(text)}, past...)}
+	for _, name := range []string{listPages, getPage, createPage, updatePage, deletePage, addSectionTool, syncContents, updateSection, removeSectionID,
+		listSections, listCollections, listEntries, getEntry, upsertEntry, findResource, previewPage} {
+		req.Tools = append(req.Tools, provider.Tool{Name: name})
+	}
+	return req
+}
+
+// did is a call with its result, as two messages.
+func did(tool, input, result string, failed bool) []provider.Message {
+	id := fmt.Sprintf("%s %d", tool, len(result))
+	return []provider.Message{
+		{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: tool, Input: json.RawMessage(input)}}}},
+		{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: id, Name: tool, Error: failed,
+			Parts: []provider.Part{provider.TextPart(result), provider.TextPart("Note: something was noted.")}})}},
+	}
+}
+
+func ask(t *testing.T, req *provider.Request) *provider.Response {
+	t.Helper()
+	resp, err := provider.Generate(context.Background(), New(), req)
+	require.NoError(t, err)
+	return resp
+}
+
+func TestTheModelThinksCallsAndThenSpeaks(t *testing.T) {
+	const text = "Create an About page with a hero section titled Hello"
+	first := ask(t, asking(text))
+	require.Equal(t, provider.StopToolCalls, first.Stop)
+	require.NotEmpty(t, first.Reasoning())
+	require.Empty(t, first.Text())
+	require.Len(t, first.Calls(), 1)
+	require.Equal(t, createPage, first.Calls()[0].Name)
+	require.JSONEq(t, `{"name":"About","sections":[{"section":"hero","content":{"title":"Hello"}}]}`, string(first.Calls()[0].Input))
+	require.Positive(t, first.Usage.Input)
+	require.Positive(t, first.Usage.Output)
+
+	second := ask(t, asking(text, did(createPage, `{}`, `{"id":"pg_1","slug":"about","name":"About","sections":[{"name":"Hero","content":{"title":"Hello"}}]}`, false)...))
+	require.Equal(t, provider.StopDone, second.Stop)
+	require.Empty(t, second.Calls())
+	require.Equal(t, `The page "About" stands at /about, with a hero section titled "Hello".`, second.Text())
+}
+
+func TestATakenSlugIsCorrectedAndSaid(t *testing.T) {
+	const text = "create a page called About"
+	past := did(createPage, `{}`, `slug "about" exists already (page "About", id pg_1); use another slug such as "about-2", or update that page`, true)
+	again := ask(t, asking(text, past...))
+	require.JSONEq(t, `{"name":"About","slug":"about-2"}`, string(again.Calls()[0].Input))
+	past = append(past, did(createPage, `{}`, `{"id":"pg_2","slug":"about-2","name":"About"}`, false)...)
+	require.Equal(t, `The slug "about" was taken, so I created the page as "about-2". The page "About" stands at /about-2.`, ask(t, asking(text, past...)).Text())
+}
+
+func TestResultsAreReadAsAModelReadsThem(t *testing.T) {
+	const about = `{"found":[{"kind":"page","id":"pg_1","slug":"about","name":"About","similarity":0.7}]}`
+	found := did(findResource, `{}`, about, false)
+	for result, want := range map[string]string{
+		"A person refused this call.":                                     `I took "abuot" to mean the page "About". I didn't delete the page "About", because you refused it. Nothing was changed.`,
+		"A person refused this call. Keep it.":                            `because you refused it (Keep it).`,
+		"The call wasn't run: rejected: expired. Nobody decided in time.": "nobody approved it in time",
+		"The call wasn't run: in this mode nothing is deleted":            `I couldn't delete the page "About": in this mode nothing is deleted`,
+		"disk full": `I couldn't delete the page "About": disk full`,
+		"The call was started, and nobody knows whether it had its effect.": "Have a look before you ask again",
+	} {
+		if result == "A person refused this call." {
+			past := append(found, noNote(did(deletePage, `{}`, result, true))...)
+			require.Equal(t, want, ask(t, asking("delete the abuot page", past...)).Text())
+			continue
+		}
+		past := append(found, did(deletePage, `{}`, result, true)...)
+		require.Contains(t, ask(t, asking("delete the abuot page", past...)).Text(), want)
+	}
+}
+
+// noNote leaves only the result's own text.
+func noNote(m []provider.Message) []provider.Message {
+	r := m[1].Parts[0].Result
+	r.Parts = r.Parts[:1]
+	return m
+}
+
+func TestASuggestionIsFollowedIfItIsUnderstood(t *testing.T) {
+	past := did(findResource, `{}`, `{"found":[{"kind":"page","id":"pg_1","slug":"about","name":"About","similarity":1}]}`, false)
+	refused := append(past, noNote(did(deletePage, `{}`, "A person refused this call and suggests instead: rename it to Old about", true))...)
+	next := ask(t, asking("delete About", refused...))
+	require.Equal(t, findResource, next.Calls()[0].Name, "it is looked up again: things may have changed")
+	refused = append(refused, did(findResource, `{"again":1}`, `{"found":[{"kind":"page","id":"pg_1","slug":"about","name":"About","similarity":1.0}]}`, false)...)
+	next = ask(t, asking("delete About", refused...))
+	require.JSONEq(t, `{"page":"about","name":"Old about"}`, string(next.Calls()[0].Input))
+
+	lost := append(past, noNote(did(deletePage, `{}`, "A person refused this call and suggests instead: sing a song", true))...)
+	require.Contains(t, ask(t, asking("delete About", lost...)).Text(), "suggested: sing a song.\nI don't understand that")
+}
+
+func TestANameThatCouldBeTwoThingsIsAskedBack(t *testing.T) {
+	past := did(findResource, `{}`, `{"found":[{"slug":"about","name":"About","similarity":0.8},{"slug":"about-2","name":"About us","similarity":0.79}]}`, false)
+	require.Equal(t, `"abou" could be "About" (about) or "About us" (about-2). Say which one, by what is in the brackets.`, ask(t, asking("delete abou", past...)).Text())
+	none := did(findResource, `{}`, `{"found":[]}`, false)
+	require.Equal(t, `I found no page like "xyzzy".`, ask(t, asking("delete xyzzy", none...)).Text())
+	require.Contains(t, ask(t, asking("delete it")).Text(), "Which page do you mean?")
+}
+
+func TestItIsThePageSpokenOfLast(t *testing.T) {
+	req := &provider.Request{Tools: asking("").Tools}
+	req.Messages = append(req.Messages, provider.User("create a page called About"))
+	req.Messages = append(req.Messages, did(createPage, `{}`, `{"id":"pg_1","slug":"about-2","name":"About"}`, false)...)
+	req.Messages = append(req.Messages, provider.Assistant("The page stands."), provider.User("preview it"))
+	require.JSONEq(t, `{"query":"about-2","kind":"page"}`, string(ask(t, req).Calls()[0].Input))
+}
+
+func TestWithoutTheToolTheModelSaysWhichModeHasIt(t *testing.T) {
+	req := asking("create a page called X")
+	req.Tools = req.Tools[:2]
+	require.Contains(t, ask(t, req).Text(), "cms.createPage, which isn't available in this mode. The mode cms-crud has it.")
+}
+
+func TestWhereOnlyPlanningIsAllowedAWriteBecomesAPlan(t *testing.T) {
+	plan := func(past ...provider.Message) *provider.Response {
+		req := asking("create a page called Home", past...)
+		req.Tools = []provider.Tool{{Name: validatePlan}, {Name: findResource}}
+		return ask(t, req)
+	}
+	first := plan()
+	require.Equal(t, validatePlan, first.Calls()[0].Name)
+	require.JSONEq(t, `{"operations":[{"tool":"cms.createPage","input":{"name":"Home"}}]}`, string(first.Calls()[0].Input))
+	text := plan(did(validatePlan, `{}`, `{"valid":false,"issues":["operation 1: slug taken"],"suggestions":["operation 1: use home-2"]}`, false)...).Text()
+	require.Contains(t, text, "doesn't work:\n- operation 1: slug taken\nNote: operation 1: use home-2\nNothing was changed.")
+	require.Contains(t, plan(did(validatePlan, `{}`, `{"valid":true}`, false)...).Text(), "and it works.")
+}
+
+func TestAtALimitTheModelSaysWhereItStands(t *testing.T) {
+	past := did(listPages, `{}`, `{}`, false)
+	past = append(past, did(createPage, `{}`, `no`, true)...)
+	req := asking("list pages", append(past, provider.User("You have reached the limit of this run."))...)
+	req.Tools, req.Choice = nil, provider.Choice{Mode: provider.ChooseNone}
+	require.Equal(t, "This run is at its limit, so I stop here. These calls succeeded: cms.listPages. These didn't: cms.createPage. Ask again for what is left.", ask(t, req).Text())
+}
+
+func TestWhatIsNotUnderstoodIsSaidWithWhatWouldBe(t *testing.T) {
+	text := ask(t, asking("sing a song")).Text()
+	require.Contains(t, text, `I don't understand "sing a song"`)
+	require.Contains(t, text, "no language model")
+	require.Contains(t, text, Help())
+}
+
+func TestInfoSaysThatItIsFree(t *testing.T) {
+	info, ok := provider.Info(New())
+	require.True(t, ok)
+	require.Equal(t, "built-in", info.ID)
+	require.Zero(t, info.Prices.Cost(provider.Usage{Input: 1e6, Output: 1e6}))
+}
+
+func BenchmarkAnswer(b *testing.B) {
+	req := asking("Create an About page with a hero section titled Hello")
+	m := New()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := provider.Generate(b.Context(), m, req); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package model
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The tools that the model knows how to call.
+const (
+	listPages       = "cms.listPages"
+	getPage         = "cms.getPage"
+	createPage      = "cms.createPage"
+	updatePage      = "cms.updatePage"
+	deletePage      = "cms.deletePage"
+	addSectionTool  = "cms.addSection"
+	syncContents    = "cms.syncContents"
+	updateSection   = "cms.updateSection"
+	removeSectionID = "cms.removeSection"
+	listSections    = "cms.listSections"
+	listCollections = "cms.listCollections"
+	listEntries     = "cms.listEntries"
+	getEntry        = "cms.getEntry"
+	upsertEntry     = "cms.upsertEntry"
+	findResource    = "cms.findResource"
+	previewPage     = "cms.previewPage"
+	validatePlan    = "cms.validatePlan"
+)
+
+// What the model reads of results.
+type (
+	page struct {
+		ID, Slug, Name, Description string
+		Sections                    []section
+	}
+	section struct {
+		ID, Section, Name, Status string
+		Content                   map[string]any
+	}
+	found struct {
+		Kind, ID, Slug, Name string
+		Similarity           float64
+	}
+)
+
+// path returns a page's address.
+func path(slug string) string {
+	if slug == "home" {
+		return "/"
+	}
+	return "/" + slug
+}
+
+// resolve finds what a person calls so. The second result says more if it isn't the very name; ok is false if the request
+// goes no further.
+func (w *work) resolve(what, kind string) (f found, note string, ok bool) {
+	if what == "" {
+		if w.last == "" || kind != "page" {
+			w.instead = "Which " + kind + " do you mean? Name it, for example: show the page Home."
+			return f, "", false
+		}
+		what = w.last
+	}
+	a := w.call(fmt.Sprintf("Which %s is %q? I look it up.", kind, what), findResource, map[string]any{"query": what, "kind": kind})
+	if a == nil {
+		return f, "", false
+	}
+	var out struct{ Found []found }
+	if !a.ok || a.decode(&out) != nil {
+		w.instead = a.failed("look up " + what)
+		return f, "", false
+	}
+	if len(out.Found) == 0 || out.Found[0].Similarity < 0.5 {
+		w.instead = fmt.Sprintf("I found no %s like %q.", kind, what)
+		return f, "", false
+	}
+	f = out.Found[0]
+	if i := slices.IndexFunc(out.Found, func(f found) bool { return f.Slug == what || f.ID == what }); i >= 0 {
+		f = out.Found[i]
+	} else if len(out.Found) > 1 && out.Found[1].Similarity > f.Similarity-0.05 {
+		w.instead = fmt.Sprintf("%q could be %q (%s) or %q (%s). Say which one, by what is in the brackets.", what, f.Name, f.Slug, out.Found[1].Name, out.Found[1].Slug)
+		return f, "", false
+	}
+	if kind == "page" {
+		w.last = f.Slug
+	}
+	if f.Similarity < 0.95 {
+		note = fmt.Sprintf("I took %q to mean the %s %q. ", what, kind, f.Name)
+	}
+	return f, note, true
+}
+
+// freeSlug reads the free slug that an error about a taken one names.
+var freeSlug = regexp.MustCompile(`^slug "([^"]+)" exists already .*such as "([^"]+)"`)
+
+// A create is a page to be made.
+type create struct {
+	name, slug, description, locale string
+	sections                        []newSection
+}
+
+func (r create) do(w *work) string {
+	input := map[string]any{"name": r.name}
+	if r.slug != "" {
+		input["slug"] = r.slug
+	}
+	if r.description != "" {
+		input["description"] = r.description
+	}
+	if r.locale != "" {
+		input["locale"] = r.locale
+	}
+	var sections []any
+	for _, s := range r.sections {
+		sections = append(sections, s.input(r.name))
+	}
+	if sections != nil {
+		input["sections"] = sections
+	}
+	think := fmt.Sprintf("A page called %q is wanted. The slug follows from its name.", r.name)
+	taken := ""
+	for range 5 {
+		a := w.write(think, createPage, input)
+		if a == nil {
+			return ""
+		}
+		if a.ok {
+			return r.done(w, a, taken)
+		}
+		free := freeSlug.FindStringSubmatch(a.text())
+		if free == nil {
+			return a.failed(fmt.Sprintf("create the page %q", r.name))
+		}
+		if taken == "" {
+			taken = free[1]
+		}
+		input["slug"] = free[2]
+		think = fmt.Sprintf("The slug %q is taken. I take %q, which is free.", free[1], free[2])
+	}
+	return fmt.Sprintf("I couldn't create the page %q: every slug that I tried was taken.", r.name)
+}
+
+func (r create) done(w *work, a *answer, taken string) string {
+	var p page
+	if a.decode(&p) != nil {
+		return fmt.Sprintf("The page %q: %s", r.name, a.text())
+	}
+	w.last = p.Slug
+	text := ""
+	if taken != "" {
+		text = fmt.Sprintf("The slug %q was taken, so I created the page as %q. ", taken, p.Slug)
+	}
+	text += fmt.Sprintf("The page %q stands at %s", p.Name, path(p.Slug))
+	for i, s := range p.Sections {
+		join := ", with "
+		if i > 0 {
+			join = " and "
+		}
+		text += join + describe(s)
+	}
+	return text + "."
+}
+
+// describe returns a section in words.
+func describe(s section) string {
+	text := fmt.Sprintf("%s section", article(strings.ToLower(s.Name)))
+	for _, slot := range []string{"title", "heading"} {
+		if t, ok := s.Content[slot].(string); ok {
+			return text + fmt.Sprintf(" titled %q", t)
+		}
+	}
+	return text
+}
+
+func article(noun string) string {
+	if noun != "" && strings.IndexByte("aeiou", noun[0]) >= 0 {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// An update changes a field of a page.
+type update struct{ page, field, value string }
+
+func (r update) do(w *work) string {
+	f, note, ok := w.resolve(r.page, "page")
+	if !ok {
+		return ""
+	}
+	doing := map[string]string{
+		"name": fmt.Sprintf("rename the page %q", f.Name), "newSlug": fmt.Sprintf("change the slug of the page %q", f.Name),
+		"description": fmt.Sprintf("describe the page %q", f.Name),
+	}[r.field]
+	a := w.write("I "+doing+".", updatePage, map[string]any{"page": f.Slug, r.field: r.value})
+	if a == nil {
+		return ""
+	}
+	if !a.ok {
+		return note + a.failed(doing)
+	}
+	var p page
+	if a.decode(&p) != nil {
+		return note + a.text()
+	}
+	w.last = p.Slug
+	switch r.field {
+	case "name":
+		return note + fmt.Sprintf("The page %q is called %q now. Its address is still %s.", f.Name, p.Name, path(p.Slug))
+	case "newSlug":
+		return note + fmt.Sprintf("The page %q has moved from %s to %s.", p.Name, path(f.Slug), path(p.Slug))
+	}
+	return note + fmt.Sprintf("The page %q is described as %q now.", p.Name, p.Description)
+}
+
+// A remove deletes a page.
+type remove struct{ page string }
+
+func (r remove) do(w *work) string {
+	f, note, ok := w.resolve(r.page, "page")
+	if !ok {
+		return ""
+	}
+	a := w.write(fmt.Sprintf("The page %q is to go. A person has to approve that.", f.Name), deletePage, map[string]any{"page": f.Slug})
+	if a == nil {
+		return ""
+	}
+	if !a.ok {
+		return note + a.failed(fmt.Sprintf("delete the page %q", f.Name))
+	}
+	var d struct {
+		Page       page
+		LinkedFrom []string
+	}
+	if a.decode(&d) != nil {
+		return note + a.text()
+	}
+	w.last = ""
+	text := note + fmt.Sprintf("I deleted the page %q (%s).", d.Page.Name, path(d.Page.Slug))
+	if len(d.LinkedFrom) > 0 {
+		text += " These pages linked to it: " + strings.Join(d.LinkedFrom, ", ") + "."
+	}
+	return text
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/examples/cms/internal/sessions"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+)
+
+// Exit statuses.
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitWaiting = 3
+	exitStopped = 4
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is the program. What the agent says and does goes to stdout, all else to stderr.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		fmt.Fprintln(stderr, "cms:", err)
+		return exitUsage
+	}
+	p := &program{
+		options: o, in: bufio.NewReader(stdin), out: newScreen(stdout), err: &shared{w: stderr},
+		person: o.interactive() || isTerminal(stdin),
+	}
+	ctx := context.Background()
+	if err := p.open(ctx); err != nil {
+		fmt.Fprintln(stderr, "cms:", err)
+		return exitFailed
+	}
+	status := p.main(ctx)
+	if err := p.close(); err != nil {
+		fmt.Fprintln(stderr, "cms: closing:", err)
+		return max(status, exitFailed)
+	}
+	return status
+}
+
+// A program is one start of it.
+type program struct {
+	options
+	in     *bufio.Reader
+	out    *screen
+	err    io.Writer
+	person bool   // somebody can be asked
+	asked  string // the pause that was described last
+
+	site  *site.Site
+	store *sessions.Store
+	agent *agent.Agent
+	label string // of the model
+}
+
+// open opens the two files and makes the agent. After an error nothing is open.
+func (p *program) open(ctx context.Context) (err error) {
+	if p.site, err = site.Open(ctx, p.db); err != nil {
+		return err
+	}
+	if p.store, err = sessions.Open(ctx, runsPath(p.db)); err != nil {
+		return errors.Join(err, p.site.Close())
+	}
+	m, label := chooseModel()
+	p.label = label
+	var log *slog.Logger
+	if p.verbose {
+		log = slog.New(slog.NewTextHandler(p.err, nil))
+	}
+	expires := p.expires
+	if !p.expiresSet && !p.person {
+		expires = 0
+	}
+	if p.agent, err = newAgent(m, p.site, p.store, expires, log); err != nil {
+		return errors.Join(err, p.close())
+	}
+	return nil
+}
+
+func (p *program) close() error { return errors.Join(p.store.Close(), p.site.Close()) }
+
+// main does what the options say and returns the exit status.
+func (p *program) main(ctx context.Context) int {
+	switch {
+	case p.resume != "":
+		return p.decideOnce(ctx)
+	case p.goOn:
+		return p.oneShot(ctx, agent.Continue(p.session))
+	case p.prompt != "":
+		return p.oneShot(ctx, agent.Input{Session: p.session, Prompt: p.prompt, Mode: p.mode, Interactive: true, By: p.by})
+	}
+	return p.interact(ctx)
+}
+
+// A shared writer may be written to from several goroutines.
+type shared struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (s *shared) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(b)
+}
+
+// isTerminal reports whether somebody may sit in front of a file: it is a character device, and not the null device.
+func isTerminal(file any) bool {
+	f, ok := file.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}

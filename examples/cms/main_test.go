@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+)
+
+// The test binary also plays the program: as a process of its own that may be killed. heldVar is a text; when the program
+// has written it, it is held there until its standard input ends.
+const (
+	roleVar = "PAWL_CMS_ROLE"
+	heldVar = "PAWL_CMS_HELD_AT"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleVar) == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	var out io.Writer = os.Stdout
+	if at := os.Getenv(heldVar); at != "" {
+		out = &holding{at: at}
+	}
+	os.Exit(run(os.Args[1:], strings.NewReader(""), out, os.Stderr))
+}
+
+// A holding is a standard output that stands still once it has shown a text.
+type holding struct{ at string }
+
+func (h *holding) Write(b []byte) (int, error) {
+	n, err := os.Stdout.Write(b)
+	if bytes.Contains(b, []byte(h.at)) {
+		h.at = "\x00" // once
+		io.Copy(io.Discard, os.Stdin)
+	}
+	return n, err
+}
+
+// A bench is a folder with a database in it.
+type bench struct {
+	t  *testing.T
+	db string
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	return &bench{t, filepath.Join(t.TempDir(), "cms.db")}
+}
+
+// An outcome is what a start of the program came to.
+type outcome struct {
+	status   int
+	out, err string
+}
+
+// run starts the program with this input and these arguments.
+func (b *bench) run(stdin string, args ...string) outcome {
+	b.t.Helper()
+	var out, err bytes.Buffer
+	status := run(append([]string{"-db", b.db, "-by", "ann"}, args...), strings.NewReader(stdin), &out, &err)
+	return outcome{status, out.String(), err.String()}
+}
+
+// must starts the program and requires a status.
+func (b *bench) must(status int, args ...string) outcome {
+	b.t.Helper()
+	o := b.run("", args...)
+	require.Equal(b.t, status, o.status, "%s\n%s", o.out, o.err)
+	return o
+}
+
+// process prepares the program as a process.
+func (b *bench) process(heldAt string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], append([]string{"-db", b.db, "-by", "ann"}, args...)...)
+	cmd.Env = append(os.Environ(), roleVar+"=program", heldVar+"="+heldAt)
+	return cmd
+}
+
+// A held is a process that stands still, in the middle of a run.
+type held struct {
+	*exec.Cmd
+	t     *testing.T
+	stdin io.Closer
+	out   *bufio.Reader
+	err   watched
+}
+
+// hold starts a process and returns when it stands still.
+func (b *bench) hold(at string, args ...string) *held {
+	b.t.Helper()
+	h := &held{Cmd: b.process(at, args...), t: b.t}
+	h.Stderr = &h.err
+	in, err := h.StdinPipe()
+	require.NoError(b.t, err)
+	h.stdin = in
+	out, err := h.StdoutPipe()
+	require.NoError(b.t, err)
+	h.out = bufio.NewReader(out)
+	require.NoError(b.t, h.Start())
+	b.t.Cleanup(func() { h.Process.Kill(); h.Wait() })
+	for shown := []byte(nil); !bytes.Contains(shown, []byte(at)); { // byte by byte: the line needn't end
+		next, err := h.out.ReadByte()
+		require.NoError(b.t, err, "%q was never shown: %s", at, h.err.String())
+		shown = append(shown, next)
+	}
+	return h
+}
+
+// kill ends the process as a crash would, and returns when it is gone.
+func (h *held) kill() {
+	h.t.Helper()
+	require.NoError(h.t, h.Process.Kill())
+	require.Error(h.t, h.Wait())
+}
+
+// letGo makes the process go on to its end, and returns its status.
+func (h *held) letGo() int {
+	h.t.Helper()
+	require.NoError(h.t, h.stdin.Close())
+	_, err := io.Copy(io.Discard, h.out)
+	require.NoError(h.t, err)
+	h.Wait()
+	return h.ProcessState.ExitCode()
+}
+
+// leaseEnds makes the leases of killed processes run out, as half a minute would.
+func (b *bench) leaseEnds() {
+	b.t.Helper()
+	db, err := sql.Open("sqlite", runsPath(b.db))
+	require.NoError(b.t, err)
+	_, err = db.Exec("UPDATE run_sessions SET until = 1 WHERE until IS NOT NULL")
+	require.NoError(b.t, errors.Join(err, db.Close()))
+}
+
+// look reads the site.
+func (b *bench) look(fn func(s *site.Site)) {
+	b.t.Helper()
+	s, err := site.Open(context.Background(), b.db)
+	require.NoError(b.t, err)
+	defer func() { require.NoError(b.t, s.Close()) }()
+	fn(s)
+}
+
+// pages returns the slugs of all pages.
+func (b *bench) pages() (slugs []string) {
+	b.t.Helper()
+	b.look(func(s *site.Site) {
+		list, err := s.ListPages(b.t.Context(), site.Query{Limit: 200})
+		require.NoError(b.t, err)
+		for _, p := range list.Items {
+			slugs = append(slugs, p.Slug)
+		}
+	})
+	return slugs
+}
+
+var pauseID = regexp.MustCompile(`-id (p-[a-z0-9]+) `)
+
+// pause returns the id that a start of the program has printed.
+func (o outcome) pause(t *testing.T) string {
+	t.Helper()
+	m := pauseID.FindStringSubmatch(o.out)
+	require.NotNil(t, m, o.out)
+	return m[1]
+}

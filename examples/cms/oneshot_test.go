@@ -1,0 +1,213 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+)
+
+const about = "Create an About page with a hero section titled Hello"
+
+func TestAnAboutPageIsCreated(t *testing.T) {
+	b := newBench(t)
+	o := b.must(exitOK, "-p", about)
+	require.Contains(t, o.out, `→ cms.createPage {`)
+	require.Contains(t, o.out, "✓ ok in ")
+	require.True(t, strings.HasSuffix(o.out, `The page "About" stands at /about, with a hero section titled "Hello".`+"\n"), o.out)
+	require.Contains(t, o.err, "model: built-in (plain Go, understands a documented set of requests; not a language model)")
+	require.Contains(t, o.err, "content: "+b.db)
+	b.look(func(s *site.Site) {
+		p, err := s.GetPage(t.Context(), "about", "")
+		require.NoError(t, err)
+		require.Equal(t, "About", p.Name)
+		require.Len(t, p.Sections, 1)
+		require.Equal(t, "Hello", p.Sections[0].Content["title"])
+	})
+}
+
+func TestATakenSlugIsReadCorrectedAndSaid(t *testing.T) {
+	b := newBench(t)
+	b.must(exitOK, "-p", about)
+	o := b.must(exitOK, "-p", about)
+	require.Contains(t, o.out, `✗ failed in `)
+	require.Contains(t, o.out, `slug "about" exists already`)
+	require.Contains(t, o.out, `The slug "about" was taken, so I created the page as "about-2".`)
+	require.Equal(t, []string{"about", "about-2", "home"}, b.pages())
+}
+
+func TestWhatWasSaidIsRememberedInASession(t *testing.T) {
+	b := newBench(t)
+	b.must(exitOK, "-session", "talk", "-p", about)
+	o := b.must(exitOK, "-session", "talk", "-p", "preview it")
+	require.Contains(t, o.out, "About (/about, en)")
+	require.Contains(t, o.out, "title: Hello")
+	require.Contains(t, b.must(exitOK, "-session", "other", "-p", "preview it").out, "Which page do you mean?")
+}
+
+func TestSeveralRequestsAreCarriedOutInOrder(t *testing.T) {
+	b := newBench(t)
+	o := b.must(exitOK, "-p", `create a page called News, then add a text section titled "Today" saying "Nothing happened." to it, and set the title of Home to Start`)
+	require.Contains(t, o.out, `The page "News" has a text section titled "Today" now.`)
+	require.Contains(t, o.out, `The title of the hero on the page "Home" is "Start" now.`)
+	b.look(func(s *site.Site) {
+		p, err := s.GetPage(t.Context(), "news", "")
+		require.NoError(t, err)
+		require.Equal(t, map[string]any{"heading": "Today", "body": "Nothing happened."}, p.Sections[0].Content)
+	})
+}
+
+func TestEveryRequestOfTheDocumentationWorks(t *testing.T) {
+	b := newBench(t)
+	var requests, says []string
+	for _, c := range [][2]string{
+		{about, `The page "About" stands at /about, with a hero section titled "Hello".`},
+		{"list pages", "There are 2 pages:"},
+		{"list sections", "There are 2 section definitions:"},
+		{"list collections", "There is 1 collection:"},
+		{"list entries of blog", "Hello, world (hello-world)"},
+		{"show Home", `The page "Home" stands at /.`},
+		{"show entry hello-world", "The first entry of this blog."},
+		{"preview Home", "title: Welcome to local-site"},
+		{"find abuot", `the page "About" (about)`},
+		{"rename About to About us", `is called "About us" now`},
+		{`set the description of about to "Who we are"`, `is described as "Who we are" now`},
+		{"add a text section to about titled News saying Hello", "has a text section titled"},
+		{"hide the hero section on about", "is unpublished now"},
+		{"hide the hero section on about", "is unpublished already"},
+		{"publish the hero section on about", "is published now"},
+		{"set the subtitle of the hero on about to Welcome", `The subtitle of the hero on the page "About us" is "Welcome" now.`},
+		{`set the title of Home to "Willkommen" in German`, `is "Willkommen" now`},
+		{`write a blog entry titled First steps saying "It works."`, "at /blog/first-steps"},
+		{`write a blog entry titled First steps saying "It works."`, `The slug "first-steps" was taken, so I wrote the entry as "first-steps-2".`},
+		{`set the body of the entry first-steps to "Better."`, `is "Better." now`},
+		{"rename the entry first-steps to Second steps", `The title of the entry "First steps" is "Second steps" now.`},
+		{"help", "I understand requests like these"},
+		{"sing a song", `I don't understand "sing a song"`},
+		{"change the slug of about to about-us", `has moved from /about to /about-us`},
+		{"remove the hero section from about-us", `The hero section is off the page "About us".`},
+		{"delete about-us", `I deleted the page "About us" (/about-us).`},
+	} {
+		requests, says = append(requests, c[0]), append(says, c[1])
+	}
+	o := b.run(strings.Join(requests, "\n"), "-yes")
+	require.Equal(t, exitOK, o.status, o.err)
+	require.Equal(t, 3, strings.Count(o.out, "◦ approved by ann (-yes)"))
+	answers := strings.Split(o.out, "\n> ")[1:]
+	require.Len(t, answers, len(requests)+1) // and the prompt at which the input ended
+	for i, request := range requests {
+		require.Contains(t, answers[i], says[i], request)
+	}
+}
+
+func TestAMissingSectionIsAddedForItsContents(t *testing.T) {
+	b := newBench(t)
+	b.must(exitOK, "-p", "create a page called Empty")
+	o := b.must(exitOK, "-p", "set the title of the hero on Empty to Full")
+	require.Contains(t, o.out, "The page had no hero section, so I added one.")
+	require.Contains(t, b.must(exitOK, "-p", "show Empty").out, "title: Full")
+}
+
+func TestWithYesNobodyIsAsked(t *testing.T) {
+	b := newBench(t)
+	o := b.must(exitOK, "-yes", "-p", "delete Home")
+	require.Contains(t, o.out, "◦ approved by ann (-yes)")
+	require.Contains(t, o.out, `I deleted the page "Home" (/).`)
+	require.Empty(t, b.pages())
+}
+
+func TestInModesThatOnlyReadNothingIsWritten(t *testing.T) {
+	b := newBench(t)
+	o := b.must(exitOK, "-mode", "ask", "-p", about)
+	require.Contains(t, o.out, "The mode cms-crud has it.")
+	require.NotContains(t, o.out, "→")
+	require.Contains(t, b.must(exitOK, "-mode", "ask", "-p", "list pages").out, "There is 1 page:")
+
+	o = b.must(exitOK, "-mode", "architect", "-p", about)
+	require.Contains(t, o.out, "→ cms.validatePlan")
+	require.Contains(t, o.out, "I tried it on a copy of the site, and it works.\nNothing was changed.")
+	o = b.must(exitOK, "-mode", "architect", "-p", "create a page called Home")
+	require.Contains(t, o.out, `it doesn't work:`)
+	require.Contains(t, o.out, `use another slug such as "home-2"`)
+	require.Contains(t, b.must(exitOK, "-mode", "architect", "-p", "delete Home").out, "operation 1 will ask a person")
+	require.Equal(t, []string{"home"}, b.pages())
+}
+
+func TestInDebugASingleWriteIsMadeInARun(t *testing.T) {
+	b := newBench(t)
+	o := b.run("", "-mode", "debug", "-p", "create a page called A, then create a page called B")
+	require.Equal(t, exitOK, o.status)
+	require.Contains(t, o.out, "✗ cms.createPage denied: ")
+	require.Contains(t, o.out, `I couldn't create the page "B": in mode debug a run makes a single corrective write, and cms.createPage was it`)
+	require.Equal(t, []string{"a", "home"}, b.pages())
+	b.must(exitOK, "-mode", "debug", "-p", "create a page called B") // another run
+	require.Equal(t, []string{"a", "b", "home"}, b.pages())
+}
+
+func TestAtItsStepLimitARunSaysWhereItStandsAndEndsWith4(t *testing.T) {
+	b := newBench(t)
+	o := b.must(exitStopped, "-mode", "debug", "-p", "list pages, list sections, list collections, list entries, list pages")
+	require.Contains(t, o.out, "This run is at its limit, so I stop here. These calls succeeded: cms.listPages, cms.listSections, cms.listCollections, cms.listEntries.")
+	require.Contains(t, o.err, "Steps")
+}
+
+func TestWrongCallsOfTheProgramEndWith2(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"-nope"}, "not defined"},
+		{[]string{"Create a page"}, "is no flag"},
+		{[]string{"-p", " "}, "-p needs a request"},
+		{[]string{"-p", "x", "-mode", "fast"}, `there is no mode "fast"`},
+		{[]string{"-p", "x", "-resume", "s", "-decide", "approve"}, "only one of"},
+		{[]string{"-resume", "s"}, "needs -decide"},
+		{[]string{"-resume", "s", "-decide", "perhaps"}, "needs -decide with one of"},
+		{[]string{"-resume", "s", "-decide", "edit"}, "needs -input"},
+		{[]string{"-resume", "s", "-decide", "suggest"}, "needs -reason"},
+		{[]string{"-resume", "", "-decide", "approve"}, "-resume needs a session"},
+		{[]string{"-resume", "s", "-session", "t", "-decide", "approve"}, "different sessions"},
+		{[]string{"-decide", "approve"}, "need -resume"},
+		{[]string{"-continue"}, "needs the -session"},
+		{[]string{"-continue", "-session", "unknown"}, "unknown"},
+		{[]string{"-continue", "-session", "s", "-mode", "ask"}, "-mode is for new requests"},
+		{[]string{"-p", "x", "-expires", "-1s"}, "-expires"},
+		{[]string{"-p", "x", "-session", "a\nb"}, "Session"},
+	} {
+		o := b.run("", c.args...)
+		require.Equal(t, exitUsage, o.status, "%q", c.args)
+		require.Contains(t, o.err, c.says, "%q", c.args)
+		require.Empty(t, o.out, "%q", c.args)
+	}
+}
+
+func TestHelpSaysWhatIsUnderstoodAndTheStatuses(t *testing.T) {
+	o := newBench(t).must(exitOK, "-h")
+	for _, part := range []string{"create a page called About", "-resume session", "Exit status: 0", "3 it waits for a decision", "not a language model"} {
+		require.Contains(t, o.err, part)
+	}
+}
+
+func TestAFileThatIsNoSiteEndsWith1AndIsLeftAlone(t *testing.T) {
+	b := newBench(t)
+	require.NoError(t, os.WriteFile(b.db, []byte("a letter"), 0o600))
+	require.Contains(t, b.must(exitFailed, "-p", "list pages").err, "is no SQLite file")
+	kept, err := os.ReadFile(b.db)
+	require.NoError(t, err)
+	require.Equal(t, "a letter", string(kept))
+	_, err = os.Stat(runsPath(b.db))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	b.db = filepath.Join(t.TempDir(), "no", "such", "folder.db")
+	require.Contains(t, b.must(exitFailed, "-p", "list pages").err, "doesn't exist")
+}
+
+func TestArgumentsArePrintedForAShell(t *testing.T) {
+	for arg, want := range map[string]string{"cms.db": "cms.db", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, `{"a":1}`: `'{"a":1}'`, "$HOME": "'$HOME'"} {
+		require.Equal(t, want, quoted(arg))
+	}
+}

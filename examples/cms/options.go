@@ -1,0 +1,156 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/model"
+)
+
+// options are what the program was called with.
+type options struct {
+	prompt, mode, db, session, by string
+	yes, goOn, verbose            bool
+	expires                       time.Duration
+	expiresSet                    bool
+
+	resume, decide, id, reason, input string
+}
+
+// interactive reports whether the program is to ask for requests.
+func (o *options) interactive() bool { return o.prompt == "" && o.resume == "" && !o.goOn }
+
+// decisions are the values of -decide.
+var decisions = []string{"approve", "reject", "edit", "suggest", "always", "answer"}
+
+func parseOptions(args []string, stderr io.Writer) (o options, err error) {
+	f := flag.NewFlagSet("cms", flag.ContinueOnError)
+	f.SetOutput(io.Discard) // what is wrong is said once, by the caller
+	f.StringVar(&o.prompt, "p", "", "carry out this `request` and end; without it the program asks for requests")
+	f.StringVar(&o.mode, "mode", "", "`mode`: cms-crud (the default), architect, debug or ask")
+	f.StringVar(&o.db, "db", "cms.db", "`file` of the content; what the agent does is kept beside it")
+	f.StringVar(&o.session, "session", "", "`name` of the conversation to go on with; a new one without it")
+	f.BoolVar(&o.goOn, "continue", false, "go on with the -session whose program was killed, or whose approval expired")
+	f.BoolVar(&o.yes, "yes", false, "approve everything that asks for it")
+	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; without a terminal it may take for ever unless this is given")
+	f.StringVar(&o.resume, "resume", "", "decide on what this `session` waits for, as -decide says")
+	f.StringVar(&o.decide, "decide", "", "`decision`: approve, reject, edit, suggest, always (approve from now on) or answer (for a call that nobody knows the end of)")
+	f.StringVar(&o.id, "id", "", "`id` of what to decide on; needn't be given if there is only one")
+	f.StringVar(&o.reason, "reason", "", "`text` for the agent: why it is rejected, or what is suggested instead")
+	f.StringVar(&o.input, "input", "", "`JSON` for -decide edit (the new input) and answer (the call's result)")
+	f.StringVar(&o.by, "by", "", "`name` of who asks or decides; the user's without it")
+	f.BoolVar(&o.verbose, "v", false, "log to stderr")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			usage(f, stderr)
+		} else {
+			err = fmt.Errorf("%w; -h says what there is", err)
+		}
+		return o, err
+	}
+	f.Visit(func(f *flag.Flag) { o.expiresSet = o.expiresSet || f.Name == "expires" })
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("%q is no flag; a request goes behind -p, in quotes", f.Arg(0))
+	}
+	if err := o.check(f); err != nil {
+		return o, err
+	}
+	if o.session == "" {
+		o.session = "s-" + strings.ToLower(rand.Text()[:10])
+	}
+	if o.by == "" {
+		o.by = "somebody"
+		if u, err := user.Current(); err == nil && u.Username != "" {
+			o.by = u.Username
+		}
+	}
+	return o, nil
+}
+
+// check says which flags don't go together.
+func (o *options) check(f *flag.FlagSet) error {
+	given := func(name string) (ok bool) {
+		f.Visit(func(f *flag.Flag) { ok = ok || f.Name == name })
+		return ok
+	}
+	switch {
+	case given("p") && strings.TrimSpace(o.prompt) == "":
+		return errors.New("-p needs a request")
+	case o.mode != "" && !slices.Contains(modeNames(), o.mode):
+		return fmt.Errorf("there is no mode %q; the modes are %s", o.mode, strings.Join(modeNames(), ", "))
+	case o.expires < 0:
+		return errors.New("-expires can't be negative; 0 is for ever")
+	case o.goOn && o.session == "":
+		return errors.New("-continue needs the -session to go on with")
+	case o.goOn && (o.prompt != "" || o.resume != ""), o.prompt != "" && o.resume != "":
+		return errors.New("only one of -p, -resume and -continue can be given")
+	case o.mode != "" && (o.goOn || o.resume != ""):
+		return errors.New("-mode is for new requests; what goes on keeps its mode")
+	case given("resume") && o.resume == "":
+		return errors.New("-resume needs a session")
+	case o.resume != "" && o.session != "" && o.session != o.resume:
+		return errors.New("-session and -resume name different sessions")
+	case o.resume == "" && (o.decide != "" || o.id != "" || o.input != "" || o.reason != ""):
+		return errors.New("-decide, -id, -reason and -input need -resume with a session")
+	case o.resume != "" && !slices.Contains(decisions, o.decide):
+		return fmt.Errorf("-resume needs -decide with one of %s", strings.Join(decisions, ", "))
+	case (o.decide == "edit" || o.decide == "answer") && o.input == "":
+		return fmt.Errorf("-decide %s needs -input", o.decide)
+	case o.decide == "suggest" && o.reason == "":
+		return errors.New("-decide suggest needs -reason: what to do instead")
+	}
+	if o.resume != "" {
+		o.session = o.resume
+	}
+	return nil
+}
+
+func usage(f *flag.FlagSet, w io.Writer) {
+	fmt.Fprint(w, `cms is an agent that looks after a small website in a SQLite file.
+
+  cms -p "Create an About page with a hero section titled Hello"
+  cms                     asks for requests; /help says what there is
+  cms -resume SESSION -decide approve|reject|edit|suggest|always|answer [-id ID] [-reason TEXT] [-input JSON]
+  cms -continue -session SESSION
+
+`)
+	f.SetOutput(w)
+	f.PrintDefaults()
+	fmt.Fprintf(w, `
+The model is %s.
+%s
+
+Exit status: 0 the run completed, 1 it failed, 2 what was asked for can't be taken (a flag, or a decision that is
+unknown, used or too late), 3 it waits for a decision, 4 it was stopped by a limit or by Ctrl-C.
+`, model.Label, model.Help())
+}
+
+// runsPath returns the file beside db that keeps what the agent does.
+func runsPath(db string) string { return strings.TrimSuffix(db, ".db") + ".runs.db" }
+
+// self is how the program is called again.
+func self() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		return "go run ./examples/cms"
+	}
+	return quoted(os.Args[0])
+}
+
+// quoted writes an argument for a shell.
+func quoted(arg string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@", r)
+	}
+	if arg != "" && strings.IndexFunc(arg, func(r rune) bool { return !plain(r) }) < 0 {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/sessions"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+)
+
+func TestARunThatWaitsGoesOnInAnotherProcess(t *testing.T) {
+	b := newBench(t)
+	first := b.process("", "-session", "s", "-p", "delete Home")
+	out, err := first.Output()
+	require.Equal(t, exitWaiting, first.ProcessState.ExitCode(), "%s: %v", out, err)
+	id := outcome{out: string(out)}.pause(t)
+	second := b.process("", "-resume", "s", "-id", id, "-decide", "approve")
+	out, err = second.Output()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), `I deleted the page "Home" (/).`)
+	require.Empty(t, b.pages())
+}
+
+func TestAKilledRunGoesOnAndDoesNothingTwice(t *testing.T) {
+	b := newBench(t)
+	h := b.hold("✓ ok", "-session", "s", "-p", about+", then list pages")
+	h.kill()
+	require.Equal(t, []string{"about", "home"}, b.pages())
+
+	b.leaseEnds()
+	o := b.must(exitUsage, "-session", "s", "-p", "list pages")
+	require.Contains(t, o.err, "go run ./examples/cms -db "+b.db+" -continue -session s")
+	o = b.must(exitOK, "-continue", "-session", "s")
+	require.NotContains(t, o.out, "→ cms.createPage", "the call that had ended isn't made again")
+	require.Contains(t, o.out, "→ cms.listPages")
+	require.Contains(t, o.out, `The page "About" stands at /about`)
+	require.Equal(t, []string{"about", "home"}, b.pages())
+	b.must(exitUsage, "-continue", "-session", "s") // there is nothing to go on with
+}
+
+func TestACallThatNobodyKnowsTheEndOfIsPutBeforeAPerson(t *testing.T) {
+	for decide, want := range map[string]struct {
+		says  string
+		pages []string
+	}{
+		"approve": {`The page "About" stands at /about`, []string{"about", "home"}},
+		"reject":  {"you refused it", []string{"home"}},
+		"answer":  {`The page "About": it was created`, []string{"home"}},
+	} {
+		b := newBench(t)
+		b.hold("→ cms.createPage", "-session", "s", "-p", about).kill() // it has begun, and has had no effect yet
+		b.leaseEnds()
+		o := b.must(exitWaiting, "-yes", "-continue", "-session", "s") // it takes more than a yes
+		require.Contains(t, o.out, "Nobody knows how this call ended: cms.createPage")
+		require.Equal(t, []string{"home"}, b.pages())
+		o = b.must(exitOK, "-resume", "s", "-decide", decide, "-input", `"it was created"`)
+		require.Contains(t, o.out, want.says, decide)
+		require.Equal(t, want.pages, b.pages(), decide)
+	}
+}
+
+func TestAnAnswerThatWasCutOffIsGivenAgain(t *testing.T) {
+	b := newBench(t)
+	b.hold("stands", "-session", "s", "-p", about).kill()
+	b.leaseEnds()
+	o := b.must(exitOK, "-continue", "-session", "s")
+	require.Contains(t, o.out, "… once more: ")
+	require.Contains(t, o.out, `The page "About" stands at /about, with a hero section titled "Hello".`)
+	require.NotContains(t, o.out, "→")
+	require.Equal(t, []string{"about", "home"}, b.pages())
+}
+
+func TestAReadingThatWasCutOffIsMadeAgain(t *testing.T) {
+	b := newBench(t)
+	b.hold("→ cms.listPages", "-session", "s", "-p", "list pages").kill()
+	b.leaseEnds()
+	require.Contains(t, b.must(exitOK, "-continue", "-session", "s").out, "There is 1 page:")
+}
+
+func TestWhoGoesOnWaitsForTheProcessThatHeldTheSession(t *testing.T) {
+	b := newBench(t)
+	b.hold("✓ ok", "-session", "s", "-p", about).kill()
+	b.leaseEnds()
+	store, err := sessions.Open(t.Context(), runsPath(b.db))
+	require.NoError(t, err)
+	lease, err := store.Lease(t.Context(), "s", "another process", 2*time.Second)
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+	o := b.must(exitOK, "-continue", "-session", "s")
+	require.False(t, time.Now().Before(lease.Until))
+	require.Contains(t, o.err, "Another process holds the session until")
+	require.Contains(t, o.out, `The page "About" stands at /about`)
+}
+
+func TestASessionIsRunByOneProcessAtATime(t *testing.T) {
+	b := newBench(t)
+	h := b.hold("→ cms.createPage", "-session", "s", "-p", about)
+	o := b.must(exitFailed, "-session", "s", "-p", "list pages")
+	require.Contains(t, o.err, `session "s" has a run under way elsewhere`)
+	require.Contains(t, b.must(exitOK, "-session", "t", "-p", "list pages").out, "There is 1 page:")
+	require.Equal(t, exitOK, h.letGo(), h.err.String())
+	require.Equal(t, []string{"about", "home"}, b.pages())
+}
+
+func TestProcessesShareADatabase(t *testing.T) {
+	const processes = 4
+	b := newBench(t)
+	var all sync.WaitGroup
+	outs, errs := make([]string, processes), make([]error, processes)
+	for i := range processes {
+		cmd := b.process("", "-p", fmt.Sprintf("create a page called Page %d, then create a page called Same", i))
+		all.Go(func() {
+			out, err := cmd.CombinedOutput()
+			outs[i], errs[i] = string(out), err
+		})
+	}
+	all.Wait()
+	for i := range processes {
+		require.NoError(t, errs[i], outs[i])
+	}
+	pages := b.pages()
+	require.Equal(t, []string{"home", "page-0", "page-1", "page-2", "page-3", "same", "same-2"}, pages[:7])
+	require.Len(t, pages, 9, "whoever finds the slug taken takes another: %v", pages)
+}
+
+func TestCtrlCStopsTheRunAndASecondOneTheProgram(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such signals")
+	}
+	interrupted := func() (*bench, *held) {
+		b := newBench(t)
+		h := b.hold("→ cms.listPages", "-session", "s", "-p", "list pages, then "+about)
+		heard := make(chan struct{})
+		h.err.watch("Stopping. Another Ctrl-C ends the program at once.", func() { close(heard) })
+		require.NoError(t, h.Process.Signal(syscall.SIGINT))
+		select {
+		case <-heard:
+		case <-time.After(10 * time.Second):
+			t.Fatal("the program doesn't say that it stops: ", h.err.String())
+		}
+		return b, h
+	}
+	b, h := interrupted()
+	require.Equal(t, exitStopped, h.letGo(), h.err.String())
+	require.Contains(t, h.err.String(), "cms: stopped: ")
+	require.Equal(t, []string{"home"}, b.pages(), "the rest wasn't done")
+	b.must(exitOK, "-session", "s", "-p", about) // the session can be used again
+
+	_, h = interrupted()
+	require.NoError(t, h.Process.Signal(syscall.SIGINT))
+	var exit *exec.ExitError
+	require.ErrorAs(t, h.Wait(), &exit)
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	require.True(t, ok)
+	require.True(t, status.Signaled())
+	require.Equal(t, syscall.SIGINT, status.Signal())
+}
+
+func TestARunWhoseContextEndsIsStoppedAndTheProgramGoesOn(t *testing.T) {
+	b := newBench(t)
+	p, out := b.program(t, "list pages\n", "-session", "s")
+	ctx, cancel := withCancel(t)
+	out.watch("→ cms.createPage", cancel)
+	res, err := p.carryOut(ctx, prompt(p, about+", then list pages"))
+	status := p.finish(res, err)
+	require.Equal(t, exitStopped, status)
+	require.NotContains(t, out.String(), "cms.listPages")
+	require.Equal(t, exitOK, p.interact(t.Context()))
+	require.Contains(t, out.String(), "There ")
+	b.look(func(s *site.Site) {
+		_, err := s.GetPage(t.Context(), "home", "")
+		require.NoError(t, err)
+	})
+	require.Contains(t, strings.Join(b.pages(), " "), "home")
+}

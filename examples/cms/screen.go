@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A screen shows what an agent does, line by line.
+type screen struct {
+	w      io.Writer
+	colour bool
+	open   bool   // the last line isn't ended
+	voice  string // what the last piece of a model's answer was: "", text or thought
+	call   string // the call that was shown last
+}
+
+func newScreen(w io.Writer) *screen {
+	return &screen{w: w, colour: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// The colours.
+const (
+	faint = "2"
+	bold  = "1"
+	green = "32"
+	red   = "31"
+)
+
+func (s *screen) paint(colour, text string) string {
+	if !s.colour || text == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// print writes text as it is.
+func (s *screen) print(text string) {
+	if text != "" {
+		fmt.Fprint(s.w, text)
+		s.open = !strings.HasSuffix(text, "\n")
+	}
+}
+
+// line writes a line of its own.
+func (s *screen) line(format string, args ...any) {
+	s.endLine()
+	s.print(fmt.Sprintf(format, args...) + "\n")
+}
+
+func (s *screen) endLine() {
+	if s.open {
+		s.print("\n")
+	}
+	s.open, s.voice = false, ""
+}
+
+// show shows an event.
+func (s *screen) show(ev agent.Event) {
+	switch ev := ev.(type) {
+	case agent.TextDelta:
+		s.say("text", "", ev.Text)
+	case agent.ReasoningDelta:
+		s.say("thought", faint, ev.Text)
+	case agent.ToolStarted:
+		s.line("%s %s %s", s.paint(bold, "→"), s.paint(bold, ev.Call.Name), short(string(ev.Call.Input), 200))
+		s.call = ev.Call.ID
+	case agent.ToolFinished:
+		s.finished(&ev)
+	case agent.Decided:
+		s.decided(&ev)
+	case agent.Waiting:
+		until := ""
+		if !ev.Until.IsZero() {
+			until = " until " + ev.Until.Local().Format(time.TimeOnly)
+		}
+		s.line("%s", s.paint(faint, fmt.Sprintf("… waiting (%s)%s", ev.Reason, until)))
+	case agent.Reset:
+		s.line("%s", s.paint(faint, "… once more: "+ev.Why))
+	case agent.RunEnded:
+		s.endLine()
+	}
+}
+
+// say writes a piece of the model's answer; what it thinks is marked.
+func (s *screen) say(voice, colour, text string) {
+	if s.voice != voice {
+		s.endLine()
+		s.voice = voice
+		if voice == "thought" {
+			s.print(s.paint(faint, "· "))
+		}
+	}
+	s.print(s.paint(colour, text))
+}
+
+func (s *screen) finished(ev *agent.ToolFinished) {
+	what := ""
+	if ev.Call.ID != s.call { // several run at a time, or it was never started
+		what = ev.Call.Name + " "
+	}
+	took := ""
+	if ev.Result.Status.Ran() {
+		took = " in " + round(ev.Took)
+	}
+	if ev.Result.Status == tools.OK {
+		s.line("%s", s.paint(green, "✓ "+what+"ok"+took))
+		return
+	}
+	mark, colour := "✗ ", red
+	if ev.Result.Status.Good() {
+		mark, colour = "✓ ", green
+	}
+	status := strings.ReplaceAll(string(ev.Result.Status), "_", " ")
+	s.line("%s: %s", s.paint(colour, mark+what+status+took), short(ev.Result.Text(), 300))
+}
+
+func (s *screen) decided(ev *agent.Decided) {
+	d := &ev.Decision
+	text := map[agent.DecisionKind]string{
+		agent.Approved: "approved", agent.Refused: "rejected", agent.Edited: "edited and approved", agent.Suggested: "an alternative was suggested",
+		agent.AnswerGiven: "answered", agent.AlwaysAllow: "approved from now on", agent.Expired: "nobody decided in time", agent.Superseded: "closed",
+	}[d.Kind]
+	if d.Who != "" {
+		text += " by " + d.Who
+	}
+	s.line("%s", s.paint(faint, "◦ "+text))
+}
+
+// round returns a duration as a person reads it.
+func round(d time.Duration) string {
+	if d < time.Millisecond {
+		return "under 1ms"
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// short returns text in one line of at most n characters.
+func short(text string, n int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= n {
+		return string(runes)
+	}
+	return string(runes[:n]) + "…"
+}
