@@ -87,6 +87,7 @@ type Agent struct {
 	// fixed at creation
 	cfg      Config
 	provider provider.Provider
+	guarded  *guard.Guard // the same; nil for a Bare agent
 	registry *tools.Registry
 	plain    mode // without modes
 	modes    []mode
@@ -156,21 +157,30 @@ func New(cfg Config) (*Agent, error) {
 
 // guard returns the Provider with a guard around it, unless the Config leaves it out.
 func (a *Agent) guard() (provider.Provider, error) {
-	if a.cfg.Bare && a.cfg.Provider != nil {
-		return a.cfg.Provider, nil
-	}
 	idle := a.cfg.Limits.withDefaults().Idle
-	g, err := guard.New(a.cfg.Provider, guard.Config{Name: a.cfg.Name, Idle: idle, FirstChunk: idle})
-	if err != nil {
+	if idle < 0 {
+		idle = 365 * 24 * time.Hour // the longest that a guard takes
+	}
+	g, err := guard.New(a.cfg.Provider, guard.Config{
+		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
+		OnRetry: func(ctx context.Context, f guard.Failure) {
+			a.log.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
+		},
+	})
+	if err != nil { // a nil Provider, first of all: that is no use without a guard either
 		return nil, &ConfigError{Field: "Provider", Problem: err.Error(), Err: err}
 	}
+	if a.cfg.Bare {
+		return a.cfg.Provider, nil
+	}
+	a.guarded = g
 	return g, nil
 }
 
 func (a *Agent) addModes() []error {
 	var errs []error
 	known := make(map[string]bool)
-	make_ := func(m Mode) mode {
+	build := func(m Mode) mode {
 		keep := []tools.Filter{tools.InMode(m.Name)}
 		if m.Tools != nil {
 			keep = append(keep, m.Tools)
@@ -188,14 +198,14 @@ func (a *Agent) addModes() []error {
 		}
 		return out
 	}
-	a.plain = make_(Mode{})
+	a.plain = build(Mode{})
 	for i, m := range a.cfg.Modes {
 		if m.Name == "" || known[m.Name] {
 			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Modes[%d]", i), Problem: fmt.Sprintf("the name %q is empty or used twice", m.Name)})
 			continue
 		}
 		known[m.Name] = true
-		a.modes = append(a.modes, make_(m))
+		a.modes = append(a.modes, build(m))
 	}
 	for _, d := range a.registry.All() {
 		for _, name := range d.Spec().Modes {

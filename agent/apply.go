@@ -2,10 +2,9 @@ package agent
 
 import (
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/tools"
 )
 
 // A FactError is a fact that can't have happened after those before it: a mistake of the driver, or a journal that isn't
@@ -24,36 +23,72 @@ func (e *FactError) Error() string {
 
 // Apply folds a fact into the state. A fact that can't follow those before it is a *[FactError], and changes nothing.
 func (m *Machine) Apply(f Fact) error {
-	if f == nil {
-		return &FactError{Session: m.s.Session, Problem: "it is nil"}
+	if err := isFact(f); err != nil {
+		err.Session = m.s.Session
+		return err
 	}
 	meta := f.Envelope()
-	bad := func(format string, args ...any) error {
-		return &FactError{Session: m.s.Session, Seq: meta.Seq, Kind: f.kind(), Problem: fmt.Sprintf(format, args...)}
+	problem := m.misplaced(f, &meta)
+	if problem == "" {
+		problem = m.fold(f)
 	}
-	if meta.Origin == nil {
-		return bad("it names no run")
+	if problem != "" {
+		return &FactError{Session: m.s.Session, Seq: meta.Seq, Kind: f.kind(), Problem: problem}
 	}
-	if meta.Seq != m.s.Seq+1 {
-		return bad("its number should be %d", m.s.Seq+1)
-	}
-	r := m.s.Run
-	if start, ok := f.(RunStarted); ok {
-		if r.open() {
-			return bad("run %s hasn't ended", r.ID)
-		}
-		m.start(&start)
-		m.s.Seq = meta.Seq
+	m.s.Seq = meta.Seq
+	return nil
+}
+
+// isFact refuses what only looks like a fact: nil, a pointer to a fact, or a type that embeds one.
+func isFact(f Fact) *FactError {
+	switch f.(type) {
+	case RunStarted, StepStarted, Replied, StepFailed, ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack,
+		ModeChanged, PhaseChanged, Continued, RunEnded:
 		return nil
 	}
-	if !r.open() {
-		return bad("no run is open")
+	return &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it is no fact; facts are types of this package, by value"}
+}
+
+// misplaced says why a fact can't come now, whatever it holds.
+func (m *Machine) misplaced(f Fact, meta *Meta) string {
+	r := m.s.Run
+	switch {
+	case meta.Origin == nil || meta.Run == "":
+		return "it names no run"
+	case meta.Session != m.s.Session:
+		return fmt.Sprintf("it is of session %q", meta.Session)
+	case meta.Seq != m.s.Seq+1:
+		return fmt.Sprintf("its number should be %d", m.s.Seq+1)
 	}
-	if meta.Run != r.ID {
-		return bad("it is of run %s, but %s is open", meta.Run, r.ID)
+	_, starts := f.(RunStarted)
+	switch {
+	case starts && r.open():
+		return "run " + r.ID + " hasn't ended"
+	case starts && r != nil && meta.Run == r.ID:
+		return "there was a run " + r.ID + " before"
+	case starts:
+		return ""
+	case !r.open():
+		return "no run is open"
+	case meta.Run != r.ID:
+		return fmt.Sprintf("it is of run %s, but %s is open", meta.Run, r.ID)
 	}
-	var problem string
+	if r.Status == Paused {
+		switch f.(type) {
+		case Continued, Decided, RunEnded, ModeChanged, StepFailed, ToolFinished: // the last two close what is open
+		default:
+			return "the run is paused"
+		}
+	}
+	return ""
+}
+
+// fold folds in a fact that isn't misplaced, or says what is wrong with it. It changes nothing then.
+func (m *Machine) fold(f Fact) (problem string) {
+	r := m.s.Run
 	switch f := f.(type) {
+	case RunStarted:
+		problem = m.start(&f)
 	case StepStarted:
 		problem = m.stepStarted(r, &f)
 	case Replied:
@@ -69,7 +104,7 @@ func (m *Machine) Apply(f Fact) error {
 	case Decided:
 		problem = m.decided(r, &f)
 	case Steered:
-		problem = m.said(r, f.Message)
+		problem = m.said(r, &f.Message)
 	case SentBack:
 		problem = m.sentBack(r, &f)
 	case ModeChanged:
@@ -77,20 +112,28 @@ func (m *Machine) Apply(f Fact) error {
 	case PhaseChanged:
 		m.s.Phase, r.PhaseStep = f.To, 0
 	case Continued:
-		r.Status, r.Code, r.Reason, r.Since = Running, "", "", f.Time
+		r.run(f.Time)
 	case RunEnded:
 		problem = m.ended(r, &f)
-	default:
-		problem = "its kind is unknown"
 	}
-	if problem != "" {
-		return bad("%s", problem)
-	}
-	m.s.Seq = meta.Seq
-	return nil
+	return problem
 }
 
-func (m *Machine) start(f *RunStarted) {
+// run lets a run go on, from now on.
+func (r *RunState) run(now time.Time) {
+	r.Status, r.Code, r.Reason, r.Since = Running, "", "", instant(now)
+}
+
+// instant returns t as a journal gives it back.
+func instant(t time.Time) time.Time { return t.Round(0).UTC() }
+
+func (m *Machine) start(f *RunStarted) string {
+	if problem := saidBy(provider.RoleUser, &f.Message); problem != "" {
+		return problem
+	}
+	if !orderly(f.History) {
+		return "its history needs repair"
+	}
 	m.s.Messages = append(m.s.Messages, f.History...)
 	m.s.Mode = f.Mode
 	m.s.Phase = ""
@@ -98,20 +141,30 @@ func (m *Machine) start(f *RunStarted) {
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: stageReady,
 		Limits: f.Limits, Choice: f.Choice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task,
-		First: len(m.s.Messages), Since: f.Time,
+		First: len(m.s.Messages), Since: instant(f.Time),
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
-	m.results = 0
+	return ""
+}
+
+// saidBy says what is wrong with a message that has to be of one role, and to hold neither calls nor results.
+func saidBy(role provider.Role, msg *provider.Message) string {
+	if msg.Role != role || len(msg.Parts) == 0 {
+		return fmt.Sprintf("its message is empty, or not of the role %q", role)
+	}
+	for i := range msg.Parts {
+		if k := msg.Parts[i].Kind; k == provider.PartToolCall || k == provider.PartToolResult {
+			return fmt.Sprintf("its message has a %s", k)
+		}
+	}
+	return ""
 }
 
 func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
-	again := r.Stage == stageCalling && f.Step == r.Step
-	ready := (r.Stage == stageReady || r.Stage == stageSaid) && f.Step == r.Step+1
+	again := r.Stage == stageCalling && f.Step == r.Step && f.Final == r.Final
+	ready := (r.Stage == stageReady || r.Stage == stageSaid && r.Stop == provider.StopPaused) && f.Step == r.Step+1 && r.Final == ""
 	if !again && !ready {
 		return fmt.Sprintf("a model call for step %d can't begin at stage %s of step %d", f.Step, r.Stage, r.Step)
-	}
-	if r.Status != Running {
-		return "the run is paused"
 	}
 	if ready {
 		r.Step++
@@ -128,7 +181,10 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	if r.Stage != stageCalling || f.Step != r.Step {
 		return fmt.Sprintf("no model call of step %d is open", f.Step)
 	}
-	n, problem := countCalls(f.Message.Parts)
+	if f.Stop == "" {
+		return "it has no stop reason"
+	}
+	n, problem := r.countCalls(&f.Message)
 	if problem != "" {
 		return problem
 	}
@@ -140,7 +196,6 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	if len(f.Message.Parts) > 0 {
 		m.s.Messages = append(m.s.Messages, f.Message)
 	}
-	m.results = 0
 	if n == 0 {
 		r.Calls, r.Stage = nil, stageSaid
 		return ""
@@ -158,22 +213,21 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	return ""
 }
 
-// countCalls returns how many calls parts have, each with an id of its own.
-func countCalls(parts []provider.Part) (n int, problem string) {
-	for i := range parts {
-		if parts[i].Kind != provider.PartToolCall {
-			continue
-		}
-		c := parts[i].Call
-		if c == nil || c.ID == "" {
-			return 0, fmt.Sprintf("call %d has no id", n)
-		}
-		for j := range i {
-			if d := parts[j].Call; parts[j].Kind == provider.PartToolCall && d.ID == c.ID {
-				return 0, fmt.Sprintf("call %d has the id of another", n)
+// countCalls returns how many calls a reply has. Each is named by where it stands, so that no other has its name.
+func (r *RunState) countCalls(msg *provider.Message) (n int, problem string) {
+	if len(msg.Parts) > 0 && msg.Role != provider.RoleAssistant {
+		return 0, fmt.Sprintf("a reply isn't of the role %q", msg.Role)
+	}
+	for i := range msg.Parts {
+		switch p := &msg.Parts[i]; p.Kind {
+		case provider.PartToolResult:
+			return 0, "a reply has no results"
+		case provider.PartToolCall:
+			if want := callID(r.ID, r.Step, n); p.Call == nil || p.Call.ID != want {
+				return 0, fmt.Sprintf("call %d isn't named %s", n, want)
 			}
+			n++
 		}
-		n++
 	}
 	return n, ""
 }
@@ -190,8 +244,10 @@ func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
 	if r.Stage != stageCalling || f.Step != r.Step {
 		return fmt.Sprintf("no model call of step %d is open", f.Step)
 	}
-	if len(f.Partial.Calls()) > 0 {
-		return "a partial answer has no calls"
+	if len(f.Partial.Parts) > 0 {
+		if problem := saidBy(provider.RoleAssistant, &f.Partial); problem != "" {
+			return problem
+		}
 	}
 	r.book(f.Usage, 0, false)
 	r.Stage, r.Calls = stageBroken, nil
@@ -201,147 +257,34 @@ func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
 	return ""
 }
 
-func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
-	c, problem := r.openCall(f.Meta.Call)
-	if problem != "" {
-		return problem
-	}
-	if f.Call == nil {
-		return "it has no call"
-	}
-	if c.Stand == standStarted && !c.Repeat && !c.Retry {
-		return "the call was started, and may not be started again"
-	}
-	if c.Stand == standSuspended {
-		return "the call waits for a decision"
-	}
-	c.Stand, c.Started, c.Key, c.Repeat, c.Retry = standStarted, true, f.Key, f.Repeatable, false
-	return ""
-}
-
-func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
-	c, problem := r.openCall(f.Meta.Call)
-	if problem != "" {
-		return problem
-	}
-	if f.Result == nil || f.Result.CallID != f.Meta.Call {
-		return "the result isn't of this call"
-	}
-	if c.Stand == standSuspended {
-		return "the call waits for a decision"
-	}
-	if f.Result.Status == tools.OK && c.Stand != standStarted {
-		return "a call that wasn't started can't have succeeded"
-	}
-	t, n := r.judgeRepeat(c.Call, f.Result, f.Result.Polls)
-	if r.Tools == nil {
-		r.Tools = make(map[string]toolState, 4)
-	}
-	r.Tools[c.Call.Name] = t
-	if n > 0 && r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
-		r.Stuck = c.Call.Name
-	}
-	c.Stand, c.Pause, c.Result = standDone, nil, f.Result
-	if m.results++; m.results == len(r.Calls) {
-		m.closeStep(r)
-	}
-	return ""
-}
-
-// closeStep adds the results of the step to the conversation, in call order.
-func (m *Machine) closeStep(r *RunState) {
-	parts := make([]provider.Part, len(r.Calls))
-	for i := range r.Calls {
-		parts[i] = provider.Part{Kind: provider.PartToolResult, Result: &r.Calls[i].Result.ToolResult}
-	}
-	m.s.Messages = append(m.s.Messages, provider.Message{Role: provider.RoleTool, Parts: parts})
-	r.Calls, r.Stage = nil, stageReady
-}
-
-func (m *Machine) suspended(r *RunState, f *Suspended) string {
-	c, problem := r.openCall(f.Meta.Call)
-	if problem != "" {
-		return problem
-	}
-	if c.Stand == standSuspended {
-		return "the call is suspended already"
-	}
-	if f.Pause.ID == "" || f.Pause.Call.ID != f.Meta.Call || slices.Contains(m.s.Used, f.Pause.ID) {
-		return "the pause has no id of its own, or isn't of this call"
-	}
-	p := f.Pause
-	c.Stand, c.Pause = standSuspended, &p
-	c.Pauses++
-	if string(p.Call.Input) != string(c.Call.Input) {
-		c.Call = &p.Call // what is asked about is what would run
-	}
-	return ""
-}
-
-func (m *Machine) decided(r *RunState, f *Decided) string {
-	i := slices.IndexFunc(r.Calls, func(c CallState) bool {
-		return c.Stand == standSuspended && c.Pause.ID == f.Decision.ID
-	})
-	if i < 0 {
-		return "no pause has this id"
-	}
-	c := &r.Calls[i]
-	d := &f.Decision
-	m.s.Used = append(m.s.Used, d.ID)
-	doubt := c.Pause.Kind == PauseInDoubt
-	switch d.Kind {
-	case Approved, AlwaysAllow, Edited:
-		c.Stand, c.By = standApproved, d.Who
-		c.Retry = doubt
-		if d.Kind == Edited {
-			call := *c.Call
-			call.Input, call.Invalid = d.Input, ""
-			c.Call, c.Edited = &call, true
-		}
-		if d.Kind == AlwaysAllow {
-			m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool { return old.Tool == c.Call.Name }),
-				Rule{Tool: c.Call.Name, Schema: c.Pause.Tool, By: d.Who, Since: f.Time})
-		}
-	default: // its result follows in the same append
-		c.Stand = standOpen
-		if c.Started {
-			c.Stand = standStarted
-		}
-	}
-	c.Pause = nil
-	m.resume(r, f)
-	return ""
-}
-
-// resume opens a paused run again.
-func (m *Machine) resume(r *RunState, f Fact) {
-	if r.Status == Paused {
-		r.Status, r.Code, r.Reason = Running, "", ""
-		r.Since = f.Envelope().Time
-	}
-}
-
-// said adds what a person said to the conversation, between steps.
-func (m *Machine) said(r *RunState, msg provider.Message) string {
+// said adds what the model is told to the conversation, between steps.
+func (m *Machine) said(r *RunState, msg *provider.Message) string {
 	if r.Stage != stageReady && r.Stage != stageSaid {
 		return "a message can come in only between steps"
 	}
-	m.s.Messages = append(m.s.Messages, msg)
+	if problem := saidBy(provider.RoleUser, msg); problem != "" {
+		return problem
+	}
+	m.s.Messages = append(m.s.Messages, *msg)
 	r.Stage = stageReady
 	return ""
 }
 
 func (m *Machine) sentBack(r *RunState, f *SentBack) string {
-	if r.Stage != stageSaid {
+	switch {
+	case r.Stage != stageSaid:
 		return "only a run that is about to finish can be sent back"
-	}
-	switch f.Why {
-	case SendBackOutput:
+	case f.Text == "":
+		return "it doesn't say what is missing"
+	case f.Why == SendBackOutput:
 		r.Corrected++
-	default:
+	case f.Why == SendBackHook:
 		r.SentBack++
+	default:
+		return fmt.Sprintf("%q is no reason to be sent back", f.Why)
 	}
-	return m.said(r, provider.User(f.Text))
+	msg := provider.User(f.Text)
+	return m.said(r, &msg)
 }
 
 func (m *Machine) ended(r *RunState, f *RunEnded) string {
@@ -351,7 +294,7 @@ func (m *Machine) ended(r *RunState, f *RunEnded) string {
 			return "the run is paused already"
 		}
 	case Completed, Stopped, Failed:
-		if r.Stage == stageActing && m.results < len(r.Calls) {
+		if r.Stage == stageActing {
 			return "calls are open"
 		}
 	default:
@@ -365,19 +308,4 @@ func (m *Machine) ended(r *RunState, f *RunEnded) string {
 		m.s.Used = nil // the ids of a run that has ended name nothing
 	}
 	return ""
-}
-
-// openCall returns the call with that id if it has no result yet.
-func (r *RunState) openCall(id string) (*CallState, string) {
-	if r.Stage != stageActing {
-		return nil, "no calls are open"
-	}
-	c := r.callByID(id)
-	if c == nil {
-		return nil, fmt.Sprintf("the newest reply has no call %q", id)
-	}
-	if c.Stand == standDone {
-		return nil, fmt.Sprintf("call %q has its result", id)
-	}
-	return c, ""
 }

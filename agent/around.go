@@ -138,13 +138,15 @@ func (x *exec) beforeTool(cr *callRun) error {
 			return err
 		}
 	}
-	cr.call.Input = c.Input
+	if string(c.Input) != string(cr.call.Input) { // what runs is what is journaled
+		cr.call.Input = x.redactJSON(c.Input)
+	}
 	return nil
 }
 
 // afterTool shows hooks the result of a call. All are called; the failure of a guard withholds the result.
 func (x *exec) afterTool(cr *callRun, res *ToolResult) {
-	c := cr.hookCall()
+	c, was := cr.hookCall(), res.Status
 	for i := range x.a.cfg.Hooks {
 		h := &x.a.cfg.Hooks[i]
 		if h.AfterTool == nil {
@@ -168,6 +170,10 @@ func (x *exec) afterTool(cr *callRun, res *ToolResult) {
 		}
 	}
 	res.CallID, res.Name = cr.call.ID, cr.call.Name
+	res.Notes = min(max(res.Notes, 0), len(res.Parts))
+	if res.Status == "" || res.Status.Good() { // a hook may make a result worse, but can't make a call have succeeded
+		res.Status = was
+	}
 }
 
 func joinLines(a, b string) string {

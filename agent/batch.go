@@ -51,7 +51,7 @@ func (x *exec) runTogether(calls []*callRun) {
 	}
 	b := &batch{x: x}
 	b.calls = append(b.room[:0], calls...)
-	x.mu.Lock()
+	x.lock()
 	x.running = b
 	b.spawn(1)
 	if len(calls) > 1 && x.parallel() > 1 {
@@ -60,7 +60,7 @@ func (x *exec) runTogether(calls []*callRun) {
 	}
 	x.mu.Unlock()
 	x.wait(b)
-	x.mu.Lock()
+	x.lock()
 	x.running = nil
 	x.mu.Unlock()
 	if b.helpers != nil && b.helpers.Stop() {
@@ -70,11 +70,11 @@ func (x *exec) runTogether(calls []*callRun) {
 
 // runHere runs a call on the driving goroutine.
 func (x *exec) runHere(cr *callRun) {
-	x.mu.Lock()
+	x.lock()
 	x.here = cr
 	x.mu.Unlock()
 	cr.run(&x.runner)
-	x.mu.Lock()
+	x.lock()
 	x.here = nil
 	if !cr.overdue.IsZero() {
 		x.a.left.Add(-1)
@@ -128,7 +128,7 @@ func (b *batch) spawn(n int) {
 // help starts more workers, for calls that nobody has taken.
 func (b *batch) help() {
 	defer b.x.wg.Done()
-	b.x.mu.Lock()
+	b.x.lock()
 	defer b.x.mu.Unlock()
 	if n := min(len(b.calls)-b.next, b.x.parallel()-b.workers); n > 0 {
 		b.spawn(n)
@@ -141,7 +141,7 @@ func (b *batch) work() {
 	var r tools.Runner
 	var cr *callRun
 	defer func() { // also if a tool ended this goroutine
-		x.mu.Lock()
+		x.lock()
 		defer x.mu.Unlock()
 		if cr != nil && cr.gone { // counted out when it was left behind
 			x.a.left.Add(-1)
@@ -156,7 +156,7 @@ func (b *batch) work() {
 		x.wg.Done()
 	}()
 	for {
-		x.mu.Lock()
+		x.lock()
 		if b.next == len(b.calls) || cr != nil && cr.gone {
 			x.mu.Unlock()
 			return
@@ -175,7 +175,7 @@ func (b *batch) work() {
 func (cr *callRun) run(r *tools.Runner) {
 	x := cr.x
 	if x.ctx.Err() != nil && !cr.started {
-		x.mu.Lock()
+		x.lock()
 		cr.over = true // it stays open: the end of the run gives it its result
 		x.mu.Unlock()
 		return
@@ -235,7 +235,7 @@ func (x *exec) wait(b *batch) {
 
 // overdueIn returns when the next call is to be left behind (0: none is overdue), and whether all are over.
 func (x *exec) overdueIn(b *batch) (next time.Duration, over bool) {
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
 	over = true
 	for _, cr := range b.calls {
@@ -255,7 +255,7 @@ func (x *exec) overdueIn(b *batch) (next time.Duration, over bool) {
 
 // overdue notes that a call has reached its time limit. Any goroutine may call it.
 func (x *exec) overdue(c *tools.Call) {
-	x.mu.Lock()
+	x.lock()
 	if cr := x.here; cr != nil && &cr.call == c {
 		cr.overdue = time.Now()
 		x.a.left.Add(1)
@@ -274,7 +274,7 @@ func (x *exec) overdue(c *tools.Call) {
 
 // cancelled notes that the run was stopped while calls ran.
 func (x *exec) cancelled(b *batch) {
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
 	for _, cr := range b.calls {
 		if cr.overdue.IsZero() {
@@ -286,7 +286,7 @@ func (x *exec) cancelled(b *batch) {
 // leaveBehind gives up the calls that haven't returned in time: what they do from now on is dropped.
 func (x *exec) leaveBehind(b *batch) {
 	var doubtful []*callRun
-	x.mu.Lock()
+	x.lock()
 	for _, cr := range b.calls {
 		if cr.over || cr.gone || cr.overdue.IsZero() || time.Since(cr.overdue) < grace {
 			continue
@@ -323,7 +323,7 @@ func (x *exec) leaveBehind(b *batch) {
 
 // progress notes what a call reports. Any goroutine may call it; of several reports the newest is shown.
 func (x *exec) progress(c *tools.Call, note tools.ProgressNote) {
-	x.mu.Lock()
+	x.lock()
 	if b := x.running; b != nil && x.notes {
 		for _, cr := range b.calls {
 			if &cr.call == c && !cr.over && !cr.gone {
@@ -340,7 +340,7 @@ func (x *exec) showProgress(b *batch) {
 		return
 	}
 	for _, cr := range b.calls {
-		x.mu.Lock()
+		x.lock()
 		p := cr.progress
 		cr.progress = nil
 		x.mu.Unlock()

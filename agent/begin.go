@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,8 +38,9 @@ func (x *exec) begin(in *Input) (err error) {
 	if err := x.enter(in); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
+	begun := false
+	defer func() { // also if a function of the host panics
+		if !begun {
 			x.leave()
 		}
 	}()
@@ -68,6 +68,7 @@ func (x *exec) begin(in *Input) (err error) {
 		limit := &LimitError{Limit: LimitDuration, Max: int64(r.Limits.Duration), Have: int64(r.Limits.Duration)}
 		x.budget = time.AfterFunc(max(r.Limits.Duration-r.Worked, 0), func() { x.cancel(limit) })
 	}
+	begun = true
 	return nil
 }
 
@@ -89,24 +90,29 @@ func (x *exec) known(in *Input) error {
 // startRun begins a run with a prompt.
 func (x *exec) startRun(in *Input) error {
 	s := &x.m.s
-	if s.Run.open() {
-		if !in.Supersede {
-			return &PausedError{Session: s.Session, Pending: s.Run.pending()}
-		}
-		x.supersede()
-		if x.errAt != nil {
-			return x.errAt
-		}
+	if s.Run.open() && !in.Supersede {
+		return &PausedError{Session: s.Session, Pending: s.Run.pending()}
 	}
 	if len(in.History) > 0 && len(s.Messages) > 0 {
 		return &InputError{Field: "History", Problem: fmt.Sprintf("session %q has a conversation already", s.Session)}
 	}
-	mode, err := x.a.mode(cmp.Or(in.Mode, s.Mode))
+	mode, err := x.a.mode(in.Mode)
 	if err != nil {
 		return err
 	}
+	if in.Mode == "" { // a session stays in its mode, if there still is such a mode
+		if own, err := x.a.mode(s.Mode); err == nil {
+			mode = own
+		}
+	}
 	if in.Choice.Mode == provider.ChooseTool && mode != nil && !slices.Contains(mode.names, in.Choice.Tool) {
 		return &InputError{Field: "Choice", Problem: fmt.Sprintf("the tool %q isn't available in mode %q", in.Choice.Tool, mode.Name)}
+	}
+	if s.Run.open() { // only now, when nothing is wrong with the input
+		x.supersede()
+		if x.errAt != nil {
+			return x.errAt
+		}
 	}
 	ids := newID("")
 	x.origin = &Origin{Session: s.Session, Run: "r-" + ids, Agent: x.a.cfg.Name, Trace: newID("")}
@@ -123,17 +129,34 @@ func (x *exec) startRun(in *Input) error {
 	if len(in.History) > 0 {
 		f.History = x.redactMessages(RepairHistory(in.History))
 	}
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
 	f.Meta = x.stamp(0, "")
 	f.Meta.Step, f.Meta.By = 0, in.By
-	return x.recordLocked(nil, f)
+	return x.recordLocked(x.stale(), f)
+}
+
+// stale returns the ids of what was posted to an earlier run, which ended before it read them: a stop, for example, mustn't
+// stop the next run.
+func (x *exec) stale() []string {
+	if x.a.cfg.Journal == nil {
+		return nil
+	}
+	items, err := x.a.cfg.Journal.Take(x.jctx, x.s.name, x.lease.Fence)
+	if err != nil {
+		x.a.log.WarnContext(x.ctx, "agent: reading the inbox", "session", x.s.name, "error", err)
+	}
+	var ids []string
+	for i := range items {
+		ids = append(ids, items[i].ID)
+	}
+	return ids
 }
 
 // supersede ends the open run of the session.
 func (x *exec) supersede() {
 	x.closeCalls(errors.New("another input superseded it"))
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
 	x.recordLocked(nil, RunEnded{Meta: x.stamp(0, ""), Status: Stopped, Code: CodeSuperseded, Reason: "another input superseded it"})
 }
@@ -154,7 +177,7 @@ func (x *exec) goOn(expired bool) error {
 	if p := r.pending(); len(p) > 0 && x.m.waiting() {
 		return &PausedError{Session: x.s.name, Pending: p}
 	}
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
 	return x.recordLocked(nil, Continued{Meta: x.stamp(0, "")})
 }
@@ -175,10 +198,11 @@ func (x *exec) expire(expired map[string]bool) error {
 		}
 		c := x.m.s.Run.callByID(p.Call.ID)
 		expired[p.ID] = true
-		x.mu.Lock()
+		res := plainResult(c, tools.Rejected, fault.Denied, "The call wasn't run: rejected: expired. Nobody decided on it in time.")
+		x.showHooks(c, res)
+		x.lock()
 		err := x.recordLocked([]string{p.ID},
-			Decided{Meta: x.stamp(0, p.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}},
-			x.finished(1, c, tools.Rejected, "The call wasn't run: rejected: expired. Nobody decided on it in time."))
+			Decided{Meta: x.stamp(0, p.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}}, x.resultFact(1, c, res))
 		x.mu.Unlock()
 		if err != nil {
 			return err
@@ -197,11 +221,13 @@ func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 		}
 		return e
 	}
-	var facts []Fact
-	var taken []string
+	type outcome struct {
+		d   Decision
+		c   *CallState
+		res *ToolResult
+	}
+	var all []outcome
 	seen := make(map[string]bool)
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	for _, d := range decisions {
 		problem := func(code, format string, args ...any) error {
 			return &DecisionError{Session: x.s.name, ID: d.ID, Code: code, Problem: fmt.Sprintf(format, args...), Err: d.err}
@@ -221,6 +247,7 @@ func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 			return problem(DecisionRepeated, "the input has two decisions on this pause")
 		}
 		seen[d.ID] = true
+		d.Reason, d.Input, d.Value = x.a.redact(d.Reason), x.redactJSON(d.Input), x.redactJSON(d.Value)
 		result, err := x.decide(&d, c)
 		if err != nil {
 			var de *DecisionError
@@ -231,15 +258,34 @@ func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 			e.Err = err
 			return e
 		}
-		d.Reason = x.a.redact(d.Reason)
-		meta := x.stamp(len(facts), c.Call.ID)
-		meta.By = d.Who
-		facts, taken = append(facts, Decided{Meta: meta, Decision: d}), append(taken, d.ID)
-		if result != nil {
-			facts = append(facts, x.resultFact(len(facts), c, result))
+		all = append(all, outcome{d, c, result})
+	}
+	for _, o := range all {
+		x.showHooks(o.c, o.res)
+	}
+	x.lock()
+	defer x.mu.Unlock()
+	var facts []Fact
+	var taken []string
+	if r.Status == Running { // its process died before it could pause: the time since then wasn't worked
+		facts = append(facts, Continued{Meta: x.stamp(0, "")})
+	}
+	for _, o := range all {
+		meta := x.stamp(len(facts), o.c.Call.ID)
+		meta.By = o.d.Who
+		facts, taken = append(facts, Decided{Meta: meta, Decision: o.d}), append(taken, o.d.ID)
+		if o.res != nil {
+			facts = append(facts, x.resultFact(len(facts), o.c, o.res))
 		}
 	}
 	return x.recordLocked(taken, facts...)
+}
+
+// showHooks shows hooks the result, if there is one, of a call that was decided on. mu mustn't be held.
+func (x *exec) showHooks(c *CallState, res *ToolResult) {
+	if res != nil && x.a.hooked.afterTool {
+		x.afterTool(x.newCall(c), res)
+	}
 }
 
 func (x *exec) usedAny(decisions []Decision) bool {
@@ -336,11 +382,7 @@ func plainResult(c *CallState, status tools.Status, class fault.Class, text stri
 	return res
 }
 
-// finished returns the result of a call as the nth next fact.
-func (x *exec) finished(n int, c *CallState, status tools.Status, text string) ToolFinished {
-	return x.resultFact(n, c, plainResult(c, status, fault.Denied, text))
-}
-
+// resultFact returns the result of a call as the nth next fact.
 func (x *exec) resultFact(n int, c *CallState, res *ToolResult) ToolFinished {
 	x.redactResult(res)
 	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res}

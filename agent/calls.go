@@ -53,7 +53,7 @@ func (x *exec) indexOf(c *CallState) int {
 
 // succeeded reports whether a tool has succeeded in this run.
 func (x *exec) succeeded(tool string) bool {
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
 	return x.m.s.Run.Tools[tool].OK > 0
 }
@@ -91,7 +91,13 @@ func (x *exec) runCalls(calls []int) {
 func (x *exec) admit(cr *callRun) bool {
 	r, c := x.m.s.Run, cr.st
 	if c.Stand == standApproved && !c.Edited {
-		return cr.d != nil || x.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
+		if cr.d == nil {
+			return x.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
+		}
+		if _, err := cr.d.Accept(c.Call.Input); err != nil { // the tool may have changed since it was asked about
+			return x.refuse(cr, tools.Invalid, fault.Invalid, err.Error())
+		}
+		return true
 	}
 	l := &r.Limits
 	if t := r.Tools[c.Call.Name]; l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
@@ -155,7 +161,7 @@ func (x *exec) refuse(cr *callRun, status tools.Status, class fault.Class, why s
 
 // suspend records that a call waits for a decision.
 func (x *exec) suspend(cr *callRun, p Pause, expires time.Duration) {
-	x.mu.Lock()
+	x.lock()
 	x.suspendLocked(cr, p, expires)
 	x.mu.Unlock()
 	x.flush()
@@ -185,7 +191,7 @@ func (x *exec) start(cr *callRun) bool {
 		x.finishCall(cr, *refused)
 		return false
 	}
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
 	meta := x.stamp(0, cr.call.ID)
 	meta.By = cr.call.By
@@ -201,7 +207,7 @@ func (x *exec) start(cr *callRun) bool {
 // that was left behind.
 func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 	if out.Suspend != nil {
-		x.mu.Lock()
+		x.lock()
 		defer x.mu.Unlock()
 		if !cr.over && !cr.gone {
 			kind := PauseKind(out.Suspend.Kind)
@@ -214,19 +220,29 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 	}
 	res := x.toolResult(cr, &out)
 	if x.a.hooked.afterTool {
+		if cr.dropped() {
+			return
+		}
 		x.afterTool(cr, res)
 	}
 	x.redactResult(res)
 	if out.Err != nil {
 		x.a.log.WarnContext(x.ctx, "agent: tool call", "session", x.s.name, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status, "error", out.Err)
 	}
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
 	if cr.over || cr.gone {
 		return
 	}
 	cr.over = true
 	x.recordLocked(nil, x.finishedLocked(cr, res, out.Took))
+}
+
+// dropped reports whether nobody wants the call's result any more.
+func (cr *callRun) dropped() bool {
+	cr.x.lock()
+	defer cr.x.mu.Unlock()
+	return cr.over || cr.gone
 }
 
 // toolResult makes the result of an outcome.

@@ -24,10 +24,13 @@ var factTypes = func() map[string]reflect.Type {
 
 // EncodeFact returns a fact as a record of a journal.
 func EncodeFact(f Fact) (journal.Record, error) {
-	if f == nil {
-		return journal.Record{}, &FactError{Problem: "it is nil"}
+	if err := isFact(f); err != nil {
+		return journal.Record{}, err
 	}
 	meta := f.Envelope()
+	if meta.Origin == nil {
+		return journal.Record{}, &FactError{Seq: meta.Seq, Kind: f.kind(), Problem: "it names no run"}
+	}
 	data, err := marshal(f)
 	if err != nil {
 		return journal.Record{}, fmt.Errorf("agent: encoding a fact of kind %s: %w", f.kind(), err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -38,17 +39,18 @@ type exec struct {
 	// of the driving goroutine
 	yield   func(Event, error) bool
 	left    bool // the consumer has left: yield must not be called again
-	ended   bool // RunEnded is recorded
-	mode    *mode
+	ended   bool // RunEnded is recorded; written under mu
 	step    Meta // the envelope of notes of the current model call
 	model   modelCall
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
 	hold    hold                // what the host asked for
 
-	mu      sync.Mutex // guards what follows, and m while tool calls run
+	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
 	m       *Machine
-	queue   []Event // recorded and not yet shown
+	trying  bool      // an append is tried again: nothing else may be recorded meanwhile
+	tried   sync.Cond // trying has become false
+	queue   []Event   // recorded and not yet shown
 	wake    chan struct{}
 	errAt   error    // the journal refused an append: the run can't go on
 	running *batch   // the calls that run
@@ -76,10 +78,9 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 
 // drive runs an input. It is the one loop: Run collects what it yields.
 func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Event, error) bool) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = orBackground(ctx)
 	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithoutCancel(ctx)}
+	x.tried.L = &x.mu
 	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
 	x.bound.succeeded, x.bound.progress, x.bound.overdue = x.succeeded, x.progress, x.overdue
 	defer x.cancel(nil)
@@ -92,6 +93,14 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	defer x.close()
 	x.flush()
 	x.loop()
+}
+
+// orBackground stands in for a context that a caller forgot.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
 }
 
 // close leaves nothing behind, whatever happened: also if the consumer or a hook panicked.
@@ -144,6 +153,7 @@ func (x *exec) loop() {
 			x.runCalls(act.Calls)
 		case ActSettle:
 			x.settle(act.Calls, tools.NotRun, "The call wasn't run: "+x.whyCut())
+			x.flush()
 		case ActDoubt:
 			x.doubt(act.Calls)
 		case ActWait:
@@ -171,7 +181,7 @@ func (m *Machine) stepNumber() int {
 // record appends a fact that make returns, applies it, and queues it to be shown. It is for the driving goroutine while no
 // calls run; others use recordLocked.
 func (x *exec) record(facts ...Fact) error {
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
 	return x.recordLocked(nil, facts...)
 }
@@ -203,6 +213,16 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 	return nil
 }
 
+// lock takes mu. While an append is tried again it waits: an append that failed may have been kept, so nothing else may
+// take its number. It waits on a Cond, and the append doesn't sleep under mu, because under the fake time of
+// testing/synctest a goroutine that waits for a Mutex keeps the clock from moving on.
+func (x *exec) lock() {
+	x.mu.Lock()
+	for x.trying {
+		x.tried.Wait()
+	}
+}
+
 // appendPatience is how long an append whose outcome is unclear is tried again.
 const appendPatience = 30 * time.Second
 
@@ -218,19 +238,29 @@ func (x *exec) journal(taken []string, facts []Fact) error {
 	}
 	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Records: recs, Taken: taken, Head: x.head(facts)}
 	var err error
+	defer x.tried.Broadcast()
 	for began, wait := time.Now(), 10*time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		if err = x.a.cfg.Journal.Append(x.jctx, app); err == nil || !journal.Unclear(err) || time.Since(began) > appendPatience {
 			return err
 		}
-		timer := time.NewTimer(wait)
-		<-timer.C
+		x.sleep(wait)
 	}
+}
+
+// sleep waits between two tries of an append. mu is held when it is called and when it returns.
+func (x *exec) sleep(d time.Duration) {
+	x.trying = true
+	x.mu.Unlock()
+	timer := time.NewTimer(d)
+	<-timer.C
+	x.mu.Lock()
+	x.trying = false
 }
 
 // flush shows what was recorded. Only the driving goroutine may call it.
 func (x *exec) flush() {
 	for {
-		x.mu.Lock()
+		x.lock()
 		if len(x.queue) == 0 {
 			x.mu.Unlock()
 			return
@@ -242,7 +272,7 @@ func (x *exec) flush() {
 			x.show(ev)
 			events[i] = nil
 		}
-		x.mu.Lock()
+		x.lock()
 		if x.queue == nil {
 			x.queue = events[:0]
 		}
@@ -299,7 +329,6 @@ func (x *exec) finish(status Status, code string, reason error) {
 	if x.ended {
 		return
 	}
-	x.ended = true
 	if status != Paused {
 		x.closeCalls(reason)
 	}
@@ -307,10 +336,11 @@ func (x *exec) finish(status Status, code string, reason error) {
 	if reason != nil {
 		end.Reason = x.a.redact(reason.Error())
 	}
-	x.mu.Lock()
+	x.lock()
 	end.Meta = x.stamp(0, "")
 	end.Result = &Result{}
 	err := x.recordLocked(nil, end)
+	x.ended = true
 	if err != nil { // the log ends before this fact: another process, or Continue, will end the run
 		status, code, reason = Failed, CodeJournal, errors.Join(err, reason)
 		end.Status, end.Code, end.Reason = status, code, reason.Error()
@@ -325,8 +355,10 @@ func (x *exec) finish(status Status, code string, reason error) {
 			}
 		}
 	}
-	x.a.log.InfoContext(x.jctx, "agent: run ended", "session", x.s.name, "run", x.origin.Run, "trace", x.origin.Trace, "status", status, "code", code,
-		"steps", end.Result.Steps, "tokens", end.Result.Usage.Total())
+	if x.a.log.Enabled(x.jctx, slog.LevelInfo) {
+		x.a.log.InfoContext(x.jctx, "agent: run ended", "session", x.s.name, "run", x.origin.Run, "trace", x.origin.Trace,
+			"status", status, "code", code, "steps", end.Result.Steps, "tokens", end.Result.Usage.Total())
+	}
 	x.flush()
 	if status == Failed && !x.left {
 		if reason == nil {
@@ -341,7 +373,7 @@ func (x *exec) finish(status Status, code string, reason error) {
 func (x *exec) closeCalls(reason error) {
 	r := x.m.s.Run
 	if r.Stage == stageCalling { // the model call never came to an end
-		x.mu.Lock()
+		x.lock()
 		x.recordLocked(nil, StepFailed{Meta: x.stamp(0, ""), Class: fault.None, Error: "the run ended"})
 		x.mu.Unlock()
 	}
@@ -357,10 +389,11 @@ func (x *exec) closeCalls(reason error) {
 		switch c := &r.Calls[i]; c.Stand {
 		case standDone:
 		case standSuspended:
-			x.mu.Lock()
+			res := plainResult(c, tools.Rejected, fault.Denied, "The call wasn't run: nobody decided on it before the run ended.")
+			x.showHooks(c, res)
+			x.lock()
 			x.recordLocked(nil,
-				Decided{Meta: x.stamp(0, c.Call.ID), Decision: Decision{ID: c.Pause.ID, Kind: Superseded, Reason: why}},
-				x.finished(1, c, tools.Rejected, "The call wasn't run: nobody decided on it before the run ended."))
+				Decided{Meta: x.stamp(0, c.Call.ID), Decision: Decision{ID: c.Pause.ID, Kind: Superseded, Reason: why}}, x.resultFact(1, c, res))
 			x.mu.Unlock()
 		case standStarted:
 			x.settle([]int{i}, tools.InDoubt, "The call was started, and nobody knows how it ended: "+why)
@@ -374,14 +407,14 @@ func (x *exec) closeCalls(reason error) {
 	x.settle(open, tools.NotRun, "The call wasn't run: "+why)
 }
 
-// settle gives calls a result without running them.
+// settle gives calls a result without running them. It shows nothing: the consumer may leave, or panic, only when what
+// belongs together is recorded.
 func (x *exec) settle(calls []int, status tools.Status, text string) {
 	for _, i := range calls {
 		c := &x.m.s.Run.Calls[i]
 		cr := x.newCall(c)
 		x.finishCall(cr, tools.Outcome{Status: status, Class: fault.None, Parts: []provider.Part{provider.TextPart(text)}})
 	}
-	x.flush()
 }
 
 func (x *exec) whyCut() string {

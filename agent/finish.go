@@ -33,11 +33,17 @@ func (x *exec) conclude(act Action) {
 		x.sendBack(SendBackHook, back)
 		return
 	}
+	x.a.mu.Lock()
+	mail := len(x.s.mail) > 0
+	x.a.mu.Unlock()
+	if mail { // it came while the hooks were asked: the loop reads it, and comes back
+		return
+	}
 	x.finish(Completed, "", nil)
 }
 
 func (x *exec) sendBack(why, text string) {
-	x.mu.Lock()
+	x.lock()
 	x.recordLocked(nil, SentBack{Meta: x.stamp(0, ""), Why: why, Text: x.a.redact(text)})
 	x.mu.Unlock()
 	x.flush()

@@ -102,6 +102,11 @@ func (in *Input) check(limits Limits) error {
 	if limits.MediaBytes >= 0 && media > limits.MediaBytes {
 		return &LimitError{Limit: LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media), Note: "give smaller files, or URLs"}
 	}
+	for i := range in.History {
+		if !sound(in.History[i].Parts) {
+			return bad("History", "message %d holds text that is no valid UTF-8, or arguments that are nested too deep", i)
+		}
+	}
 	switch in.Choice.Mode {
 	case provider.ChooseAuto, provider.ChooseNone, provider.ChooseRequired, provider.ChooseTool:
 	default:

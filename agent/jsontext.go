@@ -5,6 +5,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // mapStrings returns a JSON value with every string in it, keys excepted, replaced by what fn makes of it. Everything else
@@ -46,6 +49,47 @@ func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 	return out, true
 }
 
+// maxDepth is how deep JSON from outside may be nested: far more than any schema takes, and far less than what
+// encoding/json reads, so that a fact that holds it can be read back.
+const maxDepth = 1000
+
+// tooDeep reports whether JSON is nested deeper than maxDepth.
+func tooDeep(raw []byte) bool {
+	if len(raw) <= maxDepth {
+		return false
+	}
+	depth := 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sound reports whether parts survive a journal unchanged.
+func sound(parts []provider.Part) bool {
+	for i := range parts {
+		p := &parts[i]
+		if !utf8.ValidString(p.Text) || p.Call != nil && (!utf8.Valid(p.Call.Input) || tooDeep(p.Call.Input)) ||
+			p.Result != nil && !sound(p.Result.Parts) {
+			return false
+		}
+	}
+	return true
+}
+
 // isKey reports whether the string before rest is the key of a member.
 func isKey(rest []byte) bool {
 	for _, c := range rest {
@@ -60,7 +104,7 @@ func isKey(rest []byte) bool {
 	return false
 }
 
-// clean returns s as a journal takes titles: at most 512 bytes of valid UTF-8 without control characters.
+// clean returns s as a journal takes titles: at most journal.MaxName bytes of valid UTF-8 without control characters.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -68,17 +112,12 @@ func clean(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-	for len(s) > 512 {
-		_, size := utf8.DecodeLastRuneInString(s[:512])
-		if size == 1 && s[511] >= utf8.RuneSelf { // within a character
-			i := 511
-			for i > 0 && !utf8.RuneStart(s[i]) {
-				i--
-			}
-			s = s[:i]
-			continue
-		}
-		s = s[:512]
+	if len(s) <= journal.MaxName {
+		return s
 	}
-	return s
+	end := journal.MaxName
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
 }

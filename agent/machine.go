@@ -12,10 +12,8 @@ import (
 //
 // A Machine isn't safe for concurrent use.
 type Machine struct {
-	s State
-	// results is how many calls of the newest reply have their result.
-	results int
-	room    [2][]int // for Action.Calls
+	s    State
+	room [3][]int // for Action.Calls
 }
 
 // NewMachine returns the machine of a session without facts.
@@ -45,7 +43,7 @@ const (
 	ActNothing   ActionKind = iota // there is no run, or it has ended
 	ActCallModel                   // call the model
 	ActRunCalls                    // take the calls named by Action.Calls further
-	ActSettle                      // give the calls named by Action.Calls their result without running them: the reply was cut
+	ActSettle                      // give the calls named by Action.Calls their result without running them: the reply was cut, or they were turned down
 	ActDoubt                       // Action.Calls were started, and nobody knows how they ended
 	ActWait                        // nothing can be done until somebody decides
 	ActFinish                      // end the run with Action.Status and Action.Code
@@ -86,20 +84,24 @@ func (m *Machine) Next() Action {
 
 // nextCalls says what has to happen with the open calls. There is at least one.
 func (m *Machine) nextCalls(r *RunState) Action {
-	ready, doubt := m.room[0][:0], m.room[1][:0]
+	ready, settled, doubt := m.room[0][:0], m.room[1][:0], m.room[2][:0]
 	for i := range r.Calls {
 		switch r.Calls[i].Stand {
 		case standOpen, standApproved:
 			ready = append(ready, i)
+		case standSettled:
+			settled = append(settled, i)
 		case standStarted:
 			doubt = append(doubt, i)
 		}
 	}
-	m.room = [2][]int{ready, doubt}
+	m.room = [3][]int{ready, settled, doubt}
 	switch {
 	case len(doubt) > 0:
 		return Action{Kind: ActDoubt, Calls: doubt}
-	case len(ready) > 0 && (!r.Stop.RunsCalls() || r.Final != ""):
+	case len(settled) > 0:
+		return Action{Kind: ActSettle, Calls: settled}
+	case len(ready) > 0 && !r.callsRun():
 		return Action{Kind: ActSettle, Calls: ready}
 	case len(ready) > 0:
 		return Action{Kind: ActRunCalls, Calls: ready}
@@ -150,17 +152,15 @@ func (m *Machine) nextStep(r *RunState) Action {
 // limitError returns the error of a limit that this run has reached.
 func (r *RunState) limitError(limit string) *LimitError {
 	e := &LimitError{Limit: limit}
+	last := 0
+	if r.Final != "" {
+		last = 1 // the last call, without tools, is granted on top
+	}
 	switch limit {
 	case LimitSteps:
-		e.Max, e.Have = int64(r.Limits.Steps), int64(r.Step)
-		if r.Final != "" {
-			e.Have-- // the last call, without tools, is granted on top
-		}
+		e.Max, e.Have = int64(r.Limits.Steps), int64(r.Step-last)
 	case LimitStepsPerPhase:
-		e.Max, e.Have = int64(r.Limits.StepsPerPhase), int64(r.PhaseStep)
-		if r.Final != "" {
-			e.Have--
-		}
+		e.Max, e.Have = int64(r.Limits.StepsPerPhase), int64(max(r.PhaseStep-last, 0)) // another phase may have begun since
 	case LimitTokens:
 		e.Max, e.Have = r.Limits.Tokens, r.Usage.Total()
 	case LimitCost:

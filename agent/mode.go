@@ -7,40 +7,60 @@ import (
 
 type execKey struct{}
 
-// errNoRun is returned by functions that are for tools and hooks.
-var errNoRun = errors.New("agent: the context isn't that of a run")
+// Returned by functions that are for tools and hooks.
+var (
+	errNoRun = errors.New("agent: the context isn't that of a run")
+	errOver  = errors.New("agent: the run, or the call that the context is of, is over")
+)
 
 // SwitchMode switches the run that ctx belongs to to another mode, from its next model call on. It is for tools and hooks.
 func SwitchMode(ctx context.Context, name, reason string) error {
-	x, ok := ctx.Value(execKey{}).(*exec)
-	if !ok {
+	x := execOf(ctx)
+	if x == nil {
 		return errNoRun
 	}
 	if _, err := x.a.mode(name); err != nil {
 		return err
 	}
-	return x.setMode(name, reason)
+	return x.setMode(ctx, name, reason)
 }
 
 // SetPhase begins another phase of the work that ctx belongs to. It is for tools and hooks. Limits.StepsPerPhase counts
 // anew.
 func SetPhase(ctx context.Context, name string) error {
-	x, ok := ctx.Value(execKey{}).(*exec)
-	if !ok {
+	x := execOf(ctx)
+	if x == nil {
 		return errNoRun
 	}
-	x.mu.Lock()
+	x.lock()
 	defer x.mu.Unlock()
-	if x.ended || x.m.s.Phase == name {
+	if ctx.Err() != nil || x.ended {
+		return errOver
+	}
+	if x.m.s.Phase == name {
 		return nil
 	}
 	return x.recordLocked(nil, PhaseChanged{Meta: x.stamp(0, ""), From: x.m.s.Phase, To: name})
 }
 
-func (x *exec) setMode(name, reason string) error {
-	x.mu.Lock()
+// execOf returns the run that ctx belongs to, or nil.
+func execOf(ctx context.Context) *exec {
+	if ctx == nil {
+		return nil
+	}
+	x, _ := ctx.Value(execKey{}).(*exec)
+	return x
+}
+
+// setMode is for the driving goroutine, and for tools and hooks while their ctx lasts: a call that was left behind, whose
+// ctx has ended, may not touch the state any more.
+func (x *exec) setMode(ctx context.Context, name, reason string) error {
+	x.lock()
 	defer x.mu.Unlock()
-	if x.ended || x.m.s.Mode == name {
+	if ctx.Err() != nil || x.ended {
+		return errOver
+	}
+	if x.m.s.Mode == name {
 		return nil
 	}
 	return x.recordLocked(nil, ModeChanged{Meta: x.stamp(0, ""), From: x.m.s.Mode, To: name, Reason: x.a.redact(reason)})

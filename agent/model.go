@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -20,6 +21,8 @@ type modelCall struct {
 	names []string // of the calls of this reply, as far as they are known
 	slab  []Delta
 	take  func(provider.Chunk, error) bool // the body of the loop over the provider's chunks
+
+	caller *guard.Caller
 }
 
 // An openID is the name of a call whose arguments are coming in.
@@ -49,7 +52,7 @@ func (x *exec) callModel(act Action) {
 		x.cancel(err) // loop ends the run for this reason
 		return
 	}
-	x.mu.Lock()
+	x.lock()
 	start.Meta = x.stamp(0, "")
 	start.Meta.Step = n
 	err = x.recordLocked(nil, start)
@@ -103,7 +106,14 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 	if mc.take == nil {
 		mc.take = x.body()
 	}
-	x.a.provider.Stream(x.ctx, req)(mc.take)
+	if x.a.guarded != nil {
+		if mc.caller == nil {
+			mc.caller = x.a.guarded.Caller()
+		}
+		mc.caller.Call(x.ctx, req, mc.take)
+	} else {
+		x.a.provider.Stream(x.ctx, req)(mc.take)
+	}
 	err := mc.err
 	if err == nil && !x.left && !mc.c.Complete() {
 		err = provider.ErrIncomplete
@@ -217,6 +227,7 @@ func callID(run string, step, index int) string {
 // answered records the answer that a hook gave, and shows it as if the model had said it.
 func (x *exec) answered(step *Step) {
 	x.model.meta, x.model.names = nil, x.model.names[:0]
+	x.model.c.Reset() // what the model said last is no part of this answer
 	resp := *step.answer
 	if resp.Stop == "" {
 		resp.Stop = provider.StopDone
@@ -239,25 +250,39 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 	if x.a.cfg.Redact != nil {
 		resp.Parts = x.redactParts(resp.Parts)
 	}
-	n := 0
-	for i := range resp.Parts {
-		if p := &resp.Parts[i]; p.Kind == provider.PartToolCall && p.Call != nil {
-			p.Call.ProviderID, p.Call.ID = p.Call.ID, x.nameCall(n)
-			n++
-		}
-	}
+	x.nameCalls(resp)
 	if err := x.afterStep(step, resp); err != nil {
 		x.cancel(err)
 		x.failed(err)
 		return
 	}
-	x.mu.Lock()
+	x.nameCalls(resp) // a hook may have put calls of its own
+	x.lock()
 	defer x.mu.Unlock()
 	f := Replied{Meta: x.stamp(0, ""), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
 	if x.a.prices != nil {
 		f.Cost, f.Priced = x.a.prices.Cost(usage), true
 	}
 	x.recordLocked(nil, f)
+}
+
+// nameCalls gives the calls of a reply their names, and sees to it that the reply can be read back from a journal.
+func (x *exec) nameCalls(resp *provider.Response) {
+	resp.Parts = slices.DeleteFunc(resp.Parts, func(p provider.Part) bool { return p.Kind == provider.PartToolCall && p.Call == nil })
+	n := 0
+	for i := range resp.Parts {
+		p := &resp.Parts[i]
+		if p.Kind != provider.PartToolCall {
+			continue
+		}
+		if id := x.nameCall(n); p.Call.ID != id {
+			p.Call.ProviderID, p.Call.ID = p.Call.ID, id
+		}
+		if tooDeep(p.Call.Input) {
+			p.Call.Input, p.Call.Invalid = nil, string(p.Call.Input)
+		}
+		n++
+	}
 }
 
 // failed records a model call that ended without an answer. Text that was shown is kept; calls in it never run.
@@ -273,7 +298,7 @@ func (x *exec) failed(err error) {
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: x.redactParts(keep)}
 	}
-	x.mu.Lock()
+	x.lock()
 	f.Meta = x.stamp(0, "")
 	rerr := x.recordLocked(nil, f)
 	x.mu.Unlock()

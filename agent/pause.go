@@ -172,5 +172,8 @@ func rawJSON(v any) (json.RawMessage, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("the value is no valid UTF-8")
 	}
+	if tooDeep(raw) {
+		return nil, fmt.Errorf("the value is nested deeper than %d levels", maxDepth)
+	}
 	return raw, nil
 }

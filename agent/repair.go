@@ -7,101 +7,108 @@ import (
 )
 
 // RepairHistory returns messages in a form that every provider takes: each call has exactly one result, in the message
-// right after it and in call order; a call without one gets one that says so; results without a call and empty messages are
-// left out. Calls without an id, or with one seen before, get one of their own. Messages that are in order are returned as they are; the input isn't changed.
+// right behind it and in call order. A result is looked for up to the next message with calls; a call without one gets one
+// that says so. Results without a call, calls that aren't the model's and empty messages are left out. A call without an id,
+// or with one seen before, gets one of its own. Messages that are in order are returned as they are; the input isn't changed.
 func RepairHistory(messages []provider.Message) []provider.Message {
 	if orderly(messages) {
 		return messages
 	}
 	out := make([]provider.Message, 0, len(messages)+1)
 	seen := make(map[string]bool)
-	for i := 0; i < len(messages); i++ {
-		m := messages[i]
-		if m.Role == provider.RoleTool || len(m.Parts) == 0 {
-			continue // results are placed behind their calls; what has no call is left out
+	for i, m := range messages {
+		if m.Role == provider.RoleTool {
+			continue // results are placed behind their calls
 		}
-		if m.Role != provider.RoleAssistant || len(m.Calls()) == 0 {
-			out = append(out, m)
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p provider.Part) bool { return misplaced(m.Role, &p) })
+		if len(m.Parts) == 0 {
 			continue
 		}
-		var results []provider.Part
-		for j := i + 1; j < len(messages) && messages[j].Role == provider.RoleTool; j++ {
-			results = append(results, messages[j].Parts...)
+		if out = append(out, m); hasCalls(&m) {
+			out = append(out, pair(m.Parts, resultsIn(messages[i+1:]), seen, len(out)))
 		}
-		call, answers := pair(m, results, seen, len(out))
-		out = append(out, call, answers)
 	}
 	return out
 }
 
-// pair returns a message with calls whose ids are its own, and the message with their results.
-func pair(m provider.Message, results []provider.Part, seen map[string]bool, at int) (call, answers provider.Message) {
-	call = provider.Message{Role: m.Role, Parts: slices.Clone(m.Parts)}
-	answers = provider.Message{Role: provider.RoleTool}
-	n := 0
-	for i := range call.Parts {
-		p := &call.Parts[i]
-		if p.Kind != provider.PartToolCall || p.Call == nil {
-			continue
+// misplaced reports a part that a message of that role can't have, unless it is the one with results.
+func misplaced(role provider.Role, p *provider.Part) bool {
+	return p.Kind == provider.PartToolResult || p.Kind == provider.PartToolCall && (p.Call == nil || role != provider.RoleAssistant)
+}
+
+func hasCalls(m *provider.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return p.Kind == provider.PartToolCall })
+}
+
+// resultsIn returns the results in messages, up to the next one with calls.
+func resultsIn(messages []provider.Message) (results []*provider.ToolResult) {
+	for i := range messages {
+		m := &messages[i]
+		if m.Role == provider.RoleAssistant && hasCalls(m) {
+			break
 		}
-		var res *provider.ToolResult
-		if k := slices.IndexFunc(results, func(r provider.Part) bool {
-			return r.Kind == provider.PartToolResult && r.Result != nil && r.Result.CallID == p.Call.ID
-		}); k >= 0 {
-			res = results[k].Result
-			results = slices.Delete(slices.Clone(results), k, k+1)
-		}
-		if p.Call.ID == "" || seen[p.Call.ID] {
-			c := *p.Call
-			c.ID = callID("history", at, n)
-			p.Call = &c
-			if res != nil {
-				r := *res
-				r.CallID = c.ID
-				res = &r
+		for j := range m.Parts {
+			if p := &m.Parts[j]; p.Kind == provider.PartToolResult && p.Result != nil {
+				results = append(results, p.Result)
 			}
 		}
-		seen[p.Call.ID] = true
-		if res == nil {
-			res = &provider.ToolResult{CallID: p.Call.ID, Name: p.Call.Name, Error: true,
-				Parts: []provider.Part{provider.TextPart("The call has no result: it was interrupted, and nobody knows whether it had its effect.")}}
-		}
-		answers.Parts = append(answers.Parts, provider.Part{Kind: provider.PartToolResult, Result: res})
-		n++
 	}
-	return call, answers
+	return results
+}
+
+// pair gives the calls among parts ids of their own, and returns the message with their results.
+func pair(parts []provider.Part, results []*provider.ToolResult, seen map[string]bool, at int) provider.Message {
+	answers := provider.Message{Role: provider.RoleTool}
+	for i := range parts {
+		p := &parts[i]
+		if p.Kind != provider.PartToolCall {
+			continue
+		}
+		res := provider.ToolResult{Name: p.Call.Name, Error: true,
+			Parts: []provider.Part{provider.TextPart("The call has no result: it was interrupted, and nobody knows whether it had its effect.")}}
+		if k := slices.IndexFunc(results, func(r *provider.ToolResult) bool { return r.CallID == p.Call.ID }); k >= 0 {
+			res = *results[k]
+			results = slices.Delete(results, k, k+1)
+		}
+		call := *p.Call
+		for n := len(answers.Parts); call.ID == "" || seen[call.ID]; n++ {
+			call.ID = callID("history", at, n)
+		}
+		seen[call.ID] = true
+		p.Call, res.CallID = &call, call.ID
+		answers.Parts = append(answers.Parts, provider.ResultPart(res))
+	}
+	return answers
 }
 
 // orderly reports whether messages need no repair.
 func orderly(messages []provider.Message) bool {
+	var open []string // calls of the message before
 	seen := make(map[string]bool)
-	var open []string
 	for i := range messages {
 		m := &messages[i]
-		if len(m.Parts) == 0 {
+		if len(m.Parts) == 0 || m.Role != provider.RoleTool && len(open) > 0 || m.Role == provider.RoleTool && len(open) != len(m.Parts) {
 			return false
 		}
-		if m.Role == provider.RoleTool {
-			if len(m.Parts) != len(open) {
-				return false
-			}
-			for j, p := range m.Parts {
+		for j := range m.Parts {
+			p := &m.Parts[j]
+			switch {
+			case m.Role == provider.RoleTool:
 				if p.Kind != provider.PartToolResult || p.Result == nil || p.Result.CallID != open[j] {
 					return false
 				}
-			}
-			open = nil
-			continue
-		}
-		if len(open) > 0 {
-			return false
-		}
-		for _, c := range m.Calls() {
-			if c.ID == "" || seen[c.ID] {
+			case misplaced(m.Role, p):
 				return false
+			case p.Kind == provider.PartToolCall:
+				if p.Call.ID == "" || seen[p.Call.ID] {
+					return false
+				}
+				seen[p.Call.ID] = true
+				open = append(open, p.Call.ID)
 			}
-			seen[c.ID] = true
-			open = append(open, c.ID)
+		}
+		if m.Role == provider.RoleTool {
+			open = open[:0]
 		}
 	}
 	return len(open) == 0

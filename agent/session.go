@@ -53,9 +53,6 @@ func (x *exec) enter(in *Input) error {
 	}
 	s.busy, x.s = x, s
 	a.mu.Unlock()
-	if in.Session != "" {
-		s.unnamed = false
-	}
 	if err := x.load(); err != nil {
 		x.leave()
 		return err
@@ -172,6 +169,7 @@ func (r *renewal) stop() {
 // Facts returns the facts of a session, in order: from the journal, or from memory. An unknown session has none, and
 // without a journal neither has one that wasn't named by its input.
 func (a *Agent) Facts(ctx context.Context, session string) ([]Fact, error) {
+	ctx = orBackground(ctx)
 	if a.cfg.Journal == nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -200,6 +198,18 @@ func (a *Agent) Facts(ctx context.Context, session string) ([]Fact, error) {
 
 // Pending returns what a session waits for.
 func (a *Agent) Pending(ctx context.Context, session string) ([]Pause, error) {
+	if a.cfg.Journal == nil { // the facts of an unnamed session aren't kept, but its state is
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		s := a.sessions[session]
+		switch {
+		case s == nil:
+			return nil, nil
+		case s.busy != nil:
+			return nil, &BusyError{Session: session}
+		}
+		return s.m.s.Run.pending(), nil
+	}
 	facts, err := a.Facts(ctx, session)
 	if err != nil {
 		return nil, err
@@ -225,7 +235,7 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 	if a.cfg.Journal == nil {
 		return nil
 	}
-	if err := a.cfg.Journal.Delete(ctx, session, journal.All); err != nil {
+	if err := a.cfg.Journal.Delete(orBackground(ctx), session, journal.All); err != nil {
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/provider"
@@ -75,7 +76,7 @@ const (
 
 // A CallState is how one tool call of the newest reply stands.
 type CallState struct {
-	Call    *provider.ToolCall `json:"call"` // as the model made it, or as a person edited it
+	Call    *provider.ToolCall `json:"call"` // as the model made it, as a person edited it, then as it was started
 	Stand   stand              `json:"stand"`
 	Pause   *Pause             `json:"pause,omitempty"`
 	Pauses  int                `json:"pauses,omitempty"` // how often it was suspended
@@ -83,7 +84,6 @@ type CallState struct {
 	Edited  bool               `json:"edited,omitempty"`
 	Retry   bool               `json:"retry,omitempty"` // a person lets a call in doubt run again
 	Started bool               `json:"started,omitempty"`
-	Key     string             `json:"key,omitempty"`
 	Repeat  bool               `json:"repeatable,omitempty"`
 	Result  *ToolResult        `json:"result,omitempty"`
 }
@@ -96,6 +96,7 @@ const (
 	standApproved  stand = "approved"  // somebody let it run
 	standStarted   stand = "started"   // it runs, or nobody knows
 	standSuspended stand = "suspended" // it waits for a decision
+	standSettled   stand = "settled"   // it was decided, and isn't run: its result follows
 	standDone      stand = "done"
 )
 
@@ -109,7 +110,7 @@ type toolState struct {
 	Failing int    `json:"failing,omitempty"` // how often in a row the same input failed
 }
 
-// repeats returns how often in a row a call was made to no avail, if it ends with this result.
+// next returns the state after another call, and how often in a row the call was made to no avail then.
 func (t toolState) next(input, result uint64, ok bool) (toolState, int) {
 	if t.Same == 0 || t.Input != input {
 		t.Same, t.Failing = 0, 0
@@ -138,6 +139,8 @@ func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls b
 	case tools.OK, tools.Answered:
 		t.OK++
 		t.Invalid = 0
+	case tools.Failed, tools.Unverified, tools.TimedOut: // the input fitted
+		t.Invalid = 0
 	}
 	if polls {
 		t.Same, t.Failing = 0, 0
@@ -150,22 +153,31 @@ func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls b
 	return t.next(hashString(string(call.Input)+call.Invalid), hashParts(res.Parts[:max(len(res.Parts)-res.Notes, 0)]), res.Status == tools.OK)
 }
 
-// hashString is FNV-1a, 64 bits (draft-eastlake-fnv): stable across machines, which hash/maphash is not.
-func hashString(s string) uint64 { return fnv(14695981039346656037, s) }
+// hashString is FNV-1a, 64 bits (draft-eastlake-fnv), over characters: stable across machines, which hash/maphash is not,
+// and the same for bytes that aren't UTF-8 and what JSON makes of them.
+func hashString(s string) uint64 { return fnv(fnvOffset, s) }
+
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
 
 func fnv(h uint64, s string) uint64 {
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
+	for _, r := range s {
+		h = (h ^ uint64(r)) * fnvPrime
 	}
 	return h
 }
 
 func hashParts(parts []provider.Part) uint64 {
-	h := uint64(14695981039346656037)
+	h := uint64(fnvOffset)
 	for i := range parts {
 		h = fnv(fnv(h, string(parts[i].Kind)), parts[i].Text)
 		if m := parts[i].Media; m != nil {
-			h = fnv(fnv(h, string(m.Data)), m.URL)
+			for _, c := range m.Data { // not characters
+				h = (h ^ uint64(c)) * fnvPrime
+			}
+			h = fnv(fnv(h, m.URL), m.FileID)
 		}
 	}
 	return h
@@ -179,7 +191,9 @@ func (r *RunState) pending() []Pause {
 	var out []Pause
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Stand == standSuspended && c.Pause != nil {
-			out = append(out, *c.Pause)
+			p := *c.Pause
+			p.Call.Input = slices.Clone(p.Call.Input) // callers get a copy: what runs is what is stored
+			out = append(out, p)
 		}
 	}
 	return out
@@ -197,4 +211,22 @@ func (r *RunState) callByID(id string) *CallState {
 		}
 	}
 	return nil
+}
+
+// suspended returns the call that waits for a decision on the pause with that id.
+func (r *RunState) suspended(pause string) *CallState {
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Stand == standSuspended && c.Pause.ID == pause {
+			return c
+		}
+	}
+	return nil
+}
+
+// callsRun reports whether the calls of the newest reply may be run: never those of one that was cut, or of the last.
+func (r *RunState) callsRun() bool { return r.Stop.RunsCalls() && r.Final == "" }
+
+// is reports whether call is this one, whatever its input.
+func (c *CallState) is(call *provider.ToolCall) bool {
+	return call != nil && call.ID == c.Call.ID && call.Name == c.Call.Name
 }

@@ -25,6 +25,7 @@ type Receipt struct {
 // Wait returns the step before which the model reads the message, once that is certain, or why it never will: the run
 // ended or paused first.
 func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
+	ctx = orBackground(ctx)
 	if r.Posted {
 		return 0, errPosted
 	}
@@ -130,6 +131,7 @@ func (a *Agent) SetMode(ctx context.Context, session, name string) error {
 
 // send gives mail to the run of a session: here, or by way of the journal.
 func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, err error) {
+	ctx = orBackground(ctx)
 	a.mu.Lock()
 	if s := a.sessions[session]; s != nil && s.busy != nil {
 		x := s.busy
@@ -189,7 +191,11 @@ func (x *exec) readMail() {
 				x.hold = holdPause
 			}
 		case mailMode:
-			x.setMode(m.text, "set by the host")
+			if _, err := x.a.mode(m.text); err != nil { // of a host with other modes
+				x.a.log.WarnContext(x.ctx, "agent: switching the mode", "session", x.s.name, "error", err)
+				continue
+			}
+			x.setMode(x.jctx, m.text, "set by the host")
 		}
 	}
 	for _, m := range steer {
@@ -211,7 +217,7 @@ func (x *exec) deliver(m mail) {
 	if m.posted {
 		taken = []string{m.id}
 	}
-	x.mu.Lock()
+	x.lock()
 	err := x.recordLocked(taken, Steered{Meta: x.stamp(0, ""), ID: m.id, Message: provider.User(m.text)})
 	x.mu.Unlock()
 	m.settle(x.m.stepNumber()+1, err)

@@ -35,7 +35,12 @@ func (s *Standing) Text() string {
 
 // AfterSteps holds after n model calls.
 func AfterSteps(n int) Condition {
-	return func(s *Standing) (string, bool) { return fmt.Sprintf("%d steps were made", s.Steps), s.Steps >= n }
+	return func(s *Standing) (string, bool) {
+		if s.Steps < n {
+			return "", false
+		}
+		return fmt.Sprintf("%d steps were made", s.Steps), true
+	}
 }
 
 // AfterTool holds when one of the tools has succeeded.
@@ -52,21 +57,30 @@ func AfterTool(names ...string) Condition {
 // AfterTokens holds when n tokens were used.
 func AfterTokens(n int64) Condition {
 	return func(s *Standing) (string, bool) {
-		return fmt.Sprintf("%d tokens were used", s.Usage.Total()), s.Usage.Total() >= n
+		if s.Usage.Total() < n {
+			return "", false
+		}
+		return fmt.Sprintf("%d tokens were used", s.Usage.Total()), true
 	}
 }
 
-// WhenText holds when the model's last message has text that matches.
+// WhenText holds when the model's last message has text that matches. With nil it never does.
 func WhenText(re *regexp.Regexp) Condition {
 	return func(s *Standing) (string, bool) {
-		return fmt.Sprintf("the text matches %q", re), re.MatchString(s.Text())
+		if re == nil || !re.MatchString(s.Text()) {
+			return "", false
+		}
+		return fmt.Sprintf("the text matches %q", re), true
 	}
 }
 
-// AnyOf holds when one of the conditions does.
+// AnyOf holds when one of the conditions does. A nil one never does.
 func AnyOf(conditions ...Condition) Condition {
 	return func(s *Standing) (string, bool) {
 		for _, c := range conditions {
+			if c == nil {
+				continue
+			}
 			if why, ok := c(s); ok {
 				return why, true
 			}
@@ -80,6 +94,9 @@ func AllOf(conditions ...Condition) Condition {
 	return func(s *Standing) (string, bool) {
 		var reasons []string
 		for _, c := range conditions {
+			if c == nil {
+				return "", false
+			}
 			why, ok := c(s)
 			if !ok {
 				return "", false

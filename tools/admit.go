@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Effect is what a policy says of a call. Of several, the greatest holds.
+// An Effect is what a policy says of a call. Of several, the greatest holds: deny beats ask beats allow. What is none of the
+// constants denies.
 type Effect uint8
 
 // The effects.
@@ -39,7 +40,8 @@ type Verdict struct {
 	Reason string
 }
 
-// A Policy judges a call by its final input. It must not change the call.
+// A Policy judges a call by its final input. The Call is the policy's own copy, but the bytes of its input mustn't be changed.
+// A policy that panics, or is nil, denies.
 type Policy func(ctx context.Context, d *Definition, c *Call) Verdict
 
 // An Admission is what [Registry.Admit] makes of a call.
@@ -51,65 +53,101 @@ type Admission struct {
 
 // Admit takes a call from a model's wish to something that may run: the tool is looked up among offered (nil: all), the
 // input is brought into canonical form, change (may be nil) may replace c.Input, and what came of it is validated and
-// judged. An error of change is a denial whose message the model reads, if it says so ([DenyError]), else it is returned.
+// judged. If the call is admitted, c.Input is what was validated.
+//
+// Of an input that isn't valid, change sees the model's own bytes, and may put them right. An error of change is a denial
+// whose message the model reads, if it says so ([DenyError]); any other, and a panic ([*PanicError]), is returned.
 func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, change func() error, policies []Policy) (Admission, error) {
+	if offered == nil {
+		offered = r.list
+	}
 	d, ok := r.byName[c.Name]
 	if !ok {
-		return Admission{Refused: refuse(Unknown, fault.NotFound, "there is no tool %q%s%s", c.Name, r.suggest(c.Name), r.known(offered))}, nil
+		name := clipEnd(c.Name, longestName)
+		return Admission{Refused: refuse(Unknown, fault.NotFound, "there is no tool %q%s%s", name, suggest(name, offered), known(offered))}, nil
 	}
-	if offered != nil && !slices.Contains(offered, d) {
-		return Admission{Definition: d, Refused: refuse(Denied, fault.Denied, "the tool %q isn't available now%s", c.Name, r.known(offered))}, nil
+	if !slices.Contains(offered, d) {
+		return Admission{Definition: d, Refused: refuse(Denied, fault.Denied, "the tool %q isn't available now%s", c.Name, known(offered))}, nil
 	}
 	input, err := d.input.Accept(c.Input)
 	if change != nil {
 		if err == nil {
 			c.Input = input
 		}
-		before := c.Input
-		if cerr := guarded(change); cerr != nil {
+		if cerr := guarded("a function that changes a call", change); cerr != nil {
 			var deny *DenyError
 			if errors.As(cerr, &deny) {
-				return Admission{Definition: d, Refused: refuse(Denied, fault.Denied, "%s", deny.Reason)}, nil
+				return Admission{Definition: d, Refused: refuse(Denied, fault.Denied, "%s", orReason(deny.Reason, "it was denied"))}, nil
 			}
 			return Admission{Definition: d}, cerr
 		}
-		if string(before) != string(c.Input) {
-			input, err = d.input.Accept(c.Input)
-		}
+		input, err = d.input.Accept(c.Input) // also if it looks the same: the bytes may have been changed in place
 	}
 	if err != nil {
 		return Admission{Definition: d, Refused: refuse(Invalid, fault.Invalid, "%s", err)}, nil
 	}
 	c.Input = input
-	v := r.judge(ctx, d, c, policies)
+	v := d.judge(ctx, c, policies)
 	if v.Effect == Deny {
 		return Admission{Definition: d, Refused: refuse(Denied, fault.Denied, "%s", v.Reason)}, nil
+	}
+	if own := d.asks(ctx, c); own.Effect == Ask {
+		v = own
 	}
 	return Admission{Definition: d, Verdict: v}, nil
 }
 
 // Recheck judges an admitted call again, right before execution, and asks the tool's Check. It returns nil if the call may
-// run; an ask was answered before and doesn't count.
+// run. Whether a person has to be asked was settled before: neither the tool's Approval nor its Ask counts here, and a
+// policy that asks lets the call run.
 func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Outcome {
 	d, ok := r.byName[c.Name]
 	if !ok {
-		return refuse(Unknown, fault.NotFound, "there is no tool %q", c.Name)
+		return refuse(Unknown, fault.NotFound, "there is no tool %q", clipEnd(c.Name, longestName))
 	}
-	if v := r.judge(ctx, d, c, policies); v.Effect == Deny {
+	if v := d.judge(ctx, c, policies); v.Effect == Deny {
 		return refuse(Denied, fault.Denied, "%s", v.Reason)
 	}
 	if d.check == nil {
 		return nil
 	}
-	err := guarded(func() error { return d.check(ctx, c.Input) })
+	err := guarded(d.spec.Name, func() error { return d.check(ctx, c.Input) })
 	if err == nil {
 		return nil
 	}
-	return &Outcome{Status: Denied, Class: classOf(err), Err: err, Parts: textParts("The call wasn't run: " + forModel(err))}
+	out := d.fail(Denied, classOf(err), err, "The call wasn't run: "+reason(err))
+	return &out
 }
 
-// judge asks everybody who has a say. Deny beats ask beats allow; of equals the first gives the reason.
-func (r *Registry) judge(ctx context.Context, d *Definition, c *Call, policies []Policy) Verdict {
+// asks returns Ask if the tool itself wants a person's consent. The reason of its Ask is about this very input, and so comes
+// before that of its Approval.
+func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
+	s := &d.spec
+	if d.ask != nil {
+		var why string
+		err := guarded(s.Name, func() (err error) {
+			why, err = d.ask(ctx, c.Input)
+			return err
+		})
+		switch {
+		case err != nil: // a question that can't be decided is put to a person
+			return Verdict{Ask, "the tool couldn't decide whether to ask: " + reason(err)}
+		case why != "":
+			return Verdict{Ask, why}
+		}
+	}
+	switch {
+	case s.Approval == AskAlways:
+		return Verdict{Ask, "this tool always asks"}
+	case s.Approval == AskIfHigh && s.Risk == High:
+		return Verdict{Ask, "this tool is of high risk"}
+	}
+	return Verdict{}
+}
+
+// judge asks everybody else who has a say: prerequisites, the mode and the policies. The greatest effect holds; of equals
+// the first gives the reason.
+func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verdict {
 	s := &d.spec
 	for _, need := range s.Needs {
 		if c.Succeeded == nil || !c.Succeeded(need) {
@@ -119,45 +157,40 @@ func (r *Registry) judge(ctx context.Context, d *Definition, c *Call, policies [
 	if !s.InMode(c.Mode) {
 		return Verdict{Deny, fmt.Sprintf("%q may not be called in mode %q, only in %s", s.Name, c.Mode, strings.Join(s.Modes, ", "))}
 	}
+	if len(policies) == 0 {
+		return Verdict{}
+	}
 	var v Verdict
-	switch {
-	case s.Approval == AskAlways:
-		v = Verdict{Ask, "this tool always asks"}
-	case s.Approval == AskIfHigh && s.Risk == High:
-		v = Verdict{Ask, "this tool is of high risk"}
-	}
-	if d.ask != nil {
-		var reason string
-		err := guarded(func() (err error) {
-			reason, err = d.ask(ctx, c.Input)
-			return err
-		})
-		switch {
-		case err != nil: // a question that can't be decided is put to a person
-			v = Verdict{Ask, "the tool couldn't decide whether to ask: " + forModel(err)}
-		case reason != "":
-			v = Verdict{Ask, reason}
-		}
-	}
+	own := new(Call)
 	for _, p := range policies {
-		if p == nil {
-			continue
-		}
-		said := Verdict{Deny, "a policy failed"}
-		if err := guarded(func() error { said = p(ctx, d, c); return nil }); err != nil {
+		*own = *c // what one policy does to it is nothing to the others, nor to the call
+		said := Verdict{}
+		err := guarded("a policy", func() error {
+			said = p(ctx, d, own)
+			return nil
+		})
+		if err != nil {
 			said = Verdict{Deny, "a policy failed; the call is denied to be safe"}
 		}
+		said.Effect = min(said.Effect, Deny)
 		if said.Effect > v.Effect {
 			v = said
 		}
 	}
-	if v.Effect > Deny {
-		v.Effect = Deny
-	}
-	if v.Effect == Deny && v.Reason == "" {
-		v.Reason = "a policy denies this call"
+	switch v.Effect {
+	case Deny:
+		v.Reason = orReason(v.Reason, "a policy denies this call")
+	case Ask:
+		v.Reason = orReason(v.Reason, "a policy asks")
 	}
 	return v
+}
+
+func orReason(reason, otherwise string) string {
+	if reason == "" {
+		return otherwise
+	}
+	return reason
 }
 
 // A DenyError keeps a call from running; the model reads the reason.
@@ -170,10 +203,7 @@ func (e *DenyError) Error() string { return "tools: denied: " + e.Reason }
 func (e *DenyError) Fault() fault.Class { return fault.Denied }
 
 // known lists the names of the offered tools for a model that asked for another.
-func (r *Registry) known(offered []*Definition) string {
-	if offered == nil {
-		offered = r.list
-	}
+func known(offered []*Definition) string {
 	if len(offered) == 0 {
 		return "; no tools are available"
 	}
@@ -193,11 +223,11 @@ func (r *Registry) known(offered []*Definition) string {
 	return b.String()
 }
 
-// Fit returns input as c's tool may take it, for a caller that changes the input of a stored call.
+// Fit returns input as that tool may take it, for a caller that changes the input of a stored call.
 func (r *Registry) Fit(name string, input json.RawMessage) (json.RawMessage, error) {
 	d, ok := r.byName[name]
 	if !ok {
-		return nil, specError(name, "there is no such tool%s", r.suggest(name))
+		return nil, specError(name, "there is no such tool%s", suggest(name, r.list))
 	}
 	return d.input.Accept(input)
 }

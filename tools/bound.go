@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,69 +14,123 @@ import (
 const (
 	headLines = 50
 	tailLines = 100
+	noteRoom  = 64 // enough for a note
 )
 
 // important marks lines that are worth keeping when the middle of an output is left out.
-var important = []string{"error", "fail", "panic", "fatal", "warn", "exception", "denied", "not found"}
+var important = [][]byte{[]byte("error"), []byte("fail"), []byte("panic"), []byte("fatal"), []byte("warn"), []byte("exception"),
+	[]byte("denied"), []byte("not found")}
 
-// bound cuts the text of parts to limit bytes in all. It returns how many bytes were left out. The input isn't changed.
+// bound makes the text of parts valid UTF-8 and cuts it to limit bytes in all, in place. Each part has at least its share
+// of the limit, and more if the later ones leave it some. Parts of which nothing is left are dropped, because providers
+// refuse empty text. It returns how many bytes were left out.
 func bound(parts []provider.Part, limit int) ([]provider.Part, int) {
-	total := 0
+	later := 0
 	for i := range parts {
-		total += len(parts[i].Text)
+		if p := &parts[i]; !utf8.ValidString(p.Text) {
+			p.Text = strings.ToValidUTF8(p.Text, "\uFFFD")
+		}
+		later += len(parts[i].Text)
 	}
-	if total <= limit {
+	if later <= limit {
 		return parts, 0
 	}
-	out, cut := slices.Clone(parts), 0
-	room := limit
-	for i := range out {
-		text := Cut(out[i].Text, max(room, 0))
-		cut += len(out[i].Text) - len(text)
-		room -= len(text)
-		out[i].Text = text
+	room, cut := limit, 0
+	kept := parts[:0]
+	for i, p := range parts {
+		later -= len(p.Text)
+		short, left := shorten(p.Text, max(room-later, room/(len(parts)-i)))
+		room, cut = room-len(short), cut+left
+		p.Text = short
+		if left == 0 || short != "" || p.Kind != provider.PartText {
+			kept = append(kept, p)
+		}
 	}
-	return out, max(cut, 0)
+	return kept, cut
 }
 
 // Cut shortens text to at most limit bytes. It keeps the first 50 lines, the last 100, and of the rest those that look
-// important (errors, failures, warnings), as far as they fit; a line says how much was left out. Text of few, long lines
-// keeps its first third and its end. What it returns is valid UTF-8 if text is.
+// important (errors, failures, warnings), as far as they fit; a line says how much was left out. If the first and last lines
+// don't fit, or there are no more than those, it keeps the first third and the end. A limit of 128 bytes or less has no room
+// for that: it keeps the start. What it returns is valid UTF-8 if text is.
 func Cut(text string, limit int) string {
+	short, _ := shorten(text, limit)
+	return short
+}
+
+// shorten is Cut. It also returns how many bytes of text were left out.
+func shorten(text string, limit int) (string, int) {
 	if len(text) <= limit {
-		return text
+		return text, 0
 	}
-	const noteRoom = 64
 	if limit <= 2*noteRoom {
-		return clipEnd(text, limit)
+		short := clipEnd(text, limit)
+		return short, len(text) - len(short)
 	}
 	room := limit - noteRoom
-	lines := strings.SplitAfter(text, "\n")
-	if len(lines) > headLines+tailLines {
-		head := strings.Join(lines[:headLines], "")
-		tail := strings.Join(lines[len(lines)-tailLines:], "")
-		if len(head)+len(tail) <= room {
-			middle := pick(lines[headLines:len(lines)-tailLines], room-len(head)-len(tail))
-			left := len(text) - len(head) - len(middle) - len(tail)
-			return head + note(left) + middle + tail
-		}
+	head, tail := headEnd(text), 0
+	if head < len(text) {
+		tail = tailStart(text)
 	}
-	head := clipEnd(text, room/3)
-	tail := clipStart(text, room-len(head))
-	return head + "\n" + note(len(text)-len(head)-len(tail)) + tail
+	if free := room - head - (len(text) - tail); head < tail && free >= 0 {
+		middle := pick(text[head:tail], free)
+		left := tail - head - len(middle)
+		return text[:head] + note(left) + middle + text[tail:], left
+	}
+	start := clipEnd(text, room/3)
+	end := clipStart(text, room-len(start))
+	left := len(text) - len(start) - len(end)
+	return start + "\n" + note(left) + end, left
 }
 
 func note(left int) string { return fmt.Sprintf("[… %d bytes left out …]\n", left) }
 
+// headEnd returns where the first headLines lines of text end.
+func headEnd(text string) int {
+	end := 0
+	for range headLines {
+		n := strings.IndexByte(text[end:], '\n')
+		if n < 0 {
+			return len(text)
+		}
+		end += n + 1
+	}
+	return end
+}
+
+// tailStart returns where the last tailLines lines of text start.
+func tailStart(text string) int {
+	start := len(strings.TrimSuffix(text, "\n"))
+	for range tailLines {
+		n := strings.LastIndexByte(text[:start], '\n')
+		if n < 0 {
+			return 0
+		}
+		start = n
+	}
+	return start + 1
+}
+
 // pick returns the important lines that fit into room bytes.
-func pick(lines []string, room int) string {
+func pick(text string, room int) string {
 	var b strings.Builder
-	for _, line := range lines {
+	var low []byte // the line in lower case
+	for line := range strings.Lines(text) {
+		if b.Len() == room {
+			break
+		}
 		if b.Len()+len(line) > room {
 			continue
 		}
-		low := strings.ToLower(line)
-		if slices.ContainsFunc(important, func(w string) bool { return strings.Contains(low, w) }) {
+		low = low[:0]
+		for i := range len(line) {
+			c := line[i]
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			low = append(low, c)
+		}
+		if slices.ContainsFunc(important, func(word []byte) bool { return bytes.Contains(low, word) }) {
 			b.WriteString(line)
 		}
 	}
@@ -84,24 +139,30 @@ func pick(lines []string, room int) string {
 
 // clipEnd returns the longest start of s that has at most n bytes and doesn't split a character.
 func clipEnd(s string, n int) string {
-	if n >= len(s) {
+	if n = max(n, 0); n >= len(s) {
 		return s
 	}
-	n = max(n, 0)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
+	for back := 0; back < utf8.UTFMax && back <= n; back++ { // further back there is no start in text that isn't UTF-8
+		if utf8.RuneStart(s[n-back]) {
+			return s[:n-back]
+		}
 	}
 	return s[:n]
 }
 
 // clipStart returns the longest end of s that has at most n bytes and doesn't split a character.
 func clipStart(s string, n int) string {
-	if n >= len(s) {
+	if n = max(n, 0); n >= len(s) {
 		return s
 	}
-	i := len(s) - max(n, 0)
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
+	i := len(s) - n
+	for on := 0; on < utf8.UTFMax && i+on < len(s); on++ {
+		if utf8.RuneStart(s[i+on]) {
+			return s[i+on:]
+		}
+	}
+	if i+utf8.UTFMax > len(s) { // only the rest of one character
+		return ""
 	}
 	return s[i:]
 }

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 )
 
-// A Call is one call on its way. Whoever makes it fills in what it knows; the input is set by [Registry.Admit].
+// A Call is one call on its way. Whoever makes it fills in what it knows, [Registry.Admit] makes of the input what may run,
+// and from [Runner.Execute] on it mustn't be changed.
 type Call struct {
 	Session string
 	Run     string
@@ -25,8 +26,9 @@ type Call struct {
 	Mode string
 	// Succeeded reports whether a tool has succeeded in this run, for prerequisites; nil: none has.
 	Succeeded func(tool string) bool
-	// OnProgress is told of progress, and OnTimeout that the time limit was reached and the call's context has ended; each
-	// may be nil. They are called from any goroutine while the call runs.
+	// OnProgress is told of progress, on the goroutine that reports it. OnTimeout is told, once, that the call's context has
+	// ended at the time limit; it is called on any goroutine, and mustn't wait for the end of the call, which waits for it.
+	// Each may be nil.
 	OnProgress func(*Call, ProgressNote)
 	OnTimeout  func(*Call)
 }
@@ -34,7 +36,7 @@ type Call struct {
 // A ProgressNote is what a running call reports.
 type ProgressNote struct {
 	Text string
-	Done float64 // from 0 to 1; 0 if unknown
+	Done float64 // from 0 to 1, other figures are brought there; 0 if unknown
 }
 
 // CallOf returns the call that ctx belongs to. What it points to mustn't be changed.
@@ -64,13 +66,17 @@ func Fence(ctx context.Context) uint64 {
 }
 
 // Progress reports what a running call is doing. With Spec.Progress it also moves the call's time limit. Outside of a
-// call it does nothing.
+// call, and when its context has ended, it does nothing.
 func Progress(ctx context.Context, note ProgressNote) {
 	c, ok := ctx.Value(callKey{}).(*callContext)
 	if !ok || c.Err() != nil {
 		return
 	}
 	c.runner.extend(c)
+	if !(note.Done > 0) { // NaN too
+		note.Done = 0
+	}
+	note.Done = min(note.Done, 1)
 	if c.call.OnProgress != nil {
 		c.call.OnProgress(c.call, note)
 	}

@@ -2,101 +2,33 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
-
-	"github.com/pawlkit/pawl/circuit/fault"
 )
-
-// A Runner executes calls, one after the other, and keeps its timer from one to the next. The zero Runner is ready for
-// use. It isn't safe for concurrent use.
-type Runner struct {
-	timer *time.Timer
-
-	mu      sync.Mutex // guards current
-	current *callContext
-}
-
-// begin makes the context of a call that starts now.
-func (r *Runner) begin(ctx context.Context, d *Definition, call *Call) *callContext {
-	now := time.Now()
-	c := &callContext{parent: ctx, call: call, d: d, runner: r, began: now, deadline: now.Add(d.spec.Timeout)}
-	if d.spec.Progress {
-		c.limit = now.Add(max(ProgressLimit, d.spec.Timeout))
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.current = c
-	if r.timer == nil {
-		r.timer = time.AfterFunc(d.spec.Timeout, r.ring)
-	} else {
-		r.timer.Reset(d.spec.Timeout)
-	}
-	return c
-}
-
-// end is called when the tool's function has returned.
-func (r *Runner) end(c *callContext) {
-	r.mu.Lock()
-	r.current = nil
-	r.timer.Stop()
-	r.mu.Unlock()
-	c.finish(context.Canceled, context.Canceled)
-}
-
-// ring is the timer's. It may come late, for a call that has ended, and then means nothing.
-func (r *Runner) ring() {
-	r.mu.Lock()
-	c := r.current
-	late := c != nil && !time.Now().Before(c.deadline)
-	r.mu.Unlock()
-	if !late {
-		return
-	}
-	c.finish(context.DeadlineExceeded, &TimeoutError{Tool: c.d.spec.Name, After: time.Since(c.began).Round(time.Millisecond)})
-	if c.call.OnTimeout != nil {
-		c.call.OnTimeout(c.call)
-	}
-}
-
-// extend moves the deadline of a call that has shown a sign of progress.
-func (r *Runner) extend(c *callContext) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.current != c || !c.d.spec.Progress {
-		return
-	}
-	now := time.Now()
-	to := now.Add(ProgressExtends)
-	if to.After(c.limit) {
-		to = c.limit
-	}
-	if now.Before(c.deadline) && to.After(c.deadline) {
-		c.deadline = to
-		r.timer.Reset(to.Sub(now))
-	}
-}
 
 // callContext is the context of a running call. Most calls are over before anybody asks whether they should stop, so what
 // is needed for that, a standard cancelCtx, is made when Done is called first. Value finds it then, and contexts derived
 // from this one cost no goroutine.
+//
+// It ends once, for the first of three reasons: the run's context has ended, the time limit is reached, or the call is
+// over. Of the standard context only a deadline of its own can end with DeadlineExceeded, and ours moves; so after the
+// time limit Err returns that, while a derived context returns Canceled. The cause of both is the *TimeoutError.
 type callContext struct {
 	parent context.Context
 	call   *Call
 	d      *Definition
 	runner *Runner
 	began  time.Time
+	latest time.Time // progress moves the deadline no further
 
-	// guarded by runner.mu
-	deadline time.Time
-	limit    time.Time // progress moves the deadline no further
+	deadline time.Time // guarded by runner.mu
 
-	mu     sync.Mutex // guards what follows
-	inner  context.Context
-	cancel context.CancelCauseFunc
-	err    error // the call has ended: what Err returns
-	cause  error
+	mu      sync.Mutex // guards what follows
+	inner   context.Context
+	cancel  context.CancelCauseFunc
+	err     error // the context has ended: what Err returns from then on
+	cause   error
+	timeout *TimeoutError // it has ended at the time limit
 }
 
 type callKey struct{}
@@ -105,23 +37,14 @@ type callKey struct{}
 func (c *callContext) Done() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.inner == nil {
-		c.inner, c.cancel = context.WithCancelCause(c.parent)
-		if c.err != nil {
-			c.cancel(c.cause)
-		}
-	}
-	return c.inner.Done()
+	return c.std().Done()
 }
 
 // Err returns context.DeadlineExceeded after the call's time limit, and else what the run's context does.
 func (c *callContext) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err != nil {
-		return c.err
-	}
-	return c.parent.Err()
+	return c.look()
 }
 
 // Value returns the callContext itself for callKey, else what the run's context has.
@@ -130,61 +53,87 @@ func (c *callContext) Value(key any) any {
 		return c
 	}
 	c.mu.Lock()
-	inner := c.inner
-	c.mu.Unlock()
-	if inner != nil {
-		return inner.Value(key)
+	from := c.parent
+	if c.inner != nil || c.err != nil {
+		from = c.std() // where the context package finds the cause
 	}
-	return c.parent.Value(key)
+	c.mu.Unlock()
+	return from.Value(key)
 }
 
-// Deadline returns when the call's time is up, as things stand.
+// Deadline returns when the call's time is up at the latest. It stays the same if progress moves the time limit: else a
+// context derived with a later deadline would rely on this one's, and outlive its own.
 func (c *callContext) Deadline() (time.Time, bool) {
-	c.runner.mu.Lock()
-	deadline := c.deadline
-	c.runner.mu.Unlock()
-	if outer, ok := c.parent.Deadline(); ok && outer.Before(deadline) {
+	if outer, ok := c.parent.Deadline(); ok && outer.Before(c.latest) {
 		return outer, true
 	}
-	return deadline, true
+	return c.latest, true
 }
 
-// finish ends the context. Of several reasons the first counts.
-func (c *callContext) finish(err, cause error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// std returns the standard context behind this one. mu is held.
+func (c *callContext) std() context.Context {
+	if c.inner == nil {
+		from := c.parent
+		if c.err != nil {
+			from = context.WithoutCancel(from) // what happens to the run from now on means nothing here
+		}
+		c.inner, c.cancel = context.WithCancelCause(from)
+		if c.err != nil {
+			c.cancel(c.cause)
+		}
+	}
+	return c.inner
+}
+
+// look notes whether the run's context has ended, and returns what Err does. Once there is a standard context, that decides,
+// so that Err, Done and derived contexts agree. mu is held.
+func (c *callContext) look() error {
 	if c.err != nil {
-		return
+		return c.err
 	}
-	c.err, c.cause = err, cause
-	if c.cancel != nil {
-		c.cancel(cause)
+	from := c.parent
+	if c.inner != nil {
+		from = c.inner
 	}
+	if err := from.Err(); err != nil {
+		c.err, c.cause = err, context.Cause(from)
+	}
+	return c.err
 }
 
-// why returns why the call should stop, or nil.
-func (c *callContext) why() error {
+// finish ends the context: at the time limit, or, if timeout is nil, because the call is over. It reports whether that was
+// the first reason.
+func (c *callContext) finish(timeout *TimeoutError) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cause != nil {
-		return c.cause
+	if c.look() != nil {
+		return false
 	}
-	return context.Cause(c.parent)
+	err, cause := context.Canceled, context.Canceled
+	if timeout != nil {
+		err, cause = context.DeadlineExceeded, timeout
+	}
+	if c.inner != nil {
+		c.cancel(cause)
+		if got := context.Cause(c.inner); !identical(got, timeout) { // also if the run's context ended just now
+			c.err, c.cause = c.inner.Err(), got
+			return timeout == nil
+		}
+	}
+	c.err, c.cause, c.timeout = err, cause, timeout
+	return true
 }
 
-// A TimeoutError is the cause with which the context of a call ends at its time limit.
-type TimeoutError struct {
-	Tool  string
-	After time.Duration
+// identical reports whether err is this very TimeoutError. Causes are foreign errors, which may not be comparable.
+func identical(err error, timeout *TimeoutError) bool {
+	e, ok := err.(*TimeoutError)
+	return ok && timeout != nil && e == timeout
 }
 
-// Error says how long the call was given.
-func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("tools: %s took longer than its time limit of %v", e.Tool, e.After)
+// why returns why the call should stop, or nil, and whether that is its own time limit.
+func (c *callContext) why() (cause error, timeout *TimeoutError) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.look()
+	return c.cause, c.timeout
 }
-
-// Fault returns Transient.
-func (e *TimeoutError) Fault() fault.Class { return fault.Transient }
-
-// Is reports a TimeoutError as context.DeadlineExceeded.
-func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }

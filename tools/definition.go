@@ -19,11 +19,10 @@ type Definition struct {
 	output *schema.Schema // nil: not validated
 	told   provider.Tool  // what a model is told
 
-	run      func(ctx context.Context, input json.RawMessage) (Result, error)
-	ask      func(ctx context.Context, input json.RawMessage) (string, error)
-	check    func(ctx context.Context, input json.RawMessage) error
-	undo     func(ctx context.Context, input, output json.RawMessage) error
-	undoable bool
+	run   func(ctx context.Context, input json.RawMessage) (Result, error)
+	ask   func(ctx context.Context, input json.RawMessage) (string, error) // may be nil, like those that follow
+	check func(ctx context.Context, input json.RawMessage) error
+	undo  func(ctx context.Context, input, output json.RawMessage) error
 }
 
 // Define returns d: a Definition is a [Tool].
@@ -34,7 +33,7 @@ func (d *Definition) Define() (*Definition, error) {
 	return d, nil
 }
 
-// Spec returns the tool's spec with its defaults filled in. Its slices mustn't be changed.
+// Spec returns the tool's spec with its defaults filled in. What it points to mustn't be changed.
 func (d *Definition) Spec() *Spec { return &d.spec }
 
 // Name returns the tool's name.
@@ -53,7 +52,7 @@ func (d *Definition) Accept(input json.RawMessage) (json.RawMessage, error) {
 }
 
 // CanUndo reports whether the tool can take a call back.
-func (d *Definition) CanUndo() bool { return d.undoable }
+func (d *Definition) CanUndo() bool { return d.undo != nil }
 
 // Undo takes back what a finished call did. The input is the call's, the output the text that the model was shown.
 func (d *Definition) Undo(ctx context.Context, input, output json.RawMessage) (err error) {
@@ -106,6 +105,7 @@ func (d *Definition) complete(input *schema.Schema) error {
 	s.Timeout = orDefault(s.Timeout, DefaultTimeout)
 	s.MaxResult = orDefault(s.MaxResult, DefaultMaxResult)
 	s.Tags, s.Modes, s.Needs = slices.Clone(s.Tags), slices.Clone(s.Modes), slices.Clone(s.Needs)
+	s.Schema, s.Output = slices.Clone(s.Schema), slices.Clone(s.Output)
 	if len(s.Output) > 0 {
 		out, err := schema.Parse(s.Output)
 		if err != nil {
@@ -125,6 +125,9 @@ func orDefault[T time.Duration | int](v, def T) T {
 	return v
 }
 
+// longestName is how long the name of a tool may be.
+const longestName = 128
+
 // checkName says what is wrong with a tool's name.
 func checkName(name string) error {
 	if name == "" {
@@ -133,7 +136,7 @@ func checkName(name string) error {
 	bad := strings.IndexFunc(name, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/", r))
 	})
-	if bad >= 0 || len(name) > 128 {
+	if bad >= 0 || len(name) > longestName {
 		return specError(name, "the name has to be 1 to 128 letters, digits, '.', '_', '-' or '/'")
 	}
 	return nil

@@ -12,12 +12,32 @@
 // # The path of a call
 //
 // [Registry.Admit] looks the tool up, fills defaults, lets the host change the input, validates what came of it against
-// the schema, and judges: prerequisites, mode, the tool's approval, its Ask and the policies, of which deny beats ask beats
-// allow. What is validated is what runs: canonical JSON without duplicate or differently cased keys. [Registry.Recheck]
-// judges again right before execution, when time may have passed, and asks the tool's Check. [Runner.Execute] then
-// decodes, runs, encodes, verifies and bounds. A panic in a tool, an error, an output that can't be encoded: each is an
-// [Outcome] that a model can read and act on. It holds no stack trace.
+// the schema, and judges: prerequisites, mode, the policies, the tool's approval and its Ask, of which deny beats ask beats
+// allow. What is validated is what runs, byte for byte: canonical JSON without duplicate or differently cased keys.
+// [Registry.Recheck] judges again right before execution, when time may have passed, and asks the tool's Check.
+// [Runner.Execute] then decodes, runs, encodes, verifies and bounds. A panic in a tool, an error, an output that can't be
+// encoded: each is an [Outcome] that a model can read and act on. It holds no stack trace.
 //
-// A call's context ends at its time limit. It carries what the tool may want to know about the call: [CallOf], [Key] for
-// idempotent requests to other systems, [Fence], and [Progress].
+//	var r tools.Runner
+//	call := &tools.Call{Name: "weather", Input: input}
+//	admitted, err := registry.Admit(ctx, call, nil, nil, policies)
+//	if err != nil || admitted.Refused != nil || admitted.Verdict.Effect == tools.Ask {
+//		… // the refusal is what the model reads; an ask is put to a person
+//	}
+//	if refused := registry.Recheck(ctx, call, policies); refused == nil {
+//		outcome := r.Execute(ctx, admitted.Definition, call)
+//		…
+//	}
+//
+// Functions of the host are called on the goroutine of their caller, without a lock held; their panics count as failures: a
+// policy's denies, an Ask's asks, a Check's denies, a Verify's leaves the effect unconfirmed.
+//
+// # The context of a call
+//
+// A call's context ends at its time limit, with the cause [*TimeoutError], when its run's context does, and when the tool
+// returns. It carries what the tool may want to know about the call: [CallOf], [Key] for idempotent requests to other
+// systems, [Fence], and [Progress]. Ask, Check and policies are called with the context of the run instead.
+//
+// What a tool returns counts, also after the end of its context: a result is a result. An error then means TimedOut or
+// Cancelled, unless it is about what was asked for (invalid, not found, denied, or for a person to fix).
 package tools

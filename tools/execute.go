@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -15,25 +15,13 @@ import (
 // An Outcome is how a call ended.
 type Outcome struct {
 	Status  Status
-	Parts   []provider.Part // for the model
+	Parts   []provider.Part // for the model; valid UTF-8
 	Data    json.RawMessage // for the host
-	Class   fault.Class     // of Err
+	Class   fault.Class     // of Err; Permanent for a [Result] that says Failed, None for a call that was cancelled
 	Err     error           // what went wrong, for logs; the model doesn't see it
 	Suspend *Suspend        // set if the call waits for an answer; there is no result yet
 	Cut     int             // bytes of text that were left out
 	Took    time.Duration
-}
-
-// Execute runs an admitted call on this goroutine and returns when the tool's function does. It contains panics, ends
-// the call's context at its time limit, and bounds the output. A tool that ends its goroutine (runtime.Goexit, as FailNow
-// does) takes this function with it: callers that must not lose the call see to that in a defer.
-func (r *Runner) Execute(ctx context.Context, d *Definition, c *Call) Outcome {
-	cc := r.begin(ctx, d, c)
-	defer r.end(cc) // also if the tool ends its goroutine
-	res, err := d.attempt(cc, c)
-	out := d.outcome(cc, res, err)
-	out.Took = time.Since(cc.began)
-	return out
 }
 
 // attempt calls the tool's function, and makes an error of a panic.
@@ -42,92 +30,122 @@ func (d *Definition) attempt(ctx context.Context, c *Call) (res Result, err erro
 	return d.run(ctx, c.Input)
 }
 
-// outcome words what the function returned.
-func (d *Definition) outcome(cc *callContext, res Result, err error) Outcome {
-	if err == nil {
-		return d.success(res)
-	}
-	var suspend Suspend
-	if errors.As(err, &suspend) {
-		return Outcome{Suspend: &suspend}
-	}
-	var suspendp *Suspend
-	if errors.As(err, &suspendp) && suspendp != nil {
-		return Outcome{Suspend: suspendp}
-	}
-	cause := cc.why()
-	var timeout *TimeoutError
-	var unverified *unverifiedError
-	switch {
-	case errors.As(err, &unverified):
-		return fail(Unverified, err, "The call ran and reported success, but its effect wasn't found: "+forModel(unverified.err))
-	case errors.Is(err, errEncode):
-		return fail(Failed, err, "The call ran, but its output can't be shown.")
-	case errors.As(cause, &timeout) && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)):
-		return fail(TimedOut, errors.Join(timeout, err), fmt.Sprintf("The call was stopped at its time limit of %v; it may have had a part of its effect.", timeout.After))
-	case cause != nil && fault.Of(err) == fault.None:
-		return fail(Cancelled, err, "The call was stopped because the run was; it may have had a part of its effect.")
-	}
-	return fail(Failed, err, forModel(err))
-}
-
 // success makes an Outcome of a result.
 func (d *Definition) success(res Result) Outcome {
 	out := Outcome{Status: OK, Parts: res.Parts}
 	if res.Failed {
 		out.Status, out.Class = Failed, fault.Permanent
+		if len(out.Parts) == 0 {
+			out.Parts = textParts(silent)
+		}
 	}
 	if res.Data != nil {
 		text, err := marshal(res.Data)
 		if err != nil {
-			return fail(Failed, err, "The call ran, but its output can't be shown.")
+			return d.fail(Failed, fault.Permanent, err, unshown)
 		}
-		out.Data = json.RawMessage(text)
+		out.Data = json.RawMessage(strings.ToValidUTF8(text, "\uFFFD"))
 	}
 	if d.output != nil && out.Status == OK {
 		r := provider.ToolResult{Parts: out.Parts}
 		if err := d.output.Validate(json.RawMessage(r.Text())); err != nil {
-			return fail(Failed, err, "The call ran, but its output isn't what the tool promises: "+forModel(err))
+			return d.fail(Failed, fault.Permanent, fmt.Errorf("tools: %s: the output doesn't fit Spec.Output: %w", d.spec.Name, err),
+				"The call ran, but its output isn't what the tool promises: "+err.Error())
 		}
 	}
 	out.Parts, out.Cut = bound(out.Parts, d.spec.MaxResult)
 	return out
 }
 
-// A PanicError is a panic in a tool, a policy or another function of the host. Its message has no stack; Stack has.
-type PanicError struct {
-	In    string
-	Value any
-	Stack []byte
-}
-
-// Error says where the panic was.
-func (e *PanicError) Error() string { return fmt.Sprintf("tools: panic in %s: %v", e.In, e.Value) }
-
-// Fault returns Permanent.
-func (e *PanicError) Fault() fault.Class { return fault.Permanent }
-
-// contain makes an error of a panic. It is to be deferred.
-func contain(in string, err *error) {
-	if v := recover(); v != nil {
-		*err = &PanicError{In: in, Value: v, Stack: debug.Stack()}
+// failure makes an Outcome of an error. An error's own methods may panic, too.
+func (d *Definition) failure(cc *callContext, err error) (out Outcome) {
+	failed := guarded(d.spec.Name, func() error {
+		out = d.word(cc, err)
+		return nil
+	})
+	if failed != nil {
+		out = d.fail(Failed, fault.Permanent, failed, broken)
 	}
+	return out
 }
 
-// guarded calls a host's function and contains its panics.
-func guarded(fn func() error) (err error) {
-	defer contain("a function of the host", &err)
-	return fn()
+// What a model reads of failures that say nothing themselves.
+const (
+	broken  = "The tool failed: an internal error. Trying the same again won't help."
+	silent  = "The tool failed without saying why."
+	unshown = "The call ran, but its output can't be shown."
+)
+
+// word says what an error means.
+func (d *Definition) word(cc *callContext, err error) Outcome {
+	var (
+		unverified *unverifiedError
+		panicked   *PanicError
+		suspend    Suspend
+		pointer    *Suspend
+	)
+	switch {
+	case errors.As(err, &unverified):
+		return d.fail(Unverified, classOf(err), err, "The call ran and reported success, but its effect couldn't be confirmed: "+reason(unverified.err))
+	case errors.Is(err, errEncode):
+		return d.fail(Failed, fault.Permanent, err, unshown)
+	case errors.As(err, &panicked):
+		return d.fail(Failed, fault.Permanent, err, broken)
+	case errors.As(err, &suspend):
+		return Outcome{Suspend: &suspend}
+	case errors.As(err, &pointer) && pointer != nil:
+		suspend = *pointer
+		return Outcome{Suspend: &suspend}
+	}
+	if cause, timeout := cc.why(); cause != nil && !aboutCall(err) {
+		return d.stopped(cause, timeout, err)
+	}
+	text := err.Error()
+	if text == "" {
+		text = silent
+	}
+	return d.fail(Failed, classOf(err), err, text)
 }
 
-func fail(status Status, err error, text string) Outcome {
-	parts, _ := bound(textParts(text), DefaultMaxResult)
-	return Outcome{Status: status, Class: classOf(err), Err: err, Parts: parts}
+// stopped words the error of a function whose context has ended. What it says is shown if it isn't just that.
+func (d *Definition) stopped(cause error, timeout *TimeoutError, err error) Outcome {
+	const partly = "; it may have had a part of its effect."
+	own := ""
+	if text := err.Error(); text != "" && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cause) {
+		own = " It said: " + text
+	}
+	if timeout != nil {
+		if !errors.Is(err, timeout) {
+			err = fmt.Errorf("%w: %w", timeout, err)
+		}
+		return d.fail(TimedOut, fault.Transient, err, fmt.Sprintf("The call was stopped at its time limit of %v%s%s", timeout.After, partly, own))
+	}
+	return d.fail(Cancelled, fault.None, err, "The call was stopped because the run was"+partly+own)
 }
 
+// aboutCall reports whether an error is about what was asked for, and so has nothing to do with the end of the context.
+// Anything else that a function returns after that end most likely comes of it: "signal: killed", for example.
+func aboutCall(err error) bool {
+	switch fault.Of(err) {
+	case fault.Invalid, fault.NotFound, fault.Denied, fault.UserFixable:
+		return true
+	}
+	return false
+}
+
+// fail makes an Outcome of what a model should read of an error.
+func (d *Definition) fail(status Status, class fault.Class, err error, text string) Outcome {
+	out := Outcome{Status: status, Class: class, Err: err}
+	out.Parts, out.Cut = bound(textParts(text), d.spec.MaxResult)
+	return out
+}
+
+// refuse makes an Outcome of a call that isn't run.
 func refuse(status Status, class fault.Class, format string, args ...any) *Outcome {
 	msg := fmt.Sprintf(format, args...)
-	return &Outcome{Status: status, Class: class, Err: fault.New(class, "tools: "+msg), Parts: textParts("The call wasn't run: " + msg)}
+	out := &Outcome{Status: status, Class: class, Err: fault.New(class, "tools: "+msg)}
+	out.Parts, out.Cut = bound(textParts("The call wasn't run: "+msg), DefaultMaxResult)
+	return out
 }
 
 func textParts(s string) []provider.Part { return []provider.Part{provider.TextPart(s)} }
@@ -139,15 +157,14 @@ func classOf(err error) fault.Class {
 	return fault.Permanent
 }
 
-// forModel words an error for a model: what was wrong, never where in the code.
-func forModel(err error) string {
+// reason words an error within a sentence: what was wrong, never where in the code.
+func reason(err error) string {
 	var p *PanicError
 	if errors.As(err, &p) {
-		return "The tool failed: an internal error. Trying the same again won't help."
+		return "an internal error"
 	}
-	msg := err.Error()
-	if msg == "" {
-		return "The tool failed without saying why."
+	if msg := err.Error(); msg != "" {
+		return msg
 	}
-	return msg
+	return "no reason is known"
 }

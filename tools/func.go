@@ -3,9 +3,9 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
@@ -37,9 +37,10 @@ type Func[In, Out any] struct {
 	Ask func(ctx context.Context, in In) (string, error)
 	// Check returns an error if the call may not run now. It is asked right before Run, also after a person approved.
 	Check func(ctx context.Context, in In) error
-	// Verify returns an error if the effect of a run that reported success isn't there.
+	// Verify returns an error if the effect of a run that reported success isn't there. It counts towards the time limit.
 	Verify func(ctx context.Context, in In, out Out) error
-	// Undo takes back what a run did.
+	// Undo takes back what a run did. The output is read back from what the model was shown of it: of a [Result] that is
+	// the text alone, and an output that had to be cut is an error unless Out is a string or a Result.
 	Undo func(ctx context.Context, in In, out Out) error
 }
 
@@ -48,7 +49,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	if f.Run == nil {
 		return nil, specError(f.Spec.Name, "Run is nil; give it a function")
 	}
-	d := &Definition{spec: f.Spec, undoable: f.Undo != nil}
+	d := &Definition{spec: f.Spec}
 	in, err := schema.Of(reflect.TypeFor[In](), f.Spec.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("tools: %s: the input type %s: %w", f.Spec.Name, reflect.TypeFor[In](), err)
@@ -65,12 +66,11 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		if f.Verify != nil {
-			if err := f.Verify(ctx, v, out); err != nil {
-				return Result{}, &unverifiedError{err}
-			}
+		res, err := encode(out)
+		if err == nil && f.Verify != nil && !res.Failed {
+			err = verify(f.Spec.Name, func() error { return f.Verify(ctx, v, out) })
 		}
-		return encode(out)
+		return res, err
 	}
 	if f.Ask != nil {
 		d.ask = func(ctx context.Context, input json.RawMessage) (string, error) {
@@ -106,7 +106,8 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	return d, nil
 }
 
-// A Raw is a tool over JSON. Spec.Schema is the schema of its input; empty means an object without properties.
+// A Raw is a tool over JSON. Spec.Schema is the schema of its input; empty means an object without properties. Its
+// functions mustn't change the bytes of the input, nor keep them.
 type Raw struct {
 	Spec  Spec
 	Run   func(ctx context.Context, input json.RawMessage) (Result, error)
@@ -130,22 +131,29 @@ func (r Raw) Define() (*Definition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tools: %s: the schema: %w", r.Spec.Name, err)
 	}
-	d := &Definition{spec: r.Spec, run: r.Run, ask: r.Ask, check: r.Check, undo: r.Undo, undoable: r.Undo != nil}
-	if r.Verify != nil {
-		d.run = func(ctx context.Context, input json.RawMessage) (Result, error) {
-			res, err := r.Run(ctx, input)
-			if err == nil {
-				if verr := r.Verify(ctx, input, res); verr != nil {
-					return Result{}, &unverifiedError{verr}
-				}
-			}
-			return res, err
-		}
+	d := &Definition{spec: r.Spec, ask: r.Ask, check: r.Check, undo: r.Undo}
+	if err := d.complete(in); err != nil {
+		return nil, err
 	}
-	return d, d.complete(in)
+	d.run = func(ctx context.Context, input json.RawMessage) (Result, error) {
+		res, err := r.Run(ctx, input)
+		if err == nil && r.Verify != nil && !res.Failed {
+			err = verify(r.Spec.Name, func() error { return r.Verify(ctx, input, res) })
+		}
+		return owned(res), err
+	}
+	return d, nil
 }
 
-// An unverifiedError is a run whose effect wasn't found.
+// verify asks whether a run had its effect. A question that fails is no confirmation.
+func verify(tool string, ask func() error) error {
+	if err := guarded(tool, ask); err != nil {
+		return &unverifiedError{err}
+	}
+	return nil
+}
+
+// An unverifiedError is a run whose effect wasn't confirmed.
 type unverifiedError struct{ err error }
 
 func (e *unverifiedError) Error() string { return e.err.Error() }
@@ -162,6 +170,12 @@ func decode(input json.RawMessage, v any) error {
 	return nil
 }
 
+// owned returns res with parts of its own: the tool may keep and show the same ones again.
+func owned(res Result) Result {
+	res.Parts = slices.Clone(res.Parts)
+	return res
+}
+
 // decodeOutput reads the text that a model was shown of an output back into the output's type.
 func decodeOutput(output json.RawMessage, v any) error {
 	switch v := v.(type) {
@@ -171,6 +185,10 @@ func decodeOutput(output json.RawMessage, v any) error {
 	case *Result:
 		*v = Text(string(output))
 		return nil
+	case **Result:
+		res := Text(string(output))
+		*v = &res
+		return nil
 	}
 	return json.Unmarshal(output, v)
 }
@@ -179,12 +197,12 @@ func decodeOutput(output json.RawMessage, v any) error {
 func encode(out any) (Result, error) {
 	switch v := out.(type) {
 	case Result:
-		return v, nil
+		return owned(v), nil
 	case *Result:
 		if v == nil {
 			return Result{}, nil
 		}
-		return *v, nil
+		return owned(*v), nil
 	case string:
 		return Text(v), nil
 	}
@@ -194,6 +212,3 @@ func encode(out any) (Result, error) {
 	}
 	return Text(text), nil
 }
-
-// errEncode marks an output that is no JSON: the tool ran.
-var errEncode = errors.New("tools: the output can't be encoded as JSON")

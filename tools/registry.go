@@ -2,6 +2,7 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/pawlkit/pawl/internal/schema"
@@ -12,11 +13,10 @@ import (
 type Registry struct {
 	list   []*Definition
 	byName map[string]*Definition
-	names  []string
 }
 
 // NewRegistry compiles tools. The error joins everything that is wrong with them: types no schema can be made from, bad
-// and duplicate names, prerequisites that name no tool.
+// and duplicate names, prerequisites that name no tool or go round in a circle.
 func NewRegistry(list ...Tool) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Definition, len(list))}
 	var errs []error
@@ -34,15 +34,16 @@ func NewRegistry(list ...Tool) (*Registry, error) {
 			errs = append(errs, specError(d.Name(), "two tools have this name"))
 			continue
 		}
-		r.list, r.byName[d.Name()], r.names = append(r.list, d), d, append(r.names, d.Name())
+		r.list, r.byName[d.Name()] = append(r.list, d), d
 	}
 	for _, d := range r.list {
 		for _, need := range d.spec.Needs {
-			if need == d.Name() {
-				errs = append(errs, specError(d.Name(), "it needs itself"))
-			} else if r.byName[need] == nil {
-				errs = append(errs, specError(d.Name(), "it needs %q, which is no tool here%s", need, r.suggest(need)))
+			if r.byName[need] == nil {
+				errs = append(errs, specError(d.Name(), "it needs %q, which is no tool here%s", need, suggest(need, r.list)))
 			}
+		}
+		if r.needs(d, d.Name(), make(map[string]bool)) {
+			errs = append(errs, specError(d.Name(), "it needs itself, directly or by way of others, and so can never be called"))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -51,9 +52,24 @@ func NewRegistry(list ...Tool) (*Registry, error) {
 	return r, nil
 }
 
+// needs reports whether tool is among the prerequisites of d, and theirs.
+func (r *Registry) needs(d *Definition, tool string, seen map[string]bool) bool {
+	return slices.ContainsFunc(d.spec.Needs, func(need string) bool {
+		if need == tool {
+			return true
+		}
+		next := r.byName[need]
+		if next == nil || seen[need] {
+			return false
+		}
+		seen[need] = true
+		return r.needs(next, tool, seen)
+	})
+}
+
 // define calls Define of a host's own Tool and contains its panics: a nil pointer in the interface, for example.
 func define(t Tool) (d *Definition, err error) {
-	defer contain("a tool", &err)
+	defer contain(fmt.Sprintf("Define of %T", t), &err)
 	d, err = t.Define()
 	if err == nil && (d == nil || d.run == nil) {
 		err = specError("", "Define of %T returned no Definition", t)
@@ -71,16 +87,17 @@ func (r *Registry) Lookup(name string) (*Definition, bool) {
 func (r *Registry) All() []*Definition { return r.list }
 
 // Names returns the names of the tools in order.
-func (r *Registry) Names() []string { return slices.Clone(r.names) }
+func (r *Registry) Names() []string { return names(r.list) }
 
 // Len returns how many tools there are.
 func (r *Registry) Len() int { return len(r.list) }
 
-// Filter returns the tools that all filters keep, in order.
+// Filter returns the tools that all filters keep, in order. It is never nil, which elsewhere means all tools. A nil filter
+// keeps every tool.
 func (r *Registry) Filter(keep ...Filter) []*Definition {
-	var out []*Definition
+	out := make([]*Definition, 0, len(r.list))
 	for _, d := range r.list {
-		if !slices.ContainsFunc(keep, func(f Filter) bool { return !f(d) }) {
+		if !slices.ContainsFunc(keep, func(f Filter) bool { return f != nil && !f(d) }) {
 			out = append(out, d)
 		}
 	}
@@ -99,12 +116,20 @@ func Told(list []*Definition) []provider.Tool {
 	return out
 }
 
-// suggest returns a clause that names the nearest known tool, or "".
-func (r *Registry) suggest(name string) string {
-	if near, ok := schema.Nearest(name, r.names); ok {
+// suggest returns a clause that names the tool of list with the nearest name, or "".
+func suggest(name string, list []*Definition) string {
+	if near, ok := schema.Nearest(name, names(list)); ok {
 		return "; did you mean \"" + near + "\"?"
 	}
 	return ""
+}
+
+func names(list []*Definition) []string {
+	out := make([]string, len(list))
+	for i, d := range list {
+		out[i] = d.spec.Name
+	}
+	return out
 }
 
 // A Filter keeps some of the tools.

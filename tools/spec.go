@@ -46,7 +46,7 @@ type Spec struct {
 	// MaxResult is how many bytes of text a model is shown; 0: 1 MiB. More is cut in the middle.
 	MaxResult int
 
-	// Modes are those in which the tool may be called; empty: all.
+	// Modes are those in which the tool may be called; empty: all. Where there are no modes (""), every tool may be.
 	Modes []string
 	// Needs are tools that must have succeeded in the same run before.
 	Needs []string
@@ -54,7 +54,8 @@ type Spec struct {
 	// Schema is merged over the schema inferred from the input type: properties by name, keywords replaced. For a [Raw]
 	// tool it is the whole schema.
 	Schema json.RawMessage
-	// Output is a schema that results are validated against; empty: they aren't.
+	// Output is a schema that the text of successful results, which then has to be JSON, is validated against; empty: it
+	// isn't.
 	Output json.RawMessage
 }
 
@@ -120,14 +121,14 @@ const (
 	OK          Status = "ok"
 	Failed      Status = "failed"      // the tool returned an error, or panicked
 	Unverified  Status = "unverified"  // it ran, but its effect wasn't found
-	TimedOut    Status = "timed_out"   // it ended, with an error, after its time limit
+	TimedOut    Status = "timed_out"   // it ended, with an error that isn't about the input, after its time limit
 	Invalid     Status = "invalid"     // the input doesn't fit the schema; not run
 	Unknown     Status = "unknown"     // there is no such tool; not run
 	Denied      Status = "denied"      // by a policy, a hook, the mode, a prerequisite, Check; not run
 	Rejected    Status = "rejected"    // by a person, or their time ran out; not run
 	Answered    Status = "answered"    // by a person or another process, in the tool's place; not run
 	NotRun      Status = "not_run"     // the reply was cut, or the run ended first
-	Cancelled   Status = "cancelled"   // the run was stopped while it ran
+	Cancelled   Status = "cancelled"   // the run was stopped while it ran, and it ended with such an error
 	InDoubt     Status = "in_doubt"    // started, and nobody knows how it ended
 	Unavailable Status = "unavailable" // out of use for the rest of the run; not run
 )

@@ -37,17 +37,13 @@ func newModel(s Shape) *model {
 }
 
 // Stream answers with the calls of a step, or with text after the last one.
-func (m *model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+func (m *model) Stream(_ context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	answer := m.text
 	if len(req.Messages) < 1+2*m.shape.Steps {
 		answer = m.call
 	}
 	return func(yield func(provider.Chunk, error) bool) {
 		for _, c := range answer {
-			if err := ctx.Err(); err != nil {
-				yield(provider.Chunk{}, err)
-				return
-			}
 			if !yield(c, nil) {
 				return
 			}

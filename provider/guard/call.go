@@ -40,6 +40,29 @@ type call struct {
 	body    bool // the consumer's loop body is running; stays if that panics
 }
 
+// A Caller makes calls with a [Guard], one after the other, and keeps what it needs from one to the next. It does what
+// Guard.Stream does, for a fraction of the allocations. It isn't safe for concurrent use.
+type Caller struct{ call call }
+
+// Caller returns a Caller of g.
+func (g *Guard) Caller() *Caller { return &Caller{call: call{guard: g}} }
+
+// Call makes one call and yields its chunks. yield is called as the body of a loop over Guard.Stream would be: not again
+// after it has returned false.
+func (k *Caller) Call(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	c := &k.call
+	c.ctx, c.req = ctx, req
+	c.used.Store(false)
+	c.grammar = provider.Grammar{}
+	c.attempts, c.err, c.delays = 0, nil, nil
+	c.begun, c.content, c.effects, c.ended, c.failed, c.left, c.body = false, false, false, false, false, false, false
+	c.run(yield)
+	c.ctx, c.req, c.yield = nil, nil, nil
+}
+
 // run makes attempts until one succeeds, the consumer leaves, or there is no point in another.
 func (c *call) run(yield func(provider.Chunk, error) bool) {
 	if c.used.Swap(true) {
@@ -54,7 +77,10 @@ func (c *call) run(yield func(provider.Chunk, error) bool) {
 		yield(provider.Chunk{}, provider.ErrNilRequest)
 		return
 	}
-	c.yield, c.next = yield, c.pass()
+	c.yield = yield
+	if c.next == nil {
+		c.next = c.pass()
+	}
 	if total := c.guard.total; total > 0 {
 		c.limit(total)
 		return

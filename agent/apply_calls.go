@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// This file folds in the facts about calls: each comes after what lets it happen, and each call ends with one result.
+
+func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
+	c, problem := r.openCall(f.Meta.Call)
+	if problem != "" {
+		return problem
+	}
+	switch {
+	case !c.is(f.Call):
+		return "its call isn't the one that it names"
+	case !r.callsRun():
+		return "the calls of this reply are never run"
+	case c.Stand == standSuspended:
+		return "the call waits for a decision"
+	case c.Stand == standSettled:
+		return "it was decided that the call isn't run"
+	case c.Started && !c.Repeat && !c.Retry:
+		return "the call was started, and may not be started again"
+	}
+	c.Call = f.Call // with the input that runs, also if it runs again
+	c.Stand, c.Started, c.Repeat, c.Retry = standStarted, true, f.Repeatable, false
+	return ""
+}
+
+func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
+	c, problem := r.openCall(f.Meta.Call)
+	if problem != "" {
+		return problem
+	}
+	switch {
+	case !c.is(f.Call) || f.Result == nil || f.Result.CallID != c.Call.ID:
+		return "its call or its result isn't of the call that it names"
+	case f.Result.Status == "":
+		return "the result has no status"
+	case c.Stand == standSuspended:
+		return "the call waits for a decision"
+	case f.Result.Status == tools.OK && c.Stand != standStarted:
+		return "a call that wasn't started can't have succeeded"
+	case f.Result.Status == tools.Answered && c.Stand != standSettled:
+		return "nobody has answered the call"
+	}
+	t, n := r.judgeRepeat(f.Call, f.Result, f.Result.Polls)
+	if r.Tools == nil {
+		r.Tools = make(map[string]toolState, 4)
+	}
+	r.Tools[c.Call.Name] = t
+	if n > 0 && r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
+		r.Stuck = c.Call.Name
+	}
+	c.Stand, c.Result = standDone, f.Result
+	if !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Stand != standDone }) {
+		m.closeStep(r)
+	}
+	return ""
+}
+
+// closeStep adds the results of the step to the conversation, in call order.
+func (m *Machine) closeStep(r *RunState) {
+	parts := make([]provider.Part, len(r.Calls))
+	for i := range r.Calls {
+		parts[i] = provider.Part{Kind: provider.PartToolResult, Result: &r.Calls[i].Result.ToolResult}
+	}
+	m.s.Messages = append(m.s.Messages, provider.Message{Role: provider.RoleTool, Parts: parts})
+	r.Calls, r.Stage = nil, stageReady
+}
+
+func (m *Machine) suspended(r *RunState, f *Suspended) string {
+	c, problem := r.openCall(f.Meta.Call)
+	if problem != "" {
+		return problem
+	}
+	switch p := &f.Pause; {
+	case c.Stand == standSuspended:
+		return "the call is suspended already"
+	case c.Stand == standSettled:
+		return "it was decided that the call isn't run"
+	case !c.is(&p.Call) || p.Kind == "":
+		return "the pause isn't of the call that it names, or of no kind"
+	case p.ID == "" || slices.Contains(m.s.Used, p.ID) || r.suspended(p.ID) != nil:
+		return "the pause has no id of its own"
+	}
+	p := f.Pause
+	c.Stand, c.Pause = standSuspended, &p
+	c.Pauses++
+	if string(p.Call.Input) != string(c.Call.Input) {
+		c.Call = &p.Call // what is asked about is what would run
+	}
+	return ""
+}
+
+func (m *Machine) decided(r *RunState, f *Decided) string {
+	d := &f.Decision
+	c := r.suspended(d.ID)
+	switch {
+	case d.ID == "" || c == nil:
+		return "no pause has this id"
+	case !d.Kind.fits(c.Pause.Kind):
+		return fmt.Sprintf("%q is no decision on a pause of kind %q", d.Kind, c.Pause.Kind)
+	case d.Kind.runs() && c.Started && c.Pause.Kind != PauseInDoubt:
+		return "the call was started, and may not be started again"
+	}
+	m.s.Used = append(m.s.Used, d.ID)
+	switch d.Kind {
+	case Approved, AlwaysAllow, Edited:
+		c.Stand, c.By = standApproved, d.Who
+		c.Retry = c.Pause.Kind == PauseInDoubt
+		if d.Kind == Edited {
+			call := *c.Call
+			call.Input, call.Invalid = d.Input, ""
+			c.Call, c.Edited = &call, true
+		}
+		if d.Kind == AlwaysAllow {
+			m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool { return old.Tool == c.Call.Name }),
+				Rule{Tool: c.Call.Name, Schema: c.Pause.Tool, By: d.Who, Since: instant(f.Time)})
+		}
+	default: // its result follows in the same append
+		c.Stand = standSettled
+	}
+	c.Pause = nil
+	if r.Status == Paused {
+		r.run(f.Time)
+	}
+	return ""
+}
+
+// runs reports whether a decision lets the call run.
+func (k DecisionKind) runs() bool { return k == Approved || k == Edited || k == AlwaysAllow }
+
+// fits reports whether a pause of some kind can be decided so. Pauses of kinds that tools have named are questions: the
+// tool has run, so that they are answered or turned down.
+func (k DecisionKind) fits(pause PauseKind) bool {
+	switch k {
+	case Approved:
+		return pause == PauseApproval || pause == PauseInDoubt
+	case AlwaysAllow:
+		return pause == PauseApproval
+	case Edited:
+		return pause == PauseApproval || pause == PauseCorrection
+	case AnswerGiven:
+		return pause != PauseApproval && pause != PauseCorrection
+	case Refused, Suggested, Expired, Superseded:
+		return true
+	}
+	return false
+}
+
+// openCall returns the call with that id if it has no result yet.
+func (r *RunState) openCall(id string) (*CallState, string) {
+	if r.Stage != stageActing {
+		return nil, "no calls are open"
+	}
+	c := r.callByID(id)
+	if c == nil {
+		return nil, fmt.Sprintf("the newest reply has no call %q", id)
+	}
+	if c.Stand == standDone {
+		return nil, fmt.Sprintf("call %q has its result", id)
+	}
+	return c, ""
+}

@@ -1,0 +1,288 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// written is a line of testdata/facts_v1.jsonl.
+type written struct {
+	Seq  uint64          `json:"seq"`
+	Time time.Time       `json:"time"`
+	Kind string          `json:"kind"`
+	V    int             `json:"v"`
+	Data json.RawMessage `json:"data"`
+}
+
+// everyFact returns a fact of each kind with every field set.
+func everyFact() []Fact {
+	at := time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC)
+	var n uint64
+	meta := func(call string) Meta {
+		n++
+		return Meta{Origin: &Origin{Session: "s-1", Run: "r-1", Parent: "r-0.1.0", Agent: "editor", Trace: "0af7651916cd43dd8448eb211c80319c"},
+			Seq: n, Time: at.Add(time.Duration(n)), V: 1, Step: int(n), Call: call, By: "ann"}
+	}
+	call := &provider.ToolCall{ID: "r-1.1.0", ProviderID: "call_1", Name: "cms.write", Input: json.RawMessage(`{"html":"<b>&\u2028","n":12345678901234567890.50e3}`)}
+	cut := &provider.ToolCall{ID: "r-1.1.1", ProviderID: "call_2", Name: "cms.write", Invalid: `{"html":"<b`}
+	result := provider.ToolResult{CallID: "r-1.1.0", Name: "cms.write", Error: true, Parts: []provider.Part{provider.TextPart("a < b"), {
+		Kind: provider.PartMedia, Media: &provider.Media{Type: "image/png", Name: "a.png", Data: []byte{0, 255}, URL: "https://a.example/?a=1&b=2", FileID: "file-1"}}}}
+	reply := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
+		{Kind: provider.PartReasoning, Text: "hm", Opaque: &provider.Opaque{Provider: "p", Kind: "signature", Data: "a+b/<=>"}},
+		{Kind: provider.PartText, Text: "done \u2029", Cache: true},
+		{Kind: provider.PartSource, Source: &provider.Source{ID: "1", URL: "https://a.example", Title: "t", Text: "x", Start: 1, End: 2}},
+		{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "srv_1", Name: "search", Input: json.RawMessage(`{}`)}},
+		{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "srv_1", Name: "search"}},
+		{Kind: provider.PartToolCall, Call: call}, {Kind: provider.PartToolCall, Call: cut},
+	}}
+	limits := Limits{Steps: 1, StepsPerPhase: 2, Tokens: 3, Cost: 4, Duration: 5, PromptBytes: 6, MediaBytes: 7, ParallelCalls: 8, Repeats: 9,
+		Corrections: 10, AskAfterCorrections: true, SendBacks: 11, OutputCorrections: 12, Idle: 13}
+	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: `{"in":1}`}
+	choice := provider.Choice{Mode: provider.ChooseTool, Tool: "cms.write"}
+	pause := Pause{ID: "p-1", Kind: PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
+		Tool: "schema-1", Expires: at.Add(time.Hour), Always: true}
+	return []Fact{
+		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: limits,
+			Choice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1"},
+		StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, Choice: choice, Final: LimitSteps, Note: "last call",
+			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache"},
+		Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
+		StepFailed{Meta: meta(""), Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
+		ToolStarted{Meta: meta(call.ID), Call: call, Key: call.ID, Repeatable: true},
+		ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Result: &ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
+			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},
+		Suspended{Meta: meta(call.ID), Pause: pause},
+		Decided{Meta: meta(call.ID), Decision: Decision{ID: "p-1", Kind: Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},
+		Steered{Meta: meta(""), ID: "m-1", Message: provider.User("mind <this>")},
+		SentBack{Meta: meta(""), Why: SendBackHook, Text: "a title is missing"},
+		ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host"},
+		PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
+		Continued{Meta: meta("")},
+		RunEnded{Meta: meta(""), Status: Stopped, Code: CodeLimit, Reason: "the limit Steps is reached"},
+	}
+}
+
+// unset returns the names of the fields of v that are zero, those that aren't part of a journal excepted.
+func unset(v reflect.Value, path string) (names []string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return unset(v.Elem(), path)
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			break
+		}
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.IsExported() && f.Name != "Call" && !strings.HasPrefix(f.Type.String(), "provider.") && f.Type != reflect.TypeFor[*Result]() {
+				names = append(names, unset(v.Field(i), path+"."+f.Name)...)
+			}
+		}
+		return names
+	}
+	if v.IsZero() {
+		return []string{path}
+	}
+	return nil
+}
+
+func TestFactsOfVersionOneAreWrittenAndReadTheSameForEver(t *testing.T) {
+	const path = "testdata/facts_v1.jsonl"
+	var fresh bytes.Buffer
+	kinds := make(map[string]bool)
+	for _, f := range everyFact() {
+		kinds[f.kind()] = true
+		require.Empty(t, unset(reflect.ValueOf(f), f.kind()))
+		rec, err := EncodeFact(f)
+		require.NoError(t, err)
+		line, err := marshal(written{rec.Seq, rec.Time, rec.Kind, rec.V, rec.Data})
+		require.NoError(t, err)
+		fresh.Write(append(line, '\n'))
+	}
+	require.Len(t, kinds, len(factTypes), "every kind of fact is written")
+	if *update {
+		require.NoError(t, os.WriteFile(path, fresh.Bytes(), 0o644))
+	}
+	golden, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(golden), fresh.String())
+
+	lines := bufio.NewScanner(bytes.NewReader(golden))
+	for _, want := range everyFact() {
+		require.True(t, lines.Scan())
+		var w written
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &w))
+		got, err := DecodeFact("s-1", journal.Record{Seq: w.Seq, Time: w.Time, Kind: w.Kind, V: w.V, Data: w.Data})
+		require.NoError(t, err)
+		if want, ok := want.(RunEnded); ok {
+			require.Equal(t, want, got)
+			continue
+		}
+		require.Equal(t, want, got)
+	}
+	require.False(t, lines.Scan())
+}
+
+func TestTheResultOfARunIsNotPartOfItsJournal(t *testing.T) {
+	end := everyFact()[13].(RunEnded)
+	end.Result = &Result{Reason: "secret"}
+	rec, err := EncodeFact(end)
+	require.NoError(t, err)
+	require.NotContains(t, string(rec.Data), "secret")
+}
+
+func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
+	rec := func(kind string, v int, data string) journal.Record {
+		return journal.Record{Seq: 3, Kind: kind, V: v, Data: []byte(data)}
+	}
+	f, err := DecodeFact("s-1", rec("continued", 1, `{"run":"r-1","new_field":{"a":[1]},"step":2}`))
+	require.NoError(t, err)
+	require.Equal(t, Continued{Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 3, V: 1, Step: 2}}, f)
+
+	for name, c := range map[string]struct {
+		rec     journal.Record
+		problem string
+	}{
+		"unknown kind":    {rec("dreamt", 1, `{"run":"r-1"}`), "unknown"},
+		"no kind":         {rec("", 1, `{"run":"r-1"}`), "unknown"},
+		"newer version":   {rec("continued", 2, `{"run":"r-1"}`), "version is 2"},
+		"no version":      {rec("continued", 0, `{"run":"r-1"}`), "version is 0"},
+		"no run":          {rec("continued", 1, `{}`), "no run"},
+		"null":            {rec("continued", 1, `null`), "no run"},
+		"nothing":         {rec("continued", 1, ``), "can't be read"},
+		"cut":             {rec("continued", 1, `{"run":"r-1"`), "can't be read"},
+		"more behind it":  {rec("continued", 1, `{"run":"r-1"}{}`), "can't be read"},
+		"an array":        {rec("continued", 1, `[]`), "can't be read"},
+		"the wrong type":  {rec("continued", 1, `{"run":1}`), "can't be read"},
+		"unknown class":   {rec("step_failed", 1, `{"run":"r-1","class":"novel"}`), "can't be read"},
+		"another's field": {rec("tool_started", 1, `{"run":"r-1","tool_call":[]}`), "can't be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := DecodeFact("s-1", c.rec)
+			var fe *FactError
+			require.ErrorAs(t, err, &fe)
+			require.Nil(t, f)
+			require.Equal(t, uint64(3), fe.Seq)
+			require.Contains(t, fe.Error(), c.problem)
+			require.Contains(t, fe.Error(), `session "s-1"`)
+		})
+	}
+}
+
+// again returns a fact as a journal gives it back.
+func again(t *testing.T, f Fact) Fact {
+	t.Helper()
+	rec, err := EncodeFact(f)
+	require.NoError(t, err)
+	require.True(t, json.Valid(rec.Data))
+	require.NotContains(t, string(rec.Data), "\n")
+	back, err := DecodeFact("s-1", rec)
+	require.NoError(t, err)
+	return back
+}
+
+func TestInputsAndOpaqueDataSurviveByteForByte(t *testing.T) {
+	meta := Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: 1}
+	for _, input := range []string{``, `{}`, `null`, `""`, `{"html":"<p>&amp;\u003c</p>"}`, `{"a":"\u2028` + "\u2028" + `"}`, `{"n":1e400,"m":0.1000,"k":-0,"i":98765432109876543210987654321}`,
+		`{"a":1,"a":2}`, `{"b":1,"a":2}`, `{"s":"\ud800"}`, `{"s":"\ud83d\ude42🙂"}`, "{\"s\":\"\xff\"}", `{"k\u0065y":"\/"}`, `[[[[1]]]]`} {
+		call := &provider.ToolCall{ID: "r-1.1.0", Name: "look"}
+		if input != "" {
+			call.Input = json.RawMessage(input)
+		}
+		back := again(t, ToolStarted{Meta: meta, Call: call}).(ToolStarted)
+		require.Equal(t, call, back.Call, input)
+	}
+	for _, invalid := range []string{`{`, `{"html":"<b`, `{"a":"\u20`, "\x00", "not json & more", "{\n"} {
+		call := &provider.ToolCall{ID: "r-1.1.0", Name: "look", Invalid: invalid}
+		require.Equal(t, call, again(t, ToolStarted{Meta: meta, Call: call}).(ToolStarted).Call)
+	}
+	for _, data := range []string{"", "EqQBCkYIBhgCKkA+/==", `{"nested":"json<>&"}`, "\u2028\u2029\x00\x1f\x7f\"\\", strings.Repeat("x", 1<<16)} {
+		f := Replied{Meta: meta, Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
+			{Kind: provider.PartReasoning, Opaque: &provider.Opaque{Provider: "p", Data: data}}}}}
+		require.Equal(t, f, again(t, f))
+	}
+}
+
+func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
+	meta := Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: 1}
+	bad := json.RawMessage(`{"cut":`)
+	for name, f := range map[string]Fact{
+		"the input of a call": ToolStarted{Meta: meta, Call: &provider.ToolCall{ID: "r-1.1.0", Input: bad}},
+		"no input at all":     ToolStarted{Meta: meta, Call: &provider.ToolCall{ID: "r-1.1.0", Input: json.RawMessage(" ")}},
+		"data of a result":    ToolFinished{Meta: meta, Result: &ToolResult{Data: bad}},
+		"a schema":            RunStarted{Meta: meta, Output: bad},
+		"a pause":             Suspended{Meta: meta, Pause: Pause{Schema: bad}},
+		"a decision":          Decided{Meta: meta, Decision: Decision{Value: bad}},
+		"a class":             StepFailed{Meta: meta, Class: 200},
+		"a time":              Suspended{Meta: meta, Pause: Pause{Expires: time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec, err := EncodeFact(f)
+			require.Error(t, err)
+			require.Contains(t, err.Error(), "agent: encoding a fact of kind "+f.kind())
+			require.Empty(t, rec)
+			var me *json.MarshalerError
+			require.True(t, errors.As(err, &me), "%T", err)
+		})
+	}
+	_, err := EncodeFact(Continued{})
+	var fe *FactError
+	require.ErrorAs(t, err, &fe)
+}
+
+func FuzzDecodeFact(f *testing.F) {
+	var kinds []string
+	for kind := range factTypes {
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	for _, fact := range everyFact() {
+		rec, err := EncodeFact(fact)
+		require.NoError(f, err)
+		f.Add(slices.Index(kinds, rec.Kind), rec.V, []byte(rec.Data))
+	}
+	f.Add(-1, 1, []byte(`{}`))
+	f.Add(3, 2, []byte(`{"run":null,"tool_call":null,"result":{"call_id":1}}`))
+	f.Fuzz(func(t *testing.T, kind, v int, data []byte) {
+		rec := journal.Record{Seq: 1, Kind: "unknown", V: v, Data: data}
+		if kind >= 0 {
+			rec.Kind = kinds[kind%len(kinds)]
+		}
+		fact, err := DecodeFact("s-1", rec)
+		if err != nil {
+			var fe *FactError
+			require.ErrorAs(t, err, &fe)
+			return
+		}
+		// What could be read can be written, is then read as the same, and is taken or refused without a panic.
+		out, err := EncodeFact(fact)
+		require.NoError(t, err)
+		back, err := DecodeFact("s-1", out)
+		require.NoError(t, err)
+		once, err := EncodeFact(back)
+		require.NoError(t, err)
+		require.Equal(t, out, once)
+		m := NewMachine("s-1")
+		if m.Apply(fact) == nil {
+			m.Next()
+			stateJSON(t, m)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+func TestStringsInJSONAreReplacedAndNothingElse(t *testing.T) {
+	shout := strings.ToUpper
+	for in, want := range map[string]string{
+		`"abc"`:                    `"ABC"`,
+		`{"key":"abc","k2":["d"]}`: `{"key":"ABC","k2":["D"]}`,
+		`{"a":{"a":"a"}}`:          `{"a":{"a":"A"}}`,
+		` { "key" : "abc" } `:      ` { "key" : "ABC" } `,
+		"{\"key\"\n\t:\r\"abc\"}":  "{\"key\"\n\t:\r\"ABC\"}",
+		`{"k\"e\\y":"a\"b\\"}`:     `{"k\"e\\y":"A\"B\\"}`,
+		`{"\u006bey":"\u0061"}`:    `{"\u006bey":"A"}`,
+		`[1.0,1e400,-0,12345678901234567890123,true,null,"x"]`: `[1.0,1e400,-0,12345678901234567890123,true,null,"X"]`,
+		`"A\u0042<&>"`:          `"A\u0042<&>"`, // stays as it was written
+		`"a<&>"`:                `"A<&>"`,
+		`"\ud83d\ude42a"`:       `"🙂A"`,
+		`"A\ud800"`:             `"A\ud800"`,
+		`{"a:b":"c:d"}`:         `{"a:b":"C:D"}`,
+		`["a",":"]`:             `["A",":"]`,
+		`{"":""}`:               `{"":""}`,
+		`{"a":"x","a":"y"}`:     `{"a":"X","a":"Y"}`,
+		`{"a":"\\","b":"\\\""}`: `{"a":"\\","b":"\\\""}`,
+	} {
+		got, ok := mapStrings([]byte(in), shout)
+		require.True(t, ok, in)
+		require.Equal(t, want, string(got))
+	}
+	for _, in := range []string{"", "{", `"`, `{"a":}`, "nope", `"a" "b"`, "\"\x01\""} {
+		got, ok := mapStrings([]byte(in), shout)
+		require.False(t, ok, in)
+		require.Nil(t, got)
+	}
+}
+
+func TestWhatReplacesAStringIsEscaped(t *testing.T) {
+	for _, by := range []string{`quo"te`, `back\slash`, "new\nline", "\x00", "\xff", "<script>", "\u2028", `","admin":"true`} {
+		got, ok := mapStrings([]byte(`{"key":"secret"}`), func(string) string { return by })
+		require.True(t, ok)
+		var back map[string]string
+		require.NoError(t, json.Unmarshal(got, &back))
+		require.Equal(t, map[string]string{"key": strings.ToValidUTF8(by, "\uFFFD")}, back)
+	}
+}
+
+// jsonStrings returns the strings in a JSON value that aren't keys, in order, and everything else with a mark where they were.
+func jsonStrings(t *testing.T, raw []byte) (strs []string, rest string) {
+	t.Helper()
+	lit := regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
+	rest = string(lit.ReplaceAllFunc(raw, func(b []byte) []byte {
+		if b[len(b)-1] == ':' {
+			return b
+		}
+		var s string
+		require.NoError(t, json.Unmarshal(b, &s))
+		strs = append(strs, s)
+		return []byte("•")
+	}))
+	return strs, rest
+}
+
+func FuzzMapStrings(f *testing.F) {
+	for _, s := range []string{`{"a":"b"}`, `["\u2028\"",{"k":[1.0,"\ud83d"]}]`, `"`, ` {"a" : {"b":"c"} } `, `{"a":"\\"}`, "\"\xff\"", `"\/"`} {
+		f.Add([]byte(s), "x")
+		f.Add([]byte(s), `"\`)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, by string) {
+		same, ok := mapStrings(raw, func(s string) string { return s })
+		require.Equal(t, json.Valid(raw), ok)
+		if !ok {
+			return
+		}
+		require.Equal(t, string(raw), string(same), "what isn't changed stays to the byte")
+		var seen []string
+		out, ok := mapStrings(raw, func(s string) string {
+			seen = append(seen, s)
+			return s + by
+		})
+		require.True(t, ok)
+		require.True(t, json.Valid(out), "%s", out)
+		strs, rest := jsonStrings(t, raw)
+		require.Equal(t, strs, seen)
+		now, restNow := jsonStrings(t, out)
+		require.Equal(t, rest, restNow)
+		require.Len(t, now, len(strs))
+		for i := range strs {
+			require.Equal(t, strings.ToValidUTF8(strs[i], "\uFFFD")+perByte(by), now[i])
+		}
+	})
+}
+
+// perByte returns s with each byte that isn't UTF-8 as U+FFFD, as encoding/json writes it.
+func perByte(s string) string { return string([]rune(s)) }
+
+func TestTitlesAreCutBetweenCharacters(t *testing.T) {
+	for _, tail := range []string{"", "a", "ä", "€", "🙂", "\uFFFD", "\xff", "\n"} {
+		for n := journal.MaxName - 8; n <= journal.MaxName+8; n++ {
+			s := strings.Repeat("x", n) + tail + "yz"
+			got := clean(s)
+			require.NoError(t, journal.ValidateSession(got), "%d bytes and %q", n, tail)
+			want := strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\n", " ")
+			require.True(t, strings.HasPrefix(want, got))
+			if len(want) <= journal.MaxName {
+				require.Equal(t, want, got)
+			} else {
+				require.Greater(t, len(got), journal.MaxName-utf8.UTFMax)
+			}
+		}
+	}
+	require.Equal(t, "a b c d", clean("a\tb\x00c\u0085d"))
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("a\x00b")
+	f.Add(strings.Repeat("€", 200))
+	f.Add(strings.Repeat("x", 511) + "\xff\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := clean(s)
+		require.True(t, utf8.ValidString(got))
+		require.LessOrEqual(t, len(got), journal.MaxName)
+		require.False(t, strings.ContainsFunc(got, unicode.IsControl))
+		require.Equal(t, got, clean(got))
+	})
+}

@@ -1,0 +1,241 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"regexp"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// priced is a model whose prices are known: a dollar a token.
+type priced struct{ *providertest.Model }
+
+func (priced) Info() provider.ModelInfo {
+	return provider.ModelInfo{Prices: &provider.Prices{Input: 1_000_000 * provider.USD, Output: 1_000_000 * provider.USD}}
+}
+
+func (p priced) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return p.Model.Stream(ctx, req)
+}
+
+func TestEveryLimitEndsARunWithItsName(t *testing.T) {
+	many := []providertest.Step{}
+	for i := range 20 {
+		many = append(many, providertest.WithUsage(provider.Usage{Input: 2, Output: 1}, call("work", i)))
+	}
+	for name, c := range map[string]struct {
+		limits    agent.Limits
+		max, have int64
+		calls     int
+	}{
+		agent.LimitSteps:         {agent.Limits{Steps: 3}, 3, 3, 4},
+		agent.LimitStepsPerPhase: {agent.Limits{StepsPerPhase: 2}, 2, 2, 3},
+		agent.LimitTokens:        {agent.Limits{Tokens: 8}, 8, 9, 3},
+		agent.LimitCost:          {agent.Limits{Cost: 6 * provider.USD}, int64(6 * provider.USD), int64(6 * provider.USD), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done effects
+			model := providertest.Script(many...)
+			a := newAgent(t, agent.Config{Provider: priced{model}, Limits: c.limits, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
+			res := run(t, a)
+			require.Equal(t, agent.Stopped, res.Status)
+			require.Equal(t, agent.CodeLimit, res.Code)
+			var limit *agent.LimitError
+			require.ErrorAs(t, res.Err(), &limit)
+			require.Equal(t, name, limit.Limit)
+			require.Equal(t, c.max, limit.Max)
+			require.Equal(t, c.have, limit.Have)
+			require.Contains(t, res.Reason, name)
+			model.AssertCalls(t, c.calls)
+			require.Equal(t, c.calls, res.Steps)
+			requireSound(t, "s", facts(t, a, "s"))
+		})
+	}
+}
+
+func TestTheLastCallIsWithoutTools(t *testing.T) {
+	var done effects
+	a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Limits: agent.Limits{Steps: 2}},
+		call("work", 1), call("work", 2), say("I did two of three."))
+	res := run(t, a)
+	require.Equal(t, "I did two of three.", res.Text())
+	require.Equal(t, 3, res.Steps)
+	model.AssertDone(t)
+	model.AssertTools(t, 1, "work")
+	model.AssertTools(t, 2)
+	model.AssertSaw(t, 2, providertest.UserText("limit"))
+	require.Equal(t, provider.ChooseNone, model.Requests()[2].Choice.Mode)
+}
+
+func TestTwelveStepsAndAThirteenthAreTheDefault(t *testing.T) {
+	n := 0
+	model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+		if len(req.Tools) == 0 {
+			return say("That's all.").Response(), nil
+		}
+		n++
+		return call("work", n).Response(), nil
+	})
+	var done effects
+	a := newAgent(t, agent.Config{Provider: model, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
+	res := run(t, a)
+	require.Equal(t, 12, done.all())
+	require.Equal(t, 13, res.Steps)
+	require.Equal(t, "That's all.", res.Text())
+}
+
+func TestARunLastsNoLongerThanItMay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		a, _ := scripted(t, agent.Config{Limits: agent.Limits{Duration: time.Minute}, Tools: []tools.Tool{
+			done.slow(tools.Spec{Name: "slow", Timeout: time.Hour}), done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+			call("slow", 40), call("risky", 1), call("slow", 30))
+		began := time.Now()
+		res := run(t, a)
+		require.Equal(t, agent.Paused, res.Status)
+		require.NoError(t, wait(t.Context(), time.Hour)) // doesn't count
+		res = runInput(t, a, approveAll(res))
+		require.Equal(t, agent.Stopped, res.Status)
+		var limit *agent.LimitError
+		require.ErrorAs(t, res.Err(), &limit)
+		require.Equal(t, agent.LimitDuration, limit.Limit)
+		require.Equal(t, time.Hour+time.Minute, time.Since(began))
+		require.Equal(t, tools.Cancelled, finished(t, a, "s")[2].Status)
+		require.Equal(t, 1, done.of(1))
+	})
+}
+
+func TestAModelThatRepeatsItselfIsToldAtTheThirdTimeAndStoppedAtTheFifth(t *testing.T) {
+	for name, c := range map[string]struct {
+		tool  func(context.Context, Number) (string, error)
+		polls bool
+		stops bool
+	}{
+		"the same result": {func(context.Context, Number) (string, error) { return "same", nil }, false, true},
+		"failures": {func() func(context.Context, Number) (string, error) {
+			n := ""
+			return func(context.Context, Number) (string, error) { n += "!"; return "", errors.New(n) }
+		}(), false, true},
+		"polling": {func(context.Context, Number) (string, error) { return "same", nil }, true, false},
+		"progress": {func() func(context.Context, Number) (string, error) {
+			n := ""
+			return func(context.Context, Number) (string, error) { n += "!"; return n, nil }
+		}(), false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			work := tools.New(tools.Spec{Name: "work", Polls: c.polls}, c.tool)
+			a, model := scripted(t, agent.Config{Tools: []tools.Tool{work}}, call("work", 1), call("work", 1), call("work", 1), call("work", 1), call("work", 1), say("Done."))
+			res := run(t, a)
+			warned := providertest.ToolResultText("work", "several times in a row")
+			model.AssertDidNotSee(t, 2, warned)
+			if !c.stops {
+				require.Equal(t, "Done.", res.Text())
+				model.AssertDidNotSee(t, 5, warned)
+				return
+			}
+			model.AssertSaw(t, 3, warned)
+			model.AssertCalls(t, 5)
+			var limit *agent.LimitError
+			require.ErrorAs(t, res.Err(), &limit)
+			require.Equal(t, agent.LimitRepeats, limit.Limit)
+			require.Contains(t, limit.Error(), "work")
+		})
+	}
+}
+
+func TestAModelMayCorrectItselfTwice(t *testing.T) {
+	bad := providertest.Call("work", map[string]any{"n": "x"})
+	var done effects
+	cfg := agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}), done.tool(tools.Spec{Name: "other"})}}
+	a, model := scripted(t, cfg, bad, bad, call("work", 1), bad, bad, bad, call("work", 2), call("other", 3), say("Done."))
+	require.Equal(t, "Done.", run(t, a).Text())
+	require.Equal(t, 1, done.of(1), "a correction counts")
+	require.Zero(t, done.of(2))
+	require.Equal(t, 1, done.of(3), "only that tool is out of use")
+	model.AssertSaw(t, 7, providertest.ToolResultText("work", "not available in this run"))
+	require.Equal(t, tools.Unavailable, finished(t, a, "s")[6].Status)
+}
+
+func TestAPersonMayCorrectWhatTheModelCouldnt(t *testing.T) {
+	bad := providertest.Call("work", map[string]any{"n": "x"})
+	for name, c := range map[string]struct {
+		decide func(string) agent.Decision
+		ran    int
+		says   string
+	}{
+		"edit":   {func(id string) agent.Decision { return agent.Edit(id, Number{4}) }, 1, "done 4"},
+		"reject": {func(id string) agent.Decision { return agent.Reject(id, "leave it") }, 0, "leave it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done effects
+			a, model := scripted(t, agent.Config{Limits: agent.Limits{AskAfterCorrections: true}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, bad, bad, bad, say("Done."))
+			res := run(t, a)
+			require.Len(t, res.Pending, 1)
+			p := res.Pending[0]
+			require.Equal(t, agent.PauseCorrection, p.Kind)
+			_, err := a.Run(t.Context(), agent.Resume("s", agent.Approve(p.ID)))
+			var de *agent.DecisionError
+			require.ErrorAs(t, err, &de, "what doesn't fit can't be approved")
+			require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", c.decide(p.ID))).Text())
+			require.Equal(t, c.ran, done.of(4))
+			model.AssertSaw(t, 3, providertest.ToolResultText("work", c.says))
+		})
+	}
+}
+
+func TestAStopConditionCompletesARun(t *testing.T) {
+	boom := func(*agent.Standing) (string, bool) { panic("boom") }
+	never := func(*agent.Standing) (string, bool) { return "", false }
+	for name, c := range map[string]struct {
+		when   agent.Condition
+		calls  int
+		status agent.Status
+	}{
+		"after steps":       {agent.AfterSteps(2), 2, agent.Completed},
+		"after a tool":      {agent.AfterTool("missing", "work"), 1, agent.Completed},
+		"after tokens":      {agent.AfterTokens(25), 2, agent.Completed},
+		"when text matches": {agent.WhenText(regexp.MustCompile("second")), 2, agent.Completed},
+		"any":               {agent.AnyOf(never, agent.AfterSteps(1)), 1, agent.Completed},
+		"all":               {agent.AllOf(agent.AfterTool("work"), agent.AfterSteps(2)), 2, agent.Completed},
+		"none":              {agent.AllOf(), 3, agent.Completed},
+		"never":             {never, 3, agent.Completed},
+		"nil":               {nil, 3, agent.Completed},
+		"a panic":           {boom, 1, agent.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done effects
+			a, model := scripted(t, agent.Config{StopWhen: []agent.Condition{c.when}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
+				providertest.Reply(say("The first."), call("work", 1)), providertest.Reply(say("The second."), call("work", 2)), say("Done."))
+			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+			require.Equal(t, c.status, res.Status)
+			require.Equal(t, c.status == agent.Failed, err != nil)
+			model.AssertCalls(t, c.calls)
+			if c.calls < 3 && err == nil {
+				require.Equal(t, agent.CodeCondition, res.Code)
+				require.NotEmpty(t, res.Reason)
+				require.NoError(t, res.Err())
+			}
+			requireSound(t, "s", facts(t, a, "s"))
+		})
+	}
+}
+
+func TestACutAnswerSaysSo(t *testing.T) {
+	for stop, want := range map[provider.StopReason]error{provider.StopLength: agent.ErrCutAnswer, provider.StopFiltered: agent.ErrFiltered} {
+		a, _ := scripted(t, agent.Config{}, providertest.Stop(stop, say("It is")))
+		res := run(t, a)
+		require.Equal(t, agent.Stopped, res.Status)
+		require.ErrorIs(t, res.Err(), want)
+		require.Equal(t, "It is", res.Text())
+	}
+}

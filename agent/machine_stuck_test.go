@@ -1,0 +1,175 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A try is one call and how it ends.
+type try struct {
+	tool, input string
+	status      tools.Status
+	text        string
+	polls       bool
+	notes       int // how many of its parts were added by the agent
+}
+
+// repeated applies calls to the state of a run, and returns what is counted after each.
+func repeated(tries []try) (counts []int) {
+	r := &RunState{Tools: make(map[string]toolState)}
+	for _, c := range tries {
+		res := &ToolResult{Status: c.status, Polls: c.polls}
+		if c.text != "" {
+			res.Parts = []provider.Part{provider.TextPart(c.text)}
+		}
+		for range c.notes {
+			res.addNote(fmt.Sprint("Note ", len(counts)))
+		}
+		call := &provider.ToolCall{Name: c.tool, Input: json.RawMessage(c.input)}
+		t, n := r.judgeRepeat(call, res, res.Polls)
+		r.Tools[c.tool] = t
+		counts = append(counts, n)
+	}
+	return counts
+}
+
+func TestWhatCountsAsARepetition(t *testing.T) {
+	ok := func(input, text string) try { return try{tool: "look", input: input, status: tools.OK, text: text} }
+	failed := func(input, text string) try {
+		return try{tool: "look", input: input, status: tools.Failed, text: text}
+	}
+	poll := try{tool: "look", input: "1", status: tools.OK, text: "a", polls: true}
+	noted := ok("1", "a")
+	noted.notes = 2
+	for name, c := range map[string]struct {
+		tries []try
+		want  []int
+	}{
+		"the same call with the same result":     {[]try{ok("1", "a"), ok("1", "a"), ok("1", "a")}, []int{1, 2, 3}},
+		"another result":                         {[]try{ok("1", "a"), ok("1", "b"), ok("1", "a")}, []int{1, 1, 1}},
+		"another input":                          {[]try{ok("1", "a"), ok("2", "a"), ok("1", "a")}, []int{1, 1, 1}},
+		"another input in between":               {[]try{ok("1", "a"), ok("1", "a"), ok("2", "a"), ok("1", "a")}, []int{1, 2, 1, 1}},
+		"another tool in between counts on":      {[]try{ok("1", "a"), {tool: "write", input: "1", status: tools.OK}, ok("1", "a")}, []int{1, 1, 2}},
+		"failing in different ways":              {[]try{failed("1", "a"), failed("1", "b"), failed("1", "c")}, []int{1, 2, 3}},
+		"failing with different inputs":          {[]try{failed("1", "a"), failed("2", "a"), failed("3", "a")}, []int{1, 1, 1}},
+		"a success between failures":             {[]try{failed("1", "a"), failed("1", "b"), ok("1", "c"), failed("1", "d")}, []int{1, 2, 1, 1}},
+		"polling":                                {[]try{poll, poll, poll}, []int{0, 0, 0}},
+		"polling clears what came before":        {[]try{ok("1", "a"), ok("1", "a"), poll, ok("1", "a")}, []int{1, 2, 0, 1}},
+		"what the agent added doesn't count":     {[]try{ok("1", "a"), noted, noted}, []int{1, 2, 3}},
+		"more notes than parts":                  {[]try{{tool: "look", input: "1", status: tools.OK, notes: 1}, {tool: "look", input: "1", status: tools.OK}}, []int{1, 2}},
+		"results that are all notes and nothing": {[]try{{tool: "look", input: "1", status: tools.Failed, notes: 3}, {tool: "look", input: "1", status: tools.Failed, notes: 1}}, []int{1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, repeated(c.tries)) })
+	}
+	for _, status := range []tools.Status{tools.Rejected, tools.NotRun, tools.Cancelled, tools.Answered, tools.InDoubt, tools.Unavailable} {
+		c := failed("1", "a")
+		c.status = status
+		require.Equal(t, []int{1, 0, 2}, repeated([]try{ok("1", "a"), c, ok("1", "a")}), "%s is no sign, and takes none away", status)
+	}
+	for _, status := range []tools.Status{tools.Failed, tools.Unverified, tools.TimedOut, tools.Invalid, tools.Unknown, tools.Denied} {
+		c := failed("1", "a")
+		c.status = status
+		d := c
+		d.text = "b"
+		require.Equal(t, []int{1, 2}, repeated([]try{c, d}), status)
+	}
+}
+
+func TestMediaTellsResultsApart(t *testing.T) {
+	image := func(data string) []provider.Part {
+		return []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: []byte(data)})}
+	}
+	require.NotEqual(t, hashParts(image("\xff\x00")), hashParts(image("\xfe\x00")), "bytes aren't characters")
+	require.Equal(t, hashParts(image("\xff\x00")), hashParts(image("\xff\x00")))
+	byURL := provider.MediaPart(provider.Media{URL: "https://a.example/1.png"})
+	byID := provider.MediaPart(provider.Media{FileID: "file-1"})
+	require.NotEqual(t, hashParts([]provider.Part{byURL}), hashParts([]provider.Part{byID}))
+}
+
+func TestTheHashOfATextSurvivesAJournal(t *testing.T) {
+	for _, s := range []string{"", "plain", "\xff\xfe broken", "cut \xe2\x82", "ä\u2028🙂"} {
+		data, err := marshal(s)
+		require.NoError(t, err)
+		var back string
+		require.NoError(t, json.Unmarshal(data, &back))
+		require.Equal(t, hashString(s), hashString(back), "%q", s)
+	}
+}
+
+func TestARunIsStuckAfterExactlyAsManyRepetitionsAsItsLimitSays(t *testing.T) {
+	for _, c := range []struct {
+		limit int
+		calls int // model calls until the run is stuck; 0: it never is
+	}{{1, 1}, {2, 2}, {3, 3}, {5, 5}, {7, 7}, {-1, 0}} {
+		for name, result := range map[string]func(n int) *ToolResult{
+			"the same result": func(int) *ToolResult { return &ToolResult{Status: tools.OK} },
+			"failures":        func(n int) *ToolResult { return failure(n) },
+		} {
+			t.Run(fmt.Sprintf("%s, limit %d", name, c.limit), func(t *testing.T) {
+				d := newDrill(t, Limits{Repeats: c.limit}.withDefaults(), func(int) Replied { return calls(provider.StopToolCalls, "1") })
+				d.result = result
+				le := d.limit()
+				if c.calls == 0 {
+					require.Equal(t, LimitSteps, le.Limit)
+					return
+				}
+				require.Equal(t, c.calls, d.calls)
+				require.Equal(t, LimitRepeats, le.Limit)
+				require.Equal(t, int64(c.limit), le.Max)
+				require.Equal(t, int64(c.limit), le.Have)
+				require.Contains(t, le.Error(), "look")
+			})
+		}
+	}
+}
+
+func failure(n int) *ToolResult {
+	return &ToolResult{Status: tools.Failed, Class: fault.Permanent, ToolResult: provider.ToolResult{Parts: []provider.Part{provider.TextPart(fmt.Sprint("error ", n))}}}
+}
+
+func TestAModelThatChangesItsInputIsNotStuck(t *testing.T) {
+	d := newDrill(t, DefaultLimits(), func(step int) Replied { return calls(provider.StopToolCalls, fmt.Sprint(step/4)) })
+	d.result = func(int) *ToolResult { return &ToolResult{Status: tools.OK} }
+	require.Equal(t, LimitSteps, d.limit().Limit)
+}
+
+func TestRepetitionIsJudgedByTheInputThatRan(t *testing.T) {
+	// The model writes the input in ever other ways, and what runs is the same each time.
+	m := NewMachine("s-1")
+	d := &drill{t: t, m: m, origin: &Origin{Session: "s-1", Run: "r-1"}}
+	d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: DefaultLimits()})
+	for step := 1; step <= 5; step++ {
+		require.Empty(t, m.s.Run.Stuck)
+		d.apply(withMeta(StepStarted{}, func(meta *Meta) { *meta = d.meta(""); meta.Step = step }))
+		f := calls(provider.StopToolCalls, fmt.Sprintf(`{"n":%d}`, step))
+		f.Meta, f.Message.Role = d.meta(""), provider.RoleAssistant
+		f.Message.Parts[0].Call.ID = callID("r-1", step, 0)
+		d.apply(f)
+		ran := *m.s.Run.Calls[0].Call
+		ran.Input = json.RawMessage(`{"n":0}`)
+		d.apply(ToolStarted{Meta: d.meta(ran.ID), Call: &ran, Key: ran.ID})
+		require.JSONEq(t, `{"n":0}`, string(m.s.Run.Calls[0].Call.Input), "should the call have to run again, it runs with this")
+		_, n := m.s.Run.judgeRepeat(&ran, &ToolResult{Status: tools.OK}, false)
+		require.Equal(t, step, n, "what the driver counts")
+		d.apply(ToolFinished{Meta: d.meta(ran.ID), Call: &ran, Result: &ToolResult{Status: tools.OK, ToolResult: provider.ToolResult{CallID: ran.ID}}})
+	}
+	require.Equal(t, "look", m.s.Run.Stuck)
+}
+
+func TestACallThatFitsGivesTheModelItsCorrectionsBack(t *testing.T) {
+	for status, want := range map[tools.Status]int{
+		tools.OK: 0, tools.Failed: 0, tools.TimedOut: 0, tools.Unverified: 0, tools.Answered: 0,
+		tools.Invalid: 3, tools.Unavailable: 2, tools.NotRun: 2, tools.Rejected: 2,
+	} {
+		r := &RunState{Tools: map[string]toolState{"look": {Invalid: 2}}}
+		state, _ := r.judgeRepeat(&provider.ToolCall{Name: "look"}, &ToolResult{Status: status}, false)
+		require.Equal(t, want, state.Invalid, status)
+	}
+}

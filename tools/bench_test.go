@@ -1,0 +1,99 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/tools"
+)
+
+type pair struct {
+	A int `json:"a"`
+	B int `json:"b"`
+}
+
+func add(_ context.Context, in pair) (pair, error) { return pair{A: in.A + in.B}, nil }
+
+// path takes one call all the way.
+func path(tb testing.TB, policies ...tools.Policy) func() {
+	reg := registry(tb, tools.New(tools.Spec{Name: "add"}, add))
+	r := new(tools.Runner)
+	c := new(tools.Call)
+	ctx, input := tb.Context(), json.RawMessage(`{"a":1,"b":2}`)
+	return func() {
+		*c = tools.Call{Name: "add", Input: input}
+		adm, err := reg.Admit(ctx, c, nil, nil, policies)
+		if err != nil || adm.Refused != nil || reg.Recheck(ctx, c, policies) != nil {
+			tb.Fatal("the call isn't admitted")
+		}
+		if out := r.Execute(ctx, adm.Definition, c); out.Status != tools.OK {
+			tb.Fatal(out.Err)
+		}
+	}
+}
+
+func BenchmarkCall(b *testing.B) {
+	call := path(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		call()
+	}
+}
+
+func BenchmarkCallWithAPolicy(b *testing.B) {
+	call := path(b, func(context.Context, *tools.Definition, *tools.Call) tools.Verdict { return tools.Verdict{} })
+	b.ReportAllocs()
+	for b.Loop() {
+		call()
+	}
+}
+
+func BenchmarkCallThatWatchesItsContext(b *testing.B) {
+	reg := registry(b, tools.New(tools.Spec{Name: "add"}, func(ctx context.Context, in pair) (pair, error) {
+		sub, stop := context.WithCancel(ctx)
+		defer stop()
+		return pair{A: in.A + in.B}, sub.Err()
+	}))
+	var r tools.Runner
+	c := &tools.Call{Name: "add", Input: json.RawMessage(`{"a":1,"b":2}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Execute(b.Context(), reg.All()[0], c)
+	}
+}
+
+func BenchmarkCut(b *testing.B) {
+	for name, in := range map[string]string{
+		"lines":     strings.Repeat("INFO 2026-11-21 09:20:00 request served in 12 ms\n", 10<<20/49),
+		"important": strings.Repeat("warning: 2026-11-21 09:20:00 request was slow\n", 10<<20/46),
+		"one line":  strings.Repeat("x", 10<<20),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(in)))
+			for b.Loop() {
+				tools.Cut(in, tools.DefaultMaxResult)
+			}
+		})
+	}
+}
+
+func TestWhatACallAllocates(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	call := path(t)
+	require.LessOrEqual(t, testing.AllocsPerRun(200, call), 9.0)
+
+	refused := registry(t, tools.New(tools.Spec{Name: "add"}, add))
+	c := &tools.Call{Name: "add", Input: json.RawMessage(`{"a":1,"b":2}`)}
+	require.Zero(t, testing.AllocsPerRun(200, func() {
+		if a, err := refused.Admit(t.Context(), c, nil, nil, nil); err != nil || a.Refused != nil || refused.Recheck(t.Context(), c, nil) != nil {
+			t.Fatal("the call isn't admitted")
+		}
+	}), "to admit canonical input")
+}

@@ -1,0 +1,215 @@
+package tools_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/tools"
+)
+
+// inside runs fn with the context of a call.
+func inside(t *testing.T, ctx context.Context, call *tools.Call, fn func(ctx context.Context)) {
+	t.Helper()
+	d := define(t, raw(tools.Spec{Timeout: time.Minute}, func(ctx context.Context) (tools.Result, error) {
+		fn(ctx)
+		return tools.Result{}, nil
+	}))
+	var r tools.Runner
+	require.Equal(t, tools.OK, r.Execute(ctx, d, call).Status)
+}
+
+func TestAToolKnowsItsCall(t *testing.T) {
+	call := &tools.Call{Session: "s", Key: "s/1/0", Fence: 7}
+	inside(t, t.Context(), call, func(ctx context.Context) {
+		sub, stop := context.WithCancel(context.WithValue(ctx, none{}, "v"))
+		defer stop()
+		for _, ctx := range []context.Context{ctx, sub, context.WithoutCancel(sub)} {
+			got, ok := tools.CallOf(ctx)
+			require.True(t, ok)
+			require.Same(t, call, got)
+			require.Equal(t, "s/1/0", tools.Key(ctx))
+			require.Equal(t, uint64(7), tools.Fence(ctx))
+		}
+	})
+}
+
+func TestOutsideOfACallThereIsNothingToKnow(t *testing.T) {
+	_, ok := tools.CallOf(t.Context())
+	require.False(t, ok)
+	require.Empty(t, tools.Key(t.Context()))
+	require.Zero(t, tools.Fence(t.Context()))
+	require.NotPanics(t, func() { tools.Progress(t.Context(), tools.ProgressNote{}) })
+}
+
+func TestACallInACallIsTheInnerOne(t *testing.T) {
+	inside(t, t.Context(), &tools.Call{Key: "outer"}, func(ctx context.Context) {
+		inside(t, ctx, &tools.Call{Key: "inner"}, func(ctx context.Context) { require.Equal(t, "inner", tools.Key(ctx)) })
+		require.Equal(t, "outer", tools.Key(ctx))
+		require.NoError(t, ctx.Err())
+	})
+}
+
+func TestTheContextOfTheRunIsBehindThatOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := context.WithValue(t.Context(), none{}, "v")
+		inside(t, run, &tools.Call{}, func(ctx context.Context) {
+			require.Equal(t, "v", ctx.Value(none{}))
+			ctx.Done()
+			require.Equal(t, "v", ctx.Value(none{}))
+			at, ok := ctx.Deadline()
+			require.True(t, ok)
+			require.Equal(t, time.Minute, time.Until(at))
+			time.Sleep(time.Hour)
+			require.Equal(t, "v", ctx.Value(none{}))
+		})
+		soon, stop := context.WithTimeout(run, time.Second)
+		defer stop()
+		inside(t, soon, &tools.Call{}, func(ctx context.Context) {
+			at, _ := ctx.Deadline()
+			require.Equal(t, time.Second, time.Until(at))
+		})
+	})
+}
+
+func TestDerivedContextsEndWithTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inside(t, t.Context(), &tools.Call{}, func(ctx context.Context) {
+			plain, stop := context.WithCancel(ctx)
+			defer stop()
+			valued, stop := context.WithTimeout(context.WithValue(ctx, none{}, 1), time.Hour)
+			defer stop()
+			short, stop := context.WithTimeout(ctx, time.Second)
+			defer stop()
+			called, uncalled := false, true
+			context.AfterFunc(ctx, func() { called = true })
+			unregister := context.AfterFunc(ctx, func() { uncalled = false })
+			require.True(t, unregister())
+
+			<-short.Done()
+			require.Equal(t, context.DeadlineExceeded, short.Err())
+			require.NoError(t, ctx.Err(), "the child's end isn't the parent's")
+			require.NoError(t, plain.Err())
+
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			require.True(t, called)
+			require.True(t, uncalled)
+			late, stop := context.WithTimeout(ctx, time.Hour)
+			defer stop()
+			var timeout *tools.TimeoutError
+			for _, sub := range []context.Context{plain, valued, late} {
+				<-sub.Done()
+				require.Error(t, sub.Err())
+				require.ErrorAs(t, context.Cause(sub), &timeout)
+			}
+			require.Equal(t, context.DeadlineExceeded, late.Err())
+			afterwards := false
+			context.AfterFunc(ctx, func() { afterwards = true })
+			synctest.Wait()
+			require.True(t, afterwards)
+		})
+	})
+}
+
+func TestDerivedContextsCostNoGoroutine(t *testing.T) {
+	inside(t, t.Context(), &tools.Call{}, func(ctx context.Context) {
+		before := runtime.NumGoroutine()
+		for range 100 {
+			_, stop := context.WithCancel(context.WithValue(ctx, none{}, 1))
+			defer stop()
+			_, stop = context.WithTimeout(ctx, time.Hour)
+			defer stop()
+			defer context.AfterFunc(ctx, func() {})()
+		}
+		require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	})
+}
+
+func TestAContextEndsWhenItsCallDoes(t *testing.T) {
+	for name, use := range map[string]func(ctx context.Context) context.Context{
+		"unused": func(ctx context.Context) context.Context { return ctx },
+		"used":   func(ctx context.Context) context.Context { ctx.Done(); return ctx },
+		"derived": func(ctx context.Context) context.Context {
+			sub, stop := context.WithCancel(ctx)
+			context.AfterFunc(sub, stop)
+			return sub
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var kept context.Context
+			run, stop := context.WithCancelCause(context.WithValue(t.Context(), none{}, "v"))
+			inside(t, run, &tools.Call{Key: "k"}, func(ctx context.Context) {
+				kept = use(ctx)
+				require.NoError(t, kept.Err())
+				require.NoError(t, context.Cause(kept))
+			})
+			stop(limitError{})
+			for range 2 {
+				require.Equal(t, context.Canceled, kept.Err())
+				require.Equal(t, context.Canceled, context.Cause(kept))
+				<-kept.Done()
+			}
+			sub, cancel := context.WithCancel(kept)
+			defer cancel()
+			require.Equal(t, context.Canceled, sub.Err())
+			require.Equal(t, context.Canceled, context.Cause(sub))
+			require.Equal(t, "v", kept.Value(none{}))
+			require.Equal(t, "k", tools.Key(kept))
+		})
+	}
+}
+
+// Whoever watches a context in the moment of its end sees a consistent picture: Err is set once Done is closed, never
+// changes, and has a cause.
+func TestAContextIsConsistentWhileItEnds(t *testing.T) {
+	d := define(t, raw(tools.Spec{Timeout: 100 * time.Microsecond, Progress: true}, func(ctx context.Context) (tools.Result, error) {
+		var wg sync.WaitGroup
+		for i := range 4 {
+			wg.Go(func() {
+				if i == 0 {
+					tools.Progress(ctx, tools.ProgressNote{})
+				}
+				ctx.Deadline()
+				ctx.Value(none{})
+				sub, stop := context.WithCancel(ctx)
+				defer stop()
+				for ctx.Err() == nil {
+					runtime.Gosched()
+				}
+				first := ctx.Err()
+				select {
+				case <-ctx.Done():
+				default:
+					t.Error("Err is set, Done isn't closed")
+				}
+				<-sub.Done()
+				if err := ctx.Err(); err != first {
+					t.Errorf("Err was %v and is %v", first, err)
+				}
+				if a, b := context.Cause(ctx), context.Cause(sub); a == nil || a != b {
+					t.Errorf("the causes are %v and %v", a, b)
+				}
+			})
+		}
+		wg.Wait()
+		return tools.Result{}, ctx.Err()
+	}))
+	var r tools.Runner
+	for i := range 40 {
+		run, stop := context.WithCancel(t.Context())
+		timer := time.AfterFunc(time.Duration(50+i)*time.Microsecond, stop)
+		rings := 0
+		out := r.Execute(run, d, &tools.Call{OnTimeout: func(*tools.Call) { rings++ }}) // no race: Execute waits for it
+		require.Contains(t, []tools.Status{tools.TimedOut, tools.Cancelled}, out.Status)
+		require.Equal(t, out.Status == tools.TimedOut, rings == 1)
+		require.LessOrEqual(t, rings, 1)
+		timer.Stop()
+		stop()
+	}
+}

@@ -1,0 +1,168 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pawlkit/pawl/tools"
+)
+
+type City struct {
+	Name string `json:"city" jsonschema:"city name, for example Oslo"`
+	Days int    `json:"days,omitempty"`
+}
+
+type Weather struct {
+	Celsius []int `json:"celsius"`
+}
+
+// The path of one call, from what a model wrote to what it reads.
+func Example() {
+	weather := tools.New(tools.Spec{
+		Name:   "weather",
+		Schema: json.RawMessage(`{"properties":{"days":{"default":1,"minimum":1,"maximum":3}}}`),
+	}, func(ctx context.Context, in City) (Weather, error) {
+		return Weather{Celsius: make([]int, in.Days)}, nil
+	})
+	reg, err := tools.NewRegistry(weather)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	var r tools.Runner
+	for _, input := range []string{`{"city": "Oslo", "days": 2.0}`, `{"city":"Oslo"}`, `{"city":"Oslo","days":9}`} {
+		call := &tools.Call{Name: "weather", Input: json.RawMessage(input)}
+		admitted, err := reg.Admit(ctx, call, nil, nil, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if admitted.Refused != nil {
+			fmt.Println(admitted.Refused.Status, admitted.Refused.Parts[0].Text)
+			continue
+		}
+		if refused := reg.Recheck(ctx, call, nil); refused != nil {
+			fmt.Println(refused.Status)
+			continue
+		}
+		out := r.Execute(ctx, admitted.Definition, call)
+		fmt.Println(string(call.Input), out.Status, out.Parts[0].Text)
+	}
+	// Output:
+	// {"city":"Oslo","days":2} ok {"celsius":[0,0]}
+	// {"city":"Oslo","days":1} ok {"celsius":[0]}
+	// invalid The call wasn't run: invalid value: days: must be at most 3, got 9
+}
+
+func ExampleNew() {
+	greet := tools.New(tools.Spec{Name: "greet", Description: "Greets somebody."},
+		func(ctx context.Context, in struct {
+			Who string `json:"who"`
+		}) (string, error) {
+			return "Hello, " + in.Who + ".", nil
+		})
+	reg, err := tools.NewRegistry(greet)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, _ := reg.Lookup("greet")
+	fmt.Println(string(d.Tool().Schema))
+	// Output: {"type":"object","properties":{"who":{"type":"string"}},"required":["who"],"additionalProperties":false}
+}
+
+// A tool that asks before large payments, makes sure that the money moved, and can send it back.
+func ExampleFunc() {
+	type Payment struct {
+		To    string `json:"to"`
+		Cents int    `json:"cents"`
+	}
+	account := map[string]int{}
+	pay := tools.Func[Payment, string]{
+		Spec: tools.Spec{Name: "pay", Risk: tools.Medium},
+		Run: func(ctx context.Context, in Payment) (string, error) {
+			account[in.To] += in.Cents
+			return "paid", nil
+		},
+		Ask: func(ctx context.Context, in Payment) (string, error) {
+			if in.Cents > 10_000 {
+				return fmt.Sprintf("%d.%02d is more than 100", in.Cents/100, in.Cents%100), nil
+			}
+			return "", nil
+		},
+		Verify: func(ctx context.Context, in Payment, out string) error {
+			if account[in.To] == 0 {
+				return errors.New("the account is empty")
+			}
+			return nil
+		},
+		Undo: func(ctx context.Context, in Payment, out string) error {
+			account[in.To] -= in.Cents
+			return nil
+		},
+	}
+	reg, err := tools.NewRegistry(pay)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	call := &tools.Call{Name: "pay", Input: json.RawMessage(`{"to":"ann","cents":20000}`)}
+	admitted, err := reg.Admit(ctx, call, nil, nil, nil)
+	fmt.Println(admitted.Verdict.Effect, admitted.Verdict.Reason, err)
+
+	out := new(tools.Runner).Execute(ctx, admitted.Definition, call) // somebody approved
+	fmt.Println(out.Status, account["ann"])
+
+	err = admitted.Definition.Undo(ctx, call.Input, json.RawMessage(out.Parts[0].Text))
+	fmt.Println(account["ann"], err)
+	// Output:
+	// ask 200.00 is more than 100 <nil>
+	// ok 20000
+	// 0 <nil>
+}
+
+// A tool whose schema is known only at run time.
+func ExampleRaw() {
+	tool := tools.Raw{
+		Spec: tools.Spec{Name: "remote/echo", Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
+		Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
+			return tools.Text(strings.ToUpper(string(input))), nil
+		},
+	}
+	d, err := tool.Define()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out := new(tools.Runner).Execute(context.Background(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"text":"hi"}`)})
+	fmt.Println(out.Status, out.Parts[0].Text)
+	// Output: ok {"TEXT":"HI"}
+}
+
+// What a model is offered is a choice among the tools of a registry.
+func ExampleRegistry_Filter() {
+	run := func(ctx context.Context, in struct{}) (string, error) { return "", nil }
+	reg, err := tools.NewRegistry(
+		tools.New(tools.Spec{Name: "read", ReadOnly: true}, run),
+		tools.New(tools.Spec{Name: "write", Risk: tools.Medium, Modes: []string{"edit"}}, run),
+		tools.New(tools.Spec{Name: "delete", Risk: tools.High, Modes: []string{"edit"}}, run),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range reg.Filter(tools.InMode("edit"), tools.AtMost(tools.Medium)) {
+		fmt.Println(d.Name())
+	}
+	_, err = tools.NewRegistry(tools.New(tools.Spec{Name: "write", Needs: []string{"raed"}}, run), tools.New(tools.Spec{Name: "read"}, run))
+	fmt.Println(err)
+	// Output:
+	// read
+	// write
+	// tools: write: it needs "raed", which is no tool here; did you mean "read"?
+}

@@ -1,0 +1,224 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func says(e tools.Effect, reason string) tools.Policy {
+	return func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+		return tools.Verdict{Effect: e, Reason: reason}
+	}
+}
+
+// judged admits a call of tool and returns what came of it: the effect, and the reason.
+func judged(t *testing.T, tool tools.Tool, c tools.Call, policies ...tools.Policy) (tools.Effect, string) {
+	t.Helper()
+	reg := registry(t, tool, tools.New(tools.Spec{Name: "before"}, nothing))
+	c.Name, c.Input = reg.All()[0].Name(), json.RawMessage(`{}`)
+	a, err := reg.Admit(t.Context(), &c, nil, nil, policies)
+	require.NoError(t, err)
+	if a.Refused != nil {
+		require.Equal(t, tools.Denied, a.Refused.Status)
+		require.Equal(t, fault.Denied, a.Refused.Class)
+		return tools.Deny, text(a.Refused.Parts)
+	}
+	require.NotEqual(t, tools.Deny, a.Verdict.Effect)
+	return a.Verdict.Effect, a.Verdict.Reason
+}
+
+func TestDenyBeatsAskBeatsAllow(t *testing.T) {
+	effects := []tools.Effect{tools.Allow, tools.Ask, tools.Deny}
+	approvals := map[tools.Approval]tools.Effect{tools.AskNever: tools.Allow, tools.AskAlways: tools.Ask}
+	for approval, own := range approvals {
+		for _, asks := range []tools.Effect{tools.Allow, tools.Ask} {
+			tool := tools.Func[none, string]{Spec: tools.Spec{Name: "t", Approval: approval}, Run: nothing,
+				Ask: func(context.Context, none) (string, error) {
+					if asks == tools.Ask {
+						return "the tool asks", nil
+					}
+					return "", nil
+				}}
+			for _, a := range effects {
+				for _, b := range effects {
+					for _, c := range effects {
+						got, _ := judged(t, tool, tools.Call{}, says(a, "a"), says(b, "b"), says(c, "c"))
+						require.Equal(t, max(own, asks, a, b, c), got, "approval %v, Ask %v, policies %v %v %v", own, asks, a, b, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTheFirstOfEqualsGivesTheReason(t *testing.T) {
+	never := tools.New(tools.Spec{Name: "t", Approval: tools.AskNever}, nothing)
+	_, why := judged(t, never, tools.Call{}, says(tools.Allow, "a"), says(tools.Ask, "b"), says(tools.Ask, "c"))
+	require.Equal(t, "b", why)
+	_, why = judged(t, never, tools.Call{}, says(tools.Ask, "a"), says(tools.Deny, "b"), says(tools.Deny, "c"))
+	require.Equal(t, "The call wasn't run: b", why)
+	_, why = judged(t, never, tools.Call{}, says(tools.Deny, "b"), says(200, "c"))
+	require.Equal(t, "The call wasn't run: b", why)
+	_, why = judged(t, tools.New(tools.Spec{Name: "t", Approval: tools.AskAlways}, nothing), tools.Call{}, says(tools.Ask, "a"))
+	require.Equal(t, "this tool always asks", why)
+	_, why = judged(t, never, tools.Call{}, says(tools.Ask, ""))
+	require.Equal(t, "a policy asks", why)
+	_, why = judged(t, never, tools.Call{}, says(tools.Deny, ""))
+	require.Equal(t, "The call wasn't run: a policy denies this call", why)
+}
+
+func TestAPolicyThatFailsDenies(t *testing.T) {
+	tool := tools.New(tools.Spec{Name: "t"}, nothing)
+	for name, p := range map[string]tools.Policy{
+		"panics":          func(context.Context, *tools.Definition, *tools.Call) tools.Verdict { panic("secret") },
+		"panics with nil": func(context.Context, *tools.Definition, *tools.Call) tools.Verdict { panic(nil) },
+		"is nil":          nil,
+		"talks nonsense":  says(tools.Deny+1, "x"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, why := judged(t, tool, tools.Call{}, says(tools.Allow, ""), p, says(tools.Ask, "z"))
+			require.Equal(t, tools.Deny, got)
+			require.NotContains(t, why, "secret")
+			require.NotContains(t, why, "goroutine")
+		})
+	}
+}
+
+func TestTheZeroApprovalAsksForHighRiskOnly(t *testing.T) {
+	for _, c := range []struct {
+		risk     tools.Risk
+		approval tools.Approval
+		want     tools.Effect
+	}{
+		{tools.Low, tools.AskIfHigh, tools.Allow}, {tools.Medium, tools.AskIfHigh, tools.Allow}, {tools.High, tools.AskIfHigh, tools.Ask},
+		{tools.Low, tools.AskAlways, tools.Ask}, {tools.High, tools.AskAlways, tools.Ask},
+		{tools.Low, tools.AskNever, tools.Allow}, {tools.High, tools.AskNever, tools.Allow},
+	} {
+		got, _ := judged(t, tools.New(tools.Spec{Name: "t", Risk: c.risk, Approval: c.approval}, nothing), tools.Call{})
+		require.Equal(t, c.want, got, "%v %v", c.risk, c.approval)
+	}
+}
+
+func TestAskSpeaksOfThisVeryInput(t *testing.T) {
+	ask := func(risk tools.Risk, reason string, err error) tools.Tool {
+		return tools.Func[none, string]{Spec: tools.Spec{Name: "t", Risk: risk}, Run: nothing,
+			Ask: func(context.Context, none) (string, error) { return reason, err }}
+	}
+	_, why := judged(t, ask(tools.High, "it goes to 900 people", nil), tools.Call{}, says(tools.Ask, "a"))
+	require.Equal(t, "it goes to 900 people", why)
+	_, why = judged(t, ask(tools.High, "", nil), tools.Call{})
+	require.Equal(t, "this tool is of high risk", why)
+	got, why := judged(t, ask(tools.Low, "", errors.New("no list")), tools.Call{})
+	require.Equal(t, tools.Ask, got)
+	require.Equal(t, "the tool couldn't decide whether to ask: no list", why)
+	panics := tools.Raw{Spec: tools.Spec{Name: "t"}, Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil },
+		Ask: func(context.Context, json.RawMessage) (string, error) { panic("secret") }}
+	got, why = judged(t, panics, tools.Call{})
+	require.Equal(t, tools.Ask, got)
+	require.Equal(t, "the tool couldn't decide whether to ask: an internal error", why)
+}
+
+func TestNobodyIsAskedAboutWhatIsDenied(t *testing.T) {
+	asked := false
+	tool := tools.Func[none, string]{Spec: tools.Spec{Name: "t"}, Run: nothing,
+		Ask: func(context.Context, none) (string, error) { asked = true; return "", nil }}
+	got, _ := judged(t, tool, tools.Call{}, says(tools.Deny, "no"))
+	require.Equal(t, tools.Deny, got)
+	require.False(t, asked)
+}
+
+func TestPrerequisitesDeny(t *testing.T) {
+	tool := tools.New(tools.Spec{Name: "t", Needs: []string{"before"}}, nothing)
+	got, why := judged(t, tool, tools.Call{}, says(tools.Allow, ""))
+	require.Equal(t, tools.Deny, got)
+	require.Equal(t, `The call wasn't run: "before" has to succeed before "t" may be called`, why)
+	got, _ = judged(t, tool, tools.Call{Succeeded: func(string) bool { return false }})
+	require.Equal(t, tools.Deny, got)
+	got, _ = judged(t, tool, tools.Call{Succeeded: func(name string) bool { return name == "before" }})
+	require.Equal(t, tools.Allow, got)
+}
+
+func TestModesDeny(t *testing.T) {
+	tool := tools.New(tools.Spec{Name: "t", Modes: []string{"edit", "admin"}}, nothing)
+	got, why := judged(t, tool, tools.Call{Mode: "ask"})
+	require.Equal(t, tools.Deny, got)
+	require.Equal(t, `The call wasn't run: "t" may not be called in mode "ask", only in edit, admin`, why)
+	for _, mode := range []string{"", "edit", "admin"} {
+		got, _ = judged(t, tool, tools.Call{Mode: mode})
+		require.Equal(t, tools.Allow, got, mode)
+	}
+}
+
+func TestRecheckJudgesAgainAndAsksTheTool(t *testing.T) {
+	var now error
+	boom := fault.Wrap(fault.Denied, errors.New("the page is locked"))
+	var succeeded bool
+	asked := 0
+	tool := tools.Func[none, string]{
+		Spec: tools.Spec{Name: "t", Approval: tools.AskAlways, Needs: []string{"before"}, Modes: []string{"edit"}}, Run: nothing,
+		Ask:   func(context.Context, none) (string, error) { asked++; return "sure?", nil },
+		Check: func(context.Context, none) error { return now },
+	}
+	reg := registry(t, tool, tools.New(tools.Spec{Name: "before"}, nothing))
+	c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`), Mode: "edit", Succeeded: func(string) bool { return succeeded }}
+	denied := func(want string, policies ...tools.Policy) {
+		t.Helper()
+		out := reg.Recheck(t.Context(), c, policies)
+		require.NotNil(t, out)
+		require.Equal(t, tools.Denied, out.Status)
+		require.Contains(t, text(out.Parts), "The call wasn't run: ")
+		require.Contains(t, text(out.Parts), want)
+		require.Error(t, out.Err)
+	}
+	denied(`"before" has to succeed`)
+	succeeded = true
+	require.Nil(t, reg.Recheck(t.Context(), c, nil))
+	require.Nil(t, reg.Recheck(t.Context(), c, []tools.Policy{says(tools.Ask, "?")}), "an ask was answered before")
+	denied("no", says(tools.Ask, "?"), says(tools.Deny, "no"))
+	now = boom
+	denied("the page is locked")
+	require.ErrorIs(t, reg.Recheck(t.Context(), c, nil).Err, boom)
+	require.Equal(t, fault.Denied, reg.Recheck(t.Context(), c, nil).Class)
+	now = nil
+	c.Mode = "ask"
+	denied("only in edit")
+	require.Zero(t, asked, "whether to ask was settled before")
+
+	out := reg.Recheck(t.Context(), &tools.Call{Name: "gone"}, nil)
+	require.Equal(t, tools.Unknown, out.Status)
+}
+
+func TestACheckThatPanicsDenies(t *testing.T) {
+	var nilError *tools.PanicError
+	for i, check := range []func(context.Context, none) error{
+		func(context.Context, none) error { panic("secret") },
+		func(context.Context, none) error { return nilError },
+	} {
+		tool := tools.Func[none, string]{Spec: tools.Spec{Name: "t"}, Run: nothing, Check: check}
+		out := registry(t, tool).Recheck(t.Context(), &tools.Call{Name: "t", Input: json.RawMessage(`{}`)}, nil)
+		require.Equal(t, tools.Denied, out.Status, fmt.Sprint(i))
+		require.Equal(t, "The call wasn't run: an internal error", text(out.Parts))
+		require.Equal(t, fault.Permanent, out.Class)
+	}
+}
+
+func TestAStoredInputThatNoLongerFitsIsNotRun(t *testing.T) {
+	tool := tools.Func[struct{ N int }, string]{Spec: tools.Spec{Name: "t"},
+		Run:   func(context.Context, struct{ N int }) (string, error) { return "ran", nil },
+		Check: func(context.Context, struct{ N int }) error { return nil }}
+	reg := registry(t, tool)
+	c := &tools.Call{Name: "t", Input: json.RawMessage(`{"N":"two"}`)}
+	require.Equal(t, fault.Invalid, reg.Recheck(t.Context(), c, nil).Class)
+	var r tools.Runner
+	out := r.Execute(t.Context(), reg.All()[0], c)
+	require.Equal(t, tools.Failed, out.Status)
+	require.Equal(t, fault.Invalid, out.Class)
+}

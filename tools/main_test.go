@@ -1,0 +1,49 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// define compiles one tool.
+func define(t testing.TB, tool tools.Tool) *tools.Definition {
+	t.Helper()
+	return registry(t, tool).All()[0]
+}
+
+func registry(t testing.TB, list ...tools.Tool) *tools.Registry {
+	t.Helper()
+	reg, err := tools.NewRegistry(list...)
+	require.NoError(t, err)
+	return reg
+}
+
+// raw returns a tool that takes anything and runs fn.
+func raw(spec tools.Spec, fn func(ctx context.Context) (tools.Result, error)) tools.Raw {
+	if spec.Name == "" {
+		spec.Name = "t"
+	}
+	return tools.Raw{Spec: spec, Run: func(ctx context.Context, _ json.RawMessage) (tools.Result, error) { return fn(ctx) }}
+}
+
+// execute runs a tool once with the input {}.
+func execute(t testing.TB, ctx context.Context, tool tools.Tool) tools.Outcome {
+	t.Helper()
+	d := define(t, tool)
+	var r tools.Runner
+	return r.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{}`)})
+}
+
+func text(parts []provider.Part) string {
+	r := provider.ToolResult{Parts: parts}
+	return r.Text()
+}

@@ -1,0 +1,44 @@
+package tools
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A PanicError is a panic in a tool, a policy or another function of the host. Its message has no stack; Stack has.
+type PanicError struct {
+	In    string // for example the tool's name
+	Value any    // what the function panicked with
+	Stack []byte
+}
+
+// Error says where the panic was.
+func (e *PanicError) Error() string { return fmt.Sprintf("tools: panic in %s: %v", e.In, e.Value) }
+
+// Unwrap returns the value of the panic if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Fault returns Permanent.
+func (e *PanicError) Fault() fault.Class { return fault.Permanent }
+
+// contain makes an error of a panic. It is to be deferred.
+func contain(in string, err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{In: in, Value: v, Stack: debug.Stack()}
+	}
+}
+
+// guarded calls a host's function and contains its panics, and those of the error it returns: a nil pointer in an error,
+// for example, panics only when it is asked for its text.
+func guarded(in string, fn func() error) (err error) {
+	defer contain(in, &err)
+	if err = fn(); err != nil {
+		_ = err.Error()
+	}
+	return err
+}

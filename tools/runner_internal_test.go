@@ -1,0 +1,140 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func internalTool(t *testing.T, spec Spec, fn func(ctx context.Context) error) *Definition {
+	t.Helper()
+	spec.Name = "t"
+	d, err := Raw{Spec: spec, Run: func(ctx context.Context, _ json.RawMessage) (Result, error) { return Result{}, fn(ctx) }}.Define()
+	require.NoError(t, err)
+	return d
+}
+
+func TestALateRingMeansNothingForTheNextCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r Runner
+		rings := 0
+		call := &Call{OnTimeout: func(*Call) { rings++ }}
+		r.ring() // there was no call yet
+		d := internalTool(t, Spec{Timeout: time.Minute}, func(ctx context.Context) error {
+			time.Sleep(time.Minute - 1)
+			r.ring() // of the timer for the call before
+			return ctx.Err()
+		})
+		for range 3 {
+			require.Equal(t, OK, r.Execute(t.Context(), d, call).Status)
+			r.ring()
+		}
+		require.Zero(t, rings)
+	})
+}
+
+func TestATimeLimitIsReportedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r Runner
+		rings := 0
+		d := internalTool(t, Spec{Timeout: time.Minute}, func(ctx context.Context) error {
+			<-ctx.Done()
+			synctest.Wait()
+			r.ring()
+			return errors.New("killed")
+		})
+		r.Execute(t.Context(), d, &Call{OnTimeout: func(*Call) { rings++ }})
+		require.Equal(t, 1, rings)
+	})
+}
+
+func TestACallWaitsForWhoIsToldOfItsTimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := false
+		d := internalTool(t, Spec{Timeout: time.Minute}, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+		var r Runner
+		r.Execute(t.Context(), d, &Call{OnTimeout: func(*Call) {
+			time.Sleep(time.Second)
+			told = true
+		}})
+		require.True(t, told)
+	})
+}
+
+func TestAToolThatIsFasterThanTheTimerIsTimedOutAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r Runner
+		rings := 0
+		d := internalTool(t, Spec{Timeout: time.Minute}, func(context.Context) error {
+			r.timer.Stop() // it is late
+			time.Sleep(time.Minute)
+			return errors.New("i/o timeout")
+		})
+		out := r.Execute(t.Context(), d, &Call{OnTimeout: func(*Call) { rings++ }})
+		require.Equal(t, TimedOut, out.Status)
+		require.Equal(t, 1, rings)
+	})
+}
+
+func TestARunThatEndedFirstIsTheReasonThoughNobodyLooked(t *testing.T) {
+	run, stop := context.WithCancel(t.Context())
+	c := &callContext{parent: run}
+	stop()
+	require.False(t, c.finish(&TimeoutError{}))
+	require.Equal(t, context.Canceled, c.Err())
+	require.Equal(t, context.Canceled, context.Cause(c))
+}
+
+// A parentAtOdds has ended, but what was derived from it hasn't noticed: a run's context in the middle of its end.
+type parentAtOdds struct {
+	context.Context
+	err error
+}
+
+func (p *parentAtOdds) Err() error { return p.err }
+
+func TestTheStandardContextDecidesOnceItIsThere(t *testing.T) {
+	p := &parentAtOdds{Context: context.Background()}
+	c := &callContext{parent: p}
+	done := c.Done()
+	p.err = context.Canceled
+	require.NoError(t, c.Err(), "Done isn't closed")
+	require.True(t, c.finish(&TimeoutError{}))
+	<-done
+	require.Equal(t, context.DeadlineExceeded, c.Err())
+	require.False(t, c.finish(nil))
+}
+
+func TestALargeEncoderIsNotKept(t *testing.T) {
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 100 {
+				want := strings.Repeat("x", (i+1)*(j+1)*20)
+				got, err := marshal(want)
+				if err != nil || got != `"`+want+`"` {
+					t.Errorf("marshal of %d bytes gave %d: %v", len(want), len(got), err)
+				}
+				if _, err := marshal([]any{want, math.NaN()}); !errors.Is(err, errEncode) {
+					t.Errorf("marshal of NaN: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for range 100 {
+		_, err := marshal(strings.Repeat("x", 10*maxKept))
+		require.NoError(t, err)
+		e := encoders.Get().(*encoder)
+		require.LessOrEqual(t, e.buf.Cap(), maxKept)
+		encoders.Put(e)
+	}
+}
