@@ -223,8 +223,8 @@ func (r *RunState) countCalls(msg *provider.Message) (n int, problem string) {
 		case provider.PartToolResult:
 			return 0, "a reply has no results"
 		case provider.PartToolCall:
-			if want := callID(r.ID, r.Step, n); p.Call == nil || p.Call.ID != want {
-				return 0, fmt.Sprintf("call %d isn't named %s", n, want)
+			if p.Call == nil || !isCallID(p.Call.ID, r.ID, r.Step, n) {
+				return 0, fmt.Sprintf("call %d isn't named %s", n, callID(r.ID, r.Step, n))
 			}
 			n++
 		}
@@ -305,7 +305,6 @@ func (m *Machine) ended(r *RunState, f *RunEnded) string {
 	}
 	r.Status, r.Code, r.Reason = f.Status, f.Code, f.Reason
 	if f.Status != Paused {
-		m.s.Used = nil // the ids of a run that has ended name nothing
 	}
 	return ""
 }

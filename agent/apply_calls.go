@@ -109,7 +109,7 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 	case d.Kind.runs() && c.Started && c.Pause.Kind != PauseInDoubt:
 		return "the call was started, and may not be started again"
 	}
-	m.s.Used = append(m.s.Used, d.ID)
+	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
 	switch d.Kind {
 	case Approved, AlwaysAllow, Edited:
 		c.Stand, c.By = standApproved, d.Who

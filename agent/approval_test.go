@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"testing"
@@ -86,8 +85,7 @@ func TestADecisionOnAnUnknownPauseRunsNothing(t *testing.T) {
 	require.Equal(t, "Done.", res.Text())
 	require.Equal(t, 1, ran)
 	_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(id)))
-	require.Error(t, err)
-	var none *agent.NothingOpenError
-	require.True(t, errors.As(err, &none))
+	require.ErrorAs(t, err, &de)
+	require.Equal(t, agent.DecisionUsed, de.Code)
 	require.Equal(t, 1, ran)
 }

@@ -55,7 +55,7 @@ func (x *exec) beforeStep(start *StepStarted, mode *mode, n int) (*Step, error) 
 	})
 	start.AnsweredBy, start.Model, start.Choice = s.AnsweredBy, s.Model, s.Choice
 	if !slices.Equal(before, s.Tools) {
-		s.changed, x.offered = true, s.Tools
+		s.changed, x.offered = true, append([]*tools.Definition{}, s.Tools...) // none isn't nil, which would stand for all
 		start.Tools = make([]string, len(s.Tools))
 		for i, d := range s.Tools {
 			start.Tools[i] = d.Name()
@@ -67,7 +67,7 @@ func (x *exec) beforeStep(start *StepStarted, mode *mode, n int) (*Step, error) 
 	}
 	if !sameMessages(msgs, s.Messages) {
 		s.changed = true
-		s.Messages = x.redactMessages(RepairHistory(s.Messages))
+		s.Messages = x.foreign(s.Messages)
 		start.Messages = s.Messages
 	}
 	start.Note = x.a.redact(start.Note)
@@ -216,13 +216,11 @@ func (x *exec) redactParts(parts []provider.Part) []provider.Part {
 	return out
 }
 
-func (x *exec) redactMessages(msgs []provider.Message) []provider.Message {
-	if x.a.cfg.Redact == nil {
-		return msgs
-	}
-	out := slices.Clone(msgs)
+// foreign returns messages that the host made as a log and a model may have them: repaired, sound, redacted.
+func (x *exec) foreign(msgs []provider.Message) []provider.Message {
+	out := slices.Clone(RepairHistory(msgs))
 	for i := range out {
-		out[i].Parts = x.redactParts(out[i].Parts)
+		out[i].Parts = x.redactParts(provider.Sound(out[i].Parts))
 	}
 	return out
 }

@@ -127,7 +127,7 @@ func (x *exec) startRun(in *Input) error {
 		f.Output = in.output.JSON()
 	}
 	if len(in.History) > 0 {
-		f.History = x.redactMessages(RepairHistory(in.History))
+		f.History = x.foreign(in.History)
 	}
 	x.lock()
 	defer x.mu.Unlock()

@@ -121,7 +121,7 @@ func (in *Input) message(redact func(string) string) provider.Message {
 	if in.Prompt != "" {
 		parts = append(parts, provider.TextPart(redact(in.Prompt)))
 	}
-	for _, p := range in.Parts {
+	for _, p := range provider.Sound(in.Parts) {
 		p.Text = redact(p.Text)
 		parts = append(parts, p)
 	}

@@ -62,10 +62,9 @@ func (w *weak) dead() bool {
 // A plant is a run with all that can be under way when a process dies: calls beside each other, calls that may be repeated,
 // approvals and questions.
 type plant struct {
-	alone bool // no calls run beside each other
-	done  effects
-	mu    sync.Mutex
-	keys  map[int]map[string]bool
+	done effects
+	mu   sync.Mutex
+	keys map[int]map[string]bool
 }
 
 func (p *plant) agent(t testing.TB, store journal.Store) *agent.Agent {
@@ -103,8 +102,8 @@ func (p *plant) agent(t testing.TB, store journal.Store) *agent.Agent {
 	}
 	return newAgent(t, agent.Config{Provider: model, Journal: store, Tools: []tools.Tool{
 		tools.New(tools.Spec{Name: "work"}, note),
-		tools.New(tools.Spec{Name: "beside", ParallelSafe: !p.alone}, note),
-		tools.New(tools.Spec{Name: "again", Idempotent: true, ParallelSafe: !p.alone}, note),
+		tools.New(tools.Spec{Name: "beside", ParallelSafe: true}, note),
+		tools.New(tools.Spec{Name: "again", Idempotent: true, ParallelSafe: true}, note),
 		tools.New(tools.Spec{Name: "risky", Risk: tools.High}, note),
 		tools.New(tools.Spec{Name: "asks"}, func(context.Context, Number) (string, error) {
 			return "", tools.Suspend{Kind: "question", Prompt: "which colour?"}
@@ -237,7 +236,7 @@ func TestAnUnclearAppendIsTriedAgainAndIsKeptOnce(t *testing.T) {
 			for at := 1; ; at++ {
 				over := false
 				synctest.Test(t, func(t *testing.T) {
-					p := plant{alone: true}
+					var p plant
 					store := &weak{Store: journal.NewMemory(), at: at, kept: kept, err: errors.New("connection reset")}
 					require.True(t, p.work(t, store))
 					p.requireDone(t, store.Store)

@@ -219,9 +219,19 @@ func (x *exec) delta(text string) *Delta {
 // callID names a call: by its run, its step and its place in the reply.
 func callID(run string, step, index int) string {
 	var room [64]byte
-	b := append(append(room[:0], run...), '.')
+	return string(appendCallID(room[:0], run, step, index))
+}
+
+// isCallID reports whether id is the name of that call.
+func isCallID(id, run string, step, index int) bool {
+	var room [64]byte
+	return string(appendCallID(room[:0], run, step, index)) == id
+}
+
+func appendCallID(b []byte, run string, step, index int) []byte {
+	b = append(append(b, run...), '.')
 	b = append(strconv.AppendInt(b, int64(step), 10), '.')
-	return string(strconv.AppendInt(b, int64(index), 10))
+	return strconv.AppendInt(b, int64(index), 10)
 }
 
 // answered records the answer that a hook gave, and shows it as if the model had said it.
@@ -235,13 +245,7 @@ func (x *exec) answered(step *Step) {
 	if text := resp.Text(); text != "" && x.notes {
 		x.show(TextDelta{x.delta(text)})
 	}
-	resp.Parts = slices.Clone(resp.Parts)
-	for i := range resp.Parts {
-		if c := resp.Parts[i].Call; c != nil { // the reply is named anew; the host keeps its own
-			call := *c
-			resp.Parts[i].Call = &call
-		}
-	}
+	resp.Parts = provider.Sound(resp.Parts) // a copy: its calls are named anew, and the host keeps its own
 	x.reply(&resp, provider.Usage{}, step)
 }
 

@@ -20,9 +20,12 @@ type State struct {
 	Phase    string             `json:"phase,omitempty"`
 	Rules    []Rule             `json:"rules,omitempty"`
 	Run      *RunState          `json:"run,omitempty"` // the newest; nil before the first
-	// Used are the ids of pauses that were decided.
+	// Used are the ids of pauses that were decided, the newest 1,000.
 	Used []string `json:"used,omitempty"`
 }
+
+// mostUsed is how many ids of decided pauses a session remembers, so that it can say that one was used.
+const mostUsed = 1000
 
 // A RunState is how the newest run of a session stands.
 type RunState struct {

@@ -99,3 +99,17 @@ func sound(p *Part) *Part {
 	}
 	return &out
 }
+
+// Sound returns parts in the form in which a [Collector] gives them out, which survives JSON to the byte: text is valid
+// UTF-8, arguments are compact JSON or else text in [ToolCall].Invalid. It is for parts that come from elsewhere. The parts
+// given aren't changed.
+func Sound(parts []Part) []Part {
+	if len(parts) == 0 {
+		return nil
+	}
+	out := make([]Part, len(parts))
+	for i := range parts {
+		out[i] = *sound(&parts[i])
+	}
+	return out
+}
