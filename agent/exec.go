@@ -178,15 +178,7 @@ func (m *Machine) stepNumber() int {
 	return m.s.Run.Step
 }
 
-// record appends a fact that make returns, applies it, and queues it to be shown. It is for the driving goroutine while no
-// calls run; others use recordLocked.
-func (x *exec) record(facts ...Fact) error {
-	x.lock()
-	defer x.mu.Unlock()
-	return x.recordLocked(nil, facts...)
-}
-
-// recordLocked appends facts, all or none: to the journal, to the state, and to what is shown. The facts are stamped.
+// recordLocked appends facts, all or none: to the journal, to the state, and to what is shown. The facts are stamped, and mu is held.
 func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 	if x.errAt != nil {
 		return x.errAt

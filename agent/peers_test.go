@@ -172,8 +172,9 @@ func TestAnAbandonedStreamStopsCallingTheModel(t *testing.T) {
 
 func TestNoResultHoldsAStackTrace(t *testing.T) {
 	boom := map[string]func(){
-		"a panic with a text":  func() { panic("index out of range [7]") },
-		"a panic with nil":     func() { panic(nil) },
+		"a panic with a text": func() { panic("index out of range [7]") },
+		"a panic with nil":    func() { panic(nil) },
+		//lint:ignore SA5000 the panic is what is tested
 		"a nil map":            func() { var m map[string]int; m["a"] = 1 },
 		"an error as a panic":  func() { panic(errors.New("bad")) },
 		"the goroutine's end":  func() { runtime.Goexit() },

@@ -131,9 +131,9 @@ func identical(err error, timeout *TimeoutError) bool {
 }
 
 // why returns why the call should stop, or nil, and whether that is its own time limit.
-func (c *callContext) why() (cause error, timeout *TimeoutError) {
+func (c *callContext) why() (timeout *TimeoutError, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.look()
-	return c.cause, c.timeout
+	return c.timeout, c.cause
 }

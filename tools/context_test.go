@@ -65,7 +65,7 @@ func TestTheContextOfTheRunIsBehindThatOfACall(t *testing.T) {
 			at, ok := ctx.Deadline()
 			require.True(t, ok)
 			require.Equal(t, time.Minute, time.Until(at))
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 			require.Equal(t, "v", ctx.Value(none{}))
 		})
 		soon, stop := context.WithTimeout(run, time.Second)
@@ -96,7 +96,7 @@ func TestDerivedContextsEndWithTheCall(t *testing.T) {
 			require.NoError(t, ctx.Err(), "the child's end isn't the parent's")
 			require.NoError(t, plain.Err())
 
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			synctest.Wait()
 			require.True(t, called)
 			require.True(t, uncalled)

@@ -97,7 +97,7 @@ func (d *Definition) word(cc *callContext, err error) Outcome {
 		suspend = *pointer
 		return Outcome{Suspend: &suspend}
 	}
-	if cause, timeout := cc.why(); cause != nil && !aboutCall(err) {
+	if timeout, cause := cc.why(); cause != nil && !aboutCall(err) {
 		return d.stopped(cause, timeout, err)
 	}
 	text := err.Error()

@@ -67,7 +67,7 @@ func TestProgressMovesNothingUnlessTheToolSaysSo(t *testing.T) {
 		out, _ := timed(t, t.Context(), tools.Spec{Timeout: time.Minute}, func(ctx context.Context) error {
 			for ctx.Err() == nil {
 				tools.Progress(ctx, tools.ProgressNote{})
-				time.Sleep(7 * time.Second)
+				<-time.After(7 * time.Second)
 			}
 			return ctx.Err()
 		})
@@ -84,7 +84,7 @@ func TestProgressIsPassedOnWhileTheCallRuns(t *testing.T) {
 			for _, done := range []float64{0.5, -1, 7, math.NaN(), math.Inf(1), math.Inf(-1)} {
 				tools.Progress(context.WithValue(ctx, none{}, 1), tools.ProgressNote{Text: "x", Done: done})
 			}
-			time.Sleep(2 * time.Minute)
+			<-time.After(2 * time.Minute)
 			tools.Progress(ctx, tools.ProgressNote{Text: "too late"})
 			return tools.Result{}, nil
 		}))

@@ -29,7 +29,7 @@ func TestALateRingMeansNothingForTheNextCall(t *testing.T) {
 		call := &Call{OnTimeout: func(*Call) { rings++ }}
 		r.ring() // there was no call yet
 		d := internalTool(t, Spec{Timeout: time.Minute}, func(ctx context.Context) error {
-			time.Sleep(time.Minute - 1)
+			<-time.After(time.Minute - 1)
 			r.ring() // of the timer for the call before
 			return ctx.Err()
 		})
@@ -62,7 +62,7 @@ func TestACallWaitsForWhoIsToldOfItsTimeLimit(t *testing.T) {
 		d := internalTool(t, Spec{Timeout: time.Minute}, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 		var r Runner
 		r.Execute(t.Context(), d, &Call{OnTimeout: func(*Call) {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			told = true
 		}})
 		require.True(t, told)
@@ -75,7 +75,7 @@ func TestAToolThatIsFasterThanTheTimerIsTimedOutAllTheSame(t *testing.T) {
 		rings := 0
 		d := internalTool(t, Spec{Timeout: time.Minute}, func(context.Context) error {
 			r.timer.Stop() // it is late
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			return errors.New("i/o timeout")
 		})
 		out := r.Execute(t.Context(), d, &Call{OnTimeout: func(*Call) { rings++ }})

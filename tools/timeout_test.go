@@ -33,7 +33,7 @@ func TestACallEndsAtItsTimeLimit(t *testing.T) {
 	for name, fn := range map[string]func(ctx context.Context) error{
 		"waits for Done": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 		"asks for Err": func(ctx context.Context) error {
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			synctest.Wait()
 			return fmt.Errorf("fetching: %w", ctx.Err())
 		},
@@ -46,7 +46,7 @@ func TestACallEndsAtItsTimeLimit(t *testing.T) {
 		},
 		"minds the deadline": func(ctx context.Context) error {
 			at, _ := ctx.Deadline()
-			time.Sleep(time.Until(at))
+			<-time.After(time.Until(at))
 			return os.ErrDeadlineExceeded
 		},
 	} {
@@ -98,7 +98,7 @@ func TestWhatAToolSaysAfterItsTimeLimit(t *testing.T) {
 	late := func(t *testing.T, err error) (out tools.Outcome) {
 		synctest.Test(t, func(t *testing.T) {
 			out, _ = timed(t, t.Context(), tools.Spec{Timeout: time.Minute}, func(ctx context.Context) error {
-				time.Sleep(time.Hour) // it ignores its context
+				<-time.After(time.Hour) // it ignores its context
 				return err
 			})
 		})
@@ -126,15 +126,15 @@ func TestWhatAToolSaysAfterItsTimeLimit(t *testing.T) {
 func TestOnlyItsOwnTimeLimitIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, rings := timed(t, t.Context(), tools.Spec{Timeout: time.Minute}, func(ctx context.Context) error {
-			time.Sleep(time.Minute - 1)
+			<-time.After(time.Minute - 1)
 			return ctx.Err()
 		})
 		require.Equal(t, tools.OK, out.Status)
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		require.Zero(t, rings)
 
 		_, rings = timed(t, t.Context(), tools.Spec{Timeout: time.Minute}, func(ctx context.Context) error {
-			time.Sleep(time.Hour) // it ignores its context
+			<-time.After(time.Hour) // it ignores its context
 			return nil
 		})
 		require.Equal(t, 1, rings)
@@ -169,7 +169,7 @@ func TestACallStopsWithItsRun(t *testing.T) {
 	} {
 		for how, ended := range map[string]func(ctx context.Context) error{
 			"Done":  func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
-			"Err":   func(ctx context.Context) error { time.Sleep(time.Second); synctest.Wait(); return ctx.Err() },
+			"Err":   func(ctx context.Context) error { <-time.After(time.Second); synctest.Wait(); return ctx.Err() },
 			"Cause": func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },
 			"own":   func(ctx context.Context) error { <-ctx.Done(); return errors.New("signal: killed") },
 		} {
@@ -181,7 +181,7 @@ func TestACallStopsWithItsRun(t *testing.T) {
 					out, rings := timed(t, run, tools.Spec{Timeout: time.Minute}, func(ctx context.Context) error {
 						was := ended(ctx)
 						err = ctx.Err()
-						time.Sleep(2 * time.Minute) // past the time limit
+						<-time.After(2 * time.Minute) // past the time limit
 						later, cause = ctx.Err(), context.Cause(ctx)
 						return was
 					})
@@ -214,7 +214,7 @@ func TestAfterTheTimeLimitTheRunMeansNothing(t *testing.T) {
 				if done {
 					ctx.Done()
 				}
-				time.Sleep(2 * time.Minute)
+				<-time.After(2 * time.Minute)
 				cancel(errors.New("too late"))
 				require.Equal(t, context.DeadlineExceeded, ctx.Err())
 				var timeout *tools.TimeoutError
@@ -234,7 +234,7 @@ func TestVerifyCountsTowardsTheTimeLimit(t *testing.T) {
 		out := execute(t, t.Context(), tools.Raw{
 			Spec: tools.Spec{Name: "t", Timeout: time.Minute},
 			Run: func(context.Context, json.RawMessage) (tools.Result, error) {
-				time.Sleep(30 * time.Second)
+				<-time.After(30 * time.Second)
 				return tools.Text("done"), nil
 			},
 			Verify: func(ctx context.Context, _ json.RawMessage, _ tools.Result) error { <-ctx.Done(); return ctx.Err() },
