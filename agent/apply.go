@@ -36,6 +36,7 @@ func (m *Machine) Apply(f Fact) error {
 		return &FactError{Session: m.s.Session, Seq: meta.Seq, Kind: f.kind(), Problem: problem}
 	}
 	m.s.Seq = meta.Seq
+	m.s.Run.Last = instant(meta.Time)
 	return nil
 }
 
@@ -108,10 +109,15 @@ func (m *Machine) fold(f Fact) (problem string) {
 	case SentBack:
 		problem = m.sentBack(r, &f)
 	case ModeChanged:
-		m.s.Mode = f.To
+		if m.s.Mode = f.To; f.Limits != nil {
+			r.Limits = *f.Limits
+		}
 	case PhaseChanged:
 		m.s.Phase, r.PhaseStep = f.To, 0
 	case Continued:
+		if r.Status == Running { // its process died: it had worked up to the last fact, as far as anyone knows
+			r.Worked += max(r.Last.Sub(r.Since), 0)
+		}
 		r.run(f.Time)
 	case RunEnded:
 		problem = m.ended(r, &f)
@@ -139,7 +145,7 @@ func (m *Machine) start(f *RunStarted) string {
 	m.s.Phase = ""
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: stageReady,
-		Limits: f.Limits, Choice: f.Choice, Output: f.Output,
+		Limits: f.Limits, Own: f.Own, Choice: f.Choice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task,
 		First: len(m.s.Messages), Since: instant(f.Time),
 	}

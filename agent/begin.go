@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -63,11 +61,7 @@ func (x *exec) begin(in *Input) (err error) {
 	if err != nil {
 		return err
 	}
-	r = x.m.s.Run
-	if r.Limits.Duration >= 0 {
-		limit := &LimitError{Limit: LimitDuration, Max: int64(r.Limits.Duration), Have: int64(r.Limits.Duration)}
-		x.budget = time.AfterFunc(max(r.Limits.Duration-r.Worked, 0), func() { x.cancel(limit) })
-	}
+	x.budgetTime()
 	begun = true
 	return nil
 }
@@ -119,6 +113,9 @@ func (x *exec) startRun(in *Input) error {
 	f := RunStarted{
 		Message: in.message(x.a.redact), Limits: x.a.limits(in, mode), Choice: in.Choice,
 		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task,
+	}
+	if in.Limits != nil {
+		f.Own = *in.Limits
 	}
 	if mode != nil {
 		f.Mode = mode.Name
@@ -209,214 +206,4 @@ func (x *exec) expire(expired map[string]bool) error {
 		}
 	}
 	return nil
-}
-
-// resume takes decisions: all, or none.
-func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
-	r := x.m.s.Run
-	if r == nil || !r.open() && len(r.pending()) == 0 && !x.usedAny(decisions) {
-		e := &NothingOpenError{Session: x.s.name}
-		if r != nil {
-			e.Status = r.Status
-		}
-		return e
-	}
-	type outcome struct {
-		d   Decision
-		c   *CallState
-		res *ToolResult
-	}
-	var all []outcome
-	seen := make(map[string]bool)
-	for _, d := range decisions {
-		problem := func(code, format string, args ...any) error {
-			return &DecisionError{Session: x.s.name, ID: d.ID, Code: code, Problem: fmt.Sprintf(format, args...), Err: d.err}
-		}
-		if d.err != nil {
-			return problem(DecisionBad, "its value can't be encoded: %v", d.err)
-		}
-		c := x.pausedCall(d.ID)
-		switch {
-		case expired[d.ID]:
-			return problem(DecisionExpired, "it comes too late: the pause has expired, and the call counts as rejected; Continue goes on")
-		case slices.Contains(x.m.s.Used, d.ID):
-			return problem(DecisionUsed, "the pause was decided before")
-		case c == nil:
-			return problem(DecisionUnknown, "no pause in this session has this id")
-		case seen[d.ID]:
-			return problem(DecisionRepeated, "the input has two decisions on this pause")
-		}
-		seen[d.ID] = true
-		d.Reason, d.Input, d.Value = x.a.redact(d.Reason), x.redactJSON(d.Input), x.redactJSON(d.Value)
-		result, err := x.decide(&d, c)
-		if err != nil {
-			var de *DecisionError
-			if errors.As(err, &de) {
-				return err
-			}
-			e := problem(DecisionBad, "%v", err).(*DecisionError)
-			e.Err = err
-			return e
-		}
-		all = append(all, outcome{d, c, result})
-	}
-	for _, o := range all {
-		x.showHooks(o.c, o.res)
-	}
-	x.lock()
-	defer x.mu.Unlock()
-	var facts []Fact
-	var taken []string
-	if r.Status == Running { // its process died before it could pause: the time since then wasn't worked
-		facts = append(facts, Continued{Meta: x.stamp(0, "")})
-	}
-	for _, o := range all {
-		meta := x.stamp(len(facts), o.c.Call.ID)
-		meta.By = o.d.Who
-		facts, taken = append(facts, Decided{Meta: meta, Decision: o.d}), append(taken, o.d.ID)
-		if o.res != nil {
-			facts = append(facts, x.resultFact(len(facts), o.c, o.res))
-		}
-	}
-	return x.recordLocked(taken, facts...)
-}
-
-// showHooks shows hooks the result, if there is one, of a call that was decided on. mu mustn't be held.
-func (x *exec) showHooks(c *CallState, res *ToolResult) {
-	if res != nil && x.a.hooked.afterTool {
-		x.afterTool(x.newCall(c), res)
-	}
-}
-
-func (x *exec) usedAny(decisions []Decision) bool {
-	return slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.m.s.Used, d.ID) })
-}
-
-func (x *exec) pausedCall(id string) *CallState {
-	r := x.m.s.Run
-	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Stand == standSuspended && c.Pause.ID == id {
-			return c
-		}
-	}
-	return nil
-}
-
-// decide checks a decision on a suspended call, brings its input into canonical form, and returns the call's result if the
-// decision makes one.
-func (x *exec) decide(d *Decision, c *CallState) (*ToolResult, error) {
-	p := c.Pause
-	may := func(kinds ...PauseKind) error {
-		if !slices.Contains(kinds, p.Kind) {
-			return fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
-		}
-		return nil
-	}
-	switch d.Kind {
-	case Approved:
-		return nil, may(PauseApproval, PauseInDoubt)
-	case AlwaysAllow:
-		if err := may(PauseApproval); err != nil {
-			return nil, err
-		}
-		if !p.Always {
-			return nil, errors.New("a tool of high risk can't be allowed always; approve this call instead")
-		}
-		return nil, nil
-	case Edited:
-		if err := may(PauseApproval, PauseCorrection); err != nil {
-			return nil, err
-		}
-		input, err := x.a.registry.Fit(c.Call.Name, d.Input)
-		d.Input = input
-		return nil, err
-	case Refused:
-		return rejection(c, d.Reason, "A person refused this call."), nil
-	case Suggested:
-		return rejection(c, d.Reason, "A person refused this call and suggests instead:"), nil
-	case AnswerGiven:
-		if p.Kind == PauseApproval || p.Kind == PauseCorrection {
-			return nil, may()
-		}
-		return answer(d, c)
-	}
-	return nil, fmt.Errorf("%q is no decision", d.Kind)
-}
-
-func rejection(c *CallState, reason, text string) *ToolResult {
-	if reason != "" {
-		text += " " + reason
-	}
-	if c.Started {
-		text += " Whether it had its effect when it was first run, nobody knows."
-	}
-	return plainResult(c, tools.Rejected, fault.Denied, text)
-}
-
-// answer makes a result of what somebody says in the tool's place.
-func answer(d *Decision, c *CallState) (*ToolResult, error) {
-	if len(c.Pause.Schema) > 0 {
-		s, err := schema.Parse(c.Pause.Schema)
-		if err != nil {
-			return nil, fmt.Errorf("the schema of the pause: %w", err)
-		}
-		if d.Value, err = s.Accept(d.Value); err != nil {
-			return nil, err
-		}
-	}
-	text := string(d.Value)
-	var s string
-	if json.Unmarshal(d.Value, &s) == nil {
-		text = s
-	}
-	res := plainResult(c, tools.Answered, fault.None, text)
-	res.Data = d.Value
-	return res, nil
-}
-
-func plainResult(c *CallState, status tools.Status, class fault.Class, text string) *ToolResult {
-	res := &ToolResult{Status: status, Class: class}
-	res.ToolResult = provider.ToolResult{
-		CallID: c.Call.ID, Name: c.Call.Name, Parts: []provider.Part{provider.TextPart(text)}, Error: !status.Good(),
-	}
-	return res
-}
-
-// resultFact returns the result of a call as the nth next fact.
-func (x *exec) resultFact(n int, c *CallState, res *ToolResult) ToolFinished {
-	x.redactResult(res)
-	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res}
-}
-
-// head returns what the session shows of itself after facts.
-func (x *exec) head(facts []Fact) *journal.HeadUpdate {
-	status, changed := string(Running), false
-	open := make([]journal.Open, 0, 4)
-	if r := x.m.s.Run; r != nil {
-		status = string(r.Status)
-		for _, p := range r.pending() {
-			open = append(open, openMatter(&p))
-		}
-	}
-	for _, f := range facts {
-		switch f := f.(type) {
-		case RunStarted, Continued:
-			status, changed = string(Running), true
-		case Suspended:
-			open, changed = append(open, openMatter(&f.Pause)), true
-		case Decided:
-			open, changed = slices.DeleteFunc(open, func(o journal.Open) bool { return o.ID == f.Decision.ID }), true
-			status = string(Running)
-		case RunEnded:
-			status, changed = string(f.Status), true
-		}
-	}
-	if !changed {
-		return nil
-	}
-	return &journal.HeadUpdate{Status: status, Open: open[:min(len(open), journal.MaxOpen)]}
-}
-
-func openMatter(p *Pause) journal.Open {
-	return journal.Open{ID: p.ID, Kind: clean(string(p.Kind)), Title: clean(p.Call.Name + ": " + p.Reason), Expires: p.Expires}
 }

@@ -252,6 +252,12 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	if out.Err != nil {
 		res.Cause = out.Err.Error()
 	}
+	if slices.ContainsFunc(res.Parts, func(p provider.Part) bool { return p.Kind != provider.PartText }) {
+		res.Parts = provider.Sound(res.Parts)
+	}
+	if tooDeep(res.Data) {
+		res.Data, res.Cause = nil, "agent: the data for the host are nested too deeply to be kept"
+	}
 	if cr.st.Edited {
 		res.addNote("Note: a person changed the input of this call to " + string(cr.told.Input))
 	}

@@ -60,7 +60,7 @@ func everyFact() []Fact {
 	pause := Pause{ID: "p-1", Kind: PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
 		Tool: "schema-1", Expires: at.Add(time.Hour), Always: true}
 	return []Fact{
-		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: limits,
+		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: limits, Own: limits,
 			Choice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1"},
 		StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, Choice: choice, Final: LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache"},
@@ -73,7 +73,7 @@ func everyFact() []Fact {
 		Decided{Meta: meta(call.ID), Decision: Decision{ID: "p-1", Kind: Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},
 		Steered{Meta: meta(""), ID: "m-1", Message: provider.User("mind <this>")},
 		SentBack{Meta: meta(""), Why: SendBackHook, Text: "a title is missing"},
-		ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host"},
+		ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
 		PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
 		Continued{Meta: meta("")},
 		RunEnded{Meta: meta(""), Status: Stopped, Code: CodeLimit, Reason: "the limit Steps is reached"},

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
 	"sync"
@@ -39,6 +38,7 @@ type exec struct {
 	// of the driving goroutine
 	yield   func(Event, error) bool
 	left    bool // the consumer has left: yield must not be called again
+	showing bool // the consumer's body is running; stays if that panics
 	ended   bool // RunEnded is recorded; written under mu
 	step    Meta // the envelope of notes of the current model call
 	model   modelCall
@@ -113,10 +113,10 @@ func (x *exec) close() {
 		}
 		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
 	}
+	x.wg.Wait()
 	if x.budget != nil {
 		x.budget.Stop()
 	}
-	x.wg.Wait()
 	x.leave()
 }
 
@@ -166,89 +166,6 @@ func (x *exec) loop() {
 	}
 }
 
-// stamp returns the envelope of the nth next fact.
-func (x *exec) stamp(n int, call string) Meta {
-	return Meta{Origin: x.origin, Seq: x.m.s.Seq + 1 + uint64(n), Time: time.Now().UTC().Round(0), V: factVersion, Step: x.m.stepNumber(), Call: call}
-}
-
-func (m *Machine) stepNumber() int {
-	if m.s.Run == nil {
-		return 0
-	}
-	return m.s.Run.Step
-}
-
-// recordLocked appends facts, all or none: to the journal, to the state, and to what is shown. The facts are stamped, and mu is held.
-func (x *exec) recordLocked(taken []string, facts ...Fact) error {
-	if x.errAt != nil {
-		return x.errAt
-	}
-	if x.a.cfg.Journal != nil {
-		if err := x.journal(taken, facts); err != nil {
-			x.errAt = fmt.Errorf("agent: session %q: the journal refuses an append: %w", x.s.name, err)
-			x.cancel(x.errAt)
-			x.a.log.ErrorContext(x.ctx, "agent: journal", "session", x.s.name, "error", err)
-			return x.errAt
-		}
-	}
-	for _, f := range facts {
-		if err := x.m.Apply(f); err != nil {
-			x.errAt = err
-			x.cancel(err)
-			return err
-		}
-		if x.a.cfg.Journal == nil && !x.s.unnamed {
-			x.s.facts = append(x.s.facts, f)
-		}
-		x.queue = append(x.queue, f)
-	}
-	return nil
-}
-
-// lock takes mu. While an append is tried again it waits: an append that failed may have been kept, so nothing else may
-// take its number. It waits on a Cond, and the append doesn't sleep under mu, because under the fake time of
-// testing/synctest a goroutine that waits for a Mutex keeps the clock from moving on.
-func (x *exec) lock() {
-	x.mu.Lock()
-	for x.trying {
-		x.tried.Wait()
-	}
-}
-
-// appendPatience is how long an append whose outcome is unclear is tried again.
-const appendPatience = 30 * time.Second
-
-// journal appends facts to the store. An append whose outcome is unclear is tried again, unchanged.
-func (x *exec) journal(taken []string, facts []Fact) error {
-	recs := make([]journal.Record, len(facts))
-	for i, f := range facts {
-		rec, err := EncodeFact(f)
-		if err != nil {
-			return err
-		}
-		recs[i] = rec
-	}
-	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Records: recs, Taken: taken, Head: x.head(facts)}
-	var err error
-	defer x.tried.Broadcast()
-	for began, wait := time.Now(), 10*time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		if err = x.a.cfg.Journal.Append(x.jctx, app); err == nil || !journal.Unclear(err) || time.Since(began) > appendPatience {
-			return err
-		}
-		x.sleep(wait)
-	}
-}
-
-// sleep waits between two tries of an append. mu is held when it is called and when it returns.
-func (x *exec) sleep(d time.Duration) {
-	x.trying = true
-	x.mu.Unlock()
-	timer := time.NewTimer(d)
-	<-timer.C
-	x.mu.Lock()
-	x.trying = false
-}
-
 // flush shows what was recorded. Only the driving goroutine may call it.
 func (x *exec) flush() {
 	for {
@@ -277,10 +194,12 @@ func (x *exec) show(ev Event) bool {
 	if x.left {
 		return false
 	}
+	x.showing = true
 	if !x.yield(ev, nil) {
 		x.left = true
 		x.cancel(ErrAbandoned)
 	}
+	x.showing = false
 	return !x.left
 }
 

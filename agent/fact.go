@@ -23,7 +23,8 @@ type RunStarted struct {
 	History []provider.Message `json:"history,omitempty"`
 	Message provider.Message   `json:"message"`
 	Mode    string             `json:"mode,omitempty"`
-	Limits  Limits             `json:"limits"` // in force, defaults filled in
+	Limits  Limits             `json:"limits"`       // in force, defaults filled in
+	Own     Limits             `json:"own,omitzero"` // of them, those that the input itself named
 	Choice  provider.Choice    `json:"choice,omitzero"`
 	// Output is the schema of a structured answer; empty: the answer is free.
 	Output      json.RawMessage `json:"output,omitempty"`
@@ -128,6 +129,8 @@ type ModeChanged struct {
 	From   string `json:"from,omitempty"`
 	To     string `json:"to,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// Limits are those in force from now on; nil: as before.
+	Limits *Limits `json:"limits,omitempty"`
 }
 
 // PhaseChanged begins another phase of the work.

@@ -130,14 +130,18 @@ func (in *Input) message(redact func(string) string) provider.Message {
 
 // limits returns the limits of a run: the input's over the mode's over the Config's over the defaults.
 func (a *Agent) limits(in *Input, mode *mode) Limits {
-	var l Limits
 	if in.Limits != nil {
-		l = *in.Limits
+		return a.limitsOver(*in.Limits, mode)
 	}
+	return a.limitsOver(Limits{}, mode)
+}
+
+// limitsOver returns own over the mode's over the Config's over the defaults.
+func (a *Agent) limitsOver(own Limits, mode *mode) Limits {
 	if mode != nil && mode.Limits != nil {
-		l = l.or(*mode.Limits)
+		own = own.or(*mode.Limits)
 	}
-	return l.or(a.cfg.Limits).withDefaults()
+	return own.or(a.cfg.Limits).withDefaults()
 }
 
 // mode returns the mode with that name, and nil for the empty name where there are no modes.

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 type execKey struct{}
@@ -63,7 +64,30 @@ func (x *exec) setMode(ctx context.Context, name, reason string) error {
 	if x.m.s.Mode == name {
 		return nil
 	}
-	return x.recordLocked(nil, ModeChanged{Meta: x.stamp(0, ""), From: x.m.s.Mode, To: name, Reason: x.a.redact(reason)})
+	f := ModeChanged{Meta: x.stamp(0, ""), From: x.m.s.Mode, To: name, Reason: x.a.redact(reason)}
+	if m, err := x.a.mode(name); err == nil {
+		l := x.a.limitsOver(x.m.s.Run.Own, m)
+		f.Limits = &l
+	}
+	if err := x.recordLocked(nil, f); err != nil {
+		return err
+	}
+	x.budgetTime()
+	return nil
+}
+
+// budgetTime sets or moves the timer of Limits.Duration.
+func (x *exec) budgetTime() {
+	r := x.m.s.Run
+	if x.budget != nil {
+		x.budget.Stop()
+	}
+	if r.Limits.Duration < 0 {
+		return
+	}
+	limit := &LimitError{Limit: LimitDuration, Max: int64(r.Limits.Duration), Have: int64(r.Limits.Duration)}
+	worked := r.Worked + max(time.Since(r.Since), 0)
+	x.budget = time.AfterFunc(max(r.Limits.Duration-worked, 0), func() { x.cancel(limit) })
 }
 
 // currentMode returns the mode of the session. One that the agent no longer has counts as the first.

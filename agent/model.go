@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"runtime/debug"
 	"slices"
 	"strconv"
 
@@ -112,7 +113,7 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		}
 		mc.caller.Call(x.ctx, req, mc.take)
 	} else {
-		x.a.provider.Stream(x.ctx, req)(mc.take)
+		x.bare(req)
 	}
 	err := mc.err
 	if err == nil && !x.left && !mc.c.Complete() {
@@ -150,6 +151,19 @@ func (x *exec) body() func(provider.Chunk, error) bool {
 		}
 		return x.takeOther(&c)
 	}
+}
+
+// bare makes a call without a guard, and contains the panics of the provider; those of the consumer go on their way.
+func (x *exec) bare(req *provider.Request) {
+	defer func() {
+		if x.showing {
+			return
+		}
+		if v := recover(); v != nil {
+			x.model.err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	x.a.provider.Stream(x.ctx, req)(x.model.take)
 }
 
 // takeOther shows a chunk that isn't text.

@@ -29,12 +29,16 @@ type Result struct {
 	Mode    string
 	Phase   string
 
-	names []string
-	err   error
+	names  []string
+	silent bool // the model's last answer was empty
+	err    error
 }
 
 // Text returns the text of the model's last message, or "" if it said nothing.
 func (r *Result) Text() string {
+	if r.silent {
+		return ""
+	}
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		if r.Messages[i].Role == provider.RoleAssistant {
 			return r.Messages[i].Text()
@@ -59,6 +63,8 @@ func (m *Machine) result(status Status, code string, reason error) *Result {
 		Messages: m.s.Messages[r.First:len(m.s.Messages):len(m.s.Messages)],
 		Mode:     m.s.Mode, Phase: m.s.Phase, names: r.ToolNames[:len(r.ToolNames):len(r.ToolNames)],
 	}
+	n := len(res.Messages)
+	res.silent = r.Stage == stageSaid && (n == 0 || res.Messages[n-1].Role != provider.RoleAssistant)
 	if reason != nil {
 		res.Reason = reason.Error()
 		if status != Completed {

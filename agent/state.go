@@ -38,6 +38,7 @@ type RunState struct {
 	Reason string `json:"reason,omitempty"`
 
 	Limits      Limits          `json:"limits"`
+	Own         Limits          `json:"own,omitzero"`
 	Choice      provider.Choice `json:"choice,omitzero"`
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`
@@ -59,6 +60,7 @@ type RunState struct {
 	Unpriced  bool                 `json:"unpriced,omitempty"` // some calls had no known price
 	Worked    time.Duration        `json:"worked,omitempty"`   // before Since
 	Since     time.Time            `json:"since"`
+	Last      time.Time            `json:"last"` // of the newest fact
 	Tools     map[string]toolState `json:"tools,omitempty"`
 	Stuck     string               `json:"stuck,omitempty"` // the tool that is repeated past the limit
 	SentBack  int                  `json:"sent_back,omitempty"`

@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// resume takes decisions: all, or none.
+func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
+	r := x.m.s.Run
+	if r == nil || !r.open() && len(r.pending()) == 0 && !x.usedAny(decisions) {
+		e := &NothingOpenError{Session: x.s.name}
+		if r != nil {
+			e.Status = r.Status
+		}
+		return e
+	}
+	type outcome struct {
+		d   Decision
+		c   *CallState
+		res *ToolResult
+	}
+	var all []outcome
+	seen := make(map[string]bool)
+	for _, d := range decisions {
+		problem := func(code, format string, args ...any) error {
+			return &DecisionError{Session: x.s.name, ID: d.ID, Code: code, Problem: fmt.Sprintf(format, args...), Err: d.err}
+		}
+		if d.err != nil {
+			return problem(DecisionBad, "its value can't be encoded: %v", d.err)
+		}
+		c := x.pausedCall(d.ID)
+		switch {
+		case expired[d.ID]:
+			return problem(DecisionExpired, "it comes too late: the pause has expired, and the call counts as rejected; Continue goes on")
+		case slices.Contains(x.m.s.Used, d.ID):
+			return problem(DecisionUsed, "the pause was decided before")
+		case c == nil:
+			return problem(DecisionUnknown, "no pause in this session has this id")
+		case seen[d.ID]:
+			return problem(DecisionRepeated, "the input has two decisions on this pause")
+		}
+		seen[d.ID] = true
+		d.Reason, d.Input, d.Value = x.a.redact(d.Reason), x.redactJSON(d.Input), x.redactJSON(d.Value)
+		result, err := x.decide(&d, c)
+		if err != nil {
+			var de *DecisionError
+			if errors.As(err, &de) {
+				return err
+			}
+			e := problem(DecisionBad, "%v", err).(*DecisionError)
+			e.Err = err
+			return e
+		}
+		all = append(all, outcome{d, c, result})
+	}
+	for _, o := range all {
+		x.showHooks(o.c, o.res)
+	}
+	x.lock()
+	defer x.mu.Unlock()
+	var facts []Fact
+	var taken []string
+	if r.Status == Running { // its process died before it could pause: the time since then wasn't worked
+		facts = append(facts, Continued{Meta: x.stamp(0, "")})
+	}
+	for _, o := range all {
+		meta := x.stamp(len(facts), o.c.Call.ID)
+		meta.By = o.d.Who
+		facts, taken = append(facts, Decided{Meta: meta, Decision: o.d}), append(taken, o.d.ID)
+		if o.res != nil {
+			facts = append(facts, x.resultFact(len(facts), o.c, o.res))
+		}
+	}
+	return x.recordLocked(taken, facts...)
+}
+
+// showHooks shows hooks the result, if there is one, of a call that was decided on. mu mustn't be held.
+func (x *exec) showHooks(c *CallState, res *ToolResult) {
+	if res != nil && x.a.hooked.afterTool {
+		x.afterTool(x.newCall(c), res)
+	}
+}
+
+func (x *exec) usedAny(decisions []Decision) bool {
+	return slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.m.s.Used, d.ID) })
+}
+
+func (x *exec) pausedCall(id string) *CallState {
+	r := x.m.s.Run
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Stand == standSuspended && c.Pause.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// decide checks a decision on a suspended call, brings its input into canonical form, and returns the call's result if the
+// decision makes one.
+func (x *exec) decide(d *Decision, c *CallState) (*ToolResult, error) {
+	p := c.Pause
+	may := func(kinds ...PauseKind) error {
+		if !slices.Contains(kinds, p.Kind) {
+			return fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
+		}
+		return nil
+	}
+	switch d.Kind {
+	case Approved:
+		return nil, may(PauseApproval, PauseInDoubt)
+	case AlwaysAllow:
+		if err := may(PauseApproval); err != nil {
+			return nil, err
+		}
+		if !p.Always {
+			return nil, errors.New("a tool of high risk can't be allowed always; approve this call instead")
+		}
+		return nil, nil
+	case Edited:
+		if err := may(PauseApproval, PauseCorrection); err != nil {
+			return nil, err
+		}
+		input, err := x.a.registry.Fit(c.Call.Name, d.Input)
+		d.Input = input
+		return nil, err
+	case Refused:
+		return rejection(c, d.Reason, "A person refused this call."), nil
+	case Suggested:
+		return rejection(c, d.Reason, "A person refused this call and suggests instead:"), nil
+	case AnswerGiven:
+		if p.Kind == PauseApproval || p.Kind == PauseCorrection {
+			return nil, may()
+		}
+		return answer(d, c)
+	}
+	return nil, fmt.Errorf("%q is no decision", d.Kind)
+}
+
+func rejection(c *CallState, reason, text string) *ToolResult {
+	if reason != "" {
+		text += " " + reason
+	}
+	if c.Started {
+		text += " Whether it had its effect when it was first run, nobody knows."
+	}
+	return plainResult(c, tools.Rejected, fault.Denied, text)
+}
+
+// answer makes a result of what somebody says in the tool's place.
+func answer(d *Decision, c *CallState) (*ToolResult, error) {
+	if len(c.Pause.Schema) > 0 {
+		s, err := schema.Parse(c.Pause.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("the schema of the pause: %w", err)
+		}
+		if d.Value, err = s.Accept(d.Value); err != nil {
+			return nil, err
+		}
+	}
+	text := string(d.Value)
+	var s string
+	if json.Unmarshal(d.Value, &s) == nil {
+		text = s
+	}
+	res := plainResult(c, tools.Answered, fault.None, text)
+	res.Data = d.Value
+	return res, nil
+}
+
+func plainResult(c *CallState, status tools.Status, class fault.Class, text string) *ToolResult {
+	res := &ToolResult{Status: status, Class: class}
+	res.ToolResult = provider.ToolResult{
+		CallID: c.Call.ID, Name: c.Call.Name, Parts: []provider.Part{provider.TextPart(text)}, Error: !status.Good(),
+	}
+	return res
+}
+
+// resultFact returns the result of a call as the nth next fact.
+func (x *exec) resultFact(n int, c *CallState, res *ToolResult) ToolFinished {
+	x.redactResult(res)
+	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res}
+}

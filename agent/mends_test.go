@@ -1,0 +1,110 @@
+package agent_test
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestAnotherModeBringsItsOwnLimits(t *testing.T) {
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Call("narrow", nil), providertest.Call("look", nil), providertest.Say("That is how far I got.")),
+		Modes:    []agent.Mode{{Name: "wide"}, {Name: "narrow", Limits: &agent.Limits{Steps: 2}}},
+		Tools: []tools.Tool{
+			tools.New(tools.Spec{Name: "narrow"}, func(ctx context.Context, _ struct{}) (string, error) {
+				return "done", agent.SwitchMode(ctx, "narrow", "enough")
+			}),
+			tools.New(tools.Spec{Name: "look"}, func(context.Context, struct{}) (string, error) { return "nothing", nil }),
+		},
+	})
+	require.NoError(t, err)
+	res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
+	require.NoError(t, err)
+	require.Equal(t, agent.Stopped, res.Status)
+	var limit *agent.LimitError
+	require.ErrorAs(t, res.Err(), &limit)
+	require.Equal(t, agent.LimitSteps, limit.Limit)
+	require.EqualValues(t, 2, limit.Max)
+}
+
+func TestLimitsThatAnInputNamesHoldInEveryMode(t *testing.T) {
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Call("narrow", nil), providertest.Say("Done.")),
+		Modes:    []agent.Mode{{Name: "wide"}, {Name: "narrow", Limits: &agent.Limits{Steps: 1}}},
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "narrow"}, func(ctx context.Context, _ struct{}) (string, error) {
+			return "done", agent.SwitchMode(ctx, "narrow", "enough")
+		})},
+	})
+	require.NoError(t, err)
+	res, err := a.Run(t.Context(), agent.Input{Prompt: "go", Limits: &agent.Limits{Steps: 5}})
+	require.NoError(t, err)
+	require.Equal(t, agent.Completed, res.Status)
+}
+
+func TestAnEmptyLastAnswerHasNoText(t *testing.T) {
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Reply(providertest.Say("Let me look."), providertest.Call("look", nil)), providertest.Empty()),
+		Tools:    []tools.Tool{tools.New(tools.Spec{Name: "look"}, func(context.Context, struct{}) (string, error) { return "nothing", nil })},
+	})
+	require.NoError(t, err)
+	res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
+	require.NoError(t, err)
+	require.Equal(t, agent.Completed, res.Status)
+	require.Empty(t, res.Text())
+}
+
+func TestAPanicOfABareProviderFailsTheRun(t *testing.T) {
+	for name, p := range map[string]provider.Provider{
+		"at once":     provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { panic("no") }),
+		"no sequence": provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] { return nil }),
+		"on the way": provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+			return func(yield func(provider.Chunk, error) bool) {
+				yield(provider.Start("m"), nil)
+				panic("no")
+			}
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, err := agent.New(agent.Config{Provider: p, Bare: true})
+			require.NoError(t, err)
+			res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
+			require.Error(t, err)
+			require.Equal(t, agent.Failed, res.Status)
+			require.PanicsWithValue(t, "mine", func() { // the consumer's own panic isn't swallowed
+				for range a.Stream(t.Context(), agent.Input{Prompt: "go"}) {
+					panic("mine")
+				}
+			})
+		})
+	}
+	_, err := agent.New(agent.Config{Provider: (*providertest.Model)(nil), Bare: true})
+	require.Error(t, err)
+}
+
+func TestTimeThatAProcessWorkedBeforeItDiedCounts(t *testing.T) {
+	store := journal.NewMemory()
+	var facts []agent.Fact
+	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Done.")), Journal: store})
+	require.NoError(t, err)
+	_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+	require.NoError(t, err)
+	facts, err = a.Facts(t.Context(), "s")
+	require.NoError(t, err)
+	start := facts[0].(agent.RunStarted)
+	step := facts[1].(agent.StepStarted)
+	step.Time = start.Time.Add(time.Minute)
+	again := agent.Continued{Meta: step.Meta}
+	again.Seq, again.Time = 3, start.Time.Add(time.Hour)
+	m, err := agent.Replay("s", start, step, again)
+	require.NoError(t, err)
+	require.Equal(t, time.Minute, m.State().Run.Worked)
+}

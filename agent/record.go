@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// stamp returns the envelope of the nth next fact.
+func (x *exec) stamp(n int, call string) Meta {
+	return Meta{Origin: x.origin, Seq: x.m.s.Seq + 1 + uint64(n), Time: time.Now().UTC().Round(0), V: factVersion, Step: x.m.stepNumber(), Call: call}
+}
+
+func (m *Machine) stepNumber() int {
+	if m.s.Run == nil {
+		return 0
+	}
+	return m.s.Run.Step
+}
+
+// recordLocked appends facts, all or none: to the journal, to the state, and to what is shown. The facts are stamped, and mu is held.
+func (x *exec) recordLocked(taken []string, facts ...Fact) error {
+	if x.errAt != nil {
+		return x.errAt
+	}
+	if x.a.cfg.Journal != nil {
+		if err := x.journal(taken, facts); err != nil {
+			x.errAt = fmt.Errorf("agent: session %q: the journal refuses an append: %w", x.s.name, err)
+			x.cancel(x.errAt)
+			x.a.log.ErrorContext(x.ctx, "agent: journal", "session", x.s.name, "error", err)
+			return x.errAt
+		}
+	}
+	for _, f := range facts {
+		if err := x.m.Apply(f); err != nil {
+			x.errAt = err
+			x.cancel(err)
+			return err
+		}
+		if x.a.cfg.Journal == nil && !x.s.unnamed {
+			x.s.facts = append(x.s.facts, f)
+		}
+		x.queue = append(x.queue, f)
+	}
+	return nil
+}
+
+// lock takes mu. While an append is tried again it waits: an append that failed may have been kept, so nothing else may
+// take its number. It waits on a Cond, and the append doesn't sleep under mu, because under the fake time of
+// testing/synctest a goroutine that waits for a Mutex keeps the clock from moving on.
+func (x *exec) lock() {
+	x.mu.Lock()
+	for x.trying {
+		x.tried.Wait()
+	}
+}
+
+// appendPatience is how long an append whose outcome is unclear is tried again.
+const appendPatience = 30 * time.Second
+
+// journal appends facts to the store. An append whose outcome is unclear is tried again, unchanged.
+func (x *exec) journal(taken []string, facts []Fact) error {
+	recs := make([]journal.Record, len(facts))
+	for i, f := range facts {
+		rec, err := EncodeFact(f)
+		if err != nil {
+			return err
+		}
+		recs[i] = rec
+	}
+	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Records: recs, Taken: taken, Head: x.head(facts)}
+	var err error
+	defer x.tried.Broadcast()
+	for began, wait := time.Now(), 10*time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		if err = x.a.cfg.Journal.Append(x.jctx, app); err == nil || !journal.Unclear(err) || time.Since(began) > appendPatience {
+			return err
+		}
+		x.sleep(wait)
+	}
+}
+
+// sleep waits between two tries of an append. mu is held when it is called and when it returns.
+func (x *exec) sleep(d time.Duration) {
+	x.trying = true
+	x.mu.Unlock()
+	timer := time.NewTimer(d)
+	<-timer.C
+	x.mu.Lock()
+	x.trying = false
+}
+
+// head returns what the session shows of itself after facts.
+func (x *exec) head(facts []Fact) *journal.HeadUpdate {
+	status, changed := string(Running), false
+	open := make([]journal.Open, 0, 4)
+	if r := x.m.s.Run; r != nil {
+		status = string(r.Status)
+		for _, p := range r.pending() {
+			open = append(open, openMatter(&p))
+		}
+	}
+	for _, f := range facts {
+		switch f := f.(type) {
+		case RunStarted, Continued:
+			status, changed = string(Running), true
+		case Suspended:
+			open, changed = append(open, openMatter(&f.Pause)), true
+		case Decided:
+			open, changed = slices.DeleteFunc(open, func(o journal.Open) bool { return o.ID == f.Decision.ID }), true
+			status = string(Running)
+		case RunEnded:
+			status, changed = string(f.Status), true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return &journal.HeadUpdate{Status: status, Open: open[:min(len(open), journal.MaxOpen)]}
+}
+
+func openMatter(p *Pause) journal.Open {
+	return journal.Open{ID: p.ID, Kind: clean(string(p.Kind)), Title: clean(p.Call.Name + ": " + p.Reason), Expires: p.Expires}
+}
