@@ -76,6 +76,9 @@ func (e *Error) Fault() fault.Class {
 	return fault.Permanent
 }
 
+// Remediation returns Remedy, for [fault.Remedy].
+func (e *Error) Remediation() string { return e.Remedy }
+
 // RetryAfter returns the provider's advice on when to try again.
 func (e *Error) RetryAfter() (time.Duration, bool) {
 	if e.Wait == nil {

@@ -56,3 +56,11 @@ func TestTheAdviceOfAnError(t *testing.T) {
 		require.Equal(t, want, wait)
 	}
 }
+
+func TestTheRemedyOfAnErrorIsFound(t *testing.T) {
+	got, ok := fault.Remedy(fmt.Errorf("run: %w", &provider.Error{Class: fault.UserFixable, Remedy: "set the key"}))
+	require.True(t, ok)
+	require.Equal(t, "set the key", got)
+	_, ok = fault.Remedy(&provider.Error{Class: fault.UserFixable})
+	require.False(t, ok)
+}

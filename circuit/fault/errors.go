@@ -65,13 +65,19 @@ func (e *FixableError) Unwrap() error { return e.Cause }
 // Fault returns [UserFixable].
 func (e *FixableError) Fault() Class { return UserFixable }
 
-// Remedy returns what a person can do about err: the remedy of the first [*FixableError] that has one, err itself first,
-// then what it wraps in the order of [Of]. It returns false if there is none.
+// Remedy returns what a person can do about err: that of the first [*FixableError], or other error with a method
+// Remediation() string, that has one: err itself first, then what it wraps in the order of [Of]. It returns false if there is
+// none.
 func Remedy(err error) (string, bool) { return find(err, remedy) }
 
 func remedy(err error) (string, bool) {
 	if e, ok := err.(*FixableError); ok && e.Remedy != "" {
 		return e.Remedy, true
+	}
+	if e, ok := err.(interface{ Remediation() string }); ok {
+		if r := e.Remediation(); r != "" {
+			return r, true
+		}
 	}
 	return "", false
 }

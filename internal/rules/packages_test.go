@@ -11,6 +11,7 @@ import (
 var withoutExample = map[string]string{
 	"examples/cms":   "a program: the README runs it",
 	"internal/rules": "tests only",
+	wire:             "its functions take a *testing.T; doc.go shows its use",
 	journaltest:      "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
 }
 

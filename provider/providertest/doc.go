@@ -19,6 +19,15 @@
 // [Func] makes a model of a function, for answers that depend on the question. [EveryTool] makes one that calls every tool
 // it is offered, with input made from the tool's schema.
 //
+// [Replay] serves recorded exchanges over HTTP on loopback, cut into pieces, slow, broken off or hanging on demand. [Record]
+// records those of a client of one's own, with secrets taken out, so that tests replay real traffic:
+//
+//	client := &http.Client{Transport: providertest.Record("testdata/weather.json", providertest.RecordConfig{})} // once
+//
+//	c, err := providertest.ReadCase("testdata/weather.json") // from then on
+//	server := providertest.Replay(t, c, providertest.SplitRandom(1))
+//	// … run what is under test with server.URL and server.Client() …
+//
 // [Conformance] is the suite for a [provider.Provider] of one's own. [Offline] and [NoNetwork] keep tests from calling
 // real services by mistake.
 //

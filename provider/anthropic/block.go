@@ -1,0 +1,252 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A block is a block of the answer that is being written.
+type block struct {
+	head
+	index     int32
+	raw       json.RawMessage // as it began
+	said      bool            // a chunk of it was yielded
+	size      int             // of the text, in bytes
+	input     strings.Builder // of a call that the provider runs
+	deltas    bool            // the input came in pieces
+	signature string
+	citations []json.RawMessage
+	content   json.RawMessage // of a compaction
+	unknown   bool            // a piece came that isn't understood: the block can't be sent back
+}
+
+// A head is what the beginning of a block says.
+type head struct {
+	Type      string            `json:"type"`
+	Text      string            `json:"text"`
+	Thinking  string            `json:"thinking"`
+	Signature string            `json:"signature"`
+	Data      string            `json:"data"`
+	ID        string            `json:"id"`
+	Name      string            `json:"name"`
+	Input     json.RawMessage   `json:"input"`
+	Caller    json.RawMessage   `json:"caller"`
+	Citations []json.RawMessage `json:"citations"`
+	ToolUseID string            `json:"tool_use_id"`
+	Content   json.RawMessage   `json:"content"`
+	IsError   bool              `json:"is_error"`
+}
+
+// wholeBlock takes a block that came at once.
+func (d *decoder) wholeBlock(raw json.RawMessage) error {
+	index := d.next()
+	if err := d.startBlock(index, raw); err != nil {
+		return err
+	}
+	return d.stopBlock(index)
+}
+
+// next returns an index for a block that has none.
+func (d *decoder) next() int32 {
+	d.whole++
+	return d.whole - 1
+}
+
+func (d *decoder) find(index int32) *block {
+	for _, b := range d.open {
+		if b.index == index {
+			return b
+		}
+	}
+	return nil
+}
+
+func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
+	d.begin("", "")
+	if d.find(index) != nil { // it was never closed
+		if err := d.stopBlock(index); err != nil {
+			return err
+		}
+	}
+	b := &block{index: index, raw: raw}
+	if err := json.Unmarshal(raw, &b.head); err != nil {
+		return garbled("a block", err)
+	}
+	if b.Type == "" {
+		return garbled("a block without a type", nil)
+	}
+	d.open = append(d.open, b)
+	switch {
+	case b.Type == "text":
+		b.citations = b.Citations
+		d.text(b, b.Text)
+	case b.Type == "thinking":
+		b.signature = b.Signature
+		d.think(b, b.Thinking)
+	case b.Type == "tool_use":
+		name := b.Name
+		if host, ok := d.names[name]; ok {
+			name = host
+		}
+		if name == "" {
+			return garbled("a tool call without a name", nil)
+		}
+		d.put(provider.ToolStart(int(index), b.ID, name))
+	case isProviderCall(b.Type):
+		if d.calls == nil {
+			d.calls = map[string]string{}
+		}
+		d.calls[b.ID] = b.Name
+	}
+	return nil
+}
+
+func (d *decoder) delta(e *event) error {
+	b := d.find(e.Index)
+	if b == nil { // a server that leaves the beginnings of blocks out
+		kind := map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[e.Delta.Type]
+		if kind == "" {
+			return garbled("a piece of a block that hasn't begun: "+quote(e.Delta.Type), nil)
+		}
+		if err := d.startBlock(e.Index, json.RawMessage(`{"type":"`+kind+`"}`)); err != nil {
+			return err
+		}
+		b = d.find(e.Index)
+	}
+	switch e.Delta.Type {
+	case "text_delta":
+		d.text(b, e.Delta.Text)
+	case "thinking_delta":
+		d.think(b, e.Delta.Thinking)
+	case "input_json_delta":
+		if e.Delta.JSON == "" {
+			return nil
+		}
+		b.deltas = true
+		if b.Type == "tool_use" {
+			d.put(provider.ToolDelta(int(b.index), e.Delta.JSON))
+		} else {
+			b.input.WriteString(e.Delta.JSON)
+		}
+	case "signature_delta":
+		b.signature += e.Delta.Signature
+	case "citations_delta":
+		if !isNull(e.Delta.Citation) {
+			b.citations = append(b.citations, e.Delta.Citation)
+		}
+	case "compaction_delta":
+		b.content = e.Delta.Content
+	default:
+		b.unknown = true
+	}
+	return nil
+}
+
+func (d *decoder) text(b *block, s string) {
+	if s == "" {
+		return
+	}
+	b.said = true
+	b.size += len(s)
+	d.put(provider.Chunk{Kind: provider.KindText, Index: b.index, Text: s})
+}
+
+func (d *decoder) think(b *block, s string) {
+	if s == "" {
+		return
+	}
+	b.said = true
+	d.put(provider.Chunk{Kind: provider.KindReasoning, Index: b.index, Text: s})
+}
+
+func (d *decoder) stopBlock(index int32) error {
+	at := -1
+	for i, b := range d.open {
+		if b.index == index {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil // closed twice, or never begun: there is nothing to lose
+	}
+	b := d.open[at]
+	d.open = append(d.open[:at], d.open[at+1:]...)
+	switch {
+	case b.Type == "text":
+		d.endText(b)
+	case b.Type == "thinking":
+		if b.signature == "" {
+			return nil
+		}
+		if !b.said { // the thoughts are withheld
+			d.put(provider.Chunk{Kind: provider.KindReasoning, Index: b.index})
+		}
+		d.put(provider.Attach(sealed(kindSignature, b.signature)))
+	case b.Type == kindRedacted:
+		d.put(provider.OpaquePart(sealed(kindRedacted, b.Data)))
+	case b.Type == "tool_use":
+		d.endCall(b)
+	case isProviderCall(b.Type):
+		d.providerCall(b)
+	case isProviderResult(b.Type):
+		d.providerResult(b)
+	case b.unknown: // half of it would be refused
+	case b.Type == "compaction":
+		raw := b.raw
+		if b.content != nil {
+			raw = with(raw, "content", b.content)
+		}
+		d.put(opaque(b.Type, raw))
+	default:
+		d.put(opaque(b.Type, b.raw))
+	}
+	return nil
+}
+
+// endText yields the citations of a text block. Those that the API wants to have back ride on the text itself.
+func (d *decoder) endText(b *block) {
+	if len(b.citations) == 0 {
+		return
+	}
+	if b.said {
+		if raw, err := encode(b.citations); err == nil {
+			d.put(provider.Attach(sealed(kindCitations, string(raw))))
+		}
+	}
+	for _, raw := range b.citations {
+		if s, ok := source(raw); ok {
+			s.End = b.size
+			d.put(provider.Cite(s))
+		}
+	}
+}
+
+// endCall yields the end of a call. The input is in the beginning of the block if no piece of it came.
+func (d *decoder) endCall(b *block) {
+	if !b.deltas && !isNull(b.Input) {
+		d.put(provider.ToolDelta(int(b.index), string(b.Input)))
+	}
+	d.put(provider.ToolEnd(int(b.index)))
+	if !isNull(b.Caller) && !strings.Contains(string(b.Caller), `"direct"`) {
+		d.put(provider.AttachTo(int(b.index), sealed(kindCaller, string(b.Caller))))
+	}
+}
+
+// with returns a JSON object with another value for a key.
+func with(raw json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return raw
+	}
+	fields[key] = value
+	out, err := encode(fields)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+func quote(s string) string { return strconv.Quote(s[:min(len(s), 64)]) }

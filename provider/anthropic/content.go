@@ -1,0 +1,274 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// content is a block as it is sent, with the fields of all kinds.
+type content struct {
+	Type         string          `json:"type"`
+	Text         string          `json:"text,omitempty"`
+	Thinking     *string         `json:"thinking,omitempty"`
+	Signature    string          `json:"signature,omitempty"`
+	Data         string          `json:"data,omitempty"`
+	ID           string          `json:"id,omitempty"`
+	Name         string          `json:"name,omitempty"`
+	Input        json.RawMessage `json:"input,omitempty"`
+	Caller       json.RawMessage `json:"caller,omitempty"`
+	ToolUseID    string          `json:"tool_use_id,omitempty"`
+	Content      []*content      `json:"content,omitempty"`
+	IsError      bool            `json:"is_error,omitempty"`
+	Title        string          `json:"title,omitempty"`
+	Source       *mediaSource    `json:"source,omitempty"`
+	Citations    json.RawMessage `json:"citations,omitempty"`
+	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+}
+
+type mediaSource struct {
+	Type      string `json:"type"` // base64, text, url, file
+	MediaType string `json:"media_type,omitempty"`
+	Data      string `json:"data,omitempty"`
+	URL       string `json:"url,omitempty"`
+	FileID    string `json:"file_id,omitempty"`
+}
+
+func textBlock(s string) *content { return &content{Type: "text", Text: s} }
+
+// model converts what the model said.
+func (c *conversation) model(items []item) ([]any, error) {
+	blocks := make([]any, 0, len(items))
+	for _, it := range items {
+		p := it.part
+		var b any
+		switch p.Kind {
+		case provider.PartReasoning:
+			b = &content{Type: "thinking", Thinking: &p.Text, Signature: p.Opaque.Data}
+		case provider.PartToolCall:
+			call, err := c.toolUse(p)
+			if err != nil {
+				return nil, err
+			}
+			b = call
+		case provider.PartProviderCall, provider.PartProviderResult, provider.PartOpaque:
+			b = verbatim(p)
+		default:
+			text := textBlock(p.Text)
+			if own(p) == kindCitations && json.Valid([]byte(p.Opaque.Data)) {
+				text.Citations = json.RawMessage(p.Opaque.Data)
+			}
+			b = text
+		}
+		blocks = append(blocks, b)
+		if it.cache {
+			c.markLast(blocks)
+		}
+	}
+	return blocks, nil
+}
+
+// verbatim returns opaque data as the block that it is.
+func verbatim(p *provider.Part) any {
+	if own(p) == kindRedacted {
+		return &content{Type: kindRedacted, Data: p.Opaque.Data}
+	}
+	return json.RawMessage(p.Opaque.Data)
+}
+
+func (c *conversation) toolUse(p *provider.Part) (*content, error) {
+	name, err := c.names.encode(p.Call.Name)
+	if err != nil {
+		return nil, err
+	}
+	b := &content{Type: "tool_use", ID: c.sentID(p.Call), Name: name, Input: input(p.Call)}
+	if own(p) == kindCaller && json.Valid([]byte(p.Opaque.Data)) {
+		b.Caller = json.RawMessage(p.Opaque.Data)
+	}
+	c.open = append(c.open, call{p.Call.ID, b.ID})
+	for _, known := range c.called {
+		if known == name {
+			return b, nil
+		}
+	}
+	c.called = append(c.called, name)
+	return b, nil
+}
+
+// input returns the arguments of a call as the object that the API asks for. What is none is wrapped into one.
+func input(t *provider.ToolCall) json.RawMessage {
+	raw, broken := t.Input, t.Invalid
+	if broken == "" && len(raw) > 0 && !isObject(raw) {
+		broken = string(raw)
+	}
+	if broken == "" {
+		if len(raw) == 0 {
+			return json.RawMessage(`{}`)
+		}
+		return raw
+	}
+	wrapped, err := encode(map[string]string{"INVALID_JSON": broken})
+	if err != nil {
+		return json.RawMessage(`{}`)
+	}
+	return wrapped
+}
+
+func isObject(raw json.RawMessage) bool {
+	return strings.HasPrefix(strings.TrimSpace(string(raw)), "{") && json.Valid(raw)
+}
+
+// user converts what the user and the tools said: first the results of all open calls, in the order of these, then the rest.
+func (c *conversation) user(items []item) ([]any, error) {
+	results := make([]*item, len(c.open))
+	var rest []item
+	for i := range items {
+		it := &items[i]
+		if it.part.Kind != provider.PartToolResult {
+			rest = append(rest, *it)
+			continue
+		}
+		at := -1
+		for j := range c.open {
+			if at < 0 && results[j] == nil && c.open[j].id == it.part.Result.CallID {
+				at = j
+			}
+		}
+		if at < 0 {
+			rest = append(rest, *it)
+		} else {
+			results[at] = it
+		}
+	}
+	blocks := make([]any, 0, len(c.open)+len(rest))
+	for j, it := range results {
+		b := &content{Type: "tool_result", ToolUseID: c.open[j].sent, IsError: true}
+		if it == nil {
+			b.Content = []*content{textBlock("There is no result: the call wasn't run.")}
+			blocks = append(blocks, b)
+			continue
+		}
+		var err error
+		if b.Content, err = resultContent(it.part.Result); err != nil {
+			return nil, err
+		}
+		b.IsError = it.part.Result.Error
+		blocks = append(blocks, b)
+		if it.cache {
+			c.markLast(blocks)
+		}
+	}
+	c.open = nil
+	for _, it := range rest {
+		more, err := userBlocks(it.part)
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, more...)
+		if it.cache {
+			c.markLast(blocks)
+		}
+	}
+	return blocks, nil
+}
+
+// userBlocks converts a part of the user's. A result whose call isn't there is told as text, with its media behind.
+func userBlocks(p *provider.Part) ([]any, error) {
+	switch p.Kind {
+	case provider.PartMedia:
+		b, err := media(p.Media)
+		return []any{b}, err
+	case provider.PartOpaque:
+		return []any{verbatim(p)}, nil
+	case provider.PartToolResult:
+		inner, err := resultContent(p.Result)
+		if err != nil {
+			return nil, err
+		}
+		blocks := []any{textBlock("An earlier call of the tool " + p.Result.Name + " gave:")}
+		for _, b := range inner {
+			blocks = append(blocks, b)
+		}
+		return blocks, nil
+	}
+	return []any{textBlock(p.Text)}, nil
+}
+
+func resultContent(r *provider.ToolResult) ([]*content, error) {
+	var blocks []*content
+	for i := range r.Parts {
+		switch p := &r.Parts[i]; {
+		case p.Kind == provider.PartText && !blank(p.Text):
+			blocks = append(blocks, textBlock(p.Text))
+		case p.Kind == provider.PartMedia && p.Media != nil:
+			b, err := media(p.Media)
+			if err != nil {
+				return nil, err
+			}
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks, nil
+}
+
+// media converts an image or a document.
+func media(m *provider.Media) (*content, error) {
+	kind := mediaType(m)
+	b := &content{Type: "document", Title: m.Name}
+	if strings.HasPrefix(kind, "image/") {
+		b.Type, b.Title = "image", ""
+	}
+	refused := strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/")
+	switch {
+	case refused:
+		return nil, fault.Errorf(fault.Permanent, "anthropic: media of type %q can't be sent: images and documents can", kind)
+	case m.FileID != "":
+		b.Source = &mediaSource{Type: "file", FileID: m.FileID}
+	case len(m.Data) == 0 && m.URL != "":
+		b.Source = &mediaSource{Type: "url", URL: m.URL}
+	case len(m.Data) == 0:
+		return nil, fault.Errorf(fault.Permanent, "anthropic: media of type %q has no data, no address and no file id", kind)
+	case b.Type == "document" && kind != "application/pdf":
+		if !strings.HasPrefix(kind, "text/") && kind != "application/json" {
+			return nil, fault.Errorf(fault.Permanent, "anthropic: a document of type %q can't be sent: PDF and text can", kind)
+		}
+		b.Source = &mediaSource{Type: "text", MediaType: "text/plain", Data: strings.ToValidUTF8(string(m.Data), "\uFFFD")}
+	default:
+		b.Source = &mediaSource{Type: "base64", MediaType: kind, Data: base64.StdEncoding.EncodeToString(m.Data)}
+	}
+	return b, nil
+}
+
+// mediaType returns the MIME type without its parameters. If there is none, the data says it, or the address.
+func mediaType(m *provider.Media) string {
+	kind := m.Type
+	if kind == "" && len(m.Data) > 0 {
+		kind = http.DetectContentType(m.Data)
+	}
+	if kind == "" && m.URL != "" {
+		u, err := url.Parse(m.URL)
+		if err == nil && strings.EqualFold(path.Ext(u.Path), ".pdf") {
+			return "application/pdf"
+		}
+		return "image/" // which kind, the API finds out
+	}
+	kind, _, _ = strings.Cut(kind, ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// markLast marks the last block that can be marked. Thinking, and what goes back as it came, can't.
+func (c *conversation) markLast(blocks []any) {
+	for i := len(blocks) - 1; i >= 0; i-- {
+		if b, ok := blocks[i].(*content); ok && b.Type != "thinking" && b.Type != kindRedacted {
+			b.CacheControl = c.mark
+			c.marked = append(c.marked, b)
+			return
+		}
+	}
+}

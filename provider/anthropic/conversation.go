@@ -1,0 +1,269 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// mostMarks is how many cache marks the API takes.
+const mostMarks = 4
+
+// A turn is a message as it is sent.
+type turn struct {
+	Role    string `json:"role"`
+	Content []any  `json:"content"` // *content, or json.RawMessage for blocks that go back as they came
+}
+
+// A conversation converts the messages of one request.
+type conversation struct {
+	names names
+	mark  *cacheControl
+	marks int // that are left
+
+	ids       map[string]bool // of calls, as sent: each may be there once
+	open      []call          // of the last turn of the model
+	called    []string        // the names of all calls, as sent
+	marked    []*content
+	container string
+}
+
+// A call is one that waits for its result.
+type call struct {
+	id   string // in the conversation
+	sent string // as sent
+}
+
+// An item is a part that will be sent.
+type item struct {
+	part  *provider.Part
+	cache bool
+}
+
+// A group is what becomes one turn.
+type group struct {
+	model bool // it is the model's
+	items []item
+}
+
+// convert returns the turns: the user's and the model's by turns, the user's first.
+func (c *conversation) convert(messages []provider.Message) ([]turn, error) {
+	c.ids = map[string]bool{}
+	groups := groupsOf(messages)
+	var turns []turn
+	if len(groups) > 0 && groups[0].model {
+		turns = append(turns, turn{"user", []any{textBlock("(The conversation goes on.)")}})
+	}
+	for i, g := range groups {
+		var blocks []any
+		var err error
+		if g.model {
+			blocks, err = c.model(g.items)
+		} else {
+			blocks, err = c.user(g.items)
+		}
+		if err != nil {
+			return nil, err
+		}
+		role := "user"
+		if g.model {
+			role = "assistant"
+			if i == len(groups)-1 {
+				trimEnd(blocks)
+			}
+		}
+		turns = append(turns, turn{role, blocks})
+	}
+	if len(c.open) > 0 { // the last thing said are calls
+		answers, err := c.user(nil)
+		if err != nil {
+			return nil, err
+		}
+		turns = append(turns, turn{"user", answers})
+	}
+	c.container = container(messages)
+	return turns, nil
+}
+
+// groupsOf joins neighbours of one role, and leaves out what can't be sent.
+func groupsOf(messages []provider.Message) []group {
+	ran := ranBy(messages)
+	var groups []group
+	for i := range messages {
+		m := &messages[i]
+		model := m.Role == provider.RoleAssistant
+		if !model && m.Role != provider.RoleUser && m.Role != provider.RoleTool {
+			continue
+		}
+		var items []item
+		for j := range m.Parts {
+			p := &m.Parts[j]
+			switch {
+			case model && ran.sends(p, i) || !model && userSends(p):
+				items = append(items, item{p, p.Cache})
+			case p.Cache && len(items) > 0:
+				items[len(items)-1].cache = true
+			}
+		}
+		if len(items) == 0 {
+			continue
+		}
+		if n := len(groups); n > 0 && groups[n-1].model == model {
+			groups[n-1].items = append(groups[n-1].items, items...)
+		} else {
+			groups = append(groups, group{model, items})
+		}
+	}
+	return groups
+}
+
+// userSends reports whether a part of the user's, or of a tool's, is sent.
+func userSends(p *provider.Part) bool {
+	switch p.Kind {
+	case provider.PartText:
+		return !blank(p.Text)
+	case provider.PartMedia:
+		return p.Media != nil
+	case provider.PartToolResult:
+		return p.Result != nil
+	case provider.PartOpaque:
+		return isBlock(p)
+	}
+	return false
+}
+
+// A ran says which calls the provider ran itself, and which have a result: half of such a pair is refused.
+type ran struct {
+	calls, results map[string]bool
+	last           int  // the last message of the model
+	goesOn         bool // it is continued, and may have open calls
+}
+
+func ranBy(messages []provider.Message) *ran {
+	r := &ran{calls: map[string]bool{}, results: map[string]bool{}, last: -1}
+	for i := range messages {
+		if messages[i].Role != provider.RoleAssistant {
+			continue
+		}
+		r.last, r.goesOn = i, i == len(messages)-1
+		for j := range messages[i].Parts {
+			switch p := &messages[i].Parts[j]; {
+			case own(p) == "":
+			case p.Kind == provider.PartProviderCall && p.Call != nil:
+				r.calls[p.Call.ID] = true
+			case p.Kind == provider.PartProviderResult && p.Result != nil && r.calls[p.Result.CallID]:
+				r.results[p.Result.CallID] = true
+			case p.Kind == provider.PartToolCall && own(p) == kindCaller:
+				r.goesOn = true // the provider's code waits for this result
+			}
+		}
+	}
+	return r
+}
+
+// sends reports whether a part of message i, which is the model's, is sent.
+func (r *ran) sends(p *provider.Part, i int) bool {
+	switch p.Kind {
+	case provider.PartText, provider.PartRefusal:
+		return !blank(p.Text)
+	case provider.PartReasoning:
+		return own(p) == kindSignature
+	case provider.PartToolCall:
+		return p.Call != nil
+	case provider.PartProviderCall:
+		return p.Call != nil && isBlock(p) && (r.results[p.Call.ID] || r.goesOn && i == r.last)
+	case provider.PartProviderResult:
+		return p.Result != nil && isBlock(p) && r.calls[p.Result.CallID]
+	case provider.PartOpaque:
+		return own(p) == kindRedacted || isBlock(p)
+	}
+	return false
+}
+
+// own returns the kind of a part's opaque data if this provider made it, else "".
+func own(p *provider.Part) string {
+	if p.Opaque == nil || p.Opaque.Provider != Name {
+		return ""
+	}
+	return p.Opaque.Kind
+}
+
+// isBlock reports opaque data that is a block, to be sent as it is.
+func isBlock(p *provider.Part) bool {
+	switch own(p) {
+	case "", kindSignature, kindCitations, kindCaller, kindContainer, kindStopDetails, kindRedacted:
+		return false
+	}
+	return strings.HasPrefix(p.Opaque.Data, "{") && json.Valid([]byte(p.Opaque.Data))
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// sentID returns the id of a call as it is sent: the provider's own where there is one, in the letters that the API takes,
+// and only once in a conversation.
+func (c *conversation) sentID(t *provider.ToolCall) string {
+	id := t.ProviderID
+	if id == "" {
+		id = t.ID
+	}
+	id = strings.Map(func(r rune) rune {
+		if r < 0x80 && isNameByte(byte(r)) {
+			return r
+		}
+		return '_'
+	}, id)
+	if id == "" {
+		id = "call"
+	}
+	sent := id
+	for n := 2; c.ids[sent]; n++ {
+		sent = id + "_" + strconv.Itoa(n)
+	}
+	c.ids[sent] = true
+	return sent
+}
+
+// limitMarks takes the oldest marks away until there are as many as the API takes.
+func (c *conversation) limitMarks() {
+	var marked []*content
+	for _, b := range c.marked {
+		if !slices.Contains(marked, b) {
+			marked = append(marked, b)
+		}
+	}
+	for i := 0; i < len(marked)-c.marks; i++ {
+		marked[i].CacheControl = nil
+	}
+}
+
+// trimEnd takes blanks from the end of what the model is to go on from: the API refuses them.
+func trimEnd(blocks []any) {
+	if b, ok := blocks[len(blocks)-1].(*content); ok && b.Type == "text" {
+		b.Text = strings.TrimRight(b.Text, " \t\r\n")
+	}
+}
+
+// container returns the newest container that the provider ran code in, if it is there still.
+func container(messages []provider.Message) string {
+	for i := len(messages) - 1; i >= 0; i-- {
+		for j := range messages[i].Parts {
+			p := &messages[i].Parts[j]
+			if p.Kind != provider.PartOpaque || own(p) != kindContainer {
+				continue
+			}
+			var c struct {
+				ID      string    `json:"id"`
+				Expires time.Time `json:"expires_at"`
+			}
+			if json.Unmarshal([]byte(p.Opaque.Data), &c) != nil || !c.Expires.IsZero() && time.Now().After(c.Expires) {
+				return ""
+			}
+			return c.ID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,51 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// counted are the fields that the counting endpoint takes; others it refuses.
+var counted = map[string]bool{"model": true, "messages": true, "system": true, "tools": true, "tool_choice": true,
+	"thinking": true, "output_config": true, "cache_control": true, "mcp_servers": true, "context_management": true}
+
+// CountTokens asks the provider how many input tokens a request takes. It costs a request, but no tokens.
+func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if req == nil {
+		return 0, provider.ErrNilRequest
+	}
+	b, o, n, err := m.compose(req)
+	if err != nil {
+		return 0, err
+	}
+	b.MaxTokens, b.Temperature, b.TopP, b.TopK, b.StopSequences, b.Container = 0, nil, nil, nil, nil, ""
+	maps.DeleteFunc(o.body, func(key string, _ json.RawMessage) bool { return !counted[key] })
+	p, err := finished(b, o, n)
+	if err != nil {
+		return 0, err
+	}
+	res, err := m.post(ctx, "v1/messages/count_tokens", p)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil {
+		return 0, broken(err)
+	}
+	var count struct {
+		Input *int `json:"input_tokens"`
+	}
+	if err := json.Unmarshal(text, &count); err != nil || count.Input == nil {
+		return 0, fault.New(fault.Permanent, "anthropic: the count of tokens can't be read: "+brief(string(text)))
+	}
+	return *count.Input, nil
+}

@@ -1,0 +1,184 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// sendError is what came of a request instead of an answer. The SDK's own error isn't kept: it holds the request's headers.
+func sendError(err error, model string) *provider.Error {
+	var api *sdk.Error
+	if !errors.As(err, &api) {
+		return &provider.Error{Class: unreached(err), Provider: Name, Model: model, Err: err}
+	}
+	e := parseError([]byte(api.RawJSON()))
+	e.Model, e.Status = model, api.StatusCode
+	e.Class = classOf(e)
+	e.Remedy = remedyOf(e)
+	if api.RequestID != "" {
+		e.RequestID = api.RequestID
+	}
+	if api.Response != nil {
+		if wait, ok := fault.ParseRetryAfter(api.Response.Header, time.Now()); ok {
+			e.Wait = &wait
+		}
+	}
+	return e
+}
+
+// redirected is the error of an address that says the API is somewhere else. It closes the answer.
+func redirected(res *http.Response, model string) error {
+	_ = res.Body.Close()
+	e := &provider.Error{Class: fault.UserFixable, Provider: Name, Model: model, Status: res.StatusCode, Message: "the address redirects",
+		Remedy: "set Config.BaseURL to the address of the API itself"}
+	if to, err := res.Location(); err == nil {
+		e.Message += " to " + to.Scheme + "://" + to.Host
+	}
+	return e
+}
+
+// unreached is the class of a request that got no answer.
+func unreached(err error) fault.Class {
+	if class := fault.Of(err); class != fault.None {
+		return class
+	}
+	return fault.Transient // a cancellation that isn't the caller's
+}
+
+// errorIn is an error that the server reports inside an answer.
+func errorIn(data []byte) error {
+	e := parseError(data)
+	e.Status = http.StatusOK
+	e.Class = classOf(e)
+	e.Remedy = remedyOf(e)
+	return e
+}
+
+// failure completes the error of an answer that broke off.
+func failure(err error, res *http.Response, model string) error {
+	var e *provider.Error
+	if errors.As(err, &e) {
+		e.Model = model
+		if e.RequestID == "" {
+			e.RequestID = res.Header.Get("Request-Id")
+		}
+		if wait, ok := fault.ParseRetryAfter(res.Header, time.Now()); ok && e.Wait == nil {
+			e.Wait = &wait
+		}
+	}
+	return err
+}
+
+// parseError reads the forms in which the API and the gateways before it tell an error.
+func parseError(data []byte) *provider.Error {
+	e := &provider.Error{Provider: Name}
+	var body struct {
+		Type      string          `json:"type"`
+		Error     json.RawMessage `json:"error"`
+		RequestID string          `json:"request_id"`
+		Message   string          `json:"message"`
+		Detail    json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(data, &body) != nil {
+		e.Message = brief(string(data))
+		return e
+	}
+	e.RequestID = body.RequestID
+	var inner struct {
+		Type    string          `json:"type"`
+		Code    json.RawMessage `json:"code"`
+		Message string          `json:"message"`
+	}
+	if json.Unmarshal(body.Error, &inner) == nil {
+		e.Type, e.Message, e.Code = inner.Type, inner.Message, word(inner.Code)
+	}
+	if e.Type == "" && body.Type != "error" {
+		e.Type = body.Type
+	}
+	for _, s := range []string{word(body.Error), body.Message, word(body.Detail)} {
+		if e.Message == "" {
+			e.Message = s
+		}
+	}
+	if e.Message == "" && e.Type == "" {
+		e.Message = brief(string(data))
+	}
+	return e
+}
+
+// word returns JSON that is a string or a number as text, and of anything else nothing.
+func word(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		return n.String()
+	}
+	return ""
+}
+
+// brief is the beginning of an error that isn't JSON, a page of a gateway for example, on one line.
+func brief(s string) string {
+	const most = 300
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// classOf is the class of an error: by its status, and inside an answer by its type.
+func classOf(e *provider.Error) fault.Class {
+	if outOfMoney(e) {
+		return fault.UserFixable
+	}
+	if e.Status != http.StatusOK {
+		if class := fault.FromStatus(e.Status); class != fault.None {
+			return class
+		}
+		return fault.Permanent
+	}
+	switch e.Type {
+	case "overloaded_error", "api_error", "timeout_error":
+		return fault.Degraded
+	case "rate_limit_error":
+		return fault.RateLimited
+	case "authentication_error", "permission_error", "billing_error":
+		return fault.UserFixable
+	}
+	return fault.Permanent
+}
+
+// outOfMoney recognises the refusals that end when somebody pays or raises a limit. The API gives them a status that says
+// something else.
+func outOfMoney(e *provider.Error) bool {
+	return e.Type == "billing_error" || strings.Contains(e.Message, "credit balance is too low") ||
+		strings.Contains(e.Message, "API usage limits")
+}
+
+func remedyOf(e *provider.Error) string {
+	switch {
+	case e.Class != fault.UserFixable:
+		return ""
+	case outOfMoney(e):
+		return "add credit or raise the limit at https://platform.claude.com/settings/billing"
+	case e.Status == http.StatusForbidden || e.Type == "permission_error":
+		return "use a key whose workspace is allowed this model and what the request asks for"
+	}
+	return "the key was refused: " + remedy
+}

@@ -1,0 +1,238 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// An event is one event of a stream, with the fields of all kinds.
+type event struct {
+	Type    string          `json:"type"`
+	Index   int32           `json:"index"`
+	Message *message        `json:"message"`
+	Block   json.RawMessage `json:"content_block"`
+	Delta   delta           `json:"delta"`
+	Usage   json.RawMessage `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+// A delta is a piece of a block, or what is known of the whole answer at its end.
+type delta struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	JSON      string          `json:"partial_json"`
+	Thinking  string          `json:"thinking"`
+	Signature string          `json:"signature"`
+	Citation  json.RawMessage `json:"citation"`
+	Content   json.RawMessage `json:"content"`
+	ending
+}
+
+// A message is an answer as a whole, or its beginning.
+type message struct {
+	Type    string            `json:"type"`
+	ID      string            `json:"id"`
+	Model   string            `json:"model"`
+	Content []json.RawMessage `json:"content"`
+	Usage   json.RawMessage   `json:"usage"`
+	Error   json.RawMessage   `json:"error"`
+	ending
+}
+
+// An ending is why an answer ended, and what else is known only then.
+type ending struct {
+	Stop        string          `json:"stop_reason"`
+	StopDetails json.RawMessage `json:"stop_details"`
+	Container   json.RawMessage `json:"container"`
+}
+
+// A decoder makes chunks of events. Its state doesn't grow with the answer, the open blocks apart.
+type decoder struct {
+	model string            // that was asked
+	names map[string]string // of tools: what was sent, and the host's own
+	yield func(provider.Chunk) bool
+
+	begun bool
+	ended bool // End was yielded
+	left  bool // yield returned false
+	open  []*block
+	end   ending
+	usage tally
+	calls map[string]string // names of the calls that the provider runs, by id
+	ev    event
+	whole int32 // how many blocks came without an index
+}
+
+// event takes the next event. The name is that of the event's line in the stream; the data's own type counts more.
+func (d *decoder) event(name string, data []byte) error {
+	if name == "ping" || len(data) == 0 {
+		return nil
+	}
+	if name == "error" {
+		return errorIn(data)
+	}
+	e := &d.ev
+	*e = event{}
+	if err := json.Unmarshal(sound(data), e); err != nil {
+		return garbled("an event", err)
+	}
+	if e.Type == "" && !isNull(e.Error) {
+		return errorIn(data)
+	}
+	if e.Type == "" {
+		e.Type = name
+	}
+	switch e.Type {
+	case "content_block_delta":
+		return d.delta(e)
+	case "content_block_start":
+		return d.startBlock(e.Index, e.Block)
+	case "content_block_stop":
+		return d.stopBlock(e.Index)
+	case "message_start":
+		if e.Message == nil {
+			return garbled("message_start without a message", nil)
+		}
+		d.note(&e.Message.ending)
+		d.usage.add(e.Message.Usage)
+		d.begin(e.Message.ID, e.Message.Model)
+		for _, raw := range e.Message.Content { // none, as a rule
+			if err := d.wholeBlock(raw); err != nil {
+				return err
+			}
+		}
+	case "message_delta":
+		d.note(&e.Delta.ending)
+		d.usage.add(e.Usage)
+	case "message_stop":
+		return d.finish()
+	case "error":
+		return errorIn(data)
+	}
+	return nil // a kind that is new, and says nothing that has to be known
+}
+
+// message takes an answer that came as one JSON object.
+func (d *decoder) message(data []byte) error {
+	var m message
+	if err := json.Unmarshal(sound(data), &m); err != nil {
+		return garbled("it is no message", err)
+	}
+	switch {
+	case m.Type == "error" || m.Type == "" && !isNull(m.Error):
+		return errorIn(data)
+	case m.Type != "message":
+		return garbled("it is no message, but of type "+quote(m.Type), nil)
+	}
+	d.note(&m.ending)
+	d.usage.add(m.Usage)
+	d.begin(m.ID, m.Model)
+	for _, raw := range m.Content {
+		if err := d.wholeBlock(raw); err != nil {
+			return err
+		}
+	}
+	return d.finish()
+}
+
+// sound returns data as valid UTF-8, which what is kept of it raw must be, too.
+func sound(data []byte) []byte {
+	if utf8.Valid(data) {
+		return data
+	}
+	return bytes.ToValidUTF8(data, []byte("\uFFFD"))
+}
+
+// begin yields Start, once.
+func (d *decoder) begin(id, model string) {
+	if d.begun {
+		return
+	}
+	d.begun = true
+	if model == "" {
+		model = d.model
+	}
+	c := provider.Start(model)
+	c.ID = id
+	d.put(c)
+}
+
+// put yields a chunk, unless the consumer has left.
+func (d *decoder) put(c provider.Chunk) {
+	if !d.left && !d.yield(c) {
+		d.left = true
+	}
+}
+
+// note keeps what is known of the end; what is known already isn't forgotten.
+func (d *decoder) note(e *ending) {
+	if e.Stop != "" {
+		d.end.Stop = e.Stop
+	}
+	if !isNull(e.StopDetails) {
+		d.end.StopDetails = slices.Clone(e.StopDetails)
+	}
+	if !isNull(e.Container) {
+		d.end.Container = slices.Clone(e.Container)
+	}
+}
+
+// finish yields what is known only now, and End. A block that wasn't closed is taken as complete: the answer is.
+func (d *decoder) finish() error {
+	d.begin("", "")
+	for len(d.open) > 0 {
+		if err := d.stopBlock(d.open[0].index); err != nil {
+			return err
+		}
+	}
+	if !isNull(d.end.Container) {
+		d.put(opaque(kindContainer, d.end.Container))
+	}
+	if !isNull(d.end.StopDetails) {
+		d.put(opaque(kindStopDetails, d.end.StopDetails))
+	}
+	c := provider.End(stopReason(d.end.Stop), d.usage.normal())
+	c.Extra.StopRaw = d.end.Stop
+	d.put(c)
+	d.ended = !d.left
+	return nil
+}
+
+func stopReason(raw string) provider.StopReason {
+	switch raw {
+	case "end_turn", "stop_sequence":
+		return provider.StopDone
+	case "tool_use":
+		return provider.StopToolCalls
+	case "max_tokens", "model_context_window_exceeded":
+		return provider.StopLength
+	case "pause_turn", "compaction":
+		return provider.StopPaused
+	case "refusal":
+		return provider.StopFiltered
+	}
+	return provider.StopUnknown
+}
+
+// The kinds of opaque data that aren't the type of a block.
+const (
+	kindSignature   = "signature"    // of a thinking block
+	kindCitations   = "citations"    // of a text block: a JSON array
+	kindCaller      = "caller"       // of a call: the code that made it
+	kindContainer   = "container"    // where the provider ran code
+	kindStopDetails = "stop_details" // why the answer was refused
+	kindRedacted    = "redacted_thinking"
+)
+
+// opaque returns data as a part of its own.
+func opaque(kind string, data json.RawMessage) provider.Chunk {
+	return provider.OpaquePart(sealed(kind, string(data)))
+}
+
+func sealed(kind, data string) provider.Opaque {
+	return provider.Opaque{Provider: Name, Kind: kind, Data: data}
+}

@@ -1,0 +1,218 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// defaultOutput is max_tokens where neither the request nor what is known of the model says one.
+const defaultOutput = 8192
+
+// A prepared is a request as it is sent, and what reading its answer needs.
+type prepared struct {
+	model string
+	names names
+	body  []byte
+}
+
+// A body is what is sent. The order of its fields, and of all that is in them, is always the same.
+type body struct {
+	Model         string        `json:"model"`
+	MaxTokens     int           `json:"max_tokens,omitempty"`
+	System        []*content    `json:"system,omitempty"`
+	Messages      []turn        `json:"messages"`
+	Tools         []*tool       `json:"tools,omitempty"`
+	ToolChoice    *toolChoice   `json:"tool_choice,omitempty"`
+	Thinking      *thinking     `json:"thinking,omitempty"`
+	OutputConfig  *outputConfig `json:"output_config,omitempty"`
+	Temperature   *float64      `json:"temperature,omitempty"`
+	TopP          *float64      `json:"top_p,omitempty"`
+	TopK          *int          `json:"top_k,omitempty"`
+	StopSequences []string      `json:"stop_sequences,omitempty"`
+	Container     string        `json:"container,omitempty"`
+	Stream        bool          `json:"stream,omitempty"`
+}
+
+type tool struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description,omitempty"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+}
+
+type toolChoice struct {
+	Type   string `json:"type"`
+	Name   string `json:"name,omitempty"`
+	Serial bool   `json:"disable_parallel_tool_use,omitempty"`
+}
+
+type outputConfig struct {
+	Effort string  `json:"effort,omitempty"`
+	Format *format `json:"format,omitempty"`
+}
+
+type format struct {
+	Type   string          `json:"type"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+type cacheControl struct {
+	Type string `json:"type"`
+	TTL  string `json:"ttl,omitempty"`
+}
+
+// prepare makes the body of a call.
+func (m *Model) prepare(req *provider.Request) (*prepared, error) {
+	b, o, n, err := m.compose(req)
+	if err != nil {
+		return nil, err
+	}
+	b.Stream = true
+	return finished(b, o, n)
+}
+
+func finished(b *body, o *options, n names) (*prepared, error) {
+	text, err := encode(b)
+	if err == nil {
+		text, err = o.mergeInto(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &prepared{model: b.Model, names: n, body: text}, nil
+}
+
+// compose makes all of a body but what only a streaming call has.
+func (m *Model) compose(req *provider.Request) (*body, *options, names, error) {
+	o, err := readOptions(req.Options[Name])
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	b := &body{Model: req.Model, MaxTokens: req.MaxOutput}
+	if b.Model == "" {
+		b.Model = m.id
+	}
+	if b.MaxTokens <= 0 {
+		if b.MaxTokens = modelInfo(b.Model, m.known).MaxOutput; b.MaxTokens <= 0 {
+			b.MaxTokens = defaultOutput
+		}
+	}
+	traits := traitsOf(b.Model)
+	c := &conversation{names: names{}, mark: &cacheControl{Type: "ephemeral", TTL: o.cache.TTL}, marks: mostMarks}
+	if err := b.addTools(req, c); err != nil {
+		return nil, nil, nil, err
+	}
+	if b.Messages, err = c.convert(req.Messages); err != nil {
+		return nil, nil, nil, err
+	}
+	if len(b.Messages) == 0 {
+		return nil, nil, nil, fault.New(fault.Permanent, "anthropic: the request has no message with anything in it")
+	}
+	_, own := o.body["tools"]
+	if len(b.Tools) == 0 && !own && len(c.called) > 0 {
+		// The API refuses calls in the conversation without tools in the request.
+		for _, name := range c.called {
+			b.Tools = append(b.Tools, &tool{Name: name, InputSchema: noArguments})
+		}
+		b.ToolChoice = &toolChoice{Type: "none"}
+	} else if len(b.Tools) > 0 || own {
+		if b.ToolChoice, err = chosen(req, c.names); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	b.Container = c.container
+	b.addOutput(req, traits)
+	b.addThinking(req, traits)
+	b.addSampling(req, traits)
+	b.addSystem(req, traits)
+	if o.cache.System && len(b.System) > 0 {
+		b.System[len(b.System)-1].CacheControl = c.mark
+		c.marks--
+	}
+	if o.cache.Tools && len(b.Tools) > 0 {
+		b.Tools[len(b.Tools)-1].CacheControl = c.mark
+		c.marks--
+	}
+	c.limitMarks()
+	return b, &o, c.names, nil
+}
+
+// noArguments is the schema of a tool without arguments.
+var noArguments = json.RawMessage(`{"type":"object","properties":{}}`)
+
+func (b *body) addTools(req *provider.Request, c *conversation) error {
+	for i := range req.Tools {
+		t := &req.Tools[i]
+		name, err := c.names.encode(t.Name)
+		if err != nil {
+			return err
+		}
+		schema := t.Schema
+		if isNull(schema) {
+			schema = noArguments
+		}
+		b.Tools = append(b.Tools, &tool{Name: name, Description: t.Description, InputSchema: schema})
+	}
+	return nil
+}
+
+// chosen returns the choice of tools, nil for the API's default.
+func chosen(req *provider.Request, n names) (*toolChoice, error) {
+	switch req.Choice.Mode {
+	case provider.ChooseAuto:
+		if !req.Serial {
+			return nil, nil
+		}
+		return &toolChoice{Type: "auto", Serial: true}, nil
+	case provider.ChooseNone:
+		return &toolChoice{Type: "none"}, nil
+	case provider.ChooseRequired:
+		return &toolChoice{Type: "any", Serial: req.Serial}, nil
+	case provider.ChooseTool:
+		name, err := n.encode(req.Choice.Tool)
+		return &toolChoice{Type: "tool", Name: name, Serial: req.Serial}, err
+	}
+	return nil, fault.Errorf(fault.Permanent, "anthropic: the choice of tools %q is unknown", req.Choice.Mode)
+}
+
+// addOutput asks for an answer of a schema, where the model can be held to one.
+func (b *body) addOutput(req *provider.Request, t trait) {
+	if req.Output != nil && !isNull(req.Output.Schema) && t.has(formats) {
+		b.OutputConfig = &outputConfig{Format: &format{Type: "json_schema", Schema: req.Output.Schema}}
+	}
+}
+
+// addSystem sets the instructions. They name the schema of the answer where the model can't be held to it.
+func (b *body) addSystem(req *provider.Request, t trait) {
+	text := req.System
+	if req.Output != nil && !isNull(req.Output.Schema) && !t.has(formats) {
+		if text != "" {
+			text += "\n\n"
+		}
+		text += "Answer with one JSON value that is valid for this JSON Schema, and with nothing else, no code fence either:\n" + string(req.Output.Schema)
+	}
+	if strings.TrimSpace(text) != "" {
+		b.System = []*content{{Type: "text", Text: text}}
+	}
+}
+
+// addSampling leaves out what the model, or its thinking, refuses.
+func (b *body) addSampling(req *provider.Request, t trait) {
+	s := req.Sampling
+	if s == nil {
+		return
+	}
+	for _, stop := range s.Stop {
+		if strings.TrimSpace(stop) != "" && !slices.Contains(b.StopSequences, stop) { // the API refuses blank ones
+			b.StopSequences = append(b.StopSequences, stop)
+		}
+	}
+	if !t.has(samplings) || b.Thinking.thinks() {
+		return
+	}
+	b.Temperature, b.TopP, b.TopK = s.Temperature, s.TopP, s.TopK
+}

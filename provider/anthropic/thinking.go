@@ -1,0 +1,114 @@
+package anthropic
+
+import "github.com/pawlkit/pawl/provider"
+
+// thinking says how the model is to think.
+type thinking struct {
+	Type    string `json:"type"` // enabled, adaptive, disabled, between_tools
+	Budget  int    `json:"budget_tokens,omitempty"`
+	Display string `json:"display,omitempty"` // summarized, omitted
+}
+
+func (t *thinking) thinks() bool {
+	return t != nil && (t.Type == "enabled" || t.Type == "adaptive")
+}
+
+// leastBudget is the least that the API takes.
+const leastBudget = 1024
+
+// budgetOf is what an effort comes to with models that take only a number.
+func budgetOf(effort string) int {
+	switch effort {
+	case "minimal":
+		return leastBudget
+	case "low":
+		return 4096
+	case "medium":
+		return 10_240
+	case "high":
+		return 24_576
+	}
+	return 32_000
+}
+
+// addThinking sets how the model thinks, in the terms that it takes.
+func (b *body) addThinking(req *provider.Request, t trait) {
+	r := req.Reasoning
+	if r == nil {
+		return
+	}
+	forced := b.ToolChoice != nil && (b.ToolChoice.Type == "any" || b.ToolChoice.Type == "tool")
+	switch {
+	case r.Effort == "none":
+		b.stopThinking(t)
+	case forced || !t.has(budgets|adapts): // the API refuses it
+	case r.Budget > 0 && t.has(budgets):
+		b.think(r.Budget, r)
+	case r.Budget <= 0 && r.Effort == "":
+		if r.Hide && t.has(adapts) {
+			b.Thinking = &thinking{Type: "adaptive", Display: "omitted"}
+		}
+	case t.has(adapts):
+		b.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
+		if r.Hide {
+			b.Thinking.Display = "omitted"
+		}
+	default:
+		b.think(budgetOf(r.Effort), r)
+	}
+	if effort := r.Effort; effort != "" && effort != "none" && t.has(efforts) {
+		if effort == "minimal" {
+			effort = "low" // the least that there is
+		}
+		b.setEffort(effort)
+	}
+}
+
+// stopThinking switches thinking off, or as far down as the model allows.
+func (b *body) stopThinking(t trait) {
+	switch {
+	case t.has(always):
+		b.setEffort("low")
+	case t.has(between):
+		b.Thinking = &thinking{Type: "between_tools"}
+	case t.has(budgets | adapts):
+		b.Thinking = &thinking{Type: "disabled"}
+	}
+}
+
+// think sets a budget that leaves room for the answer. Where there is no room, or the conversation rules it out, the model
+// doesn't think.
+func (b *body) think(budget int, r *provider.ReasoningOptions) {
+	budget = max(budget, leastBudget)
+	if budget >= b.MaxTokens {
+		budget = max(b.MaxTokens/2, leastBudget)
+	}
+	if budget >= b.MaxTokens || b.loopWithoutThinking() {
+		return
+	}
+	b.Thinking = &thinking{Type: "enabled", Budget: budget}
+	if r.Hide {
+		b.Thinking.Display = "omitted"
+	}
+}
+
+func (b *body) setEffort(effort string) {
+	if b.OutputConfig == nil {
+		b.OutputConfig = &outputConfig{}
+	}
+	b.OutputConfig.Effort = effort
+}
+
+// loopWithoutThinking reports a tool loop that is open and whose calls came without thinking, from another provider for
+// example: the API refuses to begin to think in the middle of it.
+func (b *body) loopWithoutThinking() bool {
+	n := len(b.Messages)
+	if n < 2 || b.Messages[n-1].Role != "user" {
+		return false
+	}
+	if first, ok := b.Messages[n-1].Content[0].(*content); !ok || first.Type != "tool_result" {
+		return false
+	}
+	first, ok := b.Messages[n-2].Content[0].(*content)
+	return !ok || first.Type != "thinking" && first.Type != kindRedacted
+}

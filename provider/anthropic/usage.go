@@ -1,0 +1,57 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A tally is the figures of an answer. They come more than once and are totals each time: later ones replace earlier ones,
+// field by field.
+type tally map[string]json.RawMessage
+
+func (t *tally) add(raw json.RawMessage) {
+	var fields map[string]json.RawMessage
+	if isNull(raw) || json.Unmarshal(raw, &fields) != nil {
+		return
+	}
+	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return isNull(v) })
+	if *t == nil {
+		*t = fields
+		return
+	}
+	maps.Copy(*t, fields)
+}
+
+// normal returns the figures as the vocabulary has them.
+func (t tally) normal() provider.Usage {
+	var u provider.Usage
+	if len(t) == 0 {
+		return u
+	}
+	u.CacheRead, u.CacheWrite = t.figure("cache_read_input_tokens"), t.figure("cache_creation_input_tokens")
+	u.Input = t.figure("input_tokens") + u.CacheRead + u.CacheWrite
+	u.Output = t.figure("output_tokens")
+	var details struct {
+		Thinking int64 `json:"thinking_tokens"`
+	}
+	if raw := t["output_tokens_details"]; raw != nil && json.Unmarshal(raw, &details) == nil {
+		u.Reasoning = min(max(details.Thinking, 0), u.Output)
+	}
+	if raw, err := encode(t); err == nil {
+		u.Raw = string(raw)
+	}
+	return u
+}
+
+// mostTokens is more than any answer has, and little enough that sums don't overflow.
+const mostTokens = 1 << 53
+
+func (t tally) figure(name string) int64 {
+	var f float64
+	if raw := t[name]; raw == nil || json.Unmarshal(raw, &f) != nil {
+		return 0
+	}
+	return int64(min(max(f, 0), mostTokens))
+}

@@ -1,0 +1,362 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// The kinds of opaque data.
+const (
+	kindSignature = "thoughtSignature"  // of the part that it is attached to; alone: of an empty text
+	kindPart      = "part"              // a part as it came, which goes back in place of ours
+	kindGrounding = "groundingMetadata" // for the host: what the sources come from, and what a search wants shown
+	kindMessage   = "finishMessage"     // for the host: why the answer ended as it did
+	kindFeedback  = "promptFeedback"    // for the host: why the prompt was refused
+)
+
+// A decoder makes chunks of the objects of one answer.
+type decoder struct {
+	model string
+	names names
+	yield func(provider.Chunk) bool // false: no more
+
+	left  bool // yield has returned false
+	begun bool
+	ended bool // End was yielded
+
+	block int32              // of text; a signature closes one
+	last  provider.ChunkKind // of the part that came last, if it is text that a signature can be for
+	calls int
+	open  *openCall
+
+	candidate bool // one was seen
+	finish    string
+	message   string
+	feedback  feedback
+	usage     json.RawMessage // the last that has figures
+	evidence  evidence
+}
+
+// A feedback is what the provider says of a prompt that it doesn't answer.
+type feedback struct {
+	Reason string `json:"blockReason"`
+	raw    string
+}
+
+// An openCall is a call whose arguments are coming.
+type openCall struct {
+	index int
+	args  string // that came whole
+	root  node   // that came in pieces
+}
+
+// errLeft ends the reading of an answer that nobody wants any more.
+var errLeft = errors.New("gemini: the consumer left")
+
+// read decodes a body. It returns nil if the answer came to its end, or d.left is set.
+func (d *decoder) read(body io.Reader) error {
+	f := frames{each: d.event}
+	err := f.read(body)
+	var classed interface{ Fault() fault.Class }
+	switch {
+	case d.left:
+		return nil
+	case err == nil:
+		return d.end(f.whole)
+	case errors.As(err, &classed):
+		return err
+	}
+	return broken(err)
+}
+
+// event decodes one object.
+func (d *decoder) event(data []byte) error {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return garbled("an object has another form than is known", err)
+	}
+	if !isNull(e.Error) {
+		return errorIn(data)
+	}
+	if !d.begun {
+		d.begun = true
+		model := e.Model
+		if model == "" {
+			model = d.model
+		}
+		d.emit(provider.Chunk{Kind: provider.KindStart, ID: e.ID, Name: model})
+	}
+	if bytes.Contains(e.Usage, figure) {
+		d.usage = append(d.usage[:0], e.Usage...)
+	}
+	if !isNull(e.Feedback) && json.Unmarshal(e.Feedback, &d.feedback) == nil {
+		d.feedback.raw = compact(e.Feedback)
+	}
+	for i := range e.Candidates {
+		if e.Candidates[i].Index == 0 {
+			if err := d.take(&e.Candidates[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if d.left {
+		return errLeft
+	}
+	return nil
+}
+
+// take decodes what an object has of the first candidate.
+func (d *decoder) take(c *candidate) error {
+	d.candidate = true
+	for _, raw := range c.Content.Parts {
+		if err := d.part(raw); err != nil {
+			return err
+		}
+	}
+	if c.Finish != "" && c.Finish != "FINISH_REASON_UNSPECIFIED" {
+		d.finish = c.Finish
+	}
+	if c.FinishMessage != "" {
+		d.message = c.FinishMessage
+	}
+	d.evidence.add(c)
+	return nil
+}
+
+// emit yields a chunk, unless the consumer has left.
+func (d *decoder) emit(c provider.Chunk) {
+	if !d.left && !d.yield(c) {
+		d.left = true
+	}
+}
+
+func (d *decoder) part(raw json.RawMessage) error {
+	var p part
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return garbled("a part has another form than is known", err)
+	}
+	switch {
+	case p.Call != nil:
+		return d.call(p.Call, p.Signature)
+	case p.Text != nil:
+		d.text(&p)
+	case p.Inline != nil && p.Thought: // a draft of an image; they are large, and not wanted back
+	case p.Inline != nil && len(p.Inline.Data) > 0:
+		kind := p.Inline.Type
+		if kind == "" {
+			kind = http.DetectContentType(p.Inline.Data)
+		}
+		d.whole(provider.File(provider.Media{Type: kind, Name: p.Inline.Name, Data: p.Inline.Data}), p.Signature)
+	case p.File != nil && p.File.URI != "":
+		d.whole(provider.File(provider.Media{Type: p.File.Type, URL: p.File.URI}), p.Signature)
+	case p.Code != nil || p.CodeRan != nil || p.ToolCall != nil || p.ToolRan != nil:
+		c := p.ranByProvider()
+		c.Extra.Part.Opaque = &provider.Opaque{Provider: Name, Kind: kindPart, Data: compact(raw)}
+		d.whole(c, "")
+	case unknown(raw):
+		d.whole(provider.OpaquePart(provider.Opaque{Provider: Name, Kind: kindPart, Data: compact(raw)}), "")
+	case p.Signature != "":
+		d.whole(provider.OpaquePart(signature(p.Signature)), "")
+	}
+	return nil
+}
+
+// unknown reports whether a part holds something that this package has no name for.
+func unknown(raw json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return false
+	}
+	for name, value := range fields {
+		if name != "thought" && name != "thoughtSignature" && !isNull(value) {
+			return true
+		}
+	}
+	return false
+}
+
+func signature(data string) provider.Opaque {
+	return provider.Opaque{Provider: Name, Kind: kindSignature, Data: data}
+}
+
+// text yields a piece of text or of thoughts. A signature that comes with an empty text is for the text before it.
+func (d *decoder) text(p *part) {
+	kind := provider.KindText
+	if p.Thought {
+		kind = provider.KindReasoning
+	}
+	if *p.Text != "" {
+		d.emit(provider.Chunk{Kind: kind, Index: d.block, Text: *p.Text})
+		d.last = kind
+	}
+	if p.Signature == "" {
+		return
+	}
+	if d.last == kind {
+		d.emit(provider.Attach(signature(p.Signature)))
+	} else {
+		d.emit(provider.OpaquePart(signature(p.Signature)))
+	}
+	d.block++ // what follows is another part, which the signature isn't for
+	d.last = provider.KindNone
+}
+
+// whole yields a part that comes in one piece.
+func (d *decoder) whole(c provider.Chunk, sign string) {
+	d.emit(c)
+	if sign != "" {
+		d.emit(provider.Attach(signature(sign)))
+	}
+	d.last = provider.KindNone
+}
+
+// ranByProvider returns the chunk for what the provider ran itself.
+func (p *part) ranByProvider() provider.Chunk {
+	const code = "code_execution"
+	switch {
+	case p.Code != nil:
+		input, err := encode(map[string]string{"language": p.Code.Language, "code": p.Code.Code})
+		if err != nil {
+			input = nil // can't be: they are strings
+		}
+		return provider.ProviderCall(provider.ToolCall{ID: p.Code.ID, Name: code, Input: input})
+	case p.CodeRan != nil:
+		return provider.ProviderResult(provider.ToolResult{CallID: p.CodeRan.ID, Name: code, Error: p.CodeRan.Outcome != "OUTCOME_OK",
+			Parts: textParts(p.CodeRan.Output)})
+	case p.ToolCall != nil:
+		return provider.ProviderCall(provider.ToolCall{ID: p.ToolCall.ID, Name: p.ToolCall.Type, Input: input(p.ToolCall.Args)})
+	}
+	return provider.ProviderResult(provider.ToolResult{CallID: p.ToolRan.ID, Name: p.ToolRan.Type,
+		Parts: textParts(string(input(p.ToolRan.Response)))})
+}
+
+func input(raw json.RawMessage) json.RawMessage {
+	if isNull(raw) {
+		return nil
+	}
+	return json.RawMessage(compact(raw))
+}
+
+func textParts(text string) []provider.Part {
+	if text == "" {
+		return nil
+	}
+	return []provider.Part{provider.TextPart(text)}
+}
+
+// call decodes a call, or goes on with the one that is open.
+func (d *decoder) call(c *functionCall, sign string) error {
+	d.last = provider.KindNone
+	if c.Name != "" {
+		d.closeCall()
+		d.open = &openCall{index: d.calls}
+		d.calls++
+		d.emit(provider.ToolStart(d.open.index, c.ID, d.names.decode(c.Name)))
+	}
+	if d.open == nil {
+		if !isNull(c.Args) || len(c.Partial) > 0 {
+			return garbled("there are arguments without a call", nil)
+		}
+		if sign != "" {
+			d.emit(provider.OpaquePart(signature(sign)))
+		}
+		return nil
+	}
+	if !isNull(c.Args) {
+		d.open.args = compact(c.Args)
+	}
+	for i := range c.Partial {
+		if !d.open.root.add(&c.Partial[i]) {
+			return garbled("a piece of arguments has no place: "+c.Partial[i].Path, nil)
+		}
+	}
+	if sign != "" {
+		d.emit(provider.AttachTo(d.open.index, signature(sign)))
+	}
+	if !c.Continue {
+		d.closeCall()
+	}
+	return nil
+}
+
+func (d *decoder) closeCall() {
+	o := d.open
+	if o == nil {
+		return
+	}
+	d.open = nil
+	args := o.args
+	if o.root.fields != nil {
+		args = string(o.root.write(nil))
+	}
+	if args != "" {
+		d.emit(provider.ToolDelta(o.index, args))
+	}
+	d.emit(provider.ToolEnd(o.index))
+}
+
+// end completes the answer, if it is complete. whole says that the body tells so by its form.
+func (d *decoder) end(whole bool) error {
+	blocked := d.feedback.Reason != "" && d.finish == ""
+	switch {
+	case d.finish != "" || blocked || whole && d.candidate:
+	case whole:
+		return garbled("it holds no candidate", nil)
+	default:
+		return provider.ErrIncomplete
+	}
+	stop := stopReason(d.finish, d.calls > 0)
+	raw := d.finish
+	if blocked {
+		stop, raw = provider.StopFiltered, d.feedback.Reason
+	}
+	if d.open != nil && stop.RunsCalls() {
+		stop = provider.StopError // a call whose arguments aren't all there mustn't run
+	}
+	d.closeCall()
+	for _, s := range d.evidence.sources() {
+		d.emit(provider.Cite(s))
+	}
+	d.note(kindGrounding, compact(d.evidence.grounding))
+	if stop == provider.StopError || stop == provider.StopFiltered {
+		d.note(kindMessage, d.message)
+		d.note(kindFeedback, d.feedback.raw)
+	}
+	end := provider.End(stop, usageOf(d.usage))
+	end.Extra.StopRaw = raw
+	d.emit(end)
+	d.ended = !d.left
+	return nil
+}
+
+// note yields opaque data for the host, which isn't sent back.
+func (d *decoder) note(kind, data string) {
+	if data != "" {
+		d.emit(provider.OpaquePart(provider.Opaque{Provider: Name, Kind: kind, Data: data}))
+	}
+}
+
+// stopReason says what a finish reason means. Whatever isn't known is none of those that end an answer well.
+func stopReason(finish string, calls bool) provider.StopReason {
+	switch finish {
+	case "":
+		return provider.StopUnknown
+	case "STOP":
+		if calls {
+			return provider.StopToolCalls
+		}
+		return provider.StopDone
+	case "MAX_TOKENS":
+		return provider.StopLength
+	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR",
+		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
+		return provider.StopFiltered
+	}
+	return provider.StopError // MALFORMED_FUNCTION_CALL, UNEXPECTED_TOOL_CALL, TOO_MANY_TOOL_CALLS, NO_IMAGE, OTHER …
+}

@@ -1,0 +1,165 @@
+package gemini
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// An outPart is a part as it is sent.
+type outPart struct {
+	Text      *string         `json:"text,omitempty"`
+	Thought   bool            `json:"thought,omitempty"`
+	Call      *outCall        `json:"functionCall,omitempty"`
+	Result    *functionResult `json:"functionResponse,omitempty"`
+	Inline    *blob           `json:"inlineData,omitempty"`
+	File      *fileData       `json:"fileData,omitempty"`
+	Signature string          `json:"thoughtSignature,omitempty"`
+}
+
+type outCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type functionResult struct {
+	ID       string    `json:"id,omitempty"`
+	Name     string    `json:"name"`
+	Response response  `json:"response"`
+	Parts    []outPart `json:"parts,omitempty"` // media
+}
+
+// A response is what a function answered. It is always text: the API keeps numbers as floating point, which would change
+// the long ones in a JSON object.
+type response struct {
+	Output *string `json:"output,omitempty"`
+	Error  *string `json:"error,omitempty"`
+}
+
+// modelPart converts a part of the model's that is sent.
+func (c *conversation) modelPart(p *provider.Part) (any, error) {
+	if own(p) == kindPart && json.Valid([]byte(p.Opaque.Data)) {
+		return json.RawMessage(p.Opaque.Data), nil
+	}
+	var out outPart
+	if own(p) == kindSignature {
+		out.Signature = p.Opaque.Data
+	}
+	switch p.Kind {
+	case provider.PartToolCall:
+		return c.call(p.Call, out.Signature)
+	case provider.PartMedia:
+		media, err := mediaPart(p.Media)
+		media.Signature = out.Signature
+		return media, err
+	case provider.PartReasoning:
+		out.Thought = true
+	}
+	text := p.Text
+	out.Text = &text
+	return out, nil
+}
+
+// call converts a call, and opens it for its result.
+func (c *conversation) call(t *provider.ToolCall, sign string) (any, error) {
+	id := t.ProviderID
+	if id == "" {
+		id = t.ID // the API takes any, also for calls of its own that had none
+	}
+	name, err := c.names.encode(t.Name)
+	if err != nil {
+		return nil, err
+	}
+	args := json.RawMessage("{}") // of a call whose arguments were no JSON object, too: its result says what was wrong
+	var object map[string]json.RawMessage
+	if json.Unmarshal(t.Input, &object) == nil && object != nil {
+		args = t.Input
+	}
+	c.open = append(c.open, openResult{id: t.ID, sent: id, name: name})
+	return outPart{Call: &outCall{id, name, args}, Signature: sign}, nil
+}
+
+// result converts what a call returned, and returns the media that has to come behind.
+func (c *conversation) result(o *openResult) (part outPart, behind []any, err error) {
+	out := &functionResult{ID: o.sent, Name: o.name}
+	if o.result == nil {
+		text := "The call was not run, or its result is lost."
+		out.Response.Error = &text
+		return outPart{Result: out}, nil, nil
+	}
+	text := o.result.Text()
+	if o.result.Error {
+		out.Response.Error = &text
+	} else {
+		out.Response.Output = &text
+	}
+	for i := range o.result.Parts {
+		p := &o.result.Parts[i]
+		if p.Kind != provider.PartMedia || p.Media == nil {
+			continue
+		}
+		media, err := mediaPart(p.Media)
+		if err != nil {
+			return part, nil, err
+		}
+		if c.traits.has(levels) && media.Inline != nil {
+			out.Parts = append(out.Parts, media)
+			continue
+		}
+		if len(behind) == 0 {
+			whose := "Result of " + o.name + ":"
+			behind = append(behind, outPart{Text: &whose})
+		}
+		behind = append(behind, media)
+	}
+	return outPart{Result: out}, behind, nil
+}
+
+// user adds a part of the user's.
+func (c *conversation) user(parts []any, p *provider.Part) ([]any, error) {
+	switch {
+	case p.Kind == provider.PartText && p.Text != "":
+		return append(parts, outPart{Text: &p.Text}), nil
+	case p.Kind == provider.PartMedia && p.Media != nil:
+		media, err := mediaPart(p.Media)
+		return append(parts, media), err
+	case p.Kind == provider.PartToolResult && p.Result != nil: // its call isn't there
+		text := "Result of " + p.Result.Name + ": " + p.Result.Text()
+		parts = append(parts, outPart{Text: &text})
+		for i := range p.Result.Parts {
+			if q := &p.Result.Parts[i]; q.Kind == provider.PartMedia && q.Media != nil {
+				media, err := mediaPart(q.Media)
+				if err != nil {
+					return nil, err
+				}
+				parts = append(parts, media)
+			}
+		}
+	}
+	return parts, nil
+}
+
+// filesURL is what the names of uploaded files begin with.
+const filesURL = "https://generativelanguage.googleapis.com/v1beta/"
+
+// mediaPart converts media: by value, or by an address that the API opens itself.
+func mediaPart(m *provider.Media) (outPart, error) {
+	switch {
+	case m.FileID != "":
+		uri := m.FileID
+		if strings.HasPrefix(uri, "files/") {
+			uri = filesURL + uri
+		}
+		return outPart{File: &fileData{m.Type, uri}}, nil
+	case len(m.Data) > 0 && m.Type != "":
+		return outPart{Inline: &blob{Type: m.Type, Data: m.Data}}, nil
+	case m.URL != "":
+		return outPart{File: &fileData{m.Type, m.URL}}, nil
+	case len(m.Data) > 0:
+		return outPart{}, fault.Errorf(fault.Permanent, "gemini: the media %q has no Type, such as image/png", m.Name)
+	}
+	return outPart{}, fault.Errorf(fault.Permanent, "gemini: the media %q has neither Data nor URL nor FileID", m.Name)
+}

@@ -1,0 +1,206 @@
+package gemini
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A content is a message as it is sent.
+type content struct {
+	Role  string `json:"role,omitempty"` // user or model
+	Parts []any  `json:"parts"`          // outPart, or json.RawMessage for parts that go back as they came
+}
+
+// A conversation converts the messages of one request. The API demands that calls follow something of the user's, that the
+// results of all calls of a turn, and nothing else, come right behind it, and takes no call without a result.
+type conversation struct {
+	names  names
+	traits trait
+
+	out  []content
+	open []openResult // of the last turn of the model
+}
+
+// An openResult is a call that waits for its result.
+type openResult struct {
+	id     string // in the conversation
+	sent   string // as sent; may be empty
+	name   string // as sent
+	result *provider.ToolResult
+}
+
+// convert returns the contents.
+func (c *conversation) convert(messages []provider.Message) ([]content, error) {
+	var late []*provider.Part // what the user says beside results, which come first
+	flush := func() error {
+		parts, err := c.results()
+		if err != nil {
+			return err
+		}
+		for _, p := range late {
+			if parts, err = c.user(parts, p); err != nil {
+				return err
+			}
+		}
+		late = nil
+		c.add("user", parts)
+		return nil
+	}
+	for i := range messages {
+		m := &messages[i]
+		switch m.Role {
+		case provider.RoleAssistant:
+			if !c.says(m) {
+				continue
+			}
+			if err := flush(); err != nil {
+				return nil, err
+			}
+			if err := c.model(m); err != nil {
+				return nil, err
+			}
+		case provider.RoleUser, provider.RoleTool:
+			for j := range m.Parts {
+				if p := &m.Parts[j]; !c.answers(p) {
+					late = append(late, p)
+				}
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return nil, err
+	}
+	return c.out, nil
+}
+
+// add adds parts to the contents: to the last one, if it is of that role and neither is the results of calls.
+func (c *conversation) add(role string, parts []any) {
+	if len(parts) == 0 {
+		return
+	}
+	if n := len(c.out); n > 0 && c.out[n-1].Role == role && !isResult(c.out[n-1].Parts[0]) {
+		c.out[n-1].Parts = append(c.out[n-1].Parts, parts...)
+		return
+	}
+	c.out = append(c.out, content{role, parts})
+}
+
+func isResult(p any) bool {
+	out, ok := p.(outPart)
+	return ok && out.Result != nil
+}
+
+// answers reports whether a part is the result of an open call, and keeps it for that.
+func (c *conversation) answers(p *provider.Part) bool {
+	if p.Kind != provider.PartToolResult || p.Result == nil {
+		return false
+	}
+	match := func(byName bool) bool {
+		for i := range c.open {
+			o := &c.open[i]
+			if o.result == nil && o.id == p.Result.CallID && (!byName || o.name == encodeName(p.Result.Name)) {
+				o.result = p.Result
+				return true
+			}
+		}
+		return false
+	}
+	return match(true) || match(false) // calls without ids are told apart by name, those of one name by their order
+}
+
+// results adds the results of the open calls, in the order of these, and returns what belongs to them and comes behind.
+func (c *conversation) results() ([]any, error) {
+	var parts, behind []any
+	for i := range c.open {
+		part, media, err := c.result(&c.open[i])
+		if err != nil {
+			return nil, err
+		}
+		parts, behind = append(parts, part), append(behind, media...)
+	}
+	c.open = nil
+	if len(parts) > 0 {
+		c.out = append(c.out, content{"user", parts})
+	}
+	return behind, nil
+}
+
+// says reports whether anything of a message of the model's is sent.
+func (c *conversation) says(m *provider.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return sends(&p) })
+}
+
+// sends reports whether a part of the model's is sent.
+func sends(p *provider.Part) bool {
+	switch p.Kind {
+	case provider.PartText, provider.PartRefusal:
+		return p.Text != "" || own(p) == kindSignature
+	case provider.PartReasoning:
+		return own(p) == kindSignature
+	case provider.PartToolCall:
+		return p.Call != nil && p.Call.Name != ""
+	case provider.PartMedia:
+		if p.Media == nil {
+			return false
+		}
+		_, err := mediaPart(p.Media)
+		return err == nil // what a model made can't be put right by the caller
+	case provider.PartProviderCall, provider.PartProviderResult:
+		return own(p) == kindPart
+	case provider.PartOpaque:
+		return own(p) == kindPart || own(p) == kindSignature
+	}
+	return false
+}
+
+// own returns the kind of a part's opaque data if this provider made it, else "".
+func own(p *provider.Part) string {
+	if p.Opaque == nil || p.Opaque.Provider != Name {
+		return ""
+	}
+	return p.Opaque.Kind
+}
+
+// model adds a message of the model's.
+func (c *conversation) model(m *provider.Message) error {
+	if len(c.out) == 0 {
+		text := "(The conversation goes on.)"
+		c.out = append(c.out, content{"user", []any{outPart{Text: &text}}})
+	}
+	var parts []any
+	signed, first := false, -1
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if !sends(p) {
+			continue
+		}
+		part, err := c.modelPart(p)
+		if err != nil {
+			return err
+		}
+		signed = signed || own(p) != ""
+		if p.Kind == provider.PartToolCall && first < 0 {
+			first = len(parts)
+		}
+		parts = append(parts, part)
+	}
+	if first >= 0 && !signed && c.traits.has(levels) {
+		call := parts[first].(outPart) // of another model's: the API demands a signature, or this word in its place
+		call.Signature = "skip_thought_signature_validator"
+		parts[first] = call
+	}
+	c.add("model", parts)
+	return nil
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// resource returns the name of a model as the API has it.
+func resource(model string) string {
+	if strings.HasPrefix(model, "models/") || strings.HasPrefix(model, "tunedModels/") {
+		return model
+	}
+	return "models/" + model
+}

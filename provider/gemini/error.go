@@ -1,0 +1,203 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A status is a google.rpc.Status in JSON.
+type status struct {
+	Code    int      `json:"code"` // of HTTP
+	Message string   `json:"message"`
+	Status  string   `json:"status"` // such as RESOURCE_EXHAUSTED
+	Details []detail `json:"details"`
+}
+
+// A detail is one of several kinds, told apart by their fields.
+type detail struct {
+	Reason     string `json:"reason"`     // ErrorInfo
+	RetryDelay string `json:"retryDelay"` // RetryInfo
+	Violations []struct {
+		QuotaID    string `json:"quotaId"`
+		QuotaValue string `json:"quotaValue"`
+	} `json:"violations"` // QuotaFailure
+}
+
+// statusError is the error of an answer with a status that says failure.
+func statusError(res *http.Response, text []byte, model, key string) *provider.Error {
+	e, s := parseError(text)
+	e.Model, e.Status = model, res.StatusCode
+	if e.Message == "" {
+		e.Message = brief(string(text))
+	}
+	judge(e, s)
+	complete(e, res.Header, key)
+	return e
+}
+
+// errorIn is an error that the server reports inside an answer.
+func errorIn(data []byte) error {
+	e, s := parseError(data)
+	e.Status = http.StatusOK
+	if s.Code != 0 && e.Code == "" {
+		e.Code = strconv.Itoa(s.Code)
+	}
+	judge(e, s)
+	return e
+}
+
+// failure completes the error of an answer that broke off.
+func failure(err error, res *http.Response, model, key string) error {
+	var e *provider.Error
+	if errors.As(err, &e) {
+		e.Model = model
+		complete(e, res.Header, key)
+	}
+	return err
+}
+
+// parseError reads the forms in which the API and the gateways before it tell an error: an object, or an array of one.
+func parseError(data []byte) (*provider.Error, *status) {
+	e, s := &provider.Error{Provider: Name}, &status{}
+	data = bytes.TrimSpace(data)
+	var list []json.RawMessage
+	if json.Unmarshal(data, &list) == nil && len(list) > 0 {
+		data = list[0]
+	}
+	var body struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(data, &body) != nil || isNull(body.Error) {
+		return e, s
+	}
+	var text string
+	if json.Unmarshal(body.Error, &text) == nil {
+		s.Message = text
+	} else if err := json.Unmarshal(body.Error, s); err != nil && s.Message == "" {
+		s.Message = brief(string(body.Error)) // of a form that isn't known
+	}
+	e.Type, e.Message = s.Status, s.Message
+	for _, d := range s.Details {
+		if e.Code == "" {
+			e.Code = d.Reason
+		}
+	}
+	return e, s
+}
+
+// noQuota is what the message of a quota says that is 0: the model isn't to be had without paying.
+var noQuota = regexp.MustCompile(`\blimit: 0\b`)
+
+// judge sets class, advice and remedy.
+func judge(e *provider.Error, s *status) {
+	code := e.Status
+	if code < 400 {
+		code = s.Code
+	}
+	e.Class = classOf(code, e.Type)
+	daily, none := false, noQuota.MatchString(e.Message)
+	for _, d := range s.Details {
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
+			e.Wait = &wait
+		}
+		for _, v := range d.Violations {
+			daily = daily || strings.Contains(v.QuotaID, "PerDay")
+			none = none || v.QuotaValue == "0"
+		}
+	}
+	switch {
+	case e.Code == "API_KEY_INVALID" || strings.Contains(e.Message, "API key not valid") || strings.Contains(e.Message, "API key expired"):
+		e.Class, e.Remedy = fault.UserFixable, "the key is refused; "+remedy
+	case e.Class == fault.RateLimited && none:
+		e.Class, e.Wait = fault.UserFixable, nil
+		e.Remedy = "the project has no quota for this model; set up billing at https://aistudio.google.com/usage, or ask another model"
+	case e.Class == fault.RateLimited && daily:
+		wait := untilReset(time.Now())
+		if e.Wait == nil || *e.Wait < wait {
+			e.Wait = &wait
+		}
+	case e.Type == "FAILED_PRECONDITION" && (strings.Contains(e.Message, "billing") || strings.Contains(e.Message, "location")):
+		e.Class = fault.UserFixable
+		e.Remedy = "set up billing for the key's project at https://aistudio.google.com/usage; the free tier isn't available everywhere"
+	case code == http.StatusUnauthorized:
+		e.Remedy = "the key is missing or refused; " + remedy
+	case code == http.StatusForbidden:
+		e.Remedy = "the key may not do this: check what it is restricted to, that the Generative Language API is enabled in its project, " +
+			"and that it isn't blocked; or " + remedy
+	case code == http.StatusPaymentRequired:
+		e.Remedy = "set up billing for the key's project at https://aistudio.google.com/usage"
+	}
+}
+
+// complete adds what the headers say, and takes the key out of the message.
+func complete(e *provider.Error, h http.Header, key string) {
+	e.Message = redact(e.Message, key)
+	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
+		if id := h.Get(name); id != "" && e.RequestID == "" {
+			e.RequestID = id[:min(len(id), 128)]
+		}
+	}
+	if wait, ok := fault.ParseRetryAfter(h, time.Now()); ok && (e.Wait == nil || *e.Wait < wait) {
+		e.Wait = &wait
+	}
+}
+
+// classOf goes by the status of HTTP, and where there is none by the word.
+func classOf(code int, word string) fault.Class {
+	if word == "CANCELLED" {
+		return fault.Transient // nobody here has cancelled it
+	}
+	if code >= 400 {
+		return fault.FromStatus(code)
+	}
+	switch word {
+	case "RESOURCE_EXHAUSTED":
+		return fault.RateLimited
+	case "UNAVAILABLE", "INTERNAL", "UNKNOWN":
+		return fault.Degraded
+	case "DEADLINE_EXCEEDED", "ABORTED":
+		return fault.Transient
+	case "UNAUTHENTICATED", "PERMISSION_DENIED":
+		return fault.UserFixable
+	}
+	return fault.Permanent
+}
+
+// keyRefused reports an error that another key may end. The API answers 400 to a key that it doesn't know.
+func keyRefused(e *provider.Error) bool {
+	return e.Status == http.StatusUnauthorized || e.Class == fault.UserFixable && (e.Code == "API_KEY_INVALID" || strings.Contains(e.Message, "API key"))
+}
+
+// pacific is the zone in which the quotas of a day begin: at midnight, in winter's time all year round, which in summer is an
+// hour late and never early. See https://ai.google.dev/gemini-api/docs/rate-limits.
+var pacific = time.FixedZone("PST", -8*60*60)
+
+// untilReset returns how long it is until the quotas of a day are there again.
+func untilReset(now time.Time) time.Duration {
+	year, month, day := now.In(pacific).Date()
+	return time.Date(year, month, day+1, 0, 0, 0, 0, pacific).Sub(now)
+}
+
+// brief returns the beginning of a text that is no message.
+func brief(text string) string {
+	const most = 300
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if len(text) <= most {
+		return text
+	}
+	text = text[:most]
+	for !utf8.ValidString(text) {
+		text = text[:len(text)-1]
+	}
+	return text + "…"
+}

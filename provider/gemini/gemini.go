@@ -1,0 +1,165 @@
+package gemini
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream"
+)
+
+// Name is this provider's name: of [provider.Opaque] data, of errors, and the key of [provider.Request.Options].
+const Name = "gemini"
+
+// DefaultModel is asked where neither Config nor Request names one.
+const DefaultModel = "gemini-3.5-flash"
+
+// Config says which model to ask, and how to reach it. The zero Config asks [DefaultModel] at Google's own address with the
+// key from the environment. Printing a Config shows none of its secrets.
+type Config struct {
+	// Model is the model for requests that name none; empty: DefaultModel.
+	Model string
+
+	// APIKey is the key; empty: Key, else GOOGLE_API_KEY, else GEMINI_API_KEY, in the order of Google's own clients.
+	APIKey string
+	// Key, if APIKey is empty, is asked for the key before each call, and once more after the server refused it. It must be
+	// safe for concurrent use.
+	Key func(ctx context.Context) (string, error)
+
+	// BaseURL is the address before /v1beta/models; one that ends with a version (/v1, /v1alpha) is asked for that
+	// version. Empty: GOOGLE_GEMINI_BASE_URL, else Google's own.
+	BaseURL string
+	// HTTPClient sends the requests; nil: http.DefaultClient. A Timeout of its own cuts long answers.
+	HTTPClient *http.Client
+	// Header is sent with each request and wins over the headers that the adapter sets.
+	Header http.Header
+
+	// Models adds to what is known of models, and wins over it. A model is found by its ID.
+	Models []provider.ModelInfo
+}
+
+// A Model asks one model of the Gemini API. It is safe for concurrent use.
+type Model struct {
+	id     string
+	info   provider.ModelInfo
+	known  []provider.ModelInfo
+	client *genai.Client
+	cred   credential
+}
+
+var (
+	_ provider.Provider     = (*Model)(nil)
+	_ provider.Informer     = (*Model)(nil)
+	_ provider.TokenCounter = (*Model)(nil)
+)
+
+// New returns a Model. It makes no call.
+//
+// It returns an error that says what to do if there is no key: none in cfg, no cfg.Key and none in the environment. With a
+// base URL, or a header that authorises, a key isn't asked for: gateways and local servers may need none.
+func New(cfg Config) (*Model, error) {
+	m := &Model{id: cfg.Model, known: slices.Clone(cfg.Models)}
+	if m.id == "" {
+		m.id = DefaultModel
+	}
+	m.info = modelInfo(m.id, m.known)
+	base := cfg.BaseURL
+	if base == "" {
+		base = os.Getenv("GOOGLE_GEMINI_BASE_URL")
+	}
+	var err error
+	if m.cred, err = newCredential(&cfg, base != ""); err != nil {
+		return nil, err
+	}
+	options := genai.HTTPOptions{BaseURL: "https://generativelanguage.googleapis.com", APIVersion: "v1beta"}
+	if base != "" {
+		u, err := url.Parse(base)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, fault.NewFixable("gemini: BaseURL is no http or https address",
+				"set Config.BaseURL, or GOOGLE_GEMINI_BASE_URL, to an address such as https://generativelanguage.googleapis.com", nil)
+		}
+		if u.User != nil {
+			return nil, fault.NewFixable("gemini: BaseURL holds a user name", "send credentials in Config.Header instead", nil)
+		}
+		options.BaseURL, options.APIVersion = splitVersion(u)
+	}
+	m.client, err = genai.NewClient(context.Background(), &genai.ClientConfig{
+		Backend:     genai.BackendGeminiAPI,
+		APIKey:      placeholder,
+		HTTPClient:  &http.Client{Transport: newTap(&cfg)},
+		HTTPOptions: options,
+	})
+	if err != nil {
+		return nil, fault.Errorf(fault.Permanent, "gemini: the client can't be made: %w", err)
+	}
+	return m, nil
+}
+
+// splitVersion takes the version of the API off an address that names one.
+func splitVersion(u *url.URL) (base, version string) {
+	path := strings.TrimRight(u.Path, "/")
+	version = "v1beta"
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		switch last := path[i+1:]; last {
+		case "v1", "v1alpha", "v1beta":
+			path, version = path[:i], last
+		}
+	}
+	out := url.URL{Scheme: u.Scheme, Host: u.Host, Path: path + "/"}
+	return out.String(), version
+}
+
+// Info returns what is known of the model.
+func (m *Model) Info() provider.ModelInfo {
+	info := m.info
+	info.Inputs, info.Outputs = slices.Clone(info.Inputs), slices.Clone(info.Outputs)
+	if info.Prices != nil {
+		prices := *info.Prices
+		info.Prices = &prices
+	}
+	return info
+}
+
+// String returns the model's name.
+func (m Model) String() string { return Name + " " + m.id }
+
+// Format writes what String returns, whatever the verb.
+func (m Model) Format(f fmt.State, _ rune) { fmt.Fprint(f, m.String()) }
+
+// Stream asks the model. See [provider.Provider].
+func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return stream.Once(func(yield func(provider.Chunk, error) bool) {
+		if err := m.run(ctx, req, yield); err != nil {
+			if ctx.Err() != nil {
+				err = over(ctx)
+			}
+			yield(provider.Chunk{}, err)
+		}
+	})
+}
+
+// over is the error of a call whose context is done: the cause. One that doesn't say its class is none if somebody
+// cancelled, and transient if time ran out.
+func over(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	var classed interface{ Fault() fault.Class }
+	switch {
+	case errors.As(cause, &classed) || fault.Of(cause) != fault.Permanent:
+		return cause
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fault.Wrap(fault.None, cause)
+	}
+	return fault.Wrap(fault.Transient, cause)
+}

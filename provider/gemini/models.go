@@ -1,0 +1,142 @@
+package gemini
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// The prices were taken down on this day from what cites this page. Where a price is higher for prompts of more than 200,000
+// tokens it is the higher one, so that a budget isn't exceeded unseen; they are those for text.
+const (
+	priceDate   = "2026-07-04"
+	priceSource = "https://ai.google.dev/gemini-api/docs/pricing"
+)
+
+// A trait is something that not all models have.
+type trait uint8
+
+const (
+	budgets   trait = 1 << iota // thinking with a budget of tokens
+	levels                      // thinking with a level; answers of a schema beside tools; media in results; signatures demanded
+	always                      // thinking that can't be switched off
+	lite                        // budgets of at least 512 tokens
+	twoLevels                   // no level between low and high
+	images                      // makes images
+
+	otherwise = levels // models that aren't known are newer ones
+)
+
+func (t trait) has(other trait) bool { return t&other != 0 }
+
+// A family is a model under all of its names.
+type family struct {
+	id     string // without a version
+	name   string
+	window int
+	output int
+	traits trait
+	prices [3]float64 // dollars per million tokens: input, output, read from the cache; zero: unknown
+}
+
+const million = 1_048_576
+
+// families are the models that are known.
+var families = []family{
+	{"gemini-3.5-flash", "Gemini 3.5 Flash", million, 65_536, levels, [3]float64{1.5, 9, .15}},
+	{"gemini-3.1-pro", "Gemini 3.1 Pro", million, 65_536, levels | always, [3]float64{4, 18, .4}},
+	{"gemini-3.1-flash-lite", "Gemini 3.1 Flash-Lite", million, 65_536, levels, [3]float64{.25, 1.5, .025}},
+	{"gemini-3-pro-image", "Gemini 3 Pro Image", 65_536, 32_768, levels | always | images, [3]float64{}},
+	{"gemini-3-pro", "Gemini 3 Pro", million, 65_536, levels | always | twoLevels, [3]float64{4, 18, .4}},
+	{"gemini-3-flash", "Gemini 3 Flash", million, 65_536, levels, [3]float64{.5, 3, .05}},
+	{"gemini-2.5-pro", "Gemini 2.5 Pro", million, 65_536, budgets | always, [3]float64{2.5, 15, .25}},
+	{"gemini-2.5-flash", "Gemini 2.5 Flash", million, 65_536, budgets, [3]float64{.3, 2.5, .03}},
+	{"gemini-2.5-flash-lite", "Gemini 2.5 Flash-Lite", million, 65_536, budgets | lite, [3]float64{.1, .4, .01}},
+	{"gemini-2.5-flash-image", "Gemini 2.5 Flash Image", 32_768, 32_768, images, [3]float64{}},
+	{"gemini-2.0-flash", "Gemini 2.0 Flash", million, 8192, 0, [3]float64{.1, .4, .025}},
+	{"gemini-2.0-flash-lite", "Gemini 2.0 Flash-Lite", million, 8192, 0, [3]float64{.075, .3, .075}},
+	{"gemini-1.5-pro", "Gemini 1.5 Pro", 2 * million, 8192, 0, [3]float64{}},
+	{"gemini-1.5-flash", "Gemini 1.5 Flash", million, 8192, 0, [3]float64{}},
+	{"gemini-1.5-flash-8b", "Gemini 1.5 Flash-8B", million, 8192, 0, [3]float64{}},
+}
+
+// version is what may follow a family's name.
+var version = regexp.MustCompile(`^(-preview|-exp|-latest|-customtools)*(-\d{2}-\d{2}(-\d{4})?|-\d{2}-\d{4}|-\d{3})?(-thinking|-customtools)?$`)
+
+// familyOf finds a model under the names that Google and gateways give it.
+func familyOf(id string) *family {
+	id = id[strings.LastIndexByte(id, '/')+1:]
+	for i := range families {
+		if rest, ok := strings.CutPrefix(id, families[i].id); ok && version.MatchString(rest) {
+			return &families[i]
+		}
+	}
+	return nil
+}
+
+// older are models that aren't in the table and are none of the newer ones.
+var older = regexp.MustCompile(`^(gemini-(1|2)(\.|-)|gemma|learnlm)`)
+
+func traitsOf(id string) trait {
+	if f := familyOf(id); f != nil {
+		return f.traits
+	}
+	switch id = id[strings.LastIndexByte(id, '/')+1:]; {
+	case strings.HasPrefix(id, "gemini-2.5-"):
+		return budgets
+	case older.MatchString(id):
+		return 0
+	}
+	return otherwise
+}
+
+// modelInfo returns what is known of a model: what the host says, else the table, else its name.
+func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
+	if i := slices.IndexFunc(known, func(m provider.ModelInfo) bool { return m.ID == id }); i >= 0 {
+		info := known[i]
+		if info.Provider == "" {
+			info.Provider = Name
+		}
+		return info
+	}
+	f := familyOf(id)
+	if f == nil {
+		return provider.ModelInfo{Provider: Name, ID: id}
+	}
+	info := f.info()
+	info.ID = id
+	return info
+}
+
+func (f *family) info() provider.ModelInfo {
+	usd := func(dollars float64) provider.Money { return provider.Money(dollars*float64(provider.USD) + .5) }
+	info := provider.ModelInfo{
+		Provider:  Name,
+		ID:        f.id,
+		Name:      f.name,
+		Window:    f.window,
+		MaxOutput: f.output,
+		Inputs:    []string{"text", "image", "audio", "video", "document"},
+		Outputs:   []string{"text"},
+		Reasoning: f.traits.has(budgets | levels),
+	}
+	if f.traits.has(images) {
+		info.Inputs, info.Outputs = []string{"text", "image"}, []string{"text", "image"}
+	}
+	if f.prices != [3]float64{} {
+		info.Prices = &provider.Prices{Input: usd(f.prices[0]), Output: usd(f.prices[1]), CacheRead: usd(f.prices[2]), CacheWrite: usd(f.prices[0]),
+			Date: priceDate, Source: priceSource}
+	}
+	return info
+}
+
+// Models returns what is known of the common models, for hosts that let people choose one.
+func Models() []provider.ModelInfo {
+	infos := make([]provider.ModelInfo, len(families))
+	for i := range families {
+		infos[i] = families[i].info()
+	}
+	return infos
+}

@@ -1,0 +1,171 @@
+package gemini
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// A partialArg is a piece of the arguments of a call: a value, or a piece of a text, at one place in them.
+type partialArg struct {
+	Path   string          `json:"jsonPath"`
+	String *string         `json:"stringValue"`
+	Number json.RawMessage `json:"numberValue"`
+	Bool   *bool           `json:"boolValue"`
+	Null   json.RawMessage `json:"nullValue"`
+}
+
+// deepest is how deep arguments may be nested.
+const deepest = 128
+
+// A node is a value in arguments that are being put together. Its zero value is one that nothing is known of yet.
+type node struct {
+	keys   []string // of fields, in the order in which they came
+	fields map[string]*node
+	items  []*node
+	text   *strings.Builder
+	raw    json.RawMessage // a number, true, false or null
+}
+
+// add puts a piece into its place. It returns false if it doesn't fit there.
+func (n *node) add(p *partialArg) bool {
+	path, ok := strings.CutPrefix(p.Path, "$")
+	for depth := 0; ok && path != ""; depth++ {
+		if depth == deepest || n.text != nil || n.raw != nil {
+			return false
+		}
+		var step string
+		var index int
+		step, index, path, ok = nextStep(path)
+		switch {
+		case !ok:
+		case index >= 0:
+			n, ok = n.item(index)
+		default:
+			n, ok = n.field(step)
+		}
+	}
+	return ok && n.set(p)
+}
+
+// nextStep takes the first step off a path: .name, ['name'] or [0]. The index is -1 for a name.
+func nextStep(path string) (name string, index int, rest string, ok bool) {
+	if after, dotted := strings.CutPrefix(path, "."); dotted {
+		end := strings.IndexAny(after, ".[")
+		if end < 0 {
+			end = len(after)
+		}
+		return after[:end], -1, after[end:], end > 0
+	}
+	if len(path) > 3 && path[0] == '[' && (path[1] == '\'' || path[1] == '"') {
+		quote := path[1]
+		var b strings.Builder
+		for i := 2; i < len(path); i++ {
+			switch c := path[i]; {
+			case c == '\\' && i+1 < len(path):
+				i++
+				b.WriteByte(path[i])
+			case c == quote:
+				rest, ok = strings.CutPrefix(path[i+1:], "]")
+				return b.String(), -1, rest, ok
+			default:
+				b.WriteByte(c)
+			}
+		}
+		return "", 0, "", false
+	}
+	number, rest, ok := strings.Cut(strings.TrimPrefix(path, "["), "]")
+	index, err := strconv.Atoi(number)
+	return "", index, rest, ok && path[0] == '[' && err == nil && index >= 0
+}
+
+func (n *node) field(name string) (*node, bool) {
+	if n.items != nil {
+		return nil, false
+	}
+	if n.fields == nil {
+		n.fields = map[string]*node{}
+	}
+	child := n.fields[name]
+	if child == nil {
+		child = &node{}
+		n.fields[name] = child
+		n.keys = append(n.keys, name)
+	}
+	return child, true
+}
+
+// item returns an item of a list. The next behind the last is made; lists are written in order.
+func (n *node) item(index int) (*node, bool) {
+	if n.fields != nil || index > len(n.items) {
+		return nil, false
+	}
+	if index == len(n.items) {
+		n.items = append(n.items, &node{})
+	}
+	return n.items[index], true
+}
+
+func (n *node) set(p *partialArg) bool {
+	if n.fields != nil || n.items != nil {
+		return false
+	}
+	switch {
+	case p.String != nil:
+		if n.raw != nil {
+			return false
+		}
+		if n.text == nil {
+			n.text = new(strings.Builder)
+		}
+		n.text.WriteString(*p.String)
+		return true
+	case n.text != nil:
+		return false
+	case !isNull(p.Number):
+		n.raw = append(json.RawMessage(nil), p.Number...)
+	case p.Bool != nil:
+		n.raw = json.RawMessage(strconv.FormatBool(*p.Bool))
+	case p.Null != nil:
+		n.raw = json.RawMessage("null")
+	}
+	return true // a piece without a value only says that one will come
+}
+
+// write appends the value as JSON.
+func (n *node) write(b []byte) []byte {
+	switch {
+	case n.text != nil:
+		return appendString(b, n.text.String())
+	case n.raw != nil:
+		return append(b, n.raw...)
+	case n.items != nil:
+		b = append(b, '[')
+		for i, item := range n.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = item.write(b)
+		}
+		return append(b, ']')
+	case n.fields != nil:
+		b = append(b, '{')
+		for i, key := range n.keys {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendString(b, key), ':')
+			b = n.fields[key].write(b)
+		}
+		return append(b, '}')
+	}
+	return append(b, "null"...)
+}
+
+func appendString(b []byte, s string) []byte {
+	text, err := encode(s)
+	if err != nil {
+		return append(b, `""`...) // can't be: it is a string
+	}
+	return append(b, text...)
+}

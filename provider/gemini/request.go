@@ -1,0 +1,173 @@
+package gemini
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A prepared is a request as it is sent, and what reading its answer needs.
+type prepared struct {
+	model string
+	names names
+	body  map[string]json.RawMessage
+}
+
+// A body is what is sent. The order of its fields, and of all that is in them, is always the same.
+type body struct {
+	System     *content    `json:"systemInstruction,omitempty"`
+	Contents   []content   `json:"contents"`
+	Tools      []tools     `json:"tools,omitempty"`
+	ToolConfig *toolConfig `json:"toolConfig,omitempty"`
+	Config     *generation `json:"generationConfig,omitempty"`
+}
+
+type tools struct {
+	Functions []function `json:"functionDeclarations"`
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
+}
+
+type toolConfig struct {
+	Calling calling `json:"functionCallingConfig"`
+}
+
+type calling struct {
+	Mode    string   `json:"mode"`
+	Allowed []string `json:"allowedFunctionNames,omitempty"`
+}
+
+type generation struct {
+	Temperature      *float64        `json:"temperature,omitempty"`
+	TopP             *float64        `json:"topP,omitempty"`
+	TopK             *int            `json:"topK,omitempty"`
+	Seed             *int32          `json:"seed,omitempty"`
+	PresencePenalty  *float64        `json:"presencePenalty,omitempty"`
+	FrequencyPenalty *float64        `json:"frequencyPenalty,omitempty"`
+	MaxOutput        int             `json:"maxOutputTokens,omitempty"`
+	Stop             []string        `json:"stopSequences,omitempty"`
+	Type             string          `json:"responseMimeType,omitempty"`
+	Schema           json.RawMessage `json:"responseJsonSchema,omitempty"`
+	Thinking         *thinking       `json:"thinkingConfig,omitempty"`
+}
+
+// prepare makes the body of a call.
+func (m *Model) prepare(req *provider.Request) (*prepared, error) {
+	p := &prepared{model: req.Model, names: names{}}
+	if p.model == "" {
+		p.model = m.id
+	}
+	t := traitsOf(p.model)
+	b := &body{}
+	if err := b.addTools(req, p.names); err != nil {
+		return nil, err
+	}
+	c := &conversation{names: p.names, traits: t}
+	var err error
+	if b.Contents, err = c.convert(req.Messages); err != nil {
+		return nil, err
+	}
+	if len(b.Contents) == 0 {
+		return nil, fault.New(fault.Permanent, "gemini: the request has no message with anything in it")
+	}
+	b.addSystem(req, t)
+	b.addConfig(req, t)
+	text, err := encode(b)
+	if err == nil {
+		err = json.Unmarshal(text, &p.body)
+	}
+	if err == nil {
+		err = mergeOptions(p.body, req.Options[Name])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (b *body) addTools(req *provider.Request, n names) error {
+	var functions []function
+	for i := range req.Tools {
+		t := &req.Tools[i]
+		name, err := n.encode(t.Name)
+		if err != nil {
+			return err
+		}
+		f := function{Name: name, Description: t.Description}
+		if !isNull(t.Schema) {
+			f.Schema = t.Schema
+		}
+		functions = append(functions, f)
+	}
+	if len(functions) == 0 {
+		return nil
+	}
+	b.Tools = []tools{{functions}}
+	switch req.Choice.Mode {
+	case provider.ChooseAuto:
+	case provider.ChooseNone:
+		b.ToolConfig = &toolConfig{calling{Mode: "NONE"}}
+	case provider.ChooseRequired:
+		b.ToolConfig = &toolConfig{calling{Mode: "ANY"}}
+	case provider.ChooseTool:
+		name, err := n.encode(req.Choice.Tool)
+		if err != nil {
+			return err
+		}
+		b.ToolConfig = &toolConfig{calling{Mode: "ANY", Allowed: []string{name}}}
+	default:
+		return fault.Errorf(fault.Permanent, "gemini: the choice of tools %q is unknown", req.Choice.Mode)
+	}
+	return nil
+}
+
+// asText reports whether the model must be told the schema of its answer in the system text: the older ones refuse to be held
+// to one beside tools.
+func asText(req *provider.Request, t trait) bool { return len(req.Tools) > 0 && !t.has(levels) }
+
+// addSystem sets the instructions.
+func (b *body) addSystem(req *provider.Request, t trait) {
+	text := req.System
+	if req.Output != nil && !isNull(req.Output.Schema) && asText(req, t) {
+		if text != "" {
+			text += "\n\n"
+		}
+		text += "When you give your answer, give it as one JSON value that is valid for this JSON Schema, and nothing else, no code fence either:\n" +
+			string(req.Output.Schema)
+	}
+	if !blank(text) {
+		b.System = &content{Parts: []any{outPart{Text: &text}}}
+	}
+}
+
+// addConfig sets how the model writes, and in what form.
+func (b *body) addConfig(req *provider.Request, t trait) {
+	g := generation{MaxOutput: max(req.MaxOutput, 0), Thinking: thinkingOf(req.Reasoning, t)}
+	set := g.MaxOutput > 0 || g.Thinking != nil
+	if s := req.Sampling; s != nil {
+		g.Temperature, g.TopP, g.TopK = s.Temperature, s.TopP, s.TopK
+		g.PresencePenalty, g.FrequencyPenalty = s.PresencePenalty, s.FrequencyPenalty
+		for _, stop := range s.Stop {
+			if stop != "" && !slices.Contains(g.Stop, stop) {
+				g.Stop = append(g.Stop, stop)
+			}
+		}
+		if s.Seed != nil {
+			seed := int32(*s.Seed) // the API takes 32 bits
+			g.Seed = &seed
+		}
+		set = true
+	}
+	if req.Output != nil && !isNull(req.Output.Schema) && !asText(req, t) {
+		g.Type, g.Schema, set = "application/json", req.Output.Schema, true
+	}
+	if set {
+		b.Config = &g
+	}
+}

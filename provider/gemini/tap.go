@@ -1,0 +1,117 @@
+package gemini
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// placeholder stands for the key in the SDK, which has one for all calls; the tap puts the real one in its place.
+const placeholder = "-"
+
+// A tap is the transport of the SDK's client. It sends the requests that the SDK has built, and keeps the answers for this
+// package: the SDK sees an empty one. Its own decoder would drop the parts and the reasons that it doesn't know, the frames
+// that aren't server-sent events and the headers of errors, and reads calls that come in pieces as several.
+type tap struct {
+	client http.Client
+	header http.Header
+}
+
+func newTap(cfg *Config) *tap {
+	t := &tap{client: *http.DefaultClient, header: cfg.Header.Clone()}
+	if cfg.HTTPClient != nil {
+		t.client = *cfg.HTTPClient
+	}
+	// A redirect to another host would get the key: net/http takes away the headers that it knows, and this one it doesn't.
+	next := t.client.CheckRedirect
+	t.client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		switch {
+		case req.URL.Host != via[0].URL.Host || len(via) >= mostRedirects:
+			return http.ErrUseLastResponse
+		case next != nil:
+			return next(req, via)
+		}
+		return nil
+	}
+	return t
+}
+
+// mostRedirects is what net/http follows by itself.
+const mostRedirects = 10
+
+// A drawn is what the tap got for one request. It is in the context of the request.
+type drawn struct {
+	key string
+	res *http.Response
+	err error
+}
+
+type drawnKey struct{}
+
+// RoundTrip sends a request that draw makes, and keeps its answer, whose body is draw's caller's to close.
+func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
+	d, ok := req.Context().Value(drawnKey{}).(*drawn)
+	if !ok || d.res != nil {
+		return nil, http.ErrNotSupported // not a request of this package's
+	}
+	out := req.Clone(req.Context())
+	out.Header.Set("Accept", "text/event-stream, application/json")
+	out.Header.Del(keyHeader)
+	if d.key != "" {
+		out.Header.Set(keyHeader, d.key)
+	}
+	for name, values := range t.header {
+		out.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if d.res, d.err = t.client.Do(out); d.err != nil {
+		return nil, d.err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		Header: http.Header{}, Body: io.NopCloser(strings.NewReader(""))}, nil
+}
+
+// A method is one of the SDK's that make a request.
+type method func(ctx context.Context, c *genai.Client, model string, options *genai.HTTPOptions) error
+
+func streamContent(ctx context.Context, c *genai.Client, model string, options *genai.HTTPOptions) error {
+	once := false // the SDK would ask again for an answer that it finds empty
+	for _, err := range c.Models.GenerateContentStream(ctx, model, nil,
+		&genai.GenerateContentConfig{HTTPOptions: options, AutomaticContinuation: &once}) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func countTokens(ctx context.Context, c *genai.Client, model string, options *genai.HTTPOptions) error {
+	_, err := c.Models.CountTokens(ctx, model, nil, &genai.CountTokensConfig{HTTPOptions: options})
+	return err
+}
+
+// draw makes one request through the SDK, with this body in place of the SDK's own.
+func (m *Model) draw(ctx context.Context, call method, p *prepared, key string) (*http.Response, error) {
+	d := &drawn{key: key}
+	err := call(context.WithValue(ctx, drawnKey{}, d), m.client, p.model, &genai.HTTPOptions{
+		ExtrasRequestProvider: func(map[string]any) map[string]any { return loose(p.body) },
+	})
+	if d.res != nil {
+		return d.res, nil
+	}
+	if d.err != nil {
+		err = d.err
+	}
+	return nil, err
+}
+
+func loose(body map[string]json.RawMessage) map[string]any {
+	out := make(map[string]any, len(body))
+	for key, value := range body {
+		out[key] = value
+	}
+	return out
+}

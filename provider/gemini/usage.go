@@ -1,0 +1,46 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// figures are the counts of an answer so far. The last ones sent are those of the whole answer.
+type figures struct {
+	Prompt     int64 `json:"promptTokenCount"` // with what was read from a cache
+	ToolPrompt int64 `json:"toolUsePromptTokenCount"`
+	Cached     int64 `json:"cachedContentTokenCount"`
+	Candidates int64 `json:"candidatesTokenCount"` // without thoughts
+	Thoughts   int64 `json:"thoughtsTokenCount"`
+}
+
+// figure is in the name of each of them. The first objects of an answer may hold only other things.
+var figure = []byte(`TokenCount"`)
+
+// usageOf reads the figures. What isn't said is 0.
+func usageOf(raw json.RawMessage) provider.Usage {
+	var f figures
+	if json.Unmarshal(raw, &f) != nil {
+		return provider.Usage{Raw: compact(raw)}
+	}
+	f.Prompt, f.ToolPrompt, f.Cached = max(f.Prompt, 0), max(f.ToolPrompt, 0), max(f.Cached, 0)
+	f.Candidates, f.Thoughts = max(f.Candidates, 0), max(f.Thoughts, 0)
+	return provider.Usage{
+		Input:     f.Prompt + f.ToolPrompt,
+		Output:    f.Candidates + f.Thoughts,
+		CacheRead: min(f.Cached, f.Prompt+f.ToolPrompt),
+		Reasoning: f.Thoughts,
+		Raw:       compact(raw),
+	}
+}
+
+// compact returns JSON without blanks, as text that nothing changes any more.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return ""
+	}
+	return string(bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
+}

@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/stream"
+)
+
+// Conformance holds an adapter to the strict conformance suite, with exchange 0 of c as the answer to every call, which
+// must be a complete one.
+func Conformance(t *testing.T, fresh New, c *Case) {
+	t.Helper()
+	server := providertest.Replay(t, c.Take(0, 1), providertest.SplitRandom(1), providertest.Loop())
+	providertest.Conformance(t, func() provider.Provider { return fresh(t, server.URL, server.Client(), c) }, providertest.Strict())
+	gone(t, server)
+}
+
+// Past tells where the end of an answer begins for [EveryCut]: with the last place in the body where the text stands. From
+// the end of that line on, or of the event that it belongs to, a decoder may have seen that the answer is complete; before
+// that place it can't have.
+func Past(text string) func(body []byte) (from int) {
+	return func(body []byte) int { return bytes.LastIndex(body, []byte(text)) }
+}
+
+// EveryCut serves exchange 0 of c, a stream that is complete, cut at each of its bytes: once with the connection dropped, once
+// ended as if that were all. What is cut before the place that past returns must end in an error that isn't a
+// cancellation, with what came before it kept in order; the whole must end without one. A cut in between, within the end of the answer,
+// may be either. Nothing may panic, and no call may leave its connection in use.
+func EveryCut(t *testing.T, fresh New, c *Case, past func(body []byte) int) {
+	t.Helper()
+	body, err := c.Exchanges[0].Response.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := past(body)
+	if from <= 0 || from >= len(body) {
+		t.Fatalf("wire: the end of the answer doesn't begin within the body: %d of %d bytes", from, len(body))
+	}
+	cfg := Config{New: fresh}
+	whole, _ := cfg.call(t, c.Only(0), question())
+	if whole.Err != nil {
+		t.Fatalf("wire: the whole stream is an error: %v", whole.Err)
+	}
+	for at := range len(body) {
+		for name, cut := range map[string]providertest.ReplayOption{"dropped": providertest.CutAt(at), "ended": providertest.EndAt(at)} {
+			o := cfg.cut(t, c, cut)
+			switch {
+			case o == nil:
+				t.Fatalf("wire: %s after %d bytes: the call didn't let go of its connection", name, at)
+			case o.Err == nil && at < from:
+				t.Errorf("wire: %s after %d bytes of %d: no error", name, at, len(body))
+			case o.Err == nil && o.Response.Text() != whole.Response.Text():
+				t.Errorf("wire: %s after %d bytes of %d: no error, and the text %q", name, at, len(body), o.Response.Text())
+			case o.Err != nil && provider.Canceled(o.Err):
+				t.Errorf("wire: %s after %d bytes of %d: an error that says nobody is at fault: %v", name, at, len(body), o.Err)
+			case !bytes.HasPrefix([]byte(whole.Response.Text()), []byte(o.Response.Text())):
+				t.Errorf("wire: %s after %d bytes of %d: the text %q is no beginning of the whole", name, at, len(body), o.Response.Text())
+			}
+			if t.Failed() {
+				return // the others say the same
+			}
+		}
+	}
+}
+
+// cut makes a call, and returns nil if it doesn't let go of its connection.
+func (cfg *Config) cut(t *testing.T, c *Case, opt providertest.ReplayOption) *Outcome {
+	t.Helper()
+	server, err := providertest.NewReplayer(c.Take(0, 1), opt, providertest.Loop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	res, err := provider.Generate(ctx, cfg.New(t, server.URL, server.Client(), c), question())
+	if server.Wait(ctx) != nil {
+		return nil
+	}
+	return &Outcome{Response: res, Err: err, Requests: len(server.Requests())}
+}
+
+var errEnough = errors.New("enough")
+
+// Hanging serves exchange 0 of c by a server that falls silent: before the first byte of the body, in its middle, and after
+// three quarters of it. A call of it must end by its context, with an error of class none that gives the context's cause, and by
+// [stream.Idle], with a *[stream.TimeoutError]; and its connection with it.
+func Hanging(t *testing.T, fresh New, c *Case) {
+	t.Helper()
+	body, err := c.Exchanges[0].Response.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int{0, len(body) / 2, len(body) * 3 / 4} {
+		server := providertest.Replay(t, c.Take(0, 1), providertest.HangAt(at), providertest.Loop())
+		p := fresh(t, server.URL, server.Client(), c)
+
+		ctx, cancel := context.WithCancelCause(t.Context())
+		timer := time.AfterFunc(30*time.Millisecond, func() { cancel(errEnough) })
+		_, err := provider.Generate(ctx, p, question())
+		timer.Stop()
+		cancel(nil)
+		if !errors.Is(err, errEnough) || !provider.Canceled(err) {
+			t.Errorf("wire: silent after %d bytes of %d, cancelled: got the error %v, which isn't the context's cause of class none", at, len(body), err)
+		}
+		gone(t, server)
+
+		_, err = stream.Collect(stream.Idle(t.Context(), 30*time.Millisecond, func(ctx context.Context) stream.Seq { return p.Stream(ctx, question()) }))
+		var late *stream.TimeoutError
+		if !errors.As(err, &late) {
+			t.Errorf("wire: silent after %d bytes of %d, idle: got the error %v, not a timeout", at, len(body), err)
+		}
+		gone(t, server)
+	}
+}
+
+// gone fails the test if a call still holds its connection.
+func gone(t *testing.T, server *providertest.Replayer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := server.Wait(ctx); err != nil {
+		t.Errorf("wire: a call that has ended holds its connection: %v", err)
+	}
+}

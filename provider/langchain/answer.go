@@ -1,0 +1,137 @@
+package langchain
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// An answer is what a langchaingo model returned, put together. No request asks for several candidates, so where there are several
+// choices they are the blocks of one answer.
+type answer struct {
+	text, reasoning string
+	calls           []provider.ToolCall
+	stopRaw         string
+	figures         map[string]any
+}
+
+func (c *call) gather(res *llms.ContentResponse) *answer {
+	a := &answer{}
+	if res == nil {
+		return a
+	}
+	var text, reasoning strings.Builder
+	for _, choice := range res.Choices {
+		if choice == nil {
+			continue
+		}
+		text.WriteString(choice.Content)
+		reasoning.WriteString(thoughts(choice))
+		a.addCalls(choice, c.names)
+		if choice.StopReason != "" {
+			a.stopRaw = choice.StopReason
+		}
+		if a.figures == nil && hasFigures(choice.GenerationInfo) {
+			a.figures = choice.GenerationInfo // each block repeats those of the answer
+		}
+	}
+	a.text, a.reasoning = text.String(), reasoning.String()
+	return a
+}
+
+// thoughts returns the reasoning of a choice. Some models give it in the text as well, as part of the answer; there it stays.
+func thoughts(choice *llms.ContentChoice) string {
+	if choice.ReasoningContent != "" {
+		return choice.ReasoningContent
+	}
+	text, _ := choice.GenerationInfo["ThinkingContent"].(string)
+	if text != "" && strings.Contains(choice.Content, text) {
+		return ""
+	}
+	return text
+}
+
+func (a *answer) addCalls(choice *llms.ContentChoice, n names) {
+	for _, tc := range choice.ToolCalls {
+		if tc.FunctionCall != nil {
+			a.calls = append(a.calls, provider.ToolCall{ID: tc.ID, Name: n.decode(tc.FunctionCall.Name), Invalid: tc.FunctionCall.Arguments})
+		}
+	}
+	if f := choice.FuncCall; f != nil && len(choice.ToolCalls) == 0 {
+		a.calls = append(a.calls, provider.ToolCall{Name: n.decode(f.Name), Invalid: f.Arguments})
+	}
+}
+
+// rest returns the chunks of what wasn't shown yet.
+func (a *answer) rest(text, reasoning int) []provider.Chunk {
+	var out []provider.Chunk
+	if s := a.reasoning[reasoning:]; s != "" {
+		out = append(out, provider.Reasoning(s))
+	}
+	if s := a.text[text:]; s != "" {
+		out = append(out, provider.Text(s))
+	}
+	for i, c := range a.calls {
+		out = append(out, provider.ToolStart(i, c.ID, c.Name))
+		if c.Invalid != "" {
+			out = append(out, provider.ToolDelta(i, c.Invalid))
+		}
+		out = append(out, provider.ToolEnd(i))
+	}
+	return out
+}
+
+// cut reports whether the answer is known to have been cut. Stated says that the model gives a reason for every end.
+func (a *answer) cut(stated bool) bool {
+	if a.stopRaw != "" {
+		return false
+	}
+	if stated || a.text == "" && a.reasoning == "" && len(a.calls) == 0 {
+		return true
+	}
+	for _, c := range a.calls {
+		if strings.TrimSpace(c.Invalid) != "" && !json.Valid([]byte(c.Invalid)) {
+			return true
+		}
+	}
+	return false
+}
+
+// stops are the reasons that models give, without upper case, blanks and what holds words together.
+var stops = map[string]provider.StopReason{
+	"stop": provider.StopDone, "endturn": provider.StopDone, "stopsequence": provider.StopDone, "eos": provider.StopDone,
+	"eostoken": provider.StopDone, "complete": provider.StopDone, "completed": provider.StopDone, "finish": provider.StopDone,
+	"finished": provider.StopDone, "done": provider.StopDone, "endoftext": provider.StopDone, "normal": provider.StopDone,
+
+	"length": provider.StopLength, "maxtokens": provider.StopLength, "maxlength": provider.StopLength, "modellength": provider.StopLength,
+	"modelcontextwindowexceeded": provider.StopLength, "maxoutputtokens": provider.StopLength,
+
+	"toolcalls": provider.StopToolCalls, "tooluse": provider.StopToolCalls, "toolcall": provider.StopToolCalls,
+	"functioncall": provider.StopToolCalls,
+
+	"contentfilter": provider.StopFiltered, "contentfiltered": provider.StopFiltered, "refusal": provider.StopFiltered,
+	"safety": provider.StopFiltered, "recitation": provider.StopFiltered, "blocklist": provider.StopFiltered,
+	"prohibitedcontent": provider.StopFiltered, "spii": provider.StopFiltered, "guardrailintervened": provider.StopFiltered,
+
+	"pauseturn": provider.StopPaused,
+
+	"error": provider.StopError, "malformedfunctioncall": provider.StopError,
+}
+
+var plainWord = strings.NewReplacer("_", "", "-", "", " ", "", ".", "", "<|", "", "|>", "")
+
+// stop returns why the answer ended. A model that ended its turn with calls waits for their results, whatever it calls that.
+func (a *answer) stop() provider.StopReason {
+	word := plainWord.Replace(strings.ToLower(a.stopRaw))
+	stop, ok := stops[strings.TrimPrefix(word, "finishreason")]
+	switch {
+	case !ok && len(a.calls) > 0 && a.stopRaw == "", stop == provider.StopDone && len(a.calls) > 0:
+		return provider.StopToolCalls
+	case !ok:
+		return provider.StopUnknown
+	}
+	return stop
+}

@@ -1,0 +1,224 @@
+package langchain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream"
+)
+
+var errLeft = errors.New("langchain: the consumer has left")
+
+// A call is one call of a langchaingo model. All but produce runs in the consumer's goroutine.
+type call struct {
+	p       *Provider
+	ctx     context.Context
+	yield   func(provider.Chunk, error) bool
+	model   string
+	names   names
+	input   int // bytes of the request, for an estimate
+	tools   bool
+	begun   bool
+	text    strings.Builder // shown since the last Start
+	thought strings.Builder
+}
+
+// A piece is what a model has streamed.
+type piece struct{ text, reasoning string }
+
+// An outcome is what came of a model's call.
+type outcome struct {
+	res *llms.ContentResponse
+	err error
+}
+
+// stream makes a call. It returns the error to be yielded, or errLeft.
+func (p *Provider) stream(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) error {
+	if req == nil {
+		return provider.ErrNilRequest
+	}
+	if ctx.Err() != nil {
+		return ended(ctx)
+	}
+	b, err := p.build(req)
+	if err != nil {
+		return err
+	}
+	c := &call{p: p, ctx: ctx, yield: yield, model: b.model, names: b.names, input: b.size, tools: len(req.Tools) > 0}
+	o, err := c.run(b, !p.cfg.Whole && !req.NoRestart)
+	switch {
+	case ctx.Err() != nil && !errors.Is(err, errLeft):
+		return ended(ctx)
+	case err != nil:
+		return err
+	case o.err != nil:
+		return c.p.failure(o.err)
+	}
+	return c.finish(o.res)
+}
+
+// run has the model answer, and passes on what it streams. The model has returned when run does.
+func (c *call) run(b *built, streaming bool) (outcome, error) {
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	pieces, done := make(chan piece), make(chan outcome, 1)
+	returned := false
+	defer func() {
+		cancel(nil)
+		if !returned { // the consumer's loop body panicked
+			<-done
+		}
+	}()
+	options := b.options
+	if streaming {
+		options = append(options,
+			llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error { return hand(ctx, pieces, piece{text: string(chunk)}) }),
+			llms.WithStreamingReasoningFunc(func(_ context.Context, reasoning, _ []byte) error {
+				return hand(ctx, pieces, piece{reasoning: string(reasoning)})
+			}))
+	}
+	go c.p.produce(ctx, b.messages, options, done)
+	var left error
+	for {
+		select {
+		case s := <-pieces:
+			if left == nil {
+				if left = c.show(s); left != nil {
+					cancel(left)
+				}
+			}
+		case o := <-done:
+			returned = true
+			return o, left
+		}
+	}
+}
+
+// hand gives a piece to the consumer, unless the call is over.
+func hand(ctx context.Context, to chan<- piece, s piece) error {
+	if s == (piece{}) {
+		return nil
+	}
+	select {
+	case to <- s:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// produce runs the model. What it panics with is an error.
+func (p *Provider) produce(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption, done chan<- outcome) {
+	o := outcome{err: errors.New("langchain: the model ended its goroutine")} // by runtime.Goexit, unless this is replaced
+	defer func() {
+		if v := recover(); v != nil {
+			o = outcome{err: stream.NewPanicError("the langchaingo model", v)}
+		}
+		done <- o
+	}()
+	o.res, o.err = p.llm.GenerateContent(ctx, messages, options...)
+}
+
+// show passes on a streamed piece. Pieces of tool calls, which some models stream as well, aren't text.
+func (c *call) show(s piece) error {
+	if s.reasoning != "" {
+		c.thought.WriteString(s.reasoning)
+		return c.put(provider.Reasoning(s.reasoning))
+	}
+	if c.tools && isCallJSON(s.text) {
+		return nil
+	}
+	c.text.WriteString(s.text)
+	return c.put(provider.Text(s.text))
+}
+
+// put yields a chunk, after Start.
+func (c *call) put(chunk provider.Chunk) error {
+	if !c.begun {
+		c.begun = true
+		if err := c.put(provider.Start(c.model)); err != nil {
+			return err
+		}
+	}
+	if c.ctx.Err() != nil {
+		return ended(c.ctx)
+	}
+	if !c.yield(chunk, nil) {
+		return errLeft
+	}
+	return nil
+}
+
+// finish yields what wasn't streamed of the answer, and its end.
+func (c *call) finish(res *llms.ContentResponse) error {
+	a := c.gather(res)
+	if a.text == "" && len(a.calls) == 0 {
+		a.text = c.text.String()
+	}
+	if a.reasoning == "" {
+		a.reasoning = c.thought.String()
+	}
+	if c.begun && !(strings.HasPrefix(a.text, c.text.String()) && strings.HasPrefix(a.reasoning, c.thought.String())) {
+		if err := c.put(provider.Reset("what was streamed differs from the answer")); err != nil {
+			return err
+		}
+		c.begun = false
+		c.text.Reset()
+		c.thought.Reset()
+	}
+	for _, chunk := range a.rest(c.text.Len(), c.thought.Len()) {
+		if err := c.put(chunk); err != nil {
+			return err
+		}
+	}
+	if a.cut(c.p.profile.stated) {
+		return provider.ErrIncomplete
+	}
+	end := provider.End(a.stop(), a.usage(c.input))
+	end.Extra.StopRaw = a.stopRaw
+	return c.put(end)
+}
+
+// isCallJSON reports whether a streamed text is the JSON of a piece of tool calls.
+func isCallJSON(text string) bool {
+	raw := bytes.TrimSpace([]byte(text))
+	if len(raw) < 2 || raw[0] != '[' && raw[0] != '{' {
+		return false
+	}
+	if raw[0] == '{' {
+		raw = append(append([]byte("["), raw...), ']')
+	}
+	var calls []map[string]json.RawMessage
+	if json.Unmarshal(raw, &calls) != nil || len(calls) == 0 {
+		return false
+	}
+	for _, c := range calls {
+		_, function := c["function"]
+		_, args := c["arguments"]
+		_, called := c["name"]
+		if !function && !(args && called) {
+			return false
+		}
+	}
+	return true
+}
+
+// ended returns the error of a call whose context is done: the cause. One that doesn't say its class is none if somebody
+// cancelled, and transient if time ran out.
+func ended(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	var classed interface{ Fault() fault.Class }
+	switch {
+	case errors.As(cause, &classed) || fault.Of(cause) != fault.Permanent:
+		return cause
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fault.Wrap(fault.None, cause)
+	}
+	return fault.Wrap(fault.Transient, cause)
+}

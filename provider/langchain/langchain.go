@@ -1,0 +1,142 @@
+package langchain
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"reflect"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream"
+)
+
+// name is how this package is called in errors and in the options of a request.
+const name = "langchain"
+
+// Config says what [New] can't learn from a langchaingo model. Its zero value is of use.
+type Config struct {
+	// Model names the model: in the answers, and to the langchaingo model for requests that name none. Empty: it uses its own.
+	Model string
+	// Info is what is known of the model.
+	Info provider.ModelInfo
+	// Ends says whether the model states why an answer ended. Empty: EndsStated for langchaingo's own openai, anthropic, googleai,
+	// mistral and bedrock models, else EndsUnstated.
+	Ends Ends
+	// OnePart sends each part of an answer as a message of its own, for models that read only the first part of one. It is
+	// always so for langchaingo's own anthropic models.
+	OnePart bool
+	// Whole has answers come whole, for models that stream badly.
+	Whole bool
+}
+
+// Ends says whether a model states why an answer ended.
+type Ends string
+
+// The ways of ending.
+const (
+	EndsStated   Ends = "stated"   // always: an answer without a reason was cut
+	EndsUnstated Ends = "unstated" // not always
+)
+
+// A Provider makes calls with a langchaingo model. It is safe for concurrent use if the model is.
+//
+// Each call runs the model in a goroutine of its own, which has ended when the call is over: a model that doesn't heed its context
+// holds up who leaves.
+type Provider struct {
+	llm     llms.Model
+	cfg     Config
+	profile profile
+}
+
+var (
+	_ provider.Provider = (*Provider)(nil)
+	_ provider.Informer = (*Provider)(nil)
+)
+
+// New returns a Provider that makes its calls with the langchaingo model. It fails for a nil model, and an unknown Config.Ends.
+func New(model llms.Model, cfg Config) (*Provider, error) {
+	if isNil(model) {
+		return nil, fault.New(fault.Permanent, "langchain: the model is nil")
+	}
+	p := &Provider{llm: model, cfg: cfg, profile: profileOf(model)}
+	switch cfg.Ends {
+	case "":
+	case EndsStated, EndsUnstated:
+		p.profile.stated = cfg.Ends == EndsStated
+	default:
+		return nil, fault.Errorf(fault.Permanent, "langchain: Config.Ends is %q; it may be %q, %q or empty", cfg.Ends, EndsStated, EndsUnstated)
+	}
+	p.profile.onePart = p.profile.onePart || cfg.OnePart
+	return p, nil
+}
+
+// Info returns what Config says of the model.
+func (p *Provider) Info() provider.ModelInfo {
+	info := p.cfg.Info
+	if info.Provider == "" {
+		info.Provider = name
+	}
+	if info.ID == "" {
+		info.ID = p.cfg.Model
+	}
+	return info
+}
+
+// Stream makes the call; see [provider.Provider].
+func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return stream.Once(func(yield func(provider.Chunk, error) bool) {
+		if err := p.stream(ctx, req, yield); err != nil && !errors.Is(err, errLeft) {
+			yield(provider.Chunk{}, err)
+		}
+	})
+}
+
+// A profile is what is known of a family of langchaingo models.
+type profile struct {
+	stated  bool // they say why an answer ended
+	onePart bool // they read only the first part of a message of the model
+}
+
+// profiles are those of langchaingo's own models, by the last word of their package's path.
+var profiles = map[string]profile{
+	"anthropic": {stated: true, onePart: true},
+	"bedrock":   {stated: true},
+	"googleai":  {stated: true},
+	"mistral":   {stated: true},
+	"openai":    {stated: true},
+	"vertex":    {stated: true},
+}
+
+func profileOf(model llms.Model) profile {
+	t := reflect.TypeOf(model)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return profileOfPackage(t.PkgPath())
+}
+
+func profileOfPackage(path string) profile {
+	if !strings.HasPrefix(path, "github.com/tmc/langchaingo/llms/") {
+		return profile{}
+	}
+	return profiles[path[strings.LastIndexByte(path, '/')+1:]]
+}
+
+func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Pointer, reflect.Func, reflect.Map:
+		return r.IsNil()
+	}
+	return false
+}
