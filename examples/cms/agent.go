@@ -10,7 +10,6 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
-	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -59,10 +58,6 @@ func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires ti
 	}
 	return agent.New(cfg)
 }
-
-// chooseModel returns the model to use, and what to call it on a screen. Here is the place for others, chosen by the keys
-// in the environment.
-func chooseModel() (provider.Provider, string) { return model.New(), model.Label }
 
 func instruct(name string) (string, error) {
 	text, err := instructions.ReadFile("instructions/" + name + ".md")

@@ -1,4 +1,5 @@
-// The program cms is an agent that looks after a small website in a SQLite file. It needs no key: the model is built in.
+// The program cms is an agent that looks after a small website in a SQLite file. It needs no key: a model is built in. With
+// ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in the environment it asks that provider (see -provider and -model).
 //
 //	go run ./examples/cms -p "Create an About page with a hero section titled Hello"
 //	go run ./examples/cms

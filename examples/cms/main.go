@@ -77,7 +77,10 @@ func (p *program) open(ctx context.Context) (err error) {
 	if p.store, err = sessions.Open(ctx, runsPath(p.db)); err != nil {
 		return errors.Join(err, p.site.Close())
 	}
-	m, label := chooseModel()
+	m, label, err := chooseModel(p.provider, p.model)
+	if err != nil {
+		return errors.Join(err, p.close())
+	}
 	p.label = label
 	var log *slog.Logger
 	if p.verbose {

@@ -18,6 +18,7 @@ import (
 // options are what the program was called with.
 type options struct {
 	prompt, mode, db, session, by string
+	provider, model               string
 	yes, goOn, verbose            bool
 	expires                       time.Duration
 	expiresSet                    bool
@@ -47,6 +48,8 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.reason, "reason", "", "`text` for the agent: why it is rejected, or what is suggested instead")
 	f.StringVar(&o.input, "input", "", "`JSON` for -decide edit (the new input) and answer (the call's result)")
 	f.StringVar(&o.by, "by", "", "`name` of who asks or decides; the user's without it")
+	f.StringVar(&o.provider, "provider", "", "`name` of who answers: built-in, anthropic, openai or gemini; without it the first whose key is in the environment, else built-in")
+	f.StringVar(&o.model, "model", "", "`name` of the provider's model; its default without it")
 	f.BoolVar(&o.verbose, "v", false, "log to stderr")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/model"
+)
+
+func TestWithoutAKeyTheBuiltInModelAnswers(t *testing.T) {
+	m, label, err := chooseModel("", "")
+	require.NoError(t, err)
+	require.IsType(t, &model.Model{}, m)
+	require.Equal(t, model.Label, label)
+}
+
+func TestAKeyInTheEnvironmentPicksItsProvider(t *testing.T) {
+	for _, p := range providers {
+		for _, key := range p.keys {
+			t.Run(key, func(t *testing.T) {
+				t.Setenv(key, "k-1")
+				_, label, err := chooseModel("", "m-1")
+				require.NoError(t, err)
+				require.Equal(t, p.name+" m-1", label)
+				m, _, err := chooseModel(builtIn, "")
+				require.NoError(t, err)
+				require.IsType(t, &model.Model{}, m)
+			})
+		}
+	}
+}
+
+func TestAProviderThatCannotBeUsedSaysWhatToDo(t *testing.T) {
+	_, _, err := chooseModel("anthropic", "")
+	require.ErrorContains(t, err, "ANTHROPIC_API_KEY")
+	_, _, err = chooseModel("llama", "")
+	require.ErrorContains(t, err, "built-in, anthropic, openai, gemini")
+	_, _, err = chooseModel("", "m-1")
+	require.ErrorContains(t, err, "-provider")
+}

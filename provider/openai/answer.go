@@ -1,0 +1,173 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// An answer is one call as its consumer sees it: it keeps the order of the chunks, and stops at the first error and when the
+// consumer or the context does.
+type answer struct {
+	ctx       context.Context
+	yield     func(provider.Chunk, error) bool
+	m         *Model
+	model     string // that was asked
+	names     *names
+	requestID string
+	key       secret
+
+	begun bool
+	over  bool // an error or the end was yielded, or the consumer has left
+	block int32
+}
+
+// begin yields the Start, once.
+func (a *answer) begin(id, model string) {
+	if a.begun || a.over {
+		return
+	}
+	a.begun = true
+	a.put(provider.Chunk{Kind: provider.KindStart, ID: id, Name: model})
+}
+
+// put yields a chunk, after a Start if there was none.
+func (a *answer) put(c provider.Chunk) {
+	if !a.begun {
+		a.begin("", a.model)
+	}
+	if a.over {
+		return
+	}
+	if a.ctx.Err() != nil {
+		a.end(stopped(a.ctx))
+		return
+	}
+	if !a.yield(c, nil) || c.Kind == provider.KindEnd {
+		a.over = true
+	}
+}
+
+// text yields a piece of text, reasoning or refusal of the current block.
+func (a *answer) text(kind provider.ChunkKind, text string) {
+	if text != "" {
+		a.put(provider.Chunk{Kind: kind, Index: a.block, Text: text})
+	}
+}
+
+func (a *answer) opaque(kind, data string) provider.Opaque {
+	return provider.Opaque{Provider: a.m.name, Kind: kind, Data: data}
+}
+
+// end yields an error, as it is.
+func (a *answer) end(err error) {
+	if !a.over {
+		a.over = true
+		a.yield(provider.Chunk{}, err)
+	}
+}
+
+// stopped returns the error of a call whose context is done: its cause. Whoever cancelled it did so for reasons of their own,
+// so that it is of class [fault.None], whatever the cause is elsewhere; a deadline is a deadline.
+func stopped(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || fault.Of(cause) == fault.None {
+		return cause
+	}
+	return fault.Wrap(fault.None, cause)
+}
+
+// fail yields an error of the call, with what is known of it. If the context is done, that is what went wrong.
+func (a *answer) fail(err error) {
+	if a.ctx.Err() != nil {
+		a.end(stopped(a.ctx))
+		return
+	}
+	e := &provider.Error{Class: fault.Of(err), Err: err}
+	var known *provider.Error
+	if errors.As(err, &known) {
+		*e = *known // which may be another's
+	}
+	e.Provider, e.Model = a.m.name, a.model
+	if e.RequestID == "" {
+		e.RequestID = a.requestID
+	}
+	a.hide(e)
+	a.end(e)
+}
+
+// cut says that the answer ended too early; err is why, if that is known.
+func (a *answer) cut(err error) {
+	e := &provider.Error{Class: fault.Transient, Message: "the stream ended before the answer was complete", Err: provider.ErrIncomplete}
+	if err != nil {
+		e.Message += ": " + err.Error()
+		e.Err = fmt.Errorf("%w: %w", provider.ErrIncomplete, err)
+	}
+	a.fail(e)
+}
+
+// read reads an answer: a stream of events or one JSON value, whatever was asked for and whatever the headers say.
+func read(a *answer, d decoder, body io.Reader) {
+	ev := newEvents(body)
+	switch first, err := ev.first(); {
+	case err == io.EOF:
+		a.cut(nil)
+		return
+	case err != nil:
+		a.cut(err)
+		return
+	case first == '{' || first == '[':
+		data, err := ev.rest()
+		if err != nil {
+			a.cut(err)
+		} else if first == '[' || !json.Valid(data) {
+			a.cut(errors.New("the server sent something that is no JSON object"))
+		} else {
+			d.whole(data)
+		}
+		return
+	case first == '<':
+		a.fail(fixable(&provider.Error{Status: 200, Message: "the server answered with a web page, not as a model does",
+			Remedy: "check the address (Config.BaseURL); it usually ends in /v1"}, nil))
+		return
+	}
+	for !a.over {
+		data, err := ev.next()
+		if err == io.EOF {
+			d.eof()
+			return
+		}
+		if err != nil {
+			a.cut(err)
+			return
+		}
+		switch {
+		case bytes.Equal(data, done):
+			d.marker()
+		case len(data) > 0 && data[0] == '{':
+			d.event(data, ev.isErr)
+		} // what is neither can't be a part of the answer: without it, the end would still be missing
+	}
+}
+
+var done = []byte("[DONE]")
+
+// decode decodes JSON into v. Values of another type than expected are left out: servers differ in what they put into
+// fields that don't matter.
+func decode(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	if err == nil {
+		return nil
+	}
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package openai
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/stretchr/testify/require"
+)
+
+// long returns streams of n pieces of text.
+func long(api API, n int) string {
+	var b strings.Builder
+	if api == Responses {
+		b.WriteString(`data: {"type":"response.created","response":{"id":"resp_1","model":"m"}}` + "\n\n")
+		for range n {
+			b.WriteString(`event: response.output_text.delta` + "\n" + `data: {"type":"response.output_text.delta","content_index":0,"delta":" word","item_id":"msg_0123456789abcdef","logprobs":[],"obfuscation":"Fm7p3pIPFiVk7","output_index":0,"sequence_number":6}` + "\n\n")
+		}
+		b.WriteString(`data: {"type":"response.completed","response":{"id":"resp_1","model":"m","status":"completed","output":[],"usage":{"input_tokens":1,"output_tokens":1}}}` + "\n\n")
+		return b.String()
+	}
+	for range n {
+		b.WriteString(`data: {"id":"chatcmpl-0123456789abcdef","object":"chat.completion.chunk","created":1715692262,"model":"gpt-4o-mini-2024-07-18","service_tier":"default","system_fingerprint":"fp_e8236260a9","choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"Fm7p3pIPFiVk7"}` + "\n\n")
+	}
+	b.WriteString(`data: {"id":"1","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n")
+	return b.String()
+}
+
+// rewound serves a stream again for every request.
+type rewound string
+
+func (r rewound) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(string(r))), Request: req}, nil
+}
+
+// BenchmarkChunk compares what a chunk costs with what it costs in the bare SDK, for short and long answers.
+func BenchmarkChunk(b *testing.B) {
+	for _, api := range []API{Chat, Responses} {
+		for _, n := range []int{100, 10_000} {
+			body := rewound(long(api, n))
+			client := &http.Client{Transport: body}
+			b.Run(fmt.Sprintf("%s/adapter/%d", api, n), func(b *testing.B) {
+				m, err := New(Config{Model: "m", APIKey: "k", BaseURL: "http://example.com", API: api, HTTPClient: client})
+				require.NoError(b, err)
+				perChunk(b, n, func() int {
+					chunks := 0
+					for c, err := range m.Stream(context.Background(), &provider.Request{Messages: []provider.Message{provider.User("x")}}) {
+						require.NoError(b, err)
+						if c.Kind == provider.KindText {
+							chunks++
+						}
+					}
+					return chunks
+				})
+			})
+			b.Run(fmt.Sprintf("%s/sdk/%d", api, n), func(b *testing.B) {
+				c := sdk.NewClient(option.WithAPIKey("k"), option.WithBaseURL("http://example.com"), option.WithHTTPClient(client), option.WithMaxRetries(0))
+				perChunk(b, n, func() int { return bare(b, &c, api) })
+			})
+		}
+	}
+}
+
+// bare reads an answer with the SDK alone.
+func bare(b *testing.B, c *sdk.Client, api API) (chunks int) {
+	if api == Responses {
+		s := c.Responses.NewStreaming(context.Background(), responses.ResponseNewParams{Model: "m", Input: responses.ResponseNewParamsInputUnion{OfString: sdk.String("x")}})
+		for s.Next() {
+			if ev := s.Current(); ev.Type == "response.output_text.delta" && ev.Delta != "" {
+				chunks++
+			}
+		}
+		require.NoError(b, s.Err())
+		require.NoError(b, s.Close())
+		return chunks
+	}
+	s := c.Chat.Completions.NewStreaming(context.Background(), sdk.ChatCompletionNewParams{Model: "m", Messages: []sdk.ChatCompletionMessageParamUnion{sdk.UserMessage("x")}})
+	for s.Next() {
+		if ev := s.Current(); len(ev.Choices) > 0 && ev.Choices[0].Delta.Content != "" {
+			chunks++
+		}
+	}
+	require.NoError(b, s.Err())
+	require.NoError(b, s.Close())
+	return chunks
+}
+
+func perChunk(b *testing.B, n int, call func() int) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := call(); got != n {
+			b.Fatalf("%d chunks, not %d", got, n)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/chunk")
+}

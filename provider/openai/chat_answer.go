@@ -1,0 +1,353 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A chatDecoder makes chunks of an answer of Chat Completions: of the chunks of a stream, or of one object.
+//
+// An answer is complete with its finish reason or with [DONE]; some servers leave out the one, some the other. Only the first
+// choice counts. Usage is cumulative: the last figures count.
+type chatDecoder struct {
+	*answer
+	ev chatEvent // reused: one is decoded per event
+
+	calls    []*chatCall
+	finish   string // the last reason given
+	ended    bool   // the answer is complete
+	refused  bool
+	spoke    bool // there was a delta that says something
+	ascii    int  // bytes of text so far, -1 if not all of it is ASCII
+	usage    []byte
+	groq     []byte // usage in Groq's own place
+	sources  []byte // Perplexity's, the last ones
+	cited    []byte
+	thinking string // the field that reasoning comes in; what else has it repeats it
+	details  details
+	audio    chatSpeech
+}
+
+// A chatCall is a call that is being written.
+type chatCall struct {
+	index   int // the server's; -1: none
+	id      string
+	name    string
+	started bool
+	custom  bool
+	args    string // that came before the name
+}
+
+// event takes one event of a stream.
+func (d *chatDecoder) event(data []byte, isErr bool) { d.take(data, isErr, false) }
+
+// whole takes an answer that came in one piece.
+func (d *chatDecoder) whole(data []byte) {
+	d.take(data, false, true)
+	if d.over {
+		return
+	}
+	if len(d.ev.Choices) == 0 {
+		d.cut(nil)
+		return
+	}
+	d.complete()
+}
+
+func (d *chatDecoder) marker() {
+	d.ended = true
+	d.complete()
+}
+
+func (d *chatDecoder) eof() {
+	if !d.ended {
+		d.cut(nil)
+		return
+	}
+	d.complete()
+}
+
+// take takes an event, or a whole answer.
+func (d *chatDecoder) take(data []byte, isErr, whole bool) {
+	ev := &d.ev
+	clear(ev.Choices[:cap(ev.Choices)]) // the decoder would leave there what the last event had
+	*ev = chatEvent{Choices: ev.Choices[:0], Usage: ev.Usage[:0]}
+	if err := decode(data, ev); err != nil {
+		d.cut(err)
+		return
+	}
+	if isSet(ev.Error) || isErr {
+		d.fail(d.m.told(ev.Error, data))
+		return
+	}
+	if len(ev.Choices) > 0 && isSet(ev.Choices[0].Error) {
+		d.fail(d.m.told(ev.Choices[0].Error, data))
+		return
+	}
+	if ev.ID != "" || ev.Model != "" || len(ev.Choices) > 0 {
+		d.begin(ev.ID, ev.Model)
+	}
+	for i := range ev.Choices {
+		if c := &ev.Choices[i]; c.Index == 0 {
+			d.delta(&c.Delta, whole)
+			if whole || !d.spoke && c.FinishReason != "" { // Perplexity repeats in it what the deltas have said
+				d.delta(&c.Message, true)
+			}
+			if c.FinishReason != "" {
+				d.finish, d.ended = c.FinishReason, true
+			}
+		}
+	}
+	keep(&d.usage, ev.Usage)
+	if ev.XGroq != nil {
+		keep(&d.groq, ev.XGroq.Usage)
+		if ev.XGroq.Error != "" {
+			d.fail(&provider.Error{Class: fault.Degraded, Status: 200, Message: ev.XGroq.Error})
+		}
+	}
+	keep(&d.sources, ev.SearchResults)
+	keep(&d.cited, ev.Citations)
+}
+
+// delta takes a piece of a message, or a whole one.
+func (d *chatDecoder) delta(m *chatDelta, whole bool) {
+	for _, raw := range m.ReasoningDetails {
+		d.details.add(raw)
+	}
+	d.reason("reasoning_content", string(m.ReasoningContent))
+	d.reason("reasoning", string(m.Reasoning))
+	for _, raw := range m.ReasoningDetails {
+		d.reason("reasoning_details", detailText(raw))
+	}
+	d.content(&m.Content)
+	if m.Refusal != "" {
+		d.refused, d.spoke = true, true
+		d.text(provider.KindRefusal, string(m.Refusal))
+	}
+	for i := range m.ToolCalls {
+		d.call(&m.ToolCalls[i], whole)
+	}
+	if f := m.FunctionCall; f != nil && (f.Name != "" || f.Arguments != "") {
+		d.call(&chatCallDelta{Index: optional{set: true, n: -2}, Function: *f}, false)
+	}
+	for i := range m.Annotations {
+		d.cite(&m.Annotations[i], string(m.Content.text), whole)
+	}
+	for i := range m.Images {
+		if media, ok := dataURL(m.Images[i].ImageURL.URL); ok {
+			d.put(provider.File(media))
+		}
+	}
+	if m.Audio != nil {
+		d.text(provider.KindText, m.Audio.Transcript)
+		d.audio.add(m.Audio)
+	}
+}
+
+// reason yields reasoning. The first field that has any is the one that counts.
+func (d *chatDecoder) reason(field, text string) {
+	if text == "" || d.thinking != "" && d.thinking != field {
+		return
+	}
+	first := d.thinking == ""
+	d.thinking, d.spoke = field, true
+	d.text(provider.KindReasoning, text)
+	if first && field != "reasoning_details" {
+		d.put(provider.Attach(d.opaque(kindReasoningField, field)))
+	}
+}
+
+// content yields the text of a message, and the reasoning that some servers put into it.
+func (d *chatDecoder) content(c *content) {
+	d.say(c.text)
+	for i := range c.parts {
+		p := &c.parts[i]
+		switch {
+		case p.Type == "thinking":
+			d.reason("thinking", p.Thinking.String())
+		case p.Refusal != "":
+			d.refused = true
+			d.text(provider.KindRefusal, p.Refusal)
+		case p.ImageURL.URL != "":
+			if media, ok := dataURL(p.ImageURL.URL); ok {
+				d.put(provider.File(media))
+			}
+		default:
+			d.say(p.Text)
+		}
+	}
+}
+
+func (d *chatDecoder) say(text string) {
+	if text == "" {
+		return
+	}
+	d.spoke = true
+	d.text(provider.KindText, text)
+	if d.ascii >= 0 {
+		d.ascii += len(text)
+		for i := range len(text) {
+			if text[i] >= 0x80 {
+				d.ascii = -1
+				return
+			}
+		}
+	}
+}
+
+// call takes a piece of a call, or a whole one.
+func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
+	name, args, custom := t.Function.Name, string(t.Function.Arguments), false
+	if t.Type == "custom" || t.Custom.Name != "" {
+		name, args, custom = t.Custom.Name, t.Custom.Input, true
+	}
+	d.spoke = true
+	i := d.find(t, name, whole)
+	c := d.calls[i]
+	if c.id == "" {
+		c.id = t.ID
+	}
+	if c.name == "" {
+		c.name, c.custom = name, c.custom || custom
+	}
+	if !c.started {
+		c.args += args
+		if c.name == "" {
+			return
+		}
+		args, c.args, c.started = c.args, "", true
+		d.put(provider.ToolStart(i, c.id, d.names.decode(c.name)))
+		if c.custom {
+			d.put(provider.AttachTo(i, d.opaque(kindCustomCall, "{}")))
+			d.put(provider.ToolDelta(i, `"`))
+		}
+	}
+	if args == "" {
+		return
+	}
+	if c.custom {
+		args = quoted(args)
+	}
+	d.put(provider.ToolDelta(i, args))
+}
+
+// find returns which call a piece belongs to, and begins one if it is a new one. Pieces are told apart by index; where a server
+// gives none, or the same to all, by id; without either, a name begins a call.
+func (d *chatDecoder) find(t *chatCallDelta, name string, whole bool) int {
+	index := -1
+	if t.Index.set {
+		index = t.Index.n
+	}
+	if !whole {
+		for i := len(d.calls) - 1; i >= 0; i-- {
+			c := d.calls[i]
+			switch {
+			case index != -1 && c.index != index:
+			case t.ID != "" && c.id != "" && t.ID != c.id && (name != "" || index == -1):
+			case index == -1 && t.ID == "" && name != "" && c.name != "":
+			default:
+				return i
+			}
+		}
+	}
+	d.calls = append(d.calls, &chatCall{index: index})
+	return len(d.calls) - 1
+}
+
+// complete yields what can only be told at the end, and the End.
+func (d *chatDecoder) complete() {
+	for i, c := range d.calls {
+		if !c.started {
+			if c.id == "" && strings.TrimSpace(c.args) == "" {
+				continue
+			}
+			d.fail(&provider.Error{Class: fault.Transient, Status: 200, Message: "the server sent a tool call without a name"})
+			return
+		}
+		if c.custom {
+			d.put(provider.ToolDelta(i, `"`))
+		}
+		d.put(provider.ToolEnd(i))
+	}
+	if media, id, ok := d.audio.file(); ok {
+		file := provider.File(media)
+		if id != "" {
+			o := d.opaque(kindAudio, id)
+			file.Extra.Part.Opaque = &o
+		}
+		d.put(file)
+	}
+	if data := d.details.json(); data != "" && !(d.thinking == "reasoning_content" && d.details.readable()) {
+		d.put(provider.OpaquePart(d.opaque(kindReasoningDetails, data)))
+	}
+	d.searched()
+	usage := d.usage
+	if len(usage) == 0 {
+		usage = d.groq
+	}
+	stop := d.stop()
+	if stop == provider.StopError {
+		d.fail(&provider.Error{Class: fault.Degraded, Status: 200, Code: d.finish, Message: "the server says that it couldn't finish the answer"})
+		return
+	}
+	end := provider.End(stop, chatUsage(usage))
+	end.Extra.StopRaw = d.finish
+	d.put(end)
+}
+
+// stop returns why the answer ended.
+func (d *chatDecoder) stop() provider.StopReason {
+	switch strings.ToLower(d.finish) {
+	case "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed":
+		switch {
+		case d.refused:
+			return provider.StopFiltered
+		case d.called():
+			return provider.StopToolCalls
+		}
+		return provider.StopDone
+	case "tool_calls", "function_call", "tool_use":
+		return provider.StopToolCalls
+	case "length", "max_tokens", "model_length", "max_output_tokens":
+		return provider.StopLength
+	case "content_filter", "safety", "refusal", "sensitive":
+		return provider.StopFiltered
+	case "error", "insufficient_system_resource", "network_error", "abort":
+		return provider.StopError
+	}
+	return provider.StopUnknown
+}
+
+func (d *chatDecoder) called() bool {
+	for _, c := range d.calls {
+		if c.started {
+			return true
+		}
+	}
+	return false
+}
+
+// keep copies a JSON value that says something over the one before.
+func keep(to *[]byte, raw json.RawMessage) {
+	if isSet(raw) {
+		*to = append((*to)[:0], raw...)
+	}
+}
+
+// isSet reports a JSON value that is there and not null.
+func isSet(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, null) }
+
+var null = []byte("null")
+
+// quoted returns text as the inside of a JSON string.
+func quoted(text string) string {
+	raw, err := plain(text)
+	if err != nil || len(raw) < 2 {
+		return ""
+	}
+	return string(raw[1 : len(raw)-1])
+}

@@ -1,0 +1,200 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"mime"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A chatEvent is a chunk of a stream, or a whole answer.
+type chatEvent struct {
+	ID            string          `json:"id"`
+	Model         string          `json:"model"`
+	Choices       []chatChoice    `json:"choices"`
+	Usage         json.RawMessage `json:"usage"`
+	Error         json.RawMessage `json:"error"`
+	XGroq         *groqExtra      `json:"x_groq"`
+	Citations     json.RawMessage `json:"citations"`
+	SearchResults json.RawMessage `json:"search_results"`
+}
+
+type groqExtra struct {
+	Usage json.RawMessage `json:"usage"`
+	Error string          `json:"error"`
+}
+
+type chatChoice struct {
+	Index        int             `json:"index"`
+	Delta        chatDelta       `json:"delta"`
+	Message      chatDelta       `json:"message"`
+	FinishReason string          `json:"finish_reason"`
+	Error        json.RawMessage `json:"error"`
+}
+
+type chatDelta struct {
+	Content          content           `json:"content"`
+	ReasoningContent looseText         `json:"reasoning_content"`
+	Reasoning        looseText         `json:"reasoning"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+	Refusal          looseText         `json:"refusal"`
+	ToolCalls        []chatCallDelta   `json:"tool_calls"`
+	FunctionCall     *chatCallFunction `json:"function_call"`
+	Annotations      []annotation      `json:"annotations"`
+	Images           []contentPart     `json:"images"`
+	Audio            *chatAudioDelta   `json:"audio"`
+}
+
+type chatCallDelta struct {
+	Index    optional         `json:"index"`
+	ID       string           `json:"id"`
+	Type     string           `json:"type"`
+	Function chatCallFunction `json:"function"`
+	Custom   chatCustomCall   `json:"custom"`
+}
+
+type chatCallFunction struct {
+	Name      string     `json:"name"`
+	Arguments arguedText `json:"arguments"`
+}
+
+// An optional is a number that may be missing.
+type optional struct {
+	n   int
+	set bool
+}
+
+// UnmarshalJSON reads a number, and nothing else.
+func (o *optional) UnmarshalJSON(b []byte) error {
+	o.set = json.Unmarshal(b, &o.n) == nil && b[0] != 'n'
+	return nil
+}
+
+// A looseText is a text; what isn't one counts as none.
+type looseText string
+
+// UnmarshalJSON reads a string, and nothing else.
+func (t *looseText) UnmarshalJSON(b []byte) error {
+	*t = ""
+	if b[0] != '"' {
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(t))
+}
+
+// An arguedText is the arguments of a call: a string that holds JSON, or, from some servers, the JSON itself.
+type arguedText string
+
+// UnmarshalJSON reads any JSON.
+func (t *arguedText) UnmarshalJSON(b []byte) error {
+	*t = ""
+	switch b[0] {
+	case '"':
+		return json.Unmarshal(b, (*string)(t))
+	case 'n':
+		return nil
+	}
+	*t = arguedText(b)
+	return nil
+}
+
+// A content is a text, or a list of parts.
+type content struct {
+	text  string
+	parts []contentPart
+}
+
+type contentPart struct {
+	Type     string  `json:"type"`
+	Text     string  `json:"text"`
+	Refusal  string  `json:"refusal"`
+	Thinking content `json:"thinking"`
+	ImageURL struct {
+		URL string `json:"url"`
+	} `json:"image_url"`
+}
+
+// UnmarshalJSON reads a string or a list.
+func (c *content) UnmarshalJSON(b []byte) error {
+	*c = content{}
+	switch b[0] {
+	case '"':
+		return json.Unmarshal(b, &c.text)
+	case '[':
+		return decode(b, &c.parts)
+	}
+	return nil
+}
+
+// String returns all of the text.
+func (c *content) String() string {
+	if len(c.parts) == 0 {
+		return c.text
+	}
+	var b strings.Builder
+	b.WriteString(c.text)
+	for i := range c.parts {
+		b.WriteString(c.parts[i].Text)
+	}
+	return b.String()
+}
+
+// dataURL returns what an address holds: the media itself, or where it is.
+func dataURL(address string) (provider.Media, bool) {
+	rest, ok := strings.CutPrefix(address, "data:")
+	if !ok {
+		return provider.Media{Type: "image/*", URL: address}, address != ""
+	}
+	kind, text, ok := strings.Cut(rest, ",")
+	kind, is64 := strings.CutSuffix(kind, ";base64")
+	if !ok || !is64 {
+		return provider.Media{}, false
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(data) == 0 {
+		return provider.Media{}, false
+	}
+	if full, _, err := mime.ParseMediaType(kind); err == nil {
+		kind = full
+	}
+	return provider.Media{Type: kind, Data: data}, true
+}
+
+// A chatAudioDelta is a piece of what the model says aloud.
+type chatAudioDelta struct {
+	ID         string `json:"id"`
+	Data       string `json:"data"`
+	Transcript string `json:"transcript"`
+}
+
+// A chatSpeech is what the model said aloud so far.
+type chatSpeech struct {
+	id   string
+	data []byte
+}
+
+func (s *chatSpeech) add(d *chatAudioDelta) {
+	if s.id == "" {
+		s.id = d.ID
+	}
+	if data, err := base64.StdEncoding.DecodeString(d.Data); err == nil {
+		s.data = append(s.data, data...)
+	}
+}
+
+// file returns the sound. Its format is the one that the request named in its options; it is told by its first bytes.
+func (s *chatSpeech) file() (m provider.Media, id string, ok bool) {
+	if len(s.data) == 0 {
+		return provider.Media{}, "", false
+	}
+	kind := "audio/pcm"
+	for _, k := range []struct{ magic, kind string }{{"RIFF", "audio/wav"}, {"ID3", "audio/mpeg"}, {"\xff\xfb", "audio/mpeg"},
+		{"\xff\xf3", "audio/mpeg"}, {"fLaC", "audio/flac"}, {"OggS", "audio/ogg"}} {
+		if strings.HasPrefix(string(s.data[:min(8, len(s.data))]), k.magic) {
+			kind = k.kind
+		}
+	}
+	return provider.Media{Type: kind, Data: s.data}, s.id, true
+}

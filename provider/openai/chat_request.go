@@ -1,0 +1,346 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// The requests are written out here, and not as the SDK's parameters, because those hold schemas in maps: the order of
+// properties would be lost, which is the order in which a model fills them in.
+
+// A chatRequest is the body of a request to Chat Completions.
+type chatRequest struct {
+	Model               string         `json:"model"`
+	Messages            []chatMessage  `json:"messages"`
+	Tools               []chatTool     `json:"tools,omitempty"`
+	ToolChoice          any            `json:"tool_choice,omitempty"`
+	ParallelToolCalls   *bool          `json:"parallel_tool_calls,omitempty"`
+	MaxTokens           int            `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+	Temperature         *float64       `json:"temperature,omitempty"`
+	TopP                *float64       `json:"top_p,omitempty"`
+	TopK                *int           `json:"top_k,omitempty"`
+	Seed                *int64         `json:"seed,omitempty"`
+	RandomSeed          *int64         `json:"random_seed,omitempty"`
+	PresencePenalty     *float64       `json:"presence_penalty,omitempty"`
+	FrequencyPenalty    *float64       `json:"frequency_penalty,omitempty"`
+	Stop                []string       `json:"stop,omitempty"`
+	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
+	Reasoning           *chatReasoning `json:"reasoning,omitempty"`
+	ResponseFormat      *chatFormat    `json:"response_format,omitempty"`
+	PromptCacheKey      string         `json:"prompt_cache_key,omitempty"`
+	Stream              bool           `json:"stream"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type chatMessage struct {
+	Role             string          `json:"role"`
+	Content          any             `json:"content,omitempty"` // a string or []chatPart
+	Refusal          string          `json:"refusal,omitempty"`
+	ReasoningContent string          `json:"reasoning_content,omitempty"`
+	Reasoning        string          `json:"reasoning,omitempty"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
+	Audio            *chatAudioID    `json:"audio,omitempty"`
+	ToolCalls        []chatToolCall  `json:"tool_calls,omitempty"`
+	ToolCallID       string          `json:"tool_call_id,omitempty"`
+}
+
+type chatAudioID struct {
+	ID string `json:"id"`
+}
+
+type chatToolCall struct {
+	ID       string            `json:"id"`
+	Type     string            `json:"type"`
+	Function *chatFunctionCall `json:"function,omitempty"`
+	Custom   *chatCustomCall   `json:"custom,omitempty"`
+}
+
+type chatFunctionCall struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type chatCustomCall struct {
+	Name  string `json:"name"`
+	Input string `json:"input"`
+}
+
+type chatTool struct {
+	Type     string       `json:"type"`
+	Function chatFunction `json:"function"`
+}
+
+type chatFunction struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+type chatReasoning struct {
+	Effort    string `json:"effort,omitempty"`
+	MaxTokens int    `json:"max_tokens,omitempty"`
+	Exclude   bool   `json:"exclude,omitempty"`
+}
+
+type chatFormat struct {
+	Type       string       `json:"type"`
+	JSONSchema formatSchema `json:"json_schema"`
+}
+
+type formatSchema struct {
+	Name   string          `json:"name"`
+	Schema json.RawMessage `json:"schema"`
+	Strict bool            `json:"strict"`
+}
+
+// chat returns the body of a request to Chat Completions.
+func (c *conversation) chat() ([]byte, error) {
+	h, req := c.m.host, c.req
+	r := chatRequest{Model: c.model, Stream: true, PromptCacheKey: c.cacheKey()}
+	if !h.noStreamOptions {
+		r.StreamOptions = &streamOptions{IncludeUsage: true}
+	}
+	if err := c.chatMessages(&r); err != nil {
+		return nil, err
+	}
+	for i := range req.Tools {
+		t := &req.Tools[i]
+		schema, err := parameters(t)
+		if err != nil {
+			return nil, err
+		}
+		r.Tools = append(r.Tools, chatTool{Type: "function", Function: chatFunction{Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema}})
+	}
+	if len(req.Tools) > 0 {
+		switch req.Choice.Mode {
+		case provider.ChooseAuto:
+		case provider.ChooseTool:
+			r.ToolChoice = map[string]any{"type": "function", "function": map[string]string{"name": c.names.encode(req.Choice.Tool)}}
+		default:
+			r.ToolChoice = string(req.Choice.Mode)
+		}
+		if req.Serial {
+			r.ParallelToolCalls = new(bool)
+		}
+	}
+	if h.completionTokens {
+		r.MaxCompletionTokens = req.MaxOutput
+	} else {
+		r.MaxTokens = req.MaxOutput
+	}
+	if s := req.Sampling; s != nil {
+		r.Temperature, r.TopP, r.PresencePenalty, r.FrequencyPenalty, r.Stop = s.Temperature, s.TopP, s.PresencePenalty, s.FrequencyPenalty, s.Stop
+		if h.topK {
+			r.TopK = s.TopK
+		}
+		if h.seed == "seed" {
+			r.Seed = s.Seed
+		} else {
+			r.RandomSeed = s.Seed
+		}
+	}
+	if o := req.Reasoning; o != nil {
+		if h.reasoning == effortObject {
+			r.Reasoning = &chatReasoning{Effort: o.Effort, MaxTokens: o.Budget, Exclude: o.Hide}
+		} else {
+			r.ReasoningEffort = effort(o)
+		}
+	}
+	if o := req.Output; o != nil {
+		r.ResponseFormat = &chatFormat{Type: "json_schema", JSONSchema: formatSchema{Name: formatName(o), Schema: o.Schema, Strict: isStrict(o.Schema)}}
+	}
+	return c.encode(&r)
+}
+
+// chatMessages fills in the messages.
+func (c *conversation) chatMessages(r *chatRequest) error {
+	if c.req.System != "" {
+		role := "system"
+		if c.m.host.own && reasons(c.model) {
+			role = "developer"
+		}
+		r.Messages = append(r.Messages, chatMessage{Role: role, Content: c.req.System})
+	}
+	if len(c.turns) == 0 {
+		return errEmpty
+	}
+	var media []*provider.Part // of results, which can't hold any: they become the user's
+	for i := range c.turns {
+		t := &c.turns[i]
+		switch t.role {
+		case provider.RoleTool:
+			for _, res := range t.results {
+				text, more := resultText(res.res)
+				r.Messages = append(r.Messages, chatMessage{Role: "tool", ToolCallID: res.id, Content: text})
+				media = append(media, more...)
+			}
+			if len(media) == 0 || i+1 < len(c.turns) && c.turns[i+1].role == provider.RoleUser {
+				continue
+			}
+			if err := c.chatUser(r, media); err != nil {
+				return err
+			}
+			media = nil
+		case provider.RoleAssistant:
+			if m, ok := c.chatAssistant(t, c.results(i)); ok {
+				r.Messages = append(r.Messages, m)
+			}
+		default:
+			if err := c.chatUser(r, append(media, t.parts...)); err != nil {
+				return err
+			}
+			media = nil
+		}
+	}
+	return nil
+}
+
+// chatUser adds a message of the user.
+func (c *conversation) chatUser(r *chatRequest, parts []*provider.Part) error {
+	content, err := c.chatContent(parts)
+	if err != nil {
+		return err
+	}
+	if n := len(r.Messages); c.m.host.noUserAfterTool && n > 0 && r.Messages[n-1].Role == "tool" {
+		r.Messages = append(r.Messages, chatMessage{Role: "assistant", Content: "OK"})
+	}
+	r.Messages = append(r.Messages, chatMessage{Role: "user", Content: content})
+	return nil
+}
+
+// results returns those of the calls of turn i.
+func (c *conversation) results(i int) []result {
+	if i+1 < len(c.turns) && c.turns[i+1].role == provider.RoleTool {
+		return c.turns[i+1].results
+	}
+	return nil
+}
+
+// chatAssistant returns a message of the model, unless nothing of it can be sent. Reasoning goes back in the field in which it
+// came, and only beside calls: there some servers refuse to go on without it, and elsewhere none has a use for it.
+func (c *conversation) chatAssistant(t *turn, results []result) (m chatMessage, ok bool) {
+	m.Role = "assistant"
+	var text, thoughts strings.Builder
+	field := ""
+	for _, p := range t.parts {
+		if f, ok := c.own(p, kindReasoningField); ok {
+			field = f
+		}
+		if data, ok := c.own(p, kindReasoningDetails); ok && json.Valid([]byte(data)) {
+			m.ReasoningDetails = json.RawMessage(data)
+		}
+		if id, ok := c.own(p, kindAudio); ok {
+			m.Audio = &chatAudioID{ID: id}
+		}
+		switch p.Kind {
+		case provider.PartText:
+			text.WriteString(p.Text)
+		case provider.PartRefusal:
+			if c.m.host.refusals {
+				m.Refusal += p.Text
+			} else {
+				text.WriteString(p.Text)
+			}
+		case provider.PartReasoning:
+			thoughts.WriteString(p.Text)
+		case provider.PartToolCall:
+			i := slices.IndexFunc(results, func(r result) bool { return r.part == p })
+			call := chatToolCall{ID: results[i].id, Type: "function"}
+			if _, input, ok := c.freeForm(p); ok {
+				call.Type, call.Custom = "custom", &chatCustomCall{Name: c.names.encode(p.Call.Name), Input: input}
+			} else {
+				call.Function = &chatFunctionCall{Name: c.names.encode(p.Call.Name), Arguments: arguments(p.Call)}
+			}
+			m.ToolCalls = append(m.ToolCalls, call)
+		}
+	}
+	if text.Len() > 0 {
+		m.Content = text.String()
+	}
+	if len(m.ToolCalls) > 0 && m.ReasoningDetails == nil {
+		switch field {
+		case "reasoning_content":
+			m.ReasoningContent = thoughts.String()
+		case "reasoning":
+			m.Reasoning = thoughts.String()
+		case "thinking":
+			parts := []chatPart{{Type: "thinking", Thinking: []chatPart{{Type: "text", Text: thoughts.String()}}}}
+			if text.Len() > 0 {
+				parts = append(parts, chatPart{Type: "text", Text: text.String()})
+			}
+			m.Content = parts
+		}
+	}
+	return m, m.Content != nil || m.Refusal != "" || m.Audio != nil || len(m.ToolCalls) > 0
+}
+
+// resultText returns the text of a result, and the media in it, which this API can't hold there.
+func resultText(r *provider.ToolResult) (text string, media []*provider.Part) {
+	if r == nil {
+		return noResult, nil
+	}
+	for i := range r.Parts {
+		if p := &r.Parts[i]; p.Kind == provider.PartMedia && !empty(p) {
+			media = append(media, p)
+		}
+	}
+	text = r.Text()
+	switch {
+	case text != "":
+	case len(media) > 0:
+		text = "(The result follows as an attachment.)"
+	default:
+		text = "(no output)"
+	}
+	return text, media
+}
+
+// parameters returns the schema of a tool's input.
+func parameters(t *provider.Tool) (json.RawMessage, error) {
+	if len(t.Schema) == 0 {
+		return noArguments, nil
+	}
+	if !json.Valid(t.Schema) {
+		return nil, fmt.Errorf("openai: the schema of the tool %q is no JSON", t.Name)
+	}
+	return t.Schema, nil
+}
+
+// effort returns how hard to think, as a word. A number of tokens becomes one: OpenAI takes none.
+func effort(o *provider.ReasoningOptions) string {
+	switch {
+	case o.Effort != "" || o.Budget <= 0:
+		return o.Effort
+	case o.Budget < 4096:
+		return "low"
+	case o.Budget < 16384:
+		return "medium"
+	}
+	return "high"
+}
+
+func formatName(o *provider.OutputFormat) string {
+	if o.Name == "" {
+		return "answer"
+	}
+	name := safeName(o.Name)
+	return name[:min(len(name), longestName)]
+}
+
+// cacheKey keeps the calls of a session on the servers that have its prompt cached. OpenAI is told a hash: names of sessions
+// are the host's business.
+func (c *conversation) cacheKey() string {
+	if !c.m.host.own || c.req.Labels.Session == "" {
+		return ""
+	}
+	return "pawl-" + digest(c.req.Labels.Session)[:32]
+}

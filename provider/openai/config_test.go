@@ -1,0 +1,115 @@
+package openai
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/stretchr/testify/require"
+)
+
+func TestFieldsThatMakeNoSenseAreNamed(t *testing.T) {
+	for says, cfg := range map[string]Config{
+		"Config.BaseURL": {APIKey: "k", BaseURL: "localhost:8080"},
+		"user name":      {APIKey: "k", BaseURL: "http://me:secret@localhost:8080"},
+		"Config.API":     {APIKey: "k", API: "completions"},
+	} {
+		_, err := New(cfg)
+		require.ErrorContains(t, err, says)
+		require.NotContains(t, err.Error(), "secret")
+	}
+}
+
+func TestTheAddressDecidesTheProtocolAndTheName(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
+	for want, cfg := range map[string]Config{
+		"https://api.openai.com/v1/responses openai":                                                                 {},
+		"https://api.openai.com/v1/chat/completions openai":                                                          {API: Chat},
+		"http://localhost:8080/v1/chat/completions localhost":                                                        {BaseURL: "http://localhost:8080/v1"},
+		"http://localhost:8080/v1/chat/completions mine":                                                             {BaseURL: "http://localhost:8080/v1/", Name: "mine"},
+		"http://localhost:8080/chat/completions localhost":                                                           {BaseURL: "http://localhost:8080"},
+		"https://api.x.ai/v1/responses api.x.ai":                                                                     {BaseURL: "https://api.x.ai/v1", API: Responses},
+		"https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21 x.openai.azure.com": {BaseURL: "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21"},
+	} {
+		server := &canned{status: 500}
+		m := server.model(t, cfg)
+		_, err := provider.Generate(t.Context(), m, hi())
+		require.Error(t, err)
+		require.Equal(t, want, server.asked[0].URL.String()+" "+m.Info().Provider)
+	}
+}
+
+func TestHeadersGoWithEveryRequest(t *testing.T) {
+	server := &canned{status: 500}
+	m := server.model(t, Config{Header: http.Header{"X-Title": {"a", "b"}}})
+	_, err := provider.Generate(t.Context(), m, hi())
+	require.Error(t, err)
+	require.Equal(t, []string{"a", "b"}, server.asked[0].Header.Values("X-Title"))
+}
+
+func TestAModelMustBeNamedWhereThereIsNoDefault(t *testing.T) {
+	m, err := New(Config{BaseURL: "http://localhost:8080/v1"})
+	require.NoError(t, err)
+	_, err = provider.Generate(t.Context(), m, hi())
+	require.ErrorContains(t, err, "Config.Model")
+}
+
+func TestTheRequestsModelGoesBeforeTheConfigs(t *testing.T) {
+	req := hi()
+	req.Model = "another"
+	require.Equal(t, "another", ask(t, Config{}, req)["model"])
+	require.Equal(t, "test-model", ask(t, Config{}, hi())["model"])
+}
+
+func TestWhatIsKnownOfAModelComesFromTheHostFirst(t *testing.T) {
+	info := func(cfg Config) provider.ModelInfo {
+		cfg.APIKey = "k"
+		m, err := New(cfg)
+		require.NoError(t, err)
+		got, ok := provider.Info(m)
+		require.True(t, ok)
+		return got
+	}
+	require.Equal(t, 400_000, info(Config{Model: "gpt-5-mini"}).Window)
+	dated := info(Config{Model: "gpt-5-mini-2025-08-07"})
+	require.Equal(t, "gpt-5-mini-2025-08-07", dated.ID)
+	require.Equal(t, 250_000*provider.USD/1_000_000, dated.Prices.Input)
+	require.Equal(t, DefaultModel, info(Config{}).ID)
+	require.Zero(t, info(Config{Model: "gpt-5-mini", BaseURL: "http://localhost/v1"}).Window, "another server's model of that name may be anything")
+	mine := info(Config{Model: "m", BaseURL: "http://localhost/v1", Models: []provider.ModelInfo{{ID: "m", Window: 5}}})
+	require.Equal(t, provider.ModelInfo{Provider: "localhost", ID: "m", Window: 5}, mine)
+
+	m, err := New(Config{Model: "gpt-5", APIKey: "k"})
+	require.NoError(t, err)
+	m.Info().Prices.Input = 0
+	m.Info().Inputs[0] = "x"
+	require.NotZero(t, m.Info().Prices.Input, "what is handed out is a copy")
+	require.Equal(t, "text", m.Info().Inputs[0])
+}
+
+func TestTheTableIsSound(t *testing.T) {
+	seen := map[string]bool{}
+	for _, info := range Models() {
+		require.False(t, seen[info.ID])
+		seen[info.ID] = true
+		require.Greater(t, info.Window, info.MaxOutput)
+		require.Positive(t, info.MaxOutput)
+		require.Equal(t, reasons(info.ID), info.Reasoning, info.ID)
+		if p := info.Prices; p != nil {
+			require.Less(t, p.CacheRead, p.Input, info.ID)
+			require.Less(t, p.Input, p.Output, info.ID)
+			require.GreaterOrEqual(t, p.CacheWrite, p.Input, info.ID)
+			require.NotEmpty(t, p.Date+p.Source)
+		}
+	}
+	require.True(t, seen[DefaultModel])
+}
+
+func TestAModelThatNewDidNotMakeFailsAndDoesNotPanic(t *testing.T) {
+	for _, m := range []*Model{nil, {}} {
+		_, err := provider.Generate(t.Context(), m, rich(""))
+		require.Error(t, err)
+		require.NotEmpty(t, fmt.Sprint(m))
+	}
+}

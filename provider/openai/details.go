@@ -1,0 +1,98 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// details are the reasoning details of an answer, as they have to go back: in a stream texts come in pieces, which are
+// joined, and everything else whole, which stays as it is.
+type details []*detail
+
+type detail struct {
+	kind   string
+	index  int
+	fields map[string]json.RawMessage
+	text   map[string]*strings.Builder // the fields that come in pieces
+}
+
+// pieces are the fields that a stream sends in pieces, by the type of the detail.
+var pieces = map[string]string{"reasoning.text": "text", "reasoning.summary": "summary"}
+
+// add takes a detail, or a piece of the one before.
+func (d *details) add(raw json.RawMessage) {
+	var head struct {
+		Type  string   `json:"type"`
+		Index optional `json:"index"`
+	}
+	var fields map[string]json.RawMessage
+	if decode(raw, &head) != nil || json.Unmarshal(raw, &fields) != nil || len(fields) == 0 {
+		return
+	}
+	var one *detail
+	if n := len(*d); n > 0 && pieces[head.Type] != "" {
+		if last := (*d)[n-1]; last.kind == head.Type && last.index == head.Index.n {
+			one = last
+		}
+	}
+	if one == nil {
+		one = &detail{kind: head.Type, index: head.Index.n, fields: map[string]json.RawMessage{}, text: map[string]*strings.Builder{}}
+		*d = append(*d, one)
+	}
+	for name, value := range fields {
+		var text string
+		if name == pieces[head.Type] && json.Unmarshal(value, &text) == nil {
+			if one.text[name] == nil {
+				one.text[name] = new(strings.Builder)
+			}
+			one.text[name].WriteString(text)
+			continue
+		}
+		if _, has := one.fields[name]; !has || isSet(value) {
+			one.fields[name] = append(json.RawMessage(nil), value...)
+		}
+	}
+}
+
+// readable reports that the details hold nothing but the text of the reasoning, which may go back as such.
+func (d details) readable() bool {
+	for _, one := range d {
+		if pieces[one.kind] == "" || isSet(one.fields["signature"]) {
+			return false
+		}
+	}
+	return true
+}
+
+// json returns the details as a JSON list, or "" if there are none.
+func (d details) json() string {
+	if len(d) == 0 {
+		return ""
+	}
+	list := make([]map[string]json.RawMessage, len(d))
+	for i, one := range d {
+		for name, b := range one.text {
+			if text, err := plain(b.String()); err == nil {
+				one.fields[name] = text
+			}
+		}
+		list[i] = one.fields
+	}
+	text, err := plain(list)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// detailText returns what can be read of a detail.
+func detailText(raw json.RawMessage) string {
+	var one struct {
+		Text    looseText `json:"text"`
+		Summary looseText `json:"summary"`
+	}
+	if decode(raw, &one) != nil {
+		return ""
+	}
+	return string(one.Text + one.Summary)
+}

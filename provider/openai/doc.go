@@ -1,0 +1,46 @@
+// Package openai calls OpenAI's models, and those of any server that speaks its protocols: OpenRouter, Azure, Groq, Mistral,
+// DeepSeek, xAI, Perplexity, and local ones such as Ollama, LM Studio, llama.cpp and vLLM.
+//
+// [New] makes a [Model], which is a [provider.Provider]. At OpenAI's own address it speaks the Responses API, elsewhere Chat
+// Completions, unless [Config].API says otherwise.
+//
+//	model, err := openai.New(openai.Config{Model: "gpt-5-mini"}) // the key is in OPENAI_API_KEY
+//	if err != nil {
+//		return err // says what to set
+//	}
+//	local, err := openai.New(openai.Config{Model: "qwen3", BaseURL: "http://localhost:11434/v1"})
+//	…
+//	res, err := provider.Generate(ctx, model, &provider.Request{Messages: []provider.Message{provider.User("Hello.")}})
+//	fmt.Println(res.Text())
+//
+// # What is decoded
+//
+// The SDK builds, authorises and sends the requests; answers are decoded here, event by event, because servers differ in
+// more than the SDK's types hold. A stream is always asked for, and one JSON object is taken, too. An answer is complete only if the server
+// said so: anything else ends with an error that is [provider.ErrIncomplete], and keeps what came. Reasoning comes apart
+// from text whichever field it is in, and once if it is in several. Usage is the last that was sent, never a sum; where
+// figures contradict each other, they stay as the server gave them. Of several choices the first counts.
+//
+// A call that the server ran itself comes as a provider call named by the type of its item (web_search_call, mcp_call, …)
+// with its result, and is never to be run. A call of a tool that takes free text, which [provider.Request].Options can offer,
+// has that text as a JSON string for its input.
+//
+// # What is sent
+//
+// Names of tools are encoded to what OpenAI takes, and decoded in answers. A call without a result gets one that says so; a
+// result without its call becomes the user's words. Opaque data goes back as it came, to the server of the same name and the same API alone:
+// encrypted reasoning, items with their ids and phases, reasoning details, and reasoning in the very field in which it came. With the
+// Responses API nothing is stored at the server (store is false).
+//
+// Options["openai"], and those under the provider's own name, are merged into the body of the request, so that anything
+// can be set that has no field: service_tier, verbosity, tools that the server runs. The Responses API has no stop sequences,
+// seed, top_k or penalties, so that these are left out there; OpenAI has no top_k.
+//
+// # Errors
+//
+// What a server refuses is a *[provider.Error] with its type, code and message, the request's id, the advice to wait, and a
+// class: 429 is rate limited, but an exhausted quota user-fixable; 401, 402, 403 and a key that is refused in any other way
+// user-fixable, with the remedy; 500 and above degraded; other statuses permanent. An error inside an answer of status 200
+// has the class of its code. Once the context is done, the error is its cause. The SDK's own retries are off. Keys are in no error, and
+// in nothing that is printed.
+package openai

@@ -1,0 +1,169 @@
+package openai
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// events reads server-sent events, the WHATWG format, and forgives what servers get wrong: any of the three line ends, no
+// blank after the colon, no blank line at the end of the stream, JSON without its "data:". Ids and comments are skipped, and
+// names but for "error": all that counts in the answers of models is in the data.
+type events struct {
+	r    io.Reader
+	buf  []byte // buf[at:end] is what was read and not used
+	at   int
+	end  int
+	seen int // of buf[at:end] that holds no line end
+	err  error
+
+	skipLF bool // the last line ended in CR: a LF belongs to it
+
+	data  []byte // of the event
+	has   bool   // there was a data line
+	isErr bool   // the event is named "error"
+}
+
+// maxEvent bounds a line, and an answer in one piece: a picture in base64 has room, a server gone mad hasn't.
+const maxEvent = 64 << 20
+
+var errTooLarge = errors.New("the server sent more than 64 MiB in one piece")
+
+func newEvents(r io.Reader) *events { return &events{r: r, buf: make([]byte, 4096)} }
+
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+// first returns the first byte that is no blank, and leaves it to be read.
+func (e *events) first() (byte, error) {
+	for {
+		if e.end-e.at >= len(byteOrderMark) && bytes.HasPrefix(e.buf[e.at:e.end], byteOrderMark) {
+			e.at += len(byteOrderMark)
+		}
+		for e.at < e.end {
+			switch c := e.buf[e.at]; {
+			case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+				e.at++
+			case c == byteOrderMark[0] && e.end-e.at < len(byteOrderMark) && e.err == nil:
+				goto more
+			default:
+				return c, nil
+			}
+		}
+		if e.err != nil {
+			return 0, e.err
+		}
+	more:
+		e.fill()
+	}
+}
+
+// rest returns all that is left.
+func (e *events) rest() ([]byte, error) {
+	for e.err == nil {
+		if e.end-e.at > maxEvent {
+			return nil, errTooLarge
+		}
+		e.fill()
+	}
+	if e.err != io.EOF {
+		return nil, e.err
+	}
+	return e.buf[e.at:e.end], nil
+}
+
+// next returns the data of the next event, which is valid until the next call; io.EOF after the last. An event that the end of
+// the stream cuts is returned as far as it came.
+func (e *events) next() ([]byte, error) {
+	e.data, e.has, e.isErr = e.data[:0], false, false
+	for {
+		line, err := e.line()
+		if err != nil {
+			if err == io.EOF && e.has {
+				return e.data, nil
+			}
+			return nil, err
+		}
+		switch {
+		case len(line) == 0:
+			if e.has {
+				return e.data, nil
+			}
+			e.isErr = false
+		case line[0] == '{' && !e.has:
+			return append(e.data, line...), nil
+		case bytes.HasPrefix(line, []byte("event:")):
+			e.isErr = string(bytes.TrimSpace(line[len("event:"):])) == "error"
+		case bytes.HasPrefix(line, []byte("data")) && (len(line) == 4 || line[4] == ':'):
+			if e.has {
+				e.data = append(e.data, '\n')
+			}
+			value := bytes.TrimPrefix(line[4:], []byte(":"))
+			e.data, e.has = append(e.data, bytes.TrimPrefix(value, []byte(" "))...), true
+			if len(e.data) > maxEvent {
+				return nil, errTooLarge
+			}
+		}
+	}
+}
+
+// line returns the next line without its end, which is valid until the next call. The last line may have no end.
+func (e *events) line() ([]byte, error) {
+	for {
+		if e.skipLF && e.at < e.end {
+			if e.buf[e.at] == '\n' {
+				e.at++
+			}
+			e.skipLF = false
+		}
+		if i := lineEnd(e.buf[e.at+e.seen : e.end]); i >= 0 {
+			i += e.at + e.seen
+			line := e.buf[e.at:i]
+			e.skipLF = e.buf[i] == '\r'
+			e.at, e.seen = i+1, 0
+			return line, nil
+		}
+		e.seen = e.end - e.at
+		switch {
+		case e.seen > maxEvent:
+			return nil, errTooLarge
+		case e.err == io.EOF && e.seen > 0:
+			line := e.buf[e.at:e.end]
+			e.at, e.seen = e.end, 0
+			return line, nil
+		case e.err != nil:
+			return nil, e.err
+		}
+		e.fill()
+	}
+}
+
+// lineEnd returns where the first line of b ends, or -1.
+func lineEnd(b []byte) int {
+	i := bytes.IndexByte(b, '\n')
+	if i >= 0 {
+		b = b[:i]
+	}
+	if j := bytes.IndexByte(b, '\r'); j >= 0 {
+		return j
+	}
+	return i
+}
+
+// fill reads once, and makes room first.
+func (e *events) fill() {
+	switch {
+	case e.at == e.end:
+		e.at, e.end = 0, 0
+	case e.end < len(e.buf):
+	case e.at > 0:
+		e.end = copy(e.buf, e.buf[e.at:e.end])
+		e.at = 0
+	default:
+		e.buf = append(e.buf, make([]byte, len(e.buf))...)
+	}
+	n, err := e.r.Read(e.buf[e.end:])
+	e.end += n
+	if err != nil {
+		e.err = err
+	}
+}

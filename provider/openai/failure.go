@@ -1,0 +1,256 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A failure is what a server says of an error.
+type failure struct {
+	kind    string
+	code    string
+	message string
+	status  int // that the text names; 0: none
+}
+
+// A word is a string or a number.
+type word string
+
+// UnmarshalJSON reads a string or a number, and nothing else.
+func (w *word) UnmarshalJSON(b []byte) error {
+	*w = ""
+	switch {
+	case b[0] == '"':
+		return json.Unmarshal(b, (*string)(w))
+	case b[0] >= '0' && b[0] <= '9':
+		*w = word(b)
+	}
+	return nil
+}
+
+// parse reads the error of a body or an event, in any of the forms that servers have for it: an object under "error", a
+// string there, the fields without it, a list of such objects, or no JSON at all.
+func parse(body []byte) failure {
+	body = bytes.TrimSpace(body)
+	if len(body) > 0 && body[0] == '[' {
+		var list []json.RawMessage
+		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+			body = list[0]
+		}
+	}
+	var e struct {
+		Type       word            `json:"type"`
+		Code       word            `json:"code"`
+		Status     word            `json:"status"`
+		StatusCode word            `json:"status_code"`
+		Message    json.RawMessage `json:"message"`
+		Detail     json.RawMessage `json:"detail"`
+		Error      json.RawMessage `json:"error"`
+		Metadata   struct {
+			Raw looseText `json:"raw"`
+		} `json:"metadata"`
+	}
+	if decode(body, &e) != nil {
+		return failure{message: prose(body)}
+	}
+	f := failure{kind: string(e.Type), code: string(e.Code)}
+	for _, w := range []word{e.StatusCode, e.Status, e.Code} {
+		if n, err := strconv.Atoi(string(w)); err == nil && n >= 400 && n < 600 && f.status == 0 {
+			f.status = n
+		}
+	}
+	for _, raw := range []json.RawMessage{e.Message, e.Detail, e.Error} {
+		switch {
+		case f.message != "" || !isSet(raw):
+		case raw[0] == '"':
+			_ = json.Unmarshal(raw, &f.message) // it is a string
+		case raw[0] == '{' || raw[0] == '[':
+			inner := parse(raw)
+			if inner.kind == "" {
+				inner.kind = f.kind
+			}
+			if inner.code == "" {
+				inner.code = f.code
+			}
+			if inner.status == 0 {
+				inner.status = f.status
+			}
+			f = inner
+		}
+	}
+	if raw := string(e.Metadata.Raw); raw != "" && !strings.Contains(f.message, raw) {
+		f.message = strings.TrimSpace(f.message + " (" + abridged(raw) + ")")
+	}
+	if f.kind == "error" { // the name of the event, not of the error
+		f.kind = ""
+	}
+	return f
+}
+
+var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+
+// prose returns what a body that is no JSON says: the title of a page, or the beginning of a text.
+func prose(body []byte) string {
+	if m := title.FindSubmatch(body); m != nil {
+		return abridged(string(m[1]))
+	}
+	if len(body) > 0 && body[0] == '<' {
+		return ""
+	}
+	return abridged(string(body))
+}
+
+func abridged(text string) string {
+	const most = 500
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// person are the words, in the type, the code or the text of an error, that mean that somebody has to do something; funds those
+// of them that mean paying.
+var (
+	person = regexp.MustCompile(`(?i)insufficient_quota|billing|invalid_api_key|authentication_error|permission_error|` +
+		`incorrect api key|invalid api key|unauthenticated|account_deactivated`)
+	funds = regexp.MustCompile(`(?i)quota|billing|credit|balance`)
+)
+
+// inAnswer are the codes and types of errors that have no status, because they come inside an answer.
+var inAnswer = map[string]fault.Class{
+	"rate_limit_error": fault.RateLimited, "rate_limit_exceeded": fault.RateLimited, "too_many_requests": fault.RateLimited,
+	"overloaded_error": fault.Degraded, "api_error": fault.Degraded, "server_error": fault.Degraded, "internal_error": fault.Degraded,
+	"internal_server_error": fault.Degraded, "service_unavailable": fault.Degraded, "server_is_overloaded": fault.Degraded, "slow_down": fault.Degraded,
+	"upstream_error": fault.Degraded, "provider_unavailable": fault.Degraded, "bad_gateway": fault.Degraded,
+	"timeout": fault.Transient, "timeout_error": fault.Transient, "vector_store_timeout": fault.Transient,
+	"invalid_request_error": fault.Permanent, "invalid_prompt": fault.Permanent, "content_filter": fault.Permanent, "context_length_exceeded": fault.Permanent,
+}
+
+// class returns the class of an error: by words that ask for a person, then by the status of the answer; inside an answer by
+// its words, then by a status that it names.
+func (f *failure) class(status int) fault.Class {
+	if person.MatchString(f.kind) || person.MatchString(f.code) || status != http.StatusTooManyRequests && person.MatchString(f.message) {
+		return fault.UserFixable
+	}
+	if status >= 400 {
+		return fault.FromStatus(status)
+	}
+	for _, w := range []string{f.code, f.kind} {
+		if class, ok := inAnswer[strings.ToLower(w)]; ok {
+			return class
+		}
+	}
+	if f.status != 0 {
+		return fault.FromStatus(f.status)
+	}
+	return fault.Permanent
+}
+
+// told returns the error that an answer of status 200 holds; event is all of what it came in.
+func (m *Model) told(raw json.RawMessage, event []byte) *provider.Error {
+	f := parse(event)
+	if isSet(raw) {
+		f = parse(raw)
+		if outer := parse(event); f.message == "" {
+			f.message = outer.message
+		}
+	}
+	return m.failed(f, http.StatusOK)
+}
+
+// failed returns an error as a server told it.
+func (m *Model) failed(f failure, status int) *provider.Error {
+	e := &provider.Error{Class: f.class(status), Status: status, Type: f.kind, Code: f.code, Message: f.message}
+	if e.Code == "" && status == http.StatusOK && f.status != 0 {
+		e.Code = strconv.Itoa(f.status)
+	}
+	if e.Class == fault.UserFixable {
+		e.Remedy = m.remedy(f, status)
+		return fixable(e, nil)
+	}
+	return e
+}
+
+// fixable gives an error the class of what a person can end, and a cause that [fault.Remedy] finds.
+func fixable(e *provider.Error, cause error) *provider.Error {
+	e.Class = fault.UserFixable
+	e.Err = fault.NewFixable(e.Message, e.Remedy, cause)
+	return e
+}
+
+// remedy says what to do about an error that a person can end.
+func (m *Model) remedy(f failure, status int) string {
+	words := f.kind + " " + f.code
+	switch {
+	case status == http.StatusPaymentRequired, funds.MatchString(words),
+		status != http.StatusForbidden && status != http.StatusUnauthorized && funds.MatchString(f.message):
+		if m.host.billing != "" {
+			return "check the plan, the budget and the payment details of the account: " + m.host.billing
+		}
+		return "check the plan, the budget and the payment details of the account with " + m.name
+	case status == http.StatusForbidden && !person.MatchString(words):
+		return "use a key that may call this model from here, or have its owner allow it"
+	}
+	return m.keyRemedy()
+}
+
+// keyRemedy says how to give a key.
+func (m *Model) keyRemedy() string {
+	text := "set Config.APIKey or Config.Key"
+	if m.host.env != "" {
+		text = "set " + m.host.env + ", or Config.APIKey or Config.Key,"
+	}
+	text += " to a valid key"
+	if m.host.keys != "" {
+		text += "; keys are at " + m.host.keys
+	}
+	return text
+}
+
+// maxFailure is how much of the body of an error is read.
+const maxFailure = 1 << 20
+
+// refused makes errors of the statuses that mean one, in place of the SDK, which would read bodies of any length, and knows
+// OpenAI's form of an error only.
+func (m *Model) refused(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	res, err := next(req)
+	if err != nil || res.StatusCode < 300 {
+		return res, err
+	}
+	defer res.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // what came of it has to do
+	status := res.StatusCode
+	e := m.failed(parse(body), status)
+	if status < 400 {
+		e.Class, e.Message = fault.Permanent, "the server answered with a redirect that leads nowhere"
+	}
+	e.RequestID = requestID(res)
+	if wait, ok := fault.ParseRetryAfter(res.Header, time.Now()); ok {
+		e.Wait = &wait
+	}
+	if e.Message == "" {
+		e.Message = http.StatusText(status)
+	}
+	return nil, e
+}
+
+// requestID returns the server's name for an answered request.
+func requestID(res *http.Response) string {
+	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
+		if id := res.Header.Get(name); id != "" {
+			return id[:min(len(id), 128)]
+		}
+	}
+	return ""
+}

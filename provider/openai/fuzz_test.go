@@ -1,0 +1,61 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzChat decodes anything as an answer of Chat Completions.
+func FuzzChat(f *testing.F) { fuzz(f, Chat) }
+
+// FuzzResponses decodes anything as an answer of the Responses API.
+func FuzzResponses(f *testing.F) { fuzz(f, Responses) }
+
+// fuzz checks that any body gives an answer of the right grammar that ends with End or an error, whole or byte by byte the same.
+func fuzz(f *testing.F, api API) {
+	for _, pattern := range []string{"testdata/*.sse", "testdata/odd/*"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(f, err)
+		for _, file := range files {
+			if !strings.HasPrefix(filepath.Base(file), string(api)) {
+				continue
+			}
+			body, err := os.ReadFile(file)
+			require.NoError(f, err)
+			f.Add(body)
+		}
+	}
+	m, err := New(Config{Model: "m", BaseURL: "http://example.com", API: api})
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		whole, err := decodeAll(t, m, strings.NewReader(string(body)))
+		pieces, err2 := decodeAll(t, m, iotest.OneByteReader(strings.NewReader(string(body))))
+		require.Equal(t, told(whole, err), told(pieces, err2))
+	})
+}
+
+// decodeAll decodes a body without a request.
+func decodeAll(t testing.TB, m *Model, body io.Reader) (*provider.Response, error) {
+	var c provider.Collector
+	var failed error
+	a := &answer{ctx: context.Background(), m: m, model: "m", names: newNames(nil), yield: func(chunk provider.Chunk, err error) bool {
+		require.NoError(t, failed, "nothing follows an error")
+		if failed = err; err == nil {
+			require.NoError(t, c.Add(chunk))
+		}
+		return true
+	}}
+	read(a, a.decoder(), body)
+	require.True(t, failed != nil || c.Complete(), "an answer ends with End or an error")
+	require.False(t, failed != nil && provider.Canceled(failed) && !errors.Is(failed, context.Canceled))
+	return c.Response(), failed
+}

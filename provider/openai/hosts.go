@@ -1,0 +1,107 @@
+package openai
+
+import (
+	"net/url"
+	"strings"
+)
+
+// A host is what is known of a server: where its key comes from, and in what its Chat Completions differ from OpenAI's.
+type host struct {
+	name     string // of the provider
+	own      bool   // OpenAI itself
+	env      string // the environment variable of the key; empty: none is usual
+	keys     string // the page where a person gets a key
+	billing  string // the page where a person pays
+	needsKey bool
+	keyAlso  string // a header that carries the key besides Authorization
+
+	completionTokens bool // takes max_completion_tokens, and refuses max_tokens for some models
+	noStreamOptions  bool // refuses stream_options; usage comes without being asked for
+	topK             bool // takes top_k
+	seed             string
+	reasoning        reasoningStyle
+	cacheMarks       bool                   // takes cache_control on parts
+	callIDs          func(id string) string // makes ids of calls that it takes; nil: it takes any
+	noUserAfterTool  bool                   // refuses a user message right after results
+	refusals         bool                   // takes refusal in assistant messages
+}
+
+type reasoningStyle int
+
+const (
+	effortWord   reasoningStyle = iota // reasoning_effort: a word
+	effortObject                       // reasoning: {effort, max_tokens, exclude}
+)
+
+// known is what differs at which address; suffix is the end of the host's name.
+var known = []struct {
+	suffix string
+	host
+}{
+	{"api.openai.com", host{name: "openai", own: true, env: "OPENAI_API_KEY", keys: "https://platform.openai.com/api-keys",
+		billing: "https://platform.openai.com/settings/organization/billing", needsKey: true, completionTokens: true, refusals: true, callIDs: shortIDs}},
+	{".openai.azure.com", azure}, {".cognitiveservices.azure.com", azure}, {".services.ai.azure.com", azure},
+	{"openrouter.ai", host{env: "OPENROUTER_API_KEY", keys: "https://openrouter.ai/settings/keys", billing: "https://openrouter.ai/settings/credits",
+		needsKey: true, topK: true, reasoning: effortObject, cacheMarks: true}},
+	{"api.groq.com", host{env: "GROQ_API_KEY", keys: "https://console.groq.com/keys", needsKey: true, completionTokens: true}},
+	{"api.mistral.ai", host{env: "MISTRAL_API_KEY", keys: "https://console.mistral.ai/api-keys", needsKey: true, noStreamOptions: true,
+		seed: "random_seed", callIDs: nineCharIDs, noUserAfterTool: true}},
+	{"api.deepseek.com", host{env: "DEEPSEEK_API_KEY", keys: "https://platform.deepseek.com/api_keys", billing: "https://platform.deepseek.com/top_up", needsKey: true}},
+	{"api.x.ai", host{env: "XAI_API_KEY", keys: "https://console.x.ai", needsKey: true}},
+	{"api.perplexity.ai", host{env: "PERPLEXITY_API_KEY", keys: "https://www.perplexity.ai/settings/api", needsKey: true, topK: true}},
+	{"api.together.ai", together}, {"api.together.xyz", together},
+	{"api.fireworks.ai", host{env: "FIREWORKS_API_KEY", keys: "https://fireworks.ai/account/api-keys", needsKey: true, topK: true}},
+	{"api.cerebras.ai", host{env: "CEREBRAS_API_KEY", keys: "https://cloud.cerebras.ai", needsKey: true, completionTokens: true}},
+	{"api.moonshot.ai", host{env: "MOONSHOT_API_KEY", keys: "https://platform.moonshot.ai/console/api-keys", needsKey: true}},
+	{"api.z.ai", host{env: "ZAI_API_KEY", keys: "https://z.ai/manage-apikey/apikey-list", needsKey: true}},
+	{"router.huggingface.co", host{env: "HF_TOKEN", keys: "https://huggingface.co/settings/tokens", needsKey: true}},
+}
+
+var (
+	// Azure takes the key of a resource in a header of its own, and the token of a user or a service in Authorization.
+	azure = host{env: "AZURE_OPENAI_API_KEY", keys: "https://portal.azure.com (Keys and Endpoint of the resource)", needsKey: true,
+		keyAlso: "Api-Key", completionTokens: true, refusals: true, callIDs: shortIDs}
+	together = host{env: "TOGETHER_API_KEY", keys: "https://api.together.ai/settings/api-keys", needsKey: true, topK: true}
+)
+
+// hostOf returns what is known of the server at u. Of one that isn't in the table nothing is: it may need no key, and is
+// asked the way that most servers understand.
+func hostOf(u *url.URL) host {
+	name := strings.ToLower(u.Hostname())
+	h := host{topK: true}
+	for _, k := range known {
+		if name == k.suffix || strings.HasPrefix(k.suffix, ".") && strings.HasSuffix(name, k.suffix) {
+			h = k.host
+			break
+		}
+	}
+	if h.name == "" {
+		h.name = name
+	}
+	if h.seed == "" {
+		h.seed = "seed"
+	}
+	return h
+}
+
+// reasons reports whether a model of OpenAI is one that reasons, as far as its name says. Such models take the instructions
+// as the developer's, and give their reasoning away encrypted; the others refuse to be asked for that.
+func reasons(model string) bool {
+	if i := strings.LastIndexByte(model, '/'); i >= 0 {
+		model = model[i+1:]
+	}
+	model = strings.TrimPrefix(model, "ft:")
+	if len(model) > 1 && model[0] == 'o' && model[1] >= '1' && model[1] <= '9' {
+		return true
+	}
+	version, ok := strings.CutPrefix(model, "gpt-")
+	return strings.HasPrefix(model, "codex-") || ok && len(version) > 0 && version[0] >= '5' && version[0] <= '9' && !strings.Contains(model, "-chat")
+}
+
+// gives reports whether a model can be asked for encrypted reasoning: all but those that are known not to reason.
+func gives(model string) bool {
+	if i := strings.LastIndexByte(model, '/'); i >= 0 {
+		model = model[i+1:]
+	}
+	return reasons(model) || !strings.HasPrefix(model, "gpt-") && !strings.HasPrefix(model, "chatgpt-") && !strings.HasPrefix(model, "ft:gpt-")
+}

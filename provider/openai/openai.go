@@ -1,0 +1,125 @@
+package openai
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream"
+)
+
+// A Model is a [provider.Provider] that calls OpenAI or a compatible server. It is safe for concurrent use, holds no
+// connection between calls but those that its HTTP client keeps, and needs no closing.
+type Model struct {
+	// fixed at creation
+	model  string
+	name   string
+	api    API
+	host   host
+	keys   keyring
+	client sdk.Client
+	models []provider.ModelInfo
+	info   provider.ModelInfo
+}
+
+var (
+	_ provider.Provider = (*Model)(nil)
+	_ provider.Informer = (*Model)(nil)
+)
+
+// Info returns what is known of Config.Model: of Config.Models the entry with its ID, else of the built-in table, else its
+// name alone.
+func (m *Model) Info() provider.ModelInfo {
+	info := m.info
+	info.Inputs, info.Outputs = slices.Clone(info.Inputs), slices.Clone(info.Outputs)
+	if info.Prices != nil {
+		prices := *info.Prices
+		info.Prices = &prices
+	}
+	return info
+}
+
+// Format writes the names of the provider and the model.
+func (m *Model) Format(s fmt.State, _ rune) {
+	if m == nil {
+		fmt.Fprint(s, "openai.Model(nil)")
+		return
+	}
+	fmt.Fprintf(s, "openai.Model(%s %s)", m.name, m.model)
+}
+
+// Stream makes a call. The body of the answer is read in the goroutine that ranges, one event at a time, and is closed when
+// the range ends. Errors of the server are a *[provider.Error]; once ctx is done, the error is its cause.
+func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return stream.Once(func(yield func(provider.Chunk, error) bool) {
+		a := &answer{ctx: ctx, yield: yield, m: m}
+		if m == nil {
+			a.end(provider.ErrNilProvider)
+			return
+		}
+		if req == nil {
+			a.end(provider.ErrNilRequest)
+			return
+		}
+		m.run(a, req)
+	})
+}
+
+// run makes the call and reads its answer.
+func (m *Model) run(a *answer, req *provider.Request) {
+	if a.ctx.Err() != nil {
+		a.end(stopped(a.ctx))
+		return
+	}
+	a.model = req.Model
+	if a.model == "" {
+		a.model = m.model
+	}
+	if a.model == "" {
+		a.fail(&provider.Error{Class: fault.UserFixable, Message: "no model is named", Remedy: "set Config.Model, or the request's Model"})
+		return
+	}
+	c := newConversation(m, a.model, req)
+	a.names = c.names
+	path, build := "responses", c.responses
+	if m.api == Chat {
+		path, build = "chat/completions", c.chat
+	}
+	body, err := build()
+	if err != nil {
+		a.fail(&provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "), Err: err})
+		return
+	}
+	res, err := a.post(path, body)
+	if err != nil {
+		a.fail(err)
+		return
+	}
+	defer res.Body.Close()
+	a.requestID = requestID(res)
+	read(a, a.decoder(), res.Body)
+}
+
+// decoder returns the decoder of the model's protocol.
+func (a *answer) decoder() decoder {
+	if a.m.api == Chat {
+		return &chatDecoder{answer: a}
+	}
+	return &responsesDecoder{answer: a}
+}
+
+// A decoder makes chunks of the answer of one protocol. It gives them to its answer, and looks there whether the call is over.
+type decoder interface {
+	event(data []byte, isErr bool) // one event of a stream: JSON; isErr: it is named "error"
+	whole(data []byte)             // an answer that came in one piece: JSON
+	marker()                       // the [DONE] of a stream
+	eof()                          // the stream has ended
+}

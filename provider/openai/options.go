@@ -1,0 +1,136 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// encode returns v as JSON, with the request's options merged into it: "openai" first, then those under the provider's own
+// name, if that is another. Objects are merged, "tools" and "include" are appended to, null takes a field away, everything else
+// replaces what was there.
+func (c *conversation) encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("openai: the request is no JSON: %w", err)
+	}
+	body := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	keys := []string{"openai"}
+	if c.m.name != "openai" {
+		keys = append(keys, c.m.name)
+	}
+	for _, key := range keys {
+		option, ok := c.req.Options[key]
+		if !ok || len(bytes.TrimSpace(option)) == 0 {
+			continue
+		}
+		merged, err := merge(body, option)
+		if err != nil {
+			return nil, fmt.Errorf("openai: Options[%q]: %w", key, err)
+		}
+		body = merged
+	}
+	return body, nil
+}
+
+// lists are the fields whose values are appended to.
+var lists = []string{"tools", "include"}
+
+// merge returns the object base with what the object over says.
+func merge(base, over json.RawMessage) (json.RawMessage, error) {
+	var fields, changes map[string]json.RawMessage
+	if err := json.Unmarshal(over, &changes); err != nil || changes == nil {
+		return nil, fmt.Errorf("%.80q is no JSON object", over)
+	}
+	if err := json.Unmarshal(base, &fields); err != nil {
+		return nil, err
+	}
+	for name, change := range changes {
+		old, had := fields[name]
+		switch {
+		case string(change) == "null":
+			delete(fields, name)
+		case had && isKind(old, '{') && isKind(change, '{'):
+			both, err := merge(old, change)
+			if err != nil {
+				return nil, err
+			}
+			fields[name] = both
+		case had && isKind(old, '[') && isKind(change, '[') && slices.Contains(lists, name):
+			var all, more []json.RawMessage
+			if err := json.Unmarshal(old, &all); err != nil {
+				return nil, err
+			}
+			if err := json.Unmarshal(change, &more); err != nil {
+				return nil, err
+			}
+			joined, err := plain(append(all, more...))
+			if err != nil {
+				return nil, err
+			}
+			fields[name] = joined
+		default:
+			fields[name] = change
+		}
+	}
+	return plain(fields)
+}
+
+// plain returns v as JSON in which HTML characters stay as they are. Keys are in order.
+func plain(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func isKind(raw json.RawMessage, first byte) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) > 0 && raw[0] == first
+}
+
+// noArguments is the schema of a tool that takes none.
+var noArguments = json.RawMessage(`{"type":"object","properties":{}}`)
+
+// isStrict reports whether a schema keeps the rules of OpenAI's strict mode, as far as they can be told without the server:
+// every object is closed and requires all of its properties.
+func isStrict(schema json.RawMessage) bool {
+	var v any
+	if json.Unmarshal(schema, &v) != nil {
+		return false
+	}
+	root, ok := v.(map[string]any)
+	return ok && root["type"] == "object" && closed(v)
+}
+
+func closed(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return !slices.ContainsFunc(v, func(one any) bool { return !closed(one) })
+	case map[string]any:
+		properties, isObject := v["properties"].(map[string]any)
+		if isObject || v["type"] == "object" {
+			required, _ := v["required"].([]any)
+			if v["additionalProperties"] != false || len(required) != len(properties) {
+				return false
+			}
+			for name := range properties {
+				if !slices.Contains(required, any(name)) {
+					return false
+				}
+			}
+		}
+		for _, one := range v {
+			if !closed(one) {
+				return false
+			}
+		}
+	}
+	return true
+}

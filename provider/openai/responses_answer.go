@@ -1,0 +1,334 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A responsesDecoder makes chunks of an answer of the Responses API: of the events of a stream, or of one object.
+//
+// An answer is complete with response.completed or response.incomplete. Items are told apart by their place in the output;
+// what came in pieces is completed from what an item holds when it is done, and an item that no event told of is taken from the
+// response itself.
+type responsesDecoder struct {
+	*answer
+	ev      responsesEvent // reused: one is decoded per event
+	items   []*outputItem  // by their place in the output; nil: not seen
+	last    *outputItem    // that had the last word, to attach to
+	called  bool
+	refused bool
+}
+
+func (d *responsesDecoder) marker() { d.cut(nil) }
+func (d *responsesDecoder) eof()    { d.cut(nil) }
+
+// whole takes an answer that came in one piece.
+func (d *responsesDecoder) whole(data []byte) { d.finish(data, "") }
+
+// event takes one event of a stream.
+func (d *responsesDecoder) event(data []byte, isErr bool) {
+	ev := &d.ev
+	*ev = responsesEvent{Item: ev.Item[:0], Response: ev.Response[:0]}
+	if err := decode(data, ev); err != nil {
+		d.cut(err)
+		return
+	}
+	switch ev.Type {
+	case "response.output_text.delta":
+		d.write(provider.KindText, string(ev.Delta))
+	case "response.refusal.delta":
+		d.refused = true
+		d.write(provider.KindRefusal, string(ev.Delta))
+	case "response.reasoning_summary_text.delta":
+		d.think(d.at(ev.OutputIndex), summaryThought, string(ev.Delta))
+	case "response.reasoning_text.delta":
+		d.think(d.at(ev.OutputIndex), rawThought, string(ev.Delta))
+	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
+		d.argue(d.at(ev.OutputIndex), string(ev.Delta))
+	case "response.output_item.added":
+		d.added(d.at(ev.OutputIndex), ev.Item)
+	case "response.output_item.done":
+		d.itemDone(d.at(ev.OutputIndex), ev.Item)
+	case "response.created", "response.in_progress", "response.queued":
+		var r response
+		if decode(ev.Response, &r) == nil && (r.ID != "" || r.Model != "") {
+			d.begin(r.ID, r.Model)
+		}
+	case "response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done":
+		d.finish(ev.Response, strings.TrimPrefix(ev.Type, "response."))
+	default:
+		if ev.Type == "error" || isErr || ev.Type == "" && isSet(ev.Error) {
+			d.broken(d.m.told(ev.Error, data))
+		}
+	}
+}
+
+// at returns the item at a place in the output.
+func (d *responsesDecoder) at(index int) *outputItem {
+	const most = 1 << 16 // places of a server gone mad share the last one
+	index = min(max(index, 0), most)
+	for len(d.items) <= index {
+		d.items = append(d.items, nil)
+	}
+	if d.items[index] == nil {
+		d.items[index] = &outputItem{index: index}
+	}
+	return d.items[index]
+}
+
+// write yields a piece of the text or the refusal of a message.
+func (d *responsesDecoder) write(kind provider.ChunkKind, text string) {
+	it := d.at(d.ev.OutputIndex)
+	*it.part(d.ev.ContentIndex) += len(text)
+	d.say(it, kind, text)
+}
+
+func (d *responsesDecoder) say(it *outputItem, kind provider.ChunkKind, text string) {
+	if text == "" {
+		return
+	}
+	if d.last != it {
+		d.block++ // another item begins another part
+		it.block, d.last = d.block, it
+	}
+	d.text(kind, text)
+}
+
+// part returns how much of a part of the content has been yielded.
+func (it *outputItem) part(content int) *int {
+	const most = 1 << 10
+	content = min(max(content, 0), most)
+	for len(it.parts) <= content {
+		it.parts = append(it.parts, 0)
+	}
+	return &it.parts[content]
+}
+
+// think yields a piece of reasoning. An item may have a summary and the text itself; the one that comes first counts.
+func (d *responsesDecoder) think(it *outputItem, source thoughtOf, text string) {
+	if text == "" || it.source != unknownThought && it.source != source {
+		return
+	}
+	it.source = source
+	it.thought += len(text)
+	d.say(it, provider.KindReasoning, text)
+}
+
+// added begins an item.
+func (d *responsesDecoder) added(it *outputItem, raw json.RawMessage) {
+	if it.kind != "" || decode(raw, &it.item) != nil {
+		return
+	}
+	it.kind = it.item.Type
+	if it.isCall() {
+		d.call(it)
+	}
+}
+
+func (it *outputItem) isCall() bool {
+	return it.kind == "function_call" || it.kind == "custom_tool_call"
+}
+
+// call begins a call, once its name is known.
+func (d *responsesDecoder) call(it *outputItem) {
+	if it.open || it.done || it.item.Name == "" {
+		return
+	}
+	it.open, it.custom, d.called, d.last = true, it.kind == "custom_tool_call", true, it
+	d.put(provider.ToolStart(it.index, it.item.CallID, d.names.decode(it.item.Name)))
+	if it.custom {
+		d.put(provider.ToolDelta(it.index, `"`))
+	}
+}
+
+// argue yields a piece of the input of a call. What comes before the name is left to the end of the item.
+func (d *responsesDecoder) argue(it *outputItem, text string) {
+	if !it.open || text == "" {
+		return
+	}
+	it.sent += len(text)
+	if it.custom {
+		text = quoted(text)
+	}
+	d.last = it
+	d.put(provider.ToolDelta(it.index, text))
+}
+
+// itemDone completes an item: with what of it hasn't come in pieces, and with what has to go back.
+func (d *responsesDecoder) itemDone(it *outputItem, raw json.RawMessage) {
+	if it.done {
+		return
+	}
+	var item responsesItem
+	if decode(raw, &item) != nil {
+		return
+	}
+	it.item, it.kind = item, item.Type
+	switch item.Type {
+	case "message":
+		d.messageDone(it)
+	case "reasoning":
+		d.reasoningDone(it, raw)
+	case "function_call", "custom_tool_call":
+		d.callDone(it)
+	default:
+		d.itemOfServer(it, raw)
+	}
+	it.done = true
+}
+
+func (d *responsesDecoder) messageDone(it *outputItem) {
+	for i := range it.item.Content {
+		c, sent := &it.item.Content[i], *it.part(i)
+		if text := c.Text; len(text) > sent {
+			d.say(it, provider.KindText, text[sent:])
+		}
+		if text := c.Refusal; len(text) > sent {
+			d.say(it, provider.KindRefusal, text[sent:])
+		}
+		d.refused = d.refused || c.Refusal != ""
+	}
+	if d.last == it {
+		if data, err := plain(messageData{ID: it.item.ID, Phase: it.item.Phase}); err == nil {
+			d.put(provider.Attach(d.opaque(kindMessage, string(data))))
+		}
+	}
+	for i := range it.item.Content {
+		c := &it.item.Content[i]
+		for j := range c.Annotations {
+			if s, ok := c.Annotations[j].source(c.Text); ok {
+				d.put(provider.Cite(s))
+			}
+		}
+	}
+}
+
+// messageData is what of a message or a call has to go back besides what it says.
+type messageData struct {
+	ID    string `json:"id,omitempty"`
+	Phase string `json:"phase,omitempty"`
+}
+
+func (d *responsesDecoder) reasoningDone(it *outputItem, raw json.RawMessage) {
+	if it.thought == 0 {
+		for _, s := range it.item.Summary {
+			d.think(it, summaryThought, s.Text)
+		}
+		for _, s := range it.item.Content {
+			d.think(it, rawThought, s.Text)
+		}
+	}
+	o := d.opaque(kindItem, compact(raw))
+	if it.thought > 0 && d.last == it {
+		d.put(provider.Attach(o))
+		return
+	}
+	d.put(provider.OpaquePart(o))
+}
+
+func (d *responsesDecoder) callDone(it *outputItem) {
+	d.call(it)
+	if !it.open {
+		d.fail(&provider.Error{Class: fault.Transient, Status: 200, Message: "the server sent a tool call without a name"})
+		return
+	}
+	whole := string(it.item.Arguments)
+	if it.custom {
+		whole = string(it.item.Input)
+	}
+	if len(whole) > it.sent {
+		d.argue(it, whole[it.sent:])
+	}
+	d.callEnd(it)
+	data, err := plain(messageData{ID: it.item.ID})
+	if err != nil {
+		return
+	}
+	kind := kindCall
+	if it.custom {
+		kind = kindCustomCall
+	}
+	d.put(provider.AttachTo(it.index, d.opaque(kind, string(data))))
+}
+
+func (d *responsesDecoder) callEnd(it *outputItem) {
+	if it.custom {
+		d.put(provider.ToolDelta(it.index, `"`))
+	}
+	it.open = false
+	d.put(provider.ToolEnd(it.index))
+}
+
+// finish takes the response as a whole, which is the end of a stream. It stands in for a status that is missing.
+func (d *responsesDecoder) finish(data []byte, status string) {
+	var r response
+	if err := decode(data, &r); err != nil {
+		d.cut(err)
+		return
+	}
+	if isSet(r.Error) {
+		d.broken(d.m.told(r.Error, data))
+		return
+	}
+	if r.Status == "" {
+		r.Status = status
+	}
+	if r.Status == "" && r.Output == nil {
+		d.cut(nil)
+		return
+	}
+	d.begin(r.ID, r.Model)
+	for i, raw := range r.Output {
+		d.itemDone(d.at(i), raw)
+	}
+	for _, it := range d.items {
+		if it != nil && it.open { // its end was never told, and neither is it in the response
+			d.callEnd(it)
+		}
+	}
+	stop, raw := provider.StopUnknown, r.Status
+	switch r.Status {
+	case "completed":
+		switch {
+		case d.refused:
+			stop = provider.StopFiltered
+		case d.called:
+			stop = provider.StopToolCalls
+		default:
+			stop = provider.StopDone
+		}
+	case "incomplete":
+		stop = provider.StopLength // also for reasons that aren't known: the answer was cut
+		if r.Incomplete.Reason != "" {
+			raw += ":" + r.Incomplete.Reason
+		}
+		if strings.Contains(r.Incomplete.Reason, "filter") {
+			stop = provider.StopFiltered
+		}
+	case "failed", "cancelled":
+		d.broken(&provider.Error{Class: fault.Degraded, Status: 200, Code: r.Status, Message: "the server says that the answer is " + r.Status})
+		return
+	case "queued", "in_progress":
+		d.cut(nil)
+		return
+	}
+	end := provider.End(stop, responsesUsage(r.Usage))
+	end.Extra.StopRaw = raw
+	d.put(end)
+}
+
+// broken yields an error, and before it the calls that the server was running: they may have had effects.
+func (d *responsesDecoder) broken(err error) {
+	for _, it := range d.items {
+		if it != nil && !it.done && ranByServer[it.kind] {
+			d.put(provider.ProviderCall(provider.ToolCall{ID: it.item.ID, Name: it.kind, Input: it.item.input()}))
+		}
+	}
+	d.fail(err)
+}
+
+// compact returns JSON as compact text.
+func compact(raw json.RawMessage) string { return rawUsage(raw) }

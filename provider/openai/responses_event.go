@@ -1,0 +1,83 @@
+package openai
+
+import "encoding/json"
+
+// An outputItem is an item that is being written.
+type outputItem struct {
+	index   int
+	kind    string
+	open    bool // of a call: it was begun and not ended
+	done    bool
+	custom  bool
+	sent    int       // bytes of arguments so far
+	parts   []int     // bytes of text so far, by content
+	block   int32     // of its text
+	thought int       // bytes of reasoning so far
+	source  thoughtOf // which of the two texts of reasoning counts
+	item    responsesItem
+}
+
+type thoughtOf byte
+
+const (
+	unknownThought thoughtOf = iota
+	summaryThought
+	rawThought
+)
+
+// A responsesEvent is an event of a stream.
+type responsesEvent struct {
+	Type         string          `json:"type"`
+	OutputIndex  int             `json:"output_index"`
+	ContentIndex int             `json:"content_index"`
+	Delta        looseText       `json:"delta"`
+	Text         looseText       `json:"text"`
+	Refusal      looseText       `json:"refusal"`
+	Item         json.RawMessage `json:"item"`
+	Response     json.RawMessage `json:"response"`
+	Error        json.RawMessage `json:"error"`
+}
+
+// A response is the answer as a whole, as far as it counts.
+type response struct {
+	ID         string          `json:"id"`
+	Model      string          `json:"model"`
+	Status     string          `json:"status"`
+	Error      json.RawMessage `json:"error"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Output []json.RawMessage `json:"output"`
+	Usage  json.RawMessage   `json:"usage"`
+}
+
+// A responsesItem is an item of the output.
+type responsesItem struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Status    string          `json:"status"`
+	Phase     string          `json:"phase"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments arguedText      `json:"arguments"`
+	Input     looseText       `json:"input"`
+	Content   []itemText      `json:"content"`
+	Summary   []itemText      `json:"summary"`
+	Action    json.RawMessage `json:"action"`
+	Queries   json.RawMessage `json:"queries"`
+	Code      json.RawMessage `json:"code"`
+	Outputs   []itemText      `json:"outputs"` // of code
+	Results   []itemText      `json:"results"` // of a search in files
+	Output    looseText       `json:"output"`
+	Error     json.RawMessage `json:"error"`
+	Result    string          `json:"result"` // a picture
+	Format    string          `json:"output_format"`
+}
+
+type itemText struct {
+	Type        string       `json:"type"`
+	Text        string       `json:"text"`
+	Refusal     string       `json:"refusal"`
+	Logs        string       `json:"logs"`
+	Annotations []annotation `json:"annotations"`
+}

@@ -1,0 +1,268 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A responsesRequest is the body of a request to the Responses API. Nothing is stored at the server: what it needs to have
+// back goes with each request.
+type responsesRequest struct {
+	Model             string              `json:"model"`
+	Instructions      string              `json:"instructions,omitempty"`
+	Input             []any               `json:"input"` // inputItem or json.RawMessage
+	Tools             []responsesTool     `json:"tools,omitempty"`
+	ToolChoice        any                 `json:"tool_choice,omitempty"`
+	ParallelToolCalls *bool               `json:"parallel_tool_calls,omitempty"`
+	MaxOutputTokens   int                 `json:"max_output_tokens,omitempty"`
+	Temperature       *float64            `json:"temperature,omitempty"`
+	TopP              *float64            `json:"top_p,omitempty"`
+	Reasoning         *responsesReasoning `json:"reasoning,omitempty"`
+	Text              *responsesText      `json:"text,omitempty"`
+	Include           []string            `json:"include,omitempty"`
+	PromptCacheKey    string              `json:"prompt_cache_key,omitempty"`
+	Store             bool                `json:"store"`
+	Stream            bool                `json:"stream"`
+}
+
+// An inputItem is a message, a call or the result of one.
+type inputItem struct {
+	Type      string `json:"type,omitempty"`
+	ID        string `json:"id,omitempty"`
+	Role      string `json:"role,omitempty"`
+	Status    string `json:"status,omitempty"`
+	Phase     string `json:"phase,omitempty"`
+	Content   any    `json:"content,omitempty"` // a string or []inputPart
+	CallID    string `json:"call_id,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments,omitempty"`
+	Input     any    `json:"input,omitempty"`
+	Output    any    `json:"output,omitempty"` // a string or []inputPart
+}
+
+type inputPart struct {
+	Type        string     `json:"type"`
+	Text        string     `json:"text,omitempty"`
+	Refusal     string     `json:"refusal,omitempty"`
+	Annotations *[]string  `json:"annotations,omitempty"` // demanded, and always empty
+	ImageURL    string     `json:"image_url,omitempty"`
+	FileID      string     `json:"file_id,omitempty"`
+	FileURL     string     `json:"file_url,omitempty"`
+	Filename    string     `json:"filename,omitempty"`
+	FileData    string     `json:"file_data,omitempty"`
+	InputAudio  *chatAudio `json:"input_audio,omitempty"`
+}
+
+type responsesTool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict"` // sent also if false: the server's default is true
+}
+
+type responsesReasoning struct {
+	Effort  string `json:"effort,omitempty"`
+	Summary string `json:"summary,omitempty"`
+}
+
+type responsesText struct {
+	Format responsesFormat `json:"format"`
+}
+
+type responsesFormat struct {
+	Type string `json:"type"`
+	formatSchema
+}
+
+// encryptedReasoning asks for reasoning in a form that can be sent back.
+const encryptedReasoning = "reasoning.encrypted_content"
+
+// responses returns the body of a request to the Responses API.
+func (c *conversation) responses() ([]byte, error) {
+	req := c.req
+	r := responsesRequest{Model: c.model, Instructions: req.System, MaxOutputTokens: req.MaxOutput, Stream: true, PromptCacheKey: c.cacheKey()}
+	if len(c.turns) == 0 {
+		return nil, errEmpty
+	}
+	for i := range c.turns {
+		if err := c.inputItems(&r, i); err != nil {
+			return nil, err
+		}
+	}
+	for i := range req.Tools {
+		t := &req.Tools[i]
+		schema, err := parameters(t)
+		if err != nil {
+			return nil, err
+		}
+		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema})
+	}
+	if len(req.Tools) > 0 {
+		switch req.Choice.Mode {
+		case provider.ChooseAuto:
+		case provider.ChooseTool:
+			r.ToolChoice = map[string]string{"type": "function", "name": c.names.encode(req.Choice.Tool)}
+		default:
+			r.ToolChoice = string(req.Choice.Mode)
+		}
+		if req.Serial {
+			r.ParallelToolCalls = new(bool)
+		}
+	}
+	if s := req.Sampling; s != nil {
+		r.Temperature, r.TopP = s.Temperature, s.TopP
+	}
+	if gives(c.model) {
+		r.Include = []string{encryptedReasoning}
+	}
+	if o := req.Reasoning; o != nil {
+		r.Reasoning = &responsesReasoning{Effort: effort(o)}
+		if !o.Hide {
+			r.Reasoning.Summary = "auto"
+		}
+	}
+	if o := req.Output; o != nil {
+		r.Text = &responsesText{Format: responsesFormat{"json_schema", formatSchema{Name: formatName(o), Schema: o.Schema, Strict: isStrict(o.Schema)}}}
+	}
+	return c.encode(&r)
+}
+
+// inputItems adds the items of turn i.
+func (c *conversation) inputItems(r *responsesRequest, i int) error {
+	switch t := &c.turns[i]; t.role {
+	case provider.RoleAssistant:
+		c.outputItems(r, t, c.results(i))
+	case provider.RoleTool:
+		for _, res := range t.results {
+			kind, output := "function_call_output", any(noResult)
+			if res.res != nil {
+				var err error
+				if output, err = c.output(res.res); err != nil {
+					return err
+				}
+			}
+			if _, ok := c.own(res.part, kindCustomCall); ok {
+				kind = "custom_tool_call_output"
+			}
+			r.Input = append(r.Input, inputItem{Type: kind, CallID: res.id, Output: output})
+		}
+	default:
+		content, err := c.inputContent(t.parts)
+		if err != nil {
+			return err
+		}
+		r.Input = append(r.Input, inputItem{Role: "user", Content: content})
+	}
+	return nil
+}
+
+// inputContent returns what a user says: a string if it is one text.
+func (c *conversation) inputContent(parts []*provider.Part) (any, error) {
+	if len(parts) == 1 && parts[0].Kind == provider.PartText {
+		return parts[0].Text, nil
+	}
+	out := make([]inputPart, 0, len(parts))
+	for _, p := range parts {
+		one := inputPart{Type: "input_text", Text: p.Text}
+		if p.Kind == provider.PartMedia {
+			var err error
+			if one, err = c.responsesMedia(p.Media); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// output returns what a result says.
+func (c *conversation) output(res *provider.ToolResult) (any, error) {
+	var parts []*provider.Part
+	hasMedia := false
+	for i := range res.Parts {
+		p := &res.Parts[i]
+		isMedia := p.Kind == provider.PartMedia && !empty(p)
+		hasMedia = hasMedia || isMedia
+		if isMedia || p.Kind == provider.PartText && p.Text != "" {
+			parts = append(parts, p)
+		}
+	}
+	if !hasMedia {
+		text, _ := resultText(res)
+		return text, nil
+	}
+	return c.inputContent(parts)
+}
+
+// outputItems adds what the model said: reasoning and calls that the server ran as the very items that it sent, the rest
+// written anew, under its ids.
+//
+// A reasoning item that can't be read by the server, because it wasn't encrypted and nothing is stored, is left out; the ids
+// of the other items then are, too, since the server would miss what it knows to belong to them.
+func (c *conversation) outputItems(r *responsesRequest, t *turn, results []result) {
+	withIDs := !slices.ContainsFunc(t.parts, func(p *provider.Part) bool {
+		item, ok := c.own(p, kindItem)
+		return ok && !c.readable(item)
+	})
+	for _, p := range t.parts {
+		if item, ok := c.own(p, kindItem); ok {
+			if c.readable(item) {
+				r.Input = append(r.Input, json.RawMessage(item))
+			}
+			continue
+		}
+		var known struct {
+			ID    string `json:"id"`
+			Phase string `json:"phase"`
+		}
+		id := func(data string) {
+			if json.Unmarshal([]byte(data), &known) != nil || !withIDs {
+				known.ID = ""
+			}
+		}
+		switch p.Kind {
+		case provider.PartText, provider.PartRefusal:
+			if data, ok := c.own(p, kindMessage); ok {
+				id(data)
+			}
+			if p.Text == "" {
+				continue
+			}
+			part := inputPart{Type: "output_text", Text: p.Text, Annotations: new([]string{})}
+			if p.Kind == provider.PartRefusal {
+				part = inputPart{Type: "refusal", Refusal: p.Text}
+			}
+			r.Input = append(r.Input, inputItem{Type: "message", ID: known.ID, Role: "assistant", Status: "completed", Phase: known.Phase, Content: []inputPart{part}})
+		case provider.PartToolCall:
+			at := slices.IndexFunc(results, func(r result) bool { return r.part == p })
+			item := inputItem{Type: "function_call", CallID: results[at].id, Name: c.names.encode(p.Call.Name)}
+			if data, input, ok := c.freeForm(p); ok {
+				id(data)
+				item.Type, item.Input = "custom_tool_call", input
+			} else {
+				if data, ok := c.own(p, kindCall); ok {
+					id(data)
+				}
+				item.Arguments = arguments(p.Call)
+			}
+			item.ID = known.ID
+			r.Input = append(r.Input, item)
+		}
+	}
+}
+
+// readable reports whether the server can make something of an item that it sent. Reasoning must be encrypted, or in plain text.
+func (c *conversation) readable(item string) bool {
+	var i struct {
+		Type      string            `json:"type"`
+		Encrypted string            `json:"encrypted_content"`
+		Content   []json.RawMessage `json:"content"`
+	}
+	if json.Unmarshal([]byte(item), &i) != nil {
+		return false
+	}
+	return i.Type != "reasoning" || i.Encrypted != "" || len(i.Content) > 0
+}

@@ -1,0 +1,76 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// itemOfServer yields a call that the server ran, with its result, or an item that is opaque: a list of tools, a request for
+// an approval, a call of a kind that isn't known. All of them go back as they came.
+func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
+	item := &it.item
+	o := d.opaque(kindItem, compact(raw))
+	if !ranByServer[item.Type] {
+		d.put(provider.OpaquePart(o))
+		return
+	}
+	call := provider.ProviderCall(provider.ToolCall{ID: item.ID, Name: item.Type, Input: item.input()})
+	call.Extra.Part.Opaque = &o
+	d.put(call)
+	result := provider.ToolResult{CallID: item.ID, Name: item.Type, Error: item.Status == "failed" || item.Status == "incomplete" || isSet(item.Error)}
+	for _, text := range item.said() {
+		result.Parts = append(result.Parts, provider.TextPart(text))
+	}
+	d.put(provider.ProviderResult(result))
+	if data, err := base64.StdEncoding.DecodeString(item.Result); err == nil && len(data) > 0 {
+		kind := "image/png"
+		if item.Format != "" {
+			kind = "image/" + item.Format
+		}
+		d.put(provider.File(provider.Media{Type: kind, Data: data}))
+	}
+}
+
+// ranByServer are the types of the calls that the server runs itself.
+var ranByServer = map[string]bool{"web_search_call": true, "file_search_call": true, "code_interpreter_call": true,
+	"image_generation_call": true, "mcp_call": true, "tool_search_call": true}
+
+// input returns what a call of the server was about, as JSON; nil if that isn't told.
+func (i *responsesItem) input() json.RawMessage {
+	switch {
+	case isSet(i.Action):
+		return i.Action
+	case i.Arguments != "":
+		return json.RawMessage(i.Arguments)
+	case isSet(i.Code):
+		if raw, err := plain(map[string]json.RawMessage{"code": i.Code}); err == nil {
+			return raw
+		}
+	case isSet(i.Queries):
+		if raw, err := plain(map[string]json.RawMessage{"queries": i.Queries}); err == nil {
+			return raw
+		}
+	}
+	return nil
+}
+
+// said returns the texts of the result of a call of the server.
+func (i *responsesItem) said() []string {
+	var texts []string
+	for _, list := range [][]itemText{i.Outputs, i.Results} {
+		for _, one := range list {
+			if text := one.Text + one.Logs; text != "" {
+				texts = append(texts, text)
+			}
+		}
+	}
+	if i.Output != "" {
+		texts = append(texts, string(i.Output))
+	}
+	if isSet(i.Error) {
+		texts = append(texts, parse(i.Error).message)
+	}
+	return texts
+}
