@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,10 @@ type Config struct {
 	MaxOutput int    // tokens of one answer; 0: the provider's default
 	Sampling  *provider.Sampling
 	Reasoning *provider.ReasoningOptions
+	// Serial asks the model for at most one tool call at a time, where the provider can be told.
+	Serial bool
+	// Options are passed to the provider named by the key: see provider.Request.
+	Options map[string]json.RawMessage
 
 	// Journal keeps the facts of sessions. Without one they are kept in memory, as values, by the Agent: named sessions
 	// until [Agent.Forget], unnamed ones until their run ends.
@@ -107,14 +112,14 @@ type Agent struct {
 
 // New returns an agent. The error joins everything that is wrong with the Config, tools and modes included.
 func New(cfg Config) (*Agent, error) {
-	a := &Agent{cfg: cfg, log: cfg.Logger, owner: cfg.Owner, redact: cfg.Redact, sessions: make(map[string]*session)}
+	a := &Agent{cfg: cfg, log: cfg.Logger, owner: cfg.Owner, sessions: make(map[string]*session)}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	if a.owner == "" {
 		a.owner = newID("o-")
 	}
-	if a.redact == nil {
+	if a.redact = contained(cfg.Redact); cfg.Redact == nil {
 		a.redact = func(s string) string { return s }
 	}
 	var errs []error
@@ -153,6 +158,18 @@ func New(cfg Config) (*Agent, error) {
 		a.hooked.afterTool = a.hooked.afterTool || h.AfterTool != nil
 	}
 	return a, nil
+}
+
+// contained returns a host's function for redacting that withholds the text if it panics.
+func contained(redact func(string) string) func(string) string {
+	return func(s string) (out string) {
+		defer func() {
+			if recover() != nil {
+				out = "[withheld: redacting it failed]"
+			}
+		}()
+		return redact(s)
+	}
 }
 
 // guard returns the Provider with a guard around it, unless the Config leaves it out.

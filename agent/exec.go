@@ -78,6 +78,10 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 
 // drive runs an input. It is the one loop: Run collects what it yields.
 func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Event, error) bool) {
+	if a == nil || a.registry == nil {
+		yield(nil, errNoAgent)
+		return
+	}
 	ctx = orBackground(ctx)
 	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithoutCancel(ctx)}
 	x.tried.L = &x.mu

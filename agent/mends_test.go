@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"testing"
 	"time"
@@ -107,4 +108,36 @@ func TestTimeThatAProcessWorkedBeforeItDiedCounts(t *testing.T) {
 	m, err := agent.Replay("s", start, step, again)
 	require.NoError(t, err)
 	require.Equal(t, time.Minute, m.State().Run.Worked)
+}
+
+func TestWhatRedactingFailsOnIsWithheld(t *testing.T) {
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Say("Done.")),
+		Redact:   func(string) string { panic("no") },
+	})
+	require.NoError(t, err)
+	res, err := a.Run(t.Context(), agent.Input{Prompt: "a secret"})
+	require.NoError(t, err)
+	require.Contains(t, res.Messages[0].Text(), "withheld")
+	require.NotContains(t, res.Messages[0].Text(), "secret")
+}
+
+func TestAnAgentThatNewDidNotMakeIsAnError(t *testing.T) {
+	for _, a := range []*agent.Agent{nil, {}} {
+		res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
+		require.Nil(t, res)
+		var config *agent.ConfigError
+		require.ErrorAs(t, err, &config)
+	}
+}
+
+func TestOptionsReachTheProvider(t *testing.T) {
+	model := providertest.Script(providertest.Say("Done."))
+	a, err := agent.New(agent.Config{Provider: model, Serial: true, Options: map[string]json.RawMessage{"scripted": json.RawMessage(`{"tier":"flex"}`)}})
+	require.NoError(t, err)
+	_, err = a.Run(t.Context(), agent.Input{Prompt: "go"})
+	require.NoError(t, err)
+	req := model.Requests()[0]
+	require.True(t, req.Serial)
+	require.JSONEq(t, `{"tier":"flex"}`, string(req.Options["scripted"]))
 }

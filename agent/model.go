@@ -83,6 +83,7 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 	req := &provider.Request{
 		Model: start.Model, System: mode.system, Messages: msgs[:len(msgs):len(msgs)],
 		Choice: start.Choice, MaxOutput: cfg.MaxOutput, Sampling: cfg.Sampling, Reasoning: cfg.Reasoning,
+		Serial: cfg.Serial, Options: cfg.Options,
 		Interactive: r.Interactive, Priority: r.Priority,
 		Labels: provider.Labels{Session: x.s.name, Run: r.ID, Step: start.Step, Task: r.Task, Agent: cfg.Name, Kind: "step", Trace: r.Trace},
 	}

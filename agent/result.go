@@ -80,6 +80,9 @@ func (m *Machine) result(status Status, code string, reason error) *Result {
 	return res
 }
 
+// errNoAgent is the error of an Agent that New didn't make.
+var errNoAgent = &ConfigError{Field: "Provider", Problem: "this Agent is nil or empty; make one with New"}
+
 // Reasons for which runs end.
 var (
 	ErrCutAnswer = errors.New("agent: the answer was cut at the model's output limit; raise Config.MaxOutput or ask for less")
