@@ -172,6 +172,9 @@ func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
 	if !again && !ready {
 		return fmt.Sprintf("a model call for step %d can't begin at stage %s of step %d", f.Step, r.Stage, r.Step)
 	}
+	if again {
+		r.Lost++
+	}
 	if ready {
 		r.Step++
 		r.PhaseStep++
@@ -255,7 +258,7 @@ func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
 			return problem
 		}
 	}
-	r.book(f.Usage, 0, false)
+	r.book(f.Usage, f.Cost, f.Priced)
 	r.Stage, r.Calls = stageBroken, nil
 	if len(f.Partial.Parts) > 0 {
 		m.s.Messages = append(m.s.Messages, f.Partial)
@@ -310,7 +313,5 @@ func (m *Machine) ended(r *RunState, f *RunEnded) string {
 		r.Worked += max(f.Time.Sub(r.Since), 0)
 	}
 	r.Status, r.Code, r.Reason = f.Status, f.Code, f.Reason
-	if f.Status != Paused {
-	}
 	return ""
 }

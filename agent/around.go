@@ -218,11 +218,11 @@ func (x *exec) redactParts(parts []provider.Part) []provider.Part {
 
 // foreign returns messages that the host made as a log and a model may have them: repaired, sound, redacted.
 func (x *exec) foreign(msgs []provider.Message) []provider.Message {
-	out := slices.Clone(RepairHistory(msgs))
+	out := slices.Clone(msgs)
 	for i := range out {
 		out[i].Parts = x.redactParts(provider.Sound(out[i].Parts))
 	}
-	return out
+	return RepairHistory(out) // last: ids that differed may be the same in valid UTF-8
 }
 
 // redactJSON redacts the strings in a JSON value, keys excepted.

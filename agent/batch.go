@@ -174,6 +174,7 @@ func (b *batch) work() {
 // run runs the call on this goroutine.
 func (cr *callRun) run(r *tools.Runner) {
 	x := cr.x
+	defer cr.ensureOver()
 	if x.ctx.Err() != nil && !cr.started {
 		x.lock()
 		cr.over = true // it stays open: the end of the run gives it its result
@@ -183,16 +184,7 @@ func (cr *callRun) run(r *tools.Runner) {
 	if !cr.started && !x.start(cr) {
 		return
 	}
-	returned := false
-	defer func() {
-		if !returned { // runtime.Goexit
-			x.finishCall(cr, tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
-				Err:   fmt.Errorf("agent: the tool %s ended its goroutine", cr.call.Name),
-				Parts: []provider.Part{provider.TextPart("The tool failed: an internal error. Trying the same again won't help.")}})
-		}
-	}()
 	out := r.Execute(x.ctx, cr.d, &cr.call)
-	returned = true
 	x.a.noteTime(cr.d, out.Took)
 	x.finishCall(cr, out)
 }
@@ -307,7 +299,7 @@ func (x *exec) leaveBehind(b *batch) {
 	}
 	x.mu.Unlock()
 	for _, cr := range doubtful {
-		stand := &callRun{x: x, d: cr.d, call: cr.call, told: cr.told, st: cr.st, note: cr.note}
+		stand := &callRun{x: x, d: cr.d, hooked: cr.hooked, call: cr.call, told: cr.told, st: cr.st, note: cr.note}
 		const why = "it didn't return within its time limit, nor when it was told to stop"
 		switch {
 		case cr.d.Spec().Repeatable():
@@ -342,11 +334,32 @@ func (x *exec) showProgress(b *batch) {
 	for _, cr := range b.calls {
 		x.lock()
 		p := cr.progress
-		cr.progress = nil
+		if cr.progress = nil; cr.over {
+			p = nil // its result is shown, or comes next
+		}
 		x.mu.Unlock()
 		if p != nil {
 			x.flush() // facts before it come first
 			x.show(*p)
 		}
+	}
+}
+
+// ensureOver gives a call its result if the tool, a hook or a policy ended the goroutine (runtime.Goexit).
+func (cr *callRun) ensureOver() {
+	x := cr.x
+	if cr.dropped() {
+		return
+	}
+	out := tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
+		Err:   fmt.Errorf("agent: the tool %s, or a hook or policy of it, ended its goroutine", cr.call.Name),
+		Parts: []provider.Part{provider.TextPart("The tool failed: an internal error. Trying the same again won't help.")}}
+	res := x.toolResult(cr, &out)
+	x.redactResult(res)
+	x.lock()
+	defer x.mu.Unlock()
+	if !cr.over && !cr.gone {
+		cr.over = true
+		x.recordLocked(nil, x.finishedLocked(cr, res, 0))
 	}
 }

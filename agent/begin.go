@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/tools"
 )
 
 // begin takes an input: it checks it, enters the session, and records what follows from it. After an error nothing is held.
@@ -155,7 +153,10 @@ func (x *exec) supersede() {
 	x.closeCalls(errors.New("another input superseded it"))
 	x.lock()
 	defer x.mu.Unlock()
-	x.recordLocked(nil, RunEnded{Meta: x.stamp(0, ""), Status: Stopped, Code: CodeSuperseded, Reason: "another input superseded it"})
+	end := RunEnded{Meta: x.stamp(0, ""), Status: Stopped, Code: CodeSuperseded, Reason: "another input superseded it", Result: new(Result)}
+	if x.recordLocked(nil, end) == nil {
+		*end.Result = *x.m.result(Stopped, CodeSuperseded, &StopError{Code: CodeSuperseded, Err: errors.New(end.Reason)})
+	}
 }
 
 // goOn continues a run that was paused by its host, or whose process died.
@@ -168,10 +169,8 @@ func (x *exec) goOn(expired bool) error {
 			e.Status = r.Status
 		}
 		return e
-	case expired && r.Status == Running: // what was waited for has expired, and that goes on
-		return nil
 	}
-	if p := r.pending(); len(p) > 0 && x.m.waiting() {
+	if p := r.pending(); !expired && len(p) > 0 && x.m.waiting() {
 		return &PausedError{Session: x.s.name, Pending: p}
 	}
 	x.lock()
@@ -195,11 +194,15 @@ func (x *exec) expire(expired map[string]bool) error {
 		}
 		c := x.m.s.Run.callByID(p.Call.ID)
 		expired[p.ID] = true
-		res := plainResult(c, tools.Rejected, fault.Denied, "The call wasn't run: rejected: expired. Nobody decided on it in time.")
+		res := undecided(c, "rejected: expired. Nobody decided on it in time.")
 		x.showHooks(c, res)
 		x.lock()
-		err := x.recordLocked([]string{p.ID},
-			Decided{Meta: x.stamp(0, p.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}}, x.resultFact(1, c, res))
+		var facts []Fact
+		if x.m.s.Run.Status == Running { // its process died before it could pause: the time since then wasn't worked
+			facts = append(facts, Continued{Meta: x.stamp(0, "")})
+		}
+		facts = append(facts, Decided{Meta: x.stamp(len(facts), p.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}})
+		err := x.recordLocked([]string{p.ID}, append(facts, x.resultFact(len(facts), c, res))...)
 		x.mu.Unlock()
 		if err != nil {
 			return err

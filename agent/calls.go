@@ -1,11 +1,14 @@
 package agent
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -25,6 +28,7 @@ type callRun struct {
 	over     bool      // it has its result, or is suspended
 	overdue  time.Time // when its time limit was reached
 	gone     bool      // left behind
+	hooked   bool      // AfterTool has it, or had it
 	progress *Progress // the newest that wasn't shown yet
 }
 
@@ -73,6 +77,11 @@ func (x *exec) runCalls(calls []int) {
 		}
 		if x.left || x.ctx.Err() != nil || x.errAt != nil {
 			return
+		}
+		if x.m.s.Run.Stuck == c.Call.Name {
+			x.settle([]int{i}, tools.NotRun, "The call wasn't run: the same call was made too often in a row.")
+			x.flush()
+			continue
 		}
 		cr := x.newCall(c)
 		if !x.admit(cr) {
@@ -193,6 +202,10 @@ func (x *exec) start(cr *callRun) bool {
 	}
 	x.lock()
 	defer x.mu.Unlock()
+	if cr.over || x.ended || x.ctx.Err() != nil { // the run was stopped while the call was judged: the end of the run settles it
+		cr.over = true
+		return false
+	}
 	meta := x.stamp(0, cr.call.ID)
 	meta.By = cr.call.By
 	if x.recordLocked(nil, ToolStarted{Meta: meta, Call: cr.told, Key: cr.call.Key, Repeatable: cr.d.Spec().Repeatable()}) != nil {
@@ -206,6 +219,13 @@ func (x *exec) start(cr *callRun) bool {
 // finishCall records the result of a call, whatever it is. It may be called on any goroutine, and does nothing for a call
 // that was left behind.
 func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
+	if out.Suspend != nil && len(out.Suspend.Schema) > 0 {
+		_, err := schema.Parse(out.Suspend.Schema)
+		if err != nil || tooDeep(out.Suspend.Schema) {
+			out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: fmt.Errorf("agent: Suspend.Schema: %w", err),
+				Parts: []provider.Part{provider.TextPart("The tool failed: an internal error. Trying the same again won't help.")}}
+		}
+	}
 	if out.Suspend != nil {
 		x.lock()
 		defer x.mu.Unlock()
@@ -219,11 +239,17 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 		return
 	}
 	res := x.toolResult(cr, &out)
-	if x.a.hooked.afterTool {
+	if x.a.hooked.afterTool && !cr.hooked {
 		if cr.dropped() {
 			return
 		}
+		x.lock()
+		cr.hooked = true
+		x.mu.Unlock()
 		x.afterTool(cr, res)
+	}
+	if len(res.Data) > 0 && (!json.Valid(res.Data) || tooDeep(res.Data)) {
+		res.Data, res.Cause = nil, joinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
 	}
 	x.redactResult(res)
 	if out.Err != nil {
@@ -245,6 +271,9 @@ func (cr *callRun) dropped() bool {
 	return cr.over || cr.gone
 }
 
+// maxMedia bounds the media of one result, in bytes: what a journal takes in a record, with room for its encoding.
+const maxMedia = 32 << 20
+
 // toolResult makes the result of an outcome.
 func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Cut: out.Cut, Polls: cr.d != nil && cr.d.Spec().Polls}
@@ -255,8 +284,15 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	if slices.ContainsFunc(res.Parts, func(p provider.Part) bool { return p.Kind != provider.PartText }) {
 		res.Parts = provider.Sound(res.Parts)
 	}
-	if tooDeep(res.Data) {
-		res.Data, res.Cause = nil, "agent: the data for the host are nested too deeply to be kept"
+	media := 0
+	for i := range res.Parts {
+		if m := res.Parts[i].Media; m != nil {
+			media += len(m.Data)
+		}
+	}
+	if media > maxMedia {
+		res.Status, res.Error, res.Class = tools.Failed, true, fault.Permanent
+		res.Parts = []provider.Part{provider.TextPart(fmt.Sprintf("The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
 	if cr.st.Edited {
 		res.addNote("Note: a person changed the input of this call to " + string(cr.told.Input))

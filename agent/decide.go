@@ -36,6 +36,9 @@ func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 		if d.err != nil {
 			return problem(DecisionBad, "its value can't be encoded: %v", d.err)
 		}
+		if tooDeep(d.Input) || tooDeep(d.Value) {
+			return problem(DecisionBad, "its value is nested deeper than %d levels", maxDepth)
+		}
 		c := x.pausedCall(d.ID)
 		switch {
 		case expired[d.ID]:
@@ -187,4 +190,15 @@ func plainResult(c *CallState, status tools.Status, class fault.Class, text stri
 func (x *exec) resultFact(n int, c *CallState, res *ToolResult) ToolFinished {
 	x.redactResult(res)
 	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res}
+}
+
+// undecided returns the result of a call on which nobody has decided: a call in doubt stays so.
+func undecided(c *CallState, why string) *ToolResult {
+	switch {
+	case c.Pause.Kind == PauseInDoubt:
+		return plainResult(c, tools.InDoubt, fault.Permanent, "The call was started, and nobody knows whether it had its effect: "+why)
+	case c.Started:
+		return plainResult(c, tools.Rejected, fault.Denied, "The call wasn't answered: "+why)
+	}
+	return plainResult(c, tools.Rejected, fault.Denied, "The call wasn't run: "+why)
 }

@@ -35,6 +35,9 @@ func EncodeFact(f Fact) (journal.Record, error) {
 	if err != nil {
 		return journal.Record{}, fmt.Errorf("agent: encoding a fact of kind %s: %w", f.kind(), err)
 	}
+	if tooDeep(data) && json.Unmarshal(data, new(any)) != nil { // encoding/json writes deeper than it reads
+		return journal.Record{}, &FactError{Seq: meta.Seq, Kind: f.kind(), Problem: "it is nested too deep to be read back"}
+	}
 	return journal.Record{Seq: meta.Seq, Time: meta.Time, Kind: f.kind(), V: factVersion, Data: data}, nil
 }
 

@@ -65,7 +65,7 @@ func everyFact() []Fact {
 		StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, Choice: choice, Final: LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache"},
 		Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
-		StepFailed{Meta: meta(""), Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
+		StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
 		ToolStarted{Meta: meta(call.ID), Call: call, Key: call.ID, Repeatable: true},
 		ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Result: &ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},

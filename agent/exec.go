@@ -45,6 +45,7 @@ type exec struct {
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
 	hold    hold                // what the host asked for
+	told    []mail              // messages in the conversation that the model hasn't been asked about yet
 
 	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
 	m       *Machine
@@ -83,7 +84,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 		return
 	}
 	ctx = orBackground(ctx)
-	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithoutCancel(ctx)}
+	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithValue(context.WithoutCancel(ctx), execKey{}, (*exec)(nil))}
 	x.tried.L = &x.mu
 	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
 	x.bound.succeeded, x.bound.progress, x.bound.overdue = x.succeeded, x.progress, x.overdue
@@ -109,7 +110,8 @@ func orBackground(ctx context.Context) context.Context {
 
 // close leaves nothing behind, whatever happened: also if the consumer or a hook panicked.
 func (x *exec) close() {
-	if !x.ended { // only after a panic
+	defer x.leave() // whatever panics here
+	if !x.ended {   // only after a panic
 		x.left = true
 		x.cancel(ErrAbandoned)
 		if x.running != nil {
@@ -121,7 +123,6 @@ func (x *exec) close() {
 	if x.budget != nil {
 		x.budget.Stop()
 	}
-	x.leave()
 }
 
 // loop does what the machine says until the run has ended.
@@ -140,8 +141,11 @@ func (x *exec) loop() {
 			return
 		}
 		act := x.m.Next()
-		if act.Kind == ActCallModel || act.Kind == ActRunCalls || act.Kind == ActFinish && act.Status == Completed {
-			if x.readMail(); x.hold != holdNone {
+		if act.Kind == ActCallModel || act.Kind == ActRunCalls || act.Kind == ActWait || act.Kind == ActFinish && act.Status == Completed {
+			if x.readMail(); x.hold == holdPause && act.Kind == ActWait {
+				x.hold = holdNone // it pauses anyway
+			}
+			if x.hold != holdNone {
 				x.obey()
 				continue
 			}
@@ -257,7 +261,10 @@ func (x *exec) finish(status Status, code string, reason error) {
 	err := x.recordLocked(nil, end)
 	x.ended = true
 	if err != nil { // the log ends before this fact: another process, or Continue, will end the run
-		status, code, reason = Failed, CodeJournal, errors.Join(err, reason)
+		if !errors.Is(reason, err) {
+			reason = errors.Join(err, reason)
+		}
+		status, code = Failed, CodeJournal
 		end.Status, end.Code, end.Reason = status, code, reason.Error()
 		x.queue = append(x.queue, end)
 	}
@@ -304,7 +311,7 @@ func (x *exec) closeCalls(reason error) {
 		switch c := &r.Calls[i]; c.Stand {
 		case standDone:
 		case standSuspended:
-			res := plainResult(c, tools.Rejected, fault.Denied, "The call wasn't run: nobody decided on it before the run ended.")
+			res := undecided(c, "nobody decided on it before the run ended.")
 			x.showHooks(c, res)
 			x.lock()
 			x.recordLocked(nil,

@@ -69,6 +69,8 @@ type StepFailed struct {
 	// Partial is what had been said, without its calls, which never run.
 	Partial provider.Message `json:"partial,omitzero"`
 	Usage   provider.Usage   `json:"usage"`
+	Cost    provider.Money   `json:"cost,omitempty"`
+	Priced  bool             `json:"priced,omitempty"` // Cost is known
 	Class   fault.Class      `json:"class"`
 	Error   string           `json:"error"`
 }

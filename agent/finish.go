@@ -43,8 +43,11 @@ func (x *exec) conclude(act Action) {
 }
 
 func (x *exec) sendBack(why, text string) {
+	if text = x.a.redact(text); text == "" {
+		text = "Something is missing."
+	}
 	x.lock()
-	x.recordLocked(nil, SentBack{Meta: x.stamp(0, ""), Why: why, Text: x.a.redact(text)})
+	x.recordLocked(nil, SentBack{Meta: x.stamp(0, ""), Why: why, Text: text})
 	x.mu.Unlock()
 	x.flush()
 }

@@ -71,6 +71,9 @@ func (m *Machine) Next() Action {
 	}
 	switch r.Stage {
 	case stageCalling:
+		if l := r.Limits.Steps; l >= 0 && r.Step+r.Lost > l { // one that is lost again and again, too, comes to an end
+			return Action{Kind: ActFinish, Status: Stopped, Code: CodeLimit, Err: r.limitError(LimitSteps)}
+		}
 		return Action{Kind: ActCallModel, Final: r.Final, Again: true}
 	case stageBroken:
 		return Action{Kind: ActFinish, Status: Failed, Code: CodeProvider}
@@ -141,7 +144,7 @@ func (m *Machine) nextStep(r *RunState) Action {
 		return over(LimitTokens)
 	case l.Cost >= 0 && r.Cost >= l.Cost && r.Step > 0:
 		return over(LimitCost)
-	case l.Steps >= 0 && r.Step >= l.Steps:
+	case l.Steps >= 0 && r.Step+r.Lost >= l.Steps:
 		return Action{Kind: ActCallModel, Final: LimitSteps}
 	case l.StepsPerPhase >= 0 && r.PhaseStep >= l.StepsPerPhase:
 		return Action{Kind: ActCallModel, Final: LimitStepsPerPhase}

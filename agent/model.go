@@ -61,6 +61,10 @@ func (x *exec) callModel(act Action) {
 	if err != nil {
 		return
 	}
+	for i := range x.told {
+		x.told[i].settle(n, nil)
+	}
+	x.told = nil
 	x.flush()
 	x.step = Meta{Origin: x.origin, Step: n}
 	if act.Again {
@@ -140,7 +144,10 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 func (x *exec) body() func(provider.Chunk, error) bool {
 	mc := &x.model
 	return func(c provider.Chunk, err error) bool {
-		if err != nil || x.left { // left: a provider that goes on after it was stopped
+		if mc.err != nil || x.left { // a provider that goes on after it was stopped
+			return false
+		}
+		if err != nil {
 			mc.err = err
 			return false
 		}
@@ -287,18 +294,20 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 
 // nameCalls gives the calls of a reply their names, and sees to it that the reply can be read back from a journal.
 func (x *exec) nameCalls(resp *provider.Response) {
-	resp.Parts = slices.DeleteFunc(resp.Parts, func(p provider.Part) bool { return p.Kind == provider.PartToolCall && p.Call == nil })
+	resp.Parts = slices.DeleteFunc(resp.Parts, func(p provider.Part) bool {
+		return p.Kind == provider.PartToolCall && p.Call == nil || p.Kind == provider.PartToolResult // only hooks can have put these
+	})
 	n := 0
 	for i := range resp.Parts {
 		p := &resp.Parts[i]
+		if p.Call != nil && tooDeep(p.Call.Input) {
+			p.Call.Input, p.Call.Invalid = nil, string(p.Call.Input)
+		}
 		if p.Kind != provider.PartToolCall {
 			continue
 		}
 		if id := x.nameCall(n); p.Call.ID != id {
 			p.Call.ProviderID, p.Call.ID = p.Call.ID, id
-		}
-		if tooDeep(p.Call.Input) {
-			p.Call.Input, p.Call.Invalid = nil, string(p.Call.Input)
 		}
 		n++
 	}
@@ -314,6 +323,9 @@ func (x *exec) failed(err error) {
 		}
 	}
 	f := StepFailed{Usage: partial.Usage, Class: fault.Of(err), Error: x.a.redact(err.Error())}
+	if x.a.prices != nil {
+		f.Cost, f.Priced = x.a.prices.Cost(partial.Usage), true
+	}
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: x.redactParts(keep)}
 	}

@@ -72,10 +72,11 @@ func (x *exec) leave() {
 			a.log.WarnContext(x.ctx, "agent: releasing a lease", "session", s.name, "error", err)
 		}
 	}
+	x.forgetUnnamed()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s.busy = nil
-	for _, m := range s.mail {
+	for _, m := range append(s.mail, x.told...) {
 		m.settle(0, errNotDelivered)
 	}
 	s.mail = nil
@@ -85,6 +86,17 @@ func (x *exec) leave() {
 	}
 	if a.cfg.Journal != nil || run == nil || s.unnamed && run.Status != Paused {
 		delete(a.sessions, s.name)
+	}
+}
+
+// forgetUnnamed removes a session that nobody named from the journal, once its run has ended.
+func (x *exec) forgetUnnamed() {
+	store, s := x.a.cfg.Journal, x.s
+	if store == nil || !s.unnamed || s.m == nil || s.m.s.Run.open() || x.errAt != nil {
+		return
+	}
+	if err := store.Delete(x.jctx, s.name, journal.All); err != nil {
+		x.a.log.WarnContext(x.ctx, "agent: forgetting a session", "session", s.name, "error", err)
 	}
 }
 
@@ -234,6 +246,14 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 	a.mu.Unlock()
 	if a.cfg.Journal == nil {
 		return nil
+	}
+	ctx = orBackground(ctx)
+	if _, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/forget", leaseTTL); err != nil {
+		var held *journal.HeldError
+		if errors.As(err, &held) {
+			return &BusyError{Session: session, Err: err}
+		}
+		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
 	if err := a.cfg.Journal.Delete(orBackground(ctx), session, journal.All); err != nil {
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)

@@ -47,8 +47,9 @@ type RunState struct {
 
 	First     int    `json:"first"` // the index in Messages of its input
 	Stage     stage  `json:"stage"`
-	Step      int    `json:"step"`       // model calls made
-	PhaseStep int    `json:"phase_step"` // of these, in the current phase
+	Step      int    `json:"step"`           // model calls made
+	PhaseStep int    `json:"phase_step"`     // of these, in the current phase
+	Lost      int    `json:"lost,omitempty"` // model calls that were begun, and made again after a crash
 	Final     string `json:"final,omitempty"`
 	// Stop is the stop reason of the newest reply.
 	Stop  provider.StopReason `json:"stop,omitempty"`

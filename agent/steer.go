@@ -220,7 +220,11 @@ func (x *exec) deliver(m mail) {
 	x.lock()
 	err := x.recordLocked(taken, Steered{Meta: x.stamp(0, ""), ID: m.id, Message: provider.User(m.text)})
 	x.mu.Unlock()
-	m.settle(x.m.stepNumber()+1, err)
+	if err != nil {
+		m.settle(0, err)
+		return
+	}
+	x.told = append(x.told, m) // settled when the model call has begun
 }
 
 // takeMail returns what came from this process.
@@ -262,7 +266,7 @@ func (x *exec) acknowledge(id string) bool {
 	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Taken: []string{id}}
 	if err := x.a.cfg.Journal.Append(x.jctx, app); err != nil {
 		x.a.log.WarnContext(x.ctx, "agent: clearing the inbox", "session", x.s.name, "error", err)
-		return false
+		return journal.Unclear(err) // it may be gone, and then nobody else would do it
 	}
 	return true
 }

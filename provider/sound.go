@@ -84,6 +84,7 @@ func sound(p *Part) *Part {
 	}
 	if p.Media != nil {
 		m := *p.Media
+		m.Data = bytes.Clone(m.Data)
 		m.Type, m.Name, m.URL, m.FileID = valid(m.Type), valid(m.Name), valid(m.URL), valid(m.FileID)
 		out.Media = &m
 	}
