@@ -58,6 +58,9 @@ type piece struct {
 
 // Add takes the next chunk. It returns a *[GrammarError] for one that may not come here.
 func (c *Collector) Add(chunk Chunk) error {
+	if chunk.Kind == KindText && c.goesOn(&chunk) { // most chunks are text, and go on with what is there
+		return nil
+	}
 	if err := c.grammar.Next(&chunk); err != nil {
 		return err
 	}
@@ -93,6 +96,21 @@ func (c *Collector) Add(chunk Chunk) error {
 		}
 	}
 	return nil
+}
+
+// goesOn adds a piece of text to the text that the answer added to last, if it is that of the same block.
+func (c *Collector) goesOn(chunk *Chunk) bool {
+	last := len(c.pieces) - 1
+	if last < 0 || c.grammar.ended {
+		return false
+	}
+	p := &c.pieces[last]
+	if p.kind != PartText || p.index != chunk.Index || p.part != nil {
+		return false
+	}
+	p.add(chunk.Text)
+	c.last = last
+	return true
 }
 
 // Complete reports whether the answer has ended properly.

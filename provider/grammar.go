@@ -13,6 +13,9 @@ type Grammar struct {
 // Next takes the next chunk, and returns a *[GrammarError] if it may not come here. After an error the Grammar stays as
 // it was.
 func (g *Grammar) Next(c *Chunk) error {
+	if c.Kind == KindText && g.begun && !g.ended {
+		return nil
+	}
 	if g.ended {
 		return &GrammarError{c.Kind, "the answer has ended"}
 	}
