@@ -29,12 +29,14 @@ type Config struct {
 	// Model is the model for requests that name none; empty: DefaultModel.
 	Model string
 
-	// APIKey is the key; empty: Key, else ANTHROPIC_API_KEY, else ANTHROPIC_AUTH_TOKEN as a bearer token.
+	// APIKey is the key; empty: Key, else ANTHROPIC_API_KEY, else ANTHROPIC_AUTH_TOKEN as a bearer token. What is in the
+	// environment is sent only to Anthropic's own address and to ANTHROPIC_BASE_URL; see BaseURL.
 	APIKey string
 	// Key, if APIKey is empty, is asked for the key before each call, and once more after the server refused it with 401.
 	Key func(ctx context.Context) (string, error)
 
-	// BaseURL is the address without /v1/messages; empty: ANTHROPIC_BASE_URL, else Anthropic's own.
+	// BaseURL is the address without /v1/messages; empty: ANTHROPIC_BASE_URL, else Anthropic's own. Any other address doesn't
+	// get the environment's key: it is sent what APIKey, Key or Header give, and without them no key, as suits local gateways.
 	BaseURL string
 	// HTTPClient sends the requests; nil: http.DefaultClient. A Timeout of its own cuts long answers. Redirects are followed
 	// only if it has a CheckRedirect of its own: net/http would take the key along, to any host.
@@ -76,10 +78,11 @@ func New(cfg Config) (*Model, error) {
 		option.WithoutOpenTelemetry(),
 		option.WithMaxRetries(0),
 	}
-	base := cfg.BaseURL
+	base, fromEnv := cfg.BaseURL, os.Getenv("ANTHROPIC_BASE_URL")
 	if base == "" {
-		base = os.Getenv("ANTHROPIC_BASE_URL")
+		base = fromEnv
 	}
+	trusted := base == fromEnv
 	if base != "" {
 		u, err := url.Parse(base)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -89,13 +92,15 @@ func New(cfg Config) (*Model, error) {
 		// A base that ends with /v1 is taken as people write it for other clients.
 		u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1") + "/"
 		u.RawPath = ""
+		trusted = trusted || isOwn(u)
 		opts = append(opts, option.WithBaseURL(u.String()))
 	}
-	opts = append(opts, option.WithHTTPClient(straight(cfg.HTTPClient)))
+	opts = append(opts, option.WithHTTPClient(straight(cfg.HTTPClient)), option.WithMiddleware(boundErrors))
 	var err error
-	if m.cred, err = newCredential(&cfg, base != ""); err != nil {
+	if m.cred, err = newCredential(&cfg, trusted, base != ""); err != nil {
 		return nil, err
 	}
+	m.cred.hide = hiding(cfg.Header)
 	for name, values := range cfg.Header {
 		for i, v := range values {
 			if i == 0 {

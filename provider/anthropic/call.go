@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
@@ -21,6 +20,12 @@ import (
 
 // mostJSON bounds an answer that comes as one JSON object.
 const mostJSON = 64 << 20
+
+// mostEvent bounds one event of a stream.
+const mostEvent = 64 << 20
+
+// mostError bounds the body of an error.
+const mostError = 1 << 20
 
 // run makes a call and yields its answer. It returns nil if the answer came to its end or the consumer left.
 func (m *Model) run(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) error {
@@ -34,7 +39,7 @@ func (m *Model) run(ctx context.Context, req *provider.Request, yield func(provi
 	if err != nil {
 		return err
 	}
-	res, err := m.post(ctx, "v1/messages", p)
+	res, key, err := m.post(ctx, "v1/messages", p)
 	if err != nil {
 		return err
 	}
@@ -54,30 +59,30 @@ func (m *Model) run(ctx context.Context, req *provider.Request, yield func(provi
 	case ctx.Err() != nil:
 		return over(ctx)
 	}
-	return failure(err, res, p.model)
+	return failure(err, res, p.model, m.cred.hider(key))
 }
 
-// post sends a body. A refused key is asked for once more, where asking may help.
-func (m *Model) post(ctx context.Context, path string, p *prepared) (*http.Response, error) {
+// post sends a body. A refused key is asked for once more, where asking may help. It returns the key that was taken.
+func (m *Model) post(ctx context.Context, path string, p *prepared) (res *http.Response, key string, err error) {
 	if m.cred.get == nil {
-		return nil, fault.New(fault.Permanent, "anthropic: the Model is empty; make it with New")
+		return nil, "", fault.New(fault.Permanent, "anthropic: the Model is empty; make it with New")
 	}
-	key, err := m.cred.get(ctx)
-	if err != nil {
-		return nil, err
+	if key, err = m.cred.get(ctx); err != nil {
+		return nil, "", err
 	}
-	res, err := m.send(ctx, path, p, key)
+	res, err = m.send(ctx, path, p, key)
 	var refused *provider.Error
 	if m.cred.fresh && errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
 		again, keyErr := m.cred.get(ctx)
 		switch {
 		case keyErr != nil:
-			return nil, keyErr
+			return nil, "", keyErr
 		case again != key:
-			return m.send(ctx, path, p, again)
+			res, err = m.send(ctx, path, p, again)
+			return res, again, err
 		}
 	}
-	return res, err
+	return res, key, err
 }
 
 // send makes one request, through the SDK.
@@ -97,11 +102,19 @@ func (m *Model) send(ctx context.Context, path string, p *prepared, key string) 
 	if ctx.Err() != nil {
 		return nil, over(ctx)
 	}
-	e := sendError(err, p.model)
-	if len(key) >= 8 { // should the server repeat it
-		e.Message = strings.ReplaceAll(e.Message, key, "[redacted]")
+	return nil, sendError(err, p.model, m.cred.hider(key)) // should the server repeat the key
+}
+
+// boundErrors bounds the body of an error, which the SDK reads whole.
+func boundErrors(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	res, err := next(req)
+	if err == nil && res.StatusCode >= http.StatusBadRequest && res.Body != nil {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, mostError), res.Body}
 	}
-	return nil, e
+	return res, err
 }
 
 // read decodes the body of an answer: a stream of events, or one JSON object from a server that doesn't stream. It returns
@@ -127,6 +140,9 @@ func (d *decoder) read(res *http.Response) error {
 			return err
 		}
 	}
+	if errors.Is(events.Err(), errTooLarge) {
+		return errTooLarge
+	}
 	return broken(events.Err())
 }
 
@@ -136,12 +152,44 @@ type closed struct {
 	r io.Reader
 	io.Closer
 	tail int // bytes of the line that were given
+	span span
+}
+
+// errTooLarge is the error of an event that is larger than any that can be meant.
+var errTooLarge = fault.Errorf(fault.Permanent, "anthropic: an event of the answer is larger than %d bytes", mostEvent)
+
+// A span counts the bytes of the event that is being read. Its zero value is one before the first event.
+type span struct {
+	size int
+	text bool // the line has something in it
+}
+
+// add takes what was read, and returns the size of the largest event in it so far.
+func (s *span) add(b []byte) int {
+	most := 0
+	for len(b) > 0 {
+		line, rest, whole := bytes.Cut(b, []byte{'\n'})
+		s.size += len(line)
+		s.text = s.text || len(bytes.TrimRight(line, "\r")) > 0
+		most = max(most, s.size)
+		if whole {
+			if !s.text { // a blank line ends an event
+				s.size = 0
+			}
+			s.text = false
+		}
+		b = rest
+	}
+	return most
 }
 
 func (c *closed) Read(b []byte) (int, error) {
 	const line = "\n\n"
 	if c.tail == 0 {
 		n, err := c.r.Read(b)
+		if c.span.add(b[:n]) > mostEvent {
+			return 0, errTooLarge
+		}
 		if n > 0 || !errors.Is(err, io.EOF) || len(b) == 0 {
 			return n, err
 		}

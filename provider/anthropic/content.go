@@ -91,7 +91,7 @@ func (c *conversation) toolUse(p *provider.Part) (*content, error) {
 	if own(p) == kindCaller && json.Valid([]byte(p.Opaque.Data)) {
 		b.Caller = json.RawMessage(p.Opaque.Data)
 	}
-	c.open = append(c.open, call{p.Call.ID, b.ID})
+	c.open = append(c.open, call{p.Call.ID, p.Call.Name, b.ID})
 	for _, known := range c.called {
 		if known == name {
 			return b, nil
@@ -126,26 +126,7 @@ func isObject(raw json.RawMessage) bool {
 
 // user converts what the user and the tools said: first the results of all open calls, in the order of these, then the rest.
 func (c *conversation) user(items []item) ([]any, error) {
-	results := make([]*item, len(c.open))
-	var rest []item
-	for i := range items {
-		it := &items[i]
-		if it.part.Kind != provider.PartToolResult {
-			rest = append(rest, *it)
-			continue
-		}
-		at := -1
-		for j := range c.open {
-			if at < 0 && results[j] == nil && c.open[j].id == it.part.Result.CallID {
-				at = j
-			}
-		}
-		if at < 0 {
-			rest = append(rest, *it)
-		} else {
-			results[at] = it
-		}
-	}
+	results, rest := c.pair(items)
 	blocks := make([]any, 0, len(c.open)+len(rest))
 	for j, it := range results {
 		b := &content{Type: "tool_result", ToolUseID: c.open[j].sent, IsError: true}
@@ -176,6 +157,33 @@ func (c *conversation) user(items []item) ([]any, error) {
 		}
 	}
 	return blocks, nil
+}
+
+// pair finds the result of each open call, nil for one without, and returns what else there is. Of calls with one id, a result
+// is for that of its name; where that leaves a choice, for the first.
+func (c *conversation) pair(items []item) (results []*item, rest []item) {
+	results = make([]*item, len(c.open))
+	paired := make([]bool, len(items))
+	for _, byName := range []bool{true, false} {
+		for i := range items {
+			r := items[i].part.Result
+			if paired[i] || items[i].part.Kind != provider.PartToolResult {
+				continue
+			}
+			for j, call := range c.open {
+				if results[j] == nil && call.id == r.CallID && (!byName || call.name == r.Name) {
+					results[j], paired[i] = &items[i], true
+					break
+				}
+			}
+		}
+	}
+	for i := range items {
+		if !paired[i] {
+			rest = append(rest, items[i])
+		}
+	}
+	return results, rest
 }
 
 // userBlocks converts a part of the user's. A result whose call isn't there is told as text, with its media behind.

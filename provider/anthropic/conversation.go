@@ -35,6 +35,7 @@ type conversation struct {
 // A call is one that waits for its result.
 type call struct {
 	id   string // in the conversation
+	name string // of the tool, the host's
 	sent string // as sent
 }
 

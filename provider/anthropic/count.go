@@ -32,7 +32,7 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	if err != nil {
 		return 0, err
 	}
-	res, err := m.post(ctx, "v1/messages/count_tokens", p)
+	res, key, err := m.post(ctx, "v1/messages/count_tokens", p)
 	if err != nil {
 		return 0, err
 	}
@@ -45,7 +45,7 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 		Input *int `json:"input_tokens"`
 	}
 	if err := json.Unmarshal(text, &count); err != nil || count.Input == nil {
-		return 0, fault.New(fault.Permanent, "anthropic: the count of tokens can't be read: "+brief(string(text)))
+		return 0, fault.New(fault.Permanent, "anthropic: the count of tokens can't be read: "+brief(m.cred.hide(string(text), key)))
 	}
 	return *count.Input, nil
 }

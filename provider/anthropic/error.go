@@ -15,12 +15,12 @@ import (
 )
 
 // sendError is what came of a request instead of an answer. The SDK's own error isn't kept: it holds the request's headers.
-func sendError(err error, model string) *provider.Error {
+func sendError(err error, model string, hide func(string) string) *provider.Error {
 	var api *sdk.Error
 	if !errors.As(err, &api) {
 		return &provider.Error{Class: unreached(err), Provider: Name, Model: model, Err: err}
 	}
-	e := parseError([]byte(api.RawJSON()))
+	e := parseError([]byte(hide(api.RawJSON())))
 	e.Model, e.Status = model, api.StatusCode
 	e.Class = classOf(e)
 	e.Remedy = remedyOf(e)
@@ -32,6 +32,7 @@ func sendError(err error, model string) *provider.Error {
 			e.Wait = &wait
 		}
 	}
+	scrub(e, hide)
 	return e
 }
 
@@ -64,13 +65,14 @@ func errorIn(data []byte) error {
 }
 
 // failure completes the error of an answer that broke off.
-func failure(err error, res *http.Response, model string) error {
+func failure(err error, res *http.Response, model string, hide func(string) string) error {
 	var e *provider.Error
 	if errors.As(err, &e) {
 		e.Model = model
 		if e.RequestID == "" {
 			e.RequestID = res.Header.Get("Request-Id")
 		}
+		scrub(e, hide)
 		if wait, ok := fault.ParseRetryAfter(res.Header, time.Now()); ok && e.Wait == nil {
 			e.Wait = &wait
 		}

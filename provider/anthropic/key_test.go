@@ -62,6 +62,7 @@ func TestTheKeyComesFromTheConfigOrTheEnvironment(t *testing.T) {
 		emptyEnvironment(t)
 		t.Setenv("ANTHROPIC_API_KEY", c.key)
 		t.Setenv("ANTHROPIC_AUTH_TOKEN", c.token)
+		t.Setenv("ANTHROPIC_BASE_URL", "http://localhost")
 		tr := &transport{reply: jsonReply(200, okay)}
 		_, err := provider.Generate(t.Context(), connect(t, c.cfg, tr), ask("x"))
 		require.NoError(t, err)

@@ -254,7 +254,9 @@ func textParts(text string) []provider.Part {
 func (d *decoder) call(c *functionCall, sign string) error {
 	d.last = provider.KindNone
 	if c.Name != "" {
-		d.closeCall()
+		if err := d.closeCall(); err != nil {
+			return err
+		}
 		d.open = &openCall{index: d.calls}
 		d.calls++
 		d.emit(provider.ToolStart(d.open.index, c.ID, d.names.decode(c.Name)))
@@ -280,32 +282,40 @@ func (d *decoder) call(c *functionCall, sign string) error {
 		d.emit(provider.AttachTo(d.open.index, signature(sign)))
 	}
 	if !c.Continue {
-		d.closeCall()
+		return d.closeCall()
 	}
 	return nil
 }
 
-func (d *decoder) closeCall() {
+// closeCall yields the arguments of the open call, if there is one, and its end.
+func (d *decoder) closeCall() error {
 	o := d.open
 	if o == nil {
-		return
+		return nil
 	}
 	d.open = nil
 	args := o.args
 	if o.root.fields != nil {
-		args = string(o.root.write(nil))
+		var ok bool
+		if args, ok = o.root.joined(args); !ok {
+			return garbled("the arguments of a call contradict each other", nil)
+		}
 	}
 	if args != "" {
 		d.emit(provider.ToolDelta(o.index, args))
 	}
 	d.emit(provider.ToolEnd(o.index))
+	return nil
 }
 
 // end completes the answer, if it is complete. whole says that the body tells so by its form.
 func (d *decoder) end(whole bool) error {
 	blocked := d.feedback.Reason != "" && d.finish == ""
 	switch {
-	case d.finish != "" || blocked || whole && d.candidate:
+	case d.finish != "" || blocked:
+	case whole && d.calls > 0: // nothing says that these are all, and all there
+		return provider.ErrIncomplete
+	case whole && d.candidate:
 	case whole:
 		return garbled("it holds no candidate", nil)
 	default:
@@ -319,7 +329,9 @@ func (d *decoder) end(whole bool) error {
 	if d.open != nil && stop.RunsCalls() {
 		stop = provider.StopError // a call whose arguments aren't all there mustn't run
 	}
-	d.closeCall()
+	if err := d.closeCall(); err != nil {
+		return err
+	}
 	for _, s := range d.evidence.sources() {
 		d.emit(provider.Cite(s))
 	}

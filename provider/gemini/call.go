@@ -43,7 +43,7 @@ func (m *Model) run(ctx context.Context, req *provider.Request, yield func(provi
 	case ctx.Err() != nil:
 		return over(ctx)
 	}
-	return failure(err, res, p.model, key)
+	return failure(err, res, p.model, m.cred.hider(key))
 }
 
 // post sends a body. A refused key is asked for once more, where asking may help.
@@ -86,7 +86,7 @@ func (m *Model) send(ctx context.Context, call method, p *prepared, key string) 
 	if err != nil && ctx.Err() != nil {
 		return nil, over(ctx)
 	}
-	return nil, statusError(res, text, p.model, key) // of a body that broke off, what came
+	return nil, statusError(res, text, p.model, m.cred.hider(key)) // of a body that broke off, what came
 }
 
 // unreached is the class of a request that got no answer.

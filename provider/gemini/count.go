@@ -49,7 +49,7 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 		Total *int `json:"totalTokens"`
 	}
 	if err := json.Unmarshal(text, &count); err != nil || count.Total == nil {
-		return 0, fault.New(fault.Permanent, "gemini: the count of tokens can't be read: "+redact(brief(string(text)), key))
+		return 0, fault.New(fault.Permanent, "gemini: the count of tokens can't be read: "+brief(m.cred.hide(string(text), key)))
 	}
 	return *count.Total, nil
 }

@@ -34,14 +34,15 @@ type detail struct {
 }
 
 // statusError is the error of an answer with a status that says failure.
-func statusError(res *http.Response, text []byte, model, key string) *provider.Error {
+func statusError(res *http.Response, text []byte, model string, hide func(string) string) *provider.Error {
+	text = []byte(hide(string(text))) // before any of it is cut
 	e, s := parseError(text)
 	e.Model, e.Status = model, res.StatusCode
 	if e.Message == "" {
 		e.Message = brief(string(text))
 	}
 	judge(e, s)
-	complete(e, res.Header, key)
+	complete(e, res.Header, hide)
 	return e
 }
 
@@ -57,11 +58,11 @@ func errorIn(data []byte) error {
 }
 
 // failure completes the error of an answer that broke off.
-func failure(err error, res *http.Response, model, key string) error {
+func failure(err error, res *http.Response, model string, hide func(string) string) error {
 	var e *provider.Error
 	if errors.As(err, &e) {
 		e.Model = model
-		complete(e, res.Header, key)
+		complete(e, res.Header, hide)
 	}
 	return err
 }
@@ -139,14 +140,14 @@ func judge(e *provider.Error, s *status) {
 	}
 }
 
-// complete adds what the headers say, and takes the key out of the message.
-func complete(e *provider.Error, h http.Header, key string) {
-	e.Message = redact(e.Message, key)
+// complete adds what the headers say, and takes the key out of all that was said.
+func complete(e *provider.Error, h http.Header, hide func(string) string) {
 	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
-		if id := h.Get(name); id != "" && e.RequestID == "" {
+		if id := hide(h.Get(name)); id != "" && e.RequestID == "" {
 			e.RequestID = id[:min(len(id), 128)]
 		}
 	}
+	scrub(e, hide)
 	if wait, ok := fault.ParseRetryAfter(h, time.Now()); ok && (e.Wait == nil || *e.Wait < wait) {
 		e.Wait = &wait
 	}

@@ -29,14 +29,16 @@ type Config struct {
 	// Model is the model for requests that name none; empty: DefaultModel.
 	Model string
 
-	// APIKey is the key; empty: Key, else GOOGLE_API_KEY, else GEMINI_API_KEY, in the order of Google's own clients.
+	// APIKey is the key; empty: Key, else GOOGLE_API_KEY, else GEMINI_API_KEY, in the order of Google's own clients. The
+	// environment's key is sent only to Google's own address and to GOOGLE_GEMINI_BASE_URL; see BaseURL.
 	APIKey string
 	// Key, if APIKey is empty, is asked for the key before each call, and once more after the server refused it. It must be
 	// safe for concurrent use.
 	Key func(ctx context.Context) (string, error)
 
 	// BaseURL is the address before /v1beta/models; one that ends with a version (/v1, /v1alpha) is asked for that
-	// version. Empty: GOOGLE_GEMINI_BASE_URL, else Google's own.
+	// version. Empty: GOOGLE_GEMINI_BASE_URL, else Google's own. Any other address doesn't get the environment's key: it is
+	// sent what APIKey, Key or Header give, and without them no key, as suits local gateways.
 	BaseURL string
 	// HTTPClient sends the requests; nil: http.DefaultClient. A Timeout of its own cuts long answers.
 	HTTPClient *http.Client
@@ -72,14 +74,11 @@ func New(cfg Config) (*Model, error) {
 		m.id = DefaultModel
 	}
 	m.info = modelInfo(m.id, m.known)
-	base := cfg.BaseURL
+	base, fromEnv := cfg.BaseURL, os.Getenv("GOOGLE_GEMINI_BASE_URL")
 	if base == "" {
-		base = os.Getenv("GOOGLE_GEMINI_BASE_URL")
+		base = fromEnv
 	}
-	var err error
-	if m.cred, err = newCredential(&cfg, base != ""); err != nil {
-		return nil, err
-	}
+	trusted := base == fromEnv
 	options := genai.HTTPOptions{BaseURL: "https://generativelanguage.googleapis.com", APIVersion: "v1beta"}
 	if base != "" {
 		u, err := url.Parse(base)
@@ -91,7 +90,13 @@ func New(cfg Config) (*Model, error) {
 			return nil, fault.NewFixable("gemini: BaseURL holds a user name", "send credentials in Config.Header instead", nil)
 		}
 		options.BaseURL, options.APIVersion = splitVersion(u)
+		trusted = trusted || isOwn(u)
 	}
+	var err error
+	if m.cred, err = newCredential(&cfg, trusted, base != ""); err != nil {
+		return nil, err
+	}
+	m.cred.hide = hiding(cfg.Header)
 	m.client, err = genai.NewClient(context.Background(), &genai.ClientConfig{
 		Backend:     genai.BackendGeminiAPI,
 		APIKey:      placeholder,

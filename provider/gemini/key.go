@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -22,10 +25,23 @@ type credential struct {
 	get func(ctx context.Context) (string, error)
 	// fresh says that asking again may give another key.
 	fresh bool
+	// hide takes the key, and the secrets in Config.Header, out of a text.
+	hide func(text, key string) string
 }
 
-// newCredential finds the key: what the Config says before what the environment does.
-func newCredential(cfg *Config, optional bool) (credential, error) {
+// hider returns hide for this key.
+func (c *credential) hider(key string) func(string) string {
+	return func(text string) string { return c.hide(text, key) }
+}
+
+// isOwn reports the provider's own address, to which the environment's key may go.
+func isOwn(u *url.URL) bool {
+	return u.Scheme == "https" && strings.EqualFold(u.Hostname(), "generativelanguage.googleapis.com") && (u.Port() == "" || u.Port() == "443")
+}
+
+// newCredential finds the key: what the Config says before what the environment does, which counts only where trusted says
+// that it may be sent there.
+func newCredential(cfg *Config, trusted, optional bool) (credential, error) {
 	fixed := func(key string) credential {
 		return credential{get: func(context.Context) (string, error) { return key, nil }}
 	}
@@ -36,6 +52,9 @@ func newCredential(cfg *Config, optional bool) (credential, error) {
 		return credential{get: asked(cfg.Key), fresh: true}, nil
 	}
 	if cfg.Header.Get("Authorization") != "" || cfg.Header.Get(keyHeader) != "" {
+		return fixed(""), nil
+	}
+	if !trusted {
 		return fixed(""), nil
 	}
 	for _, name := range []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"} {
@@ -75,12 +94,33 @@ func noKey(cause error) error {
 	return e
 }
 
-// redact takes a key out of what a server said.
-func redact(text, key string) string {
-	if len(key) < 8 {
+// hiding returns what takes a key, and the secrets among these headers, out of what a server said. Of what is shorter than 8
+// bytes nothing is taken: it could be any word.
+func hiding(h http.Header) func(text, key string) string {
+	var secrets []string
+	for name, values := range h {
+		switch http.CanonicalHeaderKey(name) {
+		case "Authorization", "Proxy-Authorization", "X-Api-Key", "X-Goog-Api-Key":
+			for _, v := range values {
+				secrets = append(secrets, strings.Fields(v)...)
+			}
+		}
+	}
+	return func(text, key string) string {
+		for _, s := range slices.Concat(secrets, []string{key}) {
+			if len(s) >= 8 {
+				text = strings.ReplaceAll(text, s, "[redacted]")
+			}
+		}
 		return text
 	}
-	return strings.ReplaceAll(text, key, "[redacted]")
+}
+
+// scrub takes what must be hidden out of all that a server said in an error.
+func scrub(e *provider.Error, hide func(string) string) {
+	for _, s := range []*string{&e.Message, &e.Type, &e.Code, &e.RequestID} {
+		*s = hide(*s)
+	}
 }
 
 // String returns the Config without its secrets: the key, and what is in headers and in the address besides its host.

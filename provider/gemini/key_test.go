@@ -49,6 +49,7 @@ func TestAKeyInTheConfigWinsOverTheEnvironment(t *testing.T) {
 		"key-in-config": {APIKey: " key-in-config\n", Key: func(context.Context) (string, error) { return "key-asked", nil }},
 		"key-asked":     {Key: func(context.Context) (string, error) { return "key-asked", nil }},
 	} {
+		t.Setenv("GOOGLE_GEMINI_BASE_URL", "http://localhost")
 		tr := well()
 		_, err := provider.Generate(t.Context(), connect(t, cfg, tr), ask("hello"))
 		require.NoError(t, err)

@@ -162,6 +162,28 @@ func (n *node) write(b []byte) []byte {
 	return append(b, "null"...)
 }
 
+// joined returns the fields of n and those of args, which came whole, as JSON. It returns false if they don't fit together:
+// args is no object, or has another value for a field that n has, too.
+func (n *node) joined(args string) (string, bool) {
+	pieces := string(n.write(nil))
+	if args == "" || args == "{}" {
+		return pieces, true
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal([]byte(args), &all) != nil || all == nil {
+		return "", false
+	}
+	for key, child := range n.fields {
+		value := child.write(nil)
+		if there, ok := all[key]; ok && string(there) != string(value) {
+			return "", false
+		}
+		all[key] = value
+	}
+	out, err := encode(all)
+	return string(out), err == nil
+}
+
 func appendString(b []byte, s string) []byte {
 	text, err := encode(s)
 	if err != nil {

@@ -26,11 +26,11 @@ func newTap(cfg *Config) *tap {
 	if cfg.HTTPClient != nil {
 		t.client = *cfg.HTTPClient
 	}
-	// A redirect to another host would get the key: net/http takes away the headers that it knows, and this one it doesn't.
+	// A redirect to another host, or to one without TLS, would get the key: net/http takes away the headers that it knows, and this one it doesn't.
 	next := t.client.CheckRedirect
 	t.client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		switch {
-		case req.URL.Host != via[0].URL.Host || len(via) >= mostRedirects:
+		case req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme || len(via) >= mostRedirects:
 			return http.ErrUseLastResponse
 		case next != nil:
 			return next(req, via)
