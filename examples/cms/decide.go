@@ -13,52 +13,52 @@ import (
 )
 
 // explain prints what is waited for, and what to type to decide.
-func (p *program) explain(pending []agent.Pause) {
+func (p *program) explain(out *screen, pending []agent.Pause) {
 	for i := range pending {
 		pause := &pending[i]
 		if p.asked != pause.ID {
-			p.describe(pause)
+			describe(out, pause)
 		}
 		base := fmt.Sprintf("  %s -db %s -resume %s -id %s -decide", self(), quoted(p.db), quoted(p.session), pause.ID)
-		p.out.line("To go on, one of:")
+		out.line("To go on, one of:")
 		for _, choice := range choices(pause) {
 			switch choice.decide {
 			case "reject":
-				p.out.line(`%s reject -reason "why"`, base)
+				out.line(`%s reject -reason "why"`, base)
 			case "suggest":
-				p.out.line(`%s suggest -reason "what to do instead"`, base)
+				out.line(`%s suggest -reason "what to do instead"`, base)
 			case "edit":
 				input := string(pause.Call.Input)
 				if input == "" {
 					input = "{}"
 				}
-				p.out.line("%s edit -input %s", base, quoted(input))
+				out.line("%s edit -input %s", base, quoted(input))
 			case "answer":
-				p.out.line(`%s answer -input '"what it did"'`, base)
+				out.line(`%s answer -input '"what it did"'`, base)
 			default:
-				p.out.line("%s %s", base, choice.decide)
+				out.line("%s %s", base, choice.decide)
 			}
 		}
 	}
 }
 
 // describe prints a pause: what is wanted, and why somebody is asked.
-func (p *program) describe(pause *agent.Pause) {
+func describe(out *screen, pause *agent.Pause) {
 	title := map[agent.PauseKind]string{
 		agent.PauseApproval: "Approval needed", agent.PauseInDoubt: "Nobody knows how this call ended", agent.PauseCorrection: "This call doesn't fit",
 	}[pause.Kind]
 	if title == "" {
 		title = "Waiting (" + string(pause.Kind) + ")"
 	}
-	p.out.line("%s: %s", p.out.paint(bold, title), pause.Call.Name)
-	p.out.line("  why:   %s", pause.Reason)
+	out.line("%s: %s", out.paint(bold, title), pause.Call.Name)
+	out.line("  why:   %s", pause.Reason)
 	if pause.Risk != "" {
-		p.out.line("  risk:  %s", pause.Risk)
+		out.line("  risk:  %s", pause.Risk)
 	}
 	if !pause.Expires.IsZero() {
-		p.out.line("  until: %s", pause.Expires.Local().Format(time.TimeOnly))
+		out.line("  until: %s", pause.Expires.Local().Format(time.TimeOnly))
 	}
-	p.out.line("  input: %s", indented(pause))
+	out.line("  input: %s", indented(pause))
 }
 
 // indented returns a pause's input to be read.
@@ -120,7 +120,7 @@ func (p *program) decideAll(pending []agent.Pause) ([]agent.Decision, error) {
 
 // ask asks for a decision until there is one that can be taken.
 func (p *program) ask(pause *agent.Pause) (agent.Decision, error) {
-	p.describe(pause)
+	describe(p.out, pause)
 	p.asked = pause.ID
 	var labels []string
 	for _, c := range choices(pause) {
@@ -180,17 +180,4 @@ func (p *program) chosen(pause *agent.Pause, said string) (d agent.Decision, ok 
 	}
 	p.out.line("Type one of the letters.")
 	return d, false, nil
-}
-
-// read prints a prompt and reads a line. At the end of the input it returns io.EOF.
-func (p *program) read(prompt string) (string, error) {
-	p.out.endLine()
-	p.out.print(prompt)
-	line, err := p.in.ReadString('\n')
-	if err != nil && line == "" {
-		p.out.endLine()
-		return "", err
-	}
-	p.out.open = false // whoever typed it ended the line
-	return strings.TrimSpace(line), nil
 }

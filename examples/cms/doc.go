@@ -5,7 +5,7 @@
 //	go run ./examples/cms
 //
 // Without -p it asks for requests until /quit. The content is in cms.db in the working directory (see -db), and what the
-// agent did, with all that waits for a decision, in cms.runs.db beside it. Both survive the program.
+// agent did, with all that waits for a decision, in cms.db.runs.db beside it. Both survive the program.
 //
 // # What the built-in model understands
 //
@@ -32,7 +32,8 @@
 //
 //	go run ./examples/cms -resume SESSION -decide approve
 //
-// A run whose program was killed goes on where it was, without doing anything twice:
+// A run whose program was killed goes on where it was, without doing anything twice. A call that had begun is made again
+// if that has no second effect, as with reading and creating a page; about others a person is asked:
 //
 //	go run ./examples/cms -continue -session SESSION
 //
@@ -46,10 +47,13 @@
 // # Exit status
 //
 //	0  the run completed
-//	1  it failed
-//	2  what was asked for can't be taken: a flag, or a decision that is unknown, used or too late
+//	1  it failed, or its output couldn't be written
+//	2  what was asked for can't be taken: a flag, a provider without its key, or a decision that is unknown, used or too late
 //	3  it waits for a decision
-//	4  it was stopped: by a limit, or by Ctrl-C
+//	4  it was stopped: by a limit, by Ctrl-C or by SIGTERM, in a run or while it asked
+//
+// A run whose answer is "I couldn't …", because a request doesn't fit the site or was refused, has completed: its status
+// is 0, and the answer says what wasn't done.
 //
 // These are a built program's; "go run" prints them and ends with 1 itself.
 package main

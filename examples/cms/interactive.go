@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 
 // interact asks for requests until there are no more.
 func (p *program) interact(ctx context.Context) int {
-	p.banner(p.out.w)
+	p.out.print(p.banner())
 	p.out.line("Type a request, or /help.")
 	if status, ok := p.takeUp(ctx); !ok {
 		return status
@@ -28,8 +27,7 @@ func (p *program) interact(ctx context.Context) int {
 			return exitOK
 		}
 		if err != nil {
-			fmt.Fprintln(p.err, "cms:", err)
-			return exitFailed
+			return p.finish(nil, err)
 		}
 		command, rest, _ := strings.Cut(said, " ")
 		switch {
@@ -42,7 +40,7 @@ func (p *program) interact(ctx context.Context) int {
 			continue
 		}
 		in := agent.Input{Session: p.session, Prompt: said, Mode: p.mode, Interactive: true, By: p.by}
-		if status := p.finish(p.carryOut(ctx, in)); status == exitWaiting { // nobody is there to decide
+		if status, ok := p.after(p.carryOut(ctx, in)); !ok {
 			return status
 		}
 	}
@@ -60,7 +58,7 @@ func (p *program) takeUp(ctx context.Context) (status int, ok bool) {
 	switch agent.Status(head.Status) {
 	case agent.Running:
 		p.out.line("The last run of this session was interrupted. It goes on.")
-		status = p.finish(p.carryOut(ctx, agent.Continue(p.session)))
+		return p.after(p.carryOut(ctx, agent.Continue(p.session)))
 	case agent.Paused:
 		pending, err := p.agent.Pending(ctx, p.session)
 		if err != nil {
@@ -68,16 +66,19 @@ func (p *program) takeUp(ctx context.Context) (status int, ok bool) {
 		}
 		p.out.line("This session waits for a decision.")
 		decided, err := p.decideAll(pending)
-		if err != nil {
-			return p.finish(nil, err), false
+		if err != nil || len(decided) == 0 {
+			return p.finish(&agent.Result{Status: agent.Paused, Pending: pending}, err), false
 		}
-		if len(decided) == 0 {
-			p.explain(pending)
-			return exitWaiting, false
-		}
-		status = p.finish(p.carryOut(ctx, agent.Resume(p.session, decided...)))
+		return p.after(p.carryOut(ctx, agent.Resume(p.session, decided...)))
 	}
-	return status, status != exitWaiting
+	return exitOK, true
+}
+
+// after says how a run ended. It reports false if the program is to end: nobody is there to decide, or whoever was asked
+// has interrupted it.
+func (p *program) after(res *agent.Result, err error) (status int, ok bool) {
+	status = p.finish(res, err)
+	return status, status != exitWaiting && !errors.Is(err, errInterrupted)
 }
 
 // command carries out what begins with a slash.

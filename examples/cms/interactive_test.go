@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -132,14 +133,14 @@ func TestWhoDecidesTooLateIsToldAndTheRunGoesOn(t *testing.T) {
 
 func TestACallInDoubtIsDecidedInADialogue(t *testing.T) {
 	b := newBench(t)
-	b.hold("→ cms.createPage", "-session", "s", "-p", about).kill()
+	b.hold("→ cms.addSection", "-session", "s", "-p", news).kill()
 	b.leaseEnds()
-	o := b.run("e\nw\nit was created\n", "-session", "s")
+	o := b.run("e\nw\nit was added\n", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, "[a] run it again, [r] let it be, [w] say what it did: ")
 	require.Contains(t, o.out, "Type one of the letters.")
-	require.Contains(t, o.out, `The page "About": it was created`)
-	require.Equal(t, []string{"home"}, b.pages())
+	require.Contains(t, o.out, "it was added")
+	require.Equal(t, 1, b.sections("home"))
 }
 
 func TestACallThatTheModelCantGetRightIsPutBeforeAPerson(t *testing.T) {
@@ -211,7 +212,7 @@ func (b *bench) program(t *testing.T, stdin string, args ...string) (*program, *
 	o, err := parseOptions(append([]string{"-db", b.db, "-by", "ann"}, args...), io.Discard)
 	require.NoError(t, err)
 	out := &watched{}
-	p := &program{options: o, in: bufio.NewReader(strings.NewReader(stdin)), out: newScreen(out), err: out, person: true}
+	p := &program{options: o, llm: model.New(), label: model.Label, in: bufio.NewReader(strings.NewReader(stdin)), out: newScreen(out), err: out, person: true}
 	require.NoError(t, p.open(t.Context()))
 	t.Cleanup(func() { require.NoError(t, p.close()) })
 	return p, out

@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/cms/internal/sessions"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // Exit statuses.
@@ -37,8 +38,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "cms:", err)
 		return exitUsage
 	}
+	m, label, err := chooseModel(o.provider, o.model)
+	if err != nil {
+		fmt.Fprintln(stderr, "cms:", err)
+		return exitUsage
+	}
 	p := &program{
-		options: o, in: bufio.NewReader(stdin), out: newScreen(stdout), err: &shared{w: stderr},
+		options: o, llm: m, label: label, in: bufio.NewReader(stdin), out: newScreen(stdout), err: &shared{w: stderr},
 		person: o.interactive() || isTerminal(stdin),
 	}
 	ctx := context.Background()
@@ -47,6 +53,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitFailed
 	}
 	status := p.main(ctx)
+	if p.out.failed != nil {
+		fmt.Fprintln(stderr, "cms: the output couldn't be written:", p.out.failed)
+		status = max(status, exitFailed)
+	}
 	if err := p.close(); err != nil {
 		fmt.Fprintln(stderr, "cms: closing:", err)
 		return max(status, exitFailed)
@@ -57,6 +67,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // A program is one start of it.
 type program struct {
 	options
+	llm    provider.Provider
+	label  string // of the model
 	in     *bufio.Reader
 	out    *screen
 	err    io.Writer
@@ -66,7 +78,6 @@ type program struct {
 	site  *site.Site
 	store *sessions.Store
 	agent *agent.Agent
-	label string // of the model
 }
 
 // open opens the two files and makes the agent. After an error nothing is open.
@@ -77,11 +88,6 @@ func (p *program) open(ctx context.Context) (err error) {
 	if p.store, err = sessions.Open(ctx, runsPath(p.db)); err != nil {
 		return errors.Join(err, p.site.Close())
 	}
-	m, label, err := chooseModel(p.provider, p.model)
-	if err != nil {
-		return errors.Join(err, p.close())
-	}
-	p.label = label
 	var log *slog.Logger
 	if p.verbose {
 		log = slog.New(slog.NewTextHandler(p.err, nil))
@@ -90,7 +96,7 @@ func (p *program) open(ctx context.Context) (err error) {
 	if !p.expiresSet && !p.person {
 		expires = 0
 	}
-	if p.agent, err = newAgent(m, p.site, p.store, expires, log); err != nil {
+	if p.agent, err = newAgent(p.llm, p.site, p.store, expires, log); err != nil {
 		return errors.Join(err, p.close())
 	}
 	return nil

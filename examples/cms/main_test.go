@@ -21,10 +21,12 @@ import (
 )
 
 // The test binary also plays the program: as a process of its own that may be killed. heldVar is a text; when the program
-// has written it, it is held there until its standard input ends.
+// has written it, it is held there until its standard input ends. typedVar is what is typed before standard input begins.
 const (
 	roleVar = "PAWL_CMS_ROLE"
 	heldVar = "PAWL_CMS_HELD_AT"
+
+	typedVar = "PAWL_CMS_TYPED"
 )
 
 func TestMain(m *testing.M) {
@@ -41,7 +43,11 @@ func TestMain(m *testing.M) {
 	if at := os.Getenv(heldVar); at != "" {
 		out = &holding{at: at}
 	}
-	os.Exit(run(os.Args[1:], strings.NewReader(""), out, os.Stderr))
+	var in io.Reader = strings.NewReader("")
+	if typed, ok := os.LookupEnv(typedVar); ok {
+		in = io.MultiReader(strings.NewReader(typed), os.Stdin)
+	}
+	os.Exit(run(os.Args[1:], in, out, os.Stderr))
 }
 
 // A holding is a standard output that stands still once it has shown a text.
@@ -96,7 +102,7 @@ func (b *bench) process(heldAt string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// A held is a process that stands still, in the middle of a run.
+// A held is a process that stands still, in the middle of a run or at a prompt.
 type held struct {
 	*exec.Cmd
 	t     *testing.T
@@ -108,7 +114,13 @@ type held struct {
 // hold starts a process and returns when it stands still.
 func (b *bench) hold(at string, args ...string) *held {
 	b.t.Helper()
-	h := &held{Cmd: b.process(at, args...), t: b.t}
+	return b.start(b.process(at, args...), at)
+}
+
+// start starts a process and returns when it has shown a text.
+func (b *bench) start(cmd *exec.Cmd, at string) *held {
+	b.t.Helper()
+	h := &held{Cmd: cmd, t: b.t}
 	h.Stderr = &h.err
 	in, err := h.StdinPipe()
 	require.NoError(b.t, err)
@@ -137,6 +149,12 @@ func (h *held) kill() {
 func (h *held) letGo() int {
 	h.t.Helper()
 	require.NoError(h.t, h.stdin.Close())
+	return h.ended()
+}
+
+// ended returns the status of the process when it has ended.
+func (h *held) ended() int {
+	h.t.Helper()
 	_, err := io.Copy(io.Discard, h.out)
 	require.NoError(h.t, err)
 	h.Wait()
@@ -172,6 +190,17 @@ func (b *bench) pages() (slugs []string) {
 		}
 	})
 	return slugs
+}
+
+// sections returns how many sections a page has.
+func (b *bench) sections(page string) (n int) {
+	b.t.Helper()
+	b.look(func(s *site.Site) {
+		p, err := s.GetPage(b.t.Context(), page, "")
+		require.NoError(b.t, err)
+		n = len(p.Sections)
+	})
+	return n
 }
 
 var pauseID = regexp.MustCompile(`-id (p-[a-z0-9]+) `)

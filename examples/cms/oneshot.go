@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/signal"
 	"sync"
 	"time"
@@ -17,13 +15,13 @@ import (
 
 // oneShot runs one input to its end and returns the exit status.
 func (p *program) oneShot(ctx context.Context, in agent.Input) int {
-	p.banner(p.err)
+	fmt.Fprint(p.err, p.banner())
 	return p.finish(p.carryOut(ctx, in))
 }
 
 // banner says what works on what.
-func (p *program) banner(w io.Writer) {
-	fmt.Fprintf(w, "model: %s\ncontent: %s\nsession: %s\n", p.label, p.site.Path(), p.session)
+func (p *program) banner() string {
+	return fmt.Sprintf("model: %s\ncontent: %s\nsession: %s\n", p.label, p.site.Path(), p.session)
 }
 
 // decideOnce takes the decision that the options name and goes on with the run.
@@ -105,8 +103,12 @@ func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, 
 	}
 }
 
-// stream runs an input and shows what happens. Ctrl-C stops the run, and a second one the program. Where a run goes on, a
-// session that a killed process still holds is waited for.
+// heldPoll is how often a session that another process holds is tried again: it may let go of it long before its lease
+// ends.
+const heldPoll = 250 * time.Millisecond
+
+// stream runs an input and shows what happens. Ctrl-C or SIGTERM stops the run, and a second one the program. Where a run
+// goes on, a session that another process holds is waited for, at most until the end of the lease that it had.
 func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, error) {
 	ctx, stop := p.interruptible(ctx)
 	defer stop()
@@ -115,20 +117,25 @@ func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, er
 	if in.Prompt != "" || !errors.As(err, &held) {
 		return res, err
 	}
-	fmt.Fprintf(p.err, "Another process holds the session until %s, or was killed. Waiting.\n", held.Until.Local().Format(time.TimeOnly))
-	timer := time.NewTimer(time.Until(held.Until))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return p.streamOnce(ctx, in)
-	case <-ctx.Done():
-		return res, err
+	until := held.Until
+	fmt.Fprintf(p.err, "Another process holds the session until %s, or was killed. Waiting.\n", until.Local().Format(time.TimeOnly))
+	again := time.NewTicker(heldPoll)
+	defer again.Stop()
+	for last := false; !last && errors.As(err, &held); {
+		select {
+		case <-again.C:
+			last = !time.Now().Before(until) // a process that lives has renewed its lease: that isn't waited for
+			res, err = p.streamOnce(ctx, in)
+		case <-ctx.Done():
+			return res, err
+		}
 	}
+	return res, err
 }
 
-// interruptible returns a context that the first Ctrl-C ends. From then on Ctrl-C does again what it does by default.
+// interruptible returns a context that the first Ctrl-C or SIGTERM ends. From then on both do again what they do by default.
 func (p *program) interruptible(ctx context.Context) (context.Context, func()) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	ctx, stop := signal.NotifyContext(ctx, stopSignals...)
 	over := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() {
@@ -171,12 +178,15 @@ func (p *program) finish(res *agent.Result, err error) int {
 		limit    *agent.LimitError
 	)
 	switch {
+	case errors.Is(err, errInterrupted):
+		p.howToGoOn(res)
+		return exitStopped
 	case errors.As(err, &paused) && len(paused.Pending) == 0:
 		fmt.Fprintf(p.err, "cms: the last run of the session was interrupted, and comes first:\n  %s -db %s -continue -session %s\n", self(), quoted(p.db), quoted(p.session))
 		return exitUsage
 	case errors.As(err, &paused):
 		fmt.Fprintln(p.err, "cms: the session waits for a decision; that comes first")
-		p.explain(paused.Pending)
+		p.explain(p.out, paused.Pending)
 		return exitWaiting
 	case errors.As(err, &decision), errors.As(err, &input), errors.As(err, &nothing), res == nil && errors.As(err, &limit):
 		fmt.Fprintln(p.err, "cms:", err)
@@ -188,7 +198,7 @@ func (p *program) finish(res *agent.Result, err error) int {
 		fmt.Fprintln(p.err, "cms: the run ended without a result")
 		return exitFailed
 	case res.Status == agent.Paused:
-		p.explain(res.Pending)
+		p.explain(p.out, res.Pending)
 		return exitWaiting
 	case res.Status == agent.Stopped:
 		fmt.Fprintln(p.err, "cms: stopped:", res.Reason)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,10 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-const about = "Create an About page with a hero section titled Hello"
+const (
+	about = "Create an About page with a hero section titled Hello"
+	news  = "add a text section to Home titled News saying Hello"
+)
 
 func TestAnAboutPageIsCreated(t *testing.T) {
 	b := newBench(t)
@@ -178,6 +182,11 @@ func TestWrongCallsOfTheProgramEndWith2(t *testing.T) {
 		{[]string{"-continue", "-session", "s", "-mode", "ask"}, "-mode is for new requests"},
 		{[]string{"-p", "x", "-expires", "-1s"}, "-expires"},
 		{[]string{"-p", "x", "-session", "a\nb"}, "Session"},
+		{[]string{"-p", "x", "-provider", "openai"}, "OPENAI_API_KEY"},
+		{[]string{"-p", "x", "-model", "m"}, "needs a -provider"},
+		{[]string{"-resume", "s", "-decide", "edit", "-input", `{"page": x}`}, `-input is no JSON: invalid character 'x' looking for beginning of value, behind {"page": x`},
+		{[]string{"-resume", "s", "-decide", "answer", "-input", `{"page"`}, `-input is no JSON: unexpected end of JSON input, behind {"page"`},
+		{[]string{"-resume", "s", "-decide", "answer", "-input", `done`}, `behind d`},
 	} {
 		o := b.run("", c.args...)
 		require.Equal(t, exitUsage, o.status, "%q", c.args)
@@ -204,6 +213,30 @@ func TestAFileThatIsNoSiteEndsWith1AndIsLeftAlone(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	b.db = filepath.Join(t.TempDir(), "no", "such", "folder.db")
 	require.Contains(t, b.must(exitFailed, "-p", "list pages").err, "doesn't exist")
+}
+
+func TestContentFilesDontShareWhatTheAgentDid(t *testing.T) {
+	b := newBench(t)
+	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
+	other := &bench{t, strings.TrimSuffix(b.db, ".db")}
+	require.Contains(t, other.must(exitUsage, "-resume", "s", "-decide", "approve").err, "unknown")
+	require.Equal(t, []string{"home"}, other.pages())
+	require.FileExists(t, b.db+".runs.db")
+}
+
+// A full output is one that nothing can be written to.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestAnOutputThatCantBeWrittenEndsWith1(t *testing.T) {
+	b := newBench(t)
+	for _, args := range [][]string{{"-p", "list pages"}, nil} {
+		var err strings.Builder
+		status := run(append([]string{"-db", b.db}, args...), strings.NewReader(""), full{}, &err)
+		require.Equal(t, exitFailed, status, "%q", args)
+		require.Equal(t, 1, strings.Count(err.String(), "cms: the output couldn't be written: "+syscall.ENOSPC.Error()), err.String())
+	}
 }
 
 func TestArgumentsArePrintedForAShell(t *testing.T) {

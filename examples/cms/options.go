@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -37,7 +38,7 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.SetOutput(io.Discard) // what is wrong is said once, by the caller
 	f.StringVar(&o.prompt, "p", "", "carry out this `request` and end; without it the program asks for requests")
 	f.StringVar(&o.mode, "mode", "", "`mode`: cms-crud (the default), architect, debug or ask")
-	f.StringVar(&o.db, "db", "cms.db", "`file` of the content; what the agent does is kept beside it")
+	f.StringVar(&o.db, "db", "cms.db", "`file` of the content; what the agent does is kept beside it, in file.runs.db")
 	f.StringVar(&o.session, "session", "", "`name` of the conversation to go on with; a new one without it")
 	f.BoolVar(&o.goOn, "continue", false, "go on with the -session whose program was killed, or whose approval expired")
 	f.BoolVar(&o.yes, "yes", false, "approve everything that asks for it")
@@ -107,11 +108,29 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-resume needs -decide with one of %s", strings.Join(decisions, ", "))
 	case (o.decide == "edit" || o.decide == "answer") && o.input == "":
 		return fmt.Errorf("-decide %s needs -input", o.decide)
+	case o.decide == "edit" || o.decide == "answer":
+		if err := checkJSON(o.input); err != nil {
+			return err
+		}
 	case o.decide == "suggest" && o.reason == "":
 		return errors.New("-decide suggest needs -reason: what to do instead")
 	}
 	if o.resume != "" {
 		o.session = o.resume
+	}
+	return nil
+}
+
+// checkJSON says where the value of -input stops being JSON.
+func checkJSON(input string) error {
+	var value any
+	err := json.Unmarshal([]byte(input), &value)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		read := []rune(strings.ToValidUTF8(input[:min(int(syntax.Offset), len(input))], "\uFFFD"))
+		return fmt.Errorf("-input is no JSON: %w, behind %s", err, string(read[max(0, len(read)-30):]))
+	}
+	if err != nil {
+		return fmt.Errorf("-input is no JSON: %w", err)
 	}
 	return nil
 }
@@ -132,12 +151,12 @@ The model is %s.
 %s
 
 Exit status: 0 the run completed, 1 it failed, 2 what was asked for can't be taken (a flag, or a decision that is
-unknown, used or too late), 3 it waits for a decision, 4 it was stopped by a limit or by Ctrl-C.
+unknown, used or too late), 3 it waits for a decision, 4 it was stopped by a limit, by Ctrl-C or by SIGTERM.
 `, model.Label, model.Help())
 }
 
-// runsPath returns the file beside db that keeps what the agent does.
-func runsPath(db string) string { return strings.TrimSuffix(db, ".db") + ".runs.db" }
+// runsPath returns the file beside db that keeps what the agent does. Two files of content never share one.
+func runsPath(db string) string { return db + ".runs.db" }
 
 // self is how the program is called again.
 func self() string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"runtime"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/examples/cms/internal/sessions"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
@@ -48,23 +51,62 @@ func TestAKilledRunGoesOnAndDoesNothingTwice(t *testing.T) {
 
 func TestACallThatNobodyKnowsTheEndOfIsPutBeforeAPerson(t *testing.T) {
 	for decide, want := range map[string]struct {
-		says  string
-		pages []string
+		says     string
+		sections int
 	}{
-		"approve": {`The page "About" stands at /about`, []string{"about", "home"}},
-		"reject":  {"you refused it", []string{"home"}},
-		"answer":  {`The page "About": it was created`, []string{"home"}},
+		"approve": {`The page "Home" has a text section titled "News" now.`, 2},
+		"reject":  {"you refused it", 1},
+		"answer":  {"it was added", 1},
 	} {
 		b := newBench(t)
-		b.hold("→ cms.createPage", "-session", "s", "-p", about).kill() // it has begun, and has had no effect yet
+		b.hold("→ cms.addSection", "-session", "s", "-p", news).kill() // it has begun, and has had no effect yet
 		b.leaseEnds()
 		o := b.must(exitWaiting, "-yes", "-continue", "-session", "s") // it takes more than a yes
-		require.Contains(t, o.out, "Nobody knows how this call ended: cms.createPage")
-		require.Equal(t, []string{"home"}, b.pages())
-		o = b.must(exitOK, "-resume", "s", "-decide", decide, "-input", `"it was created"`)
+		require.Contains(t, o.out, "Nobody knows how this call ended: cms.addSection")
+		require.Equal(t, 1, b.sections("home"))
+		o = b.must(exitOK, "-resume", "s", "-decide", decide, "-input", `"it was added"`)
 		require.Contains(t, o.out, want.says, decide)
-		require.Equal(t, want.pages, b.pages(), decide)
+		require.Equal(t, want.sections, b.sections("home"), decide)
 	}
+}
+
+func TestACreationThatWasCutOffIsMadeAgainWithoutAsking(t *testing.T) {
+	b := newBench(t)
+	b.hold("→ cms.createPage", "-session", "s", "-p", about).kill()
+	b.leaseEnds()
+	o := b.must(exitOK, "-continue", "-session", "s")
+	require.Contains(t, o.out, `The page "About" stands at /about`)
+	require.Equal(t, []string{"about", "home"}, b.pages())
+}
+
+// A failing store keeps nothing more once the site has a page: another process has taken the session over.
+type failing struct {
+	journal.Store
+	site *site.Site
+	slug string
+}
+
+func (f failing) Append(ctx context.Context, a journal.Append) error {
+	if _, err := f.site.GetPage(ctx, f.slug, ""); err == nil {
+		return &journal.ConflictError{Session: a.Session, Fence: a.Fence, HaveFence: a.Fence + 1}
+	}
+	return f.Store.Append(ctx, a)
+}
+
+func TestACreationWhoseResultWasLostMakesNoSecondPage(t *testing.T) {
+	b := newBench(t)
+	p, _ := b.program(t, "", "-session", "s")
+	var err error
+	p.agent, err = newAgent(p.llm, p.site, failing{p.store, p.site, "about"}, 0, nil)
+	require.NoError(t, err)
+	_, err = p.carryOut(t.Context(), prompt(p, about))
+	var conflict *journal.ConflictError
+	require.ErrorAs(t, err, &conflict)
+	require.Equal(t, []string{"about", "home"}, b.pages())
+	b.leaseEnds()
+	o := b.must(exitOK, "-continue", "-session", "s")
+	require.Contains(t, o.out, `The page "About" stands at /about, with a hero section titled "Hello".`)
+	require.Equal(t, []string{"about", "home"}, b.pages())
 }
 
 func TestAnAnswerThatWasCutOffIsGivenAgain(t *testing.T) {
@@ -98,6 +140,39 @@ func TestWhoGoesOnWaitsForTheProcessThatHeldTheSession(t *testing.T) {
 	require.False(t, time.Now().Before(lease.Until))
 	require.Contains(t, o.err, "Another process holds the session until")
 	require.Contains(t, o.out, `The page "About" stands at /about`)
+}
+
+func TestWhoGoesOnDoesSoOnceTheSessionIsLetGo(t *testing.T) {
+	b := newBench(t)
+	b.hold("✓ ok", "-session", "s", "-p", about).kill()
+	b.leaseEnds()
+	p, out := b.program(t, "", "-session", "s")
+	lease, err := p.store.Lease(t.Context(), "s", "another process", time.Hour)
+	require.NoError(t, err)
+	store := &counting{Store: p.store}
+	store.third = func() error { return p.store.Release(t.Context(), lease) }
+	p.agent, err = newAgent(p.llm, p.site, store, 0, nil)
+	require.NoError(t, err)
+	res, err := p.carryOut(t.Context(), agent.Continue("s"))
+	require.Equal(t, exitOK, p.finish(res, err), out.String())
+	require.True(t, time.Now().Before(lease.Until))
+	require.Contains(t, out.String(), "Another process holds the session until")
+}
+
+// A counting store does something before the third lease that it is asked for.
+type counting struct {
+	journal.Store
+	leases int
+	third  func() error
+}
+
+func (c *counting) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+	if c.leases++; c.leases == 3 {
+		if err := c.third(); err != nil {
+			return journal.Lease{}, err
+		}
+	}
+	return c.Store.Lease(ctx, session, owner, ttl)
 }
 
 func TestASessionIsRunByOneProcessAtATime(t *testing.T) {

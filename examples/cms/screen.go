@@ -18,6 +18,7 @@ type screen struct {
 	open   bool   // the last line isn't ended
 	voice  string // what the last piece of a model's answer was: "", text or thought
 	call   string // the call that was shown last
+	failed error  // the first that writing came to
 }
 
 func newScreen(w io.Writer) *screen {
@@ -42,7 +43,9 @@ func (s *screen) paint(colour, text string) string {
 // print writes text as it is.
 func (s *screen) print(text string) {
 	if text != "" {
-		fmt.Fprint(s.w, text)
+		if _, err := io.WriteString(s.w, text); err != nil && s.failed == nil {
+			s.failed = err
+		}
 		s.open = !strings.HasSuffix(text, "\n")
 	}
 }

@@ -56,13 +56,14 @@ func getPage(s *site.Site) tools.Tool {
 
 func createPage(s *site.Site) tools.Tool {
 	return tools.Func[createPageInput, *site.Page]{
-		Spec: writing(CreatePage,
+		Spec: idempotent(writing(CreatePage,
 			"Creates a page, with sections and their contents if they are given. A slug that is taken is an error that names a free one: use that, or update the page that has it. List the section definitions first if you don't know their slots.",
 			tools.Low, `{"properties":{"name":`+nameSchema+`,"slug":`+slugSchema+`,"description":{"maxLength":1000},`+localeSchema+`,"sections":{"maxItems":100,"items":{"properties":{
 				"section":{"description":"key or id of the section definition, for example hero"},
-				"content":{"description":"values by slot key, for example {\"title\":\"Hello\"}"}}}}}}`),
+				"content":{"description":"values by slot key, for example {\"title\":\"Hello\"}"}}}}}}`)),
 		Run: func(ctx context.Context, in createPageInput) (*site.Page, error) {
-			return s.CreatePage(ctx, site.CreatePage(in))
+			return s.CreatePage(ctx, site.CreatePage{Name: in.Name, Slug: in.Slug, Description: in.Description, Indexing: in.Indexing,
+				Meta: in.Meta, Locale: in.Locale, Sections: in.Sections, Key: tools.Key(ctx)})
 		},
 		Verify: func(ctx context.Context, in createPageInput, out *site.Page) error {
 			p, err := s.GetPage(ctx, out.ID, in.Locale)

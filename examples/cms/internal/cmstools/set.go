@@ -81,6 +81,12 @@ func writing(name, description string, risk tools.Risk, schema string) tools.Spe
 	return tools.Spec{Name: name, Description: description, Category: "cms", Risk: risk, Modes: []string{CRUD, Debug}, Schema: []byte(schema)}
 }
 
+// idempotent says of a tool that the site remembers the key of its calls.
+func idempotent(s tools.Spec) tools.Spec {
+	s.Idempotent = true
+	return s
+}
+
 // Pieces of schemas, laid over what follows from the Go types.
 const (
 	localeSchema = `"locale":{"enum":["en","de"]}`

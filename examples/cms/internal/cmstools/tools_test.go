@@ -301,3 +301,17 @@ func TestAWriteThatDidNotHoldIsUnverified(t *testing.T) {
 		require.Contains(t, text(&out), c.says)
 	}
 }
+
+func TestACallThatIsMadeAgainCreatesOnePage(t *testing.T) {
+	b := newBench(t)
+	d, _ := b.reg.Lookup(CreatePage)
+	require.True(t, d.Spec().Repeatable())
+	for range 2 {
+		c := &tools.Call{Name: CreatePage, Key: "r-1.1.0", Input: json.RawMessage(`{"name":"A","sections":[{"section":"hero","content":{"title":"T"}}]}`)}
+		out := new(tools.Runner).Execute(t.Context(), d, c)
+		require.Equal(t, tools.OK, out.Status, text(&out))
+	}
+	list, err := b.ListPages(t.Context(), site.Query{})
+	require.NoError(t, err)
+	require.Equal(t, 2, list.Total)
+}

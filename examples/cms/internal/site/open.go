@@ -31,6 +31,10 @@ const (
 //go:embed schema.sql
 var schema string
 
+// pageKeys remembers the key with which a page was created; most pages have none.
+const pageKeys = `ALTER TABLE pages ADD COLUMN created_by_key TEXT;
+CREATE UNIQUE INDEX pages_by_key ON pages (created_by_key)`
+
 // A migration takes the file from one version to the next. Its place in the list is the version it starts from.
 type migration func(ctx context.Context, tx *sql.Tx, now string) error
 
@@ -42,6 +46,10 @@ var migrations = []migration{
 		return err
 	},
 	firstData,
+	func(ctx context.Context, tx *sql.Tx, _ string) error {
+		_, err := tx.ExecContext(ctx, pageKeys)
+		return err
+	},
 }
 
 // Open opens the content file at path, creates it where there is none, and brings an older one up to date. A new file

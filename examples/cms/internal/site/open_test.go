@@ -71,6 +71,24 @@ func objects(t *testing.T, path string) (n int) {
 	return n
 }
 
+func TestAFileOfAnOlderVersionIsBroughtUpToDate(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "site.db")
+	old, err := open(ctx, path, migrations[:2])
+	require.NoError(t, err)
+	require.NoError(t, old.Close())
+
+	s := openSite(t, path)
+	home, err := s.GetPage(ctx, "home", "")
+	require.NoError(t, err)
+	require.Len(t, home.Sections, 1, "what stood still stands")
+	p, err := s.CreatePage(ctx, CreatePage{Name: "New", Key: "k"})
+	require.NoError(t, err)
+	again, err := s.CreatePage(ctx, CreatePage{Name: "New", Key: "k"})
+	require.NoError(t, err)
+	require.Equal(t, p, again)
+}
+
 func TestACancelledFirstStartLeavesNothingAndTheNextDoesItAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -168,7 +186,7 @@ func TestAPathThatCantBeASiteSaysWhy(t *testing.T) {
 		"damaged":         {write("damaged.db", sqliteHeader+strings.Repeat("x", 4096), 0o644), "damaged or no SQLite database"},
 		"read-only":       {readOnly, "is read-only (mode 0444); make it writable"},
 		"another program": {foreign, "SQLite file of another program"},
-		"newer version":   {newer, "newer version (3, this one knows 2)"},
+		"newer version":   {newer, "newer version (4, this one knows 3)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Open(t.Context(), c.path)

@@ -47,6 +47,7 @@ type CreatePage struct {
 	Meta        map[string]any `json:"meta,omitempty"`        // at most 16 KiB as JSON
 	Locale      string         `json:"locale,omitempty"`      // of the sections' contents; "en" where it is empty
 	Sections    []NewSection   `json:"sections,omitempty"`    // in order; all are added or none
+	Key         string         `json:"key,omitempty"`         // idempotency key, at most 200 characters; none where it is empty
 }
 
 // A NewSection is a section of a page that is being created.
@@ -87,6 +88,9 @@ func (s *Site) GetPage(ctx context.Context, page, locale string) (*Page, error) 
 
 // CreatePage adds a page and returns it. A slug that is taken is an [*Error] with CodeSlugExists that names a free one,
 // also when it was derived from the name.
+//
+// A request with a key makes one page, however often it is made: while the page that was made with the key stands, it is
+// returned as it is now, whatever else the request says. A page that was deleted and restored has lost its key.
 func (s *Site) CreatePage(ctx context.Context, in CreatePage) (*Page, error) {
 	return commit(ctx, s, "creating a page", func(tx *sql.Tx) (*Page, error) {
 		return createPage(ctx, tx, in, s.stamp())
@@ -94,6 +98,16 @@ func (s *Site) CreatePage(ctx context.Context, in CreatePage) (*Page, error) {
 }
 
 func createPage(ctx context.Context, tx *sql.Tx, in CreatePage, now string) (*Page, error) {
+	if err := checkText("the key", in.Key, 0, maxLabel); err != nil {
+		return nil, err
+	}
+	made, err := pageByKey(ctx, tx, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	if made != "" {
+		return loadPage(ctx, tx, made, in.Locale)
+	}
 	if err := checkNames("page", in.Name, in.Description); err != nil {
 		return nil, err
 	}
@@ -115,12 +129,26 @@ func createPage(ctx context.Context, tx *sql.Tx, in CreatePage, now string) (*Pa
 	if err := insertPage(ctx, tx, Page{ID: id, Slug: slug, Name: in.Name, Description: in.Description, Indexing: indexing}, meta, now, now); err != nil {
 		return nil, err
 	}
+	if in.Key != "" {
+		if _, err := tx.ExecContext(ctx, "UPDATE pages SET created_by_key = ? WHERE id = ?", in.Key, id); err != nil {
+			return nil, err
+		}
+	}
 	for i, sec := range in.Sections {
 		if _, err := addSection(ctx, tx, AddSection{Page: id, Section: sec.Section, Content: sec.Content, Locale: in.Locale}); err != nil {
 			return nil, atSection(err, i)
 		}
 	}
 	return loadPage(ctx, tx, id, in.Locale)
+}
+
+// pageByKey returns the id of the page that was made with a key, or "" if there is none.
+func pageByKey(ctx context.Context, tx *sql.Tx, key string) (id string, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT id FROM pages WHERE created_by_key = ?", key).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return id, err
 }
 
 // atSection says which of several sections an error is about.

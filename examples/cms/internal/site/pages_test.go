@@ -216,3 +216,34 @@ func TestAFilterIgnoresCaseAndAccentsAndKnowsNoWildcards(t *testing.T) {
 		require.Equal(t, want, slugs, "query %q", text)
 	}
 }
+
+func TestAKeyMakesOnePage(t *testing.T) {
+	s, ctx := newSite(t), t.Context()
+	in := CreatePage{Name: "A", Sections: []NewSection{{Section: "hero", Content: map[string]any{"title": "T"}}}, Key: "k-1"}
+	first, err := s.CreatePage(ctx, in)
+	require.NoError(t, err)
+	again, err := s.CreatePage(ctx, in)
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+
+	in.Key = "k-2"
+	_, err = s.CreatePage(ctx, in)
+	refused(t, err, CodeSlugExists, `such as "a-2"`)
+	in.Slug = "a-2"
+	second, err := s.CreatePage(ctx, in) // what was refused has left its key free
+	require.NoError(t, err)
+	require.NotEqual(t, first.ID, second.ID)
+	for _, name := range []string{"B", "C"} { // pages without a key don't share one
+		_, err = s.CreatePage(ctx, CreatePage{Name: name})
+		require.NoError(t, err)
+	}
+
+	_, err = s.DeletePage(ctx, first.ID)
+	require.NoError(t, err)
+	in.Slug, in.Key = "a", "k-1"
+	third, err := s.CreatePage(ctx, in)
+	require.NoError(t, err)
+	require.NotEqual(t, first.ID, third.ID)
+	_, err = s.CreatePage(ctx, CreatePage{Name: "D", Key: strings.Repeat("k", 201)})
+	refused(t, err, CodeInvalid, "the key has 201 characters")
+}

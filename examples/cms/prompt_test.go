@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestASignalAtAPromptEndsTheProgramAndSaysHowToGoOn(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such signals")
+	}
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		b := newBench(t)
+		command := "go run ./examples/cms -db " + b.db
+		at := func(prompt, typed string) *held {
+			cmd := b.process("", "-session", "s")
+			cmd.Env = append(cmd.Env, typedVar+"="+typed)
+			h := b.start(cmd, prompt)
+			require.NoError(t, h.Process.Signal(sig))
+			require.Equal(t, exitStopped, h.ended(), h.err.String())
+			return h
+		}
+		h := at("> ", "")
+		require.Equal(t, "To go on with this session:\n  "+command+" -session s\n", h.err.String())
+
+		for _, typed := range []string{"delete Home\n", ""} { // and when the session is taken up again
+			h = at("[e]dit: ", typed)
+			require.Contains(t, h.err.String(), "To go on, one of:\n  "+command+" -resume s -id p-")
+		}
+		h = at("(may stay empty) ", "r\n")
+		id := outcome{out: h.err.String()}.pause(t)
+		require.Equal(t, []string{"home"}, b.pages())
+		b.must(exitOK, "-resume", "s", "-id", id, "-decide", "approve")
+		require.Empty(t, b.pages())
+	}
+}
+
+func TestSIGTERMStopsARun(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such signals")
+	}
+	b := newBench(t)
+	h := b.hold("→ cms.listPages", "-session", "s", "-p", "list pages, then "+about)
+	heard := make(chan struct{})
+	h.err.watch("Stopping.", func() { close(heard) })
+	require.NoError(t, h.Process.Signal(syscall.SIGTERM))
+	<-heard
+	require.Equal(t, exitStopped, h.letGo(), h.err.String())
+	require.Equal(t, []string{"home"}, b.pages())
+}
