@@ -105,7 +105,7 @@ func (a *answer) fail(err error) {
 // cut says that the answer ended too early; err is why, if that is known.
 func (a *answer) cut(err error) {
 	e := &provider.Error{Class: fault.Transient, Message: "the stream ended before the answer was complete", Err: provider.ErrIncomplete}
-	if err != nil {
+	if err = withoutAddress(err); err != nil {
 		e.Message += ": " + err.Error()
 		e.Err = fmt.Errorf("%w: %w", provider.ErrIncomplete, err)
 	}

@@ -11,8 +11,9 @@ import (
 
 // A chatDecoder makes chunks of an answer of Chat Completions: of the chunks of a stream, or of one object.
 //
-// An answer is complete with its finish reason or with [DONE]; some servers leave out the one, some the other. Only the first
-// choice counts. Usage is cumulative: the last figures count.
+// An answer is complete with its finish reason. Some servers send none, and only [DONE]: that will do where something was said
+// and no call breaks off, since a proxy that cuts an answer may send it, too. Only the first choice counts. Usage is
+// cumulative: the last figures count.
 type chatDecoder struct {
 	*answer
 	ev chatEvent // reused: one is decoded per event
@@ -22,6 +23,7 @@ type chatDecoder struct {
 	ended    bool   // the answer is complete
 	refused  bool
 	spoke    bool // there was a delta that says something
+	said     bool // it was text or media
 	ascii    int  // bytes of text so far, -1 if not all of it is ASCII
 	usage    []byte
 	groq     []byte // usage in Groq's own place
@@ -30,16 +32,6 @@ type chatDecoder struct {
 	thinking string // the field that reasoning comes in; what else has it repeats it
 	details  details
 	audio    chatSpeech
-}
-
-// A chatCall is a call that is being written.
-type chatCall struct {
-	index   int // the server's; -1: none
-	id      string
-	name    string
-	started bool
-	custom  bool
-	args    string // that came before the name
 }
 
 // event takes one event of a stream.
@@ -51,15 +43,14 @@ func (d *chatDecoder) whole(data []byte) {
 	if d.over {
 		return
 	}
-	if len(d.ev.Choices) == 0 {
-		d.cut(nil)
-		return
-	}
-	d.complete()
+	d.marker()
 }
 
 func (d *chatDecoder) marker() {
-	d.ended = true
+	if !d.ended && (!d.said || d.broken()) {
+		d.cut(nil)
+		return
+	}
 	d.complete()
 }
 
@@ -81,11 +72,11 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 		return
 	}
 	if isSet(ev.Error) || isErr {
-		d.fail(d.m.told(ev.Error, data))
+		d.fail(d.told(ev.Error, data))
 		return
 	}
 	if len(ev.Choices) > 0 && isSet(ev.Choices[0].Error) {
-		d.fail(d.m.told(ev.Choices[0].Error, data))
+		d.fail(d.told(ev.Choices[0].Error, data))
 		return
 	}
 	if ev.ID != "" || ev.Model != "" || len(ev.Choices) > 0 {
@@ -125,7 +116,7 @@ func (d *chatDecoder) delta(m *chatDelta, whole bool) {
 	}
 	d.content(&m.Content)
 	if m.Refusal != "" {
-		d.refused, d.spoke = true, true
+		d.refused, d.spoke, d.said = true, true, true
 		d.text(provider.KindRefusal, string(m.Refusal))
 	}
 	for i := range m.ToolCalls {
@@ -139,10 +130,12 @@ func (d *chatDecoder) delta(m *chatDelta, whole bool) {
 	}
 	for i := range m.Images {
 		if media, ok := dataURL(m.Images[i].ImageURL.URL); ok {
+			d.said = true
 			d.put(provider.File(media))
 		}
 	}
 	if m.Audio != nil {
+		d.said = true
 		d.text(provider.KindText, m.Audio.Transcript)
 		d.audio.add(m.Audio)
 	}
@@ -170,10 +163,11 @@ func (d *chatDecoder) content(c *content) {
 		case p.Type == "thinking":
 			d.reason("thinking", p.Thinking.String())
 		case p.Refusal != "":
-			d.refused = true
+			d.refused, d.said = true, true
 			d.text(provider.KindRefusal, p.Refusal)
 		case p.ImageURL.URL != "":
 			if media, ok := dataURL(p.ImageURL.URL); ok {
+				d.said = true
 				d.put(provider.File(media))
 			}
 		default:
@@ -186,7 +180,7 @@ func (d *chatDecoder) say(text string) {
 	if text == "" {
 		return
 	}
-	d.spoke = true
+	d.spoke, d.said = true, true
 	d.text(provider.KindText, text)
 	if d.ascii >= 0 {
 		d.ascii += len(text)
@@ -197,65 +191,6 @@ func (d *chatDecoder) say(text string) {
 			}
 		}
 	}
-}
-
-// call takes a piece of a call, or a whole one.
-func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
-	name, args, custom := t.Function.Name, string(t.Function.Arguments), false
-	if t.Type == "custom" || t.Custom.Name != "" {
-		name, args, custom = t.Custom.Name, t.Custom.Input, true
-	}
-	d.spoke = true
-	i := d.find(t, name, whole)
-	c := d.calls[i]
-	if c.id == "" {
-		c.id = t.ID
-	}
-	if c.name == "" {
-		c.name, c.custom = name, c.custom || custom
-	}
-	if !c.started {
-		c.args += args
-		if c.name == "" {
-			return
-		}
-		args, c.args, c.started = c.args, "", true
-		d.put(provider.ToolStart(i, c.id, d.names.decode(c.name)))
-		if c.custom {
-			d.put(provider.AttachTo(i, d.opaque(kindCustomCall, "{}")))
-			d.put(provider.ToolDelta(i, `"`))
-		}
-	}
-	if args == "" {
-		return
-	}
-	if c.custom {
-		args = quoted(args)
-	}
-	d.put(provider.ToolDelta(i, args))
-}
-
-// find returns which call a piece belongs to, and begins one if it is a new one. Pieces are told apart by index; where a server
-// gives none, or the same to all, by id; without either, a name begins a call.
-func (d *chatDecoder) find(t *chatCallDelta, name string, whole bool) int {
-	index := -1
-	if t.Index.set {
-		index = t.Index.n
-	}
-	if !whole {
-		for i := len(d.calls) - 1; i >= 0; i-- {
-			c := d.calls[i]
-			switch {
-			case index != -1 && c.index != index:
-			case t.ID != "" && c.id != "" && t.ID != c.id && (name != "" || index == -1):
-			case index == -1 && t.ID == "" && name != "" && c.name != "":
-			default:
-				return i
-			}
-		}
-	}
-	d.calls = append(d.calls, &chatCall{index: index})
-	return len(d.calls) - 1
 }
 
 // complete yields what can only be told at the end, and the End.
@@ -320,15 +255,6 @@ func (d *chatDecoder) stop() provider.StopReason {
 		return provider.StopError
 	}
 	return provider.StopUnknown
-}
-
-func (d *chatDecoder) called() bool {
-	for _, c := range d.calls {
-		if c.started {
-			return true
-		}
-	}
-	return false
 }
 
 // keep copies a JSON value that says something over the one before.

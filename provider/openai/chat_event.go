@@ -72,6 +72,14 @@ func (o *optional) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// or returns the number, or n if it is missing.
+func (o optional) or(n int) int {
+	if o.set {
+		return o.n
+	}
+	return n
+}
+
 // A looseText is a text; what isn't one counts as none.
 type looseText string
 

@@ -58,7 +58,9 @@ type Config struct {
 	Name string
 
 	HTTPClient *http.Client // nil: http.DefaultClient
-	Header     http.Header  // more headers of every request
+	// Header are more headers of every request. An Authorization among them counts as the key, where none is given otherwise:
+	// then none is taken from the environment. What headers that are named like a secret hold is kept out of errors.
+	Header http.Header
 	// Models is what the host knows of models; it goes before the built-in table, see [Models].
 	Models []provider.ModelInfo
 }
@@ -133,7 +135,7 @@ func New(cfg Config) (*Model, error) {
 		m.name = m.host.name
 	}
 	m.keys = keyring{fixed: newSecret(cfg.APIKey), ask: cfg.Key}
-	if m.keys.fixed == nil && m.keys.ask == nil {
+	if m.keys.fixed == nil && m.keys.ask == nil && !m.host.authorized(cfg.Header) {
 		if fromEnv && m.host.env == "" {
 			m.host.env = "OPENAI_API_KEY" // whoever set the address in the environment set its key there, too
 		}
@@ -144,6 +146,7 @@ func New(cfg Config) (*Model, error) {
 			return nil, fault.NewFixable("openai: there is no key for "+m.name, m.keyRemedy(), nil)
 		}
 	}
+	m.hidden = configured(cfg.Header, u.Query()).with(m.keys.fixed.reveal())
 	m.client = sdk.Client{Options: clientOptions(cfg, m, u)}
 	m.info = m.lookup(m.model)
 	return m, nil

@@ -17,6 +17,7 @@ type conversation struct {
 	req   *provider.Request
 	names *names
 	turns []turn
+	ids   map[string]bool // by which the server knows the calls
 }
 
 // A turn is a message of the user or the model, or the results of a turn's calls.
@@ -64,7 +65,6 @@ func newConversation(m *Model, model string, req *provider.Request) *conversatio
 func (c *conversation) assistant(i int, msg *provider.Message, used map[*provider.ToolResult]bool) {
 	var parts []*provider.Part
 	var results []result
-	ids := map[string]bool{}
 	for j := range msg.Parts {
 		p := &msg.Parts[j]
 		if empty(p) {
@@ -74,18 +74,14 @@ func (c *conversation) assistant(i int, msg *provider.Message, used map[*provide
 		if p.Kind != provider.PartToolCall {
 			continue
 		}
-		id := p.Call.ProviderID
-		if id == "" {
-			id = p.Call.ID
+		results = append(results, result{part: p, id: c.callID(p.Call, fmt.Sprintf("call_%d_%d", i, len(results)))})
+	}
+	for _, named := range []bool{true, false} { // the results that name the tool, too, are taken first
+		for j := range results {
+			if r := &results[j]; r.res == nil {
+				r.res = find(r.part.Call, named, c.req.Messages[i+1:], used)
+			}
 		}
-		if id == "" || ids[id] { // without a name of its own the result of a call has nothing to refer to
-			id = fmt.Sprintf("call_%d_%d", i, len(results))
-		}
-		ids[id] = true
-		if c.m.host.callIDs != nil {
-			id = c.m.host.callIDs(id)
-		}
-		results = append(results, result{part: p, id: id, res: find(p.Call, c.req.Messages[i+1:], used)})
 	}
 	c.add(provider.RoleAssistant, parts)
 	if len(results) > 0 {
@@ -93,8 +89,34 @@ func (c *conversation) assistant(i int, msg *provider.Message, used map[*provide
 	}
 }
 
-// find returns the result of a call: the first unused one that names it, before the model speaks again.
-func find(call *provider.ToolCall, later []provider.Message, used map[*provider.ToolResult]bool) *provider.ToolResult {
+// callID returns the id by which the server knows a call. Each call of the conversation has its own, since its result has nothing
+// else to refer to: spare stands in for one that is missing, or another's.
+func (c *conversation) callID(call *provider.ToolCall, spare string) string {
+	id := call.ProviderID
+	if id == "" {
+		id = call.ID
+	}
+	if id == "" {
+		id = spare
+	}
+	for {
+		told := id
+		if c.m.host.callIDs != nil {
+			told = c.m.host.callIDs(id)
+		}
+		if !c.ids[told] {
+			if c.ids == nil {
+				c.ids = map[string]bool{}
+			}
+			c.ids[told] = true
+			return told
+		}
+		id, spare = spare, spare+"_"
+	}
+}
+
+// find returns the result of a call: the first unused one that has its id, and if named its name, before the model speaks again.
+func find(call *provider.ToolCall, named bool, later []provider.Message, used map[*provider.ToolResult]bool) *provider.ToolResult {
 	for i := range later {
 		if later[i].Role == provider.RoleAssistant {
 			return nil
@@ -102,7 +124,7 @@ func find(call *provider.ToolCall, later []provider.Message, used map[*provider.
 		for j := range later[i].Parts {
 			p := &later[i].Parts[j]
 			if p.Kind == provider.PartToolResult && p.Result != nil && p.Result.CallID == call.ID && !used[p.Result] &&
-				(call.ID != "" || p.Result.Name == call.Name) {
+				(call.ID != "" && !named || p.Result.Name == call.Name) {
 				used[p.Result] = true
 				return p.Result
 			}

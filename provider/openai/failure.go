@@ -158,7 +158,9 @@ func (f *failure) class(status int) fault.Class {
 }
 
 // told returns the error that an answer of status 200 holds; event is all of what it came in.
-func (m *Model) told(raw json.RawMessage, event []byte) *provider.Error {
+func (a *answer) told(raw json.RawMessage, event []byte) *provider.Error {
+	hidden := a.secrets()
+	raw, event = hidden.in(raw), hidden.in(event)
 	f := parse(event)
 	if isSet(raw) {
 		f = parse(raw)
@@ -166,7 +168,7 @@ func (m *Model) told(raw json.RawMessage, event []byte) *provider.Error {
 			f.message = outer.message
 		}
 	}
-	return m.failed(f, http.StatusOK)
+	return a.m.failed(f, http.StatusOK)
 }
 
 // failed returns an error as a server told it.
@@ -231,11 +233,12 @@ func (m *Model) refused(req *http.Request, next option.MiddlewareNext) (*http.Re
 	defer res.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // what came of it has to do
 	status := res.StatusCode
-	e := m.failed(parse(body), status)
+	hidden := m.hidden.with(bearer(req.Header.Get("Authorization")))
+	e := m.failed(parse(hidden.in(body)), status) // hidden before it is shortened, which might leave half of a key
 	if status < 400 {
 		e.Class, e.Message = fault.Permanent, "the server answered with a redirect that leads nowhere"
 	}
-	e.RequestID = requestID(res)
+	e.RequestID = requestID(res, hidden)
 	if wait, ok := fault.ParseRetryAfter(res.Header, time.Now()); ok {
 		e.Wait = &wait
 	}
@@ -246,9 +249,9 @@ func (m *Model) refused(req *http.Request, next option.MiddlewareNext) (*http.Re
 }
 
 // requestID returns the server's name for an answered request.
-func requestID(res *http.Response) string {
+func requestID(res *http.Response, hidden secrets) string {
 	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
-		if id := res.Header.Get(name); id != "" {
+		if id := hidden.text(res.Header.Get(name)); id != "" {
 			return id[:min(len(id), 128)]
 		}
 	}

@@ -34,10 +34,13 @@ func (n *names) encode(name string) string {
 		return w
 	}
 	w := safeName(name)
-	if _, taken := n.host[w]; taken || len(w) > longestName {
-		sum := sha256.Sum256([]byte(name))
+	safe := w
+	_, taken := n.host[w]
+	for salt := name; taken || len(w) > longestName; salt += "+" { // a tool may even be called what another's hash makes
+		sum := sha256.Sum256([]byte(salt))
 		tail := "_" + hex.EncodeToString(sum[:4])
-		w = w[:min(len(w), longestName-len(tail))] + tail
+		w = safe[:min(len(safe), longestName-len(tail))] + tail
+		_, taken = n.host[w]
 	}
 	n.wire[name], n.host[w] = w, name
 	return w

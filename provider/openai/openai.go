@@ -22,6 +22,7 @@ type Model struct {
 	api    API
 	host   host
 	keys   keyring
+	hidden secrets // the fixed key, and what else of the configuration no error may tell
 	client sdk.Client
 	models []provider.ModelInfo
 	info   provider.ModelInfo
@@ -104,7 +105,7 @@ func (m *Model) run(a *answer, req *provider.Request) {
 		return
 	}
 	defer res.Body.Close()
-	a.requestID = requestID(res)
+	a.requestID = requestID(res, a.secrets())
 	read(a, a.decoder(), res.Body)
 }
 

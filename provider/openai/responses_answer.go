@@ -10,13 +10,12 @@ import (
 
 // A responsesDecoder makes chunks of an answer of the Responses API: of the events of a stream, or of one object.
 //
-// An answer is complete with response.completed or response.incomplete. Items are told apart by their place in the output;
-// what came in pieces is completed from what an item holds when it is done, and an item that no event told of is taken from the
-// response itself.
+// An answer is complete with response.completed or response.incomplete. What came in pieces is completed from what an item
+// holds when it is done, and an item that no event told of is taken from the response itself.
 type responsesDecoder struct {
 	*answer
 	ev      responsesEvent // reused: one is decoded per event
-	items   []*outputItem  // by their place in the output; nil: not seen
+	items   []*outputItem  // in the order in which they were seen
 	last    *outputItem    // that had the last word, to attach to
 	called  bool
 	refused bool
@@ -43,15 +42,17 @@ func (d *responsesDecoder) event(data []byte, isErr bool) {
 		d.refused = true
 		d.write(provider.KindRefusal, string(ev.Delta))
 	case "response.reasoning_summary_text.delta":
-		d.think(d.at(ev.OutputIndex), summaryThought, string(ev.Delta))
+		d.think(d.at(ev), summaryThought, string(ev.Delta))
 	case "response.reasoning_text.delta":
-		d.think(d.at(ev.OutputIndex), rawThought, string(ev.Delta))
+		d.think(d.at(ev), rawThought, string(ev.Delta))
 	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
-		d.argue(d.at(ev.OutputIndex), string(ev.Delta))
+		d.argue(d.at(ev), string(ev.Delta))
+	case "response.function_call_arguments.done", "response.custom_tool_call_input.done":
+		d.arguedAll(d.at(ev), string(ev.Arguments)+string(ev.Input))
 	case "response.output_item.added":
-		d.added(d.at(ev.OutputIndex), ev.Item)
+		d.added(d.of(ev.Item), ev.Item)
 	case "response.output_item.done":
-		d.itemDone(d.at(ev.OutputIndex), ev.Item)
+		d.itemDone(d.of(ev.Item), ev.Item)
 	case "response.created", "response.in_progress", "response.queued":
 		var r response
 		if decode(ev.Response, &r) == nil && (r.ID != "" || r.Model != "") {
@@ -61,27 +62,14 @@ func (d *responsesDecoder) event(data []byte, isErr bool) {
 		d.finish(ev.Response, strings.TrimPrefix(ev.Type, "response."))
 	default:
 		if ev.Type == "error" || isErr || ev.Type == "" && isSet(ev.Error) {
-			d.broken(d.m.told(ev.Error, data))
+			d.broken(d.told(ev.Error, data))
 		}
 	}
 }
 
-// at returns the item at a place in the output.
-func (d *responsesDecoder) at(index int) *outputItem {
-	const most = 1 << 16 // places of a server gone mad share the last one
-	index = min(max(index, 0), most)
-	for len(d.items) <= index {
-		d.items = append(d.items, nil)
-	}
-	if d.items[index] == nil {
-		d.items[index] = &outputItem{index: index}
-	}
-	return d.items[index]
-}
-
 // write yields a piece of the text or the refusal of a message.
 func (d *responsesDecoder) write(kind provider.ChunkKind, text string) {
-	it := d.at(d.ev.OutputIndex)
+	it := d.at(&d.ev)
 	*it.part(d.ev.ContentIndex) += len(text)
 	d.say(it, kind, text)
 }
@@ -146,7 +134,11 @@ func (d *responsesDecoder) call(it *outputItem) {
 
 // argue yields a piece of the input of a call. What comes before the name is left to the end of the item.
 func (d *responsesDecoder) argue(it *outputItem, text string) {
-	if !it.open || text == "" {
+	if text == "" {
+		return
+	}
+	if !it.open {
+		it.pending = true
 		return
 	}
 	it.sent += len(text)
@@ -155,6 +147,26 @@ func (d *responsesDecoder) argue(it *outputItem, text string) {
 	}
 	d.last = it
 	d.put(provider.ToolDelta(it.index, text))
+}
+
+// arguedAll completes the input of a call, which is open until its item is done.
+func (d *responsesDecoder) arguedAll(it *outputItem, whole string) {
+	if !it.open {
+		it.pending = it.pending || !it.done
+		return
+	}
+	if len(whole) > it.sent {
+		d.argue(it, whole[it.sent:])
+	}
+	it.argued = true
+}
+
+// cutOff reports a call that isn't all there.
+func (it *outputItem) cutOff() bool {
+	if it.open {
+		return !it.argued
+	}
+	return !it.done && (it.pending || it.isCall())
 }
 
 // itemDone completes an item: with what of it hasn't come in pieces, and with what has to go back.
@@ -264,13 +276,17 @@ func (d *responsesDecoder) callEnd(it *outputItem) {
 
 // finish takes the response as a whole, which is the end of a stream. It stands in for a status that is missing.
 func (d *responsesDecoder) finish(data []byte, status string) {
+	if !isSet(data) {
+		d.cut(nil)
+		return
+	}
 	var r response
 	if err := decode(data, &r); err != nil {
 		d.cut(err)
 		return
 	}
 	if isSet(r.Error) {
-		d.broken(d.m.told(r.Error, data))
+		d.broken(d.told(r.Error, data))
 		return
 	}
 	if r.Status == "" {
@@ -282,10 +298,14 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 	}
 	d.begin(r.ID, r.Model)
 	for i, raw := range r.Output {
-		d.itemDone(d.at(i), raw)
+		d.itemDone(d.inOutput(i, raw), raw)
 	}
-	for _, it := range d.items {
-		if it != nil && it.open { // its end was never told, and neither is it in the response
+	for _, it := range d.items { // those whose end was never told, and that aren't in the response either
+		if r.Status != "incomplete" && r.Status != "failed" && r.Status != "cancelled" && it.cutOff() {
+			d.cut(nil)
+			return
+		}
+		if it.open {
 			d.callEnd(it)
 		}
 	}
@@ -323,7 +343,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 // broken yields an error, and before it the calls that the server was running: they may have had effects.
 func (d *responsesDecoder) broken(err error) {
 	for _, it := range d.items {
-		if it != nil && !it.done && ranByServer[it.kind] {
+		if !it.done && ranByServer[it.kind] {
 			d.put(provider.ProviderCall(provider.ToolCall{ID: it.item.ID, Name: it.kind, Input: it.item.input()}))
 		}
 	}

@@ -4,9 +4,15 @@ import "encoding/json"
 
 // An outputItem is an item that is being written.
 type outputItem struct {
-	index   int
+	index   int    // of its chunks
+	place   int    // the server's, in the output
+	id      string // the last one: some servers change it
+	callID  string
+	name    string
 	kind    string
 	open    bool // of a call: it was begun and not ended
+	argued  bool // of a call: its arguments are all there
+	pending bool // of a call: arguments came before its name
 	done    bool
 	custom  bool
 	sent    int       // bytes of arguments so far
@@ -28,11 +34,12 @@ const (
 // A responsesEvent is an event of a stream.
 type responsesEvent struct {
 	Type         string          `json:"type"`
-	OutputIndex  int             `json:"output_index"`
+	ItemID       string          `json:"item_id"`
+	OutputIndex  optional        `json:"output_index"`
 	ContentIndex int             `json:"content_index"`
 	Delta        looseText       `json:"delta"`
-	Text         looseText       `json:"text"`
-	Refusal      looseText       `json:"refusal"`
+	Arguments    arguedText      `json:"arguments"`
+	Input        looseText       `json:"input"`
 	Item         json.RawMessage `json:"item"`
 	Response     json.RawMessage `json:"response"`
 	Error        json.RawMessage `json:"error"`

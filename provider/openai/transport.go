@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/openai/openai-go/v3/option"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -69,22 +68,15 @@ func unanswered(err error) error {
 	if errors.As(err, &e) {
 		return e
 	}
-	var transport *url.Error
-	if errors.As(err, &transport) {
-		err = transport.Err
-	}
+	err = withoutAddress(err)
 	return &provider.Error{Class: fault.Of(err), Message: "no answer: " + err.Error(), Err: err}
 }
 
-// hide removes the key from what an error says: some servers repeat it.
-func (a *answer) hide(e *provider.Error) {
-	if a.key == nil {
-		return
+// withoutAddress drops from an error what net/http says of the request, as often as it does.
+func withoutAddress(err error) error {
+	var transport *url.Error
+	for errors.As(err, &transport) && transport.Err != nil {
+		err = transport.Err
 	}
-	const hidden = "(key)"
-	e.Message = strings.ReplaceAll(e.Message, a.key.reveal(), hidden)
-	var f *fault.FixableError
-	if errors.As(e.Err, &f) {
-		f.Message = strings.ReplaceAll(f.Message, a.key.reveal(), hidden)
-	}
+	return err
 }

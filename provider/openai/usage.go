@@ -15,36 +15,36 @@ func chatUsage(raw []byte) provider.Usage {
 		return provider.Usage{}
 	}
 	var u struct {
-		Prompt     int64 `json:"prompt_tokens"`
-		Completion int64 `json:"completion_tokens"`
-		Total      int64 `json:"total_tokens"`
+		Prompt     figure `json:"prompt_tokens"`
+		Completion figure `json:"completion_tokens"`
+		Total      figure `json:"total_tokens"`
 		PromptOf   struct {
-			Cached *int64 `json:"cached_tokens"`
-			Write  *int64 `json:"cache_write_tokens"`
+			Cached figure `json:"cached_tokens"`
+			Write  figure `json:"cache_write_tokens"`
 		} `json:"prompt_tokens_details"`
 		CompletionOf struct {
-			Reasoning *int64 `json:"reasoning_tokens"`
+			Reasoning figure `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
-		Reasoning *int64 `json:"reasoning_tokens"`
+		Reasoning figure `json:"reasoning_tokens"`
 		// where else servers put what was read from and written to the cache
-		CacheRead  *int64 `json:"cache_read_input_tokens"`
-		NumCached  *int64 `json:"num_cached_tokens"`
-		Cached     *int64 `json:"cached_tokens"`
-		Hit        *int64 `json:"prompt_cache_hit_tokens"`
-		CacheWrite *int64 `json:"cache_creation_input_tokens"`
+		CacheRead  figure `json:"cache_read_input_tokens"`
+		NumCached  figure `json:"num_cached_tokens"`
+		Cached     figure `json:"cached_tokens"`
+		Hit        figure `json:"prompt_cache_hit_tokens"`
+		CacheWrite figure `json:"cache_creation_input_tokens"`
 	}
 	if decode(raw, &u) != nil {
 		return provider.Usage{}
 	}
 	out := provider.Usage{
-		Input:      u.Prompt,
-		Output:     u.Completion,
+		Input:      int64(u.Prompt),
+		Output:     int64(u.Completion),
 		CacheRead:  first(u.PromptOf.Cached, u.CacheRead, u.NumCached, u.Cached, u.Hit),
 		CacheWrite: first(u.PromptOf.Write, u.CacheWrite),
 		Reasoning:  first(u.CompletionOf.Reasoning, u.Reasoning),
 		Raw:        rawUsage(raw),
 	}
-	if out.Reasoning > 0 && u.Total == u.Prompt+u.Completion+out.Reasoning {
+	if out.Reasoning > 0 && int64(u.Total) == out.Input+out.Output+out.Reasoning {
 		out.Output += out.Reasoning
 	}
 	return out
@@ -56,28 +56,42 @@ func responsesUsage(raw []byte) provider.Usage {
 		return provider.Usage{}
 	}
 	var u struct {
-		Input   int64 `json:"input_tokens"`
-		Output  int64 `json:"output_tokens"`
+		Input   figure `json:"input_tokens"`
+		Output  figure `json:"output_tokens"`
 		InputOf struct {
-			Cached int64 `json:"cached_tokens"`
-			Write  int64 `json:"cache_write_tokens"`
+			Cached figure `json:"cached_tokens"`
+			Write  figure `json:"cache_write_tokens"`
 		} `json:"input_tokens_details"`
 		OutputOf struct {
-			Reasoning int64 `json:"reasoning_tokens"`
+			Reasoning figure `json:"reasoning_tokens"`
 		} `json:"output_tokens_details"`
 	}
 	if decode(raw, &u) != nil {
 		return provider.Usage{}
 	}
-	return provider.Usage{Input: u.Input, Output: u.Output, CacheRead: u.InputOf.Cached, CacheWrite: u.InputOf.Write,
-		Reasoning: u.OutputOf.Reasoning, Raw: rawUsage(raw)}
+	return provider.Usage{Input: int64(u.Input), Output: int64(u.Output), CacheRead: int64(u.InputOf.Cached),
+		CacheWrite: int64(u.InputOf.Write), Reasoning: int64(u.OutputOf.Reasoning), Raw: rawUsage(raw)}
 }
 
-// first returns the first figure that was reported.
-func first(figures ...*int64) int64 {
+// A figure is a number of tokens: whole and never negative, whatever a server writes.
+type figure int64
+
+// UnmarshalJSON reads a number, and nothing else.
+func (f *figure) UnmarshalJSON(b []byte) error {
+	const most = 1 << 53
+	var n float64
+	*f = 0
+	if json.Unmarshal(b, &n) == nil {
+		*f = figure(min(max(n, 0), most))
+	}
+	return nil
+}
+
+// first returns the first figure that says something: some servers send a zero under one name and the figure under another.
+func first(figures ...figure) int64 {
 	for _, f := range figures {
-		if f != nil {
-			return *f
+		if f != 0 {
+			return int64(f)
 		}
 	}
 	return 0

@@ -1,0 +1,75 @@
+package openai
+
+import "encoding/json"
+
+// at returns the item that a piece belongs to.
+func (d *responsesDecoder) at(ev *responsesEvent) *outputItem {
+	return d.item(&responsesItem{ID: ev.ItemID}, ev.OutputIndex.or(0), false)
+}
+
+// of returns the item that an event tells the beginning or the end of.
+func (d *responsesDecoder) of(raw json.RawMessage) *outputItem {
+	return d.item(identity(raw), d.ev.OutputIndex.or(0), false)
+}
+
+// inOutput returns the item at a place of the whole response.
+func (d *responsesDecoder) inOutput(place int, raw json.RawMessage) *outputItem {
+	return d.item(identity(raw), place, true)
+}
+
+// identity returns what tells an item from others.
+func identity(raw json.RawMessage) *responsesItem {
+	var id struct {
+		Type   string `json:"type"`
+		ID     string `json:"id"`
+		CallID string `json:"call_id"`
+		Name   string `json:"name"`
+	}
+	if decode(raw, &id) != nil {
+		return &responsesItem{}
+	}
+	return &responsesItem{Type: id.Type, ID: id.ID, CallID: id.CallID, Name: id.Name}
+}
+
+// item returns the item that an event or the response speaks of: by the id of the call or of the item; by the place only if
+// neither is known, since some servers change ids, some number the items anew at the end, and some give all the same place.
+// In the whole response, an item that is done may have changed its id.
+func (d *responsesDecoder) item(v *responsesItem, place int, whole bool) *outputItem {
+	var found *outputItem
+	for i := len(d.items) - 1; i >= 0 && found == nil; i-- {
+		if it := d.items[i]; it.callID != "" && it.callID == v.CallID && it.agrees(v) {
+			found = it
+		}
+	}
+	for i := len(d.items) - 1; i >= 0 && found == nil; i-- {
+		if it := d.items[i]; it.id != "" && it.id == v.ID && it.agrees(v) {
+			found = it
+		}
+	}
+	for i := len(d.items) - 1; i >= 0 && found == nil; i-- {
+		it := d.items[i]
+		another := !whole && it.done && it.id != "" && v.ID != "" && it.id != v.ID
+		if it.place == place && it.agrees(v) && !another {
+			found = it
+		}
+	}
+	if found == nil {
+		found = &outputItem{index: len(d.items), place: place}
+		d.items = append(d.items, found)
+	}
+	for _, known := range []struct {
+		to   *string
+		from string
+	}{{&found.id, v.ID}, {&found.callID, v.CallID}, {&found.name, v.Name}} {
+		if known.from != "" {
+			*known.to = known.from
+		}
+	}
+	return found
+}
+
+// agrees reports that nothing that is known of both says that they are two.
+func (it *outputItem) agrees(v *responsesItem) bool {
+	same := func(a, b string) bool { return a == "" || b == "" || a == b }
+	return same(it.kind, v.Type) && same(it.callID, v.CallID) && same(it.name, v.Name)
+}
