@@ -94,7 +94,8 @@ type Agent struct {
 	provider provider.Provider
 	guarded  *guard.Guard // the same; nil for a Bare agent
 	registry *tools.Registry
-	plain    mode // without modes
+	prints   []ToolPrint // of the registry
+	plain    mode        // without modes
 	modes    []mode
 	log      *slog.Logger
 	owner    string
@@ -108,6 +109,8 @@ type Agent struct {
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
+	draining bool
+	idle     chan struct{} // while draining: closed when no run is under way
 }
 
 // New returns an agent. The error joins everything that is wrong with the Config, tools and modes included.
@@ -128,7 +131,7 @@ func New(cfg Config) (*Agent, error) {
 		errs = append(errs, &ConfigError{Field: "Tools", Problem: err.Error(), Err: err})
 		reg, _ = tools.NewRegistry()
 	}
-	a.registry = reg
+	a.registry, a.prints = reg, prints(reg)
 	a.times = make(map[*tools.Definition]*atomic.Int32, reg.Len())
 	for _, d := range reg.All() {
 		a.times[d] = new(atomic.Int32)

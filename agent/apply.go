@@ -44,7 +44,7 @@ func (m *Machine) Apply(f Fact) error {
 func isFact(f Fact) *FactError {
 	switch f.(type) {
 	case RunStarted, StepStarted, Replied, StepFailed, ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack,
-		ModeChanged, PhaseChanged, Continued, RunEnded:
+		ModeChanged, PhaseChanged, Continued, RuleRevoked, RunEnded:
 		return nil
 	}
 	return &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it is no fact; facts are types of this package, by value"}
@@ -62,12 +62,15 @@ func (m *Machine) misplaced(f Fact, meta *Meta) string {
 		return fmt.Sprintf("its number should be %d", m.s.Seq+1)
 	}
 	_, starts := f.(RunStarted)
+	_, revokes := f.(RuleRevoked)
 	switch {
 	case starts && r.open():
 		return "run " + r.ID + " hasn't ended"
 	case starts && r != nil && meta.Run == r.ID:
 		return "there was a run " + r.ID + " before"
 	case starts:
+		return ""
+	case revokes && r != nil && meta.Run == r.ID: // at any time: rules outlast runs
 		return ""
 	case !r.open():
 		return "no run is open"
@@ -118,7 +121,12 @@ func (m *Machine) fold(f Fact) (problem string) {
 		if r.Status == Running { // its process died: it had worked up to the last fact, as far as anyone knows
 			r.Worked += max(r.Last.Sub(r.Since), 0)
 		}
+		if len(f.Tools) > 0 {
+			r.Prints = f.Tools
+		}
 		r.run(f.Time)
+	case RuleRevoked:
+		problem = m.revoked(&f)
 	case RunEnded:
 		problem = m.ended(r, &f)
 	}
@@ -146,7 +154,7 @@ func (m *Machine) start(f *RunStarted) string {
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: stageReady,
 		Limits: f.Limits, Own: f.Own, Choice: f.Choice, Output: f.Output,
-		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task,
+		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Prints: f.Tools,
 		First: len(m.s.Messages), Since: instant(f.Time),
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)

@@ -333,13 +333,17 @@ func (x *exec) showProgress(b *batch) {
 	}
 	for _, cr := range b.calls {
 		x.lock()
+		for cr.progress != nil && len(x.queue) > 0 { // facts before it come first
+			x.mu.Unlock()
+			x.flush()
+			x.lock()
+		}
 		p := cr.progress
 		if cr.progress = nil; cr.over {
 			p = nil // its result is shown, or comes next
 		}
 		x.mu.Unlock()
 		if p != nil {
-			x.flush() // facts before it come first
 			x.show(*p)
 		}
 	}

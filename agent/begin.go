@@ -41,9 +41,22 @@ func (x *exec) begin(in *Input) (err error) {
 		}
 	}()
 	r := x.m.s.Run
-	expired := make(map[string]bool)
+	if in.recovering && r.open() && (r.Agent != x.a.cfg.Name || r.Parent != "") {
+		return errNotOurs
+	}
+	if in.resume || in.goOn {
+		if err := x.checkChanges(in); err != nil {
+			return err
+		}
+	}
+	expired, decided := make(map[string]bool), 0
 	if r.open() {
 		x.origin = &Origin{Session: x.s.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
+		if in.resume || in.goOn {
+			if decided, err = x.takeDecisions(); err != nil {
+				return err
+			}
+		}
 		if err := x.expire(expired); err != nil {
 			return err
 		}
@@ -52,7 +65,7 @@ func (x *exec) begin(in *Input) (err error) {
 	case in.resume:
 		err = x.resume(in.decisions, expired)
 	case in.goOn:
-		err = x.goOn(len(expired) > 0)
+		err = x.goOn(decided > 0 || len(expired) > 0)
 	default:
 		err = x.startRun(in)
 	}
@@ -60,7 +73,7 @@ func (x *exec) begin(in *Input) (err error) {
 		return err
 	}
 	x.budgetTime()
-	begun = true
+	begun, x.driving = true, true
 	return nil
 }
 
@@ -110,7 +123,7 @@ func (x *exec) startRun(in *Input) error {
 	x.origin = &Origin{Session: s.Session, Run: "r-" + ids, Agent: x.a.cfg.Name, Trace: newID("")}
 	f := RunStarted{
 		Message: in.message(x.a.redact), Limits: x.a.limits(in, mode), Choice: in.Choice,
-		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task,
+		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: x.a.prints,
 	}
 	if in.Limits != nil {
 		f.Own = *in.Limits
@@ -159,8 +172,9 @@ func (x *exec) supersede() {
 	}
 }
 
-// goOn continues a run that was paused by its host, or whose process died.
-func (x *exec) goOn(expired bool) error {
+// goOn continues a run that was paused by its host, or whose process died. Settled says that a pause was just decided on, or
+// has expired.
+func (x *exec) goOn(settled bool) error {
 	r := x.m.s.Run
 	switch {
 	case !r.open():
@@ -170,12 +184,15 @@ func (x *exec) goOn(expired bool) error {
 		}
 		return e
 	}
-	if p := r.pending(); !expired && len(p) > 0 && x.m.waiting() {
+	if p := r.pending(); !settled && len(p) > 0 && x.m.waiting() {
 		return &PausedError{Session: x.s.name, Pending: p}
+	}
+	if settled && r.Status == Running { // the decision has let it run
+		return nil
 	}
 	x.lock()
 	defer x.mu.Unlock()
-	return x.recordLocked(nil, Continued{Meta: x.stamp(0, "")})
+	return x.recordLocked(nil, x.continued(0))
 }
 
 // waiting reports whether nothing can be done before somebody decides.
@@ -189,7 +206,7 @@ func (m *Machine) waiting() bool {
 func (x *exec) expire(expired map[string]bool) error {
 	now := time.Now()
 	for _, p := range x.m.s.Run.pending() {
-		if p.Expires.IsZero() || now.Before(p.Expires) {
+		if !p.expired(now) {
 			continue
 		}
 		c := x.m.s.Run.callByID(p.Call.ID)
@@ -198,8 +215,8 @@ func (x *exec) expire(expired map[string]bool) error {
 		x.showHooks(c, res)
 		x.lock()
 		var facts []Fact
-		if x.m.s.Run.Status == Running { // its process died before it could pause: the time since then wasn't worked
-			facts = append(facts, Continued{Meta: x.stamp(0, "")})
+		if x.m.s.Run.Status == Running || len(x.changes()) > 0 { // its process died before it could pause: the time since then wasn't worked
+			facts = append(facts, x.continued(0))
 		}
 		facts = append(facts, Decided{Meta: x.stamp(len(facts), p.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}})
 		err := x.recordLocked([]string{p.ID}, append(facts, x.resultFact(len(facts), c, res))...)

@@ -12,6 +12,13 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
+// A ruling is a decision that can be taken, and what it makes of its call.
+type ruling struct {
+	d   Decision
+	c   *CallState
+	res *ToolResult // nil: the call goes on
+}
+
 // resume takes decisions: all, or none.
 func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 	r := x.m.s.Run
@@ -22,62 +29,72 @@ func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 		}
 		return e
 	}
-	type outcome struct {
-		d   Decision
-		c   *CallState
-		res *ToolResult
-	}
-	var all []outcome
+	var all []ruling
 	seen := make(map[string]bool)
 	for _, d := range decisions {
-		problem := func(code, format string, args ...any) error {
-			return &DecisionError{Session: x.s.name, ID: d.ID, Code: code, Problem: fmt.Sprintf(format, args...), Err: d.err}
-		}
-		if d.err != nil {
-			return problem(DecisionBad, "its value can't be encoded: %v", d.err)
-		}
-		if tooDeep(d.Input) || tooDeep(d.Value) {
-			return problem(DecisionBad, "its value is nested deeper than %d levels", maxDepth)
-		}
-		c := x.pausedCall(d.ID)
-		switch {
-		case expired[d.ID]:
-			return problem(DecisionExpired, "it comes too late: the pause has expired, and the call counts as rejected; Continue goes on")
-		case slices.Contains(x.m.s.Used, d.ID):
-			return problem(DecisionUsed, "the pause was decided before")
-		case c == nil:
-			return problem(DecisionUnknown, "no pause in this session has this id")
-		case seen[d.ID]:
-			return problem(DecisionRepeated, "the input has two decisions on this pause")
+		if seen[d.ID] && !slices.Contains(x.m.s.Used, d.ID) && !expired[d.ID] {
+			return &DecisionError{Session: x.s.name, ID: d.ID, Code: DecisionRepeated, Problem: "the input has two decisions on this pause"}
 		}
 		seen[d.ID] = true
-		d.Reason, d.Input, d.Value = x.a.redact(d.Reason), x.redactJSON(d.Input), x.redactJSON(d.Value)
-		result, err := x.decide(&d, c)
+		one, err := x.rule(d, expired)
 		if err != nil {
-			var de *DecisionError
-			if errors.As(err, &de) {
-				return err
-			}
-			e := problem(DecisionBad, "%v", err).(*DecisionError)
-			e.Err = err
-			return e
+			return err
 		}
-		all = append(all, outcome{d, c, result})
+		all = append(all, one)
 	}
+	return x.recordRulings(all, nil)
+}
+
+// rule checks a decision. The error is a *DecisionError.
+func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
+	problem := func(code, format string, args ...any) (ruling, error) {
+		return ruling{}, &DecisionError{Session: x.s.name, ID: d.ID, Code: code, Problem: fmt.Sprintf(format, args...), Err: d.err}
+	}
+	if d.err != nil {
+		return problem(DecisionBad, "its value can't be encoded: %v", d.err)
+	}
+	if tooDeep(d.Input) || tooDeep(d.Value) {
+		return problem(DecisionBad, "its value is nested deeper than %d levels", maxDepth)
+	}
+	c := x.pausedCall(d.ID)
+	switch {
+	case expired[d.ID]:
+		return problem(DecisionExpired, "it comes too late: the pause has expired, and the call counts as rejected; Continue goes on")
+	case slices.Contains(x.m.s.Used, d.ID):
+		return problem(DecisionUsed, "the pause was decided before")
+	case c == nil:
+		return problem(DecisionUnknown, "no pause in this session has this id")
+	}
+	d.Reason, d.Input, d.Value = x.a.redact(d.Reason), x.redactJSON(d.Input), x.redactJSON(d.Value)
+	res, err := x.decide(&d, c)
+	if err != nil {
+		var de *DecisionError
+		if errors.As(err, &de) {
+			return ruling{}, err
+		}
+		return ruling{}, &DecisionError{Session: x.s.name, ID: d.ID, Code: DecisionBad, Problem: err.Error(), Err: err}
+	}
+	return ruling{d, c, res}, nil
+}
+
+// recordRulings records decisions and what follows from them at once. Taken are inbox items that leave with them.
+func (x *exec) recordRulings(all []ruling, taken []string) error {
 	for _, o := range all {
 		x.showHooks(o.c, o.res)
 	}
 	x.lock()
 	defer x.mu.Unlock()
 	var facts []Fact
-	var taken []string
-	if r.Status == Running { // its process died before it could pause: the time since then wasn't worked
-		facts = append(facts, Continued{Meta: x.stamp(0, "")})
+	if !x.driving && (x.m.s.Run.Status == Running || len(x.changes()) > 0) { // its process died before it could pause: the time since then wasn't worked
+		facts = append(facts, x.continued(0))
 	}
 	for _, o := range all {
 		meta := x.stamp(len(facts), o.c.Call.ID)
 		meta.By = o.d.Who
-		facts, taken = append(facts, Decided{Meta: meta, Decision: o.d}), append(taken, o.d.ID)
+		facts = append(facts, Decided{Meta: meta, Decision: o.d})
+		if !slices.Contains(taken, o.d.ID) {
+			taken = append(taken, o.d.ID)
+		}
 		if o.res != nil {
 			facts = append(facts, x.resultFact(len(facts), o.c, o.res))
 		}
@@ -97,13 +114,10 @@ func (x *exec) usedAny(decisions []Decision) bool {
 }
 
 func (x *exec) pausedCall(id string) *CallState {
-	r := x.m.s.Run
-	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Stand == standSuspended && c.Pause.ID == id {
-			return c
-		}
+	if x.m.s.Run == nil {
+		return nil
 	}
-	return nil
+	return x.m.s.Run.suspended(id)
 }
 
 // decide checks a decision on a suspended call, brings its input into canonical form, and returns the call's result if the

@@ -199,7 +199,9 @@ func TestAnApprovedCallIsStillHeldToWhatHoldsNow(t *testing.T) {
 				cfg.Policies = []tools.Policy{c.policy}
 			}
 			b := reopen(t, cfg, say("Done."))
-			require.Equal(t, "Done.", runInput(t, b, approveAll(res)).Text())
+			in := approveAll(res)
+			in.AcceptChanges = true
+			require.Equal(t, "Done.", runInput(t, b, in).Text())
 			require.Zero(t, done.all())
 			require.Equal(t, c.status, finished(t, b, "s")[0].Status)
 		})

@@ -61,7 +61,7 @@ func everyFact() []Fact {
 		Tool: "schema-1", Expires: at.Add(time.Hour), Always: true}
 	return []Fact{
 		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: limits, Own: limits,
-			Choice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1"},
+			Choice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-1"}}},
 		StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, Choice: choice, Final: LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache"},
 		Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
@@ -75,7 +75,8 @@ func everyFact() []Fact {
 		SentBack{Meta: meta(""), Why: SendBackHook, Text: "a title is missing"},
 		ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
 		PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
-		Continued{Meta: meta("")},
+		Continued{Meta: meta(""), Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
+		RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		RunEnded{Meta: meta(""), Status: Stopped, Code: CodeLimit, Reason: "the limit Steps is reached"},
 	}
 }
@@ -141,7 +142,7 @@ func TestFactsOfVersionOneAreWrittenAndReadTheSameForEver(t *testing.T) {
 }
 
 func TestTheResultOfARunIsNotPartOfItsJournal(t *testing.T) {
-	end := everyFact()[13].(RunEnded)
+	end := everyFact()[14].(RunEnded)
 	end.Result = &Result{Reason: "secret"}
 	rec, err := EncodeFact(end)
 	require.NoError(t, err)
@@ -154,7 +155,7 @@ func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
 	}
 	f, err := DecodeFact("s-1", rec("continued", 1, `{"run":"r-1","new_field":{"a":[1]},"step":2}`))
 	require.NoError(t, err)
-	require.Equal(t, Continued{Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 3, V: 1, Step: 2}}, f)
+	require.Equal(t, Continued{Meta: Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 3, V: 1, Step: 2}}, f)
 
 	for name, c := range map[string]struct {
 		rec     journal.Record

@@ -39,6 +39,7 @@ type exec struct {
 	yield   func(Event, error) bool
 	left    bool // the consumer has left: yield must not be called again
 	showing bool // the consumer's body is running; stays if that panics
+	driving bool // begin is over
 	ended   bool // RunEnded is recorded; written under mu
 	step    Meta // the envelope of notes of the current model call
 	model   modelCall
@@ -142,7 +143,7 @@ func (x *exec) loop() {
 		}
 		act := x.m.Next()
 		if act.Kind == ActCallModel || act.Kind == ActRunCalls || act.Kind == ActWait || act.Kind == ActFinish && act.Status == Completed {
-			if x.readMail(); x.hold == holdPause && act.Kind == ActWait {
+			if x.readMail(); (x.hold == holdPause || x.hold == holdDrain) && act.Kind == ActWait {
 				x.hold = holdNone // it pauses anyway
 			}
 			if x.hold != holdNone {
@@ -234,7 +235,12 @@ func (x *exec) finishCause(cause error) {
 		x.finish(Failed, CodeAborted, hook)
 	case errors.As(cause, &limit):
 		x.finish(Stopped, CodeLimit, limit)
-	case errors.As(cause, &busy):
+	case errors.As(cause, &busy): // the log is another's: whoever has it next goes on from what stands there
+		x.lock()
+		if x.errAt == nil {
+			x.errAt = cause
+		}
+		x.mu.Unlock()
 		x.finish(Failed, CodeJournal, cause)
 	case errors.Is(cause, ErrAbandoned):
 		x.finish(Stopped, CodeAbandoned, ErrAbandoned)

@@ -31,6 +31,8 @@ type RunStarted struct {
 	Interactive bool            `json:"interactive,omitempty"`
 	Priority    int             `json:"priority,omitempty"`
 	Task        string          `json:"task,omitempty"`
+	// Tools are those of the agent, so that one that goes on with the run can tell what has changed since.
+	Tools []ToolPrint `json:"tools,omitempty"`
 }
 
 // StepStarted begins a model call.
@@ -142,8 +144,20 @@ type PhaseChanged struct {
 	To   string `json:"to,omitempty"`
 }
 
-// Continued takes a run up again that was paused by its host, or whose process died.
-type Continued struct{ Meta }
+// Continued takes a run up again that was paused by its host, whose process died, or whose agent has changed since.
+type Continued struct {
+	Meta
+	// Tools are those of the agent from now on, if they aren't what they were.
+	Tools []ToolPrint `json:"tools,omitempty"`
+	// Changes say how they differ.
+	Changes []ToolChange `json:"changes,omitempty"`
+}
+
+// RuleRevoked ends a standing approval.
+type RuleRevoked struct {
+	Meta
+	Tool string `json:"tool"`
+}
 
 // RunEnded ends a run, or pauses it.
 type RunEnded struct {
@@ -179,7 +193,8 @@ const (
 	CodeCondition  = "condition" // a stop condition held
 	CodeOutput     = "output"    // the structured answer didn't fit
 	CodeProvider   = "provider"
-	CodeHost       = "host" // paused or stopped by the host
+	CodeHost       = "host"    // paused or stopped by the host
+	CodeDrained    = "drained" // paused by Drain, to be gone on with
 	CodeJournal    = "journal"
 )
 
@@ -213,4 +228,5 @@ func (SentBack) kind() string     { return "sent_back" }
 func (ModeChanged) kind() string  { return "mode_changed" }
 func (PhaseChanged) kind() string { return "phase_changed" }
 func (Continued) kind() string    { return "continued" }
+func (RuleRevoked) kind() string  { return "rule_revoked" }
 func (RunEnded) kind() string     { return "run_ended" }

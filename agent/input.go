@@ -35,12 +35,16 @@ type Input struct {
 
 	// Supersede begins anew in a paused session: what waits for a decision counts as rejected.
 	Supersede bool
+	// AcceptChanges lets Resume and Continue go on though the agent isn't what it was: see [ChangedError].
+	AcceptChanges bool
 
 	// output is the schema of a structured answer: see RunFor.
 	output    *schema.Schema
 	decisions []Decision
 	resume    bool
 	goOn      bool
+	// recovering leaves alone what isn't this agent's own.
+	recovering bool
 }
 
 // Resume returns the input that takes decisions on the pauses of a session. They are all taken, or, if one can't be, none.

@@ -63,6 +63,8 @@ func (s *sim) text() string {
 func (s *sim) step() {
 	r := s.m.s.Run
 	switch {
+	case len(s.m.s.Rules) > 0 && s.one(10):
+		s.apply(RuleRevoked{Meta: s.meta(""), Tool: s.m.s.Rules[0].Tool})
 	case !r.open():
 		s.start()
 	case r.Status == Paused:

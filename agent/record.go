@@ -112,6 +112,9 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 			status = string(Running)
 		case RunEnded:
 			status, changed = string(f.Status), true
+			if f.Code == CodeDrained { // somebody should go on
+				status = string(Running)
+			}
 		}
 	}
 	if !changed {

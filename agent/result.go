@@ -91,6 +91,7 @@ var (
 	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
 	errCancelled = fault.New(fault.None, "agent: the run was cancelled by its host")
 	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
+	errDrained   = fault.New(fault.None, "agent: the run was paused because its process ends; Continue or Recover goes on with it")
 )
 
 // A StopError says why a run was stopped.

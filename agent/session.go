@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -24,9 +25,6 @@ type session struct {
 	mail    []mail
 }
 
-// leaseTTL is how long a session's lease lasts in a journal; it is renewed after a third of it.
-const leaseTTL = 30 * time.Second
-
 // newID returns an id that can't be guessed: 128 bits.
 func newID(prefix string) string {
 	var b [16]byte
@@ -42,6 +40,10 @@ func (x *exec) enter(in *Input) error {
 		name = newID("s-")
 	}
 	a.mu.Lock()
+	if a.draining {
+		a.mu.Unlock()
+		return ErrDraining
+	}
 	s := a.sessions[name]
 	if s == nil {
 		s = &session{name: name, unnamed: in.Session == ""}
@@ -65,7 +67,7 @@ func (x *exec) enter(in *Input) error {
 func (x *exec) leave() {
 	a, s := x.a, x.s
 	if x.renewal != nil {
-		x.renewal.stop()
+		x.renewal.end()
 	}
 	if x.lease.Fence != 0 {
 		if err := a.cfg.Journal.Release(x.jctx, x.lease); err != nil {
@@ -76,10 +78,13 @@ func (x *exec) leave() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s.busy = nil
+	if a.draining {
+		defer a.drained()
+	}
 	for _, m := range append(s.mail, x.told...) {
 		m.settle(0, errNotDelivered)
 	}
-	s.mail = nil
+	s.mail = slices.DeleteFunc(s.mail, func(m mail) bool { return m.what != mailDecide }) // decisions wait for who goes on
 	run := (*RunState)(nil)
 	if s.m != nil {
 		run = s.m.s.Run
@@ -109,6 +114,7 @@ func (x *exec) load() error {
 		}
 		return nil
 	}
+	asked := time.Now()
 	lease, err := store.Lease(x.jctx, s.name, x.a.owner+"/"+newID(""), leaseTTL)
 	if err != nil {
 		var held *journal.HeldError
@@ -118,7 +124,7 @@ func (x *exec) load() error {
 		return fmt.Errorf("agent: session %q: taking the lease: %w", s.name, err)
 	}
 	x.lease = lease
-	x.renewal = renew(x)
+	x.renewal = renew(x, asked)
 	s.m = NewMachine(s.name)
 	return s.m.read(x.jctx, store, 0)
 }
@@ -138,44 +144,6 @@ func (m *Machine) read(ctx context.Context, store journal.Store, after uint64) e
 		}
 	}
 	return nil
-}
-
-// A renewal keeps a lease alive while a run lasts. If the lease is lost, the run is stopped.
-type renewal struct {
-	stopped chan struct{}
-	done    chan struct{}
-}
-
-func renew(x *exec) *renewal {
-	r := &renewal{stopped: make(chan struct{}), done: make(chan struct{})}
-	lease := x.lease
-	go func() {
-		defer close(r.done)
-		tick := time.NewTicker(leaseTTL / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-r.stopped:
-				return
-			case <-tick.C:
-			}
-			next, err := x.a.cfg.Journal.Renew(x.jctx, lease, leaseTTL)
-			var conflict *journal.ConflictError
-			switch {
-			case err == nil:
-				lease = next
-			case errors.As(err, &conflict) || time.Now().After(lease.Until):
-				x.cancel(&BusyError{Session: x.s.name, Err: err})
-				return
-			}
-		}
-	}()
-	return r
-}
-
-func (r *renewal) stop() {
-	close(r.stopped)
-	<-r.done
 }
 
 // Facts returns the facts of a session, in order: from the journal, or from memory. An unknown session has none, and
@@ -210,27 +178,35 @@ func (a *Agent) Facts(ctx context.Context, session string) ([]Fact, error) {
 
 // Pending returns what a session waits for.
 func (a *Agent) Pending(ctx context.Context, session string) ([]Pause, error) {
-	if a.cfg.Journal == nil { // the facts of an unnamed session aren't kept, but its state is
+	var pending []Pause
+	err := a.look(ctx, session, func(m *Machine) { pending = m.s.Run.pending() })
+	return pending, err
+}
+
+// look shows f how a session stands. An unknown session has a machine without facts. Without a journal, one that has a run
+// under way is a *BusyError.
+func (a *Agent) look(ctx context.Context, session string, f func(*Machine)) error {
+	ctx = orBackground(ctx)
+	if a.cfg.Journal == nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		s := a.sessions[session]
 		switch {
 		case s == nil:
-			return nil, nil
+			f(NewMachine(session))
 		case s.busy != nil:
-			return nil, &BusyError{Session: session}
+			return &BusyError{Session: session}
+		default:
+			f(s.m)
 		}
-		return s.m.s.Run.pending(), nil
+		return nil
 	}
-	facts, err := a.Facts(ctx, session)
-	if err != nil {
-		return nil, err
+	m := NewMachine(session)
+	if err := m.read(ctx, a.cfg.Journal, 0); err != nil {
+		return err
 	}
-	m, err := Replay(session, facts...)
-	if err != nil {
-		return nil, err
-	}
-	return m.s.Run.pending(), nil
+	f(m)
+	return nil
 }
 
 // Forget removes a session and all that is kept of it. A session with a run under way is a *[BusyError].

@@ -44,6 +44,7 @@ type RunState struct {
 	Interactive bool            `json:"interactive,omitempty"`
 	Priority    int             `json:"priority,omitempty"`
 	Task        string          `json:"task,omitempty"`
+	Prints      []ToolPrint     `json:"prints,omitempty"` // the agent's tools when it last began or went on
 
 	First     int    `json:"first"` // the index in Messages of its input
 	Stage     stage  `json:"stage"`

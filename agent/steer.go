@@ -52,8 +52,19 @@ type mail struct {
 	id      string
 	what    string // one of the mail kinds
 	text    string
+	by      string
 	receipt *Receipt
 	posted  bool // it is in the journal's inbox
+
+	decision Decision
+	at       time.Time // when it was sent
+}
+
+// A letter is a mail in a journal's inbox.
+type letter struct {
+	Text     string    `json:"text,omitempty"`
+	By       string    `json:"by,omitempty"`
+	Decision *Decision `json:"decision,omitempty"`
 }
 
 // The kinds of mail, also as items of a journal's inbox.
@@ -63,6 +74,9 @@ const (
 	mailPause  = "pause"
 	mailCancel = "cancel"
 	mailMode   = "mode"
+	mailDrain  = "drain" // never leaves the process
+	mailRevoke = "revoke"
+	mailDecide = "decide" // its id is that of the pause
 )
 
 func (m *mail) settle(step int, err error) {
@@ -79,6 +93,7 @@ const (
 	holdNone hold = iota
 	holdStop
 	holdPause
+	holdDrain // pause, so that Recover goes on
 )
 
 // Steer says something to a running session. It returns at once; the model reads the message before its next call, and a
@@ -158,15 +173,24 @@ func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, 
 	case head.Status != string(Running) || head.Owner == "" || head.Until.Before(time.Now()):
 		return false, &NothingOpenError{Session: session, Status: Status(head.Status)}
 	}
-	data, err := json.Marshal(m.text)
+	return true, a.post(ctx, session, &m)
+}
+
+// post puts mail into the journal's inbox of a session.
+func (a *Agent) post(ctx context.Context, session string, m *mail) error {
+	l := letter{Text: m.text, By: m.by}
+	if m.what == mailDecide {
+		l.Decision = &m.decision
+	}
+	data, err := marshal(l)
 	if err != nil {
-		return false, fmt.Errorf("agent: encoding a message: %w", err)
+		return fmt.Errorf("agent: encoding a message: %w", err)
 	}
 	err = a.cfg.Journal.Post(ctx, session, journal.Item{ID: m.id, Kind: m.what, Time: time.Now().UTC(), Data: data})
 	if err != nil {
-		return false, fmt.Errorf("agent: session %q: posting: %w", session, err)
+		return fmt.Errorf("agent: session %q: posting: %w", session, err)
 	}
-	return true, nil
+	return nil
 }
 
 // readMail takes what was sent to the run, at a point where nothing is under way. Messages are delivered only between
@@ -176,8 +200,12 @@ func (x *exec) readMail() {
 	between := (r.Stage == stageReady || r.Stage == stageSaid) && r.Final == ""
 	var steer []mail
 	for _, m := range append(x.takeMail(), x.inbox()...) {
-		if m.what == mailSteer {
+		switch m.what {
+		case mailSteer:
 			steer = append(steer, m)
+			continue
+		case mailDecide:
+			x.takeDecision(&m)
 			continue
 		}
 		if m.posted && !x.acknowledge(m.id) {
@@ -186,9 +214,11 @@ func (x *exec) readMail() {
 		switch m.what {
 		case mailStop, mailCancel:
 			x.hold = holdStop
-		case mailPause:
-			if x.hold == holdNone {
+		case mailPause, mailDrain:
+			if x.hold == holdNone && m.what == mailPause {
 				x.hold = holdPause
+			} else if x.hold == holdNone {
+				x.hold = holdDrain
 			}
 		case mailMode:
 			if _, err := x.a.mode(m.text); err != nil { // of a host with other modes
@@ -196,6 +226,10 @@ func (x *exec) readMail() {
 				continue
 			}
 			x.setMode(x.jctx, m.text, "set by the host")
+		case mailRevoke:
+			if err := x.revoke(nil, m.text, m.by); err != nil {
+				x.a.log.WarnContext(x.ctx, "agent: revoking a rule", "session", x.s.name, "error", err)
+			}
 		}
 	}
 	for _, m := range steer {
@@ -253,10 +287,16 @@ func (x *exec) inbox() []mail {
 	}
 	var out []mail
 	for _, it := range items {
-		m := mail{id: it.ID, what: it.Kind, posted: true}
-		if json.Unmarshal(it.Data, &m.text) == nil {
-			out = append(out, m)
+		var l letter
+		if err := json.Unmarshal(it.Data, &l); err != nil {
+			x.a.log.WarnContext(x.ctx, "agent: the inbox holds what can't be read", "session", x.s.name, "item", it.ID, "error", err)
+			continue
 		}
+		m := mail{id: it.ID, what: it.Kind, posted: true, text: l.Text, by: l.By, at: it.Time}
+		if l.Decision != nil {
+			m.decision = *l.Decision
+		}
+		out = append(out, m)
 	}
 	return out
 }
@@ -275,8 +315,12 @@ func (x *exec) acknowledge(id string) bool {
 func (x *exec) obey() {
 	h := x.hold
 	x.hold = holdNone
-	if h == holdPause {
+	switch h {
+	case holdPause:
 		x.finish(Paused, CodeHost, errPaused)
+		return
+	case holdDrain:
+		x.finish(Paused, CodeDrained, errDrained)
 		return
 	}
 	x.finish(Stopped, CodeHost, &StopError{Code: CodeHost, Err: errStopped})

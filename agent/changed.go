@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A ToolPrint says what a tool was: its name and the fingerprint of its input schema.
+type ToolPrint struct {
+	Name   string `json:"name"`
+	Schema string `json:"schema"`
+}
+
+// A ToolChange is a tool that isn't what it was when a run began. Tools that were added are no change.
+type ToolChange struct {
+	Name string `json:"name"`
+	Was  string `json:"was"`           // fingerprint of its input schema
+	Now  string `json:"now,omitempty"` // empty: the tool is gone
+}
+
+// String says what became of the tool.
+func (c ToolChange) String() string {
+	if c.Now == "" {
+		return c.Name + " is gone"
+	}
+	return c.Name + " takes another input"
+}
+
+// A ChangedError says that a run can't just go on, because the agent isn't the one that began it: it has another name, or
+// calls that are still open are of tools that are gone or have another schema. Nothing was run and nothing recorded
+// because of it. Input.AcceptChanges goes on all the same: calls of tools that are gone then get a result that says so,
+// and approved inputs are checked against the new schema.
+type ChangedError struct {
+	Session string
+	Agent   string       // the name of the agent that began the run, if that is what differs
+	Tools   []ToolChange // of open calls
+	Calls   []string     // the ids of these calls
+}
+
+// Error says what has changed.
+func (e *ChangedError) Error() string {
+	if e.Agent != "" {
+		return fmt.Sprintf("agent: the run of session %q was begun by the agent %q; go on with that one, or set Input.AcceptChanges", e.Session, e.Agent)
+	}
+	said := make([]string, len(e.Tools))
+	for i, c := range e.Tools {
+		said[i] = c.String()
+	}
+	return fmt.Sprintf("agent: session %q has open calls of tools that have changed (%s); bring the tools back, or set Input.AcceptChanges",
+		e.Session, strings.Join(said, ", "))
+}
+
+// Fault returns UserFixable.
+func (e *ChangedError) Fault() fault.Class { return fault.UserFixable }
+
+// prints returns what the tools of a registry are.
+func prints(reg *tools.Registry) []ToolPrint {
+	out := make([]ToolPrint, 0, reg.Len())
+	for _, d := range reg.All() {
+		out = append(out, ToolPrint{Name: d.Name(), Schema: d.SchemaHash()})
+	}
+	return out
+}
+
+// changes returns how the agent's tools differ from those that the open run was begun with.
+func (x *exec) changes() []ToolChange {
+	var out []ToolChange
+	for _, p := range x.m.s.Run.Prints {
+		now := ""
+		if d, ok := x.a.registry.Lookup(p.Name); ok {
+			now = d.SchemaHash()
+		}
+		if now != p.Schema {
+			out = append(out, ToolChange{Name: p.Name, Was: p.Schema, Now: now})
+		}
+	}
+	return out
+}
+
+// checkChanges refuses to go on with an open run if what changed concerns it.
+func (x *exec) checkChanges(in *Input) error {
+	r := x.m.s.Run
+	if !r.open() || in.AcceptChanges {
+		return nil
+	}
+	if r.Agent != x.a.cfg.Name {
+		return &ChangedError{Session: x.s.name, Agent: r.Agent}
+	}
+	e := &ChangedError{Session: x.s.name}
+	for _, change := range x.changes() {
+		concerned := false
+		for i := range r.Calls {
+			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Stand != standDone {
+				e.Calls, concerned = append(e.Calls, c.Call.ID), true
+			}
+		}
+		if concerned {
+			e.Tools = append(e.Tools, change)
+		}
+	}
+	if len(e.Tools) == 0 {
+		return nil
+	}
+	return e
+}
+
+// continued returns the fact that a run goes on, as the nth next one.
+func (x *exec) continued(n int) Continued {
+	f := Continued{Meta: x.stamp(n, ""), Changes: x.changes()}
+	if len(f.Changes) > 0 {
+		f.Tools = x.a.prints
+	}
+	return f
+}

@@ -1,0 +1,81 @@
+package agent_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func errorsAs[T error](err error, target *T) bool { return errors.As(err, target) }
+
+func TestAChangedAgentIsReportedBeforeAnythingRuns(t *testing.T) {
+	otherSchema := []byte(`{"properties":{"n":{"enum":[7]}}}`)
+	for name, c := range map[string]struct {
+		name    string
+		tools   []tools.Spec
+		agent   string
+		changes []agent.ToolChange // Was isn't compared
+	}{
+		"another agent":    {name: "b", tools: []tools.Spec{{Name: "risky", Risk: tools.High}, {Name: "work"}}, agent: "a"},
+		"the tool is gone": {name: "a", tools: []tools.Spec{{Name: "work"}}, changes: []agent.ToolChange{{Name: "risky"}}},
+		"the tool takes something else": {name: "a", tools: []tools.Spec{{Name: "risky", Risk: tools.High, Schema: otherSchema}, {Name: "work"}},
+			changes: []agent.ToolChange{{Name: "risky", Now: "x"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := journal.NewMemory()
+			a, _, _ := risky(t, agent.Config{Name: "a", Journal: store}, call("risky", 1))
+			res := run(t, a)
+			var done effects
+			cfg := agent.Config{Name: c.name, Journal: store}
+			for _, spec := range c.tools {
+				cfg.Tools = append(cfg.Tools, done.tool(spec))
+			}
+			b := reopen(t, cfg, say("Done."))
+			before := facts(t, b, "s")
+			got, err := b.Run(t.Context(), approveAll(res))
+			require.Nil(t, got)
+			var changed *agent.ChangedError
+			require.ErrorAs(t, err, &changed)
+			require.Equal(t, c.agent, changed.Agent)
+			require.Len(t, changed.Tools, len(c.changes))
+			for i, want := range c.changes {
+				require.Equal(t, want.Name, changed.Tools[i].Name)
+				require.Equal(t, want.Now == "", changed.Tools[i].Now == "")
+				require.Equal(t, []string{res.Pending[0].Call.ID}, changed.Calls)
+			}
+			require.Equal(t, before, facts(t, b, "s"), "nothing was recorded")
+			require.Zero(t, done.all())
+
+			in := approveAll(res)
+			in.AcceptChanges = true
+			require.Equal(t, "Done.", runInput(t, b, in).Text())
+		})
+	}
+}
+
+func TestAChangeThatConcernsNoOpenCallIsSaidInTheLog(t *testing.T) {
+	store := journal.NewMemory()
+	a, _, _ := risky(t, agent.Config{Journal: store}, call("risky", 1))
+	res := run(t, a)
+	var done effects
+	b := reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.tool(tools.Spec{Name: "new"})}}, call("risky", 2), say("Done."))
+	all, err := events(b.Stream(t.Context(), approveAll(res)))
+	require.NoError(t, err)
+	went := of[agent.Continued](all)
+	require.Len(t, went, 1)
+	require.Len(t, went[0].Changes, 1)
+	require.Equal(t, "work is gone", went[0].Changes[0].String())
+	require.IsType(t, agent.Continued{}, all[0], "before anything runs")
+
+	pending, err := b.Pending(t.Context(), "s")
+	require.NoError(t, err)
+	all, err = events(b.Stream(t.Context(), agent.Resume("s", agent.Approve(pending[0].ID))))
+	require.NoError(t, err)
+	require.Empty(t, of[agent.Continued](all), "it is said once")
+	require.Equal(t, 2, done.all())
+}

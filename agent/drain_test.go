@@ -1,0 +1,142 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestDrainPausesRunsAtTheirNextSafePointAndAnotherProcessGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		var done effects
+		cfg := agent.Config{Name: "a", Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}
+		a, _ := scripted(t, cfg, call("slow", 20), say("not here"))
+		var res *agent.Result
+		var wg sync.WaitGroup
+		wg.Go(func() { res = run(t, a) })
+		<-time.After(5 * time.Second)
+		began := time.Now()
+		require.NoError(t, a.Drain(t.Context()))
+		require.Equal(t, 15*time.Second, time.Since(began), "the tool call has ended")
+		wg.Wait()
+		require.Equal(t, agent.Paused, res.Status)
+		require.Equal(t, agent.CodeDrained, res.Code)
+		require.Equal(t, 1, done.of(20))
+		_, err := a.Run(t.Context(), agent.Input{Prompt: "one more"})
+		require.ErrorIs(t, err, agent.ErrDraining)
+		require.NoError(t, a.Drain(t.Context()), "again")
+
+		b, _ := scripted(t, cfg, say("Done."))
+		var got []agent.Recovered
+		n, err := b.Recover(t.Context(), agent.Recovery{Each: func(r agent.Recovered) { got = append(got, r) }})
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, "Done.", got[0].Result.Text())
+		require.Equal(t, 1, done.of(20))
+	})
+}
+
+func TestDrainSaysWhatIsStillUnderWayWhenItsTimeIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 20), say("Done."))
+		var wg sync.WaitGroup
+		wg.Go(func() { run(t, a) })
+		<-time.After(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var late *agent.DrainError
+		require.ErrorAs(t, a.Drain(ctx), &late)
+		require.Equal(t, []string{"s"}, late.Sessions)
+		require.ErrorIs(t, late, context.DeadlineExceeded)
+		wg.Wait()
+		require.NoError(t, a.Drain(t.Context()))
+	})
+}
+
+func TestDrainOfAnIdleAgentReturnsAtOnce(t *testing.T) {
+	a, _ := scripted(t, agent.Config{})
+	require.NoError(t, a.Drain(t.Context()))
+}
+
+func TestRecoverGoesOnWithWhatIsStrandedAndWithNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		var done effects
+		spec := agent.Config{Name: "a", Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}), done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}}
+		build := func(name string, s journal.Store, steps ...providertest.Step) *agent.Agent {
+			cfg := spec
+			cfg.Name, cfg.Journal = name, s
+			a, _ := scripted(t, cfg, steps...)
+			return a
+		}
+		prompt := func(a *agent.Agent, session string) {
+			_, _ = a.Run(t.Context(), agent.Input{Session: session, Prompt: "go"})
+		}
+		for i := range 9 { // their process dies in the middle
+			prompt(build("a", &weak{Store: store, at: 3, err: death, lasts: true}, call("work", i)), fmt.Sprintf("dead-%d", i))
+		}
+		prompt(build("b", &weak{Store: store, at: 3, err: death, lasts: true}, call("work", 100)), "foreign")
+		prompt(build("a", store, say("Done.")), "complete")
+		prompt(build("a", store, call("risky", 200)), "waits")
+		prompt(build("a", store, call("risky", 201), say("")), "decided")
+		live := build("a", store, call("slow", 600), say("Done."))
+		var wg sync.WaitGroup
+		wg.Go(func() { prompt(live, "live") })
+		<-time.After(time.Minute)
+
+		b := build("a", store)
+		pending, err := b.Pending(t.Context(), "decided")
+		require.NoError(t, err)
+		require.NoError(t, b.Decide(t.Context(), "decided", agent.Approve(pending[0].ID)))
+
+		c, model := scripted(t, agent.Config{Name: "a", Journal: store, Tools: spec.Tools}, repeat(say("Recovered."), 10)...)
+		var mu sync.Mutex
+		seen := map[string]string{}
+		n, err := c.Recover(t.Context(), agent.Recovery{Parallel: 3, Each: func(r agent.Recovered) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen[r.Session] = r.Result.Text()
+		}})
+		require.NoError(t, err)
+		require.Equal(t, 10, n)
+		require.Len(t, seen, 10)
+		require.Equal(t, "Recovered.", seen["decided"])
+		require.Equal(t, "Recovered.", seen["dead-8"])
+		require.Len(t, model.Requests(), 10)
+		require.Equal(t, 1, done.of(201))
+		require.Zero(t, done.of(100)+done.of(200))
+
+		n, err = c.Recover(t.Context(), agent.Recovery{})
+		require.NoError(t, err)
+		require.Zero(t, n, "nothing is left")
+		wg.Wait()
+		require.Equal(t, 1, done.of(600))
+	})
+}
+
+func repeat(step providertest.Step, n int) []providertest.Step {
+	out := make([]providertest.Step, n)
+	for i := range out {
+		out[i] = step
+	}
+	return out
+}
+
+func TestRecoverNeedsAJournal(t *testing.T) {
+	a, _ := scripted(t, agent.Config{})
+	_, err := a.Recover(t.Context(), agent.Recovery{})
+	var config *agent.ConfigError
+	require.ErrorAs(t, err, &config)
+}

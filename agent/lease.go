@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// The lease of a session in a journal.
+const (
+	// leaseTTL is how long it lasts; it is renewed after a third of it.
+	leaseTTL = 30 * time.Second
+	// leaseRetry is the wait after a renewal that failed.
+	leaseRetry = 2 * time.Second
+	// leaseMargin is how long before its end a run stops that couldn't renew it: tools that heed their context have
+	// ended by then, and those that don't are left behind.
+	leaseMargin = grace + 2*time.Second
+)
+
+// A renewal keeps a lease alive while a run lasts. The run is stopped when the lease is lost, and leaseMargin before it
+// ends: by a timer of its own, so that a store that doesn't answer can't keep the run from stopping.
+type renewal struct {
+	x     *exec
+	lease journal.Lease
+	ends  *time.Timer // stops the run
+	stop  context.CancelFunc
+	done  chan struct{}
+}
+
+// renew begins to renew x.lease, which was asked for at that time. What counts is the time that passes here: the store's
+// clock may be another.
+func renew(x *exec, asked time.Time) *renewal {
+	ctx, cancel := context.WithCancel(x.jctx)
+	r := &renewal{x: x, lease: x.lease, stop: cancel, done: make(chan struct{})}
+	r.ends = time.AfterFunc(time.Until(asked.Add(leaseTTL-leaseMargin)), func() { x.cancel(r.lost(errNotRenewed)) })
+	go r.loop(ctx)
+	return r
+}
+
+var errNotRenewed = errors.New("agent: the session's lease couldn't be renewed in time, so another process may take it")
+
+func (r *renewal) loop(ctx context.Context) {
+	defer close(r.done)
+	timer := time.NewTimer(leaseTTL / 3)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		asked := time.Now()
+		next, err := r.x.a.cfg.Journal.Renew(ctx, r.lease, leaseTTL)
+		var conflict *journal.ConflictError
+		switch {
+		case err == nil:
+			r.lease = next
+			r.ends.Reset(time.Until(asked.Add(leaseTTL - leaseMargin)))
+			timer.Reset(leaseTTL / 3)
+		case errors.As(err, &conflict):
+			r.x.cancel(r.lost(err))
+			return
+		case ctx.Err() != nil:
+			return
+		default:
+			r.x.a.log.WarnContext(ctx, "agent: renewing a lease", "session", r.lease.Session, "error", err)
+			timer.Reset(leaseRetry)
+		}
+	}
+}
+
+func (r *renewal) lost(err error) error { return &BusyError{Session: r.lease.Session, Err: err} }
+
+// end ends the renewal and waits for it.
+func (r *renewal) end() {
+	r.stop()
+	<-r.done
+	r.ends.Stop()
+}

@@ -1,0 +1,99 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A mute store answers no renewal: it hangs until the renewal is given up, or fails at once.
+type mute struct {
+	journal.Store
+	fails    error
+	renewals int
+}
+
+func (m *mute) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (journal.Lease, error) {
+	if m.renewals++; m.fails != nil {
+		return journal.Lease{}, m.fails
+	}
+	<-ctx.Done()
+	return journal.Lease{}, ctx.Err()
+}
+
+// longTool is busy until its context ends, and notes when and why.
+func longTool(ended *time.Duration, why *error) tools.Tool {
+	return tools.New(tools.Spec{Name: "long", Timeout: time.Hour}, func(ctx context.Context, _ Number) (string, error) {
+		began := time.Now()
+		<-ctx.Done()
+		*ended, *why = time.Since(began), context.Cause(ctx)
+		return "", ctx.Err()
+	})
+}
+
+func TestToolsAreStoppedBeforeALeaseEndsThatCannotBeRenewed(t *testing.T) {
+	for name, fails := range map[string]error{"the store hangs": nil, "the store fails": context.DeadlineExceeded} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var ended time.Duration
+				var why error
+				store := &mute{Store: journal.NewMemory(), fails: fails}
+				a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{longTool(&ended, &why)}}, call("long", 1))
+				res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+				var busy *agent.BusyError
+				require.ErrorAs(t, err, &busy)
+				require.ErrorAs(t, why, &busy)
+				require.Equal(t, agent.Failed, res.Status)
+				require.Equal(t, agent.CodeJournal, res.Code)
+				require.Less(t, ended, 25*time.Second, "the lease lasts 30 s, and the tool has 5 s to return")
+				require.Greater(t, ended, 10*time.Second)
+				require.Positive(t, store.renewals)
+			})
+		})
+	}
+}
+
+func TestALeaseIsRenewedForAsLongAsARunLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		store := journal.NewMemory()
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}},
+			call("slow", 600), say("Done."))
+		b, _ := scripted(t, agent.Config{Journal: store}, say("Mine."))
+		go func() {
+			<-time.After(5 * time.Minute)
+			_, err := b.Run(t.Context(), agent.Input{Session: "s", Prompt: "let me"})
+			var busy *agent.BusyError
+			if !errorsAs(err, &busy) {
+				t.Errorf("a second writer got in: %v", err)
+			}
+		}()
+		require.Equal(t, "Done.", run(t, a).Text())
+		require.Equal(t, 1, done.of(600))
+	})
+}
+
+func TestARunThatLostItsLeaseIsGoneOnWithElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var took time.Duration
+		var why error
+		store := journal.NewMemory()
+		slow := &mute{Store: store, fails: context.DeadlineExceeded}
+		a, _ := scripted(t, agent.Config{Name: "same", Journal: slow, Tools: []tools.Tool{longTool(&took, &why)}}, call("long", 1))
+		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+		require.Error(t, err)
+		<-time.After(time.Minute)
+		b, _ := scripted(t, agent.Config{Name: "same", Journal: store, Tools: []tools.Tool{longTool(&took, &why)}}, say("Done."))
+		require.Equal(t, "Done.", runInput(t, b, agent.Continue("s")).Text())
+		ended := finished(t, b, "s")
+		require.Len(t, ended, 1)
+		require.Equal(t, tools.Cancelled, ended[0].Status, "the tool returned in time, and isn't run again")
+	})
+}

@@ -1,0 +1,140 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// Decide takes a decision on a pause without going on with the run. A run that is under way, here or in another process,
+// heeds it at its next safe point; one that is paused takes it when somebody goes on, with [Continue], [Resume] or
+// [Agent.Recover]. So whoever decides needn't be able to run what is decided on.
+//
+// The first decision on a pause counts; the next is a *[DecisionError] with the code [DecisionUsed], as is every other that
+// can't be taken. A decision that was taken counts as made in time, however late the run goes on.
+func (a *Agent) Decide(ctx context.Context, session string, d Decision) error {
+	ctx = orBackground(ctx)
+	m := mail{id: d.ID, what: mailDecide, decision: d, at: time.Now()}
+	if a.cfg.Journal == nil {
+		return a.decideHere(ctx, session, &m)
+	}
+	if _, err := a.cfg.Journal.Head(ctx, session); errors.Is(err, journal.ErrNoSession) {
+		return &DecisionError{Session: session, ID: d.ID, Code: DecisionUnknown, Problem: "there is no such session"}
+	}
+	var problem error
+	if err := a.look(ctx, session, func(now *Machine) { problem = a.mayDecide(now, &m) }); err != nil {
+		return err
+	}
+	if problem != nil {
+		return problem
+	}
+	err := a.post(ctx, session, &m)
+	var posted *journal.PostedError
+	if errors.As(err, &posted) {
+		return &DecisionError{Session: session, ID: d.ID, Code: DecisionUsed, Problem: "somebody else has decided on the pause before", Err: err}
+	}
+	a.wake(session)
+	return err
+}
+
+// mayDecide says why a decision can't be taken as a session stands, and brings it into the form in which it is sent.
+func (a *Agent) mayDecide(now *Machine, m *mail) error {
+	probe := &exec{a: a, m: now, s: &session{name: now.s.Session}}
+	expired := make(map[string]bool)
+	if now.s.Run != nil {
+		for _, p := range now.s.Run.pending() {
+			expired[p.ID] = p.expired(m.at)
+		}
+	}
+	ok, err := probe.rule(m.decision, expired)
+	if err == nil {
+		m.decision = ok.d
+	}
+	return err
+}
+
+// decideHere is Decide without a journal.
+func (a *Agent) decideHere(ctx context.Context, session string, m *mail) error {
+	x := a.shell(ctx)
+	defer x.cancel(nil)
+	err := x.enter(&Input{Session: session})
+	if err == nil {
+		defer x.leave()
+		if err = a.mayDecide(x.m, m); err != nil {
+			return err
+		}
+	} else if busy := (*BusyError)(nil); !errors.As(err, &busy) {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.sessions[session]
+	if s == nil { // its run ended just now
+		return &DecisionError{Session: session, ID: m.id, Code: DecisionUnknown, Problem: "there is no such session"}
+	}
+	if s.decided(m.id) {
+		return &DecisionError{Session: session, ID: m.id, Code: DecisionUsed, Problem: "somebody else has decided on the pause before"}
+	}
+	s.mail = append(s.mail, *m)
+	if s.busy != nil { // a run checks it, as it knows how the session stands
+		s.busy.poke()
+	}
+	return nil
+}
+
+// shell returns an exec that drives no run: it holds a session while something is looked at or recorded.
+func (a *Agent) shell(ctx context.Context) *exec {
+	x := &exec{a: a, yield: func(Event, error) bool { return true }, wake: make(chan struct{}, 1), jctx: context.WithoutCancel(ctx)}
+	x.tried.L = &x.mu
+	x.ctx, x.cancel = context.WithCancelCause(ctx)
+	return x
+}
+
+// decided reports whether a decision on a pause waits in the session's mail.
+func (s *session) decided(pause string) bool {
+	return slices.ContainsFunc(s.mail, func(m mail) bool { return m.what == mailDecide && m.id == pause })
+}
+
+// wake lets a run under way here look into its inbox soon.
+func (a *Agent) wake(session string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.sessions[session]; s != nil && s.busy != nil {
+		s.busy.poke()
+	}
+}
+
+// expired reports whether the time to decide on a pause was over at some instant.
+func (p *Pause) expired(at time.Time) bool { return !p.Expires.IsZero() && !at.Before(p.Expires) }
+
+// takeDecisions takes the decisions that were sent to a session while nobody drove it, and returns how many.
+func (x *exec) takeDecisions() (n int, err error) {
+	for _, m := range append(x.takeMail(), x.inbox()...) {
+		if m.what == mailDecide && x.takeDecision(&m) {
+			n++
+		}
+	}
+	return n, x.errAt
+}
+
+// takeDecision takes a decision that was sent, if it can be taken.
+func (x *exec) takeDecision(m *mail) bool {
+	late := map[string]bool{}
+	if c := x.pausedCall(m.id); c != nil {
+		late[m.id] = c.Pause.expired(m.at)
+	}
+	m.decision.ID = m.id // what was posted under an id is about that
+	one, err := x.rule(m.decision, late)
+	if err == nil {
+		err = x.recordRulings([]ruling{one}, nil)
+	} else if m.posted {
+		x.acknowledge(m.id)
+	}
+	if err != nil {
+		x.a.log.WarnContext(x.ctx, "agent: a decision that was sent can't be taken", "session", x.s.name, "pause", m.id, "by", m.decision.Who, "error", err)
+	}
+	return err == nil
+}

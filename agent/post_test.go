@@ -1,0 +1,154 @@
+package agent_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// eachStore runs a test without a journal, and with one that another agent shares.
+func eachStore(t *testing.T, f func(t *testing.T, store journal.Store)) {
+	t.Run("in memory", func(t *testing.T) { f(t, nil) })
+	t.Run("in a journal", func(t *testing.T) { f(t, journal.NewMemory()) })
+}
+
+func TestADecisionIsTakenWithoutGoingOnAndCountsWhenSomebodyDoes(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
+		res := run(t, a)
+		b := a
+		if store != nil {
+			b, _, _ = risky(t, agent.Config{Journal: store})
+		}
+		require.NoError(t, b.Decide(t.Context(), "s", agent.Approve(res.Pending[0].ID).By("ann")))
+		require.Zero(t, done.all(), "nothing runs yet")
+		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
+		require.Equal(t, 1, done.all())
+		for _, f := range facts(t, a, "s") {
+			if d, ok := f.(agent.Decided); ok {
+				require.Equal(t, "ann", d.Decision.Who)
+				require.Equal(t, "ann", d.By)
+			}
+		}
+	})
+}
+
+func TestTheFirstDecisionCountsAndTheNextIsTold(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
+		id := run(t, a).Pending[0].ID
+		var wg sync.WaitGroup
+		var first, told atomic.Int32
+		for i := range 20 {
+			wg.Go(func() {
+				d := agent.Approve(id)
+				if i%2 == 0 {
+					d = agent.Reject(id, "no")
+				}
+				err := a.Decide(t.Context(), "s", d)
+				var de *agent.DecisionError
+				switch {
+				case err == nil:
+					first.Add(1)
+				case errorsAs(err, &de) && de.Code == agent.DecisionUsed:
+					told.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		require.EqualValues(t, 1, first.Load())
+		require.EqualValues(t, 19, told.Load())
+		_, err := a.Run(t.Context(), agent.Resume("s", agent.Approve(id)))
+		var de *agent.DecisionError
+		require.ErrorAs(t, err, &de)
+		require.Equal(t, agent.DecisionUsed, de.Code)
+		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
+		require.LessOrEqual(t, done.all(), 1)
+	})
+}
+
+func TestDecisionsThatCantBeTakenAreRefusedAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		synctest.Test(t, func(t *testing.T) {
+			if store != nil {
+				store = journal.NewMemory() // made in the bubble
+			}
+			a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: time.Minute}, call("risky", 1), say("Done."))
+			id := run(t, a).Pending[0].ID
+			code := func(session string, d agent.Decision) string {
+				var de *agent.DecisionError
+				require.ErrorAs(t, a.Decide(t.Context(), session, d), &de)
+				return de.Code
+			}
+			require.Equal(t, agent.DecisionUnknown, code("s", agent.Approve("p-0")))
+			require.Equal(t, agent.DecisionUnknown, code("other", agent.Approve(id)))
+			require.Equal(t, agent.DecisionBad, code("s", agent.Edit(id, "no object")))
+			require.Equal(t, agent.DecisionBad, code("s", agent.AllowAlways(id)))
+			require.Equal(t, agent.DecisionBad, code("s", agent.Answer(id, 1)))
+			require.Equal(t, agent.DecisionBad, code("s", agent.Decision{ID: id, Kind: agent.Expired}))
+			<-time.After(time.Hour)
+			require.Equal(t, agent.DecisionExpired, code("s", agent.Approve(id)))
+			require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
+			require.Zero(t, done.all())
+		})
+	})
+}
+
+func TestADecisionMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		synctest.Test(t, func(t *testing.T) {
+			if store != nil {
+				store = journal.NewMemory()
+			}
+			a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: time.Minute}, call("risky", 1), say("Done."))
+			id := run(t, a).Pending[0].ID
+			<-time.After(30 * time.Second)
+			require.NoError(t, a.Decide(t.Context(), "s", agent.Approve(id)))
+			<-time.After(time.Hour)
+			require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
+			require.Equal(t, 1, done.all())
+		})
+	})
+}
+
+func TestARunUnderWayTakesADecisionThatWasSent(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		synctest.Test(t, func(t *testing.T) {
+			if store != nil {
+				store = journal.NewMemory()
+			}
+			var done effects
+			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{
+				done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.slow(tools.Spec{Name: "slow"})}},
+				providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "slow", Input: Number{20}}), say("Done."))
+			var res *agent.Result
+			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
+				require.NoError(t, err)
+				switch ev := ev.(type) {
+				case agent.Suspended:
+					id := ev.Pause.ID
+					go func() {
+						<-time.After(5 * time.Second) // the slow call runs
+						if err := a.Decide(context.Background(), "s", agent.Approve(id)); err != nil {
+							t.Error(err)
+						}
+					}()
+				case agent.RunEnded:
+					res = ev.Result
+				}
+			}
+			require.Equal(t, agent.Completed, res.Status, "it never had to pause")
+			require.Equal(t, 1, done.of(1))
+		})
+	})
+}

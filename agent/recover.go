@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// A Recovery says which sessions [Agent.Recover] goes on with, and how.
+type Recovery struct {
+	// Prefix keeps to sessions whose names begin with it.
+	Prefix string
+	// Parallel is how many runs are driven at a time; 0: 4.
+	Parallel int
+	// Each, if it isn't nil, is told of each session as it comes to rest. It may be called from several goroutines at a time.
+	Each func(Recovered)
+}
+
+// A Recovered is a session that [Agent.Recover] has gone on with.
+type Recovered struct {
+	Session string
+	Result  *Result
+	Err     error // a *[ChangedError], for example; see [Agent.Run]
+}
+
+// defaultRecovery is the default of Recovery.Parallel.
+const defaultRecovery = 4
+
+// Recover goes on with the sessions of the journal that nobody drives though they could go on: their process died or was
+// drained, or somebody has decided on what they waited for, with [Agent.Decide]. It returns when each has come to rest
+// again, and how many there were. Sessions that another process drives, or takes first, are left to it; those of an agent
+// with another name, and those of agents that are tools, whose parent goes on with them, are left alone.
+//
+// Call it when a process starts, and from time to time. Its error is about listing the sessions; what became of each is
+// told to Recovery.Each.
+func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
+	ctx = orBackground(ctx)
+	if a == nil || a.registry == nil {
+		return 0, errNoAgent
+	}
+	if a.cfg.Journal == nil {
+		return 0, &ConfigError{Field: "Journal", Problem: "it is nil, so that nothing outlives its process; give one to recover from"}
+	}
+	if r.Parallel <= 0 {
+		r.Parallel = defaultRecovery
+	}
+	var (
+		names = make(chan string)
+		count atomic.Int64
+		wg    sync.WaitGroup
+	)
+	for range r.Parallel {
+		wg.Go(func() {
+			for name := range names {
+				if a.recoverOne(ctx, name, r.Each) {
+					count.Add(1)
+				}
+			}
+		})
+	}
+	err = a.stranded(ctx, r.Prefix, names)
+	close(names)
+	wg.Wait()
+	return int(count.Load()), err
+}
+
+// stranded sends the names of the sessions that could go on and that nobody drives.
+func (a *Agent) stranded(ctx context.Context, prefix string, names chan<- string) error {
+	for head, err := range a.cfg.Journal.Heads(ctx, journal.Filter{Prefix: prefix}) {
+		if err != nil {
+			return fmt.Errorf("agent: listing sessions to recover: %w", err)
+		}
+		if !stranded(&head, time.Now()) {
+			continue
+		}
+		select {
+		case names <- head.Session:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// stranded reports whether a session could go on and nobody drives it.
+func stranded(h *journal.Head, now time.Time) bool {
+	if h.Owner != "" && now.Before(h.Until) {
+		return false
+	}
+	return h.Status == string(Running) || h.Status == string(Paused) && h.Inbox > 0
+}
+
+// recoverOne goes on with a session, and reports whether it was there to be gone on with.
+func (a *Agent) recoverOne(ctx context.Context, name string, each func(Recovered)) bool {
+	var busy *BusyError
+	var none *NothingOpenError
+	var paused *PausedError
+	in := Continue(name)
+	in.recovering = true
+	res, err := a.Run(ctx, in)
+	switch {
+	case errors.Is(err, errNotOurs), errors.Is(err, ErrDraining), errors.As(err, &busy) && res == nil,
+		errors.As(err, &none), res == nil && errors.As(err, &paused):
+		return false
+	}
+	if each != nil {
+		each(Recovered{Session: name, Result: res, Err: err})
+	}
+	return true
+}
+
+// errNotOurs is why Recover leaves a session alone.
+var errNotOurs = errors.New("agent: the session's run belongs to another agent, or to a parent")

@@ -1,0 +1,89 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestARevokedRuleAsksAgain(t *testing.T) {
+	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": journal.NewMemory()} {
+		t.Run(name, func(t *testing.T) {
+			var done effects
+			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}},
+				call("ask", 1), call("ask", 2), say("Done."), call("ask", 3), say("Done again."))
+			res := run(t, a)
+			require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID).By("ann"))).Text())
+			rules, err := a.Rules(t.Context(), "s")
+			require.NoError(t, err)
+			require.Len(t, rules, 1)
+			require.Equal(t, "ask", rules[0].Tool)
+			require.Equal(t, "ann", rules[0].By)
+
+			require.NoError(t, a.Revoke(t.Context(), "s", "ask", "bob"))
+			rules, err = a.Rules(t.Context(), "s")
+			require.NoError(t, err)
+			require.Empty(t, rules)
+			log := facts(t, a, "s")
+			require.Equal(t, "bob", log[len(log)-1].(agent.RuleRevoked).By)
+
+			res = run(t, a)
+			require.Equal(t, agent.Paused, res.Status)
+			require.Equal(t, 2, done.all())
+		})
+	}
+}
+
+func TestRevokingWhatIsNoRuleIsAnError(t *testing.T) {
+	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": journal.NewMemory()} {
+		t.Run(name, func(t *testing.T) {
+			a, _ := scripted(t, agent.Config{Journal: store}, say("Done."))
+			var none *agent.NoRuleError
+			require.ErrorAs(t, a.Revoke(t.Context(), "s", "ask", ""), &none)
+			run(t, a)
+			require.ErrorAs(t, a.Revoke(t.Context(), "s", "ask", ""), &none)
+			require.Len(t, facts(t, a, "s"), 4, "and leaves nothing in the log")
+			require.Equal(t, agent.Completed, mustHead(t, a, store))
+		})
+	}
+}
+
+// mustHead returns the status that a journal shows of session "s".
+func mustHead(t *testing.T, _ *agent.Agent, store journal.Store) agent.Status {
+	t.Helper()
+	if store == nil {
+		return agent.Completed
+	}
+	h, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Empty(t, h.Owner, "the lease was given back")
+	return agent.Status(h.Status)
+}
+
+func TestARuleIsRevokedInARunUnderWay(t *testing.T) {
+	for name, other := range map[string]bool{"here": false, "from another process": true} {
+		t.Run(name, func(t *testing.T) {
+			store := journal.NewMemory()
+			var done effects
+			var a, b *agent.Agent
+			revoke := tools.New(tools.Spec{Name: "revoke"}, func(ctx context.Context, _ Number) (string, error) {
+				if other {
+					return "ok", b.Revoke(ctx, "s", "ask", "bob")
+				}
+				return "ok", a.Revoke(ctx, "s", "ask", "bob")
+			})
+			cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), revoke}}
+			a, _ = scripted(t, cfg, call("ask", 1), call("revoke", 0), call("ask", 2), say("Done."))
+			b, _ = scripted(t, cfg)
+			res := run(t, a)
+			res = runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID)))
+			require.Equal(t, agent.Paused, res.Status)
+			require.Equal(t, 1, done.all())
+		})
+	}
+}
