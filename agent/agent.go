@@ -94,8 +94,9 @@ type Agent struct {
 	provider provider.Provider
 	guarded  *guard.Guard // the same; nil for a Bare agent
 	registry *tools.Registry
-	prints   []ToolPrint // of the registry
-	plain    mode        // without modes
+	prints   []ToolPrint           // of the registry
+	children map[string]*agentTool // agents that are tools, by the name of the tool
+	plain    mode                  // without modes
 	modes    []mode
 	log      *slog.Logger
 	owner    string
@@ -126,7 +127,7 @@ func New(cfg Config) (*Agent, error) {
 		a.redact = func(s string) string { return s }
 	}
 	var errs []error
-	reg, err := tools.NewRegistry(cfg.Tools...)
+	reg, err := tools.NewRegistry(a.adopt(cfg.Tools)...)
 	if err != nil {
 		errs = append(errs, &ConfigError{Field: "Tools", Problem: err.Error(), Err: err})
 		reg, _ = tools.NewRegistry()

@@ -29,6 +29,7 @@ func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
 	}
 	c.Call = f.Call // with the input that runs, also if it runs again
 	c.Stand, c.Started, c.Repeat, c.Retry = standStarted, true, f.Repeatable, false
+	c.Pause = nil // a call of an agent keeps it until then
 	return ""
 }
 
@@ -58,6 +59,9 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 		r.Stuck = c.Call.Name
 	}
 	c.Stand, c.Result = standDone, f.Result
+	if s := f.Spent; s != nil {
+		r.book(s.Usage, s.Cost, !s.Unpriced)
+	}
 	if !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Stand != standDone }) {
 		m.closeStep(r)
 	}
@@ -86,11 +90,15 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 		return "it was decided that the call isn't run"
 	case !c.is(&p.Call) || p.Kind == "":
 		return "the pause isn't of the call that it names, or of no kind"
-	case p.ID == "" || slices.Contains(m.s.Used, p.ID) || r.suspended(p.ID) != nil:
+	case p.ID == "" || m.taken(p.ID):
 		return "the pause has no id of its own"
+	case p.Kind == PauseAgent && len(p.flat()) == 0 || p.Kind != PauseAgent && len(p.Nested) > 0:
+		return "an agent's pause has pauses of its own, and no other has"
+	case slices.ContainsFunc(p.Nested, func(n Pause) bool { return m.taken(n.ID) }):
+		return "a pause that is nested in it has no id of its own"
 	}
 	p := f.Pause
-	c.Stand, c.Pause = standSuspended, &p
+	c.Stand, c.Pause, c.Answers = standSuspended, &p, nil
 	c.Pauses++
 	if string(p.Call.Input) != string(c.Call.Input) {
 		c.Call = &p.Call // what is asked about is what would run
@@ -98,12 +106,22 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 	return ""
 }
 
+// taken reports whether a pause has or had that id.
+func (m *Machine) taken(id string) bool {
+	c, _ := m.s.Run.suspended(id)
+	return c != nil || slices.Contains(m.s.Used, id)
+}
+
 func (m *Machine) decided(r *RunState, f *Decided) string {
 	d := &f.Decision
-	c := r.suspended(d.ID)
+	c, p := r.suspended(d.ID)
 	switch {
 	case d.ID == "" || c == nil:
 		return "no pause has this id"
+	case slices.Contains(m.s.Used, d.ID):
+		return "the pause was decided before"
+	case p != c.Pause:
+		return m.decidedNested(r, c, p, f)
 	case !d.Kind.fits(c.Pause.Kind):
 		return fmt.Sprintf("%q is no decision on a pause of kind %q", d.Kind, c.Pause.Kind)
 	case d.Kind.runs() && c.Started && c.Pause.Kind != PauseInDoubt:
@@ -133,12 +151,30 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 	return ""
 }
 
+// decidedNested folds in a decision on a pause of an agent that is a tool: its call goes on, and passes the decision on.
+func (m *Machine) decidedNested(r *RunState, c *CallState, p *Pause, f *Decided) string {
+	d := &f.Decision
+	if !d.Kind.fits(p.Kind) {
+		return fmt.Sprintf("%q is no decision on a pause of kind %q", d.Kind, p.Kind)
+	}
+	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
+	c.Answers = append(c.Answers[:len(c.Answers):len(c.Answers)], *d)
+	c.Stand = standApproved
+	if r.Status == Paused {
+		r.run(f.Time)
+	}
+	return ""
+}
+
 // runs reports whether a decision lets the call run.
 func (k DecisionKind) runs() bool { return k == Approved || k == Edited || k == AlwaysAllow }
 
 // fits reports whether a pause of some kind can be decided so. Pauses of kinds that tools have named are questions: the
 // tool has run, so that they are answered or turned down.
 func (k DecisionKind) fits(pause PauseKind) bool {
+	if pause == PauseAgent { // it is decided on by what is nested in it
+		return k == Superseded
+	}
 	switch k {
 	case Approved:
 		return pause == PauseApproval || pause == PauseInDoubt

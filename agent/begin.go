@@ -25,6 +25,9 @@ func (x *exec) begin(in *Input) (err error) {
 	if err := in.check(x.a.limits(in, first)); err != nil {
 		return err
 	}
+	if x.account = in.Session; in.parent != nil {
+		x.account, x.depth = in.parent.account, in.parent.depth
+	}
 	if err := x.ctx.Err(); err != nil {
 		return &StopError{Code: CodeCancelled, Err: context.Cause(x.ctx)}
 	}
@@ -114,13 +117,18 @@ func (x *exec) startRun(in *Input) error {
 		return &InputError{Field: "Choice", Problem: fmt.Sprintf("the tool %q isn't available in mode %q", in.Choice.Tool, mode.Name)}
 	}
 	if s.Run.open() { // only now, when nothing is wrong with the input
-		x.supersede()
+		x.supersede("another input superseded it")
 		if x.errAt != nil {
 			return x.errAt
 		}
 	}
 	ids := newID("")
-	x.origin = &Origin{Session: s.Session, Run: "r-" + ids, Agent: x.a.cfg.Name, Trace: newID("")}
+	x.origin = &Origin{Session: s.Session, Run: "r-" + ids, Agent: x.a.cfg.Name}
+	if in.parent != nil {
+		x.origin.Parent, x.origin.Trace = in.parent.id, in.parent.trace
+	} else {
+		x.origin.Trace = newID("")
+	}
 	f := RunStarted{
 		Message: in.message(x.a.redact), Limits: x.a.limits(in, mode), Choice: in.Choice,
 		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: x.a.prints,
@@ -162,11 +170,11 @@ func (x *exec) stale() []string {
 }
 
 // supersede ends the open run of the session.
-func (x *exec) supersede() {
-	x.closeCalls(errors.New("another input superseded it"))
+func (x *exec) supersede(why string) {
+	x.closeCalls(errors.New(why))
 	x.lock()
 	defer x.mu.Unlock()
-	end := RunEnded{Meta: x.stamp(0, ""), Status: Stopped, Code: CodeSuperseded, Reason: "another input superseded it", Result: new(Result)}
+	end := RunEnded{Meta: x.stamp(0, ""), Status: Stopped, Code: CodeSuperseded, Reason: why, Result: new(Result)}
 	if x.recordLocked(nil, end) == nil {
 		*end.Result = *x.m.result(Stopped, CodeSuperseded, &StopError{Code: CodeSuperseded, Err: errors.New(end.Reason)})
 	}
@@ -209,17 +217,23 @@ func (x *exec) expire(expired map[string]bool) error {
 		if !p.expired(now) {
 			continue
 		}
-		c := x.m.s.Run.callByID(p.Call.ID)
+		c, own := x.m.s.Run.suspended(p.ID)
 		expired[p.ID] = true
-		res := undecided(c, "rejected: expired. Nobody decided on it in time.")
+		var res *ToolResult
+		if own == c.Pause { // else the agent that it belongs to sees for itself
+			res = undecided(c, "rejected: expired. Nobody decided on it in time.")
+		}
 		x.showHooks(c, res)
 		x.lock()
 		var facts []Fact
 		if x.m.s.Run.Status == Running || len(x.changes()) > 0 { // its process died before it could pause: the time since then wasn't worked
 			facts = append(facts, x.continued(0))
 		}
-		facts = append(facts, Decided{Meta: x.stamp(len(facts), p.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}})
-		err := x.recordLocked([]string{p.ID}, append(facts, x.resultFact(len(facts), c, res))...)
+		facts = append(facts, Decided{Meta: x.stamp(len(facts), c.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}})
+		if res != nil {
+			facts = append(facts, x.resultFact(len(facts), c, res))
+		}
+		err := x.recordLocked([]string{p.ID}, facts...)
 		x.mu.Unlock()
 		if err != nil {
 			return err

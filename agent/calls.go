@@ -230,11 +230,15 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 		x.lock()
 		defer x.mu.Unlock()
 		if !cr.over && !cr.gone {
-			kind := PauseKind(out.Suspend.Kind)
-			if kind == "" || kind == PauseApproval || kind == PauseInDoubt || kind == PauseCorrection {
-				kind = "question"
+			p := Pause{Kind: PauseKind(out.Suspend.Kind), Reason: out.Suspend.Prompt, Schema: out.Suspend.Schema}
+			expires := out.Suspend.Expires
+			switch n := x.nested[cr.call.ID]; {
+			case p.Kind == PauseAgent && len(n.pauses) > 0:
+				p.Nested, expires = n.pauses, -1 // those expire, not this one
+			case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == PauseAgent:
+				p.Kind = "question"
 			}
-			x.suspendLocked(cr, Pause{Kind: kind, Reason: out.Suspend.Prompt, Schema: out.Suspend.Schema}, out.Suspend.Expires)
+			x.suspendLocked(cr, p, expires)
 		}
 		return
 	}
@@ -309,7 +313,7 @@ func (x *exec) finishedLocked(cr *callRun, res *ToolResult, took time.Duration) 
 	if _, n := r.judgeRepeat(cr.told, res, res.Polls); n >= repeatWarning && r.Limits.Repeats > 0 {
 		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
 	}
-	return ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: took}
+	return ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: took, Spent: x.nested[cr.call.ID].spent}
 }
 
 // addNote adds a part that isn't the tool's.

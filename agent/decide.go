@@ -56,7 +56,7 @@ func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
 	if tooDeep(d.Input) || tooDeep(d.Value) {
 		return problem(DecisionBad, "its value is nested deeper than %d levels", maxDepth)
 	}
-	c := x.pausedCall(d.ID)
+	c, p := x.paused(d.ID)
 	switch {
 	case expired[d.ID]:
 		return problem(DecisionExpired, "it comes too late: the pause has expired, and the call counts as rejected; Continue goes on")
@@ -66,10 +66,17 @@ func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
 		return problem(DecisionUnknown, "no pause in this session has this id")
 	}
 	d.Reason, d.Input, d.Value = x.a.redact(d.Reason), x.redactJSON(d.Input), x.redactJSON(d.Value)
-	res, err := x.decide(&d, c)
+	var res *ToolResult
+	var err error
+	if p != c.Pause {
+		d, err = x.a.children[c.Call.Name].mayDecide(x.jctx, c.Call.ID, d)
+	} else {
+		res, err = x.decide(&d, c)
+	}
 	if err != nil {
 		var de *DecisionError
 		if errors.As(err, &de) {
+			de.Session = x.s.name
 			return ruling{}, err
 		}
 		return ruling{}, &DecisionError{Session: x.s.name, ID: d.ID, Code: DecisionBad, Problem: err.Error(), Err: err}
@@ -113,9 +120,10 @@ func (x *exec) usedAny(decisions []Decision) bool {
 	return slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.m.s.Used, d.ID) })
 }
 
-func (x *exec) pausedCall(id string) *CallState {
+// paused returns the call that waits for a decision on the pause with that id, and the pause.
+func (x *exec) paused(id string) (*CallState, *Pause) {
 	if x.m.s.Run == nil {
-		return nil
+		return nil, nil
 	}
 	return x.m.s.Run.suspended(id)
 }

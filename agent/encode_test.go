@@ -58,7 +58,7 @@ func everyFact() []Fact {
 	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: `{"in":1}`}
 	choice := provider.Choice{Mode: provider.ChooseTool, Tool: "cms.write"}
 	pause := Pause{ID: "p-1", Kind: PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
-		Tool: "schema-1", Expires: at.Add(time.Hour), Always: true}
+		Tool: "schema-1", Expires: at.Add(time.Hour), Always: true, Path: []string{"r-0.1.0"}, Nested: []Pause{{ID: "p-2", Kind: PauseApproval, Call: *call}}}
 	return []Fact{
 		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: limits, Own: limits,
 			Choice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-1"}}},
@@ -67,7 +67,7 @@ func everyFact() []Fact {
 		Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
 		StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
 		ToolStarted{Meta: meta(call.ID), Call: call, Key: call.ID, Repeatable: true},
-		ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Result: &ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
+		ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Spent: &Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},
 		Suspended{Meta: meta(call.ID), Pause: pause},
 		Decided{Meta: meta(call.ID), Decision: Decision{ID: "p-1", Kind: Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},

@@ -33,6 +33,9 @@ type exec struct {
 	lease  journal.Lease
 	budget *time.Timer // Limits.Duration
 
+	account string // the session that model calls are made for: the outermost
+	depth   int    // of agents in agents
+
 	renewal *renewal
 
 	// of the driving goroutine
@@ -54,9 +57,10 @@ type exec struct {
 	tried   sync.Cond // trying has become false
 	queue   []Event   // recorded and not yet shown
 	wake    chan struct{}
-	errAt   error    // the journal refused an append: the run can't go on
-	running *batch   // the calls that run
-	here    *callRun // the call that runs on the driving goroutine
+	errAt   error                 // the journal refused an append: the run can't go on
+	running *batch                // the calls that run
+	here    *callRun              // the call that runs on the driving goroutine
+	nested  map[string]nestedCall // by call, of agents that are tools
 
 	wg sync.WaitGroup // goroutines of tool calls that weren't left behind
 }
@@ -308,6 +312,7 @@ func (x *exec) closeCalls(reason error) {
 	if r.Stage != stageActing {
 		return
 	}
+	defer x.abandonChildren(reason)()
 	why := "the run ended"
 	if reason != nil {
 		why = x.a.redact(reason.Error())
@@ -333,6 +338,28 @@ func (x *exec) closeCalls(reason error) {
 		}
 	}
 	x.settle(open, tools.NotRun, "The call wasn't run: "+why)
+}
+
+// abandonChildren returns what ends the runs of agents that are tools whose calls are open now.
+func (x *exec) abandonChildren(reason error) func() {
+	var calls, names []string
+	for i := range x.m.s.Run.Calls {
+		if c := &x.m.s.Run.Calls[i]; c.Started && c.Stand != standDone && x.a.children[c.Call.Name] != nil {
+			calls, names = append(calls, c.Call.ID), append(names, c.Call.Name)
+		}
+	}
+	return func() {
+		if x.errAt != nil { // the log is another's, and so is what belongs to it
+			return
+		}
+		why := "the run that it belongs to has ended"
+		if reason != nil {
+			why = reason.Error()
+		}
+		for i, call := range calls {
+			x.a.children[names[i]].abandon(x.jctx, call, why)
+		}
+	}
 }
 
 // settle gives calls a result without running them. It shows nothing: the consumer may leave, or panic, only when what

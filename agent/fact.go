@@ -93,6 +93,15 @@ type ToolFinished struct {
 	Call   *provider.ToolCall `json:"tool_call"`
 	Result *ToolResult        `json:"result"`
 	Took   time.Duration      `json:"took,omitempty"`
+	// Spent is what the call used of the run's limits: that of an agent that is a tool.
+	Spent *Spent `json:"spent,omitempty"`
+}
+
+// Spent is what an agent that is a tool has used.
+type Spent struct {
+	Usage    provider.Usage `json:"usage"`
+	Cost     provider.Money `json:"cost,omitempty"`
+	Unpriced bool           `json:"unpriced,omitempty"` // some model calls had no known price
 }
 
 // Suspended is a call that waits for a decision.

@@ -43,6 +43,7 @@ type Input struct {
 	decisions []Decision
 	resume    bool
 	goOn      bool
+	parent    *parentCall // of an agent that is a tool
 	// recovering leaves alone what isn't this agent's own.
 	recovering bool
 }
@@ -65,6 +66,9 @@ func (in *Input) check(limits Limits) error {
 	}
 	if len(in.Session) > maxSession || !utf8.ValidString(in.Session) || strings.ContainsFunc(in.Session, unicode.IsControl) {
 		return bad("Session", "the name has to be valid UTF-8 of at most %d bytes without control characters", maxSession)
+	}
+	if strings.HasPrefix(in.Session, childPrefix) && in.parent == nil {
+		return bad("Session", "names that begin with %q are those of agents that are tools; decide in the session of the parent, or take another name", childPrefix)
 	}
 	if in.resume || in.goOn {
 		switch {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -89,7 +90,7 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 		Choice: start.Choice, MaxOutput: cfg.MaxOutput, Sampling: cfg.Sampling, Reasoning: cfg.Reasoning,
 		Serial: cfg.Serial, Options: cfg.Options,
 		Interactive: r.Interactive, Priority: r.Priority,
-		Labels: provider.Labels{Session: x.s.name, Run: r.ID, Step: start.Step, Task: r.Task, Agent: cfg.Name, Kind: "step", Trace: r.Trace},
+		Labels: provider.Labels{Session: cmp.Or(x.account, x.s.name), Run: r.ID, Step: start.Step, Task: r.Task, Agent: cfg.Name, Kind: "step", Trace: r.Trace},
 	}
 	if start.Final == "" {
 		req.Tools = mode.told

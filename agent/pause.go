@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,6 +31,44 @@ type Pause struct {
 	Expires time.Time `json:"expires,omitzero"` // zero: never
 	// Always says that "always allow" is possible.
 	Always bool `json:"always,omitempty"`
+	// Path are the ids of the calls of agents that are tools through which the pause is reached, from the outermost on; empty
+	// for a call of the session's own agent.
+	Path []string `json:"path,omitempty"`
+	// Nested are, for a call of an agent that is a tool, the pauses of that agent. In what the host is shown they stand in
+	// the place of this one.
+	Nested []Pause `json:"nested,omitempty"`
+}
+
+// flat returns the pauses that somebody can decide on: p itself, or those nested in it.
+func (p *Pause) flat() []Pause {
+	if p.Kind != PauseAgent {
+		out := *p
+		out.Call.Input = slices.Clone(p.Call.Input) // callers get a copy: what runs is what is stored
+		return []Pause{out}
+	}
+	var out []Pause
+	for i := range p.Nested {
+		for _, n := range p.Nested[i].flat() {
+			n.Path = append([]string{p.Call.ID}, n.Path...)
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// nested returns the pause with that id that is nested in p, or nil.
+func (p *Pause) nested(id string) *Pause {
+	if p == nil || p.Kind != PauseAgent {
+		return nil
+	}
+	for i := range p.Nested {
+		if n := &p.Nested[i]; n.ID == id && n.Kind != PauseAgent {
+			return n
+		} else if n := n.nested(id); n != nil {
+			return n
+		}
+	}
+	return nil
 }
 
 // A PauseKind says what is waited for.
@@ -43,6 +82,8 @@ const (
 	PauseInDoubt PauseKind = "in_doubt"
 	// PauseCorrection is a call whose input doesn't fit, after the model had its chances: edit puts it right.
 	PauseCorrection PauseKind = "correction"
+	// PauseAgent is a call of an agent that is a tool, which waits for decisions itself: see [Pause.Nested].
+	PauseAgent PauseKind = "agent"
 )
 
 // pauseID makes the id of a pause: of the call and the input, so that another input has another id. The call's id holds

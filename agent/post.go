@@ -25,7 +25,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decision) error {
 		return &DecisionError{Session: session, ID: d.ID, Code: DecisionUnknown, Problem: "there is no such session"}
 	}
 	var problem error
-	if err := a.look(ctx, session, func(now *Machine) { problem = a.mayDecide(now, &m) }); err != nil {
+	if err := a.look(ctx, session, func(now *Machine) { problem = a.mayDecide(ctx, now, &m) }); err != nil {
 		return err
 	}
 	if problem != nil {
@@ -41,8 +41,8 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decision) error {
 }
 
 // mayDecide says why a decision can't be taken as a session stands, and brings it into the form in which it is sent.
-func (a *Agent) mayDecide(now *Machine, m *mail) error {
-	probe := &exec{a: a, m: now, s: &session{name: now.s.Session}}
+func (a *Agent) mayDecide(ctx context.Context, now *Machine, m *mail) error {
+	probe := &exec{a: a, m: now, s: &session{name: now.s.Session}, jctx: ctx}
 	expired := make(map[string]bool)
 	if now.s.Run != nil {
 		for _, p := range now.s.Run.pending() {
@@ -63,7 +63,7 @@ func (a *Agent) decideHere(ctx context.Context, session string, m *mail) error {
 	err := x.enter(&Input{Session: session})
 	if err == nil {
 		defer x.leave()
-		if err = a.mayDecide(x.m, m); err != nil {
+		if err = a.mayDecide(ctx, x.m, m); err != nil {
 			return err
 		}
 	} else if busy := (*BusyError)(nil); !errors.As(err, &busy) {
@@ -123,8 +123,8 @@ func (x *exec) takeDecisions() (n int, err error) {
 // takeDecision takes a decision that was sent, if it can be taken.
 func (x *exec) takeDecision(m *mail) bool {
 	late := map[string]bool{}
-	if c := x.pausedCall(m.id); c != nil {
-		late[m.id] = c.Pause.expired(m.at)
+	if _, p := x.paused(m.id); p != nil {
+		late[m.id] = p.expired(m.at)
 	}
 	m.decision.ID = m.id // what was posted under an id is about that
 	one, err := x.rule(m.decision, late)

@@ -106,7 +106,10 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 		case RunStarted, Continued:
 			status, changed = string(Running), true
 		case Suspended:
-			open, changed = append(open, openMatter(&f.Pause)), true
+			for _, p := range f.Pause.flat() {
+				open = append(open, openMatter(&p))
+			}
+			changed = true
 		case Decided:
 			open, changed = slices.DeleteFunc(open, func(o journal.Open) bool { return o.ID == f.Decision.ID }), true
 			status = string(Running)

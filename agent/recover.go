@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,7 +90,7 @@ func (a *Agent) stranded(ctx context.Context, prefix string, names chan<- string
 
 // stranded reports whether a session could go on and nobody drives it.
 func stranded(h *journal.Head, now time.Time) bool {
-	if h.Owner != "" && now.Before(h.Until) {
+	if h.Owner != "" && now.Before(h.Until) || strings.HasPrefix(h.Session, childPrefix) {
 		return false
 	}
 	return h.Status == string(Running) || h.Status == string(Paused) && h.Inbox > 0

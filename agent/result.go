@@ -30,7 +30,8 @@ type Result struct {
 	Phase   string
 
 	names  []string
-	silent bool // the model's last answer was empty
+	nested []Pause // those of the calls, not flat
+	silent bool    // the model's last answer was empty
 	err    error
 }
 
@@ -73,6 +74,11 @@ func (m *Machine) result(status Status, code string, reason error) *Result {
 	}
 	if status == Paused {
 		res.Pending = r.pending()
+		for i := range r.Calls {
+			if c := &r.Calls[i]; c.Stand == standSuspended {
+				res.nested = append(res.nested, *c.Pause)
+			}
+		}
 		if len(res.Pending) > 0 || res.err == nil {
 			res.err = &PausedError{Session: res.Session, Pending: res.Pending}
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -100,7 +101,7 @@ func (x *exec) forgetUnnamed() {
 	if store == nil || !s.unnamed || s.m == nil || s.m.s.Run.open() || x.errAt != nil {
 		return
 	}
-	if err := store.Delete(x.jctx, s.name, journal.All); err != nil {
+	if err := x.a.delete(x.jctx, s.name); err != nil {
 		x.a.log.WarnContext(x.ctx, "agent: forgetting a session", "session", s.name, "error", err)
 	}
 }
@@ -231,8 +232,36 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 		}
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
-	if err := a.cfg.Journal.Delete(orBackground(ctx), session, journal.All); err != nil {
+	if err := a.delete(ctx, session); err != nil {
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
 	return nil
+}
+
+// delete removes a session from the journal, after those of the agents that are tools which were called in it.
+func (a *Agent) delete(ctx context.Context, session string) error {
+	store := a.cfg.Journal
+	if len(a.children) > 0 || strings.HasPrefix(session, childPrefix) {
+		for rec, err := range store.Read(ctx, session, 0) {
+			if err != nil {
+				break // pruned, or unreadable: it goes all the same
+			}
+			if rec.Kind != (RunStarted{}).kind() {
+				continue
+			}
+			f, err := DecodeFact(session, rec)
+			if err != nil {
+				continue
+			}
+			for head, err := range store.Heads(ctx, journal.Filter{Prefix: childSession(f.Envelope().Run + ".")}) {
+				if err != nil {
+					return err
+				}
+				if err := a.delete(ctx, head.Session); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return store.Delete(ctx, session, journal.All)
 }

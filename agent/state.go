@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/provider"
@@ -92,6 +91,7 @@ type CallState struct {
 	Retry   bool               `json:"retry,omitempty"` // a person lets a call in doubt run again
 	Started bool               `json:"started,omitempty"`
 	Repeat  bool               `json:"repeatable,omitempty"`
+	Answers []Decision         `json:"answers,omitempty"` // for the agent that the call is of, since it was last started
 	Result  *ToolResult        `json:"result,omitempty"`
 }
 
@@ -198,9 +198,7 @@ func (r *RunState) pending() []Pause {
 	var out []Pause
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Stand == standSuspended && c.Pause != nil {
-			p := *c.Pause
-			p.Call.Input = slices.Clone(p.Call.Input) // callers get a copy: what runs is what is stored
-			out = append(out, p)
+			out = append(out, c.Pause.flat()...)
 		}
 	}
 	return out
@@ -220,14 +218,21 @@ func (r *RunState) callByID(id string) *CallState {
 	return nil
 }
 
-// suspended returns the call that waits for a decision on the pause with that id.
-func (r *RunState) suspended(pause string) *CallState {
+// suspended returns the call that waits for a decision on the pause with that id, and the pause: the call's own, or one
+// that is nested in it. A call of an agent that is a tool can take decisions until it goes on.
+func (r *RunState) suspended(id string) (*CallState, *Pause) {
 	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Stand == standSuspended && c.Pause.ID == pause {
-			return c
+		c := &r.Calls[i]
+		if c.Stand == standSuspended && c.Pause.ID == id {
+			return c, c.Pause
+		}
+		if c.Stand == standSuspended || c.Stand == standApproved {
+			if n := c.Pause.nested(id); n != nil {
+				return c, n
+			}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // callsRun reports whether the calls of the newest reply may be run: never those of one that was cut, or of the last.
