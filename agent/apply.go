@@ -36,7 +36,11 @@ func (m *Machine) Apply(f Fact) error {
 		return &FactError{Session: m.s.Session, Seq: meta.Seq, Kind: f.kind(), Problem: problem}
 	}
 	m.s.Seq = meta.Seq
-	m.s.Run.Last = instant(meta.Time)
+	switch f.(type) {
+	case Snapshot, Undone, RuleRevoked: // the run did nothing
+	default:
+		m.s.Run.Last = instant(meta.Time)
+	}
 	return nil
 }
 
@@ -44,7 +48,7 @@ func (m *Machine) Apply(f Fact) error {
 func isFact(f Fact) *FactError {
 	switch f.(type) {
 	case RunStarted, StepStarted, Replied, StepFailed, ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack,
-		ModeChanged, PhaseChanged, Continued, RuleRevoked, RunEnded:
+		ModeChanged, PhaseChanged, Continued, RuleRevoked, Undone, Snapshot, RunEnded:
 		return nil
 	}
 	return &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it is no fact; facts are types of this package, by value"}
@@ -62,15 +66,29 @@ func (m *Machine) misplaced(f Fact, meta *Meta) string {
 		return fmt.Sprintf("its number should be %d", m.s.Seq+1)
 	}
 	_, starts := f.(RunStarted)
-	_, revokes := f.(RuleRevoked)
+	switch f.(type) {
+	case Snapshot:
+		if r == nil || meta.Run == r.ID {
+			return ""
+		}
+	case RuleRevoked: // at any time: rules outlast runs
+		if r != nil && meta.Run == r.ID {
+			return ""
+		}
+	case Undone: // effects outlast runs
+		switch {
+		case r.open():
+			return "a run is open"
+		case r != nil && meta.Run == r.ID:
+			return ""
+		}
+	}
 	switch {
 	case starts && r.open():
 		return "run " + r.ID + " hasn't ended"
 	case starts && r != nil && meta.Run == r.ID:
 		return "there was a run " + r.ID + " before"
 	case starts:
-		return ""
-	case revokes && r != nil && meta.Run == r.ID: // at any time: rules outlast runs
 		return ""
 	case !r.open():
 		return "no run is open"
@@ -127,6 +145,10 @@ func (m *Machine) fold(f Fact) (problem string) {
 		r.run(f.Time)
 	case RuleRevoked:
 		problem = m.revoked(&f)
+	case Undone:
+		problem = m.undone(&f)
+	case Snapshot:
+		problem = m.loaded(&f)
 	case RunEnded:
 		problem = m.ended(r, &f)
 	}

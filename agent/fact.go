@@ -168,6 +168,20 @@ type RuleRevoked struct {
 	Tool string `json:"tool"`
 }
 
+// Undone says that effects of calls were taken back, after their run had ended: see [Agent.Undo].
+type Undone struct {
+	Meta
+	Calls []UndoneCall `json:"calls,omitempty"`
+	// Message tells the model, at the end of it.
+	Message provider.Message `json:"message,omitzero"`
+}
+
+// Snapshot is a session's state as it is at this point, so that what comes before isn't needed to go on: see [Agent.Prune].
+type Snapshot struct {
+	Meta
+	State *State `json:"state"`
+}
+
 // RunEnded ends a run, or pauses it.
 type RunEnded struct {
 	Meta
@@ -205,6 +219,7 @@ const (
 	CodeHost       = "host"    // paused or stopped by the host
 	CodeDrained    = "drained" // paused by Drain, to be gone on with
 	CodeJournal    = "journal"
+	CodeForked     = "forked" // the copy of a run that was under way where the session was forked
 )
 
 // A ToolResult is the result of a call: what the model is shown, and what the host may want to know.
@@ -238,4 +253,6 @@ func (ModeChanged) kind() string  { return "mode_changed" }
 func (PhaseChanged) kind() string { return "phase_changed" }
 func (Continued) kind() string    { return "continued" }
 func (RuleRevoked) kind() string  { return "rule_revoked" }
+func (Undone) kind() string       { return "undone" }
+func (Snapshot) kind() string     { return "snapshot" }
 func (RunEnded) kind() string     { return "run_ended" }

@@ -298,6 +298,13 @@ func (c *chaos) fact() Fact {
 	if rules := c.m.s.Rules; c.rng.IntN(60) == 0 || len(rules) > 0 && c.rng.IntN(3) == 0 {
 		return RuleRevoked{Meta: meta, Tool: any1(c, "a", "b")}
 	}
+	switch c.rng.IntN(40) {
+	case 0:
+		meta.Origin = &Origin{Session: "s-1", Run: r.ID}
+		return Undone{Meta: meta, Calls: any1(c, nil, []UndoneCall{{}}, []UndoneCall{{Call: call}}), Message: any1(c, provider.Message{}, message)}
+	case 1:
+		return Snapshot{Meta: meta, State: any1(c, nil, &State{}, &State{Run: &RunState{}})}
+	}
 	kind := c.rng.IntN(18)
 	if c.rng.IntN(4) > 0 { // mostly of a kind that may come now
 		switch {

@@ -65,6 +65,14 @@ func (s *sim) step() {
 	switch {
 	case len(s.m.s.Rules) > 0 && s.one(10):
 		s.apply(RuleRevoked{Meta: s.meta(""), Tool: s.m.s.Rules[0].Tool})
+	case r != nil && s.one(40):
+		state, err := s.m.s.clone()
+		if err != nil {
+			panic(err)
+		}
+		s.apply(Snapshot{Meta: s.meta(""), State: state})
+	case r != nil && !r.open() && s.one(10):
+		s.apply(Undone{Meta: s.meta(""), Calls: []UndoneCall{{Call: &provider.ToolCall{ID: s.text() + "c", Name: "a"}}}, Message: provider.User("undone")})
 	case !r.open():
 		s.start()
 	case r.Status == Paused:

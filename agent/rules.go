@@ -55,11 +55,7 @@ func (x *exec) revoke(taken []string, tool, by string) error {
 	if !slices.ContainsFunc(x.m.s.Rules, func(r Rule) bool { return r.Tool == tool }) {
 		return &NoRuleError{Session: x.s.name, Tool: tool}
 	}
-	r := x.m.s.Run
-	if x.origin == nil {
-		x.origin = &Origin{Session: x.s.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
-	}
-	f := RuleRevoked{Meta: x.stamp(0, ""), Tool: tool}
+	f := RuleRevoked{Meta: x.besides(), Tool: tool}
 	f.Meta.By = by
 	return x.recordLocked(taken, f)
 }

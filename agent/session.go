@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -127,11 +128,22 @@ func (x *exec) load() error {
 	x.lease = lease
 	x.renewal = renew(x, asked)
 	s.m = NewMachine(s.name)
-	return s.m.read(x.jctx, store, 0)
+	return s.m.read(x.jctx, store)
 }
 
-// read applies the records of a session from a journal.
-func (m *Machine) read(ctx context.Context, store journal.Store, after uint64) error {
+// read applies the records of a session from a journal: all of them, or those from a snapshot on if what comes before was
+// pruned.
+func (m *Machine) read(ctx context.Context, store journal.Store) error {
+	err := m.readAfter(ctx, store, m.s.Seq)
+	var pruned *journal.PrunedError
+	if errors.As(err, &pruned) && m.s.Run == nil {
+		m.s.Seq = pruned.UpTo
+		err = m.readAfter(ctx, store, pruned.UpTo)
+	}
+	return err
+}
+
+func (m *Machine) readAfter(ctx context.Context, store journal.Store, after uint64) error {
 	for rec, err := range store.Read(ctx, m.s.Session, after) {
 		if err != nil {
 			return fmt.Errorf("agent: session %q: reading its journal: %w", m.s.Session, err)
@@ -148,7 +160,8 @@ func (m *Machine) read(ctx context.Context, store journal.Store, after uint64) e
 }
 
 // Facts returns the facts of a session, in order: from the journal, or from memory. An unknown session has none, and
-// without a journal neither has one that wasn't named by its input.
+// without a journal neither has one that wasn't named by its input. Those of a session that was pruned begin with a
+// [Snapshot].
 func (a *Agent) Facts(ctx context.Context, session string) ([]Fact, error) {
 	ctx = orBackground(ctx)
 	if a.cfg.Journal == nil {
@@ -163,8 +176,17 @@ func (a *Agent) Facts(ctx context.Context, session string) ([]Fact, error) {
 		}
 		return append([]Fact(nil), s.facts...), nil
 	}
+	facts, err := a.factsAfter(ctx, session, 0)
+	var pruned *journal.PrunedError
+	if errors.As(err, &pruned) {
+		return a.factsAfter(ctx, session, pruned.UpTo)
+	}
+	return facts, err
+}
+
+func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([]Fact, error) {
 	var facts []Fact
-	for rec, err := range a.cfg.Journal.Read(ctx, session, 0) {
+	for rec, err := range a.cfg.Journal.Read(ctx, session, after) {
 		if err != nil {
 			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
 		}
@@ -203,7 +225,7 @@ func (a *Agent) look(ctx context.Context, session string, f func(*Machine)) erro
 		return nil
 	}
 	m := NewMachine(session)
-	if err := m.read(ctx, a.cfg.Journal, 0); err != nil {
+	if err := m.read(ctx, a.cfg.Journal); err != nil {
 		return err
 	}
 	f(m)
@@ -240,28 +262,47 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 
 // delete removes a session from the journal, after those of the agents that are tools which were called in it.
 func (a *Agent) delete(ctx context.Context, session string) error {
-	store := a.cfg.Journal
-	if len(a.children) > 0 || strings.HasPrefix(session, childPrefix) {
-		for rec, err := range store.Read(ctx, session, 0) {
+	err := a.eachChild(ctx, session, func(name string) error { return a.delete(ctx, name) })
+	if err != nil {
+		return err
+	}
+	return a.cfg.Journal.Delete(ctx, session, journal.All)
+}
+
+// eachChild calls f for the sessions of the agents that are tools which were called in a session.
+func (a *Agent) eachChild(ctx context.Context, session string, f func(name string) error) error {
+	if len(a.children) == 0 && !strings.HasPrefix(session, childPrefix) {
+		return nil
+	}
+	runs := make(map[string]bool)
+	look := func(after uint64) error {
+		for rec, err := range a.cfg.Journal.Read(ctx, session, after) {
 			if err != nil {
-				break // pruned, or unreadable: it goes all the same
+				return err
 			}
-			if rec.Kind != (RunStarted{}).kind() {
-				continue
+			if f, err := DecodeFact(session, rec); err == nil { // what can't be read has no children that can be found
+				runs[f.Envelope().Run] = true
 			}
-			f, err := DecodeFact(session, rec)
+		}
+		return nil
+	}
+	err := look(0)
+	var pruned *journal.PrunedError
+	if errors.As(err, &pruned) {
+		err = look(pruned.UpTo)
+	}
+	if err != nil {
+		return err
+	}
+	for _, run := range slices.Sorted(maps.Keys(runs)) {
+		for head, err := range a.cfg.Journal.Heads(ctx, journal.Filter{Prefix: childSession(run + ".")}) {
 			if err != nil {
-				continue
+				return err
 			}
-			for head, err := range store.Heads(ctx, journal.Filter{Prefix: childSession(f.Envelope().Run + ".")}) {
-				if err != nil {
-					return err
-				}
-				if err := a.delete(ctx, head.Session); err != nil {
-					return err
-				}
+			if err := f(head.Session); err != nil {
+				return err
 			}
 		}
 	}
-	return store.Delete(ctx, session, journal.All)
+	return nil
 }

@@ -1,0 +1,201 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// A ForkError says why a session can't be forked as asked.
+type ForkError struct {
+	From, To string
+	Problem  string
+}
+
+// Error says what would be right.
+func (e *ForkError) Error() string {
+	return fmt.Sprintf("agent: can't fork session %q into %q: %s", e.From, e.To, e.Problem)
+}
+
+// Fork copies a session up to the fact with number upTo, or whole if that is 0, into a new one, and returns the number of
+// the last fact that it has copied: the newest up to there after which no call of the model or of a tool was open. Pauses
+// and calls in doubt are therefore not carried over, and neither are standing approvals, which belong to one session. A run
+// that was under way there counts as stopped with [CodeForked] in the copy, whose conversation goes on with a prompt; the
+// original isn't touched, and may be running.
+func (a *Agent) Fork(ctx context.Context, from, to string, upTo uint64) (uint64, error) {
+	ctx = orBackground(ctx)
+	bad := func(format string, args ...any) (uint64, error) {
+		return 0, &ForkError{From: from, To: to, Problem: fmt.Sprintf(format, args...)}
+	}
+	in := Input{Session: to, Prompt: "x"}
+	if err := in.check(DefaultLimits()); err != nil || to == "" || to == from {
+		return bad("the copy needs a name of its own that would do for Input.Session")
+	}
+	facts, err := a.Facts(ctx, from)
+	if err != nil {
+		return 0, err
+	}
+	if len(facts) == 0 {
+		return 0, &NothingOpenError{Session: from}
+	}
+	keep, err := finished(to, facts, upTo)
+	if err != nil {
+		return 0, err
+	}
+	if keep == 0 {
+		return bad("nothing was finished by fact %d; the log begins with fact %d", upTo, firstSeq(facts))
+	}
+	return facts[keep-1].Envelope().Seq, a.copyTo(ctx, from, to, facts[:keep])
+}
+
+func firstSeq(facts []Fact) uint64 {
+	if len(facts) == 0 {
+		return 0
+	}
+	return facts[0].Envelope().Seq
+}
+
+// finished returns how many of the facts there are up to the last one, with a number up to upTo, after which nothing is open.
+func finished(session string, facts []Fact, upTo uint64) (keep int, err error) {
+	m := NewMachine(session)
+	if len(facts) > 0 {
+		m.s.Seq = firstSeq(facts) - 1
+	}
+	for i, f := range facts {
+		if upTo > 0 && f.Envelope().Seq > upTo {
+			break
+		}
+		own, err := under(f, session, f.Envelope().Seq)
+		if err == nil {
+			err = m.Apply(own)
+		}
+		if err != nil {
+			return 0, err
+		}
+		switch r := m.s.Run; {
+		case !r.open(), r.Stage == stageReady, r.Stage == stageSaid:
+			keep = i + 1
+		}
+	}
+	return keep, nil
+}
+
+// copyTo appends facts to a new session, with the end of what they leave open.
+func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
+	x := a.shell(ctx)
+	defer x.cancel(nil)
+	if err := x.enter(&Input{Session: to}); err != nil {
+		return err
+	}
+	defer x.leave()
+	if x.m.s.Seq > 0 || x.m.s.Run != nil {
+		return &ForkError{From: from, To: to, Problem: "there is a session by that name"}
+	}
+	x.lock()
+	defer x.mu.Unlock()
+	const batch = 256
+	for len(facts) > 0 {
+		some := make([]Fact, 0, batch)
+		for n := uint64(1); len(facts) > 0 && len(some) < batch; n++ {
+			f, err := under(facts[0], to, x.m.s.Seq+n)
+			if err != nil {
+				return err
+			}
+			some, facts = append(some, f), facts[1:]
+		}
+		if err := x.recordLocked(nil, some...); err != nil {
+			return err
+		}
+		x.queue = nil
+	}
+	for len(x.m.s.Rules) > 0 {
+		if err := x.recordLocked(nil, RuleRevoked{Meta: x.besides(), Tool: x.m.s.Rules[0].Tool}); err != nil {
+			return err
+		}
+	}
+	if !x.m.s.Run.open() {
+		return nil
+	}
+	return x.recordLocked(nil, RunEnded{Meta: x.besides(), Status: Stopped, Code: CodeForked, Reason: "forked from session " + from})
+}
+
+// under returns a fact as one of a session, with a number there.
+func under(f Fact, session string, seq uint64) (Fact, error) {
+	rec, err := EncodeFact(f)
+	if err != nil {
+		return nil, err
+	}
+	rec.Seq = seq
+	return DecodeFact(session, rec)
+}
+
+// exported is a line of an export.
+type exported struct {
+	Session string          `json:"session"`
+	Seq     uint64          `json:"seq"`
+	Time    time.Time       `json:"time"`
+	Kind    string          `json:"kind"`
+	V       int             `json:"v"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// Export writes the log of a session as JSON lines, a fact each: session, seq, time, kind, v (the version of its form) and
+// data. An unknown session is a *[NothingOpenError]. What w was given when an error comes stands.
+func (a *Agent) Export(ctx context.Context, session string, w io.Writer) error {
+	ctx = orBackground(ctx)
+	facts, err := a.Facts(ctx, session)
+	if err != nil {
+		return err
+	}
+	if len(facts) == 0 {
+		return &NothingOpenError{Session: session}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, f := range facts {
+		rec, err := EncodeFact(f)
+		if err != nil {
+			return err
+		}
+		line := exported{Session: session, Seq: rec.Seq, Time: rec.Time, Kind: rec.Kind, V: rec.V, Data: rec.Data}
+		if err := enc.Encode(line); err != nil {
+			return fmt.Errorf("agent: exporting session %q: %w", session, err)
+		}
+	}
+	return nil
+}
+
+// Import makes a session, by the name given, of what [Agent.Export] has written. Every fact has to follow from those
+// before it; nothing is run. A session by that name is a *[ForkError].
+func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
+	ctx = orBackground(ctx)
+	var facts []Fact
+	for dec := json.NewDecoder(r); ; {
+		var line exported
+		err := dec.Decode(&line)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("agent: importing session %q: line %d: %w", session, len(facts)+1, err)
+		}
+		f, err := DecodeFact(session, journal.Record{Seq: line.Seq, Time: line.Time, Kind: line.Kind, V: line.V, Data: line.Data})
+		if err != nil {
+			return err
+		}
+		facts = append(facts, f)
+	}
+	keep, err := finished(session, facts, 0)
+	if err != nil {
+		return err
+	}
+	if keep == 0 {
+		return &ForkError{From: "the import", To: session, Problem: "nothing is finished in it"}
+	}
+	return a.copyTo(ctx, "the import", session, facts[:keep])
+}

@@ -1,0 +1,215 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// loaded takes over the state of a snapshot, in a machine that has none: the facts before it were pruned.
+func (m *Machine) loaded(f *Snapshot) string {
+	switch {
+	case f.State == nil || f.State.Run == nil:
+		return "it holds no state"
+	case m.s.Run != nil: // the state is what the facts say
+		return ""
+	}
+	s, err := f.State.clone() // the fact is shared
+	if err != nil {
+		return err.Error()
+	}
+	s.Session, s.Seq = m.s.Session, m.s.Seq
+	m.s = *s
+	return ""
+}
+
+// clone returns a copy that shares nothing that changes.
+func (s *State) clone() (*State, error) {
+	data, err := marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	out := new(State)
+	return out, json.Unmarshal(data, out)
+}
+
+// Pruned says what [Agent.Prune] or [Agent.Retain] has removed.
+type Pruned struct {
+	Sessions int   // removed whole
+	Records  int   // in all
+	Bytes    int64 // of their data
+}
+
+// Prune removes the facts of a session up to now, and leaves a [Snapshot] of what they add up to: the conversation goes on
+// as if they were there, but can't be replayed, undone or forked before this point any more. Open pauses stay open; the sessions of agents that are tools
+// go, but for those whose calls are open. A session with a run under way is a *[BusyError].
+func (a *Agent) Prune(ctx context.Context, session string) (Pruned, error) {
+	ctx = orBackground(ctx)
+	if a.cfg.Journal == nil {
+		return Pruned{}, errNoJournal
+	}
+	if err := a.exists(ctx, session); err != nil {
+		return Pruned{}, err
+	}
+	x := a.shell(ctx)
+	defer x.cancel(nil)
+	if err := x.enter(&Input{Session: session}); err != nil {
+		return Pruned{}, err
+	}
+	defer x.leave()
+	if x.m.s.Run == nil {
+		return Pruned{}, nil
+	}
+	size, err := a.size(ctx, session)
+	if err != nil {
+		return Pruned{}, err
+	}
+	err = a.eachChild(ctx, session, func(name string) error {
+		if call := strings.TrimPrefix(name, childPrefix); x.m.s.Run.Stage == stageActing && x.m.s.Run.callByID(call) != nil {
+			return nil // it is still needed
+		}
+		child, err := a.tree(ctx, name)
+		size.Sessions, size.Records, size.Bytes = size.Sessions+child.Sessions, size.Records+child.Records, size.Bytes+child.Bytes
+		if err == nil {
+			err = a.delete(ctx, name)
+		}
+		return err
+	})
+	if err != nil {
+		return Pruned{}, err
+	}
+	if err := x.snapshot(); err != nil {
+		return Pruned{}, err
+	}
+	if err := a.cfg.Journal.Delete(ctx, session, x.m.s.Seq-1); err != nil {
+		return Pruned{}, fmt.Errorf("agent: session %q: pruning: %w", session, err)
+	}
+	return size, nil
+}
+
+// snapshot records the state.
+func (x *exec) snapshot() error {
+	x.lock()
+	defer x.mu.Unlock()
+	state, err := x.m.s.clone()
+	if err != nil {
+		return err
+	}
+	return x.recordLocked(nil, Snapshot{Meta: x.besides(), State: state})
+}
+
+// besides returns the envelope of a fact that isn't of a run under way.
+func (x *exec) besides() Meta {
+	if x.origin == nil {
+		r := x.m.s.Run
+		x.origin = &Origin{Session: x.s.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
+	}
+	return x.stamp(0, "")
+}
+
+var errNoJournal = &ConfigError{Field: "Journal", Problem: "it is nil, so that nothing is kept that could be looked at or removed"}
+
+// exists returns a *NothingOpenError if the journal has no such session.
+func (a *Agent) exists(ctx context.Context, session string) error {
+	_, err := a.cfg.Journal.Head(ctx, session)
+	if errors.Is(err, journal.ErrNoSession) {
+		return &NothingOpenError{Session: session}
+	}
+	if err != nil {
+		return fmt.Errorf("agent: session %q: reading its head: %w", session, err)
+	}
+	return nil
+}
+
+// size counts the records of a session.
+func (a *Agent) size(ctx context.Context, session string) (p Pruned, err error) {
+	count := func(after uint64) error {
+		for rec, err := range a.cfg.Journal.Read(ctx, session, after) {
+			if err != nil {
+				return err
+			}
+			p.Records++
+			p.Bytes += int64(len(rec.Data))
+		}
+		return nil
+	}
+	err = count(0)
+	var pruned *journal.PrunedError
+	if errors.As(err, &pruned) {
+		err = count(pruned.UpTo)
+	}
+	if err != nil {
+		return p, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
+	}
+	return p, nil
+}
+
+// A Retention says which sessions [Agent.Retain] keeps.
+type Retention struct {
+	// Idle is how long a session is kept after its last fact. It has to be above 0.
+	Idle time.Duration
+	// Prefix concerns only sessions whose names begin with it.
+	Prefix string
+	// Open removes also sessions that wait for a decision, or were left by a process that died. Without it they are kept.
+	Open bool
+	// DryRun removes nothing, and says what would be.
+	DryRun bool
+}
+
+// Retain removes the sessions of the journal that have been idle for long, with those of agents that are tools, and says
+// how much that was. Sessions that are being written to are kept.
+func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err error) {
+	ctx = orBackground(ctx)
+	switch {
+	case a.cfg.Journal == nil:
+		return total, errNoJournal
+	case r.Idle <= 0:
+		return total, &InputError{Field: "Retention.Idle", Problem: "it says nothing; give the time for which sessions are kept"}
+	}
+	for h, err := range a.cfg.Journal.Heads(ctx, journal.Filter{Prefix: r.Prefix}) {
+		if err != nil {
+			return total, fmt.Errorf("agent: listing sessions: %w", err)
+		}
+		open := h.Status == string(Running) || h.Status == string(Paused)
+		if time.Since(h.Updated) < r.Idle || open && !r.Open || strings.HasPrefix(h.Session, childPrefix) {
+			continue
+		}
+		p, err := a.tree(ctx, h.Session)
+		if err == nil && !r.DryRun {
+			err = a.Forget(ctx, h.Session)
+		}
+		var busy *BusyError
+		if errors.As(err, &busy) {
+			continue
+		}
+		if err != nil {
+			return total, err
+		}
+		total.Sessions += p.Sessions
+		total.Records += p.Records
+		total.Bytes += p.Bytes
+	}
+	return total, nil
+}
+
+// tree counts a session with those of the agents that are tools.
+func (a *Agent) tree(ctx context.Context, session string) (Pruned, error) {
+	p, err := a.size(ctx, session)
+	p.Sessions = 1
+	if err != nil {
+		return p, err
+	}
+	err = a.eachChild(ctx, session, func(name string) error {
+		c, err := a.tree(ctx, name)
+		p.Sessions += c.Sessions
+		p.Records += c.Records
+		p.Bytes += c.Bytes
+		return err
+	})
+	return p, err
+}

@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"context"
+	"slices"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A SeenStep is a model call as it was: what the model saw, what it said, and what came of its calls.
+type SeenStep struct {
+	Run   string
+	Step  int
+	Seq   uint64 // of the fact with which it began
+	Model string
+	Mode  string
+	// System is the system text if a hook changed it; else it was that of the agent, which the log doesn't hold.
+	System string
+	// Messages is the conversation that the model was shown.
+	Messages []provider.Message
+	Tools    []string // offered, in order
+	Choice   provider.Choice
+	Final    string // the limit after which it was the last call
+	// AnsweredBy is the hook that answered in the model's place.
+	AnsweredBy string
+	Again      bool // it is the same step once more, after a crash
+
+	// Reply is what the model said, or had said when Failed, with its Usage. Without both the call was lost.
+	Reply  *provider.Message
+	Stop   provider.StopReason
+	Failed string
+	Usage  provider.Usage
+	Calls  []SeenCall
+}
+
+// A SeenCall is a call of a reply, and what came of it.
+type SeenCall struct {
+	Call      *provider.ToolCall // with the input that ran
+	Started   int                // how often it was started
+	Pauses    []Pause
+	Decisions []Decision
+	Result    *ToolResult // nil: it has none yet
+}
+
+// Replay tells the story of a session step by step, from its log alone: it runs nothing, and asks no model and no hook. It
+// is for debugging. The messages are shared with each other, and mustn't be changed.
+func (a *Agent) Replay(ctx context.Context, session string) ([]SeenStep, error) {
+	facts, err := a.Facts(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	m := NewMachine(session)
+	if len(facts) > 0 {
+		m.s.Seq = firstSeq(facts) - 1
+	}
+	var steps []SeenStep
+	for _, f := range facts {
+		if f, ok := f.(StepStarted); ok {
+			step := SeenStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System, Messages: f.Messages,
+				Tools: slices.Clone(f.Tools), Choice: f.Choice, Final: f.Final, AnsweredBy: f.AnsweredBy, Again: m.s.Run != nil && m.s.Run.Stage == stageCalling}
+			steps = append(steps, step)
+		}
+		if err := m.Apply(f); err != nil {
+			return steps, err
+		}
+		if len(steps) > 0 {
+			steps[len(steps)-1].see(f, m)
+		}
+	}
+	return steps, nil
+}
+
+// see adds to a step what a fact says of it.
+func (s *SeenStep) see(f Fact, m *Machine) {
+	switch f := f.(type) {
+	case StepStarted:
+		if s.Messages == nil { // with the note that came with the call
+			s.Messages = m.s.Messages[:len(m.s.Messages):len(m.s.Messages)]
+		}
+	case Replied:
+		s.Reply, s.Stop, s.Usage = &f.Message, f.Stop, f.Usage
+		for _, c := range f.Message.Calls() {
+			s.Calls = append(s.Calls, SeenCall{Call: c})
+		}
+	case StepFailed:
+		s.Failed, s.Usage = f.Error, f.Usage
+		if len(f.Partial.Parts) > 0 {
+			s.Reply = &f.Partial
+		}
+	}
+	c := s.call(f.Envelope().Call)
+	if c == nil {
+		return
+	}
+	switch f := f.(type) {
+	case ToolStarted:
+		c.Call = f.Call
+		c.Started++
+	case Suspended:
+		c.Pauses = append(c.Pauses, f.Pause)
+	case Decided:
+		c.Decisions = append(c.Decisions, f.Decision)
+	case ToolFinished:
+		c.Result = f.Result
+	}
+}
+
+func (s *SeenStep) call(id string) *SeenCall {
+	for i := range s.Calls {
+		if s.Calls[i].Call.ID == id {
+			return &s.Calls[i]
+		}
+	}
+	return nil
+}

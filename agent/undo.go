@@ -1,0 +1,230 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A Rollback says what [Agent.Undo] takes back.
+type Rollback struct {
+	// Run is the run whose calls are undone; empty: the newest.
+	Run string
+	// Steps is how many of its last steps that made calls are undone; 0: all.
+	Steps int
+	By    string // who asks for it
+}
+
+// An UndoneCall is a call that was to be undone, and what came of that.
+type UndoneCall struct {
+	Call *provider.ToolCall `json:"call"`
+	Step int                `json:"step"`
+	// Why the call wasn't undone; empty: it was.
+	Why string `json:"why,omitempty"`
+}
+
+// An UndoReceipt says what came of a rollback. Each list is in the order in which the calls were dealt with, the newest first.
+type UndoReceipt struct {
+	Run        string
+	Undone     []UndoneCall
+	Impossible []UndoneCall // the tool can't undo it, or nobody knows whether there is anything to undo
+	Failed     *UndoneCall  // where it ended, because Undo returned an error
+	Left       []UndoneCall // not tried after that
+}
+
+// An UndoError says why nothing was undone.
+type UndoError struct {
+	Session string
+	Problem string
+}
+
+// Error says what would be right.
+func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s", e.Session, e.Problem) }
+
+// Undo takes back the effects of the calls of a run that has ended, the newest first, with the Undo function of each tool,
+// and tells the model, in whose conversation they stay. Calls of read-only tools, those that had no effect and those that
+// were undone before are passed over. One that can't be undone is noted, and the rest goes on; at the first Undo that
+// fails it ends. Each call that was undone is recorded at once; if the process dies in between, the next Undo may meet one
+// call whose effect it has taken back already, so an Undo function has to bear that.
+func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoReceipt, error) {
+	ctx = orBackground(ctx)
+	if a.cfg.Journal != nil {
+		if err := a.exists(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	facts, err := a.Facts(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	x := a.shell(ctx)
+	defer x.cancel(nil)
+	if err := x.enter(&Input{Session: session}); err != nil {
+		return nil, err
+	}
+	defer x.leave()
+	switch r := x.m.s.Run; {
+	case r == nil:
+		return nil, &NothingOpenError{Session: session}
+	case r.open():
+		return nil, &UndoError{Session: session, Problem: "a run is open; stop it, or decide on what it waits for, before its effects are undone"}
+	case what.Run == "":
+		what.Run = r.ID
+	}
+	calls := effects(facts, what)
+	rec := &UndoReceipt{Run: what.Run}
+	calls = slices.DeleteFunc(calls, func(f ToolFinished) bool {
+		d, ok := a.registry.Lookup(f.Call.Name)
+		return ok && d.Spec().ReadOnly
+	})
+	for i := range calls {
+		c := &calls[i]
+		done := UndoneCall{Call: c.Call, Step: c.Step}
+		if done.Why = x.cantUndo(c); done.Why != "" {
+			rec.Impossible = append(rec.Impossible, done)
+			continue
+		}
+		if err := x.undo(ctx, c); err != nil {
+			done.Why = x.a.redact(err.Error())
+			rec.Failed = &done
+			for _, c := range calls[i+1:] {
+				rec.Left = append(rec.Left, UndoneCall{Call: c.Call, Step: c.Step, Why: "not tried"})
+			}
+			break
+		}
+		rec.Undone = append(rec.Undone, done)
+		if err := x.noteUndone(Undone{Calls: []UndoneCall{done}}, what.By); err != nil {
+			return rec, err
+		}
+	}
+	if len(calls) == 0 {
+		return rec, nil
+	}
+	return rec, x.noteUndone(Undone{Message: provider.User(rec.tell())}, what.By)
+}
+
+// effects returns the calls of a run that may have had an effect, the newest first, without those that were undone.
+func effects(facts []Fact, what Rollback) []ToolFinished {
+	var out []ToolFinished
+	undone := make(map[string]bool)
+	for _, f := range facts {
+		switch f := f.(type) {
+		case ToolFinished:
+			if f.Run == what.Run && f.Result.Status.Ran() {
+				out = append(out, f)
+			}
+		case Undone:
+			for _, c := range f.Calls {
+				undone[c.Call.ID] = c.Why == ""
+			}
+		}
+	}
+	slices.Reverse(out)
+	if what.Steps > 0 {
+		steps := 0
+		for i := range out {
+			if i == 0 || out[i].Step != out[i-1].Step {
+				steps++
+			}
+			if steps > what.Steps {
+				out = out[:i]
+				break
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(f ToolFinished) bool { return undone[f.Call.ID] })
+}
+
+// cantUndo says why a call can't be undone.
+func (x *exec) cantUndo(f *ToolFinished) string {
+	d, ok := x.a.registry.Lookup(f.Call.Name)
+	switch {
+	case !ok:
+		return "there is no such tool any more"
+	case f.Result.Status != tools.OK && f.Result.Status != tools.Unverified:
+		return "it ended as " + string(f.Result.Status) + ", and nobody knows what it had done by then"
+	case !d.CanUndo():
+		return "the tool can't undo"
+	case f.Result.Cut > 0:
+		return "its result wasn't kept whole"
+	}
+	return ""
+}
+
+func (x *exec) undo(ctx context.Context, f *ToolFinished) error {
+	d, _ := x.a.registry.Lookup(f.Call.Name)
+	ctx, cancel := context.WithTimeout(ctx, d.Spec().Timeout)
+	defer cancel()
+	parts := f.Result.Parts
+	return d.Undo(ctx, f.Call.Input, json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)])))
+}
+
+func (x *exec) noteUndone(f Undone, by string) error {
+	x.lock()
+	defer x.mu.Unlock()
+	f.Meta = x.besides()
+	f.Meta.By = by
+	return x.recordLocked(nil, f)
+}
+
+// undone folds in what was undone. The conversation keeps the calls: the model is told.
+func (m *Machine) undone(f *Undone) string {
+	for _, c := range f.Calls {
+		if c.Call == nil || c.Call.ID == "" {
+			return "it names no call"
+		}
+	}
+	if len(f.Message.Parts) == 0 {
+		if len(f.Calls) == 0 {
+			return "it holds nothing"
+		}
+		return ""
+	}
+	if problem := saidBy(provider.RoleUser, &f.Message); problem != "" {
+		return problem
+	}
+	m.s.Messages = append(m.s.Messages, f.Message)
+	return ""
+}
+
+// tell says to the model what was undone.
+func (r *UndoReceipt) tell() string {
+	var b strings.Builder
+	b.WriteString("Note: effects of your calls were taken back after you had ended.")
+	list := func(title string, calls []UndoneCall) {
+		if len(calls) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "\n%s:", title)
+		for _, c := range calls {
+			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, c.Call.Input)
+			if c.Why != "" {
+				b.WriteString(" (" + c.Why + ")")
+			}
+		}
+	}
+	list("Undone", r.Undone)
+	list("Still in effect, because they can't be undone", r.Impossible)
+	if r.Failed != nil {
+		list("Failed to be undone", []UndoneCall{*r.Failed})
+	}
+	list("Still in effect, not tried", r.Left)
+	return b.String()
+}
+
+// Err returns an error if the rollback isn't complete, and nil otherwise.
+func (r *UndoReceipt) Err() error {
+	switch {
+	case r.Failed != nil:
+		return fmt.Errorf("agent: undoing %s failed: %s; %d calls before it weren't tried", r.Failed.Call.Name, r.Failed.Why, len(r.Left))
+	case len(r.Impossible) > 0:
+		return errors.New("agent: some calls can't be undone: " + r.Impossible[0].Call.Name + ": " + r.Impossible[0].Why)
+	}
+	return nil
+}
