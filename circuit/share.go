@@ -1,0 +1,196 @@
+package circuit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// sharing is what a Set knows of the other processes.
+type sharing struct {
+	busy atomic.Bool // guards origin and mark
+	wake atomic.Pointer[chan struct{}]
+
+	origin string
+	mark   uint64
+}
+
+// Sync tells the other processes, through the store, which breakers have opened or closed since the last Sync, and learns what
+// they have told:
+//
+//   - A breaker that is open there is open here until the same time, but never for longer than its own cooldown from now, so that neither
+//     a wrong clock nor an old record holds it open. Processes that share should have the same time to within a second.
+//   - One that has closed there, or was reset, may be probed here at once. It closes by its own probes: each process lets
+//     at most Config.ClosesAfter pass.
+//
+// Failures aren't added up: each process opens a breaker by what it saw itself. A set learns at its first Sync what is open
+// already, so call it before the first call, and keep [Set.Share] running. Of two concurrent calls the second is refused. On an error, or a
+// panic of the store, the set keeps what it has, and the next Sync does what this one didn't.
+func (s *Set) Sync(ctx context.Context, store Store) (err error) {
+	if s == nil || store == nil {
+		return fault.New(fault.Invalid, "circuit: Sync needs a set and a store, got nil")
+	}
+	if !s.sharing.busy.CompareAndSwap(false, true) {
+		return errors.New("circuit: another Sync of this set is on its way: share it from one place")
+	}
+	defer s.sharing.busy.Store(false)
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("circuit: the store panicked: %v", p)
+		}
+	}()
+	if s.sharing.origin == "" {
+		s.sharing.origin = rand.Text()
+	}
+	if news := s.news(); len(news) > 0 {
+		if err := store.Publish(ctx, news); err != nil {
+			return fmt.Errorf("circuit: publish %d records: %w", len(news), err)
+		}
+		s.published(news)
+	}
+	records, mark, err := store.Changes(ctx, s.sharing.mark)
+	if err != nil {
+		return fmt.Errorf("circuit: read what has changed: %w", err)
+	}
+	for _, r := range records {
+		old := s.sharing.mark == 0 && r.Until.IsZero() // a closing from before the first Sync is no news
+		if r.Origin != s.sharing.origin && !old {
+			s.learn(r)
+		}
+	}
+	s.sharing.mark = mark
+	return nil
+}
+
+// Share calls [Set.Sync] at once, whenever a breaker opens or closes here, and otherwise each interval (1 s if it is 0 or
+// less, which is about how late one process knows what another does), until ctx ends; then it returns the cause. Each call
+// may take 10 s; failed, which may be nil, is told of its error. Share runs in the caller's goroutine:
+//
+//	go func() { _ = breakers.Share(ctx, store, time.Second, nil) }()
+func (s *Set) Share(ctx context.Context, store Store, interval time.Duration, failed func(error)) error {
+	if s == nil || store == nil {
+		return fault.New(fault.Invalid, "circuit: Share needs a set and a store, got nil")
+	}
+	if interval <= 0 {
+		interval = time.Second
+	}
+	wake := make(chan struct{}, 1)
+	if !s.sharing.wake.CompareAndSwap(nil, &wake) {
+		return errors.New("circuit: this set is being shared already")
+	}
+	defer s.sharing.wake.Store(nil)
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if err := s.syncFor(ctx, store); err != nil && ctx.Err() == nil {
+			if failed != nil {
+				failed(err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		case <-wake:
+		}
+	}
+	return context.Cause(ctx)
+}
+
+func (s *Set) syncFor(ctx context.Context, store Store) error {
+	const most = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return s.Sync(ctx, store)
+}
+
+// changed wakes Share. It is called under a breaker's lock, so it mustn't wait.
+func (s *Set) changed() {
+	if wake := s.sharing.wake.Load(); wake != nil {
+		select {
+		case *wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// news returns what others don't know yet. It compares states, not events: what happened in between is of no interest, and what a
+// failed Sync didn't tell is still there.
+func (s *Set) news() []Record {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var news []Record
+	for _, b := range s.all {
+		b.mu.Lock()
+		if until := b.shared(); !until.Equal(b.member.told) {
+			news = append(news, Record{Key: b.name, Origin: s.sharing.origin, Until: until})
+		}
+		b.mu.Unlock()
+	}
+	return news
+}
+
+// shared returns until when b is open, for others. While half-open it is as they know it: what they know is over, too.
+func (b *Breaker) shared() time.Time {
+	switch b.state {
+	case Closed:
+		return time.Time{}
+	case Open:
+		return b.until.Round(0)
+	}
+	return b.member.told
+}
+
+func (s *Set) published(news []Record) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, r := range news {
+		if b := s.byKey[r.Key]; b != nil {
+			b.mu.Lock()
+			b.member.told = r.Until
+			b.mu.Unlock()
+		}
+	}
+}
+
+// learn takes what another process told.
+func (s *Set) learn(r Record) {
+	now := time.Now()
+	s.mu.Lock()
+	b := s.byKey[r.Key]
+	if b == nil && r.Until.After(now) && len(s.all) < mostBreakers { // a full set makes no room for what nobody asked for here
+		b = s.get(r.Key, now)
+	}
+	s.mu.Unlock()
+	if b == nil {
+		return
+	}
+	b, now = b.lock()
+	defer b.unlock()
+	untold := !b.shared().Equal(b.member.told)
+	b.hear(now, r.Until)
+	if !untold {
+		b.member.told = b.shared()
+	}
+}
+
+// hear takes to what another process knows: that the resource is not to be called before then, or works again.
+func (b *Breaker) hear(now, until time.Time) {
+	wait := min(until.Sub(now), b.cfg.Cooldown) // by both wall clocks; from here on by our monotonic one
+	switch {
+	case until.IsZero() && b.state == Open:
+		b.until = now
+		b.advance(now)
+	case wait <= 0:
+	case b.state != Open:
+		b.openAt(now, Elsewhere, now.Add(wait), errElsewhere)
+	case b.until.Before(now.Add(wait)):
+		b.until = now.Add(wait)
+	}
+}
+
+var errElsewhere = fault.New(fault.Degraded, "circuit: another process found it failing")
