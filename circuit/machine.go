@@ -37,7 +37,8 @@ func (b *Breaker) advance(now time.Time) {
 func (b *Breaker) refusal(now time.Time) error {
 	switch {
 	case b.state == Open:
-		return &OpenError{Name: b.name, RetryAfter: b.until.Sub(now), Until: b.until, Cause: b.cause}
+		wait := (b.until.Sub(now) + time.Millisecond - 1).Truncate(time.Millisecond)
+		return &OpenError{Name: b.name, RetryAfter: wait, Until: b.until, Cause: b.cause}
 	case b.state == HalfOpen && len(b.probes) >= b.cfg.ClosesAfter:
 		return &OpenError{Name: b.name, Cause: b.cause}
 	}

@@ -12,8 +12,9 @@ import (
 type OpenError struct {
 	Name string // the breaker's
 
-	// RetryAfter is how long the breaker stays open from when it refused, and Until the time when that ends. Both are zero
-	// while it is half-open: it closes or opens when its probes end. fault.RetryAfter finds RetryAfter unless it is zero.
+	// RetryAfter is how long the breaker stays open from when it refused, rounded up to the millisecond, and Until the time
+	// when that ends. Both are zero while it is half-open: it closes or opens when its probes end. fault.RetryAfter finds
+	// RetryAfter unless it is zero.
 	RetryAfter time.Duration
 	Until      time.Time
 
@@ -27,7 +28,7 @@ func (e *OpenError) Error() string {
 	if e.RetryAfter <= 0 {
 		return fmt.Sprintf("circuit: %q is half-open and waits for its probes", e.Name)
 	}
-	return fmt.Sprintf("circuit: %q is open, next try in %v", e.Name, e.RetryAfter.Round(time.Millisecond))
+	return fmt.Sprintf("circuit: %q is open, next try in %v", e.Name, e.RetryAfter)
 }
 
 // Fault returns [fault.Degraded].
