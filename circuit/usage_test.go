@@ -45,13 +45,13 @@ func TestAProgramThatCallsAServiceStopsWhenItIsDown(t *testing.T) {
 	defer breakers.Get("network:cms").Reset() // for -count
 	defer http.DefaultClient.CloseIdleConnections()
 	var asked atomic.Int64
-	down := false
+	var down atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		switch {
 		case r.URL.Path == "/none":
 			w.WriteHeader(http.StatusNotFound)
-		case down:
+		case down.Load():
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	}))
@@ -65,11 +65,11 @@ func TestAProgramThatCallsAServiceStopsWhenItIsDown(t *testing.T) {
 	cancel()
 	for range 5 {
 		_, err = get(t.Context(), server.URL+"/none")
-		require.Equal(t, fault.NotFound, fault.Of(err))
+		require.Equal(t, fault.Permanent, fault.Of(err))
 		_, err = get(gone, server.URL)
 		require.ErrorIs(t, err, context.Canceled)
 	}
-	down = true
+	down.Store(true)
 	for range 3 {
 		_, err = get(t.Context(), server.URL)
 		require.Equal(t, fault.Degraded, fault.Of(err))
