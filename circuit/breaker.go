@@ -131,8 +131,8 @@ func (p Permit) Done(err error) {
 			p.cancel()
 			return
 		}
-	} else if b.word.Load() == p.generation<<shift|clean {
-		return
+	} else if b.word.Load()&clean != 0 {
+		return // whether p is of this generation or not
 	}
 	b.settle(p, failed, err)
 }
@@ -144,7 +144,7 @@ func (p Permit) cancel() {
 	}
 	b, _ := p.breaker.lock()
 	defer b.unlock()
-	if b == p.breaker && b.generation == p.generation {
+	if b == p.breaker {
 		b.endProbe(p.probe)
 	}
 }
@@ -162,7 +162,7 @@ func (b *Breaker) settle(p Permit, failed bool, cause error) {
 	}
 	now := time.Now()
 	b.advance(now)
-	if b.generation == p.generation && b.endProbe(p.probe) {
+	if b.endProbe(p.probe) {
 		b.countProbe(now, failed, cause)
 	}
 }

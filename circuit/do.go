@@ -21,17 +21,9 @@ func Do[T any](ctx context.Context, b *Breaker, fn func(context.Context) (T, err
 	if err != nil {
 		return none, err
 	}
-	returned := false
-	defer func() {
-		if !returned {
-			permit.cancel()
-		}
-	}()
+	defer permit.cancel() // for a call that doesn't return; does nothing after Done
 	result, err := fn(ctx)
-	returned = true
-	if err != nil && ctx != nil && errors.Is(ctx.Err(), context.Canceled) {
-		permit.cancel()
-	} else {
+	if err == nil || ctx == nil || !errors.Is(ctx.Err(), context.Canceled) {
 		permit.Done(err)
 	}
 	return result, err

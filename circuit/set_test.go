@@ -85,6 +85,19 @@ func TestASetDropsWhatIsClosedAndIdle(t *testing.T) {
 	})
 }
 
+func TestGetIsAUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := circuit.NewSet(circuit.Network())
+		b := s.Get("asked for")
+		for range 15 {
+			<-time.After(70 * time.Second)
+			s.Snapshot() // looks
+			<-time.After(30 * time.Second)
+			require.Same(t, b, s.Get("asked for")) // doesn't
+		}
+	})
+}
+
 func TestASetThatSleptDropsNothingThatWasUsedSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := circuit.NewSet(circuit.Network())
@@ -99,7 +112,10 @@ func TestASetThatSleptDropsNothingThatWasUsedSince(t *testing.T) {
 
 func TestABreakerThatWasDroppedHandsItsCallsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := circuit.NewSet(circuit.Config{Consecutive: 2, Cooldown: time.Second, ClosesAfter: 1})
+		changes := 0
+		s := circuit.NewSet(circuit.Config{
+			Consecutive: 2, Cooldown: time.Second, ClosesAfter: 1, OnChange: func(circuit.Change) { changes++ },
+		})
 		old := s.Get("k")
 		late := allow(t, old)
 		<-time.After(time.Minute)
@@ -111,9 +127,11 @@ func TestABreakerThatWasDroppedHandsItsCallsOn(t *testing.T) {
 		now := s.Get("k")
 		require.NotSame(t, old, now)
 		require.Equal(t, 1, now.Snapshot().InARow)
-		late.Done(errDown)
 		late.Done(nil)
+		late.Done(errDown)
+		late.Done(errDown)
 		require.Equal(t, now.Snapshot(), old.Snapshot(), "what was on its way is nobody's")
+		require.Zero(t, changes)
 		results(t, now, "f")
 		refused(t, old)
 		require.Equal(t, circuit.Open, old.State())
@@ -146,6 +164,21 @@ func TestASetIsBounded(t *testing.T) {
 			}
 		}
 		require.Equal(t, 100, open, "a closed one makes room before an open one")
+
+		mixed := circuit.NewSet(circuit.Config{Consecutive: 1, Cooldown: time.Hour})
+		for i := range most {
+			results(t, mixed.Get(fmt.Sprint(i)), ".f"[i%2:i%2+1])
+		}
+		for i := range 20 {
+			mixed.Get(fmt.Sprint("more ", i))
+		}
+		open = 0
+		for _, shot := range mixed.Snapshot() {
+			if shot.State == circuit.Open {
+				open++
+			}
+		}
+		require.Equal(t, most/2, open, "a closed one that is used before an open one, too")
 
 		full := circuit.NewSet(circuit.Config{Consecutive: 1, Cooldown: time.Hour})
 		for i := range most + 100 {

@@ -47,23 +47,24 @@ func (s *Set) Sync(ctx context.Context, store Store) (err error) {
 	if s.sharing.origin == "" {
 		s.sharing.origin = rand.Text()
 	}
-	if news := s.news(); len(news) > 0 {
-		if err := store.Publish(ctx, news); err != nil {
-			return fmt.Errorf("circuit: publish %d records: %w", len(news), err)
-		}
-		s.published(news)
-	}
 	records, mark, err := store.Changes(ctx, s.sharing.mark)
 	if err != nil {
 		return fmt.Errorf("circuit: read what has changed: %w", err)
 	}
 	for _, r := range records {
-		old := s.sharing.mark == 0 && r.Until.IsZero() // a closing from before the first Sync is no news
-		if r.Origin != s.sharing.origin && !old {
+		if r.Origin != s.sharing.origin {
 			s.learn(r)
 		}
 	}
 	s.sharing.mark = mark
+	news := s.news() // after the others', so that of two times the later is told
+	if len(news) == 0 {
+		return nil
+	}
+	if err := store.Publish(ctx, news); err != nil {
+		return fmt.Errorf("circuit: publish %d records: %w", len(news), err)
+	}
+	s.published(news)
 	return nil
 }
 
@@ -172,8 +173,11 @@ func (s *Set) learn(r Record) {
 	b, now = b.lock()
 	defer b.unlock()
 	untold := !b.shared().Equal(b.member.told)
+	if untold && r.Until.IsZero() {
+		return // what was seen here since is newer than that closing
+	}
 	b.hear(now, r.Until)
-	if !untold {
+	if !untold || b.shared().Equal(r.Until) {
 		b.member.told = b.shared()
 	}
 }

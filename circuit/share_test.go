@@ -96,17 +96,58 @@ func TestAResetElsewhereLetsProbesPassAtOnce(t *testing.T) {
 		late := circuit.NewSet(shared)
 		results(t, late.Get("k"), "ff")
 		_ = store.Publish(t.Context(), []circuit.Record{{Key: "k", Origin: "before"}})
-		_, mark, _ := store.Changes(t.Context(), 0)
-		require.NotZero(t, mark)
-		require.NoError(t, late.Sync(t.Context(), silent{store}))
-		require.Equal(t, circuit.Open, late.Get("k").State(), "a closing from before it came is no news")
+		require.NoError(t, late.Sync(t.Context(), store))
+		require.Equal(t, circuit.Open, late.Get("k").State(), "what it has just seen itself is newer")
 	})
 }
 
-// silent keeps what it is told to itself.
-type silent struct{ circuit.Store }
+// A hooked store does something when it has kept what it was handed.
+type hooked struct {
+	circuit.Store
+	kept func()
+}
 
-func (silent) Publish(context.Context, []circuit.Record) error { return nil }
+func (h hooked) Publish(ctx context.Context, records []circuit.Record) error {
+	err := h.Store.Publish(ctx, records)
+	h.kept()
+	return err
+}
+
+func TestWhatHappensDuringASyncIsToldByTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(table)
+		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
+		results(t, a.Get("k"), "ff")
+		exchange(t, store, a, b)
+		a.Get("k").Reset()
+		require.NoError(t, a.Sync(t.Context(), hooked{store, func() { results(t, a.Get("k"), "ff") }}))
+		exchange(t, store, a)
+		require.Equal(t, circuit.Open, a.Get("k").State(), "a set doesn't listen to itself")
+		exchange(t, store, b)
+		require.Equal(t, 10*time.Second, refused(t, b.Get("k")).RetryAfter)
+	})
+}
+
+func TestAClosingElsewhereIsNoNewsToWhoHasJustOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(table)
+		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
+		results(t, a.Get("k"), "ff")
+		exchange(t, store, a, b)
+		b.Get("k").Reset()
+		require.NoError(t, b.Sync(t.Context(), store))
+		<-time.After(10 * time.Second)
+		results(t, a.Get("k"), "f")
+		exchange(t, store, a, b)
+		refused(t, a.Get("k"))
+		refused(t, b.Get("k"))
+
+		over := circuit.Record{Key: "k", Origin: "x", Until: time.Now().Add(-time.Second)}
+		require.NoError(t, store.Publish(t.Context(), []circuit.Record{over}))
+		exchange(t, store, a)
+		refused(t, a.Get("k"))
+	})
+}
 
 func TestTheLaterTimeHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -115,9 +156,20 @@ func TestTheLaterTimeHolds(t *testing.T) {
 		results(t, a.Get("k"), "ff")
 		<-time.After(3 * time.Second)
 		results(t, b.Get("k"), "ff")
-		exchange(t, store, a, b)
-		require.Equal(t, 10*time.Second, refused(t, a.Get("k")).RetryAfter)
-		require.Equal(t, 10*time.Second, refused(t, b.Get("k")).RetryAfter)
+		results(t, a.Get("l"), "ff")
+		results(t, b.Get("m"), "ff")
+		exchange(t, store, b, a)
+		for _, s := range []*circuit.Set{a, b} {
+			for _, key := range []string{"k", "l", "m"} {
+				require.Equal(t, 10*time.Second, refused(t, s.Get(key)).RetryAfter, key)
+			}
+		}
+		require.EqualValues(t, 3, store.last, "two who say the same don't repeat it")
+
+		<-time.After(time.Second)
+		require.NoError(t, store.Publish(t.Context(), []circuit.Record{{Key: "k", Origin: "x", Until: time.Now().Add(time.Second)}}))
+		exchange(t, store, a)
+		require.Equal(t, 9*time.Second, refused(t, a.Get("k")).RetryAfter, "nor is it shortened")
 	})
 }
 
@@ -155,6 +207,11 @@ func TestNobodyAnswersAnEcho(t *testing.T) {
 		}
 		require.EqualValues(t, 1, store.last)
 		<-time.After(10 * time.Second)
+		for _, s := range []*circuit.Set{a, b} {
+			require.Equal(t, circuit.HalfOpen, s.Get("k").State())
+		}
+		exchange(t, store, a, b)
+		require.EqualValues(t, 1, store.last, "half-open is no news: that the time is over everybody knows")
 		results(t, a.Get("k"), ".")
 		results(t, b.Get("k"), ".")
 		for range 5 {
@@ -293,6 +350,7 @@ func TestShareKeepsProcessesTogetherUntilItsContextEnds(t *testing.T) {
 		a.Get("k").Reset()
 		synctest.Wait()
 		require.Equal(t, before, store.reached.Load())
+		require.Same(t, enough, a.Share(ctx, store, 0, nil), "it may be shared again")
 	})
 }
 

@@ -37,7 +37,7 @@ func (w *window) add(failed bool) {
 
 func (w *window) full() bool { return w.filled == w.size }
 
+// clear forgets all results. Where the next goes doesn't matter, and what is there isn't looked at until it is written.
 func (w *window) clear() {
-	clear(w.bits)
-	w.next, w.filled, w.failures = 0, 0, 0
+	w.filled, w.failures = 0, 0
 }
