@@ -179,6 +179,7 @@ func (s *Set) victim(now time.Time) *Breaker {
 			break
 		}
 	}
+	s.hand = best.member.at // so that each has its turn, even if all are alike
 	return best
 }
 

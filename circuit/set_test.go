@@ -167,7 +167,7 @@ func TestASetIsBounded(t *testing.T) {
 
 		mixed := circuit.NewSet(circuit.Config{Consecutive: 1, Cooldown: time.Hour})
 		for i := range most {
-			results(t, mixed.Get(fmt.Sprint(i)), ".f"[i%2:i%2+1])
+			results(t, mixed.Get(fmt.Sprint(i)), "f."[i%2:i%2+1])
 		}
 		for i := range 20 {
 			mixed.Get(fmt.Sprint("more ", i))
@@ -200,6 +200,27 @@ func TestWhatIsUsedStaysWhenASetIsFull(t *testing.T) {
 			s.Get(fmt.Sprint("more ", i))
 		}
 		require.Same(t, used, s.Get("used"))
+	})
+}
+
+func TestAProbeOfADroppedBreakerIsNotThatOfItsSuccessor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := circuit.NewSet(circuit.Config{Consecutive: 1, Cooldown: time.Second, ClosesAfter: 1})
+		old := s.Get("k")
+		results(t, old, "f")
+		<-time.After(time.Second)
+		early := allow(t, old)
+		for i := range 2 * most { // all in trouble, so that one of them must go
+			results(t, s.Get(fmt.Sprint(i)), "f")
+		}
+		require.NotSame(t, old, s.Get("k"))
+		results(t, old, "f")
+		<-time.After(time.Second)
+		allow(t, old)
+		early.Done(harmless[0])
+		early.Done(nil)
+		refused(t, s.Get("k"))
+		require.Equal(t, 1, s.Get("k").Snapshot().Probes)
 	})
 }
 

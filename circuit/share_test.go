@@ -122,9 +122,21 @@ func TestWhatHappensDuringASyncIsToldByTheNext(t *testing.T) {
 		a.Get("k").Reset()
 		require.NoError(t, a.Sync(t.Context(), hooked{store, func() { results(t, a.Get("k"), "ff") }}))
 		exchange(t, store, a)
-		require.Equal(t, circuit.Open, a.Get("k").State(), "a set doesn't listen to itself")
+		require.Equal(t, circuit.Open, a.Get("k").State(), "what it closed before is no news to it")
 		exchange(t, store, b)
 		require.Equal(t, 10*time.Second, refused(t, b.Get("k")).RetryAfter)
+	})
+}
+
+func TestASetDoesNotListenToItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(table)
+		a := circuit.NewSet(shared)
+		results(t, a.Get("k"), "ff")
+		require.NoError(t, a.Sync(t.Context(), store))
+		a.Get("k").Reset()
+		require.NoError(t, a.Sync(t.Context(), store))
+		require.Equal(t, circuit.Closed, a.Get("k").State())
 	})
 }
 
@@ -154,17 +166,19 @@ func TestTheLaterTimeHolds(t *testing.T) {
 		store := new(table)
 		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
 		results(t, a.Get("k"), "ff")
+		results(t, b.Get("n"), "ff")
 		<-time.After(3 * time.Second)
+		results(t, a.Get("n"), "ff")
 		results(t, b.Get("k"), "ff")
 		results(t, a.Get("l"), "ff")
 		results(t, b.Get("m"), "ff")
 		exchange(t, store, b, a)
 		for _, s := range []*circuit.Set{a, b} {
-			for _, key := range []string{"k", "l", "m"} {
+			for _, key := range []string{"k", "l", "m", "n"} {
 				require.Equal(t, 10*time.Second, refused(t, s.Get(key)).RetryAfter, key)
 			}
 		}
-		require.EqualValues(t, 3, store.last, "two who say the same don't repeat it")
+		require.EqualValues(t, 5, store.last, "one each for k, l and m, two for n: who learns what it knows doesn't repeat it")
 
 		<-time.After(time.Second)
 		require.NoError(t, store.Publish(t.Context(), []circuit.Record{{Key: "k", Origin: "x", Until: time.Now().Add(time.Second)}}))
