@@ -34,7 +34,7 @@ type Breaker struct {
 	probes     []probe
 	probeID    uint64 // of the newest probe
 	passed     int    // probes that have succeeded
-	changes    changes
+	changes    untold
 	member     member // what the set knows of it
 }
 

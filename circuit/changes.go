@@ -1,8 +1,8 @@
 package circuit
 
-// changes are those that OnChange hasn't been told yet. Whoever finds some when unlocking, and nobody telling, tells them all, so
-// that they come in order and one at a time while no lock is held.
-type changes struct {
+// untold are the changes that OnChange hasn't been told yet. Whoever finds some when unlocking, and nobody telling, tells
+// them all, so that they come in order and one at a time while no lock is held.
+type untold struct {
 	waiting []Change
 	telling bool
 }
@@ -10,7 +10,7 @@ type changes struct {
 // mostWaiting bounds what waits while OnChange is busy.
 const mostWaiting = 1_000
 
-func (c *changes) add(change Change) {
+func (c *untold) add(change Change) {
 	if len(c.waiting) >= mostWaiting {
 		c.waiting = append(c.waiting[:0], c.waiting[1:]...)
 	}
@@ -18,7 +18,7 @@ func (c *changes) add(change Change) {
 }
 
 // begin reports whether the caller must tell.
-func (c *changes) begin() bool {
+func (c *untold) begin() bool {
 	if c.telling || len(c.waiting) == 0 {
 		return false
 	}
@@ -27,7 +27,7 @@ func (c *changes) begin() bool {
 }
 
 // next takes the oldest, or ends the telling.
-func (c *changes) next() (Change, bool) {
+func (c *untold) next() (Change, bool) {
 	if len(c.waiting) == 0 {
 		c.waiting, c.telling = nil, false
 		return Change{}, false

@@ -3,6 +3,7 @@ package circuit_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/pawlkit/pawl/circuit"
@@ -96,4 +97,33 @@ func BenchmarkSetGet(b *testing.B) {
 			set.Get("network:cms")
 		}
 	})
+}
+
+func BenchmarkSetGetNewInAFullSet(b *testing.B) {
+	set := circuit.NewSet(circuit.Network())
+	for i := range most {
+		set.Get(strconv.Itoa(-i))
+	}
+	keys := make([]string, 3*most)
+	for i := range keys {
+		keys[i] = strconv.Itoa(i)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		set.Get(keys[i%len(keys)])
+	}
+}
+
+// BenchmarkSync is that of a full set in which nothing has happened.
+func BenchmarkSync(b *testing.B) {
+	set, store := circuit.NewSet(circuit.Network()), new(table)
+	for i := range most {
+		set.Get(strconv.Itoa(i))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := set.Sync(b.Context(), store); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -20,34 +20,29 @@ type sharing struct {
 	mark   uint64
 }
 
-// Sync tells the other processes, through the store, which breakers have opened or closed since the last Sync, and learns what
-// they have told:
+// Sync learns from the store what other processes have told since the last Sync, then tells them which breakers have opened or
+// closed here:
 //
 //   - A breaker that is open there is open here until the same time, but never for longer than its own cooldown from now, so that neither
 //     a wrong clock nor an old record holds it open. Processes that share should have the same time to within a second.
-//   - One that has closed there, or was reset, may be probed here at once. It closes by its own probes: each process lets
-//     at most Config.ClosesAfter pass.
+//   - One that has closed there, or was reset, may be probed here at once, unless it has opened here since the last Sync. It closes by
+//     its own probes: each process lets at most Config.ClosesAfter pass.
 //
 // Failures aren't added up: each process opens a breaker by what it saw itself. A set learns at its first Sync what is open
 // already, so call it before the first call, and keep [Set.Share] running. Of two concurrent calls the second is refused. On an error, or a
 // panic of the store, the set keeps what it has, and the next Sync does what this one didn't.
-func (s *Set) Sync(ctx context.Context, store Store) (err error) {
-	if s == nil || store == nil {
-		return fault.New(fault.Invalid, "circuit: Sync needs a set and a store, got nil")
+func (s *Set) Sync(ctx context.Context, store Store) error {
+	if s == nil || store == nil || ctx == nil {
+		return fault.New(fault.Invalid, "circuit: Sync needs a set, a context and a store, got nil")
 	}
 	if !s.sharing.busy.CompareAndSwap(false, true) {
 		return errors.New("circuit: another Sync of this set is on its way: share it from one place")
 	}
 	defer s.sharing.busy.Store(false)
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("circuit: the store panicked: %v", p)
-		}
-	}()
 	if s.sharing.origin == "" {
 		s.sharing.origin = rand.Text()
 	}
-	records, mark, err := store.Changes(ctx, s.sharing.mark)
+	records, mark, err := changes(ctx, store, s.sharing.mark)
 	if err != nil {
 		return fmt.Errorf("circuit: read what has changed: %w", err)
 	}
@@ -61,11 +56,28 @@ func (s *Set) Sync(ctx context.Context, store Store) (err error) {
 	if len(news) == 0 {
 		return nil
 	}
-	if err := store.Publish(ctx, news); err != nil {
+	if err := publish(ctx, store, news); err != nil {
 		return fmt.Errorf("circuit: publish %d records: %w", len(news), err)
 	}
 	s.published(news)
 	return nil
+}
+
+func changes(ctx context.Context, store Store, after uint64) (_ []Record, _ uint64, err error) {
+	defer contain(&err)
+	return store.Changes(ctx, after)
+}
+
+func publish(ctx context.Context, store Store, news []Record) (err error) {
+	defer contain(&err)
+	return store.Publish(ctx, news)
+}
+
+// contain makes an error of a store's panic.
+func contain(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the store panicked: %v", p)
+	}
 }
 
 // Share calls [Set.Sync] at once, whenever a breaker opens or closes here, and otherwise each interval (1 s if it is 0 or
@@ -74,8 +86,8 @@ func (s *Set) Sync(ctx context.Context, store Store) (err error) {
 //
 //	go func() { _ = breakers.Share(ctx, store, time.Second, nil) }()
 func (s *Set) Share(ctx context.Context, store Store, interval time.Duration, failed func(error)) error {
-	if s == nil || store == nil {
-		return fault.New(fault.Invalid, "circuit: Share needs a set and a store, got nil")
+	if s == nil || store == nil || ctx == nil {
+		return fault.New(fault.Invalid, "circuit: Share needs a set, a context and a store, got nil")
 	}
 	if interval <= 0 {
 		interval = time.Second

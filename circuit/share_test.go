@@ -370,9 +370,10 @@ func TestShareKeepsProcessesTogetherUntilItsContextEnds(t *testing.T) {
 
 func TestShareAndSyncWantBoth(t *testing.T) {
 	var none *circuit.Set
+	var nobody context.Context
 	for _, err := range []error{
-		none.Sync(t.Context(), new(table)), circuit.NewSet(shared).Sync(t.Context(), nil),
-		none.Share(t.Context(), new(table), 0, nil), circuit.NewSet(shared).Share(t.Context(), nil, 0, nil),
+		none.Sync(t.Context(), new(table)), circuit.NewSet(shared).Sync(nobody, new(table)), circuit.NewSet(shared).Sync(t.Context(), nil),
+		none.Share(t.Context(), new(table), 0, nil), circuit.NewSet(shared).Share(nobody, new(table), 0, nil), circuit.NewSet(shared).Share(t.Context(), nil, 0, nil),
 	} {
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
