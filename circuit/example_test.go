@@ -20,7 +20,7 @@ func Example() {
 		_, err := circuit.Do(context.Background(), breakers.Get("network:cms"), page)
 		var open *circuit.OpenError
 		if errors.As(err, &open) {
-			fmt.Printf("%s is down, next try in %v\n", open.Name, open.RetryAfter.Round(time.Second))
+			fmt.Printf("%s is down, next try in %v\n", open.Name, open.RetryAfter.Round(10*time.Second))
 			continue
 		}
 		fmt.Println(err)

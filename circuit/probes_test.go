@@ -48,8 +48,8 @@ func TestOfAThousandCallersAtRecoveryOnlyTheProbesPass(t *testing.T) {
 	}
 }
 
-// TestProbesNeverExceedTheirNumberWhileTheyEnd lets callers come and go, each with a probe that ends as neither, so that the breaker stays
-// half-open.
+// TestProbesNeverExceedTheirNumberWhileTheyEnd lets callers come and go, each with a probe that ends as neither, so that
+// the breaker stays half-open.
 func TestProbesNeverExceedTheirNumberWhileTheyEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 3

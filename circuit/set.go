@@ -9,12 +9,12 @@ import (
 
 // A Set holds a [Breaker] for each key: for each provider, host or tool, shared by all who call it.
 //
-// It holds at most 10,000. A closed breaker is dropped when nobody has used it for 10 minutes, as far as Get and Snapshot can
-// tell, which look once a minute when they are called. When the set is full, a new key takes the place of another: a closed one that
-// hasn't been used since it was last looked at, if one is found among 128, else any closed one of these, else one of
-// them. Whoever still holds a breaker that was dropped may go on using it: it hands its calls to the one that the set has
-// under its name. A Set starts no goroutine. The zero Set works, with the defaults of [Config]; a nil one has only nil
-// breakers. A Set is safe for concurrent use.
+// It holds at most 10,000. A closed breaker is dropped when nobody has used it for 10 minutes, as far as Get and Snapshot
+// can tell, which look once a minute when they are called. When the set is full, a new key takes the place of another: a
+// closed one that hasn't been used since it was last looked at, if one is found among 128, else any closed one of these,
+// else one of them. Whoever still holds a breaker that was dropped may go on using it: it hands its calls to the one that
+// the set has under its name. A Set starts no goroutine. The zero Set works, with the defaults of [Config]; a nil one has
+// only nil breakers. A Set is safe for concurrent use.
 type Set struct {
 	cfg Config // fixed at creation
 

@@ -23,14 +23,15 @@ type sharing struct {
 // Sync learns from the store what other processes have told since the last Sync, then tells them which breakers have opened or
 // closed here:
 //
-//   - A breaker that is open there is open here until the same time, but never for longer than its own cooldown from now, so that neither
-//     a wrong clock nor an old record holds it open. Processes that share should have the same time to within a second.
-//   - One that has closed there, or was reset, may be probed here at once, unless it has opened here since the last Sync. It closes by
-//     its own probes: each process lets at most Config.ClosesAfter pass.
+//   - A breaker that is open there is open here until the same time, but never for longer than its own cooldown from now,
+//     so that neither a wrong clock nor an old record holds it open. Processes that share should have the same time to
+//     within a second.
+//   - One that has closed there, or was reset, may be probed here at once, unless it has opened here since the last Sync.
+//     It closes by its own probes: each process lets at most Config.ClosesAfter pass.
 //
 // Failures aren't added up: each process opens a breaker by what it saw itself. A set learns at its first Sync what is open
-// already, so call it before the first call, and keep [Set.Share] running. Of two concurrent calls the second is refused. On an error, or a
-// panic of the store, the set keeps what it has, and the next Sync does what this one didn't.
+// already, so call it before the first call, and keep [Set.Share] running. Of two concurrent calls the second is refused.
+// On an error, or a panic of the store, the set keeps what it has, and the next Sync does what this one didn't.
 func (s *Set) Sync(ctx context.Context, store Store) error {
 	if s == nil || store == nil || ctx == nil {
 		return fault.New(fault.Invalid, "circuit: Sync needs a set, a context and a store, got nil")

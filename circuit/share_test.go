@@ -372,8 +372,12 @@ func TestShareAndSyncWantBoth(t *testing.T) {
 	var none *circuit.Set
 	var nobody context.Context
 	for _, err := range []error{
-		none.Sync(t.Context(), new(table)), circuit.NewSet(shared).Sync(nobody, new(table)), circuit.NewSet(shared).Sync(t.Context(), nil),
-		none.Share(t.Context(), new(table), 0, nil), circuit.NewSet(shared).Share(nobody, new(table), 0, nil), circuit.NewSet(shared).Share(t.Context(), nil, 0, nil),
+		none.Sync(t.Context(), new(table)),
+		circuit.NewSet(shared).Sync(nobody, new(table)),
+		circuit.NewSet(shared).Sync(t.Context(), nil),
+		none.Share(t.Context(), new(table), 0, nil),
+		circuit.NewSet(shared).Share(nobody, new(table), 0, nil),
+		circuit.NewSet(shared).Share(t.Context(), nil, 0, nil),
 	} {
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
@@ -395,8 +399,8 @@ func TestAFullSetHearsNothingOfForeignKeys(t *testing.T) {
 	})
 }
 
-// TestSetsThatShareAgreeInTheEnd lets processes trip, recover and reset at random, with a store that fails at times; then all is well,
-// and all of them come to see it.
+// TestSetsThatShareAgreeInTheEnd lets processes trip, recover and reset at random, with a store that fails at times; then
+// all is well, and all of them come to see it.
 func TestSetsThatShareAgreeInTheEnd(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

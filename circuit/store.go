@@ -9,8 +9,8 @@ import (
 // call it; calls through a breaker never do, so a store that is slow or fails only delays what the others hear.
 //
 // A store keeps for each key the record that was published last, and numbers what it is handed in the order of arrival,
-// from 1. It may forget a record an hour after its Until, or after its arrival if it has none. Its methods should return when ctx ends,
-// and must be safe for concurrent use.
+// from 1. It may forget a record an hour after its Until, or after its arrival if it has none. Its methods should return
+// when ctx ends, and must be safe for concurrent use.
 type Store interface {
 	// Publish keeps these records, for each key in the place of what there was. After an error some or all may have been
 	// kept; the same state is published again, which is harmless.

@@ -19,8 +19,8 @@ type call func(fails bool)
 
 var errDown = fault.New(fault.Degraded, "down")
 
-// breakers are ours and the peer's, each of which counts and never opens. The peer's is in its default form, the cheapest: it counts
-// since the last change of state, without a window.
+// breakers are ours and the peer's, each of which counts and never opens. The peer's is in its default form, the cheapest:
+// it counts since the last change of state, without a window.
 var breakers = map[string]func() call{
 	"gobreaker": func() call {
 		b := gobreaker.NewCircuitBreaker[int](gobreaker.Settings{ReadyToTrip: func(gobreaker.Counts) bool { return false }})
