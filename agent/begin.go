@@ -52,15 +52,16 @@ func (x *exec) begin(in *Input) (err error) {
 			return err
 		}
 	}
-	expired, decided := make(map[string]bool), 0
+	expired := make(map[string]bool)
 	if r.open() {
 		x.origin = &Origin{Session: x.s.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
-		if in.resume || in.goOn {
-			if decided, err = x.takeDecisions(); err != nil {
-				return err
-			}
-		}
-		if err := x.expire(expired); err != nil {
+	}
+	decided, err := x.takeSent(r.open() && (in.resume || in.goOn))
+	if err != nil {
+		return err
+	}
+	if r.open() {
+		if err := x.expire(expired, in); err != nil {
 			return err
 		}
 	}
@@ -149,24 +150,7 @@ func (x *exec) startRun(in *Input) error {
 	defer x.mu.Unlock()
 	f.Meta = x.stamp(0, "")
 	f.Meta.Step, f.Meta.By = 0, in.By
-	return x.recordLocked(x.stale(), f)
-}
-
-// stale returns the ids of what was posted to an earlier run, which ended before it read them: a stop, for example, mustn't
-// stop the next run.
-func (x *exec) stale() []string {
-	if x.a.cfg.Journal == nil {
-		return nil
-	}
-	items, err := x.a.cfg.Journal.Take(x.jctx, x.s.name, x.lease.Fence)
-	if err != nil {
-		x.a.log.WarnContext(x.ctx, "agent: reading the inbox", "session", x.s.name, "error", err)
-	}
-	var ids []string
-	for i := range items {
-		ids = append(ids, items[i].ID)
-	}
-	return ids
+	return x.recordLocked(x.unread, f) // what was posted to an earlier run, a stop for example, mustn't stop this one
 }
 
 // supersede ends the open run of the session.
@@ -210,11 +194,11 @@ func (m *Machine) waiting() bool {
 	return r.Stage == stageActing && m.nextCalls(&r).Kind == ActWait
 }
 
-// expire closes the pauses whose time is over.
-func (x *exec) expire(expired map[string]bool) error {
+// expire closes the pauses whose time is over. What a parent passes on was decided in time.
+func (x *exec) expire(expired map[string]bool, in *Input) error {
 	now := time.Now()
 	for _, p := range x.m.s.Run.pending() {
-		if !p.expired(now) {
+		if !p.expired(now) || in.parent != nil && slices.ContainsFunc(in.decisions, func(d Decision) bool { return d.ID == p.ID }) {
 			continue
 		}
 		c, own := x.m.s.Run.suspended(p.ID)

@@ -62,6 +62,11 @@ type exec struct {
 	here    *callRun              // the call that runs on the driving goroutine
 	nested  map[string]nestedCall // by call, of agents that are tools
 
+	unread []string // what was posted and is for none of what begin takes; of the driving goroutine
+
+	revoking bool     // a revocation was sent; guarded by Agent.mu
+	claimed  []string // pauses that are being decided on; guarded by Agent.mu
+
 	wg sync.WaitGroup // goroutines of tool calls that weren't left behind
 }
 
@@ -127,6 +132,12 @@ func (x *exec) close() {
 	x.wg.Wait()
 	if x.budget != nil {
 		x.budget.Stop()
+	}
+	x.a.mu.Lock()
+	revoking := x.revoking
+	x.a.mu.Unlock()
+	if revoking && x.errAt == nil {
+		_, _ = x.takeSent(false) // what isn't taken here is when the next run begins
 	}
 }
 

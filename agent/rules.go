@@ -26,7 +26,7 @@ func (e *NoRuleError) Error() string {
 
 // Revoke ends the standing approval of a tool in a session: from then on its calls ask again. by says
 // who revokes it. A run that is under way, here or in another process, heeds it at its next safe point: before it takes up
-// other calls. Without a standing approval to end, that is a *[NoRuleError]; only for a run under way elsewhere it is logged there.
+// other calls; if there is none, before its session's next run begins. Without a standing approval to end, that is a *[NoRuleError]; only for a run under way elsewhere it is logged there.
 func (a *Agent) Revoke(ctx context.Context, session, tool, by string) error {
 	ctx = orBackground(ctx)
 	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailRevoke, text: tool, by: by})
@@ -58,6 +58,22 @@ func (x *exec) revoke(taken []string, tool, by string) error {
 	f := RuleRevoked{Meta: x.besides(), Tool: tool}
 	f.Meta.By = by
 	return x.recordLocked(taken, f)
+}
+
+// takeRevocation ends the rule that a mail is about. One from the inbox leaves it in the same append.
+func (x *exec) takeRevocation(m *mail) {
+	var taken []string
+	if m.posted {
+		taken = []string{m.id}
+	}
+	err := x.revoke(taken, m.text, m.by)
+	var none *NoRuleError
+	if errors.As(err, &none) && m.posted {
+		x.acknowledge(m.id)
+	}
+	if err != nil {
+		x.a.log.WarnContext(x.ctx, "agent: revoking a rule", "session", x.s.name, "error", err)
+	}
 }
 
 func (m *Machine) revoked(f *RuleRevoked) string {

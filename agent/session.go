@@ -86,7 +86,7 @@ func (x *exec) leave() {
 	for _, m := range append(s.mail, x.told...) {
 		m.settle(0, errNotDelivered)
 	}
-	s.mail = slices.DeleteFunc(s.mail, func(m mail) bool { return m.what != mailDecide }) // decisions wait for who goes on
+	s.mail = slices.DeleteFunc(s.mail, func(m mail) bool { return m.what != mailDecide && m.what != mailRevoke }) // these wait for who goes on
 	run := (*RunState)(nil)
 	if s.m != nil {
 		run = s.m.s.Run

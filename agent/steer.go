@@ -150,6 +150,13 @@ func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, 
 	a.mu.Lock()
 	if s := a.sessions[session]; s != nil && s.busy != nil {
 		x := s.busy
+		x.revoking = x.revoking || m.what == mailRevoke
+		if m.what == mailRevoke && a.cfg.Journal != nil { // it has to be heeded even if the run ends before it reads it
+			a.mu.Unlock()
+			err := a.post(ctx, session, &m)
+			x.poke()
+			return true, err
+		}
 		if m.what != mailCancel {
 			s.mail = append(s.mail, m)
 		}
@@ -207,6 +214,9 @@ func (x *exec) readMail() {
 		case mailDecide:
 			x.takeDecision(&m)
 			continue
+		case mailRevoke:
+			x.takeRevocation(&m)
+			continue
 		}
 		if m.posted && !x.acknowledge(m.id) {
 			continue
@@ -226,10 +236,6 @@ func (x *exec) readMail() {
 				continue
 			}
 			x.setMode(x.jctx, m.text, "set by the host")
-		case mailRevoke:
-			if err := x.revoke(nil, m.text, m.by); err != nil {
-				x.a.log.WarnContext(x.ctx, "agent: revoking a rule", "session", x.s.name, "error", err)
-			}
 		}
 	}
 	for _, m := range steer {
@@ -237,12 +243,17 @@ func (x *exec) readMail() {
 		case between && x.hold == holdNone:
 			x.deliver(m)
 		case !m.posted:
-			x.a.mu.Lock()
-			x.s.mail = append(x.s.mail, m)
-			x.a.mu.Unlock()
+			x.putBack([]mail{m})
 		}
 	}
 	x.flush()
+}
+
+// putBack leaves what came from this process for later.
+func (x *exec) putBack(later []mail) {
+	x.a.mu.Lock()
+	defer x.a.mu.Unlock()
+	x.s.mail = append(later, x.s.mail...)
 }
 
 // deliver adds a message to the conversation. One from the inbox leaves it in the same append.
@@ -290,6 +301,7 @@ func (x *exec) inbox() []mail {
 		var l letter
 		if err := json.Unmarshal(it.Data, &l); err != nil {
 			x.a.log.WarnContext(x.ctx, "agent: the inbox holds what can't be read", "session", x.s.name, "item", it.ID, "error", err)
+			x.unread = append(x.unread, it.ID)
 			continue
 		}
 		m := mail{id: it.ID, what: it.Kind, posted: true, text: l.Text, by: l.By, at: it.Time}

@@ -1,0 +1,226 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// childOf returns the name of the session of the agent that is called in session "s".
+func childOf(t *testing.T, store journal.Store) string {
+	t.Helper()
+	for h, err := range store.Heads(t.Context(), journal.Filter{Prefix: "call/"}) {
+		require.NoError(t, err)
+		return h.Session
+	}
+	require.Fail(t, "there is no child")
+	return ""
+}
+
+func TestADecisionThroughTheSessionOfAChildIsRefused(t *testing.T) {
+	store := journal.NewMemory()
+	f := newFamily(t, agent.Config{Journal: store},
+		[]providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{calls("risky", 1, 2), say("I did.")})
+	res := run(t, f.a)
+	child := childOf(t, store)
+	var unknown *agent.DecisionError
+	require.ErrorAs(t, f.a.Decide(t.Context(), child, agent.Approve(res.Pending[0].ID).By("mallory")), &unknown)
+	require.Equal(t, agent.DecisionUnknown, unknown.Code)
+	h, err := store.Head(t.Context(), child)
+	require.NoError(t, err)
+	require.Zero(t, h.Inbox, "nothing is sent")
+
+	again := runInput(t, f.a, agent.Resume("s", agent.Reject(res.Pending[1].ID, "no").By("ann")))
+	require.Len(t, again.Pending, 1, "the other one still waits")
+	require.Zero(t, f.done.all())
+}
+
+func TestADecisionOnAChildsPauseMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("risky", 1), say("I did.")), PauseExpires: time.Minute,
+			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+		a, _ := scripted(t, agent.Config{Name: "parent", Journal: journal.NewMemory(), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
+			task("child", "x"), say("Done."))
+		res := run(t, a)
+		require.False(t, res.Pending[0].Expires.IsZero())
+		require.NoError(t, a.Decide(t.Context(), "s", agent.Approve(res.Pending[0].ID)))
+		<-time.After(time.Hour)
+		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
+		require.Equal(t, 1, done.all())
+		require.Equal(t, tools.OK, finished(t, a, "s")[0].Status)
+	})
+}
+
+func TestARevocationIsHeededHoweverTheRunEndsThatItWasSentTo(t *testing.T) {
+	for name, c := range map[string]struct{ journal, elsewhere bool }{
+		"in memory": {}, "in a journal": {journal: true}, "from another process": {true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var store journal.Store
+			if c.journal {
+				store = journal.NewMemory()
+			}
+			var done effects
+			var a, b *agent.Agent
+			leave := tools.New(tools.Spec{Name: "leave"}, func(ctx context.Context, _ Number) (string, error) {
+				if err := b.Revoke(ctx, "s", "ask", "bob"); err != nil {
+					return "", err
+				}
+				return "ok", a.Cancel(ctx, "s")
+			})
+			cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), leave}}
+			a, _ = scripted(t, cfg, call("ask", 1), call("leave", 0), call("ask", 2), say("Done."))
+			if b = a; c.elsewhere {
+				b, _ = scripted(t, cfg)
+			}
+			res := run(t, a)
+			res = runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID)))
+			require.Equal(t, agent.Stopped, res.Status)
+			res = run(t, a)
+			require.Equal(t, agent.Paused, res.Status, "the rule is gone")
+			require.Equal(t, 1, done.all())
+			rules, err := a.Rules(t.Context(), "s")
+			require.NoError(t, err)
+			require.Empty(t, rules)
+			requireSound(t, "s", facts(t, a, "s"))
+			revoked := 0
+			for _, f := range facts(t, a, "s") {
+				if f, ok := f.(agent.RuleRevoked); ok {
+					require.Equal(t, "bob", f.By)
+					revoked++
+				}
+			}
+			require.Equal(t, 1, revoked)
+		})
+	}
+}
+
+// A meddler is a store in which something happens once, right before an append that takes an item.
+type meddler struct {
+	journal.Store
+	before func()
+	once   sync.Once
+}
+
+func (m *meddler) Append(ctx context.Context, a journal.Append) error {
+	if len(a.Taken) > 0 && m.before != nil {
+		m.once.Do(m.before)
+	}
+	return m.Store.Append(ctx, a)
+}
+
+func TestOfADecisionThatIsSentAndOneThatGoesOnOnlyTheFirstIsTaken(t *testing.T) {
+	store := &meddler{Store: journal.NewMemory()}
+	a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
+	id := run(t, a).Pending[0].ID
+	var sent error
+	store.before = func() { sent = a.Decide(t.Context(), "s", agent.Reject(id, "no").By("ann")) }
+	res, err := a.Run(t.Context(), agent.Resume("s", agent.Approve(id).By("bob")))
+	var used *agent.DecisionError
+	if err == nil { // bob was first: ann has to be told
+		require.Equal(t, "Done.", res.Text())
+		require.ErrorAs(t, sent, &used)
+		require.Equal(t, agent.DecisionUsed, used.Code)
+		require.Equal(t, 1, done.all())
+		return
+	}
+	require.NoError(t, sent)
+	require.ErrorAs(t, err, &used)
+	require.Zero(t, done.all())
+}
+
+func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
+	for range 20 {
+		store := journal.NewMemory()
+		var done effects
+		cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}
+		a, _ := scripted(t, cfg, call("risky", 1), say("Done."))
+		id := run(t, a).Pending[0].ID
+		others := make([]*agent.Agent, 5)
+		for i := range others { // as many processes
+			others[i], _ = scripted(t, cfg, say("Done."))
+		}
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var won []agent.Decision
+		for i := range 100 {
+			d := agent.Approve(id)
+			if i%3 == 0 {
+				d = agent.Reject(id, "no")
+			}
+			d = d.By(strings.Repeat("x", i+1))
+			by := others[i%len(others)]
+			wg.Go(func() {
+				var err error
+				if i%2 == 0 {
+					err = by.Decide(t.Context(), "s", d)
+				} else {
+					_, err = by.Run(t.Context(), agent.Resume("s", d))
+				}
+				if err == nil {
+					mu.Lock()
+					won = append(won, d)
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		_, err := a.Run(t.Context(), agent.Continue("s"))
+		var none *agent.NothingOpenError
+		require.True(t, err == nil || errors.As(err, &none), "%v", err)
+		require.Len(t, won, 1)
+		var taken []agent.Decision
+		for _, f := range facts(t, a, "s") {
+			if f, ok := f.(agent.Decided); ok {
+				taken = append(taken, f.Decision)
+			}
+		}
+		require.Len(t, taken, 1)
+		require.Equal(t, won[0].Who, taken[0].Who, "the one that was told so")
+		want := 0
+		if taken[0].Kind == agent.Approved {
+			want = 1
+		}
+		require.Equal(t, want, done.all())
+		requireSound(t, "s", facts(t, a, "s"))
+	}
+}
+
+func TestTheFactsOfAPrunedSessionCanBeReplayed(t *testing.T) {
+	a, _, _ := risky(t, agent.Config{Journal: journal.NewMemory()}, say("One."), call("risky", 1))
+	run(t, a)
+	before, err := a.Prune(t.Context(), "s")
+	require.NoError(t, err)
+	require.NotZero(t, before)
+	res := run(t, a)
+	log := facts(t, a, "s")
+	require.IsType(t, agent.Snapshot{}, log[0])
+	m, err := agent.Replay("s", log...)
+	require.NoError(t, err)
+	require.Equal(t, res.Run, m.State().Run.ID)
+}
+
+func TestTheMailOfARunThatEndedDoesntReachTheNext(t *testing.T) {
+	store := journal.NewMemory()
+	a, _ := scripted(t, agent.Config{Journal: store}, say("One."), say("Two."))
+	run(t, a)
+	for id, data := range map[string]string{"m-1": `{}`, "m-2": `no JSON`} {
+		require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: id, Kind: "stop", Data: []byte(data)}))
+	}
+	require.Equal(t, agent.Completed, run(t, a).Status)
+	h, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Zero(t, h.Inbox)
+}
