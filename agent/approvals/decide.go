@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -35,6 +36,7 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 		return p
 	}
 	proposed := d // a copy: what is taken is what the body says
+	proposed.Input, proposed.Value = slices.Clone(d.Input), slices.Clone(d.Value)
 	item.Decision = &proposed
 	who, err := h.cfg.Authorize(r, item, ActDecide)
 	if err != nil {
