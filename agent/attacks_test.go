@@ -224,3 +224,72 @@ func TestTheMailOfARunThatEndedDoesntReachTheNext(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, h.Inbox)
 }
+
+// A gossip is a store that tells after each post.
+type gossip struct {
+	journal.Store
+	after func(id string)
+}
+
+func (g *gossip) Post(ctx context.Context, session string, it journal.Item) error {
+	err := g.Store.Post(ctx, session, it)
+	if f := g.after; f != nil {
+		g.after = nil
+		f(it.ID)
+	}
+	return err
+}
+
+func TestOfSeveralDecisionsEachIsTakenOnceThoughAnotherProcessDecidesMeanwhile(t *testing.T) {
+	store := &gossip{Store: journal.NewMemory()}
+	a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2), say("Done."))
+	p := run(t, a).Pending
+	store.after = func(string) {
+		require.NoError(t, a.Decide(t.Context(), "s", agent.Reject(p[1].ID, "no").By("ann")))
+	}
+	_, err := a.Run(t.Context(), agent.Resume("s", agent.Approve(p[0].ID).By("bob"), agent.Approve(p[1].ID).By("bob")))
+	var used *agent.DecisionError
+	require.ErrorAs(t, err, &used)
+	require.Equal(t, p[1].ID, used.ID)
+	require.Equal(t, agent.DecisionUsed, used.Code)
+	require.Zero(t, done.all())
+	require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
+	require.Equal(t, []int{1, 0}, []int{done.of(1), done.of(2)})
+	requireSound(t, "s", facts(t, a, "s"))
+}
+
+func TestADecisionThatIsBeingTakenInMemoryIsTheFirst(t *testing.T) {
+	var a *agent.Agent
+	var id string
+	var sent error
+	hook := agent.Hooks{AfterTool: func(ctx context.Context, c *agent.ToolCall, _ *agent.ToolResult) error {
+		sent = a.Decide(ctx, "s", agent.Approve(id))
+		return nil
+	}}
+	a, _, done := risky(t, agent.Config{Hooks: []agent.Hooks{hook}}, call("risky", 1), say("Done."))
+	id = run(t, a).Pending[0].ID
+	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Reject(id, "no"))).Text())
+	require.Zero(t, done.all())
+	var used *agent.DecisionError
+	require.ErrorAs(t, sent, &used)
+	require.Equal(t, agent.DecisionUsed, used.Code)
+}
+
+func TestARuleDoesntHoldOnceItsToolIsOfHighRisk(t *testing.T) {
+	store := journal.NewMemory()
+	var done effects
+	build := func(risk tools.Risk, steps ...providertest.Step) *agent.Agent {
+		return reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways, Risk: risk})}}, steps...)
+	}
+	p := run(t, build(tools.Low, call("ask", 1))).Pending[0]
+	require.True(t, p.Always)
+	b := build(tools.High, call("ask", 2))
+	res := runInput(t, b, agent.Resume("s", agent.AllowAlways(p.ID)))
+	require.Equal(t, agent.Paused, res.Status, "the next call asks")
+	require.False(t, res.Pending[0].Always)
+	require.Equal(t, 1, done.of(1))
+	require.Zero(t, done.of(2))
+	var bad *agent.DecisionError
+	require.ErrorAs(t, b.Decide(t.Context(), "s", agent.AllowAlways(res.Pending[0].ID)), &bad)
+	require.Equal(t, agent.DecisionBad, bad.Code)
+}

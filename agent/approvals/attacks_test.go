@@ -413,12 +413,18 @@ func TestAnApprovalThatHasGoneStaleRunsNothing(t *testing.T) {
 }
 
 func TestWhatAChildWaitsForIsDecidedAtItsParentAlone(t *testing.T) {
+	synctest.Test(t, decideOnAChild)
+}
+
+func decideOnAChild(t *testing.T) {
 	var done effects
-	child, err := agent.New(agent.Config{Name: "child", Provider: providertest.Script(call("cms.remove", "home"), say("I did.")), Tools: []tools.Tool{done.tool(remove)}})
+	child, err := agent.New(agent.Config{Name: "child", Provider: providertest.Script(calls("cms.remove", "home", "blog"), say("I did.")), Tools: []tools.Tool{done.tool(remove)}})
 	require.NoError(t, err)
 	d := newDesk(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "does it"})}},
 		providertest.Call("child", agent.Task{Task: "Remove the home page."}), say("Done."))
-	p := d.run("s")[0]
+	began := time.Now()
+	both := d.run("s")
+	p := both[0]
 	name := ""
 	for h, err := range d.store.Heads(t.Context(), journal.Filter{Prefix: "call/", Open: true}) {
 		require.NoError(t, err)
@@ -434,7 +440,7 @@ func TestWhatAChildWaitsForIsDecidedAtItsParentAlone(t *testing.T) {
 	require.Zero(t, d.inbox(name))
 	var list struct{ Items []approvals.Open }
 	require.Equal(t, 200, d.get("ann", "/", &list))
-	require.Len(t, list.Items, 1, "it is listed once")
+	require.Len(t, list.Items, 2, "each is listed once")
 	require.Equal(t, "s", list.Items[0].Session)
 	require.Empty(t, done.done())
 
@@ -444,6 +450,17 @@ func TestWhatAChildWaitsForIsDecidedAtItsParentAlone(t *testing.T) {
 	require.Equal(t, "cms.remove", seen.Pause.Call.Name)
 	status, _, message := d.decide("ann", body("s", p.ID, "approve"))
 	require.Equal(t, 200, status, message)
+	<-time.After(time.Hour)
+	require.Equal(t, agent.Paused, d.goOn("s").Status)
+	require.Equal(t, []string{"home"}, done.done())
+
+	status, code, _ = d.decide("ann", body("s", p.ID, "approve"))
+	require.Equal(t, 409, status)
+	require.Equal(t, approvals.CodeUsed, code)
+	require.Equal(t, 200, d.get("ann", itemPath("s", both[1].ID), &seen))
+	require.True(t, began.Equal(seen.Since), "since it first waited")
+	status, _, _ = d.decide("ann", body("s", both[1].ID, "reject"))
+	require.Equal(t, 200, status)
 	require.Equal(t, agent.Completed, d.goOn("s").Status)
 	require.Equal(t, []string{"home"}, done.done())
 }

@@ -218,3 +218,29 @@ func TestWhatAResumerNeverGotToIsRecovered(t *testing.T) {
 		require.Fail(t, "nothing is open")
 	}
 }
+
+func TestADecisionThatComesAsTheRunPausesIsLookedAtAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := approvals.NewResumer(approvals.ResumerConfig{})
+		d := newDesk(t, agent.Config{})
+		var second string
+		d.cfg.Hooks = []agent.Hooks{{AfterRun: func(ctx context.Context, res *agent.Result) error {
+			if id := second; id != "" && res.Status == agent.Paused { // it has paused, and still holds the session
+				second = ""
+				if err := d.a.Decide(ctx, "s", agent.Approve(id)); err != nil {
+					return err
+				}
+				return r.Go(d.a, "s")
+			}
+			return nil
+		}}}
+		d.restart(calls("cms.remove", "a", "b"), say("Done."))
+		p := d.run("s")
+		second = p[1].ID
+		require.NoError(t, d.a.Decide(t.Context(), "s", agent.Approve(p[0].ID)))
+		require.NoError(t, r.Go(d.a, "s"))
+		synctest.Wait()
+		require.Equal(t, []string{"a", "b"}, d.done.done())
+		require.NoError(t, r.Close(t.Context()))
+	})
+}
