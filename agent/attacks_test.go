@@ -75,8 +75,10 @@ func TestARevocationIsHeededHoweverTheRunEndsThatItWasSentTo(t *testing.T) {
 			var done effects
 			var a, b *agent.Agent
 			leave := tools.New(tools.Spec{Name: "leave"}, func(ctx context.Context, _ Number) (string, error) {
-				if err := b.Revoke(ctx, "s", "ask", "bob"); err != nil {
-					return "", err
+				for range 2 { // nobody knows yet that there is no rule any more
+					if err := b.Revoke(ctx, "s", "ask", "bob"); err != nil {
+						return "", err
+					}
 				}
 				return "ok", a.Cancel(ctx, "s")
 			})
@@ -88,6 +90,11 @@ func TestARevocationIsHeededHoweverTheRunEndsThatItWasSentTo(t *testing.T) {
 			res := run(t, a)
 			res = runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID)))
 			require.Equal(t, agent.Stopped, res.Status)
+			if !c.elsewhere {
+				rules, err := a.Rules(t.Context(), "s")
+				require.NoError(t, err)
+				require.Empty(t, rules, "at once")
+			}
 			res = run(t, a)
 			require.Equal(t, agent.Paused, res.Status, "the rule is gone")
 			require.Equal(t, 1, done.all())
@@ -103,6 +110,11 @@ func TestARevocationIsHeededHoweverTheRunEndsThatItWasSentTo(t *testing.T) {
 				}
 			}
 			require.Equal(t, 1, revoked)
+			if c.journal {
+				h, err := store.Head(t.Context(), "s")
+				require.NoError(t, err)
+				require.Zero(t, h.Inbox)
+			}
 		})
 	}
 }
@@ -292,4 +304,60 @@ func TestARuleDoesntHoldOnceItsToolIsOfHighRisk(t *testing.T) {
 	var bad *agent.DecisionError
 	require.ErrorAs(t, b.Decide(t.Context(), "s", agent.AllowAlways(res.Pending[0].ID)), &bad)
 	require.Equal(t, agent.DecisionBad, bad.Code)
+}
+
+func TestARevocationDuringAnotherDecisionIsHeeded(t *testing.T) {
+	var a *agent.Agent
+	var revoke func()
+	cfg := agent.Config{Redact: func(s string) string {
+		if f := revoke; f != nil {
+			revoke = nil
+			f()
+		}
+		return s
+	}}
+	var done effects
+	cfg.Tools = []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), done.tool(tools.Spec{Name: "risky", Risk: tools.High})}
+	a, _ = scripted(t, cfg, call("ask", 1), call("risky", 2), call("ask", 3), say("Done."))
+	res := runInput(t, a, agent.Resume("s", agent.AllowAlways(run(t, a).Pending[0].ID)))
+	revoke = func() { require.NoError(t, a.Revoke(t.Context(), "s", "ask", "bob")) }
+	require.NoError(t, a.Decide(t.Context(), "s", agent.Reject(res.Pending[0].ID, "no")))
+	require.Nil(t, revoke)
+	res = runInput(t, a, agent.Continue("s"))
+	require.Equal(t, agent.Paused, res.Status, "the rule is gone")
+	require.Equal(t, 1, done.all())
+}
+
+// A latecomer is a store in which something happens as a lease is taken.
+type latecomer struct {
+	journal.Store
+	leased func()
+}
+
+func (l *latecomer) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+	lease, err := l.Store.Lease(ctx, session, owner, ttl)
+	if f := l.leased; f != nil {
+		l.leased = nil
+		f()
+	}
+	return lease, err
+}
+
+func TestAMessageToARunThatIsAboutToBeginIsDelivered(t *testing.T) {
+	store := &latecomer{Store: journal.NewMemory()}
+	a, model, _ := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
+	id := run(t, a).Pending[0].ID
+	var receipt *agent.Receipt
+	store.leased = func() {
+		var err error
+		receipt, err = a.Steer(t.Context(), "s", "and be quick")
+		require.NoError(t, err)
+	}
+	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Approve(id))).Text())
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	step, err := receipt.Wait(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 2, step)
+	model.AssertSaw(t, 1, providertest.UserText("and be quick"))
 }
