@@ -75,6 +75,9 @@ func live() {
 			panic(err)
 		}
 	}
+	if os.Getenv("SPAWNED") != "" {
+		syscall.Close(3) // which tells the parent
+	}
 }
 
 func raise(s syscall.Signal) int {
@@ -87,6 +90,11 @@ func stubborn([]string) int {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	fmt.Println("can't stop me")
 	live()
+	return ignore()
+}
+
+func ignore() int {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	for {
 		<-time.After(time.Hour)
 	}
@@ -110,17 +118,23 @@ func mute([]string) int {
 	return stubborn(nil)
 }
 
-// spawn starts this binary again in another mode, in the same group and with the same streams.
+// spawn starts this binary again in another mode, in the same group and with the same streams, and waits until it lives.
 func spawn(mode string, attr *syscall.SysProcAttr, args ...string) {
 	exe, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
-	env := append(os.Environ(), childMode+"="+mode)
-	_, err = os.StartProcess(exe, append([]string{exe}, args...), &os.ProcAttr{Env: env, Files: []*os.File{nil, os.Stdout, os.Stderr}, Sys: attr})
+	r, w, err := os.Pipe()
 	if err != nil {
 		panic(err)
 	}
+	env := []string{childMode + "=" + mode, "LIFE=" + os.Getenv("LIFE"), "SPAWNED=1"}
+	files := []*os.File{nil, os.Stdout, os.Stderr, w}
+	if _, err = os.StartProcess(exe, append([]string{exe}, args...), &os.ProcAttr{Env: env, Files: files, Sys: attr}); err != nil {
+		panic(err)
+	}
+	w.Close()
+	_, _ = r.Read(make([]byte, 1))
 }
 
 // family starts stubborn grandchildren and is stubborn.
@@ -148,6 +162,7 @@ func leaveLate([]string) int {
 }
 
 func late([]string) int {
+	live()
 	<-time.After(50 * time.Millisecond)
 	fmt.Println("that took a while")
 	return 0
@@ -155,12 +170,15 @@ func late([]string) int {
 
 // bomb starts two of itself, to a depth, and is stubborn.
 func bomb(args []string) int {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	fmt.Println("boom")
+	live()
 	if depth := atoi(args[0]); depth > 0 {
 		for range 2 {
 			spawn("bomb", nil, strconv.Itoa(depth-1))
 		}
 	}
-	return stubborn(nil)
+	return ignore()
 }
 
 // flood writes so many bytes, in numbered lines.
@@ -180,6 +198,7 @@ func flood(args []string) int {
 // forever writes without an end, and doesn't stop when asked.
 func forever([]string) int {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	fmt.Println("on")
 	live()
 	text := []byte(strings.Repeat("and on\n", 1000))
 	for {
@@ -206,7 +225,7 @@ func both([]string) int {
 // host runs a stubborn process and is killed meanwhile.
 func host(args []string) int {
 	exe, _ := os.Executable()
-	_, err := process.Run(nil, process.Command{Path: exe, Root: args[0], //nolint:staticcheck // nil is allowed
+	_, err := process.Run(nil, process.Command{Path: exe, Root: args[0],
 		Env: []string{childMode + "=stubborn", "LIFE=" + os.Getenv("LIFE")}})
 	fmt.Println(err)
 	return 0
