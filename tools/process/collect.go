@@ -28,7 +28,8 @@ type collector struct {
 // A stream is standard output or standard error.
 type stream struct {
 	cleaner
-	raw []byte
+	raw    []byte
+	broken bool // the other stream ended its line
 }
 
 func newCollector(keep, raw int, w *watch) *collector {
@@ -77,8 +78,14 @@ func (c *collector) take(stream int, text []byte, end ending) {
 	if c.open != 0 && c.open != stream+1 { // the other stream is in the middle of a line
 		c.kept.add([]byte{'\n'})
 		c.lines++
+		c.streams[c.open-1].broken = true
 	}
 	c.open = 0
+	broken := c.streams[stream].broken
+	c.streams[stream].broken = false
+	if broken && len(text) == 0 && end == lineEnd {
+		return // its line was ended already
+	}
 	line = append(line, text...)
 	if end == lineEnd {
 		line = append(line, '\n')

@@ -14,28 +14,37 @@ var words = [256][]string{
 // a place in a file (name.ext:12:3), or is a line of a stack ("    at main (app.js)").
 func important(line []byte) bool {
 	for i, b := range line {
-		switch {
-		case b == ':':
+		if !telling[b] {
+			continue
+		}
+		if b == ':' {
 			if place(line, i) {
 				return true
 			}
-		case b|0x20 < 'a' || b|0x20 > 'z':
-		default:
-			for _, w := range words[b|0x20] {
-				if has(line[i:], w) {
-					return true
-				}
+			continue
+		}
+		for _, w := range words[b|0x20] {
+			if i+len(w) <= len(line) && line[i+1]|0x20 == w[1] && has(line[i:], w) {
+				return true
 			}
 		}
 	}
 	return frame(line)
 }
 
-// has reports whether s starts with the lower-case word w, in any case.
-func has(s []byte, w string) bool {
-	if len(s) < len(w) {
-		return false
+// telling are the bytes with which a sign of importance may begin.
+var telling = func() (t [256]bool) {
+	t[':'] = true
+	for b, w := range words {
+		if w != nil {
+			t[b], t[b-'a'+'A'] = true, true
+		}
 	}
+	return t
+}()
+
+// has reports whether s, which is long enough, starts with the lower-case word w, in any case.
+func has(s []byte, w string) bool {
 	for i := range len(w) {
 		b := s[i]
 		if 'A' <= b && b <= 'Z' {
