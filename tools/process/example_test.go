@@ -62,7 +62,7 @@ func ExampleTool() {
 	// exit code 0
 	// hello; $(id)
 	// a person is asked:  "%s\n" "a b
-	// The call wasn't run: invalid value: program: must be "printf", got "sh"
+	// The call wasn't run: invalid value: program: expected one of "printf", got "sh"
 }
 
 // A host runs a program itself: what it writes is clean, whatever it meant to show on a terminal.

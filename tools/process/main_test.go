@@ -24,6 +24,9 @@ import (
 // childMode names the variable that makes this binary one of the programs that tests run.
 const childMode = "PROCESS_TEST_CHILD"
 
+// quick keeps a program that was built with the race detector from waiting a second before it ends.
+const quick = "GORACE=atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(childMode); mode != "" {
 		os.Exit(children[mode](os.Args[1:]))
@@ -35,7 +38,7 @@ func TestMain(m *testing.M) {
 var children = map[string]func(args []string) int{
 	"exit":      func(args []string) int { fmt.Println("bye"); return atoi(args[0]) },
 	"args":      func(args []string) int { fmt.Printf("%q\n", args); return 0 },
-	"env":       func([]string) int { fmt.Println(strings.Join(os.Environ(), "\n")); return 0 },
+	"env":       env,
 	"cwd":       func([]string) int { dir, _ := os.Getwd(); fmt.Println(dir); return 0 },
 	"cat":       func([]string) int { n, _ := io.Copy(os.Stdout, os.Stdin); fmt.Printf("%d bytes\n", n); return 0 },
 	"write":     func(args []string) int { fmt.Print(args[0]); return 0 },
@@ -56,6 +59,15 @@ var children = map[string]func(args []string) int{
 	"unread":    func([]string) int { return 0 },
 	"leaveLate": leaveLate,
 	"late":      late,
+}
+
+func env([]string) int {
+	for _, kv := range os.Environ() {
+		if kv != quick {
+			fmt.Println(kv)
+		}
+	}
+	return 0
 }
 
 func atoi(s string) int {
@@ -128,7 +140,7 @@ func spawn(mode string, attr *syscall.SysProcAttr, args ...string) {
 	if err != nil {
 		panic(err)
 	}
-	env := []string{childMode + "=" + mode, "LIFE=" + os.Getenv("LIFE"), "SPAWNED=1"}
+	env := []string{childMode + "=" + mode, "LIFE=" + os.Getenv("LIFE"), "SPAWNED=1", quick}
 	files := []*os.File{nil, os.Stdout, os.Stderr, w}
 	if _, err = os.StartProcess(exe, append([]string{exe}, args...), &os.ProcAttr{Env: env, Files: files, Sys: attr}); err != nil {
 		panic(err)
@@ -226,7 +238,7 @@ func both([]string) int {
 func host(args []string) int {
 	exe, _ := os.Executable()
 	_, err := process.Run(nil, process.Command{Path: exe, Root: args[0],
-		Env: []string{childMode + "=stubborn", "LIFE=" + os.Getenv("LIFE")}})
+		Env: []string{childMode + "=stubborn", "LIFE=" + os.Getenv("LIFE"), quick}})
 	fmt.Println(err)
 	return 0
 }
@@ -244,7 +256,7 @@ func self(t testing.TB) string {
 // command returns a command that runs this binary in a mode. Its group is ended in milliseconds.
 func command(t testing.TB, mode string, args ...string) process.Command {
 	t.Helper()
-	return process.Command{Path: self(t), Args: args, Root: t.TempDir(), Env: []string{childMode + "=" + mode},
+	return process.Command{Path: self(t), Args: args, Root: t.TempDir(), Env: []string{childMode + "=" + mode, quick},
 		Grace: process.Grace{Interrupt: 30 * time.Millisecond, Terminate: 30 * time.Millisecond, Late: 200 * time.Millisecond}}
 }
 

@@ -287,7 +287,7 @@ func TestWhatHasLeftTheGroupDelaysNothing(t *testing.T) {
 }
 
 func TestAFloodIsReadToItsEndInLittleMemory(t *testing.T) {
-	const size = 100 << 20
+	const size = floodSize
 	cmd := command(t, "flood", itoa(size))
 	cmd.Keep = 64 << 10
 	res := run(t, cmd)
@@ -304,25 +304,25 @@ func TestAFloodIsReadToItsEndInLittleMemory(t *testing.T) {
 }
 
 func TestOutputMovesTheTimeLimit(t *testing.T) {
-	cmd := command(t, "ticks", "20", "50", "compiling")
-	cmd.Timeout, cmd.Extend, cmd.Max = 500*time.Millisecond, 10*time.Second, time.Minute
-	res := run(t, cmd)
-	require.False(t, res.TimedOut)
-	require.EqualValues(t, 20, res.Lines)
-
 	for _, c := range []struct {
-		text        string
-		extend, max time.Duration
+		name, times, text string
+		extend, max       time.Duration
+		ended             bool
 	}{
-		{"...", 10 * time.Second, time.Minute},                  // says nothing
-		{"compiling", -1, time.Minute},                          // isn't heard
-		{"compiling", 10 * time.Second, 500 * time.Millisecond}, // has an end
+		{"with each line", "25", "compiling", time.Minute, time.Minute, false},
+		{"unless it says nothing", "1000000", "...", time.Minute, time.Minute, true},
+		{"unless that is switched off", "1000000", "compiling", -1, time.Minute, true},
+		{"but not for ever", "1000000", "compiling", time.Minute, time.Millisecond, true}, // the longest is Timeout then
 	} {
-		cmd = command(t, "ticks", "1000000", "50", c.text)
-		cmd.Timeout, cmd.Extend, cmd.Max = 500*time.Millisecond, c.extend, c.max
-		res, err := process.Run(t.Context(), cmd)
-		require.ErrorIs(t, err, context.DeadlineExceeded, c.text)
-		require.True(t, res.TimedOut)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cmd := command(t, "ticks", c.times, "100", c.text)
+			cmd.Timeout, cmd.Extend, cmd.Max = 1500*time.Millisecond, c.extend, c.max
+			res, err := process.Run(t.Context(), cmd)
+			require.Equal(t, c.ended, res.TimedOut)
+			require.Equal(t, c.ended, errors.Is(err, context.DeadlineExceeded))
+			require.Contains(t, res.Output, c.text)
+		})
 	}
 }
 

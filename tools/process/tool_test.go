@@ -21,7 +21,7 @@ import (
 
 // program returns this binary in a mode as a program of that name.
 func program(t *testing.T, mode string) process.Program {
-	return process.Program{Name: mode, Path: self(t), Set: []string{childMode + "=" + mode}}
+	return process.Program{Name: mode, Path: self(t), Set: []string{childMode + "=" + mode, quick}}
 }
 
 func config(t *testing.T, programs ...process.Program) process.Config {
@@ -264,7 +264,7 @@ func TestMistakesInAConfigSurfaceInTheRegistry(t *testing.T) {
 
 func TestAProgramEndedAtItsTimeLimitKeepsItsOutput(t *testing.T) {
 	p := program(t, "ticks")
-	p.Timeout, p.Extend = 2*time.Second, -1
+	p.Timeout, p.Extend = 3*time.Second, -1
 	cfg := config(t, p)
 	var got []process.Result
 	cfg.OnResult = func(_ context.Context, r process.Result) { got = append(got, r) }
