@@ -31,9 +31,6 @@ func enter(root, dir string) (workDir, error) {
 	if filepath.IsAbs(dir) {
 		return workDir{}, refuse(fault.Denied, "the directory %q is absolute; give one relative to the root", dir)
 	}
-	if !filepath.IsLocal(dir) {
-		return workDir{}, refuse(fault.Denied, "the directory %q leads out of the root; give one below it", dir)
-	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return workDir{}, fault.NewFixable("process: the root "+root+" can't be opened", "create the directory, or correct the path", err)

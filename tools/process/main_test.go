@@ -4,6 +4,7 @@ package process_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -237,7 +238,7 @@ func both([]string) int {
 // host runs a stubborn process and is killed meanwhile.
 func host(args []string) int {
 	exe, _ := os.Executable()
-	_, err := process.Run(nil, process.Command{Path: exe, Root: args[0],
+	_, err := process.Run(context.Background(), process.Command{Path: exe, Root: args[0],
 		Env: []string{childMode + "=stubborn", "LIFE=" + os.Getenv("LIFE"), quick}})
 	fmt.Println(err)
 	return 0
