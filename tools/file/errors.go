@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode"
@@ -62,6 +64,14 @@ func show(name string) string {
 		return strconv.QuoteToGraphic(name)
 	}
 	return name
+}
+
+// showTarget returns where a symbolic link points. A place outside isn't named: that is none of a model's business.
+func showTarget(target string) string {
+	if path.IsAbs(target) || filepath.IsAbs(target) {
+		return "a place outside of the workspace"
+	}
+	return show(target)
 }
 
 // escapes is what an os.Root says of a name that leads out of it. The error has no name.

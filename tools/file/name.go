@@ -27,7 +27,7 @@ func clean(name string) (string, error) {
 	if len(name) > longestName {
 		return invalid("the name is longer than 4,096 bytes")
 	}
-	if !utf8.ValidString(name) {
+	if !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError) { // what became of bytes that weren't
 		return invalid("the name isn't valid UTF-8")
 	}
 	for _, r := range name {

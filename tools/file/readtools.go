@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -236,7 +235,7 @@ func (r *ListResult) text(limit int) string {
 		case File:
 			b.WriteString("  " + strconv.FormatInt(e.Size, 10))
 		case Link:
-			b.WriteString(" -> " + show(e.Target))
+			b.WriteString(" -> " + showTarget(e.Target))
 		case Other:
 			b.WriteString("  (a pipe, a device or a socket)")
 		}
@@ -292,7 +291,7 @@ func statTool(t Tree) tools.Tool {
 			}
 		}
 		if info.Kind == Link {
-			text += " to " + show(path.Clean(info.Target))
+			text += " to " + showTarget(info.Target)
 		}
 		text += ", " + info.Mode.String()
 		if !info.Modified.IsZero() {

@@ -132,7 +132,7 @@ func (w *Workspace) regular(name, real string, info fs.FileInfo) error {
 		return newError(name, fault.Invalid, nil, "it is a directory; name a file")
 	case Link:
 		target, _ := w.root.Readlink(real)
-		return newError(name, fault.Invalid, nil, "it is a symbolic link to %s; name the file itself", show(target))
+		return newError(name, fault.Invalid, nil, "it is a symbolic link to %s; name the file itself", showTarget(target))
 	}
 	return newError(name, fault.Invalid, nil, "it is a pipe, a device or a socket; only regular files can be used")
 }

@@ -325,12 +325,14 @@ func (r *SearchResult) text(limit int) string {
 	default:
 		b.WriteString("[" + count(len(r.Matches), "match") + " in " + count(r.Files, "file") + " searched]")
 	}
+	sep := "; not searched: "
 	for _, p := range []struct {
 		n    int
 		what string
 	}{{r.TooBig, "too large"}, {r.Binary, "binary"}, {r.Failed, "unreadable"}} {
 		if p.n > 0 {
-			b.WriteString("; not searched: " + itoa(p.n) + " " + p.what)
+			b.WriteString(sep + itoa(p.n) + " " + p.what)
+			sep = ", "
 		}
 	}
 	if r.Cut != "" {

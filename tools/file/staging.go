@@ -235,6 +235,9 @@ func (s *Staging) Write(ctx context.Context, name string, data []byte, o WriteOp
 func (s *Staging) with(f staged, data []byte, old *Content) (staged, error) {
 	var err error
 	limit := s.ws.cfg.MaxStaged
+	if s.store.uses[f.Now] == 1 {
+		limit += f.NowSize // makes room
+	}
 	if f.Base != "" && s.store.uses[f.Base] == 0 {
 		if _, err = s.store.keep(f.Name, old.Data, limit); err != nil {
 			return f, err
