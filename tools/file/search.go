@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -44,55 +43,6 @@ type searchInput struct {
 	Context    int    `json:"context,omitempty" jsonschema:"lines to show before and after each match, at most 10"`
 	Limit      int    `json:"limit,omitempty" jsonschema:"most lines to find"`
 	Hidden     bool   `json:"hidden,omitempty" jsonschema:"search what begins with a dot, too"`
-}
-
-// A matcher finds lines. The whole file is asked first: most have no match.
-type matcher struct {
-	literal []byte         // nil: re
-	re      *regexp.Regexp // matches within one line
-	whole   *regexp.Regexp // matches a file if re may match one of its lines; nil: unknown
-}
-
-func newMatcher(in *searchInput) (*matcher, error) {
-	if in.Pattern == "" {
-		return nil, newError(in.Path, fault.Invalid, nil, "the pattern is empty")
-	}
-	if !in.Regexp && strings.ContainsAny(in.Pattern, "\r\n") {
-		return nil, newError(in.Path, fault.Invalid, nil, "the pattern has a line end; lines are searched one by one: give a part of one line")
-	}
-	pattern := in.Pattern
-	if !in.Regexp {
-		if !in.IgnoreCase {
-			return &matcher{literal: []byte(pattern)}, nil
-		}
-		pattern = regexp.QuoteMeta(pattern)
-	}
-	if in.IgnoreCase {
-		pattern = "(?i)" + pattern
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, newError(in.Path, fault.Invalid, err, "the pattern is no regular expression: %s", err.Error())
-	}
-	m := &matcher{re: re}
-	if !strings.Contains(pattern, `\A`) && !strings.Contains(pattern, `\z`) && !strings.Contains(pattern, "(?-") {
-		m.whole, _ = regexp.Compile("(?m)" + pattern) // ^ and $ are then those of lines
-	}
-	return m, nil
-}
-
-func (m *matcher) any(data []byte) bool {
-	if m.literal != nil {
-		return bytes.Contains(data, m.literal)
-	}
-	return m.whole == nil || bytes.IndexByte(data, '\r') >= 0 || m.whole.Match(data) // $ isn't before a \r
-}
-
-func (m *matcher) line(line []byte) bool {
-	if m.literal != nil {
-		return bytes.Contains(line, m.literal)
-	}
-	return m.re.Match(line)
 }
 
 // search goes through the files below in.Path.
