@@ -1,0 +1,5 @@
+package file
+
+const roleVar = "PAWL_JOURNAL_FILE_ROLE"
+
+func play(string) int { return 0 }
