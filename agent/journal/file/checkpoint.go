@@ -10,7 +10,7 @@ import (
 )
 
 // A checkpoint is a state on the disk, so that a log needn't be read whole to know its head. It is written anew after each 256 KiB
-// of log, and never synced: it is no more than a hint. It counts only if it names the log as it is now (a rewritten one has another
+// of log, or each 16 times its own size, and never synced: it is no more than a hint. It counts only if it names the log as it is now (a rewritten one has another
 // id), and if the last change that it knows stands in the log where it says. Whatever came later is read from the log. So a crash,
 // or somebody who removes it, costs one reading of the log.
 type checkpoint struct {

@@ -105,10 +105,24 @@ func (c *checker) word(want string) bool {
 	return true
 }
 
+// ordinary are the bytes of a string that need no second look.
+var ordinary = func() (t [256]bool) {
+	for c := byte(' '); c < utf8.RuneSelf; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
 // str reads a string from its opening quote on.
 func (c *checker) str() bool {
 	b := c.b
 	for i := c.at + 1; i < len(b); i++ {
+		for i < len(b) && ordinary[b[i]] {
+			i++
+		}
+		if i == len(b) {
+			return false
+		}
 		switch ch := b[i]; {
 		case ch == '"':
 			c.at = i + 1

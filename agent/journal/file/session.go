@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"math"
 	"sync/atomic"
 	"time"
 )
@@ -243,9 +242,13 @@ func (st *Store) in(ctx context.Context, s *session, what string, change bool, f
 // alone calls do when no other goroutine of this store is in the session, and tells of repairs afterwards.
 func (s *session) alone(ctx context.Context, do func() error) error {
 	select {
-	case s.turn <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	case s.turn <- struct{}{}: // at once, which costs less than to ask for ctx as well
+	default:
+		select {
+		case s.turn <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	err := do()
 	repairs := s.repairs
@@ -272,7 +275,7 @@ func (s *session) call(ctx context.Context, change bool, fn func(*session) error
 		if err == nil {
 			err = fn(s)
 		}
-		if err == nil && change && s.end-s.saved > max(chunk, 4*s.size) {
+		if err == nil && change && s.end-s.saved > max(s.store.every, 16*s.size) {
 			s.save()
 		}
 		s.leave()
@@ -292,6 +295,3 @@ func (s *session) renew() error {
 	s.store.distrust(s.name, false)
 	return nil
 }
-
-// mostSeq is past every number that a record can have.
-const mostSeq = math.MaxInt64

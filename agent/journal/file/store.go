@@ -46,8 +46,9 @@ type Config struct {
 // taken back, or stands whole; the same change again settles which.
 type Store struct {
 	// fixed at creation
-	fs  fsys
-	cfg Config
+	fs    fsys
+	cfg   Config
+	every int64 // bytes of log between two checkpoints, at least
 
 	doubts atomic.Int32 // how many names are in doubted, so that nobody need look
 
@@ -94,7 +95,7 @@ func open(fs fsys, cfg Config) *Store {
 	if cfg.Files == 0 {
 		cfg.Files = DefaultFiles
 	}
-	return &Store{fs: fs, cfg: cfg, sessions: make(map[string]*list.Element), doubted: make(map[string]bool)}
+	return &Store{fs: fs, cfg: cfg, every: chunk, sessions: make(map[string]*list.Element), doubted: make(map[string]bool)}
 }
 
 // Close closes the logs. Calls under way end as they would have, and close theirs then; later ones return an error that wraps

@@ -53,4 +53,3 @@ func TestFilesAreAStore(t *testing.T) {
 		})
 	}
 }
-
