@@ -3,6 +3,7 @@ package file
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
 	"errors"
 	"fmt"
 	"testing"
@@ -117,10 +118,10 @@ func dump(t testing.TB, st *Store) string {
 			require.Len(t, items, h.Inbox)
 		}
 		for _, it := range items {
-			fmt.Fprintf(&out, " %v", it)
+			fmt.Fprintf(&out, " %s %s %v %x", it.ID, it.Kind, it.Time, md5.Sum(it.Data))
 		}
 		for _, r := range read(t, st, name, h.Pruned) {
-			fmt.Fprintf(&out, "\n  %v", r)
+			fmt.Fprintf(&out, "\n  %d %v %s %d %x", r.Seq, r.Time, r.Kind, r.V, md5.Sum(r.Data))
 		}
 		fmt.Fprintln(&out)
 	}
@@ -212,6 +213,40 @@ func TestAfterACrashAtAnyPointThereIsWhatWasAcknowledged(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a process had written and not yet synced when it died is there for all to see. Who is told that it is kept must find it kept.
+func TestWhatADeadProcessHadWrittenIsSyncedBeforeItIsAcknowledged(t *testing.T) {
+	shots, ops := snapshots(t, Power)
+	for at := 1; at <= ops; at++ {
+		for seed := range uint64(8) { // so that it dies before, in and after the change
+			disk, s := newMemDisk(uint64(at)<<8|seed), newScript()
+			disk.dieAt = at
+			done, _ := s.until(t, testStore(t, disk, Power))
+			if done == len(s.steps) {
+				continue
+			}
+			disk.die()
+			require.NoError(t, s.steps[done](t.Context(), testStore(t, disk, Power)))
+			disk.cut(0)
+			require.Equal(t, shots[done+1], dump(t, testStore(t, disk, Power)), "operation %d, seed %d, step %d", at, seed, done)
+		}
+	}
+}
+
+func TestAFailedChangeIsTakenBackAndLeavesNothingToRepair(t *testing.T) {
+	_, ops := snapshots(t, Power)
+	for at := 1; at <= ops; at++ {
+		disk, s := newMemDisk(uint64(at)), newScript()
+		disk.failAt, disk.fails = at, 1
+		st := testStore(t, disk, Power)
+		st.cfg.OnRepair = func(r Repair) { require.Fail(t, "repaired", "operation %d: %+v", at, r) }
+		for _, step := range s.steps {
+			if step(t.Context(), st) != nil {
+				require.NoError(t, step(t.Context(), st))
+			}
+		}
 	}
 }
 

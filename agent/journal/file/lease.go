@@ -77,7 +77,7 @@ func (st *Store) Release(ctx context.Context, l journal.Lease) error {
 	}
 	return st.do(ctx, "release", l.Session, true, func(s *session) error {
 		if l.Fence == 0 || !s.writable(l.Fence) {
-			return nil
+			return s.settle()
 		}
 		buf := s.write()
 		defer keepBuffer(buf)

@@ -12,8 +12,8 @@ import (
 // refresh brings the state up to a file of this size. The lock is held, so that what isn't whole was left by a crash. It returns
 // what it has cut, if anything.
 func (s *session) refresh(size int64) (*Repair, error) {
-	if size < s.end { // only a writer that dies in the middle of taking a change back leaves this
-		s.forget()
+	if size < s.end {
+		return nil, s.corrupt(size, "the file has become shorter")
 	}
 	if size == s.end {
 		return nil, nil
@@ -55,14 +55,14 @@ func (s *session) fold(size int64) (*Repair, error) {
 			return nil, nil
 		case err != nil:
 			return nil, err
-		case !whole:
-			return s.torn(size, "the line isn't whole"), nil
 		}
 		err = l.parse(text)
-		if errors.Is(err, errChecksum) {
-			if !headed && !begun(text) {
-				return nil, s.corrupt(off, "a log doesn't begin like this")
-			}
+		switch damaged := !whole || errors.Is(err, errChecksum); {
+		case damaged && !headed && !begun(text):
+			return nil, s.corrupt(off, "a log doesn't begin like this")
+		case !whole:
+			return s.torn(size, "the line isn't whole"), nil
+		case damaged:
 			return s.judge(in, off, size)
 		}
 		if err == nil && !headed {
@@ -84,7 +84,7 @@ func (s *session) fold(size int64) (*Repair, error) {
 // the disk has lost it and shows zeros.
 func begun(text []byte) bool {
 	n := min(len(text), len(crcOpen))
-	return string(text[:n]) == crcOpen[:n] || bytes.IndexByte(text, 0) >= 0
+	return n > 0 && string(text[:n]) == crcOpen[:n] || bytes.IndexByte(text, 0) >= 0
 }
 
 // heading reads the first line of the log.
