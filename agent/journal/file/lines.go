@@ -11,7 +11,7 @@ import (
 const chunk = 256 << 10
 
 // buffers holds what lines are read into and written from. Large ones are let go.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, chunk); return &b }}
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 func keepBuffer(b *[]byte) {
 	if cap(*b) <= 4*chunk {
@@ -30,7 +30,11 @@ type lines struct {
 }
 
 func readLines(f handle, from, limit int64) *lines {
-	return &lines{f: f, limit: limit, off: from, buf: buffers.Get().(*[]byte)}
+	buf := buffers.Get().(*[]byte)
+	if need := int(min(chunk, limit-from)); cap(*buf) < need {
+		*buf = make([]byte, 0, need)
+	}
+	return &lines{f: f, limit: limit, off: from, buf: buf}
 }
 
 func (l *lines) close() {

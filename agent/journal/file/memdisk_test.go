@@ -33,7 +33,6 @@ type memDisk struct {
 	dieAt  int // this operation is the last, and done in part
 	dead   bool
 	open   int // handles
-	log    []string
 }
 
 type inode struct {
@@ -49,12 +48,11 @@ func newMemDisk(seed uint64) *memDisk {
 }
 
 // step counts an operation, and tells whether it fails. If part is set, it is to be done in part all the same.
-func (d *memDisk) step(what string) (part bool, err error) {
+func (d *memDisk) step(string) (part bool, err error) {
 	if d.dead {
 		return false, errDead
 	}
 	d.ops++
-	d.log = append(d.log, what)
 	if d.ops == d.dieAt {
 		d.dead = true
 		return true, errDead
