@@ -188,7 +188,7 @@ func TestAfterACrashAtAnyPointThereIsWhatWasAcknowledged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			shots, ops := snapshots(t, c.d)
-			for at := 1; at <= ops; at++ {
+			for at := 1; at <= ops; at += stepBetween {
 				for seed := range uint64(2) {
 					disk, s := newMemDisk(uint64(at)<<8|seed), newScript()
 					disk.dieAt = at
@@ -219,7 +219,7 @@ func TestAfterACrashAtAnyPointThereIsWhatWasAcknowledged(t *testing.T) {
 // What a process had written and not yet synced when it died is there for all to see. Who is told that it is kept must find it kept.
 func TestWhatADeadProcessHadWrittenIsSyncedBeforeItIsAcknowledged(t *testing.T) {
 	shots, ops := snapshots(t, Power)
-	for at := 1; at <= ops; at++ {
+	for at := 1; at <= ops; at += stepBetween {
 		for seed := range uint64(2) {
 			disk, s := newMemDisk(uint64(at)<<8|seed), newScript()
 			disk.dieAt = at
@@ -237,7 +237,7 @@ func TestWhatADeadProcessHadWrittenIsSyncedBeforeItIsAcknowledged(t *testing.T) 
 
 func TestAFailedChangeIsTakenBackAndLeavesNothingToRepair(t *testing.T) {
 	_, ops := snapshots(t, Power)
-	for at := 1; at <= ops; at++ {
+	for at := 1; at <= ops; at += stepBetween {
 		disk, s := newMemDisk(uint64(at)), newScript()
 		disk.failAt, disk.fails = at, 1
 		st := testStore(t, disk, Power)
@@ -255,7 +255,7 @@ func TestAFailureAtAnyPointIsToldAndTheSameChangeAgainSettlesIt(t *testing.T) {
 		for _, fails := range []int{1, 2, 5} {
 			t.Run(fmt.Sprintf("durability %d, %d in a row", d, fails), func(t *testing.T) {
 				shots, ops := snapshots(t, d)
-				for at := 1; at <= ops; at++ {
+				for at := 1; at <= ops; at += stepBetween {
 					disk, s := newMemDisk(uint64(at)), newScript()
 					disk.failAt, disk.fails = at, fails
 					st := testStore(t, disk, d)
