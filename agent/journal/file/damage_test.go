@@ -2,11 +2,13 @@ package file
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -252,4 +254,56 @@ func TestSalvageOfALogWithoutAGoodLineLeavesNone(t *testing.T) {
 	_, err = st.Head(t.Context(), "s")
 	require.ErrorIs(t, err, journal.ErrNoSession)
 	require.NoError(t, st.Append(t.Context(), one("s", 0)))
+}
+
+// The lease that a log has lost to damage was given out all the same.
+func TestAfterSalvageNoFenceIsGivenTwice(t *testing.T) {
+	ctx := t.Context()
+	for name, leases := range map[string]int{"none before the damage": 0, "one before the damage": 1} {
+		dir := t.TempDir()
+		st := openAt(t, dir, Config{Durability: Process})
+		for range leases {
+			_, err := st.Lease(ctx, "s", "a", time.Hour)
+			require.NoError(t, err)
+		}
+		require.NoError(t, st.Append(ctx, journal.Append{Session: "s", Fence: uint64(leases), Head: &journal.HeadUpdate{Status: "x"}}))
+		before := len(contentOf(t, dir))
+		old, err := st.Lease(ctx, "s", "a", time.Hour) // will be damaged
+		require.NoError(t, err)
+		require.NoError(t, st.Post(ctx, "s", journal.Item{ID: "i", Kind: "k"}))
+		require.NoError(t, st.Close())
+		text := contentOf(t, dir)
+		text[before+30] ^= 1
+		require.NoError(t, os.WriteFile(filepath.Join(dir, logName), text, 0o600))
+
+		st = openAt(t, dir, Config{Durability: Process})
+		r, err := st.Salvage(ctx, "s")
+		require.NoError(t, err)
+		require.Equal(t, int64(before), r.Offset)
+		late := journal.Append{Session: "s", Fence: old.Fence, Head: &journal.HeadUpdate{Status: "late"}}
+		var conflict *journal.ConflictError
+		require.ErrorAs(t, st.Append(ctx, late), &conflict, name)
+		l, err := st.Lease(ctx, "s", "b", time.Hour)
+		require.NoError(t, err)
+		require.Greater(t, l.Fence, old.Fence, name)
+		require.ErrorAs(t, st.Append(ctx, late), &conflict, name)
+	}
+}
+
+func TestALineThatIsMissingIsNoticedWhateverItWas(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	st := openAt(t, dir, Config{Durability: Process})
+	for range 2 {
+		l, err := st.Lease(ctx, "s", "a", time.Hour)
+		require.NoError(t, err)
+		require.NoError(t, st.Post(ctx, "s", journal.Item{ID: fmt.Sprint(l.Fence), Kind: "k"}))
+		require.NoError(t, st.Release(ctx, l))
+	}
+	lines := bytes.SplitAfter(contentOf(t, dir), []byte("\n"))
+	for i := 1; i < 6; i++ {
+		var corrupt *CorruptError
+		text := slices.Concat(slices.Concat(lines[:i]...), slices.Concat(lines[i+1:]...))
+		_, err := openAt(t, dirWith(t, text), Config{}).Head(ctx, "s")
+		require.ErrorAs(t, err, &corrupt, "line %d", i)
+	}
 }

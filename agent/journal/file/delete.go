@@ -80,6 +80,7 @@ func (s *session) rewrite(upTo uint64) (err error) {
 	s.leave()
 	s.drop()
 	s.file, s.state, s.synced = fresh.file, fresh.state, fresh.end
+	fresh.file = nil
 	if err := s.store.fs.Sync(); err != nil {
 		return err // the next change tries again, since named is false
 	}

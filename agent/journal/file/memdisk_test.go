@@ -221,10 +221,17 @@ type memHandle struct {
 	closed bool
 }
 
+func (h *memHandle) step(what string) (part bool, err error) {
+	if h.closed {
+		return false, fs.ErrClosed
+	}
+	return h.disk.step(what)
+}
+
 func (h *memHandle) ReadAt(b []byte, off int64) (int, error) {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
-	if _, err := h.disk.step("read"); err != nil {
+	if _, err := h.step("read"); err != nil {
 		return 0, err
 	}
 	if off >= int64(len(h.data)) {
@@ -240,7 +247,7 @@ func (h *memHandle) ReadAt(b []byte, off int64) (int, error) {
 func (h *memHandle) WriteAt(b []byte, off int64) (int, error) {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
-	part, err := h.disk.step("write")
+	part, err := h.step("write")
 	if err != nil && !part {
 		return 0, err
 	}
@@ -264,7 +271,7 @@ func (h *memHandle) soil(from, to int64) {
 func (h *memHandle) Truncate(size int64) error {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
-	if _, err := h.disk.step("truncate"); err != nil {
+	if _, err := h.step("truncate"); err != nil {
 		return err
 	}
 	if size < int64(len(h.data)) {
@@ -283,8 +290,8 @@ func (h *memHandle) Truncate(size int64) error {
 func (h *memHandle) Sync() error {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
-	_, err := h.disk.step("sync")
-	if err == errDead {
+	_, err := h.step("sync")
+	if err != nil && err != errInjected {
 		return err
 	}
 	keep := 1.0
@@ -299,7 +306,7 @@ func (h *memHandle) Sync() error {
 func (h *memHandle) Stat() (int64, bool, error) {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
-	if _, err := h.disk.step("stat"); err != nil {
+	if _, err := h.step("stat"); err != nil {
 		return 0, false, err
 	}
 	return int64(len(h.data)), h.links > 0, nil
@@ -308,7 +315,7 @@ func (h *memHandle) Stat() (int64, bool, error) {
 func (h *memHandle) TryLock() (bool, error) {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
-	if _, err := h.disk.step("lock"); err != nil {
+	if _, err := h.step("lock"); err != nil {
 		return false, err
 	}
 	if h.owner != nil && h.owner != h {
@@ -321,6 +328,9 @@ func (h *memHandle) TryLock() (bool, error) {
 func (h *memHandle) Unlock() error {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
+	if h.closed {
+		return fs.ErrClosed
+	}
 	if h.disk.dead {
 		return errDead
 	}

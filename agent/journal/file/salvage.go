@@ -3,13 +3,14 @@ package file
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
 // Salvage makes a damaged session usable again: it keeps all changes before the first damaged line. The damaged log is kept beside the new
 // one, as a file with the extension .damaged in place of what an earlier Salvage has left there, until the session is deleted whole. The
-// Repair says what is gone. For a session without damage, or an unknown one, it is zero, and nothing changes.
+// Repair says what is gone. Every lease is released, and every fence stale. For a session without damage, or an unknown one, it is zero, and nothing changes.
 //
 // What is cut had been acknowledged. Salvage is for a person who has looked, not for a program that wants to go on.
 func (st *Store) Salvage(ctx context.Context, name string) (Repair, error) {
@@ -57,6 +58,18 @@ func (s *session) salvage(size int64) (Repair, error) {
 		s.forget()
 		return Repair{}, err
 	}
+	fence, err := s.mostFence(damage.Offset, size)
+	if err == nil {
+		err = s.store.passFence(fence) // for a session that is left without a lease
+	}
+	if err != nil {
+		s.forget()
+		return Repair{}, err
+	}
+	if s.head.Fence > 0 {
+		s.head.Fence = fence
+		s.released()
+	}
 	if s.n == 0 { // not one change is left
 		err = s.file.Truncate(0)
 		s.forget()
@@ -68,6 +81,30 @@ func (s *session) salvage(size int64) (Repair, error) {
 		return Repair{}, err
 	}
 	return r, nil
+}
+
+// mostFence returns a number that no fence of the session was above: what can be read behind the damage may name some,
+// and each line that can't be read may have been a lease.
+func (s *session) mostFence(from, size int64) (uint64, error) {
+	most := s.head.Fence
+	in := readLines(s.file, from, size)
+	defer in.close()
+	unread := uint64(0)
+	for {
+		text, _, whole, err := in.next()
+		if err == io.EOF {
+			return most + unread, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		var l line
+		if !whole || l.parse(text) != nil {
+			unread++
+			continue
+		}
+		most = max(most, l.fence)
+	}
 }
 
 // setAside copies the damaged log.
