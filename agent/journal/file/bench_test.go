@@ -67,7 +67,7 @@ func BenchmarkRead10000(b *testing.B) {
 	b.Run("anew", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			st, err := Open(dir, Config{})
+			st, err := OpenWith(dir, Config{})
 			require.NoError(b, err)
 			load(b, st)
 			st.Close()
@@ -77,7 +77,7 @@ func BenchmarkRead10000(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			_ = st.fs.Remove("s-s" + headExt)
-			st, err := Open(dir, Config{})
+			st, err := OpenWith(dir, Config{})
 			require.NoError(b, err)
 			load(b, st)
 			st.Close()

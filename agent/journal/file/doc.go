@@ -3,7 +3,7 @@
 // A [Store] is a [journal.Store] over a directory, for programs on one machine that want their sessions readable with an editor and
 // need no database. A session's log is a file of JSON lines, each with a checksum; one line is a record, and the one behind it keeps it.
 //
-//	store, err := file.Open("/var/lib/pages/sessions", file.Config{})
+//	store, err := file.Open("/var/lib/pages/sessions")
 //	if err != nil {
 //		return err
 //	}

@@ -22,7 +22,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 
-	store, err := file.Open(dir, file.Config{})
+	store, err := file.Open(dir)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,9 +48,10 @@ func Example() {
 	_, _ = log.WriteString(`{"crc":"1baa7ace","n":3,"seq":2,"fen`) // the power goes
 	_ = log.Close()
 
-	store, err = file.Open(dir, file.Config{OnRepair: func(r file.Repair) {
+	store, err = file.OpenWith(dir, file.Config{OnRepair: func(r file.Repair) {
 		fmt.Printf("session %q: cut %d bytes: %s\n", r.Session, r.Bytes, r.Problem)
 	}})
+
 	if err != nil {
 		fmt.Println(err)
 		return

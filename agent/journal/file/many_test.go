@@ -275,15 +275,15 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	for want, open := range map[string]func() (*Store, error){
-		"dir is empty":           func() (*Store, error) { return Open("", Config{}) },
-		"Config.Durability is 7": func() (*Store, error) { return Open(t.TempDir(), Config{Durability: 7}) },
-		"Config.Files is -1":     func() (*Store, error) { return Open(t.TempDir(), Config{Files: -1}) },
-		"is a file":              func() (*Store, error) { return Open(file, Config{}) },
+		"dir is empty":           func() (*Store, error) { return OpenWith("", Config{}) },
+		"Config.Durability is 7": func() (*Store, error) { return OpenWith(t.TempDir(), Config{Durability: 7}) },
+		"Config.Files is -1":     func() (*Store, error) { return OpenWith(t.TempDir(), Config{Files: -1}) },
+		"is a file":              func() (*Store, error) { return OpenWith(file, Config{}) },
 	} {
 		_, err := open()
 		require.ErrorContains(t, err, want)
 	}
-	_, err := Open(filepath.Join(file, "under"), Config{})
+	_, err := OpenWith(filepath.Join(file, "under"), Config{})
 	require.Error(t, err)
 }
 

@@ -74,7 +74,7 @@ const appendsEach = 5000
 // race appends records of its own to a session that another process writes to as well. After the first it calls begun, and waits.
 func race(me int, begun func()) error {
 	ctx := context.Background()
-	st, err := Open(os.Getenv(dirVar), Config{Durability: Process, OnRepair: func(r Repair) { panic(fmt.Sprint(r)) }})
+	st, err := OpenWith(os.Getenv(dirVar), Config{Durability: Process, OnRepair: func(r Repair) { panic(fmt.Sprint(r)) }})
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func TestTwoProcessesThatAppendToOneSessionLoseNothing(t *testing.T) {
 // follows from the number of the record.
 func busy(d Durability) error {
 	ctx := context.Background()
-	st, err := Open(os.Getenv(dirVar), Config{Durability: d})
+	st, err := OpenWith(os.Getenv(dirVar), Config{Durability: d})
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func TestAProcessKilledAtAnyMomentLosesNothing(t *testing.T) {
 		}
 		require.Error(t, cmd.Wait())
 
-		st, err := Open(dir, Config{Durability: Process}) // may have something to repair
+		st, err := OpenWith(dir, Config{Durability: Process}) // may have something to repair
 		require.NoError(t, err)
 		h, err := st.Head(t.Context(), "s")
 		require.NoError(t, err)

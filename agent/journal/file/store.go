@@ -61,13 +61,16 @@ type Store struct {
 
 var _ journal.Store = (*Store)(nil)
 
-// Open returns a store that keeps its sessions in dir, which is made if it isn't there: directories 0700, files 0600. Dir must lie on
+// Open is [OpenWith] with the defaults.
+func Open(dir string) (*Store, error) { return OpenWith(dir, Config{}) }
+
+// OpenWith returns a store that keeps its sessions in dir, which is made if it isn't there: directories 0700, files 0600. Dir must lie on
 // a local file system that nobody else puts files into. Locks and syncs over a network, NFS above all, keep less than they promise.
 //
-// Open reads no log: what a crash has left is found and repaired when a session is next used. It returns an error where
+// It reads no log: what a crash has left is found and repaired when a session is next used. It returns an error where
 // dir can't be had, a field of cfg makes no sense, or the system isn't one that offers what the store needs: of those that Go
 // runs on these are Linux, macOS and the BSDs.
-func Open(dir string, cfg Config) (*Store, error) {
+func OpenWith(dir string, cfg Config) (*Store, error) {
 	if dir == "" {
 		return nil, errors.New("journal/file: dir is empty; the path of a directory would do")
 	}

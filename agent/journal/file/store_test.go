@@ -18,7 +18,7 @@ func openAt(t testing.TB, dir string, cfg Config) *Store {
 	if cfg.OnRepair == nil {
 		cfg.OnRepair = func(r Repair) { t.Errorf("repaired: %+v", r) }
 	}
-	st, err := Open(dir, cfg)
+	st, err := OpenWith(dir, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	return st
@@ -67,7 +67,7 @@ type reopener struct {
 }
 
 func (r *reopener) open() *Store {
-	st, err := Open(r.dir, Config{Durability: Process, OnRepair: func(c Repair) { r.t.Errorf("repaired: %+v", c) }})
+	st, err := OpenWith(r.dir, Config{Durability: Process, OnRepair: func(c Repair) { r.t.Errorf("repaired: %+v", c) }})
 	require.NoError(r.t, err)
 	st.every = 1000
 	return st
