@@ -40,3 +40,60 @@ const (
 	EventRates             EventKind = "rates"              // the provider's headers changed the rates in force
 	EventClosed            EventKind = "closed"
 )
+
+// mostEvents is how many events wait for a slow OnEvent before those that can be missed are.
+const mostEvents = 1024
+
+// An outbox holds the events that are to be delivered, in order.
+type outbox struct {
+	queue  []Event
+	busy   bool // somebody delivers
+	missed int
+}
+
+// ready reports whether whoever unlocks the gate has events to deliver.
+func (o *outbox) ready() bool { return len(o.queue) > 0 && !o.busy }
+
+// tell notes an event, to be delivered when mu is unlocked.
+func (g *Gate) tell(e Event) {
+	if g.cfg.OnEvent == nil {
+		return
+	}
+	o := &g.events
+	if len(o.queue) >= mostEvents && (e.Kind == EventPreempted || e.Kind == EventOvertaken || e.Kind == EventRefused || e.Kind == EventRates) {
+		o.missed++
+		return
+	}
+	e.Gate, e.Time = g.cfg.Name, time.Now()
+	e.Missed, o.missed = o.missed, 0
+	o.queue = append(o.queue, e)
+}
+
+// deliver calls OnEvent with what is in the outbox. One goroutine does it at a time, so that events stay in order.
+func (g *Gate) deliver() {
+	g.mu.Lock()
+	o := &g.events
+	if !o.ready() {
+		g.mu.Unlock()
+		return
+	}
+	o.busy = true
+	defer func() {
+		o.busy = false
+		g.mu.Unlock()
+	}()
+	for len(o.queue) > 0 {
+		e := o.queue[0]
+		o.queue[0] = Event{}
+		o.queue = o.queue[1:]
+		g.outside(func() { g.cfg.OnEvent(e) })
+	}
+	o.queue = nil
+}
+
+// outside runs fn without the lock, and locks again even if fn panics.
+func (g *Gate) outside(fn func()) {
+	g.mu.Unlock()
+	defer g.mu.Lock()
+	fn()
+}

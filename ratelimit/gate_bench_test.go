@@ -1,0 +1,185 @@
+package ratelimit_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pawlkit/pawl/ratelimit"
+)
+
+var sent = ratelimit.Outcome{Sent: true, Tokens: -1}
+
+// BenchmarkUncontended is a slot that is free: what every call pays.
+func BenchmarkUncontended(b *testing.B) {
+	tickets := map[string]ratelimit.Ticket{
+		"interactive": {Interactive: true},
+		"background":  {Session: "s"},
+	}
+	for _, lane := range []string{"interactive", "background"} {
+		for name, cfg := range map[string]ratelimit.GateConfig{
+			"": {}, "+rates": {RequestsPerMinute: 1e9, TokensPerMinute: 1e9},
+		} {
+			b.Run(lane+name, func(b *testing.B) {
+				g := ratelimit.NewGate(cfg)
+				ctx := context.Background()
+				b.ReportAllocs()
+				for b.Loop() {
+					l, err := g.Acquire(ctx, tickets[lane])
+					if err != nil {
+						b.Fatal(err)
+					}
+					l.Release(sent)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkParallel is many goroutines with a slot each.
+func BenchmarkParallel(b *testing.B) {
+	g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1000})
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			l, err := g.Acquire(context.Background(), ratelimit.Ticket{Session: "s"})
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			l.Release(sent)
+		}
+	})
+}
+
+// crowd has n goroutines of 100 sessions wait for a gate whose slot is taken; each is to be told from outside to come in.
+type crowd struct {
+	gate *ratelimit.Gate
+	held ratelimit.Lease
+	gone sync.WaitGroup
+}
+
+// gather starts n goroutines, and returns when all are in the queue.
+func gather(b *testing.B, n int, ctx func(i int) context.Context) *crowd {
+	c := &crowd{gate: ratelimit.NewGate(ratelimit.GateConfig{Slots: 1, Queue: n})}
+	held, err := c.gate.Acquire(context.Background(), ratelimit.Ticket{NoPreempt: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.held = held
+	var queued sync.WaitGroup
+	queued.Add(n)
+	sessions := make([]string, 100)
+	for i := range sessions {
+		sessions[i] = fmt.Sprint("s-", i)
+	}
+	for i := range n {
+		t := ratelimit.Ticket{Priority: 20 + 20*(i%4), Session: sessions[i%len(sessions)]}
+		t.OnWait = func(ratelimit.Wait) { queued.Done() }
+		c.gone.Go(func() {
+			l, err := c.gate.Acquire(ctx(i), t)
+			if err == nil {
+				l.Release(sent)
+			}
+		})
+	}
+	queued.Wait()
+	return c
+}
+
+// BenchmarkWaiting has 100,000 requests come, and then go one after the other: an op is one of them. It includes their
+// goroutines and the switches between these.
+func BenchmarkWaiting(b *testing.B) {
+	const n = 100_000
+	background := func(int) context.Context { return context.Background() }
+	b.Run("enqueue", func(b *testing.B) {
+		var took time.Duration
+		for b.Loop() {
+			began := time.Now()
+			c := gather(b, n, background)
+			took += time.Since(began)
+			c.gate.Close()
+			c.held.Release(sent)
+			c.gone.Wait()
+		}
+		b.ReportMetric(float64(took.Nanoseconds())/float64(b.N)/n, "ns/request")
+	})
+	b.Run("dispatch", func(b *testing.B) {
+		var took time.Duration
+		for b.Loop() {
+			c := gather(b, n, background)
+			began := time.Now()
+			c.held.Release(sent)
+			c.gone.Wait()
+			took += time.Since(began)
+		}
+		b.ReportMetric(float64(took.Nanoseconds())/float64(b.N)/n, "ns/request")
+	})
+	b.Run("cancel", func(b *testing.B) {
+		var took time.Duration
+		for b.Loop() {
+			cancels := make([]context.CancelFunc, n)
+			contexts := make([]context.Context, n)
+			for i := range n {
+				contexts[i], cancels[i] = context.WithCancel(context.Background())
+			}
+			c := gather(b, n, func(i int) context.Context { return contexts[i] })
+			began := time.Now()
+			for _, cancel := range cancels {
+				cancel()
+			}
+			c.gone.Wait()
+			took += time.Since(began)
+			c.held.Release(sent)
+		}
+		b.ReportMetric(float64(took.Nanoseconds())/float64(b.N)/n, "ns/request")
+	})
+}
+
+// BenchmarkPerson has 10,000 background requests wait, whose calls let go as soon as they are told to, and measures how long a
+// person's request takes to start: with a slot that is kept for people, and with every slot taken.
+func BenchmarkPerson(b *testing.B) {
+	for name, keep := range map[string]float64{"kept": 0.2, "preempting": -1} {
+		b.Run(name, func(b *testing.B) {
+			const n = 10_000
+			g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, Queue: n, Keep: keep})
+			ctx, cancel := context.WithCancel(context.Background())
+			var gone, queued sync.WaitGroup
+			queued.Add(n)
+			for i := range n + 8 {
+				var once sync.Once
+				t := ratelimit.Ticket{Session: fmt.Sprint("s-", i%100)}
+				t.OnWait = func(ratelimit.Wait) { once.Do(queued.Done) }
+				gone.Go(func() {
+					l, err := g.Acquire(ctx, t)
+					for err == nil {
+						<-l.Context().Done()
+						l, err = l.Again(ctx, sent)
+					}
+				})
+				if i == 7 && keep > 0 {
+					queued.Add(2) // they wait from the start
+				}
+			}
+			queued.Wait()
+			var waits []time.Duration
+			for b.Loop() {
+				began := time.Now()
+				l, err := g.Acquire(context.Background(), ratelimit.Ticket{Interactive: true})
+				waits = append(waits, time.Since(began))
+				if err != nil {
+					b.Fatal(err)
+				}
+				l.Release(sent)
+			}
+			slices.Sort(waits)
+			b.ReportMetric(float64(waits[len(waits)/2].Nanoseconds())/1e3, "p50-µs")
+			b.ReportMetric(float64(waits[len(waits)*99/100].Nanoseconds())/1e3, "p99-µs")
+			cancel()
+			gone.Wait()
+		})
+	}
+}
