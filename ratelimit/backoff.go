@@ -59,7 +59,7 @@ func judge(o Outcome) verdict {
 }
 
 // learn draws the conclusions for the back-off from how the call in s ended.
-func (g *Gate) learn(s *slot, v *verdict, now time.Time) {
+func (g *Gate) learn(s *slot, v *verdict) {
 	b := &g.backoff
 	// What started before the last rate limit tells nothing new of it, neither that it happened again nor that it is over.
 	fresh := s.epoch == b.epoch
@@ -69,6 +69,7 @@ func (g *Gate) learn(s *slot, v *verdict, now time.Time) {
 	if !v.limited {
 		return
 	}
+	now := time.Now()
 	g.totals.RateLimited++
 	if fresh {
 		b.step++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -145,26 +146,32 @@ func BenchmarkPerson(b *testing.B) {
 	for name, keep := range map[string]float64{"kept": 0.2, "preempting": -1} {
 		b.Run(name, func(b *testing.B) {
 			const n = 10_000
-			g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, Queue: n, Keep: keep})
+			g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, Queue: n + 8, Keep: keep})
 			ctx, cancel := context.WithCancel(context.Background())
-			var gone, queued sync.WaitGroup
-			queued.Add(n)
+			var gone sync.WaitGroup
+			var queued atomic.Int64
+			all := make(chan struct{})
 			for i := range n + 8 {
-				var once sync.Once
 				t := ratelimit.Ticket{Session: fmt.Sprint("s-", i%100)}
-				t.OnWait = func(ratelimit.Wait) { once.Do(queued.Done) }
+				t.OnWait = func(ratelimit.Wait) {
+					if queued.Add(1) == n {
+						close(all)
+					}
+				}
 				gone.Go(func() {
 					l, err := g.Acquire(ctx, t)
-					for err == nil {
+					for preempts := 1; err == nil; preempts++ {
 						<-l.Context().Done()
-						l, err = l.Again(ctx, sent)
+						if preempts%3 != 0 {
+							l, err = l.Again(ctx, sent)
+							continue
+						}
+						l.Release(sent) // it would be left alone from now on, and never end
+						l, err = g.Acquire(ctx, t)
 					}
 				})
-				if i == 7 && keep > 0 {
-					queued.Add(2) // they wait from the start
-				}
 			}
-			queued.Wait()
+			<-all
 			var waits []time.Duration
 			for b.Loop() {
 				began := time.Now()

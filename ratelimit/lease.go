@@ -92,13 +92,13 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 		g.background.level(s.rank).running--
 	}
 	g.rates.settle(s.ticket.Tokens, &v.Outcome, v.Sent, now)
-	if v.Sent {
-		g.count(s.ticket.Tokens, &v.Outcome, now)
+	if v.Sent && len(g.soft) > 0 {
+		g.count(s.ticket.Tokens, &v.Outcome, time.Now())
 	}
 	if v.Quota != nil {
 		g.adopt(v.Quota, now)
 	}
-	g.learn(s, &v, now)
+	g.learn(s, &v)
 	s.gen++
 	s.request, s.cancel = request{}, nil
 	g.free = append(g.free, s)
@@ -161,11 +161,11 @@ func (l Lease) Pin() bool {
 // Release gives the slot back. Releasing a lease that has ended does nothing.
 func (l Lease) Release(o Outcome) {
 	v := judge(o)
-	now := time.Now()
 	g, ok := l.lock()
 	if !ok {
 		return
 	}
+	now := g.now()
 	cancel := l.slot.cancel
 	g.end(l.slot, v, now)
 	g.dispatch(now)
@@ -182,12 +182,12 @@ func (l Lease) Again(ctx context.Context, o Outcome) (Lease, error) {
 	}
 	v := judge(o)
 	held, cancel := context.WithCancelCause(ctx)
-	now := time.Now()
 	g, ok := l.lock()
 	if !ok {
 		cancel(nil)
 		return Lease{}, ErrReleased
 	}
+	now := g.now()
 	ended := l.slot.cancel
 	w := &waiter{request: l.slot.request, returned: true, cancel: cancel}
 	g.end(l.slot, v, now)
