@@ -78,6 +78,7 @@ type schedule struct {
 	gate    *Gate
 	model   *model
 	rated   bool // the model knows no rates: only the invariants are looked at
+	eager   bool // what is preempted lets go at once
 	clients []*client
 	resumes []func()
 	gone    sync.WaitGroup
@@ -92,7 +93,7 @@ type schedule struct {
 }
 
 func newSchedule(t *testing.T, seed uint64) *schedule {
-	s := &schedule{t: t, r: rand.New(rand.NewPCG(seed, 4))}
+	s := &schedule{t: t, r: rand.New(rand.NewPCG(seed, 4)), eager: seed%3 == 0}
 	cfg := GateConfig{Name: "g", Slots: 1 + s.r.IntN(6), Overcommit: s.r.IntN(8) == 0, Queue: 3 + s.r.IntN(30), MaxRetryAfter: time.Minute}
 	cfg.Keep = []float64{0, 0, -1, 0.5}[s.r.IntN(4)]
 	if s.rated = s.r.IntN(4) == 0; s.rated {
@@ -159,7 +160,7 @@ func (s *schedule) arrive() {
 }
 
 func (s *schedule) end(c *client, again bool) {
-	how, advice := []string{"success", "success", "success", "neither", "limited"}[s.r.IntN(5)], time.Duration(0)
+	how, advice := []string{"success", "neither", "success", "success", "success", "limited", "success", "success"}[s.r.IntN(8)], time.Duration(0)
 	o := Outcome{Sent: true, Tokens: int64(s.r.IntN(3000)) - 1}
 	switch how {
 	case "limited":
@@ -191,14 +192,9 @@ func (s *schedule) step() {
 		if c := s.pick("running"); c != nil {
 			s.end(c, s.r.IntN(4) == 0)
 		}
-	case n < 13: // what was preempted lets go
-		for _, c := range s.clients {
-			if state, l, _, _ := c.get(); state == "running" && l.Preempted() && s.r.IntN(2) == 0 {
-				s.end(c, true)
-				break
-			}
-		}
-	case n < 15:
+	case n < 13:
+		s.letGo()
+	case n < 14:
 		if c := s.pick("waiting"); c != nil {
 			s.note("%d leaves", c.call.id)
 			s.model.over(c.call, "left")
@@ -206,7 +202,7 @@ func (s *schedule) step() {
 			synctest.Wait()
 			s.model.dispatch()
 		}
-	case n < 16:
+	case n < 15:
 		if c := s.pick("running"); c != nil {
 			_, l, _, _ := c.get()
 			s.note("%d is pinned", c.call.id)
@@ -215,8 +211,8 @@ func (s *schedule) step() {
 			}
 			c.call.pinned = true
 		}
-	case n < 17:
-		if len(s.resumes) > 0 && s.r.IntN(2) == 0 {
+	case n < 16:
+		if len(s.resumes) > 0 && s.r.IntN(4) != 0 {
 			s.note("a background pause ends")
 			s.model.hostPauses--
 			s.model.dispatch()
@@ -235,6 +231,17 @@ func (s *schedule) step() {
 		<-time.After(d)
 		s.model.pass(d)
 	}
+}
+
+// letGo has a call that was preempted give its slot back, and reports whether there was one.
+func (s *schedule) letGo() bool {
+	for _, c := range s.clients {
+		if state, l, _, _ := c.get(); state == "running" && l.Preempted() {
+			s.end(c, true)
+			return true
+		}
+	}
+	return false
 }
 
 // check compares the gate with what must always hold, and with the model.
@@ -417,9 +424,12 @@ func TestTheGateDoesWhatItsModelDoes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSchedule(t, seed)
 			s.note("seed %d", seed)
-			for range 20 + s.r.IntN(40) {
+			for range 40 + s.r.IntN(80) {
 				s.step()
 				s.check()
+				for s.eager && s.letGo() {
+					s.check()
+				}
 			}
 			s.finish()
 			all.add(s.gate.Snapshot().Totals)
