@@ -550,3 +550,7 @@ func TestNobodyWaitsAtAGateThatCloses(t *testing.T) {
 		})
 	}
 }
+
+func contextFor(r *room) (context.Context, context.CancelFunc) {
+	return context.WithCancel(r.t.Context())
+}
