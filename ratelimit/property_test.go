@@ -43,10 +43,10 @@ func (c *client) set(state string, l Lease, err error) {
 	c.state, c.lease, c.err = state, l, err
 }
 
-func (c *client) get() (string, Lease, error, Wait) {
+func (c *client) get() (state string, l Lease, told Wait, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.state, c.lease, c.err, c.told
+	return c.state, c.lease, c.told, c.err
 }
 
 func (c *client) run(ctx context.Context, g *Gate) {
@@ -252,7 +252,7 @@ func (s *schedule) check() {
 	snap := g.Snapshot()
 	people, started := 0, 0
 	for _, c := range s.clients {
-		state, l, err, told := c.get()
+		state, l, told, err := c.get()
 		switch {
 		case state == "waiting" && c.call.ticket.Interactive:
 			people++
@@ -367,7 +367,7 @@ func (s *schedule) finish() {
 		s.gate.Close()
 		synctest.Wait()
 		for _, c := range s.clients {
-			switch state, l, err, _ := c.get(); state {
+			switch state, l, _, err := c.get(); state {
 			case "waiting":
 				s.fail("call %d still waits at a closed gate", c.call.id)
 			case "running":

@@ -3,7 +3,9 @@ package ratelimit_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -11,14 +13,21 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// told is a ticket whose waits are written down.
-func (r *room) told(t ratelimit.Ticket) (ratelimit.Ticket, *[]ratelimit.Wait) {
-	waits := new([]ratelimit.Wait)
+// told is a ticket whose waits are written down; the function returns them when everybody has settled.
+func (r *room) told(t ratelimit.Ticket) (ratelimit.Ticket, func() []ratelimit.Wait) {
+	var waits []ratelimit.Wait
 	t.OnWait = func(w ratelimit.Wait) {
 		r.gate.Snapshot() // no lock is held
-		*waits = append(*waits, w)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		waits = append(waits, w)
 	}
-	return t, waits
+	return t, func() []ratelimit.Wait {
+		synctest.Wait()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return slices.Clone(waits)
+	}
 }
 
 func (r *room) at(d time.Duration) time.Time { return r.began.Add(d) }
@@ -30,31 +39,25 @@ func TestAWaitSaysWhyAndUntilWhen(t *testing.T) {
 		r.come("running late", person)
 		work, waits := r.told(background("a", 0))
 		r.come("work", work)
-		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitQueue, Ahead: 2}}, *waits)
+		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitQueue, Ahead: 2}}, waits())
 
 		r.get("first").Release(limited(10 * time.Second))
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitRateLimit, Until: r.at(10 * time.Second), Ahead: 2}, wait(r, waits)[1])
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitRateLimit, Until: r.at(10 * time.Second), Ahead: 2}, waits()[1])
 		r.gate.Pause(20 * time.Second)
-		require.True(t, r.at(20*time.Second).Equal(wait(r, waits)[2].Until))
+		require.True(t, r.at(20*time.Second).Equal(waits()[2].Until))
 		<-time.After(time.Second)
 
 		memory := r.gate.PauseBackground("memory")
 		disk := r.gate.PauseBackground("disk")
-		require.Len(t, wait(r, waits), 3, "the rate limit is still why")
+		require.Len(t, waits(), 3, "the rate limit is still why")
 		<-time.After(19 * time.Second)
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitPaused, Detail: "memory", Ahead: 1}, wait(r, waits)[3])
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitPaused, Detail: "memory", Ahead: 1}, waits()[3])
 		memory()
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitPaused, Detail: "disk", Ahead: 1}, wait(r, waits)[4])
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitPaused, Detail: "disk", Ahead: 1}, waits()[4])
 		disk()
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitQueue, Ahead: 1}, wait(r, waits)[5])
-		require.Len(t, *waits, 6)
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitQueue, Ahead: 1}, waits()[5])
+		require.Len(t, waits(), 6)
 	})
-}
-
-// wait returns what was told when everybody has settled.
-func wait(r *room, waits *[]ratelimit.Wait) []ratelimit.Wait {
-	r.kinds()
-	return *waits
 }
 
 func TestTheNextInLineIsToldOfTheRates(t *testing.T) {
@@ -62,24 +65,24 @@ func TestTheNextInLineIsToldOfTheRates(t *testing.T) {
 		r.come("first", ratelimit.Ticket{Interactive: true, Tokens: 600})
 		work, waits := r.told(ratelimit.Ticket{Tokens: 100})
 		r.come("work", work)
-		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(10 * time.Second)}}, *waits)
+		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(10 * time.Second)}}, waits())
 		<-time.After(time.Second)
 		ann, annWaits := r.told(ratelimit.Ticket{Interactive: true, Tokens: 50})
 		r.come("ann", ann)
-		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(5 * time.Second)}}, *annWaits)
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitQueue, Ahead: 1}, wait(r, waits)[1], "a person is before it")
+		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(5 * time.Second)}}, annWaits())
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitQueue, Ahead: 1}, waits()[1], "a person is before it")
 		<-time.After(time.Minute)
 		require.Equal(t, 5*time.Second, r.find("ann").after)
 		require.Equal(t, 15*time.Second, r.find("work").after)
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitTokens, Until: r.at(15 * time.Second)}, (*waits)[2])
-		require.Len(t, *waits, 3)
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitTokens, Until: r.at(15 * time.Second)}, waits()[2])
+		require.Len(t, waits(), 3)
 	})
 	inRoom(t, ratelimit.GateConfig{Slots: 3, RequestsPerMinute: 2}, func(r *room) {
 		r.come("first", person)
 		r.come("second", person)
 		ann, waits := r.told(person)
 		r.come("ann", ann)
-		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitRequests, Until: r.at(30 * time.Second)}}, *waits)
+		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitRequests, Until: r.at(30 * time.Second)}}, waits())
 		r.get("first").Release(ratelimit.Outcome{}) // never sent: its request is there again
 		r.get("ann")
 	})
@@ -90,7 +93,7 @@ func TestNothingIsToldWhoDoesNotWait(t *testing.T) {
 		ann, waits := r.told(person)
 		r.come("ann", ann)
 		r.get("ann")
-		require.Empty(t, *waits)
+		require.Empty(t, waits())
 	})
 }
 
