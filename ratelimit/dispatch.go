@@ -51,12 +51,12 @@ func (g *Gate) roomForPerson(now time.Time) bool {
 		}
 		return true
 	}
+	if g.leaving >= g.people.n || len(g.victims) == 0 {
+		return false
+	}
 	var others, tokens int64
 	w := g.people.head
 	for range g.leaving { // each of these makes room for one
-		if w == nil {
-			return false
-		}
 		others, tokens = others+1, tokens+w.ticket.Tokens
 		w = w.lane.next
 	}

@@ -259,9 +259,12 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 		case <-ctx.Done():
 			return Lease{}, context.Cause(ctx)
 		}
-		g.mu.Lock()
-		state := w.state
-		g.mu.Unlock()
+		state := w.state // nothing but the end of the wait wakes those that don't listen
+		if w.ticket.OnWait != nil {
+			g.mu.Lock()
+			state = w.state
+			g.mu.Unlock()
+		}
 		switch {
 		case state == failed:
 			return Lease{}, w.err

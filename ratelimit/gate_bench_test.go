@@ -14,8 +14,16 @@ import (
 
 var sent = ratelimit.Outcome{Sent: true, Tokens: -1}
 
-// BenchmarkUncontended is a slot that is free: what every call pays.
+// BenchmarkUncontended is a slot that is free: what every call pays. bare is the context alone.
 func BenchmarkUncontended(b *testing.B) {
+	b.Run("bare", func(b *testing.B) {
+		ctx := context.Background()
+		b.ReportAllocs()
+		for b.Loop() {
+			_, cancel := context.WithCancelCause(ctx)
+			cancel(nil)
+		}
+	})
 	tickets := map[string]ratelimit.Ticket{
 		"interactive": {Interactive: true},
 		"background":  {Session: "s"},
@@ -91,36 +99,72 @@ func gather(b *testing.B, n int, ctx func(i int) context.Context) *crowd {
 	return c
 }
 
-// BenchmarkWaiting has 100,000 requests come, and then go one after the other: an op is one of them. It includes their
-// goroutines and the switches between these.
+// best is the shortest of several times, which is what is left of a figure when others use the machine, too.
+type best time.Duration
+
+func (b *best) note(d time.Duration) {
+	if *b == 0 || d < time.Duration(*b) {
+		*b = best(d)
+	}
+}
+
+func (b best) report(t *testing.B, requests int) {
+	t.ReportMetric(float64(b)/float64(requests), "ns/request")
+}
+
+// BenchmarkWaiting has 100,000 requests come, and then go one after the other or leave; ns/request is that of the best round.
+// It includes the requests' goroutines and the switches between these: bare is what they cost without a gate.
 func BenchmarkWaiting(b *testing.B) {
 	const n = 100_000
 	background := func(int) context.Context { return context.Background() }
+	b.Run("bare", func(b *testing.B) {
+		var comes, goes best
+		for b.Loop() {
+			began := time.Now()
+			var queued, gone sync.WaitGroup
+			queued.Add(n)
+			next := make(chan struct{})
+			for range n {
+				gone.Go(func() {
+					queued.Done()
+					<-next
+				})
+			}
+			queued.Wait()
+			comes.note(time.Since(began))
+			began = time.Now()
+			close(next)
+			gone.Wait()
+			goes.note(time.Since(began))
+		}
+		b.ReportMetric(float64(comes)/n, "ns/come")
+		b.ReportMetric(float64(goes)/n, "ns/go")
+	})
 	b.Run("enqueue", func(b *testing.B) {
-		var took time.Duration
+		var took best
 		for b.Loop() {
 			began := time.Now()
 			c := gather(b, n, background)
-			took += time.Since(began)
+			took.note(time.Since(began))
 			c.gate.Close()
 			c.held.Release(sent)
 			c.gone.Wait()
 		}
-		b.ReportMetric(float64(took.Nanoseconds())/float64(b.N)/n, "ns/request")
+		took.report(b, n)
 	})
 	b.Run("dispatch", func(b *testing.B) {
-		var took time.Duration
+		var took best
 		for b.Loop() {
 			c := gather(b, n, background)
 			began := time.Now()
 			c.held.Release(sent)
 			c.gone.Wait()
-			took += time.Since(began)
+			took.note(time.Since(began))
 		}
-		b.ReportMetric(float64(took.Nanoseconds())/float64(b.N)/n, "ns/request")
+		took.report(b, n)
 	})
 	b.Run("cancel", func(b *testing.B) {
-		var took time.Duration
+		var took best
 		for b.Loop() {
 			cancels := make([]context.CancelFunc, n)
 			contexts := make([]context.Context, n)
@@ -133,10 +177,10 @@ func BenchmarkWaiting(b *testing.B) {
 				cancel()
 			}
 			c.gone.Wait()
-			took += time.Since(began)
+			took.note(time.Since(began))
 			c.held.Release(sent)
 		}
-		b.ReportMetric(float64(took.Nanoseconds())/float64(b.N)/n, "ns/request")
+		took.report(b, n)
 	})
 }
 

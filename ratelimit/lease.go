@@ -165,7 +165,10 @@ func (l Lease) Release(o Outcome) {
 	if !ok {
 		return
 	}
-	now := g.now()
+	var now time.Time
+	if g.rates.limited() || v.Quota != nil || g.people.n+g.background.n > 0 {
+		now = g.now() // otherwise nobody asks
+	}
 	cancel := l.slot.cancel
 	g.end(l.slot, v, now)
 	g.dispatch(now)
@@ -174,8 +177,9 @@ func (l Lease) Release(o Outcome) {
 }
 
 // Again gives the slot back and waits for another one, at the head of its session: in the place that the request had when
-// it first came. It is for calls that were preempted or rate limited. The ticket stays as it was. Errors are those of
-// [Gate.Acquire], but never a [*QueueFullError], and [ErrReleased]. In any case l has ended.
+// it first came. It is for calls that were preempted or rate limited. The ticket stays as it was; ctx is that of the
+// caller, as l's own has ended. Errors are those of [Gate.Acquire], but never a [*QueueFullError], and [ErrReleased]. In any
+// case l has ended.
 func (l Lease) Again(ctx context.Context, o Outcome) (Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
