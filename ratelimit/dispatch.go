@@ -74,8 +74,7 @@ type nextInLine struct {
 	waiter *waiter
 	why    WaitReason
 	until  time.Time
-	timer  *time.Timer // set for until
-	set    bool
+	timer  *time.Timer // set for until, unless that is zero
 }
 
 // setNext notes which request waits for the rates, and wakes the gate when it may go.
@@ -90,19 +89,18 @@ func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
 	n.waiter, n.why = w, why
 	if w == nil {
 		n.until = time.Time{}
-		if n.set {
+		if n.timer != nil {
 			n.timer.Stop()
-			n.set = false
 		}
 		return
 	}
 	if w.ticket.OnWait != nil {
 		w.signal()
 	}
-	if n.set && until.Equal(n.until) {
+	if until.Equal(n.until) {
 		return
 	}
-	n.until, n.set = until, true
+	n.until = until
 	if n.timer == nil {
 		n.timer = time.AfterFunc(time.Until(until), g.ratesReady)
 	} else {
@@ -114,7 +112,7 @@ func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
 func (g *Gate) ratesReady() {
 	g.mu.Lock()
 	// Forgotten, so that the timer is set anew should it be early.
-	g.next.until, g.next.set = time.Time{}, false
+	g.next.until = time.Time{}
 	g.dispatch(time.Now())
 	g.unlock()
 }

@@ -312,9 +312,7 @@ func (g *Gate) leave(w *waiter) {
 		g.unqueue(w, false)
 		w.state, w.err = failed, context.Canceled
 	case granted:
-		if w.slot.gen == w.gen {
-			g.end(w.slot, verdict{}, now)
-		}
+		g.end(w.slot, verdict{}, now)
 	}
 	g.totals.Abandoned++
 	g.dispatch(now)

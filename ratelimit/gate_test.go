@@ -436,16 +436,23 @@ func TestARequestWhoseContextEndsIsGoneAtOnce(t *testing.T) {
 
 func TestASlotGivenToSomebodyWhoIsLeavingGoesToTheNext(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100}, func(r *room) {
-		r.come("first", person)
-		ctx, cancel := context.WithCancel(r.t.Context())
-		r.comeWith(ctx, "gone", person)
 		r.come("next", person)
-		l := r.get("first")
-		cancel()
-		l.Release(success) // both before the other goroutine sees either
-		require.ErrorIs(t, r.find("gone").err, context.Canceled)
-		r.get("next")
-		require.EqualValues(t, 98, r.gate.Snapshot().RequestsLeft)
+		for i := range 10 {
+			l := r.get("next")
+			ctx, cancel := context.WithCancel(r.t.Context())
+			r.comeWith(ctx, "gone", person)
+			r.come("next", person)
+			if i%2 == 0 { // both before the other goroutine sees either
+				cancel()
+				l.Release(success)
+			} else {
+				l.Release(success)
+				cancel()
+			}
+			require.ErrorIs(t, r.find("gone").err, context.Canceled)
+			r.get("next")
+			require.EqualValues(t, 98-i, r.gate.Snapshot().RequestsLeft)
+		}
 	})
 }
 
