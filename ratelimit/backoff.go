@@ -6,7 +6,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// The delays after rate limits without an advice, by design document 003: 1 s, 2 s, 4 s … 256 s, then 5 min, each with a jitter
+// The delays after rate limits without an advice: 1 s, 2 s, 4 s … 256 s, then 5 min, each with a jitter
 // of up to a fifth either way.
 const (
 	firstDelay   = time.Second

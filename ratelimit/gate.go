@@ -259,8 +259,10 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 		case <-ctx.Done():
 			return Lease{}, context.Cause(ctx)
 		}
-		state := w.state // nothing but the end of the wait wakes those that don't listen
-		if w.ticket.OnWait != nil {
+		var state waitState
+		if w.ticket.OnWait == nil {
+			state = w.state // what woke it is the end of the wait, which comes after the state
+		} else {
 			g.mu.Lock()
 			state = w.state
 			g.mu.Unlock()
