@@ -13,7 +13,7 @@
 //	for err == nil {
 //		reply, callErr := call(lease.Context())
 //		done := ratelimit.Outcome{Err: callErr, Sent: true, Tokens: reply.Tokens}
-//		if !lease.Preempted() && fault.Of(callErr) != fault.RateLimited {
+//		if callErr == nil || !lease.Preempted() && fault.Of(callErr) != fault.RateLimited {
 //			lease.Release(done)
 //			break
 //		}
@@ -38,8 +38,8 @@
 //
 // A rate limit that a provider reports ([Outcome].Err) pauses the whole gate, for as long as the provider says, else for
 // 1 s, 2, 4 … 256 s, then 5 min, each ±20 %. Requests keep queueing; when the pause is over people's go first. Requests
-// and tokens per minute are counted in token buckets of the size of a minute, filled from the estimate of a [Ticket] and
-// corrected by what was really used. A host pauses background work alone with [Gate.PauseBackground], such as while memory
+// and tokens per minute come out of token buckets of the size of a minute: first what a [Ticket] estimates, corrected by
+// what was really used when the lease ends. A host pauses background work alone with [Gate.PauseBackground], such as while memory
 // is short. Every wait says why, and until when if that is known: see [Wait].
 //
 // # Budgets and the ledger

@@ -33,18 +33,19 @@ type QueueFullError struct {
 // Error says which gate was full.
 func (e *QueueFullError) Error() string {
 	if e.Dropped {
-		return fmt.Sprintf("ratelimit: gate %q: a request of priority %d made room for one of a higher priority, as %d were waiting: try it later",
-			e.Gate, e.Priority, e.Queue)
+		return fmt.Sprintf("ratelimit: gate %q: a request of priority %d made room for one of a higher priority, as %d were "+
+			"waiting: try it later", e.Gate, e.Priority, e.Queue)
 	}
-	return fmt.Sprintf("ratelimit: gate %q: %d background requests are waiting, which is the limit: try one of priority %d later", e.Gate, e.Queue, e.Priority)
+	return fmt.Sprintf("ratelimit: gate %q: %d background requests are waiting, which is the limit: try one of priority %d later",
+		e.Gate, e.Queue, e.Priority)
 }
 
 // Fault returns RateLimited.
 func (e *QueueFullError) Fault() fault.Class { return fault.RateLimited }
 
 // A PauseTooLongError is a request that won't wait, because the provider asked for a pause longer than
-// [GateConfig].MaxRetryAfter. Go to another provider, or give up; its class is RateLimited. fault.RetryAfter finds the rest of the pause,
-// as it was when the error was made.
+// [GateConfig].MaxRetryAfter. Go to another provider, or give up; its class is RateLimited. fault.RetryAfter finds the
+// rest of the pause, as it was when the error was made.
 type PauseTooLongError struct {
 	Gate  string
 	Until time.Time     // when the provider wants to be called again
@@ -54,8 +55,8 @@ type PauseTooLongError struct {
 
 // Error says how long the provider asked to wait.
 func (e *PauseTooLongError) Error() string {
-	return fmt.Sprintf("ratelimit: gate %q: the provider asks for a pause of %v, and at most %v is waited for: use another provider, or try again then",
-		e.Gate, e.Rest.Round(time.Second), e.Max)
+	return fmt.Sprintf("ratelimit: gate %q: the provider asks for a pause of %v, and at most %v is waited for: use another "+
+		"provider, or try again then", e.Gate, e.Rest.Round(time.Second), e.Max)
 }
 
 // Fault returns RateLimited.

@@ -16,7 +16,8 @@ type Event struct {
 	// Session and Priority are those of the call that was preempted, overtaken or refused.
 	Session  string
 	Priority int
-	// Requests and Tokens are what was used in the period (EventSoftLimit), or the rates a minute that are in force now (EventRates).
+	// Requests and Tokens are what was used in the period (EventSoftLimit), or the rates a minute that are in force now
+	// (EventRates).
 	Requests, Tokens int64
 	// Missed is how many events were left out before this one, because OnEvent was slow. Pauses, their ends, soft limits
 	// and the closing are never left out.
@@ -41,6 +42,10 @@ const (
 	EventClosed            EventKind = "closed"
 )
 
+func (k EventKind) mayBeMissed() bool {
+	return k == EventPreempted || k == EventOvertaken || k == EventRefused || k == EventRates
+}
+
 // mostEvents is how many events wait for a slow OnEvent before those that can be missed are.
 const mostEvents = 1024
 
@@ -60,7 +65,7 @@ func (g *Gate) tell(e Event) {
 		return
 	}
 	o := &g.events
-	if len(o.queue) >= mostEvents && (e.Kind == EventPreempted || e.Kind == EventOvertaken || e.Kind == EventRefused || e.Kind == EventRates) {
+	if len(o.queue) >= mostEvents && e.Kind.mayBeMissed() {
 		o.missed++
 		return
 	}

@@ -173,8 +173,8 @@ func (b *backlog) next() *waiter {
 	return nil
 }
 
-// last returns the request that makes room for one of a higher priority: of the lowest one below rank, the one that came last. It returns nil if
-// there is none. Those that held a slot before never make room.
+// last returns the request that makes room for one of a higher priority: of the lowest priority, if that is below rank, the
+// one that came last. It returns nil if there is none. Those that held a slot before never make room.
 func (b *backlog) last(rank uint8) *waiter {
 	for i, used := range b.used {
 		for ; used != 0; used &= used - 1 {

@@ -14,8 +14,8 @@ func newRates(requests, tokens int64, now time.Time) rates {
 // limited reports whether there is a rate at all.
 func (r *rates) limited() bool { return r.requests.perMinute > 0 || r.tokens.perMinute > 0 }
 
-// ready reports whether a request of so many tokens may go now, after others that take so much first. If not, it returns why, and
-// when it may.
+// ready reports whether a request of so many tokens may go now, after others that take so much first. If not, it returns
+// why, and when it may.
 func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time) (why WaitReason, until time.Time, ok bool) {
 	if !r.limited() {
 		return "", time.Time{}, true
@@ -50,8 +50,8 @@ func (r *rates) settle(estimate int64, o *Outcome, sent bool, now time.Time) {
 	}
 }
 
-// A bucket is a token bucket in whole numbers: it holds up to a minute's worth, may be in debt, and refills evenly. What it holds is
-// counted in millionths of 60 s at one a minute, so that a microsecond adds perMinute.
+// A bucket is a token bucket in whole numbers: it holds up to a minute's worth, may be in debt, and refills evenly. One of
+// what it holds is 60 million units, so that each microsecond adds as many units as there are per minute.
 type bucket struct {
 	configured int64 // by the host; 0: none
 	perMinute  int64 // in force; 0: no limit

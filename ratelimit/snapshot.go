@@ -85,7 +85,8 @@ func (g *Gate) Snapshot() Snapshot {
 	for _, p := range g.paused.reasons {
 		s.BackgroundPaused = append(s.BackgroundPaused, p.reason)
 	}
-	s.Lanes = append(s.Lanes, Lane{Interactive: true, Running: g.peopleRunning, Queued: g.people.n, Longest: waited(now, g.people.head)})
+	people := Lane{Interactive: true, Running: g.peopleRunning, Queued: g.people.n, Longest: waited(now, g.people.head)}
+	s.Lanes = append(s.Lanes, people)
 	for i := highest; i >= lowest; i-- {
 		if l := g.background.levels[i]; l != nil && l.running+l.queued() > 0 {
 			longest := waited(now, l.returned.head, l.fresh.head)
@@ -95,7 +96,9 @@ func (g *Gate) Snapshot() Snapshot {
 	for i := range g.soft {
 		u := &g.soft[i]
 		u.roll(now)
-		s.SoftLimits = append(s.SoftLimits, SoftUse{Requests: u.requests, Tokens: u.tokens, Limit: u.SoftLimit, Warned: u.warned, Ends: u.From.Add(u.Every)})
+		s.SoftLimits = append(s.SoftLimits, SoftUse{
+			Requests: u.requests, Tokens: u.tokens, Limit: u.SoftLimit, Warned: u.warned, Ends: u.From.Add(u.Every),
+		})
 	}
 	return s
 }
