@@ -1,0 +1,2 @@
+// Package ratelimit is temporary here.
+package ratelimit
