@@ -39,8 +39,9 @@ type BudgetConfig struct {
 	Task Limit
 	// Provider limits each provider by itself.
 	Provider Limit
-	// Recovery limits for each session the calls whose Request.Recovery is set. Tokens of 0 are 1,000; less than 0: no
-	// limit.
+	// Recovery limits for each session the calls whose Request.Recovery is set: those without a session together. Tokens of
+	// 0 are 1,000; less than 0: no limit. A call that reserves more than that at once is refused outright, so such calls
+	// need a short prompt and a small limit of output. See also [Budget.Recovered].
 	Recovery Limit
 
 	// Sessions, Tasks and Providers have limits for single names, each in place of the one for all. An empty Limit says
@@ -176,6 +177,22 @@ func (b *Budget) unlock() {
 	for _, e := range events {
 		b.onEvent(e)
 	}
+}
+
+// unlockFor is unlock, and doesn't leave r open if onEvent panics.
+func (b *Budget) unlockFor(r *Reservation) {
+	if len(b.events) == 0 {
+		b.mu.Unlock()
+		return
+	}
+	told := false
+	defer func() {
+		if !told {
+			r.Settle(0, 0)
+		}
+	}()
+	b.unlock()
+	told = true
 }
 
 // tell has an event told once the lock is given up.

@@ -21,10 +21,12 @@ type claim struct {
 // claims is a queue by seq.
 type claims struct {
 	front, back *claim
+	len         int
 }
 
 // insert puts c at its place.
 func (q *claims) insert(c *claim) {
+	q.len++
 	after := q.back
 	for after != nil && after.seq > c.seq {
 		after = after.prev
@@ -43,6 +45,7 @@ func (q *claims) insert(c *claim) {
 }
 
 func (q *claims) remove(c *claim) {
+	q.len--
 	if c.prev != nil {
 		c.prev.next = c.next
 	} else {
@@ -54,15 +57,6 @@ func (q *claims) remove(c *claim) {
 		q.back = c.prev
 	}
 	c.prev, c.next = nil, nil
-}
-
-// ahead counts the claims before c.
-func (c *claim) ahead() int {
-	n := 0
-	for p := c.prev; p != nil; p = p.prev {
-		n++
-	}
-	return n
 }
 
 // enter has c wait at a.
@@ -105,14 +99,15 @@ func (b *Budget) serve(now time.Time) {
 	}
 }
 
-// wait returns what becomes of c.
+// wait returns what becomes of c. It is called with the lock, and gives it up.
 func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(Wait)) (*Reservation, error) {
 	answered := false
 	defer func() {
-		if !answered { // given up; or onWait has panicked
+		if !answered { // given up; or onWait, or onEvent, has panicked
 			b.withdraw(c)
 		}
 	}()
+	b.unlock()
 	if onWait != nil {
 		onWait(Wait{Reason: WaitBudget, Ahead: ahead})
 	}

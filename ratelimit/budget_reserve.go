@@ -71,13 +71,11 @@ func (b *Budget) Reserve(ctx context.Context, req Request) (*Reservation, error)
 		return nil, refusal
 	case at == nil:
 		b.admit(r)
-		b.unlock()
+		b.unlockFor(r)
 		return r, nil
 	}
-	c := &claim{r: r, seq: b.seq, decided: make(chan struct{})}
+	c, ahead := &claim{r: r, seq: b.seq, decided: make(chan struct{})}, at.queue.len
 	c.enter(at)
-	ahead := c.ahead()
-	b.unlock()
 	return b.wait(ctx, c, ahead, req.OnWait)
 }
 
@@ -120,7 +118,7 @@ func (b *Budget) judge(r *Reservation, want Amount, unpriced bool, seq uint64) (
 	for _, a := range r.accounts[:r.n] {
 		for _, u := range units {
 			limit, wanted := b.limit(a, u), want.of(u)
-			over := sum(a.spent.of(u), wanted) > limit
+			over := wanted > 0 && sum(a.spent.of(u), wanted) > limit
 			if u == UnitMoney && unpriced { // any price is too much where nothing is left
 				over = a.spent.Micros >= limit
 			}
@@ -130,22 +128,25 @@ func (b *Budget) judge(r *Reservation, want Amount, unpriced bool, seq uint64) (
 		}
 	}
 	for _, a := range r.accounts[:r.n] {
-		if first := a.queue.front; first != nil && first.seq < seq || !b.fits(a, want) {
+		if first := a.queue.front; first != nil && first.seq < seq {
+			return a, nil
+		}
+		if _, ok := b.fits(a, want); !ok {
 			return a, nil
 		}
 	}
 	return nil, nil
 }
 
-// fits reports whether there is room for want in a beside what is reserved.
-func (b *Budget) fits(a *account, want Amount) bool {
+// fits reports whether there is room for want in a beside what is spent and reserved, and if not, in which unit.
+func (b *Budget) fits(a *account, want Amount) (Unit, bool) {
 	for _, u := range units {
 		if limit := b.limit(a, u); limit != Unlimited && want.of(u) > 0 &&
 			sum(sum(a.spent.of(u), a.reserved.of(u)), want.of(u)) > limit {
-			return false
+			return u, false
 		}
 	}
-	return true
+	return 0, true
 }
 
 func (b *Budget) refuse(a *account, u Unit, wanted int64) *BudgetError {
@@ -176,12 +177,10 @@ func (r *Reservation) TopUp(tokens, micros int64) error {
 	now := time.Now()
 	b.rollAll(r, now)
 	for _, a := range r.accounts[:r.n] {
-		for _, u := range units {
-			if limit := b.limit(a, u); limit != Unlimited && more.of(u) > 0 &&
-				sum(sum(a.spent.of(u), a.reserved.of(u)), more.of(u)) > limit {
-				b.serve(now)
-				return b.refuse(a, u, more.of(u))
-			}
+		if u, ok := b.fits(a, more); !ok {
+			refusal := b.refuse(a, u, more.of(u))
+			b.serve(now)
+			return refusal
 		}
 	}
 	for _, a := range r.accounts[:r.n] {

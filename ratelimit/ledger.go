@@ -67,17 +67,19 @@ type Ledger struct {
 	names int
 	sink  func(Entry)
 
-	mu      sync.Mutex // guards what follows
-	entries []Entry    // a ring once it has keep of them
-	oldest  int        // where the ring begins
-	since   time.Time  // the time of the earliest entry ever
-	last    time.Time  // of the latest
-	dropped bool       // entries
-	total   Totals
-	by      [numDims]dimension
+	mu               sync.Mutex // guards what follows
+	entries          []Entry    // a ring once it has keep of them
+	oldest           int        // where the ring begins
+	since            time.Time  // the time of the earliest entry ever
+	last             time.Time  // of the latest
+	dropped          bool       // entries, with times from lostFrom to lostTo
+	lostFrom, lostTo time.Time
+	total            Totals
+	by               [numDims]dimension
 
-	unsunk  []Entry // recorded, and not yet given to sink
-	sinking bool    // somebody does
+	unsunk  []Entry // recorded, from sunk on not yet given to sink
+	sunk    int
+	sinking bool // somebody does
 	room    *sync.Cond
 }
 
@@ -110,13 +112,16 @@ func (l *Ledger) Record(e Entry) {
 	}
 	e.normalize()
 	l.mu.Lock()
-	for l.sink != nil && l.sinking && len(l.unsunk) >= mostUnsunk {
+	for l.sink != nil && l.sinking && len(l.unsunk)-l.sunk >= mostUnsunk {
 		l.room.Wait()
 	}
 	l.add(&e)
 	if l.sink == nil {
 		l.mu.Unlock()
 		return
+	}
+	if l.sunk > 0 && len(l.unsunk) == cap(l.unsunk) {
+		l.unsunk, l.sunk = l.unsunk[:copy(l.unsunk, l.unsunk[l.sunk:])], 0
 	}
 	l.unsunk = append(l.unsunk, e)
 	if l.sinking {
@@ -153,14 +158,25 @@ func (l *Ledger) add(e *Entry) {
 	}
 	switch {
 	case l.keep == 0:
-		l.dropped = true
+		l.drop(e)
 	case len(l.entries) < l.keep:
 		l.entries = append(l.entries, *e)
 	default:
-		l.dropped = true
+		l.drop(&l.entries[l.oldest])
 		l.entries[l.oldest] = *e
 		l.oldest = (l.oldest + 1) % l.keep
 	}
+}
+
+// drop remembers when entries ended that aren't kept.
+func (l *Ledger) drop(e *Entry) {
+	if !l.dropped || e.Time.Before(l.lostFrom) {
+		l.lostFrom = e.Time
+	}
+	if !l.dropped || e.Time.After(l.lostTo) {
+		l.lostTo = e.Time
+	}
+	l.dropped = true
 }
 
 // drain gives the sink what waits for it. It is called with the lock, and gives it up.
@@ -175,10 +191,9 @@ func (l *Ledger) drain() {
 		l.room.Broadcast()
 		l.mu.Unlock()
 	}()
-	for len(l.unsunk) > 0 {
-		e := l.unsunk[0]
-		l.unsunk[0] = Entry{}
-		l.unsunk = l.unsunk[1:]
+	for l.sunk < len(l.unsunk) {
+		e := l.unsunk[l.sunk]
+		l.sunk++
 		l.room.Signal()
 		l.mu.Unlock()
 		locked = false
@@ -186,7 +201,8 @@ func (l *Ledger) drain() {
 		l.mu.Lock()
 		locked = true
 	}
-	l.unsunk = nil
+	clear(l.unsunk) // strings
+	l.unsunk, l.sunk = l.unsunk[:0], 0
 }
 
 // all calls visit with the entries that are kept, the oldest first, under the lock.

@@ -142,6 +142,7 @@ func (d *dimension) add(key tallyKey, e *Entry, most int) {
 		d.remove(t)
 		delete(d.tallies, t.key)
 		d.others.merge(&t.totals)
+		d.others.Partial = false // all are in here that aren't elsewhere
 		*t = tally{key: key}
 		d.tallies[key] = t
 	}

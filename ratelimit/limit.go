@@ -14,8 +14,9 @@ type Limit struct {
 	// USD is the most US dollars. It is rounded once to millionths, at least one; all sums are exact from there on. NaN is
 	// taken as one millionth: a figure that went wrong shall not be no limit.
 	//
-	// A limit in money needs prices. A call of unknown price is let pass while the limit isn't used up; what it spends is
-	// counted in tokens alone, and reported: see [BudgetUnpriced] and Status.Unpriced.
+	// A limit in money needs prices. A call of unknown price is let pass while what is spent is below the limit; what it
+	// spends is counted in tokens alone, and reported: see [BudgetUnpriced] and Status.Unpriced. A call that costs nothing
+	// always passes.
 	USD float64
 	// Period is when counting starts anew; the zero value, [Lifetime], is never.
 	Period Period

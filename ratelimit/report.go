@@ -77,10 +77,9 @@ func (l *Ledger) Total(f Filter) Totals {
 	return t
 }
 
-// lacks reports whether f may mean entries that aren't kept. Those that were dropped first were recorded first, and nothing
-// says that they ended first.
+// lacks reports whether f may mean entries that aren't kept.
 func (l *Ledger) lacks(f *Filter) bool {
-	return l.dropped && (f.To.IsZero() || f.To.After(l.since)) && (f.From.IsZero() || !f.From.After(l.last))
+	return l.dropped && (f.To.IsZero() || f.To.After(l.lostFrom)) && (f.From.IsZero() || !f.From.After(l.lostTo))
 }
 
 // Entries returns the calls that f means, of those that are kept, in the order in which they were recorded.
@@ -193,10 +192,18 @@ func (r *Report) fill(each func(d dim, put func(tallyKey, Totals))) {
 		byRoot: &r.Roots, bySession: &r.Sessions, byPipeline: &r.Pipelines, byTask: &r.Tasks, byAgent: &r.Agents, byKind: &r.Kinds,
 	} {
 		*names = make(map[string]Totals)
-		each(d, func(key tallyKey, t Totals) { (*names)[key.name] = t })
+		each(d, func(key tallyKey, t Totals) {
+			if had, ok := (*names)[key.name]; ok { // a name that reads like Others
+				t.merge(&had)
+			}
+			(*names)[key.name] = t
+		})
 	}
 	r.Providers = make(map[string]ProviderTotals)
 	each(byProvider, func(key tallyKey, t Totals) {
+		if had, ok := r.Providers[key.name]; ok {
+			t.merge(&had.Totals)
+		}
 		r.Providers[key.name] = ProviderTotals{Totals: t, Models: make(map[string]Totals)}
 	})
 	each(byModel, func(key tallyKey, t Totals) {
@@ -204,6 +211,9 @@ func (r *Report) fill(each func(d dim, put func(tallyKey, Totals))) {
 		if !ok { // models are given up by themselves
 			p = ProviderTotals{Models: make(map[string]Totals)}
 			r.Providers[key.name] = p
+		}
+		if had, ok := p.Models[key.model]; ok {
+			t.merge(&had)
 		}
 		p.Models[key.model] = t
 	})
