@@ -157,6 +157,10 @@ func (b *Budget) letGo(a *account, now time.Time) {
 // rest makes a one of the accounts that may be forgotten, and forgets as many as there are too many.
 func (b *Budget) rest(a *account, now time.Time) {
 	t := &b.tables[a.scope]
+	if a.empty() { // as good as none
+		delete(t.accounts, a.name)
+		return
+	}
 	t.idle.push(a)
 	// Two for one, so that what a busy time has left behind goes away again.
 	for range 2 {
@@ -165,17 +169,20 @@ func (b *Budget) rest(a *account, now time.Time) {
 			return
 		}
 		b.roll(old, now)
-		empty := old.spent == Amount{}
-		if t.idle.len <= b.keep && (!empty || old == a) {
-			return
-		}
-		if !empty {
+		switch {
+		case old.empty():
+		case t.idle.len > b.keep:
 			b.tell(old.event(BudgetForgotten, UnitTokens))
+		default:
+			return
 		}
 		old.leave()
 		delete(t.accounts, old.name)
 	}
 }
+
+// empty reports whether nothing is known of the present period.
+func (a *account) empty() bool { return a.spent == Amount{} && a.unpriced == 0 }
 
 // roll begins a new period if the old one is over. What is reserved stays so.
 func (b *Budget) roll(a *account, now time.Time) {
