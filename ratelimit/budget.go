@@ -103,6 +103,7 @@ type Budget struct {
 	// fixed at creation
 	limits   [numScopes]bounds
 	named    [numScopes]map[string]bounds
+	timeless bool // nothing of it depends on the time
 	fair     bool
 	active   time.Duration
 	location *time.Location
@@ -155,7 +156,7 @@ func NewBudget(cfg BudgetConfig) *Budget {
 	}
 	if !b.limits[ScopeGlobal].none() {
 		b.global = &account{scope: ScopeGlobal, bounds: b.limits[ScopeGlobal], pinned: true}
-		b.global.end = b.global.resets(time.Now(), b.location)
+		b.global.ends(b.global.resets(time.Now(), b.location))
 	} else {
 		b.fair = false
 	}
@@ -163,10 +164,30 @@ func NewBudget(cfg BudgetConfig) *Budget {
 	if b.fair { // a share is a part of the global limit, and lasts as long
 		b.limits[ScopeShare] = b.limits[ScopeGlobal]
 	}
+	b.timeless = !b.fair
+	for scope, limit := range b.limits {
+		b.timeless = b.timeless && limit.period == Lifetime
+		for _, limit := range b.named[scope] {
+			b.timeless = b.timeless && limit.period == Lifetime
+		}
+	}
 	for scope := range b.tables {
 		b.tables[scope].accounts = make(map[string]*account)
 	}
 	return b
+}
+
+// An instant is a time in nanoseconds since 1970.
+type instant int64
+
+func (i instant) time() time.Time { return time.Unix(0, int64(i)) }
+
+// now returns the time, if it makes a difference.
+func (b *Budget) now() instant {
+	if b.timeless {
+		return 0
+	}
+	return instant(time.Now().UnixNano())
 }
 
 // unlock gives up the lock and tells what has happened under it.

@@ -1,6 +1,9 @@
 package ratelimit
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // An account is what is spent and reserved under one limit. All of it is guarded by the Budget's lock.
 type account struct {
@@ -10,6 +13,7 @@ type account struct {
 	bounds
 
 	end      time.Time // of the period that spent belongs to; zero: never
+	endNano  int64     // the same, quicker to compare with
 	spent    Amount
 	reserved Amount
 	unpriced int64 // calls booked without their money
@@ -18,7 +22,7 @@ type account struct {
 
 	holders int    // reservations and claims that point here
 	queue   claims // that wait for room here
-	used    time.Time
+	used    instant
 
 	active     bool // of a share: counted in shares
 	list       *idlers
@@ -107,7 +111,7 @@ func (b *Budget) scopes(l *Labels, recovery bool, visit func(Scope, string)) {
 const mostScopes = numScopes + 1
 
 // look returns the account of a name if there is one.
-func (b *Budget) look(scope Scope, name string, now time.Time) *account {
+func (b *Budget) look(scope Scope, name string, now instant) *account {
 	a := b.global
 	if scope != ScopeGlobal {
 		a = b.tables[scope].accounts[name]
@@ -120,7 +124,7 @@ func (b *Budget) look(scope Scope, name string, now time.Time) *account {
 
 // hold returns the account of a name for as long as its caller needs it, and makes one if there is none. It returns nil if
 // nothing is limited. What is held has to be let go.
-func (b *Budget) hold(scope Scope, name string, now time.Time) *account {
+func (b *Budget) hold(scope Scope, name string, now instant) *account {
 	a := b.look(scope, name, now)
 	if a == nil {
 		limit, own := b.boundsOf(scope, name)
@@ -129,9 +133,9 @@ func (b *Budget) hold(scope Scope, name string, now time.Time) *account {
 		}
 		a = &account{scope: scope, name: name, bounds: limit, pinned: own}
 		if scope == ScopeShare {
-			a.end = b.global.end
+			a.ends(b.global.end)
 		} else {
-			a.end = a.resets(now, b.location)
+			a.ends(a.resets(now.time(), b.location))
 		}
 		b.tables[scope].accounts[name] = a
 	}
@@ -141,7 +145,7 @@ func (b *Budget) hold(scope Scope, name string, now time.Time) *account {
 }
 
 // letGo ends a hold. An account that nobody holds may be forgotten.
-func (b *Budget) letGo(a *account, now time.Time) {
+func (b *Budget) letGo(a *account, now instant) {
 	a.holders--
 	if a.holders > 0 || a.pinned {
 		return
@@ -155,7 +159,7 @@ func (b *Budget) letGo(a *account, now time.Time) {
 }
 
 // rest makes a one of the accounts that may be forgotten, and forgets as many as there are too many.
-func (b *Budget) rest(a *account, now time.Time) {
+func (b *Budget) rest(a *account, now instant) {
 	t := &b.tables[a.scope]
 	if a.empty() { // as good as none
 		delete(t.accounts, a.name)
@@ -184,18 +188,29 @@ func (b *Budget) rest(a *account, now time.Time) {
 // empty reports whether nothing is known of the present period.
 func (a *account) empty() bool { return a.spent == Amount{} && a.unpriced == 0 }
 
+// ends sets the end of the period.
+func (a *account) ends(t time.Time) { a.end, a.endNano = t, nanos(t) }
+
+// nanos returns t as a number; math.MaxInt64 for the zero Time, which is never, and for what is too far away for one.
+func nanos(t time.Time) int64 {
+	if t.IsZero() || t.Year() > 2261 {
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
 // roll begins a new period if the old one is over. What is reserved stays so.
-func (b *Budget) roll(a *account, now time.Time) {
+func (b *Budget) roll(a *account, now instant) {
 	if a.scope == ScopeShare {
-		if a.end.Equal(b.global.end) {
+		if a.endNano == b.global.endNano {
 			return
 		}
-		a.end = b.global.end
+		a.ends(b.global.end)
 	} else {
-		if a.end.IsZero() || now.Before(a.end) {
+		if int64(now) < a.endNano {
 			return
 		}
-		a.end = a.resets(now, b.location)
+		a.ends(a.resets(now.time(), b.location))
 		if a.scope == ScopeGlobal {
 			b.shares.spent = Amount{}
 		}
@@ -218,7 +233,7 @@ func (b *Budget) book(a *account, used Amount, seeded bool) {
 	if a.active {
 		b.shares.spent = b.shares.spent.plus(used)
 	}
-	if a.scope == ScopeShare {
+	if a.scope == ScopeShare || a.spent.Tokens < a.calm.Tokens && a.spent.Micros < a.calm.Micros {
 		return
 	}
 	for _, u := range units {

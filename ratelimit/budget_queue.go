@@ -73,7 +73,7 @@ func (c *claim) leave() {
 
 // serve lets those go on that wait for accounts in which there may be room now: the first of each queue, as long as that
 // doesn't have to stay.
-func (b *Budget) serve(now time.Time) {
+func (b *Budget) serve(now instant) {
 	for len(b.freed) > 0 {
 		last := len(b.freed) - 1
 		a := b.freed[last]
@@ -134,7 +134,7 @@ func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(Wait
 			return nil, gaveUp(ctx)
 		case <-rolled:
 			b.mu.Lock()
-			now := time.Now()
+			now := b.now()
 			b.rollAll(c.r, now)
 			b.serve(now)
 			b.unlock()
@@ -163,7 +163,7 @@ func (b *Budget) withdraw(c *claim) {
 		return
 	}
 	defer b.unlock()
-	now, at := time.Now(), c.at
+	now, at := b.now(), c.at
 	c.leave()
 	b.free(at) // the next may be content with less
 	c.r.settled = true

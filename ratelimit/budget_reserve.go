@@ -1,9 +1,6 @@
 package ratelimit
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // A Request is what a call may need at most.
 type Request struct {
@@ -59,7 +56,7 @@ func (b *Budget) Reserve(ctx context.Context, req Request) (*Reservation, error)
 	}
 
 	b.mu.Lock()
-	now := time.Now()
+	now := b.now()
 	b.hang(r, &req, now)
 	b.serve(now) // those who have waited for a new period
 	b.seq++
@@ -87,7 +84,7 @@ func asked(tokens, micros int64) Amount {
 }
 
 // hang has r hold the accounts that apply.
-func (b *Budget) hang(r *Reservation, req *Request, now time.Time) {
+func (b *Budget) hang(r *Reservation, req *Request, now instant) {
 	if b.fair {
 		b.look(ScopeGlobal, "", now)
 		b.expire(now)
@@ -104,7 +101,7 @@ func (b *Budget) hang(r *Reservation, req *Request, now time.Time) {
 }
 
 // drop has r hold nothing any more.
-func (b *Budget) drop(r *Reservation, now time.Time) {
+func (b *Budget) drop(r *Reservation, now instant) {
 	for _, a := range r.accounts[:r.n] {
 		b.letGo(a, now)
 	}
@@ -116,37 +113,39 @@ func (b *Budget) drop(r *Reservation, now time.Time) {
 // something makes it wait, the account is where. seq is the place of r among those that wait.
 func (b *Budget) judge(r *Reservation, want Amount, unpriced bool, seq uint64) (at *account, refusal *BudgetError) {
 	for _, a := range r.accounts[:r.n] {
-		for _, u := range units {
-			limit, wanted := b.limit(a, u), want.of(u)
-			over := wanted > 0 && sum(a.spent.of(u), wanted) > limit
-			if u == UnitMoney && unpriced { // any price is too much where nothing is left
-				over = a.spent.Micros >= limit
+		if _, ok := b.fits(a, want); !ok || unpriced {
+			if u, over := b.over(a, want, unpriced); over {
+				return nil, b.refuse(a, u, want.of(u))
 			}
-			if over && limit != Unlimited {
-				return nil, b.refuse(a, u, wanted)
+			if !ok && at == nil {
+				at = a
 			}
 		}
-	}
-	for _, a := range r.accounts[:r.n] {
-		if first := a.queue.front; first != nil && first.seq < seq {
-			return a, nil
-		}
-		if _, ok := b.fits(a, want); !ok {
-			return a, nil
+		if first := a.queue.front; first != nil && first.seq < seq && at == nil {
+			at = a
 		}
 	}
-	return nil, nil
+	return at, nil
 }
 
-// fits reports whether there is room for want in a beside what is spent and reserved, and if not, in which unit.
-func (b *Budget) fits(a *account, want Amount) (Unit, bool) {
+// over reports whether want is too much for a beside what is spent, and in which unit.
+func (b *Budget) over(a *account, want Amount, unpriced bool) (Unit, bool) {
 	for _, u := range units {
-		if limit := b.limit(a, u); limit != Unlimited && want.of(u) > 0 &&
-			sum(sum(a.spent.of(u), a.reserved.of(u)), want.of(u)) > limit {
-			return u, false
+		if wanted := want.of(u); wanted > 0 && sum(a.spent.of(u), wanted) > b.limit(a, u) {
+			return u, true
 		}
 	}
-	return 0, true
+	limit := b.limit(a, UnitMoney) // any price is too much where nothing is left
+	return UnitMoney, unpriced && limit != Unlimited && a.spent.Micros >= limit
+}
+
+// fits reports whether there is room for want in a beside what is spent and reserved, and if not, in which unit. No sum is
+// more than Unlimited.
+func (b *Budget) fits(a *account, want Amount) (Unit, bool) {
+	if want.Tokens > 0 && sum(sum(a.spent.Tokens, a.reserved.Tokens), want.Tokens) > b.limit(a, UnitTokens) {
+		return UnitTokens, false
+	}
+	return UnitMoney, want.Micros <= 0 || sum(sum(a.spent.Micros, a.reserved.Micros), want.Micros) <= b.limit(a, UnitMoney)
 }
 
 func (b *Budget) refuse(a *account, u Unit, wanted int64) *BudgetError {
@@ -174,7 +173,7 @@ func (r *Reservation) TopUp(tokens, micros int64) error {
 	if r.settled {
 		return ErrSettled
 	}
-	now := time.Now()
+	now := b.now()
 	b.rollAll(r, now)
 	for _, a := range r.accounts[:r.n] {
 		if u, ok := b.fits(a, more); !ok {
@@ -207,7 +206,10 @@ func (r *Reservation) Settle(tokens, micros int64) {
 		return
 	}
 	r.settled = true
-	now := time.Now()
+	if r.n == 0 {
+		return
+	}
+	now := b.now()
 	b.rollAll(r, now)
 	used := Amount{Tokens: tokens, Micros: micros}
 	if tokens < 0 {
@@ -229,7 +231,7 @@ func (r *Reservation) Settle(tokens, micros int64) {
 	b.serve(now)
 }
 
-func (b *Budget) rollAll(r *Reservation, now time.Time) {
+func (b *Budget) rollAll(r *Reservation, now instant) {
 	if b.fair { // a share has the period of the global limit
 		b.roll(b.global, now)
 	}
@@ -248,7 +250,7 @@ func (b *Budget) Seed(labels Labels, tokens, micros int64) {
 	used := Amount{Tokens: max(tokens, 0), Micros: max(micros, 0)}
 	b.mu.Lock()
 	defer b.unlock()
-	now := time.Now()
+	now := b.now()
 	b.scopes(&labels, false, func(scope Scope, name string) {
 		if a := b.hold(scope, name, now); a != nil {
 			b.book(a, used, true)
@@ -266,7 +268,7 @@ func (b *Budget) Recovered(session string) {
 	}
 	b.mu.Lock()
 	defer b.unlock()
-	now := time.Now()
+	now := b.now()
 	if a := b.look(ScopeRecovery, session, now); a != nil {
 		a.spent, a.unpriced, a.toldGap = Amount{}, 0, false
 		clear(a.told[:])

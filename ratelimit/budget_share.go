@@ -19,10 +19,10 @@ func (b *Budget) join(a *account) {
 }
 
 // expire ends the activity of sessions that haven't called for a while, and of those that are too many.
-func (b *Budget) expire(now time.Time) {
+func (b *Budget) expire(now instant) {
 	for {
 		a := b.shares.recent.back
-		if a == nil || now.Sub(a.used) < b.active && b.shares.recent.len <= b.keep {
+		if a == nil || time.Duration(now-a.used) < b.active && b.shares.recent.len <= b.keep {
 			return
 		}
 		b.roll(a, now)

@@ -38,7 +38,7 @@ func (b *Budget) Status(scope Scope, name string) Status {
 	}
 	b.mu.Lock()
 	defer b.unlock()
-	now := time.Now()
+	now := b.now()
 	s = b.status(scope, name, now)
 	b.serve(now)
 	return s
@@ -53,7 +53,7 @@ func (b *Budget) Remaining(labels Labels) Amount {
 	}
 	b.mu.Lock()
 	defer b.unlock()
-	now := time.Now()
+	now := b.now()
 	b.scopes(&labels, false, func(scope Scope, name string) {
 		left := b.status(scope, name, now).Left()
 		least.Tokens = min(least.Tokens, left.Tokens)
@@ -63,7 +63,7 @@ func (b *Budget) Remaining(labels Labels) Amount {
 	return least
 }
 
-func (b *Budget) status(scope Scope, name string, now time.Time) Status {
+func (b *Budget) status(scope Scope, name string, now instant) Status {
 	if b.fair {
 		b.look(ScopeGlobal, "", now)
 		b.expire(now)
@@ -71,7 +71,7 @@ func (b *Budget) status(scope Scope, name string, now time.Time) Status {
 	a := b.look(scope, name, now)
 	if a == nil {
 		limit, _ := b.boundsOf(scope, name)
-		a = &account{scope: scope, name: name, bounds: limit, end: limit.resets(now, b.location)}
+		a = &account{scope: scope, name: name, bounds: limit, end: limit.resets(now.time(), b.location)}
 	}
 	limit := Amount{Tokens: b.limit(a, UnitTokens), Micros: b.limit(a, UnitMoney)}
 	return Status{Scope: scope, Name: name, Limit: limit, Spent: a.spent, Reserved: a.reserved, Unpriced: a.unpriced, Resets: a.end}

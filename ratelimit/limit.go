@@ -95,6 +95,7 @@ func sum(a, b int64) int64 {
 type bounds struct {
 	most   Amount // Unlimited where there is no limit
 	warn   Amount // from here on it warns; Unlimited for never
+	calm   Amount // below this there is nothing to tell
 	period Period
 }
 
@@ -115,6 +116,7 @@ func (l Limit) resolve() bounds {
 		share = defaultWarn
 	}
 	b.warn = Amount{Tokens: threshold(b.most.Tokens, share), Micros: threshold(b.most.Micros, share)}
+	b.calm = Amount{Tokens: min(b.most.Tokens, b.warn.Tokens), Micros: min(b.most.Micros, b.warn.Micros)}
 	return b
 }
 
