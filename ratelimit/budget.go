@@ -75,9 +75,9 @@ type BudgetConfig struct {
 
 // Defaults of a BudgetConfig.
 const (
-	defaultRecovery = 1000 // tokens
-	defaultActive   = 10 * time.Minute
-	defaultKeep     = 100_000
+	defaultRecovery  = 1000 // tokens
+	defaultActive    = 10 * time.Minute
+	defaultNamesKept = 100_000
 )
 
 // A Budget holds what may be spent against what is spent and what is reserved for calls that are under way.
@@ -135,7 +135,7 @@ func NewBudget(cfg BudgetConfig) *Budget {
 		b.location = time.UTC
 	}
 	if b.keep <= 0 {
-		b.keep = defaultKeep
+		b.keep = defaultNamesKept
 	}
 	if cfg.Recovery.Tokens == 0 {
 		cfg.Recovery.Tokens = defaultRecovery

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var schedules = flag.Int("budget.schedules", 300, "how many random schedules a budget goes through")
+var budgetSchedules = flag.Int("budget.schedules", 300, "how many random schedules a budget goes through")
 
 // A place is one limit of the model: what the Budget calls an account.
 type place struct {
@@ -23,15 +23,15 @@ type place struct {
 	name  string
 }
 
-// model is a Budget without its difficulties: one limit a place, sums by addition, nobody waits in it.
-type model struct {
+// budgetModel is a Budget without its difficulties: one limit a place, sums by addition, nobody waits in it.
+type budgetModel struct {
 	limits map[place]ratelimit.Limit
 	spent  map[place]ratelimit.Amount
 	held   map[place]ratelimit.Amount
 	day    int
 }
 
-func (m *model) limit(p place) ratelimit.Amount {
+func (m *budgetModel) limit(p place) ratelimit.Amount {
 	l, ok := m.limits[p]
 	if !ok {
 		l = m.limits[place{scope: p.scope}]
@@ -40,7 +40,7 @@ func (m *model) limit(p place) ratelimit.Amount {
 }
 
 // pass moves the model's time: all its periods are days.
-func (m *model) pass(now time.Time) {
+func (m *budgetModel) pass(now time.Time) {
 	if now.YearDay() != m.day {
 		m.day = now.YearDay()
 		for p := range m.spent {
@@ -65,7 +65,7 @@ type trial struct {
 	decided bool
 }
 
-func (m *model) refuses(c *trial) *place {
+func (m *budgetModel) refuses(c *trial) *place {
 	for _, p := range c.places {
 		limit, spent := m.limit(p), m.spent[p]
 		if limit.Tokens > 0 && c.wants.Tokens > 0 && spent.Tokens+c.wants.Tokens > limit.Tokens ||
@@ -76,7 +76,7 @@ func (m *model) refuses(c *trial) *place {
 	return nil
 }
 
-func (m *model) fits(places []place, wants ratelimit.Amount) bool {
+func (m *budgetModel) fits(places []place, wants ratelimit.Amount) bool {
 	for _, p := range places {
 		limit, spent, held := m.limit(p), m.spent[p], m.held[p]
 		if limit.Tokens > 0 && wants.Tokens > 0 && spent.Tokens+held.Tokens+wants.Tokens > limit.Tokens ||
@@ -87,7 +87,7 @@ func (m *model) fits(places []place, wants ratelimit.Amount) bool {
 	return true
 }
 
-func (m *model) add(to map[place]ratelimit.Amount, c *trial, tokens, micros int64) {
+func (m *budgetModel) add(to map[place]ratelimit.Amount, c *trial, tokens, micros int64) {
 	for _, p := range c.places {
 		a := to[p]
 		to[p] = ratelimit.Amount{Tokens: a.Tokens + tokens, Micros: a.Micros + micros}
@@ -95,9 +95,9 @@ func (m *model) add(to map[place]ratelimit.Amount, c *trial, tokens, micros int6
 }
 
 func TestRandomSchedulesKeepToTheModel(t *testing.T) {
-	for seed := range uint64(*schedules) {
+	for seed := range uint64(*budgetSchedules) {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { schedule(t, rand.New(rand.NewPCG(seed, 7))) })
+			synctest.Test(t, func(t *testing.T) { budgetSchedule(t, rand.New(rand.NewPCG(seed, 7))) })
 		})
 		if !ok {
 			return
@@ -105,9 +105,9 @@ func TestRandomSchedulesKeepToTheModel(t *testing.T) {
 	}
 }
 
-func schedule(t *testing.T, rng *rand.Rand) {
+func budgetSchedule(t *testing.T, rng *rand.Rand) {
 	pick := func(of ...ratelimit.Limit) ratelimit.Limit { return of[rng.IntN(len(of))] }
-	m := &model{
+	m := &budgetModel{
 		spent: make(map[place]ratelimit.Amount), held: make(map[place]ratelimit.Amount), day: time.Now().YearDay(),
 		limits: map[place]ratelimit.Limit{
 			{scope: ratelimit.ScopeGlobal}:              pick(ratelimit.Limit{}, ratelimit.Limit{Tokens: 300, Period: ratelimit.Day}, ratelimit.Limit{Tokens: 200, USD: .0002}),

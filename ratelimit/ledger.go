@@ -74,7 +74,7 @@ type Ledger struct {
 	last             time.Time  // of the latest
 	dropped          bool       // entries, with times from lostFrom to lostTo
 	lostFrom, lostTo time.Time
-	total            Totals
+	total            Usage
 	by               [numDims]dimension
 
 	unsunk  []Entry // recorded, from sunk on not yet given to sink

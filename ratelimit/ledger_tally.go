@@ -2,8 +2,8 @@ package ratelimit
 
 import "time"
 
-// Totals are sums over calls.
-type Totals struct {
+// Usage are sums over calls.
+type Usage struct {
 	Calls int64
 
 	Input, Output, CacheRead, CacheWrite, Reasoning int64 // tokens, as in an [Entry]
@@ -25,9 +25,9 @@ type Totals struct {
 }
 
 // Tokens returns Input plus Output.
-func (t *Totals) Tokens() int64 { return sum(t.Input, t.Output) }
+func (t *Usage) Tokens() int64 { return sum(t.Input, t.Output) }
 
-func (t *Totals) add(e *Entry) {
+func (t *Usage) add(e *Entry) {
 	t.Calls++
 	t.Input = sum(t.Input, e.Input)
 	t.Output = sum(t.Output, e.Output)
@@ -57,7 +57,7 @@ func (t *Totals) add(e *Entry) {
 }
 
 // merge adds u to t.
-func (t *Totals) merge(u *Totals) {
+func (t *Usage) merge(u *Usage) {
 	for _, p := range [...]struct {
 		to   *int64
 		from int64
@@ -118,13 +118,13 @@ func keyOf(d dim, l *Labels) tallyKey {
 type dimension struct {
 	tallies     map[tallyKey]*tally
 	front, back *tally // the one used last in front
-	others      Totals // of names that were given up
+	others      Usage  // of names that were given up
 }
 
 // A tally is what is known of one name.
 type tally struct {
 	key        tallyKey
-	totals     Totals
+	totals     Usage
 	prev, next *tally
 }
 
@@ -175,9 +175,9 @@ func (d *dimension) remove(t *tally) {
 }
 
 // of returns what is known of a name.
-func (d *dimension) of(key tallyKey) Totals {
+func (d *dimension) of(key tallyKey) Usage {
 	if t := d.tallies[key]; t != nil {
 		return t.totals
 	}
-	return Totals{Partial: d.others.Calls > 0}
+	return Usage{Partial: d.others.Calls > 0}
 }

@@ -49,7 +49,7 @@ func TestEveryCallIsOnTheAccountOfEachOfItsLabels(t *testing.T) {
 	require.Equal(t, int64(3), n(ratelimit.Filter{Model: "m"}))
 	require.Equal(t, int64(1), n(ratelimit.Filter{Session: "s1", Provider: "p2"}))
 	require.Zero(t, n(ratelimit.Filter{Session: "nobody"}))
-	require.Equal(t, ratelimit.Totals{Calls: 4, Input: 40, Output: 20, CacheRead: 16, CacheWrite: 12, Reasoning: 8, Micros: 28,
+	require.Equal(t, ratelimit.Usage{Calls: 4, Input: 40, Output: 20, CacheRead: 16, CacheWrite: 12, Reasoning: 8, Micros: 28,
 		Latency: 4 * time.Second}, l.Total(ratelimit.Filter{}))
 }
 
@@ -69,7 +69,7 @@ func TestWhatIsEstimatedUnpricedOrWithoutAnAnswerIsCountedApart(t *testing.T) {
 		change(&e)
 		l.Record(e)
 	}
-	require.Equal(t, ratelimit.Totals{Calls: 6, Input: 50, Output: 25, CacheRead: 20, CacheWrite: 15, Reasoning: 10, Micros: 21,
+	require.Equal(t, ratelimit.Usage{Calls: 6, Input: 50, Output: 25, CacheRead: 20, CacheWrite: 15, Reasoning: 10, Micros: 21,
 		Unpriced: 2, UnpricedTokens: 30, Estimated: 2, EstimatedTokens: 30, Failed: 1, Aborted: 1, Preempted: 1, Lost: 1,
 		Latency: 5 * time.Second}, l.Total(ratelimit.Filter{}))
 	require.Len(t, l.Entries(ratelimit.Filter{Outcome: ratelimit.CallLost}), 1)
@@ -84,7 +84,7 @@ func TestAReportGroupsByEachLabelAndModelsUnderProviders(t *testing.T) {
 			l.Record(call(fmt.Sprint("s", i%2), fmt.Sprint("p", i%3), fmt.Sprint("m", i/3)))
 			<-time.After(time.Hour)
 		}
-		counts := func(of map[string]ratelimit.Totals) map[string]int64 {
+		counts := func(of map[string]ratelimit.Usage) map[string]int64 {
 			m := make(map[string]int64)
 			for name, t := range of {
 				m[name] = t.Calls
@@ -115,7 +115,7 @@ func TestAReportGroupsByEachLabelAndModelsUnderProviders(t *testing.T) {
 			require.Equal(t, begun.Add(time.Duration(tt.to)*time.Hour), r.To)
 			require.Equal(t, tt.sessions, counts(r.Sessions))
 			require.Equal(t, tt.sessions, counts(r.Roots))
-			for _, same := range []map[string]ratelimit.Totals{r.Pipelines, r.Tasks, r.Agents, r.Kinds} {
+			for _, same := range []map[string]ratelimit.Usage{r.Pipelines, r.Tasks, r.Agents, r.Kinds} {
 				require.Len(t, same, 1)
 			}
 			require.Equal(t, tt.total, r.Kinds["step"].Calls)
@@ -157,7 +157,7 @@ func TestALedgerStaysWithinItsBoundsAndItsTotalsStayExact(t *testing.T) {
 			sum += totals.Calls
 		}
 		require.Equal(t, r.Total.Calls, sum)
-		require.Equal(t, ratelimit.Totals{Partial: true}, l.Total(ratelimit.Filter{Session: "s0"}))
+		require.Equal(t, ratelimit.Usage{Partial: true}, l.Total(ratelimit.Filter{Session: "s0"}))
 		require.True(t, l.Total(ratelimit.Filter{Session: "s3"}).Partial)
 		require.Equal(t, int64(1), l.Total(ratelimit.Filter{Session: "s3"}).Calls)
 
@@ -255,7 +255,7 @@ func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 			require.Equal(t, calls, total.Calls, "%+v", f)
 			require.Equal(t, tokens, total.Tokens())
 			require.Equal(t, total, report.Total)
-			for _, groups := range []map[string]ratelimit.Totals{report.Roots, report.Sessions, report.Pipelines, report.Tasks, report.Agents, report.Kinds} {
+			for _, groups := range []map[string]ratelimit.Usage{report.Roots, report.Sessions, report.Pipelines, report.Tasks, report.Agents, report.Kinds} {
 				var sum int64
 				for _, g := range groups {
 					sum += g.Tokens()

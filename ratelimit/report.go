@@ -54,11 +54,11 @@ func (f *Filter) single() (dim, tallyKey, bool) {
 // Total returns the sums over the calls that f means.
 //
 // For the zero Filter, for one label alone, and for a provider with a model, it takes constant time and counts all calls
-// since the ledger's beginning. Any other filter goes through the entries that are kept. Totals.Partial says whether
+// since the ledger's beginning. Any other filter goes through the entries that are kept. Usage.Partial says whether
 // calls may be missing.
-func (l *Ledger) Total(f Filter) Totals {
+func (l *Ledger) Total(f Filter) Usage {
 	if l == nil {
-		return Totals{}
+		return Usage{}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,7 +68,7 @@ func (l *Ledger) Total(f Filter) Totals {
 	if d, key, ok := f.single(); ok {
 		return l.by[d].of(key)
 	}
-	t := Totals{Partial: l.lacks(&f)}
+	t := Usage{Partial: l.lacks(&f)}
 	l.all(func(e *Entry) {
 		if f.matches(e) {
 			t.add(e)
@@ -101,22 +101,22 @@ func (l *Ledger) Entries(f Filter) []Entry {
 // A Report is what calls have used, by each of their labels. A call without a label is under the empty name. In each
 // dimension the totals add up to Total.
 type Report struct {
-	Total    Totals
+	Total    Usage
 	From, To time.Time // when the first and the last of these calls ended; zero if there are none
 
-	Roots     map[string]Totals // sessions with all that is nested in them
-	Sessions  map[string]Totals // sessions by themselves
-	Pipelines map[string]Totals
-	Tasks     map[string]Totals
-	Agents    map[string]Totals
-	Kinds     map[string]Totals
-	Providers map[string]ProviderTotals
+	Roots     map[string]Usage // sessions with all that is nested in them
+	Sessions  map[string]Usage // sessions by themselves
+	Pipelines map[string]Usage
+	Tasks     map[string]Usage
+	Agents    map[string]Usage
+	Kinds     map[string]Usage
+	Providers map[string]ProviderUsage
 }
 
-// ProviderTotals are the totals of a provider and of its models.
-type ProviderTotals struct {
-	Totals
-	Models map[string]Totals
+// ProviderUsage are the totals of a provider and of its models.
+type ProviderUsage struct {
+	Usage
+	Models map[string]Usage
 }
 
 // Report returns the report of the calls that f means. The zero Filter means all since the ledger's beginning, with the
@@ -131,9 +131,9 @@ func (l *Ledger) Report(f Filter) Report {
 	if f.all() {
 		return l.report()
 	}
-	r, by := Report{Total: Totals{Partial: l.lacks(&f)}}, new([numDims]map[tallyKey]*Totals)
+	r, by := Report{Total: Usage{Partial: l.lacks(&f)}}, new([numDims]map[tallyKey]*Usage)
 	for d := range by {
-		by[d] = make(map[tallyKey]*Totals)
+		by[d] = make(map[tallyKey]*Usage)
 	}
 	l.all(func(e *Entry) {
 		if !f.matches(e) {
@@ -145,13 +145,13 @@ func (l *Ledger) Report(f Filter) Report {
 			key := keyOf(dim(d), &e.Labels)
 			t := by[d][key]
 			if t == nil {
-				t = &Totals{Partial: r.Total.Partial}
+				t = &Usage{Partial: r.Total.Partial}
 				by[d][key] = t
 			}
 			t.add(e)
 		}
 	})
-	r.fill(func(d dim, put func(tallyKey, Totals)) {
+	r.fill(func(d dim, put func(tallyKey, Usage)) {
 		for key, t := range by[d] {
 			put(key, *t)
 		}
@@ -171,7 +171,7 @@ func (r *Report) span(t time.Time) {
 // report returns the report of everything, from the totals.
 func (l *Ledger) report() Report {
 	r := Report{Total: l.total, From: l.since, To: l.last}
-	r.fill(func(d dim, put func(tallyKey, Totals)) {
+	r.fill(func(d dim, put func(tallyKey, Usage)) {
 		for key, t := range l.by[d].tallies {
 			put(key, t.totals)
 		}
@@ -187,29 +187,29 @@ func (l *Ledger) report() Report {
 }
 
 // fill makes the maps of r from what each calls put with.
-func (r *Report) fill(each func(d dim, put func(tallyKey, Totals))) {
-	for d, names := range map[dim]*map[string]Totals{
+func (r *Report) fill(each func(d dim, put func(tallyKey, Usage))) {
+	for d, names := range map[dim]*map[string]Usage{
 		byRoot: &r.Roots, bySession: &r.Sessions, byPipeline: &r.Pipelines, byTask: &r.Tasks, byAgent: &r.Agents, byKind: &r.Kinds,
 	} {
-		*names = make(map[string]Totals)
-		each(d, func(key tallyKey, t Totals) {
+		*names = make(map[string]Usage)
+		each(d, func(key tallyKey, t Usage) {
 			if had, ok := (*names)[key.name]; ok { // a name that reads like Others
 				t.merge(&had)
 			}
 			(*names)[key.name] = t
 		})
 	}
-	r.Providers = make(map[string]ProviderTotals)
-	each(byProvider, func(key tallyKey, t Totals) {
+	r.Providers = make(map[string]ProviderUsage)
+	each(byProvider, func(key tallyKey, t Usage) {
 		if had, ok := r.Providers[key.name]; ok {
-			t.merge(&had.Totals)
+			t.merge(&had.Usage)
 		}
-		r.Providers[key.name] = ProviderTotals{Totals: t, Models: make(map[string]Totals)}
+		r.Providers[key.name] = ProviderUsage{Usage: t, Models: make(map[string]Usage)}
 	})
-	each(byModel, func(key tallyKey, t Totals) {
+	each(byModel, func(key tallyKey, t Usage) {
 		p, ok := r.Providers[key.name]
 		if !ok { // models are given up by themselves
-			p = ProviderTotals{Models: make(map[string]Totals)}
+			p = ProviderUsage{Models: make(map[string]Usage)}
 			r.Providers[key.name] = p
 		}
 		if had, ok := p.Models[key.model]; ok {
