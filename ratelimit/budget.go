@@ -102,21 +102,21 @@ const (
 type Budget struct {
 	// fixed at creation
 	limits   [numScopes]bounds
-	named    [numScopes]map[string]bounds
-	timeless bool // nothing of it depends on the time
 	fair     bool
 	active   time.Duration
 	location *time.Location
 	keep     int
 	onEvent  func(BudgetEvent)
 
-	mu     sync.Mutex // guards what follows
-	global *account   // nil: no limit
-	tables [numScopes]table
-	shares shares
-	seq    uint64     // of the newest claim
-	freed  []*account // whose claims may go on
-	events []BudgetEvent
+	mu       sync.Mutex                   // guards what follows
+	named    [numScopes]map[string]bounds // limits of single names
+	timeless bool                         // nothing depends on the time
+	global   *account                     // nil: no limit
+	tables   [numScopes]table
+	shares   shares
+	seq      uint64     // of the newest claim
+	freed    []*account // whose claims may go on
+	events   []BudgetEvent
 }
 
 // NewBudget returns a [Budget] with nothing spent.

@@ -215,9 +215,14 @@ func (b *Budget) roll(a *account, now instant) {
 			b.shares.spent = Amount{}
 		}
 	}
+	a.clear()
+	b.free(a)
+}
+
+// clear begins anew. What is reserved stays so.
+func (a *account) clear() {
 	a.spent, a.unpriced, a.toldGap = Amount{}, 0, false
 	clear(a.told[:])
-	b.free(a)
 }
 
 // free says that there may be room in a for those that wait.

@@ -270,8 +270,7 @@ func (b *Budget) Recovered(session string) {
 	defer b.unlock()
 	now := b.now()
 	if a := b.look(ScopeRecovery, session, now); a != nil {
-		a.spent, a.unpriced, a.toldGap = Amount{}, 0, false
-		clear(a.told[:])
+		a.clear()
 		b.free(a)
 	}
 	b.serve(now)
