@@ -252,7 +252,9 @@ func (b *Budget) Seed(labels Labels, tokens, micros int64) {
 	defer b.unlock()
 	now := b.now()
 	b.scopes(&labels, false, func(scope Scope, name string) {
-		if a := b.hold(scope, name, now); a != nil {
+		if a := b.look(scope, name, now); a != nil {
+			b.book(a, used, true) // which isn't a use of it: it stays where it is
+		} else if a := b.hold(scope, name, now); a != nil {
 			b.book(a, used, true)
 			b.letGo(a, now)
 		}
