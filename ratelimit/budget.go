@@ -61,7 +61,8 @@ type BudgetConfig struct {
 	// Location is where days, weeks and months begin; nil: UTC.
 	Location *time.Location
 
-	// Keep is how many names a scope remembers that have no open reservation; 0: 100,000. Past that, the one that was used
+	// Keep is how many names a scope remembers that have no open reservation; 0: 100,000, each of which takes about 350
+	// bytes. Past that, the one that was used
 	// longest ago is forgotten: first those of past periods, about which there is nothing to know, then those with
 	// something spent in the present one, or in a [Lifetime]. Each of these is told with [BudgetForgotten], so that the
 	// host can [Budget.Seed] it when it comes back; until then it begins at zero. Names with a limit of their own are kept.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var budgetSchedules = flag.Int("budget.schedules", 300, "how many random schedules a budget goes through")
+var budgetSchedules = flag.Int("budget.schedules", 200, "how many random schedules a budget goes through")
 
 // A place is one limit of the model: what the Budget calls an account.
 type place struct {

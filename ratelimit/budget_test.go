@@ -267,6 +267,21 @@ func TestACallbackThatPanicsLeavesNothingReserved(t *testing.T) {
 	})
 }
 
+func TestWhoGivesUpWhenItsTurnHasComeGivesItBack(t *testing.T) {
+	for _, used := range []int64{0, 90} { // there is room, or never will be
+		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100}})
+		open := reserve(t, b, tokens(60))
+		require.PanicsWithValue(t, "wait", func() {
+			_, _ = b.Reserve(t.Context(), ratelimit.Request{Tokens: 50, OnWait: func(ratelimit.Wait) {
+				open.Settle(used, 0)
+				panic("wait")
+			}})
+		})
+		require.Equal(t, ratelimit.Amount{}, b.Status(ratelimit.ScopeGlobal, "").Reserved)
+		spend(t, b, all, 100-used)
+	}
+}
+
 func TestThoseThatWaitGoOnInTheOrderInWhichTheyCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100}, Session: ratelimit.Limit{Tokens: 50}})

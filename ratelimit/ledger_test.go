@@ -201,19 +201,32 @@ func TestSumsThatAreTooLargeStayAtTheirMost(t *testing.T) {
 func TestANameMayReadLikeTheOthers(t *testing.T) {
 	l := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Names: 2})
 	for _, name := range []string{"a", "b", ratelimit.Others, "b"} {
-		e := call("s", name, name)
+		e := call(name, name, name)
 		l.Record(e)
 	}
 	r := l.Report(ratelimit.Filter{})
 	require.Equal(t, int64(2), r.Providers[ratelimit.Others].Calls)
+	require.Equal(t, int64(2), r.Sessions[ratelimit.Others].Calls)
 	require.Equal(t, int64(2), r.Providers["b"].Calls)
 	require.Equal(t, int64(2), r.Providers["b"].Models["b"].Calls)
 	require.Equal(t, int64(2), r.Providers[ratelimit.Others].Models[ratelimit.Others].Calls)
 }
 
+func TestModelsAreGivenUpByThemselves(t *testing.T) {
+	l := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Names: 2})
+	for _, name := range []string{"a", "b", "c"} {
+		l.Record(call("s", "p", name))
+	}
+	r := l.Report(ratelimit.Filter{})
+	require.Equal(t, int64(3), r.Providers["p"].Calls)
+	require.Len(t, r.Providers["p"].Models, 2)
+	require.Zero(t, r.Providers[ratelimit.Others].Calls)
+	require.Equal(t, int64(1), r.Providers[ratelimit.Others].Models[ratelimit.Others].Calls)
+}
+
 // TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne compares every kind of question with a plain list of all entries.
 func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range uint64(15) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		l := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Keep: 200})
 		var list []ratelimit.Entry

@@ -56,13 +56,10 @@ func (u Unit) String() string {
 	return "tokens"
 }
 
-// text returns n in this unit, for a person.
+// text returns n, which isn't negative, for a person.
 func (u Unit) text(n int64) string {
-	switch {
-	case u != UnitMoney:
+	if u != UnitMoney {
 		return fmt.Sprintf("%d tokens", n)
-	case n < 0:
-		return fmt.Sprintf("-$%d.%06d", uint64(-n)/1e6, uint64(-n)%1e6)
 	}
 	return fmt.Sprintf("$%d.%06d", n/1e6, n%1e6)
 }

@@ -43,6 +43,7 @@ func TestPeriodsEndWithTheCalendarOfTheirPlace(t *testing.T) {
 		{"midnight is left out", ratelimit.Day, "America/Sao_Paulo", "2018-11-03 12:00:00", "2018-11-04 03:00:00"},
 		{"after the midnight that was left out", ratelimit.Day, "America/Sao_Paulo", "2018-11-04 01:00:00", "2018-11-05 02:00:00"},
 		{"midnight comes twice", ratelimit.Day, "America/Havana", "2026-10-31 12:00:00", "2026-11-01 04:00:00"},
+		{"midnight comes twice, east of Greenwich", ratelimit.Day, "Asia/Amman", "2020-10-29 12:00:00", "2020-10-29 21:00:00"},
 		{"the date goes back", ratelimit.Day, "America/St_Johns", "2010-11-06 12:00:00", "2010-11-07 02:30:00"},
 		{"a day that doesn't exist", ratelimit.Day, "Pacific/Apia", "2011-12-29 12:00:00", "2011-12-30 10:00:00"},
 		{"an hour", ratelimit.Every(time.Hour), "Asia/Kolkata", "2026-11-21 10:15:00", "2026-11-21 05:30:00"},
@@ -91,7 +92,7 @@ func TestTheDateMayGoBackWithoutAPeriodComingBack(t *testing.T) {
 
 func TestEveryDayOfEveryPlaceEndsWhereTheNextBegins(t *testing.T) {
 	for _, name := range []string{"Europe/Berlin", "America/Sao_Paulo", "America/Havana", "Africa/Cairo", "Asia/Tehran", "Atlantic/Azores",
-		"Asia/Beirut", "Africa/Casablanca", "Australia/Lord_Howe", "Pacific/Apia", "America/St_Johns"} {
+		"Asia/Beirut", "Asia/Amman", "Africa/Casablanca", "Australia/Lord_Howe", "Pacific/Apia", "America/St_Johns"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				place := zone(t, name)

@@ -113,7 +113,8 @@ type Report struct {
 	Providers map[string]ProviderUsage
 }
 
-// ProviderUsage are the totals of a provider and of its models.
+// ProviderUsage is the usage of a provider, and of each of its models. What is left of models that were given up is a model
+// [Others] of a provider Others.
 type ProviderUsage struct {
 	Usage
 	Models map[string]Usage
