@@ -61,11 +61,10 @@ type BudgetConfig struct {
 	// Location is where days, weeks and months begin; nil: UTC.
 	Location *time.Location
 
-	// Keep is how many names a scope remembers that have no open reservation; 0: 100,000, each of which takes about 350
-	// bytes. Past that, the one that was used
-	// longest ago is forgotten: first those of past periods, about which there is nothing to know, then those with
-	// something spent in the present one, or in a [Lifetime]. Each of these is told with [BudgetForgotten], so that the
-	// host can [Budget.Seed] it when it comes back; until then it begins at zero. Names with a limit of their own are kept.
+	// Keep is how many names a scope remembers that have no open reservation; 0: 100,000, of about 350 bytes each. Past
+	// that, the name that was used longest ago is forgotten. If it has spent something in its present period, which a
+	// [Lifetime] always is, that is told with [BudgetForgotten], so that the host can [Budget.Seed] it when it comes back:
+	// until then it begins at zero. Names with a limit of their own are kept.
 	Keep int
 
 	// OnEvent, if it isn't nil, is told of limits that are nearly or wholly used up, of spending without a price, and of
