@@ -85,7 +85,7 @@ const (
 // A call reserves what it may need at most before it is made ([Budget.Reserve]), asks for more as its answer grows
 // ([Reservation.TopUp]), and says in the end what it used ([Reservation.Settle]). So at every admission spent plus reserved
 // is within every limit, however many calls ask at once. What a call uses beyond what it reserved is booked in full, and
-// may carry the spending above the limit; then nothing is admitted until the period ends.
+// may carry the spending above the limit; then nothing that adds to it is admitted until the period ends.
 //
 // Limits are looked at in this order: global, the session's share if FairShare is set, session, task, provider, recovery.
 // A reservation holds in all of them or in none. A label that is empty is limited in no scope of its own: only Global covers

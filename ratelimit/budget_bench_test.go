@@ -15,8 +15,10 @@ func wide() *ratelimit.Budget {
 
 func BenchmarkReserveAndSettle(b *testing.B) {
 	for name, budget := range map[string]*ratelimit.Budget{
-		"no limit":    ratelimit.NewBudget(ratelimit.BudgetConfig{}),
-		"global":      ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1 << 60, Period: ratelimit.Day}}),
+		"no limit": ratelimit.NewBudget(ratelimit.BudgetConfig{}),
+		"global":   ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1 << 60, Period: ratelimit.Day}}),
+		"a day and a session": ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1 << 60, USD: 1e9, Period: ratelimit.Day},
+			Session: ratelimit.Limit{Tokens: 1 << 60}}),
 		"four scopes": wide(),
 		"and a share": ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1 << 60}, FairShare: true}),
 		"nil *Budget": nil,

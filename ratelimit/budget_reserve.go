@@ -5,7 +5,8 @@ import "context"
 // A Request is what a call may need at most.
 type Request struct {
 	Labels
-	// Tokens is the input as counted plus the most output; less than 0 is taken as 0.
+	// Tokens is the input as counted plus the most output; less than 0 is taken as 0. Of this and of Micros, more than 2^48
+	// is taken as that.
 	Tokens int64
 	// Micros is what that costs, in millionths of a US dollar; less than 0: the price isn't known.
 	Micros int64
