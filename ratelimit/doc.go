@@ -44,8 +44,13 @@
 //
 // # Budgets and the ledger
 //
-// Budgets say how many tokens and how much money may be used, by session, task, provider and in total; the ledger says
-// what was used, by whom. A call reserves its budget when it has left the queue, so that what waits holds none.
+// A [Budget] says how many tokens and how much money may be used: in total, by session, task and provider, in periods. A
+// call reserves what it may use ([Budget.Reserve]) when it has left the queue, tops that up as it goes, and settles what it
+// did use, whatever came of it. One that fails only because of what others have reserved waits for them; one that fails on
+// what is spent is a *[BudgetError]. A [Ledger] counts what was used, by whom and for what: totals in constant time,
+// reports by filter, and a sink for all entries.
+//
+// Reserved plus spent never passes a limit at an admission; what a provider counts above that is booked in full.
 //
 // # Guarantees
 //
