@@ -1,0 +1,108 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/pawlkit/pawl/internal/sqljournal"
+)
+
+// A writer is the connection that writes, with its statements. One goroutine uses it at a time. It is also the [sqljournal.Tx] of
+// its open transaction.
+type writer struct {
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+}
+
+var _ sqljournal.Tx = (*writer)(nil)
+
+func newWriter(ctx context.Context, pool *sql.DB, maxBytes int64) (*writer, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if maxBytes > 0 {
+		var page, most int64
+		err := conn.QueryRowContext(ctx, "PRAGMA page_size").Scan(&page)
+		if err == nil {
+			err = conn.QueryRowContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", max(1, maxBytes/page))).Scan(&most)
+		}
+		if err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return &writer{conn: conn, stmts: make(map[string]*sql.Stmt)}, nil
+}
+
+func (w *writer) close() (err error) {
+	for _, stmt := range w.stmts {
+		err = errors.Join(err, stmt.Close())
+	}
+	return errors.Join(err, w.conn.Close())
+}
+
+// transaction runs fn between BEGIN and COMMIT. However it ends, no transaction is open afterwards.
+func (w *writer) transaction(fn func(sqljournal.Tx) error) (err error) {
+	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	committed := false
+	defer func() { // also when fn panics
+		if !committed {
+			// SQLite has rolled back already after some failures, and says so by an error that is of no interest.
+			_, _ = w.exec("ROLLBACK")
+		}
+	}()
+	if err := fn(w); err != nil {
+		return err
+	}
+	if _, err := w.exec("COMMIT"); err != nil {
+		return err
+	}
+	committed = true
+	return nil
+}
+
+func (w *writer) exec(query string, args ...any) (sql.Result, error) {
+	stmt, err := w.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(context.Background(), args...)
+}
+
+func (w *writer) stmt(query string) (*sql.Stmt, error) {
+	if stmt := w.stmts[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := w.conn.PrepareContext(context.Background(), query)
+	if err == nil {
+		w.stmts[query] = stmt
+	}
+	return stmt, err
+}
+
+// ExecContext implements [sqljournal.Tx].
+func (w *writer) ExecContext(_ context.Context, query string, args ...any) (sql.Result, error) {
+	return w.exec(query, args...)
+}
+
+// QueryContext implements [sqljournal.Tx].
+func (w *writer) QueryContext(_ context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := w.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(context.Background(), args...)
+}
+
+// QueryRowContext implements [sqljournal.Tx].
+func (w *writer) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	stmt, err := w.stmt(query)
+	if err != nil {
+		return w.conn.QueryRowContext(ctx, query, args...) // fails the same way, in its own words
+	}
+	return stmt.QueryRowContext(context.Background(), args...)
+}
