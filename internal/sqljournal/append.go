@@ -47,11 +47,11 @@ func (s *Store) has(ctx context.Context, tx Tx, at *row, a journal.Append) (bool
 		return false, err
 	}
 	defer rows.Close()
-	var list recordScanner
 	var fence number
+	c := newRecordScanner(&fence)
 	i := 0
 	for ; rows.Next(); i++ {
-		r, err := list.scan(rows, &fence)
+		r, err := c.record(rows.Scan)
 		if err != nil {
 			return false, err
 		}

@@ -2,7 +2,6 @@ package sqljournal
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"iter"
 	"strconv"
@@ -92,8 +91,8 @@ func (s *Store) heads(ctx context.Context, f journal.Filter, from string, beyond
 	}
 	args = append(args, limit)
 	var list []journal.Head
-	err := s.db.Query(ctx, s.q.heads+where+" ORDER BY s.name LIMIT "+s.param(len(args)), args, func(rows *sql.Rows) error {
-		r, err := scanRow(rows.Scan)
+	err := s.db.Query(ctx, s.q.heads+where+" ORDER BY s.name LIMIT "+s.param(len(args)), args, func(scan func(...any) error) error {
+		r, err := scanRow(scan)
 		if err == nil {
 			list = append(list, r.Head)
 		}

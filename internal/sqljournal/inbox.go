@@ -54,14 +54,14 @@ func (s *Store) Take(ctx context.Context, session string, fence uint64) (items [
 		return nil, err
 	}
 	at := &row{Head: journal.Head{Session: session}}
-	err = s.db.Query(ctx, s.q.inbox, []any{session}, func(rows *sql.Rows) error {
+	err = s.db.Query(ctx, s.q.inbox, []any{session}, func(scan func(...any) error) error {
 		var (
 			seq, have   number
 			until, when instant
 			id, kind    sql.NullString
 			data        blob
 		)
-		if err := rows.Scan(&seq, &have, &at.Owner, &until, &id, &kind, &when, &data); err != nil {
+		if err := scan(&seq, &have, &at.Owner, &until, &id, &kind, &when, &data); err != nil {
 			return err
 		}
 		at.Seq, at.Fence, at.Until = uint64(seq), uint64(have), time.Time(until)

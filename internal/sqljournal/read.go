@@ -2,7 +2,6 @@ package sqljournal
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"iter"
 	"time"
@@ -17,22 +16,24 @@ const (
 	pageBytes = 4 << 20
 )
 
-// A recordScanner reads rows without an allocation for each column.
+// A recordScanner reads rows into the same places, again and again.
 type recordScanner struct {
 	seq, v number
 	time   instant
 	data   blob
 	kind   string
+	dest   []any
 }
 
-// scan reads seq, what more asks for, time, kind, v and data.
-func (c *recordScanner) scan(rows *sql.Rows, more ...any) (journal.Record, error) {
-	var err error
-	if len(more) == 0 {
-		err = rows.Scan(&c.seq, &c.time, &c.kind, &c.v, &c.data)
-	} else {
-		err = rows.Scan(&c.seq, more[0], &c.time, &c.kind, &c.v, &c.data)
-	}
+// newRecordScanner returns a scanner of seq, what more says, time, kind, v and data.
+func newRecordScanner(more ...any) *recordScanner {
+	c := new(recordScanner)
+	c.dest = append(append([]any{&c.seq}, more...), &c.time, &c.kind, &c.v, &c.data)
+	return c
+}
+
+func (c *recordScanner) record(scan func(...any) error) (journal.Record, error) {
+	err := scan(c.dest...)
 	return journal.Record{Seq: uint64(c.seq), Time: time.Time(c.time), Kind: c.kind, V: int(c.v), Data: c.data}, err
 }
 
@@ -86,9 +87,9 @@ func (s *Store) read(ctx context.Context, session string, after uint64, yield fu
 // page returns the records after a number, at least one and at most limit, and the size of their data.
 func (s *Store) page(ctx context.Context, at *row, after uint64, limit int, page []journal.Record) (_ []journal.Record, size int, err error) {
 	upTo := min(after+uint64(limit), at.Seq)
-	var c recordScanner
-	err = s.db.Query(ctx, s.q.page, []any{at.id, int64(after), int64(upTo)}, func(rows *sql.Rows) error {
-		r, err := c.scan(rows)
+	c := newRecordScanner()
+	err = s.db.Query(ctx, s.q.page, []any{at.id, int64(after), int64(upTo)}, func(scan func(...any) error) error {
+		r, err := c.record(scan)
 		switch {
 		case err != nil:
 			return err

@@ -39,8 +39,8 @@ func scanRow(scan func(...any) error) (*row, error) {
 // find returns a session for reading.
 func (s *Store) find(ctx context.Context, name string) (*row, error) {
 	r := &row{Head: journal.Head{Session: name}}
-	err := s.db.Query(ctx, s.q.find, []any{name}, func(rows *sql.Rows) (err error) {
-		r, err = scanRow(rows.Scan)
+	err := s.db.Query(ctx, s.q.find, []any{name}, func(scan func(...any) error) (err error) {
+		r, err = scanRow(scan)
 		return err
 	})
 	return r, err

@@ -37,8 +37,8 @@ type Database interface {
 	// by another's hand until the transaction ends.
 	Write(ctx context.Context, fn func(Tx) error) error
 	// Query runs one statement that only reads, and calls each for every row of its result, until that returns [ErrStop] or
-	// another error. All rows are of one moment.
-	Query(ctx context.Context, query string, args []any, each func(*sql.Rows) error) error
+	// another error. All rows are of one moment. A column goes into a *string or a sql.Scanner.
+	Query(ctx context.Context, query string, args []any, each func(scan func(dest ...any) error) error) error
 	// TryAppend appends a in the shortest way that the database has, if nothing stands in its way, and reports whether it
 	// did. That it didn't says nothing about a: the store then looks into the matter.
 	TryAppend(ctx context.Context, a journal.Append) (bool, error)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -28,8 +27,9 @@ type database struct {
 	// writing holds the writer while nobody writes: goroutines take turns here, and only processes compete for SQLite's lock.
 	writing chan *writer
 
-	mu      sync.Mutex // guards what follows
-	reading map[string]*sql.Stmt
+	// reading holds the readers that are idle.
+	reading chan *reader
+	closed  chan struct{}
 }
 
 var _ sqljournal.Database = (*database)(nil)
@@ -41,7 +41,11 @@ func openDatabase(path string, cfg Config) (*database, error) {
 	}
 	pool.SetMaxOpenConns(readers + 1)
 	pool.SetMaxIdleConns(readers + 1)
-	db := &database{busy: cfg.Busy, pool: pool, writing: make(chan *writer, 1), reading: make(map[string]*sql.Stmt)}
+	db := &database{busy: cfg.Busy, pool: pool, writing: make(chan *writer, 1),
+		reading: make(chan *reader, readers), closed: make(chan struct{})}
+	for range readers {
+		db.reading <- &reader{pool: pool}
+	}
 	if err := db.prepare(context.Background(), cfg); err != nil {
 		return nil, errors.Join(word(err), pool.Close())
 	}
@@ -69,12 +73,12 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 	}
 	return db.Write(ctx, func(tx sqljournal.Tx) error {
 		for _, statement := range []string{makeMeta, fillMeta} {
-			if _, err := tx.ExecContext(ctx, dialect.SQL(statement)); err != nil {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return err
 			}
 		}
 		var version int
-		if err := tx.QueryRowContext(ctx, dialect.SQL(readMeta)).Scan(&version); err != nil {
+		if err := tx.QueryRowContext(ctx, readMeta).Scan(&version); err != nil {
 			return err
 		}
 		return sqljournal.Migrate(ctx, tx, dialect, version, migrations)
@@ -85,10 +89,10 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 func (db *database) current(ctx context.Context) (bool, error) {
 	var tables, version int
 	err := db.retry(ctx, func() error {
-		if err := db.pool.QueryRowContext(ctx, dialect.SQL(hasMeta)).Scan(&tables); err != nil || tables == 0 {
+		if err := db.pool.QueryRowContext(ctx, hasMeta).Scan(&tables); err != nil || tables == 0 {
 			return err
 		}
-		err := db.pool.QueryRowContext(ctx, dialect.SQL(readMeta)).Scan(&version)
+		err := db.pool.QueryRowContext(ctx, readMeta).Scan(&version)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -106,13 +110,11 @@ func (db *database) close() error {
 		return nil // closed before
 	}
 	close(db.writing)
+	close(db.closed)
 	err := w.close()
-	db.mu.Lock()
-	for _, stmt := range db.reading {
-		err = errors.Join(err, stmt.Close())
+	for range readers {
+		err = errors.Join(err, (<-db.reading).close())
 	}
-	db.reading = nil
-	db.mu.Unlock()
 	if err = errors.Join(err, db.pool.Close()); err != nil {
 		return fmt.Errorf("sqlite: closing: %w", err)
 	}
@@ -143,30 +145,29 @@ func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) err
 	return db.turn(ctx, func(w *writer) error { return w.transaction(fn) })
 }
 
-// TryAppend implements [sqljournal.Database]: an append of one record, and nothing else, is a single statement.
-func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool, err error) {
-	if len(a.Records) != 1 || a.Head != nil || len(a.Taken) > 0 {
+// TryAppend implements [sqljournal.Database]: an append of one record, and nothing else, is a single statement, and writes a
+// single page. Of several each is judged, which costs less than to look at the session first.
+func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, error) {
+	if len(a.Records) == 0 || a.Head != nil || len(a.Taken) > 0 {
 		return false, nil
 	}
-	r := &a.Records[0]
-	err = db.turn(ctx, func(w *writer) error {
-		result, err := w.exec(dialectTryAppend, a.Session, int64(a.Fence), int64(a.After), time.Now().UnixNano(), nanos(r.Time), r.Kind, int64(r.V),
-			sqljournal.Blob(r.Data))
-		if err != nil {
-			return err
+	err := db.turn(ctx, func(w *writer) error {
+		if len(a.Records) == 1 {
+			return w.tryAppend(a)
 		}
-		n, err := result.RowsAffected()
-		done = n == 1
-		return err
+		return w.transaction(func(sqljournal.Tx) error { return w.tryAppend(a) })
 	})
-	return done && err == nil, err
+	if errors.Is(err, errInTheWay) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Insert implements [sqljournal.Database].
 func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
 	for i := range rows.Records {
 		r := &rows.Records[i]
-		if _, err := tx.ExecContext(ctx, dialectInsertRecord, rows.Session, rows.After+1+int64(i), rows.Fence, rows.At, nanos(r.Time), r.Kind,
+		if _, err := tx.ExecContext(ctx, insertRecord, rows.Session, rows.After+1+int64(i), rows.Fence, rows.At, nanos(r.Time), r.Kind,
 			int64(r.V), sqljournal.Blob(r.Data)); err != nil {
 			return err
 		}
@@ -174,59 +175,17 @@ func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljourna
 	return nil
 }
 
-var (
-	dialectTryAppend    = dialect.SQL(tryAppend)
-	dialectInsertRecord = dialect.SQL(insertRecord)
-)
-
 // Query implements [sqljournal.Database].
-func (db *database) Query(ctx context.Context, query string, args []any, each func(*sql.Rows) error) error {
-	stmt, err := db.stmt(query)
-	if err != nil {
-		return over(ctx, err)
+func (db *database) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+	select {
+	case r := <-db.reading:
+		defer func() { db.reading <- r }()
+		return over(ctx, db.retry(ctx, func() error { return r.query(ctx, query, args, each) }))
+	case <-db.closed:
+		return errClosed
+	case <-ctx.Done():
+		return over(ctx, ctx.Err())
 	}
-	some := false
-	return over(ctx, db.retry(ctx, func() error {
-		rows, err := stmt.QueryContext(ctx, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			some = true
-			if err := each(rows); errors.Is(err, sqljournal.ErrStop) {
-				return nil
-			} else if err != nil {
-				return err
-			}
-		}
-		if err := rows.Err(); err != nil && some {
-			return &halfway{err}
-		}
-		return rows.Err()
-	}))
-}
-
-// stmt returns a statement for reading.
-func (db *database) stmt(query string) (*sql.Stmt, error) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if db.reading == nil {
-		return nil, errClosed
-	}
-	if stmt := db.reading[query]; stmt != nil {
-		return stmt, nil
-	}
-	var stmt *sql.Stmt
-	err := db.retry(context.Background(), func() (err error) {
-		stmt, err = db.pool.PrepareContext(context.Background(), query)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	db.reading[query] = stmt
-	return stmt, nil
 }
 
 // A halfway is an error after which what was begun can't be begun again.

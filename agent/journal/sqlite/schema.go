@@ -58,18 +58,19 @@ var migrations = [][]string{{
 }}
 
 // The table that tells the version is there from the start. Its fence is the last one given out, to whichever session: fences outlive sessions.
-const (
-	makeMeta = `CREATE TABLE IF NOT EXISTS @meta (
+var (
+	makeMeta = dialect.SQL(`CREATE TABLE IF NOT EXISTS @meta (
 		one     INTEGER PRIMARY KEY CHECK (one = 1),
 		version INTEGER NOT NULL,
 		fence   INTEGER NOT NULL
-	) STRICT`
-	fillMeta  = "INSERT INTO @meta (one, version, fence) VALUES (1, 0, 0) ON CONFLICT DO NOTHING"
-	hasMeta   = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '@meta'"
-	readMeta  = "SELECT version FROM @meta"
-	tryAppend = `INSERT OR IGNORE INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (
+	) STRICT`)
+	fillMeta = dialect.SQL("INSERT INTO @meta (one, version, fence) VALUES (1, 0, 0) ON CONFLICT DO NOTHING")
+	hasMeta  = dialect.SQL("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '@meta'")
+	readMeta = dialect.SQL("SELECT version FROM @meta")
+	// Where something stands in the way there is no session to name, and the record is left out.
+	tryAppend = dialect.SQL(`INSERT OR IGNORE INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (
 		(SELECT s.id FROM @sessions s WHERE s.name = ?1 AND s.fence = ?2 AND (s.fence = 0 OR s.owner <> '') AND
 			?3 = max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))),
-		?3 + 1, ?2, ?4, ?5, ?6, ?7, ?8)`
-	insertRecord = "INSERT INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+		?3 + 1, ?2, ?4, ?5, ?6, ?7, ?8)`)
+	insertRecord = dialect.SQL("INSERT INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
 )

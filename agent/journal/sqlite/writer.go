@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
@@ -62,6 +64,28 @@ func (w *writer) transaction(fn func(sqljournal.Tx) error) (err error) {
 		return err
 	}
 	committed = true
+	return nil
+}
+
+// errInTheWay says that a session isn't as a plain append needs it.
+var errInTheWay = errors.New("sqlite: something is in the way")
+
+// tryAppend inserts the records of a, each if the session is as a says and the record before it the last one.
+func (w *writer) tryAppend(a journal.Append) error {
+	now := time.Now().UnixNano()
+	for i := range a.Records {
+		r := &a.Records[i]
+		result, err := w.exec(tryAppend, a.Session, int64(a.Fence), int64(a.After)+int64(i), now, nanos(r.Time), r.Kind, int64(r.V),
+			sqljournal.Blob(r.Data))
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil {
+			return err
+		} else if n != 1 {
+			return errInTheWay
+		}
+	}
 	return nil
 }
 
