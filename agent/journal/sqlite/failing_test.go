@@ -210,11 +210,8 @@ func appendUnwritable(args []string) error {
 		return nil
 	}
 	defer s.Close()
-	fmt.Println("open")
-	for a := range map[string]bool{"a": true} {
-		err := s.Append(context.Background(), one(a, 0))
-		fmt.Println("append", errors.Is(err, sqlite.ErrReadOnly), err)
-	}
+	err = s.Append(context.Background(), one("s", 1))
+	fmt.Println("append", errors.Is(err, sqlite.ErrReadOnly), err)
 	return nil
 }
 
@@ -250,7 +247,8 @@ func TestAFileThatCanOnlyBeReadSaysSo(t *testing.T) {
 	asNobody(t, cmd)
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", said)
-	require.Contains(t, string(said), " true ", "%s", said)
+	t.Logf("%s", said)
+	require.Contains(t, string(said), " true ")
 	require.NoError(t, os.Chmod(dir, 0o755))
 	require.NoError(t, os.Chmod(path, 0o600))
 	holds(t, open(t, path, sqlite.Config{}), 1)

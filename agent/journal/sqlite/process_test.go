@@ -16,7 +16,7 @@ import (
 )
 
 func TestTwoProcessesOnOneSessionLoseNothing(t *testing.T) {
-	const each = 5000
+	const each = 5000 / fewer
 	path := filepath.Join(t.TempDir(), "runs.db")
 	writers := []*process{begin(t, "append", path, "a", strconv.Itoa(each)), begin(t, "append", path, "b", strconv.Itoa(each))}
 	for _, w := range writers {
@@ -84,9 +84,9 @@ func TestAKilledWriterLeavesAPrefix(t *testing.T) {
 	for _, d := range []sqlite.Durability{sqlite.PowerFailure, sqlite.Process} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "runs.db")
-			for round := range 8 {
+			for round := range max(2, 8/fewer) {
 				w := begin(t, "endless", path, strconv.Itoa(int(d)))
-				for range 20 + 61*round {
+				for range 20 + 61*round/fewer {
 					require.NotEmpty(t, w.line())
 				}
 				require.NoError(t, w.Process.Kill())
@@ -122,7 +122,7 @@ func TestAKilledWriterLeavesAPrefix(t *testing.T) {
 }
 
 func TestAThousandSessionsInTurnLoseNothing(t *testing.T) {
-	const sessions, turns = 1000, 3
+	const sessions, turns = 1000, 2
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s, err := sqlite.Open(path, sqlite.Config{Durability: sqlite.Process})
 	require.NoError(t, err)
