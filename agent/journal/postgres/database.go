@@ -34,8 +34,6 @@ var _ sqljournal.Database = (*database)(nil)
 // prepare makes the schema and the tables, or brings them up to date.
 func (db *database) prepare(ctx context.Context, schema string) error {
 	var encoding string
-	ctx, cancel := context.WithTimeout(ctx, db.timeout)
-	defer cancel()
 	if err := db.pool.QueryRowContext(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
 		return err
 	}

@@ -55,7 +55,8 @@ type Store struct {
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // Open connects to the database and makes the tables if they aren't there, or brings those of an older version up to date; newer
-// ones are refused with [ErrNewer]. Once the tables are there it needs no right to make any.
+// ones are refused with [ErrNewer]. Once the tables are there it needs no right to make any. It ends with ctx; reaching the
+// server takes at most 10 s for each of its addresses, or what connect_timeout in the DSN says.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Schema == "" {
 		cfg.Schema = "pawl"
@@ -75,6 +76,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	conf, err := pgx.ParseConfig(cfg.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: Config.DSN can't be read; it must be a URL or key=value pairs: %w", err) // pgx leaves the password out
+	}
+	if conf.ConnectTimeout == 0 {
+		conf.ConnectTimeout = 10 * time.Second
 	}
 	db := &database{
 		pool:    stdlib.OpenDB(*conf, stdlib.OptionAfterConnect(cfg.Durability.set)),

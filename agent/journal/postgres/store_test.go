@@ -22,14 +22,14 @@ var schemas atomic.Int64
 func empty(t testing.TB) postgres.Config {
 	t.Helper()
 	cfg := postgres.Config{DSN: pgtest.DSN(t), Schema: fmt.Sprintf("pawl_test_%d", schemas.Add(1))}
-	drop := func() { exec(t, `DROP SCHEMA IF EXISTS "`+cfg.Schema+`" CASCADE`) }
+	drop := func() { sqlExec(t, `DROP SCHEMA IF EXISTS "`+cfg.Schema+`" CASCADE`) }
 	drop() // what an earlier run left behind
 	t.Cleanup(drop)
 	return cfg
 }
 
-// exec runs a statement on the server, past the store.
-func exec(t testing.TB, statement string, args ...any) {
+// sqlExec runs a statement on the server, past the store.
+func sqlExec(t testing.TB, statement string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("pgx", pgtest.DSN(t))
 	require.NoError(t, err)

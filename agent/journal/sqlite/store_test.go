@@ -22,7 +22,9 @@ func open(t testing.TB, path string, cfg sqlite.Config) *sqlite.Store {
 }
 
 func TestStoreKeepsTheContract(t *testing.T) {
-	journaltest.Run(t, func(t *testing.T) journal.Store { return open(t, filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{}) })
+	journaltest.Run(t, func(t *testing.T) journal.Store {
+		return open(t, filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
+	})
 }
 
 func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
