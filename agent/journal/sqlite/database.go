@@ -21,8 +21,9 @@ const (
 
 // A database is the file, with one connection that writes and a few that read. Statements are prepared once for each.
 type database struct {
-	busy time.Duration
-	pool *sql.DB
+	busy     time.Duration
+	maxBytes int64
+	pool     *sql.DB
 
 	// writing holds the writer while nobody writes: goroutines take turns here, and only processes compete for SQLite's lock.
 	writing chan *writer
@@ -39,21 +40,21 @@ func openDatabase(path string, cfg Config) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(readers + 1)
-	pool.SetMaxIdleConns(readers + 1)
-	db := &database{busy: cfg.Busy, pool: pool, writing: make(chan *writer, 1),
+	pool.SetMaxOpenConns(readers + 2) // the writer may have to be replaced
+	pool.SetMaxIdleConns(readers + 2)
+	db := &database{busy: cfg.Busy, maxBytes: cfg.MaxBytes, pool: pool, writing: make(chan *writer, 1),
 		reading: make(chan *reader, readers), closed: make(chan struct{})}
 	for range readers {
 		db.reading <- &reader{pool: pool}
 	}
-	if err := db.prepare(context.Background(), cfg); err != nil {
+	if err := db.prepare(context.Background()); err != nil {
 		return nil, errors.Join(word(err), pool.Close())
 	}
 	return db, nil
 }
 
 // prepare makes the file ready, and the writer.
-func (db *database) prepare(ctx context.Context, cfg Config) error {
+func (db *database) prepare(ctx context.Context) error {
 	// Two processes that make one file together collide here, and SQLite reports that at once instead of waiting.
 	var mode string
 	err := db.retry(ctx, func() error { return db.pool.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
@@ -63,7 +64,7 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 	if mode != "wal" {
 		return fmt.Errorf("the file can't use write-ahead logging (mode %s); put it on a local disk", mode)
 	}
-	w, err := newWriter(ctx, db.pool, cfg.MaxBytes)
+	w, err := newWriter(ctx, db.pool, db.maxBytes)
 	if err != nil {
 		return err
 	}
@@ -133,6 +134,14 @@ func (db *database) turn(ctx context.Context, fn func(w *writer) error) error {
 			return errClosed
 		}
 		defer func() { db.writing <- w }()
+		if w.broken {
+			fresh, err := newWriter(ctx, db.pool, db.maxBytes)
+			if err != nil {
+				return over(ctx, err)
+			}
+			_ = w.close() // it may well fail, being broken
+			w = fresh
+		}
 		return over(ctx, db.retry(ctx, func() error { return fn(w) }))
 	case <-ctx.Done():
 		return over(ctx, ctx.Err())

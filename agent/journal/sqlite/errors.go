@@ -21,7 +21,7 @@ var (
 	ErrFull = errors.New("the disk, or the file's allowed size, is full")
 	// ErrReadOnly says that the process may not write to the file or its folder.
 	ErrReadOnly = errors.New("the file can't be written to; give the process the right to write to it and to its folder")
-	// ErrDamaged says that the file is no database, or a damaged one. Nothing more is written to it.
+	// ErrDamaged says that the file is no database, or a damaged one.
 	ErrDamaged = errors.New("the file is no SQLite database, or a damaged one; restore it from a backup")
 	// ErrNewer says that the tables in the file are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer

@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -16,6 +18,8 @@ import (
 type writer struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
+	// broken says that a transaction couldn't be ended: whatever came next would be part of it, and lost with it.
+	broken bool
 }
 
 var _ sqljournal.Tx = (*writer)(nil)
@@ -42,6 +46,9 @@ func (w *writer) close() (err error) {
 	for _, stmt := range w.stmts {
 		err = errors.Join(err, stmt.Close())
 	}
+	if w.broken { // ends its transaction, too
+		_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
 	return errors.Join(err, w.conn.Close())
 }
 
@@ -53,8 +60,9 @@ func (w *writer) transaction(fn func(sqljournal.Tx) error) (err error) {
 	committed := false
 	defer func() { // also when fn panics
 		if !committed {
-			// SQLite has rolled back already after some failures, and says so by an error that is of no interest.
-			_, _ = w.exec("ROLLBACK")
+			// After some failures SQLite has rolled back already.
+			_, err := w.exec("ROLLBACK")
+			w.broken = err != nil && !strings.Contains(err.Error(), "no transaction is active")
 		}
 	}()
 	if err := fn(w); err != nil {
