@@ -48,7 +48,13 @@ func openDatabase(path string, cfg Config) (*database, error) {
 		db.reading <- &reader{pool: pool}
 	}
 	if err := db.prepare(context.Background()); err != nil {
-		return nil, errors.Join(word(err), pool.Close())
+		err = class(err)
+		select {
+		case w := <-db.writing:
+			err = errors.Join(err, w.close())
+		default: // it didn't come that far
+		}
+		return nil, errors.Join(err, pool.Close())
 	}
 	return db, nil
 }
@@ -72,18 +78,22 @@ func (db *database) prepare(ctx context.Context) error {
 	if current, err := db.current(ctx); current || err != nil {
 		return err
 	}
-	return db.Write(ctx, func(tx sqljournal.Tx) error {
-		for _, statement := range []string{makeMeta, fillMeta} {
-			if _, err := tx.ExecContext(ctx, statement); err != nil {
-				return err
-			}
-		}
-		var version int
-		if err := tx.QueryRowContext(ctx, readMeta).Scan(&version); err != nil {
+	return db.turn(ctx, func(w *writer) error { return w.transaction(migrate) })
+}
+
+// migrate makes the tables, or brings them up to date.
+func migrate(tx sqljournal.Tx) error {
+	ctx := context.Background()
+	for _, statement := range []string{makeMeta, fillMeta} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
-		return sqljournal.Migrate(ctx, tx, dialect, version, migrations)
-	})
+	}
+	var version int
+	if err := tx.QueryRowContext(ctx, readMeta).Scan(&version); err != nil {
+		return err
+	}
+	return sqljournal.Migrate(ctx, tx, dialect, version, migrations)
 }
 
 // current reports whether the tables are there and up to date, so that nothing needs to be written.
@@ -137,21 +147,21 @@ func (db *database) turn(ctx context.Context, fn func(w *writer) error) error {
 		if w.broken {
 			fresh, err := newWriter(ctx, db.pool, db.maxBytes)
 			if err != nil {
-				return over(ctx, err)
+				return err
 			}
 			_ = w.close() // it may well fail, being broken
 			w = fresh
 		}
-		return over(ctx, db.retry(ctx, func() error { return fn(w) }))
+		return db.retry(ctx, func() error { return fn(w) })
 	case <-ctx.Done():
-		return over(ctx, ctx.Err())
+		return ctx.Err()
 	}
 }
 
 // Write implements [sqljournal.Database]. The transaction has SQLite's write lock from its start, so none fails half-way because another
 // process wrote first.
 func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) error {
-	return db.turn(ctx, func(w *writer) error { return w.transaction(fn) })
+	return word(ctx, db.turn(ctx, func(w *writer) error { return w.transaction(fn) }))
 }
 
 // TryAppend implements [sqljournal.Database]: an append of one record, and nothing else, is a single statement, and writes a
@@ -169,7 +179,7 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, erro
 	if errors.Is(err, errInTheWay) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, word(ctx, err)
 }
 
 // Insert implements [sqljournal.Database].
@@ -189,11 +199,11 @@ func (db *database) Query(ctx context.Context, query string, args []any, each fu
 	select {
 	case r := <-db.reading:
 		defer func() { db.reading <- r }()
-		return over(ctx, db.retry(ctx, func() error { return r.query(ctx, query, args, each) }))
+		return word(ctx, db.retry(ctx, func() error { return r.query(ctx, query, args, each) }))
 	case <-db.closed:
 		return errClosed
 	case <-ctx.Done():
-		return over(ctx, ctx.Err())
+		return word(ctx, ctx.Err())
 	}
 }
 
@@ -228,19 +238,6 @@ func (db *database) retry(ctx context.Context, try func() error) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// over words the error that a call ends with. The end of ctx is one that wraps ctx.Err(), whichever way the driver reports it.
-func over(ctx context.Context, err error) error {
-	switch {
-	case err == nil || !journal.Unclear(err):
-		return err
-	case ctx.Err() != nil:
-		return fmt.Errorf("sqlite: %w", ctx.Err())
-	case errors.Is(err, errClosed):
-		return err
-	}
-	return word(err)
 }
 
 // nanos returns a time as a statement takes it.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -41,11 +42,8 @@ func busy(err error) bool {
 	return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
 }
 
-// word returns err with a sentinel of the package in its chain. Errors of package journal pass unchanged.
-func word(err error) error {
-	if err == nil || !journal.Unclear(err) {
-		return err
-	}
+// class returns err with a sentinel of the package in its chain, where there is one for it.
+func class(err error) error {
 	var is error
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
@@ -57,7 +55,19 @@ func word(err error) error {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		is = ErrDamaged
 	default:
-		return fmt.Errorf("sqlite: %w", err)
+		return err
 	}
-	return fmt.Errorf("sqlite: %w: %w", is, err)
+	return fmt.Errorf("%w: %w", is, err)
+}
+
+// word returns the error that a call ends with. Errors of package journal pass unchanged. The end of ctx is one that wraps ctx.Err(),
+// whichever way the driver reports it.
+func word(ctx context.Context, err error) error {
+	switch {
+	case err == nil || !journal.Unclear(err) || errors.Is(err, errClosed):
+		return err
+	case ctx.Err() != nil:
+		return fmt.Errorf("sqlite: %w", ctx.Err())
+	}
+	return fmt.Errorf("sqlite: %w", class(err))
 }

@@ -44,6 +44,7 @@ func TestTablesOfANewerVersionAreRefused(t *testing.T) {
 	require.ErrorIs(t, err, ErrNewer)
 	require.ErrorContains(t, err, "they have version 2, this one knows up to 1")
 	require.ErrorContains(t, err, path)
+	require.NoFileExists(t, path+"-wal", "a connection was left open")
 
 	withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"})
 	appendOnce(t, path, 1) // unharmed
