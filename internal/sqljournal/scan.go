@@ -43,13 +43,21 @@ func (t *instant) Scan(src any) error {
 	return nil
 }
 
-// Scan takes bytes, and copies them.
+// An Own is a column of bytes that nobody else will write to. Others are copied when they are scanned.
+type Own []byte
+
+// Scan takes bytes.
 func (b *blob) Scan(src any) error {
-	v, ok := src.([]byte)
-	if !ok && src != nil {
+	switch v := src.(type) {
+	case Own:
+		*b = blob(v)
+	case []byte:
+		*b = bytes.Clone(v)
+	case nil:
+		*b = nil
+	default:
 		return fmt.Errorf("%T in place of bytes", src)
 	}
-	*b = bytes.Clone(v)
 	return nil
 }
 

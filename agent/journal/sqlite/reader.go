@@ -83,7 +83,11 @@ func (r *reader) scan(dest ...any) error {
 		var err error
 		switch d := d.(type) {
 		case sql.Scanner:
-			err = d.Scan(r.row[i])
+			v := r.row[i]
+			if data, ok := v.([]byte); ok { // the driver has made a copy, for us alone
+				v = sqljournal.Own(data)
+			}
+			err = d.Scan(v)
 		case *string:
 			text, ok := r.row[i].(string)
 			if !ok {
