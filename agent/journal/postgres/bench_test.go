@@ -15,7 +15,7 @@ func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		d    postgres.Durability
-	}{{"Process", postgres.Process}, {"PowerFailure", postgres.PowerFailure}} {
+	}{{"Process", postgres.Process}, {"Power", postgres.Power}} {
 		b.Run(c.name, func(b *testing.B) {
 			cfg := empty(b)
 			cfg.Durability = c.d

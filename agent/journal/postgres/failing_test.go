@@ -212,8 +212,8 @@ func TestTheServersSettingsDontMakeAppendsLessDurable(t *testing.T) {
 		server string
 		d      postgres.Durability
 	}{
-		"on":           {"off", postgres.PowerFailure},
-		"remote_apply": {"remote_apply", postgres.PowerFailure},
+		"on":           {"off", postgres.Power},
+		"remote_apply": {"remote_apply", postgres.Power},
 		"off":          {"on", postgres.Process},
 	} {
 		cfg := empty(t)

@@ -18,9 +18,9 @@ import (
 type Durability int
 
 const (
-	// PowerFailure is the default: the server's disk has confirmed the append. Where the server's settings say synchronous_commit off, the store's
+	// Power is the default: the server's disk has confirmed the append. Where the server's settings say synchronous_commit off, the store's
 	// connections switch it on; what waits for replicas as well is left as it is.
-	PowerFailure Durability = iota
+	Power Durability = iota
 	// Process survives the death of this process, not that of the server, which may lose the appends of its last moments,
 	// below a second with its own defaults (synchronous_commit off).
 	Process
@@ -108,8 +108,8 @@ func (c Config) validate() error {
 	switch {
 	case !schemaName.MatchString(c.Schema):
 		return fmt.Errorf("postgres: Config.Schema is %q; it must be lower-case letters, digits and _, at most 63, and not begin with a digit", c.Schema)
-	case c.Durability != PowerFailure && c.Durability != Process:
-		return fmt.Errorf("postgres: Config.Durability is %d; it must be PowerFailure or Process", c.Durability)
+	case c.Durability != Power && c.Durability != Process:
+		return fmt.Errorf("postgres: Config.Durability is %d; it must be Power or Process", c.Durability)
 	case c.MaxConns < 1:
 		return fmt.Errorf("postgres: Config.MaxConns is %d; it must be 1 or more, or 0 for 8", c.MaxConns)
 	case c.MaxIdle < 0:

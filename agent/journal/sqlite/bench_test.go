@@ -16,7 +16,7 @@ func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		d    sqlite.Durability
-	}{{"Process", sqlite.Process}, {"PowerFailure", sqlite.PowerFailure}} {
+	}{{"Process", sqlite.Process}, {"Power", sqlite.Power}} {
 		for _, head := range []*journal.HeadUpdate{nil, {Status: "running"}} {
 			name := c.name
 			if head != nil {

@@ -81,7 +81,7 @@ func TestProcessesThatMakeOneFileTogetherAllOpenIt(t *testing.T) {
 
 // The writer is killed in the middle, again and again; what it said it kept is there, whole, and nothing is torn.
 func TestAKilledWriterLeavesAPrefix(t *testing.T) {
-	for _, d := range []sqlite.Durability{sqlite.PowerFailure, sqlite.Process} {
+	for _, d := range []sqlite.Durability{sqlite.Power, sqlite.Process} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "runs.db")
 			for round := range max(2, 8/fewer) {

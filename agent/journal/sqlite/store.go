@@ -18,8 +18,8 @@ import (
 type Durability int
 
 const (
-	// PowerFailure is the default: the disk has confirmed the append (synchronous FULL).
-	PowerFailure Durability = iota
+	// Power is the default: the disk has confirmed the append (synchronous FULL).
+	Power Durability = iota
 	// Process survives the death of the process, by a signal too, but not that of the machine: the operating system has the
 	// append, the disk may not (synchronous NORMAL). After a power failure the file is sound, and its newest appends may be
 	// missing, over all sessions from some moment on.
@@ -57,8 +57,8 @@ func Open(path string, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Durability != PowerFailure && cfg.Durability != Process {
-		return nil, fmt.Errorf("sqlite: Config.Durability is %d; it must be PowerFailure or Process", cfg.Durability)
+	if cfg.Durability != Power && cfg.Durability != Process {
+		return nil, fmt.Errorf("sqlite: Config.Durability is %d; it must be Power or Process", cfg.Durability)
 	}
 	if cfg.MaxBytes < 0 {
 		return nil, fmt.Errorf("sqlite: Config.MaxBytes is %d; it must be 0, for no limit, or above", cfg.MaxBytes)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
-	for d, want := range map[Durability]int{PowerFailure: 2, Process: 1} {
+	for d, want := range map[Durability]int{Power: 2, Process: 1} {
 		s, err := Open(filepath.Join(t.TempDir(), "runs.db"), Config{Durability: d})
 		require.NoError(t, err)
 		w := <-s.db.writing
