@@ -58,7 +58,7 @@ const script = `set -e
 echo ready
 cat >/dev/null
 "$1/pg_ctl" -D "$2/data" -m immediate stop >>"$2/log" 2>&1
-rm -rf "$2/data"
+cd / && rm -rf "$2"
 `
 
 // start starts a server. Only one that is measured waits for the disk: what a test leaves behind nobody needs after a power failure.
