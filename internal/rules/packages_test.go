@@ -11,6 +11,8 @@ import (
 var withoutExample = map[string]string{
 	"examples/cms":           "a program: the README runs it",
 	"internal/rules":         "tests only",
+	"agent/internal/crash":   "tests only",
+	"internal/storm":         "tests only",
 	"internal/sqljournal":    "works on a database that its two users bring; their examples show it",
 	"agent/journal/postgres": "needs a server; its example has no output",
 	pgtest:                   "its one function takes a testing.TB, which no example has; doc.go shows its use",

@@ -1,6 +1,6 @@
 // Package sqlite keeps the sessions of agents in a SQLite file: the embedded [journal.Store], in pure Go.
 //
-//	store, err := sqlite.Open("site.db", sqlite.Config{})
+//	store, err := sqlite.Open("site.db")
 //	if err != nil {
 //		return err
 //	}

@@ -22,7 +22,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "runs.db")
 
-	store, err := sqlite.Open(path, sqlite.Config{})
+	store, err := sqlite.OpenWith(path, sqlite.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	again, err := sqlite.Open(path, sqlite.Config{})
+	again, err := sqlite.OpenWith(path, sqlite.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}

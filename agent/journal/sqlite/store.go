@@ -48,11 +48,14 @@ type Store struct {
 // SQLite's locks away.
 var created sync.Mutex
 
-// Open opens the file at path, and makes it where there is none, for its owner alone (mode 0600). The folder must exist. A path is
+// Open is [OpenWith] with the defaults.
+func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
+
+// OpenWith opens the file at path, and makes it where there is none, for its owner alone (mode 0600). The folder must exist. A path is
 // a path: neither a URI nor :memory: (for that there is [journal.NewMemory]).
 //
 // Tables of an older version are brought up to date, newer ones refused with [ErrNewer].
-func Open(path string, cfg Config) (*Store, error) {
+func OpenWith(path string, cfg Config) (*Store, error) {
 	abs, err := place(path)
 	if err != nil {
 		return nil, err

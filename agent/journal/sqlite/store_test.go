@@ -15,7 +15,7 @@ import (
 
 func open(t testing.TB, path string, cfg sqlite.Config) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(path, cfg)
+	s, err := sqlite.OpenWith(path, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -29,7 +29,7 @@ func TestStoreKeepsTheContract(t *testing.T) {
 
 func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs of a site?#%.db")
-	first, err := sqlite.Open(path, sqlite.Config{})
+	first, err := sqlite.OpenWith(path, sqlite.Config{})
 	require.NoError(t, err)
 	lease, err := first.Lease(t.Context(), "s", "one", time.Hour)
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestOddPathsAreRefused(t *testing.T) {
 	t.Chdir(dir)
 	for _, path := range []string{"", ":memory:", "file::memory:", "file:runs.db?mode=memory", "a\x00b", "runs.db-wal", "runs.db-shm", "runs.db-journal",
 		dir, dir + string(filepath.Separator), filepath.Join(dir, "no such folder", "runs.db"), os.DevNull} {
-		s, err := sqlite.Open(path, sqlite.Config{})
+		s, err := sqlite.OpenWith(path, sqlite.Config{})
 		require.Nil(t, s, "%q", path)
 		require.ErrorContains(t, err, "sqlite: ", "%q", path)
 	}
@@ -74,7 +74,7 @@ func TestOddPathsAreRefused(t *testing.T) {
 func TestConfigurationsThatMakeNoSenseAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	for field, cfg := range map[string]sqlite.Config{"Durability": {Durability: 7}, "MaxBytes": {MaxBytes: -1}} {
-		_, err := sqlite.Open(path, cfg)
+		_, err := sqlite.OpenWith(path, cfg)
 		require.ErrorContains(t, err, "Config."+field)
 	}
 	require.NoFileExists(t, path)

@@ -30,7 +30,7 @@ func asNobody(_ *testing.T, cmd *exec.Cmd) {
 func appendNarrow(args []string) error {
 	ctx := context.Background()
 	signal.Ignore(syscall.SIGXFSZ)
-	s, err := sqlite.Open(args[0], sqlite.Config{})
+	s, err := sqlite.OpenWith(args[0], sqlite.Config{})
 	if err != nil {
 		return err
 	}

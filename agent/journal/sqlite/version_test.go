@@ -28,7 +28,7 @@ func version(t *testing.T, path string) (v int) {
 
 func appendOnce(t *testing.T, path string, after uint64) {
 	t.Helper()
-	s, err := Open(path, Config{})
+	s, err := OpenWith(path, Config{})
 	require.NoError(t, err)
 	require.NoError(t, s.Append(t.Context(), journal.Append{Session: "s", After: after, Records: []journal.Record{{Kind: "k"}}}))
 	require.NoError(t, s.Close())
@@ -40,7 +40,7 @@ func TestTablesOfANewerVersionAreRefused(t *testing.T) {
 		withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"})
 		appendOnce(t, path, 0)
 	})
-	_, err := Open(path, Config{})
+	_, err := OpenWith(path, Config{})
 	require.ErrorIs(t, err, ErrNewer)
 	require.ErrorContains(t, err, "they have version 2, this one knows up to 1")
 	require.ErrorContains(t, err, path)
@@ -64,7 +64,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	appendOnce(t, path, 0)
 	t.Run("failing", func(t *testing.T) {
 		withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"}, []string{"ALTER TABLE @nothing ADD COLUMN more TEXT"})
-		_, err := Open(path, Config{})
+		_, err := OpenWith(path, Config{})
 		require.ErrorContains(t, err, "migrating the journal's tables to version 3")
 	})
 	require.Equal(t, 1, version(t, path))

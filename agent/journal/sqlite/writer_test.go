@@ -12,7 +12,7 @@ import (
 
 func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
 	for d, want := range map[Durability]int{Power: 2, Process: 1} {
-		s, err := Open(filepath.Join(t.TempDir(), "runs.db"), Config{Durability: d})
+		s, err := OpenWith(filepath.Join(t.TempDir(), "runs.db"), Config{Durability: d})
 		require.NoError(t, err)
 		w := <-s.db.writing
 		var level int
@@ -26,7 +26,7 @@ func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
 // What is appended after a transaction that couldn't be ended isn't part of it.
 func TestAWriterThatIsStuckInATransactionIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	s, err := Open(path, Config{})
+	s, err := OpenWith(path, Config{})
 	require.NoError(t, err)
 	one := func(after uint64) journal.Append {
 		return journal.Append{Session: "s", After: after, Records: []journal.Record{{Kind: "k"}}}
@@ -41,7 +41,7 @@ func TestAWriterThatIsStuckInATransactionIsReplaced(t *testing.T) {
 	s.db.writing <- w
 	require.NoError(t, s.Append(t.Context(), one(1)))
 	require.NoError(t, s.Append(t.Context(), one(2)))
-	other, err := Open(path, Config{})
+	other, err := OpenWith(path, Config{})
 	require.NoError(t, err)
 	n := 0
 	for _, err := range other.Read(t.Context(), "s", 0) {
