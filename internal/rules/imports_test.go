@@ -55,7 +55,7 @@ var rows = map[string]row{
 	"stream/uimessage":     {own: []string{"provider", "circuit/fault"}},
 	"agent/journal":        {},
 	"agent/journal/file":   {own: []string{"agent/journal"}},
-	"agent/internal/crash": {own: []string{everything}, third: []string{sqlite}}, // tests alone
+	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"internal/storm":       {own: []string{everything}},                          // tests alone
 	"agent/approvals":      {own: []string{"agent", "agent/journal", "circuit/fault", "provider", "tools"}},
 	"tools/process":        {own: []string{"tools", "provider", "circuit/fault"}},

@@ -1,4 +1,4 @@
-package crash
+package durable
 
 import (
 	"context"
@@ -27,6 +27,13 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(envStore) == "usage" {
+		if err := program(os.Getenv(envDir)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if kind := os.Getenv(envStore); kind != "" {
 		doubts, err := child(kind, os.Getenv(envDir))
 		fmt.Print(doubts)

@@ -1,4 +1,4 @@
-package crash
+package durable
 
 import (
 	"context"
