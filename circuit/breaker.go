@@ -1,0 +1,252 @@
+package circuit
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A Breaker stops calls to a resource that keeps failing, and probes it until it recovers.
+//
+// Every admitted call holds a [Permit] and must end it exactly once with [Permit.Done] ([Do] can't do otherwise); a permit
+// that outlives Config.ProbeTimeout while half-open counts as a failure. The zero Breaker has no name and the defaults of
+// [Config]; a nil one lets everything pass and never changes. A Breaker is safe for concurrent use.
+type Breaker struct {
+	// What a call that passes a closed breaker needs to know, in one load: see the bits below. Written under mu.
+	word atomic.Uint64
+
+	// fixed at creation
+	name string
+	cfg  Config
+	set  *Set // nil for a breaker alone
+
+	mu         sync.Mutex // guards what follows
+	ready      bool       // cfg is normal, and the window made
+	state      State
+	generation uint64 // grows with every change of state; permits of an older one no longer count
+	since      time.Time
+	window     window
+	inARow     int // failures since the last success
+	until      time.Time
+	cause      error
+	probes     []probe
+	probeID    uint64 // of the newest probe
+	passed     int    // probes that have succeeded
+	changes    untold
+	member     member // what the set knows of it
+}
+
+// A probe is a call on its way while half-open.
+type probe struct {
+	id      uint64
+	expires time.Time
+}
+
+// The bits of Breaker.word, below the generation.
+const (
+	blocked = 1 << iota // open or half-open
+	clean               // closed, and a success would change nothing: no failure in the window, which is full
+	idle                // not used since the set last looked
+	dropped             // no longer the set's: another breaker has its name
+	shift   = iota
+)
+
+// New returns a closed breaker. The name is for errors, changes and snapshots.
+func New(name string, cfg Config) *Breaker {
+	b := &Breaker{name: name, cfg: cfg}
+	b.setUp()
+	return b
+}
+
+// Name returns the name that b was made with.
+func (b *Breaker) Name() string {
+	if b == nil {
+		return ""
+	}
+	return b.name
+}
+
+// Ready returns nil if [Breaker.Allow] would let a call pass now, and an [*OpenError] if not. It takes no permit: nothing
+// holds the place until Allow is called.
+func (b *Breaker) Ready() error {
+	if b == nil || b.word.Load()&(blocked|dropped) == 0 {
+		return nil
+	}
+	live, now := b.lock()
+	defer live.unlock()
+	return live.refusal(now)
+}
+
+// Allow lets a call pass, with a permit to end by [Permit.Done], or returns an [*OpenError]. It never waits for another call.
+func (b *Breaker) Allow() (Permit, error) {
+	if b == nil {
+		return Permit{}, nil
+	}
+	if w := b.word.Load(); w&(blocked|idle|dropped) == 0 {
+		return Permit{breaker: b, generation: w >> shift}, nil
+	}
+	return b.admit()
+}
+
+func (b *Breaker) admit() (Permit, error) {
+	b, now := b.lock()
+	defer b.unlock()
+	b.member.idle = false
+	if err := b.refusal(now); err != nil {
+		return Permit{}, err
+	}
+	p := Permit{breaker: b, generation: b.generation}
+	if b.state == HalfOpen {
+		b.probeID++
+		p.probe = b.probeID
+		b.probes = append(b.probes, probe{id: p.probe, expires: now.Add(b.cfg.ProbeTimeout)})
+	}
+	return p, nil
+}
+
+// A Permit is the right to make one call that a [Breaker] let pass. The zero Permit belongs to none, and ending it does nothing.
+type Permit struct {
+	breaker    *Breaker
+	generation uint64
+	probe      uint64 // 0 for a call through a closed breaker
+}
+
+// Done ends the call with its result. nil is a success. An error is a failure of the resource if its class ([fault.Of]) is
+// transient or degraded; with any other (cancelled, preempted, rate limited, the caller's mistake) the call counts as
+// neither, and a probe that ends so makes room for another.
+//
+// It must be called once. The second call for a probe does nothing; for a call through a closed breaker it counts again.
+// A permit from before the breaker's last change of state counts for nothing.
+func (p Permit) Done(err error) {
+	b := p.breaker
+	if b == nil {
+		return
+	}
+	failed := false
+	if err != nil {
+		failed = fault.Of(err).Counts()
+		if !failed {
+			p.cancel()
+			return
+		}
+	} else if b.word.Load()&clean != 0 {
+		return // whether p is of this generation or not
+	}
+	b.settle(p, failed, err)
+}
+
+// cancel ends the call as neither a success nor a failure.
+func (p Permit) cancel() {
+	if p.breaker == nil || p.probe == 0 {
+		return
+	}
+	b, _ := p.breaker.lock()
+	defer b.unlock()
+	if b == p.breaker {
+		b.endProbe(p.probe)
+	}
+}
+
+// settle counts a result.
+func (b *Breaker) settle(p Permit, failed bool, cause error) {
+	b.mu.Lock()
+	defer b.unlock()
+	if b.member.dropped || b.generation != p.generation {
+		return
+	}
+	if p.probe == 0 {
+		b.count(failed, cause)
+		return
+	}
+	now := time.Now()
+	b.advance(now)
+	if b.endProbe(p.probe) {
+		b.countProbe(now, failed, cause)
+	}
+}
+
+// Reset closes the breaker and forgets all results; calls on their way no longer count. It is for a person who knows better.
+func (b *Breaker) Reset() {
+	if b == nil {
+		return
+	}
+	b, now := b.lock()
+	defer b.unlock()
+	b.closeAt(now, ByHand)
+}
+
+// State returns the state of b now.
+func (b *Breaker) State() State {
+	if b == nil || b.word.Load()&(blocked|dropped) == 0 {
+		return Closed
+	}
+	b, _ = b.lock()
+	defer b.unlock()
+	return b.state
+}
+
+// Snapshot returns what b knows now.
+func (b *Breaker) Snapshot() Snapshot {
+	if b == nil {
+		return Snapshot{}
+	}
+	b, _ = b.lock()
+	defer b.unlock()
+	s := Snapshot{Name: b.name, State: b.state, Since: b.since, Cause: b.cause}
+	switch b.state {
+	case Closed:
+		s.Results, s.Failures, s.InARow = b.window.filled, b.window.failures, b.inARow
+	case Open:
+		s.Until = b.until
+	case HalfOpen:
+		s.Probes, s.Passed = len(b.probes), b.passed
+	}
+	return s
+}
+
+// lock locks b, or the breaker that has taken its place in the set, and brings it up to now. The caller unlocks what it
+// returns.
+func (b *Breaker) lock() (*Breaker, time.Time) {
+	for {
+		b.mu.Lock()
+		if !b.member.dropped {
+			break
+		}
+		b.mu.Unlock()
+		b = b.set.Get(b.name)
+	}
+	now := time.Now()
+	b.setUp()
+	b.advance(now)
+	return b, now
+}
+
+// unlock publishes what has changed, unlocks, and tells OnChange.
+func (b *Breaker) unlock() {
+	b.publish()
+	tell := b.changes.begin()
+	b.mu.Unlock()
+	if tell {
+		b.tell()
+	}
+}
+
+func (b *Breaker) publish() {
+	w := b.generation << shift
+	if b.state != Closed {
+		w |= blocked
+	} else if b.ready && b.inARow == 0 && b.window.full() && b.window.failures == 0 {
+		w |= clean
+	}
+	if b.member.idle {
+		w |= idle
+	}
+	if b.member.dropped {
+		w |= dropped
+	}
+	if b.word.Load() != w {
+		b.word.Store(w)
+	}
+}

@@ -1,0 +1,4 @@
+package circuit
+
+// Normal is [Config.normal].
+func Normal(c Config) Config { return c.normal() }

@@ -1,0 +1,213 @@
+package circuit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// sharing is what a Set knows of the other processes.
+type sharing struct {
+	busy atomic.Bool // guards origin and mark
+	wake atomic.Pointer[chan struct{}]
+
+	origin string
+	mark   uint64
+}
+
+// Sync learns from the store what other processes have told since the last Sync, then tells them which breakers have opened or
+// closed here:
+//
+//   - A breaker that is open there is open here until the same time, but never for longer than its own cooldown from now,
+//     so that neither a wrong clock nor an old record holds it open. Processes that share should have the same time to
+//     within a second.
+//   - One that has closed there, or was reset, may be probed here at once, unless it has opened here since the last Sync.
+//     It closes by its own probes: each process lets at most Config.ClosesAfter pass.
+//
+// Failures aren't added up: each process opens a breaker by what it saw itself. A set learns at its first Sync what is open
+// already, so call it before the first call, and keep [Set.Share] running. Of two concurrent calls the second is refused.
+// On an error, or a panic of the store, the set keeps what it has, and the next Sync does what this one didn't.
+func (s *Set) Sync(ctx context.Context, store Store) error {
+	if s == nil || store == nil || ctx == nil {
+		return fault.New(fault.Invalid, "circuit: Sync needs a set, a context and a store, got nil")
+	}
+	if !s.sharing.busy.CompareAndSwap(false, true) {
+		return errors.New("circuit: another Sync of this set is on its way: share it from one place")
+	}
+	defer s.sharing.busy.Store(false)
+	if s.sharing.origin == "" {
+		s.sharing.origin = rand.Text()
+	}
+	records, mark, err := changes(ctx, store, s.sharing.mark)
+	if err != nil {
+		return fmt.Errorf("circuit: read what has changed: %w", err)
+	}
+	for _, r := range records {
+		if r.Origin != s.sharing.origin {
+			s.learn(r)
+		}
+	}
+	s.sharing.mark = mark
+	news := s.news() // after the others', so that of two times the later is told
+	if len(news) == 0 {
+		return nil
+	}
+	if err := publish(ctx, store, news); err != nil {
+		return fmt.Errorf("circuit: publish %d records: %w", len(news), err)
+	}
+	s.published(news)
+	return nil
+}
+
+func changes(ctx context.Context, store Store, after uint64) (_ []Record, _ uint64, err error) {
+	defer contain(&err)
+	return store.Changes(ctx, after)
+}
+
+func publish(ctx context.Context, store Store, news []Record) (err error) {
+	defer contain(&err)
+	return store.Publish(ctx, news)
+}
+
+// contain makes an error of a store's panic.
+func contain(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the store panicked: %v", p)
+	}
+}
+
+// Share calls [Set.Sync] at once, whenever a breaker opens or closes here, and otherwise each interval (1 s if it is 0 or
+// less, which is about how late one process knows what another does), until ctx ends; then it returns the cause. Each call
+// may take 10 s; failed, which may be nil, is told of its error. Share runs in the caller's goroutine:
+//
+//	go func() { _ = breakers.Share(ctx, store, time.Second, nil) }()
+func (s *Set) Share(ctx context.Context, store Store, interval time.Duration, failed func(error)) error {
+	if s == nil || store == nil || ctx == nil {
+		return fault.New(fault.Invalid, "circuit: Share needs a set, a context and a store, got nil")
+	}
+	if interval <= 0 {
+		interval = time.Second
+	}
+	wake := make(chan struct{}, 1)
+	if !s.sharing.wake.CompareAndSwap(nil, &wake) {
+		return errors.New("circuit: this set is being shared already")
+	}
+	defer s.sharing.wake.Store(nil)
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if err := s.syncFor(ctx, store); err != nil && ctx.Err() == nil {
+			if failed != nil {
+				failed(err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		case <-wake:
+		}
+	}
+	return context.Cause(ctx)
+}
+
+func (s *Set) syncFor(ctx context.Context, store Store) error {
+	const most = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return s.Sync(ctx, store)
+}
+
+// changed wakes Share. It is called under a breaker's lock, so it mustn't wait.
+func (s *Set) changed() {
+	if wake := s.sharing.wake.Load(); wake != nil {
+		select {
+		case *wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// news returns what others don't know yet. It compares states, not events: what happened in between is of no interest, and what a
+// failed Sync didn't tell is still there.
+func (s *Set) news() []Record {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var news []Record
+	for _, b := range s.all {
+		b.mu.Lock()
+		if until := b.shared(); !until.Equal(b.member.told) {
+			news = append(news, Record{Key: b.name, Origin: s.sharing.origin, Until: until})
+		}
+		b.mu.Unlock()
+	}
+	return news
+}
+
+// shared returns until when b is open, for others. While half-open it is as they know it: what they know is over, too.
+func (b *Breaker) shared() time.Time {
+	switch b.state {
+	case Closed:
+		return time.Time{}
+	case Open:
+		return b.until.Round(0)
+	}
+	return b.member.told
+}
+
+func (s *Set) published(news []Record) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, r := range news {
+		if b := s.byKey[r.Key]; b != nil {
+			b.mu.Lock()
+			b.member.told = r.Until
+			b.mu.Unlock()
+		}
+	}
+}
+
+// learn takes what another process told.
+func (s *Set) learn(r Record) {
+	now := time.Now()
+	s.mu.Lock()
+	b := s.byKey[r.Key]
+	if b == nil && r.Until.After(now) && len(s.all) < mostBreakers { // a full set makes no room for what nobody asked for here
+		b = s.get(r.Key, now)
+	}
+	s.mu.Unlock()
+	if b == nil {
+		return
+	}
+	b, now = b.lock()
+	defer b.unlock()
+	untold := !b.shared().Equal(b.member.told)
+	if untold && r.Until.IsZero() {
+		return // what was seen here since is newer than that closing
+	}
+	b.hear(now, r.Until)
+	if !untold || b.shared().Equal(r.Until) {
+		b.member.told = b.shared()
+	}
+}
+
+// hear takes to what another process knows: that the resource is not to be called before then, or works again.
+func (b *Breaker) hear(now, until time.Time) {
+	wait := min(until.Sub(now), b.cfg.Cooldown) // by both wall clocks; from here on by our monotonic one
+	switch {
+	case until.IsZero() && b.state == Open:
+		b.until = now
+		b.advance(now)
+	case wait <= 0:
+	case b.state != Open:
+		b.openAt(now, Elsewhere, now.Add(wait), errElsewhere)
+	case b.until.Before(now.Add(wait)):
+		b.until = now.Add(wait)
+	}
+}
+
+var errElsewhere = fault.New(fault.Degraded, "circuit: another process found it failing")

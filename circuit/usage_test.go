@@ -1,0 +1,85 @@
+package circuit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+var breakers = circuit.NewSet(circuit.Network()) // one breaker per key, shared by all sessions
+
+// get is what a program makes of a breaker, without an agent in sight.
+func get(ctx context.Context, url string) (*http.Response, error) {
+	res, err := circuit.Do(ctx, breakers.Get("network:cms"), func(ctx context.Context) (*http.Response, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return nil, err
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		if err := fault.FromHTTP(res); err != nil { // a 503 is no error to net/http; to a breaker it is one
+			res.Body.Close()
+			return nil, err
+		}
+		return res, nil
+	})
+	var open *circuit.OpenError
+	if errors.As(err, &open) {
+		return nil, fmt.Errorf("%s is down, next try in %v: %w", open.Name, open.RetryAfter, err)
+	}
+	return res, err
+}
+
+func TestAProgramThatCallsAServiceStopsWhenItIsDown(t *testing.T) {
+	defer breakers.Get("network:cms").Reset() // for -count
+	defer http.DefaultClient.CloseIdleConnections()
+	var asked atomic.Int64
+	var down atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		switch {
+		case r.URL.Path == "/none":
+			w.WriteHeader(http.StatusNotFound)
+		case down.Load():
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+
+	res, err := get(t.Context(), server.URL)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 5 {
+		_, err = get(t.Context(), server.URL+"/none")
+		require.Equal(t, fault.Permanent, fault.Of(err))
+		_, err = get(gone, server.URL)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	down.Store(true)
+	for range 3 {
+		_, err = get(t.Context(), server.URL)
+		require.Equal(t, fault.Degraded, fault.Of(err))
+	}
+	before := asked.Load()
+	_, err = get(t.Context(), server.URL)
+	require.Regexp(t, `^network:cms is down, next try in [\d.]+s: circuit: "network:cms" is open, next try in [\d.]+s$`, err.Error())
+	require.Equal(t, fault.Degraded, fault.Of(err))
+	wait, told := fault.RetryAfter(err)
+	require.True(t, told)
+	require.Positive(t, wait)
+	require.Equal(t, before, asked.Load(), "the service was left alone")
+}
