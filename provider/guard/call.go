@@ -101,7 +101,7 @@ func (c *call) run(yield func(provider.Chunk, error) bool) {
 	c.yield, c.room = yield, noLimit
 	if c.next == nil {
 		c.next = c.pass()
-		if c.guard.guarded {
+		if c.guard.guarded && c.path == nil {
 			c.path = new(path)
 		}
 	}

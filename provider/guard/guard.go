@@ -167,8 +167,22 @@ func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	c := &call{guard: g, ctx: ctx, req: req}
+	c := g.newCall()
+	c.ctx, c.req = ctx, req
 	return c.run
+}
+
+// newCall returns a call with its path in one piece.
+func (g *Guard) newCall() *call {
+	if g == nil || !g.guarded {
+		return &call{guard: g}
+	}
+	both := new(struct {
+		call call
+		path path
+	})
+	both.call.guard, both.call.path = g, &both.path
+	return &both.call
 }
 
 // isNil reports a provider that can't be called: nil, or a nil pointer or function in the interface.

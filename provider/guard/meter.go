@@ -139,8 +139,8 @@ func (c *call) weigh(chunk *provider.Chunk) {
 		c.reported = *chunk.Extra.Usage
 	}
 	if chunk.Extra.Part != nil {
-		bytes, _ := partSize(chunk.Extra.Part)
-		c.written += int64(bytes)
+		bytes, media := partSize(chunk.Extra.Part)
+		c.written += int64(bytes) + media*tokensPerMedia*bytesPerToken
 	}
 }
 

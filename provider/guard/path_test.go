@@ -59,6 +59,8 @@ func TestWhatEachEndOfAnAttemptMeansToThePath(t *testing.T) {
 			outcome: "aborted", in: tokensIn, out: 4},
 		"calls": {script: script{say(start, provider.ToolStart(0, "", "abc"), provider.ToolDelta(0, "123456")), fail(failure(fault.Transient))},
 			outcome: "failed", in: tokensIn, out: 3, failure: 1},
+		"a picture": {script: script{say(start, provider.File(provider.Media{Type: "image/png", Data: []byte("abc")})), fail(failure(fault.Transient))},
+			outcome: "failed", in: tokensIn, out: 2000, failure: 1},
 		"an answer taken back": {script: script{half, say(provider.Reset("again"), start, provider.Text("abc"), reported)}, outcome: "done",
 			in: 30 + tokensIn, out: 20 + 4, success: 1},
 	} {
@@ -113,6 +115,36 @@ func TestLeavingAtAnyChunkGivesEverythingBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestACallerIsAsGoodAsNewAfterAnyCall: what an agent uses for call after call.
+func TestACallerIsAsGoodAsNewAfterAnyCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}}, paced(s))
+		caller := r.Caller()
+		through := func(req *provider.Request) stream.Seq {
+			return func(yield func(provider.Chunk, error) bool) { caller.Call(t.Context(), req, yield) }
+		}
+		calls := 0
+		for at := range pieces {
+			for _, how := range []string{"break", "panic", "goexit"} {
+				require.Equal(t, at+1, leaveAt(through(ask), at, how))
+				r.settled()
+				calls++
+			}
+			person := r.person(s/2, s)
+			got := watch(stream.Check(through(ask)))
+			person()
+			require.NoError(t, got.err)
+			require.Equal(t, "ac", got.text)
+			require.Len(t, got.waits, 1)
+			r.settled()
+			calls += 2 // one of them was preempted
+			require.ErrorIs(t, watch(through(nil)).err, provider.ErrNilRequest)
+		}
+		require.Len(t, r.outcomes(), calls)
+		require.Zero(t, r.breaker.Snapshot().Failures)
+	})
 }
 
 func TestCancellingAtAnyChunkGivesEverythingBack(t *testing.T) {
