@@ -119,7 +119,8 @@ func (r *Router) Unwrap() []Provider {
 	return ps
 }
 
-// Info returns what is known of the model that a request gets that names none. It is the zero ModelInfo if nothing is known.
+// Info returns what is known of the model that a request gets that names none. It is the zero ModelInfo if nothing is
+// known.
 func (r *Router) Info() ModelInfo {
 	info, _ := r.InfoOf("")
 	return info
@@ -159,8 +160,8 @@ type ModelInformer interface {
 }
 
 // InfoOf returns what is known of the model that p calls by that name; an empty one is p's own. It asks the first
-// [ModelInformer] of p and what p wraps, as [Info] does. If there is none, it is what Info returns, provided that this is about a
-// model with that ID or Name. The second result is false if nobody knows.
+// [ModelInformer] of p and what p wraps, as [Info] does. If there is none, it is what Info returns, provided that this
+// is about a model with that ID or Name. The second result is false if nobody knows.
 func InfoOf(p Provider, model string) (ModelInfo, bool) {
 	budget := maxWrap
 	if i, ok := find[ModelInformer](p, &budget); ok {

@@ -34,18 +34,19 @@
 //   - What was used is settled with the budget and told the ledger, the permit is closed, and the slot goes back: after an
 //     answer, a failure, a break, a panic of the loop body, a cancellation and a preemption alike.
 //
-// What was used is what the provider has reported. Where it hasn't, it is an estimate, marked as such and rather too high:
-// a token for each 3 bytes. An attempt that was refused before its answer began has used nothing; one that was cut, cancelled or timed
-// out may have.
+// What was used is what the provider has reported. Where it hasn't, it is an estimate, marked as such and rather too
+// high: a token for each 3 bytes. An attempt that was refused before its answer began has used nothing; one that was
+// cut, cancelled or timed out may have.
 //
-// An attempt that loses its slot to a person's request is made again, at the head of its session and at no cost in attempts. To the
-// breaker it is no failure, and neither is one that was cancelled or whose consumer has left.
+// An attempt that loses its slot to a person's request is made again, at the head of its session and at no cost in
+// attempts. To the breaker it is no failure, and neither is one that was cancelled or whose consumer has left.
 //
 // # What a consumer sees
 //
-// Before a wait of any length comes a Waiting chunk that says why and, if that is known, until when. If something of the answer had been
-// shown, a Reset comes before that: what follows is a new answer, not the rest of the old one. When the guard gives up,
-// what was shown stays, and the error is the last thing that comes. So it does when a budget ends an answer in the middle.
+// Before a wait of any length comes a Waiting chunk that says why and, if that is known, until when. If something of
+// the answer had been shown, a Reset comes before that: what follows is a new answer, not the rest of the old one. When
+// the guard gives up, what was shown stays, and the error is the last thing that comes. So it does when a budget ends
+// an answer in the middle.
 //
 // # What is never tried again
 //
@@ -59,13 +60,14 @@
 //
 // # Several providers
 //
-// [Failover] asks the next provider when one has failed, until content is shown; a [ChainConfig] with a Hedge asks it when one is
-// slow. [Config].OnEvent and [ChainConfig].OnEvent tell of failed attempts, of bursts of them, and of what was given up,
-// with remedies.
+// [Failover] asks the next provider when one has failed, until content is shown; a [ChainConfig] with a Hedge asks it
+// when one is slow. [Config].OnEvent and [ChainConfig].OnEvent tell of failed attempts, of bursts of them, and of what
+// was given up, with remedies.
 //
 // # Guarantees
 //
-// No goroutine is started for a call without a Hedge, and no timer outlives it. A provider's panic becomes an error; one of the
-// consumer's loop body goes on its way after everything is released. A provider that doesn't heed its context can't be
-// interrupted, since it runs in the consumer's goroutine; [stream.BufferCall] with a Grace helps against such.
+// No goroutine is started for a call without a Hedge, and no timer outlives it. A provider's panic becomes an error;
+// one of the consumer's loop body goes on its way after everything is released. A provider that doesn't heed its
+// context can't be interrupted, since it runs in the consumer's goroutine; [stream.BufferCall] with a Grace helps
+// against such.
 package guard

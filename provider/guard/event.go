@@ -8,9 +8,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Event is something that a host may want to see, though calls don't need it: a [Failure], a [Burst], an [Escalation],
-// a [MovedOn] or a [Hedged]. Events are delivered one by one for each call, in the goroutine that ranges over its answer and
-// before it goes on; of several calls at the same time. A hook that panics changes nothing.
+// An Event is something that a host may want to see, though calls don't need it: a [Failure], a [Burst], an
+// [Escalation], a [MovedOn] or a [Hedged]. Events are delivered one by one for each call, in the goroutine that ranges
+// over its answer and before it goes on; of several calls at the same time. A hook that panics changes nothing.
 type Event interface{ event() }
 
 // A Failure is an attempt that failed and will be followed by another.

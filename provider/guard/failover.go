@@ -29,11 +29,11 @@ func Failover(providers ...provider.Provider) (provider.Provider, error) {
 type ChainConfig struct {
 	// Name tells this chain from others, in errors and events.
 	Name string
-	// Hedge makes a call a second time, with the next provider or, if there is none, with the same one, when nothing of an
-	// answer has come by then: no content, whatever the reason, waiting for a slot among them. What comes first is taken, and the
-	// other call is cancelled, which costs what it had used by then. It is not for requests whose provider runs tools that have
-	// effects, because both may run them. A call with a Hedge has a goroutine for each attempt under way, and a hand-over for
-	// each chunk; none is left when the loop over the answer is over. 0: never.
+	// Hedge makes a call a second time, with the next provider or, if there is none, with the same one, when nothing of
+	// an answer has come by then: no content, whatever the reason, waiting for a slot among them. What comes first is
+	// taken, and the other call is cancelled, which costs what it had used by then. It is not for requests whose
+	// provider runs tools that have effects, because both may run them. A call with a Hedge has a goroutine for each
+	// attempt under way, and a hand-over for each chunk; none is left when the loop over the answer is over. 0: never.
 	Hedge time.Duration
 	// OnEvent, if it isn't nil, is told of each [MovedOn] and [Hedged], and of an [Escalation] when the last provider has
 	// failed.
@@ -42,19 +42,19 @@ type ChainConfig struct {
 
 // A Chain is a provider that asks others in turn until one answers.
 //
-// It moves on when a provider fails with an error of class transient, rate_limited, degraded or user_fixable: that is when a
-// [Guard] has given up, its breaker is open, the wait that is asked for is too long, or somebody has to see to the account. It
-// doesn't move on
+// It moves on when a provider fails with an error of class transient, rate_limited, degraded or user_fixable: that is
+// when a [Guard] has given up, its breaker is open, the wait that is asked for is too long, or somebody has to see to
+// the account. It doesn't move on
 //
 //   - once content is shown. A Reset of the provider itself takes that back, unless the content showed a call that the provider
 //     ran: its effects can't be taken back
 //   - when a budget is exhausted (*[ratelimit.BudgetError]): that is the caller's, not the provider's
 //   - after what was cancelled, and after an error of any other class, with which the next provider would fail, too.
 //
-// A Start is held back until something follows it, so that a provider that fails in between leaves no trace. A provider is asked
-// with the request as it is, without the opaque data that others of the chain have made, as far as their names are known
-// ([provider.ModelInfo]). It is asked for the request's Model: leave that empty to have each provider's own, or put a
-// [provider.Router] with the same aliases in front of each.
+// A Start is held back until something follows it, so that a provider that fails in between leaves no trace. A provider
+// is asked with the request as it is, without the opaque data that others of the chain have made, as far as their names
+// are known ([provider.ModelInfo]). It is asked for the request's Model: leave that empty to have each provider's own,
+// or put a [provider.Router] with the same aliases in front of each.
 //
 // It tries nothing again by itself: the attempts of a call are those of its guards. A Chain is safe for concurrent use.
 type Chain struct {
@@ -123,8 +123,8 @@ func (c *Chain) Unwrap() []provider.Provider {
 	return ps
 }
 
-// Stream asks the providers in turn. When none has answered, the error is that of the provider if only one was asked, else a
-// *[FailoverError].
+// Stream asks the providers in turn. When none has answered, the error is that of the provider if only one was asked,
+// else a *[FailoverError].
 func (c *Chain) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	if ctx == nil {
 		ctx = context.Background()
@@ -253,7 +253,8 @@ func (r *relay) show(chunk provider.Chunk) bool {
 	return ok
 }
 
-// moveOn notes the error of the provider asked, and reports whether the next is to be asked. If not, it has told the consumer.
+// moveOn notes the error of the provider asked, and reports whether the next is to be asked. If not, it has told the
+// consumer.
 func (r *relay) moveOn(from, to int) bool {
 	if r.ctx.Err() != nil && !r.ended {
 		r.fail(cancelled(r.ctx))
@@ -331,13 +332,13 @@ type Tried struct {
 	Err  error
 }
 
-// A FailoverError is a call that more than one provider of a [Chain] has failed. errors.Is and errors.As look into the errors
-// of all, in the order in which they were asked.
+// A FailoverError is a call that more than one provider of a [Chain] has failed. errors.Is and errors.As look into the
+// errors of all, in the order in which they were asked.
 type FailoverError struct {
 	Name  string // of the chain
 	Tried []Tried
-	// Class is that of the last error if it is why no other provider was asked; else that of the failure most likely to pass:
-	// transient before rate_limited, degraded and user_fixable.
+	// Class is that of the last error if it is why no other provider was asked; else that of the failure most likely to
+	// pass: transient before rate_limited, degraded and user_fixable.
 	Class fault.Class
 }
 

@@ -34,19 +34,20 @@ type Config struct {
 	// 0: no limit.
 	Total time.Duration
 
-	// Gate decides when an attempt may go to the provider; nil: at once. It belongs to one provider and credential, and so to
-	// the guards of that one alone. An attempt waits in it by the request's Interactive, Priority and Labels.Session, says so by
-	// Waiting chunks, and holds a slot until its answer is over. An attempt that is preempted is made again at no cost in
-	// attempts, at the head of its session; one that is rate limited waits for the gate to open again, with no delay of its
-	// own. A request with NoRestart is no victim once its answer has begun, nor is an answer that has shown a call that the
-	// provider ran.
+	// Gate decides when an attempt may go to the provider; nil: at once. It belongs to one provider and credential, and
+	// so to the guards of that one alone. An attempt waits in it by the request's Interactive, Priority and
+	// Labels.Session, says so by Waiting chunks, and holds a slot until its answer is over. An attempt that is
+	// preempted is made again at no cost in attempts, at the head of its session; one that is rate limited waits for
+	// the gate to open again, with no delay of its own. A request with NoRestart is no victim once its answer has
+	// begun, nor is an answer that has shown a call that the provider ran.
 	Gate *ratelimit.Gate
 
-	// Budget is what is reserved from before an attempt is made; nil: nothing is limited. Reserved are the tokens of the input
-	// (Count) and of the output: the request's MaxOutput or, without one, 4,096, and 4,096 more whenever the answer has grown by
-	// that, at 3 bytes a token. A request with MaxOutput is topped up only when its answer is twice as long as that, because the
-	// provider holds it to what it was told. An attempt that has to wait for the reservations of others holds no slot
-	// meanwhile. A top-up that is refused ends the answer with the *[ratelimit.BudgetError]; what was shown stands.
+	// Budget is what is reserved from before an attempt is made; nil: nothing is limited. Reserved are the tokens of
+	// the input (Count) and of the output: the request's MaxOutput or, without one, 4,096, and 4,096 more whenever the
+	// answer has grown by that, at 3 bytes a token. A request with MaxOutput is topped up only when its answer is twice
+	// as long as that, because the provider holds it to what it was told. An attempt that has to wait for the
+	// reservations of others holds no slot meanwhile. A top-up that is refused ends the answer with the
+	// *[ratelimit.BudgetError]; what was shown stands.
 	Budget *ratelimit.Budget
 
 	// Ledger is told of each attempt that reached the provider, however it ended; nil: nobody is.
@@ -56,13 +57,14 @@ type Config struct {
 	// *[circuit.OpenError] in a *[GaveUpError].
 	Breaker *circuit.Breaker
 
-	// Recovery has attempts after the first, preempted ones apart, counted as recovery: [ratelimit.BudgetConfig].Recovery must have
-	// room for them, which by default are 1,000 tokens for a session. Requests whose Labels.Kind is [KindRecovery] always do.
+	// Recovery has attempts after the first, preempted ones apart, counted as recovery:
+	// [ratelimit.BudgetConfig].Recovery must have room for them, which by default are 1,000 tokens for a session.
+	// Requests whose Labels.Kind is [KindRecovery] always do.
 	Recovery bool
 
-	// Count returns how many input tokens a request takes; it should rather be too many. It is called before each call that has a
-	// Gate or a Budget, so it must be quick, and ask no server. nil: a token for each 3 bytes of instructions, messages, tools and
-	// schemas, 4 for each message and tool, and 2,000 for each piece of media.
+	// Count returns how many input tokens a request takes; it should rather be too many. It is called before each call
+	// that has a Gate or a Budget, so it must be quick, and ask no server. nil: a token for each 3 bytes of
+	// instructions, messages, tools and schemas, 4 for each message and tool, and 2,000 for each piece of media.
 	Count func(*provider.Request) int64
 
 	// OnRetry, if it isn't nil, is told of each failed attempt that will be followed by another, before the wait. It is
@@ -83,8 +85,9 @@ const (
 	maxTime           = 365 * 24 * time.Hour
 )
 
-// A Guard is a provider that stands between another one and its callers: it lets calls through as its gate, budget and breaker
-// allow, makes failed calls again where that may help, and ends those that hang. See the package comment for what it guarantees. A Guard is safe for concurrent use.
+// A Guard is a provider that stands between another one and its callers: it lets calls through as its gate, budget and
+// breaker allow, makes failed calls again where that may help, and ends those that hang. See the package comment for
+// what it guarantees. A Guard is safe for concurrent use.
 type Guard struct {
 	provider      provider.Provider
 	name          string

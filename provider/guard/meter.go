@@ -179,11 +179,12 @@ func (c *call) model() *provider.ModelInfo {
 
 func (c *call) labels() ratelimit.Labels {
 	l, m := &c.req.Labels, c.model()
-	return ratelimit.Labels{Session: l.Session, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent, Kind: l.Kind, Provider: cmp.Or(m.Provider, c.guard.name), Model: m.ID}
+	return ratelimit.Labels{Session: l.Session, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent, Kind: l.Kind,
+		Provider: cmp.Or(m.Provider, c.guard.name), Model: m.ID}
 }
 
-// cost returns what u costs in millionths of a dollar, less than 0 if no price is known. Input that may be written to a cache is
-// reckoned at the higher price.
+// cost returns what u costs in millionths of a dollar, less than 0 if no price is known. Input that may be written to a
+// cache is reckoned at the higher price.
 func (c *call) cost(u provider.Usage) int64 {
 	p := c.model().Prices
 	if p == nil {
@@ -217,8 +218,8 @@ func (c *call) record(u provider.Usage, micros int64, result error) {
 	})
 }
 
-// usage returns what the attempt has used: what the provider has reported, else an estimate that is rather too high. Figures of an
-// answer that broke off are those of its beginning.
+// usage returns what the attempt has used: what the provider has reported, else an estimate that is rather too high.
+// Figures of an answer that broke off are those of its beginning.
 func (c *call) usage(result error) provider.Usage {
 	u := c.reported
 	switch {
@@ -239,8 +240,8 @@ func (c *call) usage(result error) provider.Usage {
 	return u
 }
 
-// unbilled reports whether a provider that failed so, before its answer began, has done nothing that it is paid for. A call that
-// was cut, or cancelled, may have been at work.
+// unbilled reports whether a provider that failed so, before its answer began, has done nothing that it is paid for. A
+// call that was cut, or cancelled, may have been at work.
 func unbilled(err error) bool {
 	var e *provider.Error
 	if errors.As(err, &e) && e.Status >= 400 {

@@ -531,3 +531,34 @@ func TestAnInteractiveRequestGoesFirst(t *testing.T) {
 		r.settled()
 	})
 }
+
+func TestARateIsWaitedForAndSaysSo(t *testing.T) {
+	for detail, cfg := range map[string]ratelimit.GateConfig{
+		"for the requests a minute": {RequestsPerMinute: 1},
+		"for the tokens a minute":   {TokensPerMinute: 4096 + tokensIn},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			all := provider.End(provider.StopDone, provider.Usage{Input: tokensIn, Output: 4096})
+			r := newRig(t, option{gate: cfg}, script{say(start, all)})
+			began := time.Now()
+			require.Empty(t, watch(r.Stream(t.Context(), ask)).waits)
+			got := watch(r.Stream(t.Context(), ask))
+			require.NoError(t, got.err)
+			require.Equal(t, []provider.Wait{{Reason: provider.WaitRateLimited, Until: got.waits[0].Until, Detail: detail}}, got.waits)
+			require.Equal(t, got.waits[0].Until, time.Now())
+			require.InDelta(t, time.Minute, time.Since(began), float64(s))
+			r.settled()
+		})
+	}
+}
+
+// TestWhatIsUsedIsWhatTheGateCounts: an estimate that was too high is given back.
+func TestWhatIsUsedIsWhatTheGateCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, option{gate: ratelimit.GateConfig{TokensPerMinute: 5000}}, good)
+		for range 10 {
+			require.Empty(t, watch(r.Stream(t.Context(), ask)).waits)
+		}
+		require.EqualValues(t, 5000-10*5, r.gate.Snapshot().TokensLeft)
+	})
+}

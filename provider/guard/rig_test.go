@@ -57,8 +57,8 @@ func newRig(t testing.TB, o option, scripts ...script) *rig {
 	return r
 }
 
-// settled holds that nothing is left of any call: no slot, no place in the queue, no reservation; and that what is spent is what
-// the ledger has.
+// settled holds that nothing is left of any call: no slot, no place in the queue, no reservation; and that what is
+// spent is what the ledger has.
 func (r *rig) settled() {
 	r.t.Helper()
 	snap := r.gate.Snapshot()

@@ -86,8 +86,8 @@ func (w *world) session(name string, r *rand.Rand) {
 	}
 }
 
-// FuzzWhateverHappensEverythingIsGivenBack: many sessions at once, through all that there is, with providers that fail in every way
-// and callers that leave in every way. In the end nothing is held, and what is spent is what was booked.
+// FuzzWhateverHappensEverythingIsGivenBack: many sessions at once, through all that there is, with providers that fail
+// in every way and callers that leave in every way. In the end nothing is held, and what is spent is what was booked.
 func FuzzWhateverHappensEverythingIsGivenBack(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)
