@@ -210,9 +210,9 @@ func (c *call) charge(result error) int64 {
 // record tells the ledger, whose sink is the host's: a panic there costs nobody a slot.
 func (c *call) record(u provider.Usage, micros int64, result error) {
 	defer func() { _ = recover() }()
-	now := time.Now()
+	took := time.Since(c.began) // quicker than the time
 	c.guard.ledger.Record(ratelimit.Entry{
-		Time: now, Labels: c.labels(), Latency: now.Sub(c.began), Outcome: c.outcomeOf(result),
+		Time: c.began.Add(took), Labels: c.labels(), Latency: took, Outcome: c.outcomeOf(result),
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
 		Estimated: u.Estimated, Micros: max(micros, 0), Priced: micros >= 0,
 	})
