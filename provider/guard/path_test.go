@@ -453,6 +453,26 @@ func TestABreakerThatOpensMeanwhileEndsTheCall(t *testing.T) {
 	})
 }
 
+// TestWhatAnAttemptUsedCountsThoughThereIsNoOther: the breaker opens while the call is about to be made again.
+func TestWhatAnAttemptUsedCountsThoughThereIsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100, TokensPerMinute: 6_000},
+			circuit: circuit.Config{Consecutive: 1}}, script{say(start, provider.Text("twelve bytes")), wait(time.Minute)})
+		permit, err := r.breaker.Allow()
+		require.NoError(t, err)
+		time.AfterFunc(ms, func() { permit.Done(failure(fault.Degraded)) })
+		person := r.person(2*ms, time.Hour)
+		var open *circuit.OpenError
+		require.ErrorAs(t, watch(r.Stream(t.Context(), ask)).err, &open)
+		snap := r.gate.Snapshot()
+		require.EqualValues(t, 98, snap.RequestsLeft, "its own and the person's")
+		require.EqualValues(t, 6_000-tokensIn-4, snap.TokensLeft)
+		person()
+		require.Equal(t, []string{ratelimit.CallPreempted}, r.outcomes())
+		r.settled()
+	})
+}
+
 func TestAClosedGateEndsItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}}, paced(s))
