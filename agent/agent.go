@@ -46,7 +46,10 @@ type Config struct {
 	Modes  []Mode
 	// Policies judge calls by their final input: deny beats ask beats allow. They may be called from several goroutines.
 	Policies []tools.Policy
-	Hooks    []Hooks
+	// Rules are standing approvals that hold in every session, beside those that people give in one: each for a tool with
+	// the schema of that fingerprint, see [tools.Definition.SchemaHash]. They can't be revoked but here.
+	Rules []Rule
+	Hooks []Hooks
 	// StopWhen ends a run, as completed, when one of the conditions holds after a step.
 	StopWhen []Condition
 	// PauseExpires is how long a person has to decide, for tools that don't say; 0: for ever.
