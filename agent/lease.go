@@ -19,7 +19,7 @@ func leaseMargin(ttl time.Duration) time.Duration { return min(grace+2*time.Seco
 // end: by a timer of its own, so that a store that doesn't answer can't keep the run from stopping.
 type renewal struct {
 	x     *exec
-	lease journal.Lease
+	lease journal.Lease // of loop
 	ends  *time.Timer // stops the run
 	stop  context.CancelFunc
 	done  chan struct{}
@@ -69,7 +69,7 @@ func (r *renewal) loop(ctx context.Context) {
 	}
 }
 
-func (r *renewal) lost(err error) error { return &BusyError{Session: r.lease.Session, Err: err} }
+func (r *renewal) lost(err error) error { return &BusyError{Session: r.x.s.name, Err: err} }
 
 // end ends the renewal and waits for it.
 func (r *renewal) end() {
