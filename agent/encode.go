@@ -31,7 +31,10 @@ func EncodeFact(f Fact) (journal.Record, error) {
 	if meta.Origin == nil {
 		return journal.Record{}, &FactError{Seq: meta.Seq, Kind: f.kind(), Problem: "it names no run"}
 	}
-	data, err := marshal(f)
+	data, ok, err := appendFact(f)
+	if !ok || err != nil { // which says it in its own words
+		data, err = marshal(f)
+	}
 	if err != nil {
 		return journal.Record{}, fmt.Errorf("agent: encoding a fact of kind %s: %w", f.kind(), err)
 	}
@@ -44,6 +47,10 @@ func EncodeFact(f Fact) (journal.Record, error) {
 // DecodeFact returns the fact of a record. A record of a newer version, or of a kind that this release doesn't know, is an
 // error: the state can't be rebuilt without it.
 func DecodeFact(session string, rec journal.Record) (Fact, error) {
+	return new(reader).decode(session, rec)
+}
+
+func (r *reader) decode(session string, rec journal.Record) (Fact, error) {
 	bad := func(format string, args ...any) error {
 		return &FactError{Session: session, Seq: rec.Seq, Kind: rec.Kind, Problem: fmt.Sprintf(format, args...)}
 	}
@@ -54,6 +61,14 @@ func DecodeFact(session string, rec journal.Record) (Fact, error) {
 	if rec.V > factVersion || rec.V < 1 {
 		return nil, bad("its version is %d, and this release reads up to %d", rec.V, factVersion)
 	}
+	if f, ok := r.fact(rec.Kind, session, rec.Data); ok {
+		return stamped(f, rec), nil
+	}
+	return decodeAny(t, session, rec, bad)
+}
+
+// decodeAny decodes a fact with encoding/json.
+func decodeAny(t reflect.Type, session string, rec journal.Record, bad func(string, ...any) error) (Fact, error) {
 	v := reflect.New(t)
 	if err := json.Unmarshal(rec.Data, v.Interface()); err != nil {
 		return nil, bad("it can't be read: %v", err)
@@ -64,6 +79,26 @@ func DecodeFact(session string, rec journal.Record) (Fact, error) {
 	}
 	meta.Session, meta.Seq, meta.Time, meta.V = session, rec.Seq, rec.Time, rec.V
 	return v.Elem().Interface().(Fact), nil
+}
+
+// stamped returns one of the facts that every step has, with what the record says.
+func stamped(f Fact, rec journal.Record) Fact {
+	stamp := func(m *Meta) { m.Seq, m.Time, m.V = rec.Seq, rec.Time, rec.V }
+	switch f := f.(type) {
+	case StepStarted:
+		stamp(&f.Meta)
+		return f
+	case Replied:
+		stamp(&f.Meta)
+		return f
+	case ToolStarted:
+		stamp(&f.Meta)
+		return f
+	case ToolFinished:
+		stamp(&f.Meta)
+		return f
+	}
+	return f
 }
 
 // marshal encodes v as JSON without escaping <, > and &, and without a newline.

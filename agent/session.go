@@ -117,7 +117,7 @@ func (x *exec) load() error {
 		return nil
 	}
 	asked := time.Now()
-	lease, err := store.Lease(x.jctx, s.name, x.a.owner+"/"+newID(""), leaseTTL)
+	lease, err := store.Lease(x.jctx, s.name, x.a.owner+"/"+newID(""), x.a.lease)
 	if err != nil {
 		var held *journal.HeldError
 		if errors.As(err, &held) {
@@ -144,11 +144,12 @@ func (m *Machine) read(ctx context.Context, store journal.Store) error {
 }
 
 func (m *Machine) readAfter(ctx context.Context, store journal.Store, after uint64) error {
+	var r reader
 	for rec, err := range store.Read(ctx, m.s.Session, after) {
 		if err != nil {
 			return fmt.Errorf("agent: session %q: reading its journal: %w", m.s.Session, err)
 		}
-		f, err := DecodeFact(m.s.Session, rec)
+		f, err := r.decode(m.s.Session, rec)
 		if err != nil {
 			return err
 		}
@@ -186,11 +187,12 @@ func (a *Agent) Facts(ctx context.Context, session string) ([]Fact, error) {
 
 func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([]Fact, error) {
 	var facts []Fact
+	var r reader
 	for rec, err := range a.cfg.Journal.Read(ctx, session, after) {
 		if err != nil {
 			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
 		}
-		f, err := DecodeFact(session, rec)
+		f, err := r.decode(session, rec)
 		if err != nil {
 			return nil, err
 		}
@@ -247,7 +249,7 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 		return nil
 	}
 	ctx = orBackground(ctx)
-	if _, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/forget", leaseTTL); err != nil {
+	if _, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/forget", a.lease); err != nil {
 		var held *journal.HeldError
 		if errors.As(err, &held) {
 			return &BusyError{Session: session, Err: err}

@@ -1,0 +1,89 @@
+package process
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// SafeEnv returns the variables that programs get unless the host says otherwise: PATH (without what isn't absolute),
+// LANG, LC_ALL, LC_CTYPE, TZ and TMPDIR as they are here (on Windows also SYSTEMROOT, PATHEXT, TEMP and TMP), and TERM=dumb.
+// HOME isn't among them.
+func SafeEnv() []string { return inherit(safeNames()) }
+
+func safeNames() []string {
+	names := []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"}
+	if runtime.GOOS == "windows" {
+		names = append(names, "SYSTEMROOT", "PATHEXT", "TEMP", "TMP")
+	}
+	return names
+}
+
+// inherit returns those variables of this process that have one of the names, and TERM=dumb.
+func inherit(names []string) []string {
+	vars := map[string]string{"TERM": "dumb"}
+	for _, name := range names {
+		if v, ok := os.LookupEnv(name); ok {
+			vars[name] = v
+		}
+	}
+	if path, ok := vars["PATH"]; ok {
+		vars["PATH"] = absolutes(path)
+	}
+	return join(vars)
+}
+
+// absolutes drops what isn't absolute from a list of directories: it would be searched for in the working directory.
+func absolutes(path string) string {
+	list := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(list, string(os.PathListSeparator))
+}
+
+// join returns variables as a list, in the order of their names.
+func join(vars map[string]string) []string {
+	list := make([]string, 0, len(vars))
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		list = append(list, name+"="+vars[name])
+	}
+	return list
+}
+
+// checkVar refuses a variable that isn't one, or makes a program load code.
+func checkVar(kv string) error {
+	name, _, ok := strings.Cut(kv, "=")
+	switch {
+	case !ok || name == "":
+		return refuse(fault.Invalid, "the variable %.60q isn't NAME=value", kv)
+	case strings.IndexByte(kv, 0) >= 0:
+		return refuse(fault.Invalid, "the variable %q contains a NUL byte", name)
+	case loads(name):
+		return refuse(fault.Denied, "the variable %s makes programs load code; it is never passed on", name)
+	}
+	return nil
+}
+
+// loads reports whether a variable makes the dynamic loader, a shell or an interpreter load code, wherever it is set.
+func loads(name string) bool {
+	if runtime.GOOS == "windows" {
+		name = strings.ToUpper(name)
+	}
+	for _, p := range [...]string{"LD_", "DYLD_", "BASH_FUNC_"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return slices.Contains(loaders[:], name)
+}
+
+var loaders = [...]string{
+	"_JAVA_OPTIONS", "BASH_ENV", "BASHOPTS", "CDPATH", "COMPlus_StartupHooks", "DOTNET_STARTUP_HOOKS", "ENV", "GCONV_PATH", "GETCONF_DIR",
+	"GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "GLIBC_TUNABLES", "IFS", "JAVA_TOOL_OPTIONS",
+	"JDK_JAVA_OPTIONS", "LOCPATH", "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "NODE_OPTIONS", "NODE_PATH", "PERL5DB", "PERL5LIB", "PERL5OPT",
+	"PERLLIB", "PROMPT_COMMAND", "PS4", "PYTHONHOME", "PYTHONINSPECT", "PYTHONPATH", "PYTHONSTARTUP", "RESOLV_HOST_CONF",
+	"RUBYLIB", "RUBYOPT", "SHELLOPTS", "ZDOTDIR",
+}

@@ -1,0 +1,152 @@
+package process
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/tools"
+)
+
+func kept(limit int, lines ...string) (string, int64) {
+	k := keeper{limit: limit}
+	for _, l := range lines {
+		k.add([]byte(l))
+	}
+	return k.text(), k.left
+}
+
+func numbered(n int, about func(i int) string) (lines []string) {
+	for i := range n {
+		lines = append(lines, fmt.Sprintf("%d%s\n", i, about(i)))
+	}
+	return lines
+}
+
+func TestWhatFitsIsKeptWhole(t *testing.T) {
+	for _, n := range []int{0, 1, 50, 51, 100, 149, 150, 151, 1000} {
+		lines := numbered(n, func(int) string { return " line" })
+		all := strings.Join(lines, "")
+		text, left := kept(max(len(all), 1024), lines...)
+		require.Equal(t, all, text)
+		require.Zero(t, left)
+	}
+}
+
+func TestTheFirstTheLastAndTheImportantLinesAreKept(t *testing.T) {
+	lines := numbered(10_000, func(i int) string {
+		switch i {
+		case 4000:
+			return " ERROR here"
+		case 5000:
+			return " main.go:12:3 there"
+		}
+		return " some text that nobody needs"
+	})
+	text, left := kept(16<<10, lines...)
+	got := strings.SplitAfter(text, "\n")
+	want := append(append([]string{}, lines[:50]...), fmt.Sprintf("[… %d bytes left out …]\n", left), lines[4000], lines[5000])
+	want = append(append(want, lines[9900:]...), "")
+	require.Equal(t, want, got)
+	size := 0
+	for _, l := range lines {
+		size += len(l)
+	}
+	require.EqualValues(t, size, left+int64(len(text)-len(got[50])))
+	require.Equal(t, text, tools.Cut(text, 16<<10), "it isn't cut again")
+}
+
+func TestImportantLinesDontCrowdOutTheLast(t *testing.T) {
+	lines := numbered(10_000, func(int) string { return " error" })
+	text, _ := kept(8<<10, lines...)
+	require.LessOrEqual(t, len(text), 8<<10)
+	require.True(t, strings.HasPrefix(text, strings.Join(lines[:50], "")))
+	require.True(t, strings.HasSuffix(text, strings.Join(lines[9900:], "")))
+}
+
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		limit := minKeep + r.IntN(20_000)
+		k := keeper{limit: limit}
+		size, long := 0, 1+r.IntN(3000)
+		for range r.IntN(1000) {
+			line := strings.Repeat([]string{"x", "error ", "€"}[r.IntN(3)], 1+r.IntN(long))
+			for len(line) > 0 { // as a cleaner hands it on
+				n := min(len(line), pieceSize(limit))
+				for n < len(line) && !utf8.RuneStart(line[n]) {
+					n++
+				}
+				piece := line[:n]
+				if line = line[n:]; line == "" {
+					piece += "\n"
+				}
+				k.add([]byte(piece))
+				size += len(piece)
+			}
+			if cap(k.tail) > 2*limit || cap(k.whole)+cap(k.head.text)+cap(k.mid) > 3*limit {
+				t.Fatalf("it holds %d, %d, %d and %d bytes for a limit of %d", cap(k.tail), cap(k.whole), cap(k.head.text), cap(k.mid), limit)
+			}
+		}
+		text := k.text()
+		require.LessOrEqual(t, len(text), limit)
+		require.True(t, utf8.ValidString(text))
+		if size <= limit {
+			require.Len(t, text, size)
+		} else {
+			require.Contains(t, text, "bytes left out")
+			require.GreaterOrEqual(t, int64(size), k.left)
+		}
+	}
+}
+
+func TestImportantLines(t *testing.T) {
+	for line, want := range map[string]bool{
+		"error: no": true, "an Error": true, "WARNING": true, "build failed": true, "FATAL": true, "panic: x": true, "Permission denied": true,
+		"Not Found": true, "NullPointerException": true, "main.go:1:2: x": true, "  at main (a.js)": true, "\tat x": true,
+		"": false, "ok": false, "at home": false, "12:30:45": false, "a:1:2": false, "main.go:1": false, "main.go:": false, ".go:1:2": false, "warm": false,
+		"  attic": false, "x.go::1": false,
+	} {
+		require.Equal(t, want, important([]byte(line)), line)
+	}
+}
+
+func TestStreamsAreJoinedByLines(t *testing.T) {
+	c := newCollector(minKeep, 0, nil)
+	c.write(0, []byte("out "))
+	c.write(1, []byte("err\n"))
+	c.write(0, []byte("put\n"))
+	c.write(0, []byte(strings.Repeat("x", 2*pieceSize(minKeep)))) // two pieces without an end
+	c.write(1, []byte("err 2\n"))
+	c.close(0)
+	c.close(1)
+	var r Result
+	c.fill(&r)
+	require.Equal(t, "err\nout put\n"+strings.Repeat("x", 2*pieceSize(minKeep))+"\nerr 2\n", strings.TrimSuffix(r.Output, "\n")+"\n")
+}
+
+// BenchmarkCollector collects what a compiler says, far more than is kept.
+func BenchmarkCollector(b *testing.B) {
+	for name, line := range map[string]string{
+		"lines":     "package/of/the/module/file.go compiles without anything to say about it, again\n",
+		"coloured":  "\x1b[32mok\x1b[0m  \x1b[1mpackage/of/the/module\x1b[0m   compiles without anything to say\r\n",
+		"important": "package/of/the/module/file.go:12:3: error: nothing is right here, nothing at all\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := []byte(strings.Repeat(line, 32<<10/len(line)))
+			c := newCollector(DefaultKeep, 0, nil)
+			for range 100 { // past what is kept whole
+				c.write(0, text)
+			}
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				c.write(0, text)
+			}
+		})
+	}
+}

@@ -1,0 +1,508 @@
+//go:build unix
+
+package process_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools/process"
+)
+
+// begin runs a command beside the test.
+func begin(ctx context.Context, cmd process.Command) (wait func() (process.Result, error)) {
+	type end struct {
+		res process.Result
+		err error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		res, err := process.Run(ctx, cmd)
+		ended <- end{res, err}
+	}()
+	return func() (process.Result, error) {
+		e := <-ended
+		return e.res, e.err
+	}
+}
+
+func run(t *testing.T, cmd process.Command) process.Result {
+	t.Helper()
+	res, err := process.Run(t.Context(), cmd)
+	require.NoError(t, err)
+	return res
+}
+
+func TestAnExitCodeIsAnObservation(t *testing.T) {
+	for _, code := range []string{"0", "1", "42", "255"} {
+		res := run(t, command(t, "exit", code))
+		require.Equal(t, code, itoa(res.ExitCode))
+		require.Empty(t, res.Signal)
+		require.Equal(t, "bye\n", res.Output)
+		require.Empty(t, res.Sent)
+		require.Positive(t, res.Took)
+	}
+}
+
+func TestDeathByASignalIsAnObservation(t *testing.T) {
+	cmd := command(t, "suicide", itoa(int(syscall.SIGKILL)))
+	l := watchLife(t, &cmd)
+	res := run(t, cmd)
+	require.Equal(t, -1, res.ExitCode)
+	require.Equal(t, "KILL", res.Signal)
+	require.False(t, res.TimedOut || res.Cancelled)
+	l.gone()
+}
+
+func TestOutputOfBothStreamsIsKeptInLines(t *testing.T) {
+	cmd := command(t, "both")
+	cmd.Raw = 100
+	res := run(t, cmd)
+	require.ElementsMatch(t, []string{"out 1", "err 1", "out 2"}, strings.Split(strings.TrimSpace(res.Output), "\n"))
+	require.Equal(t, "out 1\nout 2", string(res.Stdout))
+	require.Equal(t, "err 1\n", string(res.Stderr))
+	require.EqualValues(t, 3, res.Lines)
+	require.EqualValues(t, 17, res.Bytes)
+	require.False(t, res.RawCut || res.Truncated)
+}
+
+func TestRawOutputIsBounded(t *testing.T) {
+	cmd := command(t, "flood", "100000")
+	cmd.Raw = 1000
+	res := run(t, cmd)
+	require.Len(t, res.Stdout, 1000)
+	require.True(t, res.RawCut)
+	require.False(t, res.Truncated)
+	require.EqualValues(t, 100000, res.Bytes)
+	require.Equal(t, 100000, len(strings.TrimSuffix(res.Output, "\n")))
+}
+
+func TestOutputIsCleaned(t *testing.T) {
+	for _, c := range []struct{ wrote, want string }{
+		{"\x1b[31mred\x1b[0m\n", "red\n"},
+		{"10%\r50%\r100%\r\nok", "100%\nok\n"},
+		{"a\xff\xfeb\x00c", "a\uFFFD\uFFFDbc\n"},
+		{"\x1b]0;title\x07text", "text\n"},
+	} {
+		cmd := command(t, "cat")
+		cmd.Stdin = c.wrote
+		res := run(t, cmd)
+		require.Equal(t, c.want, strings.TrimSuffix(strings.TrimSuffix(res.Output, itoa(len(c.wrote))+" bytes\n"), "\n")+"\n")
+	}
+}
+
+func TestArgumentsAreText(t *testing.T) {
+	args := []string{"; rm -rf /", "$(reboot)", "`id`", "a && b", "| cat", "> file", "*", "", "a\nb", "--", "'\""}
+	res := run(t, command(t, "args", args...))
+	require.Equal(t, `["; rm -rf /" "$(reboot)" "`+"`id`"+`" "a && b" "| cat" "> file" "*" "" "a\nb" "--" "'\""]`+"\n", res.Output)
+}
+
+func TestNothingOfTheEnvironmentIsInherited(t *testing.T) {
+	t.Setenv("MY_API_KEY", "secret")
+	cmd := command(t, "env")
+	cmd.Env = append(cmd.Env, "A=b")
+	require.Equal(t, childMode+"=env\nA=b\n", run(t, cmd).Output)
+
+	cmd.Env = nil // a program that runs without its variable is this test binary: ask another
+	cmd.Path, cmd.Args = lookup(t, "env"), nil
+	require.Empty(t, run(t, cmd).Output)
+}
+
+func TestStandardInputEndsAtOnceUnlessThereIsSome(t *testing.T) {
+	cmd := command(t, "cat")
+	require.Equal(t, "0 bytes\n", run(t, cmd).Output)
+	cmd.Stdin = strings.Repeat("x", 100_000)
+	res := run(t, cmd)
+	require.True(t, strings.HasSuffix(res.Output, "100000 bytes\n"))
+
+	cmd = command(t, "unread")
+	cmd.Stdin = strings.Repeat("x", 1<<20) // more than a pipe holds
+	require.Zero(t, run(t, cmd).ExitCode)
+}
+
+func TestAStubbornProcessIsEndedAtItsTimeLimit(t *testing.T) {
+	cmd := command(t, "stubborn")
+	cmd.Timeout, cmd.Extend = 3*time.Second, -1
+	l := watchLife(t, &cmd)
+	res, err := process.Run(t.Context(), cmd)
+	var timeout *process.TimeoutError
+	require.ErrorAs(t, err, &timeout)
+	require.Equal(t, fault.Transient, fault.Of(err))
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.True(t, res.TimedOut)
+	require.False(t, res.Cancelled)
+	require.Equal(t, []string{"INT", "TERM", "KILL"}, res.Sent)
+	require.Equal(t, "KILL", res.Signal)
+	require.Equal(t, "can't stop me\n", res.Output)
+	pid := l.born(1)[0]
+	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "it is reaped when Run returns")
+	require.ErrorIs(t, syscall.Kill(-pid, 0), syscall.ESRCH)
+	l.gone()
+}
+
+func TestTheWholeGroupIsEndedWhenTheContextEnds(t *testing.T) {
+	for _, c := range []struct {
+		name, mode, arg string
+		members         int
+	}{
+		{"a family", "family", "3", 4},
+		{"one that goes on forking", "bomb", "3", 15},
+		{"one that has closed its streams", "mute", "", 1},
+		{"one that writes without an end", "forever", "", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := command(t, c.mode, c.arg)
+			l := watchLife(t, &cmd)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			wait := begin(ctx, cmd)
+			l.born(c.members)
+			why := errors.New("enough")
+			cancel(why)
+			res, err := wait()
+			require.ErrorIs(t, err, why)
+			var stop *process.StopError
+			require.ErrorAs(t, err, &stop)
+			require.True(t, res.Cancelled)
+			require.False(t, res.TimedOut || res.Lost)
+			require.Equal(t, []string{"INT", "TERM", "KILL"}, res.Sent)
+			require.NotEmpty(t, res.Output)
+			l.gone()
+		})
+	}
+}
+
+func TestSignalsStopAsSoonAsTheProcessHasEnded(t *testing.T) {
+	for _, c := range []struct {
+		mode string
+		code int
+		sent []string
+	}{
+		{"polite", 3, []string{"INT"}},
+		{"term", 4, []string{"INT", "TERM"}},
+	} {
+		cmd := command(t, c.mode)
+		cmd.Grace.Terminate = time.Hour
+		if c.mode == "polite" {
+			cmd.Grace.Interrupt = time.Hour
+		}
+		l := watchLife(t, &cmd)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		wait := begin(ctx, cmd)
+		l.born(1)
+		cancel()
+		res, err := wait()
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, fault.None, fault.Of(err))
+		require.Equal(t, c.code, res.ExitCode)
+		require.Equal(t, c.sent, res.Sent)
+		require.Equal(t, "working\ncleaning up\n", res.Output)
+		l.gone()
+	}
+}
+
+func TestAStoppedProcessIsWokenToEnd(t *testing.T) {
+	cmd := command(t, "stopped")
+	cmd.Grace.Interrupt = time.Hour
+	l := watchLife(t, &cmd)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wait := begin(ctx, cmd)
+	l.born(1)
+	cancel()
+	res, _ := wait()
+	require.Equal(t, []string{"INT"}, res.Sent)
+	require.NotZero(t, res.ExitCode)
+	l.gone()
+}
+
+func TestGrandchildrenThatHoldThePipesAreEnded(t *testing.T) {
+	cmd := command(t, "leave")
+	l := watchLife(t, &cmd)
+	res := run(t, cmd)
+	require.Zero(t, res.ExitCode)
+	require.True(t, res.Late)
+	l.born(2)
+	require.Contains(t, res.Output, "done\n")
+	require.Empty(t, res.Sent)
+	l.gone()
+}
+
+func TestTheEndOfTheContextDoesntWaitForGrandchildren(t *testing.T) {
+	cmd := command(t, "leave")
+	cmd.Grace.Late = time.Hour
+	told := make(chan string, 100)
+	cmd.OnOutput = func(text string) { told <- text }
+	l := watchLife(t, &cmd)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wait := begin(ctx, cmd)
+	l.born(2)
+	for text := range told {
+		if strings.Contains(text, "done") {
+			break
+		}
+	}
+	cancel()
+	res, err := wait()
+	if err == nil { // the process had ended by itself
+		require.True(t, res.Late)
+	} else { // it was about to
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	l.gone()
+}
+
+func TestWhatComesLateIsKept(t *testing.T) {
+	cmd := command(t, "leaveLate")
+	cmd.Grace.Late = time.Hour
+	res := run(t, cmd)
+	require.Equal(t, 7, res.ExitCode)
+	require.False(t, res.Late)
+	require.Equal(t, "that took a while\n", res.Output)
+}
+
+func TestWhatHasLeftTheGroupDelaysNothing(t *testing.T) {
+	cmd := command(t, "leave", "for good")
+	l := watchLife(t, &cmd)
+	res := run(t, cmd)
+	require.True(t, res.Late)
+	require.Zero(t, res.ExitCode)
+	for _, pid := range l.born(2) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			require.ErrorIs(t, err, syscall.ESRCH) // the leader
+		}
+	}
+	l.gone()
+}
+
+func TestAFloodIsReadToItsEndInLittleMemory(t *testing.T) {
+	const size = floodSize
+	cmd := command(t, "flood", itoa(size))
+	cmd.Keep = 64 << 10
+	res := run(t, cmd)
+	require.EqualValues(t, size, res.Bytes)
+	require.True(t, res.Truncated)
+	require.LessOrEqual(t, len(res.Output), 64<<10)
+	lines := strings.Split(strings.TrimSpace(res.Output), "\n")
+	require.Len(t, lines, 50+1+100)
+	require.True(t, strings.HasPrefix(lines[49], "line 49 of"))
+	require.Contains(t, lines[50], "bytes left out")
+	require.True(t, strings.HasPrefix(lines[149], "line "+itoa(int(res.Lines)-2)+" of"))
+	kept := len(res.Output) - len(lines[50]) - 1
+	require.EqualValues(t, size+1, int64(kept)+res.Omitted) // the last line was given its end
+}
+
+func TestOutputMovesTheTimeLimit(t *testing.T) {
+	for _, c := range []struct {
+		name, times, text string
+		extend, max       time.Duration
+		ended             bool
+	}{
+		{"with each line", "25", "compiling", time.Minute, time.Minute, false},
+		{"unless it says nothing", "1000000", "...", time.Minute, time.Minute, true},
+		{"unless that is switched off", "1000000", "compiling", -1, time.Minute, true},
+		{"but not for ever", "1000000", "compiling", time.Minute, time.Millisecond, true}, // the longest is Timeout then
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cmd := command(t, "ticks", c.times, "100", c.text)
+			cmd.Timeout, cmd.Extend, cmd.Max = 1500*time.Millisecond, c.extend, c.max
+			res, err := process.Run(t.Context(), cmd)
+			require.Equal(t, c.ended, res.TimedOut)
+			require.Equal(t, c.ended, errors.Is(err, context.DeadlineExceeded))
+			require.Contains(t, res.Output, c.text)
+		})
+	}
+}
+
+func TestTheNewestLinesAreToldWhileItRuns(t *testing.T) {
+	cmd := command(t, "polite")
+	told := make(chan string, 10)
+	cmd.OnOutput = func(text string) { told <- text }
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wait := begin(ctx, cmd)
+	require.Equal(t, "working", <-told)
+	cancel()
+	_, err := wait()
+	require.ErrorIs(t, err, context.Canceled)
+	close(told)
+	var rest []string
+	for text := range told {
+		rest = append(rest, text)
+	}
+	require.Contains(t, strings.Join(rest, "\n"), "stopping: sent INT")
+}
+
+func TestASlowWatcherDoesntKeepAProcessFromEnding(t *testing.T) {
+	cmd := command(t, "stubborn")
+	slow := make(chan struct{})
+	cmd.OnOutput = func(string) { <-slow }
+	l := watchLife(t, &cmd)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wait := begin(ctx, cmd)
+	l.born(1)
+	cancel()
+	l.gone()
+	close(slow)
+	_, err := wait()
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAWatcherThatPanicsIsReported(t *testing.T) {
+	cmd := command(t, "exit", "5")
+	cmd.OnOutput = func(string) { panic("oh") }
+	res, err := process.Run(t.Context(), cmd)
+	require.EqualError(t, err, "process: OnOutput panicked: oh")
+	require.Equal(t, 5, res.ExitCode)
+}
+
+func TestAnEndedContextStartsNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	res, err := process.Run(ctx, command(t, "exit", "0"))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Zero(t, res.Took)
+	require.True(t, res.Cancelled)
+	require.Equal(t, -1, res.ExitCode)
+}
+
+func TestPathsThatMayMeanSomethingElseAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink(self(t), link))
+	linked := filepath.Join(dir, "bin")
+	require.NoError(t, os.Symlink(filepath.Dir(self(t)), linked))
+	for _, c := range []struct {
+		path  string
+		class fault.Class
+		says  string
+	}{
+		{"", fault.Invalid, "no program"},
+		{"env", fault.Denied, "isn't an absolute path"},
+		{"./env", fault.Denied, "isn't an absolute path"},
+		{"/usr/bin/../bin/env", fault.Denied, `give "/usr/bin/env"`},
+		{"/usr//bin/env", fault.Denied, `give "/usr/bin/env"`},
+		{"/usr/bin/e\x00nv", fault.Invalid, "NUL"},
+		{link, fault.Denied, "symbolic link; give"},
+		{filepath.Join(linked, filepath.Base(self(t))), fault.Denied, "symbolic link; give"},
+		{dir, fault.Denied, "isn't a file"},
+		{filepath.Join(dir, "none"), fault.UserFixable, "there is no program"},
+	} {
+		cmd := command(t, "exit", "0")
+		cmd.Path = c.path
+		res, err := process.Run(t.Context(), cmd)
+		require.ErrorContains(t, err, c.says)
+		require.Equal(t, c.class, fault.Of(err), c.path)
+		require.Zero(t, res.Took)
+		if c.class == fault.UserFixable {
+			remedy, ok := fault.Remedy(err)
+			require.True(t, ok)
+			require.Contains(t, remedy, "install")
+		}
+	}
+}
+
+func TestFilesThatArentProgramsAreForAPersonToFix(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		text string
+		mode os.FileMode
+		says string
+	}{
+		"plain":   {"#!/bin/sh\n", 0o644, "may not be run"},
+		"garbage": {"\x00\x01garbage", 0o755, "isn't a program of this system"},
+		"script":  {"#!/there/is/no/shell\n", 0o755, "interpreter"},
+	} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(c.text), c.mode))
+		cmd := command(t, "exit", "0")
+		cmd.Path = path
+		_, err := process.Run(t.Context(), cmd)
+		require.ErrorContains(t, err, c.says[:len(c.says)-1])
+		require.Equal(t, fault.UserFixable, fault.Of(err), name)
+	}
+}
+
+func TestVariablesThatLoadCodeAreRefused(t *testing.T) {
+	for kv, class := range map[string]fault.Class{
+		"LD_PRELOAD=/tmp/evil.so": fault.Denied, "LD_LIBRARY_PATH=.": fault.Denied, "DYLD_INSERT_LIBRARIES=x": fault.Denied,
+		"BASH_ENV=x": fault.Denied, "BASH_FUNC_ls%%=() { id; }": fault.Denied, "NODE_OPTIONS=-r x": fault.Denied, "PYTHONPATH=.": fault.Denied,
+		"A": fault.Invalid, "=b": fault.Invalid, "A=\x00": fault.Invalid,
+	} {
+		cmd := command(t, "env")
+		cmd.Env = append(cmd.Env, kv)
+		_, err := process.Run(t.Context(), cmd)
+		require.Equal(t, class, fault.Of(err), kv)
+		var refused *process.RefusedError
+		require.ErrorAs(t, err, &refused)
+	}
+}
+
+func TestArgumentsAreBounded(t *testing.T) {
+	for _, args := range [][]string{make([]string, 5000), {strings.Repeat("x", 200_000)}, {"a\x00b"}} {
+		_, err := process.Run(t.Context(), command(t, "args", args...))
+		require.Equal(t, fault.Invalid, fault.Of(err))
+	}
+}
+
+func TestTheWorkingDirectoryStaysInTheRoot(t *testing.T) {
+	cmd := command(t, "cwd")
+	root, err := filepath.EvalSymlinks(cmd.Root)
+	require.NoError(t, err)
+	evil := root + "-evil"
+	for _, dir := range []string{evil, filepath.Join(root, "sub", "deep")} {
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+	}
+	t.Cleanup(func() { os.RemoveAll(evil) })
+	require.NoError(t, os.Symlink("sub", filepath.Join(root, "inner")))
+	require.NoError(t, os.Symlink(evil, filepath.Join(root, "outer")))
+	require.NoError(t, os.Symlink("../"+filepath.Base(evil), filepath.Join(root, "relative")))
+	require.NoError(t, os.Symlink(filepath.Join(evil, "not yet"), filepath.Join(root, "dangling")))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "file"), nil, 0o644))
+	for _, c := range []struct {
+		dir, want string
+		class     fault.Class
+	}{
+		{dir: "", want: "."},
+		{dir: ".", want: "."},
+		{dir: "sub/deep", want: "sub/deep"},
+		{dir: "sub/../sub", want: "sub"},
+		{dir: "inner/deep", want: "sub/deep"},
+		{dir: "..", class: fault.Denied},
+		{dir: "sub/../../" + filepath.Base(evil), class: fault.Denied},
+		{dir: "/", class: fault.Denied},
+		{dir: root, class: fault.Denied},
+		{dir: evil, class: fault.Denied},
+		{dir: "outer", class: fault.Denied},
+		{dir: "relative", class: fault.Denied},
+		{dir: "dangling", class: fault.Denied},
+		{dir: "file", class: fault.Denied},
+		{dir: "none", class: fault.NotFound},
+	} {
+		cmd.Dir = c.dir
+		res, err := process.Run(t.Context(), cmd)
+		require.Equal(t, c.class, fault.Of(err), "%s: %v", c.dir, err)
+		if c.class == fault.None {
+			require.Equal(t, filepath.Join(root, c.want)+"\n", res.Output, c.dir)
+		}
+	}
+	cmd.Root = "relative"
+	_, err = process.Run(t.Context(), cmd)
+	require.Equal(t, fault.Invalid, fault.Of(err))
+	cmd.Root = filepath.Join(root, "none")
+	_, err = process.Run(t.Context(), cmd)
+	require.Equal(t, fault.UserFixable, fault.Of(err))
+}

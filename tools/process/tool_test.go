@@ -1,0 +1,345 @@
+//go:build unix
+
+package process_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/process"
+)
+
+// program returns this binary in a mode as a program of that name.
+func program(t *testing.T, mode string) process.Program {
+	return process.Program{Name: mode, Path: self(t), Set: []string{childMode + "=" + mode, quick}}
+}
+
+func config(t *testing.T, programs ...process.Program) process.Config {
+	return process.Config{Root: t.TempDir(), Programs: programs,
+		Grace: process.Grace{Interrupt: 30 * time.Millisecond, Terminate: 30 * time.Millisecond, Late: 200 * time.Millisecond}}
+}
+
+// A toolbox has one tool, and takes a call of it the whole way.
+type toolbox struct {
+	t   *testing.T
+	reg *tools.Registry
+	d   *tools.Definition
+}
+
+func open(t *testing.T, cfg process.Config) *toolbox {
+	t.Helper()
+	reg, err := tools.NewRegistry(process.Tool(cfg))
+	require.NoError(t, err)
+	return &toolbox{t: t, reg: reg, d: reg.All()[0]}
+}
+
+// admit says what becomes of a call before it runs.
+func (b *toolbox) admit(input string) (*tools.Call, tools.Admission) {
+	b.t.Helper()
+	c := &tools.Call{Name: b.d.Name(), Input: json.RawMessage(input)}
+	a, err := b.reg.Admit(b.t.Context(), c, nil, nil, nil)
+	require.NoError(b.t, err)
+	return c, a
+}
+
+// call runs a call that a person approves of, if that is asked for.
+func (b *toolbox) call(ctx context.Context, input string) tools.Outcome {
+	b.t.Helper()
+	c, a := b.admit(input)
+	if a.Refused != nil {
+		return *a.Refused
+	}
+	if refused := b.reg.Recheck(ctx, c, nil); refused != nil {
+		return *refused
+	}
+	var r tools.Runner
+	return r.Execute(ctx, b.d, c)
+}
+
+func said(o tools.Outcome) string {
+	if len(o.Parts) == 0 {
+		return ""
+	}
+	return o.Parts[0].Text
+}
+
+func TestTheModelReadsHowAProgramEndedAndWhatItWrote(t *testing.T) {
+	b := open(t, config(t, program(t, "exit"), program(t, "unread"), program(t, "suicide")))
+	out := b.call(t.Context(), `{"program":"exit","args":["3"]}`)
+	require.Equal(t, tools.OK, out.Status)
+	require.Equal(t, "exit code 3\nbye\n", said(out))
+	var res process.Result
+	require.NoError(t, json.Unmarshal(out.Data, &res))
+	require.Equal(t, 3, res.ExitCode)
+	require.Equal(t, self(t), res.Program)
+	require.Empty(t, res.Output, "once is enough")
+
+	require.Equal(t, "exit code 0; no output", said(b.call(t.Context(), `{"program":"unread"}`)))
+	require.Equal(t, "ended by the signal KILL; no output", said(b.call(t.Context(), `{"program":"suicide","args":["9"]}`)))
+}
+
+func TestTheSameCallIsToldInTheSameWords(t *testing.T) {
+	b := open(t, config(t, program(t, "exit")))
+	first := said(b.call(t.Context(), `{"program":"exit","args":["1"]}`))
+	require.Equal(t, first, said(b.call(t.Context(), `{"program":"exit","args":["1"]}`)))
+}
+
+func TestTheSpecIsCareful(t *testing.T) {
+	spec := open(t, config(t, program(t, "exit"))).d.Spec()
+	require.Equal(t, "process.run", spec.Name)
+	require.Equal(t, tools.High, spec.Risk)
+	require.False(t, spec.Idempotent || spec.ReadOnly || spec.ParallelSafe || spec.AllowAlways || spec.Repeatable())
+	require.True(t, spec.Progress)
+	// 60 s for the program, 30 s for a slot, and time to end it.
+	require.Greater(t, spec.Timeout, 90*time.Second)
+
+	cfg := config(t, program(t, "exit"))
+	cfg.Spec = tools.Spec{Name: "ls", Idempotent: true, Description: "d", Risk: tools.Low}
+	spec = open(t, cfg).d.Spec()
+	require.Equal(t, "ls", spec.Name)
+	require.True(t, spec.Idempotent)
+	require.Equal(t, tools.High, spec.Risk)
+}
+
+func TestHighRiskAsksForTheVeryCommand(t *testing.T) {
+	git := program(t, "args")
+	git.Env = []string{"MODE"}
+	git.Risk = func(args []string) tools.Risk {
+		if len(args) > 0 && args[0] == "status" {
+			return tools.Low
+		}
+		return tools.High
+	}
+	cfg := config(t, git, program(t, "exit"))
+	b := open(t, cfg)
+	_, a := b.admit(`{"program":"args","args":["status"]}`)
+	require.Equal(t, tools.Allow, a.Verdict.Effect)
+	_, a = b.admit(`{"program":"args","args":["push","a b","$(id)"],"dir":"sub","env":{"MODE":"x y"}}`)
+	root, err := filepath.EvalSymlinks(cfg.Root)
+	require.NoError(t, err)
+	require.Equal(t, tools.Verdict{Effect: tools.Ask,
+		Reason: "run " + self(t) + ` push "a b" "$(id)" in ` + root + `/sub, with "MODE=x y"`}, a.Verdict)
+	_, a = b.admit(`{"program":"exit","args":["1"]}`)
+	require.Equal(t, tools.Ask, a.Verdict.Effect, "the default risk is high")
+
+	cfg.Spec.Approval = tools.AskAlways
+	_, a = open(t, cfg).admit(`{"program":"args","args":["status"]}`)
+	require.Equal(t, tools.Ask, a.Verdict.Effect)
+	cfg.Spec.Approval = tools.AskNever
+	_, a = open(t, cfg).admit(`{"program":"args","args":["push"]}`)
+	require.Equal(t, tools.Allow, a.Verdict.Effect)
+
+	cfg = config(t, git)
+	cfg.Programs[0].Risk = func([]string) tools.Risk { panic("oh") }
+	_, a = open(t, cfg).admit(`{"program":"args","args":["status"]}`)
+	require.Equal(t, tools.Ask, a.Verdict.Effect, "a question that can't be decided is put to a person")
+}
+
+func TestWhatAskingDependsOnIsTheInputAlone(t *testing.T) {
+	p := program(t, "cwd")
+	p.Check = func([]string) error { return errors.New("not today") }
+	_, a := open(t, config(t, p)).admit(`{"program":"cwd","dir":"not/yet"}`)
+	require.Equal(t, tools.Ask, a.Verdict.Effect)
+}
+
+func TestOnlyWhatIsAllowedRuns(t *testing.T) {
+	git := program(t, "args")
+	git.Check = process.Subcommands("status", "log")
+	git.Env = []string{"MODE"}
+	alone := program(t, "env")
+	alone.Check = process.NoArgs
+	in := program(t, "cat")
+	in.Stdin = true
+	b := open(t, config(t, git, alone, in))
+	for _, c := range []struct {
+		input  string
+		status tools.Status
+		says   string
+	}{
+		{`{"program":"args","args":["status","; reboot"]}`, tools.OK, `["status" "; reboot"]`},
+		{`{"program":"args","args":["push"]}`, tools.Denied, "the first argument has to be one of status, log"},
+		{`{"program":"args","args":["-c","alias.status=!sh","status"]}`, tools.Denied, "the first argument"},
+		{`{"program":"args"}`, tools.Denied, "the first argument"},
+		{`{"program":"env","args":["sh"]}`, tools.Denied, "takes no arguments"},
+		{`{"program":"sh","args":["-c","id"]}`, tools.Invalid, "program"},
+		{`{"program":"/bin/sh"}`, tools.Invalid, "program"},
+		{`{"program":"../args"}`, tools.Invalid, "program"},
+		{`{"program":"args; sh"}`, tools.Invalid, "program"},
+		{`{"program":"args","args":["log"],"dir":".."}`, tools.Denied, "leads out of the root"},
+		{`{"program":"args","args":["log"],"dir":"/etc"}`, tools.Denied, "absolute"},
+		{`{"program":"args","args":["log"],"dir":"none"}`, tools.Denied, "there is no directory"},
+		{`{"program":"args","args":["log"],"stdin":"x"}`, tools.Denied, "no standard input"},
+		{`{"program":"cat","stdin":"hello "}`, tools.OK, "hello 6 bytes"},
+		{`{"program":"args","args":["log"],"env":{"MODE":"x"}}`, tools.OK, "log"},
+		{`{"program":"args","args":["log"],"env":{"LD_PRELOAD":"x"}}`, tools.Invalid, "LD_PRELOAD"},
+		{`{"program":"cat","env":{"MODE":"x"}}`, tools.Denied, "may not be set"},
+		{`{"program":"args","args":["log"],"shell":true}`, tools.Invalid, "shell"},
+		{`{"program":"args","args":["log","a\u0000b"]}`, tools.Denied, "NUL"},
+		{`{"program":"args","args":"log"}`, tools.Invalid, "args"},
+	} {
+		out := b.call(t.Context(), c.input)
+		require.Equal(t, c.status, out.Status, "%s: %s", c.input, said(out))
+		require.Contains(t, said(out), c.says, c.input)
+	}
+}
+
+func TestProgramsGetASmallEnvironment(t *testing.T) {
+	t.Setenv("PATH", "/usr/bin:.:relative:/bin")
+	t.Setenv("MY_API_KEY", "secret")
+	t.Setenv("WANTED", "yes")
+	t.Setenv("LANG", "C")
+	for _, name := range []string{"TZ", "TMPDIR", "LC_ALL", "LC_CTYPE"} {
+		t.Setenv(name, "")
+		os.Unsetenv(name)
+	}
+	p := program(t, "env")
+	p.Set = append(p.Set, "OWN=program")
+	p.Env = []string{"MODEL"}
+	cfg := config(t, p)
+	cfg.Inherit = []string{"WANTED", "MISSING"}
+	cfg.Set = []string{"OWN=all", "ALL=1"}
+	out := open(t, cfg).call(t.Context(), `{"program":"env","env":{"MODEL":"m"}}`)
+	require.Equal(t, "exit code 0\nALL=1\nLANG=C\nMODEL=m\nOWN=program\nPATH=/usr/bin:/bin\n"+childMode+"=env\nTERM=dumb\nWANTED=yes\n", said(out))
+	require.Equal(t, []string{"LANG=C", "PATH=/usr/bin:/bin", "TERM=dumb"}, process.SafeEnv())
+}
+
+func TestTheSchemaOffersWhatIsPermitted(t *testing.T) {
+	schema := string(open(t, config(t, program(t, "exit"))).d.Tool().Schema)
+	require.Contains(t, schema, `"enum":["exit"]`)
+	require.NotContains(t, schema, "stdin")
+	require.NotContains(t, schema, "env")
+	p := program(t, "exit")
+	p.Stdin, p.Env, p.Description = true, []string{"MODE"}, "ends"
+	d := open(t, config(t, p)).d
+	require.Contains(t, string(d.Tool().Schema), "stdin")
+	require.Contains(t, string(d.Tool().Schema), "MODE")
+	require.Contains(t, d.Spec().Description, "- exit: ends")
+}
+
+func TestMistakesInAConfigSurfaceInTheRegistry(t *testing.T) {
+	good := program(t, "exit")
+	with := func(change func(*process.Program)) process.Config {
+		p := good
+		change(&p)
+		return config(t, p)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(self(t), link))
+	inside := config(t, good)
+	inside.Root = filepath.Dir(self(t))
+	for says, cfg := range map[string]process.Config{
+		"Config.Root":               {Programs: []process.Program{good}},
+		"create the directory":      {Root: "/there/is/none", Programs: []process.Program{good}},
+		"Config.Programs is empty":  config(t),
+		"one word":                  with(func(p *process.Program) { p.Name = "a b" }),
+		"two of this name":          config(t, good, good),
+		"isn't an absolute path":    with(func(p *process.Program) { p.Path = "env" }),
+		"symbolic link":             with(func(p *process.Program) { p.Path = link }),
+		"there is no program":       with(func(p *process.Program) { p.Path = "/there/is/none" }),
+		"LD_PRELOAD makes programs": with(func(p *process.Program) { p.Set = []string{"LD_PRELOAD=x"} }),
+		"LD_AUDIT makes programs":   with(func(p *process.Program) { p.Env = []string{"LD_AUDIT"} }),
+		"BASH_ENV makes programs":   func() process.Config { c := config(t, good); c.Inherit = []string{"BASH_ENV"}; return c }(),
+		"isn't NAME=value":          func() process.Config { c := config(t, good); c.Set = []string{"x"}; return c }(),
+		"Spec.Timeout":              func() process.Config { c := config(t, good); c.Spec.Timeout = -1; return c }(),
+		"below the working root":    inside,
+		"the name has to be":        func() process.Config { c := config(t, good); c.Spec.Name = "a b"; return c }(),
+	} {
+		_, err := tools.NewRegistry(process.Tool(cfg))
+		require.ErrorContains(t, err, says)
+	}
+	inside.Programs[0].InRoot = true
+	_, err := tools.NewRegistry(process.Tool(inside))
+	require.NoError(t, err)
+}
+
+func TestAProgramEndedAtItsTimeLimitKeepsItsOutput(t *testing.T) {
+	p := program(t, "ticks")
+	p.Timeout, p.Extend = 3*time.Second, -1
+	cfg := config(t, p)
+	var got []process.Result
+	cfg.OnResult = func(_ context.Context, r process.Result) { got = append(got, r) }
+	out := open(t, cfg).call(t.Context(), `{"program":"ticks","args":["1000","3600000","half"]}`)
+	require.Equal(t, tools.Failed, out.Status)
+	require.Equal(t, fault.Transient, out.Class)
+	var timeout *process.TimeoutError
+	require.ErrorAs(t, out.Err, &timeout)
+	require.Contains(t, said(out), "took longer than its time limit")
+	require.True(t, strings.HasSuffix(said(out), "until then:\nhalf\n"), said(out))
+	require.Len(t, got, 1)
+	require.True(t, got[0].TimedOut)
+}
+
+func TestACancelledCallKeepsItsOutput(t *testing.T) {
+	p := program(t, "polite")
+	b := open(t, config(t, p))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	c, _ := b.admit(`{"program":"polite"}`)
+	c.OnProgress = func(_ *tools.Call, n tools.ProgressNote) {
+		if n.Text == "working" {
+			cancel(errors.New("enough"))
+		}
+	}
+	var r tools.Runner
+	out := r.Execute(ctx, b.d, c)
+	require.Equal(t, tools.Cancelled, out.Status)
+	require.Equal(t, fault.None, out.Class)
+	require.Contains(t, said(out), "working\ncleaning up\n")
+}
+
+func TestTheTimeLimitOfTheCallLeavesTimeToEndTheProgram(t *testing.T) {
+	p := program(t, "stubborn")
+	p.Timeout, p.Extend = time.Hour, -1
+	d := open(t, config(t, p)).d
+	require.Greater(t, d.Spec().Timeout, time.Hour+process.SlotWait)
+}
+
+func TestOutputIsCutForTheModelAndWholeForTheHost(t *testing.T) {
+	p := program(t, "flood")
+	cfg := config(t, p)
+	cfg.Spec.MaxResult = 20_000
+	cfg.Raw = process.MaxRaw + 1
+	var got process.Result
+	cfg.OnResult = func(_ context.Context, r process.Result) { got = r }
+	out := open(t, cfg).call(t.Context(), `{"program":"flood","args":["12000000"]}`)
+	require.LessOrEqual(t, len(said(out)), 20_000)
+	require.Contains(t, said(out), "is cut\nline 0 of")
+	require.Zero(t, out.Cut, "what was cut is said once")
+	require.Equal(t, process.MaxRaw, len(got.Stdout))
+	require.True(t, got.RawCut && got.Truncated)
+}
+
+func TestASlotIsGivenBackOnEveryPath(t *testing.T) {
+	slots := process.NewSlots(1)
+	cfg := config(t, program(t, "exit"), program(t, "polite"))
+	cfg.Slots = slots
+	cfg.OnResult = func(context.Context, process.Result) { panic("oh") }
+	b := open(t, cfg)
+	out := b.call(t.Context(), `{"program":"exit","args":["0"]}`)
+	require.Equal(t, tools.Failed, out.Status)
+	require.Equal(t, 1, slots.Free())
+	require.NoError(t, slots.Acquire(t.Context(), 0))
+	require.Zero(t, slots.Free())
+	ctx, cancel := context.WithCancel(t.Context())
+	c, _ := b.admit(`{"program":"exit","args":["0"]}`)
+	c.OnProgress = func(_ *tools.Call, n tools.ProgressNote) {
+		require.Equal(t, "waiting for a free slot", n.Text)
+		cancel()
+	}
+	var r tools.Runner
+	require.Equal(t, tools.Cancelled, r.Execute(ctx, b.d, c).Status)
+	require.Zero(t, slots.Free())
+	slots.Release()
+	slots.Release()
+	require.Equal(t, 1, slots.Free())
+}

@@ -1,0 +1,145 @@
+package process
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// How much whoever watches is told.
+const (
+	watchEvery = 100 * time.Millisecond
+	watchBytes = 2 << 10
+	watchLine  = 256
+)
+
+// A watch tells a function of the newest lines, on a goroutine of its own, so that a slow one delays neither the process nor
+// its end. What it can't be told in time is left out.
+type watch struct {
+	fn   func(string)
+	beat time.Duration // after how long without news fn is told so; 0: never
+	news chan struct{}
+	stop chan struct{}
+	done chan struct{}
+
+	err error // the function panicked; read after done
+
+	mu      sync.Mutex // guards what follows
+	lines   []string
+	size    int // bytes of lines
+	skipped int
+}
+
+// newWatch starts telling fn. It returns nil for nil.
+func newWatch(fn func(string), beat time.Duration) *watch {
+	if fn == nil {
+		return nil
+	}
+	w := &watch{fn: fn, beat: beat, news: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	go w.tell()
+	return w
+}
+
+// line takes a line.
+func (w *watch) line(text []byte) {
+	if len(text) > watchLine {
+		n := watchLine
+		for n > 0 && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n]
+	}
+	w.mu.Lock()
+	w.lines = append(w.lines, string(text))
+	w.size += len(text) + 1
+	drop := 0
+	for w.size > watchBytes {
+		w.size -= len(w.lines[drop]) + 1
+		drop++
+	}
+	if drop > 0 {
+		w.skipped += drop
+		w.lines = w.lines[:copy(w.lines, w.lines[drop:])]
+	}
+	w.mu.Unlock()
+	select {
+	case w.news <- struct{}{}:
+	default:
+	}
+}
+
+// tell calls the function until the watch is closed.
+func (w *watch) tell() {
+	defer close(w.done)
+	defer func() {
+		if p := recover(); p != nil {
+			w.err = fmt.Errorf("process: OnOutput panicked: %v", p)
+		}
+	}()
+	pace := time.NewTimer(0)
+	defer pace.Stop()
+	var quiet <-chan time.Time
+	if w.beat > 0 {
+		t := time.NewTicker(w.beat)
+		defer t.Stop()
+		quiet = t.C
+	}
+	heard := time.Now()
+	for {
+		select {
+		case <-pace.C:
+		case <-w.stop:
+			w.flush()
+			return
+		}
+		select {
+		case <-w.news:
+			w.flush()
+			heard = time.Now()
+			pace.Reset(watchEvery)
+		case <-quiet:
+			if d := time.Since(heard); d >= w.beat {
+				w.fn("no output for " + d.Round(time.Second).String())
+			}
+			pace.Reset(0)
+		case <-w.stop:
+			w.flush()
+			return
+		}
+	}
+}
+
+// flush tells what is new.
+func (w *watch) flush() {
+	w.mu.Lock()
+	var text []byte
+	if w.skipped > 0 {
+		text = append(text, "[… "...)
+		text = strconv.AppendInt(text, int64(w.skipped), 10)
+		text = append(text, " lines left out …]\n"...)
+	}
+	for i, l := range w.lines {
+		if i > 0 {
+			text = append(text, '\n')
+		}
+		text = append(text, l...)
+	}
+	clear(w.lines)
+	w.lines, w.size, w.skipped = w.lines[:0], 0, 0
+	w.mu.Unlock()
+	if len(text) > 0 {
+		w.fn(string(text))
+	}
+}
+
+// close waits until the function has been told of everything, and returns what became of it.
+func (w *watch) close() error {
+	if w == nil {
+		return nil
+	}
+	close(w.stop)
+	<-w.done
+	return w.err
+}
