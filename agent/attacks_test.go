@@ -154,7 +154,7 @@ func TestOfADecisionThatIsSentAndOneThatGoesOnOnlyTheFirstIsTaken(t *testing.T) 
 }
 
 func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
-	for range 20 {
+	for range 8 {
 		store := journal.NewMemory()
 		var done effects
 		cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}
