@@ -20,7 +20,7 @@ func leaseMargin(ttl time.Duration) time.Duration { return min(grace+2*time.Seco
 type renewal struct {
 	x     *exec
 	lease journal.Lease // of loop
-	ends  *time.Timer // stops the run
+	ends  *time.Timer   // stops the run
 	stop  context.CancelFunc
 	done  chan struct{}
 }
