@@ -141,6 +141,7 @@ func (d *Definition) plan(cc *callContext, next *Retrying) error {
 	if errors.As(next.Err, &panicked) || errors.As(next.Err, &suspend) || errors.As(next.Err, &pointer) || errors.Is(next.Err, errEncode) {
 		return nil
 	}
+	_ = next.Err.Error() // an error that panics isn't tried again either
 	cc.failures[next.Class]++
 	wait, told := fault.RetryAfter(next.Err)
 	if !told {
