@@ -27,17 +27,20 @@ type Pass struct {
 // is nil, or Spec.NoBreaker is set. Else it returns what the model is told: [Unavailable], of class [fault.Degraded], with
 // the *[circuit.OpenError] as its Err, whose advice on when to try again fault.RetryAfter finds.
 func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
-	p.breaker, p.permit = nil, circuit.Permit{}
 	if d == nil || d.key == "" || breakers == nil {
+		p.breaker = nil
 		return nil
 	}
 	b := d.breaker(breakers)
 	permit, err := b.Allow()
 	if err != nil {
+		p.breaker = nil
 		return d.open(err)
 	}
 	p.breaker, p.permit = b, permit
-	p.over.Store(false)
+	if p.over.Load() { // storing takes longer
+		p.over.Store(false)
+	}
 	return nil
 }
 
