@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -294,19 +295,33 @@ func TestACallInDoubtThatABreakerRefusesStaysInDoubt(t *testing.T) {
 }
 
 func TestALongProbeClosesTheBreakerOfAnAgentsOwn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ran := 0
-		long := tools.New(tools.Spec{Name: "long", Timeout: 10 * time.Minute}, func(ctx context.Context, _ Number) (string, error) {
-			if ran++; ran <= 3 {
-				return "", errReset
-			}
-			return "ok", wait(ctx, 9*time.Minute)
+	for name, spec := range map[string]tools.Spec{
+		"by its time limit": {Name: "long", ParallelSafe: true, Timeout: 10 * time.Minute},
+		"by its progress":   {Name: "long", ParallelSafe: true, Progress: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var ran atomic.Int32
+				long := tools.New(spec, func(ctx context.Context, _ Number) (string, error) {
+					if ran.Add(1) <= 3 {
+						return "", errReset
+					}
+					for range 27 {
+						tools.Progress(ctx, tools.ProgressNote{})
+						if err := wait(ctx, 20*time.Second); err != nil {
+							return "", err
+						}
+					}
+					return "ok", nil
+				})
+				pause := tools.New(tools.Spec{Name: "pause"}, func(ctx context.Context, _ Number) (string, error) { return "ok", wait(ctx, 10*time.Second) })
+				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{long, pause}},
+					call("long", 1), call("long", 2), call("long", 3), call("pause", 1), call("long", 4), calls("long", 5, 6), say("Done."))
+				require.Equal(t, "Done.", run(t, a).Text())
+				require.EqualValues(t, 6, ran.Load(), "one call was let pass to try; after it, all are")
+			})
 		})
-		pause := tools.New(tools.Spec{Name: "pause"}, func(ctx context.Context, _ Number) (string, error) { return "ok", wait(ctx, 10*time.Second) })
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{long, pause}}, calls("long", 1, 2, 3), call("pause", 1), call("long", 4), calls("long", 5), say("Done."))
-		run(t, a)
-		require.Equal(t, 5, ran)
-	})
+	}
 }
 
 func TestAnAgentThatIsAToolIsNeitherTriedAgainNorStopped(t *testing.T) {

@@ -27,14 +27,13 @@ type Pass struct {
 // is nil, or Spec.NoBreaker is set. Else it returns what the model is told: [Unavailable], of class [fault.Degraded], with
 // the *[circuit.OpenError] as its Err, whose advice on when to try again fault.RetryAfter finds.
 func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
+	p.breaker = nil
 	if d == nil || d.key == "" || breakers == nil {
-		p.breaker = nil
 		return nil
 	}
 	b := d.breaker(breakers)
 	permit, err := b.Allow()
 	if err != nil {
-		p.breaker = nil
 		return d.open(err)
 	}
 	p.breaker, p.permit = b, permit
@@ -69,9 +68,9 @@ func (p *Pass) close(out *Outcome) {
 	case p == nil || p.breaker == nil:
 	case out.Status == OK:
 		p.Done(nil)
-	case out.Err != nil && out.Class.Counts() && !wasOpen(out.Err):
+	case out.Err != nil && !wasOpen(out.Err):
 		p.Done(fault.Wrap(out.Class, out.Err))
-	default: // failed for a reason of its own, cancelled or put off
+	default: // put off, or a Result that says Failed
 		p.Done(errNeither)
 	}
 }

@@ -77,6 +77,10 @@ func TestOnlyFailuresOfItsResourceOpenABreaker(t *testing.T) {
 			<-ctx.Done()
 			return tools.Result{}, errors.New("killed")
 		}, opens: true},
+		"permanently": {fn: func(ctx context.Context) (tools.Result, error) {
+			<-ctx.Done()
+			return tools.Result{}, fault.Wrap(fault.Permanent, context.Cause(ctx))
+		}, opens: true},
 		"success":         {fn: returns(nil)},
 		"rate limited":    {fn: returns(fault.New(fault.RateLimited, "x"))},
 		"for a person":    {fn: returns(fault.NewFixable("x", "y", errTransient))},
@@ -201,6 +205,23 @@ func TestAPassIsEndedOnce(t *testing.T) {
 	r.ExecuteWith(t.Context(), nil, nil, &p)
 	p.Done(errDegraded)
 	require.Equal(t, before, inARow(), "ended though there was nothing to run")
+
+	require.Nil(t, p.Take(d, set))
+	open := circuit.NewSet(circuit.Config{Consecutive: 1})
+	last, err := open.Get("tool:t").Allow()
+	require.NoError(t, err)
+	last.Done(errDegraded)
+	require.NotNil(t, p.Take(d, open))
+	p.Done(errDegraded)
+	require.Equal(t, before, inARow(), "what was refused has no pass")
+
+	before = inARow()
+	r.Breakers = set
+	for range 5 {
+		r.Execute(t.Context(), d, &tools.Call{})
+	}
+	require.Equal(t, before+5, inARow(), "each call has its own")
+	before = inARow()
 
 	var none *tools.Pass
 	none.Done(nil)

@@ -197,12 +197,13 @@ func TestNothingIsTriedAgainOnceTheContextHasEnded(t *testing.T) {
 				defer cancel()
 				defer time.AfterFunc(after, cancel).Stop()
 				ran := 0
-				out, _ := retried(t, run, nil, tools.Spec{ReadOnly: true}, func(context.Context) (tools.Result, error) {
+				out, told := retried(t, run, nil, tools.Spec{ReadOnly: true}, func(context.Context) (tools.Result, error) {
 					ran++
 					<-time.After(2 * time.Second)
 					return tools.Result{}, fault.WithRetryAfter(errTransient, 10*time.Second)
 				})
 				require.Equal(t, 1, ran)
+				require.Equal(t, after > 2*time.Second, len(told) == 1, "of a retry that there will be nobody is told")
 				require.Equal(t, max(after, 2*time.Second), out.Took)
 				require.Equal(t, tools.Cancelled, out.Status)
 				require.Equal(t, fault.None, out.Class)
@@ -230,6 +231,30 @@ func TestWhatIsNeverTriedAgain(t *testing.T) {
 			require.Empty(t, told)
 		})
 	}
+}
+
+func TestACallWhoseOutputCannotBeEncodedHasRun(t *testing.T) {
+	ran := 0
+	out := execute(t, t.Context(), tools.New(tools.Spec{Name: "t", ReadOnly: true, Retries: map[fault.Class]tools.Retry{fault.Permanent: {Attempts: 5}}},
+		func(context.Context, none) (chan int, error) { ran++; return make(chan int), nil }))
+	require.Equal(t, 1, ran)
+	require.Equal(t, tools.Failed, out.Status)
+}
+
+func TestOnlyWhatMayPassIsSaidToBeTriedAgain(t *testing.T) {
+	for err, want := range map[error]string{
+		fault.WithRetryAfter(errors.New("no such page"), time.Minute): "no such page",
+		fault.WithRetryAfter(errDegraded, 1500*time.Millisecond):      "the service is down (try again in 2s)",
+	} {
+		require.Equal(t, want, text(execute(t, t.Context(), fails(err)).Parts))
+	}
+}
+
+func TestTheRetriesOfASpecAreItsOwn(t *testing.T) {
+	mine := map[fault.Class]tools.Retry{fault.Permanent: {Attempts: 2}}
+	d := define(t, raw(tools.Spec{ReadOnly: true, Retries: mine}, nil))
+	delete(mine, fault.Permanent)
+	require.Len(t, d.Spec().Retries, 1)
 }
 
 func TestACallCountsOnceOnItsBreakerHoweverOftenItIsTried(t *testing.T) {
