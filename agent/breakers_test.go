@@ -273,6 +273,29 @@ func TestACallThatIsNotRunAfterAllEndsItsProbe(t *testing.T) {
 	}
 }
 
+func TestACallWhoseRunEndsBeforeItIsRecordedEndsItsProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := circuit.Tool()
+		cfg.ClosesAfter = 2
+		set := circuit.NewSet(cfg)
+		open(t, set.Get("tool:work"))
+		<-time.After(10 * time.Second)
+		ran := 0
+		work := tools.Func[Number, string]{Spec: tools.Spec{Name: "work", ParallelSafe: true},
+			Check: func(context.Context, Number) error { <-time.After(3 * time.Second); return nil },
+			Run:   func(context.Context, Number) (string, error) { ran++; return "", nil }}
+		a, _ := scripted(t, agent.Config{Breakers: set, Tools: []tools.Tool{work}}, calls("work", 1, 2))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, _ = a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
+		<-time.After(time.Minute)
+		require.Zero(t, ran)
+		now := set.Get("tool:work").Snapshot()
+		require.Equal(t, circuit.HalfOpen, now.State)
+		require.Zero(t, now.Probes)
+	})
+}
+
 func TestACallInDoubtThatABreakerRefusesStaysInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, left := journal.NewMemory(), journal.NewMemory()

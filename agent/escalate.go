@@ -49,9 +49,7 @@ func (x *exec) escalateModel(err error) {
 	if asError(err, &gave) {
 		attempts = gave.Attempts
 	}
-	tried := x.model.tried
-	x.model.tried = nil // it is the consumer's from now on
-	x.show(x.escalation(x.step, "", class, err, err.Error(), attempts, tried))
+	x.show(x.escalation(x.step, "", class, err, err.Error(), attempts, x.model.tried))
 }
 
 // remedies returns what may help: what the errors themselves say, then what their class suggests.
