@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
