@@ -40,16 +40,12 @@ func (x *exec) escalation(meta Meta, tool string, class fault.Class, failure err
 
 // escalateModel shows that the model can't be called.
 func (x *exec) escalateModel(err error) {
-	class := fault.Of(err)
-	if class == fault.None {
-		return
-	}
 	attempts := 0
 	var gave *guard.GaveUpError
 	if asError(err, &gave) {
 		attempts = gave.Attempts
 	}
-	x.show(x.escalation(x.step, "", class, err, err.Error(), attempts, x.model.tried))
+	x.show(x.escalation(x.step, "", fault.Of(err), err, err.Error(), attempts, x.model.tried))
 }
 
 // remedies returns what may help: what the errors themselves say, then what their class suggests.
