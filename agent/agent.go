@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,12 +39,18 @@ type Config struct {
 	Journal journal.Store
 	// Owner names this process to the Journal; empty: a name is made up.
 	Owner string
+	// Lease is how long a session in the Journal is this process's own after it was last heard of: for so long nobody goes
+	// on with a session whose process has died. 0: 30 s; at least 100 ms. It is renewed after a third of it.
+	Lease time.Duration
 
 	Limits Limits
 	Modes  []Mode
 	// Policies judge calls by their final input: deny beats ask beats allow. They may be called from several goroutines.
 	Policies []tools.Policy
-	Hooks    []Hooks
+	// Rules are standing approvals that hold in every session, beside those that people give in one: each for a tool with
+	// the schema of that fingerprint, see [tools.Definition.SchemaHash]. They can't be revoked but here.
+	Rules []Rule
+	Hooks []Hooks
 	// StopWhen ends a run, as completed, when one of the conditions holds after a step.
 	StopWhen []Condition
 	// PauseExpires is how long a person has to decide, for tools that don't say; 0: for ever.
@@ -107,6 +114,7 @@ type Agent struct {
 	modes    []mode
 	log      *slog.Logger
 	owner    string
+	lease    time.Duration
 	prices   *provider.Prices
 	redact   func(string) string
 	hooked   struct{ step, afterStep, tool, afterTool bool }
@@ -123,7 +131,7 @@ type Agent struct {
 
 // New returns an agent. The error joins everything that is wrong with the Config, tools and modes included.
 func New(cfg Config) (*Agent, error) {
-	a := &Agent{cfg: cfg, log: cfg.Logger, owner: cfg.Owner, sessions: make(map[string]*session)}
+	a := &Agent{cfg: cfg, log: cfg.Logger, owner: cfg.Owner, lease: cmp.Or(cfg.Lease, defaultLease), sessions: make(map[string]*session)}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -155,6 +163,9 @@ func New(cfg Config) (*Agent, error) {
 		if p == nil {
 			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Policies[%d]", i), Problem: "it is nil"})
 		}
+	}
+	if a.lease < 100*time.Millisecond || a.lease > journal.MaxTTL {
+		errs = append(errs, &ConfigError{Field: "Lease", Problem: fmt.Sprintf("it is %v; give 100 ms to %v, or 0 for %v", cfg.Lease, journal.MaxTTL, defaultLease)})
 	}
 	if cfg.MaxOutput < 0 || cfg.PauseExpires < 0 || cfg.InDoubt > TellInDoubt {
 		errs = append(errs, &ConfigError{Field: "MaxOutput, PauseExpires or InDoubt", Problem: "it is out of range; 0 is the default"})

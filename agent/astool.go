@@ -237,7 +237,7 @@ func (x *exec) answers(call string) []Decision {
 
 // patiently drives the child, and waits for the end of the lease of a process that died with it.
 func (t *agentTool) patiently(ctx context.Context, in Input) (*Result, error) {
-	for deadline := time.Now().Add(2 * leaseTTL); ; {
+	for deadline := time.Now().Add(2 * t.child.lease); ; {
 		res, err := t.drive(ctx, in)
 		var busy *BusyError
 		if res != nil || !errors.As(err, &busy) || time.Now().After(deadline) {

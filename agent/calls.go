@@ -158,9 +158,8 @@ func (x *exec) admit(cr *callRun) bool {
 // ruled reports whether a standing rule lets the call run without asking.
 func (x *exec) ruled(cr *callRun) bool {
 	s := cr.d.Spec()
-	return (s.Risk < tools.High || s.AllowAlways) && slices.ContainsFunc(x.m.s.Rules, func(r Rule) bool {
-		return r.Tool == s.Name && r.Schema == cr.d.SchemaHash()
-	})
+	holds := func(r Rule) bool { return r.Tool == s.Name && r.Schema == cr.d.SchemaHash() }
+	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.m.s.Rules, holds) || slices.ContainsFunc(x.a.cfg.Rules, holds))
 }
 
 // refuse gives a call a result that says why it wasn't run. It returns false.

@@ -117,7 +117,7 @@ func (x *exec) load() error {
 		return nil
 	}
 	asked := time.Now()
-	lease, err := store.Lease(x.jctx, s.name, x.a.owner+"/"+newID(""), leaseTTL)
+	lease, err := store.Lease(x.jctx, s.name, x.a.owner+"/"+newID(""), x.a.lease)
 	if err != nil {
 		var held *journal.HeldError
 		if errors.As(err, &held) {
@@ -249,7 +249,7 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 		return nil
 	}
 	ctx = orBackground(ctx)
-	if _, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/forget", leaseTTL); err != nil {
+	if _, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/forget", a.lease); err != nil {
 		var held *journal.HeldError
 		if errors.As(err, &held) {
 			return &BusyError{Session: session, Err: err}

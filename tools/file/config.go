@@ -1,0 +1,159 @@
+package file
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Config says what the tools of a [Workspace] may do. Its zero value is the careful choice.
+type Config struct {
+	// Name is what the names of the tools begin with: "file" for "file.read", which is the default. Tools of several
+	// workspaces need different ones.
+	Name string
+	// ReadOnly leaves out the tools that change files, and makes every change an error of class Denied.
+	ReadOnly bool
+	// Overwrite lets file.write replace a file without naming the version that was read.
+	Overwrite bool
+	// Sync makes a change survive a power failure before it is reported: the file and its directory are synced.
+	Sync bool
+
+	// FileMode and DirMode are the permissions of new files and directories, less the process's umask; 0: 0644 and 0755.
+	FileMode fs.FileMode
+	DirMode  fs.FileMode
+
+	// Skip are the names of files and directories that listing and searching pass over, wherever they are; nil: .git, .hg,
+	// .svn and node_modules.
+	Skip []string
+	// Protect are the names of files and directories in which nothing may be changed; nil: .git, .hg and .svn, whose hooks
+	// and settings are programs that a person runs unknowingly.
+	Protect []string
+	// Hide are patterns of what doesn't exist for any tool, such as ".env*" or "secrets/**"; nil: nothing. A pattern without
+	// a slash is matched against every element of a path, one with a slash against the path: see Glob in the schema of
+	// file.list. Hide, Skip and Protect ignore case, and what some file systems ignore.
+	Hide []string
+
+	// MaxRead is how large a file may be that is read or edited; 0: 10 MiB. MaxWrite is the same for new content.
+	MaxRead, MaxWrite int64
+	// MaxShown is how many bytes of text one call of a tool shows at most; 0: 256 KiB. It is brought to 1 KiB or more.
+	MaxShown int
+	// MaxWalked is how many files and directories one call looks at; 0: 50,000.
+	MaxWalked int
+	// MaxListed is how many entries one call of file.list shows; 0: 1,000.
+	MaxListed int
+	// MaxMatches is how many lines one call of file.search finds; 0: 200.
+	MaxMatches int
+	// MaxSearchFile is how large a file may be that is searched; 0: 2 MiB. MaxSearch is how many bytes one call searches in
+	// all; 0: 256 MiB.
+	MaxSearchFile, MaxSearch int64
+	// MaxStaged is how many bytes a [Staging] keeps, copies of what was read included; 0: 1 GiB.
+	MaxStaged int64
+}
+
+// MaxDepth is how many directories deep names may be and walks go.
+const MaxDepth = 64
+
+// defaults returns c with its defaults filled in.
+func (c Config) defaults() (Config, error) {
+	if c.Name == "" {
+		c.Name = "file"
+	}
+	orInt := func(v *int, def int) {
+		if *v <= 0 {
+			*v = def
+		}
+	}
+	orBytes := func(v *int64, def int64) {
+		if *v <= 0 {
+			*v = def
+		}
+	}
+	orBytes(&c.MaxRead, 10<<20)
+	orBytes(&c.MaxWrite, 10<<20)
+	orBytes(&c.MaxSearchFile, 2<<20)
+	orBytes(&c.MaxSearch, 256<<20)
+	orBytes(&c.MaxStaged, 1<<30)
+	orInt(&c.MaxShown, 256<<10)
+	orInt(&c.MaxWalked, 50_000)
+	orInt(&c.MaxListed, 1000)
+	orInt(&c.MaxMatches, 200)
+	c.MaxShown = max(c.MaxShown, 1<<10)
+	c.MaxRead, c.MaxWrite = min(c.MaxRead, 1<<30), min(c.MaxWrite, 1<<30)
+	if c.FileMode == 0 {
+		c.FileMode = 0o644
+	}
+	if c.DirMode == 0 {
+		c.DirMode = 0o755
+	}
+	if c.FileMode&^fs.ModePerm != 0 || c.DirMode&^fs.ModePerm != 0 {
+		return c, fmt.Errorf("file: FileMode %v or DirMode %v has more than permission bits; give 0600 or the like", c.FileMode, c.DirMode)
+	}
+	if c.Protect == nil {
+		c.Protect = []string{".git", ".hg", ".svn"}
+	}
+	if c.Skip == nil {
+		c.Skip = []string{".git", ".hg", ".svn", "node_modules"}
+	}
+	c.Skip, c.Protect, c.Hide = foldAll(c.Skip), foldAll(c.Protect), slices.Clone(c.Hide)
+	for i, p := range c.Hide {
+		if _, err := path.Match(p, ""); err != nil || p == "" {
+			return c, fmt.Errorf("file: Hide has %q, which is no pattern; write one such as %q or %q", p, "*.pem", "secrets/**")
+		}
+		c.Hide[i] = strings.ToLower(p)
+	}
+	return c, nil
+}
+
+func foldAll(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fold(n)
+	}
+	return out
+}
+
+// skips reports whether walks pass over an entry with this name.
+func (c *Config) skips(base string) bool {
+	return strings.HasPrefix(base, tempPrefix) || slices.Contains(c.Skip, fold(base))
+}
+
+// protects returns the element of name that makes it one that mustn't be changed, or "".
+func (c *Config) protects(name string) string {
+	if len(c.Protect) == 0 {
+		return ""
+	}
+	for e := range strings.SplitSeq(name, "/") {
+		f := fold(e)
+		if slices.Contains(c.Protect, f) || f == "git~1" && slices.Contains(c.Protect, ".git") { // the short name on Windows
+			return e
+		}
+	}
+	return ""
+}
+
+// hides reports whether name doesn't exist for the tools.
+func (c *Config) hides(name string) bool {
+	if len(c.Hide) == 0 {
+		return false
+	}
+	var b strings.Builder
+	for i, e := range strings.Split(name, "/") {
+		if i > 0 {
+			b.WriteByte('/')
+		}
+		e = fold(e)
+		b.WriteString(e)
+		for _, p := range c.Hide {
+			if !strings.Contains(p, "/") {
+				if ok, _ := path.Match(p, e); ok {
+					return true
+				}
+			} else if glob(p, b.String()) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// An Error says what is wrong with a file, in words that a model can act on.
+type Error struct {
+	Name    string // as it was given
+	Problem string // what was wrong, and what would be right
+	class   fault.Class
+	err     error
+}
+
+// Error names the file and the problem.
+func (e *Error) Error() string { return "file: " + show(e.Name) + ": " + e.Problem }
+
+// Fault returns the class: Invalid, NotFound, Denied, Transient for a file that keeps changing while it is read,
+// UserFixable for a full disk, Permanent for the rest.
+func (e *Error) Fault() fault.Class { return e.class }
+
+// Unwrap returns the cause, or nil.
+func (e *Error) Unwrap() error { return e.err }
+
+// What callers ask of an error with errors.Is, besides [fs.ErrNotExist], [fs.ErrExist] and [fs.ErrPermission].
+var (
+	// ErrChanged: the file isn't in the version that the caller read.
+	ErrChanged = errors.New("file: the file has changed")
+	// ErrBinary: the file isn't text.
+	ErrBinary = errors.New("file: the file is binary")
+	// ErrTooLarge: a limit of [Config] is passed.
+	ErrTooLarge = errors.New("file: too large")
+	// ErrOutside: the name, or a symbolic link on its way, leads out of the workspace.
+	ErrOutside = errors.New("file: outside of the workspace")
+)
+
+func newError(name string, class fault.Class, cause error, format string, args ...any) *Error {
+	if class == fault.Denied && cause == nil {
+		cause = ErrOutside
+	}
+	return &Error{Name: name, Problem: fmt.Sprintf(format, args...), class: class, err: cause}
+}
+
+// show returns a name as it can stand in a line of text.
+func show(name string) string {
+	if len(name) > longestElement {
+		name = strings.ToValidUTF8(name[:longestElement], "") + "…"
+	}
+	odd := func(r rune) bool {
+		return !unicode.IsPrint(r) || r == '"' || r == '\uFFFD' || unicode.Is(unicode.Cf, r)
+	}
+	if name == "" || strings.ContainsFunc(name, odd) || strings.TrimSpace(name) != name {
+		return strconv.QuoteToGraphic(name)
+	}
+	return name
+}
+
+// showTarget returns where a symbolic link points. A place outside isn't named: that is none of a model's business.
+func showTarget(target string) string {
+	if path.IsAbs(target) || filepath.IsAbs(target) {
+		return "a place outside of the workspace"
+	}
+	return show(target)
+}
+
+// escapes is what an os.Root says of a name that leads out of it. The error has no name.
+const escapes = "path escapes from parent"
+
+// explain makes an Error of what the system said. It leaves out where the workspace lies.
+func explain(name string, err error) error {
+	var known *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	cause := err
+	for {
+		next := errors.Unwrap(cause)
+		if next == nil {
+			break
+		}
+		cause = next
+	}
+	switch {
+	case cause.Error() == escapes:
+		return newError(name, fault.Denied, ErrOutside, "a symbolic link on the way leads out of the workspace")
+	case errors.Is(cause, fs.ErrNotExist):
+		return newError(name, fault.NotFound, fs.ErrNotExist, "there is no such file or directory")
+	case errors.Is(cause, fs.ErrPermission):
+		return newError(name, fault.Denied, fs.ErrPermission, "the system doesn't permit this")
+	case errors.Is(cause, fs.ErrExist):
+		return newError(name, fault.Invalid, fs.ErrExist, "it exists already")
+	case errors.Is(cause, os.ErrClosed):
+		return newError(name, fault.Permanent, os.ErrClosed, "the workspace is closed")
+	}
+	return newError(name, fault.Of(cause), cause, "%s", cause.Error())
+}

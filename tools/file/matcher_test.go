@@ -1,0 +1,69 @@
+package file
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// requireLines fails unless a matcher finds the lines that match one by one, and no file with such a line is passed over.
+func requireLines(t testing.TB, in searchInput, data []byte) (found int) {
+	m, err := newMatcher(&in)
+	if err != nil {
+		return 0
+	}
+	pattern := in.Pattern
+	if !in.Regexp {
+		pattern = regexp.QuoteMeta(pattern)
+	}
+	if in.IgnoreCase {
+		pattern = "(?i)" + pattern
+	}
+	re := regexp.MustCompile(pattern)
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimRight(line, "\r\n")
+		want := re.Match(line)
+		require.Equal(t, want, m.line(line), "%+v: %q", in, line)
+		if want {
+			found++
+		}
+	}
+	if found > 0 {
+		require.True(t, m.any(data), "%+v passes over %q", in, data)
+	}
+	return found
+}
+
+func TestNoFileWithAMatchIsPassedOver(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	pieces := []string{"a", "b", "ab", "^", "$", ".", "a*", "b+", "(a|b)", "[ab]", "\\b", "\\s", "(?:ab)?", "a{2}", "B", "(?i:A)", "\\A", "\\z", "[^a]", "(ab)+", "\\n", "(?-m:$)", "|"}
+	found := 0
+	for range 4000 {
+		var pattern, data strings.Builder
+		for range 1 + r.IntN(4) {
+			pattern.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		for range r.IntN(12) {
+			data.WriteString([]string{"a", "b", "A", "B", " ", "\n", "\r\n", "ab", "\n\n"}[r.IntN(9)])
+		}
+		found += requireLines(t, searchInput{Pattern: pattern.String(), Regexp: true, IgnoreCase: r.IntN(3) == 0}, []byte(data.String()))
+	}
+	require.Greater(t, found, 1000)
+}
+
+func FuzzMatcher(f *testing.F) {
+	f.Add("a.c$", "abc\nxyz\r\n", true, false)
+	f.Add("ABC", "xabcx", false, true)
+	f.Add("(foo|bar)+baz", "foobaz\n", true, true)
+	f.Fuzz(func(t *testing.T, pattern, data string, re, fold bool) {
+		if !utf8.ValidString(pattern) || !re && fold && strings.ContainsAny(data, "\u017f\u212a") {
+			t.Skip() // the long s and the Kelvin sign are letters of their own here
+		}
+		requireLines(t, searchInput{Pattern: pattern, Regexp: re, IgnoreCase: fold}, []byte(data))
+	})
+}

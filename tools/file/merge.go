@@ -1,0 +1,392 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// An Action is what merging does to a file.
+type Action string
+
+// The actions.
+const (
+	Create  Action = "create"
+	Replace Action = "replace"
+	Delete  Action = "delete"
+)
+
+// A Change is one file that a [Staging] changes.
+type Change struct {
+	Name   string `json:"name"`
+	Action Action `json:"action"`
+	// Merged says that the file changed in the workspace, too, and gets both changes.
+	Merged bool `json:"merged,omitempty"`
+}
+
+// A Conflict is a file that the staging and somebody else changed in ways that exclude each other. Theirs is in the
+// workspace, and stays. A nil content means that there is no file; an empty file isn't nil.
+type Conflict struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+	Base   []byte `json:"base"` // when it was read
+	Ours   []byte `json:"ours"` // of the staging
+	Theirs []byte `json:"theirs"`
+	// Marked is the text of both where they agree, and both versions between lines of <<<<<<< and >>>>>>> where they don't.
+	// Nil if one of the three isn't text.
+	Marked []byte `json:"marked,omitempty"`
+}
+
+// MergeOptions say how to merge. The zero value merges all or, if there is a conflict, nothing.
+type MergeOptions struct {
+	// Partial merges what doesn't conflict, also if something else does.
+	Partial bool
+}
+
+// A MergeResult says what merging did.
+type MergeResult struct {
+	Applied   []Change   `json:"applied"`   // what is in the workspace now
+	Conflicts []Conflict `json:"conflicts"` // what isn't
+	Unchanged []string   `json:"unchanged"` // files that are in the workspace as they are to be, by whomever
+}
+
+// A step is one file of a merge that can be done.
+type step struct {
+	Change
+	f    *staged
+	data []byte   // nil: delete
+	old  *Content // what is in the workspace, nil: nothing
+}
+
+// Changes returns what the staging changes, in the order of names, compared with what was read.
+func (s *Staging) Changes() []Change {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []Change
+	for _, name := range s.changed() {
+		f := s.store.files[name]
+		c := Change{Name: name, Action: Replace}
+		switch {
+		case f.Now == "":
+			c.Action = Delete
+		case f.Base == "":
+			c.Action = Create
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// changed returns the names of changed files in order. mu is held.
+func (s *Staging) changed() []string {
+	if s.closed {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(s.store.files))
+	return slices.DeleteFunc(names, func(n string) bool { return !s.store.files[n].changed() })
+}
+
+// Diff returns what Merge would do now as a unified diff, for a person who is to approve it: the workspace as it is, and as
+// it would be. Conflicts follow, each with its reason and what the staging changed.
+func (s *Staging) Diff(ctx context.Context) (string, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.ready(ctx, "."); err != nil {
+		return "", err
+	}
+	steps, res, err := s.plan(ctx)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	side := func(prefix, name string, data []byte) string {
+		if data == nil {
+			return "/dev/null"
+		}
+		return show(prefix + name)
+	}
+	put := func(name string, from, to []byte) {
+		a, z := side("a/", name, from), side("b/", name, to)
+		if len(from) == 0 && len(to) == 0 { // an empty file comes or goes
+			b.WriteString("--- " + a + "\n+++ " + z + "\n")
+			return
+		}
+		b.WriteString(unified(a, z, from, to))
+	}
+	for _, st := range steps {
+		var old []byte
+		if st.old != nil {
+			old = st.old.Data
+		}
+		put(st.Name, old, st.data)
+	}
+	for _, c := range res.Conflicts {
+		b.WriteString("# conflict in " + show(c.Name) + ": " + c.Reason + "\n")
+		put(c.Name, c.Base, c.Ours)
+	}
+	return b.String(), nil
+}
+
+// Merge brings the changes into the workspace. It holds the workspace's turn, so that merges and tools that write come one
+// after another.
+//
+// A file that is in the workspace as it was read gets the new content and keeps its permissions. One that somebody changed
+// meanwhile gets both changes if they touch different lines with at least one between them. Everything else is a
+// [Conflict]: both changed the same lines, or a binary file; it was created or deleted by one and changed by the other; it
+// was written without having been read and exists. With a conflict nothing is merged unless o.Partial is set.
+//
+// If a write fails, those before it are taken back; the error then comes with a result whose Applied are the changes that
+// couldn't be (none, as a rule). What was merged is from then on known as read: merging again does nothing.
+func (s *Staging) Merge(ctx context.Context, o MergeOptions) (*MergeResult, error) {
+	done, err := s.ws.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(ctx, "."); err != nil {
+		return nil, err
+	}
+	for attempt := 1; ; attempt++ {
+		steps, res, err := s.plan(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(res.Conflicts) > 0 && !o.Partial {
+			return res, nil
+		}
+		res.Applied, err = s.apply(ctx, steps)
+		if err != nil && len(res.Applied) == 0 && attempt < attempts && (errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrExist)) {
+			continue // somebody was faster: what they did is part of the next plan
+		}
+		if err != nil {
+			return res, err
+		}
+		return res, s.settle(steps, res.Unchanged)
+	}
+}
+
+// plan compares what is staged with the workspace. mu is held.
+func (s *Staging) plan(ctx context.Context) ([]step, *MergeResult, error) {
+	res := &MergeResult{Applied: []Change{}, Conflicts: []Conflict{}, Unchanged: []string{}}
+	var steps []step
+	for _, name := range s.changed() {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		f := s.store.files[name]
+		st := step{Change: Change{Name: name}, f: f}
+		c := Conflict{Name: name}
+		var err error
+		if f.Base != "" {
+			if c.Base, err = s.bytes(f.Base); err != nil {
+				return nil, nil, explain(name, err)
+			}
+		}
+		if f.Now != "" {
+			if c.Ours, err = s.bytes(f.Now); err != nil {
+				return nil, nil, explain(name, err)
+			}
+		}
+		st.old, err = s.live(name)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.class != fault.Invalid && e.class != fault.Denied && e.class != fault.NotFound {
+				return nil, nil, err
+			}
+			c.Reason = e.Problem
+			res.Conflicts = append(res.Conflicts, c)
+			continue
+		}
+		if st.old != nil {
+			c.Theirs = st.old.Data
+		}
+		switch judge(&c, &st) {
+		case clash:
+			res.Conflicts = append(res.Conflicts, c)
+		case nothing:
+			res.Unchanged = append(res.Unchanged, name)
+		default:
+			steps = append(steps, st)
+		}
+	}
+	return steps, res, nil
+}
+
+// live returns a file of the workspace, nil if there is none. An *Error means that something else is in its place.
+func (s *Staging) live(name string) (*Content, error) {
+	real, info, err := s.ws.writable(name)
+	if err != nil {
+		return nil, err
+	}
+	if real != name {
+		return nil, newError(name, fault.Invalid, nil, "one of its directories is a symbolic link now")
+	}
+	if info == nil {
+		return nil, nil
+	}
+	return s.ws.current(name)
+}
+
+type verdict int
+
+const (
+	doable verdict = iota
+	nothing
+	clash
+)
+
+// judge decides what becomes of one file: theirs wins wherever ours isn't clearly a change of something else.
+func judge(c *Conflict, st *step) verdict {
+	same := func(a, b []byte) bool { return (a == nil) == (b == nil) && string(a) == string(b) }
+	st.data = c.Ours
+	switch {
+	case same(c.Ours, c.Theirs):
+		return nothing
+	case same(c.Base, c.Theirs):
+		switch {
+		case c.Ours == nil:
+			st.Action = Delete
+		case c.Theirs == nil:
+			st.Action = Create
+		default:
+			st.Action = Replace
+		}
+		return doable
+	case c.Theirs == nil:
+		c.Reason = "it was deleted meanwhile"
+		return clash
+	case c.Ours == nil:
+		c.Reason = "it is to be deleted, but was changed meanwhile"
+		return clash
+	case binary(c.Ours) || binary(c.Theirs) || binary(c.Base):
+		c.Reason = "it is binary, and was changed meanwhile"
+		return clash
+	}
+	merged, conflicts := merge3(c.Base, c.Ours, c.Theirs)
+	switch {
+	case c.Base == nil:
+		c.Reason, c.Marked = "it was written without having been read, and exists", merged
+		return clash
+	case conflicts > 0:
+		c.Reason, c.Marked = "the same lines were changed meanwhile, in "+count(conflicts, "place"), merged
+		return clash
+	case same(merged, c.Theirs):
+		return nothing
+	}
+	st.data, st.Action, st.Merged = merged, Replace, true
+	return doable
+}
+
+// apply writes the steps: all of them or, if one fails, none. It returns the changes that are in effect.
+func (s *Staging) apply(ctx context.Context, steps []step) ([]Change, error) {
+	applied := make([]Change, 0, len(steps))
+	for i := range steps {
+		st := &steps[i]
+		err := ctx.Err()
+		if err == nil {
+			if st.data == nil {
+				err = s.ws.remove(st.Name, st.old)
+			} else {
+				err = s.ws.put(st.Name, st.data, st.old, st.f.Mode)
+			}
+		}
+		if err != nil {
+			left, undoErr := s.undo(steps[:i])
+			return left, errors.Join(err, undoErr)
+		}
+		applied = append(applied, st.Change)
+	}
+	return applied, nil
+}
+
+// undo takes steps back, the last one first, unless somebody has changed the file since. It returns those that stay.
+func (s *Staging) undo(steps []step) (left []Change, err error) {
+	for _, st := range slices.Backward(steps) {
+		var one error
+		ours := &Content{Data: st.data}
+		switch {
+		case st.old == nil:
+			one = s.ws.remove(st.Name, ours)
+		case st.data == nil:
+			one = s.ws.put(st.Name, st.old.Data, nil, st.old.Mode)
+		default:
+			one = s.ws.put(st.Name, st.old.Data, ours, st.old.Mode)
+		}
+		if one != nil {
+			left = append(left, st.Change)
+			err = errors.Join(err, newError(st.Name, fault.Of(one), one, "the change couldn't be taken back: %s", one.Error()))
+		}
+	}
+	slices.Reverse(left)
+	return left, err
+}
+
+// settle notes that merged files are as they are to be. mu is held.
+func (s *Staging) settle(steps []step, unchanged []string) error {
+	var list []staged
+	for _, st := range steps {
+		f := staged{Name: st.Name, Mode: st.f.Mode}
+		if st.data != nil {
+			sum, err := s.store.keep(st.Name, st.data, s.ws.cfg.MaxStaged)
+			if err != nil {
+				sum = "" // no room: it is read anew when it is needed
+			}
+			f.Base, f.Now, f.BaseSize, f.NowSize = sum, sum, int64(len(st.data)), int64(len(st.data))
+		}
+		list = append(list, f)
+	}
+	for _, name := range unchanged {
+		list = append(list, staged{Name: name})
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return explain(".", s.store.set(list...))
+}
+
+// Resolve says what becomes of a conflict: the file is to have this content (nil: to be deleted) instead of c.Theirs, which
+// counts as read. If the workspace changes again before the next Merge, that may be another conflict.
+func (s *Staging) Resolve(c Conflict, data []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(context.Background(), c.Name); err != nil {
+		return err
+	}
+	known := s.store.files[c.Name]
+	if known == nil {
+		return newError(c.Name, fault.NotFound, fs.ErrNotExist, "the staging doesn't change it")
+	}
+	if err := fits(c.Name, data, s.config()); err != nil {
+		return err
+	}
+	f := staged{Name: c.Name, Mode: known.Mode}
+	if c.Theirs != nil {
+		f.Base, f.BaseSize = sumOf(c.Theirs), int64(len(c.Theirs))
+	}
+	f, err := s.with(f, data, &Content{Data: c.Theirs})
+	if err != nil {
+		return explain(c.Name, err)
+	}
+	return explain(c.Name, s.store.set(f))
+}
+
+// Drop forgets what is staged of a file: the workspace's version is right. Of one that isn't staged it forgets nothing.
+func (s *Staging) Drop(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(context.Background(), name); err != nil {
+		return err
+	}
+	real, err := s.ws.resolve(name)
+	if err != nil || s.store.files[real] == nil {
+		return err
+	}
+	return explain(name, s.store.set(staged{Name: real}))
+}

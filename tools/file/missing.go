@@ -1,0 +1,117 @@
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// lookAround is how many entries are looked at for a name that was probably meant.
+const lookAround = 5000
+
+// missing returns the error of a name that doesn't exist, and names what was probably meant: a neighbour with a similar
+// name, or a file of that name elsewhere.
+func missing(t Tree, name, real string) error {
+	msg := "there is no such file or directory"
+	if near := neighbour(t, real); near != "" {
+		msg += "; did you mean " + show(near) + "?"
+	}
+	return newError(name, fault.NotFound, fs.ErrNotExist, "%s", msg)
+}
+
+func neighbour(t Tree, real string) string {
+	dir, rest := "", real // what exists of the name, and what doesn't
+	for {
+		parent, _ := path.Split(rest)
+		at := path.Join(dir, firstElement(rest))
+		list, _, err := t.entries(orDot(dir), lookAround)
+		if err != nil {
+			return ""
+		}
+		found := false
+		for _, e := range list {
+			found = found || e.base == firstElement(rest) && e.kind == Dir
+		}
+		if found && parent != "" {
+			dir, rest = at, strings.TrimPrefix(rest[len(firstElement(rest)):], "/")
+			continue
+		}
+		best, distance := "", -1
+		for _, e := range list {
+			if d := edits(firstElement(rest), e.base); d >= 0 && (distance < 0 || d < distance) {
+				best, distance = e.base, d
+			}
+		}
+		if best != "" {
+			return path.Join(dir, best, strings.TrimPrefix(rest[len(firstElement(rest)):], "/"))
+		}
+		return elsewhere(t, path.Base(real))
+	}
+}
+
+func firstElement(name string) string {
+	first, _, _ := strings.Cut(name, "/")
+	return first
+}
+
+func orDot(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}
+
+// elsewhere returns the only file called base, if there is just one among the first that a walk meets.
+func elsewhere(t Tree, base string) string {
+	found, n := "", 0
+	w := walk{tree: t, most: lookAround, depth: MaxDepth}
+	err := w.run(".", func(name string, e entry) error {
+		if e.kind == File && strings.EqualFold(e.base, base) {
+			found = name
+			if n++; n > 1 {
+				return errStop
+			}
+		}
+		return nil
+	})
+	if n != 1 || err != nil && !errors.Is(err, errStop) {
+		return ""
+	}
+	return found
+}
+
+// edits returns how many letters of a and b differ (inserted, deleted or replaced, Levenshtein's distance), 0 if only the
+// case does, and -1 for more than one in three or long names.
+func edits(a, b string) int {
+	if strings.EqualFold(a, b) {
+		return 0
+	}
+	const longest = 64
+	most := len(a) / 3
+	if len(a) > longest || len(b) > longest || most == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
+		return -1
+	}
+	var row [longest + 1]int
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(d, row[j+1]+1, row[j]+1)
+		}
+	}
+	if row[len(b)] > most {
+		return -1
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,122 @@
+package file
+
+import (
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// How long names may be, in bytes.
+const (
+	longestName    = 4096
+	longestElement = 255
+)
+
+// clean returns name in its one form: elements between slashes, "." for the workspace itself. What can't be inside the
+// workspace is an error of class Denied, what can't be a name one of class Invalid.
+//
+// It isn't what keeps accesses inside: that is the os.Root's work. It gives every file one name that tells a person who
+// approves it what it is, the same on every system.
+func clean(name string) (string, error) {
+	invalid := func(problem string) (string, error) { return "", newError(name, fault.Invalid, nil, "%s", problem) }
+	if len(name) > longestName {
+		return invalid("the name is longer than 4,096 bytes")
+	}
+	if !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError) { // what became of bytes that weren't
+		return invalid("the name isn't valid UTF-8")
+	}
+	for _, r := range name {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+			return invalid("the name has a control character; leave it out")
+		}
+	}
+	if strings.Contains(name, `\`) {
+		return invalid(`the name has a backslash; write / between directories`)
+	}
+	if strings.HasPrefix(name, "/") {
+		return "", newError(name, fault.Denied, nil, "the name is absolute; names are relative to the workspace, such as src/main.go")
+	}
+	c := path.Clean(name)
+	if c == ".." || strings.HasPrefix(c, "../") {
+		return "", newError(name, fault.Denied, nil, "the name leads out of the workspace; names are relative to it, such as src/main.go")
+	}
+	if c == "." {
+		return c, nil
+	}
+	if !filepath.IsLocal(filepath.FromSlash(c)) {
+		return invalid("the name is reserved on this system; take another")
+	}
+	if strings.Count(c, "/") >= MaxDepth {
+		return invalid("the name is more than 64 directories deep")
+	}
+	for e := range strings.SplitSeq(c, "/") {
+		if len(e) > longestElement {
+			return invalid("a part of the name is longer than 255 bytes")
+		}
+		if runtime.GOOS == "windows" && strings.TrimRight(e, ". ") != e {
+			return invalid("a part of the name ends in a dot or a space, which this system drops")
+		}
+	}
+	return c, nil
+}
+
+// fold returns an element of a name as file systems that ignore case, invisible characters, dots at the end or what
+// follows a colon take it: ".GIT", ".g\u200cit", ".git." and ".git::$INDEX_ALLOCATION" are all ".git".
+func fold(element string) string {
+	if i := strings.IndexByte(element, ':'); i > 0 {
+		element = element[:i]
+	}
+	plain := true
+	for i := range len(element) {
+		c := element[i]
+		plain = plain && c < utf8.RuneSelf && !('A' <= c && c <= 'Z')
+	}
+	if !plain {
+		element = strings.Map(func(r rune) rune {
+			if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
+				return -1
+			}
+			return unicode.ToLower(unicode.ToUpper(r)) // both: they take ſ for s, and the Kelvin sign for k
+		}, element)
+	}
+	if short := strings.TrimRight(element, ". "); short != "" {
+		return short
+	}
+	return element
+}
+
+// glob reports whether name matches pattern, element by element: *, ? and [a-z] within an element as in [path.Match], and
+// ** for any number of elements. It takes at most len(pattern) × len(name) steps of that.
+func glob(pattern, name string) bool {
+	ps, ns := strings.Split(pattern, "/"), strings.Split(name, "/")
+	match := make([]bool, len(ns)+1) // match[j]: the pattern's elements so far match ns[:j]
+	match[0] = true
+	for _, p := range ps {
+		if p == "**" {
+			for j := 1; j <= len(ns); j++ {
+				match[j] = match[j] || match[j-1]
+			}
+			continue
+		}
+		for j := len(ns); j > 0; j-- {
+			if match[j] = false; match[j-1] {
+				match[j], _ = path.Match(p, ns[j-1])
+			}
+		}
+		match[0] = false
+	}
+	return match[len(ns)]
+}
+
+// globError says what is wrong with a pattern.
+func globError(pattern string) error {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return newError(pattern, fault.Invalid, err, "this is no pattern; write one such as *.go or src/**/*.ts")
+	}
+	return nil
+}

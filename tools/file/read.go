@@ -1,0 +1,209 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// version returns the fingerprint of a content: see [Info].
+func version(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+// binary reports whether data isn't text: it has a zero byte, as UTF-16 has, too.
+func binary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 }
+
+// Stat says what name is. A symbolic link is described itself.
+func (w *Workspace) Stat(ctx context.Context, name string) (Info, error) {
+	if err := ctx.Err(); err != nil {
+		return Info{}, err
+	}
+	real, info, err := w.locate(name, false)
+	if err != nil {
+		return Info{}, err
+	}
+	if info == nil {
+		return Info{}, missing(w, name, real)
+	}
+	out := infoOf(real, info)
+	if out.Kind == Link {
+		out.Target, _ = w.root.Readlink(real)
+	}
+	return out, nil
+}
+
+func infoOf(name string, info fs.FileInfo) Info {
+	out := Info{Name: name, Kind: kindOf(info.Mode()), Mode: info.Mode(), Modified: info.ModTime()}
+	if out.Kind == File {
+		out.Size = info.Size()
+	}
+	return out
+}
+
+// Read returns a regular file and its version, following symbolic links inside the workspace. The Info names the file they
+// lead to. A file that is written to meanwhile is read again, three times in all; then the error is Transient.
+func (w *Workspace) Read(ctx context.Context, name string) (Content, error) {
+	if err := ctx.Err(); err != nil {
+		return Content{}, err
+	}
+	real, info, err := w.locate(name, true)
+	if err != nil {
+		return Content{}, err
+	}
+	if info == nil {
+		return Content{}, missing(w, name, real)
+	}
+	data, info, err := w.content(real, w.cfg.MaxRead)
+	if err != nil {
+		return Content{}, renamed(err, name)
+	}
+	out := Content{Info: infoOf(real, info), Data: data}
+	out.Size, out.Version = int64(len(data)), version(data)
+	return out, nil
+}
+
+// renamed gives an error the name that the caller used.
+func renamed(err error, name string) error {
+	var e *Error
+	if errors.As(err, &e) && e.Name != name {
+		c := *e
+		c.Name = name
+		return &c
+	}
+	return err
+}
+
+// attempts is how often a file is read that keeps changing.
+const attempts = 3
+
+// content returns a whole regular file as it was at one moment, as far as size and time of change tell.
+func (w *Workspace) content(real string, limit int64) ([]byte, fs.FileInfo, error) {
+	for range attempts {
+		f, before, err := w.regularFile(real)
+		if err != nil {
+			return nil, nil, err
+		}
+		data, err := readAll(f, before.Size(), limit, nil)
+		after, statErr := f.Stat()
+		_ = f.Close()
+		switch {
+		case errors.Is(err, ErrTooLarge):
+			return nil, nil, newError(real, fault.Invalid, ErrTooLarge, "it has %d bytes, and at most %d can be read at once; search it", max(before.Size(), limit+1), limit)
+		case err != nil || statErr != nil:
+			return nil, nil, explain(real, errors.Join(err, statErr))
+		case before.Size() == after.Size() && before.ModTime().Equal(after.ModTime()):
+			return data, after, nil
+		}
+	}
+	return nil, nil, newError(real, fault.Transient, nil, "it is being written to all the time; try again later")
+}
+
+// regularFile opens a file that is regular both when it is looked at and when it is open.
+func (w *Workspace) regularFile(real string) (*os.File, fs.FileInfo, error) {
+	info, err := w.root.Lstat(real) // opening a device may have effects of its own
+	if err != nil {
+		return nil, nil, explain(real, err)
+	}
+	if err := w.regular(real, real, info); err != nil {
+		return nil, nil, err
+	}
+	f, err := w.root.OpenFile(real, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, nil, explain(real, err)
+	}
+	if info, err = f.Stat(); err == nil {
+		err = w.regular(real, real, info)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, explain(real, err)
+	}
+	return f, info, nil
+}
+
+// readAll reads at most limit bytes into buf, or returns ErrTooLarge. The size is a hint: files of some file systems don't
+// know theirs.
+func readAll(r io.Reader, size, limit int64, buf []byte) ([]byte, error) {
+	if size > limit {
+		return nil, ErrTooLarge
+	}
+	buf = slices.Grow(buf[:0], int(size)+1)
+	for {
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, max(512, len(buf)))
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if int64(len(buf)) > limit {
+			return buf, ErrTooLarge
+		}
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+}
+
+func (w *Workspace) open(name string, limit int64, buf []byte) ([]byte, error) {
+	f, info, err := w.regularFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, info.Size(), limit, buf)
+}
+
+// entries reads a directory in pieces, so that one of millions of entries costs no more than limit.
+func (w *Workspace) entries(dir string, limit int) ([]entry, bool, error) {
+	info, err := w.root.Lstat(dir)
+	if err != nil {
+		return nil, false, explain(dir, err)
+	}
+	if !info.IsDir() {
+		return nil, false, newError(dir, fault.Invalid, nil, "it is a %s, not a directory", kindOf(info.Mode()))
+	}
+	f, err := w.root.OpenFile(dir, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, false, explain(dir, err)
+	}
+	defer f.Close()
+	var out []entry
+	for {
+		list, err := f.ReadDir(256)
+		for _, e := range list {
+			if w.cfg.hides(path.Join(dir, e.Name())) {
+				continue
+			}
+			if len(out) == limit {
+				sortEntries(out)
+				return out, true, nil
+			}
+			out = append(out, entry{base: e.Name(), kind: kindOf(e.Type())})
+		}
+		if err == io.EOF {
+			sortEntries(out)
+			return out, false, nil
+		}
+		if err != nil {
+			return nil, false, explain(dir, err)
+		}
+	}
+}
+
+func sortEntries(list []entry) {
+	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.base, b.base) })
+}

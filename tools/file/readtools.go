@@ -1,0 +1,313 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// toolsOf returns the tools over a tree, those that read first.
+func toolsOf(t Tree) []tools.Tool {
+	list := []tools.Tool{readTool(t), listTool(t), searchTool(t), statTool(t)}
+	if !t.config().ReadOnly {
+		list = append(list, writeTool(t), editTool(t), moveTool(t), deleteTool(t))
+	}
+	return list
+}
+
+// spec returns what the tools have in common.
+func spec(t Tree, name, description string) tools.Spec {
+	c := t.config()
+	return tools.Spec{
+		Name: c.Name + "." + name, Description: description, Category: "file", MaxResult: c.MaxShown + 4<<10,
+	}
+}
+
+func reading(t Tree, name, description string) tools.Spec {
+	s := spec(t, name, description)
+	s.ReadOnly = true
+	return s
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// count writes a number of things.
+func count[T int | int64](n T, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "ch"):
+		what += "e"
+	case strings.HasSuffix(what, "y"):
+		what = strings.TrimSuffix(what, "y") + "ie"
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + what + "s"
+}
+
+type readInput struct {
+	Path    string `json:"path" jsonschema:"file to read, relative to the workspace"`
+	Offset  int    `json:"offset,omitempty" jsonschema:"first line to show, from 1"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most lines to show"`
+	Numbers bool   `json:"numbers,omitempty" jsonschema:"put the line number and a tab before each line"`
+}
+
+// A ReadResult is the Data of file.read: what was shown of which file.
+type ReadResult struct {
+	Info
+	First int  `json:"first"` // line shown, from 1; 0 if none
+	Last  int  `json:"last"`
+	Lines int  `json:"lines"` // of the file
+	Cut   bool `json:"cut,omitempty"`
+}
+
+func readTool(t Tree) tools.Tool {
+	s := reading(t, "read", "Reads a text file. The first line of the result says which lines follow and the file's version, which writing asks for; the rest is the file's text.")
+	s.Schema = json.RawMessage(`{"properties":{"offset":{"minimum":1,"default":1},"limit":{"minimum":1,"maximum":100000,"default":2000}}}`)
+	return tools.New(s, func(ctx context.Context, in readInput) (tools.Result, error) {
+		c, err := t.Read(ctx, in.Path)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		if binary(c.Data) {
+			return tools.Result{}, newError(in.Path, fault.Invalid, ErrBinary, "it is binary (%d bytes, version %s), so it can't be shown as text", c.Size, c.Version)
+		}
+		return shownLines(c, in, t.config().MaxShown)
+	})
+}
+
+// shownLines makes the result of file.read.
+func shownLines(c Content, in readInput, room int) (tools.Result, error) {
+	r := ReadResult{Info: c.Info}
+	var b strings.Builder
+	cutLine := false
+	from, limit := max(in.Offset, 1), in.Limit
+	if limit <= 0 {
+		limit = 2000
+	}
+	for line := range bytes.Lines(c.Data) {
+		r.Lines++
+		if r.Lines < from || r.Lines-from >= limit || r.Cut {
+			continue
+		}
+		number := ""
+		if in.Numbers {
+			number = itoa(r.Lines) + "\t"
+		}
+		if free := room - b.Len() - len(number); len(line) > free {
+			r.Cut = true
+			if r.Last > 0 {
+				continue
+			}
+			for back := 0; back < utf8.UTFMax && !utf8.RuneStart(line[free]); back++ {
+				free--
+			}
+			line, cutLine = line[:free], true // a single line larger than all that may be shown
+		}
+		b.WriteString(number)
+		b.Write(line)
+		if r.Last = r.Lines; r.First == 0 {
+			r.First = r.Lines
+		}
+	}
+	if r.First == 0 && from > max(r.Lines, 1) {
+		return tools.Result{}, newError(in.Path, fault.Invalid, nil, "it has %s; offset %d is behind its end", count(r.Lines, "line"), from)
+	}
+	head := show(c.Name)
+	if r.Lines == 0 {
+		head += ": empty"
+	} else {
+		head += fmt.Sprintf(": lines %d-%d of %d", r.First, r.Last, r.Lines)
+	}
+	head += ", version " + c.Version
+	if onlyCRLF(c.Data) {
+		head += ", lines end in CRLF"
+	}
+	text := b.String()
+	if valid := strings.ToValidUTF8(text, "\uFFFD"); valid != text {
+		text, head = valid, head+", not all of it is UTF-8: \uFFFD stands for other bytes"
+	}
+	if cutLine {
+		head += ", the line is cut"
+	}
+	if r.Last < r.Lines {
+		head += fmt.Sprintf("; go on with offset %d", r.Last+1)
+	}
+	res := tools.Text(head + "\n" + text)
+	res.Data = r
+	return res, nil
+}
+
+type listInput struct {
+	Path   string `json:"path,omitempty" jsonschema:"directory to list; left out: the whole workspace"`
+	Glob   string `json:"glob,omitempty" jsonschema:"only names that match, at any depth: *, ? and [a-z] within a name, ** for any directories; such as *.go or src/**/*.ts"`
+	Depth  int    `json:"depth,omitempty" jsonschema:"how many levels to show; left out: 1, or all with a glob"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"most entries to show"`
+	Hidden bool   `json:"hidden,omitempty" jsonschema:"show what begins with a dot, too"`
+}
+
+// A ListResult is the Data of file.list.
+type ListResult struct {
+	Entries []Info `json:"entries"`
+	Cut     bool   `json:"cut,omitempty"` // there may be more
+}
+
+func listTool(t Tree) tools.Tool {
+	s := reading(t, "list", "Lists files with their sizes in bytes, directories with a slash at the end, links with their targets.")
+	s.Schema = json.RawMessage(`{"properties":{"depth":{"minimum":0,"maximum":64},"limit":{"minimum":0}}}`)
+	return tools.New(s, func(ctx context.Context, in listInput) (tools.Result, error) {
+		r, err := list(ctx, t, in)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		res := tools.Text(r.text(t.config().MaxShown))
+		res.Data = r
+		return res, nil
+	})
+}
+
+func list(ctx context.Context, t Tree, in listInput) (*ListResult, error) {
+	if err := globError(in.Glob); err != nil {
+		return nil, err
+	}
+	at, info, err := start(ctx, t, in.Path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Kind == File {
+		return &ListResult{Entries: []Info{info}}, nil
+	}
+	c, r := t.config(), &ListResult{Entries: []Info{}}
+	limit := c.MaxListed
+	if in.Limit > 0 {
+		limit = min(limit, in.Limit)
+	}
+	depth := in.Depth
+	if depth <= 0 {
+		if depth = 1; in.Glob != "" {
+			depth = MaxDepth + 1
+		}
+	}
+	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: depth, most: c.MaxWalked}
+	err = w.run(at, func(name string, e entry) error {
+		if !selected(in.Glob, at, name) {
+			return nil
+		}
+		if len(r.Entries) == limit {
+			r.Cut = true
+			return errStop
+		}
+		info, err := t.Stat(ctx, name)
+		if err != nil { // gone meanwhile, or a name that no tool takes: shown as what the directory says
+			info = Info{Name: name, Kind: e.kind}
+		}
+		r.Entries = append(r.Entries, info)
+		return nil
+	})
+	if err != nil && !errors.Is(err, errStop) {
+		return nil, err
+	}
+	r.Cut = r.Cut || w.cut
+	return r, nil
+}
+
+// text writes one entry a line.
+func (r *ListResult) text(limit int) string {
+	var b strings.Builder
+	shown := 0
+	for _, e := range r.Entries {
+		if b.Len() > limit-512 {
+			break
+		}
+		shown++
+		b.WriteString(show(e.Name))
+		switch e.Kind {
+		case Dir:
+			b.WriteString("/")
+		case File:
+			b.WriteString("  " + strconv.FormatInt(e.Size, 10))
+		case Link:
+			b.WriteString(" -> " + showTarget(e.Target))
+		case Other:
+			b.WriteString("  (a pipe, a device or a socket)")
+		}
+		b.WriteByte('\n')
+	}
+	switch {
+	case len(r.Entries) == 0 && !r.Cut:
+		return "nothing"
+	case r.Cut || shown < len(r.Entries):
+		b.WriteString("[" + count(shown, "entry") + " shown, there are more; use a glob or a smaller directory]")
+	default:
+		return strings.TrimSuffix(b.String(), "\n")
+	}
+	return b.String()
+}
+
+func searchTool(t Tree) tools.Tool {
+	s := reading(t, "search", "Searches text files line by line. Results are lines \"name:line: text\".")
+	s.Schema = json.RawMessage(`{"properties":{"pattern":{"minLength":1,"maxLength":1000},"context":{"minimum":0,"maximum":10},"limit":{"minimum":0}}}`)
+	return tools.New(s, func(ctx context.Context, in searchInput) (tools.Result, error) {
+		r, err := search(ctx, t, in)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		res := tools.Text(r.text(t.config().MaxShown))
+		res.Data = r
+		return res, nil
+	})
+}
+
+type pathInput struct {
+	Path string `json:"path" jsonschema:"file or directory, relative to the workspace"`
+}
+
+func statTool(t Tree) tools.Tool {
+	s := reading(t, "stat", "Says what a name is: kind, size, permissions, time of change and, of files that can be read, version.")
+	return tools.New(s, func(ctx context.Context, in pathInput) (tools.Result, error) {
+		info, err := t.Stat(ctx, in.Path)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		text := show(info.Name) + ": " + string(info.Kind)
+		if info.Kind == File {
+			text += ", " + count(info.Size, "byte")
+			if c, err := t.Read(ctx, in.Path); err == nil {
+				info.Version = c.Version
+				if binary(c.Data) {
+					text += ", binary"
+				} else {
+					text += ", " + count(lineCount(c.Data), "line")
+				}
+				text += ", version " + c.Version
+			}
+		}
+		if info.Kind == Link {
+			text += " to " + showTarget(info.Target)
+		}
+		text += ", " + info.Mode.String()
+		if !info.Modified.IsZero() {
+			text += ", changed " + info.Modified.UTC().Format(time.RFC3339)
+		}
+		res := tools.Text(text)
+		res.Data = info
+		return res, nil
+	})
+}
+
+// lineCount returns how many lines data has; a last one without a line end counts.
+func lineCount(data []byte) int {
+	n := bytes.Count(data, newline)
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,138 @@
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// longestChain is how many symbolic links one name may lead through.
+const longestChain = 40
+
+// resolve returns the name that a cleaned name stands for, its directories' symbolic links followed; the last element is
+// left as it is. What doesn't exist stands for itself.
+//
+// It gives each file one name, so that hiding and protecting can't be gone round by a link, and a Staging knows a file
+// under any name. It isn't what keeps accesses inside.
+func (w *Workspace) resolve(name string) (string, error) {
+	real, _, err := w.locate(name, false)
+	return real, err
+}
+
+// locate is resolve. It also returns what the name stands for, nil if there is nothing. With follow, a symbolic link at the
+// end is followed as well.
+func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileInfo, err error) {
+	c, err := clean(name)
+	if err != nil {
+		return "", nil, err
+	}
+	var (
+		done  []string
+		links int
+		rest  = strings.Split(c, "/")
+	)
+	for len(rest) > 0 {
+		e := rest[0]
+		rest = rest[1:]
+		switch e {
+		case ".", "":
+			continue
+		case "..": // of a symbolic link
+			if len(done) == 0 {
+				return "", nil, newError(name, fault.Denied, nil, "a symbolic link on the way leads out of the workspace")
+			}
+			done = done[:len(done)-1]
+			continue
+		}
+		at := path.Join(path.Join(done...), e)
+		if w.cfg.hides(at) {
+			return "", nil, explain(name, fs.ErrNotExist)
+		}
+		info, err = w.root.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			real = path.Join(append(slices.Clone(done), append([]string{e}, rest...)...)...)
+			if real, err = clean(real); err == nil && w.cfg.hides(real) {
+				err = fs.ErrNotExist
+			}
+			return real, nil, explain(name, err)
+		}
+		if err != nil {
+			return "", nil, explain(name, err)
+		}
+		switch last := len(rest) == 0; {
+		case info.Mode()&fs.ModeSymlink != 0 && (!last || follow):
+			target, err := w.root.Readlink(at)
+			if err != nil {
+				return "", nil, explain(name, err)
+			}
+			if links++; links > longestChain {
+				return "", nil, newError(name, fault.Invalid, nil, "it goes through more than %d symbolic links, probably in a circle", longestChain)
+			}
+			if strings.HasPrefix(target, "/") || strings.ContainsAny(target, "\\\x00") {
+				return "", nil, newError(name, fault.Denied, nil, "a symbolic link on the way leads out of the workspace")
+			}
+			rest = append(strings.Split(target, "/"), rest...)
+		case !last && !info.IsDir():
+			return "", nil, newError(name, fault.Invalid, nil, "%s is a %s, not a directory", show(at), kindOf(info.Mode()))
+		default:
+			done = append(done, e)
+		}
+	}
+	real = path.Join(done...)
+	if real == "" {
+		real = "."
+	}
+	if info == nil || real == "." || info.Mode()&fs.ModeSymlink != 0 && follow {
+		if info, err = w.root.Lstat(real); err != nil {
+			return "", nil, explain(name, err)
+		}
+	}
+	return real, info, nil
+}
+
+// writable is locate for a file that is to be changed: not the workspace itself, no directory, no symbolic link, nothing
+// protected. A nil info means that there is nothing yet.
+func (w *Workspace) writable(name string) (real string, info fs.FileInfo, err error) {
+	if w.cfg.ReadOnly {
+		return "", nil, newError(name, fault.Denied, fs.ErrPermission, "the workspace is read-only")
+	}
+	real, info, err = w.locate(name, false)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, n := range []string{path.Clean(name), real} {
+		if e := w.cfg.protects(n); e != "" {
+			return "", nil, newError(name, fault.Denied, fs.ErrPermission, "%s is protected; nothing in it may be changed", show(e))
+		}
+	}
+	if strings.HasPrefix(path.Base(real), tempPrefix) {
+		return "", nil, newError(name, fault.Denied, fs.ErrPermission, "names that begin with %s are for files on their way", tempPrefix)
+	}
+	if strings.HasSuffix(name, "/") {
+		return "", nil, newError(name, fault.Invalid, nil, "the name ends in a slash, so it is a directory's; name a file")
+	}
+	if info != nil {
+		if err := w.regular(name, real, info); err != nil {
+			return "", nil, err
+		}
+	}
+	return real, info, nil
+}
+
+// regular returns an error that says what the thing under a name is, if it isn't a regular file.
+func (w *Workspace) regular(name, real string, info fs.FileInfo) error {
+	switch kindOf(info.Mode()) {
+	case File:
+		return nil
+	case Dir:
+		return newError(name, fault.Invalid, nil, "it is a directory; name a file")
+	case Link:
+		target, _ := w.root.Readlink(real)
+		return newError(name, fault.Invalid, nil, "it is a symbolic link to %s; name the file itself", showTarget(target))
+	}
+	return newError(name, fault.Invalid, nil, "it is a pipe, a device or a socket; only regular files can be used")
+}

@@ -1,0 +1,292 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A SearchResult is what file.search found, in the order of names and lines. It is the call's Data.
+type SearchResult struct {
+	Matches []Match `json:"matches"`
+	Files   int     `json:"files"`   // searched
+	TooBig  int     `json:"too_big"` // files passed over because they are larger than Config.MaxSearchFile
+	Binary  int     `json:"binary"`  // files passed over because they are binary
+	Bytes   int64   `json:"bytes"`   // searched
+	Cut     string  `json:"cut"`     // why there may be more, or ""
+	Failed  int     `json:"failed"`  // files that couldn't be read
+	Context int     `json:"-"`       // lines around each match that were asked for
+}
+
+// A Match is one line that matches, and what is around it. Long lines are cut.
+type Match struct {
+	Name   string   `json:"name"`
+	Line   int      `json:"line"` // from 1
+	Text   string   `json:"text"`
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+}
+
+// longestLine is how many bytes of a line are shown.
+const longestLine = 400
+
+type searchInput struct {
+	Pattern    string `json:"pattern" jsonschema:"text to find within one line, or a regular expression if regexp is set"`
+	Regexp     bool   `json:"regexp,omitempty" jsonschema:"the pattern is a regular expression (RE2 syntax), matched line by line"`
+	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"upper and lower case are the same"`
+	Path       string `json:"path,omitempty" jsonschema:"directory or file to search; left out: the whole workspace"`
+	Glob       string `json:"glob,omitempty" jsonschema:"only files that match, such as *.go or src/**/*.ts"`
+	Context    int    `json:"context,omitempty" jsonschema:"lines to show before and after each match, at most 10"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"most lines to find"`
+	Hidden     bool   `json:"hidden,omitempty" jsonschema:"search what begins with a dot, too"`
+}
+
+// search goes through the files below in.Path.
+func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) {
+	m, err := newMatcher(&in)
+	if err != nil {
+		return nil, err
+	}
+	if err := globError(in.Glob); err != nil {
+		return nil, err
+	}
+	c := t.config()
+	s := &searcher{tree: t, ctx: ctx, cfg: c, m: m, res: &SearchResult{Context: min(in.Context, 10)}, limit: c.MaxMatches}
+	if in.Limit > 0 {
+		s.limit = min(in.Limit, s.limit)
+	}
+	at, info, err := start(ctx, t, in.Path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Kind == File {
+		if err := s.file(at); err != nil && !errors.Is(err, errStop) {
+			return nil, err
+		}
+		return s.res, nil
+	}
+	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: MaxDepth + 1, most: c.MaxWalked}
+	err = w.run(at, func(name string, e entry) error {
+		if e.kind != File || !selected(in.Glob, at, name) {
+			return nil
+		}
+		return s.file(name)
+	})
+	if err != nil && !errors.Is(err, errStop) {
+		return nil, err
+	}
+	if w.cut && s.res.Cut == "" {
+		s.res.Cut = "there are more files than were looked at; search a smaller directory"
+	}
+	return s.res, nil
+}
+
+// start resolves the directory or file with which a walk begins. A symbolic link is followed.
+func start(ctx context.Context, t Tree, name string) (string, Info, error) {
+	at, err := t.resolve(orDot(name))
+	if err != nil {
+		return "", Info{}, err
+	}
+	info, err := t.Stat(ctx, at)
+	for range longestChain {
+		if err != nil || info.Kind != Link {
+			break
+		}
+		if strings.HasPrefix(info.Target, "/") {
+			return "", Info{}, newError(name, fault.Denied, nil, "it is a symbolic link that leads out of the workspace")
+		}
+		if at, err = t.resolve(path.Join(path.Dir(at), info.Target)); err == nil {
+			info, err = t.Stat(ctx, at)
+		}
+	}
+	if err != nil {
+		return "", Info{}, renamed(err, orDot(name))
+	}
+	if info.Kind != Dir && info.Kind != File {
+		return "", Info{}, newError(name, fault.Invalid, nil, "it is neither a file nor a directory")
+	}
+	return at, info, nil
+}
+
+// selected reports whether a file below dir is one that a glob means: one without a slash means the last element.
+func selected(pattern, dir, name string) bool {
+	if pattern == "" {
+		return true
+	}
+	if !strings.Contains(pattern, "/") {
+		ok, _ := path.Match(pattern, path.Base(name))
+		return ok
+	}
+	return glob(pattern, below(dir, name)) || glob(pattern, name)
+}
+
+func below(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return strings.TrimPrefix(name, dir+"/")
+}
+
+// A searcher is one search on its way.
+type searcher struct {
+	tree  Tree
+	ctx   context.Context
+	cfg   *Config
+	m     *matcher
+	res   *SearchResult
+	limit int
+	buf   []byte // of the file before
+}
+
+// file searches one file. It returns errStop at a limit.
+func (s *searcher) file(name string) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	left := s.cfg.MaxSearch - s.res.Bytes
+	if left <= 0 {
+		s.res.Cut = "the files are larger than what is searched at once; search a smaller directory"
+		return errStop
+	}
+	data, err := s.tree.open(name, s.cfg.MaxSearchFile, s.buf)
+	if cap(data) > cap(s.buf) {
+		s.buf = data
+	}
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		s.res.TooBig++
+		return nil
+	case err != nil:
+		s.res.Failed++
+		return nil
+	}
+	s.res.Bytes += int64(len(data))
+	if binary(data) {
+		s.res.Binary++
+		return nil
+	}
+	s.res.Files++
+	if !s.m.any(data) {
+		return nil
+	}
+	return s.lines(name, data)
+}
+
+// lines finds the matching lines of a file.
+func (s *searcher) lines(name string, data []byte) error {
+	around := s.res.Context
+	var last [][]byte // the lines before this one
+	open := len(s.res.Matches)
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if n%4096 == 0 && s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		for i := len(s.res.Matches) - 1; i >= open && around > 0; i-- { // this line is after them
+			if n-s.res.Matches[i].Line > around {
+				break
+			}
+			s.res.Matches[i].After = append(s.res.Matches[i].After, clip(line))
+		}
+		if s.res.Cut == "" && s.m.line(line) {
+			if len(s.res.Matches) == s.limit {
+				s.res.Cut = "there are more matches; look for something rarer, or in a smaller directory"
+				if around == 0 {
+					return errStop
+				}
+			} else {
+				m := Match{Name: name, Line: n, Text: clip(line)}
+				for _, b := range last {
+					m.Before = append(m.Before, clip(b))
+				}
+				s.res.Matches = append(s.res.Matches, m)
+			}
+		}
+		if s.res.Cut != "" && (len(s.res.Matches) == open || n-s.res.Matches[len(s.res.Matches)-1].Line >= around) {
+			return errStop
+		}
+		if around > 0 {
+			if len(last) == around {
+				last = last[1:]
+			}
+			last = append(last, line)
+		}
+	}
+	if s.res.Cut != "" {
+		return errStop
+	}
+	return nil
+}
+
+// clip returns a line as it is shown: valid UTF-8, and cut if it is long.
+func clip(line []byte) string {
+	if len(line) <= longestLine {
+		return strings.ToValidUTF8(string(line), "\uFFFD")
+	}
+	return strings.ToValidUTF8(string(line[:longestLine]), "") + "…"
+}
+
+// text writes the result as a model reads it: like grep, "name:line: text", lines around a match with dashes, groups
+// apart by "--".
+func (r *SearchResult) text(limit int) string {
+	var b strings.Builder
+	shown := 0
+	lastName, lastLine := "", 0
+	put := func(name string, n int, sep, text string) {
+		if name == lastName && n <= lastLine {
+			return
+		}
+		if lastName != "" && r.Context > 0 && (name != lastName || n != lastLine+1) {
+			b.WriteString("--\n")
+		}
+		lastName, lastLine = name, n
+		b.WriteString(show(name) + sep + itoa(n) + sep + " " + text + "\n")
+	}
+	for i, m := range r.Matches {
+		if b.Len() > limit-512 {
+			break
+		}
+		next := 0 // the next match in this file: its own line isn't shown as one after this
+		if i+1 < len(r.Matches) && r.Matches[i+1].Name == m.Name {
+			next = r.Matches[i+1].Line
+		}
+		for j, t := range m.Before {
+			put(m.Name, m.Line-len(m.Before)+j, "-", t)
+		}
+		put(m.Name, m.Line, ":", m.Text)
+		for j, t := range m.After {
+			if n := m.Line + 1 + j; next == 0 || n < next {
+				put(m.Name, n, "-", t)
+			}
+		}
+		shown++
+	}
+	switch {
+	case len(r.Matches) == 0:
+		b.WriteString("no matches in " + count(r.Files, "file"))
+	case shown < len(r.Matches):
+		b.WriteString("[" + itoa(shown) + " of " + count(len(r.Matches), "match") + " shown; look for something rarer]")
+	default:
+		b.WriteString("[" + count(len(r.Matches), "match") + " in " + count(r.Files, "file") + " searched]")
+	}
+	sep := "; not searched: "
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{r.TooBig, "too large"}, {r.Binary, "binary"}, {r.Failed, "unreadable"}} {
+		if p.n > 0 {
+			b.WriteString(sep + itoa(p.n) + " " + p.what)
+			sep = ", "
+		}
+	}
+	if r.Cut != "" {
+		b.WriteString("\n[" + r.Cut + "]")
+	}
+	return b.String()
+}

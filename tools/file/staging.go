@@ -1,0 +1,424 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A Staging is a [Tree] of changes to a [Workspace] that nobody sees until they are merged. What is read is copied: from
+// then on the Staging shows that, whatever happens in the workspace, and changes are merged against it. Listing and
+// searching copy nothing and show the workspace as it is, with the changes.
+//
+// Files can be created, replaced, moved and deleted; directories come with their files. Several Stagings of a Workspace
+// don't disturb each other until they merge. What they keep is in a directory, so that it survives the process.
+type Staging struct {
+	ws *Workspace
+
+	mu     sync.RWMutex // guards what follows; taken after the workspace's turn
+	store  *store
+	closed bool
+}
+
+// Stage returns the Staging whose contents and log are in dir: a new one if dir is empty or isn't there, else the one
+// that was left there. A dir of "" means a new temporary directory. It must be outside of the workspace, and no two
+// Stagings may use it at a time.
+func (w *Workspace) Stage(dir string) (*Staging, error) {
+	at, err := filepath.Abs(dir)
+	if dir == "" {
+		at, err = os.MkdirTemp("", "pawl-staging-")
+	}
+	if err != nil {
+		return nil, explain("the staging's directory", err)
+	}
+	var st *store
+	if w.contains(at) {
+		err = newError(at, fault.Invalid, nil, "the directory for staging is inside the workspace; give another")
+	} else {
+		st, err = openStore(at, w.cfg.Sync)
+	}
+	if err != nil {
+		if dir == "" {
+			_ = os.RemoveAll(at)
+		}
+		return nil, explain(at, err)
+	}
+	return &Staging{ws: w, store: st}, nil
+}
+
+// contains reports whether an absolute path is the workspace's directory or one below.
+func (w *Workspace) contains(dir string) bool {
+	root, err := w.root.Stat(".")
+	if err != nil {
+		return false
+	}
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil { // what exists of it
+			dir = real
+		}
+		if info, err := os.Stat(dir); err == nil && os.SameFile(info, root) {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}
+
+// Tools returns the tools of [Workspace.Tools], under the same names, over the staging.
+func (s *Staging) Tools() []tools.Tool { return toolsOf(s) }
+
+// Close lets go of the staging and keeps its directory, for [Workspace.Stage]. Closing again does nothing.
+func (s *Staging) Close() error { return s.end((*store).close) }
+
+// Cleanup deletes the staging with all its changes that aren't merged. A closed one stays as it is.
+func (s *Staging) Cleanup() error { return s.end((*store).erase) }
+
+func (s *Staging) end(how func(*store) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return explain(s.store.dir, how(s.store))
+}
+
+// ready returns an error if the staging is closed, or ctx has ended. mu is held.
+func (s *Staging) ready(ctx context.Context, name string) error {
+	if s.closed {
+		return newError(name, fault.Permanent, os.ErrClosed, "the staging is closed")
+	}
+	return ctx.Err()
+}
+
+func (s *Staging) config() *Config { return &s.ws.cfg }
+
+func (s *Staging) resolve(name string) (string, error) { return s.ws.resolve(name) }
+
+// Stat says what name is, with the changes.
+func (s *Staging) Stat(ctx context.Context, name string) (Info, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.ready(ctx, name); err != nil {
+		return Info{}, err
+	}
+	real, err := s.ws.resolve(name)
+	if err != nil {
+		return Info{}, err
+	}
+	if f := s.store.files[real]; f != nil {
+		if f.Now == "" {
+			return Info{}, newError(name, fault.NotFound, fs.ErrNotExist, "it was deleted")
+		}
+		return Info{Name: real, Kind: File, Size: f.NowSize, Mode: f.Mode}, nil
+	}
+	if s.below(real) {
+		return Info{Name: real, Kind: Dir, Mode: fs.ModeDir | s.ws.cfg.DirMode}, nil
+	}
+	info, err := s.ws.Stat(ctx, real)
+	return info, renamed(err, name)
+}
+
+// below reports whether there are staged files in a directory. mu is held.
+func (s *Staging) below(dir string) bool {
+	for name, f := range s.store.files {
+		if f.Now != "" && strings.HasPrefix(name, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Read returns a file as it is staged. One that isn't is copied from the workspace now.
+func (s *Staging) Read(ctx context.Context, name string) (Content, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(ctx, name); err != nil {
+		return Content{}, err
+	}
+	real, err := s.ws.resolve(name)
+	if err != nil {
+		return Content{}, err
+	}
+	if s.store.files[real] == nil {
+		if real, _, err = s.ws.locate(name, true); err != nil {
+			return Content{}, err
+		}
+	}
+	if s.store.files[real] != nil {
+		c, err := s.now(name, real)
+		if err != nil {
+			return Content{}, err
+		}
+		return *c, nil
+	}
+	c, err := s.ws.Read(ctx, real)
+	if err != nil {
+		return Content{}, renamed(err, name)
+	}
+	f := staged{Name: real, Mode: c.Mode}
+	if f.Base, err = s.store.keep(name, c.Data, s.ws.cfg.MaxStaged); err != nil {
+		return Content{}, explain(name, err)
+	}
+	f.Now, f.BaseSize, f.NowSize = f.Base, c.Size, c.Size
+	return c, explain(name, s.store.set(f))
+}
+
+// now returns a staged file. mu is held.
+func (s *Staging) now(name, real string) (*Content, error) {
+	f := s.store.files[real]
+	if f.Now == "" {
+		return nil, newError(name, fault.NotFound, fs.ErrNotExist, "it was deleted")
+	}
+	data, err := s.bytes(f.Now)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	return &Content{Info: Info{Name: real, Kind: File, Size: f.NowSize, Mode: f.Mode, Version: version(data)}, Data: data}, nil
+}
+
+// bytes returns a stored content that is there, because a file uses it.
+func (s *Staging) bytes(sum string) ([]byte, error) {
+	c := s.config()
+	return s.store.content(sum, max(c.MaxRead, c.MaxWrite)*2, nil)
+}
+
+// Write stages a new content of a file.
+func (s *Staging) Write(ctx context.Context, name string, data []byte, o WriteOptions) (Info, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(ctx, name); err != nil {
+		return Info{}, err
+	}
+	if err := fits(name, data, s.config()); err != nil {
+		return Info{}, err
+	}
+	real, f, old, err := s.existing(name)
+	if err != nil {
+		return Info{}, err
+	}
+	if data == nil {
+		data = []byte{} // an empty file, not none
+	}
+	same, err := mayWrite(name, old, data, o)
+	if err != nil {
+		return Info{}, err
+	}
+	if same {
+		return old.Info, nil
+	}
+	if o.Version == "" && s.store.files[real] == nil {
+		f.Base, f.BaseSize = "", 0 // not read: what is there isn't what this is a change of
+	}
+	if f, err = s.with(f, data, old); err != nil {
+		return Info{}, explain(name, err)
+	}
+	if err := s.store.set(f); err != nil {
+		return Info{}, explain(name, err)
+	}
+	return written(real, data, old == nil, f.Mode), nil
+}
+
+// with returns f with a new content, which is kept, and the content that it was read with. mu is held.
+func (s *Staging) with(f staged, data []byte, old *Content) (staged, error) {
+	var err error
+	limit := s.ws.cfg.MaxStaged
+	if s.store.uses[f.Now] == 1 {
+		limit += f.NowSize // makes room
+	}
+	if f.Base != "" && s.store.uses[f.Base] == 0 {
+		if _, err = s.store.keep(f.Name, old.Data, limit); err != nil {
+			return f, err
+		}
+		limit -= int64(len(old.Data))
+	}
+	f.Now, f.NowSize = "", 0
+	if data != nil {
+		f.NowSize = int64(len(data))
+		f.Now, err = s.store.keep(f.Name, data, limit)
+	}
+	if f.Mode == 0 {
+		f.Mode = s.ws.cfg.FileMode
+	}
+	return f, err
+}
+
+// existing returns the staged state of a file that is to be changed and its content, nil if there is none. The state of
+// one that isn't staged is that of the workspace, and not yet kept. mu is held.
+func (s *Staging) existing(name string) (real string, f staged, old *Content, err error) {
+	real, info, err := s.ws.writable(name)
+	if err != nil {
+		return "", f, nil, err
+	}
+	if s.below(real) {
+		return "", f, nil, newError(name, fault.Invalid, nil, "it is a directory; name a file")
+	}
+	for dir := path.Dir(real); dir != "."; dir = path.Dir(dir) {
+		if up := s.store.files[dir]; up != nil && up.Now != "" {
+			return "", f, nil, newError(name, fault.Invalid, nil, "%s is a file, not a directory", show(dir))
+		}
+	}
+	if known := s.store.files[real]; known != nil {
+		if known.Now == "" {
+			return real, *known, nil, nil
+		}
+		old, err = s.now(name, real)
+		return real, *known, old, err
+	}
+	f = staged{Name: real}
+	if info == nil {
+		return real, f, nil, nil
+	}
+	if old, err = s.ws.current(real); err != nil {
+		return "", f, nil, renamed(err, name)
+	}
+	f.Base, f.BaseSize, f.Mode = sumOf(old.Data), int64(len(old.Data)), old.Mode
+	return real, f, old, nil
+}
+
+// Remove stages that a file is deleted.
+func (s *Staging) Remove(ctx context.Context, name, version string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(ctx, name); err != nil {
+		return err
+	}
+	real, f, old, err := s.existing(name)
+	if err != nil {
+		return err
+	}
+	if old == nil {
+		return missing(unlocked{s}, name, real)
+	}
+	if err := mayChange(name, old, version); err != nil {
+		return err
+	}
+	if f, err = s.with(f, nil, old); err != nil {
+		return explain(name, err)
+	}
+	return explain(name, s.store.set(f))
+}
+
+// Move stages that a file is deleted and created under another name, with its permissions.
+func (s *Staging) Move(ctx context.Context, from, to, version string) (Info, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ready(ctx, from); err != nil {
+		return Info{}, err
+	}
+	source, f, old, err := s.existing(from)
+	if err != nil {
+		return Info{}, err
+	}
+	if old == nil {
+		return Info{}, missing(unlocked{s}, from, source)
+	}
+	if err := mayChange(from, old, version); err != nil {
+		return Info{}, err
+	}
+	target, g, taken, err := s.existing(to)
+	if err != nil {
+		return Info{}, err
+	}
+	if taken != nil {
+		return Info{}, newError(to, fault.Invalid, fs.ErrExist, "it exists already; take another name, or delete it first")
+	}
+	g.Mode = old.Mode
+	if g, err = s.with(g, old.Data, nil); err != nil {
+		return Info{}, explain(to, err)
+	}
+	if f, err = s.with(f, nil, old); err != nil {
+		return Info{}, explain(from, err)
+	}
+	if err := s.store.set(g, f); err != nil {
+		return Info{}, explain(to, err)
+	}
+	return written(target, old.Data, true, g.Mode), nil
+}
+
+func (s *Staging) open(name string, limit int64, buf []byte) ([]byte, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.ready(context.Background(), name); err != nil {
+		return nil, err
+	}
+	if f := s.store.files[name]; f != nil {
+		if f.Now == "" {
+			return nil, explain(name, fs.ErrNotExist)
+		}
+		return s.store.content(f.Now, limit, buf)
+	}
+	return s.ws.open(name, limit, buf)
+}
+
+func (s *Staging) entries(dir string, limit int) ([]entry, bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.ready(context.Background(), dir); err != nil {
+		return nil, false, err
+	}
+	return unlocked{s}.entries(dir, limit)
+}
+
+// unlocked is a Staging for those who hold its lock.
+type unlocked struct{ *Staging }
+
+func (u unlocked) entries(dir string, limit int) ([]entry, bool, error) {
+	list, more, err := u.ws.entries(dir, limit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false, err
+	}
+	byName := make(map[string]Kind, len(list))
+	for _, e := range list {
+		byName[e.base] = e.kind
+	}
+	prefix := dir + "/"
+	if dir == "." {
+		prefix = ""
+	}
+	dirs, changed := make(map[string]bool), err == nil
+	for name, f := range u.store.files {
+		rest, inside := strings.CutPrefix(name, prefix)
+		if !inside {
+			continue
+		}
+		first, _, deeper := strings.Cut(rest, "/")
+		switch {
+		case deeper && f.Now != "":
+			dirs[first] = true
+		case deeper:
+		case f.Now == "":
+			delete(byName, first)
+		default:
+			byName[first] = File
+		}
+		changed = changed || f.Now != ""
+	}
+	if !changed {
+		return nil, false, err // there is no such directory
+	}
+	for d := range dirs {
+		byName[d] = Dir
+	}
+	out := make([]entry, 0, len(byName))
+	for name, kind := range byName {
+		out = append(out, entry{name, kind})
+	}
+	sortEntries(out)
+	if len(out) > limit {
+		out, more = out[:limit], true
+	}
+	return slices.Clip(out), more, nil
+}

@@ -1,0 +1,65 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+)
+
+var errStop = errors.New("file: enough") // ends a walk
+
+// A walk goes through a directory and those below it, in the order of names, and follows no symbolic links, so that it
+// comes to an end.
+type walk struct {
+	tree   Tree
+	ctx    context.Context // nil: none
+	hidden bool            // what begins with a dot, too
+	all    bool            // what Config.Skip names, too
+	depth  int             // 1: only the directory itself
+	most   int             // entries looked at
+
+	seen int
+	cut  bool // there is more than was looked at
+}
+
+// run calls visit for each entry below dir, for directories before what is in them. Directories that can't be read are
+// passed over, dir apart. An error of visit ends it.
+func (w *walk) run(dir string, visit func(name string, e entry) error) error {
+	return w.list(dir, 1, visit)
+}
+
+func (w *walk) list(dir string, depth int, visit func(name string, e entry) error) error {
+	if w.ctx != nil && w.ctx.Err() != nil {
+		return w.ctx.Err()
+	}
+	list, more, err := w.tree.entries(dir, w.most-w.seen)
+	if err != nil {
+		if depth == 1 {
+			return err
+		}
+		return nil
+	}
+	w.cut = w.cut || more
+	w.seen += len(list)
+	for _, e := range list {
+		if !w.hidden && strings.HasPrefix(e.base, ".") || !w.all && w.tree.config().skips(e.base) {
+			continue
+		}
+		name := path.Join(dir, e.base)
+		if err := visit(name, e); err != nil {
+			return err
+		}
+		if e.kind != Dir || depth >= w.depth {
+			continue
+		}
+		if depth >= MaxDepth || w.seen >= w.most {
+			w.cut = true
+			continue
+		}
+		if err := w.list(name, depth+1, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,311 @@
+package file
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// tempPrefix begins the names of files that are being written. Listing and searching pass over what a crash left of them.
+const tempPrefix = ".pawl-tmp-"
+
+// Write creates or replaces a regular file, and its directories as needed. It takes effect at once or not at all: the
+// content goes to a new file beside it, which then takes the name. A file that is replaced keeps its permissions, and its
+// owner where the system permits that; other names of it (hard links) keep the old content.
+func (w *Workspace) Write(ctx context.Context, name string, data []byte, o WriteOptions) (Info, error) {
+	done, err := w.take(ctx)
+	if err != nil {
+		return Info{}, err
+	}
+	defer done()
+	if err := fits(name, data, &w.cfg); err != nil {
+		return Info{}, err
+	}
+	real, info, err := w.writable(name)
+	if err != nil {
+		return Info{}, err
+	}
+	var old *Content
+	if info != nil {
+		if old, err = w.current(real); err != nil {
+			return Info{}, renamed(err, name)
+		}
+	}
+	same, err := mayWrite(name, old, data, o)
+	if err != nil {
+		return Info{}, err
+	}
+	if same {
+		return old.Info, nil
+	}
+	if err := w.put(real, data, old, w.cfg.FileMode); err != nil {
+		return Info{}, renamed(err, name)
+	}
+	return written(real, data, old == nil, modeOf(old, w.cfg.FileMode)), nil
+}
+
+func modeOf(old *Content, otherwise fs.FileMode) fs.FileMode {
+	if old != nil {
+		return old.Mode
+	}
+	return otherwise
+}
+
+func written(name string, data []byte, created bool, mode fs.FileMode) Info {
+	return Info{Name: name, Kind: File, Size: int64(len(data)), Mode: mode, Version: version(data), Created: created, Changed: true}
+}
+
+func fits(name string, data []byte, c *Config) error {
+	if int64(len(data)) > c.MaxWrite {
+		return newError(name, fault.Invalid, ErrTooLarge, "the new content has %d bytes, more than %d; write less, in several files", len(data), c.MaxWrite)
+	}
+	return nil
+}
+
+// mayWrite judges a write over what is there now (nil: nothing). It reports whether the content is the same already: then
+// a repeated write has succeeded before.
+func mayWrite(name string, old *Content, data []byte, o WriteOptions) (same bool, err error) {
+	switch {
+	case old == nil && o.Version != "":
+		return false, newError(name, fault.Invalid, ErrChanged, "it was deleted after version %.16q was read; leave the version out to create it", o.Version)
+	case old == nil:
+		return false, nil
+	case string(old.Data) == string(data):
+		return true, nil
+	case o.Version == "" && !o.Overwrite:
+		return false, newError(name, fault.Invalid, fs.ErrExist, "it exists; read it, and give the version that you read to replace it")
+	}
+	return false, mayChange(name, old, o.Version)
+}
+
+// mayChange judges a change of a file that was read in a version (empty: never mind).
+func mayChange(name string, old *Content, version string) error {
+	if version != "" && version != old.Version {
+		return newError(name, fault.Invalid, ErrChanged, "it isn't in version %.16q, somebody changed it; read it again", version)
+	}
+	return nil
+}
+
+// current returns the file as it is, whatever its size up to the larger limit.
+func (w *Workspace) current(real string) (*Content, error) {
+	data, info, err := w.content(real, max(w.cfg.MaxRead, w.cfg.MaxWrite))
+	if err != nil {
+		return nil, err
+	}
+	c := &Content{Info: infoOf(real, info), Data: data}
+	c.Version = version(data)
+	return c, nil
+}
+
+// put gives a resolved name its content. Old is what the name stands for now (nil: nothing); if that changes before the end,
+// put fails with ErrChanged, or ErrExist, and changes nothing. The turn is held.
+func (w *Workspace) put(real string, data []byte, old *Content, mode fs.FileMode) (err error) {
+	dir, base := path.Split(real)
+	dir = path.Clean(dir)
+	if old == nil && dir != "." {
+		if err := w.root.MkdirAll(dir, w.cfg.DirMode); err != nil {
+			return explain(real, err)
+		}
+	}
+	// All names are looked up from one handle: whatever takes the directory's place meanwhile, nothing is left behind.
+	parent, err := w.root.OpenRoot(dir)
+	if err != nil {
+		return explain(real, err)
+	}
+	defer parent.Close()
+	temp := tempPrefix + strings.ToLower(rand.Text())
+	if err := w.fill(parent, temp, base, data, old, mode); err != nil {
+		_ = parent.Remove(temp)
+		return explain(real, err)
+	}
+	if old == nil {
+		err = claim(parent, temp, base)
+	} else {
+		err = w.unchanged(parent, base, real, old)
+		if err == nil {
+			err = parent.Rename(temp, base)
+		}
+	}
+	if err != nil {
+		_ = parent.Remove(temp)
+		return explain(real, err)
+	}
+	w.settle(parent)
+	return nil
+}
+
+// fill writes a new file with the permissions that it is to have.
+func (w *Workspace) fill(parent *os.Root, temp, base string, data []byte, old *Content, mode fs.FileMode) error {
+	first := mode.Perm()
+	if old != nil || mode != w.cfg.FileMode {
+		first = 0o600 // until it has all that it is to have
+	}
+	f, err := parent.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, first)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && old == nil && mode != w.cfg.FileMode {
+		err = f.Chmod(mode.Perm())
+	}
+	if err == nil && old != nil {
+		var info fs.FileInfo
+		if info, err = parent.Lstat(base); err == nil {
+			keepOwner(f, info)
+			err = f.Chmod(info.Mode().Perm())
+		}
+	}
+	if err == nil && w.cfg.Sync {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// claim gives a file a second name that must be free, and takes the first away. Where there are no hard links, it reserves
+// the name and renames: for a moment the file is then empty.
+func claim(parent *os.Root, temp, base string) error {
+	err := parent.Link(temp, base)
+	if err == nil {
+		return parent.Remove(temp)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := parent.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return parent.Rename(temp, base)
+}
+
+// unchanged looks once more whether a file is what it was, right before its name is taken.
+func (w *Workspace) unchanged(parent *os.Root, base, real string, old *Content) error {
+	inner := Workspace{root: parent, cfg: w.cfg}
+	data, _, err := inner.content(base, int64(len(old.Data)))
+	if err == nil && string(data) == string(old.Data) {
+		return nil
+	}
+	if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, fs.ErrNotExist) {
+		return newError(real, fault.Invalid, ErrChanged, "somebody changed it at this moment; read it again")
+	}
+	return renamed(err, real)
+}
+
+// settle makes the names of a directory survive a power failure, where the system can.
+func (w *Workspace) settle(dir *os.Root) {
+	if !w.cfg.Sync {
+		return
+	}
+	if f, err := dir.Open("."); err == nil {
+		_ = f.Sync() // not every system knows it for directories
+		_ = f.Close()
+	}
+}
+
+// Remove deletes a regular file. Its directory stays, also if it is empty then.
+func (w *Workspace) Remove(ctx context.Context, name, version string) error {
+	done, err := w.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	real, old, err := w.existing(name, version)
+	if err != nil {
+		return err
+	}
+	return renamed(w.remove(real, old), name)
+}
+
+// existing returns a file that is to be changed, in the version that was read. Without a version its content isn't asked
+// for: old is nil.
+func (w *Workspace) existing(name, version string) (real string, old *Content, err error) {
+	real, info, err := w.writable(name)
+	if err != nil {
+		return "", nil, err
+	}
+	if info == nil {
+		return "", nil, missing(w, name, real)
+	}
+	if version == "" {
+		return real, nil, nil
+	}
+	if old, err = w.current(real); err != nil {
+		return "", nil, renamed(err, name)
+	}
+	return real, old, mayChange(name, old, version)
+}
+
+// remove deletes a file if it still is what it was (nil: never mind). The turn is held.
+func (w *Workspace) remove(real string, old *Content) error {
+	dir, base := path.Split(real)
+	parent, err := w.root.OpenRoot(path.Clean(dir))
+	if err != nil {
+		return explain(real, err)
+	}
+	defer parent.Close()
+	if old != nil {
+		if err := w.unchanged(parent, base, real, old); err != nil {
+			return err
+		}
+	}
+	if err := parent.Remove(base); err != nil {
+		return explain(real, err)
+	}
+	w.settle(parent)
+	return nil
+}
+
+// Move renames a regular file to a name that doesn't exist, and creates its directories as needed. Where there are hard
+// links, nothing that takes the new name at the same moment is overwritten.
+func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, error) {
+	done, err := w.take(ctx)
+	if err != nil {
+		return Info{}, err
+	}
+	defer done()
+	source, _, err := w.existing(from, version)
+	if err != nil {
+		return Info{}, err
+	}
+	target, info, err := w.writable(to)
+	if err != nil {
+		return Info{}, err
+	}
+	if info != nil {
+		return Info{}, newError(to, fault.Invalid, fs.ErrExist, "it exists already; take another name, or delete it first")
+	}
+	if dir := path.Dir(target); dir != "." {
+		if err := w.root.MkdirAll(dir, w.cfg.DirMode); err != nil {
+			return Info{}, explain(to, err)
+		}
+	}
+	err = w.root.Link(source, target)
+	switch {
+	case err == nil:
+		err = w.root.Remove(source)
+	case !errors.Is(err, fs.ErrExist):
+		err = w.root.Rename(source, target)
+	}
+	if err != nil {
+		return Info{}, explain(to, err)
+	}
+	for _, dir := range []string{path.Dir(source), path.Dir(target)} {
+		if !w.cfg.Sync {
+			break
+		}
+		if parent, err := w.root.OpenRoot(dir); err == nil {
+			w.settle(parent)
+			_ = parent.Close()
+		}
+	}
+	return w.Stat(ctx, target)
+}

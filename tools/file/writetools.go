@@ -1,0 +1,182 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func changing(t Tree, name, description string, risk tools.Risk) tools.Spec {
+	s := spec(t, name, description)
+	s.Risk = risk
+	return s
+}
+
+type writeInput struct {
+	Path    string `json:"path" jsonschema:"file to write, relative to the workspace; its directories are made as needed"`
+	Content string `json:"content" jsonschema:"the whole new text of the file"`
+	Version string `json:"version,omitempty" jsonschema:"to replace a file: its version, from reading it; left out: only create"`
+}
+
+// A WriteResult is the Data of file.write, file.edit and file.move: the file as it is now.
+type WriteResult struct {
+	Info
+	From  string `json:"from,omitempty"`  // of a move
+	Lines []int  `json:"lines,omitempty"` // of an edit: where the replaced text began, from 1
+}
+
+func writeTool(t Tree) tools.Tool {
+	s := changing(t, "write", "Creates a text file, or replaces one in the version that you read. It fails if somebody changed the file meanwhile.", tools.Medium)
+	s.Idempotent = true // with what it has already, a file isn't written again
+	return tools.Func[writeInput, tools.Result]{
+		Spec: s,
+		Run: func(ctx context.Context, in writeInput) (tools.Result, error) {
+			o := WriteOptions{Version: in.Version, Overwrite: t.config().Overwrite}
+			info, err := t.Write(ctx, in.Path, []byte(in.Content), o)
+			if err != nil {
+				return tools.Result{}, err
+			}
+			what := "unchanged, it has this text already"
+			switch {
+			case info.Created:
+				what = "created"
+			case info.Changed:
+				what = "replaced"
+			}
+			return change(WriteResult{Info: info}, what+", "+count(lineCount([]byte(in.Content)), "line")), nil
+		},
+		Verify: func(ctx context.Context, in writeInput, out tools.Result) error { return verify(ctx, t, out) },
+	}
+}
+
+// change makes the result of a tool that changed a file.
+func change(r WriteResult, what string) tools.Result {
+	res := tools.Text(show(r.Name) + ": " + what + ", " + count(r.Size, "byte") + ", version " + r.Version)
+	res.Data = r
+	return res
+}
+
+// verify reads a file again and compares it with what was to be in it.
+func verify(ctx context.Context, t Tree, out tools.Result) error {
+	r, ok := out.Data.(WriteResult)
+	if !ok {
+		return newError("", fault.Permanent, nil, "the result doesn't say what was written")
+	}
+	c, err := t.Read(ctx, r.Name)
+	if errors.Is(err, ErrTooLarge) {
+		return nil // larger than what may be read
+	}
+	if err != nil {
+		return err
+	}
+	if c.Version != r.Version {
+		return newError(r.Name, fault.Invalid, ErrChanged, "it is in version %s now, not %s; somebody changed it right after: read it again", c.Version, r.Version)
+	}
+	return nil
+}
+
+// gone returns an error if a name still stands for something.
+func gone(ctx context.Context, t Tree, name string) error {
+	if _, err := t.Stat(ctx, name); !errors.Is(err, fs.ErrNotExist) {
+		return newError(name, fault.Invalid, ErrChanged, "it is still, or again, there")
+	}
+	return nil
+}
+
+type editInput struct {
+	Path    string `json:"path" jsonschema:"file to change, relative to the workspace"`
+	Old     string `json:"old" jsonschema:"the exact text to replace; it must be in the file once"`
+	New     string `json:"new" jsonschema:"the text that takes its place; empty: nothing does"`
+	All     bool   `json:"all,omitempty" jsonschema:"replace it everywhere, however often it is there"`
+	Version string `json:"version,omitempty" jsonschema:"change the file only in this version"`
+}
+
+func editTool(t Tree) tools.Tool {
+	s := changing(t, "edit", "Replaces a piece of text in a file. The old text must be copied exactly and be in the file once.", tools.Medium)
+	s.Schema = []byte(`{"properties":{"old":{"minLength":1}}}`)
+	return tools.Func[editInput, tools.Result]{
+		Spec: s,
+		Run: func(ctx context.Context, in editInput) (tools.Result, error) {
+			c, err := t.Read(ctx, in.Path)
+			if err != nil {
+				return tools.Result{}, err
+			}
+			if err := mayChange(in.Path, &c, in.Version); err != nil {
+				return tools.Result{}, err
+			}
+			if binary(c.Data) {
+				return tools.Result{}, newError(in.Path, fault.Invalid, ErrBinary, "it is binary, so it can't be edited as text")
+			}
+			data, lines, err := replace(in.Path, c.Data, in.Old, in.New, in.All)
+			if err != nil {
+				return tools.Result{}, err
+			}
+			info, err := t.Write(ctx, in.Path, data, WriteOptions{Version: c.Version})
+			if err != nil {
+				return tools.Result{}, err
+			}
+			what := "replaced at line " + some(lines)
+			if len(lines) > 1 {
+				what = "replaced at lines " + some(lines)
+			}
+			return change(WriteResult{Info: info, Lines: lines}, what), nil
+		},
+		Verify: func(ctx context.Context, in editInput, out tools.Result) error { return verify(ctx, t, out) },
+	}
+}
+
+type moveInput struct {
+	From    string `json:"from" jsonschema:"file to move, relative to the workspace"`
+	To      string `json:"to" jsonschema:"its new name, which mustn't exist; directories are made as needed"`
+	Version string `json:"version,omitempty" jsonschema:"move the file only in this version"`
+}
+
+func moveTool(t Tree) tools.Tool {
+	s := changing(t, "move", "Moves or renames one file. It overwrites nothing.", tools.High)
+	return tools.Func[moveInput, tools.Result]{
+		Spec: s,
+		Run: func(ctx context.Context, in moveInput) (tools.Result, error) {
+			info, err := t.Move(ctx, in.From, in.To, in.Version)
+			if err != nil {
+				return tools.Result{}, err
+			}
+			res := tools.Text(show(in.From) + ": moved to " + show(info.Name) + ", " + count(info.Size, "byte"))
+			res.Data = WriteResult{Info: info, From: in.From}
+			return res, nil
+		},
+		Verify: func(ctx context.Context, in moveInput, out tools.Result) error {
+			if _, err := t.Stat(ctx, in.To); err != nil {
+				return err
+			}
+			return gone(ctx, t, in.From)
+		},
+		Undo: func(ctx context.Context, in moveInput, _ tools.Result) error {
+			_, err := t.Move(ctx, in.To, in.From, "")
+			return err
+		},
+	}
+}
+
+type deleteInput struct {
+	Path    string `json:"path" jsonschema:"file to delete, relative to the workspace; directories can't be deleted"`
+	Version string `json:"version,omitempty" jsonschema:"delete the file only in this version"`
+}
+
+func deleteTool(t Tree) tools.Tool {
+	s := changing(t, "delete", "Deletes one file. This can't be taken back.", tools.High)
+	return tools.Func[deleteInput, tools.Result]{
+		Spec: s,
+		Run: func(ctx context.Context, in deleteInput) (tools.Result, error) {
+			if err := t.Remove(ctx, in.Path, in.Version); err != nil {
+				return tools.Result{}, err
+			}
+			return tools.Text(show(in.Path) + ": deleted"), nil
+		},
+		Verify: func(ctx context.Context, in deleteInput, _ tools.Result) error {
+			return gone(ctx, t, in.Path)
+		},
+	}
+}
