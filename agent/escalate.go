@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -44,6 +45,9 @@ func (x *exec) escalateModel(err error) {
 	var gave *guard.GaveUpError
 	if asError(err, &gave) {
 		attempts = gave.Attempts
+		if n := len(gave.Tried); n > 1 && len(x.model.tried) == 0 { // a guard of the host's
+			x.model.tried = slices.Clone(gave.Tried[:n-1])
+		}
 	}
 	x.show(x.escalation(x.step, "", fault.Of(err), err, err.Error(), attempts, x.model.tried))
 }
