@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/tools"
@@ -54,6 +55,11 @@ type Config struct {
 	StopWhen []Condition
 	// PauseExpires is how long a person has to decide, for tools that don't say; 0: for ever.
 	PauseExpires time.Duration
+	// Breakers has the breakers of tools and of what they depend on (tools.Spec.Resource), shared by all sessions; give the same
+	// to all agents that call the same resources. Its ProbeTimeout shouldn't be shorter than the longest time limit of a tool.
+	// nil: the Agent has its own, with the figures of circuit.Tool(), and a ProbeTimeout that is long enough. A tool without a
+	// breaker says so (tools.Spec.NoBreaker).
+	Breakers *circuit.Set
 	// InDoubt says what is done with a call that was started and that nobody knows the end of, unless it may be repeated.
 	InDoubt InDoubt
 
@@ -102,6 +108,7 @@ type Agent struct {
 	guarded  *guard.Guard // the same; nil for a Bare agent
 	registry *tools.Registry
 	prints   []ToolPrint           // of the registry
+	breakers *circuit.Set          // of tools
 	children map[string]*agentTool // agents that are tools, by the name of the tool
 	plain    mode                  // without modes
 	modes    []mode
@@ -141,6 +148,9 @@ func New(cfg Config) (*Agent, error) {
 		reg, _ = tools.NewRegistry()
 	}
 	a.registry, a.prints = reg, prints(reg)
+	if a.breakers = cfg.Breakers; a.breakers == nil {
+		a.breakers = a.ownBreakers()
+	}
 	a.times = make(map[*tools.Definition]*atomic.Int32, reg.Len())
 	for _, d := range reg.All() {
 		a.times[d] = new(atomic.Int32)
@@ -196,6 +206,9 @@ func (a *Agent) guard() (provider.Provider, error) {
 	g, err := guard.New(a.cfg.Provider, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnRetry: func(ctx context.Context, f guard.Failure) {
+			if x := execOf(ctx); x != nil {
+				x.model.tried = append(x.model.tried, f.Err)
+			}
 			a.log.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
 		},
 	})

@@ -29,6 +29,7 @@ type exec struct {
 		succeeded func(string) bool
 		progress  func(*tools.Call, tools.ProgressNote)
 		overdue   func(*tools.Call)
+		retrying  func(*tools.Call, tools.Retrying)
 	}
 	lease  journal.Lease
 	budget *time.Timer // Limits.Duration
@@ -55,7 +56,7 @@ type exec struct {
 	m       *Machine
 	trying  bool      // an append is tried again: nothing else may be recorded meanwhile
 	tried   sync.Cond // trying has become false
-	queue   []Event   // recorded and not yet shown
+	queue   []Event   // recorded and not yet shown, and notes in their place among them
 	wake    chan struct{}
 	errAt   error                 // the journal refused an append: the run can't go on
 	running *batch                // the calls that run
@@ -97,7 +98,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithValue(context.WithoutCancel(ctx), execKey{}, (*exec)(nil))}
 	x.tried.L = &x.mu
 	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
-	x.bound.succeeded, x.bound.progress, x.bound.overdue = x.succeeded, x.progress, x.overdue
+	x.bound.succeeded, x.bound.progress, x.bound.overdue, x.bound.retrying = x.succeeded, x.progress, x.overdue, x.retrying
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
 		if !x.left {
