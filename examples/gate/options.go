@@ -27,7 +27,7 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("gate", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // what is wrong is said once, by the caller
 	f.Uint64Var(&o.day.Seed, "seed", 1, "`number` that the day is made of: the same one makes the same day")
-	f.IntVar(&o.day.Sessions, "sessions", 50, "`number` of sessions, 1 to 1000; the providers don't grow with it")
+	f.IntVar(&o.day.Sessions, "sessions", 50, "`number` of sessions, 1 to 200; the providers don't grow with it")
 	f.IntVar(&o.day.Hours, "hours", 24, "`number` of hours, 1 to 24, with noon in the middle")
 	f.StringVar(&o.svg, "svg", "", "write a chart of people's waits to this `file`; without it none is written")
 	f.Float64Var(&o.speed, "speed", defaultSpeed, "`hours` of the day a second, on a terminal; 0: as fast as it goes, which is how it goes elsewhere")
@@ -43,10 +43,10 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	switch {
 	case f.NArg() > 0:
 		return o, fmt.Errorf("%q is no flag; -h says what there is", f.Arg(0))
-	case o.day.Sessions < 1 || o.day.Sessions > 1000:
-		return o, fmt.Errorf("-sessions can't be %d; use 1 to 1000", o.day.Sessions)
-	case o.day.Hours < 1 || o.day.Hours > 24:
-		return o, fmt.Errorf("-hours can't be %d; use 1 to 24", o.day.Hours)
+	case o.day.Sessions < 1 || o.day.Sessions > day.MostSessions:
+		return o, fmt.Errorf("-sessions can't be %d; use 1 to %d", o.day.Sessions, day.MostSessions)
+	case o.day.Hours < 1 || o.day.Hours > day.MostHours:
+		return o, fmt.Errorf("-hours can't be %d; use 1 to %d", o.day.Hours, day.MostHours)
 	case !(o.speed >= 0 && o.speed <= mostSpeed):
 		return o, fmt.Errorf("-speed can't be %v; use up to %d hours a second, or 0 for as fast as it goes", o.speed, mostSpeed)
 	}

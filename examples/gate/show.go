@@ -85,12 +85,14 @@ func (s *screen) show(t day.Tick) {
 	}
 	table = append(table, "", state(t))
 	var b strings.Builder
+	b.WriteString("\x1b[?7l") // a line that is too long for the terminal is cut, or the next table would be in the wrong place
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
 	}
 	for _, line := range table {
 		b.WriteString("\x1b[2K" + line + "\n")
 	}
+	b.WriteString("\x1b[?7h")
 	s.drawn = len(table)
 	io.WriteString(s.out, b.String()) // an error is remembered by the writer
 }

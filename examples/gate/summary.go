@@ -58,6 +58,12 @@ func summarize(out io.Writer, r *day.Report) {
 
 	head("Money")
 	row("charged by the providers", func(s *day.SideReport) string { return dollars(s.Billed()) })
+	row("booked in the ledger", func(s *day.SideReport) string {
+		if s.Name != day.Pawl {
+			return "-"
+		}
+		return dollars(s.Booked)
+	})
 	row("the budget of the day", func(s *day.SideReport) string { return limited(s, r.Plan.Limit.USD) })
 	row("the job that runs away", func(s *day.SideReport) string { return dollars(s.Primary.Audit + s.Backup.Audit) })
 	row("its budget", func(s *day.SideReport) string { return limited(s, r.Plan.AuditLimit.USD) })
@@ -130,7 +136,8 @@ func picture(r *day.Report) chart.Chart {
 		c.Bands = append(c.Bands, chart.Band{Name: "flood of background calls", From: f.From, To: f.From + max(r.Sides[0].Clear[i], r.Sides[1].Clear[i])})
 	}
 	c.Bands = append(c.Bands, chart.Band{Name: "provider fails", From: p.Outage.From, To: p.Outage.To},
-		chart.Band{Name: "provider halves its rate", From: p.Squeeze.From, To: p.Squeeze.To})
+		chart.Band{Name: "half the rate", From: p.Squeeze.From, To: p.Squeeze.To},
+		chart.Band{Name: "runaway job", From: p.Runaway.From, To: p.Runaway.To})
 	for _, s := range r.Sides {
 		c.Lines = append(c.Lines, chart.Line{Name: s.Name, Points: points(p.Length, s.Lanes[day.Chat].Waits)})
 	}

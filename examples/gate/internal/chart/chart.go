@@ -42,7 +42,7 @@ const (
 	width, height            = 960, 420
 	left, right, top, bottom = 64, 20, 88, 36
 	colors                   = 2 // of lines
-	shades                   = 3 // of bands
+	shades                   = 4 // of bands
 )
 
 // The ends of the axis of waits, at least.
@@ -52,14 +52,14 @@ const (
 )
 
 const style = `
-svg{--ground:#fff;--ink:#1f2430;--faint:#5c6470;--grid:#e4e7ec;--line0:#1565c0;--line1:#c2410c;--band0:#7c6fd6;--band1:#d64545;--band2:#c79a1b}
-@media (prefers-color-scheme:dark){svg{--ground:#0f1419;--ink:#e8eaed;--faint:#a0a8b3;--grid:#2b333d;--line0:#6db3ff;--line1:#ff9e64;--band0:#9b8cff;--band1:#ff6b6b;--band2:#e6c04a}}
+svg{--ground:#fff;--ink:#1f2430;--faint:#5c6470;--grid:#e4e7ec;--line0:#1565c0;--line1:#c2410c;--band0:#7c6fd6;--band1:#d64545;--band2:#c79a1b;--band3:#2e8b72}
+@media (prefers-color-scheme:dark){svg{--ground:#0f1419;--ink:#e8eaed;--faint:#a0a8b3;--grid:#2b333d;--line0:#6db3ff;--line1:#ff9e64;--band0:#9b8cff;--band1:#ff6b6b;--band2:#e6c04a;--band3:#4fd1ac}}
 text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--faint)}
 .title{font-size:16px;font-weight:600;fill:var(--ink)}.name{fill:var(--ink)}.end{text-anchor:end}.middle{text-anchor:middle}
 .ground{fill:var(--ground)}.grid{stroke:var(--grid);fill:none}
 .longest{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}.area{stroke:none;opacity:.16}
 .l0{stroke:var(--line0)}.l1{stroke:var(--line1)}.a0{fill:var(--line0)}.a1{fill:var(--line1)}
-.band{opacity:.17}.b0{fill:var(--band0)}.b1{fill:var(--band1)}.b2{fill:var(--band2)}
+.band{opacity:.17}.b0{fill:var(--band0)}.b1{fill:var(--band1)}.b2{fill:var(--band2)}.b3{fill:var(--band3)}
 `
 
 // SVG returns the picture, a file of some 10 to 40 KB for a day in steps of ten minutes.
@@ -200,15 +200,15 @@ func (d *drawing) piece(color int, points []Point) {
 }
 
 func (d *drawing) legend() {
-	const y, perLetter = 70, 7
+	const y, perLetter = 70, 6.5
 	x := 16
 	for i, l := range d.Lines {
 		d.f(`<path class="longest l%d" d="M%d %dh22"/><text class="name" x="%d" y="%d">%s</text>`+"\n", min(i, colors-1), x, y-4, x+28, y, l.Name)
-		x += 28 + perLetter*len(l.Name) + 22
+		x += 28 + int(perLetter*float64(len(l.Name))) + 22
 	}
 	for _, name := range d.bandNames() {
 		d.f(`<rect class="band b%d" x="%d" y="%d" width="14" height="14"/><text x="%d" y="%d">%s</text>`+"\n", d.shade(name), x, y-11, x+20, y, name)
-		x += 20 + perLetter*len(name) + 22
+		x += 20 + int(perLetter*float64(len(name))) + 22
 	}
 }
 

@@ -16,15 +16,16 @@ import (
 // Config says how large a day is. Two plans of the same Config are the same.
 type Config struct {
 	Seed     uint64
-	Sessions int // 0: 50; at most 1,000
+	Sessions int // 0: 50; at most MostSessions
 	Hours    int // of the day, with noon in the middle; 0: 24; at most 24
 }
 
 // The ranges of a Config.
 const (
+	MostSessions = 200
+	MostHours    = 24
+
 	defaultSessions = 50
-	mostSessions    = 1000
-	wholeDay        = 24
 )
 
 // A Plan is what happens on a day, whoever lives through it.
@@ -36,6 +37,7 @@ type Plan struct {
 	Floods  []Span        // when re-indexing comes, and how long it keeps on coming
 	Outage  Span          // when the primary provider fails
 	Squeeze Span          // when the primary provider grants half its rate
+	Runaway Span          // when the job comes that runs away
 
 	// The limits of the budget, for the whole day.
 	Limit      ratelimit.Limit // of everything
@@ -90,10 +92,10 @@ const (
 
 // NewPlan returns the plan of a day. A figure out of its range is brought into it.
 func NewPlan(cfg Config) *Plan {
-	cfg.Sessions = within(cfg.Sessions, defaultSessions, mostSessions)
-	cfg.Hours = within(cfg.Hours, wholeDay, wholeDay)
+	cfg.Sessions = within(cfg.Sessions, defaultSessions, MostSessions)
+	cfg.Hours = within(cfg.Hours, MostHours, MostHours)
 	p := &Plan{Config: cfg, Length: time.Duration(cfg.Hours) * time.Hour}
-	p.Opens = (wholeDay*time.Hour - p.Length) / 2
+	p.Opens = (MostHours*time.Hour - p.Length) / 2
 	lasts := min(outageLasts, p.Length/6)
 	p.Outage = p.span(outageAt, lasts)
 	p.Squeeze = p.span(squeezeAt, lasts)
@@ -108,7 +110,8 @@ func NewPlan(cfg Config) *Plan {
 		p.Floods = append(p.Floods, flood)
 		p.burst(r, flood, floodCalls*cfg.Sessions, Call{Priority: ratelimit.Background, Task: Reindex})
 	}
-	p.burst(r, p.span(auditAt, auditLasts), auditCalls*cfg.Sessions, Call{Session: "s-001", Priority: ratelimit.Validation, Task: Audit})
+	p.Runaway = p.span(auditAt, auditLasts)
+	p.burst(r, p.Runaway, auditCalls*cfg.Sessions, Call{Session: "s-001", Priority: ratelimit.Validation, Task: Audit})
 	slices.SortStableFunc(p.Calls, func(a, b Call) int { return cmp.Compare(a.At, b.At) })
 	for i := range p.Calls {
 		p.Calls[i].ID = i + 1
@@ -141,7 +144,7 @@ func (p *Plan) span(part float64, lasts time.Duration) Span {
 // Clock returns the time of day at that point of the plan, as clocks show it.
 func (p *Plan) Clock(at time.Duration) string {
 	at = (p.Opens + at).Round(time.Minute)
-	return fmt.Sprintf("%02d:%02d", int(at.Hours())%wholeDay, int(at.Minutes())%60)
+	return fmt.Sprintf("%02d:%02d", int(at.Hours())%MostHours, int(at.Minutes())%60)
 }
 
 // peoplePerHour is how often the people of a session ask at that hour of the day: most at noon, some in the evening.
@@ -200,13 +203,18 @@ func (p *Plan) add(r *rand.Rand, c Call) {
 	p.Calls = append(p.Calls, c)
 }
 
-// setLimits gives the day a budget that it keeps to if nothing goes wrong.
+// setLimits gives the day a budget that it keeps to if no job runs away.
 func (p *Plan) setLimits() {
+	const dear = 10 * time.Minute // so long before an outage begins, calls may have to wait until it has
 	var all, audit int64
 	for i := range p.Calls {
-		cost := int64(primaryPrices.Cost(p.Calls[i].usage()))
+		c, prices := &p.Calls[i], primaryPrices
+		if p.Outage.From-dear <= c.At && c.At < p.Outage.To {
+			prices = backupPrices
+		}
+		cost := int64(prices.Cost(c.usage()))
 		all += cost
-		if p.Calls[i].Task == Audit {
+		if c.Task == Audit {
 			audit += cost
 		}
 	}
