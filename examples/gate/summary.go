@@ -29,7 +29,7 @@ func summarize(out io.Writer, r *day.Report) {
 	fmt.Fprintf(out, "\n  %-38s %16s %20s\n", "", r.Sides[0].Name, r.Sides[1].Name)
 
 	head("People, until the first word of the answer")
-	row("answered", func(s *day.SideReport) string { return answered(*s.Lanes[day.Chat]) })
+	row("answered", func(s *day.SideReport) string { return answered(s.Lanes[day.Chat]) })
 	row("p50", wait(day.Chat, .5))
 	row("p99", wait(day.Chat, .99))
 	row("longest", wait(day.Chat, 1))
@@ -74,7 +74,7 @@ func summarize(out io.Writer, r *day.Report) {
 	}
 }
 
-func answered(l day.Lane) string { return fmt.Sprintf("%d of %d", l.Done, l.Asked) }
+func answered(l *day.Lane) string { return fmt.Sprintf("%d of %d", l.Done, l.Asked) }
 
 // onlyPawl is a count of what the other side doesn't have.
 func onlyPawl(of func(*day.SideReport) int) func(*day.SideReport) string {

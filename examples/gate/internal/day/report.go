@@ -47,8 +47,8 @@ type SideReport struct {
 func (r *SideReport) Billed() provider.Money { return r.Primary.Billed + r.Backup.Billed }
 
 // Background returns the sums of all calls but people's. It has no Waits.
-func (r *SideReport) Background() Lane {
-	all := Lane{Refused: make(map[string]int)}
+func (r *SideReport) Background() *Lane {
+	all := &Lane{Refused: make(map[string]int)}
 	for task, l := range r.Lanes {
 		if task == Chat {
 			continue
