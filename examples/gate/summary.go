@@ -120,16 +120,19 @@ func flood(p *day.Plan) (n int) {
 	return n / max(len(p.Floods), 1)
 }
 
-// steps is how many points a line of the chart has.
-const steps = 144
+// steps returns how many points a line of the chart has: one for each ten minutes of a day, fewer where few people ask.
+func steps(r *day.Report) int {
+	const most, people = 144, 8 // in a step, about
+	return min(max(r.Sides[0].Lanes[day.Chat].Asked/people, 1), most)
+}
 
 // picture draws people's waits over the day: in each step the longest and the typical one.
 func picture(r *day.Report) chart.Chart {
-	p := r.Plan
+	p, n := r.Plan, steps(r)
 	c := chart.Chart{
 		Title: "How long people waited for the first word of an answer",
 		Subtitle: fmt.Sprintf("%d sessions at one rate-limited provider. Line: the longest wait in each %v; area: down to the median. Logarithmic.",
-			p.Sessions, brief(p.Length/steps)),
+			p.Sessions, brief(p.Length/time.Duration(n))),
 		Opens: p.Opens, To: p.Length,
 	}
 	for i, f := range p.Floods {
@@ -139,19 +142,21 @@ func picture(r *day.Report) chart.Chart {
 		chart.Band{Name: "half the rate", From: p.Squeeze.From, To: p.Squeeze.To},
 		chart.Band{Name: "runaway job", From: p.Runaway.From, To: p.Runaway.To})
 	for _, s := range r.Sides {
-		c.Lines = append(c.Lines, chart.Line{Name: s.Name, Points: points(p.Length, s.Lanes[day.Chat].Waits)})
+		c.Lines = append(c.Lines, chart.Line{Name: s.Name, Points: points(n, p.Length, s.Lanes[day.Chat].Waits)})
 	}
 	return c
 }
 
-func points(length time.Duration, waits day.Waits) (points []chart.Point) {
-	in := make([]day.Waits, steps)
+// points cuts the day into n steps.
+func points(n int, length time.Duration, waits day.Waits) (points []chart.Point) {
+	step := length / time.Duration(n)
+	in := make([]day.Waits, n)
 	for _, w := range waits {
-		i := min(int(w.At*steps/length), steps-1)
+		i := min(int(w.At/step), n-1)
 		in[i] = append(in[i], w)
 	}
 	for i, each := range in {
-		points = append(points, chart.Point{At: length / steps * time.Duration(2*i+1) / 2, Typical: each.P(.5), Longest: each.Max()})
+		points = append(points, chart.Point{At: step*time.Duration(i) + step/2, Typical: each.P(.5), Longest: each.Max()})
 	}
 	return points
 }

@@ -188,6 +188,10 @@ func (d *drawing) line(color int, points []Point) {
 }
 
 func (d *drawing) piece(color int, points []Point) {
+	if len(points) == 1 {
+		d.f(`<circle class="a%d" cx="%.1f" cy="%.1f" r="2"/>`+"\n", color, d.x(points[0].At), d.y(points[0].Longest))
+		return
+	}
 	var over, under strings.Builder
 	for _, p := range points {
 		fmt.Fprintf(&over, "%.1f %.1f ", d.x(p.At), d.y(p.Longest))

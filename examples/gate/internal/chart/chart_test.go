@@ -125,9 +125,10 @@ func TestALineHasAGapWhereNobodyWaited(t *testing.T) {
 		return Point{At: time.Duration(n) * time.Minute, Typical: longest, Longest: longest}
 	}
 	c := Chart{To: time.Hour, Lines: []Line{{Name: "x", Points: []Point{
-		at(0, 0), at(1, time.Second), at(2, time.Second), at(3, 0), at(4, 0), at(5, time.Second), at(6, 0),
+		at(0, 0), at(1, time.Second), at(2, time.Second), at(3, 0), at(4, 0), at(5, time.Second), at(6, time.Second), at(7, 0), at(8, time.Second),
 	}}}}
 	require.Len(t, elements(t, c.SVG())["polyline"], 2)
+	require.Len(t, elements(t, c.SVG())["circle"], 1, "one that stands alone is a dot")
 }
 
 func TestNamesAreText(t *testing.T) {

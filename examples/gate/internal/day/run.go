@@ -38,7 +38,8 @@ type side struct {
 	ended   []time.Duration // of each call, by id
 }
 
-// Run lives through the day: all calls come at their times, on both sides, and Run returns when the last of them has ended.
+// Run lives through the day: all calls come at their times, on both sides, and Run returns when the day is over and the last
+// of them has ended.
 // onTick, if it isn't nil, is called every five minutes of the day; the day goes on when it returns, if time does.
 func (p *Plan) Run(onTick func(Tick)) (*Report, error) {
 	w, err := newPawl(p)
@@ -61,6 +62,7 @@ func (p *Plan) Run(onTick func(Tick)) (*Report, error) {
 		}
 	}
 	calls.Wait()
+	pass(context.Background(), time.Until(begin.Add(p.Length+time.Millisecond))) // a quiet end has its tick, too
 	close(over)
 	ticks.Wait()
 	return &Report{Plan: p, Sides: [2]*SideReport{sides[0].report(), sides[1].report()}}, nil
