@@ -171,6 +171,8 @@ func TestAnOutputThatFailsIsAFailure(t *testing.T) {
 	require.Equal(t, 2, out.writes, "nothing is written after it")
 }
 
+var upwards = regexp.MustCompile(`\x1b\[\d+A`)
+
 func TestOnATerminalTheTableIsDrawnOverTheLastOne(t *testing.T) {
 	var out bytes.Buffer
 	plan := day.NewPlan(day.Config{Sessions: 4, Hours: 1})
@@ -183,6 +185,7 @@ func TestOnATerminalTheTableIsDrawnOverTheLastOne(t *testing.T) {
 	for i, f := range frames {
 		require.Equal(t, lines, strings.Count(f, "\n"), "every table has as many lines as the first")
 		require.Equal(t, i > 0, strings.HasPrefix(f, "\x1b[8A"))
+		require.Equal(t, i > 0, upwards.MatchString(f), "the first one goes over nothing")
 		require.True(t, strings.HasSuffix(f, "\x1b[?7h"), "the terminal is left as it was")
 		require.Contains(t, f, day.Pawl)
 		require.Contains(t, f, day.FIFO)
@@ -198,6 +201,20 @@ func TestATickStaysForAsLongAsTheSpeedSays(t *testing.T) {
 		require.Zero(t, o.pause(false), "elsewhere nobody looks on")
 		o.quiet = true
 		require.Zero(t, o.pause(true))
+	}
+}
+
+func TestEveryWaitIsInThePicture(t *testing.T) {
+	const length = 10 * time.Second
+	waits := day.Waits{{At: 0, Wait: 1}, {At: 1, Wait: 3}, {At: 2, Wait: 2}, {At: length - 1, Wait: 5}}
+	for n := 1; n < 30; n++ { // 10 s divided by 7 leaves something over
+		in := points(n, length, waits)
+		require.Len(t, in, n)
+		require.Equal(t, time.Duration(5), in[n-1].Longest)
+		if n > 1 {
+			require.Equal(t, time.Duration(3), in[0].Longest)
+			require.Equal(t, time.Duration(2), in[0].Typical)
+		}
 	}
 }
 

@@ -85,6 +85,9 @@ func TestAChartShowsEveryLineBandAndName(t *testing.T) {
 		}
 	}
 	require.Equal(t, 20+4, bands, "and four in the legend")
+	for _, color := range []string{"b0", "b1", "b2", "b3"} {
+		require.Equal(t, 5+1, strings.Count(string(svg), `class="band `+color+`"`), "a name has a color of its own")
+	}
 	for _, name := range []string{"Pawl", "first-in first-out", "flood", "outage", "squeeze", "runaway"} {
 		require.Contains(t, string(svg), ">"+name+"</text>")
 	}

@@ -67,7 +67,11 @@ func TestADayHasNoonInTheMiddle(t *testing.T) {
 func TestARequestFindsItsCall(t *testing.T) {
 	p := NewPlan(Config{Sessions: 1, Hours: 1})
 	for i := range p.Calls {
-		require.Same(t, &p.Calls[i], p.call(p.Calls[i].request()))
+		c := &p.Calls[i]
+		req := c.request()
+		require.Same(t, c, p.call(req))
+		require.Equal(t, []any{c.Person, c.Priority, c.Session, c.Task},
+			[]any{req.Interactive, req.Priority, req.Labels.Session, req.Labels.Task}, "what the gate goes by")
 	}
 	for _, run := range []string{"", "0", "x", "999999999"} {
 		require.Zero(t, *p.call(&provider.Request{Labels: provider.Labels{Run: run}}))

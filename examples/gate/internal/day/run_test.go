@@ -1,6 +1,7 @@
 package day
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -54,6 +55,10 @@ func TestADayKeepsItsPromises(t *testing.T) {
 				require.LessOrEqual(t, pawl.Lanes[Chat].Waits.P(q), fifo.Lanes[Chat].Waits.P(q), "%v", q)
 			}
 			require.Less(t, 10*pawl.Lanes[Chat].Waits.P(.99), fifo.Lanes[Chat].Waits.P(.99))
+
+			// what agents do goes before floods
+			require.Less(t, pawl.Lanes[Work].Waits.P(.99), fifo.Lanes[Work].Waits.P(.99))
+			require.Less(t, pawl.Lanes[Work].Waits.P(.9), pawl.Lanes[Reindex].Waits.P(.5))
 
 			// no slot is exceeded but by those that were overtaken
 			require.LessOrEqual(t, pawl.Primary.Most, primarySlots+pawl.Overtaken)
@@ -130,6 +135,68 @@ func TestTimeStandsStillWhileATickIsShown(t *testing.T) {
 		})
 		require.NoError(t, err)
 	})
+}
+
+// A played path says and does what a test wants.
+type played struct {
+	path
+	play func(hear func(provider.Chunk)) error
+}
+
+func (p played) call(_ context.Context, _ *Call, hear func(provider.Chunk)) error {
+	return p.play(hear)
+}
+
+func TestAWaitEndsWithTheFirstWordThatStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPlan(Config{Sessions: 1, Hours: 1})
+		c := &Call{ID: 1, At: time.Minute, Person: true, Task: Chat}
+		var s *side
+		waits := func(want int) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			require.Equal(t, want, s.waiting)
+		}
+		s = p.side("x", played{play: func(hear func(provider.Chunk)) error {
+			waits(1)
+			<-time.After(time.Second)
+			hear(provider.Start("m"))
+			waits(1)
+			hear(provider.Text("a word"))
+			waits(0)
+			hear(provider.Reset("preempted"))
+			waits(1)
+			<-time.After(time.Second)
+			hear(provider.Text("a word"))
+			<-time.After(time.Second)
+			hear(provider.Text("another"))
+			waits(0)
+			return nil
+		}}, 0)
+		s.asked(c)
+		s.live(c)
+		require.Equal(t, &Lane{Asked: 1, Done: 1, Refused: map[string]int{}, Waits: Waits{{At: time.Minute, Wait: 2 * time.Second}}}, s.Lanes[Chat])
+		require.Equal(t, 1, s.Resets)
+		require.Equal(t, 3*time.Second, s.ended[0])
+	})
+}
+
+func TestWhoHasNoAnswerWaitsNoMore(t *testing.T) {
+	p := NewPlan(Config{Sessions: 1, Hours: 1})
+	for _, says := range [][]provider.Chunk{nil, {provider.Text("a word")}, {provider.Text("a word"), provider.Reset("")}} {
+		s := p.side("x", played{play: func(hear func(provider.Chunk)) error {
+			for _, chunk := range says {
+				hear(chunk)
+			}
+			return &guard.GaveUpError{}
+		}}, 0)
+		c := &Call{ID: 1, Person: true, Task: Chat}
+		s.asked(c)
+		s.live(c)
+		require.Zero(t, s.waiting)
+		require.Equal(t, map[string]int{ReasonGaveUp: 1}, s.Lanes[Chat].Refused)
+		require.Empty(t, s.Lanes[Chat].Waits)
+	}
 }
 
 func TestWaitsByNearestRank(t *testing.T) {
