@@ -36,8 +36,8 @@
 // # Time
 //
 // Time is virtual: the program runs in a bubble of testing/synctest, in which clocks jump from one event to the next, so a day takes
-// a second or two, and a seed makes the same figures on every machine. Package testing gives bubbles to tests only, so the program
-// runs itself as a test: see virtual.go. A program of yours has no need for that.
+// a second or two, and a seed makes the same figures each time, however busy the machine is. Package testing gives bubbles to tests
+// only, so the program runs itself as a test: see virtual.go. A program of yours has no need for that.
 //
 // # Exit status
 //

@@ -47,7 +47,7 @@ func run(args []string, stdout, stderr io.Writer, virtual bubble) int {
 // live lives through the day, and shows it.
 func live(o options, out io.Writer, terminal bool, virtual bubble) error {
 	plan := day.NewPlan(o.day)
-	fmt.Fprintf(out, "%s from %s to %s: %d sessions, %d calls; floods of background calls, a provider that fails for %v, virtual time.\n\n",
+	fmt.Fprintf(out, "%s from %s to %s: %d sessions, %d calls; floods of background calls, a provider that fails for %v, virtual time.\n",
 		hours(plan), plan.Clock(0), plan.Clock(plan.Length), plan.Sessions, len(plan.Calls), brief(plan.Outage.To-plan.Outage.From))
 	var show display
 	switch {
@@ -56,6 +56,9 @@ func live(o options, out io.Writer, terminal bool, virtual bubble) error {
 		show = &screen{out: out, plan: plan}
 	default:
 		show = &lines{out: out, plan: plan}
+	}
+	if show != nil {
+		fmt.Fprintln(out)
 	}
 	began := time.Now()
 	report, err := watch(plan, show, o.pause(terminal), virtual)

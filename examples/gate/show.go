@@ -76,7 +76,7 @@ func (s *screen) show(t day.Tick) {
 	table := []string{
 		fmt.Sprintf("%s  %s", t.Clock, strings.Join(t.Goes, ", ")),
 		"",
-		fmt.Sprintf("%-19s %-40s %-30s", "", "people (waits of the last hour)", "background"),
+		fmt.Sprintf("%-19s %-40s %-30s", "", "people (of the last hour)", "background"),
 		fmt.Sprintf("%-19s %6s %7s %7s %7s %8s  %7s %7s %9s  %s", "", "done", "waiting", "p50", "p99", "longest", "ended", "left", "preempted", "charged"),
 	}
 	for _, side := range t.Sides {

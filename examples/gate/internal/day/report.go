@@ -146,7 +146,7 @@ type SideTick struct {
 	Asked, Done        int           // people's calls
 	Waiting            int           // people who wait for the first word
 	WorkDone, WorkLeft int           // background calls that have ended, and that came and haven't
-	P50, P99, Longest  time.Duration // people's waits of the last hour
+	P50, P99, Longest  time.Duration // people's waits of those who came in the last hour, so far
 	FloodLeft          int           // of them, those of floods
 	Preempted          int
 	Spent              provider.Money

@@ -34,8 +34,8 @@ type side struct {
 
 	mu sync.Mutex // guards what follows
 	SideReport
-	waiting int             // people
-	ended   []time.Duration // of each call, by id
+	waiting map[int]time.Duration // people who haven't heard a word, by call: since when
+	ended   []time.Duration       // of each call, by id
 }
 
 // Run lives through the day: all calls come at their times, on both sides, and Run returns when the day is over and the last
@@ -69,7 +69,8 @@ func (p *Plan) Run(onTick func(Tick)) (*Report, error) {
 }
 
 func (p *Plan) side(name string, way path, limit provider.Money) *side {
-	s := &side{path: way, plan: p, limit: limit, born: time.Now(), ended: make([]time.Duration, len(p.Calls))}
+	s := &side{path: way, plan: p, limit: limit, born: time.Now(),
+		waiting: make(map[int]time.Duration), ended: make([]time.Duration, len(p.Calls))}
 	s.Name, s.Lanes = name, make(map[string]*Lane)
 	for _, task := range []string{Chat, Work, Reindex, Audit} {
 		s.Lanes[task] = &Lane{Refused: make(map[string]int)}
@@ -111,7 +112,7 @@ func (s *side) asked(c *Call) {
 	defer s.mu.Unlock()
 	s.Lanes[c.Task].Asked++
 	if c.Person {
-		s.waiting++
+		s.waiting[c.ID] = c.At
 	}
 }
 
@@ -122,20 +123,18 @@ func (s *side) live(c *Call) {
 	err := s.call(context.Background(), c, func(chunk provider.Chunk) {
 		switch {
 		case chunk.Kind == provider.KindReset:
-			s.void(c, !heard.IsZero())
+			s.void(c)
 			heard = time.Time{}
 		case chunk.Kind == provider.KindText && heard.IsZero():
 			heard = time.Now()
-			s.hears(c, -1)
+			s.hears(c)
 		}
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended[c.ID-1] = time.Since(s.born)
 	lane := s.Lanes[c.Task]
-	if c.Person && heard.IsZero() {
-		s.waiting--
-	}
+	delete(s.waiting, c.ID)
 	if err != nil {
 		lane.Refused[Reason(err)]++
 		return
@@ -144,22 +143,20 @@ func (s *side) live(c *Call) {
 	lane.Waits = append(lane.Waits, Sample{At: c.At, Wait: heard.Sub(came)})
 }
 
-func (s *side) void(c *Call, heard bool) {
+// hears notes that a call has the first word, and void that it has it no more.
+func (s *side) hears(c *Call) {
 	s.mu.Lock()
-	s.Resets++
-	s.mu.Unlock()
-	if heard {
-		s.hears(c, 1)
-	}
+	defer s.mu.Unlock()
+	delete(s.waiting, c.ID)
 }
 
-func (s *side) hears(c *Call, more int) {
-	if !c.Person {
-		return
-	}
+func (s *side) void(c *Call) {
 	s.mu.Lock()
-	s.waiting += more
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	s.Resets++
+	if c.Person {
+		s.waiting[c.ID] = c.At
+	}
 }
 
 // listen gives all chunks of an answer to hear, and returns the error that it ends with.
@@ -203,7 +200,7 @@ func Reason(err error) string {
 // now returns how things stand.
 func (s *side) now(at time.Duration) SideTick {
 	s.mu.Lock()
-	t := SideTick{Name: s.Name, Waiting: s.waiting, Limit: s.limit}
+	t := SideTick{Name: s.Name, Waiting: len(s.waiting), Limit: s.limit}
 	for task, lane := range s.Lanes {
 		ended := lane.Done + lane.NoAnswer()
 		if task == Chat {
@@ -216,7 +213,11 @@ func (s *side) now(at time.Duration) SideTick {
 			}
 		}
 	}
-	recent := s.Lanes[Chat].Waits.In(Span{at - time.Hour, at})
+	recent := slices.Clip(s.Lanes[Chat].Waits)
+	for _, since := range s.waiting { // who still waits has waited so long
+		recent = append(recent, Sample{At: since, Wait: at - since})
+	}
+	recent = recent.In(Span{at - time.Hour, at})
 	s.mu.Unlock()
 	t.P50, t.P99, t.Longest = recent.P(.5), recent.P(.99), recent.Max()
 	primary, backup := s.models()
