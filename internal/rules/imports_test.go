@@ -45,22 +45,22 @@ type row struct {
 
 // rows is the order of the packages: nothing reaches up. Some of those named are still to come.
 var rows = map[string]row{
-	".":                    {}, // documentation; its example uses what it likes
-	"circuit/fault":        {},
-	"circuit":              {own: []string{"circuit/fault"}},
-	"ratelimit":            {own: []string{"circuit/fault"}},
-	"provider":             {own: []string{"circuit/fault"}},
-	"stream":               {own: []string{"provider", "circuit/fault"}},
-	"stream/sse":           {own: []string{"provider", "circuit/fault"}},
-	"stream/uimessage":     {own: []string{"provider", "circuit/fault"}},
-	"agent/journal":        {},
-	"agent/journal/file":   {own: []string{"agent/journal"}},
+	".":                      {}, // documentation; its example uses what it likes
+	"circuit/fault":          {},
+	"circuit":                {own: []string{"circuit/fault"}},
+	"ratelimit":              {own: []string{"circuit/fault"}},
+	"provider":               {own: []string{"circuit/fault"}},
+	"stream":                 {own: []string{"provider", "circuit/fault"}},
+	"stream/sse":             {own: []string{"provider", "circuit/fault"}},
+	"stream/uimessage":       {own: []string{"provider", "circuit/fault"}},
+	"agent/journal":          {},
+	"agent/journal/file":     {own: []string{"agent/journal"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
-	"internal/storm":       {own: []string{everything}},                          // tests alone
-	"agent/approvals":      {own: []string{"agent", "agent/journal", "circuit/fault", "provider", "tools"}},
-	"tools/process":        {own: []string{"tools", "provider", "circuit/fault"}},
-	"tools/file":           {own: []string{"tools", "provider", "circuit/fault"}},
-	journaltest:            {own: []string{"agent/journal"}},
+	"internal/storm":         {own: []string{everything}},                          // tests alone
+	"agent/approvals":        {own: []string{"agent", "agent/journal", "circuit/fault", "provider", "tools"}},
+	"tools/process":          {own: []string{"tools", "provider", "circuit/fault"}},
+	"tools/file":             {own: []string{"tools", "provider", "circuit/fault"}},
+	journaltest:              {own: []string{"agent/journal"}},
 	// What the SQL stores share knows no driver, and each of them only its own.
 	"internal/sqljournal":    {own: []string{"agent/journal"}},
 	"agent/journal/sqlite":   {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{sqlite}},

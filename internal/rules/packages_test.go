@@ -10,8 +10,9 @@ import (
 // withoutExample are packages that can't have an example with an output, and why.
 var withoutExample = map[string]string{
 	"examples/cms":           "a program: the README runs it",
+	"examples/gate":          "a program: the README runs it",
 	"internal/rules":         "tests only",
-	"agent/internal/durable":   "tests only",
+	"agent/internal/durable": "tests only",
 	"internal/storm":         "tests only",
 	"internal/sqljournal":    "works on a database that its two users bring; their examples show it",
 	"agent/journal/postgres": "needs a server; its example has no output",
