@@ -241,3 +241,18 @@ func TestForeignCodeRunsWithoutALock(t *testing.T) {
 		r.get("call").Release(ratelimit.Outcome{Err: nosy{r.gate}})
 	})
 }
+
+func TestAfterARateLimitBackgroundWorkWaitsForTheFirstSuccess(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 4}, func(r *room) {
+		r.come("first", person)
+		r.come("job", ratelimit.Ticket{Session: "b"})
+		r.get("job").Release(success)
+		r.again("first", r.get("first"), limited(time.Minute))
+		r.come("job 2", ratelimit.Ticket{Session: "b"})
+		<-time.After(2 * time.Minute)
+		first := r.get("first") // what the provider grants again is for a person
+		require.NotContains(t, r.order(), "job 2")
+		first.Release(success)
+		r.get("job 2").Release(success)
+	})
+}

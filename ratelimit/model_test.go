@@ -235,7 +235,7 @@ func (m *model) dispatch() {
 					m.preempt()
 				}
 			}
-		} else if held >= m.slots || m.count(holds, false) >= m.slots-m.kept || m.hostPauses > 0 {
+		} else if held >= m.slots || m.count(holds, false) >= m.slots-m.kept || m.hostPauses > 0 || m.step > 0 && m.count(holds, true) > 0 {
 			return
 		}
 		m.start(c)
