@@ -51,15 +51,18 @@ const (
 	longest  = time.Minute
 )
 
+// style has its colours twice, in full: viewers that know neither variables nor dark grounds show the first.
 const style = `
-svg{--ground:#fff;--ink:#1f2430;--faint:#5c6470;--grid:#e4e7ec;--line0:#1565c0;--line1:#c2410c;--band0:#7c6fd6;--band1:#d64545;--band2:#c79a1b;--band3:#2e8b72}
-@media (prefers-color-scheme:dark){svg{--ground:#0f1419;--ink:#e8eaed;--faint:#a0a8b3;--grid:#2b333d;--line0:#6db3ff;--line1:#ff9e64;--band0:#9b8cff;--band1:#ff6b6b;--band2:#e6c04a;--band3:#4fd1ac}}
-text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--faint)}
-.title{font-size:16px;font-weight:600;fill:var(--ink)}.name{fill:var(--ink)}.end{text-anchor:end}.middle{text-anchor:middle}
-.ground{fill:var(--ground)}.grid{stroke:var(--grid);fill:none}
+text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#5c6470}
+.title{font-size:16px;font-weight:600}.end{text-anchor:end}.middle{text-anchor:middle}
+.title,.name{fill:#1f2430}.ground{fill:#fff}.grid{stroke:#e4e7ec;fill:none}
 .longest{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}.area{stroke:none;opacity:.16}
-.l0{stroke:var(--line0)}.l1{stroke:var(--line1)}.a0{fill:var(--line0)}.a1{fill:var(--line1)}
-.band{opacity:.17}.b0{fill:var(--band0)}.b1{fill:var(--band1)}.b2{fill:var(--band2)}.b3{fill:var(--band3)}
+.l0{stroke:#1565c0}.l1{stroke:#c2410c}.a0{fill:#1565c0}.a1{fill:#c2410c}
+.band{opacity:.17}.b0{fill:#7c6fd6}.b1{fill:#d64545}.b2{fill:#c79a1b}.b3{fill:#2e8b72}
+@media (prefers-color-scheme:dark){
+text{fill:#a0a8b3}.title,.name{fill:#e8eaed}.ground{fill:#0f1419}.grid{stroke:#2b333d}
+.l0{stroke:#6db3ff}.l1{stroke:#ff9e64}.a0{fill:#6db3ff}.a1{fill:#ff9e64}
+.b0{fill:#9b8cff}.b1{fill:#ff6b6b}.b2{fill:#e6c04a}.b3{fill:#4fd1ac}}
 `
 
 // SVG returns the picture, a file of some 10 to 40 KB for a day in steps of ten minutes.
