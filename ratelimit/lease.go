@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -169,11 +170,10 @@ func (l Lease) Release(o Outcome) {
 	if g.rates.limited() || v.Quota != nil || g.people.n+g.background.n > 0 {
 		now = g.now() // otherwise nobody asks
 	}
-	cancel := l.slot.cancel
+	defer l.slot.cancel(nil) // also when OnEvent panics
 	g.end(l.slot, v, now)
 	g.dispatch(now)
 	g.unlock()
-	cancel(nil)
 }
 
 // Again gives the slot back and waits for another one, at the head of its session: in the place that the request had when
@@ -186,26 +186,25 @@ func (l Lease) Again(ctx context.Context, o Outcome) (Lease, error) {
 	}
 	v := judge(o)
 	held, cancel := context.WithCancelCause(ctx)
+	var left error
+	if ctx.Err() != nil {
+		left = context.Cause(ctx)
+	}
 	g, ok := l.lock()
 	if !ok {
 		cancel(nil)
 		return Lease{}, ErrReleased
 	}
 	now := g.now()
-	ended := l.slot.cancel
 	w := &waiter{request: l.slot.request, returned: true, cancel: cancel}
+	g.cancels = append(g.cancels, cancellation{l.slot.cancel, nil})
 	g.end(l.slot, v, now)
-	err := g.refusal(now)
-	if err == nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
+	if err := cmp.Or(g.refusal(now), left); err != nil {
+		g.cancels = append(g.cancels, cancellation{cancel, err})
 		g.dispatch(now)
 		g.unlock()
-		ended(nil)
-		cancel(err)
 		return Lease{}, err
 	}
-	g.cancels = append(g.cancels, cancellation{ended, nil})
-	return g.enqueue(ctx, held, w, now)
+	g.enqueue(w, now)
+	return g.await(ctx, held, w)
 }
