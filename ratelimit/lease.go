@@ -30,7 +30,8 @@ type Ticket struct {
 // An Outcome says how a call ended. The zero Outcome is a call that was never made: what was counted for it is given back.
 type Outcome struct {
 	// Err is the call's error. One that is a rate limit (fault.RateLimited) pauses the gate, once for all calls that ran
-	// into it together, for as long as fault.RetryAfter says. Other errors say nothing about the rate.
+	// into it together, for as long as fault.RetryAfter says. Other errors say nothing about the rate, nor do those of
+	// another gate: a [*QueueFullError], a [*PauseTooLongError].
 	Err error
 	// Sent says that the request went to the provider, so that it counts as one. A rate limit in Err implies it.
 	Sent bool
