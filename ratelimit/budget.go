@@ -155,7 +155,7 @@ func NewBudget(cfg BudgetConfig) *Budget {
 		}
 	}
 	if !b.limits[ScopeGlobal].none() {
-		b.global = &account{scope: ScopeGlobal, bounds: b.limits[ScopeGlobal], pinned: true}
+		b.global = newAccount(ScopeGlobal, "", b.limits[ScopeGlobal], true)
 		b.global.ends(b.global.resets(time.Now(), b.location))
 	} else {
 		b.fair = false
@@ -172,8 +172,9 @@ func NewBudget(cfg BudgetConfig) *Budget {
 		}
 	}
 	for scope := range b.tables {
-		b.tables[scope].accounts = make(map[string]*account)
+		b.tables[scope] = table{accounts: make(map[string]*account), idle: list[account]{links: inIdle}}
 	}
+	b.shares.recent.links = inIdle
 	return b
 }
 

@@ -72,7 +72,7 @@ func (b *Budget) Reserve(ctx context.Context, req Request) (*Reservation, error)
 		b.unlockFor(r)
 		return r, nil
 	}
-	c, ahead := &claim{r: r, seq: b.seq, decided: make(chan struct{})}, at.queue.len
+	c, ahead := &claim{r: r, seq: b.seq, decided: make(chan struct{})}, at.queue.n
 	c.enter(at)
 	return b.wait(ctx, c, ahead, req.OnWait)
 }
@@ -122,7 +122,7 @@ func (b *Budget) judge(r *Reservation, want Amount, unpriced bool, seq uint64) (
 				at = a
 			}
 		}
-		if first := a.queue.front; first != nil && first.seq < seq && at == nil {
+		if first := a.queue.head; first != nil && first.seq < seq && at == nil {
 			at = a
 		}
 	}

@@ -154,7 +154,7 @@ func (g *Gate) Acquire(ctx context.Context, t Ticket) (Lease, error) {
 		return Lease{}, err
 	}
 	g.arrivals++
-	r := request{ticket: t, rank: rank(t.Priority), seq: g.arrivals, since: now}
+	r := arrival{ticket: t, rank: rank(t.Priority), seq: g.arrivals, since: now}
 	if g.startsAtOnce(&r, now) {
 		s := g.hold(&r, cancel, now)
 		gen := s.gen
@@ -166,7 +166,7 @@ func (g *Gate) Acquire(ctx context.Context, t Ticket) (Lease, error) {
 		g.unlock()
 		return Lease{}, err
 	}
-	w := &waiter{request: r, cancel: cancel}
+	w := &waiter{arrival: r, cancel: cancel}
 	g.enqueue(w, now)
 	return g.await(ctx, held, w)
 }
@@ -180,7 +180,7 @@ func (g *Gate) refusal(now time.Time) error {
 }
 
 // startsAtOnce reports whether r needs no queue: nothing is ahead of it, and it may go.
-func (g *Gate) startsAtOnce(r *request, now time.Time) bool {
+func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
 	if g.backoff.paused || g.people.n > 0 {
 		return false
 	}
@@ -196,7 +196,7 @@ func (g *Gate) startsAtOnce(r *request, now time.Time) bool {
 }
 
 // makeRoom holds the background queue to its bound.
-func (g *Gate) makeRoom(r *request) error {
+func (g *Gate) makeRoom(r *arrival) error {
 	if r.ticket.Interactive || g.background.n < g.cfg.Queue {
 		return nil
 	}

@@ -51,7 +51,7 @@ type Lease struct {
 }
 
 // hold gives a slot to a request that starts now. It is called under mu.
-func (g *Gate) hold(r *request, cancel context.CancelCauseFunc, now time.Time) *slot {
+func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *slot {
 	var s *slot
 	if last := len(g.free) - 1; last >= 0 {
 		s, g.free = g.free[last], g.free[:last]
@@ -61,7 +61,7 @@ func (g *Gate) hold(r *request, cancel context.CancelCauseFunc, now time.Time) *
 	}
 	g.starts++
 	g.totals.Started++
-	s.request, s.cancel = *r, cancel
+	s.arrival, s.cancel = *r, cancel
 	s.started, s.epoch, s.state, s.at = g.starts, g.backoff.epoch, running, -1
 	g.held++
 	if r.ticket.Interactive {
@@ -102,7 +102,7 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	}
 	g.learn(s, &v)
 	s.gen++
-	s.request, s.cancel = request{}, nil
+	s.arrival, s.cancel = arrival{}, nil
 	g.free = append(g.free, s)
 	if g.held == 0 && g.closed && g.idle != nil {
 		close(g.idle)
@@ -197,7 +197,7 @@ func (l Lease) Again(ctx context.Context, o Outcome) (Lease, error) {
 		return Lease{}, ErrReleased
 	}
 	now := g.now()
-	w := &waiter{request: l.slot.request, returned: true, cancel: cancel}
+	w := &waiter{arrival: l.slot.arrival, returned: true, cancel: cancel}
 	g.cancels = append(g.cancels, cancellation{l.slot.cancel, nil})
 	g.end(l.slot, v, now)
 	if err := cmp.Or(g.refusal(now), left); err != nil {

@@ -101,7 +101,7 @@ func NewLedgerWith(cfg LedgerConfig) *Ledger {
 	}
 	l.room = sync.NewCond(&l.mu)
 	for i := range l.by {
-		l.by[i].tallies = make(map[tallyKey]*tally)
+		l.by[i] = newDimension()
 	}
 	return l
 }
