@@ -33,7 +33,8 @@ type GateConfig struct {
 	// SoftLimits warn when use comes near them.
 	SoftLimits []SoftLimit
 	// OnEvent, if not nil, is told what happens to the gate: in order, one event at a time, with no lock held, in the
-	// goroutine of whoever caused one or of a timer. It should be quick. It may call the gate, but must not wait for it.
+	// goroutine of whoever caused one or of a timer. It should be quick. It may call the gate, but must not wait for it. A
+	// panic of it is that of the method that told it, which leaves nothing behind; in a timer's goroutine it ends the program.
 	OnEvent func(Event)
 }
 

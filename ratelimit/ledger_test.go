@@ -363,6 +363,7 @@ func TestNobodyWritesForOthersForEver(t *testing.T) {
 			l.Record(ratelimit.Entry{})
 			longest = time.Since(began)
 		})
+		synctest.Wait()
 		for range 2000 {
 			callers.Go(func() {
 				for range 5 { // more than the sink can take
