@@ -2,7 +2,6 @@ package ratelimit
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -94,7 +93,7 @@ func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(Wait
 			}
 			return c.r, nil
 		case <-ctx.Done():
-			return nil, gaveUp(ctx)
+			return nil, context.Cause(ctx)
 		case <-rolled:
 			b.mu.Lock()
 			now := b.now()
@@ -132,8 +131,4 @@ func (b *Budget) withdraw(c *claim) {
 	c.r.settled = true
 	b.drop(c.r, now)
 	b.serve(now)
-}
-
-func gaveUp(ctx context.Context) error {
-	return fmt.Errorf("ratelimit: waiting for room in a budget: %w", context.Cause(ctx))
 }

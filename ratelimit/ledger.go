@@ -61,8 +61,8 @@ const (
 // and model, which are exact since its beginning, and the newest calls one by one.
 //
 // Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for each dimension that is full;
-// what it forgets to stay within, it says. A Ledger is safe for concurrent use and
-// starts no goroutine. A nil *Ledger records nothing.
+// what it forgets to stay within, it says. Make one with [NewLedger]. A Ledger is safe for concurrent use and starts no
+// goroutine. A nil *Ledger records nothing.
 type Ledger struct {
 	// fixed at creation
 	keep  int
