@@ -16,8 +16,8 @@ type Event struct {
 	// Session and Priority are those of the call that was preempted, overtaken or refused.
 	Session  string
 	Priority int
-	// Limit is the place of the soft limit in GateConfig.SoftLimits (EventSoftLimit).
-	Limit int
+	// SoftLimit is the place of the limit in GateConfig.SoftLimits (EventSoftLimit).
+	SoftLimit int
 	// Requests and Tokens are what was used in the period (EventSoftLimit), or the rates a minute that are in force now
 	// (EventRates).
 	Requests, Tokens int64

@@ -68,7 +68,7 @@ func (g *Gate) count(estimate int64, o *Outcome, now time.Time) {
 		u.tokens += tokens
 		if u.crossed() && !u.warned {
 			u.warned = true
-			g.tell(Event{Kind: EventSoftLimit, Limit: i, Requests: u.requests, Tokens: u.tokens, Until: u.From.Add(u.Every)})
+			g.tell(Event{Kind: EventSoftLimit, SoftLimit: i, Requests: u.requests, Tokens: u.tokens, Until: u.From.Add(u.Every)})
 		}
 	}
 }
