@@ -2,7 +2,7 @@ package ratelimit
 
 import "time"
 
-// A Wait says why a call doesn't start yet: what it waits for at a [Gate], or in [Budget.Reserve].
+// A Wait says why a request doesn't start yet.
 type Wait struct {
 	Reason WaitReason
 	// Until is the earliest time at which this reason ends; zero if that isn't known. It may move either way: a provider
