@@ -38,6 +38,15 @@ type Breaker struct {
 	member     member // what the set knows of it
 }
 
+// A result is what a call says about the resource.
+type result uint8
+
+const (
+	neither result = iota
+	success
+	failure
+)
+
 // A probe is a call on its way while half-open.
 type probe struct {
 	id      uint64
@@ -124,46 +133,40 @@ func (p Permit) Done(err error) {
 	if b == nil {
 		return
 	}
-	failed := false
-	if err != nil {
-		failed = fault.Of(err).Counts()
-		if !failed {
-			p.cancel()
-			return
+	switch {
+	case err == nil:
+		if b.word.Load()&clean == 0 { // else it changes nothing, whether p is of this generation or not
+			b.settle(p, success, nil)
 		}
-	} else if b.word.Load()&clean != 0 {
-		return // whether p is of this generation or not
+	case fault.Of(err).Counts():
+		b.settle(p, failure, err)
+	default:
+		p.cancel()
 	}
-	b.settle(p, failed, err)
 }
 
 // cancel ends the call as neither a success nor a failure.
 func (p Permit) cancel() {
-	if p.breaker == nil || p.probe == 0 {
-		return
-	}
-	b, _ := p.breaker.lock()
-	defer b.unlock()
-	if b == p.breaker {
-		b.endProbe(p.probe)
+	if p.breaker != nil && p.probe != 0 {
+		p.breaker.settle(p, neither, nil)
 	}
 }
 
-// settle counts a result.
-func (b *Breaker) settle(p Permit, failed bool, cause error) {
+// settle takes the result of a call.
+func (b *Breaker) settle(p Permit, r result, cause error) {
 	b.mu.Lock()
 	defer b.unlock()
 	if b.member.dropped || b.generation != p.generation {
 		return
 	}
 	if p.probe == 0 {
-		b.count(failed, cause)
+		b.count(r == failure, cause)
 		return
 	}
 	now := time.Now()
 	b.advance(now)
-	if b.endProbe(p.probe) {
-		b.countProbe(now, failed, cause)
+	if b.endProbe(p.probe) && r != neither {
+		b.countProbe(now, r == failure, cause)
 	}
 }
 

@@ -3,6 +3,7 @@ package circuit_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -213,6 +214,8 @@ func TestAProbeOfADroppedBreakerIsNotThatOfItsSuccessor(t *testing.T) {
 		for i := range 2 * most { // all in trouble, so that one of them must go
 			results(t, s.Get(fmt.Sprint(i)), "f")
 		}
+		early.Done(harmless[0])
+		require.False(t, slices.Contains(names(s), "k"), "what ends late doesn't bring the name back")
 		require.NotSame(t, old, s.Get("k"))
 		results(t, old, "f")
 		<-time.After(time.Second)

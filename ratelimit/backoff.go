@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"errors"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -51,11 +52,19 @@ func judge(o Outcome) verdict {
 		v.succeeded = o.Sent
 		return v
 	}
-	if v.limited = fault.Of(o.Err) == fault.RateLimited; v.limited {
+	if v.limited = fault.Of(o.Err) == fault.RateLimited && !refusedElsewhere(o.Err); v.limited {
 		v.Sent = true
 		v.advice, v.advised = fault.RetryAfter(o.Err)
 	}
 	return v
+}
+
+// refusedElsewhere reports whether err is what another gate says. That one keeps to its provider's pauses itself, and a full
+// queue is no rate limit.
+func refusedElsewhere(err error) bool {
+	var full *QueueFullError
+	var long *PauseTooLongError
+	return errors.As(err, &full) || errors.As(err, &long)
 }
 
 // learn draws the conclusions for the back-off from how the call in s ended.

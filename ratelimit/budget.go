@@ -69,7 +69,7 @@ type BudgetConfig struct {
 
 	// OnEvent, if it isn't nil, is told of limits that are nearly or wholly used up, of spending without a price, and of
 	// what was forgotten. It is called after the fact, outside all locks, in the goroutine whose call brought it about; so
-	// calls of it may overlap.
+	// calls of it may overlap. A panic of it is that of the method that told it; a Reserve that panics holds nothing.
 	OnEvent func(BudgetEvent)
 }
 
@@ -98,7 +98,7 @@ const (
 // What a call uses is booked in the period in which it ends, and what is open at the end of a period stays reserved in the
 // next. A clock that is set back doesn't bring a period back.
 //
-// A Budget is safe for concurrent use and starts no goroutine. A nil *Budget limits nothing.
+// Make one with [NewBudget]. A Budget is safe for concurrent use and starts no goroutine. A nil *Budget limits nothing.
 type Budget struct {
 	// fixed at creation
 	limits   [numScopes]bounds
@@ -155,7 +155,7 @@ func NewBudget(cfg BudgetConfig) *Budget {
 		}
 	}
 	if !b.limits[ScopeGlobal].none() {
-		b.global = &account{scope: ScopeGlobal, bounds: b.limits[ScopeGlobal], pinned: true}
+		b.global = newAccount(ScopeGlobal, "", b.limits[ScopeGlobal], true)
 		b.global.ends(b.global.resets(time.Now(), b.location))
 	} else {
 		b.fair = false
@@ -172,8 +172,9 @@ func NewBudget(cfg BudgetConfig) *Budget {
 		}
 	}
 	for scope := range b.tables {
-		b.tables[scope].accounts = make(map[string]*account)
+		b.tables[scope] = table{accounts: make(map[string]*account), idle: list[account]{links: inIdle}}
 	}
+	b.shares.recent.links = inIdle
 	return b
 }
 

@@ -20,56 +20,40 @@ type account struct {
 	told     [len(units)]struct{ warned, reached bool }
 	toldGap  bool // BudgetUnpriced
 
-	holders int    // reservations and claims that point here
-	queue   claims // that wait for room here
+	holders int         // reservations and claims that point here
+	queue   list[claim] // that wait for room here, by seq
 	used    instant
 
-	active     bool // of a share: counted in shares
-	list       *idlers
-	prev, next *account // in list
+	active bool           // of a share: counted in shares
+	in     *list[account] // where it is while nobody holds it: its table's idle, or the shares' recent; or nil
+	place  links[account] // there
+}
+
+func newAccount(scope Scope, name string, limit bounds, own bool) *account {
+	return &account{scope: scope, name: name, bounds: limit, pinned: own, queue: list[claim]{links: inAccount}}
+}
+
+func inAccount(c *claim) *links[claim]  { return &c.place }
+func inIdle(a *account) *links[account] { return &a.place }
+
+// idleIn puts a into a list of those that nobody holds, which has the one used last in front.
+func (a *account) idleIn(l *list[account]) {
+	a.in = l
+	l.pushFront(a)
+}
+
+// leave takes a out of the list that it is in, if it is in one.
+func (a *account) leave() {
+	if a.in != nil {
+		a.in.remove(a)
+		a.in = nil
+	}
 }
 
 // A table has the accounts of a scope by name.
 type table struct {
 	accounts map[string]*account
-	idle     idlers // accounts nobody holds, apart from the pinned ones
-}
-
-// idlers is a list of accounts, the one used last in front.
-type idlers struct {
-	front, back *account
-	len         int
-}
-
-func (l *idlers) push(a *account) {
-	a.list, a.prev, a.next = l, nil, l.front
-	if l.front != nil {
-		l.front.prev = a
-	} else {
-		l.back = a
-	}
-	l.front = a
-	l.len++
-}
-
-// leave takes a out of the list that it is in, if it is in one.
-func (a *account) leave() {
-	l := a.list
-	if l == nil {
-		return
-	}
-	if a.prev != nil {
-		a.prev.next = a.next
-	} else {
-		l.front = a.next
-	}
-	if a.next != nil {
-		a.next.prev = a.prev
-	} else {
-		l.back = a.prev
-	}
-	a.list, a.prev, a.next = nil, nil, nil
-	l.len--
+	idle     list[account] // those that nobody holds, apart from the pinned ones
 }
 
 // boundsOf returns the limit of a name, and whether it has one of its own.
@@ -131,7 +115,7 @@ func (b *Budget) hold(scope Scope, name string, now instant) *account {
 		if scope == ScopeGlobal || limit.none() {
 			return nil
 		}
-		a = &account{scope: scope, name: name, bounds: limit, pinned: own}
+		a = newAccount(scope, name, limit, own)
 		if scope == ScopeShare {
 			a.ends(b.global.end)
 		} else {
@@ -152,7 +136,7 @@ func (b *Budget) letGo(a *account, now instant) {
 	}
 	a.used = now
 	if a.active {
-		b.shares.recent.push(a)
+		a.idleIn(&b.shares.recent)
 		return
 	}
 	b.rest(a, now)
@@ -165,17 +149,17 @@ func (b *Budget) rest(a *account, now instant) {
 		delete(t.accounts, a.name)
 		return
 	}
-	t.idle.push(a)
+	a.idleIn(&t.idle)
 	// Two for one, so that what a busy time has left behind goes away again.
 	for range 2 {
-		old := t.idle.back
+		old := t.idle.tail
 		if old == nil {
 			return
 		}
 		b.roll(old, now)
 		switch {
 		case old.empty():
-		case t.idle.len > b.keep:
+		case t.idle.n > b.keep:
 			b.tell(old.event(BudgetForgotten, UnitTokens))
 		default:
 			return
@@ -227,7 +211,7 @@ func (a *account) clear() {
 
 // free says that there may be room in a for those that wait.
 func (b *Budget) free(a *account) {
-	if a.queue.front != nil {
+	if a.queue.head != nil {
 		b.freed = append(b.freed, a)
 	}
 }

@@ -12,8 +12,9 @@ import (
 // ErrBudget is what every *[BudgetError] is, for errors.Is.
 var ErrBudget = errors.New("ratelimit: budget used up")
 
-// ErrSettled is returned by [Reservation.TopUp] of a reservation that is settled.
-var ErrSettled = errors.New("ratelimit: the reservation is settled already")
+// ErrSettled is the answer to [Reservation.TopUp] of a reservation that is settled. Its class is fault.Permanent: it is a
+// mistake of the program.
+var ErrSettled = fault.New(fault.Permanent, "ratelimit: the reservation was settled before")
 
 // A Scope is what a limit of a [Budget] is about. Scopes are looked at in the order of these constants.
 type Scope uint8

@@ -2,7 +2,6 @@ package ratelimit
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -12,57 +11,20 @@ type claim struct {
 	r   *Reservation
 	seq uint64 // who came first goes first
 
-	at         *account // whose queue it is in; nil once decided
-	prev, next *claim
-	refusal    *BudgetError
-	decided    chan struct{} // closed when it is
+	at      *account     // whose queue it is in; nil once decided
+	place   links[claim] // there
+	refusal *BudgetError
+	decided chan struct{} // closed when it is
 }
 
-// claims is a queue by seq.
-type claims struct {
-	front, back *claim
-	len         int
-}
-
-// insert puts c at its place.
-func (q *claims) insert(c *claim) {
-	q.len++
-	after := q.back
-	for after != nil && after.seq > c.seq {
-		after = after.prev
-	}
-	c.prev = after
-	if after != nil {
-		c.next, after.next = after.next, c
-	} else {
-		c.next, q.front = q.front, c
-	}
-	if c.next != nil {
-		c.next.prev = c
-	} else {
-		q.back = c
-	}
-}
-
-func (q *claims) remove(c *claim) {
-	q.len--
-	if c.prev != nil {
-		c.prev.next = c.next
-	} else {
-		q.front = c.next
-	}
-	if c.next != nil {
-		c.next.prev = c.prev
-	} else {
-		q.back = c.prev
-	}
-	c.prev, c.next = nil, nil
-}
-
-// enter has c wait at a.
+// enter has c wait at a, in its place by seq.
 func (c *claim) enter(a *account) {
 	c.at = a
-	a.queue.insert(c)
+	var before *claim
+	for last := a.queue.tail; last != nil && last.seq > c.seq; last = last.place.prev {
+		before = last
+	}
+	a.queue.insertBefore(before, c)
 }
 
 // leave takes c out of its queue.
@@ -78,7 +40,7 @@ func (b *Budget) serve(now instant) {
 		last := len(b.freed) - 1
 		a := b.freed[last]
 		b.freed = b.freed[:last]
-		for c := a.queue.front; c != nil; c = a.queue.front {
+		for c := a.queue.head; c != nil; c = a.queue.head {
 			b.rollAll(c.r, now) // may add to freed
 			at, refusal := b.judge(c.r, c.r.held, c.r.unpriced, c.seq)
 			if at == a {
@@ -131,7 +93,7 @@ func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(Wait
 			}
 			return c.r, nil
 		case <-ctx.Done():
-			return nil, gaveUp(ctx)
+			return nil, context.Cause(ctx)
 		case <-rolled:
 			b.mu.Lock()
 			now := b.now()
@@ -169,8 +131,4 @@ func (b *Budget) withdraw(c *claim) {
 	c.r.settled = true
 	b.drop(c.r, now)
 	b.serve(now)
-}
-
-func gaveUp(ctx context.Context) error {
-	return fmt.Errorf("ratelimit: waiting for room in a budget: %w", context.Cause(ctx))
 }

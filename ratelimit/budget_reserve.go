@@ -34,10 +34,11 @@ type Reservation struct {
 // Reserve makes room for a call, in all limits that apply or in none.
 //
 // It returns a *[BudgetError] that names the first limit in which there isn't enough room beside what is spent. If nothing
-// but reservations of calls under way are in the way, it waits: requests that wait for the same limit go on in the order in
-// which they came, and none that came later passes one by that needs the same limit. A large request therefore isn't starved
-// by small ones. It stops waiting with an error that wraps the cause of ctx when that ends, and with a *BudgetError once
-// there won't be enough room any more.
+// but reservations of calls under way are in the way, it waits: for one limit at a time, the first that has no room. Those
+// that wait for the same limit go on in the order in which they came, and nobody who comes later and needs it passes them
+// by, so that small requests don't starve a large one. While it waits for one limit, others may take what it needs of
+// another. It stops waiting with the cause of ctx when that ends, and with a *BudgetError once there won't be enough room
+// any more.
 func (b *Budget) Reserve(ctx context.Context, req Request) (*Reservation, error) {
 	if b == nil {
 		return nil, nil
@@ -46,7 +47,7 @@ func (b *Budget) Reserve(ctx context.Context, req Request) (*Reservation, error)
 		ctx = context.Background()
 	}
 	if ctx.Err() != nil {
-		return nil, gaveUp(ctx)
+		return nil, context.Cause(ctx)
 	}
 	r := &Reservation{
 		budget:   b,
@@ -72,7 +73,7 @@ func (b *Budget) Reserve(ctx context.Context, req Request) (*Reservation, error)
 		b.unlockFor(r)
 		return r, nil
 	}
-	c, ahead := &claim{r: r, seq: b.seq, decided: make(chan struct{})}, at.queue.len
+	c, ahead := &claim{r: r, seq: b.seq, decided: make(chan struct{})}, at.queue.n
 	c.enter(at)
 	return b.wait(ctx, c, ahead, req.OnWait)
 }
@@ -122,7 +123,7 @@ func (b *Budget) judge(r *Reservation, want Amount, unpriced bool, seq uint64) (
 				at = a
 			}
 		}
-		if first := a.queue.front; first != nil && first.seq < seq && at == nil {
+		if first := a.queue.head; first != nil && first.seq < seq && at == nil {
 			at = a
 		}
 	}

@@ -4,9 +4,9 @@ import "time"
 
 // shares is what is known of the sessions that divide the global limit. Guarded by the Budget's lock.
 type shares struct {
-	active int    // sessions
-	spent  Amount // by them in the present period
-	recent idlers // those of them without an open reservation
+	active int           // sessions
+	spent  Amount        // by them in the present period
+	recent list[account] // those of them without an open reservation
 }
 
 // join makes the session of a an active one.
@@ -21,8 +21,8 @@ func (b *Budget) join(a *account) {
 // expire ends the activity of sessions that haven't called for a while, and of those that are too many.
 func (b *Budget) expire(now instant) {
 	for {
-		a := b.shares.recent.back
-		if a == nil || time.Duration(now-a.used) < b.active && b.shares.recent.len <= b.keep {
+		a := b.shares.recent.tail
+		if a == nil || time.Duration(now-a.used) < b.active && b.shares.recent.n <= b.keep {
 			return
 		}
 		b.roll(a, now)

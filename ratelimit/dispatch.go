@@ -27,7 +27,7 @@ func (g *Gate) dispatch(now time.Time) {
 			return
 		}
 		g.unqueue(w, true)
-		w.slot = g.hold(&w.request, w.cancel, now)
+		w.slot = g.hold(&w.arrival, w.cancel, now)
 		w.gen, w.state = w.slot.gen, granted
 		w.signal()
 	}

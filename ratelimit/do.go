@@ -31,7 +31,7 @@ func Do[T any](ctx context.Context, g *Gate, t Ticket, fn func(context.Context) 
 			lease.Release(done)
 			return value, nil
 		case lease.Preempted():
-		case fault.Of(failure) == fault.RateLimited && attempt < mostAttempts:
+		case judge(done).limited && attempt < mostAttempts:
 			attempt++
 		default:
 			lease.Release(done)

@@ -122,3 +122,24 @@ func TestDoIsNotRunAgainForACallerWhoHasLeft(t *testing.T) {
 		require.Zero(t, g.Snapshot().Running)
 	})
 }
+
+func TestWhatAnotherGateRefusesIsNoRateLimitOfThisOne(t *testing.T) {
+	for name, refusal := range map[string]error{
+		"its queue is full":     &ratelimit.QueueFullError{Gate: "inner"},
+		"its pause is too long": &ratelimit.PauseTooLongError{Gate: "inner", Rest: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRoom(t, ratelimit.GateConfig{}, func(r *room) {
+				runs := 0
+				_, err := ratelimit.Do(r.t.Context(), r.gate, person, func(context.Context) (int, error) {
+					runs++
+					return 0, refusal
+				})
+				require.ErrorIs(t, err, refusal)
+				require.Equal(t, 1, runs)
+				require.Zero(t, r.pausedFor())
+				require.Zero(t, r.gate.Snapshot().Totals.RateLimited)
+			})
+		})
+	}
+}

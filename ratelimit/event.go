@@ -16,6 +16,8 @@ type Event struct {
 	// Session and Priority are those of the call that was preempted, overtaken or refused.
 	Session  string
 	Priority int
+	// SoftLimit is the place of the limit in GateConfig.SoftLimits (EventSoftLimit).
+	SoftLimit int
 	// Requests and Tokens are what was used in the period (EventSoftLimit), or the rates a minute that are in force now
 	// (EventRates).
 	Requests, Tokens int64
@@ -46,8 +48,12 @@ func (k EventKind) mayBeMissed() bool {
 	return k == EventPreempted || k == EventOvertaken || k == EventRefused || k == EventRates
 }
 
-// mostEvents is how many events wait for a slow OnEvent before those that can be missed are.
-const mostEvents = 1024
+const (
+	// mostEvents is how many events wait for a slow OnEvent before those that can be missed are.
+	mostEvents = 1024
+	// mostForOthers is how many that came later whoever delivers events takes along.
+	mostForOthers = 16
+)
 
 // An outbox holds the events that are to be delivered, in order.
 type outbox struct {
@@ -74,20 +80,22 @@ func (g *Gate) tell(e Event) {
 	o.queue = append(o.queue, e)
 }
 
-// deliver calls OnEvent with what is in the outbox. One goroutine does it at a time, so that events stay in order.
+// deliver calls OnEvent with what is in the outbox. One goroutine does it at a time, so that events stay in order. Of what
+// comes meanwhile it takes a little; the rest is left to another, so that no call is held up by what others go on causing.
 func (g *Gate) deliver() {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	o := &g.events
 	if !o.ready() {
-		g.mu.Unlock()
 		return
 	}
 	o.busy = true
-	defer func() {
-		o.busy = false
-		g.mu.Unlock()
-	}()
-	for len(o.queue) > 0 {
+	defer func() { o.busy = false }()
+	for most := len(o.queue) + mostForOthers; len(o.queue) > 0; most-- {
+		if most == 0 {
+			time.AfterFunc(0, g.deliver)
+			return
+		}
 		e := o.queue[0]
 		o.queue[0] = Event{}
 		o.queue = o.queue[1:]

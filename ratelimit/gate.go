@@ -12,7 +12,7 @@ import (
 type GateConfig struct {
 	// Name names the gate in events, errors and snapshots, such as "anthropic".
 	Name string
-	// Slots is how many calls may run at a time; 0 or less: 8.
+	// Slots is how many calls may run at a time; 0 or less: 8, at most a million.
 	Slots int
 	// Keep is the share of the slots that is kept free for people, rounded up, but never all; 0: 0.2, which is at least one
 	// of two slots. Less than 0 keeps none, more than 1 counts as 1.
@@ -33,12 +33,14 @@ type GateConfig struct {
 	// SoftLimits warn when use comes near them.
 	SoftLimits []SoftLimit
 	// OnEvent, if not nil, is told what happens to the gate: in order, one event at a time, with no lock held, in the
-	// goroutine of whoever caused one or of a timer. It should be quick. It may call the gate, but must not wait for it.
+	// goroutine of whoever caused one or of a timer. It should be quick. It may call the gate, but must not wait for it. A
+	// panic of it is that of the method that told it, which leaves nothing behind; in a timer's goroutine it ends the program.
 	OnEvent func(Event)
 }
 
 const (
 	defaultSlots         = 8
+	mostSlots            = 1_000_000
 	defaultKeep          = 0.2
 	defaultQueue         = 10_000
 	defaultMaxRetryAfter = 5 * time.Minute
@@ -49,6 +51,7 @@ func (c GateConfig) normal() GateConfig {
 	if c.Slots <= 0 {
 		c.Slots = defaultSlots
 	}
+	c.Slots = min(c.Slots, mostSlots)
 	if c.Keep == 0 || math.IsNaN(c.Keep) {
 		c.Keep = defaultKeep
 	}
@@ -152,19 +155,21 @@ func (g *Gate) Acquire(ctx context.Context, t Ticket) (Lease, error) {
 		return Lease{}, err
 	}
 	g.arrivals++
-	r := request{ticket: t, rank: rank(t.Priority), seq: g.arrivals, since: now}
+	r := arrival{ticket: t, rank: rank(t.Priority), seq: g.arrivals, since: now}
 	if g.startsAtOnce(&r, now) {
 		s := g.hold(&r, cancel, now)
 		gen := s.gen
-		g.unlock()
+		g.mu.Unlock() // nothing was decided that is to be told
 		return Lease{slot: s, gen: gen, ctx: held}, nil
 	}
 	if err := g.makeRoom(&r); err != nil {
+		g.cancels = append(g.cancels, cancellation{cancel, err})
 		g.unlock()
-		cancel(err)
 		return Lease{}, err
 	}
-	return g.enqueue(ctx, held, &waiter{request: r, cancel: cancel}, now)
+	w := &waiter{arrival: r, cancel: cancel}
+	g.enqueue(w, now)
+	return g.await(ctx, held, w)
 }
 
 // refusal returns why no request is taken in at all.
@@ -176,7 +181,7 @@ func (g *Gate) refusal(now time.Time) error {
 }
 
 // startsAtOnce reports whether r needs no queue: nothing is ahead of it, and it may go.
-func (g *Gate) startsAtOnce(r *request, now time.Time) bool {
+func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
 	if g.backoff.paused || g.people.n > 0 {
 		return false
 	}
@@ -192,7 +197,7 @@ func (g *Gate) startsAtOnce(r *request, now time.Time) bool {
 }
 
 // makeRoom holds the background queue to its bound.
-func (g *Gate) makeRoom(r *request) error {
+func (g *Gate) makeRoom(r *arrival) error {
 	if r.ticket.Interactive || g.background.n < g.cfg.Queue {
 		return nil
 	}
@@ -209,8 +214,8 @@ func (g *Gate) makeRoom(r *request) error {
 	return nil
 }
 
-// enqueue is called with mu locked, and unlocks it: w waits for its turn, until ctx ends; held is the context of its lease.
-func (g *Gate) enqueue(ctx, held context.Context, w *waiter, now time.Time) (Lease, error) {
+// enqueue has w wait for its turn. It is called under mu.
+func (g *Gate) enqueue(w *waiter, now time.Time) {
 	w.wake = make(chan struct{}, 1)
 	if !w.ticket.Interactive {
 		g.background.push(w)
@@ -224,18 +229,18 @@ func (g *Gate) enqueue(ctx, held context.Context, w *waiter, now time.Time) (Lea
 		}
 	}
 	g.dispatch(now)
-	g.unlock()
-	return g.await(ctx, held, w)
 }
 
-// await blocks until w has been given a slot, has been refused, or its context has ended.
+// await is called with mu locked, and unlocks it. It blocks until w has been given a slot, has been refused, or ctx has
+// ended; held is the context of its lease.
 func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err error) {
 	defer func() {
-		if lease.slot == nil { // also when OnWait panics
+		if lease.slot == nil { // also when OnEvent or OnWait panics
+			defer w.cancel(err)
 			g.leave(w)
-			w.cancel(err)
 		}
 	}()
+	g.unlock()
 	var told Wait
 	for {
 		var news chan struct{}

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -29,7 +30,8 @@ type Ticket struct {
 // An Outcome says how a call ended. The zero Outcome is a call that was never made: what was counted for it is given back.
 type Outcome struct {
 	// Err is the call's error. One that is a rate limit (fault.RateLimited) pauses the gate, once for all calls that ran
-	// into it together, for as long as fault.RetryAfter says. Other errors say nothing about the rate.
+	// into it together, for as long as fault.RetryAfter says. Other errors say nothing about the rate, nor do those of
+	// another gate: a [*QueueFullError], a [*PauseTooLongError].
 	Err error
 	// Sent says that the request went to the provider, so that it counts as one. A rate limit in Err implies it.
 	Sent bool
@@ -49,7 +51,7 @@ type Lease struct {
 }
 
 // hold gives a slot to a request that starts now. It is called under mu.
-func (g *Gate) hold(r *request, cancel context.CancelCauseFunc, now time.Time) *slot {
+func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *slot {
 	var s *slot
 	if last := len(g.free) - 1; last >= 0 {
 		s, g.free = g.free[last], g.free[:last]
@@ -59,7 +61,7 @@ func (g *Gate) hold(r *request, cancel context.CancelCauseFunc, now time.Time) *
 	}
 	g.starts++
 	g.totals.Started++
-	s.request, s.cancel = *r, cancel
+	s.arrival, s.cancel = *r, cancel
 	s.started, s.epoch, s.state, s.at = g.starts, g.backoff.epoch, running, -1
 	g.held++
 	if r.ticket.Interactive {
@@ -100,7 +102,7 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	}
 	g.learn(s, &v)
 	s.gen++
-	s.request, s.cancel = request{}, nil
+	s.arrival, s.cancel = arrival{}, nil
 	g.free = append(g.free, s)
 	if g.held == 0 && g.closed && g.idle != nil {
 		close(g.idle)
@@ -169,11 +171,10 @@ func (l Lease) Release(o Outcome) {
 	if g.rates.limited() || v.Quota != nil || g.people.n+g.background.n > 0 {
 		now = g.now() // otherwise nobody asks
 	}
-	cancel := l.slot.cancel
+	defer l.slot.cancel(nil) // also when OnEvent panics
 	g.end(l.slot, v, now)
 	g.dispatch(now)
 	g.unlock()
-	cancel(nil)
 }
 
 // Again gives the slot back and waits for another one, at the head of its session: in the place that the request had when
@@ -186,26 +187,25 @@ func (l Lease) Again(ctx context.Context, o Outcome) (Lease, error) {
 	}
 	v := judge(o)
 	held, cancel := context.WithCancelCause(ctx)
+	var left error
+	if ctx.Err() != nil {
+		left = context.Cause(ctx)
+	}
 	g, ok := l.lock()
 	if !ok {
 		cancel(nil)
 		return Lease{}, ErrReleased
 	}
 	now := g.now()
-	ended := l.slot.cancel
-	w := &waiter{request: l.slot.request, returned: true, cancel: cancel}
+	w := &waiter{arrival: l.slot.arrival, returned: true, cancel: cancel}
+	g.cancels = append(g.cancels, cancellation{l.slot.cancel, nil})
 	g.end(l.slot, v, now)
-	err := g.refusal(now)
-	if err == nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
+	if err := cmp.Or(g.refusal(now), left); err != nil {
+		g.cancels = append(g.cancels, cancellation{cancel, err})
 		g.dispatch(now)
 		g.unlock()
-		ended(nil)
-		cancel(err)
 		return Lease{}, err
 	}
-	g.cancels = append(g.cancels, cancellation{ended, nil})
-	return g.enqueue(ctx, held, w, now)
+	g.enqueue(w, now)
+	return g.await(ctx, held, w)
 }

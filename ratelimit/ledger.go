@@ -45,7 +45,8 @@ type LedgerConfig struct {
 	Names int
 	// Sink, if it isn't nil, gets every entry, for a file or a database: in the order in which they were recorded, one at a
 	// time, outside all locks, in the goroutine of a call of Record, not always its own. At most 1,024 entries wait for it;
-	// past that, Record waits, so that none is lost. Sink must not call Record of its ledger.
+	// past that, Record waits, so that none is lost. Sink must not call Record of its ledger. If it panics, that entry is
+	// lost, and the panic is that of Record; the next Record goes on with the others.
 	Sink func(Entry)
 }
 
@@ -60,8 +61,8 @@ const (
 // and model, which are exact since its beginning, and the newest calls one by one.
 //
 // Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for each dimension that is full;
-// what it forgets to stay within, it says. A Ledger is safe for concurrent use and
-// starts no goroutine. A nil *Ledger records nothing.
+// what it forgets to stay within, it says. Make one with [NewLedger]. A Ledger is safe for concurrent use and starts no
+// goroutine. A nil *Ledger records nothing.
 type Ledger struct {
 	// fixed at creation
 	keep  int
@@ -81,6 +82,7 @@ type Ledger struct {
 	unsunk  []Entry // recorded, from sunk on not yet given to sink
 	sunk    int
 	sinking bool // somebody does
+	waiting int  // calls of Record, for room
 	room    *sync.Cond
 }
 
@@ -101,7 +103,7 @@ func NewLedgerWith(cfg LedgerConfig) *Ledger {
 	}
 	l.room = sync.NewCond(&l.mu)
 	for i := range l.by {
-		l.by[i].tallies = make(map[tallyKey]*tally)
+		l.by[i] = newDimension()
 	}
 	return l
 }
@@ -114,7 +116,9 @@ func (l *Ledger) Record(e Entry) {
 	e.normalize()
 	l.mu.Lock()
 	for l.sink != nil && l.sinking && len(l.unsunk)-l.sunk >= mostUnsunk {
+		l.waiting++
 		l.room.Wait()
+		l.waiting--
 	}
 	l.add(&e)
 	if l.sink == nil {
@@ -180,9 +184,11 @@ func (l *Ledger) drop(e *Entry) {
 	l.dropped = true
 }
 
-// drain gives the sink what waits for it. It is called with the lock, and gives it up.
+// drain gives the sink what waits for it, at least up to the entry of its caller; then one of those that wait for room may
+// go on with it. It is called with the lock, and gives it up.
 func (l *Ledger) drain() {
 	l.sinking = true
+	own := len(l.unsunk) - l.sunk
 	locked := true
 	defer func() { // the sink may panic
 		if !locked {
@@ -192,7 +198,10 @@ func (l *Ledger) drain() {
 		l.room.Broadcast()
 		l.mu.Unlock()
 	}()
-	for l.sunk < len(l.unsunk) {
+	for ; l.sunk < len(l.unsunk); own-- {
+		if own <= 0 && l.waiting > 0 {
+			return
+		}
 		e := l.unsunk[l.sunk]
 		l.sunk++
 		l.room.Signal()

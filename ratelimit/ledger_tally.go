@@ -116,16 +116,21 @@ func keyOf(d dim, l *Labels) tallyKey {
 
 // A dimension has totals by name, for a bounded number of names.
 type dimension struct {
-	tallies     map[tallyKey]*tally
-	front, back *tally // the one used last in front
-	others      Usage  // of names that were given up
+	tallies map[tallyKey]*tally
+	used    list[tally] // the one used last in front
+	others  Usage       // of names that were given up
 }
 
 // A tally is what is known of one name.
 type tally struct {
-	key        tallyKey
-	totals     Usage
-	prev, next *tally
+	key    tallyKey
+	totals Usage
+	place  links[tally] // in dimension.used
+}
+
+func newDimension() dimension {
+	inUsed := func(t *tally) *links[tally] { return &t.place }
+	return dimension{tallies: make(map[tallyKey]*tally), used: list[tally]{links: inUsed}}
 }
 
 // add counts a call under its name. If there are too many names, the one used longest ago is given up.
@@ -133,17 +138,16 @@ func (d *dimension) add(key tallyKey, e *Entry, most int) {
 	t := d.tallies[key]
 	switch {
 	case t != nil:
-		d.remove(t)
 	case len(d.tallies) < most:
 		t = &tally{key: key}
 		d.tallies[key] = t
+		d.used.pushFront(t)
 	default: // the one that is given up serves the new one
-		t = d.back
-		d.remove(t)
+		t = d.used.tail
 		delete(d.tallies, t.key)
 		d.others.merge(&t.totals)
 		d.others.Partial = false // all are in here that aren't elsewhere
-		*t = tally{key: key}
+		t.key, t.totals = key, Usage{}
 		d.tallies[key] = t
 	}
 	// Whoever comes after somebody was given up may be the one that was.
@@ -151,27 +155,10 @@ func (d *dimension) add(key tallyKey, e *Entry, most int) {
 		t.totals.Partial = d.others.Calls > 0
 	}
 	t.totals.add(e)
-	t.next = d.front
-	if d.front != nil {
-		d.front.prev = t
-	} else {
-		d.back = t
+	if t != d.used.head {
+		d.used.remove(t)
+		d.used.pushFront(t)
 	}
-	d.front = t
-}
-
-func (d *dimension) remove(t *tally) {
-	if t.prev != nil {
-		t.prev.next = t.next
-	} else {
-		d.front = t.next
-	}
-	if t.next != nil {
-		t.next.prev = t.prev
-	} else {
-		d.back = t.prev
-	}
-	t.prev, t.next = nil, nil
 }
 
 // of returns what is known of a name.

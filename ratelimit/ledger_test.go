@@ -349,3 +349,30 @@ func TestASinkThatPanicsDoesNotStopTheNext(t *testing.T) {
 	require.Equal(t, 2, n)
 	require.Equal(t, int64(2), l.Total(ratelimit.Filter{}).Calls)
 }
+
+func TestNobodyWritesForOthersForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		written := 0
+		l := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Sink: func(ratelimit.Entry) {
+			<-time.After(time.Second)
+			written++
+		}})
+		var callers sync.WaitGroup
+		began, longest := time.Now(), time.Duration(0)
+		callers.Go(func() {
+			l.Record(ratelimit.Entry{})
+			longest = time.Since(began)
+		})
+		synctest.Wait()
+		for range 2000 {
+			callers.Go(func() {
+				for range 5 { // more than the sink can take
+					l.Record(ratelimit.Entry{})
+				}
+			})
+		}
+		callers.Wait()
+		require.Equal(t, 10_001, written)
+		require.Less(t, longest, 1100*time.Second)
+	})
+}

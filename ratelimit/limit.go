@@ -108,11 +108,7 @@ func (l Limit) resolve() bounds {
 	if b.most.Micros <= 0 {
 		b.most.Micros = Unlimited
 	}
-	share := l.Warn
-	if share == 0 {
-		share = defaultWarn
-	}
-	b.warn = Amount{Tokens: threshold(b.most.Tokens, share), Micros: threshold(b.most.Micros, share)}
+	b.warn = Amount{Tokens: warnAt(b.most.Tokens, l.Warn), Micros: warnAt(b.most.Micros, l.Warn)}
 	b.calm = Amount{Tokens: min(b.most.Tokens, b.warn.Tokens), Micros: min(b.most.Micros, b.warn.Micros)}
 	return b
 }
@@ -131,9 +127,13 @@ func micros(usd float64) int64 {
 	return max(int64(math.Round(usd*1e6)), 1)
 }
 
-// threshold returns that share of a limit, rounded up, and Unlimited if there is no limit, or no share.
-func threshold(limit int64, share float64) int64 {
-	if limit == Unlimited || !(share > 0) {
+// warnAt returns from where on a limit warns: that share of it, rounded up, of which 0 is the default; Unlimited, which is
+// never, if there is no limit, or no share.
+func warnAt(limit int64, share float64) int64 {
+	if share == 0 {
+		share = defaultWarn
+	}
+	if limit <= 0 || limit == Unlimited || !(share > 0) {
 		return Unlimited
 	}
 	if share >= 1 {

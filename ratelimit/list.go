@@ -10,7 +10,8 @@ type list[T any] struct {
 
 type links[T any] struct{ prev, next *T }
 
-func (l *list[T]) pushBack(e *T) { l.insertBefore(nil, e) }
+func (l *list[T]) pushFront(e *T) { l.insertBefore(l.head, e) }
+func (l *list[T]) pushBack(e *T)  { l.insertBefore(nil, e) }
 
 // insertBefore puts e before at, or at the end if at is nil.
 func (l *list[T]) insertBefore(at, e *T) {

@@ -462,7 +462,7 @@ func (t *Totals) add(o Totals) {
 func TestTheQueueIsInOrderByItself(t *testing.T) {
 	var b backlog
 	arrive := func(seq uint64, priority int, session string) *waiter {
-		w := &waiter{request: request{seq: seq, rank: rank(priority), ticket: Ticket{Session: session}}}
+		w := &waiter{arrival: arrival{seq: seq, rank: rank(priority), ticket: Ticket{Session: session}}}
 		b.push(w)
 		return w
 	}
@@ -472,7 +472,7 @@ func TestTheQueueIsInOrderByItself(t *testing.T) {
 	left := arrive(4, 40, "c")
 	arrive(5, 40, "b")
 	arrive(6, 255, "z")
-	back := &waiter{request: request{seq: 0, rank: 40, ticket: Ticket{Session: "b"}}, returned: true}
+	back := &waiter{arrival: arrival{seq: 0, rank: 40, ticket: Ticket{Session: "b"}}, returned: true}
 	b.push(back)
 	b.remove(left, false)
 	require.Equal(t, 6, b.ahead(40))

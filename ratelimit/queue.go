@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// A request is what stays the same of a call from its arrival on, however often it starts.
-type request struct {
+// An arrival is what stays the same of a call from when it came, however often it starts.
+type arrival struct {
 	ticket   Ticket
 	rank     uint8
 	preempts uint8
-	seq      uint64    // in the order of arrival
-	since    time.Time // of arrival
+	seq      uint64 // in the order of arrival
+	since    time.Time
 }
 
-// A waiter is a request in the queue. All but wake and the request is guarded by the gate's mu.
+// A waiter is a request in the queue. All but wake and the arrival is guarded by the gate's mu.
 type waiter struct {
-	request
+	arrival
 	returned bool // it held a slot before
 
 	cancel context.CancelCauseFunc

@@ -10,16 +10,17 @@ type SoftLimit struct {
 	Every time.Duration
 	// From is the beginning of some period; zero: when the gate was made.
 	From time.Time
-	// Warn is the share of either limit at which to warn; 0 or less, or above 1: 0.8. [EventSoftLimit] comes once a period,
-	// with the end of the call whose use crosses it.
+	// Warn is the share of either limit at which to warn; 0: .8; negative or NaN: never. [EventSoftLimit] comes once a
+	// period, with the end of the call whose use crosses it.
 	Warn float64
 }
 
 // softUse is what was used in the period of a soft limit.
 type softUse struct {
 	SoftLimit
-	requests, tokens int64
-	warned           bool
+	warnRequests, warnTokens int64 // from here on it warns; Unlimited for never
+	requests, tokens         int64
+	warned                   bool
 }
 
 func newSoftUse(limits []SoftLimit, now time.Time) []softUse {
@@ -29,37 +30,30 @@ func newSoftUse(limits []SoftLimit, now time.Time) []softUse {
 		if l.Every <= 0 {
 			l.Every = day
 		}
-		if !(l.Warn > 0 && l.Warn <= 1) {
-			l.Warn = 0.8
-		}
 		if l.From.IsZero() {
 			l.From = now
 		}
-		u := softUse{SoftLimit: l}
-		u.roll(now)
-		uses = append(uses, u)
+		passed := now.Sub(l.From)
+		l.From = l.From.Add(passed / l.Every * l.Every)
+		if l.From.After(now) { // division rounds towards zero
+			l.From = l.From.Add(-l.Every)
+		}
+		uses = append(uses, softUse{SoftLimit: l, warnRequests: warnAt(l.Requests, l.Warn), warnTokens: warnAt(l.Tokens, l.Warn)})
 	}
 	return uses
 }
 
-// roll moves From to the beginning of the period that now is in.
+// roll moves From to the beginning of the period that now is in. A clock that is set back doesn't bring a period back.
 func (u *softUse) roll(now time.Time) {
 	passed := now.Sub(u.From)
-	if passed >= 0 && passed < u.Every {
+	if passed < u.Every {
 		return
 	}
-	periods := passed / u.Every
-	if passed < 0 && passed%u.Every != 0 {
-		periods--
-	}
-	u.From = u.From.Add(periods * u.Every)
+	u.From = u.From.Add(passed / u.Every * u.Every)
 	u.requests, u.tokens, u.warned = 0, 0, false
 }
 
-func (u *softUse) crossed() bool {
-	return u.Requests > 0 && float64(u.requests) >= u.Warn*float64(u.Requests) ||
-		u.Tokens > 0 && float64(u.tokens) >= u.Warn*float64(u.Tokens)
-}
+func (u *softUse) crossed() bool { return u.requests >= u.warnRequests || u.tokens >= u.warnTokens }
 
 // count counts a call that was sent against the soft limits. It is called under mu.
 func (g *Gate) count(estimate int64, o *Outcome, now time.Time) {
@@ -74,7 +68,7 @@ func (g *Gate) count(estimate int64, o *Outcome, now time.Time) {
 		u.tokens += tokens
 		if u.crossed() && !u.warned {
 			u.warned = true
-			g.tell(Event{Kind: EventSoftLimit, Requests: u.requests, Tokens: u.tokens, Until: u.From.Add(u.Every)})
+			g.tell(Event{Kind: EventSoftLimit, SoftLimit: i, Requests: u.requests, Tokens: u.tokens, Until: u.From.Add(u.Every)})
 		}
 	}
 }

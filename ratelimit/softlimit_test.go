@@ -31,6 +31,7 @@ func TestASoftLimitWarnsOnceACrossingAndPeriod(t *testing.T) {
 		}
 		require.Len(t, r.kinds(), 2, "450 of 1,000 tokens, then 500")
 		require.EqualValues(t, 500, r.events[1].Tokens)
+		require.Equal(t, 1, r.events[1].SoftLimit)
 		require.Equal(t, r.at(24*time.Hour), r.events[1].Until)
 
 		<-time.After(3*time.Hour + time.Minute)

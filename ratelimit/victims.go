@@ -13,7 +13,7 @@ const (
 type slot struct {
 	gate *Gate
 	gen  uint64 // how many leases it has had that ended
-	request
+	arrival
 	cancel  func(error)
 	started uint64 // in the order of starts
 	epoch   uint64 // of the back-off, when it started

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -184,6 +185,41 @@ func TestASlowListenerMissesOnlyWhatItMay(t *testing.T) {
 		require.Equal(t, ratelimit.EventPaused, got[1025].Kind)
 		require.Equal(t, 1500-1024, got[1025].Missed)
 		g.Close()
+	})
+}
+
+func TestNobodyTellsOthersEventsForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var priorities []int
+		g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1, Queue: 1, OnEvent: func(e ratelimit.Event) {
+			<-time.After(time.Second)
+			priorities = append(priorities, e.Priority)
+		}})
+		l, err := g.Acquire(t.Context(), ratelimit.Ticket{})
+		require.NoError(t, err)
+		var gone sync.WaitGroup
+		gone.Go(func() { g.Acquire(t.Context(), ratelimit.Ticket{}) })
+		synctest.Wait()
+		var first time.Duration
+		gone.Go(func() {
+			began := time.Now()
+			g.Acquire(t.Context(), ratelimit.Ticket{Priority: 1})
+			first = time.Since(began)
+		})
+		for i := range 100 { // twice as many as it can be told of in time
+			synctest.Wait()
+			g.Acquire(t.Context(), ratelimit.Ticket{Priority: 2 + i%50})
+			<-time.After(time.Second / 2)
+		}
+		g.Close()
+		l.Release(success)
+		gone.Wait()
+		<-time.After(time.Hour)
+		synctest.Wait()
+		require.Equal(t, 17*time.Second, first, "its own event, and a few")
+		require.Len(t, priorities, 102)
+		require.Equal(t, []int{1, 2, 3, 4}, priorities[:4], "in order")
+		require.Equal(t, []int{50, 51, 0}, priorities[99:], "to the end")
 	})
 }
 
