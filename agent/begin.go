@@ -26,7 +26,7 @@ func (x *exec) begin(in *Input) (err error) {
 		return err
 	}
 	if x.account = in.Session; in.parent != nil {
-		x.account, x.depth = in.parent.account, in.parent.depth
+		x.account, x.depth, x.up = in.parent.account, in.parent.depth, in.parent.x
 	}
 	if err := x.ctx.Err(); err != nil {
 		return &StopError{Code: CodeCancelled, Err: context.Cause(x.ctx)}
@@ -52,15 +52,16 @@ func (x *exec) begin(in *Input) (err error) {
 			return err
 		}
 	}
-	expired, decided := make(map[string]bool), 0
+	expired := make(map[string]bool)
 	if r.open() {
 		x.origin = &Origin{Session: x.s.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
-		if in.resume || in.goOn {
-			if decided, err = x.takeDecisions(); err != nil {
-				return err
-			}
-		}
-		if err := x.expire(expired); err != nil {
+	}
+	decided, stale, err := x.takeSent(in.resume || in.goOn)
+	if err != nil {
+		return err
+	}
+	if r.open() {
+		if err := x.expire(in, expired); err != nil {
 			return err
 		}
 	}
@@ -70,7 +71,7 @@ func (x *exec) begin(in *Input) (err error) {
 	case in.goOn:
 		err = x.goOn(decided > 0 || len(expired) > 0)
 	default:
-		err = x.startRun(in)
+		err = x.startRun(in, stale)
 	}
 	if err != nil {
 		return err
@@ -95,8 +96,8 @@ func (x *exec) known(in *Input) error {
 	return nil
 }
 
-// startRun begins a run with a prompt.
-func (x *exec) startRun(in *Input) error {
+// startRun begins a run with a prompt. Stale are the ids of what was posted to earlier ones.
+func (x *exec) startRun(in *Input, stale []string) error {
 	s := &x.m.s
 	if s.Run.open() && !in.Supersede {
 		return &PausedError{Session: s.Session, Pending: s.Run.pending()}
@@ -149,24 +150,7 @@ func (x *exec) startRun(in *Input) error {
 	defer x.mu.Unlock()
 	f.Meta = x.stamp(0, "")
 	f.Meta.Step, f.Meta.By = 0, in.By
-	return x.recordLocked(x.stale(), f)
-}
-
-// stale returns the ids of what was posted to an earlier run, which ended before it read them: a stop, for example, mustn't
-// stop the next run.
-func (x *exec) stale() []string {
-	if x.a.cfg.Journal == nil {
-		return nil
-	}
-	items, err := x.a.cfg.Journal.Take(x.jctx, x.s.name, x.lease.Fence)
-	if err != nil {
-		x.a.log.WarnContext(x.ctx, "agent: reading the inbox", "session", x.s.name, "error", err)
-	}
-	var ids []string
-	for i := range items {
-		ids = append(ids, items[i].ID)
-	}
-	return ids
+	return x.recordLocked(stale, f)
 }
 
 // supersede ends the open run of the session.
@@ -210,11 +194,12 @@ func (m *Machine) waiting() bool {
 	return r.Stage == stageActing && m.nextCalls(&r).Kind == ActWait
 }
 
-// expire closes the pauses whose time is over.
-func (x *exec) expire(expired map[string]bool) error {
+// expire closes the pauses whose time is over. Decisions that a parent passes on were made in time, or it wouldn't.
+func (x *exec) expire(in *Input, expired map[string]bool) error {
 	now := time.Now()
 	for _, p := range x.m.s.Run.pending() {
-		if !p.expired(now) {
+		passed := in.parent != nil && slices.ContainsFunc(in.decisions, func(d Decision) bool { return d.ID == p.ID })
+		if passed || !p.expired(now) {
 			continue
 		}
 		c, own := x.m.s.Run.suspended(p.ID)
@@ -226,7 +211,7 @@ func (x *exec) expire(expired map[string]bool) error {
 		x.showHooks(c, res)
 		x.lock()
 		var facts []Fact
-		if x.m.s.Run.Status == Running || len(x.changes()) > 0 { // its process died before it could pause: the time since then wasn't worked
+		if x.m.s.Run.Status == Running || x.otherTools() { // its process died before it could pause: the time since then wasn't worked
 			facts = append(facts, x.continued(0))
 		}
 		facts = append(facts, Decided{Meta: x.stamp(len(facts), c.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}})

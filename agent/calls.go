@@ -233,6 +233,9 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 			p := Pause{Kind: PauseKind(out.Suspend.Kind), Reason: out.Suspend.Prompt, Schema: out.Suspend.Schema}
 			expires := out.Suspend.Expires
 			switch n := x.nested[cr.call.ID]; {
+			case p.Kind == PauseAgent && n.paused != "": // it waits for nobody, and so does the call
+				cr.over, x.childPaused = true, n.paused
+				return
 			case p.Kind == PauseAgent && len(n.pauses) > 0:
 				p.Nested, expires = n.pauses, -1 // those expire, not this one
 			case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == PauseAgent:

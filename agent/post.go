@@ -58,15 +58,11 @@ func (a *Agent) mayDecide(ctx context.Context, now *Machine, m *mail) error {
 
 // decideHere is Decide without a journal.
 func (a *Agent) decideHere(ctx context.Context, session string, m *mail) error {
-	x := a.shell(ctx)
-	defer x.cancel(nil)
-	err := x.enter(&Input{Session: session})
+	now, err := a.standing(session)
 	if err == nil {
-		defer x.leave()
-		if err = a.mayDecide(ctx, x.m, m); err != nil {
-			return err
-		}
-	} else if busy := (*BusyError)(nil); !errors.As(err, &busy) {
+		err = a.mayDecide(ctx, now, m)
+	}
+	if err != nil {
 		return err
 	}
 	a.mu.Lock()
@@ -79,10 +75,43 @@ func (a *Agent) decideHere(ctx context.Context, session string, m *mail) error {
 		return &DecisionError{Session: session, ID: m.id, Code: DecisionUsed, Problem: "somebody else has decided on the pause before"}
 	}
 	s.mail = append(s.mail, *m)
-	if s.busy != nil { // a run checks it, as it knows how the session stands
+	if s.busy != nil {
 		s.busy.poke()
 	}
 	return nil
+}
+
+// standing returns how a session stands that no journal keeps, also while its run is under way.
+func (a *Agent) standing(session string) (*Machine, error) {
+	for {
+		a.mu.Lock()
+		s := a.sessions[session]
+		if a.draining {
+			a.mu.Unlock()
+			return nil, ErrDraining
+		}
+		if s == nil || s.busy == nil {
+			m := NewMachine(session)
+			if s != nil {
+				m = s.m.still()
+			}
+			a.mu.Unlock()
+			return m, nil
+		}
+		x := s.busy
+		a.mu.Unlock()
+		x.lock() // its run adds no fact now, and with a.mu nobody takes its place
+		a.mu.Lock()
+		var m *Machine
+		if s.busy == x {
+			m = s.m.still()
+		}
+		a.mu.Unlock()
+		x.mu.Unlock()
+		if m != nil {
+			return m, nil
+		}
+	}
 }
 
 // shell returns an exec that drives no run: it holds a session while something is looked at or recorded.
@@ -110,14 +139,30 @@ func (a *Agent) wake(session string) {
 // expired reports whether the time to decide on a pause was over at some instant.
 func (p *Pause) expired(at time.Time) bool { return !p.Expires.IsZero() && !at.Before(p.Expires) }
 
-// takeDecisions takes the decisions that were sent to a session while nobody drove it, and returns how many.
-func (x *exec) takeDecisions() (n int, err error) {
-	for _, m := range append(x.takeMail(), x.inbox()...) {
-		if m.what == mailDecide && x.takeDecision(&m) {
-			n++
+// takeSent takes what was sent to a session while nobody drove it: rules that are revoked and, if its run goes on,
+// decisions, of which it returns how many. The rest waits for the run's first safe point, or is stale if another run begins:
+// a stop, for example, mustn't stop that one. Stale are the ids of what is in the inbox.
+func (x *exec) takeSent(goesOn bool) (decided int, stale []string, err error) {
+	own := x.takeMail()
+	later := own[:0]
+	for _, m := range append(slices.Clone(own), x.inbox()...) {
+		switch {
+		case m.what == mailRevoke:
+			x.takeRevocation(&m)
+		case m.what == mailDecide && goesOn:
+			if x.takeDecision(&m) {
+				decided++
+			}
+		case m.posted:
+			stale = append(stale, m.id)
+		default:
+			later = append(later, m)
 		}
 	}
-	return n, x.errAt
+	x.a.mu.Lock()
+	x.s.mail = append(later, x.s.mail...)
+	x.a.mu.Unlock()
+	return decided, stale, x.errAt
 }
 
 // takeDecision takes a decision that was sent, if it can be taken.
@@ -130,7 +175,7 @@ func (x *exec) takeDecision(m *mail) bool {
 	one, err := x.rule(m.decision, late)
 	if err == nil {
 		err = x.recordRulings([]ruling{one}, nil)
-	} else if m.posted {
+	} else if de := (*DecisionError)(nil); m.posted && errors.As(err, &de) {
 		x.acknowledge(m.id)
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 	}
 	if x.a.cfg.Journal != nil {
 		if err := x.journal(taken, facts); err != nil {
-			x.errAt = fmt.Errorf("agent: session %q: the journal refuses an append: %w", x.s.name, err)
+			x.errAt = &refusedError{x.s.name, err}
 			x.cancel(x.errAt)
 			x.a.log.ErrorContext(x.ctx, "agent: journal", "session", x.s.name, "error", err)
 			return x.errAt
@@ -46,6 +46,19 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 	}
 	return nil
 }
+
+// A refusedError says that the journal refuses an append. The log stays open, for whoever goes on with it next; so do those
+// of the agents that are tools whose calls it ends.
+type refusedError struct {
+	session string
+	err     error
+}
+
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("agent: session %q: the journal refuses an append: %v", e.session, e.err)
+}
+
+func (e *refusedError) Unwrap() error { return e.err }
 
 // lock takes mu. While an append is tried again it waits: an append that failed may have been kept, so nothing else may
 // take its number. It waits on a Cond, and the append doesn't sleep under mu, because under the fake time of
@@ -105,6 +118,10 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 		switch f := f.(type) {
 		case RunStarted, Continued:
 			status, changed = string(Running), true
+		case Snapshot:
+			if x.m.s.Run == nil { // in a copy, it is where the log begins
+				status, changed = string(f.State.Run.Status), true
+			}
 		case Suspended:
 			for _, p := range f.Pause.flat() {
 				open = append(open, openMatter(&p))
@@ -117,6 +134,9 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 			status, changed = string(f.Status), true
 			if f.Code == CodeDrained { // somebody should go on
 				status = string(Running)
+			}
+			if f.Status != Paused {
+				open = open[:0]
 			}
 		}
 	}

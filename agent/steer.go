@@ -207,6 +207,9 @@ func (x *exec) readMail() {
 		case mailDecide:
 			x.takeDecision(&m)
 			continue
+		case mailRevoke:
+			x.takeRevocation(&m)
+			continue
 		}
 		if m.posted && !x.acknowledge(m.id) {
 			continue
@@ -226,11 +229,10 @@ func (x *exec) readMail() {
 				continue
 			}
 			x.setMode(x.jctx, m.text, "set by the host")
-		case mailRevoke:
-			if err := x.revoke(nil, m.text, m.by); err != nil {
-				x.a.log.WarnContext(x.ctx, "agent: revoking a rule", "session", x.s.name, "error", err)
-			}
 		}
+	}
+	if x.hold == holdNone && x.up.drains() {
+		x.hold = holdDrain
 	}
 	for _, m := range steer {
 		switch {

@@ -59,16 +59,19 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 			return nil, err
 		}
 	}
-	facts, err := a.Facts(ctx, session)
-	if err != nil {
-		return nil, err
-	}
 	x := a.shell(ctx)
 	defer x.cancel(nil)
 	if err := x.enter(&Input{Session: session}); err != nil {
 		return nil, err
 	}
 	defer x.leave()
+	facts := x.s.facts
+	if a.cfg.Journal != nil { // only now, when nobody else can undo
+		var err error
+		if facts, err = a.Facts(ctx, session); err != nil {
+			return nil, err
+		}
+	}
 	switch r := x.m.s.Run; {
 	case r == nil:
 		return nil, &NothingOpenError{Session: session}
@@ -90,7 +93,7 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 			rec.Impossible = append(rec.Impossible, done)
 			continue
 		}
-		if err := x.undo(ctx, c); err != nil {
+		if err := x.undo(c); err != nil {
 			done.Why = x.a.redact(err.Error())
 			rec.Failed = &done
 			for _, c := range calls[i+1:] {
@@ -157,9 +160,9 @@ func (x *exec) cantUndo(f *ToolFinished) string {
 	return ""
 }
 
-func (x *exec) undo(ctx context.Context, f *ToolFinished) error {
+func (x *exec) undo(f *ToolFinished) error {
 	d, _ := x.a.registry.Lookup(f.Call.Name)
-	ctx, cancel := context.WithTimeout(ctx, d.Spec().Timeout)
+	ctx, cancel := context.WithTimeout(x.ctx, d.Spec().Timeout) // which ends with the lease
 	defer cancel()
 	parts := f.Result.Parts
 	return d.Undo(ctx, f.Call.Input, json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)])))
@@ -203,7 +206,7 @@ func (r *UndoReceipt) tell() string {
 		}
 		fmt.Fprintf(&b, "\n%s:", title)
 		for _, c := range calls {
-			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, c.Call.Input)
+			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, clean(string(c.Call.Input))) // enough to know which it was
 			if c.Why != "" {
 				b.WriteString(" (" + c.Why + ")")
 			}

@@ -1,0 +1,268 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestADecisionOnAChildsPauseThatWasMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		synctest.Test(t, func(t *testing.T) {
+			if store != nil {
+				store = journal.NewMemory()
+			}
+			var done effects
+			inner, _ := scripted(t, agent.Config{Name: "inner", PauseExpires: time.Minute, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
+				calls("risky", 1, 2), say("I did."))
+			middle, _ := scripted(t, agent.Config{Name: "middle", Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Description: "x"})}}, task("inner", "x"), say("It did."))
+			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(middle, tools.Spec{Description: "x"})}}, task("middle", "x"), say("Done."))
+			res := run(t, a)
+			require.Len(t, res.Pending, 2)
+			<-time.After(30 * time.Second)
+			require.NoError(t, a.Decide(t.Context(), "s", agent.Approve(res.Pending[0].ID)))
+			<-time.After(time.Hour)
+			end := runInput(t, a, agent.Continue("s"))
+			require.Equal(t, "Done.", end.Text())
+			require.Equal(t, 1, done.of(1))
+			require.Zero(t, done.of(2), "nobody decided on the other in time")
+			require.Equal(t, tools.OK, finished(t, a, "s")[0].Status)
+		})
+	})
+}
+
+func TestACopyOfASessionLeavesTheChildrenOfTheOriginalAlone(t *testing.T) {
+	for name, remove := range map[string]func(t *testing.T, a *agent.Agent) error{
+		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Forget(t.Context(), "copy") },
+		"pruned":    func(t *testing.T, a *agent.Agent) error { _, err := a.Prune(t.Context(), "copy"); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFamily(t, agent.Config{Journal: journal.NewMemory()},
+				[]providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{call("work", 1), call("risky", 2), say("I did.")})
+			res := run(t, f.a)
+			_, err := f.a.Fork(t.Context(), "s", "copy", 0)
+			require.NoError(t, err)
+			require.NoError(t, remove(t, f.a))
+			require.Equal(t, "Done.", runInput(t, f.a, approveAll(res)).Text())
+			require.Equal(t, 1, f.done.of(1))
+			require.Equal(t, 1, f.done.of(2))
+		})
+	}
+}
+
+// A jealous store takes no more appends to one session, as if another had its lease.
+type jealous struct {
+	journal.Store
+	mu  sync.Mutex
+	err error
+}
+
+func (j *jealous) Append(ctx context.Context, a journal.Append) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil && a.Session == "s" {
+		return j.err
+	}
+	return j.Store.Append(ctx, a)
+}
+
+func TestAChildStaysOpenWhenItsParentLosesTheLog(t *testing.T) {
+	for name, err := range map[string]error{"a conflict": &journal.ConflictError{Session: "s"}, "refused": death} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &jealous{Store: journal.NewMemory()}
+				both := providertest.Calls(providertest.CallSpec{Tool: "child", Input: agent.Task{Task: "x"}}, providertest.CallSpec{Tool: "beside", Input: Number{10}})
+				var done effects
+				cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "beside", ReadOnly: true})}}
+				f := newFamily(t, cfg, []providertest.Step{both}, []providertest.Step{call("work", 1), call("slow", 60)})
+				time.AfterFunc(5*time.Second, func() {
+					store.mu.Lock()
+					defer store.mu.Unlock()
+					store.err = err
+				})
+				_, failure := f.a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+				require.Error(t, failure)
+				cfg.Journal = store.Store
+				g := newFamily(t, cfg, []providertest.Step{say("Done.")}, []providertest.Step{say("I did.")})
+				require.Equal(t, "Done.", runInput(t, g.a, agent.Continue("s")).Text())
+				for _, res := range finished(t, g.a, "s") {
+					require.Equal(t, tools.OK, res.Status, res.Name)
+				}
+				require.Equal(t, 1, f.done.of(1))
+				require.Zero(t, g.done.all())
+			})
+		})
+	}
+}
+
+func TestDrainPausesAChildAndBothGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x")}, []providertest.Step{call("slow", 20), call("slow", 600)})
+		var res *agent.Result
+		var wg sync.WaitGroup
+		wg.Go(func() { res = run(t, f.a) })
+		<-time.After(5 * time.Second)
+		began := time.Now()
+		require.NoError(t, f.a.Drain(t.Context()))
+		require.Equal(t, 15*time.Second, time.Since(began))
+		wg.Wait()
+		require.Equal(t, agent.Paused, res.Status)
+		require.Equal(t, agent.CodeDrained, res.Code)
+
+		g := newFamily(t, agent.Config{Journal: store}, []providertest.Step{say("Done.")}, []providertest.Step{call("work", 2), say("I did.")})
+		var got []agent.Recovered
+		n, err := g.a.Recover(t.Context(), agent.Recovery{Each: func(r agent.Recovered) { got = append(got, r) }})
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, "Done.", got[0].Result.Text())
+		require.Equal(t, tools.OK, finished(t, g.a, "s")[0].Status)
+		require.Equal(t, 1, f.done.of(20))
+		require.Equal(t, 1, g.done.of(2))
+	})
+}
+
+func TestARedactThatAsksItsAgentDoesntHangADecision(t *testing.T) {
+	var child *agent.Agent
+	var done effects
+	child, _ = scripted(t, agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
+		Redact: func(s string) string {
+			_, _ = child.Pending(context.Background(), "other")
+			return s
+		}}, call("risky", 1), say("I did."))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
+	res := run(t, a)
+	over := make(chan error, 1)
+	go func() { over <- a.Decide(context.Background(), "s", agent.Approve(res.Pending[0].ID)) }()
+	select {
+	case err := <-over:
+		require.NoError(t, err)
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "it hangs")
+	}
+}
+
+func TestAChildWithoutAJournalGoesWithItsParentsSession(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, a *agent.Agent) error{
+		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Forget(t.Context(), "s") },
+		"superseded": func(t *testing.T, a *agent.Agent) error {
+			_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "never mind", Supersede: true})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done effects
+			var name string
+			child, _ := scripted(t, agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
+				Hooks: []agent.Hooks{{Name: "h", BeforeTool: func(_ context.Context, c *agent.ToolCall) error {
+					name = c.Session
+					return nil
+				}}}}, call("risky", 1))
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Well."))
+			run(t, a)
+			require.NotEmpty(t, facts(t, child, name))
+			require.NoError(t, end(t, a))
+			require.Empty(t, facts(t, child, name))
+		})
+	}
+}
+
+func TestAForkIsMadeWholeOrNotAtAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		var done effects
+		cfg := agent.Config{Name: "a", Journal: store, Limits: agent.Limits{Steps: 200}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
+		var steps []providertest.Step
+		for i := range 100 {
+			steps = append(steps, call("work", i))
+		}
+		a := reopen(t, cfg, append(steps, say("Done."))...)
+		require.Equal(t, "Done.", run(t, a).Text())
+		dying := &weak{Store: store, at: 2, err: death, lasts: true}
+		cfg.Journal = dying
+		_, err := reopen(t, cfg).Fork(t.Context(), "s", "copy", 0)
+		require.Equal(t, dying.dead(), err != nil)
+		<-time.After(time.Minute)
+		n, err := a.Recover(t.Context(), agent.Recovery{})
+		require.NoError(t, err)
+		require.Zero(t, n, "nobody goes on with half a copy")
+		require.Len(t, facts(t, a, "copy"), len(facts(t, a, "s")))
+	})
+}
+
+func TestAnUnnamedSessionIsForgottenAlsoByWhoGoesOnWithIt(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		cfg := agent.Config{Journal: store}
+		a, _, _ := risky(t, cfg, call("risky", 1), say("Done."))
+		res := runInput(t, a, agent.Input{Prompt: "go"})
+		if store != nil {
+			a, _, _ = risky(t, cfg, say("Done."))
+		}
+		require.NotEmpty(t, res.Pending)
+		require.Equal(t, "Done.", runInput(t, a, approveAll(res)).Text())
+		require.Empty(t, facts(t, a, res.Session))
+	})
+}
+
+func TestAToolThatWasAddedAndIsGoneAgainIsAChange(t *testing.T) {
+	store := journal.NewMemory()
+	var done effects
+	first, second := done.tool(tools.Spec{Name: "first", Risk: tools.High}), done.tool(tools.Spec{Name: "second", Risk: tools.High})
+	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{first}}, call("first", 1))
+	res := run(t, a)
+	b, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{first, second}}, call("second", 2))
+	res = runInput(t, b, approveAll(res))
+	_, err := a.Run(t.Context(), approveAll(res))
+	var changed *agent.ChangedError
+	require.ErrorAs(t, err, &changed)
+	require.Equal(t, "second", changed.Tools[0].Name)
+	require.Zero(t, done.of(2))
+}
+
+func TestAnUndoIsToldWhenTheLeaseIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &mute{Store: journal.NewMemory()}
+		var took time.Duration
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{tools.Func[Number, Number]{
+			Spec: tools.Spec{Name: "put", Timeout: time.Hour},
+			Run:  func(context.Context, Number) (Number, error) { return Number{}, nil },
+			Undo: func(ctx context.Context, _, _ Number) error {
+				began := time.Now()
+				<-ctx.Done()
+				took = time.Since(began)
+				return context.Cause(ctx)
+			},
+		}}}, call("put", 1), say("Done."))
+		run(t, a)
+		receipt, err := a.Undo(t.Context(), "s", agent.Rollback{})
+		require.NotNil(t, receipt.Failed, "%v", err)
+		require.Less(t, took, 25*time.Second)
+	})
+}
+
+func TestWhatTheModelIsToldOfAnUndoHasItsBounds(t *testing.T) {
+	type page struct {
+		Text string `json:"text"`
+	}
+	a, model := scripted(t, agent.Config{Tools: []tools.Tool{tools.Func[page, Number]{
+		Spec: tools.Spec{Name: "put"},
+		Run:  func(context.Context, page) (Number, error) { return Number{}, nil },
+		Undo: func(context.Context, page, Number) error { return errors.New("no") },
+	}}}, providertest.Call("put", page{string(make([]byte, 100_000))}), say("Done."), say("I see."))
+	run(t, a)
+	_, err := a.Undo(t.Context(), "s", agent.Rollback{})
+	require.NoError(t, err)
+	run(t, a)
+	msgs := model.Requests()[2].Messages
+	require.Less(t, len(msgs[len(msgs)-2].Text()), 2000)
+}
