@@ -58,7 +58,8 @@ type parentCall struct {
 	trace   string
 	account string // the outermost session
 	depth   int
-	x       *exec // what runs it
+	x       *exec      // what runs it
+	answers []Decision // on what the child's run waits for
 }
 
 // Define implements tools.Tool.
@@ -130,7 +131,9 @@ func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
 		return "", err
 	}
 	if res == nil {
-		if res, err = t.patiently(ctx, in); res == nil {
+		if res, err = t.patiently(ctx, in); errors.Is(err, ErrDraining) {
+			res = &Result{Session: in.Session, Status: Paused, Code: CodeDrained}
+		} else if res == nil {
 			return "", err
 		}
 	}
@@ -140,8 +143,7 @@ func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
 // input returns what the child goes on with, or its Result if it has come to rest already.
 func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task Task) (in Input, res *Result, err error) {
 	name := childSession(x.s.name, call.ID)
-	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account, depth: x.depth + 1, x: x}
-	answers := x.answers(call.ID)
+	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account, depth: x.depth + 1, x: x, answers: x.answers(call.ID)}
 	known := t.child.cfg.Journal == nil
 	if !known {
 		_, err := t.child.cfg.Journal.Head(ctx, name)
@@ -159,9 +161,9 @@ func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task T
 				res = m.result(r.Status, r.Code, rested(r))
 			default:
 				in = Continue(name)
-				if answers = r.unanswered(m, answers); len(answers) > 0 {
+				if answers := r.unanswered(m, parent.answers); len(answers) > 0 {
 					in = Resume(name, answers...)
-				} else if len(r.pending()) > 0 && m.waiting() && !r.anyExpired(time.Now()) {
+				} else if len(r.pending()) > 0 && m.waiting() && !r.anyExpired(time.Now(), parent.answers) {
 					res = m.result(Paused, r.Code, nil)
 				}
 				in.parent, in.AcceptChanges = parent, true
@@ -200,13 +202,11 @@ func (r *RunState) unanswered(m *Machine, answers []Decision) []Decision {
 	return out
 }
 
-func (r *RunState) anyExpired(now time.Time) bool {
-	for _, p := range r.pending() {
-		if p.expired(now) {
-			return true
-		}
-	}
-	return false
+// anyExpired reports whether the time of a pause is over, also if only the parent's answers say so.
+func (r *RunState) anyExpired(now time.Time, answers []Decision) bool {
+	return slices.ContainsFunc(r.pending(), func(p Pause) bool {
+		return p.expired(now) || slices.ContainsFunc(answers, func(d Decision) bool { return d.ID == p.ID && d.Kind == Expired })
+	})
 }
 
 // rest returns the limits of a child: at most what is left of this run's. mu is held.

@@ -194,12 +194,18 @@ func (m *Machine) waiting() bool {
 	return r.Stage == stageActing && m.nextCalls(&r).Kind == ActWait
 }
 
-// expire closes the pauses whose time is over. Decisions that a parent passes on were made in time, or it wouldn't.
+// expire closes the pauses whose time is over. For an agent that is a tool its parent has judged of that already, by its own
+// clock, where there is a decision on the pause.
 func (x *exec) expire(in *Input, expired map[string]bool) error {
 	now := time.Now()
 	for _, p := range x.m.s.Run.pending() {
-		passed := in.parent != nil && slices.ContainsFunc(in.decisions, func(d Decision) bool { return d.ID == p.ID })
-		if passed || !p.expired(now) {
+		over := p.expired(now)
+		if in.parent != nil {
+			if i := slices.IndexFunc(in.parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
+				over = in.parent.answers[i].Kind == Expired
+			}
+		}
+		if !over {
 			continue
 		}
 		c, own := x.m.s.Run.suspended(p.ID)

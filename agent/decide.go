@@ -137,6 +137,9 @@ func (x *exec) decide(d *Decision, c *CallState) (*ToolResult, error) {
 		}
 		return nil
 	}
+	if p.Kind == PauseAgent {
+		return nil, errors.New("the call of an agent is decided on by what that agent waits for: see Result.Pending")
+	}
 	switch d.Kind {
 	case Approved:
 		return nil, may(PauseApproval, PauseInDoubt)

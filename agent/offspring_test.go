@@ -266,3 +266,80 @@ func TestWhatTheModelIsToldOfAnUndoHasItsBounds(t *testing.T) {
 	msgs := model.Requests()[2].Messages
 	require.Less(t, len(msgs[len(msgs)-2].Text()), 2000)
 }
+
+func TestTheCallOfAChildIsDecidedOnOnlyByWhatItWaitsFor(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{call("risky", 1), say("I did.")})
+		res := run(t, f.a)
+		var own string
+		for _, fact := range facts(t, f.a, "s") {
+			if p, ok := fact.(agent.Suspended); ok {
+				own = p.Pause.ID
+			}
+		}
+		for _, d := range []agent.Decision{agent.Approve(own), agent.Reject(own, "no"), agent.Suggest(own, "else"), agent.Answer(own, "x"), agent.Edit(own, agent.Task{Task: "y"}), agent.AllowAlways(own)} {
+			var bad *agent.DecisionError
+			require.ErrorAs(t, f.a.Decide(t.Context(), "s", d), &bad)
+			_, err := f.a.Run(t.Context(), agent.Resume("s", d))
+			require.ErrorAs(t, err, &bad)
+			require.Equal(t, agent.DecisionBad, bad.Code)
+		}
+		require.Equal(t, "Done.", runInput(t, f.a, approveAll(res)).Text())
+	})
+}
+
+func TestAPauseThatTheParentSawExpireHasExpiredForTheChild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // whose process may have another clock
+		store := &watched{Store: journal.NewMemory()}
+		var done effects
+		child, _ := scripted(t, agent.Config{Name: "child", PauseExpires: time.Hour, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1), say("Too late."))
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
+		res := run(t, a)
+		f := facts(t, a, "s")
+		meta := agent.Meta{Origin: f[0].Envelope().Origin, Seq: uint64(len(f)) + 1, Time: time.Now(), V: 1, Step: 1, Call: res.Pending[0].Path[0]}
+		rec, err := agent.EncodeFact(agent.Decided{Meta: meta, Decision: agent.Decision{ID: res.Pending[0].ID, Kind: agent.Expired}})
+		require.NoError(t, err)
+		lease, err := store.Lease(t.Context(), "s", "fast", time.Minute)
+		require.NoError(t, err)
+		require.NoError(t, store.Append(t.Context(), journal.Append{Session: "s", After: uint64(len(f)), Fence: lease.Fence, Records: []journal.Record{rec}}))
+		require.NoError(t, store.Release(t.Context(), lease))
+		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
+		require.Zero(t, done.all())
+		require.Equal(t, tools.OK, finished(t, a, "s")[0].Status)
+	})
+}
+
+func TestAChildThatIsDrainedByItselfPausesItsParent(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			store := journal.NewMemory()
+			var done effects
+			build := func(steps ...providertest.Step) (parent, child *agent.Agent) {
+				child, _ = scripted(t, agent.Config{Name: "child", Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 20), say("I did."))
+				parent, _ = scripted(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, steps...)
+				return parent, child
+			}
+			a, child := build(task("child", "x"))
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if !before {
+					<-time.After(5 * time.Second)
+				}
+				if err := child.Drain(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+			if before {
+				wg.Wait()
+			}
+			res := run(t, a)
+			wg.Wait()
+			require.Equal(t, agent.CodeDrained, res.Code)
+			b, _ := build(say("Done."))
+			end := runInput(t, b, agent.Continue("s"))
+			require.Equal(t, "Done.", end.Text())
+			require.Equal(t, tools.OK, finished(t, b, "s")[0].Status)
+			require.GreaterOrEqual(t, done.of(20), 1)
+		})
+	}
+}

@@ -25,6 +25,11 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 	if x.errAt != nil {
 		return x.errAt
 	}
+	if err := x.m.wouldTake(facts); err != nil {
+		x.errAt = err
+		x.cancel(err)
+		return err
+	}
 	if x.a.cfg.Journal != nil {
 		if err := x.journal(taken, facts); err != nil {
 			x.errAt = &refusedError{x.s.name, err}
@@ -43,6 +48,27 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 			x.s.facts = append(x.s.facts, f)
 		}
 		x.queue = append(x.queue, f)
+	}
+	return nil
+}
+
+// wouldTake returns an error if facts can't follow in the state. It looks only at those with pauses and decisions: they are
+// rare, and hold what others have made. A log with a fact that doesn't fit could never be read again.
+func (m *Machine) wouldTake(facts []Fact) error {
+	if !slices.ContainsFunc(facts, func(f Fact) bool {
+		switch f.(type) {
+		case Suspended, Decided, Snapshot:
+			return true
+		}
+		return false
+	}) {
+		return nil
+	}
+	probe := m.still()
+	for _, f := range facts {
+		if err := probe.Apply(f); err != nil {
+			return err
+		}
 	}
 	return nil
 }
