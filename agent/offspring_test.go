@@ -343,3 +343,25 @@ func TestAChildThatIsDrainedByItselfPausesItsParent(t *testing.T) {
 		})
 	}
 }
+
+func TestTheModelIsToldOfWhatWasUndoneBeforeTheProcessDied(t *testing.T) {
+	store := journal.NewMemory()
+	s := &shelf{things: map[int]bool{}}
+	cfg := agent.Config{Journal: store, Tools: s.tools()}
+	run(t, reopen(t, cfg, call("put", 1), say("Done.")))
+	cfg.Journal = &weak{Store: store, at: 2, err: death, lasts: true}
+	_, err := reopen(t, cfg).Undo(t.Context(), "s", agent.Rollback{})
+	require.Error(t, err)
+	require.Len(t, s.log, 1)
+	cfg.Journal = store
+	a, model := scripted(t, cfg, say("I see."))
+	for range 2 {
+		_, err = a.Undo(t.Context(), "s", agent.Rollback{})
+		require.NoError(t, err)
+	}
+	require.Len(t, s.log, 1)
+	run(t, a)
+	msgs := model.Requests()[0].Messages
+	require.Len(t, msgs, 6)
+	require.Contains(t, msgs[4].Text(), `put {"n":1}`)
+}

@@ -245,7 +245,8 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 	if a.cfg.Journal == nil {
 		return a.forgetCalls(ctx, s)
 	}
-	if _, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/forget", leaseTTL); err != nil {
+	lease, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/"+newID(""), leaseTTL)
+	if err != nil {
 		var held *journal.HeldError
 		if errors.As(err, &held) {
 			return &BusyError{Session: session, Err: err}
@@ -253,6 +254,7 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
 	if err := a.delete(ctx, session); err != nil {
+		_ = a.cfg.Journal.Release(context.WithoutCancel(ctx), lease) // it ends by itself, too
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
@@ -135,4 +136,26 @@ func FuzzImport(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, Completed, res.Status)
 	})
+}
+
+func TestAFactThatDoesntFitIsntAppended(t *testing.T) {
+	store := journal.NewMemory()
+	a, err := New(Config{Provider: providertest.Script(providertest.Say("Done.")), Journal: store})
+	require.NoError(t, err)
+	_, err = a.Run(t.Context(), Input{Session: "s", Prompt: "go"})
+	require.NoError(t, err)
+	before, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	x := a.shell(t.Context())
+	defer x.cancel(nil)
+	require.NoError(t, x.enter(&Input{Session: "s"}))
+	x.lock()
+	err = x.recordLocked(nil, Decided{Meta: x.besides(), Decision: Decision{ID: "p-1", Kind: Refused}})
+	x.mu.Unlock()
+	var bad *FactError
+	require.ErrorAs(t, err, &bad)
+	x.leave()
+	after, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, before.Seq, after.Seq)
 }

@@ -80,7 +80,7 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 	case what.Run == "":
 		what.Run = r.ID
 	}
-	calls := effects(facts, what)
+	calls, untold := effects(facts, what)
 	rec := &UndoReceipt{Run: what.Run}
 	calls = slices.DeleteFunc(calls, func(f ToolFinished) bool {
 		d, ok := a.registry.Lookup(f.Call.Name)
@@ -106,15 +106,15 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 			return rec, err
 		}
 	}
-	if len(calls) == 0 {
+	if len(calls)+len(untold) == 0 {
 		return rec, nil
 	}
-	return rec, x.noteUndone(Undone{Message: provider.User(rec.tell())}, what.By)
+	return rec, x.noteUndone(Undone{Message: provider.User(rec.tell(untold))}, what.By)
 }
 
-// effects returns the calls of a run that may have had an effect, the newest first, without those that were undone.
-func effects(facts []Fact, what Rollback) []ToolFinished {
-	var out []ToolFinished
+// effects returns the calls of a run that may have had an effect, the newest first, without those that were undone. Untold
+// are calls that were undone, but the process died before the model was told.
+func effects(facts []Fact, what Rollback) (out []ToolFinished, untold []UndoneCall) {
 	undone := make(map[string]bool)
 	for _, f := range facts {
 		switch f := f.(type) {
@@ -125,6 +125,9 @@ func effects(facts []Fact, what Rollback) []ToolFinished {
 		case Undone:
 			for _, c := range f.Calls {
 				undone[c.Call.ID] = c.Why == ""
+			}
+			if untold = append(untold, f.Calls...); len(f.Message.Parts) > 0 {
+				untold = nil
 			}
 		}
 	}
@@ -141,7 +144,7 @@ func effects(facts []Fact, what Rollback) []ToolFinished {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(f ToolFinished) bool { return undone[f.Call.ID] })
+	return slices.DeleteFunc(out, func(f ToolFinished) bool { return undone[f.Call.ID] }), untold
 }
 
 // cantUndo says why a call can't be undone.
@@ -196,8 +199,8 @@ func (m *Machine) undone(f *Undone) string {
 	return ""
 }
 
-// tell says to the model what was undone.
-func (r *UndoReceipt) tell() string {
+// tell says to the model what was undone, now and before.
+func (r *UndoReceipt) tell(before []UndoneCall) string {
 	var b strings.Builder
 	b.WriteString("Note: effects of your calls were taken back after you had ended.")
 	list := func(title string, calls []UndoneCall) {
@@ -212,7 +215,7 @@ func (r *UndoReceipt) tell() string {
 			}
 		}
 	}
-	list("Undone", r.Undone)
+	list("Undone", append(before, r.Undone...))
 	list("Still in effect, because they can't be undone", r.Impossible)
 	if r.Failed != nil {
 		list("Failed to be undone", []UndoneCall{*r.Failed})
