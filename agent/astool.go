@@ -358,6 +358,21 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 	return m.decision, err
 }
 
+// abandonChild ends the child's run of a call that was started before, and now has its result without it.
+func (cr *callRun) abandonChild() {
+	x := cr.x
+	t := x.a.children[cr.call.Name]
+	if t == nil || !cr.st.Started {
+		return
+	}
+	x.lock()
+	lost := x.errAt != nil
+	x.mu.Unlock()
+	if !lost {
+		t.abandon(x.jctx, x.s.name, cr.call.ID, "the call that it belongs to was refused")
+	}
+}
+
 // abandon ends the run of a call that is over without it.
 func (t *agentTool) abandon(ctx context.Context, session, call, why string) {
 	name := childSession(session, call)

@@ -164,6 +164,7 @@ func (x *exec) ruled(cr *callRun) bool {
 // refuse gives a call a result that says why it wasn't run. It returns false.
 func (x *exec) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
 	x.finishCall(cr, tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
+	cr.abandonChild()
 	x.flush()
 	return false
 }
@@ -198,6 +199,7 @@ func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 func (x *exec) start(cr *callRun) bool {
 	if refused := x.a.registry.Recheck(x.ctx, &cr.call, x.a.cfg.Policies); refused != nil {
 		x.finishCall(cr, *refused)
+		cr.abandonChild()
 		return false
 	}
 	x.lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -364,4 +366,113 @@ func TestTheModelIsToldOfWhatWasUndoneBeforeTheProcessDied(t *testing.T) {
 	msgs := model.Requests()[0].Messages
 	require.Len(t, msgs, 6)
 	require.Contains(t, msgs[4].Text(), `put {"n":1}`)
+}
+
+func TestAChildEndsWhoseCallIsRefusedBeforeItGoesOn(t *testing.T) {
+	store := journal.NewMemory()
+	var denied atomic.Bool
+	policy := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+		if denied.Load() {
+			return tools.Verdict{Effect: tools.Deny, Reason: "no more"}
+		}
+		return tools.Verdict{Effect: tools.Allow}
+	}
+	f := newFamily(t, agent.Config{Journal: store, Policies: []tools.Policy{policy}}, []providertest.Step{task("child", "it"), say("Well.")}, []providertest.Step{call("risky", 1)})
+	res := run(t, f.a)
+	denied.Store(true)
+	require.Equal(t, "Well.", runInput(t, f.a, approveAll(res)).Text())
+	for h, err := range store.Heads(t.Context(), journal.Filter{Open: true}) {
+		require.NoError(t, err)
+		require.Fail(t, "is still open", h.Session)
+	}
+	require.Zero(t, f.done.all())
+}
+
+// TestNothingHappensTwiceWhateverIsAskedAtOnce lets two processes do all that can be done with a session, at once.
+func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		for range 10 {
+			if store != nil {
+				store = journal.NewMemory()
+			}
+			var mu sync.Mutex
+			ran := make(map[string]int)
+			build := func() *agent.Agent {
+				by := func(tool string) provider.Provider {
+					return providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+						if last := req.Messages[len(req.Messages)-1]; last.Role == provider.RoleTool || len(req.Messages) > 20 {
+							return say("Done.").Response(), nil
+						}
+						if tool == "child" {
+							return providertest.Calls(providertest.CallSpec{Tool: "child", Input: agent.Task{Task: "x"}}, providertest.CallSpec{Tool: "unique", Input: Number{1}}).Response(), nil
+						}
+						return calls("unique", 2, 3).Response(), nil
+					})
+				}
+				unique := tools.New(tools.Spec{Name: "unique", Approval: tools.AskAlways}, func(ctx context.Context, in Number) (string, error) {
+					c, _ := tools.CallOf(ctx)
+					mu.Lock()
+					defer mu.Unlock()
+					ran[c.Key]++
+					return "ok", nil
+				})
+				child := newAgent(t, agent.Config{Name: "child", Provider: by("unique"), Tools: []tools.Tool{unique}})
+				return newAgent(t, agent.Config{Name: "a", Journal: store, Provider: by("child"), Tools: []tools.Tool{unique, agent.AsTool(child, tools.Spec{Description: "x"})}})
+			}
+			a := build()
+			b := a
+			if store != nil {
+				b = build()
+			}
+			run(t, a)
+			var wg sync.WaitGroup
+			for i, a := range []*agent.Agent{a, b, a, b} {
+				wg.Go(func() {
+					ctx := context.Background()
+					for j := range 15 {
+						pending, _ := a.Pending(ctx, "s")
+						for _, p := range pending {
+							switch (i + j) % 4 {
+							case 0:
+								_ = a.Decide(ctx, "s", agent.Approve(p.ID))
+							case 1:
+								_, _ = a.Run(ctx, agent.Resume("s", agent.Approve(p.ID)))
+							case 2:
+								_ = a.Decide(ctx, "s", agent.AllowAlways(p.ID))
+							case 3:
+								_, _ = a.Run(ctx, agent.Resume("s", agent.Reject(p.ID, "no")))
+							}
+						}
+						switch (i + j) % 8 {
+						case 0:
+							_, _ = a.Run(ctx, agent.Continue("s"))
+						case 1:
+							_ = a.Revoke(ctx, "s", "unique", "ann")
+						case 2:
+							_, _ = a.Steer(ctx, "s", "hello")
+						case 3:
+							_, _ = a.Run(ctx, agent.Input{Session: "s", Prompt: "more"})
+						case 4:
+							_, _ = a.Recover(ctx, agent.Recovery{})
+						case 5:
+							_, _ = a.Prune(ctx, "s")
+						case 6:
+							_ = a.Pause(ctx, "s")
+						case 7:
+							_, _ = a.Undo(ctx, "s", agent.Rollback{})
+						}
+					}
+				})
+			}
+			wg.Wait()
+			require.NotEmpty(t, ran)
+			for key, times := range ran {
+				require.Equal(t, 1, times, key)
+			}
+			_, err := a.Replay(t.Context(), "s")
+			require.NoError(t, err)
+			end := runInput(t, a, agent.Input{Session: "s", Prompt: "at last", Supersede: true})
+			require.NotEqual(t, agent.Failed, end.Status)
+		}
+	})
 }
