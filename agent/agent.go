@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/tools"
@@ -37,16 +39,27 @@ type Config struct {
 	Journal journal.Store
 	// Owner names this process to the Journal; empty: a name is made up.
 	Owner string
+	// Lease is how long a session in the Journal is this process's own after it was last heard of: for so long nobody goes
+	// on with a session whose process has died. 0: 30 s; at least 100 ms. It is renewed after a third of it.
+	Lease time.Duration
 
 	Limits Limits
 	Modes  []Mode
 	// Policies judge calls by their final input: deny beats ask beats allow. They may be called from several goroutines.
 	Policies []tools.Policy
-	Hooks    []Hooks
+	// Rules are standing approvals that hold in every session, beside those that people give in one: each for a tool with
+	// the schema of that fingerprint, see [tools.Definition.SchemaHash]. They can't be revoked but here.
+	Rules []Rule
+	Hooks []Hooks
 	// StopWhen ends a run, as completed, when one of the conditions holds after a step.
 	StopWhen []Condition
 	// PauseExpires is how long a person has to decide, for tools that don't say; 0: for ever.
 	PauseExpires time.Duration
+	// Breakers has the breakers of tools and of what they depend on (tools.Spec.Resource), shared by all sessions; give the same
+	// to all agents that call the same resources. Its ProbeTimeout shouldn't be shorter than the longest time limit of a tool.
+	// nil: the Agent has its own, with the figures of circuit.Tool(), and a ProbeTimeout that is long enough. A tool without a
+	// breaker says so (tools.Spec.NoBreaker).
+	Breakers *circuit.Set
 	// InDoubt says what is done with a call that was started and that nobody knows the end of, unless it may be repeated.
 	InDoubt InDoubt
 
@@ -95,11 +108,13 @@ type Agent struct {
 	guarded  *guard.Guard // the same; nil for a Bare agent
 	registry *tools.Registry
 	prints   []ToolPrint           // of the registry
+	breakers *circuit.Set          // of tools
 	children map[string]*agentTool // agents that are tools, by the name of the tool
 	plain    mode                  // without modes
 	modes    []mode
 	log      *slog.Logger
 	owner    string
+	lease    time.Duration
 	prices   *provider.Prices
 	redact   func(string) string
 	hooked   struct{ step, afterStep, tool, afterTool bool }
@@ -116,7 +131,7 @@ type Agent struct {
 
 // New returns an agent. The error joins everything that is wrong with the Config, tools and modes included.
 func New(cfg Config) (*Agent, error) {
-	a := &Agent{cfg: cfg, log: cfg.Logger, owner: cfg.Owner, sessions: make(map[string]*session)}
+	a := &Agent{cfg: cfg, log: cfg.Logger, owner: cfg.Owner, lease: cmp.Or(cfg.Lease, defaultLease), sessions: make(map[string]*session)}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -133,6 +148,9 @@ func New(cfg Config) (*Agent, error) {
 		reg, _ = tools.NewRegistry()
 	}
 	a.registry, a.prints = reg, prints(reg)
+	if a.breakers = cfg.Breakers; a.breakers == nil {
+		a.breakers = a.ownBreakers()
+	}
 	a.times = make(map[*tools.Definition]*atomic.Int32, reg.Len())
 	for _, d := range reg.All() {
 		a.times[d] = new(atomic.Int32)
@@ -145,6 +163,9 @@ func New(cfg Config) (*Agent, error) {
 		if p == nil {
 			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Policies[%d]", i), Problem: "it is nil"})
 		}
+	}
+	if a.lease < 100*time.Millisecond || a.lease > journal.MaxTTL {
+		errs = append(errs, &ConfigError{Field: "Lease", Problem: fmt.Sprintf("it is %v; give 100 ms to %v, or 0 for %v", cfg.Lease, journal.MaxTTL, defaultLease)})
 	}
 	if cfg.MaxOutput < 0 || cfg.PauseExpires < 0 || cfg.InDoubt > TellInDoubt {
 		errs = append(errs, &ConfigError{Field: "MaxOutput, PauseExpires or InDoubt", Problem: "it is out of range; 0 is the default"})
@@ -185,6 +206,9 @@ func (a *Agent) guard() (provider.Provider, error) {
 	g, err := guard.New(a.cfg.Provider, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnRetry: func(ctx context.Context, f guard.Failure) {
+			if x := execOf(ctx); x != nil {
+				x.model.tried = append(x.model.tried, f.Err)
+			}
 			a.log.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
 		},
 	})

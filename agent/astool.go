@@ -74,6 +74,8 @@ func (t *agentTool) Define() (*tools.Definition, error) {
 	spec.Name = cmp.Or(spec.Name, t.child.cfg.Name)
 	spec.Timeout = cmp.Or(spec.Timeout, childTime)
 	spec.Idempotent, spec.Detached, spec.Progress = true, true, true // the child's journal repeats nothing
+	// The child's model and tools have breakers and retries of their own.
+	spec.NoBreaker, spec.Resource, spec.NoRetries, spec.Retries = true, "", true, nil
 	return tools.New(spec, t.run).Define()
 }
 
@@ -240,7 +242,7 @@ func (x *exec) answers(call string) []Decision {
 
 // patiently drives the child, and waits for the end of the lease of a process that died with it.
 func (t *agentTool) patiently(ctx context.Context, in Input) (*Result, error) {
-	for deadline := time.Now().Add(2 * leaseTTL); ; {
+	for deadline := time.Now().Add(2 * t.child.lease); ; {
 		res, err := t.drive(ctx, in)
 		var busy *BusyError
 		if res != nil || !errors.As(err, &busy) || time.Now().After(deadline) {

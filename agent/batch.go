@@ -35,6 +35,7 @@ func (x *exec) runTogether(calls []*callRun) {
 	}
 	if len(calls) == 1 {
 		cr := calls[0]
+		defer cr.pass.Cancel() // for a call that isn't run, whatever is the reason
 		if !x.start(cr) {
 			x.flush()
 			return
@@ -184,7 +185,7 @@ func (cr *callRun) run(r *tools.Runner) {
 	if !cr.started && !x.start(cr) {
 		return
 	}
-	out := r.Execute(x.ctx, cr.d, &cr.call)
+	out := r.ExecuteWith(x.ctx, cr.d, &cr.call, &cr.pass)
 	x.a.noteTime(cr.d, out.Took)
 	x.finishCall(cr, out)
 }
@@ -299,6 +300,7 @@ func (x *exec) leaveBehind(b *batch) {
 	}
 	x.mu.Unlock()
 	for _, cr := range doubtful {
+		cr.givenUp(x.ctx)
 		stand := &callRun{x: x, d: cr.d, hooked: cr.hooked, call: cr.call, told: cr.told, st: cr.st, note: cr.note}
 		const why = "it didn't return within its time limit, nor when it was told to stop"
 		switch {
@@ -364,6 +366,6 @@ func (cr *callRun) ensureOver() {
 	defer x.mu.Unlock()
 	if !cr.over && !cr.gone {
 		cr.over = true
-		x.recordLocked(nil, x.finishedLocked(cr, res, 0))
+		x.recordLocked(nil, x.finishedLocked(cr, res, &out))
 	}
 }

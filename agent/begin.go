@@ -56,7 +56,7 @@ func (x *exec) begin(in *Input) (err error) {
 	if r.open() {
 		x.origin = &Origin{Session: x.s.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
 	}
-	decided, stale, err := x.takeSent(in.resume || in.goOn)
+	decided, err := x.takeSent(r.open() && (in.resume || in.goOn))
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (x *exec) begin(in *Input) (err error) {
 	case in.goOn:
 		err = x.goOn(decided > 0 || len(expired) > 0)
 	default:
-		err = x.startRun(in, stale)
+		err = x.startRun(in)
 	}
 	if err != nil {
 		return err
@@ -96,8 +96,8 @@ func (x *exec) known(in *Input) error {
 	return nil
 }
 
-// startRun begins a run with a prompt. Stale are the ids of what was posted to earlier ones.
-func (x *exec) startRun(in *Input, stale []string) error {
+// startRun begins a run with a prompt.
+func (x *exec) startRun(in *Input) error {
 	s := &x.m.s
 	if s.Run.open() && !in.Supersede {
 		return &PausedError{Session: s.Session, Pending: s.Run.pending()}
@@ -150,7 +150,7 @@ func (x *exec) startRun(in *Input, stale []string) error {
 	defer x.mu.Unlock()
 	f.Meta = x.stamp(0, "")
 	f.Meta.Step, f.Meta.By = 0, in.By
-	return x.recordLocked(stale, f)
+	return x.recordLocked(x.unread, f) // what was posted to an earlier run, a stop for example, mustn't stop this one
 }
 
 // supersede ends the open run of the session.

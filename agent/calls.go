@@ -21,6 +21,7 @@ type callRun struct {
 	told *provider.ToolCall // the call as the state has it, with the input that runs
 	st   *CallState
 	note string // what hooks want the model to know
+	pass tools.Pass
 
 	// guarded by exec.mu
 	began    time.Time
@@ -30,6 +31,7 @@ type callRun struct {
 	gone     bool      // left behind
 	hooked   bool      // AfterTool has it, or had it
 	progress *Progress // the newest that wasn't shown yet
+	tried    []error   // of the attempts that were followed by another
 }
 
 // newCall returns the callRun of a call of the newest reply.
@@ -40,7 +42,7 @@ func (x *exec) newCall(c *CallState) *callRun {
 	cr.call = tools.Call{
 		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		Key: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.m.s.Mode,
-		Succeeded: x.bound.succeeded, OnProgress: x.bound.progress, OnTimeout: x.bound.overdue,
+		Succeeded: x.bound.succeeded, OnProgress: x.bound.progress, OnTimeout: x.bound.overdue, OnRetry: x.bound.retrying,
 	}
 	return cr
 }
@@ -156,9 +158,8 @@ func (x *exec) admit(cr *callRun) bool {
 // ruled reports whether a standing rule lets the call run without asking.
 func (x *exec) ruled(cr *callRun) bool {
 	s := cr.d.Spec()
-	return (s.Risk < tools.High || s.AllowAlways) && slices.ContainsFunc(x.m.s.Rules, func(r Rule) bool {
-		return r.Tool == s.Name && r.Schema == cr.d.SchemaHash()
-	})
+	holds := func(r Rule) bool { return r.Tool == s.Name && r.Schema == cr.d.SchemaHash() }
+	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.m.s.Rules, holds) || slices.ContainsFunc(x.a.cfg.Rules, holds))
 }
 
 // refuse gives a call a result that says why it wasn't run. It returns false.
@@ -195,13 +196,25 @@ func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	x.recordLocked(nil, Suspended{Meta: meta, Pause: p})
 }
 
-// start judges a call a last time and records that it is about to run. It reports false if the call has its result instead.
+// start judges a call a last time, asks its breaker, and records that it is about to run. It reports false if the call has
+// its result instead. A breaker that is open is known before the record: what it refuses is never in doubt.
 func (x *exec) start(cr *callRun) bool {
 	if refused := x.a.registry.Recheck(x.ctx, &cr.call, x.a.cfg.Policies); refused != nil {
 		x.finishCall(cr, *refused)
 		cr.abandonChild()
 		return false
 	}
+	if !x.pass(cr) {
+		return false
+	}
+	if !x.recordStart(cr) {
+		cr.pass.Cancel() // not under the lock: it may call OnChange of the breaker
+		return false
+	}
+	return true
+}
+
+func (x *exec) recordStart(cr *callRun) bool {
 	x.lock()
 	defer x.mu.Unlock()
 	if cr.over || x.ended || x.ctx.Err() != nil { // the run was stopped while the call was judged: the end of the run settles it
@@ -264,13 +277,20 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 	if out.Err != nil {
 		x.a.log.WarnContext(x.ctx, "agent: tool call", "session", x.s.name, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status, "error", out.Err)
 	}
+	var escalated Event
+	if res.Error && res.Class == fault.UserFixable && !cr.dropped() {
+		escalated = x.escalation(x.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts), out.Attempts, cr.tried)
+	}
 	x.lock()
 	defer x.mu.Unlock()
 	if cr.over || cr.gone {
 		return
 	}
 	cr.over = true
-	x.recordLocked(nil, x.finishedLocked(cr, res, out.Took))
+	if escalated != nil {
+		x.noteLocked(escalated)
+	}
+	x.recordLocked(nil, x.finishedLocked(cr, res, &out))
 }
 
 // dropped reports whether nobody wants the call's result any more.
@@ -313,12 +333,16 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 }
 
 // finishedLocked returns the fact of a call's result, with a warning if the call repeats itself.
-func (x *exec) finishedLocked(cr *callRun, res *ToolResult, took time.Duration) ToolFinished {
+func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) ToolFinished {
 	r := x.m.s.Run
 	if _, n := r.judgeRepeat(cr.told, res, res.Polls); n >= repeatWarning && r.Limits.Repeats > 0 {
 		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
 	}
-	return ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: took, Spent: x.nested[cr.call.ID].spent}
+	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: out.Took, Spent: x.nested[cr.call.ID].spent}
+	if out.Attempts > 1 {
+		f.Attempts = out.Attempts
+	}
+	return f
 }
 
 // addNote adds a part that isn't the tool's.

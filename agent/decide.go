@@ -42,6 +42,9 @@ func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 		}
 		all = append(all, one)
 	}
+	if err := x.claim(all); err != nil {
+		return err
+	}
 	return x.recordRulings(all, nil)
 }
 

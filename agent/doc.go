@@ -23,12 +23,18 @@
 // decision ([Approve], [Reject], [Edit], [Suggest], [Answer], [AllowAlways]) names a [Pause] by its id, which stands for one
 // call with one input, in one session, once. What runs is the call as it was stored, judged again right before.
 //
+// # Failures
+//
+// A model call is made again where that may help, and so is a call of a tool that declares itself idempotent or read-only;
+// [Waiting] says why, and until when. A tool that keeps failing is left alone for a while ([BreakerOpen], Config.Breakers).
+// What the run can't help by itself is shown as [Escalated]: what failed, what was tried, and what may help.
+//
 // # What holds
 //
 //   - Every call that a model made has exactly one result, whatever failed, paused or was denied; results are in call order.
 //   - A call that has its result never runs again. One that was started and has none is in doubt: it is repeated only if its
 //     tool says that it may be, else a person decides.
-//   - A retry wraps a model call alone, and only before any tool of its reply has run. [Reset] voids what it had shown.
+//   - A retry of the model wraps a model call alone, and only before any tool of its reply has run. [Reset] voids what it had shown.
 //   - Calls of a reply that was cut are never run.
 //   - A tool's error is something for the model to read, never the end of a run.
 //   - Leaving the loop over a stream, at any event, stops the run and leaves no goroutine behind; nor does a panic in its

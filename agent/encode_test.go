@@ -67,7 +67,7 @@ func everyFact() []Fact {
 		Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
 		StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
 		ToolStarted{Meta: meta(call.ID), Call: call, Key: call.ID, Repeatable: true},
-		ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Spent: &Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
+		ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, Spent: &Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},
 		Suspended{Meta: meta(call.ID), Pause: pause},
 		Decided{Meta: meta(call.ID), Decision: Decision{ID: "p-1", Kind: Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},

@@ -3,11 +3,12 @@ package agent
 import (
 	"time"
 
+	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/provider"
 )
 
 // An Event is something that a run did. There are two kinds: a [Fact] has happened for good, and is journaled and
-// numbered before anyone sees it; a note ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset]) is
+// numbered before anyone sees it; a note ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated]) is
 // shown and forgotten. Events are never changed once they are shown.
 type Event interface {
 	// Envelope returns what all events have in common.
@@ -62,7 +63,8 @@ type CallBegun struct {
 // CallDelta is a piece of the arguments of the call that its envelope names.
 type CallDelta struct{ *Delta }
 
-// Waiting says that the model call is held back: queued, rate limited, backing off.
+// Waiting says that a call is held back: why, and until when if that is known. It is the tool call that the envelope names,
+// which is tried again; without one it is the model call, which is queued, rate limited, backing off, or waits for budget.
 type Waiting struct {
 	Meta
 	provider.Wait
@@ -72,6 +74,15 @@ type Waiting struct {
 type Reset struct {
 	Meta
 	Why string
+}
+
+// BreakerOpen says that a tool call isn't run, because the breaker of its tool or resource is open. Its result, which tells
+// the model, follows.
+type BreakerOpen struct {
+	Meta
+	Tool  string
+	Until time.Time // when the breaker lets another call pass; zero if that depends on a call that is on its way
+	Err   *circuit.OpenError
 }
 
 // Progress is what a running tool reports.

@@ -29,6 +29,7 @@ type exec struct {
 		succeeded func(string) bool
 		progress  func(*tools.Call, tools.ProgressNote)
 		overdue   func(*tools.Call)
+		retrying  func(*tools.Call, tools.Retrying)
 	}
 	lease  journal.Lease
 	budget *time.Timer // Limits.Duration
@@ -56,14 +57,18 @@ type exec struct {
 	m       *Machine
 	trying  bool      // an append is tried again: nothing else may be recorded meanwhile
 	tried   sync.Cond // trying has become false
-	queue   []Event   // recorded and not yet shown
+	queue   []Event   // recorded and not yet shown, and notes in their place among them
 	wake    chan struct{}
 	errAt   error                 // the journal refused an append: the run can't go on
 	running *batch                // the calls that run
 	here    *callRun              // the call that runs on the driving goroutine
 	nested  map[string]nestedCall // by call, of agents that are tools
 
-	childPaused string // the code with which one of them was paused by its host, or drained
+	childPaused string   // the code with which one of them was paused by its host, or drained
+	unread      []string // what was posted and is for none of what begin takes; of the driving goroutine
+
+	revoking bool     // a revocation was sent; guarded by Agent.mu
+	claimed  []string // pauses that are being decided on; guarded by Agent.mu
 
 	wg sync.WaitGroup // goroutines of tool calls that weren't left behind
 }
@@ -95,7 +100,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithValue(context.WithoutCancel(ctx), execKey{}, (*exec)(nil))}
 	x.tried.L = &x.mu
 	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
-	x.bound.succeeded, x.bound.progress, x.bound.overdue = x.succeeded, x.progress, x.overdue
+	x.bound.succeeded, x.bound.progress, x.bound.overdue, x.bound.retrying = x.succeeded, x.progress, x.overdue, x.retrying
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
 		if !x.left {
@@ -130,6 +135,12 @@ func (x *exec) close() {
 	x.wg.Wait()
 	if x.budget != nil {
 		x.budget.Stop()
+	}
+	x.a.mu.Lock()
+	revoking := x.revoking
+	x.a.mu.Unlock()
+	if revoking && x.errAt == nil {
+		_, _ = x.takeSent(false) // what isn't taken here is when the next run begins
 	}
 }
 

@@ -93,6 +93,8 @@ type ToolFinished struct {
 	Call   *provider.ToolCall `json:"tool_call"`
 	Result *ToolResult        `json:"result"`
 	Took   time.Duration      `json:"took,omitempty"`
+	// Attempts is how often the tool was called, if that was more than once.
+	Attempts int `json:"attempts,omitempty"`
 	// Spent is what the call used of the run's limits: that of an agent that is a tool.
 	Spent *Spent `json:"spent,omitempty"`
 }

@@ -138,6 +138,7 @@ func (w *writer) toolFinished(f *ToolFinished) {
 		w.close()
 	}
 	w.number("took", int64(f.Took))
+	w.number("attempts", int64(f.Attempts))
 	w.close()
 }
 

@@ -40,7 +40,7 @@ func oddFacts() []Fact {
 		Replied{Meta: meta(), Message: provider.Message{Parts: []provider.Part{}}},
 		ToolStarted{Meta: meta()}, ToolStarted{Meta: all, Call: call, Key: odd, Repeatable: true}, ToolStarted{Meta: meta(), Call: &provider.ToolCall{}},
 		ToolFinished{Meta: meta()}, ToolFinished{Meta: meta(), Call: call, Result: &ToolResult{}},
-		ToolFinished{Meta: all, Call: call, Took: time.Hour, Result: &ToolResult{ToolResult: provider.ToolResult{CallID: odd, Name: odd, Parts: parts, Error: true}, Status: tools.Status(odd),
+		ToolFinished{Meta: all, Call: call, Took: time.Hour, Attempts: 2, Result: &ToolResult{ToolResult: provider.ToolResult{CallID: odd, Name: odd, Parts: parts, Error: true}, Status: tools.Status(odd),
 			Data: json.RawMessage(`{"a":[1,{}]}`), Class: fault.Degraded, Cause: odd, Cut: -1, Notes: 2, Polls: true}},
 		ToolFinished{Meta: meta(), Call: call, Result: &ToolResult{Data: json.RawMessage(`null`)}},
 		ToolFinished{Meta: meta(), Spent: &Spent{Cost: 1}},

@@ -120,7 +120,7 @@ func (r *reader) toolFinished(session string) ToolFinished {
 	res.Cause, res.Cut, res.Notes, res.Polls = r.text("cause"), r.small("cut"), r.small("notes"), r.flag("polls")
 	r.close()
 	f.Result = res
-	f.Took = time.Duration(r.number("took"))
+	f.Took, f.Attempts = time.Duration(r.number("took")), r.small("attempts")
 	r.close()
 	return f
 }

@@ -8,23 +8,19 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// The lease of a session in a journal.
-const (
-	// leaseTTL is how long it lasts; it is renewed after a third of it.
-	leaseTTL = 30 * time.Second
-	// leaseRetry is the wait after a renewal that failed.
-	leaseRetry = 2 * time.Second
-	// leaseMargin is how long before its end a run stops that couldn't renew it: tools that heed their context have
-	// ended by then, and those that don't are left behind.
-	leaseMargin = grace + 2*time.Second
-)
+// defaultLease is how long a session's lease in a journal lasts: see Config.Lease.
+const defaultLease = 30 * time.Second
 
-// A renewal keeps a lease alive while a run lasts. The run is stopped when the lease is lost, and leaseMargin before it
-// ends: by a timer of its own, so that a store that doesn't answer can't keep the run from stopping.
+// leaseMargin returns how long before the end of its lease a run stops that couldn't renew it: tools that heed their context
+// have ended by then, and those that don't are left behind.
+func leaseMargin(ttl time.Duration) time.Duration { return min(grace+2*time.Second, ttl/4) }
+
+// A renewal keeps a lease alive while a run lasts. The run is stopped when the lease is lost, and leaseMargin before its
+// end: by a timer of its own, so that a store that doesn't answer can't keep the run from stopping.
 type renewal struct {
 	x     *exec
-	lease journal.Lease
-	ends  *time.Timer // stops the run
+	lease journal.Lease // of loop
+	ends  *time.Timer   // stops the run
 	stop  context.CancelFunc
 	done  chan struct{}
 }
@@ -34,7 +30,8 @@ type renewal struct {
 func renew(x *exec, asked time.Time) *renewal {
 	ctx, cancel := context.WithCancel(x.jctx)
 	r := &renewal{x: x, lease: x.lease, stop: cancel, done: make(chan struct{})}
-	r.ends = time.AfterFunc(time.Until(asked.Add(leaseTTL-leaseMargin)), func() { x.cancel(r.lost(errNotRenewed)) })
+	ttl := x.a.lease
+	r.ends = time.AfterFunc(time.Until(asked.Add(ttl-leaseMargin(ttl))), func() { x.cancel(r.lost(errNotRenewed)) })
 	go r.loop(ctx)
 	return r
 }
@@ -43,7 +40,8 @@ var errNotRenewed = errors.New("agent: the session's lease couldn't be renewed i
 
 func (r *renewal) loop(ctx context.Context) {
 	defer close(r.done)
-	timer := time.NewTimer(leaseTTL / 3)
+	ttl := r.x.a.lease
+	timer := time.NewTimer(ttl / 3) // and a failed one is tried again after a fifteenth
 	defer timer.Stop()
 	for {
 		select {
@@ -52,13 +50,13 @@ func (r *renewal) loop(ctx context.Context) {
 		case <-timer.C:
 		}
 		asked := time.Now()
-		next, err := r.x.a.cfg.Journal.Renew(ctx, r.lease, leaseTTL)
+		next, err := r.x.a.cfg.Journal.Renew(ctx, r.lease, ttl)
 		var conflict *journal.ConflictError
 		switch {
 		case err == nil:
 			r.lease = next
-			r.ends.Reset(time.Until(asked.Add(leaseTTL - leaseMargin)))
-			timer.Reset(leaseTTL / 3)
+			r.ends.Reset(time.Until(asked.Add(ttl - leaseMargin(ttl))))
+			timer.Reset(ttl / 3)
 		case errors.As(err, &conflict):
 			r.x.cancel(r.lost(err))
 			return
@@ -66,12 +64,12 @@ func (r *renewal) loop(ctx context.Context) {
 			return
 		default:
 			r.x.a.log.WarnContext(ctx, "agent: renewing a lease", "session", r.lease.Session, "error", err)
-			timer.Reset(leaseRetry)
+			timer.Reset(ttl / 15)
 		}
 	}
 }
 
-func (r *renewal) lost(err error) error { return &BusyError{Session: r.lease.Session, Err: err} }
+func (r *renewal) lost(err error) error { return &BusyError{Session: r.x.s.name, Err: err} }
 
 // end ends the renewal and waits for it.
 func (r *renewal) end() {

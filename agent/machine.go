@@ -23,9 +23,15 @@ func NewMachine(session string) *Machine {
 	return &Machine{s: State{Session: session}}
 }
 
-// Replay returns the machine of a session after the given facts.
+// Replay returns the machine of a session after the given facts: all of them, or those from a [Snapshot] on, as
+// [Agent.Facts] returns them of a session that was pruned.
 func Replay(session string, facts ...Fact) (*Machine, error) {
 	m := NewMachine(session)
+	if len(facts) > 0 {
+		if s, ok := facts[0].(Snapshot); ok && s.Meta.Seq > 0 {
+			m.s.Seq = s.Meta.Seq - 1
+		}
+	}
 	for _, f := range facts {
 		if err := m.Apply(f); err != nil {
 			return nil, err

@@ -23,6 +23,7 @@ type modelCall struct {
 	names []string // of the calls of this reply, as far as they are known
 	slab  []Delta
 	take  func(provider.Chunk, error) bool // the body of the loop over the provider's chunks
+	tried []error                          // of the attempts that were followed by another
 
 	caller *guard.Caller
 }
@@ -109,7 +110,7 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 func (x *exec) ask(req *provider.Request, step *Step) {
 	mc := &x.model
 	mc.c.Reset()
-	mc.err, mc.meta, mc.open, mc.names = nil, nil, mc.open[:0], mc.names[:0]
+	mc.err, mc.meta, mc.open, mc.names, mc.tried = nil, nil, mc.open[:0], mc.names[:0], nil
 	if mc.take == nil {
 		mc.take = x.body()
 	}
@@ -346,6 +347,7 @@ func (x *exec) failed(err error) {
 	case provider.Canceled(err):
 		x.finish(Stopped, CodeCancelled, &StopError{Code: CodeCancelled, Err: err})
 	default:
+		x.escalateModel(err)
 		x.finish(Failed, CodeProvider, err)
 	}
 }

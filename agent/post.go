@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -17,6 +18,9 @@ import (
 // can't be taken. A decision that was taken counts as made in time, however late the run goes on.
 func (a *Agent) Decide(ctx context.Context, session string, d Decision) error {
 	ctx = orBackground(ctx)
+	if strings.HasPrefix(session, childPrefix) {
+		return &DecisionError{Session: session, ID: d.ID, Code: DecisionUnknown, Problem: "the session is that of an agent that is a tool; decide in the one that called it"}
+	}
 	m := mail{id: d.ID, what: mailDecide, decision: d, at: time.Now()}
 	if a.cfg.Journal == nil {
 		return a.decideHere(ctx, session, &m)
@@ -34,7 +38,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decision) error {
 	err := a.post(ctx, session, &m)
 	var posted *journal.PostedError
 	if errors.As(err, &posted) {
-		return &DecisionError{Session: session, ID: d.ID, Code: DecisionUsed, Problem: "somebody else has decided on the pause before", Err: err}
+		return decidedBefore(session, d.ID, err)
 	}
 	a.wake(session)
 	return err
@@ -71,8 +75,8 @@ func (a *Agent) decideHere(ctx context.Context, session string, m *mail) error {
 	if s == nil { // its run ended just now
 		return &DecisionError{Session: session, ID: m.id, Code: DecisionUnknown, Problem: "there is no such session"}
 	}
-	if s.decided(m.id) {
-		return &DecisionError{Session: session, ID: m.id, Code: DecisionUsed, Problem: "somebody else has decided on the pause before"}
+	if s.decided(m.id) || s.busy != nil && slices.Contains(s.busy.claimed, m.id) {
+		return decidedBefore(session, m.id, nil)
 	}
 	s.mail = append(s.mail, *m)
 	if s.busy != nil {
@@ -114,6 +118,44 @@ func (a *Agent) standing(session string) (*Machine, error) {
 	}
 }
 
+func decidedBefore(session, id string, err error) error {
+	return &DecisionError{Session: session, ID: id, Code: DecisionUsed, Problem: "somebody else has decided on the pause before", Err: err}
+}
+
+// claim makes decisions that are about to be recorded the first ones on their pauses, or says which isn't: one that is sent
+// meanwhile would be told that it counts, and then be lost.
+func (x *exec) claim(all []ruling) error {
+	store, a := x.a.cfg.Journal, x.a
+	if store == nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for i := range all {
+			if x.s.decided(all[i].d.ID) {
+				return decidedBefore(x.s.name, all[i].d.ID, nil)
+			}
+		}
+		for i := range all {
+			x.claimed = append(x.claimed, all[i].d.ID)
+		}
+		return nil
+	}
+	if x.m.s.Run.Parent != "" { // nobody but the parent decides there
+		return nil
+	}
+	for i := range all {
+		m := mail{id: all[i].d.ID, what: mailDecide, decision: all[i].d}
+		err := a.post(x.jctx, x.s.name, &m)
+		var posted *journal.PostedError
+		if errors.As(err, &posted) {
+			return decidedBefore(x.s.name, m.id, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // shell returns an exec that drives no run: it holds a session while something is looked at or recorded.
 func (a *Agent) shell(ctx context.Context) *exec {
 	x := &exec{a: a, yield: func(Event, error) bool { return true }, wake: make(chan struct{}, 1), jctx: context.WithoutCancel(ctx)}
@@ -139,30 +181,27 @@ func (a *Agent) wake(session string) {
 // expired reports whether the time to decide on a pause was over at some instant.
 func (p *Pause) expired(at time.Time) bool { return !p.Expires.IsZero() && !at.Before(p.Expires) }
 
-// takeSent takes what was sent to a session while nobody drove it: rules that are revoked and, if its run goes on,
-// decisions, of which it returns how many. The rest waits for the run's first safe point, or is stale if another run begins:
-// a stop, for example, mustn't stop that one. Stale are the ids of what is in the inbox.
-func (x *exec) takeSent(goesOn bool) (decided int, stale []string, err error) {
-	own := x.takeMail()
-	later := own[:0]
-	for _, m := range append(slices.Clone(own), x.inbox()...) {
+// takeSent takes what was sent to a session while nobody drove it: revocations, and decisions where they can be taken. It
+// returns how many decisions there were. The rest of the inbox is noted as unread.
+func (x *exec) takeSent(decisions bool) (n int, err error) {
+	var later []mail
+	x.unread = nil
+	for _, m := range append(x.takeMail(), x.inbox()...) {
 		switch {
 		case m.what == mailRevoke:
 			x.takeRevocation(&m)
-		case m.what == mailDecide && goesOn:
+		case m.what == mailDecide && decisions:
 			if x.takeDecision(&m) {
-				decided++
+				n++
 			}
 		case m.posted:
-			stale = append(stale, m.id)
+			x.unread = append(x.unread, m.id)
 		default:
 			later = append(later, m)
 		}
 	}
-	x.a.mu.Lock()
-	x.s.mail = append(later, x.s.mail...)
-	x.a.mu.Unlock()
-	return decided, stale, x.errAt
+	x.putBack(later)
+	return n, x.errAt
 }
 
 // takeDecision takes a decision that was sent, if it can be taken.

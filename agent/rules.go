@@ -12,7 +12,7 @@ import (
 // Rules returns the standing approvals of a session, oldest first.
 func (a *Agent) Rules(ctx context.Context, session string) ([]Rule, error) {
 	var rules []Rule
-	err := a.look(ctx, session, func(m *Machine) { rules = m.s.Rules })
+	err := a.look(ctx, session, func(m *Machine) { rules = slices.Clone(m.s.Rules) })
 	return rules, err
 }
 
@@ -25,56 +25,27 @@ func (e *NoRuleError) Error() string {
 }
 
 // Revoke ends the standing approval of a tool in a session: from then on its calls ask again. by says
-// who revokes it. A run that is under way, here or in another process, heeds it at its next safe point, before it takes up
-// other calls; if it ends first, the next one does. Without a standing approval to end, that is a *[NoRuleError]; only for a
-// run under way it is logged there.
+// who revokes it. A run that is under way, here or in another process, heeds it at its next safe point: before it takes up
+// other calls; if there is none, before its session's next run begins. Without a standing approval to end, that is a *[NoRuleError]; only for a run under way elsewhere it is logged there.
 func (a *Agent) Revoke(ctx context.Context, session, tool, by string) error {
 	ctx = orBackground(ctx)
+	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailRevoke, text: tool, by: by})
+	var idle *NothingOpenError
+	if !errors.As(err, &idle) {
+		return err
+	}
+	x := a.shell(ctx)
+	defer x.cancel(nil)
 	if a.cfg.Journal != nil {
 		if _, err := a.cfg.Journal.Head(ctx, session); errors.Is(err, journal.ErrNoSession) {
 			return &NoRuleError{Session: session, Tool: tool}
 		}
 	}
-	x := a.shell(ctx)
-	defer x.cancel(nil)
-	err := x.enter(&Input{Session: session})
-	if err == nil {
-		defer x.leave()
-		return x.revoke(nil, tool, by)
-	}
-	var busy *BusyError
-	if !errors.As(err, &busy) && !errors.Is(err, ErrDraining) {
+	if err := x.enter(&Input{Session: session}); err != nil {
 		return err
 	}
-	m := mail{id: newID("m-"), what: mailRevoke, text: tool, by: by}
-	if a.cfg.Journal != nil {
-		defer a.wake(session)
-		return a.post(ctx, session, &m)
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := a.sessions[session]
-	if s == nil {
-		return &NoRuleError{Session: session, Tool: tool}
-	}
-	s.mail = append(s.mail, m)
-	return nil
-}
-
-// takeRevocation revokes a rule as it was sent.
-func (x *exec) takeRevocation(m *mail) {
-	var taken []string
-	if m.posted {
-		taken = []string{m.id}
-	}
-	err := x.revoke(taken, m.text, m.by)
-	var none *NoRuleError
-	if m.posted && errors.As(err, &none) {
-		x.acknowledge(m.id)
-	}
-	if err != nil {
-		x.a.log.WarnContext(x.ctx, "agent: revoking a rule", "session", x.s.name, "error", err)
-	}
+	defer x.leave()
+	return x.revoke(nil, tool, by)
 }
 
 // revoke records that a rule is revoked. taken is the inbox item that asks for it.
@@ -87,6 +58,22 @@ func (x *exec) revoke(taken []string, tool, by string) error {
 	f := RuleRevoked{Meta: x.besides(), Tool: tool}
 	f.Meta.By = by
 	return x.recordLocked(taken, f)
+}
+
+// takeRevocation ends the rule that a mail is about. One from the inbox leaves it in the same append.
+func (x *exec) takeRevocation(m *mail) {
+	var taken []string
+	if m.posted {
+		taken = []string{m.id}
+	}
+	err := x.revoke(taken, m.text, m.by)
+	var none *NoRuleError
+	if errors.As(err, &none) && m.posted {
+		x.acknowledge(m.id)
+	}
+	if err != nil {
+		x.a.log.WarnContext(x.ctx, "agent: revoking a rule", "session", x.s.name, "error", err)
+	}
 }
 
 func (m *Machine) revoked(f *RuleRevoked) string {

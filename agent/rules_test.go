@@ -87,3 +87,24 @@ func TestARuleIsRevokedInARunUnderWay(t *testing.T) {
 		})
 	}
 }
+
+func TestRulesOfTheHostHoldInEverySessionButForHighRisk(t *testing.T) {
+	var done effects
+	list := []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), done.tool(tools.Spec{Name: "risky", Risk: tools.High})}
+	reg, err := tools.NewRegistry(list...)
+	require.NoError(t, err)
+	var rules []agent.Rule
+	for _, d := range reg.All() {
+		rules = append(rules, agent.Rule{Tool: d.Name(), Schema: d.SchemaHash()})
+	}
+	a, _ := scripted(t, agent.Config{Tools: list, Rules: rules}, call("ask", 1), call("risky", 2))
+	res := run(t, a)
+	require.Equal(t, agent.Paused, res.Status)
+	require.Equal(t, 1, done.of(1))
+	require.Zero(t, done.of(2))
+
+	rules[0].Schema = "of another schema"
+	b, _ := scripted(t, agent.Config{Tools: list, Rules: rules}, call("ask", 3))
+	require.Equal(t, agent.Paused, run(t, b).Status)
+	require.Zero(t, done.of(3))
+}

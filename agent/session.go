@@ -115,7 +115,7 @@ func (x *exec) load() error {
 		return nil
 	}
 	asked := time.Now()
-	lease, err := store.Lease(x.jctx, s.name, x.a.owner+"/"+newID(""), leaseTTL)
+	lease, err := store.Lease(x.jctx, s.name, x.a.owner+"/"+newID(""), x.a.lease)
 	if err != nil {
 		var held *journal.HeldError
 		if errors.As(err, &held) {
@@ -245,7 +245,7 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 	if a.cfg.Journal == nil {
 		return a.forgetCalls(ctx, s)
 	}
-	lease, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/"+newID(""), leaseTTL)
+	lease, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/"+newID(""), a.lease)
 	if err != nil {
 		var held *journal.HeldError
 		if errors.As(err, &held) {

@@ -14,20 +14,22 @@ import (
 
 // A Receipt tells what became of a message to a running session.
 type Receipt struct {
-	// Posted says that the message went to another process, by way of the journal: Wait can't tell what becomes of it.
+	// Posted says that the message went to another process, by way of the journal.
 	Posted bool
 
 	done chan struct{}
 	step int
 	err  error
+
+	follow func(context.Context) (int, error) // for one that was posted
 }
 
 // Wait returns the step before which the model reads the message, once that is certain, or why it never will: the run
-// ended or paused first.
+// ended or paused first. For a message that was posted it looks into the session's log, four times a second.
 func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	ctx = orBackground(ctx)
 	if r.Posted {
-		return 0, errPosted
+		return r.follow(ctx)
 	}
 	select {
 	case <-r.done:
@@ -44,7 +46,6 @@ func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 
 var (
 	errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
-	errPosted       = errors.New("agent: the message was posted to the process that runs the session; the session's log tells when it was delivered")
 )
 
 // A mail is something asked of a running session.
@@ -107,12 +108,53 @@ func (a *Agent) Steer(ctx context.Context, session, text string) (*Receipt, erro
 		return nil, &LimitError{Limit: LimitPromptBytes, Max: int64(limit), Have: int64(len(text))}
 	}
 	m := mail{id: newID("m-"), what: mailSteer, text: a.redact(text), receipt: &Receipt{done: make(chan struct{})}}
+	var after uint64 // of the log, where its delivery can stand
+	if a.cfg.Journal != nil {
+		if head, err := a.cfg.Journal.Head(orBackground(ctx), session); err == nil {
+			after = head.Seq
+		}
+	}
 	posted, err := a.send(ctx, session, m)
 	if err != nil {
 		return nil, err
 	}
 	m.receipt.Posted = posted
+	m.receipt.follow = func(ctx context.Context) (int, error) { return a.follow(ctx, session, m.id, after) }
 	return m.receipt, nil
+}
+
+// followEvery is how often a log is looked at for what has become of a message.
+const followEvery = 250 * time.Millisecond
+
+// follow waits until the log of a session says what became of a message that was posted.
+func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	read := false // the message is in the conversation
+	for {
+		facts, err := a.factsAfter(ctx, session, after)
+		if err != nil {
+			return 0, err
+		}
+		for _, f := range facts {
+			after = f.Envelope().Seq
+			switch f := f.(type) {
+			case Steered:
+				read = read || f.ID == id
+			case StepStarted:
+				if read {
+					return f.Step, nil
+				}
+			case RunEnded:
+				return 0, errNotDelivered
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
 }
 
 // Stop stops a running session at its next safe point: when the model call or the tool calls under way have ended.
@@ -150,6 +192,13 @@ func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, 
 	a.mu.Lock()
 	if s := a.sessions[session]; s != nil && s.busy != nil {
 		x := s.busy
+		x.revoking = x.revoking || m.what == mailRevoke
+		if m.what == mailRevoke && a.cfg.Journal != nil { // it has to be heeded even if the run ends before it reads it
+			a.mu.Unlock()
+			err := a.post(ctx, session, &m)
+			x.poke()
+			return true, err
+		}
 		if m.what != mailCancel {
 			s.mail = append(s.mail, m)
 		}
@@ -239,12 +288,17 @@ func (x *exec) readMail() {
 		case between && x.hold == holdNone:
 			x.deliver(m)
 		case !m.posted:
-			x.a.mu.Lock()
-			x.s.mail = append(x.s.mail, m)
-			x.a.mu.Unlock()
+			x.putBack([]mail{m})
 		}
 	}
 	x.flush()
+}
+
+// putBack leaves what came from this process for later.
+func (x *exec) putBack(later []mail) {
+	x.a.mu.Lock()
+	defer x.a.mu.Unlock()
+	x.s.mail = append(later, x.s.mail...)
 }
 
 // deliver adds a message to the conversation. One from the inbox leaves it in the same append.
@@ -292,6 +346,7 @@ func (x *exec) inbox() []mail {
 		var l letter
 		if err := json.Unmarshal(it.Data, &l); err != nil {
 			x.a.log.WarnContext(x.ctx, "agent: the inbox holds what can't be read", "session", x.s.name, "item", it.ID, "error", err)
+			x.unread = append(x.unread, it.ID)
 			continue
 		}
 		m := mail{id: it.ID, what: it.Kind, posted: true, text: l.Text, by: l.By, at: it.Time}

@@ -181,8 +181,9 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 				receipt, err := b.Steer(t.Context(), "s", "be quick")
 				require.NoError(t, err)
 				require.True(t, receipt.Posted)
-				_, err = receipt.Wait(t.Context())
-				require.Error(t, err)
+				step, err := receipt.Wait(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, 2, step)
 			}, call("slow", 10), say("Done."))
 			require.Equal(t, "Done.", res.Text())
 			model.AssertSaw(t, 1, providertest.UserText("be quick"))
@@ -226,7 +227,15 @@ func TestWhatIsPostedToARunThatEndsFirstDoesntReachTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		res, a, model := elsewhere(t, agent.Config{Limits: agent.Limits{Steps: 1}}, func(b *agent.Agent) {
 			require.NoError(t, wait(t.Context(), 6*time.Second)) // the last call is under way
+			receipt, err := b.Steer(t.Context(), "s", "too late")
+			require.NoError(t, err)
 			require.NoError(t, b.Stop(t.Context(), "s"))
+			_, err = receipt.Wait(t.Context())
+			require.ErrorContains(t, err, "before the message could be delivered")
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err = b.Steer(ctx, "s", "far too late")
+			require.Error(t, err)
 		}, call("slow", 10), providertest.Slow(time.Second, say("So far.")), say("Again."))
 		require.Equal(t, agent.CodeLimit, res.Code)
 		require.Equal(t, "Again.", run(t, a).Text())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -50,6 +51,49 @@ func BenchmarkCallWithAPolicy(b *testing.B) {
 	for b.Loop() {
 		call()
 	}
+}
+
+// BenchmarkExecute is a quick call with and without a breaker that is closed, BenchmarkPass what the breaker takes of it.
+func BenchmarkExecute(b *testing.B) {
+	for name, set := range map[string]*circuit.Set{"no breaker": nil, "a closed breaker": circuit.NewSet(circuit.Tool())} {
+		b.Run(name, func(b *testing.B) {
+			d := define(b, raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Result{}, nil }))
+			r := tools.Runner{Breakers: set}
+			c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`)}
+			ctx := b.Context()
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Execute(ctx, d, c)
+			}
+		})
+	}
+}
+
+func BenchmarkPass(b *testing.B) {
+	set := circuit.NewSet(circuit.Tool())
+	d := define(b, raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Result{}, nil }))
+	one := func(p *tools.Pass) {
+		if p.Take(d, set) == nil {
+			p.Done(nil)
+			p.Cancel()
+		}
+	}
+	b.Run("alone", func(b *testing.B) {
+		b.ReportAllocs()
+		var p tools.Pass
+		for b.Loop() {
+			one(&p)
+		}
+	})
+	b.Run("parallel", func(b *testing.B) {
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			var p tools.Pass
+			for pb.Next() {
+				one(&p)
+			}
+		})
+	})
 }
 
 func BenchmarkCallThatWatchesItsContext(b *testing.B) {

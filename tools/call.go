@@ -28,9 +28,11 @@ type Call struct {
 	Succeeded func(tool string) bool
 	// OnProgress is told of progress, on the goroutine that reports it. OnTimeout is told, once, that the call's context has
 	// ended at the time limit; it is called on any goroutine, and mustn't wait for the end of the call, which waits for it.
-	// Each may be nil.
+	// OnRetry is told that an attempt has failed and that another follows, before the wait for it, on the goroutine that runs
+	// the call; a panic of it is one of [Runner.Execute]. Each may be nil.
 	OnProgress func(*Call, ProgressNote)
 	OnTimeout  func(*Call)
+	OnRetry    func(*Call, Retrying)
 }
 
 // A ProgressNote is what a running call reports.

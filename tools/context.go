@@ -21,6 +21,10 @@ type callContext struct {
 	began  time.Time
 	latest time.Time // progress moves the deadline no further
 
+	// of the goroutine that runs the call
+	attempts int
+	failures [retryClasses]uint8 // attempts that failed and were followed by another
+
 	deadline time.Time // guarded by runner.mu
 
 	mu      sync.Mutex // guards what follows

@@ -1,11 +1,14 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/internal/schema"
@@ -18,6 +21,10 @@ type Definition struct {
 	input  *schema.Schema
 	output *schema.Schema // nil: not validated
 	told   provider.Tool  // what a model is told
+
+	key     string   // of its breaker; empty: none
+	retries *retries // nil: never
+	held    atomic.Pointer[heldBreaker]
 
 	run   func(ctx context.Context, input json.RawMessage) (Result, error)
 	ask   func(ctx context.Context, input json.RawMessage) (string, error) // may be nil, like those that follow
@@ -101,6 +108,16 @@ func (d *Definition) complete(input *schema.Schema) error {
 	}
 	if s.Risk > High || s.Approval > AskNever {
 		return specError(s.Name, "Risk %d or Approval %d isn't one of the constants", s.Risk, s.Approval)
+	}
+	if s.NoBreaker && s.Resource != "" {
+		return specError(s.Name, "it has NoBreaker and the Resource %q; give one of them", s.Resource)
+	}
+	if !s.NoBreaker {
+		d.key = cmp.Or(s.Resource, "tool:"+s.Name)
+	}
+	s.Retries = maps.Clone(s.Retries)
+	if err := d.completeRetries(); err != nil {
+		return err
 	}
 	s.Timeout = orDefault(s.Timeout, DefaultTimeout)
 	s.MaxResult = orDefault(s.MaxResult, DefaultMaxResult)

@@ -18,7 +18,7 @@
 // [Runner.Execute] then decodes, runs, encodes, verifies and bounds. A panic in a tool, an error, an output that can't be
 // encoded: each is an [Outcome] that a model can read and act on. It holds no stack trace.
 //
-//	var r tools.Runner
+//	r := tools.Runner{Breakers: circuit.NewSet(circuit.Tool())}
 //	call := &tools.Call{Name: "weather", Input: input}
 //	admitted, err := registry.Admit(ctx, call, nil, nil, policies)
 //	if err != nil || admitted.Refused != nil || admitted.Verdict.Effect == tools.Ask {
@@ -28,6 +28,16 @@
 //		outcome := r.Execute(ctx, admitted.Definition, call)
 //		…
 //	}
+//
+// # Failures that pass
+//
+// Before it runs, a call asks the breaker of its tool, or of the Spec.Resource that several tools share, if the caller has any
+// ([Runner].Breakers). An open one refuses it: [Unavailable], and when to try again. Its result then counts there by its class
+// ([circuit.Permit.Done]): timeouts, transient and degraded failures do, mistakes and cancelled calls don't. A caller that
+// journals what it starts asks by itself, with a [Pass], so that what is refused was never started.
+//
+// A tool that is Idempotent or ReadOnly is tried again by the class of its error: see [Retry]. Every attempt is the same call,
+// with the same [Key] and in the same time limit, and a call counts once on its breaker however often it is tried.
 //
 // Functions of the host are called on the goroutine of their caller, without a lock held; their panics count as failures: a
 // policy's denies, an Ask's asks, a Check's denies, a Verify's leaves the effect unconfirmed.

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/pawlkit/pawl/circuit"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -142,6 +145,28 @@ func ExampleRaw() {
 	out := new(tools.Runner).Execute(context.Background(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"text":"hi"}`)})
 	fmt.Println(out.Status, out.Parts[0].Text)
 	// Output: ok {"TEXT":"HI"}
+}
+
+// A failure that may pass is tried again if the tool permits it; a resource that keeps failing is left alone for a while.
+func ExampleRunner_Execute() {
+	down := fault.New(fault.Degraded, "the CMS is down")
+	once := map[fault.Class]tools.Retry{fault.Degraded: {Min: time.Millisecond, Max: time.Millisecond}}
+	read, err := tools.New(tools.Spec{Name: "cms.read", ReadOnly: true, Resource: "network:cms", Retries: once},
+		func(ctx context.Context, in struct{}) (string, error) { return "", down }).Define()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := tools.Runner{Breakers: circuit.NewSet(circuit.Tool())}
+	for range 4 {
+		out := r.Execute(context.Background(), read, &tools.Call{Name: "cms.read", Input: json.RawMessage(`{}`)})
+		fmt.Println(out.Status, out.Class, out.Attempts)
+	}
+	// Output:
+	// failed degraded 2
+	// failed degraded 2
+	// failed degraded 2
+	// unavailable degraded 0
 }
 
 // What a model is offered is a choice among the tools of a registry.

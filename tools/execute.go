@@ -21,13 +21,16 @@ type Outcome struct {
 	Err     error           // what went wrong, for logs; the model doesn't see it
 	Suspend *Suspend        // set if the call waits for an answer; there is no result yet
 	Cut     int             // bytes of text that were left out
-	Took    time.Duration
+	Took    time.Duration   // with all attempts, and the waits in between
+	// Attempts is how often the tool's function was called; 0 for a call that wasn't run.
+	Attempts int
 }
 
 // attempt calls the tool's function, and makes an error of a panic.
-func (d *Definition) attempt(ctx context.Context, c *Call) (res Result, err error) {
+func (d *Definition) attempt(cc *callContext, c *Call) (res Result, err error) {
 	defer contain(d.spec.Name, &err)
-	return d.run(ctx, c.Input)
+	cc.attempts++
+	return d.run(cc, c.Input)
 }
 
 // success makes an Outcome of a result.
@@ -104,7 +107,7 @@ func (d *Definition) word(cc *callContext, err error) Outcome {
 	if text == "" {
 		text = silent
 	}
-	return d.fail(Failed, classOf(err), err, text)
+	return d.fail(Failed, classOf(err), err, text+tried(cc, err))
 }
 
 // stopped words the error of a function whose context has ended. What it says is shown if it isn't just that.

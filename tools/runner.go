@@ -6,12 +6,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A Runner executes calls, one after the other, and keeps its timer from one to the next. The zero Runner is ready for
 // use. It isn't safe for concurrent use, and must not be copied after its first use.
 type Runner struct {
+	// Breakers has the breakers that Execute asks; nil: none. It is shared by all that call the same resources.
+	// circuit.Tool() has figures for it; its ProbeTimeout shouldn't be shorter than the longest time limit of a tool.
+	Breakers *circuit.Set
+
+	pass Pass // of Execute
+
 	mu      sync.Mutex // guards what follows
 	timer   *time.Timer
 	current *callContext
@@ -19,11 +26,21 @@ type Runner struct {
 	ringing sync.WaitGroup // of ring, while it deals with the current call
 }
 
-// Execute runs an admitted call on this goroutine and returns when the tool's function does. It contains panics, ends
-// the call's context at its time limit, and bounds the output. A tool that ends its goroutine (runtime.Goexit, as FailNow
-// does) takes this function with it: callers that must not lose the call see to that in a defer. The Call mustn't be
-// changed afterwards, because the tool may have kept it.
+// Execute runs an admitted call on this goroutine and returns when the tool's function does, for the last time if it is
+// tried again. It asks the tool's breaker, contains panics, ends the call's context at its time limit, and bounds the output.
+// A tool that ends its goroutine (runtime.Goexit, as FailNow does) takes this function with it: callers that must not lose
+// the call see to that in a defer. The Call mustn't be changed afterwards, because the tool may have kept it.
 func (r *Runner) Execute(ctx context.Context, d *Definition, c *Call) Outcome {
+	if refused := r.pass.Take(d, r.Breakers); refused != nil {
+		return *refused
+	}
+	return r.ExecuteWith(ctx, d, c, &r.pass)
+}
+
+// ExecuteWith is [Runner.Execute] for a caller that has asked the tool's breaker itself. It ends the pass; nil is one of a
+// tool without a breaker.
+func (r *Runner) ExecuteWith(ctx context.Context, d *Definition, c *Call, pass *Pass) Outcome {
+	defer pass.Cancel() // also if the tool ends its goroutine
 	if d == nil || d.run == nil || c == nil {
 		return *refuse(Unknown, fault.NotFound, "there is no tool")
 	}
@@ -31,16 +48,23 @@ func (r *Runner) Execute(ctx context.Context, d *Definition, c *Call) Outcome {
 		ctx = context.Background()
 	}
 	cc := r.begin(ctx, d, c)
-	defer r.end(cc) // also if the tool ends its goroutine
+	defer r.end(cc)
 	res, err := d.attempt(cc, c)
+	for err != nil {
+		r.ring() // a tool that minds the deadline itself may be faster than the timer
+		if !r.again(cc, pass, err) {
+			break
+		}
+		res, err = d.attempt(cc, c)
+	}
 	var out Outcome
 	if err == nil {
 		out = d.success(res)
 	} else {
-		r.ring() // a tool that minds the deadline itself may be faster than the timer
 		out = d.failure(cc, err)
 	}
-	out.Took = time.Since(cc.began)
+	out.Attempts, out.Took = cc.attempts, time.Since(cc.began)
+	pass.close(&out)
 	return out
 }
 
@@ -48,6 +72,7 @@ func (r *Runner) Execute(ctx context.Context, d *Definition, c *Call) Outcome {
 func (r *Runner) begin(ctx context.Context, d *Definition, call *Call) *callContext {
 	now := time.Now()
 	c := &callContext{parent: ctx, call: call, d: d, runner: r, began: now, deadline: now.Add(d.spec.Timeout)}
+	d.letGo(now)
 	c.latest = c.deadline
 	if d.spec.Progress {
 		c.latest = now.Add(max(ProgressLimit, d.spec.Timeout))

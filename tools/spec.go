@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -26,9 +27,11 @@ type Spec struct {
 	// Expires is how long a person has to decide; 0: for ever.
 	Expires time.Duration
 
-	// ReadOnly says that a call changes nothing. It implies that calls are parallel-safe and may be repeated.
+	// ReadOnly says that a call changes nothing. It implies that calls are parallel-safe and may be repeated, as Idempotent
+	// does.
 	ReadOnly bool
-	// Idempotent says that a call may be made again under the same [Key] without a second effect.
+	// Idempotent says that a call may be made again under the same [Key] without a second effect. It is then tried again
+	// after failures that may pass: see Retries.
 	Idempotent bool
 	// ParallelSafe says that a call may run beside others of the same reply. One that may not is a barrier.
 	ParallelSafe bool
@@ -50,6 +53,17 @@ type Spec struct {
 	Modes []string
 	// Needs are tools that must have succeeded in the same run before.
 	Needs []string
+
+	// Resource is what the tool depends on, such as "network:cms". Tools that name the same one share its breaker: when it
+	// fails for one of them, all stop calling it. Empty: the tool has a breaker of its own, "tool:" and its name. A breaker
+	// counts calls, not attempts; their errors by class: see [circuit.Permit.Done].
+	Resource string
+	// NoBreaker is for tools whose failures say nothing about the next call, such as one that runs any program.
+	NoBreaker bool
+	// Retries says by class how often a call is tried, for tools that are Idempotent or ReadOnly; others are never tried
+	// again. A class that isn't in it keeps its default; see [Retry]. NoRetries: never.
+	Retries   map[fault.Class]Retry
+	NoRetries bool
 
 	// Schema is merged over the schema inferred from the input type: properties by name, keywords replaced. For a [Raw]
 	// tool it is the whole schema.
@@ -130,7 +144,7 @@ const (
 	NotRun      Status = "not_run"     // the reply was cut, or the run ended first
 	Cancelled   Status = "cancelled"   // the run was stopped while it ran, and it ended with such an error
 	InDoubt     Status = "in_doubt"    // started, and nobody knows how it ended
-	Unavailable Status = "unavailable" // out of use for the rest of the run; not run
+	Unavailable Status = "unavailable" // out of use for the rest of the run, or until its breaker closes; not run
 )
 
 // Ran reports whether a call with this status was started.

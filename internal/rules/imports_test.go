@@ -19,12 +19,14 @@ import (
 const (
 	backoff      = "github.com/cenkalti/backoff/v4"
 	leaks        = "go.uber.org/goleak"
+	pgx          = "github.com/jackc/pgx/v5"
 	infer        = "github.com/google/jsonschema-go"
 	validate     = "github.com/santhosh-tekuri/jsonschema/v5"
 	xsync        = "golang.org/x/sync"
 	sqlite       = "modernc.org/sqlite"
 	testify      = "github.com/stretchr/testify"
 	journaltest  = "agent/journal/journaltest"
+	pgtest       = "internal/pgtest" // finds a PostgreSQL for tests
 	providertest = "provider/providertest"
 	wire         = "provider/internal/wire" // runs recorded exchanges through adapters
 )
@@ -43,29 +45,37 @@ type row struct {
 
 // rows is the order of the packages: nothing reaches up. Some of those named are still to come.
 var rows = map[string]row{
-	".":                  {}, // documentation; its example uses what it likes
-	"circuit/fault":      {},
-	"circuit":            {own: []string{"circuit/fault"}},
-	"ratelimit":          {own: []string{"circuit/fault"}},
-	"provider":           {own: []string{"circuit/fault"}},
-	"stream":             {own: []string{"provider", "circuit/fault"}},
-	"stream/sse":         {own: []string{"provider", "circuit/fault"}},
-	"stream/uimessage":   {own: []string{"provider", "circuit/fault"}},
-	"agent/journal":      {},
-	"agent/journal/file": {own: []string{"agent/journal"}},
-	"tools/process":      {own: []string{"tools", "provider", "circuit/fault"}},
-	"tools/file":         {own: []string{"tools", "provider", "circuit/fault"}},
-	journaltest:          {own: []string{"agent/journal"}},
-	"internal/schema":    {own: []string{"circuit/fault"}, third: []string{validate, infer}},
-	"tools":              {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate, infer}},
-	"memory":             {own: []string{"provider", "stream", "circuit/fault"}},
-	"provider/guard":     {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
-	providertest:         {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
-	wire:                 {own: []string{"provider", "stream", "circuit/fault", providertest}},
-	"provider/anthropic": {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"github.com/anthropics/anthropic-sdk-go"}},
-	"provider/openai":    {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"github.com/openai/openai-go/v3"}},
-	"provider/gemini":    {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"google.golang.org/genai"}},
-	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},
+	".":                    {}, // documentation; its example uses what it likes
+	"circuit/fault":        {},
+	"circuit":              {own: []string{"circuit/fault"}},
+	"ratelimit":            {own: []string{"circuit/fault"}},
+	"provider":             {own: []string{"circuit/fault"}},
+	"stream":               {own: []string{"provider", "circuit/fault"}},
+	"stream/sse":           {own: []string{"provider", "circuit/fault"}},
+	"stream/uimessage":     {own: []string{"provider", "circuit/fault"}},
+	"agent/journal":        {},
+	"agent/journal/file":   {own: []string{"agent/journal"}},
+	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
+	"internal/storm":       {own: []string{everything}},                          // tests alone
+	"agent/approvals":      {own: []string{"agent", "agent/journal", "circuit/fault", "provider", "tools"}},
+	"tools/process":        {own: []string{"tools", "provider", "circuit/fault"}},
+	"tools/file":           {own: []string{"tools", "provider", "circuit/fault"}},
+	journaltest:            {own: []string{"agent/journal"}},
+	// What the SQL stores share knows no driver, and each of them only its own.
+	"internal/sqljournal":    {own: []string{"agent/journal"}},
+	"agent/journal/sqlite":   {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{sqlite}},
+	"agent/journal/postgres": {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{pgx}},
+	pgtest:                   {},
+	"internal/schema":        {own: []string{"circuit/fault"}, third: []string{validate, infer}},
+	"tools":                  {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate, infer}},
+	"memory":                 {own: []string{"provider", "stream", "circuit/fault"}},
+	"provider/guard":         {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
+	providertest:             {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
+	wire:                     {own: []string{"provider", "stream", "circuit/fault", providertest}},
+	"provider/anthropic":     {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"github.com/anthropics/anthropic-sdk-go"}},
+	"provider/openai":        {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"github.com/openai/openai-go/v3"}},
+	"provider/gemini":        {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"google.golang.org/genai"}},
+	"provider/langchain":     {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
 		own: []string{"agent/journal", "circuit", "circuit/fault", "internal/schema", "memory", "provider", "provider/guard",
 			"ratelimit", "stream", "tools"},
@@ -76,7 +86,7 @@ var rows = map[string]row{
 }
 
 // inTests is what test files may import as well.
-var inTests = row{own: []string{journaltest, providertest, wire}, third: []string{testify, leaks}}
+var inTests = row{own: []string{journaltest, providertest, wire, pgtest}, third: []string{testify, leaks}}
 
 // TestImports looks at every file, whatever platform it is for.
 func TestImports(t *testing.T) {
@@ -177,6 +187,22 @@ func TestAMinimalProgramCompilesFourModulesAtMost(t *testing.T) {
 	found := slices.Sorted(maps.Keys(modules))
 	t.Log(found)
 	require.Subset(t, []string{validate, infer, xsync, backoff}, found)
+}
+
+// TestNeitherStoreCompilesTheOthersDriver looks at all that a user of one takes in.
+func TestNeitherStoreCompilesTheOthersDriver(t *testing.T) {
+	for pkg, not := range map[string][]string{
+		"agent/journal/sqlite": {pgx}, "agent/journal/postgres": {sqlite}, "internal/sqljournal": {pgx, sqlite},
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"/"+pkg)
+		cmd.Dir = root
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		require.Contains(t, string(out), module+"/agent/journal\n")
+		for _, driver := range not {
+			require.NotContains(t, string(out), driver, pkg)
+		}
+	}
 }
 
 // TestTheModuleAsksForThisGo keeps the version of Go that users need where it is said.

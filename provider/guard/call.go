@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -27,8 +29,21 @@ type call struct {
 	dog     stream.Watchdog
 	grammar provider.Grammar // of what the consumer sees, over all attempts
 
+	progress
+	*path // nil if there is no gate, budget, ledger or breaker
+}
+
+// A path is what a call needs for them. It is apart, so that a call without them is small.
+type path struct {
+	admission
+	meter
+}
+
+// progress is how far a call has come.
+type progress struct {
 	attempts int
-	err      error // of the attempt; nil: it succeeded
+	err      error   // of the attempt, or why there was none; nil: it succeeded
+	tried    []error // of the attempts before it
 	delays   map[fault.Class]*backoff.ExponentialBackOff
 
 	begun   bool // a Start was shown since the last Reset
@@ -38,6 +53,11 @@ type call struct {
 	failed  bool // the attempt is over: the provider has yielded its error, or one was found
 	left    bool // the consumer is gone
 	body    bool // the consumer's loop body is running; stays if that panics
+	watched bool // the clocks of the attempt run
+
+	written int64 // bytes of the attempt's answer
+	voided  int64 // bytes of answers of the attempt that the provider took back
+	room    int64 // of them, those that are reserved for
 }
 
 // A Caller makes calls with a [Guard], one after the other, and keeps what it needs from one to the next. It does what
@@ -56,9 +76,10 @@ func (k *Caller) Call(ctx context.Context, req *provider.Request, yield func(pro
 	c := &k.call
 	c.ctx, c.req = ctx, req
 	c.used.Store(false)
-	c.grammar = provider.Grammar{}
-	c.attempts, c.err, c.delays = 0, nil, nil
-	c.begun, c.content, c.effects, c.ended, c.failed, c.left, c.body = false, false, false, false, false, false, false
+	c.grammar, c.progress = provider.Grammar{}, progress{}
+	if c.path != nil {
+		*c.path = path{admission: admission{onWait: c.onWait}}
+	}
 	c.run(yield)
 	c.ctx, c.req, c.yield = nil, nil, nil
 }
@@ -77,9 +98,12 @@ func (c *call) run(yield func(provider.Chunk, error) bool) {
 		yield(provider.Chunk{}, provider.ErrNilRequest)
 		return
 	}
-	c.yield = yield
+	c.yield, c.room = yield, noLimit
 	if c.next == nil {
 		c.next = c.pass()
+		if c.guard.guarded && c.path == nil {
+			c.path = new(path)
+		}
 	}
 	if total := c.guard.total; total > 0 {
 		c.limit(total)
@@ -99,8 +123,10 @@ func (c *call) limit(total time.Duration) {
 
 // attemptAll takes the error that ends the call's context when its time is up.
 func (c *call) attemptAll(late error) {
+	if c.path != nil {
+		defer c.letGo() // should foreign code between two attempts panic
+	}
 	for c.ctx.Err() == nil {
-		c.attempts++
 		c.attempt()
 		if c.left || c.body || c.err == nil {
 			return
@@ -109,7 +135,7 @@ func (c *call) attemptAll(late error) {
 			break
 		}
 		if err := c.verdict(); err != nil {
-			c.yield(provider.Chunk{}, err)
+			c.end(err)
 			return
 		}
 		if !c.pause() {
@@ -120,34 +146,60 @@ func (c *call) attemptAll(late error) {
 	if late != nil && errors.Is(err, late) {
 		err = c.gaveUp(late, fault.Transient, "its time is up")
 	}
+	c.end(err)
+}
+
+// end ends the call with that error.
+func (c *call) end(err error) {
+	c.letGo()
+	if class := fault.Of(err); class != fault.None && c.guard.onEvent != nil {
+		tell(c.ctx, c.guard.onEvent, Escalation{Name: c.guard.name, Class: class, Err: err, Tried: c.all(), Remedies: Remedies(err)})
+	}
 	c.yield(provider.Chunk{}, err)
 }
 
-// attempt makes the call once. What came of it is in c.err.
+// attempt makes the call once, if it is let. What came of it is in c.err.
 func (c *call) attempt() {
 	c.failed, c.err = false, nil
-	ctx := c.dog.Begin(c.ctx, c.guard.silence)
 	defer c.endAttempt()
+	ctx := c.ctx
+	if c.path != nil {
+		if ctx = c.admit(); ctx == nil {
+			return
+		}
+	}
+	c.attempts++
+	ctx = c.dog.Begin(ctx, c.guard.silence)
+	c.watched = true
 	if seq := c.guard.provider.Stream(ctx, c.req); seq != nil {
 		seq(c.next)
 	}
 	if c.err == nil && !c.ended {
 		c.err = provider.ErrIncomplete
 	}
+	if c.path != nil {
+		c.returned = true
+	}
 }
 
 // endAttempt is deferred. A panic of the consumer's loop body goes on its way; one of the provider ends here.
 func (c *call) endAttempt() {
-	late := c.dog.End()
-	if c.body {
-		return
+	var late *stream.TimeoutError
+	if c.watched {
+		late, c.watched = c.dog.End(), false
 	}
-	if v := recover(); v != nil {
-		c.err = stream.NewPanicError("the provider", v)
-		return
+	if !c.body {
+		if v := recover(); v != nil && v != any(errLeft) {
+			c.err = stream.NewPanicError("the provider", v)
+			if c.path != nil {
+				c.returned = true
+			}
+		} else if late != nil && !c.ended {
+			c.err = late
+		}
 	}
-	if late != nil && !c.ended {
-		c.err = late
+	if c.path != nil {
+		c.settle(late != nil)
 	}
 }
 
@@ -166,12 +218,33 @@ func (c *call) fits(chunk *provider.Chunk, err error) bool {
 	}
 	if err == nil && (c.dog.Fired() == nil || c.ended || chunk.Kind == provider.KindEnd) {
 		if err = c.grammar.Next(chunk); err == nil {
-			c.show(chunk)
-			return true
+			c.written += int64(len(chunk.Text))
+			if chunk.Kind == provider.KindText && c.written <= c.room || c.suits(chunk, &err) {
+				c.show(chunk)
+				return true
+			}
 		}
 	}
 	c.failed, c.err = true, err
 	return false
+}
+
+// suits is the rest of fits, for what isn't text and for what takes more than is reserved.
+func (c *call) suits(chunk *provider.Chunk, err *error) bool {
+	if c.path == nil {
+		return true
+	}
+	if chunk.Kind != provider.KindText {
+		c.weigh(chunk)
+		if !c.mayGoOn(chunk.Kind) {
+			*err = ratelimit.ErrPreempted
+			return false
+		}
+	}
+	if c.written+c.voided > c.room {
+		*err = c.topUp()
+	}
+	return *err == nil
 }
 
 // show is called before the consumer gets a chunk, and shown when it is done with it: in between, the clock of the
@@ -211,9 +284,15 @@ func (c *call) remember(kind provider.ChunkKind) {
 
 // verdict returns nil if there is to be another attempt, else the error for the consumer.
 func (c *call) verdict() error {
-	var theirs *GaveUpError
+	if c.path != nil && c.refused {
+		return c.refusal()
+	}
+	if c.path != nil && c.pre {
+		return nil
+	}
 	class := fault.Of(c.err)
-	if class == fault.None || c.ended || errors.As(c.err, &theirs) {
+	c.alert(class)
+	if class == fault.None || c.ended || gaveUp(c.err) || exhausted(c.err) {
 		return c.err
 	}
 	policy := &c.guard.retry[class]
@@ -230,30 +309,60 @@ func (c *call) verdict() error {
 		return c.gaveUp(c.err, class, "the answer had begun and may not be made again")
 	case advice > c.guard.maxRetryAfter:
 		return c.gaveUp(c.err, class, fmt.Sprintf("it asks for a wait of %v, longer than %v", advice, c.guard.maxRetryAfter))
+	case c.guard.breaker.Ready() != nil:
+		return c.gaveUp(c.err, class, "its breaker is open")
 	}
 	return nil
 }
 
+// alert tells of failures that come close together.
+func (c *call) alert(class fault.Class) {
+	g := c.guard
+	if class == fault.Transient && g.onEvent != nil && g.bursts.add(time.Now()) {
+		tell(c.ctx, g.onEvent, Burst{Name: g.name, Failures: burstCount, Within: burstWithin, Err: c.err})
+	}
+}
+
 func (c *call) gaveUp(err error, class fault.Class, reason string) error {
-	return &GaveUpError{Name: c.guard.name, Attempts: c.attempts, Class: class, Reason: reason, Err: err}
+	return &GaveUpError{Name: c.guard.name, Attempts: c.attempts, Class: class, Reason: reason, Err: err, Tried: c.all()}
+}
+
+// all returns the errors of all attempts.
+func (c *call) all() []error {
+	if c.err == nil || c.path != nil && c.refused {
+		return slices.Clone(c.tried)
+	}
+	return append(slices.Clone(c.tried), c.err)
 }
 
 // pause voids what was shown, says that it waits, and waits. It returns false if the consumer has left; when the context
-// ends the wait, it returns true.
+// ends the wait, it returns true. What a gate decides about waits there.
 func (c *call) pause() bool {
+	if c.path != nil && c.pre {
+		if c.reached {
+			c.attempts--
+		}
+		c.told = preempted
+		return true
+	}
 	class := fault.Of(c.err)
+	c.tried = append(c.tried, c.err)
+	if c.path != nil && c.leased {
+		c.told = rateLimited
+		return true
+	}
 	wait, told := fault.RetryAfter(c.err)
 	if !told {
 		wait = c.delay(class)
 	}
 	c.tell(Failure{Name: c.guard.name, Attempt: c.attempts, Class: class, Err: c.err, Wait: wait})
-	if c.begun && !c.note(provider.Reset(fmt.Sprintf("%v failure; the answer is made again", class))) {
+	if !c.reset(resetText(class)) {
 		return false
 	}
 	if wait <= 0 {
 		return true
 	}
-	if !c.note(waiting(class, wait, c.attempts+1, c.guard.retry[class].Attempts)) {
+	if !c.note(backingOff(class, wait, c.attempts+1, c.guard.retry[class].Attempts)) {
 		return false
 	}
 	t := time.NewTimer(wait)
@@ -265,7 +374,14 @@ func (c *call) pause() bool {
 	return true
 }
 
-func waiting(class fault.Class, wait time.Duration, attempt, of int) provider.Chunk {
+// reset voids what was shown, if anything was. It returns false if the consumer has left.
+func (c *call) reset(why string) bool { return !c.begun || c.note(provider.Reset(why)) }
+
+func resetText(class fault.Class) string {
+	return class.String() + " failure; the answer is made again"
+}
+
+func backingOff(class fault.Class, wait time.Duration, attempt, of int) provider.Chunk {
 	w := provider.Wait{
 		Reason:  provider.WaitBackingOff,
 		Until:   time.Now().Add(wait),
@@ -301,11 +417,10 @@ func (c *call) note(chunk provider.Chunk) bool {
 	return c.shown(c.yield(chunk, nil))
 }
 
-// tell calls the host's hook. One that panics is no reason to fail the call.
+// tell tells of an attempt that failed.
 func (c *call) tell(f Failure) {
-	if c.guard.onRetry == nil {
-		return
+	if c.guard.onRetry != nil {
+		tell(c.ctx, func(ctx context.Context, _ Event) { c.guard.onRetry(ctx, f) }, f)
 	}
-	defer func() { _ = recover() }()
-	c.guard.onRetry(c.ctx, f)
+	tell(c.ctx, c.guard.onEvent, f)
 }

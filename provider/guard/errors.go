@@ -8,14 +8,15 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A GaveUpError is a failure that a [Guard] won't try again though its class allows it. No guard around that one tries
-// it again either: it passes the error on as it is.
+// A GaveUpError is a failure that a [Guard] won't try again though its class allows it: what failed, what was tried, and
+// what may help. No guard around that one tries it again either: it passes the error on as it is.
 type GaveUpError struct {
 	Name     string      // of the guard
-	Attempts int         // that were made
+	Attempts int         // that were made, preempted ones apart; 0: the call wasn't let through
 	Class    fault.Class // of Err
 	Reason   string      // why there is no further attempt
-	Err      error       // of the last attempt
+	Err      error       // of the last attempt, or what kept it from being made
+	Tried    []error     // of each attempt, in order
 }
 
 // Error says who gave up after how many attempts, and why.
@@ -32,6 +33,15 @@ func (e *GaveUpError) Unwrap() error { return e.Err }
 
 // Fault returns the class of the last attempt's error.
 func (e *GaveUpError) Fault() fault.Class { return e.Class }
+
+// Remedies returns what may help, for a person, the most likely first; see [Remedies].
+func (e *GaveUpError) Remedies() []string { return Remedies(e.Err) }
+
+// gaveUp reports whether a guard has given err up: then no other tries it again.
+func gaveUp(err error) bool {
+	var theirs *GaveUpError
+	return errors.As(err, &theirs)
+}
 
 // A ConfigError is a figure in a [Config] that makes no sense.
 type ConfigError struct {

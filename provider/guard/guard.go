@@ -6,8 +6,10 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -32,19 +34,49 @@ type Config struct {
 	// 0: no limit.
 	Total time.Duration
 
+	// Gate decides when an attempt may go to the provider; nil: at once. It belongs to one provider and credential, and
+	// so to the guards of that one alone. An attempt waits in it by the request's Interactive, Priority and
+	// Labels.Session, says so by Waiting chunks, and holds a slot until its answer is over. An attempt that is
+	// preempted is made again at no cost in attempts, at the head of its session; one that is rate limited waits for
+	// the gate to open again, with no delay of its own. A request with NoRestart is no victim once its answer has
+	// begun, nor is an answer that has shown a call that the provider ran.
+	Gate *ratelimit.Gate
+
+	// Budget is what is reserved from before an attempt is made; nil: nothing is limited. Reserved are the tokens of
+	// the input (Count) and of the output: the request's MaxOutput or, without one, 4,096, and 4,096 more whenever the
+	// answer has grown by that, at 3 bytes a token. A request with MaxOutput is topped up only when its answer is twice
+	// as long as that, because the provider holds it to what it was told. An attempt that has to wait for the
+	// reservations of others holds no slot meanwhile. A top-up that is refused ends the answer with the
+	// *[ratelimit.BudgetError]; what was shown stands.
+	Budget *ratelimit.Budget
+
+	// Ledger is told of each attempt that reached the provider, however it ended; nil: nobody is.
+	Ledger *ratelimit.Ledger
+
+	// Breaker stops calls to a provider that keeps failing; nil: nothing does. While it is open, calls fail at once, with a
+	// *[circuit.OpenError] in a *[GaveUpError].
+	Breaker *circuit.Breaker
+
+	// Recovery has attempts after the first, preempted ones apart, counted as recovery:
+	// [ratelimit.BudgetConfig].Recovery must have room for them, which by default are 1,000 tokens for a session.
+	// Requests whose Labels.Kind is [KindRecovery] always do.
+	Recovery bool
+
+	// Count returns how many input tokens a request takes; it should rather be too many. It is called before each call
+	// that has a Gate or a Budget, so it must be quick, and ask no server. nil: a token for each 3 bytes of
+	// instructions, messages, tools and schemas, 4 for each message and tool, and 2,000 for each piece of media.
+	Count func(*provider.Request) int64
+
 	// OnRetry, if it isn't nil, is told of each failed attempt that will be followed by another, before the wait. It is
-	// called in the goroutine that ranges over the answer.
+	// called in the goroutine that ranges over the answer. OnEvent is told as well.
 	OnRetry func(context.Context, Failure)
+
+	// OnEvent, if it isn't nil, is told of each [Failure], [Burst] and [Escalation].
+	OnEvent func(context.Context, Event)
 }
 
-// A Failure is an attempt that failed and will be followed by another.
-type Failure struct {
-	Name    string // of the guard
-	Attempt int    // that failed; the first is 1
-	Class   fault.Class
-	Err     error
-	Wait    time.Duration // before the next attempt
-}
+// KindRecovery is the Labels.Kind of requests that work around a failure, and are limited by the budget's Recovery.
+const KindRecovery = "recovery"
 
 // The defaults of a Config, and the longest time that it takes.
 const (
@@ -53,8 +85,9 @@ const (
 	maxTime           = 365 * 24 * time.Hour
 )
 
-// A Guard is a provider that stands between another one and its callers: it makes failed calls again where that may
-// help, and ends those that hang. See the package comment for what it guarantees. A Guard is safe for concurrent use.
+// A Guard is a provider that stands between another one and its callers: it lets calls through as its gate, budget and
+// breaker allow, makes failed calls again where that may help, and ends those that hang. See the package comment for
+// what it guarantees. A Guard is safe for concurrent use.
 type Guard struct {
 	provider      provider.Provider
 	name          string
@@ -63,6 +96,17 @@ type Guard struct {
 	silence       stream.Timeouts
 	total         time.Duration
 	onRetry       func(context.Context, Failure)
+	onEvent       func(context.Context, Event)
+	gate          *ratelimit.Gate
+	budget        *ratelimit.Budget
+	ledger        *ratelimit.Ledger
+	breaker       *circuit.Breaker
+	recovery      bool
+	count         func(*provider.Request) int64
+	info          provider.ModelInfo
+	guarded       bool // there is a gate, a budget, a ledger or a breaker
+
+	bursts bursts
 }
 
 // New returns a Guard of p. It returns [provider.ErrNilProvider] if p is nil, and a *[ConfigError] for a figure that
@@ -92,6 +136,7 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 			*d.value = d.zero
 		}
 	}
+	info, _ := provider.Info(p)
 	return &Guard{
 		provider:      p,
 		name:          cfg.Name,
@@ -100,6 +145,15 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 		silence:       stream.Timeouts{First: cfg.FirstChunk, Idle: cfg.Idle},
 		total:         cfg.Total,
 		onRetry:       cfg.OnRetry,
+		onEvent:       cfg.OnEvent,
+		gate:          cfg.Gate,
+		budget:        cfg.Budget,
+		ledger:        cfg.Ledger,
+		breaker:       cfg.Breaker,
+		recovery:      cfg.Recovery,
+		count:         cfg.Count,
+		info:          info,
+		guarded:       cfg.Gate != nil || cfg.Budget != nil || cfg.Ledger != nil || cfg.Breaker != nil,
 	}, nil
 }
 
@@ -116,8 +170,22 @@ func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	c := &call{guard: g, ctx: ctx, req: req}
+	c := g.newCall()
+	c.ctx, c.req = ctx, req
 	return c.run
+}
+
+// newCall returns a call with its path in one piece.
+func (g *Guard) newCall() *call {
+	if g == nil || !g.guarded {
+		return &call{guard: g}
+	}
+	both := new(struct {
+		call call
+		path path
+	})
+	both.call.guard, both.call.path = g, &both.path
+	return &both.call
 }
 
 // isNil reports a provider that can't be called: nil, or a nil pointer or function in the interface.

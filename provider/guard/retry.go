@@ -19,9 +19,11 @@ import (
 //	degraded      3         5 s     30 s
 //	all others    1         100 ms  5 s
 //
-// The first delay after errors of a class is Min; each further one is Factor times as long, up to Max. Delays are spread
-// by 20 % either way so that calls that failed together don't come back together, and never exceed Max: the longest are
-// between two thirds of Max and Max. What the provider advises replaces the delay and is not spread.
+// The first delay after errors of a class is Min; each further one is Factor times as long, up to Max. Delays are
+// spread by 20 % either way so that calls that failed together don't come back together, and never exceed Max: the
+// longest are between two thirds of Max and Max. What the provider advises replaces the delay and is not spread. With a
+// Gate, a call that was rate limited waits there for as long as the gate says, and the delays of that class aren't
+// used; its attempts are.
 type Retry struct {
 	// Attempts is the number of attempts of a call, the first one included, whatever the errors of the earlier ones: a
 	// call whose third attempt fails goes on if the class of that failure allows more than three. At most 100.

@@ -25,7 +25,8 @@ type Config struct {
 	// Spec is the tool's; its zero value is the careful choice: the name is "process.run", the risk always High, and calls
 	// aren't idempotent, nor read-only, nor parallel-safe. Under the zero Approval those calls ask a person whose
 	// [Program.Risk] is High. Timeout is the default for programs that name none (0: 60 s). The description is written from
-	// the programs unless there is one; Schema is the tool's own.
+	// the programs unless there is one; Schema is the tool's own. There is a breaker only if Resource names one: a program
+	// that hangs says nothing of the others.
 	Spec tools.Spec
 
 	// Inherit names variables of this process that programs get, besides those of [SafeEnv].
@@ -83,6 +84,9 @@ func (c configured) Define() (*tools.Definition, error) {
 	spec.Risk = tools.High
 	spec.Progress = true
 	spec.Detached = true
+	if spec.Resource == "" { // one program that hangs says nothing of the others
+		spec.NoBreaker = true
+	}
 	if spec.Description == "" {
 		spec.Description = t.describe()
 	}

@@ -1,0 +1,109 @@
+package approvals
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+)
+
+// storeTime is how long taking a decision, or ending a rule, may take once it is begun, also if the asker has gone.
+const storeTime = 30 * time.Second
+
+// A decision is the body of the answer to a decision that was taken.
+type decision struct {
+	Session  string             `json:"session"`
+	ID       string             `json:"id"`
+	Decision agent.DecisionKind `json:"decision"`
+	By       string             `json:"by"`
+}
+
+// decide takes a decision.
+func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
+	body, p := readProposal(w, r, h.cfg.MaxBody)
+	if p != nil {
+		return p
+	}
+	d, p := body.decision()
+	if p != nil {
+		return p
+	}
+	detail, item, p := h.seen(r, body.Session, body.ID, 0)
+	if p != nil {
+		return p
+	}
+	proposed := d // a copy: what is taken is what the body says
+	proposed.Input, proposed.Value = slices.Clone(d.Input), slices.Clone(d.Value)
+	item.Decision = &proposed
+	who, err := h.cfg.Authorize(r, item, ActDecide)
+	if err != nil {
+		return fail(http.StatusForbidden, CodeForbidden, "this isn't yours to decide")
+	}
+	if who == "" {
+		return internal(errNobody)
+	}
+	switch detail.State {
+	case StateExpired:
+		return tooLate()
+	case StateDecided:
+		return fail(http.StatusConflict, CodeUsed, "the pause was decided before")
+	}
+	a := h.cfg.Agents[detail.Agent]
+	if a == nil {
+		return fail(http.StatusUnprocessableEntity, CodeElsewhere, "the session is of the agent %q, which isn't served here", detail.Agent)
+	}
+	ctx, cancel := lasting(r)
+	defer cancel()
+	if err := a.Decide(ctx, body.Session, d.By(who)); err != nil {
+		return failed(err)
+	}
+	if h.cfg.OnDecided != nil {
+		h.cfg.OnDecided(context.WithoutCancel(r.Context()), Decided{Agent: a, Session: body.Session, ID: body.ID, Kind: d.Kind, By: who})
+	}
+	answer(w, http.StatusOK, decision{Session: body.Session, ID: body.ID, Decision: d.Kind, By: who})
+	return nil
+}
+
+// errNobody is a mistake of the host.
+var errNobody = errors.New("approvals: Config.Authorize permits it but doesn't say to whom; decisions bear a name")
+
+// lasting returns a context for what mustn't be left half done because the asker has gone.
+func lasting(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
+}
+
+// decision returns what the body decides. What isn't part of such a decision mustn't be there: an input beside an approval
+// would look as if it were what runs.
+func (p *proposal) decision() (agent.Decision, *problem) {
+	d := agent.Decision{ID: p.ID, Kind: agent.DecisionKind(p.Decision), Reason: p.Reason}
+	bad := func(format string, args ...any) (agent.Decision, *problem) {
+		return agent.Decision{}, fail(http.StatusUnprocessableEntity, CodeBad, format, args...)
+	}
+	switch d.Kind {
+	case agent.Approved, agent.Refused, agent.AlwaysAllow:
+	case agent.Suggested:
+		if p.Reason == "" {
+			return bad(`"suggest" needs a "reason": what to do instead`)
+		}
+	case agent.Edited:
+		if d.Input = p.Input; d.Input == nil {
+			return bad(`"edit" needs an "input"`)
+		}
+	case agent.AnswerGiven:
+		if d.Value = p.Value; d.Value == nil {
+			return bad(`"answer" needs a "value"`)
+		}
+	default:
+		return bad("%q is no decision; those are approve, reject, edit, suggest, answer and always", cut(p.Decision, 40))
+	}
+	if p.Input != nil && d.Kind != agent.Edited {
+		return bad(`%q takes no "input": what runs is the call as it was shown; decide with "edit" to change it`, d.Kind)
+	}
+	if p.Value != nil && d.Kind != agent.AnswerGiven {
+		return bad(`%q takes no "value"; decide with "answer" to give the result`, d.Kind)
+	}
+	return d, nil
+}

@@ -1,0 +1,245 @@
+package approvals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// ErrUnknown says that there is no such item: its session is unknown, or never had a pause with that id.
+var ErrUnknown = errors.New("approvals: there is no such item")
+
+// A State is how an item stands.
+type State string
+
+// The states of an item.
+const (
+	StateOpen    State = "open"
+	StateExpired State = "expired" // nobody decided in time
+	StateDecided State = "decided" // or closed: see Detail.Decision
+)
+
+// A Detail is what one needs to know to decide on an item, or how it was decided.
+type Detail struct {
+	Session string `json:"session"`
+	ID      string `json:"id"`
+	State   State  `json:"state"`
+	// Pause is what is asked, with the call as it would run. Of an item that was decided so long ago that the log was
+	// pruned since, only its ID is known.
+	Pause agent.Pause `json:"pause"`
+	Agent string      `json:"agent,omitempty"` // the name of the session's agent
+	Run   string      `json:"run,omitempty"`
+	// By is who asked for the run, Task what the host calls it, and Since when the call was suspended, as far as the log says.
+	By    string    `json:"by,omitempty"`
+	Task  string    `json:"task,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+	// Decision is how it was decided, and At when, once the session has read that.
+	Decision *agent.Decision `json:"decision,omitempty"`
+	At       time.Time       `json:"at,omitzero"`
+	// Messages are the last of the conversation, oldest first, if they were asked for.
+	Messages []Said `json:"messages,omitempty"`
+}
+
+// A Said is a message of a conversation, in short: without media and without what providers keep to themselves.
+type Said struct {
+	Role provider.Role `json:"role"`
+	Text string        `json:"text,omitempty"` // at most 4,000 bytes
+	// Calls are the names of the tools that were called, or whose results these are.
+	Calls []string `json:"calls,omitempty"`
+}
+
+// mostSaid is how much of a message's text is shown, in bytes.
+const mostSaid = 4000
+
+// Find returns an item of a session whole, with the last messages of the conversation if it is open: at most that many. It
+// reads the session's log. Without such an item it is [ErrUnknown]; what an agent that is a tool waits for is found in the
+// session that called it, under the same id.
+func Find(ctx context.Context, store journal.Store, session, id string, messages int) (*Detail, error) {
+	l, err := read(ctx, store, session)
+	if err != nil {
+		return nil, err
+	}
+	return l.find(id, messages)
+}
+
+// A log is a session as it was read.
+type log struct {
+	session string
+	facts   []agent.Fact
+	state   *agent.State
+}
+
+// read reads a session: all of it, or from its snapshot on.
+func read(ctx context.Context, store journal.Store, session string) (*log, error) {
+	var invalid *journal.InvalidError
+	if strings.HasPrefix(session, childPrefix) {
+		return nil, fmt.Errorf("%w: session %q is that of an agent that is a tool; ask for the one that called it", ErrUnknown, session)
+	}
+	if _, err := store.Head(ctx, session); errors.Is(err, journal.ErrNoSession) || errors.As(err, &invalid) {
+		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	l := &log{session: session}
+	err := l.after(ctx, store, 0)
+	if pruned := (*journal.PrunedError)(nil); errors.As(err, &pruned) {
+		err = l.after(ctx, store, pruned.UpTo)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("approvals: session %q: reading its journal: %w", session, err)
+	}
+	m, err := agent.Replay(session, l.facts...)
+	if err != nil {
+		return nil, err
+	}
+	l.state = m.State()
+	return l, nil
+}
+
+func (l *log) after(ctx context.Context, store journal.Store, seq uint64) error {
+	l.facts = nil
+	for rec, err := range store.Read(ctx, l.session, seq) {
+		if err != nil {
+			return err
+		}
+		f, err := agent.DecodeFact(l.session, rec)
+		if err != nil {
+			return err
+		}
+		l.facts = append(l.facts, f)
+	}
+	return nil
+}
+
+// find returns an item of a session.
+func (l *log) find(id string, messages int) (*Detail, error) {
+	d := &Detail{Session: l.session, ID: id, State: StateDecided}
+	if !l.told(d) {
+		return nil, fmt.Errorf("%w: session %q has no pause %q", ErrUnknown, l.session, id)
+	}
+	open := d.Decision == nil && l.open(id) != nil
+	switch {
+	case open && expired(d.Pause.Expires, time.Now()), d.Decision != nil && d.Decision.Kind == agent.Expired:
+		d.State = StateExpired
+	case open:
+		d.State = StateOpen
+	}
+	if open && messages > 0 {
+		d.Messages = said(l.state.Messages[max(len(l.state.Messages)-messages, 0):])
+	}
+	return d, nil
+}
+
+// told fills in what the log tells of an item, and reports whether it tells of one.
+func (l *log) told(d *Detail) (known bool) {
+	if d.ID == "" {
+		return false
+	}
+	var by, task string
+	for _, f := range l.facts {
+		switch f := f.(type) {
+		case agent.RunStarted:
+			by, task = f.By, f.Task
+		case agent.Suspended:
+			if p := among(f.Pause, d.ID); p != nil {
+				known, d.Pause = true, *p
+				d.Agent, d.Run, d.By, d.Task = f.Agent, f.Run, by, task
+				if d.Since.IsZero() { // one that is nested is suspended again with each that was decided
+					d.Since = f.Time
+				}
+			}
+		case agent.Decided:
+			if f.Decision.ID == d.ID {
+				known, d.At, d.Agent, d.Run = true, f.Time, f.Agent, f.Run
+				d.Decision = &f.Decision
+			}
+		}
+	}
+	if p := l.open(d.ID); p != nil && d.Pause.ID == "" { // the snapshot tells of it
+		known, d.Pause = true, *p
+		d.Agent, d.Run, d.Task = l.state.Run.Agent, l.state.Run.ID, l.state.Run.Task
+	}
+	if !known && slices.Contains(l.state.Used, d.ID) {
+		known, d.Agent = true, l.agent()
+	}
+	d.Pause.ID = d.ID
+	return known
+}
+
+// agent returns the name of the session's agent.
+func (l *log) agent() string {
+	if l.state.Run == nil {
+		return ""
+	}
+	return l.state.Run.Agent
+}
+
+// open returns the pause with that id if it waits for a decision.
+func (l *log) open(id string) *agent.Pause {
+	r := l.state.Run
+	if r == nil || r.Status != agent.Running && r.Status != agent.Paused || slices.Contains(l.state.Used, id) {
+		return nil
+	}
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Pause != nil && c.Result == nil {
+			if p := among(*c.Pause, id); p != nil {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// among returns the pause with that id, with the path that leads to it: p itself, or one of those nested in it.
+func among(p agent.Pause, id string) *agent.Pause {
+	if p.Kind != agent.PauseAgent {
+		if p.ID == id {
+			return &p
+		}
+		return nil
+	}
+	for _, n := range p.Nested {
+		if found := among(n, id); found != nil {
+			found.Path = append([]string{p.Call.ID}, found.Path...)
+			return found
+		}
+	}
+	return nil
+}
+
+func said(messages []provider.Message) []Said {
+	out := make([]Said, len(messages))
+	for i := range messages {
+		m := &messages[i]
+		s := Said{Role: m.Role, Text: m.Text()}
+		for j := range m.Parts {
+			switch p := &m.Parts[j]; p.Kind {
+			case provider.PartToolCall:
+				s.Calls = append(s.Calls, p.Call.Name)
+			case provider.PartToolResult:
+				s.Calls = append(s.Calls, p.Result.Name)
+				s.Text += p.Result.Text() + "\n"
+			}
+		}
+		s.Text = cut(strings.TrimSpace(s.Text), mostSaid)
+		out[i] = s
+	}
+	return out
+}
+
+// cut returns at most n bytes of s, which end with a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,83 @@
+package approvals_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A run waits for somebody; a handler shows what for, takes what they decide, and a Resumer goes on.
+func Example() {
+	store := journal.NewMemory() // one on disk for real
+	cms, err := agent.New(agent.Config{
+		Name: "cms", Journal: store,
+		Provider: providertest.Script(providertest.Call("cms.deletePage", Page{ID: "home"}), providertest.Say("It is gone.")),
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "cms.deletePage", Description: "Deletes a page for good.", Risk: tools.High},
+			func(_ context.Context, in Page) (string, error) { return in.ID + " is deleted", nil })},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	res, err := cms.Run(ctx, agent.Input{Session: "acme/s-1", Prompt: "Delete the home page."})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	ended := make(chan agent.Recovered, 1)
+	resumer := approvals.NewResumer(approvals.ResumerConfig{Each: func(r agent.Recovered) { ended <- r }})
+	h, err := approvals.New(approvals.Config{
+		Store: store, Agents: map[string]*agent.Agent{"cms": cms}, OnDecided: resumer.Decided,
+		Authorize: func(r *http.Request, item approvals.Item, act approvals.Act) (string, error) {
+			user, _, ok := r.BasicAuth() // whoever is behind the middleware that checks it
+			if !ok || !strings.HasPrefix(item.Session, "acme/") {
+				return "", errors.New("not theirs")
+			}
+			return user, nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ask := func(user, method, target, body string) {
+		r := httptest.NewRequest(method, target, strings.NewReader(body))
+		r.SetBasicAuth(user, "")
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		fmt.Print(w.Code, " ", strings.ReplaceAll(w.Body.String(), res.Pending[0].ID, "p-…"))
+	}
+	decision := func(what string) string {
+		return fmt.Sprintf(`{"session":"acme/s-1","id":%q,"decision":%q}`, res.Pending[0].ID, what)
+	}
+	for o, err := range approvals.List(ctx, store, approvals.Filter{Prefix: "acme/"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(o.Session, o.Kind, o.Tool, "because", o.Reason)
+	}
+	ask("ann", "POST", "/decide", decision("always"))
+	ask("ann", "POST", "/decide", decision("approve"))
+	end := <-ended
+	fmt.Println(end.Session, end.Result.Status, end.Result.Text())
+	ask("bob", "POST", "/decide", decision("reject"))
+	if err := resumer.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// acme/s-1 approval cms.deletePage because this tool is of high risk
+	// 422 {"error":{"code":"bad","message":"a tool of high risk can't be allowed always; approve this call instead"}}
+	// 200 {"session":"acme/s-1","id":"p-…","decision":"approve","by":"ann"}
+	// acme/s-1 completed It is gone.
+	// 409 {"error":{"code":"used","message":"the pause was decided before"}}
+}

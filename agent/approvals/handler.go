@@ -1,0 +1,308 @@
+package approvals
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// A Config makes a [Handler]. Store, Agents and Authorize are needed.
+type Config struct {
+	// Store is the journal in which the agents keep their sessions.
+	Store journal.Store
+	// Agents are those whose sessions are decided on here, by their names: agent.Config.Name. They needn't be able to run
+	// what is decided on, but have its tools: an edited input is checked against them.
+	Agents map[string]*agent.Agent
+	// Authorize says whether whoever makes a request may do something with an item, and who that is: the name that is
+	// recorded with a decision or a revocation. An error refuses it. It may be called from several goroutines at a time, and for a
+	// list once for each item that is open.
+	Authorize func(r *http.Request, item Item, act Act) (who string, err error)
+	// OnDecided, if it isn't nil, is told of each decision that was taken, before the request is answered: it returns
+	// at once, and lets the run go on elsewhere, as [Resumer.Decided] does. Its context outlives the request.
+	OnDecided func(ctx context.Context, d Decided)
+
+	// MaxBody is the most bytes that a body may have; 0: 64 KiB.
+	MaxBody int64
+	// MaxPage is the most items of a page, those of the last session on it apart; 0: 100. It is also the default.
+	MaxPage int
+	// MaxMessages is how much of a conversation may be asked for with an item; 0: 20 messages, below 0: none.
+	MaxMessages int
+	// Origins are those of other sites whose pages may make requests, such as "https://console.example.org".
+	Origins []string
+	Logger  *slog.Logger // nil: nothing is logged
+}
+
+// Defaults of a [Config].
+const (
+	DefaultMaxBody     = 64 << 10
+	DefaultMaxPage     = 100
+	DefaultMaxMessages = 20
+)
+
+// An Act is what somebody wants to do.
+type Act string
+
+// The acts that an authorizer is asked about.
+const (
+	ActList   Act = "list"   // see the item in a list
+	ActView   Act = "view"   // see all of it
+	ActDecide Act = "decide" // take Item.Decision; asked only of who may view
+	ActRules  Act = "rules"  // see the standing approvals of Item.Session
+	ActRevoke Act = "revoke" // end that of Item.Tool; asked only of who may see them
+)
+
+// An Item is what an authorizer is asked about.
+type Item struct {
+	Session string
+	ID      string // empty for rules
+	Kind    agent.PauseKind
+	Tool    string
+	Reason  string
+	Expires time.Time
+	// Agent is the name of the session's agent; unknown (empty) in lists.
+	Agent string
+	// Pause is all of it; nil in lists and for rules.
+	Pause *agent.Pause
+	// Decision is what is to be decided, without who; nil unless the act is ActDecide.
+	Decision *agent.Decision
+}
+
+// A Decided is a decision that was taken.
+type Decided struct {
+	Agent   *agent.Agent
+	Session string
+	ID      string
+	Kind    agent.DecisionKind
+	By      string
+}
+
+// A ConfigError says what is wrong with a Config.
+type ConfigError struct {
+	Field   string
+	Problem string
+	Err     error
+}
+
+// Error names the field and says what would be right.
+func (e *ConfigError) Error() string { return "approvals: Config." + e.Field + ": " + e.Problem }
+
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// A Handler lists what is open and takes decisions, over HTTP: see the package's comment for its paths. Make one with
+// [New]. It is safe for concurrent use.
+type Handler struct {
+	cfg  Config
+	log  *slog.Logger
+	next http.Handler
+}
+
+// New returns a handler. The error is a *[ConfigError].
+func New(cfg Config) (*Handler, error) {
+	switch {
+	case cfg.Authorize == nil:
+		return nil, &ConfigError{Field: "Authorize", Problem: "it is nil, so that nobody could be told from anybody; say who may see and decide what"}
+	case cfg.Store == nil:
+		return nil, &ConfigError{Field: "Store", Problem: "it is nil; give the journal of the agents"}
+	case len(cfg.Agents) == 0:
+		return nil, &ConfigError{Field: "Agents", Problem: "it is empty; give the agents by their names"}
+	case cfg.MaxBody < 0 || cfg.MaxPage < 0:
+		return nil, &ConfigError{Field: "MaxBody or MaxPage", Problem: "it is negative; 0 is the default"}
+	}
+	for name, a := range cfg.Agents {
+		if a == nil {
+			return nil, &ConfigError{Field: "Agents", Problem: fmt.Sprintf("%q is nil", name)}
+		}
+	}
+	sites := http.NewCrossOriginProtection()
+	for _, o := range cfg.Origins {
+		if err := sites.AddTrustedOrigin(o); err != nil {
+			return nil, &ConfigError{Field: "Origins", Problem: err.Error(), Err: err}
+		}
+	}
+	h := &Handler{cfg: cfg, log: cfg.Logger}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.cfg.MaxBody == 0 {
+		h.cfg.MaxBody = DefaultMaxBody
+	}
+	if h.cfg.MaxPage == 0 {
+		h.cfg.MaxPage = DefaultMaxPage
+	}
+	if h.cfg.MaxMessages == 0 {
+		h.cfg.MaxMessages = DefaultMaxMessages
+	}
+	sites.SetDenyHandler(h.handle(func(http.ResponseWriter, *http.Request) *problem {
+		return fail(http.StatusForbidden, CodeCrossSite, "a page of another site makes this request")
+	}))
+	h.next = sites.Handler(h.routes())
+	return h, nil
+}
+
+// ServeHTTP answers a request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("Cache-Control", "no-store")
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	switch r.URL.EscapedPath() {
+	case "/", "/item", "/decide", "/rules":
+		h.next.ServeHTTP(w, r)
+	default: // before a ServeMux redirects what it would rather have been asked
+		h.say(w, r, fail(http.StatusNotFound, CodeUnknown, "there is no such path"))
+	}
+}
+
+func (h *Handler) routes() http.Handler {
+	mux := http.NewServeMux()
+	for _, route := range []struct {
+		path  string
+		allow string
+	}{{"/{$}", "GET, HEAD, OPTIONS"}, {"/item", "GET, HEAD, OPTIONS"}, {"/decide", "POST, OPTIONS"}, {"/rules", "GET, HEAD, DELETE, OPTIONS"}} {
+		mux.Handle(route.path, h.handle(func(w http.ResponseWriter, r *http.Request) *problem {
+			w.Header().Set("Allow", route.allow)
+			if r.Method == http.MethodOptions {
+				w.WriteHeader(http.StatusNoContent)
+				return nil
+			}
+			return fail(http.StatusMethodNotAllowed, CodeMethod, "the methods here are %s", route.allow)
+		}))
+	}
+	mux.Handle("GET /{$}", h.handle(h.list))
+	mux.Handle("GET /item", h.handle(h.item))
+	mux.Handle("POST /decide", h.handle(h.decide))
+	mux.Handle("GET /rules", h.handle(h.rules))
+	mux.Handle("DELETE /rules", h.handle(h.revoke))
+	return mux
+}
+
+// handle returns f, which answers a request or returns why not, as a handler.
+func (h *Handler) handle(f func(http.ResponseWriter, *http.Request) *problem) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p := f(w, r); p != nil {
+			h.say(w, r, p)
+		}
+	})
+}
+
+// A page is the body of the answer to a list.
+type page struct {
+	Items []Open `json:"items"`
+	Next  string `json:"next,omitempty"` // the value of ?after= for what follows
+}
+
+// list answers with what is open and may be seen. A page ends with a session, and only with one that it shows: the name of
+// another isn't told.
+func (h *Handler) list(w http.ResponseWriter, r *http.Request) *problem {
+	q, p := query(r, "prefix", "kind", "tool", "before", "after", "limit")
+	if p != nil {
+		return p
+	}
+	f := Filter{Prefix: q["prefix"], Kind: agent.PauseKind(q["kind"]), Tool: q["tool"], After: q["after"]}
+	if s := q["before"]; s != "" {
+		t, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			return fail(http.StatusBadRequest, CodeMalformed, `"before" has to be a time such as 2006-01-02T15:04:05Z`)
+		}
+		f.Before = t
+	}
+	limit, p := number(q, "limit", h.cfg.MaxPage)
+	if p != nil {
+		return p
+	}
+	if limit == 0 {
+		limit = h.cfg.MaxPage
+	}
+	out := page{Items: []Open{}}
+	for o, err := range List(r.Context(), h.cfg.Store, f) {
+		if err != nil {
+			return failed(err)
+		}
+		item := Item{Session: o.Session, ID: o.ID, Kind: o.Kind, Tool: o.Tool, Reason: o.Reason, Expires: o.Expires}
+		if _, err := h.cfg.Authorize(r, item, ActList); err != nil {
+			continue
+		}
+		if n := len(out.Items); n >= limit && out.Items[n-1].Session != o.Session {
+			out.Next = out.Items[n-1].Session
+			break
+		}
+		out.Items = append(out.Items, o)
+	}
+	answer(w, http.StatusOK, out)
+	return nil
+}
+
+// item answers with one item.
+func (h *Handler) item(w http.ResponseWriter, r *http.Request) *problem {
+	q, p := query(r, "session", "id", "messages")
+	if p != nil {
+		return p
+	}
+	messages, p := number(q, "messages", max(h.cfg.MaxMessages, 0))
+	if p != nil {
+		return p
+	}
+	d, _, p := h.seen(r, q["session"], q["id"], messages)
+	if p != nil {
+		return p
+	}
+	answer(w, http.StatusOK, d)
+	return nil
+}
+
+// seen returns an item that the asker may see, and what an authorizer is asked about it. What isn't there and what isn't
+// theirs is the same.
+func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Detail, Item, *problem) {
+	d, err := Find(r.Context(), h.cfg.Store, session, id, messages)
+	if err != nil {
+		return nil, Item{}, failed(err)
+	}
+	asked := d.Pause // a copy: what the authorizer does to it is its own business
+	item := Item{
+		Session: session, ID: id, Kind: d.Pause.Kind, Tool: d.Pause.Call.Name, Reason: d.Pause.Reason, Expires: d.Pause.Expires,
+		Agent: d.Agent, Pause: &asked,
+	}
+	if _, err := h.cfg.Authorize(r, item, ActView); err != nil {
+		return nil, Item{}, unknown()
+	}
+	return d, item, nil
+}
+
+// query returns the values of a request's query: each key at most once, and none but these.
+func query(r *http.Request, keys ...string) (map[string]string, *problem) {
+	out := make(map[string]string, len(keys))
+	for _, k := range keys {
+		out[k] = ""
+	}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, fail(http.StatusBadRequest, CodeMalformed, "the query isn't well escaped")
+	}
+	for k, v := range values {
+		if _, known := out[k]; !known || len(v) != 1 {
+			return nil, fail(http.StatusBadRequest, CodeMalformed, "the query has %q, which isn't a key of it or is there twice", cut(k, 40))
+		}
+		out[k] = v[0]
+	}
+	return out, nil
+}
+
+// number returns a number of a query from 0, the default, to most.
+func number(q map[string]string, key string, most int) (int, *problem) {
+	if q[key] == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(q[key])
+	if err != nil || n < 0 {
+		return 0, fail(http.StatusBadRequest, CodeMalformed, "%q has to be a number from 0 to %d", key, most)
+	}
+	return min(n, most), nil
+}

@@ -1,0 +1,103 @@
+package approvals
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// An Open is something that a session waits for, as a list shows it. It is made from the session's head alone.
+type Open struct {
+	Session string          `json:"session"`
+	ID      string          `json:"id"`
+	Kind    agent.PauseKind `json:"kind"`
+	Tool    string          `json:"tool"`
+	// Reason says why somebody is asked. With the tool's name it is cut at journal.MaxName bytes; Detail has all of it.
+	Reason  string    `json:"reason,omitempty"`
+	Expires time.Time `json:"expires,omitzero"` // zero: never
+	Expired bool      `json:"expired,omitempty"`
+	// Updated is when the session's log last grew.
+	Updated time.Time `json:"updated,omitzero"`
+	// Sent says that something was sent to the session which it hasn't read yet: perhaps the decision on this.
+	Sent bool `json:"sent,omitempty"`
+}
+
+// A Filter says which items [List] yields. The zero Filter keeps all.
+type Filter struct {
+	Prefix string          // of the session's name
+	Kind   agent.PauseKind // if it isn't empty
+	Tool   string          // if it isn't empty
+	// Before keeps those that expire before then, also those that have expired.
+	Before time.Time
+	// After begins behind a session: the last one of the page before.
+	After string
+}
+
+// headsAtATime is how many heads are asked of a store at a time.
+const headsAtATime = 200
+
+// childPrefix begins the names of sessions of agents that are tools: what they wait for is decided at their parent.
+const childPrefix = "call/"
+
+// pastChildren is behind the names of all of them.
+const pastChildren = childPrefix + "\U0010FFFF"
+
+// List yields what is open across the sessions of a store: in the order of their names, and within a session in the order of
+// its calls. It reads no log. Sessions of agents that are tools are left out, since what those wait for is listed with the
+// session that called them. To go on later, set Filter.After to the session of the last item of a session that was seen whole.
+//
+// The sequence ends after its first error. What comes, goes or changes meanwhile may be missed.
+func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {
+	return func(yield func(Open, error) bool) {
+		hf := journal.Filter{Prefix: f.Prefix, Open: true, After: f.After, Limit: headsAtATime}
+		for more := true; more; {
+			n := 0
+			for h, err := range store.Heads(ctx, hf) {
+				if err != nil {
+					yield(Open{}, fmt.Errorf("approvals: listing what is open: %w", err))
+					return
+				}
+				n++
+				if hf.After = h.Session; strings.HasPrefix(h.Session, childPrefix) {
+					hf.After, n = pastChildren, headsAtATime // there may be very many
+					break
+				}
+				if !f.yield(&h, yield) {
+					return
+				}
+			}
+			more = n == headsAtATime
+		}
+	}
+}
+
+// yield yields what is open in a session, and reports whether more is wanted.
+func (f *Filter) yield(h *journal.Head, yield func(Open, error) bool) bool {
+	now := time.Now()
+	for i := range h.Open {
+		if o := opened(h, &h.Open[i], now); f.keeps(&o) && !yield(o, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Filter) keeps(o *Open) bool {
+	return (f.Kind == "" || f.Kind == o.Kind) && (f.Tool == "" || f.Tool == o.Tool) &&
+		(f.Before.IsZero() || !o.Expires.IsZero() && o.Expires.Before(f.Before))
+}
+
+func opened(h *journal.Head, o *journal.Open, now time.Time) Open {
+	tool, reason, _ := strings.Cut(o.Title, ": ")
+	return Open{
+		Session: h.Session, ID: o.ID, Kind: agent.PauseKind(o.Kind), Tool: strings.TrimSuffix(tool, ":"), Reason: reason,
+		Expires: o.Expires, Expired: expired(o.Expires, now), Updated: h.Updated, Sent: h.Inbox > 0,
+	}
+}
+
+func expired(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }

@@ -1,0 +1,169 @@
+package approvals_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// waiting is a store of heads with open matters, as they are without a log.
+func waiting(t testing.TB, open map[string][]journal.Open) journal.Store {
+	t.Helper()
+	store := journal.NewMemory()
+	for session, o := range open {
+		require.NoError(t, store.Append(context.Background(), journal.Append{Session: session, Head: &journal.HeadUpdate{Status: "paused", Open: o}}))
+	}
+	return store
+}
+
+func listed(t *testing.T, store journal.Store, f approvals.Filter) (ids []string) {
+	t.Helper()
+	for o, err := range approvals.List(t.Context(), store, f) {
+		require.NoError(t, err)
+		ids = append(ids, o.Session+" "+o.ID)
+	}
+	return ids
+}
+
+func TestAListIsFilteredAndPaged(t *testing.T) {
+	soon := time.Now().Add(time.Hour)
+	store := waiting(t, map[string][]journal.Open{
+		"a/1":         {{ID: "p-1", Kind: "approval", Title: "cms.remove: high risk: really", Expires: soon}, {ID: "p-2", Kind: "question", Title: "ask: which?"}},
+		"b/1":         {{ID: "p-3", Kind: "approval", Title: "cms.touch: ", Expires: soon.Add(time.Hour)}},
+		"call/r-1":    {{ID: "p-1", Kind: "approval", Title: "cms.remove: x"}},
+		"call/r-2":    {{ID: "p-9", Kind: "approval", Title: "cms.remove: x"}},
+		"calls":       {{ID: "p-4", Kind: "in_doubt", Title: "cms.remove: who knows"}},
+		"d":           nil,
+		"é/\u00a0 #?": {{ID: "p-5", Kind: "approval", Title: "cms.remove"}},
+	})
+	require.Equal(t, []string{"a/1 p-1", "a/1 p-2", "b/1 p-3", "calls p-4", "é/\u00a0 #? p-5"}, listed(t, store, approvals.Filter{}))
+	require.Equal(t, []string{"a/1 p-1", "a/1 p-2"}, listed(t, store, approvals.Filter{Prefix: "a/"}))
+	require.Empty(t, listed(t, store, approvals.Filter{Prefix: "call/"}))
+	require.Equal(t, []string{"a/1 p-2"}, listed(t, store, approvals.Filter{Kind: "question"}))
+	require.Equal(t, []string{"a/1 p-1", "calls p-4", "é/\u00a0 #? p-5"}, listed(t, store, approvals.Filter{Tool: "cms.remove"}))
+	require.Equal(t, []string{"a/1 p-1"}, listed(t, store, approvals.Filter{Before: soon.Add(time.Minute)}))
+	require.Equal(t, []string{"calls p-4", "é/\u00a0 #? p-5"}, listed(t, store, approvals.Filter{After: "b/1"}))
+	for o, err := range approvals.List(t.Context(), store, approvals.Filter{}) {
+		require.NoError(t, err)
+		require.Equal(t, "cms.remove", o.Tool)
+		require.Equal(t, "high risk: really", o.Reason)
+		require.Equal(t, agent.PauseApproval, o.Kind)
+		require.True(t, soon.Equal(o.Expires))
+		break // leaves nothing behind
+	}
+}
+
+// A counter is a store that counts what is read of it.
+type counter struct {
+	journal.Store
+	asked, heads, read int
+}
+
+func (c *counter) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+	c.asked++
+	return func(yield func(journal.Head, error) bool) {
+		for h, err := range c.Store.Heads(ctx, f) {
+			c.heads++
+			if !yield(h, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *counter) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+	c.read++
+	return c.Store.Read(ctx, session, after)
+}
+
+func TestAListReadsNoLogAndSkipsOverTheSessionsOfChildren(t *testing.T) {
+	open := map[string][]journal.Open{"z": {{ID: "p-z"}}}
+	for i := range 500 {
+		open[fmt.Sprintf("a-%03d", i)] = []journal.Open{{ID: "p-a"}}
+		open[fmt.Sprintf("call/r-%03d", i)] = []journal.Open{{ID: "p-c"}}
+	}
+	store := &counter{Store: waiting(t, open)}
+	require.Len(t, listed(t, store, approvals.Filter{}), 501)
+	require.Zero(t, store.read)
+	require.Equal(t, 502, store.heads, "one of the children's")
+	require.Equal(t, 4, store.asked)
+}
+
+func TestAListEndsWithItsError(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	n := 0
+	for _, err := range approvals.List(ctx, waiting(t, map[string][]journal.Open{"a": {{ID: "p"}}}), approvals.Filter{}) {
+		require.ErrorIs(t, err, context.Canceled)
+		n++
+	}
+	require.Equal(t, 1, n)
+}
+
+func TestPagesShowWhatOneMaySeeAndTellNoOtherName(t *testing.T) {
+	open := map[string][]journal.Open{}
+	var want []string
+	for i := range 25 {
+		open[fmt.Sprintf("ann/%02d", i)] = []journal.Open{{ID: fmt.Sprint("p-a", i)}}
+		name := fmt.Sprintf("tom/%02d %%?#&", i)
+		open[name] = []journal.Open{{ID: fmt.Sprint("p-t", i)}, {ID: fmt.Sprint("p-u", i)}}
+		want = append(want, name, name)
+	}
+	d := newDesk(t, agent.Config{})
+	d.store = waiting(t, open)
+	d.restart()
+	var got []string
+	after, pages := "", 0
+	for {
+		var list struct {
+			Items []approvals.Open
+			Next  string
+		}
+		require.Equal(t, 200, d.get("tom", "/?limit=5&after="+url.QueryEscape(after), &list))
+		pages++
+		require.LessOrEqual(t, len(list.Items), 6, "a page ends with a session")
+		for _, o := range list.Items {
+			got = append(got, o.Session)
+		}
+		if after = list.Next; after == "" {
+			break
+		}
+		require.Equal(t, list.Items[len(list.Items)-1].Session, after)
+	}
+	require.Equal(t, want, got)
+	require.Equal(t, 9, pages, "the last of them isn't empty")
+	var none struct{ Items []approvals.Open }
+	require.Equal(t, 200, d.get("mallory", "/", &none))
+	require.NotNil(t, none.Items)
+	require.Empty(t, none.Items)
+}
+
+func BenchmarkList(b *testing.B) {
+	open := map[string][]journal.Open{}
+	for i := range 1000 {
+		open[fmt.Sprintf("s-%04d", i)] = []journal.Open{{ID: "p-1", Kind: "approval", Title: "cms.remove: this tool is of high risk"}}
+	}
+	store := waiting(b, open)
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		for _, err := range approvals.List(b.Context(), store, approvals.Filter{}) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			n++
+		}
+		if n != 1000 {
+			b.Fatal(n)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider/guard"
+)
+
+// Escalated is a note that something failed which the run can't help by itself: a model call that failed for good, which ends
+// the run, or a tool call whose failure a person can end ([fault.UserFixable]). It comes before the result of the call, or
+// before the end of the run, whose [Result.Err] is the same error. A run goes on after that of a tool call: its model may
+// find another way.
+type Escalated struct {
+	Meta               // it names the tool call; without one it is about the model call of the step
+	Tool   string      // empty: the model
+	Class  fault.Class // of Err
+	Reason string      // what failed, in words
+	Err    error       // the same, as it came; for the host: it may say more than a person should see
+	// Attempts is how many were made, 0 if that isn't known, and Tried are the errors of those before the last, as far as they
+	// are known.
+	Attempts int
+	Tried    []error
+	// Remedies are what may help, for a person, the most likely first. There is at least one.
+	Remedies []string
+}
+
+// escalation returns the note about a failure.
+func (x *exec) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int, tried []error) (e Escalated) {
+	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.a.redact(text), Err: failure, Attempts: attempts, Tried: tried}
+	for _, r := range remedies(failure, class, tool) {
+		e.Remedies = append(e.Remedies, x.a.redact(r))
+	}
+	x.a.log.ErrorContext(x.ctx, "agent: something failed that the run can't help by itself", "session", x.s.name, "call", meta.Call, "tool", tool,
+		"class", class, "attempts", attempts, "reason", e.Reason, "remedies", e.Remedies)
+	return e
+}
+
+// escalateModel shows that the model can't be called.
+func (x *exec) escalateModel(err error) {
+	attempts := 0
+	var gave *guard.GaveUpError
+	if asError(err, &gave) {
+		attempts = gave.Attempts
+		if n := len(gave.Tried); n > 1 && len(x.model.tried) == 0 { // a guard of the host's
+			x.model.tried = slices.Clone(gave.Tried[:n-1])
+		}
+	}
+	x.show(x.escalation(x.step, "", fault.Of(err), err, err.Error(), attempts, x.model.tried))
+}
+
+// remedies returns what may help: what the errors themselves say, then what their class suggests.
+func remedies(err error, class fault.Class, tool string) []string {
+	var says interface{ Remedies() []string }
+	if asError(err, &says) {
+		if list := ask(says.Remedies); len(list) > 0 {
+			return list
+		}
+	}
+	var out []string
+	if r, ok := fault.Remedy(err); ok {
+		out = append(out, r)
+	}
+	again := "try it again later"
+	if wait, ok := fault.RetryAfter(err); ok && wait > 0 {
+		again = fmt.Sprintf("try it again in %v", wait.Round(time.Second))
+	}
+	model := tool == ""
+	switch class {
+	case fault.Transient:
+		out = append(out, again, "look at the network between here and there")
+	case fault.RateLimited:
+		out = append(out, again, "make fewer calls, or ask for higher limits")
+	case fault.Degraded:
+		out = append(out, again, "look whether there is an outage")
+	case fault.UserFixable:
+		if len(out) == 0 && model {
+			out = append(out, "look at the provider's account: its key, its billing and its quota")
+		} else if len(out) == 0 {
+			out = append(out, fmt.Sprintf("look at what the tool %q needs: keys, permissions, settings", tool))
+		}
+	default:
+		if len(out) == 0 {
+			out = append(out, "change what is asked for: the same would fail again")
+		}
+	}
+	if model && class != fault.Permanent {
+		out = append(out, "use another provider")
+	}
+	return out
+}
+
+// asError is errors.As for errors whose methods may panic.
+func asError(err error, target any) (found bool) {
+	defer func() {
+		if recover() != nil {
+			found = false
+		}
+	}()
+	return errors.As(err, target)
+}
+
+func ask(says func() []string) (list []string) {
+	defer func() {
+		if recover() != nil {
+			list = nil
+		}
+	}()
+	return says()
+}

@@ -1,0 +1,200 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/sqljournal"
+)
+
+const (
+	// tries is how often a transaction is begun that others keep getting in the way of.
+	tries = 10
+	// oneMessage is about how many bytes of records go to the server at once; a message has at most a gigabyte.
+	oneMessage = 16 << 20
+)
+
+// A database is the pool, and how the statements of a [sqljournal.Store] are run on it.
+type database struct {
+	pool    *sql.DB
+	timeout time.Duration
+	dialect sqljournal.Dialect
+
+	tryAppend, insert string
+}
+
+var _ sqljournal.Database = (*database)(nil)
+
+// prepare makes the schema and the tables, or brings them up to date.
+func (db *database) prepare(ctx context.Context, schema string) error {
+	var encoding string
+	if err := db.pool.QueryRowContext(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
+		return err
+	}
+	if encoding != "UTF8" {
+		return fmt.Errorf("the database's encoding is %s; make one with UTF8", encoding)
+	}
+	if current, err := db.current(ctx); current || err != nil {
+		return err
+	}
+	return db.once(ctx, func(tx sqljournal.Tx) error {
+		// Whoever comes second waits here, and finds the work done.
+		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey(schema)); err != nil {
+			return err
+		}
+		for _, statement := range []string{fmt.Sprintf(makeSchema, schema), makeMeta, fillMeta} {
+			if _, err := tx.ExecContext(ctx, db.dialect.SQL(statement)); err != nil {
+				return err
+			}
+		}
+		var version int
+		if err := tx.QueryRowContext(ctx, db.dialect.SQL(readMeta)).Scan(&version); err != nil {
+			return err
+		}
+		return sqljournal.Migrate(ctx, tx, db.dialect, version, migrations)
+	})
+}
+
+// current reports whether the tables are there and up to date, so that no right to make any is needed.
+func (db *database) current(ctx context.Context) (bool, error) {
+	var there bool
+	if err := db.pool.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", db.dialect.SQL("@meta")).Scan(&there); err != nil || !there {
+		return false, err
+	}
+	var version int
+	err := db.pool.QueryRowContext(ctx, db.dialect.SQL(readMeta)).Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil {
+		err = sqljournal.Check(version, migrations)
+	}
+	return version == len(migrations), err
+}
+
+// lockKey names the advisory lock of those who migrate a schema.
+func lockKey(schema string) int64 {
+	h := fnv.New64a()
+	h.Write([]byte("pawl journal " + schema))
+	return int64(h.Sum64())
+}
+
+// Write implements [sqljournal.Database].
+func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) error {
+	return db.retry(ctx, func(ctx context.Context) error { return db.once(ctx, fn) })
+}
+
+// once runs fn in one transaction. Under READ COMMITTED each of its statements sees what was committed before it, and so what stands in
+// a row once its lock is there.
+func (db *database) once(ctx context.Context, fn func(sqljournal.Tx) error) error {
+	tx, err := db.pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return err
+	}
+	if err := fn(tx); err != nil {
+		_ = tx.Rollback() // a connection that can't roll back is closed, which does the same
+		return err
+	}
+	return tx.Commit()
+}
+
+// retry runs try until nobody gets in its way, in the time that a call has.
+func (db *database) retry(ctx context.Context, try func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, db.timeout)
+	defer cancel()
+	for n := 1; ; n++ {
+		err := try(limited)
+		if err == nil || !again(err) || n == tries {
+			return word(ctx, err)
+		}
+		timer := time.NewTimer(rand.N(time.Duration(n) * 5 * time.Millisecond))
+		select {
+		case <-timer.C:
+		case <-limited.Done():
+			timer.Stop()
+			return word(ctx, err)
+		}
+	}
+}
+
+// Query implements [sqljournal.Database].
+func (db *database) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+	limited, cancel := context.WithTimeout(ctx, db.timeout)
+	defer cancel()
+	return word(ctx, func() error {
+		rows, err := db.pool.QueryContext(limited, query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := each(rows.Scan); errors.Is(err, sqljournal.ErrStop) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}())
+}
+
+// TryAppend implements [sqljournal.Database]: an append to a session that is as it says is one statement, and one round trip.
+func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool, err error) {
+	if len(a.Records) == 0 || len(a.Taken) > 0 || sqljournal.Size(a.Records) > oneMessage {
+		return false, nil
+	}
+	var status, open *string
+	var opens *int
+	if a.Head != nil {
+		text, err := sqljournal.Open(a.Head.Open)
+		if err != nil {
+			return false, fmt.Errorf("postgres: %w", err)
+		}
+		n := len(a.Head.Open)
+		status, open, opens = &a.Head.Status, &text, &n
+	}
+	args := append([]any{a.Session, int64(a.Fence), int64(a.After), len(a.Records), status, open, opens}, columns(a.Records)...)
+	err = db.retry(ctx, func(ctx context.Context) error {
+		result, err := db.pool.ExecContext(ctx, db.tryAppend, args...)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		done = n == int64(len(a.Records))
+		return err
+	})
+	return done && err == nil, err
+}
+
+// Insert implements [sqljournal.Database].
+func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
+	for len(rows.Records) > 0 {
+		n, size := 1, len(rows.Records[0].Data)
+		for ; n < len(rows.Records) && size+len(rows.Records[n].Data) <= oneMessage; n++ {
+			size += len(rows.Records[n].Data)
+		}
+		args := append([]any{rows.Session, rows.After, rows.Fence, rows.At}, columns(rows.Records[:n])...)
+		if _, err := tx.ExecContext(ctx, db.insert, args...); err != nil {
+			return err
+		}
+		rows.After, rows.Records = rows.After+int64(n), rows.Records[n:]
+	}
+	return nil
+}
+
+// columns returns the times, kinds, versions and data of records as arrays.
+func columns(records []journal.Record) []any {
+	times, kinds := make([]*int64, len(records)), make([]string, len(records))
+	versions, data := make([]int64, len(records)), make([][]byte, len(records))
+	for i := range records {
+		r := &records[i]
+		times[i], kinds[i], versions[i], data[i] = sqljournal.Nanos(r.Time), r.Kind, int64(r.V), sqljournal.Blob(r.Data)
+	}
+	return []any{times, kinds, versions, data}
+}

@@ -1,0 +1,37 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/journal/postgres"
+)
+
+// It has no output, because it needs a server.
+func Example() {
+	ctx := context.Background()
+	store, err := postgres.Open(ctx, postgres.Config{DSN: os.Getenv("DATABASE_URL")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	lease, err := store.Lease(ctx, "s-1", "worker-1", 30*time.Second)
+	if err != nil {
+		log.Fatal(err) // a *journal.HeldError names who has it, and until when
+	}
+	err = store.Append(ctx, journal.Append{
+		Session: "s-1", Fence: lease.Fence,
+		Records: []journal.Record{{Time: time.Now(), Kind: "started", V: 1, Data: []byte(`{}`)}},
+		Head:    &journal.HeadUpdate{Status: "running"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for r, err := range store.Read(ctx, "s-1", 0) {
+		fmt.Println(r.Seq, r.Kind, err)
+	}
+}

@@ -1,0 +1,13 @@
+package postgres
+
+import "database/sql"
+
+// Pool lets tests look at a store's connections.
+func Pool(s *Store) *sql.DB { return s.db.pool }
+
+// WithMigrations adds versions to come until the function it returns is called.
+func WithMigrations(more ...[]string) func() {
+	now := migrations
+	migrations = append(now[:len(now):len(now)], more...)
+	return func() { migrations = now }
+}

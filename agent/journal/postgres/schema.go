@@ -1,0 +1,88 @@
+package postgres
+
+import "github.com/pawlkit/pawl/internal/sqljournal"
+
+// now is the server's clock in nanoseconds. It moves on within a transaction, so waiting for a session doesn't age what is decided.
+const now = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
+
+// dialect says how PostgreSQL's statements differ. Every change of a session holds its row, and every append changes it: a snapshot is
+// taken before the row is waited for, so what is to be judged must stand in the row itself.
+func dialect(schema string) sqljournal.Dialect {
+	prefix := `"` + schema + `".`
+	return sqljournal.Dialect{
+		Prefix:    prefix,
+		Dollar:    true,
+		Lock:      " FOR UPDATE",
+		Now:       now,
+		Seq:       "s.seq",
+		Updated:   "s.updated",
+		NextFence: "SELECT nextval('@fence')",
+	}
+}
+
+// migrations[i] makes of version i version i+1. What has been released is never changed, only added to.
+var migrations = [][]string{{
+	`CREATE TABLE @sessions (
+		id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+		name    text COLLATE "C" NOT NULL UNIQUE,
+		status  text COLLATE "C" NOT NULL,
+		open    text NOT NULL, -- JSON: what the session waits for
+		opens   bigint NOT NULL, -- how many
+		seq     bigint NOT NULL,
+		pruned  bigint NOT NULL,
+		inbox   bigint NOT NULL, -- items not taken
+		fence   bigint NOT NULL,
+		owner   text COLLATE "C" NOT NULL,
+		until   bigint,
+		updated bigint NOT NULL
+	) WITH (fillfactor = 70)`, // room for the next version of a row beside it: an append touches no index then
+	"CREATE INDEX sessions_by_status ON @sessions (status, name)",
+	"CREATE INDEX sessions_by_owner ON @sessions (owner, name) WHERE owner <> ''",
+	"CREATE INDEX sessions_open ON @sessions (name) WHERE opens > 0",
+	"CREATE INDEX sessions_inbox ON @sessions (name) WHERE inbox > 0",
+	// fence is that of the append: the same record under another fence is another append. at is when the store kept it.
+	`CREATE TABLE @records (
+		session bigint NOT NULL,
+		seq     bigint NOT NULL,
+		fence   bigint NOT NULL,
+		at      bigint NOT NULL,
+		time    bigint,
+		kind    text COLLATE "C" NOT NULL,
+		v       bigint NOT NULL,
+		data    bytea NOT NULL,
+		PRIMARY KEY (session, seq)
+	)`,
+	`CREATE TABLE @items (
+		n       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+		session bigint NOT NULL,
+		id      text COLLATE "C" NOT NULL,
+		kind    text COLLATE "C" NOT NULL,
+		time    bigint,
+		data    bytea NOT NULL,
+		taken   bigint NOT NULL,
+		UNIQUE (session, id)
+	)`,
+	"CREATE INDEX items_waiting ON @items (session, n) WHERE taken = 0",
+	// The last fence given out, to whichever session: fences outlive sessions.
+	"CREATE SEQUENCE @fence",
+}}
+
+const (
+	makeSchema = `CREATE SCHEMA IF NOT EXISTS "%s"`
+	makeMeta   = "CREATE TABLE IF NOT EXISTS @meta (one bigint PRIMARY KEY CHECK (one = 1), version bigint NOT NULL)"
+	fillMeta   = "INSERT INTO @meta (one, version) VALUES (1, 0) ON CONFLICT DO NOTHING"
+	readMeta   = "SELECT version FROM @meta"
+
+	// tryAppend changes nothing where the session isn't as the append needs it: no row is updated, so none is inserted.
+	tryAppend = `WITH s AS (
+		UPDATE @sessions SET seq = seq + ?4, updated = greatest(updated, ` + now + `),
+			status = coalesce(?5, status), open = coalesce(?6, open), opens = coalesce(?7, opens)
+		WHERE name = ?1 AND fence = ?2 AND (fence = 0 OR owner <> '') AND seq = ?3 RETURNING id, updated
+	) INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
+	SELECT s.id, ?3 + r.n, ?2, s.updated, r.time, r.kind, r.v, r.data
+	FROM s, unnest(?8::bigint[], ?9::text[], ?10::bigint[], ?11::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
+
+	insertRecords = `INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
+	SELECT ?1, ?2 + r.n, ?3, ?4, r.time, r.kind, r.v, r.data
+	FROM unnest(?5::bigint[], ?6::text[], ?7::bigint[], ?8::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
+)

@@ -1,0 +1,249 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/sqljournal"
+)
+
+const (
+	// readers is how many calls read at the same time.
+	readers = 4
+	// oneTry is how long SQLite itself waits for another process.
+	oneTry = 20 * time.Millisecond
+)
+
+// A database is the file, with one connection that writes and a few that read. Statements are prepared once for each.
+type database struct {
+	busy     time.Duration
+	maxBytes int64
+	pool     *sql.DB
+
+	// writing holds the writer while nobody writes: goroutines take turns here, and only processes compete for SQLite's lock.
+	writing chan *writer
+
+	// reading holds the readers that are idle.
+	reading chan *reader
+	closed  chan struct{}
+}
+
+var _ sqljournal.Database = (*database)(nil)
+
+func openDatabase(path string, cfg Config) (*database, error) {
+	pool, err := sql.Open("sqlite", dsn(path, cfg))
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(readers + 2) // the writer may have to be replaced
+	pool.SetMaxIdleConns(readers + 2)
+	db := &database{busy: cfg.Busy, maxBytes: cfg.MaxBytes, pool: pool, writing: make(chan *writer, 1),
+		reading: make(chan *reader, readers), closed: make(chan struct{})}
+	for range readers {
+		db.reading <- &reader{pool: pool}
+	}
+	if err := db.prepare(context.Background()); err != nil {
+		err = class(err)
+		select {
+		case w := <-db.writing:
+			err = errors.Join(err, w.close())
+		default: // it didn't come that far
+		}
+		return nil, errors.Join(err, pool.Close())
+	}
+	return db, nil
+}
+
+// prepare makes the file ready, and the writer.
+func (db *database) prepare(ctx context.Context) error {
+	// Two processes that make one file together collide here, and SQLite reports that at once instead of waiting.
+	var mode string
+	err := db.retry(ctx, func() error { return db.pool.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
+	if err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file can't use write-ahead logging (mode %s); put it on a local disk", mode)
+	}
+	w, err := newWriter(ctx, db.pool, db.maxBytes)
+	if err != nil {
+		return err
+	}
+	db.writing <- w
+	if current, err := db.current(ctx); current || err != nil {
+		return err
+	}
+	return db.turn(ctx, func(w *writer) error { return w.transaction(migrate) })
+}
+
+// migrate makes the tables, or brings them up to date.
+func migrate(tx sqljournal.Tx) error {
+	ctx := context.Background()
+	for _, statement := range []string{makeMeta, fillMeta} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	var version int
+	if err := tx.QueryRowContext(ctx, readMeta).Scan(&version); err != nil {
+		return err
+	}
+	return sqljournal.Migrate(ctx, tx, dialect, version, migrations)
+}
+
+// current reports whether the tables are there and up to date, so that nothing needs to be written.
+func (db *database) current(ctx context.Context) (bool, error) {
+	var tables, version int
+	err := db.retry(ctx, func() error {
+		if err := db.pool.QueryRowContext(ctx, hasMeta).Scan(&tables); err != nil || tables == 0 {
+			return err
+		}
+		err := db.pool.QueryRowContext(ctx, readMeta).Scan(&version)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err == nil {
+		err = sqljournal.Check(version, migrations)
+	}
+	return version == len(migrations), err
+}
+
+func (db *database) close() error {
+	w, ok := <-db.writing
+	if !ok {
+		return nil // closed before
+	}
+	close(db.writing)
+	close(db.closed)
+	err := w.close()
+	for range readers {
+		err = errors.Join(err, (<-db.reading).close())
+	}
+	if err = errors.Join(err, db.pool.Close()); err != nil {
+		return fmt.Errorf("sqlite: closing: %w", err)
+	}
+	return nil
+}
+
+// errClosed says that the store is no longer open.
+var errClosed = errors.New("sqlite: the store is closed")
+
+// turn waits for the writer and lends it to fn. Once it has it, statements take no notice of ctx: they take microseconds, and one
+// that is interrupted may have been kept all the same.
+func (db *database) turn(ctx context.Context, fn func(w *writer) error) error {
+	select {
+	case w, ok := <-db.writing:
+		if !ok {
+			return errClosed
+		}
+		defer func() { db.writing <- w }()
+		if w.broken {
+			fresh, err := newWriter(ctx, db.pool, db.maxBytes)
+			if err != nil {
+				return err
+			}
+			_ = w.close() // it may well fail, being broken
+			w = fresh
+		}
+		return db.retry(ctx, func() error { return fn(w) })
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Write implements [sqljournal.Database]. The transaction has SQLite's write lock from its start, so none fails half-way because another
+// process wrote first.
+func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) error {
+	return word(ctx, db.turn(ctx, func(w *writer) error { return w.transaction(fn) }))
+}
+
+// TryAppend implements [sqljournal.Database]: an append of one record, and nothing else, is a single statement, and writes a
+// single page. Of several each is judged, which costs less than to look at the session first.
+func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, error) {
+	if len(a.Records) == 0 || a.Head != nil || len(a.Taken) > 0 {
+		return false, nil
+	}
+	err := db.turn(ctx, func(w *writer) error {
+		if len(a.Records) == 1 {
+			return w.tryAppend(a)
+		}
+		return w.transaction(func(sqljournal.Tx) error { return w.tryAppend(a) })
+	})
+	if errors.Is(err, errInTheWay) {
+		return false, nil
+	}
+	return err == nil, word(ctx, err)
+}
+
+// Insert implements [sqljournal.Database].
+func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
+	for i := range rows.Records {
+		r := &rows.Records[i]
+		if _, err := tx.ExecContext(ctx, insertRecord, rows.Session, rows.After+1+int64(i), rows.Fence, rows.At, nanos(r.Time), r.Kind,
+			int64(r.V), sqljournal.Blob(r.Data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Query implements [sqljournal.Database].
+func (db *database) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
+	select {
+	case r := <-db.reading:
+		defer func() { db.reading <- r }()
+		return word(ctx, db.retry(ctx, func() error { return r.query(ctx, query, args, each) }))
+	case <-db.closed:
+		return errClosed
+	case <-ctx.Done():
+		return word(ctx, ctx.Err())
+	}
+}
+
+// A halfway is an error after which what was begun can't be begun again.
+type halfway struct{ error }
+
+func (h *halfway) Unwrap() error { return h.error }
+
+// retry runs try until it isn't busy any more, for as long as Config.Busy says.
+func (db *database) retry(ctx context.Context, try func() error) error {
+	var began time.Time
+	for {
+		err := try()
+		if err == nil || !busy(err) {
+			return err
+		}
+		var half *halfway
+		if errors.As(err, &half) {
+			return err
+		}
+		if began.IsZero() {
+			began = time.Now()
+		}
+		if time.Since(began) >= db.busy {
+			return err
+		}
+		timer := time.NewTimer(time.Millisecond + rand.N(4*time.Millisecond))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// nanos returns a time as a statement takes it.
+func nanos(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixNano()
+}

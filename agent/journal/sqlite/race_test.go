@@ -1,0 +1,6 @@
+//go:build race
+
+package sqlite_test
+
+// fewer divides what a test does in numbers: under the race detector a statement takes twenty times as long.
+const fewer = 10

@@ -1,0 +1,76 @@
+package sqlite
+
+import "github.com/pawlkit/pawl/internal/sqljournal"
+
+// dialect says how SQLite's statements differ. An append of one record touches no row but the record's own, which halves what goes to
+// the log: so the number of a session's last record, and its time, come from the records where those are ahead of the row.
+var dialect = sqljournal.Dialect{
+	Prefix:    "pawl_",
+	Seq:       "max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))",
+	Updated:   "max(s.updated, coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq DESC LIMIT 1), 0))",
+	NextFence: "UPDATE @meta SET fence = fence + 1 RETURNING fence",
+}
+
+// migrations[i] makes of version i version i+1. What has been released is never changed, only added to.
+var migrations = [][]string{{
+	// Ids aren't given twice, so a reader can tell a session from one of the same name that came after it.
+	`CREATE TABLE @sessions (
+		id      INTEGER PRIMARY KEY AUTOINCREMENT,
+		name    TEXT NOT NULL UNIQUE,
+		status  TEXT NOT NULL,
+		open    TEXT NOT NULL, -- JSON: what the session waits for
+		opens   INTEGER NOT NULL, -- how many
+		seq     INTEGER NOT NULL, -- as of the last change of this row; the records may be ahead
+		pruned  INTEGER NOT NULL,
+		inbox   INTEGER NOT NULL, -- items not taken
+		fence   INTEGER NOT NULL,
+		owner   TEXT NOT NULL,
+		until   INTEGER,
+		updated INTEGER NOT NULL -- as seq
+	) STRICT`,
+	"CREATE INDEX @sessions_by_status ON @sessions (status, name)",
+	"CREATE INDEX @sessions_by_owner ON @sessions (owner, name) WHERE owner <> ''",
+	"CREATE INDEX @sessions_open ON @sessions (name) WHERE opens > 0",
+	"CREATE INDEX @sessions_inbox ON @sessions (name) WHERE inbox > 0",
+	// fence is that of the append: the same record under another fence is another append. at is when the store kept it.
+	`CREATE TABLE @records (
+		session INTEGER NOT NULL,
+		seq     INTEGER NOT NULL,
+		fence   INTEGER NOT NULL,
+		at      INTEGER NOT NULL,
+		time    INTEGER,
+		kind    TEXT NOT NULL,
+		v       INTEGER NOT NULL,
+		data    BLOB NOT NULL,
+		PRIMARY KEY (session, seq)
+	) STRICT, WITHOUT ROWID`,
+	`CREATE TABLE @items (
+		n       INTEGER PRIMARY KEY AUTOINCREMENT,
+		session INTEGER NOT NULL,
+		id      TEXT NOT NULL,
+		kind    TEXT NOT NULL,
+		time    INTEGER,
+		data    BLOB NOT NULL,
+		taken   INTEGER NOT NULL,
+		UNIQUE (session, id)
+	) STRICT`,
+	"CREATE INDEX @items_waiting ON @items (session, n) WHERE taken = 0",
+}}
+
+// The table that tells the version is there from the start. Its fence is the last one given out, to whichever session: fences outlive sessions.
+var (
+	makeMeta = dialect.SQL(`CREATE TABLE IF NOT EXISTS @meta (
+		one     INTEGER PRIMARY KEY CHECK (one = 1),
+		version INTEGER NOT NULL,
+		fence   INTEGER NOT NULL
+	) STRICT`)
+	fillMeta = dialect.SQL("INSERT INTO @meta (one, version, fence) VALUES (1, 0, 0) ON CONFLICT DO NOTHING")
+	hasMeta  = dialect.SQL("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '@meta'")
+	readMeta = dialect.SQL("SELECT version FROM @meta")
+	// Where something stands in the way there is no session to name, and the record is left out.
+	tryAppend = dialect.SQL(`INSERT OR IGNORE INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (
+		(SELECT s.id FROM @sessions s WHERE s.name = ?1 AND s.fence = ?2 AND (s.fence = 0 OR s.owner <> '') AND
+			?3 = max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))),
+		?3 + 1, ?2, ?4, ?5, ?6, ?7, ?8)`)
+	insertRecord = dialect.SQL("INSERT INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+)

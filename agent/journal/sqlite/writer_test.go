@@ -1,0 +1,54 @@
+package sqlite
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
+	for d, want := range map[Durability]int{Power: 2, Process: 1} {
+		s, err := OpenWith(filepath.Join(t.TempDir(), "runs.db"), Config{Durability: d})
+		require.NoError(t, err)
+		w := <-s.db.writing
+		var level int
+		require.NoError(t, w.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&level))
+		s.db.writing <- w
+		require.Equal(t, want, level)
+		require.NoError(t, s.Close())
+	}
+}
+
+// What is appended after a transaction that couldn't be ended isn't part of it.
+func TestAWriterThatIsStuckInATransactionIsReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	s, err := OpenWith(path, Config{})
+	require.NoError(t, err)
+	one := func(after uint64) journal.Append {
+		return journal.Append{Session: "s", After: after, Records: []journal.Record{{Kind: "k"}}}
+	}
+	require.NoError(t, s.Append(t.Context(), one(0)))
+	w := <-s.db.writing
+	_, err = w.exec("BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	_, err = w.ExecContext(context.Background(), "DELETE FROM pawl_records")
+	require.NoError(t, err)
+	w.broken = true
+	s.db.writing <- w
+	require.NoError(t, s.Append(t.Context(), one(1)))
+	require.NoError(t, s.Append(t.Context(), one(2)))
+	other, err := OpenWith(path, Config{})
+	require.NoError(t, err)
+	n := 0
+	for _, err := range other.Read(t.Context(), "s", 0) {
+		require.NoError(t, err)
+		n++
+	}
+	require.Equal(t, 3, n)
+	require.NoError(t, other.Close())
+	require.NoError(t, s.Close())
+}

@@ -1,0 +1,123 @@
+package pgtest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// variable names a server that is there already.
+const variable = "PAWL_POSTGRES"
+
+var errNone = errors.New("there is no PostgreSQL: set " + variable + " to the DSN of one, or install initdb and pg_ctl (Debian: postgresql-15, or bash internal/pgtest/install.sh)")
+
+var server struct {
+	start sync.Once
+	dsn   string
+	err   error
+	stop  func()
+}
+
+// DSN returns where the server is. All tests of a process get the same one: each makes a schema of its own. Where
+// there is none, tb is skipped; a server that is there and can't be used fails it.
+func DSN(tb testing.TB) string {
+	tb.Helper()
+	if dsn := os.Getenv(variable); dsn != "" {
+		return dsn
+	}
+	_, measured := tb.(*testing.B)
+	server.start.Do(func() { server.dsn, server.stop, server.err = start(measured) })
+	if errors.Is(server.err, errNone) {
+		tb.Skip(server.err)
+	}
+	if server.err != nil {
+		tb.Fatal(server.err)
+	}
+	return server.dsn
+}
+
+// Stop ends the server that this process started, if it did.
+func Stop() {
+	if server.stop != nil {
+		server.stop()
+	}
+}
+
+// script runs a server for as long as its standard input is open: it ends with the process at the other end.
+const script = `set -e
+"$1/initdb" -D "$2/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$2/log" 2>&1
+"$1/pg_ctl" -D "$2/data" -w -l "$2/log" -o "-k '$2' -c listen_addresses='' -c max_connections=60 -c fsync=$3" start >>"$2/log" 2>&1
+echo ready
+cat >/dev/null
+"$1/pg_ctl" -D "$2/data" -m immediate stop >>"$2/log" 2>&1
+cd / && rm -rf "$2"
+`
+
+// start starts a server. Only one that is measured waits for the disk: what a test leaves behind nobody needs after a power failure.
+func start(measured bool) (dsn string, stop func(), err error) {
+	bin, err := binaries()
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		return "", nil, err
+	}
+	fsync := "off"
+	if measured {
+		fsync = "on"
+	}
+	cmd := exec.Command("sh", "-c", script, "sh", bin, dir, fsync)
+	cmd.Dir = dir
+	if err := asOrdinaryUser(cmd, dir); err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("starting PostgreSQL: %w", err), os.RemoveAll(dir))
+	}
+	stop = func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+		_ = os.RemoveAll(dir)
+	}
+	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		log, _ := os.ReadFile(filepath.Join(dir, "log"))
+		stop()
+		return "", nil, fmt.Errorf("PostgreSQL from %s doesn't start:\n%s", bin, log)
+	}
+	return "host=" + dir + " user=postgres dbname=postgres sslmode=disable", stop, nil
+}
+
+// binaries returns the folder of initdb and pg_ctl, of the newest version where there are several.
+func binaries() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(path), nil
+		}
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(found) == 0 {
+		return "", errNone
+	}
+	version := func(path string) float64 {
+		v, _ := strconv.ParseFloat(strings.Split(path, "/")[4], 64)
+		return v
+	}
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return int(100 * (version(a) - version(b))) })), nil
+}

@@ -1,0 +1,114 @@
+package sqljournal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// Post implements [journal.Store].
+func (s *Store) Post(ctx context.Context, session string, it journal.Item) error {
+	if err := journal.ValidateSession(session); err != nil {
+		return err
+	}
+	if err := it.Validate(); err != nil {
+		return err
+	}
+	if err := ended(ctx, "post to", session); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(tx Tx) error {
+		at, err := s.lock(ctx, tx, session)
+		if err != nil {
+			return err
+		}
+		if !at.known() {
+			return fmt.Errorf("%w: %q", journal.ErrNoSession, session)
+		}
+		var taken number
+		err = tx.QueryRowContext(ctx, s.q.taken, at.id, it.ID).Scan(&taken)
+		switch {
+		case err == nil:
+			return &journal.PostedError{Session: session, ID: it.ID, Taken: taken != 0}
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, s.q.post, at.id, it.ID, it.Kind, Nanos(it.Time), Blob(it.Data)); err != nil {
+			return err
+		}
+		at.Inbox++
+		return s.save(ctx, tx, at)
+	})
+}
+
+// Take implements [journal.Store].
+func (s *Store) Take(ctx context.Context, session string, fence uint64) (items []journal.Item, err error) {
+	if err := journal.ValidateSession(session); err != nil {
+		return nil, err
+	}
+	if err := ended(ctx, "take from", session); err != nil {
+		return nil, err
+	}
+	at := &row{Head: journal.Head{Session: session}}
+	err = s.db.Query(ctx, s.q.inbox, []any{session}, func(scan func(...any) error) error {
+		var (
+			seq, have   number
+			until, when instant
+			id, kind    sql.NullString
+			data        blob
+		)
+		if err := scan(&seq, &have, &at.Owner, &until, &id, &kind, &when, &data); err != nil {
+			return err
+		}
+		at.Seq, at.Fence, at.Until = uint64(seq), uint64(have), time.Time(until)
+		if !at.writable(fence) || !id.Valid { // no item: the session alone
+			return ErrStop
+		}
+		items = append(items, journal.Item{ID: id.String, Kind: kind.String, Time: time.Time(when), Data: data})
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !at.writable(fence):
+		return nil, at.conflict(at.Seq, fence)
+	}
+	return items, nil
+}
+
+// Delete implements [journal.Store].
+func (s *Store) Delete(ctx context.Context, session string, upTo uint64) error {
+	if err := journal.ValidateSession(session); err != nil {
+		return err
+	}
+	if err := ended(ctx, "delete from", session); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(tx Tx) error {
+		at, err := s.lock(ctx, tx, session)
+		if err != nil || !at.known() {
+			return err
+		}
+		if upTo == journal.All {
+			for _, statement := range []string{s.q.dropAll[0], s.q.dropAll[1], s.q.drop} {
+				if _, err := tx.ExecContext(ctx, statement, at.id); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if upTo = min(upTo, at.Seq); upTo <= at.Pruned {
+			return nil
+		}
+		at.Pruned = upTo
+		if err := s.save(ctx, tx, at); err != nil { // before the records go: what it keeps of the last one comes from there
+			return err
+		}
+		_, err = tx.ExecContext(ctx, s.q.prune, at.id, int64(upTo))
+		return err
+	})
+}

@@ -1,0 +1,95 @@
+package sqljournal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// A row is a session in the table of sessions. One that isn't there has id 0 and is zero but for its name.
+type row struct {
+	journal.Head
+	id  int64
+	now time.Time // the store's time, if the row was locked
+}
+
+func (r *row) known() bool { return r.id != 0 }
+
+// scanRow reads the columns of Dialect.statements.
+func scanRow(scan func(...any) error) (*row, error) {
+	var (
+		r                             row
+		openText                      string
+		id, seq, pruned, inbox, fence number
+		until, updated, now           instant
+	)
+	if err := scan(&id, &r.Session, &r.Status, &openText, &seq, &pruned, &inbox, &fence, &r.Owner, &until, &updated, &now); err != nil {
+		return nil, err
+	}
+	r.id, r.Seq, r.Pruned, r.Inbox, r.Fence = int64(id), uint64(seq), uint64(pruned), int(inbox), uint64(fence)
+	r.Until, r.Updated, r.now = time.Time(until), time.Time(updated), time.Time(now)
+	var err error
+	r.Open, err = readOpen(openText)
+	return &r, err
+}
+
+// find returns a session for reading.
+func (s *Store) find(ctx context.Context, name string) (*row, error) {
+	r := &row{Head: journal.Head{Session: name}}
+	err := s.db.Query(ctx, s.q.find, []any{name}, func(scan func(...any) error) (err error) {
+		r, err = scanRow(scan)
+		return err
+	})
+	return r, err
+}
+
+// lock returns a session that is about to change.
+func (s *Store) lock(ctx context.Context, tx Tx, name string) (*row, error) {
+	r, err := scanRow(tx.QueryRowContext(ctx, s.q.lock, name).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		r, err = &row{Head: journal.Head{Session: name}}, nil
+	}
+	if err == nil && r.now.UnixNano() <= 0 {
+		r.now = time.Now().Round(0).UTC()
+	}
+	return r, err
+}
+
+// save writes the row, and inserts it if it isn't there yet.
+func (s *Store) save(ctx context.Context, tx Tx, r *row) error {
+	text, err := Open(r.Open)
+	if err != nil {
+		return err
+	}
+	args := []any{r.id, r.Status, text, len(r.Open), int64(r.Seq), int64(r.Pruned), r.Inbox, int64(r.Fence), r.Owner,
+		Nanos(r.Until), r.Updated.UnixNano()}
+	if r.known() {
+		_, err = tx.ExecContext(ctx, s.q.update, args...)
+		return err
+	}
+	args[0] = r.Session
+	var id number
+	err = tx.QueryRowContext(ctx, s.q.insert, args...).Scan(&id)
+	r.id = int64(id)
+	return err
+}
+
+// touch says that the session is being appended to. Its clock never goes back.
+func (r *row) touch() {
+	if r.now.After(r.Updated) {
+		r.Updated = r.now
+	}
+}
+
+// writable reports whether fence may append: it is the newest, and wasn't released.
+func (r *row) writable(fence uint64) bool {
+	return fence == r.Fence && (fence == 0 || r.Owner != "")
+}
+
+func (r *row) conflict(after, fence uint64) error {
+	return &journal.ConflictError{Session: r.Session, After: after, HaveSeq: r.Seq,
+		Fence: fence, HaveFence: r.Fence, Owner: r.Owner, Until: r.Until}
+}

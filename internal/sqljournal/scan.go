@@ -1,0 +1,128 @@
+package sqljournal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// ErrStop makes [Database].Query end early, without an error.
+var ErrStop = errors.New("sqljournal: enough rows")
+
+// These scan a column without reflection, which is most of the price of a row with small ones.
+type (
+	number  int64
+	instant time.Time
+	blob    []byte
+)
+
+// Scan takes an integer.
+func (n *number) Scan(src any) error {
+	v, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("%T in place of an integer", src)
+	}
+	*n = number(v)
+	return nil
+}
+
+// Scan takes nanoseconds since 1970, or NULL.
+func (t *instant) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*t = instant{}
+	case int64:
+		*t = instant(time.Unix(0, v).UTC())
+	default:
+		return fmt.Errorf("%T in place of a time", src)
+	}
+	return nil
+}
+
+// An Own is a column of bytes that nobody else will write to. Others are copied when they are scanned.
+type Own []byte
+
+// Scan takes bytes.
+func (b *blob) Scan(src any) error {
+	switch v := src.(type) {
+	case Own:
+		*b = blob(v)
+	case []byte:
+		*b = bytes.Clone(v)
+	case nil:
+		*b = nil
+	default:
+		return fmt.Errorf("%T in place of bytes", src)
+	}
+	return nil
+}
+
+// Nanos returns a time as it is stored.
+func Nanos(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	n := t.UnixNano()
+	return &n
+}
+
+// Blob returns data as they are stored: empty, never NULL.
+func Blob(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// Size says how much an append carries.
+func Size(records []journal.Record) int {
+	n := 0
+	for i := range records {
+		n += len(records[i].Data)
+	}
+	return n
+}
+
+// An open is a [journal.Open] as it is stored.
+type open struct {
+	ID      string `json:"id"`
+	Kind    string `json:"kind,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Expires *int64 `json:"expires,omitempty"` // as Nanos returns it
+}
+
+// Open returns what a session waits for as it is stored: a JSON list.
+func Open(list []journal.Open) (string, error) {
+	if len(list) == 0 {
+		return "[]", nil
+	}
+	out := make([]open, len(list))
+	for i, o := range list {
+		out[i] = open{ID: o.ID, Kind: o.Kind, Title: o.Title, Expires: Nanos(o.Expires)}
+	}
+	text, err := json.Marshal(out)
+	return string(text), err
+}
+
+// readOpen reads what Open wrote.
+func readOpen(text string) ([]journal.Open, error) {
+	if text == "[]" {
+		return nil, nil
+	}
+	var list []open
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("the list of what a session waits for is damaged: %w", err)
+	}
+	out := make([]journal.Open, len(list))
+	for i, o := range list {
+		out[i] = journal.Open{ID: o.ID, Kind: o.Kind, Title: o.Title}
+		if o.Expires != nil {
+			out[i].Expires = time.Unix(0, *o.Expires).UTC()
+		}
+	}
+	return out, nil
+}

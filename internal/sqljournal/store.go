@@ -1,0 +1,128 @@
+package sqljournal
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// A Store is a [journal.Store] in the tables of a [Database].
+type Store struct {
+	db   Database
+	q    statements
+	sign string // goes before the number of a parameter
+}
+
+var _ journal.Store = (*Store)(nil)
+
+// New returns the store in db, whose tables are there already.
+func New(db Database, d Dialect) *Store {
+	return &Store{db: db, q: d.statements(), sign: d.SQL("?")}
+}
+
+// A Tx runs statements in one transaction. *sql.Tx is one.
+type Tx interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// A Database is where a [Store] keeps its tables. Its methods return errors of package journal as they are and others with a
+// word on where they come from; once ctx has ended, an error that wraps ctx.Err().
+type Database interface {
+	// Write runs fn in a transaction and commits it if fn returns nil. It may run fn again after a failure from which a
+	// second try recovers. Within fn a row that was selected by a statement of the store doesn't change
+	// by another's hand until the transaction ends.
+	Write(ctx context.Context, fn func(Tx) error) error
+	// Query runs one statement that only reads, and calls each for every row of its result, until that returns [ErrStop] or
+	// another error. All rows are of one moment. A column goes into a *string or a sql.Scanner.
+	Query(ctx context.Context, query string, args []any, each func(scan func(dest ...any) error) error) error
+	// TryAppend appends a in the shortest way that the database has, if nothing stands in its way, and reports whether it
+	// did. That it didn't says nothing about a: the store then looks into the matter.
+	TryAppend(ctx context.Context, a journal.Append) (bool, error)
+	// Insert inserts the rows of records into the log of a session.
+	Insert(ctx context.Context, tx Tx, rows Rows) error
+}
+
+// Rows are records about to be inserted.
+type Rows struct {
+	Session int64 // the row in sessions
+	Fence   int64
+	At      int64 // the store's time
+	After   int64 // the number before the first
+	Records []journal.Record
+}
+
+// A Dialect is what the statements of one database have of their own. Expressions may use s for the row in sessions, and @ for Prefix.
+type Dialect struct {
+	// Prefix goes before the name of every table: pawl_ or pawl. for one.
+	Prefix string
+	// Dollar is set where parameters are written $1 instead of ?1.
+	Dollar bool
+	// Lock ends the selection of a session that is about to change. It may be empty if a transaction shuts out all others.
+	Lock string
+	// Now is an expression for the time in nanoseconds. If it is empty, time.Now is asked.
+	Now string
+	// Seq and Updated are expressions for the number of the last record and the time of the last append.
+	Seq, Updated string
+	// NextFence returns a fence above all those it returned before.
+	NextFence string
+}
+
+// SQL returns a statement with the dialect's prefix and parameters in place of @ and ?.
+func (d Dialect) SQL(statement string) string {
+	if d.Dollar {
+		statement = strings.ReplaceAll(statement, "?", "$")
+	}
+	return strings.ReplaceAll(statement, "@", d.Prefix)
+}
+
+type statements struct {
+	find, lock, heads                string
+	insert, update                   string
+	stands, page                     string
+	nextFence                        string
+	inbox, taken, post, close, empty string
+	prune, drop                      string
+	dropAll                          [2]string
+}
+
+func (d Dialect) statements() statements {
+	now := d.Now
+	if now == "" {
+		now = "0"
+	}
+	// The columns are those of scanRow, in its order.
+	columns := "SELECT s.id, s.name, s.status, s.open, " + d.Seq + ", s.pruned, s.inbox, s.fence, s.owner, s.until, " + d.Updated
+	from := " FROM @sessions s WHERE "
+	q := statements{
+		find:  columns + ", 0" + from + "s.name = ?1",
+		lock:  columns + ", " + now + from + "s.name = ?1" + d.Lock,
+		heads: columns + ", 0" + from,
+		insert: `INSERT INTO @sessions (name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id`,
+		update: `UPDATE @sessions SET status = ?2, open = ?3, opens = ?4, seq = ?5, pruned = ?6, inbox = ?7, fence = ?8, owner = ?9,
+			until = ?10, updated = ?11 WHERE id = ?1`,
+		stands:    "SELECT seq, fence, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
+		page:      "SELECT seq, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
+		nextFence: d.NextFence,
+		inbox: `SELECT ` + d.Seq + `, s.fence, s.owner, s.until, i.id, i.kind, i.time, i.data
+			FROM @sessions s LEFT JOIN @items i ON i.session = s.id AND i.taken = 0 WHERE s.name = ?1 ORDER BY i.n`,
+		taken:   "SELECT taken FROM @items WHERE session = ?1 AND id = ?2",
+		post:    "INSERT INTO @items (session, id, kind, time, data, taken) VALUES (?1, ?2, ?3, ?4, ?5, 0)",
+		close:   "INSERT INTO @items (session, id, kind, time, data, taken) VALUES (?1, ?2, '', NULL, ?3, 1) ON CONFLICT (session, id) DO NOTHING",
+		empty:   "UPDATE @items SET kind = '', time = NULL, data = ?3, taken = 1 WHERE session = ?1 AND id = ?2 AND taken = 0",
+		prune:   "DELETE FROM @records WHERE session = ?1 AND seq <= ?2",
+		drop:    "DELETE FROM @sessions WHERE id = ?1",
+		dropAll: [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
+	}
+	for _, p := range []*string{
+		&q.find, &q.lock, &q.heads, &q.insert, &q.update, &q.stands, &q.page, &q.nextFence, &q.inbox, &q.taken, &q.post,
+		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
+	} {
+		*p = d.SQL(*p)
+	}
+	return q
+}

@@ -1,0 +1,268 @@
+package guard
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/ratelimit"
+)
+
+// How tokens are estimated where nobody has counted them. Most text takes 4 bytes a token and more, JSON, code and other
+// scripts about 3, so that 3 is rather too many tokens than too few.
+const (
+	bytesPerToken    = 3
+	tokensPerMessage = 4
+	tokensPerMedia   = 2000
+	outputStep       = 4096
+	mostOutput       = 1 << 40
+)
+
+// A meter measures what a call uses.
+type meter struct {
+	input int64               // estimate of the request's tokens; 0: not made yet
+	info  *provider.ModelInfo // nil: not looked up yet
+
+	// of the attempt
+	again    int64 // how often the provider took its answer back
+	started  bool
+	reported provider.Usage
+	began    time.Time
+}
+
+const noLimit = int64(1) << 62
+
+// measure begins an attempt.
+func (c *call) measure() {
+	c.written, c.room, c.voided, c.again, c.started, c.reported = 0, noLimit, 0, 0, false, provider.Usage{}
+	if c.guard.budget != nil {
+		c.room = c.outputAsked() * bytesPerToken
+		if c.req.MaxOutput > 0 {
+			c.room *= 2
+		}
+	}
+}
+
+// outputAsked returns how many tokens of output are reserved before an attempt.
+func (c *call) outputAsked() int64 {
+	if c.req.MaxOutput > 0 {
+		return min(int64(c.req.MaxOutput), mostOutput)
+	}
+	return outputStep
+}
+
+// estimate returns the tokens of the request.
+func (c *call) estimate() int64 {
+	if c.input == 0 {
+		c.input = max(c.counted(), 1)
+	}
+	return c.input
+}
+
+func (c *call) counted() (n int64) {
+	if c.guard.count == nil {
+		return estimate(c.req)
+	}
+	defer func() {
+		if recover() != nil {
+			n = estimate(c.req)
+		}
+	}()
+	return c.guard.count(c.req)
+}
+
+// estimate returns how many tokens a request takes, rather too many than too few.
+func estimate(req *provider.Request) int64 {
+	bytes := len(req.System)
+	var more int64
+	for i := range req.Messages {
+		more += tokensPerMessage
+		for j := range req.Messages[i].Parts {
+			b, m := partSize(&req.Messages[i].Parts[j])
+			bytes, more = bytes+b, more+m*tokensPerMedia
+		}
+	}
+	for i := range req.Tools {
+		t := &req.Tools[i]
+		bytes += len(t.Name) + len(t.Description) + len(t.Schema)
+		more += tokensPerMessage
+	}
+	if req.Output != nil {
+		bytes += len(req.Output.Schema)
+	}
+	return tokens(int64(bytes)) + more
+}
+
+func tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
+
+// partSize returns the bytes of text in a part, and its pieces of media.
+func partSize(p *provider.Part) (bytes int, media int64) {
+	bytes = len(p.Text)
+	if p.Call != nil {
+		bytes += len(p.Call.ID) + len(p.Call.Name) + len(p.Call.Input) + len(p.Call.Invalid)
+	}
+	if p.Result != nil {
+		bytes += len(p.Result.CallID) + len(p.Result.Name)
+		for i := range p.Result.Parts {
+			b, m := partSize(&p.Result.Parts[i])
+			bytes, media = bytes+b, media+m
+		}
+	}
+	if p.Source != nil {
+		bytes += len(p.Source.Text) + len(p.Source.Title) + len(p.Source.URL)
+	}
+	if p.Opaque != nil {
+		bytes += len(p.Opaque.Data)
+	}
+	if p.Media != nil {
+		media++
+	}
+	return bytes, media
+}
+
+// weigh measures a chunk that isn't text.
+func (c *call) weigh(chunk *provider.Chunk) {
+	switch chunk.Kind {
+	case provider.KindStart:
+		c.started = true
+	case provider.KindReset:
+		c.voided, c.written, c.again = c.voided+c.written-int64(len(chunk.Text)), 0, c.again+1 // why isn't of the answer
+	case provider.KindToolStart:
+		c.written += int64(len(chunk.Name))
+	}
+	if chunk.Extra == nil {
+		return
+	}
+	if chunk.Extra.Usage != nil && chunk.Extra.Usage.Total() > 0 {
+		c.reported = *chunk.Extra.Usage
+	}
+	if chunk.Extra.Part != nil {
+		bytes, media := partSize(chunk.Extra.Part)
+		c.written += int64(bytes) + media*tokensPerMedia*bytesPerToken
+	}
+}
+
+// topUp reserves for what the answer has grown by.
+func (c *call) topUp() error {
+	if c.reservation == nil {
+		c.room = noLimit
+		return nil
+	}
+	for c.written+c.voided > c.room {
+		if err := c.reservation.TopUp(outputStep, c.cost(provider.Usage{Output: outputStep})); err != nil {
+			return err
+		}
+		c.room += outputStep * bytesPerToken
+	}
+	return nil
+}
+
+// model returns what is known of the model that is asked for.
+func (c *call) model() *provider.ModelInfo {
+	if c.info != nil {
+		return c.info
+	}
+	g, m := c.guard, c.req.Model
+	if m == "" || m == g.info.ID || m == g.info.Name {
+		c.info = &g.info
+		return c.info
+	}
+	info, ok := provider.InfoOf(g.provider, m)
+	if !ok {
+		info = provider.ModelInfo{Provider: g.info.Provider, ID: m}
+	}
+	c.info = &info
+	return c.info
+}
+
+func (c *call) labels() ratelimit.Labels {
+	l, m := &c.req.Labels, c.model()
+	return ratelimit.Labels{Session: l.Session, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent, Kind: l.Kind,
+		Provider: cmp.Or(m.Provider, c.guard.name), Model: m.ID}
+}
+
+// cost returns what u costs in millionths of a dollar, less than 0 if no price is known. Input that may be written to a
+// cache is reckoned at the higher price.
+func (c *call) cost(u provider.Usage) int64 {
+	p := c.model().Prices
+	if p == nil {
+		return -1
+	}
+	if u.CacheRead == 0 && u.CacheWrite == 0 && u.Estimated && p.CacheWrite > p.Input {
+		u.CacheWrite = u.Input
+	}
+	return int64(p.Cost(u))
+}
+
+// charge books what the attempt has used, and returns how many tokens that is.
+func (c *call) charge(result error) int64 {
+	u := c.usage(result)
+	micros := c.cost(u)
+	c.reservation.Settle(u.Total(), micros)
+	if c.guard.ledger != nil {
+		c.record(u, micros, result)
+	}
+	return u.Total()
+}
+
+// record tells the ledger, whose sink is the host's: a panic there costs nobody a slot.
+func (c *call) record(u provider.Usage, micros int64, result error) {
+	defer func() { _ = recover() }()
+	took := time.Since(c.began) // quicker than the time
+	c.guard.ledger.Record(ratelimit.Entry{
+		Time: c.began.Add(took), Labels: c.labels(), Latency: took, Outcome: c.outcomeOf(result),
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
+		Estimated: u.Estimated, Micros: max(micros, 0), Priced: micros >= 0,
+	})
+}
+
+// usage returns what the attempt has used: what the provider has reported, else an estimate that is rather too high.
+// Figures of an answer that broke off are those of its beginning.
+func (c *call) usage(result error) provider.Usage {
+	u := c.reported
+	switch {
+	case u.Total() > 0 && c.ended:
+	case u.Total() > 0:
+		u.Output = max(u.Output, tokens(c.written))
+		if u.Estimated = true; u.Input == 0 {
+			u.Input = c.estimate()
+		}
+	case c.ended || c.started || !unbilled(result):
+		u = provider.Usage{Input: c.estimate(), Output: tokens(c.written), Estimated: true}
+	}
+	if c.again > 0 {
+		u.Input += c.again * c.estimate()
+		u.Output += tokens(c.voided)
+		u.Estimated = true
+	}
+	return u
+}
+
+// unbilled reports whether a provider that failed so, before its answer began, has done nothing that it is paid for. A
+// call that was cut, or cancelled, may have been at work.
+func unbilled(err error) bool {
+	var e *provider.Error
+	if errors.As(err, &e) && e.Status >= 400 {
+		return true
+	}
+	switch fault.Of(err) {
+	case fault.RateLimited, fault.Degraded, fault.UserFixable, fault.Invalid, fault.NotFound, fault.Denied:
+		return true
+	}
+	return false
+}
+
+// outcomeOf returns the ledger's word for how an attempt ended.
+func (c *call) outcomeOf(result error) string {
+	switch {
+	case result == nil:
+		return ratelimit.CallDone
+	case c.pre:
+		return ratelimit.CallPreempted
+	case fault.Of(result) == fault.None, exhausted(result):
+		return ratelimit.CallAborted
+	}
+	return ratelimit.CallFailed
+}

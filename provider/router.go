@@ -1,0 +1,189 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// The aliases that programs agree on. A [Router] takes any others beside them; [AliasDefault] is what a request gets that
+// names no model.
+const (
+	AliasDefault = "default"
+	AliasFast    = "fast"
+	AliasStrong  = "strong"
+)
+
+// A Route is where a [Router] sends the requests of an alias.
+type Route struct {
+	Provider Provider
+	Model    string // the provider's name for the model; empty: the Provider's own
+}
+
+// A Router is a Provider that chooses another one by the request's Model, which names an alias and no provider's model. So
+// a program says "strong", and its configuration says what that is today.
+//
+// Only the Model of a request is changed on the way. A request for an alias that there isn't fails with an
+// *[UnknownModelError]. A Router is safe for concurrent use.
+type Router struct {
+	routes map[string]Route
+	known  []string // the aliases, sorted
+}
+
+// NewRouter returns a Router of these routes by alias. The error joins everything that is wrong with them: there must be a
+// route, no alias may be empty, and no Provider nil. Without a route for [AliasDefault], requests that name no model fail.
+func NewRouter(routes map[string]Route) (*Router, error) {
+	if len(routes) == 0 {
+		return nil, fault.New(fault.Invalid, "provider: a Router needs a route; use at least one for the alias \"default\"")
+	}
+	r := &Router{routes: maps.Clone(routes), known: slices.Sorted(maps.Keys(routes))}
+	var errs []error
+	for _, alias := range r.known {
+		switch {
+		case alias == "":
+			errs = append(errs, fault.New(fault.Invalid, "provider: an alias of a Router is empty; requests without a model use \"default\""))
+		case isNil(routes[alias].Provider):
+			errs = append(errs, fmt.Errorf("provider: the route of the alias %q: %w", alias, ErrNilProvider))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Stream makes the call with the provider and the model that req.Model names.
+func (r *Router) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
+	if req == nil {
+		return failing(ErrNilRequest)
+	}
+	route, err := r.find(req.Model)
+	if err != nil {
+		return failing(err)
+	}
+	if req.Model != route.Model {
+		c := *req // whoever gets it doesn't change what it holds
+		c.Model = route.Model
+		req = &c
+	}
+	return route.Provider.Stream(ctx, req)
+}
+
+func failing(err error) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) { yield(Chunk{}, err) }
+}
+
+func (r *Router) find(model string) (Route, error) {
+	alias := model
+	if alias == "" {
+		alias = AliasDefault
+	}
+	if r == nil {
+		return Route{}, ErrNilProvider
+	}
+	route, ok := r.routes[alias]
+	if !ok {
+		return Route{}, &UnknownModelError{Model: alias, Known: r.Aliases()}
+	}
+	return route, nil
+}
+
+// Aliases returns the aliases that r knows, sorted.
+func (r *Router) Aliases() []string {
+	if r == nil {
+		return nil
+	}
+	return slices.Clone(r.known)
+}
+
+// Unwrap returns the providers of r: that of [AliasDefault] first, then the others in the order of their aliases.
+func (r *Router) Unwrap() []Provider {
+	if r == nil {
+		return nil
+	}
+	ps := make([]Provider, 0, len(r.known)+1)
+	if d, ok := r.routes[AliasDefault]; ok {
+		ps = append(ps, d.Provider)
+	}
+	for _, alias := range r.known {
+		if alias != AliasDefault {
+			ps = append(ps, r.routes[alias].Provider)
+		}
+	}
+	return ps
+}
+
+// Info returns what is known of the model that a request gets that names none. It is the zero ModelInfo if nothing is
+// known.
+func (r *Router) Info() ModelInfo {
+	info, _ := r.InfoOf("")
+	return info
+}
+
+// InfoOf returns what is known of the model behind an alias; an empty one stands for [AliasDefault].
+func (r *Router) InfoOf(alias string) (ModelInfo, bool) {
+	route, err := r.find(alias)
+	if err != nil {
+		return ModelInfo{}, false
+	}
+	return InfoOf(route.Provider, route.Model)
+}
+
+// CountTokens counts with the provider that req.Model names.
+func (r *Router) CountTokens(ctx context.Context, req *Request) (int, error) {
+	if req == nil {
+		return 0, ErrNilRequest
+	}
+	route, err := r.find(req.Model)
+	if err != nil {
+		return 0, err
+	}
+	c := *req
+	c.Model = route.Model
+	budget := maxWrap
+	counter, ok := find[TokenCounter](route.Provider, &budget)
+	if !ok {
+		return 0, ErrNoCount
+	}
+	return counter.CountTokens(ctx, &c)
+}
+
+// A ModelInformer is a Provider that knows several models, by the name that requests have for them.
+type ModelInformer interface {
+	InfoOf(model string) (ModelInfo, bool)
+}
+
+// InfoOf returns what is known of the model that p calls by that name; an empty one is p's own. It asks the first
+// [ModelInformer] of p and what p wraps, as [Info] does. If there is none, it is what Info returns, provided that this
+// is about a model with that ID or Name. The second result is false if nobody knows.
+func InfoOf(p Provider, model string) (ModelInfo, bool) {
+	budget := maxWrap
+	if i, ok := find[ModelInformer](p, &budget); ok {
+		return i.InfoOf(model)
+	}
+	info, ok := Info(p)
+	if !ok || model != "" && model != info.ID && model != info.Name {
+		return ModelInfo{}, false
+	}
+	return info, true
+}
+
+// An UnknownModelError is a request for an alias that a [Router] has no route for.
+type UnknownModelError struct {
+	Model string   // as it was asked for
+	Known []string // the aliases that would have done, sorted
+}
+
+// Error names the alias, and those that would have done.
+func (e *UnknownModelError) Error() string {
+	return fmt.Sprintf("provider: there is no route for the model %.64q; use one of: %s", e.Model, strings.Join(e.Known, ", "))
+}
+
+// Fault returns NotFound.
+func (e *UnknownModelError) Fault() fault.Class { return fault.NotFound }

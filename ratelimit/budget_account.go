@@ -1,0 +1,273 @@
+package ratelimit
+
+import (
+	"math"
+	"time"
+)
+
+// An account is what is spent and reserved under one limit. All of it is guarded by the Budget's lock.
+type account struct {
+	scope  Scope
+	name   string
+	pinned bool // has a limit of its own: never forgotten
+	bounds
+
+	end      time.Time // of the period that spent belongs to; zero: never
+	endNano  int64     // the same, quicker to compare with
+	spent    Amount
+	reserved Amount
+	unpriced int64 // calls booked without their money
+	told     [len(units)]struct{ warned, reached bool }
+	toldGap  bool // BudgetUnpriced
+
+	holders int    // reservations and claims that point here
+	queue   claims // that wait for room here
+	used    instant
+
+	active     bool // of a share: counted in shares
+	list       *idlers
+	prev, next *account // in list
+}
+
+// A table has the accounts of a scope by name.
+type table struct {
+	accounts map[string]*account
+	idle     idlers // accounts nobody holds, apart from the pinned ones
+}
+
+// idlers is a list of accounts, the one used last in front.
+type idlers struct {
+	front, back *account
+	len         int
+}
+
+func (l *idlers) push(a *account) {
+	a.list, a.prev, a.next = l, nil, l.front
+	if l.front != nil {
+		l.front.prev = a
+	} else {
+		l.back = a
+	}
+	l.front = a
+	l.len++
+}
+
+// leave takes a out of the list that it is in, if it is in one.
+func (a *account) leave() {
+	l := a.list
+	if l == nil {
+		return
+	}
+	if a.prev != nil {
+		a.prev.next = a.next
+	} else {
+		l.front = a.next
+	}
+	if a.next != nil {
+		a.next.prev = a.prev
+	} else {
+		l.back = a.prev
+	}
+	a.list, a.prev, a.next = nil, nil, nil
+	l.len--
+}
+
+// boundsOf returns the limit of a name, and whether it has one of its own.
+func (b *Budget) boundsOf(scope Scope, name string) (bounds, bool) {
+	if l, ok := b.named[scope][name]; ok {
+		return l, true
+	}
+	return b.limits[scope], false
+}
+
+// scopes calls visit with each account that a call draws on, in the order in which limits are looked at. The name of a
+// scope that doesn't apply isn't visited.
+func (b *Budget) scopes(l *Labels, recovery bool, visit func(Scope, string)) {
+	root := l.root()
+	if b.global != nil {
+		visit(ScopeGlobal, "")
+	}
+	if b.fair && root != "" {
+		visit(ScopeShare, root)
+	}
+	if root != "" {
+		visit(ScopeSession, root)
+	}
+	if l.Session != "" && l.Session != root {
+		visit(ScopeSession, l.Session)
+	}
+	if l.Task != "" {
+		visit(ScopeTask, l.Task)
+	}
+	if l.Provider != "" {
+		visit(ScopeProvider, l.Provider)
+	}
+	if recovery {
+		visit(ScopeRecovery, root)
+	}
+}
+
+// mostScopes is how many accounts a call can draw on.
+const mostScopes = numScopes + 1
+
+// look returns the account of a name if there is one.
+func (b *Budget) look(scope Scope, name string, now instant) *account {
+	a := b.global
+	if scope != ScopeGlobal {
+		a = b.tables[scope].accounts[name]
+	}
+	if a != nil {
+		b.roll(a, now)
+	}
+	return a
+}
+
+// hold returns the account of a name for as long as its caller needs it, and makes one if there is none. It returns nil if
+// nothing is limited. What is held has to be let go.
+func (b *Budget) hold(scope Scope, name string, now instant) *account {
+	a := b.look(scope, name, now)
+	if a == nil {
+		limit, own := b.boundsOf(scope, name)
+		if scope == ScopeGlobal || limit.none() {
+			return nil
+		}
+		a = &account{scope: scope, name: name, bounds: limit, pinned: own}
+		if scope == ScopeShare {
+			a.ends(b.global.end)
+		} else {
+			a.ends(a.resets(now.time(), b.location))
+		}
+		b.tables[scope].accounts[name] = a
+	}
+	a.holders++
+	a.leave()
+	return a
+}
+
+// letGo ends a hold. An account that nobody holds may be forgotten.
+func (b *Budget) letGo(a *account, now instant) {
+	a.holders--
+	if a.holders > 0 || a.pinned {
+		return
+	}
+	a.used = now
+	if a.active {
+		b.shares.recent.push(a)
+		return
+	}
+	b.rest(a, now)
+}
+
+// rest makes a one of the accounts that may be forgotten, and forgets as many as there are too many.
+func (b *Budget) rest(a *account, now instant) {
+	t := &b.tables[a.scope]
+	if a.empty() { // as good as none
+		delete(t.accounts, a.name)
+		return
+	}
+	t.idle.push(a)
+	// Two for one, so that what a busy time has left behind goes away again.
+	for range 2 {
+		old := t.idle.back
+		if old == nil {
+			return
+		}
+		b.roll(old, now)
+		switch {
+		case old.empty():
+		case t.idle.len > b.keep:
+			b.tell(old.event(BudgetForgotten, UnitTokens))
+		default:
+			return
+		}
+		old.leave()
+		delete(t.accounts, old.name)
+	}
+}
+
+// empty reports whether nothing is known of the present period.
+func (a *account) empty() bool { return a.spent == Amount{} && a.unpriced == 0 }
+
+// ends sets the end of the period.
+func (a *account) ends(t time.Time) { a.end, a.endNano = t, nanos(t) }
+
+// nanos returns t as a number; math.MaxInt64 for the zero Time, which is never, and for what is too far away for one.
+func nanos(t time.Time) int64 {
+	if t.IsZero() || t.Year() > 2261 {
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// roll begins a new period if the old one is over. What is reserved stays so.
+func (b *Budget) roll(a *account, now instant) {
+	if a.scope == ScopeShare {
+		if a.endNano == b.global.endNano {
+			return
+		}
+		a.ends(b.global.end)
+	} else {
+		if int64(now) < a.endNano {
+			return
+		}
+		a.ends(a.resets(now.time(), b.location))
+		if a.scope == ScopeGlobal {
+			b.shares.spent = Amount{}
+		}
+	}
+	a.clear()
+	b.free(a)
+}
+
+// clear begins anew. What is reserved stays so.
+func (a *account) clear() {
+	a.spent, a.unpriced, a.toldGap = Amount{}, 0, false
+	clear(a.told[:])
+}
+
+// free says that there may be room in a for those that wait.
+func (b *Budget) free(a *account) {
+	if a.queue.front != nil {
+		b.freed = append(b.freed, a)
+	}
+}
+
+// book adds to what is spent. What is seeded isn't news.
+func (b *Budget) book(a *account, used Amount, seeded bool) {
+	a.spent = a.spent.plus(used)
+	if a.active {
+		b.shares.spent = b.shares.spent.plus(used)
+	}
+	if a.scope == ScopeShare || a.spent.Tokens < a.calm.Tokens && a.spent.Micros < a.calm.Micros {
+		return
+	}
+	for _, u := range units {
+		told, spent := &a.told[u], a.spent.of(u)
+		if spent >= a.warn.of(u) && !told.warned {
+			if told.warned = true; !seeded {
+				b.tell(a.event(BudgetWarned, u))
+			}
+		}
+		if most := a.most.of(u); most != Unlimited && spent >= most && !told.reached {
+			if told.reached = true; !seeded {
+				b.tell(a.event(BudgetReached, u))
+			}
+		}
+	}
+}
+
+// miss counts a call whose money wasn't booked.
+func (b *Budget) miss(a *account, provider, model string) {
+	a.unpriced++
+	if a.most.Micros == Unlimited || a.toldGap || a.scope == ScopeShare {
+		return
+	}
+	a.toldGap = true
+	e := a.event(BudgetUnpriced, UnitMoney)
+	e.Provider, e.Model = provider, model
+	b.tell(e)
+}
+
+func (a *account) event(kind BudgetEventKind, u Unit) BudgetEvent {
+	return BudgetEvent{Kind: kind, Scope: a.scope, Name: a.name, Unit: u, Limit: a.most, Spent: a.spent, Reserved: a.reserved, Resets: a.end}
+}

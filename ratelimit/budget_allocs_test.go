@@ -1,0 +1,38 @@
+//go:build !race
+
+package ratelimit_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAReservationAllocatesItselfAndNothingElse(t *testing.T) {
+	b, ctx := wide(), context.Background()
+	b.Seed(all, 1, 1)
+	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
+		r, _ := b.Reserve(ctx, ratelimit.Request{Labels: all, Tokens: 5000, Micros: 3000})
+		_ = r.TopUp(100, 100)
+		r.Settle(4000, 2000)
+		b.Status(ratelimit.ScopeSession, "s")
+		b.Remaining(all)
+	}), 1.0)
+}
+
+func TestRecordingACallAllocatesNothingOnceTheLedgerIsFull(t *testing.T) {
+	l := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Keep: 10, Names: 10, Sink: func(ratelimit.Entry) {}})
+	entries := make([]ratelimit.Entry, 30) // three times as many sessions as are kept
+	for i := range entries {
+		entries[i] = call(strconv.Itoa(i), "p", "m")
+		l.Record(entries[i])
+	}
+	i := 0
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		l.Record(entries[i%len(entries)])
+		i++
+	}))
+}

@@ -1,0 +1,113 @@
+package ratelimit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// ErrBudget is what every *[BudgetError] is, for errors.Is.
+var ErrBudget = errors.New("ratelimit: budget used up")
+
+// ErrSettled is returned by [Reservation.TopUp] of a reservation that is settled.
+var ErrSettled = errors.New("ratelimit: the reservation is settled already")
+
+// A Scope is what a limit of a [Budget] is about. Scopes are looked at in the order of these constants.
+type Scope uint8
+
+// The scopes.
+const (
+	ScopeGlobal   Scope = iota // all calls together
+	ScopeShare                 // the part of the global limit that falls to a session, with BudgetConfig.FairShare
+	ScopeSession               // one session
+	ScopeTask                  // one task
+	ScopeProvider              // one provider
+	ScopeRecovery              // the recovery of one session
+
+	numScopes = iota
+)
+
+var scopeNames = [numScopes]string{"global", "share", "session", "task", "provider", "recovery"}
+
+// String returns "global", "share", "session", "task", "provider" or "recovery".
+func (s Scope) String() string {
+	if s < numScopes {
+		return scopeNames[s]
+	}
+	return fmt.Sprintf("scope(%d)", uint8(s))
+}
+
+// A BudgetError says that a call was refused because a limit leaves no room for it. It is [ErrBudget] for errors.Is, and a
+// failure that a person can end: with a higher limit, or by waiting for the next period.
+type BudgetError struct {
+	Scope Scope
+	Name  string // of the session, task or provider; empty for the global limit
+	Unit  Unit   // of the figures that follow
+
+	Limit    int64
+	Spent    int64
+	Reserved int64 // by calls under way
+	Wanted   int64 // by the call that was refused, on top; 0 for a call of unknown price
+
+	Resets time.Time // when counting starts anew; zero: never
+}
+
+// Error says which limit it is, what is left of it and what was wanted.
+func (e *BudgetError) Error() string {
+	var s strings.Builder
+	s.WriteString("ratelimit: the ")
+	e.subject(&s)
+	fmt.Fprintf(&s, " has %s of %s left", e.Unit.text(max(e.Limit-e.Spent, 0)), e.Unit.text(e.Limit))
+	if e.Reserved > 0 {
+		fmt.Fprintf(&s, ", %s of them reserved", e.Unit.text(e.Reserved))
+	}
+	if e.Wanted > 0 {
+		fmt.Fprintf(&s, ", and %s are wanted", e.Unit.text(e.Wanted))
+	}
+	return s.String()
+}
+
+func (e *BudgetError) subject(s *strings.Builder) {
+	s.WriteString(e.Scope.String())
+	s.WriteString(" budget")
+	if e.Name != "" {
+		fmt.Fprintf(s, " of %.64q", e.Name)
+	}
+}
+
+// Is reports whether target is [ErrBudget].
+func (e *BudgetError) Is(target error) bool { return target == ErrBudget }
+
+// Fault returns [fault.UserFixable].
+func (e *BudgetError) Fault() fault.Class { return fault.UserFixable }
+
+// Remediation says what a person can do.
+func (e *BudgetError) Remediation() string {
+	var s strings.Builder
+	switch {
+	case e.Scope == ScopeShare:
+		s.WriteString("Wait for other sessions to end")
+	case e.Wanted > e.Limit:
+		s.WriteString("Ask for less at once")
+	case e.Scope == ScopeRecovery:
+		s.WriteString("Have a person look at what failed")
+	}
+	if s.Len() > 0 {
+		s.WriteString(", or raise the ")
+	} else {
+		s.WriteString("Raise the ")
+	}
+	if e.Scope == ScopeShare {
+		s.WriteString("global budget")
+	} else {
+		e.subject(&s)
+	}
+	if !e.Resets.IsZero() && e.Wanted <= e.Limit {
+		fmt.Fprintf(&s, ", or wait until %s", e.Resets.Format(time.RFC3339))
+	}
+	s.WriteByte('.')
+	return s.String()
+}

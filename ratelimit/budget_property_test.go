@@ -1,0 +1,273 @@
+package ratelimit_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/stretchr/testify/require"
+)
+
+var budgetSchedules = flag.Int("budget.schedules", 200, "how many random schedules a budget goes through")
+
+// A place is one limit of the model: what the Budget calls an account.
+type place struct {
+	scope ratelimit.Scope
+	name  string
+}
+
+// budgetModel is a Budget without its difficulties: one limit a place, sums by addition, nobody waits in it.
+type budgetModel struct {
+	limits map[place]ratelimit.Limit
+	spent  map[place]ratelimit.Amount
+	held   map[place]ratelimit.Amount
+	day    int
+}
+
+func (m *budgetModel) limit(p place) ratelimit.Amount {
+	l, ok := m.limits[p]
+	if !ok {
+		l = m.limits[place{scope: p.scope}]
+	}
+	return ratelimit.Amount{Tokens: l.Tokens, Micros: int64(l.USD*1e6 + .5)}
+}
+
+// pass moves the model's time: all its periods are days.
+func (m *budgetModel) pass(now time.Time) {
+	if now.YearDay() != m.day {
+		m.day = now.YearDay()
+		for p := range m.spent {
+			l, ok := m.limits[p]
+			if !ok {
+				l = m.limits[place{scope: p.scope}]
+			}
+			if l.Period == ratelimit.Day {
+				m.spent[p] = ratelimit.Amount{}
+			}
+		}
+	}
+}
+
+// A trial is a request in the model.
+type trial struct {
+	places  []place
+	wants   ratelimit.Amount
+	cancel  context.CancelFunc
+	res     *ratelimit.Reservation
+	err     error
+	decided bool
+}
+
+func (m *budgetModel) refuses(c *trial) *place {
+	for _, p := range c.places {
+		limit, spent := m.limit(p), m.spent[p]
+		if limit.Tokens > 0 && c.wants.Tokens > 0 && spent.Tokens+c.wants.Tokens > limit.Tokens ||
+			limit.Micros > 0 && c.wants.Micros > 0 && spent.Micros+c.wants.Micros > limit.Micros {
+			return &p
+		}
+	}
+	return nil
+}
+
+func (m *budgetModel) fits(places []place, wants ratelimit.Amount) bool {
+	for _, p := range places {
+		limit, spent, held := m.limit(p), m.spent[p], m.held[p]
+		if limit.Tokens > 0 && wants.Tokens > 0 && spent.Tokens+held.Tokens+wants.Tokens > limit.Tokens ||
+			limit.Micros > 0 && wants.Micros > 0 && spent.Micros+held.Micros+wants.Micros > limit.Micros {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *budgetModel) add(to map[place]ratelimit.Amount, c *trial, tokens, micros int64) {
+	for _, p := range c.places {
+		a := to[p]
+		to[p] = ratelimit.Amount{Tokens: a.Tokens + tokens, Micros: a.Micros + micros}
+	}
+}
+
+func TestRandomSchedulesKeepToTheModel(t *testing.T) {
+	for seed := range uint64(*budgetSchedules) {
+		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { budgetSchedule(t, rand.New(rand.NewPCG(seed, 7))) })
+		})
+		if !ok {
+			return
+		}
+	}
+}
+
+func budgetSchedule(t *testing.T, rng *rand.Rand) {
+	pick := func(of ...ratelimit.Limit) ratelimit.Limit { return of[rng.IntN(len(of))] }
+	m := &budgetModel{
+		spent: make(map[place]ratelimit.Amount), held: make(map[place]ratelimit.Amount), day: time.Now().YearDay(),
+		limits: map[place]ratelimit.Limit{
+			{scope: ratelimit.ScopeGlobal}:              pick(ratelimit.Limit{}, ratelimit.Limit{Tokens: 300, Period: ratelimit.Day}, ratelimit.Limit{Tokens: 200, USD: .0002}),
+			{scope: ratelimit.ScopeSession}:             pick(ratelimit.Limit{}, ratelimit.Limit{Tokens: 100, Period: ratelimit.Day}, ratelimit.Limit{USD: .0001, Period: ratelimit.Day}),
+			{scope: ratelimit.ScopeSession, name: "s0"}: pick(ratelimit.Limit{}, ratelimit.Limit{Tokens: 150}),
+			{scope: ratelimit.ScopeTask}:                pick(ratelimit.Limit{}, ratelimit.Limit{Tokens: 80, Period: ratelimit.Day}),
+			{scope: ratelimit.ScopeProvider}:            pick(ratelimit.Limit{}, ratelimit.Limit{Tokens: 250, USD: .00015, Period: ratelimit.Day}),
+			{scope: ratelimit.ScopeRecovery}:            pick(ratelimit.Limit{Tokens: 30}, ratelimit.Limit{Tokens: 60, Period: ratelimit.Day}),
+		},
+	}
+	only := func(s ratelimit.Scope) ratelimit.Limit { return m.limits[place{scope: s}] }
+	b := ratelimit.NewBudget(ratelimit.BudgetConfig{
+		Global: only(ratelimit.ScopeGlobal), Session: only(ratelimit.ScopeSession), Task: only(ratelimit.ScopeTask),
+		Provider: only(ratelimit.ScopeProvider), Recovery: only(ratelimit.ScopeRecovery),
+		Sessions: map[string]ratelimit.Limit{"s0": m.limits[place{ratelimit.ScopeSession, "s0"}]},
+		Keep:     1000,
+	})
+
+	var waiting, open []*trial
+	// after compares the budget with the model once everybody stands still.
+	after := func(what string) {
+		synctest.Wait()
+		m.pass(time.Now())
+		free := func(c *trial) bool { return m.fits(c.places, c.wants) }
+		var still, admitted []*trial
+		for _, c := range waiting {
+			switch {
+			case !c.decided:
+				still = append(still, c)
+			case c.err == nil:
+				m.add(m.held, c, c.wants.Tokens, c.wants.Micros)
+				open, admitted = append(open, c), append(admitted, c)
+			case errors.Is(c.err, ratelimit.ErrBudget):
+				var refusal *ratelimit.BudgetError
+				require.ErrorAs(t, c.err, &refusal)
+				why := m.refuses(c)
+				require.NotNil(t, why, "%s: %v", what, c.err)
+				require.Equal(t, *why, place{refusal.Scope, refusal.Name}, what)
+			default:
+				require.ErrorIs(t, c.err, context.Canceled, what)
+			}
+		}
+		waiting = still
+		for _, c := range admitted { // the law: within every limit at an admission
+			require.True(t, m.fits(c.places, ratelimit.Amount{}), what)
+			for _, p := range c.places {
+				limit, spent, held := m.limit(p), m.spent[p], m.held[p]
+				require.True(t, limit.Tokens <= 0 || c.wants.Tokens == 0 || spent.Tokens+held.Tokens <= limit.Tokens, "%s: %v", what, p)
+				require.True(t, limit.Micros <= 0 || c.wants.Micros == 0 || spent.Micros+held.Micros <= limit.Micros, "%s: %v", what, p)
+			}
+		}
+		for i, c := range waiting { // nobody waits for nothing
+			require.NotEmpty(t, open, what)
+			if free(c) && m.refuses(c) == nil {
+				require.True(t, slices.ContainsFunc(waiting[:i], func(older *trial) bool {
+					return slices.ContainsFunc(older.places, func(p place) bool { return slices.Contains(c.places, p) })
+				}), "%s: %v waits for nobody", what, c)
+			}
+		}
+		for p := range m.limits {
+			names := []string{p.name}
+			switch p.scope {
+			case ratelimit.ScopeSession, ratelimit.ScopeRecovery:
+				names = []string{"s0", "s1", "s2"}
+			case ratelimit.ScopeTask:
+				names = []string{"t0", "t1"}
+			case ratelimit.ScopeProvider:
+				names = []string{"p0", "p1"}
+			}
+			for _, name := range names {
+				p := place{p.scope, name}
+				limit, s := m.limit(p), b.Status(p.scope, name)
+				if limit == (ratelimit.Amount{}) {
+					continue
+				}
+				require.Equal(t, m.spent[p], s.Spent, "%s: %v", what, p)
+				require.Equal(t, m.held[p], s.Reserved, "%s: %v", what, p)
+			}
+		}
+	}
+
+	for range 80 {
+		switch op := rng.IntN(100); {
+		case op < 45:
+			c, req := newTrial(rng)
+			ctx, cancel := context.WithCancel(context.Background())
+			c.cancel = cancel
+			waiting = append(waiting, c)
+			go func() {
+				c.res, c.err = b.Reserve(ctx, req)
+				c.decided = true
+			}()
+			after("reserve")
+		case op < 60 && len(open) > 0:
+			c := open[rng.IntN(len(open))]
+			more := ratelimit.Amount{Tokens: rng.Int64N(40), Micros: rng.Int64N(20)}
+			err := c.res.TopUp(more.Tokens, more.Micros)
+			require.Equal(t, m.fits(c.places, more), err == nil, "%v", err)
+			if err == nil {
+				c.wants.Tokens, c.wants.Micros = c.wants.Tokens+more.Tokens, c.wants.Micros+more.Micros
+				m.add(m.held, c, more.Tokens, more.Micros)
+			}
+			after("top-up")
+		case op < 88 && len(open) > 0:
+			i := rng.IntN(len(open))
+			c := open[i]
+			open = slices.Delete(open, i, i+1)
+			used := ratelimit.Amount{}
+			if rng.IntN(4) > 0 {
+				used = ratelimit.Amount{Tokens: rng.Int64N(c.wants.Tokens + 10), Micros: rng.Int64N(c.wants.Micros + 5)}
+			}
+			m.add(m.held, c, -c.wants.Tokens, -c.wants.Micros)
+			m.add(m.spent, c, used.Tokens, used.Micros)
+			c.res.Settle(used.Tokens, used.Micros)
+			if rng.IntN(3) == 0 {
+				c.res.Settle(1000, 1000)
+			}
+			after("settle")
+		case op < 95 && len(waiting) > 0:
+			waiting[rng.IntN(len(waiting))].cancel()
+			after("cancel")
+		case op >= 97:
+			<-time.After(time.Duration(rng.IntN(30)) * time.Hour)
+			after("time")
+		}
+	}
+	for len(open) > 0 {
+		c := open[0]
+		open = open[1:]
+		m.add(m.held, c, -c.wants.Tokens, -c.wants.Micros)
+		c.res.Settle(0, 0)
+		after("end")
+	}
+	require.Empty(t, waiting)
+}
+
+func newTrial(rng *rand.Rand) (*trial, ratelimit.Request) {
+	name := func(kind string, n int) string { return fmt.Sprint(kind, rng.IntN(n)) }
+	labels := ratelimit.Labels{Session: name("s", 3), Provider: name("p", 2)}
+	c := &trial{wants: ratelimit.Amount{Tokens: rng.Int64N(90), Micros: rng.Int64N(60)}, places: []place{{scope: ratelimit.ScopeGlobal}}}
+	if rng.IntN(3) == 0 { // nested
+		labels.Root = name("s", 3)
+	}
+	root := labels.Session
+	if labels.Root != "" {
+		root = labels.Root
+		c.places = append(c.places, place{ratelimit.ScopeSession, root})
+	}
+	if root != labels.Session || labels.Root == "" {
+		c.places = append(c.places, place{ratelimit.ScopeSession, labels.Session})
+	}
+	if rng.IntN(2) == 0 {
+		labels.Task = name("t", 2)
+		c.places = append(c.places, place{ratelimit.ScopeTask, labels.Task})
+	}
+	c.places = append(c.places, place{ratelimit.ScopeProvider, labels.Provider})
+	recovery := rng.IntN(10) == 0
+	if recovery {
+		c.places = append(c.places, place{ratelimit.ScopeRecovery, root})
+		c.wants.Tokens /= 4
+	}
+	return c, ratelimit.Request{Labels: labels, Tokens: c.wants.Tokens, Micros: c.wants.Micros, Recovery: recovery}
+}

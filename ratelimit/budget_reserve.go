@@ -1,0 +1,280 @@
+package ratelimit
+
+import "context"
+
+// A Request is what a call may need at most.
+type Request struct {
+	Labels
+	// Tokens is the input as counted plus the most output; less than 0 is taken as 0. Of this and of Micros, more than 2^48
+	// is taken as that.
+	Tokens int64
+	// Micros is what that costs, in millionths of a US dollar; less than 0: the price isn't known.
+	Micros int64
+	// Recovery says that the call is made to get round a failure: it draws on the recovery budget of its session as well. It
+	// isn't meant for a call that is made again as it was.
+	Recovery bool
+	// OnWait, if it isn't nil, is called before the request waits, in the goroutine of its caller.
+	OnWait func(Wait)
+}
+
+// A Reservation is room in a [Budget] for one call. It ends with [Reservation.Settle]: until then it keeps others from
+// being admitted. It is safe for concurrent use. A nil *Reservation, which is what a nil Budget gives, holds nothing.
+type Reservation struct {
+	budget          *Budget
+	provider, model string
+
+	// guarded by the Budget's lock
+	accounts [mostScopes]*account // in the order in which limits are looked at
+	n        int                  // of accounts
+	held     Amount               // reserved in each; of a request that waits, wanted
+	unpriced bool                 // no price was known
+	settled  bool
+}
+
+// Reserve makes room for a call, in all limits that apply or in none.
+//
+// It returns a *[BudgetError] that names the first limit in which there isn't enough room beside what is spent. If nothing
+// but reservations of calls under way are in the way, it waits: requests that wait for the same limit go on in the order in
+// which they came, and none that came later passes one by that needs the same limit. A large request therefore isn't starved
+// by small ones. It stops waiting with an error that wraps the cause of ctx when that ends, and with a *BudgetError once
+// there won't be enough room any more.
+func (b *Budget) Reserve(ctx context.Context, req Request) (*Reservation, error) {
+	if b == nil {
+		return nil, nil
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if ctx.Err() != nil {
+		return nil, gaveUp(ctx)
+	}
+	r := &Reservation{
+		budget:   b,
+		provider: req.Provider,
+		model:    req.Model,
+		held:     asked(req.Tokens, req.Micros),
+		unpriced: req.Micros < 0,
+	}
+
+	b.mu.Lock()
+	now := b.now()
+	b.hang(r, &req, now)
+	b.serve(now) // those who have waited for a new period
+	b.seq++
+	at, refusal := b.judge(r, r.held, r.unpriced, b.seq)
+	switch {
+	case refusal != nil:
+		b.drop(r, now)
+		b.unlock()
+		return nil, refusal
+	case at == nil:
+		b.admit(r)
+		b.unlockFor(r)
+		return r, nil
+	}
+	c, ahead := &claim{r: r, seq: b.seq, decided: make(chan struct{})}, at.queue.len
+	c.enter(at)
+	return b.wait(ctx, c, ahead, req.OnWait)
+}
+
+// mostAsked keeps sums of what is reserved exact: it is more than any call uses.
+const mostAsked = 1 << 48
+
+func asked(tokens, micros int64) Amount {
+	return Amount{Tokens: min(max(tokens, 0), mostAsked), Micros: min(max(micros, 0), mostAsked)}
+}
+
+// hang has r hold the accounts that apply.
+func (b *Budget) hang(r *Reservation, req *Request, now instant) {
+	if b.fair {
+		b.look(ScopeGlobal, "", now)
+		b.expire(now)
+	}
+	b.scopes(&req.Labels, req.Recovery, func(scope Scope, name string) {
+		if a := b.hold(scope, name, now); a != nil {
+			if scope == ScopeShare {
+				b.join(a)
+			}
+			r.accounts[r.n] = a
+			r.n++
+		}
+	})
+}
+
+// drop has r hold nothing any more.
+func (b *Budget) drop(r *Reservation, now instant) {
+	for _, a := range r.accounts[:r.n] {
+		b.letGo(a, now)
+	}
+	clear(r.accounts[:])
+	r.n = 0
+}
+
+// judge says whether there is room for want in everything that r holds. If something refuses it, that is the error; if
+// something makes it wait, the account is where. seq is the place of r among those that wait.
+func (b *Budget) judge(r *Reservation, want Amount, unpriced bool, seq uint64) (at *account, refusal *BudgetError) {
+	for _, a := range r.accounts[:r.n] {
+		if _, ok := b.fits(a, want); !ok || unpriced {
+			if u, over := b.over(a, want, unpriced); over {
+				return nil, b.refuse(a, u, want.of(u))
+			}
+			if !ok && at == nil {
+				at = a
+			}
+		}
+		if first := a.queue.front; first != nil && first.seq < seq && at == nil {
+			at = a
+		}
+	}
+	return at, nil
+}
+
+// over reports whether want is too much for a beside what is spent, and in which unit.
+func (b *Budget) over(a *account, want Amount, unpriced bool) (Unit, bool) {
+	for _, u := range units {
+		if wanted := want.of(u); wanted > 0 && sum(a.spent.of(u), wanted) > b.limit(a, u) {
+			return u, true
+		}
+	}
+	limit := b.limit(a, UnitMoney) // any price is too much where nothing is left
+	return UnitMoney, unpriced && limit != Unlimited && a.spent.Micros >= limit
+}
+
+// fits reports whether there is room for want in a beside what is spent and reserved, and if not, in which unit. No sum is
+// more than Unlimited.
+func (b *Budget) fits(a *account, want Amount) (Unit, bool) {
+	if want.Tokens > 0 && sum(sum(a.spent.Tokens, a.reserved.Tokens), want.Tokens) > b.limit(a, UnitTokens) {
+		return UnitTokens, false
+	}
+	return UnitMoney, want.Micros <= 0 || sum(sum(a.spent.Micros, a.reserved.Micros), want.Micros) <= b.limit(a, UnitMoney)
+}
+
+func (b *Budget) refuse(a *account, u Unit, wanted int64) *BudgetError {
+	return &BudgetError{Scope: a.scope, Name: a.name, Unit: u, Limit: b.limit(a, u), Spent: a.spent.of(u), Reserved: a.reserved.of(u),
+		Wanted: wanted, Resets: a.end}
+}
+
+// admit turns what r wants into what it has.
+func (b *Budget) admit(r *Reservation) {
+	for _, a := range r.accounts[:r.n] {
+		a.reserved = a.reserved.plus(r.held)
+	}
+}
+
+// TopUp reserves more for a call that is under way, in all its limits or in none. It never waits, and isn't held up by
+// requests that do: if there isn't enough room now it returns a *[BudgetError], and the call should be ended and settled.
+// Figures of 0 or less ask for nothing. It returns [ErrSettled] if the reservation is settled.
+func (r *Reservation) TopUp(tokens, micros int64) error {
+	if r == nil || r.budget == nil {
+		return nil
+	}
+	b, more := r.budget, asked(tokens, micros)
+	b.mu.Lock()
+	defer b.unlock()
+	if r.settled {
+		return ErrSettled
+	}
+	now := b.now()
+	b.rollAll(r, now)
+	for _, a := range r.accounts[:r.n] {
+		if u, ok := b.fits(a, more); !ok {
+			refusal := b.refuse(a, u, more.of(u))
+			b.serve(now)
+			return refusal
+		}
+	}
+	for _, a := range r.accounts[:r.n] {
+		a.reserved = a.reserved.plus(more)
+	}
+	r.held = r.held.plus(more)
+	b.serve(now)
+	return nil
+}
+
+// Settle ends the reservation and books what the call used, in full, also where that passes a limit. Only the first Settle
+// counts; later ones do nothing. A call that used nothing is settled with 0, 0.
+//
+// A figure below 0 isn't known: what was reserved is booked in its place. If no price was known when the call was reserved,
+// its money isn't booked but reported.
+func (r *Reservation) Settle(tokens, micros int64) {
+	if r == nil || r.budget == nil {
+		return
+	}
+	b := r.budget
+	b.mu.Lock()
+	defer b.unlock()
+	if r.settled {
+		return
+	}
+	r.settled = true
+	if r.n == 0 {
+		return
+	}
+	now := b.now()
+	b.rollAll(r, now)
+	used := Amount{Tokens: tokens, Micros: micros}
+	if tokens < 0 {
+		used.Tokens = r.held.Tokens
+	}
+	missed := micros < 0 && r.unpriced
+	if micros < 0 {
+		used.Micros = r.held.Micros
+	}
+	for _, a := range r.accounts[:r.n] {
+		a.reserved = a.reserved.minus(r.held)
+		b.book(a, used, false)
+		if missed {
+			b.miss(a, r.provider, r.model)
+		}
+		b.free(a)
+	}
+	b.drop(r, now)
+	b.serve(now)
+}
+
+func (b *Budget) rollAll(r *Reservation, now instant) {
+	if b.fair { // a share has the period of the global limit
+		b.roll(b.global, now)
+	}
+	for _, a := range r.accounts[:r.n] {
+		b.roll(a, now)
+	}
+}
+
+// Seed books what was spent before: after a restart, from what the host has stored. It counts for the present period of each
+// limit, so what is seeded should be of that. It draws on no recovery, and nothing is told of limits that it reaches.
+// Figures of 0 or less are nothing.
+func (b *Budget) Seed(labels Labels, tokens, micros int64) {
+	if b == nil {
+		return
+	}
+	used := Amount{Tokens: max(tokens, 0), Micros: max(micros, 0)}
+	b.mu.Lock()
+	defer b.unlock()
+	now := b.now()
+	b.scopes(&labels, false, func(scope Scope, name string) {
+		if a := b.look(scope, name, now); a != nil {
+			b.book(a, used, true) // which isn't a use of it: it stays where it is
+		} else if a := b.hold(scope, name, now); a != nil {
+			b.book(a, used, true)
+			b.letGo(a, now)
+		}
+	})
+	b.serve(now)
+}
+
+// Recovered says that what failed in a session works again: its recovery budget begins anew. The session is the root of
+// those that are nested.
+func (b *Budget) Recovered(session string) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.unlock()
+	now := b.now()
+	if a := b.look(ScopeRecovery, session, now); a != nil {
+		a.clear()
+		b.free(a)
+	}
+	b.serve(now)
+}

@@ -1,0 +1,230 @@
+package ratelimit_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/stretchr/testify/require"
+)
+
+func spend(t *testing.T, b *ratelimit.Budget, l ratelimit.Labels, n int64) {
+	t.Helper()
+	reserve(t, b, ratelimit.Request{Labels: l, Tokens: n}).Settle(n, 0)
+}
+
+func session(name string) ratelimit.Labels { return ratelimit.Labels{Session: name} }
+
+func TestTheBudgetOfAParentCoversWhatIsNestedInIt(t *testing.T) {
+	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 100}})
+	child, grandchild := ratelimit.Labels{Root: "r", Session: "r/1"}, ratelimit.Labels{Root: "r", Session: "r/1/1"}
+	spend(t, b, session("r"), 40)
+	spend(t, b, child, 30)
+	spend(t, b, grandchild, 30)
+	for _, l := range []ratelimit.Labels{session("r"), child, grandchild, {Root: "r", Session: "r"}, {Root: "r"}} {
+		refusal := refused(t, b, ratelimit.Request{Labels: l, Tokens: 1})
+		require.Equal(t, "r", refusal.Name)
+		require.Zero(t, b.Remaining(l).Tokens)
+	}
+	require.Equal(t, int64(30), b.Status(ratelimit.ScopeSession, "r/1").Spent.Tokens)
+	require.Equal(t, int64(100), b.Status(ratelimit.ScopeSession, "r").Spent.Tokens)
+}
+
+func TestRecoveryHasABudgetOfItsOwn(t *testing.T) {
+	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 10_000}})
+	ask := func(session string, n int64) ratelimit.Request {
+		return ratelimit.Request{Labels: ratelimit.Labels{Root: session, Session: session + "/x"}, Tokens: n, Recovery: true}
+	}
+	r := reserve(t, b, ask("a", 600))
+	reserve(t, b, ask("a", 400)).Settle(100, 0)
+	r.Settle(600, 0)
+	refusal := refused(t, b, ask("a", 301))
+	require.Equal(t, ratelimit.BudgetError{Scope: ratelimit.ScopeRecovery, Name: "a", Limit: 1000, Spent: 700, Wanted: 301}, *refusal)
+	require.Contains(t, refusal.Remediation(), "Have a person look at what failed")
+
+	reserve(t, b, ask("b", 1000)).Settle(1000, 0)                                        // another session
+	reserve(t, b, ratelimit.Request{Labels: session("a"), Tokens: 2000}).Settle(2000, 0) // work as usual
+	require.Equal(t, int64(3700), b.Status(ratelimit.ScopeGlobal, "").Spent.Tokens)      // recovery counts there, too
+	b.Recovered("a")
+	reserve(t, b, ask("a", 1000)).Settle(0, 0)
+
+	without := ratelimit.NewBudget(ratelimit.BudgetConfig{Recovery: ratelimit.Limit{Tokens: -1}})
+	reserve(t, without, ask("a", 100_000)).Settle(0, 0)
+}
+
+func TestAPriceThatIsNotKnownIsReportedAndNotGuessed(t *testing.T) {
+	var events []ratelimit.BudgetEvent
+	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1000, USD: .001}, Session: ratelimit.Limit{Tokens: 1000},
+		OnEvent: func(e ratelimit.BudgetEvent) { events = append(events, e) }})
+	unpriced := tokens(10)
+	unpriced.Micros = -1
+	for range 2 {
+		reserve(t, b, unpriced).Settle(10, -1)
+	}
+	s := b.Status(ratelimit.ScopeGlobal, "")
+	require.Equal(t, ratelimit.Amount{Tokens: 20}, s.Spent)
+	require.Equal(t, int64(2), s.Unpriced)
+	require.Equal(t, []ratelimit.BudgetEvent{{Kind: ratelimit.BudgetUnpriced, Scope: ratelimit.ScopeGlobal, Unit: ratelimit.UnitMoney, Limit: s.Limit,
+		Spent: ratelimit.Amount{Tokens: 10}, Provider: "p", Model: "m"}}, events)
+
+	reserve(t, b, unpriced).Settle(10, 999) // its price is known in the end
+	require.Equal(t, int64(2), b.Status(ratelimit.ScopeGlobal, "").Unpriced)
+	reserve(t, b, unpriced).Settle(10, 1)
+	refusal := refused(t, b, unpriced) // nothing is left, whatever it costs
+	require.Equal(t, ratelimit.BudgetError{Unit: ratelimit.UnitMoney, Limit: 1000, Spent: 1000}, *refusal)
+	require.Equal(t, "ratelimit: the global budget has $0.000000 of $0.001000 left", refusal.Error())
+	free := tokens(10)
+	reserve(t, b, free).Settle(10, 0)
+}
+
+func TestALimitTellsOnceAPeriodThatItIsNearlyAndWhollyUsedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		var b *ratelimit.Budget
+		b = ratelimit.NewBudget(ratelimit.BudgetConfig{
+			Global:  ratelimit.Limit{Tokens: 100, Period: ratelimit.Day},
+			Session: ratelimit.Limit{USD: .0001, Period: ratelimit.Day, Warn: .5},
+			OnEvent: func(e ratelimit.BudgetEvent) {
+				b.Status(e.Scope, e.Name) // no lock is held
+				got = append(got, fmt.Sprint(e.Kind, " ", e.Scope, " ", e.Name, " ", e.Unit, " ", e.Spent))
+			}})
+		use := func(n, micros int64) []string {
+			got = nil
+			reserve(t, b, ratelimit.Request{Labels: session("s")}).Settle(n, micros)
+			return got
+		}
+		for range 2 {
+			require.Empty(t, use(79, 49))
+			require.Equal(t, []string{"warned global  tokens {80 49}"}, use(1, 0))
+			require.Equal(t, []string{"warned session s money {80 50}"}, use(0, 1))
+			require.Empty(t, use(19, 0))
+			require.Equal(t, []string{"reached global  tokens {100 50}"}, use(1, 0))
+			require.Equal(t, []string{"reached session s money {200 150}"}, use(100, 100))
+			require.Empty(t, use(100, 100))
+			<-time.After(24 * time.Hour)
+		}
+	})
+}
+
+func TestWhatIsSeededCountsAndIsNoNews(t *testing.T) {
+	var events []ratelimit.BudgetEvent
+	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100, USD: 1}, Session: ratelimit.Limit{Tokens: 95},
+		OnEvent: func(e ratelimit.BudgetEvent) { events = append(events, e) }})
+	b.Seed(session("s"), 90, 900_000)
+	b.Seed(session("s"), -5, -5)
+	b.Seed(session("other"), 4, 0)
+	require.Equal(t, ratelimit.Amount{Tokens: 94, Micros: 900_000}, b.Status(ratelimit.ScopeGlobal, "").Spent)
+	require.Equal(t, ratelimit.Amount{Tokens: 5, Micros: 100_000}, b.Remaining(session("s")))
+	spend(t, b, session("s"), 1)
+	require.Empty(t, events)
+	spend(t, b, session("s"), 4)
+	require.Len(t, events, 1)
+	require.Equal(t, ratelimit.BudgetReached, events[0].Kind)
+}
+
+func TestAFairShareIsWhatIsLeftAmongThoseThatAreActive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1000, Period: ratelimit.Day}, FairShare: true, Active: time.Minute})
+		share := func(name string) int64 { return b.Status(ratelimit.ScopeShare, name).Limit.Tokens }
+		require.Equal(t, int64(1000), share("a")) // alone
+		spend(t, b, session("a"), 300)
+		require.Equal(t, int64(500), share("b")) // as it would be
+		open := reserve(t, b, ratelimit.Request{Labels: ratelimit.Labels{Root: "b", Session: "b/1"}, Tokens: 400})
+		require.Equal(t, int64(500), share("a"))
+		require.Equal(t, int64(500), share("b"))
+		refusal := refused(t, b, ratelimit.Request{Labels: session("a"), Tokens: 201})
+		require.Equal(t, ratelimit.BudgetError{Scope: ratelimit.ScopeShare, Name: "a", Limit: 500, Spent: 300, Wanted: 201, Resets: refusal.Resets}, *refusal)
+		require.Equal(t, 24*time.Hour, time.Until(refusal.Resets))
+		require.Contains(t, refusal.Remediation(), "Wait for other sessions to end, or raise the global budget, or wait until")
+		spend(t, b, session("a"), 100)
+
+		<-time.After(time.Minute) // a falls idle, b has an open call; a's 400 are gone
+		require.Equal(t, int64(600), share("b"))
+		require.Equal(t, int64(600), b.Remaining(session("b")).Tokens+400)
+		require.Equal(t, int64(500), share("a")) // its own 400 would be among what is divided
+		open.Settle(400, 0)
+		spend(t, b, session("b"), 200)
+		refused(t, b, ratelimit.Request{Labels: session("b"), Tokens: 1})
+
+		<-time.After(24 * time.Hour) // another day
+		require.Equal(t, int64(1000), share("b"))
+		spend(t, b, session("b"), 600)
+		require.Equal(t, int64(500), share("c"))
+		require.Equal(t, int64(1000), share("b"))
+	})
+}
+
+func TestSharesNeverAddUpToMoreThanIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1000}, FairShare: true, Active: time.Hour})
+		for i := range 3 {
+			reserve(t, b, ratelimit.Request{Labels: session(fmt.Sprint(i))}).Settle(0, 0)
+		}
+		for i := range 3 {
+			spend(t, b, session(fmt.Sprint(i)), 333)
+			refused(t, b, ratelimit.Request{Labels: session(fmt.Sprint(i)), Tokens: 1})
+		}
+		// A call within its share waits for calls of its own session.
+		spend(t, b, ratelimit.Labels{}, 1) // of no session
+		require.Equal(t, int64(333), b.Status(ratelimit.ScopeShare, "0").Limit.Tokens)
+	})
+}
+
+func TestNamesThatNobodyUsesAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var forgotten []ratelimit.BudgetEvent
+		b := ratelimit.NewBudget(ratelimit.BudgetConfig{
+			Session: ratelimit.Limit{Tokens: 10, Warn: -1}, Task: ratelimit.Limit{Tokens: 10, Period: ratelimit.Day, Warn: -1},
+			Sessions: map[string]ratelimit.Limit{"own": {Tokens: 5, Warn: -1}}, Keep: 3,
+			OnEvent: func(e ratelimit.BudgetEvent) { forgotten = append(forgotten, e) }})
+		spent := func(name string) int64 { return b.Status(ratelimit.ScopeSession, name).Spent.Tokens }
+		spend(t, b, session("own"), 1)
+		open := reserve(t, b, ratelimit.Request{Labels: session("open"), Tokens: 2})
+		for _, name := range []string{"a", "b", "c", "a", "d"} {
+			spend(t, b, session(name), 1)
+		}
+		require.Len(t, forgotten, 1)
+		require.Equal(t, ratelimit.BudgetForgotten, forgotten[0].Kind)
+		require.Equal(t, "b", forgotten[0].Name) // used longest ago
+		require.Equal(t, int64(1), forgotten[0].Spent.Tokens)
+		require.Equal(t, []int64{1, 2, 0, 1, 1}, []int64{spent("own"), spent("a"), spent("b"), spent("c"), spent("d")})
+		for i := range 20 { // those that are refused leave nothing behind
+			refused(t, b, ratelimit.Request{Labels: session(fmt.Sprint(i)), Tokens: 11})
+		}
+		require.Len(t, forgotten, 1)
+		open.Settle(2, 0)
+		require.Equal(t, int64(2), spent("open"))
+
+		forgotten = nil
+		for i := range 3 {
+			spend(t, b, ratelimit.Labels{Task: fmt.Sprint(i)}, 1)
+		}
+		<-time.After(24 * time.Hour)
+		for i := range 3 { // yesterday's are gone without a word
+			spend(t, b, ratelimit.Labels{Task: fmt.Sprint("new", i)}, 1)
+		}
+		require.Empty(t, forgotten)
+	})
+}
+
+func TestAStatusOfANameThatNobodyUsedIsThatOfItsLimit(t *testing.T) {
+	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 10}, Sessions: map[string]ratelimit.Limit{"x": {USD: 1}}})
+	require.Equal(t, ratelimit.Amount{Tokens: 10, Micros: ratelimit.Unlimited}, b.Status(ratelimit.ScopeSession, "new").Left())
+	require.Equal(t, ratelimit.Amount{Tokens: ratelimit.Unlimited, Micros: 1_000_000}, b.Status(ratelimit.ScopeSession, "x").Left())
+	require.Equal(t, ratelimit.Amount{Tokens: 1000, Micros: ratelimit.Unlimited}, b.Status(ratelimit.ScopeRecovery, "x").Left())
+	require.Equal(t, "scope(9)", ratelimit.Scope(9).String())
+}
+
+func TestCallsAgainstALimitThatIsUsedUpDoNotWait(t *testing.T) {
+	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 10}})
+	b.Seed(ratelimit.Labels{}, 10, 0)
+	_, err := b.Reserve(context.Background(), ratelimit.Request{Tokens: 1, OnWait: func(ratelimit.Wait) { t.Error("waits") }})
+	require.ErrorIs(t, err, ratelimit.ErrBudget)
+	require.Contains(t, err.Error(), "0 tokens of 10 tokens left")
+	var none context.Context
+	_, err = b.Reserve(none, ratelimit.Request{Tokens: 1})
+	require.ErrorIs(t, err, ratelimit.ErrBudget)
+}

@@ -1,0 +1,48 @@
+package ratelimit
+
+import "time"
+
+// shares is what is known of the sessions that divide the global limit. Guarded by the Budget's lock.
+type shares struct {
+	active int    // sessions
+	spent  Amount // by them in the present period
+	recent idlers // those of them without an open reservation
+}
+
+// join makes the session of a an active one.
+func (b *Budget) join(a *account) {
+	if !a.active {
+		a.active = true
+		b.shares.active++
+		b.shares.spent = b.shares.spent.plus(a.spent)
+	}
+}
+
+// expire ends the activity of sessions that haven't called for a while, and of those that are too many.
+func (b *Budget) expire(now instant) {
+	for {
+		a := b.shares.recent.back
+		if a == nil || time.Duration(now-a.used) < b.active && b.shares.recent.len <= b.keep {
+			return
+		}
+		b.roll(a, now)
+		a.leave()
+		a.active = false
+		b.shares.active--
+		b.shares.spent = b.shares.spent.minus(a.spent)
+		b.rest(a, now)
+	}
+}
+
+// limit returns what may be spent under a in the present period.
+func (b *Budget) limit(a *account, u Unit) int64 {
+	if a.scope != ScopeShare || a.most.of(u) == Unlimited {
+		return a.most.of(u)
+	}
+	// What has been spent by sessions that aren't active any more, and by calls of none, isn't there to be divided.
+	active, gone := b.shares.active, b.global.spent.of(u)-b.shares.spent.of(u)
+	if !a.active { // as it would be
+		active, gone = active+1, gone-a.spent.of(u)
+	}
+	return max(a.most.of(u)-gone, 0) / int64(max(active, 1))
+}

@@ -1,0 +1,59 @@
+package ratelimit
+
+import "context"
+
+// Drain closes the gate to new requests, releases every one that waits with [ErrClosed], and waits until the calls that
+// run have ended. If ctx ends first, the error is its cause, and the calls run on.
+func (g *Gate) Drain(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	g.mu.Lock()
+	g.shut()
+	if g.held == 0 {
+		g.unlock()
+		return nil
+	}
+	if g.idle == nil {
+		g.idle = make(chan struct{})
+	}
+	idle := g.idle
+	g.unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Close closes the gate: it releases every request that waits with [ErrClosed], and cancels the contexts of the calls that
+// run with that cause, without waiting for them; they still end their leases. Closing twice is harmless.
+func (g *Gate) Close() {
+	g.mu.Lock()
+	g.shut()
+	for _, s := range g.slots {
+		if s.cancel != nil {
+			g.cancels = append(g.cancels, cancellation{s.cancel, ErrClosed})
+		}
+	}
+	g.unlock()
+}
+
+// shut lets nothing in any more. It is called under mu.
+func (g *Gate) shut() {
+	if g.closed {
+		return
+	}
+	g.failAll(ErrClosed)
+	g.closed = true
+	if b := &g.backoff; b.paused {
+		b.paused = false
+		b.timer.Stop()
+	}
+	if g.graces.set {
+		g.graces.timer.Stop()
+	}
+	g.tell(Event{Kind: EventClosed})
+	g.inform()
+}

@@ -1,0 +1,118 @@
+package ratelimit
+
+import (
+	"time"
+)
+
+// dispatch starts whatever may start now. It is called under mu after every change.
+func (g *Gate) dispatch(now time.Time) {
+	if g.closed || g.backoff.paused {
+		return
+	}
+	for {
+		w := g.people.head
+		if w == nil {
+			if w = g.background.next(); w == nil || !g.backgroundMayStart() {
+				g.setNext(nil, "", time.Time{})
+				return
+			}
+		}
+		// The rates first: nobody is preempted for a request that couldn't go anyway.
+		if why, until, ok := g.rates.ready(w.ticket.Tokens, 0, 0, now); !ok {
+			g.setNext(w, why, until)
+			return
+		}
+		if w.ticket.Interactive && !g.roomForPerson(now) {
+			g.setNext(nil, "", time.Time{})
+			return
+		}
+		g.unqueue(w, true)
+		w.slot = g.hold(&w.request, w.cancel, now)
+		w.gen, w.state = w.slot.gen, granted
+		w.signal()
+	}
+}
+
+// backgroundMayStart reports whether a background call may start, if no person's request waits.
+func (g *Gate) backgroundMayStart() bool {
+	return g.held < g.cfg.Slots && g.held-g.peopleRunning < g.cfg.Slots-g.kept && g.paused.n() == 0
+}
+
+// roomForPerson reports whether a person's call may start now, and preempts as many background calls as people's requests need
+// that could start.
+func (g *Gate) roomForPerson(now time.Time) bool {
+	excess := g.held - g.overtaken - g.cfg.Slots
+	if excess < 0 {
+		return true
+	}
+	if g.cfg.Overcommit {
+		if g.leaving <= excess {
+			g.preempt(now)
+		}
+		return true
+	}
+	if g.leaving >= g.people.n || len(g.victims) == 0 {
+		return false
+	}
+	var others, tokens int64
+	w := g.people.head
+	for range g.leaving { // each of these makes room for one
+		others, tokens = others+1, tokens+w.ticket.Tokens
+		w = w.lane.next
+	}
+	for ; w != nil; w = w.lane.next {
+		if _, _, ok := g.rates.ready(w.ticket.Tokens, others, tokens, now); !ok || !g.preempt(now) {
+			return false
+		}
+		others, tokens = others+1, tokens+w.ticket.Tokens
+	}
+	return false
+}
+
+// nextInLine is the request that would start now, but for the rates.
+type nextInLine struct {
+	waiter *waiter
+	why    WaitReason
+	until  time.Time
+	timer  *time.Timer // set for until, unless that is zero
+}
+
+// setNext notes which request waits for the rates, and wakes the gate when it may go.
+func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
+	n := &g.next
+	if w == n.waiter && why == n.why && until.Equal(n.until) {
+		return
+	}
+	if old := n.waiter; old != nil && old.state == waiting && old != w && old.ticket.OnWait != nil {
+		old.signal()
+	}
+	n.waiter, n.why = w, why
+	if w == nil {
+		n.until = time.Time{}
+		if n.timer != nil {
+			n.timer.Stop()
+		}
+		return
+	}
+	if w.ticket.OnWait != nil {
+		w.signal()
+	}
+	if until.Equal(n.until) {
+		return
+	}
+	n.until = until
+	if n.timer == nil {
+		n.timer = time.AfterFunc(time.Until(until), g.ratesReady)
+	} else {
+		n.timer.Reset(time.Until(until))
+	}
+}
+
+// ratesReady is the timer's.
+func (g *Gate) ratesReady() {
+	g.mu.Lock()
+	// Forgotten, so that the timer is set anew should it be early.
+	g.next.until = time.Time{}
+	g.dispatch(time.Now())
+	g.unlock()
+}

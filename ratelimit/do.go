@@ -1,0 +1,56 @@
+package ratelimit
+
+import (
+	"context"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// mostAttempts is how often Do makes a call that runs into rate limits, the first time included.
+const mostAttempts = 10
+
+// Do waits for a slot of g, runs fn with it, and returns what fn returned. It is for services that have a function to call
+// and no agent.
+//
+// When the slot is wanted, fn's context is cancelled with the cause [ErrPreempted]; if fn then returns an error, it is run
+// again as soon as it may. So fn should have no effect before it succeeds, or say NoPreempt in t. An error that is a rate
+// limit (fault.RateLimited) pauses the gate, and fn is run again after the pause, ten times in all. Any other error is
+// returned as it is; those of the gate itself are those of [Gate.Acquire]. fn counts as one request and t.Tokens tokens each
+// time.
+func Do[T any](ctx context.Context, g *Gate, t Ticket, fn func(context.Context) (T, error)) (T, error) {
+	var none T
+	if g == nil || fn == nil {
+		return none, fault.New(fault.Permanent, "ratelimit: Do needs a gate and a function")
+	}
+	lease, err := g.Acquire(ctx, t)
+	for attempt := 1; err == nil; {
+		value, failure := run(lease, fn)
+		done := Outcome{Err: failure, Sent: true, Tokens: -1}
+		switch {
+		case failure == nil:
+			lease.Release(done)
+			return value, nil
+		case lease.Preempted():
+		case fault.Of(failure) == fault.RateLimited && attempt < mostAttempts:
+			attempt++
+		default:
+			lease.Release(done)
+			return value, failure
+		}
+		lease, err = lease.Again(ctx, done)
+	}
+	return none, err
+}
+
+// run calls fn, and gives the slot back if fn doesn't return.
+func run[T any](lease Lease, fn func(context.Context) (T, error)) (T, error) {
+	returned := false
+	defer func() {
+		if !returned {
+			lease.Release(Outcome{Sent: true, Tokens: -1, Err: context.Canceled}) // it neither succeeded nor failed
+		}
+	}()
+	value, err := fn(lease.Context())
+	returned = true
+	return value, err
+}

@@ -1,0 +1,104 @@
+package ratelimit
+
+import "time"
+
+// An Event is a change in the state of a gate, for logs and dashboards.
+type Event struct {
+	Kind EventKind
+	Gate string
+	Time time.Time
+	// Until is when a pause ends (EventPaused, EventProlonged), or the period of a soft limit (EventSoftLimit).
+	Until time.Time
+	// Step counts the rate limits in a row (EventPaused, EventProlonged); 0 for a pause that the host asked for.
+	Step int
+	// Reason is the host's, for a pause of the background lane.
+	Reason string
+	// Session and Priority are those of the call that was preempted, overtaken or refused.
+	Session  string
+	Priority int
+	// Requests and Tokens are what was used in the period (EventSoftLimit), or the rates a minute that are in force now
+	// (EventRates).
+	Requests, Tokens int64
+	// Missed is how many events were left out before this one, because OnEvent was slow. Pauses, their ends, soft limits
+	// and the closing are never left out.
+	Missed int
+}
+
+// An EventKind is what has happened. The texts are stable and may be stored.
+type EventKind string
+
+// The kinds of events. Each EventPaused is followed by one EventResumed, unless the gate is closed.
+const (
+	EventPaused            EventKind = "paused"             // everything, by a rate limit
+	EventProlonged         EventKind = "prolonged"          // the pause ends later than was said
+	EventResumed           EventKind = "resumed"            // the pause is over
+	EventBackgroundPaused  EventKind = "background_paused"  // by the host; Reason is the first one
+	EventBackgroundResumed EventKind = "background_resumed" // Reason is the last one that was lifted
+	EventPreempted         EventKind = "preempted"          // a background call must let go
+	EventOvertaken         EventKind = "overtaken"          // it hasn't, for a second
+	EventRefused           EventKind = "refused"            // the queue is full
+	EventSoftLimit         EventKind = "soft_limit"         // use has come near a soft limit
+	EventRates             EventKind = "rates"              // the provider's headers changed the rates in force
+	EventClosed            EventKind = "closed"
+)
+
+func (k EventKind) mayBeMissed() bool {
+	return k == EventPreempted || k == EventOvertaken || k == EventRefused || k == EventRates
+}
+
+// mostEvents is how many events wait for a slow OnEvent before those that can be missed are.
+const mostEvents = 1024
+
+// An outbox holds the events that are to be delivered, in order.
+type outbox struct {
+	queue  []Event
+	busy   bool // somebody delivers
+	missed int
+}
+
+// ready reports whether whoever unlocks the gate has events to deliver.
+func (o *outbox) ready() bool { return len(o.queue) > 0 && !o.busy }
+
+// tell notes an event, to be delivered when mu is unlocked.
+func (g *Gate) tell(e Event) {
+	if g.cfg.OnEvent == nil {
+		return
+	}
+	o := &g.events
+	if len(o.queue) >= mostEvents && e.Kind.mayBeMissed() {
+		o.missed++
+		return
+	}
+	e.Gate, e.Time = g.cfg.Name, time.Now()
+	e.Missed, o.missed = o.missed, 0
+	o.queue = append(o.queue, e)
+}
+
+// deliver calls OnEvent with what is in the outbox. One goroutine does it at a time, so that events stay in order.
+func (g *Gate) deliver() {
+	g.mu.Lock()
+	o := &g.events
+	if !o.ready() {
+		g.mu.Unlock()
+		return
+	}
+	o.busy = true
+	defer func() {
+		o.busy = false
+		g.mu.Unlock()
+	}()
+	for len(o.queue) > 0 {
+		e := o.queue[0]
+		o.queue[0] = Event{}
+		o.queue = o.queue[1:]
+		g.outside(func() { g.cfg.OnEvent(e) })
+	}
+	o.queue = nil
+}
+
+// outside runs fn without the lock, and locks again even if fn panics.
+func (g *Gate) outside(fn func()) {
+	g.mu.Unlock()
+	defer g.mu.Lock()
+	fn()
+}

@@ -1,0 +1,371 @@
+package ratelimit
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// GateConfig says what a [Gate] holds its calls to. The zero GateConfig is 8 slots and no rates.
+type GateConfig struct {
+	// Name names the gate in events, errors and snapshots, such as "anthropic".
+	Name string
+	// Slots is how many calls may run at a time; 0 or less: 8.
+	Slots int
+	// Keep is the share of the slots that is kept free for people, rounded up, but never all; 0: 0.2, which is at least one
+	// of two slots. Less than 0 keeps none, more than 1 counts as 1.
+	Keep float64
+	// Overcommit lets people's calls exceed the slots: they never wait for one. Background calls are still preempted, to
+	// make up for it.
+	Overcommit bool
+	// RequestsPerMinute and TokensPerMinute are rates; 0 or less is no limit, more than 10^10 counts as that. A minute's
+	// worth may go at once, then more as it refills, evenly.
+	RequestsPerMinute, TokensPerMinute int64
+	// MaxRetryAfter is the longest pause asked for by a provider that requests wait for; 0 or less: 5 min. If it asks for
+	// more, they get a [*PauseTooLongError].
+	MaxRetryAfter time.Duration
+	// Queue is how many background requests may wait; 0 or less: 10,000. When it is full, a request gets a [*QueueFullError],
+	// unless one of a lower priority is waiting: then the one that came last among the lowest gets it. Calls that held a slot
+	// before (see [Lease.Again]) never get one, and people's requests aren't counted.
+	Queue int
+	// SoftLimits warn when use comes near them.
+	SoftLimits []SoftLimit
+	// OnEvent, if not nil, is told what happens to the gate: in order, one event at a time, with no lock held, in the
+	// goroutine of whoever caused one or of a timer. It should be quick. It may call the gate, but must not wait for it.
+	OnEvent func(Event)
+}
+
+const (
+	defaultSlots         = 8
+	defaultKeep          = 0.2
+	defaultQueue         = 10_000
+	defaultMaxRetryAfter = 5 * time.Minute
+)
+
+// normal puts the defaults.
+func (c GateConfig) normal() GateConfig {
+	if c.Slots <= 0 {
+		c.Slots = defaultSlots
+	}
+	if c.Keep == 0 || math.IsNaN(c.Keep) {
+		c.Keep = defaultKeep
+	}
+	if c.Queue <= 0 {
+		c.Queue = defaultQueue
+	}
+	if c.MaxRetryAfter <= 0 {
+		c.MaxRetryAfter = defaultMaxRetryAfter
+	}
+	return c
+}
+
+// kept returns how many slots are for people only.
+func (c *GateConfig) kept() int {
+	share := min(max(c.Keep, 0), 1)
+	return min(int(math.Ceil(share*float64(c.Slots)-1e-9)), c.Slots-1)
+}
+
+// A Gate decides which calls to one provider and credential run now and which wait. Make one with [NewGate]. It is safe for
+// concurrent use.
+type Gate struct {
+	// fixed at creation
+	cfg    GateConfig
+	kept   int
+	born   time.Time
+	jitter func() float64 // from 0 to 1
+
+	mu sync.Mutex // guards what follows
+
+	arrivals, starts uint64
+	people           list[waiter]
+	background       backlog
+
+	slots         []*slot // all that ever were in use at a time
+	free          []*slot // those of them that nobody holds
+	held          int
+	leaving       int // of these: preempted, and expected to end
+	overtaken     int // of these: preempted, and given up on
+	peopleRunning int
+	victims       victims
+	graces        graces
+
+	backoff backoff
+	paused  hostPauses
+	rates   rates
+	next    nextInLine
+	soft    []softUse
+	totals  Totals
+
+	closed bool
+	idle   chan struct{} // closed when the gate is, and nothing runs; nil unless somebody waits for it
+	news   chan struct{} // closed when the reason for waiting changes for many; nil unless somebody listens
+
+	cancels []cancellation // to be made when mu is unlocked
+	events  outbox
+}
+
+type cancellation struct {
+	cancel context.CancelCauseFunc
+	cause  error
+}
+
+// NewGate returns a gate. A figure of cfg that makes no sense is brought into its documented range.
+func NewGate(cfg GateConfig) *Gate {
+	cfg = cfg.normal()
+	now := time.Now()
+	return &Gate{
+		cfg:    cfg,
+		kept:   cfg.kept(),
+		born:   now,
+		jitter: rand.Float64,
+		people: list[waiter]{links: inLane},
+		rates:  newRates(cfg.RequestsPerMinute, cfg.TokensPerMinute, now),
+		soft:   newSoftUse(cfg.SoftLimits, now),
+	}
+}
+
+// now is time.Now at half its price: it doesn't notice when the wall clock is set. What is measured needs no more; what is
+// shown to people as a time of day does.
+func (g *Gate) now() time.Time { return g.born.Add(time.Since(g.born)) }
+
+// Acquire waits until the request may start, and returns its lease.
+//
+// When ctx ends first, the request is gone from the queue, and the error is the context's cause. Other errors: a
+// [*QueueFullError], a [*PauseTooLongError], and [ErrClosed].
+func (g *Gate) Acquire(ctx context.Context, t Ticket) (Lease, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if ctx.Err() != nil {
+		return Lease{}, context.Cause(ctx)
+	}
+	t.Tokens = min(max(t.Tokens, 0), mostTokens)
+	held, cancel := context.WithCancelCause(ctx)
+	now := g.now()
+
+	g.mu.Lock()
+	if err := g.refusal(now); err != nil {
+		g.mu.Unlock()
+		cancel(err)
+		return Lease{}, err
+	}
+	g.arrivals++
+	r := request{ticket: t, rank: rank(t.Priority), seq: g.arrivals, since: now}
+	if g.startsAtOnce(&r, now) {
+		s := g.hold(&r, cancel, now)
+		gen := s.gen
+		g.unlock()
+		return Lease{slot: s, gen: gen, ctx: held}, nil
+	}
+	if err := g.makeRoom(&r); err != nil {
+		g.unlock()
+		cancel(err)
+		return Lease{}, err
+	}
+	return g.enqueue(ctx, held, &waiter{request: r, cancel: cancel}, now)
+}
+
+// refusal returns why no request is taken in at all.
+func (g *Gate) refusal(now time.Time) error {
+	if g.closed {
+		return ErrClosed
+	}
+	return g.tooLong(now)
+}
+
+// startsAtOnce reports whether r needs no queue: nothing is ahead of it, and it may go.
+func (g *Gate) startsAtOnce(r *request, now time.Time) bool {
+	if g.backoff.paused || g.people.n > 0 {
+		return false
+	}
+	if r.ticket.Interactive {
+		if g.held-g.overtaken >= g.cfg.Slots {
+			return false
+		}
+	} else if g.background.n > 0 || !g.backgroundMayStart() {
+		return false
+	}
+	_, _, ok := g.rates.ready(r.ticket.Tokens, 0, 0, now)
+	return ok
+}
+
+// makeRoom holds the background queue to its bound.
+func (g *Gate) makeRoom(r *request) error {
+	if r.ticket.Interactive || g.background.n < g.cfg.Queue {
+		return nil
+	}
+	g.totals.Refused++
+	err := &QueueFullError{Gate: g.cfg.Name, Queue: g.cfg.Queue, Priority: int(r.rank)}
+	w := g.background.last(r.rank)
+	if w == nil {
+		g.tell(Event{Kind: EventRefused, Session: r.ticket.Session, Priority: int(r.rank)})
+		return err
+	}
+	g.tell(Event{Kind: EventRefused, Session: w.ticket.Session, Priority: int(w.rank)})
+	err.Priority, err.Dropped = int(w.rank), true
+	g.fail(w, err)
+	return nil
+}
+
+// enqueue is called with mu locked, and unlocks it: w waits for its turn, until ctx ends; held is the context of its lease.
+func (g *Gate) enqueue(ctx, held context.Context, w *waiter, now time.Time) (Lease, error) {
+	w.wake = make(chan struct{}, 1)
+	if !w.ticket.Interactive {
+		g.background.push(w)
+	} else {
+		w.ahead = g.people.n
+		if w.returned {
+			w.ahead = 0
+			insertReturned(&g.people, w)
+		} else {
+			g.people.pushBack(w)
+		}
+	}
+	g.dispatch(now)
+	g.unlock()
+	return g.await(ctx, held, w)
+}
+
+// await blocks until w has been given a slot, has been refused, or its context has ended.
+func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err error) {
+	defer func() {
+		if lease.slot == nil { // also when OnWait panics
+			g.leave(w)
+			w.cancel(err)
+		}
+	}()
+	var told Wait
+	for {
+		var news chan struct{}
+		if tell := w.ticket.OnWait; tell != nil {
+			g.mu.Lock()
+			waits := w.state == waiting
+			if waits && g.news == nil {
+				g.news = make(chan struct{})
+			}
+			why := g.waitOf(w)
+			news = g.news
+			g.mu.Unlock()
+			if waits && !told.same(why) {
+				told = why
+				tell(why)
+			}
+		}
+		select {
+		case <-w.wake:
+		case <-news:
+		case <-ctx.Done():
+			return Lease{}, context.Cause(ctx)
+		}
+		var state waitState
+		if w.ticket.OnWait == nil {
+			state = w.state // what woke it is the end of the wait, which comes after the state
+		} else {
+			g.mu.Lock()
+			state = w.state
+			g.mu.Unlock()
+		}
+		switch {
+		case state == failed:
+			return Lease{}, w.err
+		case state == granted && ctx.Err() != nil: // at the same time
+			return Lease{}, context.Cause(ctx)
+		case state == granted:
+			return Lease{slot: w.slot, gen: w.gen, ctx: held}, nil
+		}
+	}
+}
+
+// same reports whether two waits have the same reason and end.
+func (w Wait) same(as Wait) bool {
+	return w.Reason == as.Reason && w.Until.Equal(as.Until) && w.Detail == as.Detail
+}
+
+// waitOf returns why w waits.
+func (g *Gate) waitOf(w *waiter) Wait {
+	wait := Wait{Reason: WaitQueue}
+	switch {
+	case g.backoff.paused:
+		wait.Reason, wait.Until = WaitRateLimit, g.backoff.until
+	case !w.ticket.Interactive && g.paused.n() > 0:
+		wait.Reason, wait.Detail = WaitPaused, g.paused.first()
+	case g.next.waiter == w:
+		wait.Reason, wait.Until = g.next.why, g.next.until
+	}
+	if w.ticket.Interactive {
+		wait.Ahead = max(min(w.ahead, g.people.n-1), 0)
+	} else {
+		wait.Ahead = max(g.people.n+g.background.ahead(w.rank)-1, 0)
+	}
+	return wait
+}
+
+// leave takes w out of the queue, or gives back the slot that it was given too late.
+func (g *Gate) leave(w *waiter) {
+	now := g.now()
+	g.mu.Lock()
+	switch w.state {
+	case failed:
+		g.mu.Unlock()
+		return
+	case waiting:
+		g.unqueue(w, false)
+		w.state, w.err = failed, context.Canceled
+	case granted:
+		g.end(w.slot, verdict{}, now)
+	}
+	g.totals.Abandoned++
+	g.dispatch(now)
+	g.unlock()
+}
+
+// unqueue takes w out of its lane.
+func (g *Gate) unqueue(w *waiter, starts bool) {
+	if w.ticket.Interactive {
+		g.people.remove(w)
+	} else {
+		g.background.remove(w, starts)
+	}
+}
+
+// fail takes w out of the queue and refuses it.
+func (g *Gate) fail(w *waiter, err error) {
+	g.unqueue(w, false)
+	w.state, w.err = failed, err
+	w.signal()
+}
+
+// failAll refuses everything that waits.
+func (g *Gate) failAll(err error) {
+	for g.people.head != nil {
+		g.fail(g.people.head, err)
+	}
+	for w := g.background.next(); w != nil; w = g.background.next() {
+		g.fail(w, err)
+	}
+	g.setNext(nil, "", time.Time{})
+}
+
+// inform wakes all that want to know why they wait.
+func (g *Gate) inform() {
+	if g.news != nil {
+		close(g.news)
+		g.news = nil
+	}
+}
+
+// unlock unlocks mu and does what was decided under it: foreign code runs without a lock.
+func (g *Gate) unlock() {
+	cancels := g.cancels
+	g.cancels = nil
+	tells := g.events.ready()
+	g.mu.Unlock()
+	for _, c := range cancels {
+		c.cancel(c.cause)
+	}
+	if tells {
+		g.deliver()
+	}
+}

@@ -1,0 +1,50 @@
+package ratelimit
+
+import (
+	"sync"
+	"time"
+)
+
+// hostPauses are the reasons for which the host holds the background lane, by the order in which they came.
+type hostPauses struct {
+	reasons []*hostPause
+}
+
+type hostPause struct{ reason string }
+
+func (p *hostPauses) n() int        { return len(p.reasons) }
+func (p *hostPauses) first() string { return p.reasons[0].reason }
+
+// PauseBackground keeps background requests from starting until resume is called, for a reason that is shown in waits and
+// snapshots, such as that memory is short. What runs goes on. Pauses overlap: the lane opens when the last one is lifted.
+// Calling resume again does nothing.
+func (g *Gate) PauseBackground(reason string) (resume func()) {
+	p := &hostPause{reason}
+	g.mu.Lock()
+	g.paused.reasons = append(g.paused.reasons, p)
+	if g.paused.n() == 1 {
+		g.tell(Event{Kind: EventBackgroundPaused, Reason: reason})
+		g.dispatch(time.Now()) // nobody is next in line any more
+		g.inform()
+	}
+	g.unlock()
+	var once sync.Once
+	return func() { once.Do(func() { g.resumeBackground(p) }) }
+}
+
+func (g *Gate) resumeBackground(p *hostPause) {
+	g.mu.Lock()
+	defer g.unlock()
+	reasons := &g.paused.reasons
+	for i, other := range *reasons {
+		if other == p {
+			*reasons = append((*reasons)[:i:i], (*reasons)[i+1:]...)
+			break
+		}
+	}
+	if g.paused.n() == 0 {
+		g.tell(Event{Kind: EventBackgroundResumed, Reason: p.reason})
+		g.dispatch(time.Now())
+	}
+	g.inform()
+}

@@ -1,0 +1,214 @@
+package ratelimit
+
+import (
+	"sync"
+	"time"
+)
+
+// How a call ended, for Entry.Outcome. Any other text is counted as a call and nothing else.
+const (
+	CallDone      = "done"      // has an answer
+	CallFailed    = "failed"    // has an error
+	CallAborted   = "aborted"   // was ended by its caller, or at a limit
+	CallPreempted = "preempted" // gave its slot to a person's request, and was made again
+	CallLost      = "lost"      // nobody knows: its process was gone before the answer
+)
+
+// An Entry is one call: what it used, and on whose account. A call that failed or was aborted has used something, too.
+type Entry struct {
+	Time time.Time // when it ended; zero: now
+	Labels
+
+	// Tokens. Input counts all of the prompt, what was read from and written to a cache included; Output all that was made,
+	// reasoning included. Figures below 0 are taken as 0.
+	Input, Output, CacheRead, CacheWrite, Reasoning int64
+
+	// Micros is what the call cost, in millionths of a US dollar, if Priced. Without Priced it isn't counted.
+	Micros int64
+	Priced bool
+	// Estimated says that the tokens weren't counted by the provider.
+	Estimated bool
+
+	Latency time.Duration
+	Outcome string // CallDone, CallFailed, …
+}
+
+// Tokens returns Input plus Output.
+func (e *Entry) Tokens() int64 { return sum(e.Input, e.Output) }
+
+// LedgerConfig says what a [Ledger] keeps.
+type LedgerConfig struct {
+	// Keep is how many entries are kept, the newest; 0: 10,000; less than 0: none.
+	Keep int
+	// Names is how many names each dimension (sessions, tasks, models, …) has totals for; 0: 10,000. Past that the name
+	// that was used longest ago is added to [Others].
+	Names int
+	// Sink, if it isn't nil, gets every entry, for a file or a database: in the order in which they were recorded, one at a
+	// time, outside all locks, in the goroutine of a call of Record, not always its own. At most 1,024 entries wait for it;
+	// past that, Record waits, so that none is lost. Sink must not call Record of its ledger.
+	Sink func(Entry)
+}
+
+// Defaults of a LedgerConfig, and the most that waits for its Sink.
+const (
+	defaultEntries = 10_000
+	defaultNames   = 10_000
+	mostUnsunk     = 1024
+)
+
+// A Ledger knows what calls have used, and on whose account: totals for every session, pipeline, task, agent, kind, provider
+// and model, which are exact since its beginning, and the newest calls one by one.
+//
+// Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for each dimension that is full;
+// what it forgets to stay within, it says. A Ledger is safe for concurrent use and
+// starts no goroutine. A nil *Ledger records nothing.
+type Ledger struct {
+	// fixed at creation
+	keep  int
+	names int
+	sink  func(Entry)
+
+	mu               sync.Mutex // guards what follows
+	entries          []Entry    // a ring once it has keep of them
+	oldest           int        // where the ring begins
+	since            time.Time  // the time of the earliest entry ever
+	last             time.Time  // of the latest
+	dropped          bool       // entries, with times from lostFrom to lostTo
+	lostFrom, lostTo time.Time
+	total            Usage
+	by               [numDims]dimension
+
+	unsunk  []Entry // recorded, from sunk on not yet given to sink
+	sunk    int
+	sinking bool // somebody does
+	room    *sync.Cond
+}
+
+// NewLedger returns an empty [Ledger] with the defaults of [LedgerConfig].
+func NewLedger() *Ledger { return NewLedgerWith(LedgerConfig{}) }
+
+// NewLedgerWith returns an empty [Ledger].
+func NewLedgerWith(cfg LedgerConfig) *Ledger {
+	l := &Ledger{keep: cfg.Keep, names: cfg.Names, sink: cfg.Sink}
+	switch {
+	case l.keep == 0:
+		l.keep = defaultEntries
+	case l.keep < 0:
+		l.keep = 0
+	}
+	if l.names <= 0 {
+		l.names = defaultNames
+	}
+	l.room = sync.NewCond(&l.mu)
+	for i := range l.by {
+		l.by[i].tallies = make(map[tallyKey]*tally)
+	}
+	return l
+}
+
+// Record adds a call. It takes constant time, apart from the Sink's.
+func (l *Ledger) Record(e Entry) {
+	if l == nil {
+		return
+	}
+	e.normalize()
+	l.mu.Lock()
+	for l.sink != nil && l.sinking && len(l.unsunk)-l.sunk >= mostUnsunk {
+		l.room.Wait()
+	}
+	l.add(&e)
+	if l.sink == nil {
+		l.mu.Unlock()
+		return
+	}
+	if l.sunk > 0 && len(l.unsunk) == cap(l.unsunk) {
+		l.unsunk, l.sunk = l.unsunk[:copy(l.unsunk, l.unsunk[l.sunk:])], 0
+	}
+	l.unsunk = append(l.unsunk, e)
+	if l.sinking {
+		l.mu.Unlock()
+		return
+	}
+	l.drain()
+}
+
+// normalize brings figures into their range.
+func (e *Entry) normalize() {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	for _, figure := range [...]*int64{&e.Input, &e.Output, &e.CacheRead, &e.CacheWrite, &e.Reasoning, &e.Micros} {
+		*figure = max(*figure, 0)
+	}
+	e.Latency = max(e.Latency, 0)
+	if !e.Priced {
+		e.Micros = 0
+	}
+}
+
+func (l *Ledger) add(e *Entry) {
+	if l.total.Calls == 0 || e.Time.Before(l.since) {
+		l.since = e.Time
+	}
+	if l.total.Calls == 0 || e.Time.After(l.last) {
+		l.last = e.Time
+	}
+	l.total.add(e)
+	for d := range l.by {
+		l.by[d].add(keyOf(dim(d), &e.Labels), e, l.names)
+	}
+	switch {
+	case l.keep == 0:
+		l.drop(e)
+	case len(l.entries) < l.keep:
+		l.entries = append(l.entries, *e)
+	default:
+		l.drop(&l.entries[l.oldest])
+		l.entries[l.oldest] = *e
+		l.oldest = (l.oldest + 1) % l.keep
+	}
+}
+
+// drop remembers when entries ended that aren't kept.
+func (l *Ledger) drop(e *Entry) {
+	if !l.dropped || e.Time.Before(l.lostFrom) {
+		l.lostFrom = e.Time
+	}
+	if !l.dropped || e.Time.After(l.lostTo) {
+		l.lostTo = e.Time
+	}
+	l.dropped = true
+}
+
+// drain gives the sink what waits for it. It is called with the lock, and gives it up.
+func (l *Ledger) drain() {
+	l.sinking = true
+	locked := true
+	defer func() { // the sink may panic
+		if !locked {
+			l.mu.Lock()
+		}
+		l.sinking = false
+		l.room.Broadcast()
+		l.mu.Unlock()
+	}()
+	for l.sunk < len(l.unsunk) {
+		e := l.unsunk[l.sunk]
+		l.sunk++
+		l.room.Signal()
+		l.mu.Unlock()
+		locked = false
+		l.sink(e)
+		l.mu.Lock()
+		locked = true
+	}
+	clear(l.unsunk) // strings
+	l.unsunk, l.sunk = l.unsunk[:0], 0
+}
+
+// all calls visit with the entries that are kept, the oldest first, under the lock.
+func (l *Ledger) all(visit func(*Entry)) {
+	for i := range l.entries {
+		visit(&l.entries[(l.oldest+i)%len(l.entries)])
+	}
+}

@@ -1,0 +1,72 @@
+package ratelimit_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/stretchr/testify/require"
+)
+
+func limitOf(l ratelimit.Limit) ratelimit.Amount {
+	return ratelimit.NewBudget(ratelimit.BudgetConfig{Global: l}).Status(ratelimit.ScopeGlobal, "").Limit
+}
+
+func TestDollarsBecomeMillionthsOnce(t *testing.T) {
+	for usd, want := range map[float64]int64{
+		40: 40_000_000, .1: 100_000, .29: 290_000, 1.005: 1_005_000, .000001: 1, .0000014: 1, .0000016: 2, 1e-300: 1,
+		0: ratelimit.Unlimited, -1: ratelimit.Unlimited, math.Inf(-1): ratelimit.Unlimited, math.Inf(1): ratelimit.Unlimited,
+		1e300: ratelimit.Unlimited, 9.3e12: ratelimit.Unlimited, 9e12: 9_000_000_000_000_000_000,
+	} {
+		require.Equal(t, want, limitOf(ratelimit.Limit{USD: usd}).Micros, "%g", usd)
+	}
+	require.Equal(t, int64(1), limitOf(ratelimit.Limit{USD: math.NaN()}).Micros)
+}
+
+func FuzzDollars(f *testing.F) {
+	for _, usd := range []float64{0, .1, 1.005, 40, 1e-7, 9.3e12, -1, math.MaxFloat64, math.SmallestNonzeroFloat64} {
+		f.Add(usd)
+	}
+	f.Fuzz(func(t *testing.T, usd float64) {
+		got := limitOf(ratelimit.Limit{USD: usd}).Micros
+		require.Positive(t, got)
+		if !(usd > 0) || got == 1 || got == ratelimit.Unlimited {
+			return
+		}
+		exact := new(big.Float).Mul(big.NewFloat(usd), big.NewFloat(1e6))
+		off, _ := new(big.Float).Sub(exact, new(big.Float).SetInt64(got)).Float64()
+		require.LessOrEqual(t, math.Abs(off), .5+usd*1e6*1e-15, "%g", usd)
+	})
+}
+
+func TestAWarningComesOnceForEachCrossingAndPeriod(t *testing.T) {
+	for _, tt := range []struct {
+		limit int64
+		warn  float64
+		at    int64 // 0: never
+	}{
+		{10, 0, 8}, {100, .8, 80}, {1, 0, 1}, {3, .5, 2}, {1000, .29, 290}, {10, 1, 10}, {10, 7, 10}, {10, -1, 0}, {10, math.NaN(), 0},
+		{10, 1e-300, 1}, {5_000_000, 0, 4_000_000}, {math.MaxInt64 - 1, 1, math.MaxInt64 - 1},
+	} {
+		var events []ratelimit.BudgetEvent
+		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: tt.limit, Warn: tt.warn},
+			OnEvent: func(e ratelimit.BudgetEvent) {
+				if e.Kind == ratelimit.BudgetWarned {
+					events = append(events, e)
+				}
+			}})
+		below := tt.at - 1
+		if tt.at == 0 {
+			below = tt.limit
+		}
+		reserve(t, b, ratelimit.Request{}).Settle(below, 0)
+		require.Empty(t, events, "%+v", tt)
+		if tt.at > 0 {
+			reserve(t, b, ratelimit.Request{}).Settle(1, 0)
+			require.Len(t, events, 1, "%+v", tt)
+			reserve(t, b, ratelimit.Request{}).Settle(1, 0)
+			require.Len(t, events, 1, "%+v", tt)
+		}
+	}
+}

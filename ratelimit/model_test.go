@@ -1,0 +1,303 @@
+package ratelimit
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A model is what a gate should do, written down as plainly as can be: one list, searched from one end to the other. It
+// knows slots, lanes, preemption and pauses, and no rates.
+type model struct {
+	slots, kept, queue int
+	overcommit         bool
+	patience           time.Duration // MaxRetryAfter
+
+	now    time.Time
+	calls  []*modelCall // all that wait or run
+	ring   map[int][]string
+	seq    int
+	starts int
+
+	pausedUntil, told time.Time // zero: not paused
+	step, epoch       int
+	hostPauses        int
+	pauses, resumes   int
+}
+
+type modelCall struct {
+	id       int
+	ticket   Ticket
+	rank     int
+	seq      int
+	state    string // waiting, running, leaving, overtaken, over
+	returned bool
+	pinned   bool
+	preempts int
+	started  int
+	epoch    int
+	graceEnd time.Time
+	err      string // why it is over: full, long, closed
+}
+
+func (m *model) in(states ...string) (calls []*modelCall) {
+	for _, c := range m.calls {
+		if slices.Contains(states, c.state) {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+func (m *model) count(states []string, interactive bool) (n int) {
+	for _, c := range m.in(states...) {
+		if c.ticket.Interactive == interactive {
+			n++
+		}
+	}
+	return n
+}
+
+var (
+	holds = []string{"running", "leaving", "overtaken"}
+	waits = []string{"waiting"}
+)
+
+func (m *model) paused() bool { return !m.pausedUntil.IsZero() }
+
+func (m *model) tooLong() bool { return m.paused() && m.told.Sub(m.now) > m.patience }
+
+func (m *model) arrive(c *modelCall) {
+	m.calls = append(m.calls, c)
+	if m.tooLong() {
+		m.over(c, "long")
+		return
+	}
+	m.seq++
+	c.seq, c.state = m.seq, "waiting"
+	if !c.ticket.Interactive {
+		m.join(c)
+	}
+	m.dispatch()
+	// It may be that it waits, and there is no room for that.
+	if c.state != "waiting" || c.ticket.Interactive || m.count(waits, false) <= m.queue {
+		return
+	}
+	var last *modelCall
+	for _, w := range m.in("waiting") {
+		if !w.ticket.Interactive && !w.returned && w.rank < c.rank &&
+			(last == nil || w.rank < last.rank || w.rank == last.rank && w.seq > last.seq) {
+			last = w
+		}
+	}
+	if last == nil {
+		last = c
+	}
+	m.over(last, "full")
+	m.dispatch()
+}
+
+func (m *model) join(c *modelCall) {
+	if !slices.Contains(m.ring[c.rank], c.ticket.Session) {
+		m.ring[c.rank] = append(m.ring[c.rank], c.ticket.Session)
+	}
+}
+
+// quit takes the session of c out of the ring if nothing of it waits for its first slot.
+func (m *model) quit(c *modelCall) {
+	for _, w := range m.in("waiting") {
+		if !w.ticket.Interactive && !w.returned && w.rank == c.rank && w.ticket.Session == c.ticket.Session {
+			return
+		}
+	}
+	m.ring[c.rank] = slices.DeleteFunc(slices.Clone(m.ring[c.rank]), func(s string) bool { return s == c.ticket.Session })
+}
+
+func (m *model) over(c *modelCall, err string) {
+	was := c.state
+	c.state, c.err = "over", err
+	if was == "waiting" && !c.ticket.Interactive {
+		m.quit(c)
+	}
+	m.calls = slices.DeleteFunc(m.calls, func(other *modelCall) bool { return other == c })
+}
+
+// end is a call that gives its slot back: with success, with a rate limit, or neither.
+func (m *model) end(c *modelCall, how string, advice time.Duration) {
+	fresh := c.epoch == m.epoch
+	switch {
+	case how == "success" && fresh && !m.paused():
+		m.step = 0
+	case how == "limited":
+		if fresh {
+			m.step++
+			m.epoch++
+		}
+		if advice > 0 {
+			m.pause(advice, true)
+		} else if fresh {
+			m.pause(modelDelay(m.step), false)
+		}
+	}
+}
+
+func modelDelay(step int) time.Duration {
+	seconds := []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 300}
+	return time.Duration(seconds[min(step, len(seconds))-1]) * time.Second
+}
+
+func (m *model) pause(d time.Duration, told bool) {
+	until := m.now.Add(d)
+	if told && until.After(m.told) {
+		m.told = until
+	}
+	if !m.paused() {
+		m.pauses++
+		m.pausedUntil = until
+	} else if until.After(m.pausedUntil) {
+		m.pausedUntil = until
+	}
+	if m.tooLong() {
+		for _, c := range m.in("waiting") {
+			m.over(c, "long")
+		}
+	}
+}
+
+func (m *model) release(c *modelCall, how string, advice time.Duration) {
+	m.over(c, "")
+	m.end(c, how, advice)
+	m.dispatch()
+}
+
+func (m *model) again(c *modelCall, how string, advice time.Duration) {
+	c.state = "between"
+	m.end(c, how, advice)
+	if m.tooLong() {
+		m.over(c, "long")
+		m.dispatch()
+		return
+	}
+	c.state, c.returned, c.pinned = "waiting", true, false
+	m.dispatch()
+}
+
+// first returns the request that goes first of those that wait, without a look at slots.
+func (m *model) first() *modelCall {
+	waiting := m.in("waiting")
+	if len(waiting) == 0 {
+		return nil
+	}
+	return slices.MinFunc(waiting, func(a, b *modelCall) int {
+		if a.ticket.Interactive != b.ticket.Interactive {
+			return yes(b.ticket.Interactive) - yes(a.ticket.Interactive)
+		}
+		if a.ticket.Interactive {
+			return cmp.Compare(a.seq, b.seq)
+		}
+		if a.rank != b.rank {
+			return cmp.Compare(b.rank, a.rank)
+		}
+		if a.returned != b.returned {
+			return yes(b.returned) - yes(a.returned)
+		}
+		if !a.returned && a.ticket.Session != b.ticket.Session {
+			ring := m.ring[a.rank]
+			return cmp.Compare(slices.Index(ring, a.ticket.Session), slices.Index(ring, b.ticket.Session))
+		}
+		return cmp.Compare(a.seq, b.seq)
+	})
+}
+
+func yes(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (m *model) dispatch() {
+	for !m.paused() {
+		c := m.first()
+		if c == nil {
+			return
+		}
+		held := len(m.in(holds...))
+		effective := held - len(m.in("overtaken"))
+		if c.ticket.Interactive {
+			if effective >= m.slots {
+				if !m.overcommit {
+					for m.count(waits, true) > len(m.in("leaving")) && m.preempt() {
+					}
+					return
+				}
+				if len(m.in("leaving")) < effective-m.slots+1 {
+					m.preempt()
+				}
+			}
+		} else if held >= m.slots || m.count(holds, false) >= m.slots-m.kept || m.hostPauses > 0 {
+			return
+		}
+		m.start(c)
+	}
+}
+
+func (m *model) start(c *modelCall) {
+	m.starts++
+	c.state, c.started, c.epoch = "running", m.starts, m.epoch
+	if c.ticket.Interactive || c.returned {
+		return
+	}
+	m.quit(c)
+	if ring := m.ring[c.rank]; slices.Contains(ring, c.ticket.Session) { // it has more: to the end
+		ring = slices.DeleteFunc(slices.Clone(ring), func(s string) bool { return s == c.ticket.Session })
+		m.ring[c.rank] = append(ring, c.ticket.Session)
+	}
+}
+
+func (m *model) preempt() bool {
+	var victim *modelCall
+	for _, c := range m.in("running") {
+		if c.ticket.Interactive || c.ticket.NoPreempt || c.pinned || c.preempts >= 3 {
+			continue
+		}
+		if victim == nil || c.rank < victim.rank || c.rank == victim.rank && c.started > victim.started {
+			victim = c
+		}
+	}
+	if victim == nil {
+		return false
+	}
+	victim.state, victim.graceEnd = "leaving", m.now.Add(time.Second)
+	victim.preempts++
+	return true
+}
+
+// pass lets time pass, one thing after the other.
+func (m *model) pass(d time.Duration) {
+	end := m.now.Add(d)
+	for {
+		next, resume := end.Add(1), false
+		if m.paused() && m.pausedUntil.Before(next) {
+			next, resume = m.pausedUntil, true
+		}
+		var late *modelCall
+		for _, c := range m.in("leaving") {
+			if c.graceEnd.Before(next) {
+				next, late, resume = c.graceEnd, c, false
+			}
+		}
+		if next.After(end) {
+			m.now = end
+			return
+		}
+		m.now = next
+		if resume {
+			m.pausedUntil, m.told = time.Time{}, time.Time{}
+			m.resumes++
+		} else {
+			late.state = "overtaken"
+		}
+		m.dispatch()
+	}
+}

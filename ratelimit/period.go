@@ -1,0 +1,116 @@
+package ratelimit
+
+import "time"
+
+// A Period says when what is spent under a [Limit] is counted from zero again: [Day], [Week], [Month], [Every], or never.
+//
+// A period begins with its first instant and ends before the first instant of the next. Days, weeks and months are those of
+// the calendar in BudgetConfig.Location, so that a day has 23 or 25 hours where clocks are changed; where midnight doesn't
+// exist on a day, it begins with the first instant that does, where midnight comes twice, with the first.
+//
+// Nothing runs at the end of a period: what was spent in an older one is dropped when the limit is next looked at.
+type Period int64
+
+// The periods of the calendar, and none.
+const (
+	Lifetime Period = 0  // never counted from zero again
+	Day      Period = -1 // from midnight
+	Week     Period = -2 // from Monday's midnight, as in ISO 8601
+	Month    Period = -3 // from the midnight of the first
+)
+
+// shortest is the shortest period: a shorter one would be no limit at all.
+const shortest = time.Second
+
+// Every returns the period of d, a fixed length whatever clocks show. Periods are counted from midnight of Monday,
+// 1 January 2001, so that all processes agree on them: Every(time.Hour) begins with the hour and Every(14*24*time.Hour) on
+// Mondays, as long as clocks aren't changed. A d under a second is taken as a second, one of 0 or less as [Lifetime].
+func Every(d time.Duration) Period {
+	if d <= 0 {
+		return Lifetime
+	}
+	return Period(max(d, shortest))
+}
+
+// String returns "lifetime", "day", "week", "month", or for example "1h30m0s".
+func (p Period) String() string {
+	switch {
+	case p > 0:
+		return time.Duration(p).String()
+	case p == Day:
+		return "day"
+	case p == Week:
+		return "week"
+	case p == Month:
+		return "month"
+	}
+	return "lifetime"
+}
+
+// ends returns the first instant after the period that now is in, or the zero Time if that never comes.
+func (p Period) ends(now time.Time, in *time.Location) time.Time {
+	switch {
+	case p > 0:
+		d := max(time.Duration(p), shortest)
+		first := time.Date(2001, 1, 1, 0, 0, 0, 0, in)
+		since := now.Sub(first)
+		n := since / d
+		if since%d < 0 { // division rounds towards zero
+			n--
+		}
+		return first.Add(n * d).Add(d)
+	case p < Month || p == Lifetime:
+		return time.Time{}
+	}
+	year, month, day := now.In(in).Date()
+	step := 1
+	switch p {
+	case Week:
+		weekday := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Weekday()
+		day, step = day-(int(weekday)+6)%7, 7
+	case Month:
+		day, step = 1, 0
+	}
+	// The date that clocks show may go back at a change of theirs. Then now is in a period that has begun before.
+	for {
+		day += step
+		if p == Month {
+			month++
+		}
+		if end := midnight(year, month, day, in); now.Before(end) {
+			return end
+		}
+	}
+}
+
+// midnight returns the first instant of a date, which may be out of range as for [time.Date]. That alone doesn't do where
+// midnight comes twice or not at all: it returns either, or an instant of the day before.
+func midnight(year int, month time.Month, day int, in *time.Location) time.Time {
+	guess := time.Date(year, month, day, 0, 0, 0, 0, in)
+	clock := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()
+
+	// The date begins in the first stretch of constant offset that has an instant of it, or of a later date.
+	from, to := guess.ZoneBounds()
+	if !from.IsZero() {
+		if t, ok := firstWithin(from.Add(-1), clock); ok {
+			return t
+		}
+	}
+	if t, ok := firstWithin(guess, clock); ok || to.IsZero() {
+		return t
+	}
+	t, _ := firstWithin(to, clock)
+	return t
+}
+
+// firstWithin returns the first instant of the stretch of constant offset around t at which clocks show the given time
+// (in seconds, as if it were UTC) or a later one, and whether there is one.
+func firstWithin(t time.Time, clock int64) (time.Time, bool) {
+	from, to := t.ZoneBounds()
+	_, offset := t.Zone()
+	first := time.Unix(clock-int64(offset), 0).In(t.Location())
+	if first.Before(from) { // never, if from is zero
+		first = from
+	}
+	return first, to.IsZero() || first.Before(to)
+}

@@ -1,0 +1,162 @@
+package ratelimit
+
+import "time"
+
+// rates are the requests and tokens per minute of a gate.
+type rates struct {
+	requests, tokens bucket
+}
+
+func newRates(requests, tokens int64, now time.Time) rates {
+	return rates{newBucket(requests, now), newBucket(tokens, now)}
+}
+
+// limited reports whether there is a rate at all.
+func (r *rates) limited() bool { return r.requests.perMinute > 0 || r.tokens.perMinute > 0 }
+
+// ready reports whether a request of so many tokens may go now, after others that take so much first. If not, it returns
+// why, and when it may.
+func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time) (why WaitReason, until time.Time, ok bool) {
+	if !r.limited() {
+		return "", time.Time{}, true
+	}
+	requestsAt := r.requests.when(1, othersRequests, now)
+	tokensAt := r.tokens.when(tokens, othersTokens, now)
+	switch {
+	case !requestsAt.After(now) && !tokensAt.After(now):
+		return "", time.Time{}, true
+	case tokensAt.After(requestsAt):
+		return WaitTokens, tokensAt, false
+	}
+	return WaitRequests, requestsAt, false
+}
+
+func (r *rates) take(tokens int64, now time.Time) {
+	r.requests.add(-1, now)
+	r.tokens.add(-tokens, now)
+}
+
+// settle corrects what was taken for a request with what it used.
+func (r *rates) settle(estimate int64, o *Outcome, sent bool, now time.Time) {
+	if !r.limited() {
+		return
+	}
+	switch {
+	case !sent:
+		r.requests.add(1, now)
+		r.tokens.add(estimate, now)
+	case o.Tokens >= 0:
+		r.tokens.add(estimate-min(o.Tokens, mostTokens), now)
+	}
+}
+
+// A bucket is a token bucket in whole numbers: it holds up to a minute's worth, may be in debt, and refills evenly. One of
+// what it holds is 60 million units, so that each microsecond adds as many units as there are per minute.
+type bucket struct {
+	configured int64 // by the host; 0: none
+	perMinute  int64 // in force; 0: no limit
+	level      int64
+	at         time.Time // the time of level
+}
+
+const (
+	bucketUnit = int64(time.Minute / time.Microsecond)
+	// mostTokens bounds every figure that goes into a bucket, so that sums of it stay far from overflowing.
+	mostTokens = int64(1e10)
+)
+
+func newBucket(perMinute int64, now time.Time) bucket {
+	perMinute = min(max(perMinute, 0), mostTokens)
+	return bucket{configured: perMinute, perMinute: perMinute, level: perMinute * bucketUnit, at: now}
+}
+
+// refill brings the level up to now. Parts of a microsecond are left for the next time.
+func (b *bucket) refill(now time.Time) {
+	passed := now.Sub(b.at) / time.Microsecond
+	if passed <= 0 {
+		return
+	}
+	b.at = b.at.Add(passed * time.Microsecond)
+	capacity := b.perMinute * bucketUnit
+	missing := capacity - b.level
+	if int64(passed) >= missing/b.perMinute+1 {
+		b.level = capacity
+		return
+	}
+	b.level += int64(passed) * b.perMinute
+}
+
+// when returns the time from which n may be taken, after others have taken so much: when as much is there, or all that ever is.
+func (b *bucket) when(n, others int64, now time.Time) time.Time {
+	if b.perMinute == 0 {
+		return now
+	}
+	b.refill(now)
+	// At least one, so that a debt holds back also what is estimated at nothing.
+	need := min(max(n, 1), b.perMinute) + min(others, mostTokens)
+	missing := need*bucketUnit - b.level
+	if missing <= 0 {
+		return now
+	}
+	const longest = int64(365 * 24 * time.Hour / time.Microsecond)
+	return b.at.Add(time.Duration(min((missing+b.perMinute-1)/b.perMinute, longest)) * time.Microsecond)
+}
+
+func (b *bucket) add(n int64, now time.Time) {
+	if b.perMinute == 0 {
+		return
+	}
+	b.refill(now)
+	const deepest = -10 * mostTokens * bucketUnit // a debt that no call can make, and no sum overflows with
+	b.level = max(min(b.level+min(max(n, -mostTokens), mostTokens)*bucketUnit, b.perMinute*bucketUnit), deepest)
+}
+
+// left returns what could be taken at once, or the debt.
+func (b *bucket) left(now time.Time) int64 {
+	if b.perMinute == 0 {
+		return 0
+	}
+	b.refill(now)
+	if b.level < 0 {
+		return -((-b.level + bucketUnit - 1) / bucketUnit)
+	}
+	return b.level / bucketUnit
+}
+
+// adopt takes over what a provider says of its limit, and reports whether the rate in force changed. The host's figure is
+// never exceeded. A limit of another period than about a minute says nothing about the next calls.
+func (b *bucket) adopt(w Window, read, now time.Time) (changed bool) {
+	const longestMinute = 61 * time.Second
+	if !w.Reset.IsZero() && w.Reset.Sub(read) > longestMinute {
+		return false
+	}
+	if w.Limit > 0 {
+		limit := min(w.Limit, mostTokens)
+		if b.configured > 0 {
+			limit = min(limit, b.configured)
+		}
+		changed = b.rate(limit, now)
+	}
+	if w.Known && b.perMinute > 0 {
+		b.refill(now)
+		since := min(max(now.Sub(read), 0), time.Minute)
+		most := min(max(w.Remaining, 0), mostTokens)*bucketUnit + int64(since/time.Microsecond)*b.perMinute
+		b.level = min(b.level, most)
+	}
+	return changed
+}
+
+// rate changes the rate in force. What was taken stays taken.
+func (b *bucket) rate(perMinute int64, now time.Time) bool {
+	if perMinute == b.perMinute {
+		return false
+	}
+	if b.perMinute == 0 {
+		b.level, b.at = perMinute*bucketUnit, now
+	} else {
+		b.refill(now)
+		b.level += (perMinute - b.perMinute) * bucketUnit
+	}
+	b.perMinute = perMinute
+	return true
+}

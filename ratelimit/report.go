@@ -1,0 +1,221 @@
+package ratelimit
+
+import "time"
+
+// A Filter says which calls are meant: those that have all the labels that it names, and ended in its time. The zero Filter
+// means all.
+type Filter struct {
+	Root     string // the session with everything that is nested in it
+	Session  string // the session by itself
+	Pipeline string
+	Task     string
+	Agent    string
+	Kind     string
+	Provider string
+	Model    string
+	Outcome  string
+
+	From time.Time // at or after; zero: from the beginning
+	To   time.Time // before; zero: to the end
+}
+
+// matches reports whether f means e.
+func (f *Filter) matches(e *Entry) bool {
+	is := func(want, have string) bool { return want == "" || want == have }
+	return is(f.Root, e.root()) && is(f.Session, e.Session) && is(f.Pipeline, e.Pipeline) && is(f.Task, e.Task) &&
+		is(f.Agent, e.Agent) && is(f.Kind, e.Kind) && is(f.Provider, e.Provider) && is(f.Model, e.Model) &&
+		is(f.Outcome, e.Outcome) && (f.From.IsZero() || !e.Time.Before(f.From)) && (f.To.IsZero() || e.Time.Before(f.To))
+}
+
+// all reports whether f means every call.
+func (f *Filter) all() bool { return *f == Filter{} }
+
+// single returns the dimension in which f means one name and nothing else.
+func (f *Filter) single() (dim, tallyKey, bool) {
+	l := Labels{Root: f.Root, Session: f.Session, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent, Kind: f.Kind,
+		Provider: f.Provider, Model: f.Model}
+	for d, only := range [numDims]Filter{
+		byRoot:     {Root: f.Root},
+		bySession:  {Session: f.Session},
+		byPipeline: {Pipeline: f.Pipeline},
+		byTask:     {Task: f.Task},
+		byAgent:    {Agent: f.Agent},
+		byKind:     {Kind: f.Kind},
+		byProvider: {Provider: f.Provider},
+		byModel:    {Provider: f.Provider, Model: f.Model},
+	} {
+		if *f == only && (dim(d) != byModel || f.Provider != "") {
+			return dim(d), keyOf(dim(d), &l), true
+		}
+	}
+	return 0, tallyKey{}, false
+}
+
+// Total returns the sums over the calls that f means.
+//
+// For the zero Filter, for one label alone, and for a provider with a model, it takes constant time and counts all calls
+// since the ledger's beginning. Any other filter goes through the entries that are kept. Usage.Partial says whether
+// calls may be missing.
+func (l *Ledger) Total(f Filter) Usage {
+	if l == nil {
+		return Usage{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f.all() {
+		return l.total
+	}
+	if d, key, ok := f.single(); ok {
+		return l.by[d].of(key)
+	}
+	t := Usage{Partial: l.lacks(&f)}
+	l.all(func(e *Entry) {
+		if f.matches(e) {
+			t.add(e)
+		}
+	})
+	return t
+}
+
+// lacks reports whether f may mean entries that aren't kept.
+func (l *Ledger) lacks(f *Filter) bool {
+	return l.dropped && (f.To.IsZero() || f.To.After(l.lostFrom)) && (f.From.IsZero() || !f.From.After(l.lostTo))
+}
+
+// Entries returns the calls that f means, of those that are kept, in the order in which they were recorded.
+func (l *Ledger) Entries(f Filter) []Entry {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var found []Entry
+	l.all(func(e *Entry) {
+		if f.matches(e) {
+			found = append(found, *e)
+		}
+	})
+	return found
+}
+
+// A Report is what calls have used, by each of their labels. A call without a label is under the empty name. In each
+// dimension the totals add up to Total.
+type Report struct {
+	Total    Usage
+	From, To time.Time // when the first and the last of these calls ended; zero if there are none
+
+	Roots     map[string]Usage // sessions with all that is nested in them
+	Sessions  map[string]Usage // sessions by themselves
+	Pipelines map[string]Usage
+	Tasks     map[string]Usage
+	Agents    map[string]Usage
+	Kinds     map[string]Usage
+	Providers map[string]ProviderUsage
+}
+
+// ProviderUsage is the usage of a provider, and of each of its models. What is left of models that were given up is a model
+// [Others] of a provider Others.
+type ProviderUsage struct {
+	Usage
+	Models map[string]Usage
+}
+
+// Report returns the report of the calls that f means. The zero Filter means all since the ledger's beginning, with the
+// names that were given up under [Others]. Any other filter, also of one label alone, goes through the entries that are
+// kept: Total.Partial says whether calls may be missing.
+func (l *Ledger) Report(f Filter) Report {
+	if l == nil {
+		return Report{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f.all() {
+		return l.report()
+	}
+	r, by := Report{Total: Usage{Partial: l.lacks(&f)}}, new([numDims]map[tallyKey]*Usage)
+	for d := range by {
+		by[d] = make(map[tallyKey]*Usage)
+	}
+	l.all(func(e *Entry) {
+		if !f.matches(e) {
+			return
+		}
+		r.span(e.Time)
+		r.Total.add(e)
+		for d := range by {
+			key := keyOf(dim(d), &e.Labels)
+			t := by[d][key]
+			if t == nil {
+				t = &Usage{Partial: r.Total.Partial}
+				by[d][key] = t
+			}
+			t.add(e)
+		}
+	})
+	r.fill(func(d dim, put func(tallyKey, Usage)) {
+		for key, t := range by[d] {
+			put(key, *t)
+		}
+	})
+	return r
+}
+
+func (r *Report) span(t time.Time) {
+	if r.From.IsZero() || t.Before(r.From) {
+		r.From = t
+	}
+	if t.After(r.To) {
+		r.To = t
+	}
+}
+
+// report returns the report of everything, from the totals.
+func (l *Ledger) report() Report {
+	r := Report{Total: l.total, From: l.since, To: l.last}
+	r.fill(func(d dim, put func(tallyKey, Usage)) {
+		for key, t := range l.by[d].tallies {
+			put(key, t.totals)
+		}
+		if others := l.by[d].others; others.Calls > 0 {
+			key := tallyKey{name: Others}
+			if d == byModel {
+				key.model = Others
+			}
+			put(key, others)
+		}
+	})
+	return r
+}
+
+// fill makes the maps of r from what each calls put with.
+func (r *Report) fill(each func(d dim, put func(tallyKey, Usage))) {
+	for d, names := range map[dim]*map[string]Usage{
+		byRoot: &r.Roots, bySession: &r.Sessions, byPipeline: &r.Pipelines, byTask: &r.Tasks, byAgent: &r.Agents, byKind: &r.Kinds,
+	} {
+		*names = make(map[string]Usage)
+		each(d, func(key tallyKey, t Usage) {
+			if had, ok := (*names)[key.name]; ok { // a name that reads like Others
+				t.merge(&had)
+			}
+			(*names)[key.name] = t
+		})
+	}
+	r.Providers = make(map[string]ProviderUsage)
+	each(byProvider, func(key tallyKey, t Usage) {
+		if had, ok := r.Providers[key.name]; ok {
+			t.merge(&had.Usage)
+		}
+		r.Providers[key.name] = ProviderUsage{Usage: t, Models: make(map[string]Usage)}
+	})
+	each(byModel, func(key tallyKey, t Usage) {
+		p, ok := r.Providers[key.name]
+		if !ok { // models are given up by themselves
+			p = ProviderUsage{Models: make(map[string]Usage)}
+			r.Providers[key.name] = p
+		}
+		if had, ok := p.Models[key.model]; ok {
+			t.merge(&had)
+		}
+		p.Models[key.model] = t
+	})
+}

@@ -1,0 +1,114 @@
+package ratelimit
+
+import "time"
+
+// A Snapshot is what a gate was doing at one moment.
+type Snapshot struct {
+	Name  string
+	Slots int // calls that may run at a time
+	Kept  int // of these, for people only
+
+	Running   int // calls that hold a slot, those that are letting go and those that were overtaken too
+	LettingGo int // of these, preempted and expected to end
+	Overtaken int // of these, preempted and given up on: while they last, Running may exceed Slots
+	Queued    int // requests that wait
+
+	// Lanes has the interactive lane first, then those priorities of the background lane, highest first, of which
+	// something is running or waiting.
+	Lanes []Lane
+
+	// PausedUntil is when the pause that a provider asked for ends; zero if there is none. Step counts the rate limits
+	// in a row that led to it.
+	PausedUntil time.Time
+	Step        int
+	// BackgroundPaused has the reasons for which the host holds the background lane, oldest first.
+	BackgroundPaused []string
+
+	// SoftLimits has the use of each soft limit in its period, in the order of the configuration.
+	SoftLimits []SoftUse
+
+	// RequestsPerMinute and TokensPerMinute are the rates in force, those that the provider's headers lowered too; 0 is no
+	// limit. RequestsLeft and TokensLeft are what could go at once; less than 0 is a debt.
+	RequestsPerMinute, RequestsLeft int64
+	TokensPerMinute, TokensLeft     int64
+
+	Closed bool
+	Totals Totals
+}
+
+// A Lane is one priority of a [Snapshot], or the interactive lane.
+type Lane struct {
+	Interactive bool
+	Priority    int // 0 for the interactive lane
+	Running     int
+	Queued      int
+	// Longest is for how long the request that came first has been waiting: since it came, if it was preempted
+	// since.
+	Longest time.Duration
+}
+
+// Totals count what a gate has done since it was made.
+type Totals struct {
+	Started     int64 // leases handed out, again after a preemption or rate limit too
+	Preempted   int64
+	Overtaken   int64
+	RateLimited int64 // calls that ended in a rate limit
+	Pauses      int64 // pauses that these led to
+	Refused     int64 // requests that found the queue full, or made room in it
+	Abandoned   int64 // requests whose context ended while they waited
+}
+
+// SoftUse is how much of a [SoftLimit] was used.
+type SoftUse struct {
+	Requests, Tokens int64 // used in the period
+	Limit            SoftLimit
+	Warned           bool
+	Ends             time.Time // of the period
+}
+
+// Snapshot returns what the gate is doing. What it costs doesn't grow with the number of requests that wait.
+func (g *Gate) Snapshot() Snapshot {
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := Snapshot{
+		Name: g.cfg.Name, Slots: g.cfg.Slots, Kept: g.kept,
+		Running: g.held, LettingGo: g.leaving, Overtaken: g.overtaken, Queued: g.people.n + g.background.n,
+		Step:              g.backoff.step,
+		RequestsPerMinute: g.rates.requests.perMinute, RequestsLeft: g.rates.requests.left(now),
+		TokensPerMinute: g.rates.tokens.perMinute, TokensLeft: g.rates.tokens.left(now),
+		Closed: g.closed, Totals: g.totals,
+	}
+	if g.backoff.paused {
+		s.PausedUntil = g.backoff.until
+	}
+	for _, p := range g.paused.reasons {
+		s.BackgroundPaused = append(s.BackgroundPaused, p.reason)
+	}
+	people := Lane{Interactive: true, Running: g.peopleRunning, Queued: g.people.n, Longest: waited(now, g.people.head)}
+	s.Lanes = append(s.Lanes, people)
+	for i := highest; i >= lowest; i-- {
+		if l := g.background.levels[i]; l != nil && l.running+l.queued() > 0 {
+			longest := waited(now, l.returned.head, l.fresh.head)
+			s.Lanes = append(s.Lanes, Lane{Priority: i, Running: l.running, Queued: l.queued(), Longest: longest})
+		}
+	}
+	for i := range g.soft {
+		u := &g.soft[i]
+		u.roll(now)
+		s.SoftLimits = append(s.SoftLimits, SoftUse{
+			Requests: u.requests, Tokens: u.tokens, Limit: u.SoftLimit, Warned: u.warned, Ends: u.From.Add(u.Every),
+		})
+	}
+	return s
+}
+
+// waited returns how long ago the first of the waiters came.
+func waited(now time.Time, waiters ...*waiter) (longest time.Duration) {
+	for _, w := range waiters {
+		if w != nil {
+			longest = max(longest, now.Sub(w.since))
+		}
+	}
+	return longest
+}

@@ -1,0 +1,170 @@
+package ratelimit
+
+import "time"
+
+const (
+	// mostPreempts is how often a call makes room before it is left alone.
+	mostPreempts = 3
+	// grace is how long a preempted call has to let go.
+	grace = time.Second
+)
+
+// A slot is what a running call holds. All of it but the gate is guarded by the gate's mu.
+type slot struct {
+	gate *Gate
+	gen  uint64 // how many leases it has had that ended
+	request
+	cancel  func(error)
+	started uint64 // in the order of starts
+	epoch   uint64 // of the back-off, when it started
+	state   holding
+	at      int // in the heap of victims; -1: it can't be one
+}
+
+type holding uint8
+
+const (
+	running holding = iota
+	leaving
+	overtaken
+)
+
+// victims is a heap of the calls that can be preempted: the lowest priority first, of these the one that started last.
+type victims []*slot
+
+func (v victims) before(i, j int) bool {
+	if v[i].rank != v[j].rank {
+		return v[i].rank < v[j].rank
+	}
+	return v[i].started > v[j].started
+}
+
+func (v victims) swap(i, j int) {
+	v[i], v[j] = v[j], v[i]
+	v[i].at, v[j].at = i, j
+}
+
+func (v *victims) push(s *slot) {
+	s.at = len(*v)
+	*v = append(*v, s)
+	v.up(s.at)
+}
+
+func (v *victims) remove(s *slot) {
+	i, last := s.at, len(*v)-1
+	if i < 0 {
+		return
+	}
+	if i != last {
+		v.swap(i, last)
+	}
+	(*v)[last] = nil
+	*v = (*v)[:last]
+	s.at = -1
+	if i != last {
+		v.up(i)
+		v.down(i)
+	}
+}
+
+func (v victims) up(i int) {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !v.before(i, parent) {
+			return
+		}
+		v.swap(i, parent)
+		i = parent
+	}
+}
+
+func (v victims) down(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(v); child++ {
+			if v.before(child, least) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		v.swap(i, least)
+		i = least
+	}
+}
+
+// preempt tells the next victim to let go, and reports whether there was one.
+func (g *Gate) preempt(now time.Time) bool {
+	if len(g.victims) == 0 {
+		return false
+	}
+	s := g.victims[0]
+	g.victims.remove(s)
+	s.state = leaving
+	s.preempts++
+	g.leaving++
+	g.totals.Preempted++
+	g.cancels = append(g.cancels, cancellation{s.cancel, ErrPreempted})
+	g.graces.add(s, now.Add(grace), g.graceOver)
+	g.tell(Event{Kind: EventPreempted, Session: s.ticket.Session, Priority: int(s.rank)})
+	return true
+}
+
+// graces are the calls that are letting go, in the order in which their time is up.
+type graces struct {
+	queue []letting
+	timer *time.Timer // set for the first
+	set   bool
+}
+
+type letting struct {
+	slot *slot
+	gen  uint64 // another one: it has let go
+	end  time.Time
+}
+
+func (q *graces) add(s *slot, end time.Time, over func()) {
+	q.queue = append(q.queue, letting{s, s.gen, end})
+	if q.set {
+		return
+	}
+	q.set = true
+	if q.timer == nil {
+		q.timer = time.AfterFunc(time.Until(end), over)
+	} else {
+		q.timer.Reset(time.Until(end))
+	}
+}
+
+// graceOver is the timer's: what hasn't let go is overtaken.
+func (g *Gate) graceOver() {
+	now := time.Now()
+	g.mu.Lock()
+	q := &g.graces
+	q.set = false
+	done := 0
+	for _, l := range q.queue {
+		held := l.slot.gen == l.gen
+		if held && l.end.After(now) {
+			q.set = true
+			q.timer.Reset(l.end.Sub(now))
+			break
+		}
+		done++
+		if !held {
+			continue
+		}
+		s := l.slot
+		s.state = overtaken
+		g.leaving--
+		g.overtaken++
+		g.totals.Overtaken++
+		g.tell(Event{Kind: EventOvertaken, Session: s.ticket.Session, Priority: int(s.rank)})
+	}
+	rest := copy(q.queue, q.queue[done:])
+	clear(q.queue[rest:])
+	q.queue = q.queue[:rest]
+	g.dispatch(now)
+	g.unlock()
+}

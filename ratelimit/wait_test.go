@@ -1,0 +1,196 @@
+package ratelimit_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/ratelimit"
+)
+
+// told is a ticket whose waits are written down; the function returns them when everybody has settled.
+func (r *room) told(t ratelimit.Ticket) (ratelimit.Ticket, func() []ratelimit.Wait) {
+	var waits []ratelimit.Wait
+	t.OnWait = func(w ratelimit.Wait) {
+		r.gate.Snapshot() // no lock is held
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		waits = append(waits, w)
+	}
+	return t, func() []ratelimit.Wait {
+		synctest.Wait()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return slices.Clone(waits)
+	}
+}
+
+func (r *room) at(d time.Duration) time.Time { return r.began.Add(d) }
+
+func TestAWaitSaysWhyAndUntilWhen(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
+		r.come("first", person)
+		r.come("ann", person)
+		r.come("running late", person)
+		work, waits := r.told(background("a", 0))
+		r.come("work", work)
+		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitQueue, Ahead: 2}}, waits())
+
+		r.get("first").Release(limited(10 * time.Second))
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitRateLimit, Until: r.at(10 * time.Second), Ahead: 2}, waits()[1])
+		r.gate.Pause(20 * time.Second)
+		require.True(t, r.at(20*time.Second).Equal(waits()[2].Until))
+		<-time.After(time.Second)
+
+		memory := r.gate.PauseBackground("memory")
+		disk := r.gate.PauseBackground("disk")
+		require.Len(t, waits(), 3, "the rate limit is still why")
+		<-time.After(19 * time.Second)
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitPaused, Detail: "memory", Ahead: 1}, waits()[3])
+		memory()
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitPaused, Detail: "disk", Ahead: 1}, waits()[4])
+		disk()
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitQueue, Ahead: 1}, waits()[5])
+		require.Len(t, waits(), 6)
+	})
+}
+
+func TestTheNextInLineIsToldOfTheRates(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{RequestsPerMinute: 60, TokensPerMinute: 600}, func(r *room) {
+		r.come("first", ratelimit.Ticket{Interactive: true, Tokens: 600})
+		work, waits := r.told(ratelimit.Ticket{Tokens: 100})
+		r.come("work", work)
+		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(10 * time.Second)}}, waits())
+		<-time.After(time.Second)
+		ann, annWaits := r.told(ratelimit.Ticket{Interactive: true, Tokens: 50})
+		r.come("ann", ann)
+		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(5 * time.Second)}}, annWaits())
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitQueue, Ahead: 1}, waits()[1], "a person is before it")
+		<-time.After(time.Minute)
+		require.Equal(t, 5*time.Second, r.find("ann").after)
+		require.Equal(t, 15*time.Second, r.find("work").after)
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitTokens, Until: r.at(15 * time.Second)}, waits()[2])
+		require.Len(t, waits(), 3)
+	})
+	inRoom(t, ratelimit.GateConfig{Slots: 3, RequestsPerMinute: 2}, func(r *room) {
+		r.come("first", person)
+		r.come("second", person)
+		ann, waits := r.told(person)
+		r.come("ann", ann)
+		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitRequests, Until: r.at(30 * time.Second)}}, waits())
+		r.get("first").Release(ratelimit.Outcome{}) // never sent: its request is there again
+		r.get("ann")
+	})
+}
+
+func TestNothingIsToldWhoDoesNotWait(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{}, func(r *room) {
+		ann, waits := r.told(person)
+		r.come("ann", ann)
+		r.get("ann")
+		require.Empty(t, waits())
+	})
+}
+
+func TestAPanicInOnWaitLeavesNothingBehind(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
+		r.come("first", person)
+		rude := person
+		rude.OnWait = func(ratelimit.Wait) { panic("rude") }
+		require.PanicsWithValue(t, "rude", func() { r.gate.Acquire(r.t.Context(), rude) })
+		require.Zero(t, r.gate.Snapshot().Queued)
+		r.get("first").Release(success)
+		require.Zero(t, r.gate.Snapshot().Running)
+	})
+}
+
+func TestASnapshotShowsTheLongestWaitByPriority(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 2}, func(r *room) {
+		r.come("work", background("a", ratelimit.Validation)) // since 0
+		<-time.After(time.Second)
+		r.come("ann", person)
+		for i := range 3 {
+			r.come(fmt.Sprint("low ", i), background("a", ratelimit.Background))
+			<-time.After(time.Second)
+		}
+		r.come("bob", person) // preempts work
+		r.again("work", r.get("work"), success)
+		r.come("eve", person)
+		<-time.After(time.Second)
+		snap := r.gate.Snapshot()
+		require.Equal(t, []ratelimit.Lane{
+			{Interactive: true, Running: 2, Queued: 1, Longest: time.Second},
+			{Priority: ratelimit.Validation, Queued: 1, Longest: 5 * time.Second},
+			{Priority: ratelimit.Background, Queued: 3, Longest: 4 * time.Second},
+		}, snap.Lanes)
+		require.Equal(t, 5, snap.Queued)
+		require.Equal(t, ratelimit.Totals{Started: 3, Preempted: 1}, snap.Totals)
+	})
+}
+
+func TestEventsComeInOrderOutsideTheLock(t *testing.T) {
+	var g *ratelimit.Gate
+	var got []string
+	cfg := ratelimit.GateConfig{Slots: 1, OnEvent: func(e ratelimit.Event) {
+		got = append(got, fmt.Sprint(e.Kind, " ", e.Reason))
+		switch {
+		case e.Kind == ratelimit.EventBackgroundPaused && e.Reason == "one": // what the callback causes comes after it, not within it
+			g.PauseBackground("two")()
+			g.Pause(time.Hour)
+			got = append(got, "end of one")
+		case e.Reason == "boom":
+			panic("boom")
+		}
+	}}
+	g = ratelimit.NewGate(cfg)
+	resume := g.PauseBackground("one")
+	require.Equal(t, []string{"background_paused one", "end of one", "paused "}, got)
+	resume()
+	require.Panics(t, func() { g.PauseBackground("boom") })
+	g.Close() // events still come
+	require.Equal(t, []string{"background_resumed one", "background_paused boom", "closed "}, got[3:])
+}
+
+func TestASlowListenerMissesOnlyWhatItMay(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 1, Queue: 1}, func(r *room) {
+		hold, held := make(chan struct{}), false
+		var got []ratelimit.Event
+		g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1, Queue: 1, OnEvent: func(e ratelimit.Event) {
+			if !held {
+				held = true
+				<-hold
+			}
+			got = append(got, e)
+		}})
+		l, err := g.Acquire(r.t.Context(), ratelimit.Ticket{})
+		require.NoError(t, err)
+		r.gone.Go(func() { g.Acquire(r.t.Context(), ratelimit.Ticket{}) })
+		r.kinds()
+		r.gone.Go(func() { g.PauseBackground("slow") })
+		r.kinds()
+		for range 1500 {
+			_, err := g.Acquire(r.t.Context(), ratelimit.Ticket{})
+			require.Error(t, err)
+		}
+		l.Release(limited(time.Second))
+		close(hold)
+		r.kinds()
+		require.Len(t, got, 1+1024+1)
+		require.Equal(t, ratelimit.EventPaused, got[1025].Kind)
+		require.Equal(t, 1500-1024, got[1025].Missed)
+		g.Close()
+	})
+}
+
+func TestErrorsSayWhatWouldDo(t *testing.T) {
+	full := &ratelimit.QueueFullError{Gate: "openai", Queue: 10, Priority: 20}
+	require.EqualError(t, full, `ratelimit: gate "openai": 10 background requests are waiting, which is the limit: try one of priority 20 later`)
+	long := &ratelimit.PauseTooLongError{Gate: "openai", Rest: time.Hour, Max: time.Minute}
+	require.EqualError(t, long, `ratelimit: gate "openai": the provider asks for a pause of 1h0m0s, and at most 1m0s is waited for: use another provider, or try again then`)
+	require.False(t, errors.Is(ratelimit.ErrClosed, ratelimit.ErrPreempted))
+}
