@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +31,8 @@ import (
 func AsTool(child *Agent, spec tools.Spec) tools.Tool { return &agentTool{child: child, spec: spec} }
 
 const (
-	// childPrefix begins the names of the sessions of agents that are tools. What follows is the call's id.
+	// childPrefix begins the names of the sessions of agents that are tools. What follows is the call's id, and which session
+	// it was made in: a fork of that one has the same calls.
 	childPrefix = "call/"
 	// deepest is how deep agents in agents go.
 	deepest = 8
@@ -56,6 +58,8 @@ type parentCall struct {
 	trace   string
 	account string // the outermost session
 	depth   int
+	x       *exec      // what runs it
+	answers []Decision // on what the child's run waits for
 }
 
 // Define implements tools.Tool.
@@ -107,8 +111,10 @@ func (a *Agent) adopt(list []tools.Tool) []tools.Tool {
 	return out
 }
 
-// childSession returns the name of the session that belongs to a call.
-func childSession(call string) string { return childPrefix + call }
+// childSession returns the name of the session that belongs to a call in a session.
+func childSession(session, call string) string { return childPrefix + call + childSuffix(session) }
+
+func childSuffix(session string) string { return "@" + strconv.FormatUint(hashString(session), 36) }
 
 // run is the tool's function.
 func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
@@ -127,7 +133,9 @@ func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
 		return "", err
 	}
 	if res == nil {
-		if res, err = t.patiently(ctx, in); res == nil {
+		if res, err = t.patiently(ctx, in); errors.Is(err, ErrDraining) {
+			res = &Result{Session: in.Session, Status: Paused, Code: CodeDrained}
+		} else if res == nil {
 			return "", err
 		}
 	}
@@ -136,9 +144,8 @@ func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
 
 // input returns what the child goes on with, or its Result if it has come to rest already.
 func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task Task) (in Input, res *Result, err error) {
-	name := childSession(call.ID)
-	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account, depth: x.depth + 1}
-	answers := x.answers(call.ID)
+	name := childSession(x.s.name, call.ID)
+	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account, depth: x.depth + 1, x: x, answers: x.answers(call.ID)}
 	known := t.child.cfg.Journal == nil
 	if !known {
 		_, err := t.child.cfg.Journal.Head(ctx, name)
@@ -156,9 +163,9 @@ func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task T
 				res = m.result(r.Status, r.Code, rested(r))
 			default:
 				in = Continue(name)
-				if answers = r.unanswered(m, answers); len(answers) > 0 {
+				if answers := r.unanswered(m, parent.answers); len(answers) > 0 {
 					in = Resume(name, answers...)
-				} else if len(r.pending()) > 0 && m.waiting() && !r.anyExpired(time.Now()) {
+				} else if len(r.pending()) > 0 && m.waiting() && !r.anyExpired(time.Now(), parent.answers) {
 					res = m.result(Paused, r.Code, nil)
 				}
 				in.parent, in.AcceptChanges = parent, true
@@ -197,13 +204,11 @@ func (r *RunState) unanswered(m *Machine, answers []Decision) []Decision {
 	return out
 }
 
-func (r *RunState) anyExpired(now time.Time) bool {
-	for _, p := range r.pending() {
-		if p.expired(now) {
-			return true
-		}
-	}
-	return false
+// anyExpired reports whether the time of a pause is over, also if only the parent's answers say so.
+func (r *RunState) anyExpired(now time.Time, answers []Decision) bool {
+	return slices.ContainsFunc(r.pending(), func(p Pause) bool {
+		return p.expired(now) || slices.ContainsFunc(answers, func(d Decision) bool { return d.ID == p.ID && d.Kind == Expired })
+	})
 }
 
 // rest returns the limits of a child: at most what is left of this run's. mu is held.
@@ -274,12 +279,16 @@ func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error
 
 // outcome makes of the child's Result that of the call.
 func (t *agentTool) outcome(x *exec, call *tools.Call, res *Result) (string, error) {
-	if res.Status == Paused && len(res.Pending) > 0 {
-		x.nest(call.ID, nestedCall{pauses: res.nested})
+	if res.Status == Paused {
+		n := nestedCall{pauses: res.nested}
+		if len(res.Pending) == 0 {
+			n.paused = res.Code
+		}
+		x.nest(call.ID, n)
 		return "", tools.Suspend{Kind: string(PauseAgent), Prompt: "the agent that it calls waits for decisions"}
 	}
 	x.nest(call.ID, nestedCall{spent: &Spent{Usage: res.Usage, Cost: res.Cost, Unpriced: res.Unpriced}})
-	if t.child.cfg.Journal == nil && res.Status != Paused {
+	if t.child.cfg.Journal == nil {
 		_ = t.child.Forget(x.jctx, res.Session) // nobody can ask for it again
 	}
 	text := res.Text()
@@ -324,6 +333,7 @@ func (e *ChildError) Fault() fault.Class { return e.Class }
 // A nestedCall is what a call of an agent leaves for the fact that records its end.
 type nestedCall struct {
 	pauses []Pause
+	paused string // the code with which its host paused it
 	spent  *Spent
 }
 
@@ -337,22 +347,37 @@ func (x *exec) nest(call string, n nestedCall) {
 }
 
 // mayDecide says why a decision can't be taken in the session of a call, and returns it in canonical form.
-func (t *agentTool) mayDecide(ctx context.Context, call string, d Decision) (Decision, error) {
+func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decision) (Decision, error) {
 	if t == nil {
-		return d, fmt.Errorf("the agent that it is about is no tool of this one any more")
+		return d, &DecisionError{ID: d.ID, Code: DecisionBad, Problem: "the agent that it is about is no tool of this one any more"}
 	}
 	m := mail{id: d.ID, decision: d, at: time.Time{}}
 	var problem error
-	err := t.child.look(ctx, childSession(call), func(now *Machine) { problem = t.child.mayDecide(ctx, now, &m) })
+	err := t.child.look(ctx, childSession(session, call), func(now *Machine) { problem = t.child.mayDecide(ctx, now, &m) })
 	if err == nil {
 		err = problem
 	}
 	return m.decision, err
 }
 
+// abandonChild ends the child's run of a call that was started before, and now has its result without it.
+func (cr *callRun) abandonChild() {
+	x := cr.x
+	t := x.a.children[cr.call.Name]
+	if t == nil || !cr.st.Started {
+		return
+	}
+	x.lock()
+	lost := x.errAt != nil
+	x.mu.Unlock()
+	if !lost {
+		t.abandon(x.jctx, x.s.name, cr.call.ID, "the call that it belongs to was refused")
+	}
+}
+
 // abandon ends the run of a call that is over without it.
-func (t *agentTool) abandon(ctx context.Context, call, why string) {
-	name := childSession(call)
+func (t *agentTool) abandon(ctx context.Context, session, call, why string) {
+	name := childSession(session, call)
 	if t.child.cfg.Journal != nil {
 		if _, err := t.child.cfg.Journal.Head(ctx, name); err != nil {
 			return
@@ -362,6 +387,9 @@ func (t *agentTool) abandon(ctx context.Context, call, why string) {
 	defer x.cancel(nil)
 	if err := x.enter(&Input{Session: name}); err != nil {
 		return // it runs elsewhere, and finds out
+	}
+	if t.child.cfg.Journal == nil {
+		defer func() { _ = t.child.Forget(ctx, name) }() // nobody can ask for it again
 	}
 	defer x.leave()
 	if r := x.m.s.Run; r.open() {

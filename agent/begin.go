@@ -26,7 +26,7 @@ func (x *exec) begin(in *Input) (err error) {
 		return err
 	}
 	if x.account = in.Session; in.parent != nil {
-		x.account, x.depth = in.parent.account, in.parent.depth
+		x.account, x.depth, x.up = in.parent.account, in.parent.depth, in.parent.x
 	}
 	if err := x.ctx.Err(); err != nil {
 		return &StopError{Code: CodeCancelled, Err: context.Cause(x.ctx)}
@@ -61,7 +61,7 @@ func (x *exec) begin(in *Input) (err error) {
 		return err
 	}
 	if r.open() {
-		if err := x.expire(expired, in); err != nil {
+		if err := x.expire(in, expired); err != nil {
 			return err
 		}
 	}
@@ -194,11 +194,18 @@ func (m *Machine) waiting() bool {
 	return r.Stage == stageActing && m.nextCalls(&r).Kind == ActWait
 }
 
-// expire closes the pauses whose time is over. What a parent passes on was decided in time.
-func (x *exec) expire(expired map[string]bool, in *Input) error {
+// expire closes the pauses whose time is over. For an agent that is a tool its parent has judged of that already, by its own
+// clock, where there is a decision on the pause.
+func (x *exec) expire(in *Input, expired map[string]bool) error {
 	now := time.Now()
 	for _, p := range x.m.s.Run.pending() {
-		if !p.expired(now) || in.parent != nil && slices.ContainsFunc(in.decisions, func(d Decision) bool { return d.ID == p.ID }) {
+		over := p.expired(now)
+		if in.parent != nil {
+			if i := slices.IndexFunc(in.parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
+				over = in.parent.answers[i].Kind == Expired
+			}
+		}
+		if !over {
 			continue
 		}
 		c, own := x.m.s.Run.suspended(p.ID)
@@ -210,7 +217,7 @@ func (x *exec) expire(expired map[string]bool, in *Input) error {
 		x.showHooks(c, res)
 		x.lock()
 		var facts []Fact
-		if x.m.s.Run.Status == Running || len(x.changes()) > 0 { // its process died before it could pause: the time since then wasn't worked
+		if x.m.s.Run.Status == Running || x.otherTools() { // its process died before it could pause: the time since then wasn't worked
 			facts = append(facts, x.continued(0))
 		}
 		facts = append(facts, Decided{Meta: x.stamp(len(facts), c.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}})

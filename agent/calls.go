@@ -165,6 +165,7 @@ func (x *exec) ruled(cr *callRun) bool {
 // refuse gives a call a result that says why it wasn't run. It returns false.
 func (x *exec) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
 	x.finishCall(cr, tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
+	cr.abandonChild()
 	x.flush()
 	return false
 }
@@ -200,6 +201,7 @@ func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 func (x *exec) start(cr *callRun) bool {
 	if refused := x.a.registry.Recheck(x.ctx, &cr.call, x.a.cfg.Policies); refused != nil {
 		x.finishCall(cr, *refused)
+		cr.abandonChild()
 		return false
 	}
 	if !x.pass(cr) {
@@ -246,6 +248,9 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 			p := Pause{Kind: PauseKind(out.Suspend.Kind), Reason: out.Suspend.Prompt, Schema: out.Suspend.Schema}
 			expires := out.Suspend.Expires
 			switch n := x.nested[cr.call.ID]; {
+			case p.Kind == PauseAgent && n.paused != "": // it waits for nobody, and so does the call
+				cr.over, x.childPaused = true, n.paused
+				return
 			case p.Kind == PauseAgent && len(n.pauses) > 0:
 				p.Nested, expires = n.pauses, -1 // those expire, not this one
 			case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == PauseAgent:

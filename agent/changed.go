@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -110,8 +111,11 @@ func (x *exec) checkChanges(in *Input) error {
 // continued returns the fact that a run goes on, as the nth next one.
 func (x *exec) continued(n int) Continued {
 	f := Continued{Meta: x.stamp(n, ""), Changes: x.changes()}
-	if len(f.Changes) > 0 {
+	if x.otherTools() {
 		f.Tools = x.a.prints
 	}
 	return f
 }
+
+// otherTools reports whether the agent's tools aren't just those that the open run knows: some may have been added.
+func (x *exec) otherTools() bool { return !slices.Equal(x.m.s.Run.Prints, x.a.prints) }

@@ -48,7 +48,7 @@ func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 	return x.recordRulings(all, nil)
 }
 
-// rule checks a decision. The error is a *DecisionError.
+// rule checks a decision. The error is a *DecisionError, unless the session of a child couldn't be looked at.
 func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
 	problem := func(code, format string, args ...any) (ruling, error) {
 		return ruling{}, &DecisionError{Session: x.s.name, ID: d.ID, Code: code, Problem: fmt.Sprintf(format, args...), Err: d.err}
@@ -72,17 +72,16 @@ func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
 	var res *ToolResult
 	var err error
 	if p != c.Pause {
-		d, err = x.a.children[c.Call.Name].mayDecide(x.jctx, c.Call.ID, d)
-	} else {
-		res, err = x.decide(&d, c)
-	}
-	if err != nil {
+		d, err = x.a.children[c.Call.Name].mayDecide(x.jctx, x.s.name, c.Call.ID, d)
 		var de *DecisionError
 		if errors.As(err, &de) {
 			de.Session = x.s.name
-			return ruling{}, err
 		}
-		return ruling{}, &DecisionError{Session: x.s.name, ID: d.ID, Code: DecisionBad, Problem: err.Error(), Err: err}
+	} else if res, err = x.decide(&d, c); err != nil {
+		err = &DecisionError{Session: x.s.name, ID: d.ID, Code: DecisionBad, Problem: err.Error(), Err: err}
+	}
+	if err != nil {
+		return ruling{}, err
 	}
 	return ruling{d, c, res}, nil
 }
@@ -95,7 +94,7 @@ func (x *exec) recordRulings(all []ruling, taken []string) error {
 	x.lock()
 	defer x.mu.Unlock()
 	var facts []Fact
-	if !x.driving && (x.m.s.Run.Status == Running || len(x.changes()) > 0) { // its process died before it could pause: the time since then wasn't worked
+	if !x.driving && (x.m.s.Run.Status == Running || x.otherTools()) { // its process died before it could pause: the time since then wasn't worked
 		facts = append(facts, x.continued(0))
 	}
 	for _, o := range all {
@@ -140,6 +139,9 @@ func (x *exec) decide(d *Decision, c *CallState) (*ToolResult, error) {
 			return fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
 		}
 		return nil
+	}
+	if p.Kind == PauseAgent {
+		return nil, errors.New("the call of an agent is decided on by what that agent waits for: see Result.Pending")
 	}
 	switch d.Kind {
 	case Approved:

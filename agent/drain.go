@@ -28,7 +28,8 @@ func (e *DrainError) Unwrap() error { return e.Err }
 
 // Drain brings the agent to rest before its process ends. Inputs are refused with [ErrDraining] from now on; runs under
 // way are paused at their next safe point, that is when the model call or the tool calls under way have ended, with
-// [CodeDrained]. In a journal they count as running, so that [Agent.Recover] in another process goes on with them.
+// [CodeDrained], those of agents that are tools among them. In a journal they count as running, so that [Agent.Recover] in
+// another process goes on with them.
 //
 // Drain returns when nothing is under way any more, or a *[DrainError] when ctx ends. The process may end even so: what
 // was under way is then gone on with as after a crash. An agent that was drained stays so.
@@ -64,6 +65,17 @@ func (a *Agent) Drain(ctx context.Context) error {
 		return nil
 	}
 	return e
+}
+
+// drains reports whether the agent that drives x, or one above it, is being drained.
+func (x *exec) drains() bool {
+	if x == nil {
+		return false
+	}
+	x.a.mu.Lock()
+	draining := x.a.draining
+	x.a.mu.Unlock()
+	return draining || x.up.drains()
 }
 
 // drained closes idle if no run is under way. mu is held.

@@ -36,6 +36,7 @@ type exec struct {
 
 	account string // the session that model calls are made for: the outermost
 	depth   int    // of agents in agents
+	up      *exec  // what runs the call that this run belongs to
 
 	renewal *renewal
 
@@ -63,7 +64,8 @@ type exec struct {
 	here    *callRun              // the call that runs on the driving goroutine
 	nested  map[string]nestedCall // by call, of agents that are tools
 
-	unread []string // what was posted and is for none of what begin takes; of the driving goroutine
+	childPaused string   // the code with which one of them was paused by its host, or drained
+	unread      []string // what was posted and is for none of what begin takes; of the driving goroutine
 
 	revoking bool     // a revocation was sent; guarded by Agent.mu
 	claimed  []string // pauses that are being decided on; guarded by Agent.mu
@@ -180,6 +182,14 @@ func (x *exec) loop() {
 			x.settle(act.Calls, tools.NotRun, "The call wasn't run: "+x.whyCut())
 			x.flush()
 		case ActDoubt:
+			if x.childPaused != "" { // with it pauses the call, which runs again when somebody goes on
+				x.hold = holdPause
+				if x.childPaused == CodeDrained {
+					x.hold = holdDrain
+				}
+				x.obey()
+				continue
+			}
 			x.doubt(act.Calls)
 		case ActWait:
 			x.finish(Paused, "", nil)
@@ -239,10 +249,11 @@ func (x *exec) poke() {
 // finishCause ends a run whose context has ended.
 func (x *exec) finishCause(cause error) {
 	var (
-		limit *LimitError
-		busy  *BusyError
-		abort *AbortError
-		hook  *HookError
+		limit   *LimitError
+		busy    *BusyError
+		refused *refusedError
+		abort   *AbortError
+		hook    *HookError
 	)
 	switch {
 	case errors.As(cause, &abort):
@@ -251,7 +262,7 @@ func (x *exec) finishCause(cause error) {
 		x.finish(Failed, CodeAborted, hook)
 	case errors.As(cause, &limit):
 		x.finish(Stopped, CodeLimit, limit)
-	case errors.As(cause, &busy): // the log is another's: whoever has it next goes on from what stands there
+	case errors.As(cause, &busy), errors.As(cause, &refused): // the log is another's: whoever has it next goes on from what stands there
 		x.lock()
 		if x.errAt == nil {
 			x.errAt = cause
@@ -369,7 +380,7 @@ func (x *exec) abandonChildren(reason error) func() {
 			why = reason.Error()
 		}
 		for i, call := range calls {
-			x.a.children[names[i]].abandon(x.jctx, call, why)
+			x.a.children[names[i]].abandon(x.jctx, x.s.name, call, why)
 		}
 	}
 }

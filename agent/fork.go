@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -29,12 +30,8 @@ func (e *ForkError) Error() string {
 // original isn't touched, and may be running.
 func (a *Agent) Fork(ctx context.Context, from, to string, upTo uint64) (uint64, error) {
 	ctx = orBackground(ctx)
-	bad := func(format string, args ...any) (uint64, error) {
-		return 0, &ForkError{From: from, To: to, Problem: fmt.Sprintf(format, args...)}
-	}
-	in := Input{Session: to, Prompt: "x"}
-	if err := in.check(DefaultLimits()); err != nil || to == "" || to == from {
-		return bad("the copy needs a name of its own that would do for Input.Session")
+	if to == from {
+		return 0, &ForkError{From: from, To: to, Problem: "the copy needs a name of its own"}
 	}
 	facts, err := a.Facts(ctx, from)
 	if err != nil {
@@ -43,50 +40,55 @@ func (a *Agent) Fork(ctx context.Context, from, to string, upTo uint64) (uint64,
 	if len(facts) == 0 {
 		return 0, &NothingOpenError{Session: from}
 	}
-	keep, err := finished(to, facts, upTo)
+	own, err := copies(to, facts, upTo)
 	if err != nil {
 		return 0, err
 	}
-	if keep == 0 {
-		return bad("nothing was finished by fact %d; the log begins with fact %d", upTo, firstSeq(facts))
+	if len(own) == 0 {
+		return 0, &ForkError{From: from, To: to, Problem: fmt.Sprintf("nothing was finished by fact %d; the log begins with fact %d", upTo, facts[0].Envelope().Seq)}
 	}
-	return facts[keep-1].Envelope().Seq, a.copyTo(ctx, from, to, facts[:keep])
+	return facts[len(own)-1].Envelope().Seq, a.copyTo(ctx, from, to, own)
 }
 
-func firstSeq(facts []Fact) uint64 {
-	if len(facts) == 0 {
-		return 0
-	}
-	return facts[0].Envelope().Seq
-}
-
-// finished returns how many of the facts there are up to the last one, with a number up to upTo, after which nothing is open.
-func finished(session string, facts []Fact, upTo uint64) (keep int, err error) {
-	m := NewMachine(session)
-	if len(facts) > 0 {
-		m.s.Seq = firstSeq(facts) - 1
-	}
+// copies returns facts as those of another session, up to the last one, with a number up to upTo, after which nothing is
+// open.
+func copies(to string, facts []Fact, upTo uint64) ([]Fact, error) {
+	var own []Fact
+	keep, m := 0, NewMachine(to)
 	for i, f := range facts {
 		if upTo > 0 && f.Envelope().Seq > upTo {
 			break
 		}
-		own, err := under(f, session, f.Envelope().Seq)
-		if err == nil {
-			err = m.Apply(own)
+		if next := facts[0].Envelope().Seq + uint64(i); f.Envelope().Seq != next {
+			return nil, &FactError{Session: to, Seq: f.Envelope().Seq, Kind: f.kind(), Problem: fmt.Sprintf("its number should be %d", next)}
 		}
+		f, err := under(f, to, uint64(i)+1)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
+		if err := m.Apply(f); err != nil {
+			return nil, err
+		}
+		own = append(own, f)
 		switch r := m.s.Run; {
 		case !r.open(), r.Stage == stageReady, r.Stage == stageSaid:
-			keep = i + 1
+			keep = len(own)
 		}
 	}
-	return keep, nil
+	return own[:keep], nil
 }
 
-// copyTo appends facts to a new session, with the end of what they leave open.
+// copyTo makes a new session of facts, with the end of what they leave open: in one append, so that nobody goes on with half
+// of it after a crash.
 func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
+	in := Input{Session: to, Prompt: "x"}
+	if err := in.check(DefaultLimits()); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
+		return &ForkError{From: from, To: to, Problem: "the new session needs a name that would do for Input.Session"}
+	}
+	m, err := Replay(to, facts...)
+	if err != nil {
+		return err
+	}
 	x := a.shell(ctx)
 	defer x.cancel(nil)
 	if err := x.enter(&Input{Session: to}); err != nil {
@@ -96,32 +98,22 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 	if x.m.s.Seq > 0 || x.m.s.Run != nil {
 		return &ForkError{From: from, To: to, Problem: "there is a session by that name"}
 	}
+	r := m.s.Run
+	x.origin = &Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
+	meta := func() Meta {
+		meta := x.stamp(len(facts), "")
+		meta.Step = r.Step
+		return meta
+	}
+	for _, rule := range m.s.Rules {
+		facts = append(facts, RuleRevoked{Meta: meta(), Tool: rule.Tool})
+	}
+	if r.open() {
+		facts = append(facts, RunEnded{Meta: meta(), Status: Stopped, Code: CodeForked, Reason: "forked from session " + from})
+	}
 	x.lock()
 	defer x.mu.Unlock()
-	const batch = 256
-	for len(facts) > 0 {
-		some := make([]Fact, 0, batch)
-		for n := uint64(1); len(facts) > 0 && len(some) < batch; n++ {
-			f, err := under(facts[0], to, x.m.s.Seq+n)
-			if err != nil {
-				return err
-			}
-			some, facts = append(some, f), facts[1:]
-		}
-		if err := x.recordLocked(nil, some...); err != nil {
-			return err
-		}
-		x.queue = nil
-	}
-	for len(x.m.s.Rules) > 0 {
-		if err := x.recordLocked(nil, RuleRevoked{Meta: x.besides(), Tool: x.m.s.Rules[0].Tool}); err != nil {
-			return err
-		}
-	}
-	if !x.m.s.Run.open() {
-		return nil
-	}
-	return x.recordLocked(nil, RunEnded{Meta: x.besides(), Status: Stopped, Code: CodeForked, Reason: "forked from session " + from})
+	return x.recordLocked(nil, facts...)
 }
 
 // under returns a fact as one of a session, with a number there.
@@ -190,12 +182,12 @@ func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
 		}
 		facts = append(facts, f)
 	}
-	keep, err := finished(session, facts, 0)
+	own, err := copies(session, facts, 0)
 	if err != nil {
 		return err
 	}
-	if keep == 0 {
+	if len(own) == 0 {
 		return &ForkError{From: "the import", To: session, Problem: "nothing is finished in it"}
 	}
-	return a.copyTo(ctx, "the import", session, facts[:keep])
+	return a.copyTo(ctx, "the import", session, own)
 }

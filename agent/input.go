@@ -14,7 +14,7 @@ import (
 // An Input is what a run begins or goes on with. Prompt or Parts is all that most runs need.
 type Input struct {
 	// Session names the conversation that the run is part of. A run without one is forgotten when it ends, unless it is
-	// paused: its Result then names the session that it was given.
+	// paused: its Result then names the session that it was given. Such names, and no others, begin with "unnamed/".
 	Session string
 	Prompt  string
 	// Parts come with the prompt: images, files, more text.

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -40,6 +42,18 @@ func Replay(session string, facts ...Fact) (*Machine, error) {
 
 // State returns the state. It is the machine's own: it must not be changed, and changes with the next Apply.
 func (m *Machine) State() *State { return &m.s }
+
+// still returns a machine in the same state, which it keeps when this one goes on.
+func (m *Machine) still() *Machine {
+	out := &Machine{s: m.s}
+	out.s.Rules = slices.Clone(m.s.Rules)
+	if m.s.Run != nil {
+		r := *m.s.Run
+		r.Calls, r.Tools = slices.Clone(r.Calls), maps.Clone(r.Tools)
+		out.s.Run = &r
+	}
+	return out
+}
 
 // An ActionKind says what has to happen.
 type ActionKind uint8

@@ -141,6 +141,10 @@ func (s *sim) decide(p Pause) {
 	case AnswerGiven:
 		d.Value = json.RawMessage(`"it did"`)
 	}
+	if len(p.Path) > 0 { // the call goes on with it
+		s.apply(Decided{Meta: s.meta(p.Path[0]), Decision: d})
+		return
+	}
 	s.apply(Decided{Meta: s.meta(p.Call.ID), Decision: d})
 	switch d.Kind {
 	case AnswerGiven:
@@ -177,6 +181,8 @@ func (s *sim) act(a Action) {
 	case ActDoubt:
 		c := &r.Calls[pick(s, a.Calls...)]
 		switch {
+		case s.one(3) && c.Repeat:
+			s.suspend(c, PauseAgent)
 		case s.one(4):
 			s.suspend(c, pick(s, PauseInDoubt, "question"))
 		case s.one(4) && c.Repeat:
@@ -259,6 +265,11 @@ func (s *sim) suspend(c *CallState, kind PauseKind) {
 		p.Schema, p.Expires = json.RawMessage(`{"type":"string"}`), s.now.Add(time.Hour)
 	}
 	p.ID = pauseID(s.m.s.Session, &p.Call, kind, c.Pauses)
+	for i := 0; kind == PauseAgent && i < 2; i++ {
+		n := Pause{ID: fmt.Sprintf("%s.%d", p.ID, i), Kind: PauseApproval, Reason: s.text()}
+		n.Call = provider.ToolCall{ID: callID("r-child", 1, i), Name: "write", Input: json.RawMessage(`{"n":1}`)}
+		p.Nested = append(p.Nested, n)
+	}
 	s.apply(Suspended{Meta: s.meta(c.Call.ID), Pause: p})
 }
 

@@ -62,15 +62,11 @@ func (a *Agent) mayDecide(ctx context.Context, now *Machine, m *mail) error {
 
 // decideHere is Decide without a journal.
 func (a *Agent) decideHere(ctx context.Context, session string, m *mail) error {
-	x := a.shell(ctx)
-	defer x.cancel(nil)
-	err := x.enter(&Input{Session: session})
+	now, err := a.standing(session)
 	if err == nil {
-		defer x.leave()
-		if err = a.mayDecide(ctx, x.m, m); err != nil {
-			return err
-		}
-	} else if busy := (*BusyError)(nil); !errors.As(err, &busy) {
+		err = a.mayDecide(ctx, now, m)
+	}
+	if err != nil {
 		return err
 	}
 	a.mu.Lock()
@@ -83,10 +79,43 @@ func (a *Agent) decideHere(ctx context.Context, session string, m *mail) error {
 		return decidedBefore(session, m.id, nil)
 	}
 	s.mail = append(s.mail, *m)
-	if s.busy != nil { // a run checks it, as it knows how the session stands
+	if s.busy != nil {
 		s.busy.poke()
 	}
 	return nil
+}
+
+// standing returns how a session stands that no journal keeps, also while its run is under way.
+func (a *Agent) standing(session string) (*Machine, error) {
+	for {
+		a.mu.Lock()
+		s := a.sessions[session]
+		if a.draining {
+			a.mu.Unlock()
+			return nil, ErrDraining
+		}
+		if s == nil || s.busy == nil {
+			m := NewMachine(session)
+			if s != nil {
+				m = s.m.still()
+			}
+			a.mu.Unlock()
+			return m, nil
+		}
+		x := s.busy
+		a.mu.Unlock()
+		x.lock() // its run adds no fact now, and with a.mu nobody takes its place
+		a.mu.Lock()
+		var m *Machine
+		if s.busy == x {
+			m = s.m.still()
+		}
+		a.mu.Unlock()
+		x.mu.Unlock()
+		if m != nil {
+			return m, nil
+		}
+	}
 }
 
 func decidedBefore(session, id string, err error) error {
@@ -185,7 +214,7 @@ func (x *exec) takeDecision(m *mail) bool {
 	one, err := x.rule(m.decision, late)
 	if err == nil {
 		err = x.recordRulings([]ruling{one}, nil)
-	} else if m.posted {
+	} else if de := (*DecisionError)(nil); m.posted && errors.As(err, &de) {
 		x.acknowledge(m.id)
 	}
 	if err != nil {

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // loaded takes over the state of a snapshot, in a machine that has none: the facts before it were pruned.
@@ -19,6 +21,9 @@ func (m *Machine) loaded(f *Snapshot) string {
 	case m.s.Run != nil: // the state is what the facts say
 		return ""
 	}
+	if problem := f.State.unsound(f.Run); problem != "" {
+		return problem
+	}
 	s, err := f.State.clone() // the fact is shared
 	if err != nil {
 		return err.Error()
@@ -26,6 +31,55 @@ func (m *Machine) loaded(f *Snapshot) string {
 	s.Session, s.Seq = m.s.Session, m.s.Seq
 	m.s = *s
 	return ""
+}
+
+// unsound says why facts can't have made the state, whose newest run has that id. An imported log may hold anything.
+func (s *State) unsound(run string) string {
+	r, before := s.Run, s.Messages
+	acts := r.Stage == stageActing
+	if acts && len(before) > 0 {
+		before = before[:len(before)-1] // the reply whose calls are open
+	}
+	switch {
+	case r.ID == "" || r.ID != run:
+		return "its run isn't the one that it names"
+	case !slices.Contains([]Status{Running, Paused, Completed, Stopped, Failed}, r.Status) || acts && !r.open():
+		return fmt.Sprintf("status %q doesn't fit stage %q", r.Status, r.Stage)
+	case !slices.Contains([]stage{stageReady, stageCalling, stageActing, stageSaid, stageBroken}, r.Stage):
+		return fmt.Sprintf("there is no stage %q", r.Stage)
+	case r.First < 0 || r.First >= len(s.Messages) || !orderly(before):
+		return "its conversation isn't in order"
+	case !acts && len(r.Calls) > 0 || acts && !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Stand != standDone }):
+		return "its calls don't fit its stage"
+	}
+	if !acts {
+		return ""
+	}
+	made := s.Messages[len(s.Messages)-1].Calls()
+	for i := range r.Calls {
+		if c := &r.Calls[i]; len(made) != len(r.Calls) || !c.sound(made[i]) || !isCallID(c.Call.ID, r.ID, r.Step, i) {
+			return fmt.Sprintf("call %d isn't as the model made it, or doesn't stand as a call can", i)
+		}
+	}
+	return ""
+}
+
+// sound reports whether a call that the model made can stand so.
+func (c *CallState) sound(made *provider.ToolCall) bool {
+	if c.Call == nil || made == nil || !c.is(made) {
+		return false
+	}
+	switch c.Stand {
+	case standOpen, standApproved, standSettled:
+		return true
+	case standStarted:
+		return c.Started
+	case standSuspended:
+		return c.Pause != nil && c.Pause.ID != "" && c.is(&c.Pause.Call)
+	case standDone:
+		return c.Result != nil && c.Result.CallID == made.ID
+	}
+	return false
 }
 
 // clone returns a copy that shares nothing that changes.
@@ -70,7 +124,7 @@ func (a *Agent) Prune(ctx context.Context, session string) (Pruned, error) {
 		return Pruned{}, err
 	}
 	err = a.eachChild(ctx, session, func(name string) error {
-		if call := strings.TrimPrefix(name, childPrefix); x.m.s.Run.Stage == stageActing && x.m.s.Run.callByID(call) != nil {
+		if slices.ContainsFunc(x.m.s.Run.Calls, func(c CallState) bool { return name == childSession(session, c.Call.ID) }) {
 			return nil // it is still needed
 		}
 		child, err := a.tree(ctx, name)

@@ -25,9 +25,14 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 	if x.errAt != nil {
 		return x.errAt
 	}
+	if err := x.m.wouldTake(facts); err != nil {
+		x.errAt = err
+		x.cancel(err)
+		return err
+	}
 	if x.a.cfg.Journal != nil {
 		if err := x.journal(taken, facts); err != nil {
-			x.errAt = fmt.Errorf("agent: session %q: the journal refuses an append: %w", x.s.name, err)
+			x.errAt = &refusedError{x.s.name, err}
 			x.cancel(x.errAt)
 			x.a.log.ErrorContext(x.ctx, "agent: journal", "session", x.s.name, "error", err)
 			return x.errAt
@@ -46,6 +51,40 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 	}
 	return nil
 }
+
+// wouldTake returns an error if facts can't follow in the state. It looks only at those with pauses and decisions: they are
+// rare, and hold what others have made. A log with a fact that doesn't fit could never be read again.
+func (m *Machine) wouldTake(facts []Fact) error {
+	if !slices.ContainsFunc(facts, func(f Fact) bool {
+		switch f.(type) {
+		case Suspended, Decided, Snapshot:
+			return true
+		}
+		return false
+	}) {
+		return nil
+	}
+	probe := m.still()
+	for _, f := range facts {
+		if err := probe.Apply(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A refusedError says that the journal refuses an append. The log stays open, for whoever goes on with it next; so do those
+// of the agents that are tools whose calls it ends.
+type refusedError struct {
+	session string
+	err     error
+}
+
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("agent: session %q: the journal refuses an append: %v", e.session, e.err)
+}
+
+func (e *refusedError) Unwrap() error { return e.err }
 
 // lock takes mu. While an append is tried again it waits: an append that failed may have been kept, so nothing else may
 // take its number. It waits on a Cond, and the append doesn't sleep under mu, because under the fake time of
@@ -105,6 +144,10 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 		switch f := f.(type) {
 		case RunStarted, Continued:
 			status, changed = string(Running), true
+		case Snapshot:
+			if x.m.s.Run == nil { // in a copy, it is where the log begins
+				status, changed = string(f.State.Run.Status), true
+			}
 		case Suspended:
 			for _, p := range f.Pause.flat() {
 				open = append(open, openMatter(&p))
@@ -117,6 +160,9 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 			status, changed = string(f.Status), true
 			if f.Code == CodeDrained { // somebody should go on
 				status = string(Running)
+			}
+			if f.Status != Paused {
+				open = open[:0]
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func (a *Agent) Replay(ctx context.Context, session string) ([]SeenStep, error) 
 	}
 	m := NewMachine(session)
 	if len(facts) > 0 {
-		m.s.Seq = firstSeq(facts) - 1
+		m.s.Seq = facts[0].Envelope().Seq - 1
 	}
 	var steps []SeenStep
 	for _, f := range facts {

@@ -16,16 +16,18 @@ import (
 
 // A session is a conversation that this Agent knows of.
 type session struct {
-	name string
-	// fixed while a run is under way
-	m     *Machine
-	facts []Fact // without a journal: all of them, of a named session
+	name  string
+	m     *Machine // its state is that of the run under way
+	facts []Fact   // without a journal: all of them, of a named session
 
 	// guarded by Agent.mu
 	busy    *exec
 	unnamed bool
 	mail    []mail
 }
+
+// unnamedPrefix begins the names that sessions get whose input has none. They are told by it, in whichever process.
+const unnamedPrefix = "unnamed/"
 
 // newID returns an id that can't be guessed: 128 bits.
 func newID(prefix string) string {
@@ -39,7 +41,7 @@ func (x *exec) enter(in *Input) error {
 	a := x.a
 	name := in.Session
 	if name == "" {
-		name = newID("s-")
+		name = newID(unnamedPrefix)
 	}
 	a.mu.Lock()
 	if a.draining {
@@ -48,7 +50,7 @@ func (x *exec) enter(in *Input) error {
 	}
 	s := a.sessions[name]
 	if s == nil {
-		s = &session{name: name, unnamed: in.Session == ""}
+		s = &session{name: name, unnamed: strings.HasPrefix(name, unnamedPrefix), m: NewMachine(name)}
 		a.sessions[name] = s
 	}
 	if s.busy != nil {
@@ -72,9 +74,11 @@ func (x *exec) leave() {
 		x.renewal.end()
 	}
 	if x.lease.Fence != 0 {
-		if err := a.cfg.Journal.Release(x.jctx, x.lease); err != nil {
+		ctx, cancel := context.WithTimeout(x.jctx, grace) // it ends by itself, too
+		if err := a.cfg.Journal.Release(ctx, x.lease); err != nil {
 			a.log.WarnContext(x.ctx, "agent: releasing a lease", "session", s.name, "error", err)
 		}
+		cancel()
 	}
 	x.forgetUnnamed()
 	a.mu.Lock()
@@ -87,10 +91,7 @@ func (x *exec) leave() {
 		m.settle(0, errNotDelivered)
 	}
 	s.mail = slices.DeleteFunc(s.mail, func(m mail) bool { return m.what != mailDecide && m.what != mailRevoke }) // these wait for who goes on
-	run := (*RunState)(nil)
-	if s.m != nil {
-		run = s.m.s.Run
-	}
+	run := s.m.s.Run
 	if a.cfg.Journal != nil || run == nil || s.unnamed && run.Status != Paused {
 		delete(a.sessions, s.name)
 	}
@@ -99,7 +100,7 @@ func (x *exec) leave() {
 // forgetUnnamed removes a session that nobody named from the journal, once its run has ended.
 func (x *exec) forgetUnnamed() {
 	store, s := x.a.cfg.Journal, x.s
-	if store == nil || !s.unnamed || s.m == nil || s.m.s.Run.open() || x.errAt != nil {
+	if store == nil || x.lease.Fence == 0 || !s.unnamed || s.m.s.Run.open() || x.errAt != nil {
 		return
 	}
 	if err := x.a.delete(x.jctx, s.name); err != nil {
@@ -111,9 +112,6 @@ func (x *exec) forgetUnnamed() {
 func (x *exec) load() error {
 	s, store := x.s, x.a.cfg.Journal
 	if store == nil {
-		if s.m == nil {
-			s.m = NewMachine(s.name)
-		}
 		return nil
 	}
 	asked := time.Now()
@@ -127,17 +125,16 @@ func (x *exec) load() error {
 	}
 	x.lease = lease
 	x.renewal = renew(x, asked)
-	s.m = NewMachine(s.name)
 	return s.m.read(x.jctx, store)
 }
 
 // read applies the records of a session from a journal: all of them, or those from a snapshot on if what comes before was
 // pruned.
 func (m *Machine) read(ctx context.Context, store journal.Store) error {
-	err := m.readAfter(ctx, store, m.s.Seq)
+	err := m.readAfter(ctx, store, 0)
 	var pruned *journal.PrunedError
-	if errors.As(err, &pruned) && m.s.Run == nil {
-		m.s.Seq = pruned.UpTo
+	if errors.As(err, &pruned) { // maybe only while it was read
+		m.s = State{Session: m.s.Session, Seq: pruned.UpTo}
 		err = m.readAfter(ctx, store, pruned.UpTo)
 	}
 	return err
@@ -208,22 +205,22 @@ func (a *Agent) Pending(ctx context.Context, session string) ([]Pause, error) {
 	return pending, err
 }
 
-// look shows f how a session stands. An unknown session has a machine without facts. Without a journal, one that has a run
-// under way is a *BusyError.
+// look shows f how a session stands, in a machine that nobody changes. An unknown session has one without facts. Without a
+// journal, a session that has a run under way is a *BusyError.
 func (a *Agent) look(ctx context.Context, session string, f func(*Machine)) error {
 	ctx = orBackground(ctx)
 	if a.cfg.Journal == nil {
 		a.mu.Lock()
-		defer a.mu.Unlock()
-		s := a.sessions[session]
-		switch {
-		case s == nil:
-			f(NewMachine(session))
-		case s.busy != nil:
+		s, m := a.sessions[session], NewMachine(session)
+		if s != nil && s.busy != nil {
+			a.mu.Unlock()
 			return &BusyError{Session: session}
-		default:
-			f(s.m)
 		}
+		if s != nil {
+			m = s.m.still()
+		}
+		a.mu.Unlock()
+		f(m)
 		return nil
 	}
 	m := NewMachine(session)
@@ -236,20 +233,20 @@ func (a *Agent) look(ctx context.Context, session string, f func(*Machine)) erro
 
 // Forget removes a session and all that is kept of it. A session with a run under way is a *[BusyError].
 func (a *Agent) Forget(ctx context.Context, session string) error {
+	ctx = orBackground(ctx)
 	a.mu.Lock()
-	if s := a.sessions[session]; s != nil {
-		if s.busy != nil {
-			a.mu.Unlock()
-			return &BusyError{Session: session}
-		}
-		delete(a.sessions, session)
+	s := a.sessions[session]
+	if s != nil && s.busy != nil {
+		a.mu.Unlock()
+		return &BusyError{Session: session}
 	}
+	delete(a.sessions, session)
 	a.mu.Unlock()
 	if a.cfg.Journal == nil {
-		return nil
+		return a.forgetCalls(ctx, s)
 	}
-	ctx = orBackground(ctx)
-	if _, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/forget", a.lease); err != nil {
+	lease, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/"+newID(""), a.lease)
+	if err != nil {
 		var held *journal.HeldError
 		if errors.As(err, &held) {
 			return &BusyError{Session: session, Err: err}
@@ -257,9 +254,25 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
 	if err := a.delete(ctx, session); err != nil {
+		_ = a.cfg.Journal.Release(context.WithoutCancel(ctx), lease) // it ends by itself, too
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
 	return nil
+}
+
+// forgetCalls removes the sessions of the open calls of a session that no journal keeps.
+func (a *Agent) forgetCalls(ctx context.Context, s *session) error {
+	if s == nil || !s.m.s.Run.open() {
+		return nil
+	}
+	var errs []error
+	for i := range s.m.s.Run.Calls {
+		call := s.m.s.Run.Calls[i].Call
+		if t := a.children[call.Name]; t != nil {
+			errs = append(errs, t.child.Forget(ctx, childSession(s.name, call.ID)))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // delete removes a session from the journal, after those of the agents that are tools which were called in it.
@@ -297,9 +310,12 @@ func (a *Agent) eachChild(ctx context.Context, session string, f func(name strin
 		return err
 	}
 	for _, run := range slices.Sorted(maps.Keys(runs)) {
-		for head, err := range a.cfg.Journal.Heads(ctx, journal.Filter{Prefix: childSession(run + ".")}) {
+		for head, err := range a.cfg.Journal.Heads(ctx, journal.Filter{Prefix: childPrefix + run + "."}) {
 			if err != nil {
 				return err
+			}
+			if !strings.HasSuffix(head.Session, childSuffix(session)) {
+				continue // of the session that this one is a copy of
 			}
 			if err := f(head.Session); err != nil {
 				return err

@@ -280,6 +280,9 @@ func (x *exec) readMail() {
 			x.setMode(x.jctx, m.text, "set by the host")
 		}
 	}
+	if x.hold == holdNone && x.up.drains() {
+		x.hold = holdDrain
+	}
 	for _, m := range steer {
 		switch {
 		case between && x.hold == holdNone:

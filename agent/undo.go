@@ -59,16 +59,19 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 			return nil, err
 		}
 	}
-	facts, err := a.Facts(ctx, session)
-	if err != nil {
-		return nil, err
-	}
 	x := a.shell(ctx)
 	defer x.cancel(nil)
 	if err := x.enter(&Input{Session: session}); err != nil {
 		return nil, err
 	}
 	defer x.leave()
+	facts := x.s.facts
+	if a.cfg.Journal != nil { // only now, when nobody else can undo
+		var err error
+		if facts, err = a.Facts(ctx, session); err != nil {
+			return nil, err
+		}
+	}
 	switch r := x.m.s.Run; {
 	case r == nil:
 		return nil, &NothingOpenError{Session: session}
@@ -77,7 +80,7 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 	case what.Run == "":
 		what.Run = r.ID
 	}
-	calls := effects(facts, what)
+	calls, untold := effects(facts, what)
 	rec := &UndoReceipt{Run: what.Run}
 	calls = slices.DeleteFunc(calls, func(f ToolFinished) bool {
 		d, ok := a.registry.Lookup(f.Call.Name)
@@ -90,7 +93,7 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 			rec.Impossible = append(rec.Impossible, done)
 			continue
 		}
-		if err := x.undo(ctx, c); err != nil {
+		if err := x.undo(c); err != nil {
 			done.Why = x.a.redact(err.Error())
 			rec.Failed = &done
 			for _, c := range calls[i+1:] {
@@ -103,15 +106,15 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 			return rec, err
 		}
 	}
-	if len(calls) == 0 {
+	if len(calls)+len(untold) == 0 {
 		return rec, nil
 	}
-	return rec, x.noteUndone(Undone{Message: provider.User(rec.tell())}, what.By)
+	return rec, x.noteUndone(Undone{Message: provider.User(rec.tell(untold))}, what.By)
 }
 
-// effects returns the calls of a run that may have had an effect, the newest first, without those that were undone.
-func effects(facts []Fact, what Rollback) []ToolFinished {
-	var out []ToolFinished
+// effects returns the calls of a run that may have had an effect, the newest first, without those that were undone. Untold
+// are calls that were undone, but the process died before the model was told.
+func effects(facts []Fact, what Rollback) (out []ToolFinished, untold []UndoneCall) {
 	undone := make(map[string]bool)
 	for _, f := range facts {
 		switch f := f.(type) {
@@ -122,6 +125,9 @@ func effects(facts []Fact, what Rollback) []ToolFinished {
 		case Undone:
 			for _, c := range f.Calls {
 				undone[c.Call.ID] = c.Why == ""
+			}
+			if untold = append(untold, f.Calls...); len(f.Message.Parts) > 0 {
+				untold = nil
 			}
 		}
 	}
@@ -138,7 +144,7 @@ func effects(facts []Fact, what Rollback) []ToolFinished {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(f ToolFinished) bool { return undone[f.Call.ID] })
+	return slices.DeleteFunc(out, func(f ToolFinished) bool { return undone[f.Call.ID] }), untold
 }
 
 // cantUndo says why a call can't be undone.
@@ -157,9 +163,9 @@ func (x *exec) cantUndo(f *ToolFinished) string {
 	return ""
 }
 
-func (x *exec) undo(ctx context.Context, f *ToolFinished) error {
+func (x *exec) undo(f *ToolFinished) error {
 	d, _ := x.a.registry.Lookup(f.Call.Name)
-	ctx, cancel := context.WithTimeout(ctx, d.Spec().Timeout)
+	ctx, cancel := context.WithTimeout(x.ctx, d.Spec().Timeout) // which ends with the lease
 	defer cancel()
 	parts := f.Result.Parts
 	return d.Undo(ctx, f.Call.Input, json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)])))
@@ -193,8 +199,8 @@ func (m *Machine) undone(f *Undone) string {
 	return ""
 }
 
-// tell says to the model what was undone.
-func (r *UndoReceipt) tell() string {
+// tell says to the model what was undone, now and before.
+func (r *UndoReceipt) tell(before []UndoneCall) string {
 	var b strings.Builder
 	b.WriteString("Note: effects of your calls were taken back after you had ended.")
 	list := func(title string, calls []UndoneCall) {
@@ -203,13 +209,13 @@ func (r *UndoReceipt) tell() string {
 		}
 		fmt.Fprintf(&b, "\n%s:", title)
 		for _, c := range calls {
-			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, c.Call.Input)
+			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, clean(string(c.Call.Input))) // enough to know which it was
 			if c.Why != "" {
 				b.WriteString(" (" + c.Why + ")")
 			}
 		}
 	}
-	list("Undone", r.Undone)
+	list("Undone", append(before, r.Undone...))
 	list("Still in effect, because they can't be undone", r.Impossible)
 	if r.Failed != nil {
 		list("Failed to be undone", []UndoneCall{*r.Failed})
