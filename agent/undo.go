@@ -51,7 +51,8 @@ func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s",
 // and tells the model, in whose conversation they stay. Calls of read-only tools, those that had no effect and those that
 // were undone before are passed over. One that can't be undone is noted, and the rest goes on; at the first Undo that
 // fails it ends. Each call that was undone is recorded at once; if the process dies in between, the next Undo may meet one
-// call whose effect it has taken back already, so an Undo function has to bear that.
+// call whose effect it has taken back already, so an Undo function has to bear that. A fork has the calls of its original in
+// its log: undo them in one of the two.
 func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoReceipt, error) {
 	ctx = orBackground(ctx)
 	if a.cfg.Journal != nil {
