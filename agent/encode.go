@@ -24,6 +24,13 @@ var factTypes = func() map[string]reflect.Type {
 
 // EncodeFact returns a fact as a record of a journal.
 func EncodeFact(f Fact) (journal.Record, error) {
+	var w writer
+	w.b.Grow(512)
+	return w.encode(f)
+}
+
+// encode encodes a fact into w's buffer, behind what is there. Its data are those of the buffer.
+func (w *writer) encode(f Fact) (journal.Record, error) {
 	if err := isFact(f); err != nil {
 		return journal.Record{}, err
 	}
@@ -31,7 +38,7 @@ func EncodeFact(f Fact) (journal.Record, error) {
 	if meta.Origin == nil {
 		return journal.Record{}, &FactError{Seq: meta.Seq, Kind: f.kind(), Problem: "it names no run"}
 	}
-	data, ok, err := appendFact(f)
+	data, ok, err := w.fact(f)
 	if !ok || err != nil { // which says it in its own words
 		data, err = marshal(f)
 	}

@@ -60,6 +60,8 @@ type exec struct {
 	queue   []Event   // recorded and not yet shown, and notes in their place among them
 	wake    chan struct{}
 	errAt   error                 // the journal refused an append: the run can't go on
+	letters *writer               // of records, as long as no store may hold on to what is in it
+	recs    []journal.Record      // likewise
 	running *batch                // the calls that run
 	here    *callRun              // the call that runs on the driving goroutine
 	nested  map[string]nestedCall // by call, of agents that are tools

@@ -20,10 +20,10 @@ type writer struct {
 	err   error
 }
 
-// appendFact returns the JSON of a fact, and false if it is none of the four.
-func appendFact(f Fact) (json.RawMessage, bool, error) {
-	var w writer
-	w.b.Grow(512)
+// fact returns the JSON of a fact, and false if it is none of the four.
+func (w *writer) fact(f Fact) (json.RawMessage, bool, error) {
+	begin := w.b.Len()
+	w.comma, w.err = false, nil
 	switch f := f.(type) {
 	case StepStarted:
 		if len(f.Messages) > 0 {
@@ -42,7 +42,7 @@ func appendFact(f Fact) (json.RawMessage, bool, error) {
 	default:
 		return nil, false, nil
 	}
-	return w.b.Bytes(), true, w.err
+	return w.b.Bytes()[begin:], true, w.err
 }
 
 func (w *writer) stepStarted(f *StepStarted) {

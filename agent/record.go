@@ -101,14 +101,19 @@ const appendPatience = 30 * time.Second
 
 // journal appends facts to the store. An append whose outcome is unclear is tried again, unchanged.
 func (x *exec) journal(taken []string, facts []Fact) error {
-	recs := make([]journal.Record, len(facts))
-	for i, f := range facts {
-		rec, err := EncodeFact(f)
+	if x.letters == nil {
+		x.letters = new(writer)
+	}
+	x.letters.b.Reset()
+	recs := x.recs[:0]
+	for _, f := range facts {
+		rec, err := x.letters.encode(f)
 		if err != nil {
 			return err
 		}
-		recs[i] = rec
+		recs = append(recs, rec)
 	}
+	x.recs = recs
 	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Records: recs, Taken: taken, Head: x.head(facts)}
 	var err error
 	defer x.tried.Broadcast()
@@ -116,6 +121,7 @@ func (x *exec) journal(taken []string, facts []Fact) error {
 		if err = x.a.cfg.Journal.Append(x.jctx, app); err == nil || !journal.Unclear(err) || time.Since(began) > appendPatience {
 			return err
 		}
+		x.letters, x.recs = nil, nil // the store may have them still
 		x.sleep(wait)
 	}
 }
@@ -130,8 +136,20 @@ func (x *exec) sleep(d time.Duration) {
 	x.trying = false
 }
 
+// changesHead reports whether a fact may change what the session shows of itself.
+func changesHead(f Fact) bool {
+	switch f.(type) {
+	case RunStarted, Continued, Snapshot, Suspended, Decided, RunEnded:
+		return true
+	}
+	return false
+}
+
 // head returns what the session shows of itself after facts.
 func (x *exec) head(facts []Fact) *journal.HeadUpdate {
+	if !slices.ContainsFunc(facts, changesHead) {
+		return nil
+	}
 	status, changed := string(Running), false
 	open := make([]journal.Open, 0, 4)
 	if r := x.m.s.Run; r != nil {
