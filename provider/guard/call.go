@@ -57,7 +57,7 @@ type progress struct {
 
 	written int64 // bytes of the attempt's answer
 	voided  int64 // bytes of answers of the attempt that the provider took back
-	room    int64 // of them, those that are reserved for
+	room    int64 // bytes of the answer that are reserved for
 }
 
 // A Caller makes calls with a [Guard], one after the other, and keeps what it needs from one to the next. It does what
@@ -241,7 +241,7 @@ func (c *call) suits(chunk *provider.Chunk, err *error) bool {
 			return false
 		}
 	}
-	if c.written+c.voided > c.room {
+	if c.written > c.room {
 		*err = c.topUp()
 	}
 	return *err == nil

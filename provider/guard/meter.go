@@ -17,7 +17,7 @@ const (
 	tokensPerMessage = 4
 	tokensPerMedia   = 2000
 	outputStep       = 4096
-	mostOutput       = 1 << 40
+	mostTokens       = 1 << 40
 )
 
 // A meter measures what a call uses.
@@ -48,7 +48,7 @@ func (c *call) measure() {
 // outputAsked returns how many tokens of output are reserved before an attempt.
 func (c *call) outputAsked() int64 {
 	if c.req.MaxOutput > 0 {
-		return min(int64(c.req.MaxOutput), mostOutput)
+		return min(int64(c.req.MaxOutput), mostTokens)
 	}
 	return outputStep
 }
@@ -56,7 +56,7 @@ func (c *call) outputAsked() int64 {
 // estimate returns the tokens of the request.
 func (c *call) estimate() int64 {
 	if c.input == 0 {
-		c.input = max(c.counted(), 1)
+		c.input = min(max(c.counted(), 1), mostTokens)
 	}
 	return c.input
 }
@@ -128,7 +128,11 @@ func (c *call) weigh(chunk *provider.Chunk) {
 	case provider.KindStart:
 		c.started = true
 	case provider.KindReset:
-		c.voided, c.written, c.again = c.voided+c.written-int64(len(chunk.Text)), 0, c.again+1 // why isn't of the answer
+		c.written -= int64(len(chunk.Text)) // why isn't of the answer
+		if c.room != noLimit {
+			c.room -= c.written // what was reserved is used up
+		}
+		c.voided, c.written, c.again = c.voided+c.written, 0, c.again+1
 	case provider.KindToolStart:
 		c.written += int64(len(chunk.Name))
 	}
@@ -150,7 +154,7 @@ func (c *call) topUp() error {
 		c.room = noLimit
 		return nil
 	}
-	for c.written+c.voided > c.room {
+	for c.written > c.room {
 		if err := c.reservation.TopUp(outputStep, c.cost(provider.Usage{Output: outputStep})); err != nil {
 			return err
 		}
