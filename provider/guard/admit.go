@@ -231,7 +231,7 @@ func (c *call) settle(late bool) {
 	c.permit.Done(result)
 	c.permit = circuit.Permit{}
 	if c.reached { // else it is that of the attempt before, or none
-		c.outcome = ratelimit.Outcome{Err: c.err, Sent: true, Tokens: used} // a rate limit counts, whoever has left
+		c.outcome = ratelimit.Outcome{Err: c.err, Sent: true, Tokens: used, Quota: c.quota} // a rate limit counts, whoever has left
 	}
 	if !c.pre && (c.refused || fault.Of(result) != fault.RateLimited) {
 		c.letGo()

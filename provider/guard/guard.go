@@ -43,7 +43,8 @@ type Config struct {
 	// so to the guards of that one alone. An attempt waits in it by the request's Interactive, Priority and
 	// Labels.Session, says so by Waiting chunks, and holds a slot until its answer is over. An attempt that is
 	// preempted is made again at no cost in attempts, at the head of its session; one that is rate limited waits for
-	// the gate to open again, with no delay of its own. A request with NoRestart is no victim once its answer has
+	// the gate to open again, with no delay of its own. What the provider's headers say of its limits
+	// (provider.Extra.RateLimits), the gate is told when the attempt is over. A request with NoRestart is no victim once its answer has
 	// begun, nor is an answer that has shown a call that the provider ran.
 	Gate *ratelimit.Gate
 

@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -30,6 +31,7 @@ type meter struct {
 	started  bool
 	reported provider.Usage
 	began    time.Time
+	quota    *ratelimit.Quota // as the provider's headers say
 }
 
 const noLimit = int64(1) << 62
@@ -37,6 +39,7 @@ const noLimit = int64(1) << 62
 // measure begins an attempt.
 func (c *call) measure() {
 	c.written, c.room, c.voided, c.again, c.started, c.reported = 0, noLimit, 0, 0, false, provider.Usage{}
+	c.quota = nil
 	if c.guard.budget != nil {
 		c.room = c.outputAsked() * bytesPerToken
 		if c.req.MaxOutput > 0 {
@@ -127,6 +130,9 @@ func (c *call) weigh(chunk *provider.Chunk) {
 	switch chunk.Kind {
 	case provider.KindStart:
 		c.started = true
+		if chunk.Extra != nil {
+			c.learn(chunk.Extra.RateLimits)
+		}
 	case provider.KindReset:
 		c.written -= int64(len(chunk.Text)) // why isn't of the answer
 		if c.room != noLimit {
@@ -145,6 +151,16 @@ func (c *call) weigh(chunk *provider.Chunk) {
 	if chunk.Extra.Part != nil {
 		bytes, media := partSize(chunk.Extra.Part)
 		c.written += int64(bytes) + media*tokensPerMedia*bytesPerToken
+	}
+}
+
+// learn reads what the provider's headers say of its limits, for the gate.
+func (c *call) learn(headers http.Header) {
+	if headers == nil || c.guard.gate == nil {
+		return
+	}
+	if q, ok := ratelimit.ParseQuota(headers, time.Now()); ok {
+		c.quota = &q
 	}
 }
 
