@@ -45,7 +45,9 @@ type Outcome struct {
 type Lease struct {
 	slot *slot
 	gen  uint64 // the slot is another lease's when its own generation differs
-	ctx  context.Context
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
 }
 
 // hold gives a slot to a request that starts now. It is called under mu.
@@ -117,6 +119,10 @@ func (l Lease) Context() context.Context {
 	}
 	return l.ctx
 }
+
+// CancelFunc returns what cancels Context ahead of the lease's end, for a call that would otherwise need a context of its
+// own; the slot stays held. Of the zero Lease it is nil.
+func (l Lease) CancelFunc() context.CancelCauseFunc { return l.cancel }
 
 // lock locks the gate and reports whether the lease still holds its slot. If not, nothing is locked.
 func (l Lease) lock() (*Gate, bool) {

@@ -169,7 +169,11 @@ func (c *call) attempt() {
 		}
 	}
 	c.attempts++
-	ctx = c.dog.Begin(ctx, c.guard.silence)
+	if c.path != nil && c.leased {
+		c.dog.BeginWith(c.lease.CancelFunc(), c.guard.silence)
+	} else {
+		ctx = c.dog.Begin(ctx, c.guard.silence)
+	}
 	c.watched = true
 	if seq := c.guard.provider.Stream(ctx, c.req); seq != nil {
 		seq(c.next)
