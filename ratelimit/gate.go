@@ -157,7 +157,7 @@ func (g *Gate) Acquire(ctx context.Context, t Ticket) (Lease, error) {
 		s := g.hold(&r, cancel, now)
 		gen := s.gen
 		g.unlock()
-		return Lease{slot: s, gen: gen, ctx: held, cancel: cancel}, nil
+		return Lease{slot: s, gen: gen, ctx: held}, nil
 	}
 	if err := g.makeRoom(&r); err != nil {
 		g.unlock()
@@ -273,7 +273,7 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 		case state == granted && ctx.Err() != nil: // at the same time
 			return Lease{}, context.Cause(ctx)
 		case state == granted:
-			return Lease{slot: w.slot, gen: w.gen, ctx: held, cancel: w.cancel}, nil
+			return Lease{slot: w.slot, gen: w.gen, ctx: held}, nil
 		}
 	}
 }

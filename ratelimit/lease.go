@@ -45,9 +45,7 @@ type Outcome struct {
 type Lease struct {
 	slot *slot
 	gen  uint64 // the slot is another lease's when its own generation differs
-
-	ctx    context.Context
-	cancel context.CancelCauseFunc
+	ctx  context.Context
 }
 
 // hold gives a slot to a request that starts now. It is called under mu.
@@ -121,8 +119,15 @@ func (l Lease) Context() context.Context {
 }
 
 // CancelFunc returns what cancels Context ahead of the lease's end, for a call that would otherwise need a context of its
-// own; the slot stays held. Of the zero Lease it is nil.
-func (l Lease) CancelFunc() context.CancelCauseFunc { return l.cancel }
+// own; the slot stays held. It is nil once the lease has ended.
+func (l Lease) CancelFunc() context.CancelCauseFunc {
+	g, ok := l.lock()
+	if !ok {
+		return nil
+	}
+	defer g.mu.Unlock()
+	return l.slot.cancel
+}
 
 // lock locks the gate and reports whether the lease still holds its slot. If not, nothing is locked.
 func (l Lease) lock() (*Gate, bool) {

@@ -34,6 +34,7 @@ func TestCancellingALeasesContextKeepsItsSlot(t *testing.T) {
 		second.CancelFunc()(late)
 		require.Equal(t, late, context.Cause(second.Context()))
 		second.Release(ratelimit.Outcome{})
+		require.Nil(t, second.CancelFunc())
 		require.Nil(t, ratelimit.Lease{}.CancelFunc())
 	})
 }
