@@ -199,7 +199,7 @@ func contained(redact func(string) string) func(string) string {
 
 // guard returns the Provider with a guard around it, unless the Config leaves it out.
 func (a *Agent) guard() (provider.Provider, error) {
-	idle := a.cfg.Limits.withDefaults().Idle
+	idle := a.cfg.Limits.Idle // 0: guard's default, which is for providers without a guard of their own
 	if idle < 0 {
 		idle = 365 * 24 * time.Hour // the longest that a guard takes
 	}

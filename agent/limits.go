@@ -40,7 +40,8 @@ type Limits struct {
 	SendBacks int `json:"send_backs,omitempty"`
 	// OutputCorrections is how often a model may correct a structured answer that doesn't fit its schema. 2.
 	OutputCorrections int `json:"output_corrections,omitempty"`
-	// Idle is how long a provider may be silent within an answer. 120 seconds. Only the Config's counts.
+	// Idle is how long a provider may be silent within an answer. 120 seconds; of a provider with a guard of its own, as long
+	// as that allows. Only the Config's counts.
 	Idle time.Duration `json:"idle,omitempty"`
 }
 

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -12,7 +13,7 @@ type ChunkKind uint8
 const (
 	KindNone           ChunkKind = iota
 	KindWaiting                  // the call is held back: Extra.Wait
-	KindStart                    // the answer begins: ID of the response, Name of the model
+	KindStart                    // the answer begins: ID of the response, Name of the model, perhaps Extra.RateLimits
 	KindText                     // Text
 	KindReasoning                // Text
 	KindRefusal                  // Text
@@ -77,6 +78,8 @@ type Extra struct {
 	Stop    StopReason `json:"stop,omitempty"`
 	StopRaw string     `json:"stop_raw,omitempty"` // the provider's own word
 	Wait    *Wait      `json:"wait,omitempty"`
+	// RateLimits are those of the answer's headers that say what else may be asked for; see [RateLimits]. Of Start.
+	RateLimits http.Header `json:"rate_limits,omitempty"`
 }
 
 // Wait says why a call is held back.

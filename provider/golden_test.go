@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -66,7 +67,7 @@ var full = map[string]any{
 		provider.Cite(provider.Source{ID: "1", URL: "https://example.com", Title: "T", Text: "cited", Start: 1, End: 9}),
 		provider.File(provider.Media{Type: "image/png", FileID: "f-1"}),
 		provider.Reset("preempted"),
-		provider.Start("m-1"),
+		{Kind: provider.KindStart, Name: "m-1", Extra: &provider.Extra{RateLimits: http.Header{"X-Ratelimit-Remaining-Requests": {"9"}}}},
 		{Kind: provider.KindEnd, Extra: &provider.Extra{Stop: provider.StopUnknown, StopRaw: "?", Usage: ptr(fullUsage())}},
 	},
 	"error": &provider.Error{Class: fault.RateLimited, Provider: "p", Model: "m-1", Status: 429, Type: "rate_limit_error", Code: "tokens",

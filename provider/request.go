@@ -84,6 +84,8 @@ type OutputFormat struct {
 
 // Labels say on whose account a call is made. All are optional.
 type Labels struct {
+	// Session is whose turn it is at a gate, and whose budget is drawn on: an agent that works for another one names the
+	// session of the outermost agent.
 	Session  string `json:"session,omitempty"`
 	Run      string `json:"run,omitempty"`
 	Step     int    `json:"step,omitempty"`

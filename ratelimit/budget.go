@@ -7,7 +7,8 @@ import (
 
 // Labels say on whose account a call is made. All are optional.
 type Labels struct {
-	// Root is the session that a nested agent works for: that of the outermost agent. Empty: Session itself.
+	// Root is the session that Session is nested in, for a program that tells the two apart; empty: Session itself. Pawl's
+	// agents don't: what they make calls for is in Session, and is the session of the outermost agent.
 	Root     string
 	Session  string
 	Pipeline string
@@ -91,9 +92,9 @@ const (
 // A reservation holds in all of them or in none. A label that is empty is limited in no scope of its own: only Global covers
 // every call.
 //
-// An agent that works for another one labels its calls with its own session and with Root, the session of the outermost
-// agent. Both sessions are limited then, and the root's spending covers everything that is nested in it, at any depth. Shares
-// and recovery go by the root.
+// A call with a Root is limited in both sessions, and the root's spending covers everything that is nested in it, at any
+// depth. Shares and recovery go by the root. An agent that works for another one makes its calls in the session of the
+// outermost agent, which therefore covers them without a Root.
 //
 // What a call uses is booked in the period in which it ends, and what is open at the end of a period stays reserved in the
 // next. A clock that is set back doesn't bring a period back.

@@ -192,3 +192,26 @@ func TestAWatchdogServesOneCallAfterTheOther(t *testing.T) {
 		}
 	})
 }
+
+// TestAWatchdogEndsAContextThatIsntItsOwn: but only if the call is late.
+func TestAWatchdogEndsAContextThatIsntItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w stream.Watchdog
+		for _, limit := range []time.Duration{time.Second, time.Hour} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			w.BeginWith(cancel, stream.Timeouts{First: limit})
+			<-time.After(time.Minute)
+			late := w.End()
+			if limit == time.Hour {
+				require.Nil(t, late)
+				require.NoError(t, ctx.Err())
+			} else {
+				require.Equal(t, late, context.Cause(ctx))
+			}
+			cancel(nil)
+		}
+		w.BeginWith(nil, stream.Timeouts{First: time.Second})
+		<-time.After(time.Minute)
+		require.NotNil(t, w.End(), "without anything to cancel it just knows")
+	})
+}

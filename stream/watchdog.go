@@ -62,7 +62,7 @@ func (e *TimeoutError) Is(target error) bool { return target == context.Deadline
 // a state of its own and wants to put the Watchdog into it. The zero Watchdog is ready for use, and for the next call
 // after End; it must not be copied.
 //
-// For each call: Begin, then for each chunk Hold before the consumer gets it and Wait when the consumer is done with it,
+// For each call: Begin or BeginWith, then for each chunk Hold before the consumer gets it and Wait when the consumer is done with it,
 // then End. All are called from one goroutine. They cost two atomic stores a chunk, no clock and no allocation: one timer
 // looks at what has changed since it looked last, at least every quarter of the shorter of First and Idle. So First
 // counted from Begin and Total are exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed.
@@ -77,6 +77,7 @@ type Watchdog struct {
 	mu      sync.Mutex // guards what follows; the call's goroutine writes timer and cancel, and reads them without it
 	timer   *time.Timer
 	cancel  context.CancelCauseFunc
+	own     bool // End is to call it
 	limits  Timeouts
 	quarter time.Duration
 	on      bool
@@ -102,6 +103,14 @@ const forever = math.MaxInt64 / 4
 // is cancelled with the *[TimeoutError] as its cause.
 func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
+	w.begin(cancel, true, t)
+	return ctx
+}
+
+// BeginWith is Begin for a call whose context cancel ends, so that it needs no other. End leaves that context as it is.
+func (w *Watchdog) BeginWith(cancel context.CancelCauseFunc, t Timeouts) { w.begin(cancel, false, t) }
+
+func (w *Watchdog) begin(cancel context.CancelCauseFunc, own bool, t Timeouts) {
 	w.flags = 0
 	w.n += turn
 	w.state.Store(w.n)
@@ -109,11 +118,11 @@ func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cancel, w.limits = cancel, t.normal()
+	w.cancel, w.own, w.limits = cancel, own, t.normal()
 	w.quarter = max(min(w.limits.First, w.limits.Idle)/4, 1)
 	w.seen, w.until, w.end = w.n, time.Time{}, time.Time{}
 	if w.quarter == forever/4 && w.limits.Total == forever {
-		return ctx
+		return
 	}
 	w.on = true
 	w.mark = time.Now()
@@ -124,7 +133,6 @@ func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 	} else {
 		w.timer.Reset(delay)
 	}
-	return ctx
 }
 
 // normal puts forever for what isn't limited.
@@ -183,7 +191,7 @@ func (w *Watchdog) End() *TimeoutError {
 		w.timer.Stop()
 	}
 	w.mu.Unlock()
-	if w.cancel != nil {
+	if w.own {
 		w.cancel(nil)
 	}
 	return w.fired.Load()
@@ -198,7 +206,7 @@ func (w *Watchdog) look() {
 	}
 	cancel := w.cancel // before the next call has its own
 	w.mu.Unlock()
-	if late != nil {
+	if late != nil && cancel != nil {
 		cancel(late)
 	}
 }

@@ -45,7 +45,7 @@ func (m *Model) run(ctx context.Context, req *provider.Request, yield func(provi
 	}
 	defer res.Body.Close()
 	gone := false // the consumer left, and mustn't hear of anything any more
-	d := &decoder{model: p.model, names: p.names, yield: func(c provider.Chunk) bool {
+	d := &decoder{model: p.model, names: p.names, limits: provider.RateLimits(res.Header), yield: func(c provider.Chunk) bool {
 		if ctx.Err() != nil {
 			return false
 		}

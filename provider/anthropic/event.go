@@ -3,6 +3,7 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"unicode/utf8"
 
@@ -52,9 +53,10 @@ type ending struct {
 
 // A decoder makes chunks of events. Its state doesn't grow with the answer, the open blocks apart.
 type decoder struct {
-	model string            // that was asked
-	names map[string]string // of tools: what was sent, and the host's own
-	yield func(provider.Chunk) bool
+	model  string            // that was asked
+	names  map[string]string // of tools: what was sent, and the host's own
+	limits http.Header       // see provider.RateLimits
+	yield  func(provider.Chunk) bool
 
 	begun bool
 	ended bool // End was yielded
@@ -158,6 +160,9 @@ func (d *decoder) begin(id, model string) {
 	}
 	c := provider.Start(model)
 	c.ID = id
+	if d.limits != nil {
+		c.Extra = &provider.Extra{RateLimits: d.limits}
+	}
 	d.put(c)
 }
 

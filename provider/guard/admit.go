@@ -96,7 +96,12 @@ func (c *call) admit() context.Context {
 	return ctx
 }
 
+// refuse is the end of a call that isn't let through. What it had shown before it was preempted is void whether or not
+// it is made again here, so that a [Chain] is free to ask the next provider.
 func (c *call) refuse(err error) context.Context {
+	if c.told == preempted {
+		c.tellBetween()
+	}
 	c.err, c.refused, c.returned = err, true, true
 	return nil
 }
@@ -226,7 +231,7 @@ func (c *call) settle(late bool) {
 	c.permit.Done(result)
 	c.permit = circuit.Permit{}
 	if c.reached { // else it is that of the attempt before, or none
-		c.outcome = ratelimit.Outcome{Err: c.err, Sent: true, Tokens: used} // a rate limit counts, whoever has left
+		c.outcome = ratelimit.Outcome{Err: c.err, Sent: true, Tokens: used, Quota: c.quota} // a rate limit counts, whoever has left
 	}
 	if !c.pre && (c.refused || fault.Of(result) != fault.RateLimited) {
 		c.letGo()

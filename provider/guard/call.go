@@ -12,7 +12,6 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -57,7 +56,7 @@ type progress struct {
 
 	written int64 // bytes of the attempt's answer
 	voided  int64 // bytes of answers of the attempt that the provider took back
-	room    int64 // of them, those that are reserved for
+	room    int64 // bytes of the answer that are reserved for
 }
 
 // A Caller makes calls with a [Guard], one after the other, and keeps what it needs from one to the next. It does what
@@ -169,7 +168,11 @@ func (c *call) attempt() {
 		}
 	}
 	c.attempts++
-	ctx = c.dog.Begin(ctx, c.guard.silence)
+	if c.path != nil && c.leased {
+		c.dog.BeginWith(c.lease.CancelFunc(), c.guard.silence)
+	} else {
+		ctx = c.dog.Begin(ctx, c.guard.silence)
+	}
 	c.watched = true
 	if seq := c.guard.provider.Stream(ctx, c.req); seq != nil {
 		seq(c.next)
@@ -200,85 +203,6 @@ func (c *call) endAttempt() {
 	}
 	if c.path != nil {
 		c.settle(late != nil)
-	}
-}
-
-// pass is the loop body of an attempt: it passes on what fits. It isn't a method, because one takes the chunk on the stack
-// and copies it once more.
-func (c *call) pass() func(provider.Chunk, error) bool {
-	return func(chunk provider.Chunk, err error) bool {
-		return c.fits(&chunk, err) && c.shown(c.yield(chunk, nil))
-	}
-}
-
-// fits reports whether the chunk is to be shown, and ends the attempt if it isn't.
-func (c *call) fits(chunk *provider.Chunk, err error) bool {
-	if c.failed || c.left || c.body {
-		return false
-	}
-	if err == nil && (c.dog.Fired() == nil || c.ended || chunk.Kind == provider.KindEnd) {
-		if err = c.grammar.Next(chunk); err == nil {
-			c.written += int64(len(chunk.Text))
-			if chunk.Kind == provider.KindText && c.written <= c.room || c.suits(chunk, &err) {
-				c.show(chunk)
-				return true
-			}
-		}
-	}
-	c.failed, c.err = true, err
-	return false
-}
-
-// suits is the rest of fits, for what isn't text and for what takes more than is reserved.
-func (c *call) suits(chunk *provider.Chunk, err *error) bool {
-	if c.path == nil {
-		return true
-	}
-	if chunk.Kind != provider.KindText {
-		c.weigh(chunk)
-		if !c.mayGoOn(chunk.Kind) {
-			*err = ratelimit.ErrPreempted
-			return false
-		}
-	}
-	if c.written+c.voided > c.room {
-		*err = c.topUp()
-	}
-	return *err == nil
-}
-
-// show is called before the consumer gets a chunk, and shown when it is done with it: in between, the clock of the
-// silence rests.
-func (c *call) show(chunk *provider.Chunk) {
-	if chunk.Kind == provider.KindText {
-		c.content = true
-	} else {
-		c.remember(chunk.Kind)
-	}
-	c.dog.Hold(chunk)
-	c.body = true
-}
-
-func (c *call) shown(ok bool) bool {
-	c.body, c.left = false, !ok
-	c.dog.Wait()
-	return ok
-}
-
-// remember keeps what decides whether the answer may be made again.
-func (c *call) remember(kind provider.ChunkKind) {
-	switch kind {
-	case provider.KindWaiting:
-	case provider.KindStart:
-		c.begun = true
-	case provider.KindReset:
-		c.begun, c.content = false, false
-	case provider.KindProviderCall:
-		c.content, c.effects = true, true
-	case provider.KindEnd:
-		c.ended = true
-	default:
-		c.content = true
 	}
 }
 
@@ -406,15 +330,6 @@ func (c *call) delay(class fault.Class) time.Duration {
 		c.delays[class] = b
 	}
 	return min(b.NextBackOff(), policy.Max)
-}
-
-// note yields a chunk of the guard's own.
-func (c *call) note(chunk provider.Chunk) bool {
-	if c.grammar.Next(&chunk) != nil {
-		return true // can't be: Reset fits everywhere, and Waiting after it
-	}
-	c.show(&chunk)
-	return c.shown(c.yield(chunk, nil))
 }
 
 // tell tells of an attempt that failed.

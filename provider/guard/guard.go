@@ -3,7 +3,9 @@ package guard
 import (
 	"context"
 	"iter"
+	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit"
@@ -26,6 +28,9 @@ type Config struct {
 	MaxRetryAfter time.Duration
 
 	// FirstChunk is the longest that an attempt may take to begin its answer; 0: 120 s. To have no limit, use a long one.
+	// Around a Guard, or a Chain or Router of Guards alone, 0 is no limit, and so it is for Idle: those within have their
+	// own, and if the outer one were the first to lose its patience, no attempt would be made again within, no chain
+	// would move on and no breaker would learn of it.
 	FirstChunk time.Duration
 	// Idle is the longest silence of the provider within an answer. The time that the consumer takes doesn't count.
 	// 0: 120 s.
@@ -38,7 +43,8 @@ type Config struct {
 	// so to the guards of that one alone. An attempt waits in it by the request's Interactive, Priority and
 	// Labels.Session, says so by Waiting chunks, and holds a slot until its answer is over. An attempt that is
 	// preempted is made again at no cost in attempts, at the head of its session; one that is rate limited waits for
-	// the gate to open again, with no delay of its own. A request with NoRestart is no victim once its answer has
+	// the gate to open again, with no delay of its own. What the provider's headers say of its limits
+	// (provider.Extra.RateLimits), the gate is told when the attempt is over. A request with NoRestart is no victim once its answer has
 	// begun, nor is an answer that has shown a call that the provider ran.
 	Gate *ratelimit.Gate
 
@@ -83,6 +89,7 @@ const (
 	defaultRetryAfter = 5 * time.Minute
 	defaultSilence    = 120 * time.Second
 	maxTime           = 365 * 24 * time.Hour
+	forever           = time.Duration(math.MaxInt64)
 )
 
 // A Guard is a provider that stands between another one and its callers: it lets calls through as its gate, budget and
@@ -119,14 +126,18 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	silence, most := defaultSilence, 1000
+	if watched(p, &most) {
+		silence = forever
+	}
 	for _, d := range []struct {
 		field string
 		value *time.Duration
 		zero  time.Duration
 	}{
 		{"MaxRetryAfter", &cfg.MaxRetryAfter, defaultRetryAfter},
-		{"FirstChunk", &cfg.FirstChunk, defaultSilence},
-		{"Idle", &cfg.Idle, defaultSilence},
+		{"FirstChunk", &cfg.FirstChunk, silence},
+		{"Idle", &cfg.Idle, silence},
 		{"Total", &cfg.Total, 0},
 	} {
 		if *d.value < 0 || *d.value > maxTime {
@@ -155,6 +166,23 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 		info:          info,
 		guarded:       cfg.Gate != nil || cfg.Budget != nil || cfg.Ledger != nil || cfg.Breaker != nil,
 	}, nil
+}
+
+// watched reports whether every call of p goes through a Guard. It looks at so many providers at most.
+func watched(p provider.Provider, most *int) bool {
+	if *most--; *most < 0 || isNil(p) {
+		return false
+	}
+	switch p := p.(type) {
+	case *Guard:
+		return true
+	case interface{ Unwrap() provider.Provider }:
+		return watched(p.Unwrap(), most)
+	case interface{ Unwrap() []provider.Provider }:
+		all := p.Unwrap()
+		return len(all) > 0 && !slices.ContainsFunc(all, func(p provider.Provider) bool { return !watched(p, most) })
+	}
+	return false
 }
 
 // Name returns the name from the Config.

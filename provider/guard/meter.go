@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -17,7 +18,7 @@ const (
 	tokensPerMessage = 4
 	tokensPerMedia   = 2000
 	outputStep       = 4096
-	mostOutput       = 1 << 40
+	mostTokens       = 1 << 40
 )
 
 // A meter measures what a call uses.
@@ -30,6 +31,7 @@ type meter struct {
 	started  bool
 	reported provider.Usage
 	began    time.Time
+	quota    *ratelimit.Quota // as the provider's headers say
 }
 
 const noLimit = int64(1) << 62
@@ -37,6 +39,7 @@ const noLimit = int64(1) << 62
 // measure begins an attempt.
 func (c *call) measure() {
 	c.written, c.room, c.voided, c.again, c.started, c.reported = 0, noLimit, 0, 0, false, provider.Usage{}
+	c.quota = nil
 	if c.guard.budget != nil {
 		c.room = c.outputAsked() * bytesPerToken
 		if c.req.MaxOutput > 0 {
@@ -48,7 +51,7 @@ func (c *call) measure() {
 // outputAsked returns how many tokens of output are reserved before an attempt.
 func (c *call) outputAsked() int64 {
 	if c.req.MaxOutput > 0 {
-		return min(int64(c.req.MaxOutput), mostOutput)
+		return min(int64(c.req.MaxOutput), mostTokens)
 	}
 	return outputStep
 }
@@ -56,7 +59,7 @@ func (c *call) outputAsked() int64 {
 // estimate returns the tokens of the request.
 func (c *call) estimate() int64 {
 	if c.input == 0 {
-		c.input = max(c.counted(), 1)
+		c.input = min(max(c.counted(), 1), mostTokens)
 	}
 	return c.input
 }
@@ -127,8 +130,15 @@ func (c *call) weigh(chunk *provider.Chunk) {
 	switch chunk.Kind {
 	case provider.KindStart:
 		c.started = true
+		if chunk.Extra != nil {
+			c.learn(chunk.Extra.RateLimits)
+		}
 	case provider.KindReset:
-		c.voided, c.written, c.again = c.voided+c.written-int64(len(chunk.Text)), 0, c.again+1 // why isn't of the answer
+		c.written -= int64(len(chunk.Text)) // why isn't of the answer
+		if c.room != noLimit {
+			c.room -= c.written // what was reserved is used up
+		}
+		c.voided, c.written, c.again = c.voided+c.written, 0, c.again+1
 	case provider.KindToolStart:
 		c.written += int64(len(chunk.Name))
 	}
@@ -144,13 +154,23 @@ func (c *call) weigh(chunk *provider.Chunk) {
 	}
 }
 
+// learn reads what the provider's headers say of its limits, for the gate.
+func (c *call) learn(headers http.Header) {
+	if headers == nil || c.guard.gate == nil {
+		return
+	}
+	if q, ok := ratelimit.ParseQuota(headers, time.Now()); ok {
+		c.quota = &q
+	}
+}
+
 // topUp reserves for what the answer has grown by.
 func (c *call) topUp() error {
 	if c.reservation == nil {
 		c.room = noLimit
 		return nil
 	}
-	for c.written+c.voided > c.room {
+	for c.written > c.room {
 		if err := c.reservation.TopUp(outputStep, c.cost(provider.Usage{Output: outputStep})); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ import (
 // A world is two faulty providers behind guards with everything, as a chain, and sessions that use it all at once.
 type world struct {
 	t      *testing.T
-	chain  *guard.Chain
+	path   provider.Provider
 	gates  []*ratelimit.Gate
 	budget *ratelimit.Budget
 	ledger *ratelimit.Ledger
@@ -52,7 +52,10 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 	if r.IntN(3) == 0 {
 		cfg.Hedge = time.Duration(1+r.IntN(90)) * s
 	}
-	w.chain = newChain(t, cfg, guarded("a"), guarded("b"))
+	w.path = newChain(t, cfg, guarded("a"), guarded("b"))
+	if r.IntN(2) == 0 { // as an agent does
+		w.path = newGuard(t, w.path, guard.Config{Name: "agent"})
+	}
 	return w
 }
 
@@ -62,7 +65,7 @@ func (w *world) session(name string, r *rand.Rand) {
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Duration(r.IntN(3600))*s)
 		req := &provider.Request{Messages: ask.Messages, Labels: provider.Labels{Session: name},
 			Interactive: r.IntN(3) == 0, NoRestart: r.IntN(3) == 0, MaxOutput: r.IntN(3) * 1000}
-		seq := w.chain.Stream(ctx, req)
+		seq := w.path.Stream(ctx, req)
 		if r.IntN(4) == 0 {
 			leaveAt(seq, r.IntN(8), []string{"break", "panic", "goexit"}[r.IntN(3)])
 			cancel()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -21,6 +22,7 @@ type answer struct {
 	model     string // that was asked
 	names     *names
 	requestID string
+	limits    http.Header // see provider.RateLimits
 	key       secret
 
 	begun bool
@@ -34,7 +36,11 @@ func (a *answer) begin(id, model string) {
 		return
 	}
 	a.begun = true
-	a.put(provider.Chunk{Kind: provider.KindStart, ID: id, Name: model})
+	start := provider.Chunk{Kind: provider.KindStart, ID: id, Name: model}
+	if a.limits != nil {
+		start.Extra = &provider.Extra{RateLimits: a.limits}
+	}
+	a.put(start)
 }
 
 // put yields a chunk, after a Start if there was none.

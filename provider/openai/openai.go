@@ -105,7 +105,7 @@ func (m *Model) run(a *answer, req *provider.Request) {
 		return
 	}
 	defer res.Body.Close()
-	a.requestID = requestID(res, a.secrets())
+	a.requestID, a.limits = requestID(res, a.secrets()), provider.RateLimits(res.Header)
 	read(a, a.decoder(), res.Body)
 }
 
