@@ -1,0 +1,2 @@
+// Package memory keeps a conversation within a model's window.
+package memory
