@@ -86,9 +86,11 @@ func (j *job) step(ctx context.Context, step Step, v *View) (r StepReport, taken
 	before := j.total()
 	r = StepReport{Before: j.up(before), After: j.up(before)}
 	edits, err := propose(ctx, step.Strategy, v, &r.Strategy)
-	switch {
-	case err != nil:
+	if err != nil {
 		r.Error = err.Error()
+	}
+	switch {
+	case len(edits) == 0 && err != nil:
 	case len(edits) == 0:
 		r.Skipped = "nothing to do"
 	default:

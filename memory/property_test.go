@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,7 +78,7 @@ func randomSteps(t *testing.T, r *rand.Rand) []memory.Step {
 
 // TestACompactedConversationKeepsItsRules compacts conversations at random with strategies at random, in any order.
 func TestACompactedConversationKeepsItsRules(t *testing.T) {
-	const rounds = 1_500
+	const rounds = 250
 	tooLarge, compacted := 0, 0
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 6))
@@ -126,8 +127,8 @@ func TestACompactedConversationKeepsItsRules(t *testing.T) {
 		if !paused {
 			sound(t, out.Messages)
 		}
-		if _, wild := hasRude(cfg.Steps); wild {
-			continue // it answers differently each time
+		if hasRude(cfg.Steps) || len(out.Warnings) > 0 {
+			continue // it answers differently each time; what failed may succeed
 		}
 		again, err := compact(in)
 		require.NoError(t, err)
@@ -153,11 +154,9 @@ func outline(messages []provider.Message) (out []string) {
 	return out
 }
 
-func hasRude(steps []memory.Step) (int, bool) {
-	for i, s := range steps {
-		if _, ok := s.Strategy.(rude); ok {
-			return i, true
-		}
-	}
-	return 0, false
+func hasRude(steps []memory.Step) bool {
+	return slices.ContainsFunc(steps, func(s memory.Step) bool {
+		_, ok := s.Strategy.(rude)
+		return ok
+	})
 }

@@ -21,7 +21,7 @@ type CutResults struct {
 // Name returns "cut results".
 func (CutResults) Name() string { return "cut results" }
 
-// Compact cuts results. An error of the Store ends it.
+// Compact cuts results. When the Store fails, it isn't asked again, and what would need it stays.
 func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	over := s.Over
 	if over <= 0 {
@@ -49,6 +49,8 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	stableSort(big, func(a, b *found) bool { return a.tokens > b.tokens })
 	byGroup := make(map[int]int)
 	var edits []Edit
+	var failed error
+	store := v.Store
 	freed := 0
 	for i := range big {
 		if freed >= v.Need {
@@ -56,9 +58,10 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 		}
 		f := &big[i]
 		r := v.Groups[f.group].Messages[f.at.Message].Parts[f.at.Part].Result
-		parts, err := cutParts(ctx, v.Counter, v.Store, r.Parts, to)
+		parts, err := cutParts(ctx, v.Counter, store, r.Parts, to)
 		if err != nil {
-			return nil, err
+			failed, store = err, downStore{err}
+			continue
 		}
 		f.at.Parts = parts
 		freed += f.tokens - v.Counter.CountMessage(&provider.Message{Parts: parts})
@@ -70,8 +73,15 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 		}
 		edits[k].Results = append(edits[k].Results, f.at)
 	}
-	return edits, nil
+	return edits, failed
 }
+
+// downStore is a Store that has failed.
+type downStore struct{ err error }
+
+func (s downStore) Put(context.Context, string, string) error { return s.err }
+
+func (s downStore) Get(context.Context, string) (string, error) { return "", s.err }
 
 func eachResult(g *Group, f func(message, part int, r *provider.ToolResult)) {
 	for m := range g.Messages {
@@ -107,7 +117,7 @@ func cutParts(ctx context.Context, c Counter, store Store, parts []provider.Part
 	short, cut := CutText(c, text, notice, limit)
 	if cut && store != nil {
 		if err := store.Put(ctx, m.Handle, text); err != nil {
-			return nil, fmt.Errorf("memory: keeping a result: %w", err)
+			return nil, fmt.Errorf("memory: keeping what is cut: %w", err)
 		}
 	}
 	if !cut {

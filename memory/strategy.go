@@ -18,7 +18,7 @@ type Strategy interface {
 	// Name is what reports call it.
 	Name() string
 	// Compact returns edits that free v.Need tokens and v.NeedMessages messages, as far as it can and no further than
-	// it must. No edits: there is nothing that it could do.
+	// it must. No edits: there is nothing that it could do. Edits with an error are applied, and the error reported.
 	Compact(ctx context.Context, v *View) ([]Edit, error)
 }
 

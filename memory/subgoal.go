@@ -131,10 +131,7 @@ func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
 		}
 		end = sub.To
 	}
-	if len(edits) == 0 {
-		return nil, failed
-	}
-	return edits, nil
+	return edits, failed
 }
 
 // outermost returns the finished subgoals that aren't within another finished one, in order.
