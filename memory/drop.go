@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Slide drops the oldest groups until enough is freed. What is pinned stays, and notes.
@@ -46,18 +47,25 @@ func (s Importance) Compact(_ context.Context, v *View) ([]Edit, error) {
 // scored is how much of a group's text is looked at.
 const scored = 4 << 10
 
+var tellingWords = map[string]bool{"goal": true, "plan": true, "objective": true, "decision": true, "decided": true,
+	"error": true, "failed": true, "important": true}
+
 // ImportanceOf scores a group by what it is: .3; .4 more for the user's words, .2 for calls, .2 for a call that failed,
 // .2 for words such as goal, plan, decision, error; .2 less for a short text without a call. It looks at the first 4 KiB.
 func ImportanceOf(g *Group) float64 {
 	score := .3
-	text := g.Text(scored)
+	length, telling := 0, false
+	g.eachText(scored, func(text string) {
+		length += len(text)
+		terms(text, func(t string) { telling = telling || tellingWords[t] })
+	})
 	calls, _ := pairs(g)
 	switch {
 	case g.Kind == KindUser:
 		score += .4
 	case calls > 0:
 		score += .2
-	case len(text) < 50:
+	case length < 50:
 		score -= .2
 	}
 	failed := false
@@ -71,12 +79,8 @@ func ImportanceOf(g *Group) float64 {
 	if failed {
 		score += .2
 	}
-	text = strings.ToLower(text)
-	for _, word := range [...]string{"goal", "plan", "objective", "decision", "decided", "error", "failed", "important", "must not"} {
-		if strings.Contains(text, word) {
-			score += .2
-			break
-		}
+	if telling {
+		score += .2
 	}
 	return min(score, 1)
 }
@@ -105,12 +109,14 @@ func (s Relevance) Compact(_ context.Context, v *View) ([]Edit, error) {
 	has := make(map[int][]string, len(free))
 	for _, i := range free {
 		seen := make(map[string]bool)
-		terms(v.Groups[i].Text(scored), func(t string) {
-			if _, ok := asked[t]; ok && !seen[t] {
-				seen[t] = true
-				has[i] = append(has[i], t)
-				asked[t]++
-			}
+		v.Groups[i].eachText(scored, func(text string) {
+			terms(text, func(t string) {
+				if _, ok := asked[t]; ok && !seen[t] {
+					seen[t] = true
+					has[i] = append(has[i], t)
+					asked[t]++
+				}
+			})
 		})
 	}
 	for t, n := range asked {
@@ -137,6 +143,15 @@ func terms(text string, f func(string)) {
 		start = -1
 	}
 	for i, r := range text {
+		if r < utf8.RuneSelf {
+			last = 0
+			if k := kinds[r]; k != kindLetter && k != kindDigit {
+				flush(i)
+			} else if start < 0 {
+				start = i
+			}
+			continue
+		}
 		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
 			flush(i)
 			if last != 0 {

@@ -135,11 +135,18 @@ func (m *Meter) forget(n int) {
 	if n == len(m.known) {
 		return
 	}
-	clear(m.known[n:])
-	m.known, m.sum = m.known[:n], 0
-	for i := range m.known {
-		m.sum = plus(m.sum, m.known[i].tokens)
+	gone := m.known[n:]
+	if m.sum == math.MaxInt { // the sum doesn't say what it is made of
+		m.sum, gone = 0, nil
+		for i := range m.known[:n] {
+			m.sum = plus(m.sum, m.known[i].tokens)
+		}
 	}
+	for i := range gone {
+		m.sum -= gone[i].tokens
+	}
+	clear(m.known[n:])
+	m.known = m.known[:n]
 }
 
 // adopt takes a conversation as counted already.

@@ -41,7 +41,7 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 			continue
 		}
 		eachResult(&v.Groups[i], func(m, p int, r *provider.ToolResult) {
-			if n := v.Counter.CountMessage(&provider.Message{Parts: r.Parts}); n > over && !allCut(r) {
+			if n := resultTokens(v.Counter, &v.Groups[i], m, r); n > over && !allCut(r) {
 				big = append(big, found{i, n, NewResult{Message: m, Part: p}})
 			}
 		})
@@ -91,6 +91,14 @@ func eachResult(g *Group, f func(message, part int, r *provider.ToolResult)) {
 			}
 		}
 	}
+}
+
+// resultTokens returns what a result takes: of one alone in its message, what was counted already.
+func resultTokens(c Counter, g *Group, message int, r *provider.ToolResult) int {
+	if message < len(g.tokens) && len(g.Messages[message].Parts) == 1 {
+		return max(g.tokens[message]-perCall, 0)
+	}
+	return c.CountMessage(&provider.Message{Parts: r.Parts})
 }
 
 // allCut reports a result of which this package has made what it is.
@@ -171,8 +179,7 @@ func (s DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
 		e := Edit{Group: i}
 		eachResult(g, func(m, p int, r *provider.ToolResult) {
 			k, ok := keys[r.CallID]
-			if ok && later[k] && g.Pinned == "" && !isSuperseded(r) &&
-				v.Counter.CountMessage(&provider.Message{Parts: r.Parts}) > over {
+			if ok && later[k] && g.Pinned == "" && !isSuperseded(r) && resultTokens(v.Counter, g, m, r) > over {
 				e.Results = append(e.Results, NewResult{Message: m, Part: p, Parts: []provider.Part{cutPart(supersededText, mark{})}})
 			}
 		})
@@ -210,10 +217,12 @@ func callKeys(g *Group, key func(*provider.ToolCall) (string, bool)) map[string]
 }
 
 func sameCall(c *provider.ToolCall) (string, bool) {
-	var b bytes.Buffer
-	if json.Compact(&b, c.Input) != nil {
-		b.Reset()
-		b.Write(c.Input)
+	input := []byte(c.Input)
+	if bytes.ContainsAny(input, " \t\r\n") {
+		var b bytes.Buffer
+		if json.Compact(&b, input) == nil {
+			input = b.Bytes()
+		}
 	}
-	return c.Name + "\x00" + b.String() + c.Invalid, true
+	return c.Name + "\x00" + string(input) + c.Invalid, true
 }

@@ -189,7 +189,9 @@ func TestWhatIsMovedOutCanBeReadBack(t *testing.T) {
 }
 
 func TestAFinishedSubgoalBecomesANoteAndAnOpenOneStays(t *testing.T) {
-	work := func(id string) []provider.Message { return step(id, "cms.search", "{}", strings.Repeat("found a page. ", 100)) }
+	work := func(id string) []provider.Message {
+		return step(id, "cms.search", "{}", strings.Repeat("found a page. ", 100))
+	}
 	messages := talk("build the site",
 		step("b1", "begin", `{"name":"hero"}`, "ok"), work("w1"),
 		step("b2", "begin", `{"name":"image"}`, "ok"), work("w2"), step("d2", "done", `{"name":"image","facts":["image id is 7"]}`, "ok"),

@@ -72,12 +72,16 @@ func TestASummaryThatCannotBeUsedFallsToTheNextStrategy(t *testing.T) {
 		answer func(*provider.Request) (string, provider.StopReason, error)
 		want   error
 	}{
-		"fails":    {func(*provider.Request) (string, provider.StopReason, error) { return "half", "", boom }, boom},
-		"empty":    {func(*provider.Request) (string, provider.StopReason, error) { return " \n", provider.StopDone, nil }, memory.ErrEmptySummary},
-		"too long": {func(*provider.Request) (string, provider.StopReason, error) { return strings.Repeat("x ", 2_000), provider.StopDone, nil }, memory.ErrSummaryTooLong},
-		"cut":      {func(*provider.Request) (string, provider.StopReason, error) { return "pages", provider.StopLength, nil }, memory.ErrSummaryTooLong},
-		"filtered": {func(*provider.Request) (string, provider.StopReason, error) { return "pages", provider.StopFiltered, nil }, nil},
-		"panics":   {func(*provider.Request) (string, provider.StopReason, error) { panic("no") }, nil},
+		"fails": {func(*provider.Request) (string, provider.StopReason, error) { return "half", "", boom }, boom},
+		"empty": {func(*provider.Request) (string, provider.StopReason, error) { return " \n", provider.StopDone, nil }, memory.ErrEmptySummary},
+		"too long": {func(*provider.Request) (string, provider.StopReason, error) {
+			return strings.Repeat("x ", 2_000), provider.StopDone, nil
+		}, memory.ErrSummaryTooLong},
+		"cut": {func(*provider.Request) (string, provider.StopReason, error) { return "pages", provider.StopLength, nil }, memory.ErrSummaryTooLong},
+		"filtered": {func(*provider.Request) (string, provider.StopReason, error) {
+			return "pages", provider.StopFiltered, nil
+		}, nil},
+		"panics": {func(*provider.Request) (string, provider.StopReason, error) { panic("no") }, nil},
 	} {
 		s := summarise(t, memory.Summary{Provider: answers(c.answer)})
 		out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: s}, memory.Step{Strategy: memory.Slide{}})
