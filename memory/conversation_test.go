@@ -40,7 +40,6 @@ func randomSize(r *rand.Rand) int {
 type shape struct {
 	messages int
 	pause    bool // a call without a result at the end
-	system   int
 }
 
 func randomConversation(r *rand.Rand, s shape) []provider.Message {

@@ -39,7 +39,7 @@ func Example() {
 		return
 	}
 	for _, s := range p.Report.Steps {
-		fmt.Printf("%s: cut %d, dropped %d %s\n", s.Strategy, s.Cut, s.Dropped, s.Skipped)
+		fmt.Printf("%s: cut %d, dropped %d (%s)\n", s.Strategy, s.Cut, s.Dropped, s.Skipped)
 	}
 	result := p.Messages[2].Parts[0].Result.Text()
 	fmt.Println(strings.SplitN(result, "\n", 2)[0])
@@ -48,8 +48,8 @@ func Example() {
 	page, err := memory.ReadBack(ctx, store, json.RawMessage(`{"handle":"`+handle+`","limit":15}`))
 	fmt.Println(strings.SplitN(page, "\n", 2)[0], err)
 	// Output:
-	// drop superseded: cut 0, dropped 0 nothing to do
-	// cut results: cut 1, dropped 0
+	// drop superseded: cut 0, dropped 0 (nothing to do)
+	// cut results: cut 1, dropped 0 ()
 	// page 1: Members
 	// page 1: Members <nil>
 }

@@ -168,12 +168,6 @@ func (j *job) view() *View {
 	return v
 }
 
-// settle returns the conversation as it is now, and tells the meter its counts.
-func (j *job) settle(m *Meter) []provider.Message {
-	m.adopt(j.groups)
-	return flatten(j.groups)
-}
-
 func (j *job) report(trigger string, before int) *Report {
 	return &Report{
 		Trigger: trigger, Before: before, After: j.up(j.total()), Target: j.target, Budget: j.up(j.budget),

@@ -57,7 +57,7 @@ func TestASummaryTakesThePlaceOfWhatItSays(t *testing.T) {
 	require.Equal(t, 750, s.Spent())
 
 	more := append(append([]provider.Message(nil), out.Messages...), worked()[1:]...)
-	out = compact(t, memory.Config{}, 0, out.Messages, memory.Step{Strategy: s})
+	compact(t, memory.Config{}, 0, out.Messages, memory.Step{Strategy: s})
 	require.Len(t, asked, 1, "a summary alone isn't summarised again")
 	c, err := memory.New(memory.Config{})
 	require.NoError(t, err)

@@ -37,7 +37,8 @@ func (w Window) reserve(req *provider.Request) int {
 }
 
 // A Context is what a request says besides the conversation. It is put in for one request and is no part of the
-// conversation.
+// conversation. A provider's prompt cache holds up to where it differs from one request to the next: keep User the same for
+// a session, and Screen and Fetched for the steps that follow one message of the user.
 type Context struct {
 	// User is what is known of the user: put behind the system text, never left out.
 	User string
