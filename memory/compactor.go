@@ -321,5 +321,6 @@ func (c *Compactor) attach(p *Prepared, more *Context, fixed int) {
 		raw.System = plus(raw.System, n)
 	}
 	raw.sum()
+	c.meter.raw = raw // what the provider will count
 	p.Count = c.meter.scaled(raw)
 }

@@ -1,13 +1,12 @@
 package memory_test
 
 import (
-	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
-	"image/png"
+	"hash/crc32"
 	"iter"
 	"math"
 	"strings"
@@ -33,11 +32,14 @@ func (c *tally) CountMessage(m *provider.Message) int {
 }
 func (c *tally) CountTool(t *provider.Tool) int { c.tools++; return c.Estimator.CountTool(t) }
 
-func picture(t *testing.T, w, h int) *provider.Media {
-	t.Helper()
-	var b bytes.Buffer
-	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))))
-	return &provider.Media{Type: "image/png", Data: b.Bytes()}
+// picture is the beginning of a PNG file, which says how large it is.
+func picture(w, h uint32) *provider.Media {
+	header := []byte("IHDR")
+	header = binary.BigEndian.AppendUint32(header, w)
+	header = binary.BigEndian.AppendUint32(header, h)
+	header = append(header, 8, 0, 0, 0, 0)
+	data := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), header...)
+	return &provider.Media{Type: "image/png", Data: binary.BigEndian.AppendUint32(data, crc32.ChecksumIEEE(header))}
 }
 
 // TestImagesAreCountedAsProvidersDocument takes the examples of their documentation.
@@ -45,7 +47,7 @@ func TestImagesAreCountedAsProvidersDocument(t *testing.T) {
 	for _, c := range []struct {
 		family memory.Family
 		model  string
-		w, h   int
+		w, h   uint32
 		want   int
 	}{
 		{memory.FamilyOpenAI, "gpt-4o", 1024, 1024, 765},
@@ -62,7 +64,7 @@ func TestImagesAreCountedAsProvidersDocument(t *testing.T) {
 		{memory.FamilyAnthropic, "claude-opus-4-7", 3000, 3000, 4784},
 	} {
 		e := &memory.Estimator{Family: c.family, Model: c.model}
-		m := provider.Message{Parts: []provider.Part{provider.MediaPart(*picture(t, c.w, c.h))}}
+		m := provider.Message{Parts: []provider.Part{provider.MediaPart(*picture(c.w, c.h))}}
 		require.Equal(t, c.want, e.CountMessage(&m)-4, "%s, %d × %d", c.model, c.w, c.h)
 	}
 }
@@ -236,4 +238,14 @@ func TestAProviderThatHangsOrPanicsWhileItCountsDoesNoHarm(t *testing.T) {
 		require.ErrorIs(t, err, provider.ErrNoCount)
 		require.Equal(t, own, n)
 	})
+}
+
+func TestWhatIsLearnedIsOfTheRequestWithItsContext(t *testing.T) {
+	c, err := memory.New(memory.Config{})
+	require.NoError(t, err)
+	req := &provider.Request{Messages: []provider.Message{provider.User("hi")}}
+	out, err := c.Prepare(t.Context(), req, memory.Context{Screen: strings.Repeat("button ", 1_000)})
+	require.NoError(t, err)
+	c.Meter().Learn(out.Count.Total)
+	require.InEpsilon(t, 1.03, c.Meter().Scale(), .001)
 }

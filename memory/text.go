@@ -104,7 +104,7 @@ func head(s string, n int) string {
 	if n >= len(s) {
 		return s
 	}
-	for back := 0; back < utf8.UTFMax-1 && n-back > 0; back++ {
+	for back := 0; back < utf8.UTFMax && n-back > 0; back++ {
 		if utf8.RuneStart(s[n-back]) {
 			return s[:n-back]
 		}
@@ -121,7 +121,7 @@ func tail(s string, n int) string {
 		return s
 	}
 	at := len(s) - n
-	for on := 0; on < utf8.UTFMax-1 && at+on < len(s); on++ {
+	for on := 0; on < utf8.UTFMax && at+on < len(s); on++ {
 		if utf8.RuneStart(s[at+on]) {
 			return s[at+on:]
 		}
