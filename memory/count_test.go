@@ -165,6 +165,11 @@ func TestAStepCountsOnlyWhatIsNew(t *testing.T) {
 	require.Equal(t, 201, c.messages, "and only that")
 	req.Messages = append(req.Messages[:3], req.Messages[50:]...)
 	require.Equal(t, memory.CountRequest(&memory.Estimator{}, req), m.Count(req), "a hole in the same array is seen")
+	req.Messages = append(req.Messages[:3], req.Messages[10:]...)
+	for range 20 { // as long as before, in the same array
+		req.Messages = append(req.Messages, provider.User("one more"))
+	}
+	require.Equal(t, memory.CountRequest(&memory.Estimator{}, req), m.Count(req), "and so is one that was filled up behind")
 	req.Tools = []provider.Tool{{Name: "b"}}
 	req.System = "t"
 	require.Equal(t, memory.CountRequest(&memory.Estimator{}, req), m.Count(req))

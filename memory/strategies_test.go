@@ -223,6 +223,23 @@ func TestAFinishedSubgoalBecomesANoteAndAnOpenOneStays(t *testing.T) {
 	require.Equal(t, note, slid.Messages[1].Text(), "so do notes")
 }
 
+// TestNoEndOfASubgoalIsLeftAlone drops one end; the other would be taken for another subgoal's.
+func TestNoEndOfASubgoalIsLeftAlone(t *testing.T) {
+	messages := talk("go", step("b", "begin", `{"name":"x"}`, "ok"), step("w", "look", "{}", "found"), step("d", "done", `{}`, "ok"))
+	for _, end := range []int{1, 3} {
+		one := strategy{"one", func(v *memory.View) ([]memory.Edit, error) {
+			if len(v.Groups) < 9 {
+				return nil, nil
+			}
+			return []memory.Edit{{Group: end, Drop: true, Note: &memory.Note{Kind: "summary", Text: "x"}}}, nil
+		}}
+		out := compact(t, memory.Config{Subgoals: subgoals}, 0, messages, memory.Step{Strategy: one})
+		require.NotContains(t, results(out.Messages), "b", "group %d", end)
+		require.NotContains(t, results(out.Messages), "d", "group %d", end)
+		require.Contains(t, results(out.Messages), "w", "group %d", end)
+	}
+}
+
 func TestASubgoalWithoutASummaryGetsOneFromAFallback(t *testing.T) {
 	messages := talk("go", step("b", "begin", `{"name":"x"}`, "ok"), step("w", "look", "{}", strings.Repeat("found it. ", 100)), step("d", "done", `{}`, "ok"))
 	s := memory.Subgoals{Fallback: func(_ context.Context, name, text string) (string, error) {
