@@ -1,0 +1,326 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Config says how a [Compactor] keeps a conversation within a window. Its zero value is for a model that nobody knows:
+// 128,000 tokens, counted by an [Estimator], compacted at 70 % by [DefaultSteps] without a summary.
+type Config struct {
+	Window  Window
+	Counter Counter // nil: an Estimator of an unknown model
+	// Rules say when to compact; nil: at 70 % of the window less its reserve. An empty list: only when the request doesn't
+	// fit, or by hand.
+	Rules []Rule
+	// Steps is the pipeline of a rule that has none of its own, and of a request that doesn't fit; nil: [DefaultSteps].
+	Steps []Step
+	// Keep is how many of the last groups no strategy touches; 0: 5; less than 1: 1.
+	Keep int
+	// Store keeps what is taken out, so that the model can read it back; nil: it is gone from the conversation.
+	Store Store
+	// Subgoals finds the subgoals of the conversation; nil: it has none.
+	Subgoals Finder
+	// Asks names a provider that counts requests ([provider.CountTokens]), to correct what is counted here. It is asked when
+	// a request passes half of the budget and again each time it has grown by a quarter since. nil: nobody is asked.
+	Asks provider.Provider
+}
+
+// DefaultSteps is the order in which a conversation is compacted: superseded results, big results, finished subgoals, a
+// summary by a model if summarise isn't nil, groups moved to the Store, groups dropped. The first two have a floor of 1,000
+// tokens.
+func DefaultSteps(summarise *Summarise) []Step {
+	steps := []Step{{DropSuperseded{}, 1_000}, {CutResults{}, 1_000}, {Subgoals{}, 0}}
+	if summarise != nil {
+		steps = append(steps, Step{summarise, 0})
+	}
+	return append(steps, Step{Offload{}, 0}, Step{Slide{}, 0})
+}
+
+// A Compactor prepares the requests of one conversation: it counts them, compacts the conversation when a rule says so or
+// it wouldn't fit, and puts in what else the request says.
+//
+// What it guarantees of every request that it returns:
+//   - it takes at most the window less its reserve, by the Counter's figures;
+//   - the system text, the tools, the first and the newest message of the user, the step under way, calls without a result
+//     and the beginnings of open subgoals are in it; where the window doesn't suffice, long texts of messages and results
+//     among them are cut, biggest first, and nothing is left out;
+//   - each call stands with its result right behind it, if it did before; order and roles are those of the conversation;
+//   - what was given isn't changed, and the same conversation gives the same result.
+//
+// A Compactor is not safe for concurrent use: a session has one of its own. Store, Provider and strategies may be shared.
+type Compactor struct {
+	cfg   Config
+	meter *Meter
+	marks []armed
+	asked int // what the request took when the provider was asked last; -1: it can't count
+}
+
+// armed is a rule with whether its threshold has been crossed.
+type armed struct {
+	rule  Rule
+	fired bool
+}
+
+// New returns a Compactor, or an error that names what is wrong with the Config: a step without a strategy, a rule without
+// a trigger, a share that is none.
+func New(cfg Config) (*Compactor, error) {
+	if cfg.Rules == nil {
+		cfg.Rules = []Rule{{When: AtShare(.7)}}
+	}
+	if cfg.Steps == nil {
+		cfg.Steps = DefaultSteps(nil)
+	}
+	if cfg.Keep == 0 {
+		cfg.Keep = 5
+	}
+	cfg.Keep = max(cfg.Keep, 1)
+	if cfg.Counter == nil {
+		cfg.Counter = NewEstimator(provider.ModelInfo{})
+	}
+	c := &Compactor{meter: NewMeter(cfg.Counter)}
+	if err := soundSteps("Config.Steps", cfg.Steps); err != nil {
+		return nil, err
+	}
+	for i, r := range cfg.Rules {
+		where := fmt.Sprintf("Config.Rules[%d]", i)
+		if r.When.kind == "" {
+			return nil, fmt.Errorf("memory: %s.When is empty; use AtShare, AtTokens, AtMessages, OnSubgoal or OnPhase", where)
+		}
+		if !(r.Target >= 0 && r.Target <= 1) {
+			return nil, fmt.Errorf("memory: %s.Target is %v; it is a share of the window, from 0 to 1", where, r.Target)
+		}
+		if err := soundSteps(where+".Steps", r.Steps); err != nil {
+			return nil, err
+		}
+		if r.Steps == nil {
+			r.Steps = cfg.Steps
+			if r.When.kind == "subgoal" {
+				r.Steps = []Step{{Subgoals{}, 0}}
+			}
+		}
+		c.marks = append(c.marks, armed{rule: r})
+	}
+	c.cfg = cfg
+	return c, nil
+}
+
+func soundSteps(where string, steps []Step) error {
+	for i, s := range steps {
+		if s.Strategy == nil {
+			return fmt.Errorf("memory: %s[%d].Strategy is nil; name a strategy such as memory.Slide{}", where, i)
+		}
+	}
+	return nil
+}
+
+// Meter returns the Compactor's own, for [Meter.Learn].
+func (c *Compactor) Meter() *Meter { return c.meter }
+
+// Prepared is a request that is ready to be sent.
+type Prepared struct {
+	// Request is what to send: the conversation, with the context.
+	Request *provider.Request
+	// Messages is the conversation to go on with, without the context: the slice that was given if nothing was compacted.
+	Messages []provider.Message
+	Count    Count    // of the request
+	Budget   int      // the window less its reserve
+	LeftOut  []string // names of what was fetched and had no room
+	Report   *Report  // nil: no compaction was due
+	Warnings []string
+}
+
+// Prepare makes a request ready: it counts it, compacts the conversation if an event or a threshold fires, or if it wouldn't
+// fit, and puts in the context. A step at which nothing is due costs what is new in it.
+//
+// The error is a [*ContextTooLargeError] if the request can't be made to fit, that of ctx, or that req is nil. Failures of
+// strategies, stores and summaries are warnings. On an error the Prepared is nil, and nothing has happened to the
+// conversation.
+func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Context, events ...Event) (*Prepared, error) {
+	if req == nil {
+		return nil, provider.ErrNilRequest
+	}
+	out := *req
+	out.System = more.withUser(req.System)
+	p := &Prepared{Request: &out, Messages: req.Messages, Budget: c.cfg.Window.Budget(req)}
+	p.Warnings = c.ask(ctx, &out, c.meter.Count(&out))
+	fixed := c.fixed(&more)
+	total := plus(fixed, c.meter.raw.Messages)
+
+	rules, trigger := c.due(c.meter.up(total), p.Budget, len(req.Messages), events)
+	if trigger == "" && total > c.meter.down(p.Budget) {
+		trigger = "window"
+	}
+	if trigger != "" {
+		j := c.job(&out, fixed)
+		for _, rule := range rules {
+			j.run(ctx, rule.Steps, c.target(rule, p.Budget), c.targetMessages(rule))
+		}
+		if err := c.finish(ctx, p, j, trigger, total); err != nil {
+			return nil, err
+		}
+	}
+	c.attach(p, &more, fixed)
+	return p, nil
+}
+
+// finish makes a conversation fit, if it doesn't yet, and puts what came of the job into p.
+func (c *Compactor) finish(ctx context.Context, p *Prepared, j *job, trigger string, before int) error {
+	if j.total() > j.budget {
+		if err := j.squeeze(ctx, c.cfg.Steps); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	p.Report = j.report(trigger, c.meter.up(before))
+	p.Warnings = append(p.Warnings, p.Report.Warnings()...)
+	if j.changed {
+		c.meter.adopt(j.groups)
+		p.Messages = flatten(j.groups)
+		p.Request.Messages = p.Messages
+		c.asked = min(c.asked, 0)
+	}
+	p.Count = c.meter.Count(p.Request)
+	return nil
+}
+
+// Compact compacts a conversation by hand to at most target tokens of the whole request, as far as the strategies can; 0: as
+// little as they can. steps nil stands for Config.Steps. The error is a [*ContextTooLargeError] if the request then still
+// doesn't fit the window, or that of ctx.
+func (c *Compactor) Compact(ctx context.Context, req *provider.Request, target int, steps []Step) (*Prepared, error) {
+	if req == nil {
+		return nil, provider.ErrNilRequest
+	}
+	if steps == nil {
+		steps = c.cfg.Steps
+	}
+	if err := soundSteps("steps", steps); err != nil {
+		return nil, err
+	}
+	out := *req
+	c.meter.Count(&out)
+	p := &Prepared{Request: &out, Messages: req.Messages, Budget: c.cfg.Window.Budget(req)}
+	j := c.job(&out, c.fixed(&Context{}))
+	before := j.total()
+	j.run(ctx, steps, c.meter.down(max(target, 0)), most)
+	if err := c.finish(ctx, p, j, "by hand", before); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// fixed returns what of the request counted last can't be compacted, in tokens as counted here.
+func (c *Compactor) fixed(more *Context) int {
+	n := plus(plus(c.meter.raw.System, c.meter.raw.Tools), c.meter.raw.Output)
+	return plus(n, c.texts(more.parts(nil)))
+}
+
+func (c *Compactor) texts(parts []provider.Part) int {
+	n := 0
+	for i := range parts {
+		n = plus(n, c.cfg.Counter.CountText(parts[i].Text))
+	}
+	return n
+}
+
+// ask has the provider count, where one is named and it is time.
+func (c *Compactor) ask(ctx context.Context, req *provider.Request, count Count) (warnings []string) {
+	if c.cfg.Asks == nil || c.asked < 0 || count.Total < c.cfg.Window.Budget(req)/2 || count.Total < c.asked+c.asked/4 {
+		return nil
+	}
+	n, err := c.meter.Ask(ctx, c.cfg.Asks, req)
+	switch {
+	case errors.Is(err, provider.ErrNoCount):
+		c.asked = -1
+	case err != nil:
+		c.asked = count.Total // not again at once
+		return []string{"counting tokens: " + err.Error()}
+	default:
+		c.asked = n
+	}
+	return nil
+}
+
+// due returns the rules that fire, in order, and their names.
+func (c *Compactor) due(total, budget, messages int, events []Event) (due []*Rule, names string) {
+	for i := range c.marks {
+		a := &c.marks[i]
+		now, reached := false, false
+		switch t := a.rule.When; t.kind {
+		case "share":
+			reached = float64(total) >= t.share*float64(budget)
+		case "tokens":
+			reached = total >= t.n
+		case "messages":
+			reached = messages >= t.n
+		default:
+			for _, e := range events {
+				now = now || string(e) == t.kind
+			}
+		}
+		if now || reached && !a.fired {
+			if due = append(due, &a.rule); names != "" {
+				names += ", "
+			}
+			names += a.rule.When.String()
+		}
+		a.fired = reached
+	}
+	return due, names
+}
+
+// target returns to how many tokens, as counted here, a rule brings a request.
+func (c *Compactor) target(r *Rule, budget int) int {
+	n := r.Target * float64(budget)
+	if r.Target == 0 {
+		switch r.When.kind {
+		case "share":
+			n = r.When.share * float64(budget) * 5 / 7
+		case "tokens":
+			n = float64(r.When.n) * 5 / 7
+		case "messages":
+			n = float64(budget)
+		case "phase":
+			n = float64(budget) / 2
+		}
+	}
+	return c.meter.down(min(int(n), budget))
+}
+
+// targetMessages returns to how many messages a rule brings a conversation.
+func (c *Compactor) targetMessages(r *Rule) int {
+	if r.When.kind == "messages" {
+		return r.When.n * 5 / 7
+	}
+	return most
+}
+
+// attach puts the context into a request that is otherwise ready.
+func (c *Compactor) attach(p *Prepared, more *Context, fixed int) {
+	p.Count = c.meter.Count(p.Request)
+	room := c.meter.down(p.Budget) - plus(fixed, c.meter.raw.Messages)
+	in, left := more.fit(c.cfg.Counter.CountText, room)
+	p.LeftOut = left
+	parts := more.parts(in)
+	if len(parts) == 0 {
+		return
+	}
+	raw, n := c.meter.raw, c.texts(parts)
+	if with, ok := attach(p.Messages, parts); ok {
+		p.Request.Messages = with
+		raw.Messages = plus(raw.Messages, n)
+	} else {
+		for i := range parts {
+			p.Request.System += parts[i].Text
+		}
+		raw.System = plus(raw.System, n)
+	}
+	raw.sum()
+	c.meter.raw = raw // what the provider will count
+	p.Count = c.meter.scaled(raw)
+}

@@ -1,0 +1,247 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Slide drops the oldest groups until enough is freed. What is pinned stays, and notes.
+type Slide struct{}
+
+// Name returns "slide".
+func (Slide) Name() string { return "slide" }
+
+// Compact drops groups.
+func (Slide) Compact(_ context.Context, v *View) ([]Edit, error) {
+	return dropUntilEnough(v, v.Free()), nil
+}
+
+// Importance drops the least important groups until enough is freed; among equals the older.
+type Importance struct {
+	// Score says how important a group is, 0 to 1; nil: [ImportanceOf].
+	Score func(g *Group) float64
+	// Keep is a score from which on groups stay; 0: none does.
+	Keep float64
+}
+
+// Name returns "importance".
+func (Importance) Name() string { return "importance" }
+
+// Compact drops groups.
+func (s Importance) Compact(_ context.Context, v *View) ([]Edit, error) {
+	score := s.Score
+	if score == nil {
+		score = ImportanceOf
+	}
+	return dropUntilEnough(v, ranked(v, func(i int) (float64, bool) {
+		n := score(&v.Groups[i])
+		return n, s.Keep <= 0 || n < s.Keep
+	})), nil
+}
+
+// scored is how much of a group's text is looked at.
+const scored = 4 << 10
+
+var tellingWords = map[string]bool{"goal": true, "plan": true, "objective": true, "decision": true, "decided": true,
+	"error": true, "failed": true, "important": true}
+
+// ImportanceOf scores a group by what it is: .3; .4 more for the user's words, .2 for calls, .2 for a call that failed,
+// .2 for words such as goal, plan, decision, error; .2 less for a short text without a call. It looks at the first 4 KiB.
+func ImportanceOf(g *Group) float64 {
+	score := .3
+	length, telling := 0, false
+	g.eachText(scored, func(text string) {
+		length += len(text)
+		terms(text, func(t string) { telling = telling || tellingWords[t] })
+	})
+	calls, _ := pairs(g)
+	switch {
+	case g.Kind == KindUser:
+		score += .4
+	case calls > 0:
+		score += .2
+	case length < 50:
+		score -= .2
+	}
+	failed := false
+	for m := range g.Messages {
+		for p := range g.Messages[m].Parts {
+			if r := g.Messages[m].Parts[p].Result; r != nil && r.Error {
+				failed = true
+			}
+		}
+	}
+	if failed {
+		score += .2
+	}
+	if telling {
+		score += .2
+	}
+	return min(score, 1)
+}
+
+// Relevance drops the groups that have least to do with the current question, until enough is freed; among equals the
+// older.
+type Relevance struct {
+	// Score says how much a group has to do with the question, at least 0; nil: words in common, rare ones more.
+	Score func(question string, g *Group) float64
+}
+
+// Name returns "relevance".
+func (Relevance) Name() string { return "relevance" }
+
+// Compact drops groups. Without a question it drops none.
+func (s Relevance) Compact(_ context.Context, v *View) ([]Edit, error) {
+	if v.Question == "" {
+		return nil, nil
+	}
+	if s.Score != nil {
+		return dropUntilEnough(v, ranked(v, func(i int) (float64, bool) { return s.Score(v.Question, &v.Groups[i]), true })), nil
+	}
+	asked := make(map[string]float64) // how many groups have the word, then its weight
+	terms(v.Question, func(t string) { asked[t] = 0 })
+	free := v.Free()
+	has := make(map[int][]string, len(free))
+	for _, i := range free {
+		seen := make(map[string]bool)
+		v.Groups[i].eachText(scored, func(text string) {
+			terms(text, func(t string) {
+				if _, ok := asked[t]; ok && !seen[t] {
+					seen[t] = true
+					has[i] = append(has[i], t)
+					asked[t]++
+				}
+			})
+		})
+	}
+	for t, n := range asked {
+		asked[t] = math.Log(1 + float64(len(free))/(1+n))
+	}
+	return dropUntilEnough(v, ranked(v, func(i int) (float64, bool) {
+		sum := 0.0
+		for _, t := range has[i] {
+			sum += asked[t]
+		}
+		return sum, true
+	})), nil
+}
+
+// terms calls f with the words of a text, in lower case: at least three letters or digits, and pairs of characters where
+// words aren't written apart.
+func terms(text string, f func(string)) {
+	var last rune
+	start := -1
+	flush := func(end int) {
+		if start >= 0 && end-start >= 3 {
+			f(strings.ToLower(text[start:end]))
+		}
+		start = -1
+	}
+	for i, r := range text {
+		if r < utf8.RuneSelf {
+			last = 0
+			if k := kinds[r]; k != kindLetter && k != kindDigit {
+				flush(i)
+			} else if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
+			flush(i)
+			if last != 0 {
+				f(string([]rune{last, r}))
+			}
+			last = r
+			continue
+		}
+		last = 0
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			if start < 0 {
+				start = i
+			}
+		} else {
+			flush(i)
+		}
+	}
+	flush(len(text))
+}
+
+// Offload moves the oldest groups as text into the Store until enough is freed, and leaves a note with the handle. Without
+// a Store it does nothing.
+type Offload struct{}
+
+// Name returns "offload".
+func (Offload) Name() string { return "offload" }
+
+// Compact moves groups. An error of the Store ends it.
+func (Offload) Compact(ctx context.Context, v *View) ([]Edit, error) {
+	if v.Store == nil {
+		return nil, nil
+	}
+	edits := dropUntilEnough(v, v.Free())
+	if len(edits) == 0 {
+		return nil, nil
+	}
+	var w textWriter
+	for _, e := range edits {
+		render(&w, &v.Groups[e.Group], 0)
+	}
+	text := w.String()
+	handle := HandleOf(text)
+	if err := v.Store.Put(ctx, handle, text); err != nil {
+		return nil, fmt.Errorf("memory: keeping what is left out: %w", err)
+	}
+	edits[0].Note = &Note{Kind: markOffload,
+		Text: fmt.Sprintf("[%d earlier exchanges were moved out to save room; memory.read with the handle %s reads them.]", len(edits), handle)}
+	return edits, nil
+}
+
+// dropUntilEnough drops groups in the order given until enough is freed. The edits come in the order of the conversation.
+func dropUntilEnough(v *View, order []int) []Edit {
+	var edits []Edit
+	tokens, messages := 0, 0
+	for _, i := range order {
+		if v.enough(tokens, messages) {
+			break
+		}
+		tokens += v.Groups[i].Tokens
+		messages += len(v.Groups[i].Messages)
+		edits = append(edits, Edit{Group: i, Drop: true})
+	}
+	stableSort(edits, func(a, b *Edit) bool { return a.Group < b.Group })
+	return edits
+}
+
+// ranked returns the free groups by score, lowest first, among equals oldest first; those without a score are left out.
+// What is no number counts as 0.
+func ranked(v *View, score func(i int) (float64, bool)) []int {
+	type item struct {
+		group int
+		score float64
+	}
+	var items []item
+	for _, i := range v.Free() {
+		if n, ok := score(i); ok {
+			if math.IsNaN(n) {
+				n = 0
+			}
+			items = append(items, item{i, n})
+		}
+	}
+	stableSort(items, func(a, b *item) bool { return a.score < b.score })
+	order := make([]int, len(items))
+	for i := range items {
+		order[i] = items[i].group
+	}
+	return order
+}
+
+func stableSort[T any](s []T, less func(a, b *T) bool) {
+	sort.SliceStable(s, func(i, j int) bool { return less(&s[i], &s[j]) })
+}

@@ -1,0 +1,202 @@
+package memory
+
+import (
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Kind says what a [Group] is.
+type Kind string
+
+// The kinds of groups.
+const (
+	KindUser  Kind = "user"  // a message of the user
+	KindReply Kind = "reply" // a reply of the model, with the results of its calls
+	KindNote  Kind = "note"  // what took the place of groups: a summary, a subgoal, a gap
+)
+
+// A Group is what is kept or left out together: a message of the user, or a reply with the results of all its calls.
+type Group struct {
+	// Messages are those of the conversation, in order. They are shared: not to be changed.
+	Messages []provider.Message
+	Kind     Kind
+	Tokens   int
+	// Pinned says why the group must stay as it is; empty if it may go.
+	Pinned Pin
+
+	tokens []int // of each message
+	note   string
+}
+
+// A Pin is a reason for which a group stays.
+type Pin string
+
+// The pins.
+const (
+	PinGoal    Pin = "goal"         // the first message of the user
+	PinNewest  Pin = "newest"       // the newest message of the user
+	PinOpen    Pin = "open step"    // the step under way: the model hasn't seen these results, or calls have none yet
+	PinSubgoal Pin = "open subgoal" // the beginning of a subgoal that isn't finished
+	PinRecent  Pin = "recent"       // among the last groups
+)
+
+// hard reports a pin that holds even where the window doesn't suffice.
+func (p Pin) hard() bool { return p != "" && p != PinRecent }
+
+// Text returns the texts of a group, one a line: what was said, the calls with their arguments, and the results. Of a
+// longer text the first limit bytes or a little less; 0: all.
+func (g *Group) Text(limit int) string {
+	var w textWriter
+	w.limit = limit
+	for i := range g.Messages {
+		w.parts(g.Messages[i].Parts, maxNesting)
+	}
+	return w.String()
+}
+
+// eachText calls f with the texts of a group, together at most limit bytes of what was said and of results.
+func (g *Group) eachText(limit int, f func(string)) {
+	for i := range g.Messages {
+		limit = eachText(g.Messages[i].Parts, limit, maxNesting, f)
+	}
+}
+
+func eachText(parts []provider.Part, limit, depth int, f func(string)) int {
+	for i := range parts {
+		if limit <= 0 {
+			return 0
+		}
+		p := &parts[i]
+		if p.Text != "" && p.Kind != provider.PartReasoning {
+			f(head(p.Text, limit))
+			limit -= len(p.Text)
+		}
+		if p.Call != nil {
+			f(p.Call.Name)
+			f(head(string(p.Call.Input), limit))
+			limit -= len(p.Call.Input)
+		}
+		if p.Result != nil && depth > 0 {
+			limit = eachText(p.Result.Parts, limit, depth-1, f)
+		}
+	}
+	return limit
+}
+
+// Note returns what a note is: "summary", "subgoal", "offload" or "gap"; empty for other groups.
+func (g *Group) Note() string { return g.note }
+
+// groupsOf splits a conversation into groups. Tool messages belong to the reply before them, as does a reply that goes on
+// where the provider had paused.
+func groupsOf(messages []provider.Message, cost func(i int) int) []Group {
+	groups := make([]Group, 0, len(messages)*2/3+1)
+	tokens := make([]int, len(messages))
+	begin := 0
+	flush := func(end int) {
+		if end == begin {
+			return
+		}
+		g := Group{Messages: messages[begin:end:end], Kind: KindReply, tokens: tokens[begin:end:end]}
+		if g.note = noteOf(&messages[begin]); g.note != "" {
+			g.Kind = KindNote
+		} else if messages[begin].Role == provider.RoleUser {
+			g.Kind = KindUser
+		}
+		for _, n := range g.tokens {
+			g.Tokens = plus(g.Tokens, n)
+		}
+		groups = append(groups, g)
+		begin = end
+	}
+	for i := range messages {
+		tokens[i] = cost(i)
+		switch m := &messages[i]; {
+		case m.Role == provider.RoleTool: // with what is before it
+		case i > begin && m.Role == provider.RoleAssistant && messages[i-1].Role == provider.RoleAssistant && paused(&messages[i-1]):
+		default:
+			flush(i)
+		}
+	}
+	flush(len(messages))
+	return groups
+}
+
+// paused reports a reply with a call of the provider's own that has no result in it.
+func paused(m *provider.Message) bool {
+	open := 0
+	for i := range m.Parts {
+		switch m.Parts[i].Kind {
+		case provider.PartProviderCall:
+			open++
+		case provider.PartProviderResult:
+			open--
+		}
+	}
+	return open > 0
+}
+
+// pin says which groups must stay; keep is how many of the last ones are [PinRecent].
+func pin(groups []Group, keep int) {
+	for i := max(len(groups)-keep, 0); i < len(groups); i++ {
+		groups[i].Pinned = PinRecent
+	}
+	newest := true
+	for i := len(groups) - 1; i >= 0; i-- {
+		if groups[i].Kind == KindUser && newest {
+			groups[i].Pinned, newest = PinNewest, false
+		}
+	}
+	for i := range groups {
+		if groups[i].Kind == KindUser {
+			groups[i].Pinned = PinGoal
+			break
+		}
+	}
+	open := true // until the newest reply
+	for i := len(groups) - 1; i >= 0; i-- {
+		g := &groups[i]
+		if g.Kind != KindReply {
+			continue
+		}
+		calls, results := pairs(g)
+		if calls > results || open && calls > 0 {
+			g.Pinned = PinOpen
+		}
+		open = false
+	}
+}
+
+// pairs counts the calls and the results of a group.
+func pairs(g *Group) (calls, results int) {
+	for i := range g.Messages {
+		for j := range g.Messages[i].Parts {
+			switch g.Messages[i].Parts[j].Kind {
+			case provider.PartToolCall:
+				calls++
+			case provider.PartToolResult:
+				results++
+			}
+		}
+	}
+	return calls, results
+}
+
+// flatten returns the conversation of groups in a slice of its own.
+func flatten(groups []Group) []provider.Message {
+	n := 0
+	for i := range groups {
+		n += len(groups[i].Messages)
+	}
+	out := make([]provider.Message, 0, n)
+	for i := range groups {
+		out = append(out, groups[i].Messages...)
+	}
+	return out
+}
+
+func tokensOf(groups []Group) int {
+	n := 0
+	for i := range groups {
+		n = plus(n, groups[i].Tokens)
+	}
+	return n
+}

@@ -1,0 +1,184 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// job is one compaction. All its tokens are as counted here, before the scale of what a provider counted.
+type job struct {
+	counter Counter
+	store   Store
+	window  Window
+	find    Finder
+	keep    int
+	up      func(int) int
+
+	req      *provider.Request
+	fixed    int // what can't be compacted
+	budget   int
+	groups   []Group
+	subgoals []Subgoal
+	messages int // at the beginning
+	target   int // in tokens of the provider
+	changed  bool
+	steps    []StepReport
+}
+
+// job groups the conversation of a request that was just counted.
+func (c *Compactor) job(req *provider.Request, fixed int) *job {
+	budget := c.cfg.Window.Budget(req)
+	j := &job{
+		counter: c.cfg.Counter, store: c.cfg.Store, window: c.cfg.Window, find: c.cfg.Subgoals, keep: c.cfg.Keep, up: c.meter.up,
+		req: req, fixed: fixed, budget: c.meter.down(budget), messages: len(req.Messages), target: budget,
+		groups: groupsOf(req.Messages, func(i int) int { return c.meter.known[i].tokens }),
+	}
+	j.pin()
+	return j
+}
+
+// total returns what the request takes.
+func (j *job) total() int { return plus(j.fixed, tokensOf(j.groups)) }
+
+// run tries steps in order, until the request takes at most target tokens and the conversation has at most messages
+// messages. What a strategy frees isn't known exactly before it is applied, and one may make room for another: where the
+// target isn't reached, all are tried again until nothing changes, so that a second compaction finds nothing to do. One
+// that failed isn't tried again.
+func (j *job) run(ctx context.Context, steps []Step, target, messages int) {
+	j.target = j.up(target)
+	failed := make([]bool, len(steps))
+	for pass := range 10 {
+		progress := false
+		for i, step := range steps {
+			if ctx.Err() != nil {
+				return
+			}
+			v := j.view()
+			v.Need = max(j.total()-target, 0)
+			if messages != most {
+				v.NeedMessages = max(count(j.groups)-messages, 0)
+			}
+			if v.Need == 0 && v.NeedMessages == 0 {
+				return
+			}
+			if target == 0 {
+				v.Need = most
+			}
+			if failed[i] {
+				continue
+			}
+			r, taken := j.step(ctx, step, v)
+			failed[i] = r.Error != ""
+			if progress = progress || taken; taken || pass == 0 || failed[i] {
+				j.steps = append(j.steps, r)
+			}
+		}
+		if !progress {
+			return
+		}
+	}
+}
+
+// step runs a strategy and takes what it says if that frees enough.
+func (j *job) step(ctx context.Context, step Step, v *View) (r StepReport, taken bool) {
+	before := j.total()
+	r = StepReport{Before: j.up(before), After: j.up(before)}
+	edits, err := propose(ctx, step.Strategy, v, &r.Strategy)
+	if err != nil {
+		r.Error = err.Error()
+	}
+	switch {
+	case len(edits) == 0 && err != nil:
+	case len(edits) == 0:
+		r.Skipped = "nothing to do"
+	default:
+		groups, done, err := apply(j.counter, j.groups, j.subgoals, edits)
+		freed := tokensOf(j.groups) - tokensOf(groups)
+		switch {
+		case err != nil:
+			r.Error = err.Error()
+		case freed < max(step.Floor, 1):
+			if r.Skipped = "below its floor"; step.Floor <= 1 {
+				r.Skipped = "no shorter"
+			}
+		default:
+			j.groups, j.changed, taken = groups, true, true
+			j.pin()
+			r.After = j.up(j.total())
+			r.Dropped, r.Cut, r.Notes = done.dropped, done.cut, done.notes
+		}
+	}
+	return r, taken
+}
+
+// propose asks a strategy, and contains its panics.
+func propose(ctx context.Context, s Strategy, v *View, name *string) (edits []Edit, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			edits, err = nil, fmt.Errorf("memory: the strategy panicked: %v", p)
+		}
+	}()
+	*name = "a strategy"
+	*name = s.Name()
+	return s.Compact(ctx, v)
+}
+
+// pin sets the pins anew: groups have moved.
+func (j *job) pin() {
+	for i := range j.groups {
+		j.groups[i].Pinned = ""
+	}
+	pin(j.groups, j.keep)
+	j.subgoals = nil
+	if j.find == nil {
+		return
+	}
+	for _, s := range j.find(append([]Group(nil), j.groups...)) {
+		if s.From < 0 || s.From >= len(j.groups) || !s.Open && (s.To <= s.From || s.To > len(j.groups)) {
+			continue // of another conversation
+		}
+		if j.subgoals = append(j.subgoals, s); s.Open && !j.groups[s.From].Pinned.hard() {
+			j.groups[s.From].Pinned = PinSubgoal
+		}
+	}
+	for _, p := range []Pin{PinSubgoal, PinRecent} { // what holds one end of a subgoal holds the other
+		for _, i := range otherEnds(j.subgoals, func(i int) bool { return j.groups[i].Pinned.hard() || p == PinRecent && j.groups[i].Pinned != "" }) {
+			j.groups[i].Pinned = p
+		}
+	}
+}
+
+func (j *job) view() *View {
+	v := &View{
+		Groups: append([]Group(nil), j.groups...), Subgoals: append([]Subgoal(nil), j.subgoals...),
+		Counter: j.counter, Store: j.store,
+	}
+	for i := range j.groups {
+		switch g := &j.groups[i]; {
+		case g.Kind != KindUser:
+		case v.Goal == "":
+			v.Goal = g.Messages[0].Text()
+			v.Question = v.Goal
+		default:
+			v.Question = g.Messages[0].Text()
+		}
+	}
+	return v
+}
+
+func (j *job) report(trigger string, before int) *Report {
+	return &Report{
+		Trigger: trigger, Before: before, After: j.up(j.total()), Target: j.target, Budget: j.up(j.budget),
+		MessagesBefore: j.messages, MessagesAfter: count(j.groups), Steps: j.steps,
+	}
+}
+
+func count(groups []Group) int {
+	n := 0
+	for i := range groups {
+		n += len(groups[i].Messages)
+	}
+	return n
+}

@@ -1,0 +1,63 @@
+package memory
+
+import (
+	"encoding/json"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// markProvider names this package in opaque data of the parts that it makes. Opaque data goes to no provider but the one
+// named, so it is never sent; it survives a journal, and says what is a note and what has been cut.
+const markProvider = "pawl/memory"
+
+// Kinds of marks.
+const (
+	markSummary = "summary"
+	markSubgoal = "subgoal"
+	markOffload = "offload"
+	markGap     = "gap"
+	markCut     = "cut"
+)
+
+const gapText = "[Earlier messages were left out here to save room.]"
+
+// mark is the data of a mark.
+type mark struct {
+	Facts  []string `json:"facts,omitempty"`
+	Handle string   `json:"handle,omitempty"`
+}
+
+// note returns a message that takes the place of others. It is one of the user's, since every provider takes these anywhere.
+func note(kind, text string, m mark) provider.Message {
+	p := provider.TextPart(text)
+	data, err := json.Marshal(m)
+	if err != nil { // can't be: strings
+		data = []byte("{}")
+	}
+	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: kind, Data: string(data)}
+	return provider.Message{Role: provider.RoleUser, Parts: []provider.Part{p}}
+}
+
+// noteOf returns the kind of note that a message is, or "".
+func noteOf(m *provider.Message) string {
+	if m.Role != provider.RoleUser || len(m.Parts) != 1 {
+		return ""
+	}
+	if o := m.Parts[0].Opaque; o != nil && o.Provider == markProvider && o.Kind != markCut {
+		return o.Kind
+	}
+	return ""
+}
+
+// markOf returns the data of a note's mark.
+func markOf(m *provider.Message) (out mark) {
+	if len(m.Parts) == 1 && m.Parts[0].Opaque != nil {
+		_ = json.Unmarshal([]byte(m.Parts[0].Opaque.Data), &out) // what can't be read says nothing
+	}
+	return out
+}
+
+// isCut reports a part that this package made of a longer one.
+func isCut(p *provider.Part) bool {
+	return p.Opaque != nil && p.Opaque.Provider == markProvider && p.Opaque.Kind == markCut
+}

@@ -1,0 +1,153 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Report says what a compaction did. Tokens are those of the whole request.
+type Report struct {
+	Trigger string `json:"trigger"` // "share 0.70", "phase", "by hand", "window": it didn't fit
+	Before  int    `json:"before"`
+	After   int    `json:"after"`
+	Target  int    `json:"target"`
+	Budget  int    `json:"budget"` // the window less its reserve
+
+	MessagesBefore int `json:"messages_before"`
+	MessagesAfter  int `json:"messages_after"`
+
+	Steps []StepReport `json:"steps"`
+}
+
+// A StepReport says what a strategy did.
+type StepReport struct {
+	Strategy string `json:"strategy"`
+	Before   int    `json:"before"`
+	After    int    `json:"after"`
+	Dropped  int    `json:"dropped,omitempty"` // groups that were left out
+	Cut      int    `json:"cut,omitempty"`     // results and messages that were shortened
+	Notes    int    `json:"notes,omitempty"`   // texts that took the place of groups: summaries, subgoals
+	// Skipped says why what it proposed wasn't taken: "nothing to do", "below its floor", "no shorter".
+	Skipped string `json:"skipped,omitempty"`
+	Error   string `json:"error,omitempty"` // what went wrong; the next strategy went on
+}
+
+// Changed reports whether the conversation is another than before.
+func (r *Report) Changed() bool {
+	for i := range r.Steps {
+		if s := &r.Steps[i]; s.Dropped+s.Cut+s.Notes > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Warnings returns what went wrong, a sentence each.
+func (r *Report) Warnings() []string {
+	var out []string
+	for i := range r.Steps {
+		if s := &r.Steps[i]; s.Error != "" {
+			out = append(out, s.Strategy+": "+s.Error)
+		}
+	}
+	return out
+}
+
+// String says it in a line.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d to %d tokens of %d, %d to %d messages", r.Trigger, r.Before, r.After, r.Budget, r.MessagesBefore, r.MessagesAfter)
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		switch {
+		case s.Error != "":
+			fmt.Fprintf(&b, "; %s failed", s.Strategy)
+		case s.Skipped == "":
+			fmt.Fprintf(&b, "; %s freed %d", s.Strategy, s.Before-s.After)
+		}
+	}
+	return b.String()
+}
+
+// ErrContextTooLarge is what a [*ContextTooLargeError] is.
+var ErrContextTooLarge = errors.New("memory: the request doesn't fit the window")
+
+// A ContextTooLargeError says that a request doesn't fit the window of its model and can't be made to fit. The conversation
+// is as it was.
+type ContextTooLargeError struct {
+	Window  int // tokens
+	Reserve int // kept for the answer
+	Total   int // the least that the request could be brought to
+	// Biggest are the parts that take most of it, at most five, biggest first.
+	Biggest []Sized
+}
+
+// A Sized is a part of a request with its tokens.
+type Sized struct {
+	What   string // "system text", "tool cms.search", "result of fs.read", …
+	Tokens int
+}
+
+// Error names the biggest parts.
+func (e *ContextTooLargeError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "memory: the request takes %d tokens, and a window of %d less %d for the answer has room for %d",
+		e.Total, e.Window, e.Reserve, e.Window-e.Reserve)
+	for i, s := range e.Biggest {
+		if i == 0 {
+			b.WriteString("; the biggest parts: ")
+		} else {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s (%d)", s.What, s.Tokens)
+	}
+	b.WriteString("; shorten these, or use a model with a larger window")
+	return b.String()
+}
+
+// Is reports whether target is [ErrContextTooLarge].
+func (e *ContextTooLargeError) Is(target error) bool { return target == ErrContextTooLarge }
+
+// Fault returns Permanent: the same request would be refused again.
+func (e *ContextTooLargeError) Fault() fault.Class { return fault.Permanent }
+
+// biggest returns the five biggest parts of a request, in the counts of c.
+func biggest(c Counter, req *provider.Request, groups []Group, up func(int) int) []Sized {
+	var all []Sized
+	add := func(what string, n int) { all = append(all, Sized{what, up(n)}) }
+	if req.System != "" {
+		add("the system text", c.CountText(req.System))
+	}
+	for i := range req.Tools {
+		add("the tool "+req.Tools[i].Name, c.CountTool(&req.Tools[i]))
+	}
+	for i := range groups {
+		g := &groups[i]
+		for j := range g.Messages {
+			m := &g.Messages[j]
+			if m.Role != provider.RoleTool {
+				what := "a reply"
+				if m.Role == provider.RoleUser {
+					what = "a message of the user"
+				}
+				if g.Pinned != "" {
+					what += " (" + string(g.Pinned) + ")"
+				}
+				add(what, g.tokens[j])
+				continue
+			}
+			for k := range m.Parts {
+				if r := m.Parts[k].Result; r != nil {
+					add("the result of "+r.Name, c.CountMessage(&provider.Message{Parts: r.Parts}))
+				}
+			}
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Tokens > all[j].Tokens })
+	return all[:min(len(all), 5)]
+}

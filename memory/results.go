@@ -1,0 +1,228 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// CutResults cuts big tool results, biggest first, and puts the whole text into the Store, if there is one: a handle stands
+// in the text, with which [ReadBack] reads it. Images and other media in results are left out where they are big.
+type CutResults struct {
+	// Over is how many tokens of text, or of media, a result may have; 0: 2,000.
+	Over int
+	// To is how many tokens are left of a text that is cut; 0: a quarter of Over.
+	To int
+}
+
+// Name returns "cut results".
+func (CutResults) Name() string { return "cut results" }
+
+// Compact cuts results. When the Store fails, it isn't asked again, and what would need it stays.
+func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
+	over := s.Over
+	if over <= 0 {
+		over = 2_000
+	}
+	to := s.To
+	if to <= 0 || to > over {
+		to = over / 4
+	}
+	type found struct {
+		group, tokens int
+		at            NewResult
+	}
+	var big []found
+	for _, i := range v.Free() {
+		if v.Groups[i].Tokens <= over {
+			continue
+		}
+		eachResult(&v.Groups[i], func(m, p int, r *provider.ToolResult) {
+			if n := resultTokens(v.Counter, &v.Groups[i], m, r); n > over && !allCut(r) {
+				big = append(big, found{i, n, NewResult{Message: m, Part: p}})
+			}
+		})
+	}
+	stableSort(big, func(a, b *found) bool { return a.tokens > b.tokens })
+	byGroup := make(map[int]int)
+	var edits []Edit
+	var failed error
+	store := v.Store
+	freed := 0
+	for i := range big {
+		if freed >= v.Need {
+			break
+		}
+		f := &big[i]
+		r := v.Groups[f.group].Messages[f.at.Message].Parts[f.at.Part].Result
+		parts, err := cutParts(ctx, v.Counter, store, r.Parts, to)
+		if err != nil {
+			failed, store = err, downStore{err}
+			continue
+		}
+		f.at.Parts = parts
+		freed += f.tokens - v.Counter.CountMessage(&provider.Message{Parts: parts})
+		k, ok := byGroup[f.group]
+		if !ok {
+			k = len(edits)
+			byGroup[f.group] = k
+			edits = append(edits, Edit{Group: f.group})
+		}
+		edits[k].Results = append(edits[k].Results, f.at)
+	}
+	return edits, failed
+}
+
+// downStore is a Store that has failed.
+type downStore struct{ err error }
+
+func (s downStore) Put(context.Context, string, string) error { return s.err }
+
+func (s downStore) Get(context.Context, string) (string, error) { return "", s.err }
+
+func eachResult(g *Group, f func(message, part int, r *provider.ToolResult)) {
+	for m := range g.Messages {
+		for p := range g.Messages[m].Parts {
+			if part := &g.Messages[m].Parts[p]; part.Kind == provider.PartToolResult && part.Result != nil {
+				f(m, p, part.Result)
+			}
+		}
+	}
+}
+
+// resultTokens returns what a result takes: of one alone in its message, what was counted already.
+func resultTokens(c Counter, g *Group, message int, r *provider.ToolResult) int {
+	if message < len(g.tokens) && len(g.Messages[message].Parts) == 1 {
+		return max(g.tokens[message]-perCall, 0)
+	}
+	return c.CountMessage(&provider.Message{Parts: r.Parts})
+}
+
+// allCut reports a result of which this package has made what it is.
+func allCut(r *provider.ToolResult) bool {
+	for i := range r.Parts {
+		if !isCut(&r.Parts[i]) {
+			return false
+		}
+	}
+	return len(r.Parts) > 0
+}
+
+// cutParts returns parts as one text of at most about limit tokens, with a handle to the whole. Media become their names.
+func cutParts(ctx context.Context, c Counter, store Store, parts []provider.Part, limit int) ([]provider.Part, error) {
+	var w textWriter
+	w.parts(parts, maxNesting)
+	text := w.String()
+	notice := "[… %d bytes were left out here to save room …]"
+	m := mark{}
+	if store != nil {
+		m.Handle = HandleOf(text)
+		notice = fmt.Sprintf("[… %%d bytes were left out here to save room; memory.read with the handle %s reads them …]", m.Handle)
+	}
+	short, cut := CutText(c, text, notice, limit)
+	if cut && store != nil {
+		if err := store.Put(ctx, m.Handle, text); err != nil {
+			return nil, fmt.Errorf("memory: keeping what is cut: %w", err)
+		}
+	}
+	if !cut {
+		m.Handle = ""
+	}
+	return []provider.Part{cutPart(short, m)}, nil
+}
+
+func cutPart(text string, m mark) provider.Part {
+	data, err := json.Marshal(m)
+	if err != nil { // can't be: strings
+		data = []byte("{}")
+	}
+	p := provider.TextPart(text)
+	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: markCut, Data: string(data)}
+	return p
+}
+
+// DropSuperseded replaces the result of a call that was made again later, so that only the newest says how things are: a
+// file that was read three times stays once. The call itself stays.
+type DropSuperseded struct {
+	// Key says what a call looks at; a result is superseded by a later one with the same key. ok false: never. nil: the
+	// tool's name with its arguments.
+	Key func(call *provider.ToolCall) (key string, ok bool)
+	// Over is how many tokens a result must have to be worth it; 0: 50.
+	Over int
+}
+
+// Name returns "drop superseded".
+func (DropSuperseded) Name() string { return "drop superseded" }
+
+const supersededText = "[left out: a later call of the same tool shows how it is now]"
+
+// Compact replaces superseded results. One that failed supersedes nothing.
+func (s DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
+	key, over := s.Key, s.Over
+	if key == nil {
+		key = sameCall
+	}
+	if over <= 0 {
+		over = 50
+	}
+	later := make(map[string]bool)
+	var edits []Edit
+	for i := len(v.Groups) - 1; i >= 0; i-- {
+		g := &v.Groups[i]
+		if g.Kind != KindReply {
+			continue
+		}
+		keys := callKeys(g, key)
+		e := Edit{Group: i}
+		eachResult(g, func(m, p int, r *provider.ToolResult) {
+			k, ok := keys[r.CallID]
+			if ok && later[k] && g.Pinned == "" && !isSuperseded(r) && resultTokens(v.Counter, g, m, r) > over {
+				e.Results = append(e.Results, NewResult{Message: m, Part: p, Parts: []provider.Part{cutPart(supersededText, mark{})}})
+			}
+		})
+		eachResult(g, func(_, _ int, r *provider.ToolResult) {
+			if k, ok := keys[r.CallID]; ok && !r.Error {
+				later[k] = true
+			}
+		})
+		if len(e.Results) > 0 {
+			edits = append(edits, e)
+		}
+	}
+	return edits, nil
+}
+
+func isSuperseded(r *provider.ToolResult) bool {
+	return len(r.Parts) == 1 && r.Parts[0].Text == supersededText
+}
+
+// callKeys returns the keys of a group's calls by their ids.
+func callKeys(g *Group, key func(*provider.ToolCall) (string, bool)) map[string]string {
+	keys := make(map[string]string)
+	for i := range g.Messages {
+		for j := range g.Messages[i].Parts {
+			p := &g.Messages[i].Parts[j]
+			if p.Kind != provider.PartToolCall || p.Call == nil || p.Call.ID == "" {
+				continue
+			}
+			if k, ok := key(p.Call); ok {
+				keys[p.Call.ID] = k
+			}
+		}
+	}
+	return keys
+}
+
+func sameCall(c *provider.ToolCall) (string, bool) {
+	input := []byte(c.Input)
+	if bytes.ContainsAny(input, " \t\r\n") {
+		var b bytes.Buffer
+		if json.Compact(&b, input) == nil {
+			input = b.Bytes()
+		}
+	}
+	return c.Name + "\x00" + string(input) + c.Invalid, true
+}

@@ -1,0 +1,246 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Subgoal is a part of the work with a beginning and an end: the unit in which finished work is best forgotten, and its
+// outcome kept.
+type Subgoal struct {
+	Name   string
+	Status string // completed, failed, …: as the model says it
+	// Summary and Facts are what is kept of it.
+	Summary string
+	Facts   []string
+	// From and To are the groups that it spans, To exclusive.
+	From, To int
+	Open     bool // not finished: To says nothing, and the group From stays
+}
+
+// A Finder finds the subgoals of a conversation. It answers the same for the same groups.
+type Finder func(groups []Group) []Subgoal
+
+// SubgoalCalls finds subgoals by calls of two tools that a model marks them with: begin, whose input has a name, and done,
+// whose input may have name, status, summary and facts (a list of texts). A done without a name ends the newest that is
+// open; one that never began is none. Calls that failed count for nothing.
+func SubgoalCalls(begin, done string) Finder {
+	return func(groups []Group) []Subgoal {
+		var all []Subgoal
+		var open []int // indices in all
+		for i := range groups {
+			eachCall(&groups[i], func(c *provider.ToolCall) {
+				switch c.Name {
+				case begin:
+					open = append(open, len(all))
+					all = append(all, Subgoal{Name: subgoalInput(c).Name, From: i, Open: true})
+				case done:
+					in := subgoalInput(c)
+					for k := len(open) - 1; k >= 0; k-- {
+						s := &all[open[k]]
+						if in.Name != "" && in.Name != s.Name {
+							continue
+						}
+						s.Status, s.Summary, s.Facts = in.Status, in.Summary, in.Facts
+						s.To, s.Open = i+1, false
+						open = append(open[:k], open[k+1:]...)
+						break
+					}
+				}
+			})
+		}
+		return all
+	}
+}
+
+type subgoalFields struct {
+	Name, Status, Summary string
+	Facts                 []string
+}
+
+func subgoalInput(c *provider.ToolCall) (in subgoalFields) {
+	_ = json.Unmarshal(c.Input, &in) // what can't be read says nothing
+	return in
+}
+
+// eachCall calls f with the calls of a group that have a result which is no error.
+func eachCall(g *Group, f func(*provider.ToolCall)) {
+	failed := make(map[string]bool)
+	eachResult(g, func(_, _ int, r *provider.ToolResult) { failed[r.CallID] = r.Error })
+	for m := range g.Messages {
+		for p := range g.Messages[m].Parts {
+			part := &g.Messages[m].Parts[p]
+			if part.Kind != provider.PartToolCall || part.Call == nil {
+				continue
+			}
+			if bad, ok := failed[part.Call.ID]; ok && !bad {
+				f(part.Call)
+			}
+		}
+	}
+}
+
+// Subgoals replaces each finished subgoal by a note with its name, summary and key facts. The facts of subgoals within it
+// are kept, too. One that still has a pinned group in it waits. Config.Subgoals says how subgoals are found.
+type Subgoals struct {
+	// Most is how many tokens a note may have; 0: 400.
+	Most int
+	// Fallback makes the summary of a subgoal that has neither summary nor facts, from its text; nil: the model's last
+	// words.
+	Fallback func(ctx context.Context, name, text string) (string, error)
+}
+
+// Name returns "subgoals".
+func (Subgoals) Name() string { return "subgoals" }
+
+// Compact replaces finished subgoals, oldest first, until enough is freed. One whose Fallback fails is left as it is.
+func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
+	limit := s.Most
+	if limit <= 0 {
+		limit = 400
+	}
+	var edits []Edit
+	var failed error
+	freed, messages, end := 0, 0, 0
+	for _, sub := range outermost(v.Subgoals) {
+		if v.enough(freed, messages) {
+			break
+		}
+		if sub.From < end || !free(v.Groups, sub.From, sub.To) {
+			continue
+		}
+		text, facts, err := s.text(ctx, v, &sub, limit)
+		if err != nil {
+			failed = err
+			continue
+		}
+		text, _ = CutText(v.Counter, text, "[… %d bytes …]", limit)
+		freed -= v.Counter.CountText(text) + perMessage
+		messages--
+		for i := sub.From; i < sub.To; i++ {
+			e := Edit{Group: i, Drop: true}
+			if i == sub.From {
+				e.Note = &Note{Kind: markSubgoal, Text: text, Facts: facts}
+			}
+			edits = append(edits, e)
+			freed += v.Groups[i].Tokens
+			messages += len(v.Groups[i].Messages)
+		}
+		end = sub.To
+	}
+	return edits, failed
+}
+
+// outermost returns the finished subgoals that aren't within another finished one, in order.
+func outermost(all []Subgoal) []Subgoal {
+	var out []Subgoal
+	for i := range all {
+		s := &all[i]
+		within := s.Open || s.From < 0 || s.To <= s.From
+		for j := range all {
+			o := &all[j]
+			larger := o.From < s.From && o.To >= s.To || o.From <= s.From && o.To > s.To
+			within = within || i != j && !o.Open && larger
+		}
+		if !within {
+			out = append(out, *s)
+		}
+	}
+	stableSort(out, func(a, b *Subgoal) bool { return a.From < b.From })
+	return out
+}
+
+// otherEnds returns the groups with the other end of a finished subgoal of which one end is dropped, and the other ends of
+// what goes with them, and so on.
+func otherEnds(subgoals []Subgoal, dropped func(group int) bool) []int {
+	var more []int
+	also := make(map[int]bool)
+	for again := true; again; {
+		again = false
+		for i := range subgoals {
+			s := &subgoals[i]
+			if s.Open || s.From < 0 || s.To <= s.From {
+				continue
+			}
+			from, to := dropped(s.From) || also[s.From], dropped(s.To-1) || also[s.To-1]
+			if from == to {
+				continue
+			}
+			other := s.From
+			if from {
+				other = s.To - 1
+			}
+			also[other], again = true, true
+			more = append(more, other)
+		}
+	}
+	return more
+}
+
+// free reports groups that may all go.
+func free(groups []Group, from, to int) bool {
+	if from < 0 || to > len(groups) {
+		return false
+	}
+	for i := from; i < to; i++ {
+		if groups[i].Pinned != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (s Subgoals) text(ctx context.Context, v *View, sub *Subgoal, limit int) (string, []string, error) {
+	facts := append([]string(nil), sub.Facts...)
+	for i := range v.Subgoals { // within it
+		if o := &v.Subgoals[i]; !o.Open && o.From >= sub.From && o.From < sub.To && !(o.From == sub.From && o.To == sub.To && o.Name == sub.Name) {
+			if o.Summary != "" {
+				facts = append(facts, o.Name+": "+o.Summary)
+			}
+			facts = append(facts, o.Facts...)
+		}
+	}
+	for i := sub.From; i < sub.To; i++ {
+		if g := &v.Groups[i]; g.Kind == KindNote {
+			facts = append(facts, markOf(&g.Messages[0]).Facts...)
+		}
+	}
+	facts = lastFacts(v.Counter, facts, 2*limit)
+	summary := strings.TrimSpace(sub.Summary)
+	if summary == "" && len(facts) == 0 {
+		var w textWriter
+		for i := sub.From; i < sub.To; i++ {
+			render(&w, &v.Groups[i], 2_000)
+		}
+		summary = tail(w.String(), 600)
+		if s.Fallback != nil {
+			var err error
+			if summary, err = s.Fallback(ctx, sub.Name, w.String()); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	status := sub.Status
+	if status == "" {
+		status = "completed"
+	}
+	var b strings.Builder
+	b.WriteString("[Earlier subgoal, " + status + ": " + sub.Name + "]")
+	if summary != "" {
+		b.WriteString("\n" + summary)
+	}
+	writeFacts(&b, facts)
+	return b.String(), facts, nil
+}
+
+func writeFacts(b *strings.Builder, facts []string) {
+	for i, f := range facts {
+		if i == 0 {
+			b.WriteString("\nKey facts:")
+		}
+		b.WriteString("\n- " + f)
+	}
+}

@@ -1,0 +1,18 @@
+package openai_test
+
+import (
+	"fmt"
+
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/memory/tokens/openai"
+	"github.com/pawlkit/pawl/provider"
+)
+
+func Example() {
+	meter := memory.NewMeter(openai.New(provider.ModelInfo{ID: "gpt-4o"}))
+	fmt.Println(meter.Count(&provider.Request{Messages: []provider.Message{provider.User("tiktoken is great!")}}).Total)
+	fmt.Println(openai.Count(openai.O200k, "tiktoken is great!"))
+	// Output:
+	// 10
+	// 6
+}
