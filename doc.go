@@ -21,13 +21,19 @@
 //   - [github.com/pawlkit/pawl/agent] runs agents: input, events, results, approvals, modes, hooks, limits. Most programs
 //     begin here.
 //   - [github.com/pawlkit/pawl/tools] is what an agent acts with: typed functions with a schema, a risk and a time limit.
-//   - [github.com/pawlkit/pawl/provider] is the vocabulary of model calls, and the one method that makes a model.
+//     [github.com/pawlkit/pawl/tools/process] and [github.com/pawlkit/pawl/tools/file] are ready-made.
+//   - [github.com/pawlkit/pawl/provider] is the vocabulary of model calls, and the one method that makes a model. Beside it
+//     are the adapters: openai, anthropic, gemini, langchain.
 //   - [github.com/pawlkit/pawl/provider/providertest] has models for tests, and the tests that every model must pass.
-//   - [github.com/pawlkit/pawl/provider/guard] makes failed model calls again where that may help, and ends those that hang.
-//     An agent puts it around its provider by itself.
+//   - [github.com/pawlkit/pawl/provider/guard] is the path of a model call: gate, budget, breaker, retries, timeouts, ledger,
+//     and failover to another provider.
+//   - [github.com/pawlkit/pawl/ratelimit] lets people go before background work, holds rates and budgets, and counts what was
+//     used. [github.com/pawlkit/pawl/circuit] leaves alone what keeps failing. Both serve any program, without an agent.
 //   - [github.com/pawlkit/pawl/stream] is plumbing for the answers of models: timeouts, checks, buffers, several readers.
-//   - [github.com/pawlkit/pawl/agent/journal] is where a run's facts are kept, and
-//     [github.com/pawlkit/pawl/agent/journal/journaltest] the suite for a store of one's own.
+//   - [github.com/pawlkit/pawl/agent/journal] is where a run's facts are kept: in memory, in files, in SQLite, in PostgreSQL.
+//     [github.com/pawlkit/pawl/agent/journal/journaltest] is the suite for a store of one's own.
+//   - [github.com/pawlkit/pawl/agent/approvals] lists what waits for a person, and takes decisions over HTTP.
+//   - [github.com/pawlkit/pawl/memory] counts tokens, says what fits a window, and compacts long conversations.
 //   - [github.com/pawlkit/pawl/circuit/fault] says of any error what kind of failure it is, and what to do about it.
 //
 // Imports point downwards only. The packages below agent know nothing of agents, and may be used without it.
