@@ -161,12 +161,12 @@ func (h *held) ended() int {
 	return h.ProcessState.ExitCode()
 }
 
-// leaseEnds makes the leases of killed processes run out, as half a minute would.
+// leaseEnds makes the leases of killed processes run out, as five seconds would.
 func (b *bench) leaseEnds() {
 	b.t.Helper()
-	db, err := sql.Open("sqlite", runsPath(b.db))
+	db, err := sql.Open("sqlite", b.db)
 	require.NoError(b.t, err)
-	_, err = db.Exec("UPDATE run_sessions SET until = 1 WHERE until IS NOT NULL")
+	_, err = db.Exec("UPDATE pawl_sessions SET until = 1 WHERE until IS NOT NULL")
 	require.NoError(b.t, errors.Join(err, db.Close()))
 }
 
@@ -201,6 +201,17 @@ func (b *bench) sections(page string) (n int) {
 		n = len(p.Sections)
 	})
 	return n
+}
+
+// hero returns the first section of the page home.
+func (b *bench) hero() (hero site.Section) {
+	b.t.Helper()
+	b.look(func(s *site.Site) {
+		p, err := s.GetPage(b.t.Context(), "home", "")
+		require.NoError(b.t, err)
+		hero = p.Sections[0]
+	})
+	return hero
 }
 
 var pauseID = regexp.MustCompile(`-id (p-[a-z0-9]+) `)

@@ -81,6 +81,10 @@ func createPage(s *site.Site) tools.Tool {
 			return firstError(same("name", in.Name, p.Name), same("slug", out.Slug, p.Slug), same("description", in.Description, p.Description),
 				samePointer("indexing", in.Indexing, p.Indexing), sameContent(in.Meta, p.Meta))
 		},
+		Undo: func(ctx context.Context, _ createPageInput, out *site.Page) error {
+			_, err := s.DeletePage(ctx, out.ID)
+			return unlessGone(err)
+		},
 	}
 }
 

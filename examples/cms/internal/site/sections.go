@@ -35,6 +35,7 @@ type AddSection struct {
 	SortOrder *int           `json:"sortOrder,omitempty"` // its place from 0; the last where it is absent
 	Content   map[string]any `json:"content,omitempty"`   // by slot key; may follow later
 	Locale    string         `json:"locale,omitempty"`    // of Content; "en" where it is empty
+	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: a request with one has its effect once
 }
 
 // UpdateSection is the request of [Site.UpdateSection]. What is absent stays as it is.
@@ -51,11 +52,12 @@ type SyncContents struct {
 	Locale    string         `json:"locale,omitempty"`    // "en" where it is empty
 	Content   map[string]any `json:"content"`             // by slot key, laid over what stands; null empties a slot
 	Prune     bool           `json:"prune,omitempty"`     // also drop stored values whose slot the definition no longer has
+	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: a request with one has its effect once
 }
 
 // AddSection puts a section on a page and returns it. Those at and behind its place move down.
 func (s *Site) AddSection(ctx context.Context, in AddSection) (*Section, error) {
-	return commit(ctx, s, "adding a section", func(tx *sql.Tx) (*Section, error) {
+	return once(ctx, s, in.Key, "adding a section", func(tx *sql.Tx) (*Section, error) {
 		at, err := addSection(ctx, tx, in)
 		if err != nil {
 			return nil, err
@@ -151,7 +153,7 @@ func (s *Site) RemoveSection(ctx context.Context, id string) (*DeletedSection, e
 // SyncContents checks contents against the section's definition, lays them over what stands in that locale, and returns
 // the section. An unknown slot, a value of the wrong shape or a required slot left without a value is refused.
 func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, error) {
-	return commit(ctx, s, "writing contents", func(tx *sql.Tx) (*Section, error) {
+	return once(ctx, s, in.Key, "writing contents", func(tx *sql.Tx) (*Section, error) {
 		loc, err := localeRow(ctx, tx, in.Locale)
 		if err != nil {
 			return nil, err
