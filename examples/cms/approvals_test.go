@@ -118,9 +118,9 @@ func TestAStandingApprovalIsListedAndEnded(t *testing.T) {
 	id := b.must(exitWaiting, "-session", "s", "-p", "change the slug of About to us").pause(t)
 	b.must(exitOK, "approvals", "always", id)
 	require.Contains(t, b.must(exitOK, "approvals", "rules").out, "cms.updatePage in session s, by ann, since ")
-	b.must(exitOK, "-session", "s", "-p", "change the slug of us to them")
+	b.must(exitOK, "-session", "s", "-p", "change the slug of About to about-us")
 	require.Contains(t, b.must(exitOK, "approvals", "revoke", "cms.updatePage").out, "cms.updatePage asks again in session s.")
-	b.must(exitWaiting, "-session", "s", "-p", "change the slug of them to us")
+	b.must(exitWaiting, "-session", "s", "-p", "change the slug of About to us")
 	b.must(exitUsage, "approvals", "revoke", "cms.updatePage")
-	require.Equal(t, []string{"home", "them"}, b.pages())
+	require.Equal(t, []string{"about-us", "home"}, b.pages())
 }

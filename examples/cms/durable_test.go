@@ -120,6 +120,7 @@ func TestCrashesAtRandomMomentsRepeatNothing(t *testing.T) {
 
 func TestContentAndRunsAreInOneFileOfItsOwner(t *testing.T) {
 	b := newBench(t)
+	require.NoError(t, os.Remove(b.db))
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
 	entries, err := os.ReadDir(filepath.Dir(b.db))
 	require.NoError(t, err)
@@ -171,13 +172,21 @@ func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
 
 func TestWhatARunHasMadeIsTakenBack(t *testing.T) {
 	b := newBench(t)
-	b.must(exitOK, "-session", "s", "-p", about+", then "+news+", then rename Home to Start")
-	o := b.must(exitFailed, "-session", "s", "-undo")
-	require.Contains(t, o.out, "✗ can't be undone: cms.updateSection")
-	require.Contains(t, o.out, "✓ undone: cms.createPage")
-	require.Contains(t, o.out, "✓ undone: cms.addSection")
+	b.must(exitOK, "-session", "s", "-p", about+", then "+news+", then set the title of the hero on Home to Start, then rename Home to Start")
+	o := b.must(exitOK, "-session", "s", "-undo")
+	for _, tool := range []string{"createPage", "addSection", "syncContents", "updatePage"} {
+		require.Contains(t, o.out, "✓ undone: cms."+tool+" {")
+	}
+	require.Contains(t, b.must(exitOK, "-session", "s", "-undo").out, "nothing that isn't undone already")
+	require.Equal(t, "Welcome to local-site", b.hero().Content["title"])
 	require.Equal(t, []string{"home"}, b.pages())
 	require.Equal(t, 1, b.sections("home"))
+
+	b.must(exitOK, "-session", "t", "-p", hide)
+	o = b.must(exitFailed, "-session", "t", "-undo")
+	require.Contains(t, o.out, "✗ can't be undone: cms.updateSection")
+	b.must(exitWaiting, "-session", "u", "-p", "delete Home")
+	require.Contains(t, b.must(exitFailed, "-session", "u", "-undo").err, "a run is open")
 }
 
 func TestALogIsExportedAsJSONLines(t *testing.T) {

@@ -3,6 +3,7 @@ package cmstools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -83,6 +84,13 @@ func syncContents(s *site.Site) tools.Tool {
 		},
 		Verify: func(ctx context.Context, in syncContentsInput, out *site.Section) error {
 			return contentStands(ctx, s, out, in.Locale, in.Content)
+		},
+		Undo: func(ctx context.Context, in syncContentsInput, out *site.Section) error {
+			if in.Prune {
+				return errors.New("values without a slot were dropped for good")
+			}
+			_, err := s.SyncContents(ctx, site.SyncContents{SectionID: out.ID, Locale: in.Locale, Content: out.Before})
+			return err
 		},
 	}
 }

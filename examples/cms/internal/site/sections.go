@@ -25,7 +25,9 @@ type Section struct {
 	Status    string         `json:"status"`
 	Content   map[string]any `json:"content"`           // by slot key, in the page's locale
 	Missing   []string       `json:"missing,omitempty"` // required slots without a value in that locale
-	def       *SectionDef
+	// Before is, where SyncContents has written, what its slots held before; null where a slot was empty.
+	Before map[string]any `json:"before,omitempty"`
+	def    *SectionDef
 }
 
 // AddSection is the request of [Site.AddSection].
@@ -165,13 +167,21 @@ func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, err
 		if len(in.Content) == 0 && !in.Prune {
 			return nil, invalid(didYouMean("", at.def.Elements.keys()), "there is no content to write to section %q", at.def.Key)
 		}
+		before := map[string]any{}
 		err = putContent(ctx, tx, pageContents, at.id, loc.code, func(old map[string]any) (map[string]any, error) {
+			for key := range in.Content {
+				before[key] = old[key]
+			}
 			return applyContent(ctx, tx, fmt.Sprintf("section %q", at.def.Key), at.def.Elements, old, in.Content, in.Prune)
 		})
 		if err != nil {
 			return nil, err
 		}
-		return s.touched(ctx, tx, at, loc.code)
+		sec, err := s.touched(ctx, tx, at, loc.code)
+		if err == nil {
+			sec.Before = before
+		}
+		return sec, err
 	})
 }
 
