@@ -32,6 +32,10 @@ func modeNames() (names []string) {
 	return names
 }
 
+// lease is how long a session stays with a process that was last heard of then: so long one waits at most for a process that
+// was killed. One that lives renews it every third of that time.
+const lease = 5 * time.Second
+
 // newAgent makes the agent of a site. expires is how long an approval may take; 0: for ever.
 func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires time.Duration, log *slog.Logger) (*agent.Agent, error) {
 	base, err := instruct("base")
@@ -44,6 +48,7 @@ func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires ti
 		Instructions: base,
 		Tools:        cmstools.All(s),
 		Journal:      store,
+		Lease:        lease,
 		Limits:       agent.Limits{AskAfterCorrections: true},
 		Policies:     []tools.Policy{cmstools.OneWrite},
 		PauseExpires: expires,

@@ -4,8 +4,9 @@
 //	go run ./examples/cms -p "Create an About page with a hero section titled Hello"
 //	go run ./examples/cms
 //
-// Without -p it asks for requests until /quit. The content is in cms.db in the working directory (see -db), and what the
-// agent did, with all that waits for a decision, in cms.db.runs.db beside it. Both survive the program.
+// Without -p it asks for requests until /quit. The content is in cms.db in the working directory (see -db), and so is what the
+// agent did, with all that waits for a decision. It survives the program. A file cms.db.runs.db of a release before that isn't
+// read any more; the program says so while something in it is unfinished.
 //
 // # What the built-in model understands
 //
@@ -28,14 +29,34 @@
 //
 // Deleting a page, removing a section and changing an address ask a person. In a terminal the program asks right away, and
 // an answer has two minutes (-expires). Without a terminal it prints what it wants to do, how to decide, and ends with
-// status 3; the decision may come later, from another process:
+// status 3; the decision may come later, from another process. The first decision counts, and whoever comes after it is told:
 //
+//	go run ./examples/cms approvals
+//	go run ./examples/cms approvals approve ID
+//	go run ./examples/cms approvals reject ID -reason "we need it"
 //	go run ./examples/cms -resume SESSION -decide approve
 //
-// A run whose program was killed goes on where it was, without doing anything twice. A call that had begun is made again
-// if that has no second effect, as with reading and creating a page; about others a person is asked:
+// What was approved with always is listed and ended:
 //
-//	go run ./examples/cms -continue -session SESSION
+//	go run ./examples/cms approvals rules
+//	go run ./examples/cms approvals revoke cms.updatePage
+//
+// # Killed, and started again
+//
+// Kill the program at any moment: a run goes on where it was, without doing anything twice. A call that had begun is made
+// again if that has no second effect, as with reading, creating a page, adding a section, and writing contents or an entry;
+// about others a person is asked. Without -session, all runs that were interrupted go on. A process that was killed holds
+// its session for another 5 s at most, which are waited for:
+//
+//	go run ./examples/cms -continue
+//
+// In a dialogue the program offers to go on with them when it starts. Ctrl-C and SIGTERM bring a run to rest as soon as the
+// call under way has ended, and it goes on in the same way; a second one ends the program at once.
+//
+// What a run has changed is taken back as far as its tools can, the newest call first, and what it did is printed whole:
+//
+//	go run ./examples/cms -undo -session SESSION
+//	go run ./examples/cms -export -session SESSION
 //
 // # Modes
 //
@@ -47,10 +68,10 @@
 // # Exit status
 //
 //	0  the run completed
-//	1  it failed, or its output couldn't be written
+//	1  it failed, -undo left something in effect, or its output couldn't be written
 //	2  what was asked for can't be taken: a flag, a provider without its key, or a decision that is unknown, used or too late
 //	3  it waits for a decision
-//	4  it was stopped: by a limit, by Ctrl-C or by SIGTERM, in a run or while it asked
+//	4  it was stopped by a limit, or rests because of Ctrl-C or SIGTERM, in a run or while it asked
 //
 // A run whose answer is "I couldn't …", because a request doesn't fit the site or was refused, has completed: its status
 // is 0, and the answer says what wasn't done.

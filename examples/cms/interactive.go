@@ -21,6 +21,9 @@ func (p *program) interact(ctx context.Context) int {
 	if status, ok := p.takeUp(ctx); !ok {
 		return status
 	}
+	if status, ok := p.takeUpOthers(ctx); !ok {
+		return status
+	}
 	for {
 		said, err := p.read("\n> ")
 		if errors.Is(err, io.EOF) {
@@ -78,6 +81,9 @@ func (p *program) takeUp(ctx context.Context) (status int, ok bool) {
 // has interrupted it.
 func (p *program) after(res *agent.Result, err error) (status int, ok bool) {
 	status = p.finish(res, err)
+	if p.drained {
+		return exitStopped, false
+	}
 	return status, status != exitWaiting && !errors.Is(err, errInterrupted)
 }
 
@@ -86,7 +92,7 @@ func (p *program) command(ctx context.Context, command, rest string) {
 	switch command {
 	case "/help":
 		p.out.line("%s", model.Help())
-		p.out.line("Commands: /mode [cms-crud|architect|debug|ask], /pages, /help, /quit. Ctrl-C stops a run.")
+		p.out.line("Commands: /mode [cms-crud|architect|debug|ask], /pages, /help, /quit. Ctrl-C brings a run to rest and ends the program.")
 	case "/pages":
 		pages, err := p.site.ListPages(ctx, site.Query{})
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -133,14 +134,14 @@ func TestWhoDecidesTooLateIsToldAndTheRunGoesOn(t *testing.T) {
 
 func TestACallInDoubtIsDecidedInADialogue(t *testing.T) {
 	b := newBench(t)
-	b.hold("→ cms.addSection", "-session", "s", "-p", news).kill()
+	b.hold("→ cms.updateSection", "-session", "s", "-p", hide).kill()
 	b.leaseEnds()
-	o := b.run("e\nw\nit was added\n", "-session", "s")
+	o := b.run("e\nw\nit was hidden\n", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, "[a] run it again, [r] let it be, [w] say what it did: ")
 	require.Contains(t, o.out, "Type one of the letters.")
-	require.Contains(t, o.out, "it was added")
-	require.Equal(t, 1, b.sections("home"))
+	require.Contains(t, o.out, "it was hidden")
+	require.Equal(t, site.Published, b.hero().Status)
 }
 
 func TestACallThatTheModelCantGetRightIsPutBeforeAPerson(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/examples/cms/internal/sessions"
+	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -74,20 +74,23 @@ type program struct {
 	err    io.Writer
 	person bool   // somebody can be asked
 	asked  string // the pause that was described last
+	// drained says that a signal has brought the agent to rest: it takes no new input, and the program is to end.
+	drained bool
 
 	site  *site.Site
-	store *sessions.Store
+	store *sqlite.Store
 	agent *agent.Agent
 }
 
-// open opens the two files and makes the agent. After an error nothing is open.
+// open opens the file, which holds the site and the journal, and makes the agent. After an error nothing is open.
 func (p *program) open(ctx context.Context) (err error) {
 	if p.site, err = site.Open(ctx, p.db); err != nil {
 		return err
 	}
-	if p.store, err = sessions.Open(ctx, runsPath(p.db)); err != nil {
+	if p.store, err = sqlite.Open(p.site.Path()); err != nil {
 		return errors.Join(err, p.site.Close())
 	}
+	p.mentionOldRuns(ctx)
 	var log *slog.Logger
 	if p.verbose {
 		log = slog.New(slog.NewTextHandler(p.err, nil))
@@ -107,11 +110,20 @@ func (p *program) close() error { return errors.Join(p.store.Close(), p.site.Clo
 // main does what the options say and returns the exit status.
 func (p *program) main(ctx context.Context) int {
 	switch {
+	case p.approvals != nil:
+		return p.approve(ctx)
+	case p.undo:
+		return p.takeBack(ctx)
+	case p.export:
+		return p.exportLog(ctx)
 	case p.resume != "":
 		return p.decideOnce(ctx)
+	case p.goOn && p.session == "":
+		return p.goOnWithAll(ctx)
 	case p.goOn:
 		return p.oneShot(ctx, agent.Continue(p.session))
 	case p.prompt != "":
+		p.mentionInterrupted(ctx)
 		return p.oneShot(ctx, agent.Input{Session: p.session, Prompt: p.prompt, Mode: p.mode, Interactive: true, By: p.by})
 	}
 	return p.interact(ctx)

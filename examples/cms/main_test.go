@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,8 +71,29 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	return &bench{t, filepath.Join(t.TempDir(), "cms.db")}
+	b := &bench{t, filepath.Join(t.TempDir(), "cms.db")}
+	require.NoError(t, os.WriteFile(b.db, newFile(), 0o600))
+	return b
 }
+
+// newFile is a file of the program in which nothing has been done yet. Making one costs more than most of what is done in it.
+var newFile = sync.OnceValue(func() []byte {
+	dir, err := os.MkdirTemp("", "cms-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "cms.db")
+	var said bytes.Buffer
+	if run([]string{"-db", path, "approvals"}, strings.NewReader(""), &said, &said) != exitOK {
+		panic(said.String())
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	return file
+})
 
 // An outcome is what a start of the program came to.
 type outcome struct {
@@ -161,12 +183,12 @@ func (h *held) ended() int {
 	return h.ProcessState.ExitCode()
 }
 
-// leaseEnds makes the leases of killed processes run out, as half a minute would.
+// leaseEnds makes the leases of killed processes run out, as five seconds would.
 func (b *bench) leaseEnds() {
 	b.t.Helper()
-	db, err := sql.Open("sqlite", runsPath(b.db))
+	db, err := sql.Open("sqlite", b.db)
 	require.NoError(b.t, err)
-	_, err = db.Exec("UPDATE run_sessions SET until = 1 WHERE until IS NOT NULL")
+	_, err = db.Exec("UPDATE pawl_sessions SET until = 1 WHERE until IS NOT NULL")
 	require.NoError(b.t, errors.Join(err, db.Close()))
 }
 
@@ -201,6 +223,17 @@ func (b *bench) sections(page string) (n int) {
 		n = len(p.Sections)
 	})
 	return n
+}
+
+// hero returns the first section of the page home.
+func (b *bench) hero() (hero site.Section) {
+	b.t.Helper()
+	b.look(func(s *site.Site) {
+		p, err := s.GetPage(b.t.Context(), "home", "")
+		require.NoError(b.t, err)
+		hero = p.Sections[0]
+	})
+	return hero
 }
 
 var pauseID = regexp.MustCompile(`-id (p-[a-z0-9]+) `)

@@ -30,7 +30,22 @@ func (p *program) decideOnce(ctx context.Context) int {
 	if err != nil {
 		return p.finish(nil, err)
 	}
-	return p.oneShot(ctx, agent.Resume(p.session, d))
+	return p.decideAndGoOn(ctx, d)
+}
+
+// decideAndGoOn takes a decision and goes on with the run. The two are apart: once it is taken, the decision holds, whatever becomes of
+// this process, and of several that decide the first one alone goes on.
+func (p *program) decideAndGoOn(ctx context.Context, d agent.Decision) int {
+	if err := p.agent.Decide(ctx, p.session, d); err != nil {
+		return p.finish(nil, err)
+	}
+	fmt.Fprint(p.err, p.banner())
+	res, err := p.carryOut(ctx, agent.Continue(p.session))
+	if p.elsewhere(res, err) {
+		fmt.Fprintln(p.err, "The decision is taken. Another process goes on with the session.")
+		return exitOK
+	}
+	return p.finish(res, err)
 }
 
 // decision makes the decision of the options.
@@ -92,7 +107,7 @@ func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, 
 			p.out.line("That came too late: the approval has expired.")
 			res, err = p.stream(ctx, agent.Continue(p.session))
 			continue
-		case err != nil || res == nil || res.Status != agent.Paused:
+		case err != nil || res == nil || res.Status != agent.Paused || p.drained:
 			return res, err
 		}
 		decided, derr := p.decideAll(res.Pending)
@@ -107,10 +122,10 @@ func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, 
 // ends.
 const heldPoll = 250 * time.Millisecond
 
-// stream runs an input and shows what happens. Ctrl-C or SIGTERM stops the run, and a second one the program. Where a run
-// goes on, a session that another process holds is waited for, at most until the end of the lease that it had.
+// stream runs an input and shows what happens. Ctrl-C or SIGTERM brings the run to rest, and a second one ends the program. Where
+// a run goes on, a session that another process holds is waited for, until the lease that it had ends or is renewed.
 func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, error) {
-	ctx, stop := p.interruptible(ctx)
+	signalled, stop := p.draining(ctx)
 	defer stop()
 	res, err := p.streamOnce(ctx, in)
 	var held *journal.HeldError
@@ -121,32 +136,37 @@ func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, er
 	fmt.Fprintf(p.err, "Another process holds the session until %s, or was killed. Waiting.\n", until.Local().Format(time.TimeOnly))
 	again := time.NewTicker(heldPoll)
 	defer again.Stop()
-	for last := false; !last && errors.As(err, &held); {
+	for errors.As(err, &held) && !held.Until.After(until) { // a process that lives renews its lease: that isn't waited for
 		select {
 		case <-again.C:
-			last = !time.Now().Before(until) // a process that lives has renewed its lease: that isn't waited for
 			res, err = p.streamOnce(ctx, in)
-		case <-ctx.Done():
-			return res, err
+		case <-signalled.Done():
+			return res, errInterrupted
 		}
 	}
 	return res, err
 }
 
-// interruptible returns a context that the first Ctrl-C or SIGTERM ends. From then on both do again what they do by default.
-func (p *program) interruptible(ctx context.Context) (context.Context, func()) {
-	ctx, stop := signal.NotifyContext(ctx, stopSignals...)
+// draining returns a context that the first Ctrl-C or SIGTERM ends. It brings the agent to rest: what is under way comes to its
+// end, and nothing new begins. From then on both signals do again what they do by default.
+func (p *program) draining(ctx context.Context) (context.Context, func()) {
+	signalled, stop := signal.NotifyContext(ctx, stopSignals...)
 	over := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		select {
-		case <-ctx.Done():
-			stop()
-			fmt.Fprintln(p.err, "Stopping. Another Ctrl-C ends the program at once.")
+		case <-signalled.Done():
 		case <-over:
+			return
+		}
+		stop()
+		if ctx.Err() == nil {
+			fmt.Fprintln(p.err, "Stopping, as soon as what is under way has ended. Another Ctrl-C ends the program at once.")
+			p.drained = true // it is read after watch.Wait
+			_ = p.agent.Drain(ctx)
 		}
 	})
-	return ctx, func() {
+	return signalled, func() {
 		close(over)
 		watch.Wait()
 		stop()
@@ -178,11 +198,14 @@ func (p *program) finish(res *agent.Result, err error) int {
 		limit    *agent.LimitError
 	)
 	switch {
-	case errors.Is(err, errInterrupted):
+	case errors.Is(err, errInterrupted), errors.Is(err, agent.ErrDraining):
 		p.howToGoOn(res)
 		return exitStopped
+	case res != nil && res.Code == agent.CodeDrained:
+		fmt.Fprintf(p.err, "The run rests, with all it has done so far. To go on with it:\n  %s\n", p.continuing(p.session))
+		return exitStopped
 	case errors.As(err, &paused) && len(paused.Pending) == 0:
-		fmt.Fprintf(p.err, "cms: the last run of the session was interrupted, and comes first:\n  %s -db %s -continue -session %s\n", self(), quoted(p.db), quoted(p.session))
+		fmt.Fprintf(p.err, "cms: the last run of the session was interrupted, and comes first:\n  %s\n", p.continuing(p.session))
 		return exitUsage
 	case errors.As(err, &paused):
 		fmt.Fprintln(p.err, "cms: the session waits for a decision; that comes first")

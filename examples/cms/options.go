@@ -20,15 +20,20 @@ import (
 type options struct {
 	prompt, mode, db, session, by string
 	provider, model               string
-	yes, goOn, verbose            bool
+	yes, goOn, verbose, json      bool
+	undo, export                  bool
 	expires                       time.Duration
 	expiresSet                    bool
 
 	resume, decide, id, reason, input string
+
+	approvals []string // what follows the command approvals; nil without it
 }
 
 // interactive reports whether the program is to ask for requests.
-func (o *options) interactive() bool { return o.prompt == "" && o.resume == "" && !o.goOn }
+func (o *options) interactive() bool {
+	return o.prompt == "" && o.resume == "" && !o.goOn && !o.undo && !o.export && o.approvals == nil
+}
 
 // decisions are the values of -decide.
 var decisions = []string{"approve", "reject", "edit", "suggest", "always", "answer"}
@@ -38,11 +43,14 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.SetOutput(io.Discard) // what is wrong is said once, by the caller
 	f.StringVar(&o.prompt, "p", "", "carry out this `request` and end; without it the program asks for requests")
 	f.StringVar(&o.mode, "mode", "", "`mode`: cms-crud (the default), architect, debug or ask")
-	f.StringVar(&o.db, "db", "cms.db", "`file` of the content; what the agent does is kept beside it, in file.runs.db")
+	f.StringVar(&o.db, "db", "cms.db", "`file` of the content, and of what the agent does")
 	f.StringVar(&o.session, "session", "", "`name` of the conversation to go on with; a new one without it")
-	f.BoolVar(&o.goOn, "continue", false, "go on with the -session whose program was killed, or whose approval expired")
+	f.BoolVar(&o.goOn, "continue", false, "go on with the -session whose program was killed or ended by a signal, or whose approval expired; without one with all whose program was")
 	f.BoolVar(&o.yes, "yes", false, "approve everything that asks for it")
 	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; without a terminal it may take for ever unless this is given")
+	f.BoolVar(&o.undo, "undo", false, "take back what the last run of the -session has changed")
+	f.BoolVar(&o.export, "export", false, "print the log of the -session, as JSON lines")
+	f.BoolVar(&o.json, "json", false, "print approvals as JSON")
 	f.StringVar(&o.resume, "resume", "", "decide on what this `session` waits for, as -decide says")
 	f.StringVar(&o.decide, "decide", "", "`decision`: approve, reject, edit, suggest, always (approve from now on) or answer (for a call that nobody knows the end of)")
 	f.StringVar(&o.id, "id", "", "`id` of what to decide on; needn't be given if there is only one")
@@ -52,7 +60,7 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.provider, "provider", "", "`name` of who answers: built-in, anthropic, openai or gemini; without it the first whose key is in the environment, else built-in")
 	f.StringVar(&o.model, "model", "", "`name` of the provider's model; its default without it")
 	f.BoolVar(&o.verbose, "v", false, "log to stderr")
-	if err := f.Parse(args); err != nil {
+	if err := o.parse(f, args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			usage(f, stderr)
 		} else {
@@ -67,7 +75,7 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	if err := o.check(f); err != nil {
 		return o, err
 	}
-	if o.session == "" {
+	if o.session == "" && (o.prompt != "" || o.interactive()) {
 		o.session = "s-" + strings.ToLower(rand.Text()[:10])
 	}
 	if o.by == "" {
@@ -77,6 +85,23 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 		}
 	}
 	return o, nil
+}
+
+// parse reads the flags. Behind the command approvals they may stand anywhere.
+func (o *options) parse(f *flag.FlagSet, args []string) error {
+	if err := f.Parse(args); err != nil || f.Arg(0) != "approvals" {
+		return err
+	}
+	o.approvals = []string{}
+	for rest := f.Args()[1:]; len(rest) > 0; {
+		if err := f.Parse(rest); err != nil {
+			return err
+		}
+		if rest = f.Args(); len(rest) > 0 {
+			o.approvals, rest = append(o.approvals, rest[0]), rest[1:]
+		}
+	}
+	return f.Parse(nil)
 }
 
 // check says which flags don't go together.
@@ -92,10 +117,16 @@ func (o *options) check(f *flag.FlagSet) error {
 		return fmt.Errorf("there is no mode %q; the modes are %s", o.mode, strings.Join(modeNames(), ", "))
 	case o.expires < 0:
 		return errors.New("-expires can't be negative; 0 is for ever")
-	case o.goOn && o.session == "":
-		return errors.New("-continue needs the -session to go on with")
-	case o.goOn && (o.prompt != "" || o.resume != ""), o.prompt != "" && o.resume != "":
-		return errors.New("only one of -p, -resume and -continue can be given")
+	case o.approvals != nil:
+		return o.checkApprovals(given)
+	case count(given("p"), given("resume"), o.goOn, o.undo, o.export) > 1:
+		return errors.New("only one of -p, -resume, -continue, -undo and -export can be given")
+	case given("session") && o.session == "":
+		return errors.New("-session needs a name")
+	case (o.undo || o.export) && o.session == "":
+		return errors.New("-undo and -export need a -session")
+	case o.json:
+		return errors.New("-json is for approvals")
 	case o.mode != "" && (o.goOn || o.resume != ""):
 		return errors.New("-mode is for new requests; what goes on keeps its mode")
 	case given("resume") && o.resume == "":
@@ -106,19 +137,34 @@ func (o *options) check(f *flag.FlagSet) error {
 		return errors.New("-decide, -id, -reason and -input need -resume with a session")
 	case o.resume != "" && !slices.Contains(decisions, o.decide):
 		return fmt.Errorf("-resume needs -decide with one of %s", strings.Join(decisions, ", "))
-	case (o.decide == "edit" || o.decide == "answer") && o.input == "":
-		return fmt.Errorf("-decide %s needs -input", o.decide)
-	case o.decide == "edit" || o.decide == "answer":
-		if err := checkJSON(o.input); err != nil {
-			return err
-		}
-	case o.decide == "suggest" && o.reason == "":
-		return errors.New("-decide suggest needs -reason: what to do instead")
 	}
 	if o.resume != "" {
 		o.session = o.resume
 	}
+	return o.checkDecision()
+}
+
+// checkDecision says what a decision lacks.
+func (o *options) checkDecision() error {
+	switch {
+	case (o.decide == "edit" || o.decide == "answer") && o.input == "":
+		return fmt.Errorf("%s needs -input", o.decide)
+	case o.decide == "edit" || o.decide == "answer":
+		return checkJSON(o.input)
+	case o.decide == "suggest" && o.reason == "":
+		return errors.New("suggest needs -reason: what to do instead")
+	}
 	return nil
+}
+
+// count returns how many hold.
+func count(claims ...bool) (n int) {
+	for _, c := range claims {
+		if c {
+			n++
+		}
+	}
+	return n
 }
 
 // checkJSON says where the value of -input stops being JSON.
@@ -141,7 +187,13 @@ func usage(f *flag.FlagSet, w io.Writer) {
   cms -p "Create an About page with a hero section titled Hello"
   cms                     asks for requests; /help says what there is
   cms -resume SESSION -decide approve|reject|edit|suggest|always|answer [-id ID] [-reason TEXT] [-input JSON]
-  cms -continue -session SESSION
+  cms -continue [-session SESSION]
+  cms -undo -session SESSION
+  cms -export -session SESSION
+  cms approvals [-json]   lists what waits for a decision, in every session
+  cms approvals approve|reject|edit|suggest|always|answer ID [-reason TEXT] [-input JSON]
+  cms approvals rules     lists what was approved from now on
+  cms approvals revoke TOOL [-session SESSION]
 
 `)
 	f.SetOutput(w)
@@ -151,12 +203,9 @@ The model is %s.
 %s
 
 Exit status: 0 the run completed, 1 it failed, 2 what was asked for can't be taken (a flag, or a decision that is
-unknown, used or too late), 3 it waits for a decision, 4 it was stopped by a limit, by Ctrl-C or by SIGTERM.
+unknown, used or too late), 3 it waits for a decision, 4 it was stopped by a limit, or rests because of Ctrl-C or SIGTERM.
 `, model.Label, model.Help())
 }
-
-// runsPath returns the file beside db that keeps what the agent does. Two files of content never share one.
-func runsPath(db string) string { return db + ".runs.db" }
 
 // self is how the program is called again.
 func self() string {

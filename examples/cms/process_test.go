@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/examples/cms/internal/sessions"
+	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
@@ -51,23 +52,32 @@ func TestAKilledRunGoesOnAndDoesNothingTwice(t *testing.T) {
 
 func TestACallThatNobodyKnowsTheEndOfIsPutBeforeAPerson(t *testing.T) {
 	for decide, want := range map[string]struct {
-		says     string
-		sections int
+		says   string
+		status string
 	}{
-		"approve": {`The page "Home" has a text section titled "News" now.`, 2},
-		"reject":  {"you refused it", 1},
-		"answer":  {"it was added", 1},
+		"approve": {"is unpublished now", site.Unpublished},
+		"reject":  {"you refused it", site.Published},
+		"answer":  {"it was hidden", site.Published},
 	} {
 		b := newBench(t)
-		b.hold("→ cms.addSection", "-session", "s", "-p", news).kill() // it has begun, and has had no effect yet
+		b.hold("→ cms.updateSection", "-session", "s", "-p", hide).kill() // it has begun, and has had no effect yet
 		b.leaseEnds()
 		o := b.must(exitWaiting, "-yes", "-continue", "-session", "s") // it takes more than a yes
-		require.Contains(t, o.out, "Nobody knows how this call ended: cms.addSection")
-		require.Equal(t, 1, b.sections("home"))
-		o = b.must(exitOK, "-resume", "s", "-decide", decide, "-input", `"it was added"`)
+		require.Contains(t, o.out, "Nobody knows how this call ended: cms.updateSection")
+		require.Equal(t, site.Published, b.hero().Status)
+		o = b.must(exitOK, "-resume", "s", "-decide", decide, "-input", `"it was hidden"`)
 		require.Contains(t, o.out, want.says, decide)
-		require.Equal(t, want.sections, b.sections("home"), decide)
+		require.Equal(t, want.status, b.hero().Status, decide)
 	}
+}
+
+func TestWritesThatKnowTheirKeyAreMadeAgainWithoutAsking(t *testing.T) {
+	b := newBench(t)
+	b.hold("→ cms.addSection", "-session", "s", "-p", news).kill()
+	b.leaseEnds()
+	require.Contains(t, b.must(exitOK, "-continue").out, `The page "Home" has a text section titled "News" now.`)
+	require.Equal(t, 2, b.sections("home"))
+	require.Contains(t, b.must(exitOK, "-continue").err, "No run was interrupted.")
 }
 
 func TestACreationThatWasCutOffIsMadeAgainWithoutAsking(t *testing.T) {
@@ -131,7 +141,7 @@ func TestWhoGoesOnWaitsForTheProcessThatHeldTheSession(t *testing.T) {
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
-	store, err := sessions.Open(t.Context(), runsPath(b.db))
+	store, err := sqlite.Open(b.db)
 	require.NoError(t, err)
 	lease, err := store.Lease(t.Context(), "s", "another process", 2*time.Second)
 	require.NoError(t, err)
@@ -206,16 +216,16 @@ func TestProcessesShareADatabase(t *testing.T) {
 	require.Len(t, pages, 9, "whoever finds the slug taken takes another: %v", pages)
 }
 
-func TestCtrlCStopsTheRunAndASecondOneTheProgram(t *testing.T) {
+func TestASignalBringsTheRunToRestAndASecondOneEndsTheProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such signals")
 	}
-	interrupted := func() (*bench, *held) {
+	interrupted := func(by os.Signal) (*bench, *held) {
 		b := newBench(t)
 		h := b.hold("→ cms.listPages", "-session", "s", "-p", "list pages, then "+about)
 		heard := make(chan struct{})
-		h.err.watch("Stopping. Another Ctrl-C ends the program at once.", func() { close(heard) })
-		require.NoError(t, h.Process.Signal(syscall.SIGINT))
+		h.err.watch("Another Ctrl-C ends the program at once.", func() { close(heard) })
+		require.NoError(t, h.Process.Signal(by))
 		select {
 		case <-heard:
 		case <-time.After(10 * time.Second):
@@ -223,13 +233,17 @@ func TestCtrlCStopsTheRunAndASecondOneTheProgram(t *testing.T) {
 		}
 		return b, h
 	}
-	b, h := interrupted()
+	b, h := interrupted(syscall.SIGTERM)
 	require.Equal(t, exitStopped, h.letGo(), h.err.String())
-	require.Contains(t, h.err.String(), "cms: stopped: ")
+	require.Contains(t, h.err.String(), "The run rests")
+	require.Contains(t, h.err.String(), " -continue -session s")
 	require.Equal(t, []string{"home"}, b.pages(), "the rest wasn't done")
-	b.must(exitOK, "-session", "s", "-p", about) // the session can be used again
+	o := b.must(exitOK, "-continue") // at once: the session was let go
+	require.Contains(t, o.out, "There is 1 page:")
+	require.NotContains(t, o.out, "→ cms.listPages", "what had ended isn't made again")
+	require.Equal(t, []string{"about", "home"}, b.pages())
 
-	_, h = interrupted()
+	_, h = interrupted(syscall.SIGINT)
 	require.NoError(t, h.Process.Signal(syscall.SIGINT))
 	var exit *exec.ExitError
 	require.ErrorAs(t, h.Wait(), &exit)

@@ -38,17 +38,3 @@ func TestASignalAtAPromptEndsTheProgramAndSaysHowToGoOn(t *testing.T) {
 		require.Empty(t, b.pages())
 	}
 }
-
-func TestSIGTERMStopsARun(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there are no such signals")
-	}
-	b := newBench(t)
-	h := b.hold("→ cms.listPages", "-session", "s", "-p", "list pages, then "+about)
-	heard := make(chan struct{})
-	h.err.watch("Stopping.", func() { close(heard) })
-	require.NoError(t, h.Process.Signal(syscall.SIGTERM))
-	<-heard
-	require.Equal(t, exitStopped, h.letGo(), h.err.String())
-	require.Equal(t, []string{"home"}, b.pages())
-}

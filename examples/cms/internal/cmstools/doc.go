@@ -18,8 +18,10 @@
 //     [Debug]; [ValidatePlan] in [Architect].
 //   - What writes a page, contents or an entry reads the database again afterwards: a call that reports success has had
 //     its effect.
-//   - Deleting a page, removing a section and changing an address ask a person. A deleted page can be brought back with
-//     the tool's Undo.
+//   - Deleting a page, removing a section and changing an address ask a person.
+//   - Creating a page, adding a section, writing contents and writing an entry are idempotent: the site remembers the key of
+//     the call. The other calls that write are put before a person if nobody knows how they ended.
+//   - Creating, changing and deleting a page, adding a section and writing contents can be taken back with the tool's Undo.
 //   - [ValidatePlan] tries a plan on a copy of the site, with the very tools that would carry it out. The site itself is
 //     only read.
 package cmstools

@@ -50,11 +50,12 @@ func getEntry(s *site.Site) tools.Tool {
 
 func upsertEntry(s *site.Site) tools.Tool {
 	return tools.Func[upsertEntryInput, *site.Upserted]{
-		Spec: writing(UpsertEntry,
+		Spec: idempotent(writing(UpsertEntry,
 			"Writes an entry of a collection, and creates it if there is none with that slug. A title alone never overwrites: if its slug is taken, the error names a free one. Contents have to fit the collection's slots.",
-			tools.Low, `{"properties":{"title":{"maxLength":200},`+localeSchema+`}}`),
+			tools.Low, `{"properties":{"title":{"maxLength":200},`+localeSchema+`}}`)),
 		Run: func(ctx context.Context, in upsertEntryInput) (*site.Upserted, error) {
-			return s.UpsertEntry(ctx, site.UpsertEntry(in))
+			return s.UpsertEntry(ctx, site.UpsertEntry{Collection: in.Collection, Entry: in.Entry, Title: in.Title, Locale: in.Locale,
+				Content: in.Content, Key: tools.Key(ctx)})
 		},
 		Verify: func(ctx context.Context, in upsertEntryInput, out *site.Upserted) error {
 			e, err := s.GetEntry(ctx, out.ID, in.Locale)

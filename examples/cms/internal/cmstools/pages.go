@@ -81,6 +81,10 @@ func createPage(s *site.Site) tools.Tool {
 			return firstError(same("name", in.Name, p.Name), same("slug", out.Slug, p.Slug), same("description", in.Description, p.Description),
 				samePointer("indexing", in.Indexing, p.Indexing), sameContent(in.Meta, p.Meta))
 		},
+		Undo: func(ctx context.Context, _ createPageInput, out *site.Page) error {
+			_, err := s.DeletePage(ctx, out.ID)
+			return unlessGone(err)
+		},
 	}
 }
 
@@ -110,7 +114,36 @@ func updatePage(s *site.Site) tools.Tool {
 			return firstError(samePointer("name", in.Name, p.Name), samePointer("slug", in.NewSlug, p.Slug),
 				samePointer("description", in.Description, p.Description), samePointer("indexing", in.Indexing, p.Indexing), sameContent(in.Meta, p.Meta))
 		},
+		Undo: func(ctx context.Context, in updatePageInput, out *site.Page) error {
+			if out.Before == nil {
+				return errors.New("it isn't known how the page was before")
+			}
+			_, err := s.UpdatePage(ctx, backTo(in, out))
+			return err
+		},
 	}
+}
+
+// backTo undoes a change of a page: what the change named gets its old value, and nothing else.
+func backTo(in updatePageInput, out *site.Page) site.UpdatePage {
+	old := out.Before
+	undo := site.UpdatePage{Page: out.ID, Meta: map[string]any{}}
+	if in.Name != nil {
+		undo.Name = &old.Name
+	}
+	if in.NewSlug != nil {
+		undo.NewSlug = &old.Slug
+	}
+	if in.Description != nil {
+		undo.Description = &old.Description
+	}
+	if in.Indexing != nil {
+		undo.Indexing = &old.Indexing
+	}
+	for key := range in.Meta {
+		undo.Meta[key] = old.Meta[key]
+	}
+	return undo
 }
 
 func deletePage(s *site.Site) tools.Tool {

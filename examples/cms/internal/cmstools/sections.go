@@ -3,6 +3,7 @@ package cmstools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,26 +58,39 @@ func (slotType) JSONSchema() json.RawMessage {
 
 func addSection(s *site.Site) tools.Tool {
 	return tools.Func[addSectionInput, *site.Section]{
-		Spec: writing(AddSection, "Adds a section to a page, at the end unless sortOrder says where. With contents they have to fit the section's definition.",
-			tools.Low, `{"properties":{"sortOrder":{"minimum":0},`+localeSchema+`}}`),
+		Spec: idempotent(writing(AddSection, "Adds a section to a page, at the end unless sortOrder says where. With contents they have to fit the section's definition.",
+			tools.Low, `{"properties":{"sortOrder":{"minimum":0},`+localeSchema+`}}`)),
 		Run: func(ctx context.Context, in addSectionInput) (*site.Section, error) {
-			return s.AddSection(ctx, site.AddSection(in))
+			return s.AddSection(ctx, site.AddSection{Page: in.Page, Section: in.Section, SortOrder: in.SortOrder, Content: in.Content,
+				Locale: in.Locale, Key: tools.Key(ctx)})
 		},
 		Verify: func(ctx context.Context, in addSectionInput, out *site.Section) error {
 			return contentStands(ctx, s, out, in.Locale, in.Content)
+		},
+		Undo: func(ctx context.Context, _ addSectionInput, out *site.Section) error {
+			_, err := s.RemoveSection(ctx, out.ID)
+			return unlessGone(err)
 		},
 	}
 }
 
 func syncContents(s *site.Site) tools.Tool {
 	return tools.Func[syncContentsInput, *site.Section]{
-		Spec: writing(SyncContents, "Writes contents of a section: values by slot key, laid over what stands. They have to fit the section's definition; an error names the slot and what would fit.",
-			tools.Low, `{"properties":{`+localeSchema+`,"content":{"minProperties":1}}}`),
+		Spec: idempotent(writing(SyncContents, "Writes contents of a section: values by slot key, laid over what stands. They have to fit the section's definition; an error names the slot and what would fit.",
+			tools.Low, `{"properties":{`+localeSchema+`,"content":{"minProperties":1}}}`)),
 		Run: func(ctx context.Context, in syncContentsInput) (*site.Section, error) {
-			return s.SyncContents(ctx, site.SyncContents(in))
+			return s.SyncContents(ctx, site.SyncContents{Page: in.Page, SectionID: in.SectionID, Locale: in.Locale, Content: in.Content,
+				Prune: in.Prune, Key: tools.Key(ctx)})
 		},
 		Verify: func(ctx context.Context, in syncContentsInput, out *site.Section) error {
 			return contentStands(ctx, s, out, in.Locale, in.Content)
+		},
+		Undo: func(ctx context.Context, in syncContentsInput, out *site.Section) error {
+			if in.Prune {
+				return errors.New("values without a slot were dropped for good")
+			}
+			_, err := s.SyncContents(ctx, site.SyncContents{SectionID: out.ID, Locale: in.Locale, Content: out.Before})
+			return err
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -314,4 +315,32 @@ func TestACallThatIsMadeAgainCreatesOnePage(t *testing.T) {
 	list, err := b.ListPages(t.Context(), site.Query{})
 	require.NoError(t, err)
 	require.Equal(t, 2, list.Total)
+}
+
+func TestWhatWasCreatedOrChangedIsTakenBackByUndo(t *testing.T) {
+	b := newBench(t)
+	undone := func(tool, input string) {
+		t.Helper()
+		out := b.call(tool, input)
+		require.Equal(t, tools.OK, out.Status, text(&out))
+		d, _ := b.reg.Lookup(tool)
+		for range 2 { // the second finds it undone
+			require.NoError(t, d.Undo(t.Context(), json.RawMessage(input), json.RawMessage(text(&out))), tool)
+		}
+	}
+	b.ok(UpdatePage, `{"page":"home","meta":{"a":1}}`, nil)
+	before, err := b.GetPage(t.Context(), "home", "")
+	require.NoError(t, err)
+	undone(CreatePage, `{"name":"About","sections":[{"section":"hero","content":{"title":"Hello"}}]}`)
+	undone(AddSection, `{"page":"home","section":"text","sortOrder":0}`)
+	undone(SyncContents, `{"page":"home","content":{"title":"Other","subtitle":"New"}}`)
+	undone(UpdatePage, `{"page":"home","name":"Start","description":"D","indexing":false,"meta":{"a":2,"b":3}}`)
+	undone(UpdatePage, `{"page":"home","newSlug":"start"}`)
+	after, err := b.GetPage(t.Context(), "home", "")
+	require.NoError(t, err)
+	before.UpdatedAt, after.UpdatedAt = time.Time{}, time.Time{}
+	require.Equal(t, before, after)
+	var list site.List[site.PageSummary]
+	b.ok(ListPages, `{}`, &list)
+	require.Equal(t, 1, list.Total)
 }

@@ -1,10 +1,13 @@
 package cmstools
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
 // same returns an error if what was read isn't what was asked for.
@@ -41,4 +44,13 @@ func firstError(errs ...error) error {
 		}
 	}
 	return nil
+}
+
+// unlessGone is the error of undoing something, which may have been undone before.
+func unlessGone(err error) error {
+	var e *site.Error
+	if errors.As(err, &e) && e.Code == site.CodeNotFound {
+		return nil
+	}
+	return err
 }

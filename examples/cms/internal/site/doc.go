@@ -21,11 +21,13 @@
 // # Guarantees
 //
 //   - Every method is one transaction. What returns an error has written nothing.
-//   - A Site is safe for concurrent use, and processes may share a file. Updates of different fields, meta keys or slots
+//   - A Site is safe for concurrent use, and processes may share a file, also with programs that keep tables of their own in it
+//     as long as those came later. Updates of different fields, meta keys or slots
 //     never undo each other. A write waits up to 15 s for another process, then fails with CodeBusy.
 //   - A write that has returned survives a power failure.
 //   - Contents fit their section's or collection's definition when they are written. What a definition no longer has a
 //     slot for is kept in the file and left out when read.
 //   - Lists come in a fixed order, 50 items unless asked for more, at most 200.
+//   - A request with a Key has its effect once, however often it is made.
 //   - [Site.DeletePage] returns what [Site.RestorePage] needs to undo it.
 package site

@@ -35,6 +35,7 @@ type UpsertEntry struct {
 	Title      string         `json:"title,omitempty"`   // needed for a new entry; what is empty stays as it is
 	Locale     string         `json:"locale,omitempty"`  // of Content; "en" where it is empty
 	Content    map[string]any `json:"content,omitempty"` // by slot key, laid over what stands; null empties a slot
+	Key        string         `json:"key,omitempty"`     // idempotency key, at most 200 characters: a request with one has its effect once
 }
 
 // ListEntries lists a collection's entries by slug, without their contents.
@@ -64,7 +65,7 @@ type Upserted struct {
 // UpsertEntry writes an entry, and creates it if the collection has none with that slug. A title alone never overwrites:
 // if the slug derived from it is taken, the result is an [*Error] with CodeSlugExists.
 func (s *Site) UpsertEntry(ctx context.Context, in UpsertEntry) (*Upserted, error) {
-	return commit(ctx, s, "writing an entry", func(tx *sql.Tx) (*Upserted, error) {
+	return once(ctx, s, in.Key, "writing an entry", func(tx *sql.Tx) (*Upserted, error) {
 		return upsertEntry(ctx, tx, in, newID(entryID), s.stamp())
 	})
 }

@@ -50,9 +50,13 @@ var migrations = []migration{
 		_, err := tx.ExecContext(ctx, pageKeys)
 		return err
 	},
+	func(ctx context.Context, tx *sql.Tx, _ string) error {
+		_, err := tx.ExecContext(ctx, doneCalls)
+		return err
+	},
 }
 
-// Open opens the content file at path, creates it where there is none, and brings an older one up to date. A new file
+// Open opens the content file at path, creates it for its owner alone where there is none (mode 0600), and brings an older one up to date. A new file
 // holds a small site to start from: see the package comment. Creating, migrating and filling are one transaction, so a
 // start that is interrupted leaves nothing behind but an empty file, and the next one does all of it.
 //
@@ -103,7 +107,7 @@ func checkPath(path string) (string, error) {
 		if dir, err := os.Stat(folder); err != nil || !dir.IsDir() {
 			return refuse("create the folder first, or name another path", "the folder %s doesn't exist", folder)
 		}
-		return abs, nil
+		return abs, create(abs)
 	}
 	if err != nil {
 		return refuse("name another path", "%s can't be opened (%v)", abs, err)
@@ -131,6 +135,18 @@ func checkPath(path string) (string, error) {
 		return refuse("name a new file, or one that a site was stored in", "%s is no SQLite file", abs)
 	}
 	return abs, nil
+}
+
+// create makes an empty file. SQLite gives those that it puts beside it the same mode.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist): // another process was faster
+		return nil
+	case err != nil:
+		return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s can't be made (%v)", path, err), Hint: "make the folder writable, or name another path", cause: err}
+	}
+	return f.Close()
 }
 
 // prepare checks whose file it is, switches it to WAL, and applies the migrations that it lacks.

@@ -186,7 +186,7 @@ func TestAPathThatCantBeASiteSaysWhy(t *testing.T) {
 		"damaged":         {write("damaged.db", sqliteHeader+strings.Repeat("x", 4096), 0o644), "damaged or no SQLite database"},
 		"read-only":       {readOnly, "is read-only (mode 0444); make it writable"},
 		"another program": {foreign, "SQLite file of another program"},
-		"newer version":   {newer, "newer version (4, this one knows 3)"},
+		"newer version":   {newer, "newer version (5, this one knows 4)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Open(t.Context(), c.path)

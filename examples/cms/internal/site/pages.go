@@ -25,6 +25,17 @@ type Page struct {
 	UpdatedAt   time.Time      `json:"updatedAt"`
 	Locale      string         `json:"locale,omitempty"` // of the contents
 	Sections    []Section      `json:"sections"`
+	// Before is, where UpdatePage has changed the page, how it was before.
+	Before *PageBefore `json:"before,omitempty"`
+}
+
+// A PageBefore is what [Site.UpdatePage] may have changed of a page, as it was.
+type PageBefore struct {
+	Slug        string         `json:"slug"`
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitempty"`
+	Indexing    bool           `json:"indexing"`
+	Meta        map[string]any `json:"meta,omitempty"`
 }
 
 // A PageSummary is a page in a list.
@@ -185,6 +196,7 @@ func updatePage(ctx context.Context, tx *sql.Tx, in UpdatePage, now string) (*Pa
 	if err != nil {
 		return nil, err
 	}
+	before := &PageBefore{Slug: p.Slug, Name: p.Name, Description: p.Description, Indexing: p.Indexing, Meta: p.Meta}
 	if in.Name != nil {
 		p.Name = *in.Name
 	}
@@ -216,7 +228,11 @@ func updatePage(ctx context.Context, tx *sql.Tx, in UpdatePage, now string) (*Pa
 		p.Slug, p.Name, p.Description, p.Indexing, meta, searchText(p.Name, p.Slug, p.Description), now, p.ID); err != nil {
 		return nil, err
 	}
-	return loadPage(ctx, tx, p.ID, "")
+	p, err = loadPage(ctx, tx, p.ID, "")
+	if err == nil {
+		p.Before = before
+	}
+	return p, err
 }
 
 // pageColumns and scanPage belong together.

@@ -25,7 +25,9 @@ type Section struct {
 	Status    string         `json:"status"`
 	Content   map[string]any `json:"content"`           // by slot key, in the page's locale
 	Missing   []string       `json:"missing,omitempty"` // required slots without a value in that locale
-	def       *SectionDef
+	// Before is, where SyncContents has written, what its slots held before; null where a slot was empty.
+	Before map[string]any `json:"before,omitempty"`
+	def    *SectionDef
 }
 
 // AddSection is the request of [Site.AddSection].
@@ -35,6 +37,7 @@ type AddSection struct {
 	SortOrder *int           `json:"sortOrder,omitempty"` // its place from 0; the last where it is absent
 	Content   map[string]any `json:"content,omitempty"`   // by slot key; may follow later
 	Locale    string         `json:"locale,omitempty"`    // of Content; "en" where it is empty
+	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: a request with one has its effect once
 }
 
 // UpdateSection is the request of [Site.UpdateSection]. What is absent stays as it is.
@@ -51,11 +54,12 @@ type SyncContents struct {
 	Locale    string         `json:"locale,omitempty"`    // "en" where it is empty
 	Content   map[string]any `json:"content"`             // by slot key, laid over what stands; null empties a slot
 	Prune     bool           `json:"prune,omitempty"`     // also drop stored values whose slot the definition no longer has
+	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: a request with one has its effect once
 }
 
 // AddSection puts a section on a page and returns it. Those at and behind its place move down.
 func (s *Site) AddSection(ctx context.Context, in AddSection) (*Section, error) {
-	return commit(ctx, s, "adding a section", func(tx *sql.Tx) (*Section, error) {
+	return once(ctx, s, in.Key, "adding a section", func(tx *sql.Tx) (*Section, error) {
 		at, err := addSection(ctx, tx, in)
 		if err != nil {
 			return nil, err
@@ -151,7 +155,7 @@ func (s *Site) RemoveSection(ctx context.Context, id string) (*DeletedSection, e
 // SyncContents checks contents against the section's definition, lays them over what stands in that locale, and returns
 // the section. An unknown slot, a value of the wrong shape or a required slot left without a value is refused.
 func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, error) {
-	return commit(ctx, s, "writing contents", func(tx *sql.Tx) (*Section, error) {
+	return once(ctx, s, in.Key, "writing contents", func(tx *sql.Tx) (*Section, error) {
 		loc, err := localeRow(ctx, tx, in.Locale)
 		if err != nil {
 			return nil, err
@@ -163,13 +167,21 @@ func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, err
 		if len(in.Content) == 0 && !in.Prune {
 			return nil, invalid(didYouMean("", at.def.Elements.keys()), "there is no content to write to section %q", at.def.Key)
 		}
+		before := map[string]any{}
 		err = putContent(ctx, tx, pageContents, at.id, loc.code, func(old map[string]any) (map[string]any, error) {
+			for key := range in.Content {
+				before[key] = old[key]
+			}
 			return applyContent(ctx, tx, fmt.Sprintf("section %q", at.def.Key), at.def.Elements, old, in.Content, in.Prune)
 		})
 		if err != nil {
 			return nil, err
 		}
-		return s.touched(ctx, tx, at, loc.code)
+		sec, err := s.touched(ctx, tx, at, loc.code)
+		if err == nil {
+			sec.Before = before
+		}
+		return sec, err
 	})
 }
 

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// checkApprovals checks what the command approvals was called with, and makes a decision of it if it is one.
+func (o *options) checkApprovals(given func(string) bool) error {
+	for _, name := range []string{"p", "mode", "continue", "resume", "decide", "id", "undo", "export"} {
+		if given(name) {
+			return fmt.Errorf("-%s doesn't go with approvals", name)
+		}
+	}
+	if len(o.approvals) == 0 {
+		o.approvals = []string{"list"}
+	}
+	what, args := o.approvals[0], o.approvals[1:]
+	wants := ""
+	switch {
+	case slices.Contains(decisions, what):
+		o.decide, wants = what, "the id of one that approvals lists"
+	case what == "revoke":
+		wants = "the name of a tool that approvals rules lists"
+	case what != "list" && what != "rules":
+		return fmt.Errorf("there is no approvals %q; there are list, %s, rules and revoke", what, strings.Join(decisions, ", "))
+	}
+	switch {
+	case wants != "" && len(args) != 1:
+		return fmt.Errorf("approvals %s needs %s, and nothing else", what, wants)
+	case wants == "" && len(args) > 0:
+		return fmt.Errorf("approvals %s takes no %q", what, args[0])
+	case o.decide == "" && (o.reason != "" || o.input != ""):
+		return errors.New("-reason and -input go with a decision")
+	}
+	return o.checkDecision()
+}
+
+// approve carries out the command approvals.
+func (p *program) approve(ctx context.Context) int {
+	switch what := p.approvals[0]; what {
+	case "list":
+		return p.listApprovals(ctx)
+	case "rules":
+		return p.listRules(ctx)
+	case "revoke":
+		return p.revoke(ctx, p.approvals[1])
+	}
+	p.id = p.approvals[1]
+	all, err := p.opened(ctx)
+	if err != nil {
+		return p.finish(nil, err)
+	}
+	i := slices.IndexFunc(all, func(o opened) bool { return o.ID == p.id })
+	if i < 0 {
+		return p.finish(nil, &agent.InputError{Field: "ID", Problem: fmt.Sprintf("nothing that waits for a decision has the id %q; it may be decided already: approvals lists what is open", p.id)})
+	}
+	p.session = all[i].Session
+	d, err := p.decision(ctx)
+	if err != nil {
+		return p.finish(nil, err)
+	}
+	if !p.json {
+		return p.decideAndGoOn(ctx, d)
+	}
+	shown := p.out
+	p.out = newScreen(io.Discard)
+	status := p.decideAndGoOn(ctx, d)
+	p.out = shown
+	p.printJSON(struct {
+		Session  string `json:"session"`
+		ID       string `json:"id"`
+		Decision string `json:"decision"`
+		Status   int    `json:"status"` // that of the program
+	}{p.session, p.id, p.decide, status})
+	return status
+}
+
+// An opened is something that a session waits for.
+type opened struct {
+	Session string          `json:"session"`
+	ID      string          `json:"id"`
+	Kind    agent.PauseKind `json:"kind"`
+	Tool    string          `json:"tool"`
+	Input   json.RawMessage `json:"input,omitempty"`
+	Reason  string          `json:"reason,omitempty"`
+	Risk    string          `json:"risk,omitempty"`
+	By      string          `json:"by,omitempty"` // who asked the agent
+	Since   time.Time       `json:"since,omitzero"`
+	Expires time.Time       `json:"expires,omitzero"` // absent: never
+	Expired bool            `json:"expired,omitempty"`
+	Sent    bool            `json:"sent,omitempty"` // something was sent to the session that it hasn't read yet, perhaps a decision
+
+	pause agent.Pause
+}
+
+// opened lists what is open across the sessions of the file, or in that of the options.
+func (p *program) opened(ctx context.Context) ([]opened, error) {
+	all := []opened{}
+	for head, err := range p.store.Heads(ctx, journal.Filter{Open: true}) {
+		if err != nil {
+			return nil, fmt.Errorf("listing what is open: %w", err)
+		}
+		if p.session != "" && p.session != head.Session {
+			continue
+		}
+		facts, err := p.agent.Facts(ctx, head.Session)
+		if err != nil {
+			return nil, err
+		}
+		pending, err := p.agent.Pending(ctx, head.Session)
+		if err != nil {
+			return nil, err
+		}
+		for _, pause := range pending {
+			o := opened{
+				Session: head.Session, ID: pause.ID, Kind: pause.Kind, Tool: pause.Call.Name, Reason: pause.Reason, Risk: pause.Risk,
+				Expires: pause.Expires, Expired: !pause.Expires.IsZero() && !time.Now().Before(pause.Expires), Sent: head.Inbox > 0, pause: pause,
+			}
+			if pause.Call.Invalid == "" {
+				o.Input = pause.Call.Input
+			}
+			for _, f := range facts {
+				switch f := f.(type) {
+				case agent.RunStarted:
+					o.By = f.By
+				case agent.Suspended:
+					if f.Pause.ID == pause.ID {
+						o.Since = f.Time
+					}
+				}
+			}
+			all = append(all, o)
+		}
+	}
+	return all, nil
+}
+
+func (p *program) listApprovals(ctx context.Context) int {
+	all, err := p.opened(ctx)
+	if err != nil {
+		return p.finish(nil, err)
+	}
+	if p.json {
+		p.printJSON(all)
+		return exitOK
+	}
+	if len(all) == 0 {
+		p.out.line("Nothing waits for a decision.")
+	}
+	for i := range all {
+		o := &all[i]
+		describe(p.out, &o.pause)
+		p.out.line("  asked: by %s, at %s, in session %s", cmp.Or(o.By, "somebody"), o.Since.Local().Format(time.DateTime), o.Session)
+		base := fmt.Sprintf("%s -db %s approvals", self(), quoted(p.db))
+		switch {
+		case o.Expired:
+			p.out.line("  It can't be decided any more. To go on without it:\n  %s", p.continuing(o.Session))
+			continue
+		case o.Sent:
+			p.out.line("  It may be decided already. To go on then:\n  %s", p.continuing(o.Session))
+		}
+		var can []string
+		for _, c := range choices(&o.pause) {
+			can = append(can, c.decide)
+		}
+		p.out.line("  %s %s %s", base, strings.Join(can, "|"), o.ID)
+	}
+	return exitOK
+}
+
+// A rule is a standing approval.
+type rule struct {
+	Session string    `json:"session"`
+	Tool    string    `json:"tool"`
+	By      string    `json:"by,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+}
+
+// rules lists the standing approvals across the sessions of the file, or in that of the options.
+func (p *program) rules(ctx context.Context) ([]rule, error) {
+	all := []rule{}
+	for head, err := range p.store.Heads(ctx, journal.Filter{}) {
+		if err != nil {
+			return nil, fmt.Errorf("listing sessions: %w", err)
+		}
+		if p.session != "" && p.session != head.Session {
+			continue
+		}
+		rules, err := p.agent.Rules(ctx, head.Session)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rules {
+			all = append(all, rule{head.Session, r.Tool, r.By, r.Since})
+		}
+	}
+	return all, nil
+}
+
+func (p *program) listRules(ctx context.Context) int {
+	all, err := p.rules(ctx)
+	if err != nil {
+		return p.finish(nil, err)
+	}
+	if p.json {
+		p.printJSON(all)
+		return exitOK
+	}
+	if len(all) == 0 {
+		p.out.line("Nothing is approved from now on.")
+	}
+	for _, r := range all {
+		p.out.line("%s in session %s, by %s, since %s", r.Tool, r.Session, cmp.Or(r.By, "somebody"), r.Since.Local().Format(time.DateTime))
+	}
+	return exitOK
+}
+
+// revoke ends the standing approvals of a tool, in the session of the options or in all.
+func (p *program) revoke(ctx context.Context, tool string) int {
+	all, err := p.rules(ctx)
+	if err != nil {
+		return p.finish(nil, err)
+	}
+	ended := []rule{}
+	for _, r := range all {
+		if r.Tool != tool {
+			continue
+		}
+		if err := p.agent.Revoke(ctx, r.Session, tool, p.by); err != nil {
+			return p.finish(nil, err)
+		}
+		ended = append(ended, r)
+	}
+	switch {
+	case len(ended) == 0:
+		return p.finish(nil, &agent.InputError{Field: "tool", Problem: fmt.Sprintf("%q isn't approved from now on; approvals rules lists what is", tool)})
+	case p.json:
+		p.printJSON(ended)
+	default:
+		for _, r := range ended {
+			p.out.line("%s asks again in session %s.", r.Tool, r.Session)
+		}
+	}
+	return exitOK
+}
+
+// printJSON prints a value as JSON.
+func (p *program) printJSON(v any) {
+	enc := json.NewEncoder(screenWriter{p.out})
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil && p.out.failed == nil {
+		p.out.failed = err
+	}
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+)
+
+// until starts a process and kills it at some moment: after so many lines of output and a time. It reports how the process
+// ended by itself if it was faster.
+func (b *bench) until(lines int, wait time.Duration, args ...string) (o outcome, killed bool) {
+	b.t.Helper()
+	cmd := b.process("", args...)
+	var out, stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	pipe, err := cmd.StdoutPipe()
+	require.NoError(b.t, err)
+	require.NoError(b.t, cmd.Start())
+	defer cmd.Wait()
+	r := bufio.NewReader(io.TeeReader(pipe, &out))
+	for range lines {
+		if _, err = r.ReadString('\n'); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		<-time.After(wait)
+		require.NoError(b.t, cmd.Process.Kill())
+	}
+	_, err = io.Copy(io.Discard, r)
+	require.NoError(b.t, err)
+	cmd.Wait()
+	status := cmd.ProcessState.ExitCode()
+	return outcome{status, out.String(), stderr.String()}, status < 0
+}
+
+// A request is one of several writes that is made while its processes are killed.
+type request struct{ n int }
+
+func (r request) session() string { return fmt.Sprintf("s-%d", r.n) }
+
+func (r request) text() string {
+	return fmt.Sprintf(`create a page called Round %[1]d with a hero section titled Hello, then add a text section to Round %[1]d titled News saying Hi, `+
+		`then write a blog entry titled Post %[1]d saying Hi, then create a page called Last %[1]d`, r.n)
+}
+
+// done reports whether the whole request was carried out. What was carried out was so once.
+func (r request) done(b *bench) (done bool) {
+	b.look(func(s *site.Site) {
+		pages, err := s.ListPages(b.t.Context(), site.Query{Limit: 200, Text: fmt.Sprintf("round-%d", r.n)})
+		require.NoError(b.t, err)
+		last, err := s.ListPages(b.t.Context(), site.Query{Limit: 200, Text: fmt.Sprintf("last-%d", r.n)})
+		require.NoError(b.t, err)
+		entries, err := s.ListEntries(b.t.Context(), site.ListEntries{Collection: "blog", Query: site.Query{Limit: 200, Text: fmt.Sprintf("post-%d", r.n)}})
+		require.NoError(b.t, err)
+		require.LessOrEqual(b.t, pages.Total, 1)
+		require.LessOrEqual(b.t, last.Total, 1)
+		require.LessOrEqual(b.t, entries.Total, 1)
+		if pages.Total == 1 {
+			require.LessOrEqual(b.t, pages.Items[0].Sections, 2)
+		}
+		done = pages.Total+last.Total+entries.Total == 3 && pages.Items[0].Sections == 2
+	})
+	return done
+}
+
+func TestCrashesAtRandomMomentsRepeatNothing(t *testing.T) {
+	t.Parallel()
+	kills := 30
+	if testing.Short() {
+		kills = 5
+	}
+	b := newBench(t)
+	rounds, starts := 0, 0
+	for killed := 0; killed < kills; rounds++ {
+		r := request{100 + rounds}
+		args := []string{"-session", r.session(), "-p", r.text()}
+		for {
+			starts++
+			lines, wait := rand.IntN(12), time.Duration(rand.IntN(15))*time.Millisecond
+			if lines == 0 {
+				wait = time.Duration(rand.IntN(400)) * time.Millisecond
+			}
+			if killed >= kills {
+				lines = 1 << 20 // it may come to its end
+			}
+			o, dead := b.until(lines, wait, args...)
+			if dead {
+				killed++
+				b.leaseEnds()
+				args = []string{"-continue"}
+				continue
+			}
+			require.Equal(t, exitOK, o.status, "%s\n%s", o.out, o.err)
+			if r.done(b) {
+				break
+			}
+			// It was killed before anything was kept of it: nothing is gone on with, so it is asked for again.
+			require.Contains(t, o.err, "No run was interrupted.")
+			args = []string{"-session", r.session(), "-p", r.text()}
+		}
+	}
+	require.Len(t, b.pages(), 1+2*rounds)
+	t.Logf("%d kills in %d starts, %d requests carried out", kills, starts, rounds)
+}
+
+func TestContentAndRunsAreInOneFileOfItsOwner(t *testing.T) {
+	b := newBench(t)
+	require.NoError(t, os.Remove(b.db))
+	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
+	entries, err := os.ReadDir(filepath.Dir(b.db))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	info, err := entries[0].Info()
+	require.NoError(t, err)
+	require.Equal(t, "cms.db", info.Name())
+	require.Zero(t, info.Mode().Perm()&0o077, "what was said is nobody else's business")
+	db, err := sql.Open("sqlite", b.db)
+	require.NoError(t, err)
+	var pages, sessions int
+	err = db.QueryRow("SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM pawl_sessions)").Scan(&pages, &sessions)
+	require.NoError(t, errors.Join(err, db.Close()))
+	require.Equal(t, [2]int{1, 1}, [2]int{pages, sessions})
+}
+
+func TestWhatWasUnfinishedInAnOldFileOfRunsIsMentioned(t *testing.T) {
+	b := newBench(t)
+	db, err := sql.Open("sqlite", b.db+".runs.db")
+	require.NoError(t, err)
+	_, err = db.Exec("CREATE TABLE run_sessions (name TEXT, status TEXT); INSERT INTO run_sessions VALUES ('a', 'completed')")
+	require.NoError(t, err)
+	require.NotContains(t, b.must(exitOK, "-p", "list pages").err, "runs.db")
+	_, err = db.Exec("INSERT INTO run_sessions VALUES ('b', 'paused')")
+	require.NoError(t, errors.Join(err, db.Close()))
+	require.Contains(t, b.must(exitOK, "-p", "list pages").err, "cms.db.runs.db isn't read any more")
+	require.NoError(t, os.WriteFile(b.db+".runs.db", []byte("a letter"), 0o600))
+	require.NotContains(t, b.must(exitOK, "-p", "list pages").err, "runs.db")
+}
+
+func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
+	b := newBench(t)
+	b.hold("✓ ok", "-session", "s", "-p", about).kill()
+	b.leaseEnds()
+	o := b.must(exitOK, "-session", "t", "-p", "list pages")
+	require.Contains(t, o.err, "The run of session s was interrupted. To go on with it:\n")
+	require.Contains(t, o.err, " -continue -session s\n")
+	o = b.run("l\nlist pages\n", "-session", "t")
+	require.Equal(t, exitOK, o.status, o.err)
+	require.Contains(t, o.out, "There are 2 pages:")
+	o = b.run("g\nlist pages\n", "-session", "t")
+	require.Equal(t, exitOK, o.status, o.err)
+	require.Contains(t, o.out, `The page "About" stands at /about`)
+	require.Contains(t, o.out, "There are 2 pages:")
+	o = b.run("list pages\n", "-session", "t")
+	require.NotContains(t, o.out, "interrupted")
+	require.NotContains(t, b.must(exitOK, "-session", "u", "-p", "list pages").err, "interrupted")
+}
+
+func TestWhatARunHasMadeIsTakenBack(t *testing.T) {
+	b := newBench(t)
+	b.must(exitOK, "-session", "s", "-p", about+", then "+news+", then set the title of the hero on Home to Start, then rename Home to Start")
+	o := b.must(exitOK, "-session", "s", "-undo")
+	for _, tool := range []string{"createPage", "addSection", "syncContents", "updatePage"} {
+		require.Contains(t, o.out, "✓ undone: cms."+tool+" {")
+	}
+	require.Contains(t, b.must(exitOK, "-session", "s", "-undo").out, "nothing that isn't undone already")
+	require.Equal(t, "Welcome to local-site", b.hero().Content["title"])
+	require.Equal(t, []string{"home"}, b.pages())
+	require.Equal(t, 1, b.sections("home"))
+
+	b.must(exitOK, "-session", "t", "-p", hide)
+	o = b.must(exitFailed, "-session", "t", "-undo")
+	require.Contains(t, o.out, "✗ can't be undone: cms.updateSection")
+	b.must(exitWaiting, "-session", "u", "-p", "delete Home")
+	require.Contains(t, b.must(exitFailed, "-session", "u", "-undo").err, "a run is open")
+}
+
+func TestALogIsExportedAsJSONLines(t *testing.T) {
+	b := newBench(t)
+	b.must(exitOK, "-session", "s", "-p", "list pages")
+	o := b.must(exitOK, "-session", "s", "-export")
+	n := 0
+	for line := range strings.Lines(o.out) {
+		var fact struct {
+			Session string
+			Seq     int
+			Kind    string
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &fact), line)
+		n++
+		require.Equal(t, n, fact.Seq)
+		require.Equal(t, "s", fact.Session)
+		require.NotEmpty(t, fact.Kind)
+	}
+	require.Greater(t, n, 4)
+}
