@@ -189,8 +189,12 @@ func (s *store) set(list ...staged) error {
 	if err != nil {
 		return errors.Join(err, s.log.Truncate(before.Size()))
 	}
+	var unused []string
 	for _, f := range list {
-		for _, sum := range s.place(f) {
+		unused = append(unused, s.place(f)...)
+	}
+	for _, sum := range unused {
+		if s.uses[sum] == 0 { // a later file of the list may use what an earlier one no longer does
 			_ = s.root.Remove(blobsDir + "/" + sum) // what stays costs only room
 		}
 	}
