@@ -102,6 +102,23 @@ func TestContentsThatNothingUsesAreDeleted(t *testing.T) {
 	require.Zero(t, s.store.total)
 }
 
+func TestContentsThatACrashLeftUnusedAreDeleted(t *testing.T) {
+	w, _ := inner(t, map[string]string{"a": "base"})
+	dir := filepath.Join(t.TempDir(), "staging")
+	s, err := w.Stage(dir)
+	require.NoError(t, err)
+	_, err = s.Read(t.Context(), "a")
+	require.NoError(t, err)
+	_, err = s.store.keep("a", []byte("never noted"), 100)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.Len(t, all(t, filepath.Join(dir, blobsDir)), 2)
+	s, err = w.Stage(dir)
+	require.NoError(t, err)
+	defer s.Cleanup()
+	require.Equal(t, map[string]string{sumOf([]byte("base")): "base"}, all(t, filepath.Join(dir, blobsDir)))
+}
+
 // What one file of a change no longer uses, another may begin to use with the same change.
 func TestAContentThatGoesFromOneFileToAnotherStays(t *testing.T) {
 	w, dir := inner(t, map[string]string{"a": "A\n2\nC\n", "b": "1\n2\n3\n"})

@@ -95,6 +95,15 @@ func (s *store) load() error {
 	if err := s.root.MkdirAll(blobsDir, 0o700); err != nil {
 		return err
 	}
+	kept, err := fs.ReadDir(s.root.FS(), blobsDir)
+	if err != nil {
+		return err
+	}
+	for _, k := range kept { // a crash may have left what nothing uses
+		if s.uses[k.Name()] == 0 {
+			_ = s.root.Remove(blobsDir + "/" + k.Name())
+		}
+	}
 	return s.rewrite()
 }
 
