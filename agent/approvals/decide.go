@@ -38,7 +38,7 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	proposed := d // a copy: what is taken is what the body says
 	proposed.Input, proposed.Value = slices.Clone(d.Input), slices.Clone(d.Value)
 	item.Decision = &proposed
-	who, err := h.cfg.Authorize(r, item, ActDecide)
+	who, err := h.may(r, item, ActDecide)
 	if err != nil {
 		return fail(http.StatusForbidden, CodeForbidden, "this isn't yours to decide")
 	}

@@ -22,7 +22,7 @@ type Config struct {
 	Agents map[string]*agent.Agent
 	// Authorize says whether whoever makes a request may do something with an item, and who that is: the name that is
 	// recorded with a decision or a revocation. An error refuses it. It may be called from several goroutines at a time, and for a
-	// list once for each item that is open.
+	// list once for each item that is open. A panic refuses, too, and is logged.
 	Authorize func(r *http.Request, item Item, act Act) (who string, err error)
 	// OnDecided, if it isn't nil, is told of each decision that was taken, before the request is answered: it returns
 	// at once, and lets the run go on elsewhere, as [Resumer.Decided] does. Its context outlives the request.
@@ -227,7 +227,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) *problem {
 			return failed(err)
 		}
 		item := Item{Session: o.Session, ID: o.ID, Kind: o.Kind, Tool: o.Tool, Reason: o.Reason, Expires: o.Expires}
-		if _, err := h.cfg.Authorize(r, item, ActList); err != nil {
+		if _, err := h.may(r, item, ActList); err != nil {
 			continue
 		}
 		if n := len(out.Items); n >= limit && out.Items[n-1].Session != o.Session {
@@ -270,10 +270,21 @@ func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Deta
 		Session: session, ID: id, Kind: d.Pause.Kind, Tool: d.Pause.Call.Name, Reason: d.Pause.Reason, Expires: d.Pause.Expires,
 		Agent: d.Agent, Pause: &asked,
 	}
-	if _, err := h.cfg.Authorize(r, item, ActView); err != nil {
+	if _, err := h.may(r, item, ActView); err != nil {
 		return nil, Item{}, unknown()
 	}
 	return d, item, nil
+}
+
+// may asks the authorizer. One that panics permits nothing.
+func (h *Handler) may(r *http.Request, item Item, act Act) (who string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			who, err = "", fmt.Errorf("approvals: Config.Authorize panicked: %v", p)
+			h.log.ErrorContext(r.Context(), "approvals: authorizer", "act", string(act), "error", err)
+		}
+	}()
+	return h.cfg.Authorize(r, item, act)
 }
 
 // query returns the values of a request's query: each key at most once, and none but these.

@@ -325,3 +325,27 @@ func TestARuleThatARunHoldsIsRevokedAllTheSame(t *testing.T) {
 	require.Equal(t, 204, status)
 	require.Equal(t, []string{"a"}, d.done.done())
 }
+
+func TestAnAuthorizerThatPanicsPermitsNothing(t *testing.T) {
+	d := newDesk(t, agent.Config{}, call("cms.remove", "home"), say("Done."))
+	id := d.run("s")[0].ID
+	panics := approvals.ActList
+	d.hcfg.Authorize = func(r *http.Request, item approvals.Item, act approvals.Act) (string, error) {
+		if act == panics {
+			panic("no rights are known")
+		}
+		return "ann", nil
+	}
+	d.restart(say("Done."))
+	var list struct{ Items []approvals.Open }
+	require.Equal(t, http.StatusOK, d.get("ann", "/", &list))
+	require.Empty(t, list.Items)
+	for act, want := range map[approvals.Act]int{approvals.ActView: http.StatusNotFound, approvals.ActDecide: http.StatusForbidden} {
+		panics = act
+		status, _, message := d.decide("ann", body("s", id, "approve"))
+		require.Equal(t, want, status)
+		require.NotContains(t, message, "rights")
+	}
+	require.Zero(t, d.inbox("s"), "nothing was decided")
+	require.Empty(t, d.decided)
+}

@@ -16,7 +16,7 @@ type ResumerConfig struct {
 	// Queue is how many sessions may wait for their turn; 0: 1,000.
 	Queue int
 	// Each, if it isn't nil, is told what became of each session that was gone on with, and of those that couldn't be. It may
-	// be called from several goroutines at a time.
+	// be called from several goroutines at a time, and mustn't wait for Close, which waits for it.
 	Each func(agent.Recovered)
 }
 

@@ -34,7 +34,7 @@ func (h *Handler) ruled(r *http.Request, session, tool string) (*log, Item, *pro
 		return nil, Item{}, failed(err)
 	}
 	item := Item{Session: session, Tool: tool, Agent: l.agent()}
-	if _, err := h.cfg.Authorize(r, item, ActRules); err != nil {
+	if _, err := h.may(r, item, ActRules); err != nil {
 		return nil, Item{}, unknown()
 	}
 	return l, item, nil
@@ -50,7 +50,7 @@ func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	who, err := h.cfg.Authorize(r, item, ActRevoke)
+	who, err := h.may(r, item, ActRevoke)
 	if err != nil {
 		return fail(http.StatusForbidden, CodeForbidden, "this isn't yours to revoke")
 	}

@@ -77,6 +77,20 @@ func showTarget(target string) string {
 // escapes is what an os.Root says of a name that leads out of it. The error has no name.
 const escapes = "path escapes from parent"
 
+// innermost returns the error that all others around it are about; of joined ones the first.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if list, ok := err.(interface{ Unwrap() []error }); ok && len(list.Unwrap()) > 0 {
+			next = list.Unwrap()[0]
+		}
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}
+
 // explain makes an Error of what the system said. It leaves out where the workspace lies.
 func explain(name string, err error) error {
 	var known *Error
@@ -86,14 +100,7 @@ func explain(name string, err error) error {
 	case errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	cause := err
-	for {
-		next := errors.Unwrap(cause)
-		if next == nil {
-			break
-		}
-		cause = next
-	}
+	cause := innermost(err)
 	switch {
 	case cause.Error() == escapes:
 		return newError(name, fault.Denied, ErrOutside, "a symbolic link on the way leads out of the workspace")

@@ -90,8 +90,13 @@ const attempts = 3
 
 // content returns a whole regular file as it was at one moment, as far as size and time of change tell.
 func (w *Workspace) content(real string, limit int64) ([]byte, fs.FileInfo, error) {
+	return steady(real, limit, func() (*os.File, fs.FileInfo, error) { return w.regularFile(real) })
+}
+
+// steady reads a file that open opens, and describes as it was then, until it stays the same meanwhile.
+func steady(real string, limit int64, open func() (*os.File, fs.FileInfo, error)) ([]byte, fs.FileInfo, error) {
 	for range attempts {
-		f, before, err := w.regularFile(real)
+		f, before, err := open()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -119,11 +124,17 @@ func (w *Workspace) regularFile(real string) (*os.File, fs.FileInfo, error) {
 	if err := w.regular(real, real, info); err != nil {
 		return nil, nil, err
 	}
+	return w.openRegular(real)
+}
+
+// openRegular opens what a name stands for by now, without waiting for anything, and refuses it if it isn't a regular file.
+func (w *Workspace) openRegular(real string) (*os.File, fs.FileInfo, error) {
 	f, err := w.root.OpenFile(real, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, nil, explain(real, err)
 	}
-	if info, err = f.Stat(); err == nil {
+	info, err := f.Stat()
+	if err == nil {
 		err = w.regular(real, real, info)
 	}
 	if err != nil {

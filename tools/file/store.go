@@ -95,6 +95,15 @@ func (s *store) load() error {
 	if err := s.root.MkdirAll(blobsDir, 0o700); err != nil {
 		return err
 	}
+	kept, err := fs.ReadDir(s.root.FS(), blobsDir)
+	if err != nil {
+		return err
+	}
+	for _, k := range kept { // a crash may have left what nothing uses
+		if s.uses[k.Name()] == 0 {
+			_ = s.root.Remove(blobsDir + "/" + k.Name())
+		}
+	}
 	return s.rewrite()
 }
 
@@ -189,8 +198,12 @@ func (s *store) set(list ...staged) error {
 	if err != nil {
 		return errors.Join(err, s.log.Truncate(before.Size()))
 	}
+	var unused []string
 	for _, f := range list {
-		for _, sum := range s.place(f) {
+		unused = append(unused, s.place(f)...)
+	}
+	for _, sum := range unused {
+		if s.uses[sum] == 0 { // a later file of the list may use what an earlier one no longer does
 			_ = s.root.Remove(blobsDir + "/" + sum) // what stays costs only room
 		}
 	}

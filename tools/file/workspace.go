@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"time"
@@ -120,7 +119,7 @@ func Open(dir string, cfg Config) (*Workspace, error) {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, &Error{Name: dir, Problem: "the workspace can't be opened: " + reason(err), class: fault.Of(err), err: err}
+		return nil, &Error{Name: dir, Problem: "the workspace can't be opened: " + innermost(err).Error(), class: fault.Of(err), err: err}
 	}
 	w := &Workspace{root: root, cfg: cfg, turn: make(chan struct{}, 1)}
 	if _, err := tools.NewRegistry(w.Tools()...); err != nil {
@@ -128,17 +127,6 @@ func Open(dir string, cfg Config) (*Workspace, error) {
 		return nil, &Error{Name: cfg.Name, Problem: "Config.Name is no name for tools: " + err.Error(), class: fault.Invalid, err: err}
 	}
 	return w, nil
-}
-
-// reason returns the innermost words of a system's error.
-func reason(err error) string {
-	for {
-		next := errors.Unwrap(err)
-		if next == nil {
-			return err.Error()
-		}
-		err = next
-	}
 }
 
 // Close lets go of the directory. Calls that run end as they would have; later ones fail. Closing again does nothing.

@@ -181,10 +181,13 @@ func claim(parent *os.Root, temp, base string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
+	if err = f.Close(); err == nil {
+		err = parent.Rename(temp, base)
 	}
-	return parent.Rename(temp, base)
+	if err != nil {
+		_ = parent.Remove(base) // nothing but what was reserved
+	}
+	return err
 }
 
 // unchanged looks once more whether a file is what it was, right before its name is taken.
@@ -291,7 +294,9 @@ func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, e
 	err = w.root.Link(source, target)
 	switch {
 	case err == nil:
-		err = w.root.Remove(source)
+		if err = w.root.Remove(source); err != nil {
+			_ = w.root.Remove(target) // it isn't moved, so it keeps its one name
+		}
 	case !errors.Is(err, fs.ErrExist):
 		err = w.root.Rename(source, target)
 	}

@@ -10,10 +10,10 @@
 //	}
 //	git.Check = process.Subcommands("status", "diff", "log", "commit")
 //	git.Risk = func(args []string) tools.Risk {
-//		if args[0] == "commit" {
-//			return tools.High // asks a person
+//		if len(args) > 0 && args[0] != "commit" {
+//			return tools.Low
 //		}
-//		return tools.Low
+//		return tools.High // asks a person
 //	}
 //	registry, err := tools.NewRegistry(process.Tool(process.Config{Root: "/srv/project", Programs: []process.Program{git}}))
 //

@@ -23,7 +23,8 @@ type Program struct {
 	// asked before each run, also after a person approved. [Subcommands] makes one.
 	Check func(args []string) error
 	// Risk is what a mistaken call with these arguments may cost; nil: High. High risk asks a person, unless the tool's
-	// Spec.Approval says otherwise. It should answer the same for the same arguments.
+	// Spec.Approval says otherwise. It should answer the same for the same arguments, and is asked before Check is, so also
+	// about arguments that Check refuses: none at all, for example.
 	Risk func(args []string) tools.Risk
 
 	// Stdin lets the model give the program something to read.
