@@ -65,3 +65,13 @@ func startChild(path string, argv []string, attr *os.ProcAttr) (*child, error) {
 	}
 	return c, nil
 }
+
+// hasExited reports whether the process has ended.
+func (c *child) hasExited() bool {
+	select {
+	case <-c.exited:
+		return true
+	default:
+		return false
+	}
+}

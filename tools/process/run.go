@@ -213,8 +213,8 @@ func (x *running) supervise(ctx context.Context) (err error) {
 			drained = nil
 		case <-stopped:
 			stopped = nil
-			if exited == nil && step < 0 {
-				x.res.Late = true
+			if step < 0 && x.child.hasExited() {
+				x.res.Late = drained != nil
 				return nil // it ended by itself; who held its pipes is ended
 			}
 			if step < 0 {
@@ -229,6 +229,10 @@ func (x *running) supervise(ctx context.Context) (err error) {
 			case late:
 				x.res.Late = true
 				return nil
+			case step < 0 && x.child.hasExited(): // just now, by itself
+				exited, late = nil, true
+				timer.Reset(x.cmd.Grace.Late)
+				continue
 			case step < 0:
 				if left := p.until(x.out.heard()) - time.Since(x.began); left > 0 {
 					timer.Reset(left)
