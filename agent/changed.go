@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,8 +31,8 @@ func (c ToolChange) String() string {
 	return c.Name + " takes another input"
 }
 
-// A ChangedError says that a run can't just go on, because the agent isn't the one that began it: it has another name, or
-// calls that are still open are of tools that are gone or have another schema. Nothing was run and nothing recorded
+// A ChangedError says that a run can't just go on, because the agent, or one that is its tool, isn't the one that began it:
+// it has another name, or calls that are still open are of tools that are gone or have another schema. Nothing was run and nothing recorded
 // because of it. Input.AcceptChanges goes on all the same: calls of tools that are gone then get a result that says so,
 // and approved inputs are checked against the new schema.
 type ChangedError struct {
@@ -67,11 +68,13 @@ func prints(reg *tools.Registry) []ToolPrint {
 }
 
 // changes returns how the agent's tools differ from those that the open run was begun with.
-func (x *exec) changes() []ToolChange {
+func (x *exec) changes() []ToolChange { return x.a.changesSince(x.m.s.Run.Prints) }
+
+func (a *Agent) changesSince(prints []ToolPrint) []ToolChange {
 	var out []ToolChange
-	for _, p := range x.m.s.Run.Prints {
+	for _, p := range prints {
 		now := ""
-		if d, ok := x.a.registry.Lookup(p.Name); ok {
+		if d, ok := a.registry.Lookup(p.Name); ok {
 			now = d.SchemaHash()
 		}
 		if now != p.Schema {
@@ -83,15 +86,24 @@ func (x *exec) changes() []ToolChange {
 
 // checkChanges refuses to go on with an open run if what changed concerns it.
 func (x *exec) checkChanges(in *Input) error {
-	r := x.m.s.Run
-	if !r.open() || in.AcceptChanges {
+	if !x.m.s.Run.open() || in.AcceptChanges {
 		return nil
 	}
-	if r.Agent != x.a.cfg.Name {
-		return &ChangedError{Session: x.s.name, Agent: r.Agent}
-	}
 	e := &ChangedError{Session: x.s.name}
-	for _, change := range x.changes() {
+	if x.a.changed(x.jctx, x.m, e); e.Agent == "" && len(e.Tools) == 0 {
+		return nil
+	}
+	return e
+}
+
+// changed adds to e what concerns an open run, and those of agents that are tools which it waits for.
+func (a *Agent) changed(ctx context.Context, m *Machine, e *ChangedError) {
+	r := m.s.Run
+	if r.Agent != a.cfg.Name {
+		e.Agent = r.Agent
+		return
+	}
+	for _, change := range a.changesSince(r.Prints) {
 		concerned := false
 		for i := range r.Calls {
 			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Stand != standDone {
@@ -102,10 +114,22 @@ func (x *exec) checkChanges(in *Input) error {
 			e.Tools = append(e.Tools, change)
 		}
 	}
-	if len(e.Tools) == 0 {
-		return nil
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		t := a.children[c.Call.Name]
+		if t == nil || t.child.cfg.Journal == nil || !c.Started || c.Stand == standDone {
+			continue
+		}
+		name := childSession(m.s.Session, c.Call.ID)
+		err := t.child.look(ctx, name, func(child *Machine) {
+			if child.s.Run.open() {
+				t.child.changed(ctx, child, e)
+			}
+		})
+		if err != nil { // nothing of it runs before its session can be read
+			a.log.WarnContext(ctx, "agent: reading the session of a child", "session", name, "error", err)
+		}
 	}
-	return e
 }
 
 // continued returns the fact that a run goes on, as the nth next one.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -78,4 +79,25 @@ func TestAChangeThatConcernsNoOpenCallIsSaidInTheLog(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, of[agent.Continued](all), "it is said once")
 	require.Equal(t, 2, done.all())
+}
+
+func TestAChangedChildIsReportedBeforeAnythingRuns(t *testing.T) {
+	store := journal.NewMemory()
+	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x")}, []providertest.Step{call("risky", 1)})
+	res := run(t, f.a)
+	require.Len(t, res.Pending, 1)
+	var done effects
+	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(say("I can't.")), Tools: []tools.Tool{done.tool(tools.Spec{Name: "other"})}})
+	b := reopen(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "does it", ParallelSafe: true})}}, say("Done."))
+	before := facts(t, b, "s")
+	_, err := b.Run(t.Context(), approveAll(res))
+	var changed *agent.ChangedError
+	require.ErrorAs(t, err, &changed)
+	require.Len(t, changed.Tools, 1)
+	require.Equal(t, "risky", changed.Tools[0].Name)
+	require.Equal(t, before, facts(t, b, "s"))
+	in := approveAll(res)
+	in.AcceptChanges = true
+	require.Equal(t, "Done.", runInput(t, b, in).Text())
+	require.Zero(t, done.all()+f.done.all())
 }

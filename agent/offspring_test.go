@@ -391,6 +391,7 @@ func TestAChildEndsWhoseCallIsRefusedBeforeItGoesOn(t *testing.T) {
 // TestNothingHappensTwiceWhateverIsAskedAtOnce lets two processes do all that can be done with a session, at once.
 func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
+		all := 0
 		for range 10 {
 			if store != nil {
 				store = journal.NewMemory()
@@ -465,7 +466,7 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			require.NotEmpty(t, ran)
+			all += len(ran)
 			for key, times := range ran {
 				require.Equal(t, 1, times, key)
 			}
@@ -474,5 +475,6 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 			end := runInput(t, a, agent.Input{Session: "s", Prompt: "at last", Supersede: true})
 			require.NotEqual(t, agent.Failed, end.Status)
 		}
+		require.Positive(t, all, "not all of them were rejected")
 	})
 }
