@@ -212,6 +212,7 @@ func TestStoppingAtASafePointInterruptsNothing(t *testing.T) {
 			require.Equal(t, agent.Stopped, res.Status)
 			var stop *agent.StopError
 			require.ErrorAs(t, res.Err(), &stop)
+			require.EqualError(t, res.Err(), "agent: the run was stopped by its host")
 		}
 		st.requireOnce(t)
 		requireSound(t, "s", facts(t, st.agent, "s"))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/ratelimit"
 )
 
 // Escalated is a note that something failed which the run can't help by itself: a model call that failed for good, which ends
@@ -87,10 +88,16 @@ func remedies(err error, class fault.Class, tool string) []string {
 			out = append(out, "change what is asked for: the same would fail again")
 		}
 	}
-	if model && class != fault.Permanent {
+	if model && class != fault.Permanent && !budgeted(err) {
 		out = append(out, "use another provider")
 	}
 	return out
+}
+
+// budgeted reports whether a budget refused the call that holds for every provider.
+func budgeted(err error) bool {
+	var b *ratelimit.BudgetError
+	return asError(err, &b) && b != nil && b.Scope != ratelimit.ScopeProvider
 }
 
 // asError is errors.As for errors whose methods may panic.

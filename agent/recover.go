@@ -37,8 +37,9 @@ const defaultRecovery = 4
 // again, and how many there were. Sessions that another process drives, or takes first, are left to it; those of an agent
 // with another name, and those of agents that are tools, whose parent goes on with them, are left alone.
 //
-// Call it when a process starts, and from time to time. Its error is about listing the sessions; what became of each is
-// told to Recovery.Each.
+// Call it when a process starts, and from time to time: what a killed process drove is its own until its lease has ended
+// (Config.Lease, by default 30 s), and is passed over until then. Its error is about listing the sessions; what became of each
+// is told to Recovery.Each.
 func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {

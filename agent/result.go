@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -111,7 +112,11 @@ func (e *StopError) Error() string {
 	if e.Err == nil {
 		return "agent: the run was stopped: " + e.Code
 	}
-	return fmt.Sprintf("agent: the run was stopped (%s): %v", e.Code, e.Err)
+	why := fmt.Sprint(e.Err)
+	if strings.HasPrefix(why, "agent: the run was ") { // it says so itself
+		return why
+	}
+	return fmt.Sprintf("agent: the run was stopped (%s): %s", e.Code, strings.TrimPrefix(why, "agent: "))
 }
 
 // Unwrap returns the cause.

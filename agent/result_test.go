@@ -102,6 +102,8 @@ func TestReasonsAreTypedAndSayWhatToDo(t *testing.T) {
 	}{
 		{&StopError{Code: CodeHost}, "agent: the run was stopped: host", fault.None, false},
 		{&StopError{Code: CodeHost, Err: cause}, "agent: the run was stopped (host): disk full", fault.None, true},
+		{&StopError{Code: CodeHost, Err: errStopped}, "agent: the run was stopped by its host", fault.None, false},
+		{&StopError{Code: CodeAbandoned, Err: ErrAbandoned}, "agent: the run was stopped (abandoned): the consumer left the stream", fault.None, false},
 		{&PausedError{Session: "s"}, `agent: session "s" is paused; go on with Continue, or begin anew with Input.Supersede`, fault.None, false},
 		{&PausedError{Session: "s", Pending: one}, `agent: session "s" waits for a decision on look (approval, pause p-1)`, fault.None, false},
 		{&PausedError{Session: "s", Pending: append(one, one...)}, `agent: session "s" waits for 2 decisions`, fault.None, false},
