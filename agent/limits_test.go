@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -238,4 +240,18 @@ func TestACutAnswerSaysSo(t *testing.T) {
 		require.ErrorIs(t, res.Err(), want)
 		require.Equal(t, "It is", res.Text())
 	}
+}
+
+func TestAnAnswerThatBreaksOffIsBookedAsEstimated(t *testing.T) {
+	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, providertest.FailAfter(4, say("It is a long story, and it ends here"), fault.Permanent))
+	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "tell me"})
+	require.Error(t, err)
+	require.True(t, res.Usage.Estimated)
+	require.Positive(t, res.Usage.Input)
+	require.Positive(t, res.Usage.Output)
+
+	b, _ := scripted(t, agent.Config{}, providertest.Fail(fault.Permanent))
+	res, err = b.Run(t.Context(), agent.Input{Prompt: "tell me"})
+	require.Error(t, err)
+	require.Zero(t, res.Usage.Total(), "nothing was said, so nothing is known to have been used")
 }

@@ -130,7 +130,7 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		err = ErrAbandoned
 	}
 	if err != nil {
-		x.failed(err)
+		x.failed(err, req)
 		return
 	}
 	resp := &mc.resp
@@ -281,7 +281,7 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 	x.nameCalls(resp)
 	if err := x.afterStep(step, resp); err != nil {
 		x.cancel(err)
-		x.failed(err)
+		x.failed(err, nil)
 		return
 	}
 	x.nameCalls(resp) // a hook may have put calls of its own
@@ -315,9 +315,13 @@ func (x *exec) nameCalls(resp *provider.Response) {
 	}
 }
 
-// failed records a model call that ended without an answer. Text that was shown is kept; calls in it never run.
-func (x *exec) failed(err error) {
+// failed records a model call that ended without an answer. Text that was shown is kept; calls in it never run. Where the
+// provider hasn't said what the call took, that of an answer that had begun is estimated.
+func (x *exec) failed(err error, req *provider.Request) {
 	partial := x.model.c.Response()
+	if partial.Usage.Total() == 0 && req != nil && len(partial.Parts) > 0 {
+		partial.Usage = guard.Estimate(req, partial.Parts)
+	}
 	var keep []provider.Part
 	for _, p := range partial.Parts {
 		if p.Kind == provider.PartText && p.Text != "" {

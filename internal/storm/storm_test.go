@@ -155,7 +155,7 @@ func TestTwoThousandRunsInAStormEndProperlyAndBookOnce(t *testing.T) {
 		const sessions, runs = 50, 40
 		completed, failed := p.serve(t, t.Context(), sessions, runs)
 		require.Equal(t, sessions*runs, completed+failed)
-		require.Greater(t, completed, sessions*runs*8/10, "most of it can be done")
+		require.Greater(t, completed, sessions*runs/2, "most of it can be done")
 		booked := 0
 		for n, times := range p.books.n {
 			require.Equal(t, 1, times, "order %d", n)

@@ -76,6 +76,23 @@ func (c *call) counted() (n int64) {
 	return c.guard.count(c.req)
 }
 
+// Estimate returns what a call takes, rather too much than too little, at three bytes a token: its request, and what was
+// written of the answer.
+func Estimate(req *provider.Request, written []provider.Part) provider.Usage {
+	u := provider.Usage{Estimated: true}
+	if req != nil {
+		u.Input = estimate(req)
+	}
+	var bytes int
+	var more int64
+	for i := range written {
+		b, m := partSize(&written[i])
+		bytes, more = bytes+b, more+m*tokensPerMedia
+	}
+	u.Output = tokens(int64(bytes)) + more
+	return u
+}
+
 // estimate returns how many tokens a request takes, rather too many than too few.
 func estimate(req *provider.Request) int64 {
 	bytes := len(req.System)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -41,7 +42,9 @@ func Remedies(err error) []string {
 		if len(out) == 0 {
 			out = append(out, "look at the provider's account: its key, its billing and its quota")
 		}
-		out = append(out, other)
+		if budget := (*ratelimit.BudgetError)(nil); !errors.As(err, &budget) { // which another provider draws on, too
+			out = append(out, other)
+		}
 	default:
 		if len(out) == 0 {
 			out = append(out, "change the request: made again as it is, it would fail again")
