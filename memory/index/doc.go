@@ -17,7 +17,7 @@
 // # How it searches
 //
 // An [Embedder] makes vectors, an [Index] finds those nearest to the query's among what the [Filter] lets through, and the
-// Finder looks closely at the nearest 96 and at those whose name, alias or id is the query: word by word, with
+// Finder looks closely at the nearest 128 and at those whose name, alias or id is the query: word by word, with
 // typos, plurals, compounds and beginnings, names counting more than descriptions, rare words more than common ones. The
 // surer of both kinds of evidence counts. Freshness and trust, where the host says what they are worth, multiply it.
 //

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -54,9 +55,10 @@ func (l Local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 
 // Weights of features are whole numbers: their sums don't depend on the order, nor on a machine's way to add.
 const (
-	wordWeight = 1000
-	gramWeight = 700 // of all n-grams of a word together, as the length of their vector
-	stopShare  = 8   // a word that says little weighs an eighth
+	wordWeight   = 1000
+	gramWeight   = 700 // of all n-grams of a word together, as the length of their vector
+	letterWeight = 500 // of the letters without their order and number: swapped and doubled ones change nothing
+	stopShare    = 8   // a word that says little weighs an eighth
 )
 
 func (l Local) embed(text string) []float32 {
@@ -96,20 +98,30 @@ func addWord(features map[uint64]int64, word string, times int64) {
 		keep(features, hash('w', word), times*wordWeight/stopShare)
 		return
 	}
+	unit := int64(wordWeight)
+	if sortWords[stem(word)] {
+		unit /= 3
+	}
+	runes := []rune(strings.TrimSuffix(word, "s"))
+	slices.Sort(runes)
+	letters := string(slices.Compact(runes))
 	word = stem(word)
-	keep(features, hash('w', word), times*wordWeight)
-	runes := []rune("^" + word + "$")
-	size := 3
+	runes = []rune("^" + word + "$")
+	size, grams := 3, unit*gramWeight/wordWeight
 	for _, r := range runes {
 		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
-			size = 2 // scripts without blanks between words
+			size, grams = 2, unit+grams // scripts without blanks: what stands between signs is no word
 		}
+	}
+	if size == 3 {
+		keep(features, hash('w', word), times*unit)
+		keep(features, hash('l', letters), times*unit*letterWeight/wordWeight)
 	}
 	n := len(runes) - size + 1
 	if n < 1 {
 		return
 	}
-	each := times * gramWeight * 100 / int64(math.Sqrt(float64(n))*100)
+	each := times * grams * 100 / int64(math.Sqrt(float64(n))*100)
 	for i := range n {
 		keep(features, hash('g', string(runes[i:i+size])), each)
 	}

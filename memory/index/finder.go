@@ -117,7 +117,7 @@ func (r Result) One() (Hit, bool) {
 const (
 	defaultHits = 3
 	maxHits     = 100
-	pool        = 96      // nearest entries that are looked at closely
+	pool        = 128     // nearest entries that are looked at closely
 	maxQuery    = 2 << 10 // bytes
 	maxAsked    = 24      // words that are looked at closely
 )

@@ -73,6 +73,8 @@ func stem(w string) string {
 	switch {
 	case n > 4 && strings.HasSuffix(w, "ies"):
 		return w[:n-3] + "y"
+	case n > 4 && strings.HasSuffix(w, "ie"):
+		return w[:n-2] + "y" // so that "cookies" is more than one "cookie"
 	case n > 4 && (strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes")):
 		return w[:n-2]
 	case n > 3 && w[n-1] == 's' && w[n-2] != 's' && w[n-2] != 'u' && w[n-2] != 'i':
@@ -91,6 +93,10 @@ var stopWords = func() map[string]bool {
 	delete(m, "about") // a page in every content management system
 	return m
 }()
+
+// sortWords say of what sort something is, and seldom which one.
+var sortWords = map[string]bool{"page": true, "section": true, "entry": true, "item": true, "collection": true, "site": true, "website": true,
+	"resource": true, "seite": true, "abschnitt": true, "eintrag": true}
 
 // key is what a name is looked up by when it is given whole: its words without blanks ("Home page" is "homepage").
 func key(name string) string { return strings.Join(words(name, maxWords), "") }

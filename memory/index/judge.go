@@ -148,7 +148,7 @@ func alike(a, b string) float64 {
 		score = .55 + .35*part
 	}
 	if len(short) >= 3 && part > .5 {
-		ra, rb := []rune(sa), []rune(sb)
+		ra, rb := []rune(strings.TrimSuffix(a, "s")), []rune(strings.TrimSuffix(b, "s"))
 		n := max(len(ra), len(rb))
 		allowed := 1
 		if n >= 6 {
