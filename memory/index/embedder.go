@@ -19,7 +19,8 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Local is an Embedder that needs no network and no model: it hashes words and the groups of three letters in them. Typos,
+// Local is an Embedder that needs no network and no model: it hashes words, the groups of three letters in them, their letters
+// without order and their consonants. Typos,
 // case, plurals, the order of words, umlauts and other marks matter little to it; words for the same thing that share no
 // letters are unrelated, so put them into an item's aliases or text. The first line of a text counts twice as much as
 // what follows, and of either 120 words count. The same text gives the same vector, bit for bit, on every machine. Its
@@ -57,7 +58,8 @@ func (l Local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 const (
 	wordWeight   = 1000
 	gramWeight   = 700 // of all n-grams of a word together, as the length of their vector
-	letterWeight = 500 // of the letters without their order and number: swapped and doubled ones change nothing
+	letterWeight = 700 // of the letters without their order and number: swapped and doubled ones change nothing
+	soundWeight  = 600 // of the consonants in their order: wrong vowels change nothing
 	stopShare    = 8   // a word that says little weighs an eighth
 )
 
@@ -102,10 +104,16 @@ func addWord(features map[uint64]int64, word string, times int64) {
 	if sortWords[stem(word)] {
 		unit /= 3
 	}
-	runes := []rune(strings.TrimSuffix(word, "s"))
+	word = stem(word)
+	runes := []rune(strings.ReplaceAll(word, "y", "i"))
 	slices.Sort(runes)
 	letters := string(slices.Compact(runes))
-	word = stem(word)
+	consonants := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("aeiouyh", r) {
+			return -1
+		}
+		return r
+	}, word)
 	runes = []rune("^" + word + "$")
 	size, grams := 3, unit*gramWeight/wordWeight
 	for _, r := range runes {
@@ -116,6 +124,7 @@ func addWord(features map[uint64]int64, word string, times int64) {
 	if size == 3 {
 		keep(features, hash('w', word), times*unit)
 		keep(features, hash('l', letters), times*unit*letterWeight/wordWeight)
+		keep(features, hash('c', consonants), times*unit*soundWeight/wordWeight)
 	}
 	n := len(runes) - size + 1
 	if n < 1 {

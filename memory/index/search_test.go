@@ -3,6 +3,7 @@ package index_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -108,4 +109,52 @@ func TestPeopleFindWhatTheyMean(t *testing.T) {
 	require.GreaterOrEqual(t, float64(three), .97*float64(asked))
 	require.LessOrEqual(t, float64(sureWrong), .02*float64(sure))
 	require.Zero(t, claimed)
+}
+
+// typo makes one slip of the fingers in a word.
+func typo(r *rand.Rand, word string) string {
+	w := []rune(word)
+	at := 1 + r.IntN(len(w)-2)
+	switch r.IntN(4) {
+	case 0:
+		w[at], w[at+1] = w[at+1], w[at]
+	case 1:
+		w = slices.Delete(w, at, at+1)
+	case 2:
+		w = slices.Insert(w, at, w[at])
+	case 3:
+		w[at] = rune('a' + r.IntN(26))
+	}
+	return string(w)
+}
+
+func TestASlipOfTheFingersIsForgiven(t *testing.T) {
+	items := site(t)
+	f := finder(t, index.Config{}, items...)
+	r := rand.New(rand.NewPCG(1, 2))
+	var asked, first, sureWrong int
+	for _, item := range items[:56] {
+		for range 5 {
+			parts := strings.Fields(item.Name)
+			long := slices.IndexFunc(parts, func(p string) bool { return len([]rune(p)) >= 5 })
+			if long < 0 {
+				continue
+			}
+			parts[long] = typo(r, parts[long])
+			query := strings.Join(parts, " ")
+			res := find(t, f, query, index.Filter{})
+			asked++
+			if len(res.Hits) > 0 && res.Hits[0].Item.ID == item.ID {
+				first++
+			} else if one, ok := res.One(); ok && one.Score >= .75 {
+				sureWrong++
+				t.Logf("%q: sure of %q, and wrong", query, one.Item.Name)
+			} else {
+				t.Logf("%q: not found first: %d hits", query, len(res.Hits))
+			}
+		}
+	}
+	t.Logf("%d slips, %.3f found first, %d surely wrong", asked, float64(first)/float64(asked), sureWrong)
+	require.GreaterOrEqual(t, float64(first), .9*float64(asked))
+	require.LessOrEqual(t, sureWrong, asked/100)
 }
