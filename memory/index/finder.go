@@ -100,8 +100,8 @@ type Result struct {
 	// Hits are at most the number asked for, best first, none below the threshold. Hits of one score stand in order of
 	// their ids.
 	Hits []Hit
-	// Ambiguous are the first of Hits, two or more, if they are too close to each other to choose: ask who is meant. Otherwise
-	// it is empty.
+	// Ambiguous are the best, two or more, if they are too close to each other to choose: ask which one is meant. There are as
+	// many as were asked for at most, but never only one. Otherwise it is empty.
 	Ambiguous []Hit
 }
 
@@ -158,23 +158,20 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(-cmp.Compare(a.Score, b.Score), cmp.Compare(a.Item.ID, b.Item.ID))
 	})
-	close := 0
+	rivals := 1 // the best itself
 	for i := range hits {
 		next := 0.0
 		if i+1 < len(hits) {
 			next = hits[i+1].Score
 		}
 		hits[i].Margin = hits[i].Score - next
-		if hits[0].Score-hits[i].Score < f.cfg.Margin {
-			close++
+		if i > 0 && hits[0].Score-hits[i].Score < f.cfg.Margin {
+			rivals++
 		}
 	}
 	res.Hits = hits[:min(limit, len(hits)):min(limit, len(hits))]
-	if close > 1 {
-		res.Ambiguous = slices.Clone(hits[:min(close, maxHits)])
-		if len(res.Ambiguous) > limit && limit > 1 {
-			res.Ambiguous = res.Ambiguous[:limit]
-		}
+	if rivals > 1 {
+		res.Ambiguous = slices.Clone(hits[:min(rivals, max(limit, 2))])
 	}
 	return res, nil
 }

@@ -92,7 +92,7 @@ func compare(asked []string, item *Item) (met []float64, cover float64) {
 	}
 	name := words(item.Name, 32)
 	total := 0.0
-	for i, h := range name {
+	for _, h := range name {
 		best, weight := 0.0, 1.0
 		if stopWords[h] {
 			weight = stopWorth
@@ -100,9 +100,9 @@ func compare(asked []string, item *Item) (met []float64, cover float64) {
 		for w, a := range asked {
 			best = max(best, alike(a, h))
 			if w+1 < len(asked) && len(h) > len(a) && len(h) > 5 { // "home page" for "homepage"
-				best = max(best, .97*whenAbove(alike(a+asked[w+1], h), .8))
-				if best > .8 && alike(a+asked[w+1], h) > .8 && i < len(name) {
-					met[w], met[w+1] = max(met[w], .97), max(met[w+1], .97)
+				if both := alike(a+asked[w+1], h); both > .8 {
+					best = max(best, .97*both)
+					met[w], met[w+1] = max(met[w], .97*both), max(met[w+1], .97*both)
 				}
 			}
 		}
@@ -113,13 +113,6 @@ func compare(asked []string, item *Item) (met []float64, cover float64) {
 		cover /= total
 	}
 	return met, cover
-}
-
-func whenAbove(v, floor float64) float64 {
-	if v < floor {
-		return 0
-	}
-	return v
 }
 
 // alike is how alike two folded words are, from 0 to 1: the same, the same but for a plural, one the beginning of the other, one

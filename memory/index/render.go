@@ -2,7 +2,6 @@ package index
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 	"unicode"
@@ -25,7 +24,7 @@ func Render(r Result) string {
 	case len(hits) == 0:
 		return "Nothing is known by these words. Ask for other words, or list what there is; don't guess an id."
 	case len(r.Ambiguous) > 0:
-		fmt.Fprintf(&b, "%d may be meant, and they are too close to choose. Ask which one, unless the conversation says it.\n", len(r.Ambiguous))
+		b.WriteString("More than one may be meant, and they are too close to choose. Ask which one, unless the conversation says it.\n")
 		if len(r.Ambiguous) > len(hits) {
 			hits = r.Ambiguous
 		}

@@ -181,7 +181,7 @@ func (h *hanging) Embed(ctx context.Context, texts []string) ([][]float32, error
 }
 
 func TestAFinderKeepsInStepWithAPlainMap(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		m, plain := &index.Memory{}, map[string]index.Item{}
 		f, err := index.New(index.Config{Index: m, Embedder: index.Local{Size: 32}})
