@@ -116,10 +116,8 @@ func addWord(features map[uint64]int64, word string, times int64) {
 	}, word)
 	runes = []rune("^" + word + "$")
 	size, grams := 3, unit*gramWeight/wordWeight
-	for _, r := range runes {
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
-			size, grams = 2, unit+grams // scripts without blanks: what stands between signs is no word
-		}
+	if slices.ContainsFunc(runes, withoutBlanks) { // what stands between signs is no word
+		size, grams = 2, unit+grams
 	}
 	if size == 3 {
 		keep(features, hash('w', word), times*unit)
@@ -134,6 +132,11 @@ func addWord(features map[uint64]int64, word string, times int64) {
 	for i := range n {
 		keep(features, hash('g', string(runes[i:i+size])), each)
 	}
+}
+
+// withoutBlanks says whether r is of a script that puts none between words.
+func withoutBlanks(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 func keep(features map[uint64]int64, h uint64, weight int64) {

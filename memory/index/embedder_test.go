@@ -42,6 +42,8 @@ func TestWhatIsTheSameToAPersonIsNear(t *testing.T) {
 	} {
 		require.GreaterOrEqual(t, cosine(embed(t, index.Local{}, c.a), embed(t, index.Local{}, c.b)), c.least, "%s, %s", c.a, c.b)
 	}
+	require.InDelta(t, .7, cosine(embed(t, index.Local{}, "東京東京東京 Members"), embed(t, index.Local{}, "Members")), .12,
+		"a long run of signs weighs no more than a word")
 	require.Less(t, cosine(embed(t, index.Local{}, "pricing"), embed(t, index.Local{}, "members")), .2)
 }
 
