@@ -1,0 +1,192 @@
+package index
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// relevance is how far an item answers a query, before freshness and trust.
+type relevance struct {
+	score float64
+	exact bool
+}
+
+// What a word is worth by where it stands.
+const (
+	nameWorth  = 1.0
+	aliasWorth = .97
+	textWorth  = .9
+	kindWorth  = .85
+	stopWorth  = .12 // weight of a word that says little
+	wordFloor  = .55 // words less alike than this have nothing to do with each other
+	echo       = .25 // what the weaker of the two scores adds
+	coverShare = .15 // of a score by words: how much of the name the query names
+)
+
+// judge scores the matches of an index by the query's words, and takes their similarity for the other half of the evidence:
+// whichever is surer counts, the other adds a little. A word that most matches hold counts less than one that few hold.
+func (f *Finder) judge(whole string, asked []string, matches []Match) []relevance {
+	grid := make([][]float64, len(matches)) // by match, then by word of the query
+	cover := make([]float64, len(matches))
+	held := make([]float64, len(asked))
+	for m := range matches {
+		grid[m], cover[m] = compare(asked, &matches[m].Item)
+		for w, s := range grid[m] {
+			held[w] += s
+		}
+	}
+	weights, sum := make([]float64, len(asked)), 0.0
+	for w, word := range asked {
+		weights[w] = .35 + math.Log1p(float64(len(matches))/(1+held[w]))/math.Log1p(float64(len(matches)))
+		if stopWords[word] {
+			weights[w] *= stopWorth
+		}
+		sum += weights[w]
+	}
+	out := make([]relevance, len(matches))
+	for m := range matches {
+		item := &matches[m].Item
+		switch whole {
+		case key(item.Name):
+			out[m] = relevance{1, true}
+			continue
+		case key(item.ID):
+			out[m] = relevance{.99, true}
+			continue
+		}
+		if slices.ContainsFunc(item.Aliases, func(a string) bool { return key(a) == whole }) {
+			out[m] = relevance{.98, true}
+			continue
+		}
+		byWords := 0.0
+		for w, s := range grid[m] {
+			byWords += weights[w] * s / sum
+		}
+		byWords *= 1 - coverShare + coverShare*cover[m]
+		near := share((matches[m].Similarity - f.cfg.Low) / (f.cfg.High - f.cfg.Low))
+		high, low := max(byWords, near), min(byWords, near)
+		out[m].score = min(high+(1-high)*echo*low, .97)
+	}
+	return out
+}
+
+// compare returns how well each word of a query is met by an item, and how much of the item's name the query names.
+func compare(asked []string, item *Item) (met []float64, cover float64) {
+	met = make([]float64, len(asked))
+	fields := []struct {
+		text  string
+		worth float64
+	}{{item.Name, nameWorth}, {strings.Join(item.Aliases, "\n"), aliasWorth}, {item.Text, textWorth}, {item.Kind, kindWorth}}
+	for _, field := range fields {
+		held := words(field.text, maxWords)
+		for at, h := range held {
+			for w, a := range asked {
+				met[w] = max(met[w], alike(a, h)*field.worth)
+				if at+1 < len(held) && len(a) > len(h) && len(a) > 5 && alike(a, h+held[at+1]) > .8 { // "homepage" for "home page"
+					met[w] = max(met[w], .97*field.worth)
+				}
+			}
+		}
+	}
+	name := words(item.Name, 32)
+	total := 0.0
+	for _, h := range name {
+		best, weight := 0.0, 1.0
+		if stopWords[h] {
+			weight = stopWorth
+		}
+		for w, a := range asked {
+			best = max(best, alike(a, h))
+			if w+1 < len(asked) && len(h) > len(a) && len(h) > 5 { // "home page" for "homepage"
+				if both := alike(a+asked[w+1], h); both > .8 {
+					best = max(best, .97*both)
+					met[w], met[w+1] = max(met[w], .97*both), max(met[w+1], .97*both)
+				}
+			}
+		}
+		cover += weight * best
+		total += weight
+	}
+	if total > 0 {
+		cover /= total
+	}
+	return met, cover
+}
+
+// alike is how alike two folded words are, from 0 to 1: the same, the same but for a plural, one the beginning of the other, one
+// within the other (compounds), or a few edits apart. Figures are alike only if they are the same.
+func alike(a, b string) float64 {
+	if a == b {
+		return 1
+	}
+	if len(a) > 64 || len(b) > 64 || hasDigit(a) || hasDigit(b) {
+		return 0
+	}
+	sa, sb := stem(a), stem(b)
+	if sa == sb {
+		return .98
+	}
+	short, long := sa, sb
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	part := float64(len(short)) / float64(len(long))
+	score := 0.0
+	switch {
+	case len(short) >= 3 && strings.HasPrefix(long, short):
+		score = .6 + .35*part
+	case len(short) >= 4 && strings.Contains(long, short):
+		score = .55 + .35*part
+	}
+	if len(short) >= 3 && part > .5 {
+		ra, rb := []rune(strings.TrimSuffix(a, "s")), []rune(strings.TrimSuffix(b, "s"))
+		n := max(len(ra), len(rb))
+		allowed := 1
+		if n >= 6 {
+			allowed = 2
+		}
+		if n >= 10 {
+			allowed = 3
+		}
+		if d := edits(ra, rb); d <= allowed {
+			typo := 1 - 1.15*float64(d)/float64(n)
+			if ra[0] != rb[0] {
+				typo -= .06 // the first letter is seldom wrong
+			}
+			score = max(score, typo)
+		}
+	}
+	if score < wordFloor {
+		return 0
+	}
+	return min(score, .95)
+}
+
+func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
+
+// edits counts the letters inserted, left out, replaced or swapped with their neighbour between two words (optimal string
+// alignment, a restricted Damerau-Levenshtein distance).
+func edits(a, b []rune) int {
+	var rows [3][66]int
+	before, last, row := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,137 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+const (
+	maxExact   = 32   // entries of one name that a search adds
+	checkEvery = 8192 // entries between two looks at the context
+)
+
+// Search returns the K entries nearest to the vector among those that the filter lets through, nearest first, entries just as
+// near by their ids, and behind them up to 32 more whose name, alias or id is the text. An empty index finds nothing.
+// Errors: *ModelError, class fault.Invalid for a vector that holds NaN, and the context's.
+func (m *Memory) Search(ctx context.Context, q Query) ([]Match, error) {
+	vector, err := m.prepare(q.Vector)
+	if err != nil {
+		return nil, err
+	}
+	exact := key(q.Text)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if len(m.rows) == 0 {
+		return nil, nil
+	}
+	if q.Model != m.model || len(vector) != m.size {
+		return nil, &ModelError{Have: m.model, HaveSize: m.size, Given: q.Model, GivenSize: len(vector)}
+	}
+	best := nearest{limit: min(max(q.K, 1), len(m.rows))}
+	for i, r := range m.rows {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if q.Filter.Match(&r.entry.Item) {
+			best.offer(near{r, dot(vector, r.vector)})
+		}
+	}
+	slices.SortFunc(best.heap, func(a, b near) int { return -a.compare(b) })
+	out := make([]Match, 0, len(best.heap))
+	for _, n := range best.heap {
+		out = append(out, n.match())
+	}
+	if exact == "" {
+		return out, nil
+	}
+	more := 0
+	for _, r := range m.byKey[exact] {
+		if more == maxExact {
+			break
+		}
+		if q.Filter.Match(&r.entry.Item) && !slices.ContainsFunc(best.heap, func(n near) bool { return n.row == r }) {
+			out = append(out, near{r, dot(vector, r.vector)}.match())
+			more++
+		}
+	}
+	return out, nil
+}
+
+// near is a row and how near it is.
+type near struct {
+	row        *row
+	similarity float32
+}
+
+// compare orders by similarity, and of the same by id, the smaller one being nearer.
+func (n near) compare(o near) int {
+	if n.similarity != o.similarity {
+		return cmp.Compare(n.similarity, o.similarity)
+	}
+	return cmp.Compare(o.row.entry.Item.ID, n.row.entry.Item.ID)
+}
+
+func (n near) match() Match {
+	return Match{Item: n.row.entry.Item.clone(), Similarity: float64(n.similarity)}
+}
+
+// nearest keeps the limit nearest rows in a heap with the farthest on top.
+type nearest struct {
+	limit int
+	heap  []near
+}
+
+func (h *nearest) offer(n near) {
+	if len(h.heap) < h.limit {
+		h.heap = append(h.heap, n)
+		for i := len(h.heap) - 1; i > 0; {
+			up := (i - 1) / 2
+			if h.heap[i].compare(h.heap[up]) >= 0 {
+				return
+			}
+			h.heap[i], h.heap[up] = h.heap[up], h.heap[i]
+			i = up
+		}
+		return
+	}
+	if n.compare(h.heap[0]) <= 0 {
+		return
+	}
+	h.heap[0] = n
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= len(h.heap) {
+			return
+		}
+		if down+1 < len(h.heap) && h.heap[down+1].compare(h.heap[down]) < 0 {
+			down++
+		}
+		if h.heap[i].compare(h.heap[down]) <= 0 {
+			return
+		}
+		h.heap[i], h.heap[down] = h.heap[down], h.heap[i]
+		i = down
+	}
+}
+
+// dot is the product of two vectors of the same length. Eight sums keep a processor's adders busy: one would wait for
+// itself at each step.
+func dot(a, b []float32) float32 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float32
+	for len(a) >= 8 && len(b) >= 8 {
+		s0 += a[0] * b[0]
+		s1 += a[1] * b[1]
+		s2 += a[2] * b[2]
+		s3 += a[3] * b[3]
+		s4 += a[4] * b[4]
+		s5 += a[5] * b[5]
+		s6 += a[6] * b[6]
+		s7 += a[7] * b[7]
+		a, b = a[8:], b[8:]
+	}
+	for i := range min(len(a), len(b)) {
+		s0 += a[i] * b[i]
+	}
+	return (s0 + s1) + (s2 + s3) + ((s4 + s5) + (s6 + s7))
+}
