@@ -36,9 +36,7 @@ const (
 // prepare makes the file ready: write-ahead logging, and tables of this version.
 func (s *Store) prepare(ctx context.Context, patience time.Duration) error {
 	// Two processes that make one file together collide here, and SQLite reports that at once instead of waiting.
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
+	for began := time.Now(); ; {
 		var mode string
 		err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
 		if err == nil && mode != "wal" {
@@ -47,14 +45,10 @@ func (s *Store) prepare(ctx context.Context, patience time.Duration) error {
 		if err == nil {
 			break
 		}
-		if !busy(err) {
+		if !busy(err) || time.Since(began) > patience {
 			return err
 		}
-		select {
-		case <-time.After(2 * time.Millisecond):
-		case <-ctx.Done():
-			return err
-		}
+		time.Sleep(2 * time.Millisecond)
 	}
 	return s.migrate(ctx)
 }
