@@ -131,7 +131,9 @@ func TestACallWithoutAWholeScopeTouchesNothing(t *testing.T) {
 	for name, scope := range map[string]func(context.Context) (recall.Scope, error){
 		"no session": recall.OfCall("t"),
 		"no tenant":  recall.Fixed(recall.Scope{Session: "s"}),
-		"an error":   func(context.Context) (recall.Scope, error) { return recall.Scope{Tenant: "t", Session: "s"}, errors.New("unknown") },
+		"an error": func(context.Context) (recall.Scope, error) {
+			return recall.Scope{Tenant: "t", Session: "s"}, errors.New("unknown")
+		},
 	} {
 		m, err := recall.New(recall.Config{Store: store, Scope: scope})
 		require.NoError(t, err)
