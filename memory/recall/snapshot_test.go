@@ -76,7 +76,12 @@ func TestACompactionDuringAReadIsNotForgotten(t *testing.T) {
 	s, d := snapshots(t, cfg)
 	during = func() { s.Reset(recall.Scope{Tenant: "t", Session: "s"}) }
 	require.Equal(t, "text", d.ok("s", "snapshot.read", object{"path": "a"}))
-	during = func() {}
+	during = func() { // and the conversation has read something else since
+		during = func() {}
+		s.Reset(recall.Scope{Tenant: "t", Session: "s"})
+		require.Equal(t, "text", d.ok("s", "snapshot.read", object{"path": "b"}))
+	}
+	require.Equal(t, "text", d.ok("s", "snapshot.read", object{"path": "a"}))
 	require.Equal(t, "text", d.ok("s", "snapshot.read", object{"path": "a"}))
 	require.Contains(t, d.ok("s", "snapshot.read", object{"path": "a"}), "unchanged")
 }
