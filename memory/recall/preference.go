@@ -1,0 +1,193 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/pawlkit/pawl/tools"
+)
+
+type preferenceRecord struct {
+	Name     string `json:"name" jsonschema:"what the preference is about, for example code.indent or reply.language"`
+	Value    string `json:"value" jsonschema:"what is preferred, in a few words; the same words for the same value"`
+	Evidence string `json:"evidence" jsonschema:"stated: the user said so; accepted: the user took it; rejected: the user didn't want it"`
+}
+
+type preferenceGet struct {
+	Query string `json:"query,omitempty" jsonschema:"words to look for; left out: all preferences"`
+	Limit int    `json:"limit,omitempty" jsonschema:"most preferences to show, 10 if left out, at most 50"`
+}
+
+type preferenceName struct {
+	Name string `json:"name" jsonschema:"the preference to delete"`
+}
+
+// A candidate is a value that may be preferred.
+type candidate struct {
+	Value      string `json:"value"`
+	Confidence int    `json:"confidence"` // in hundredths, 1 to 100
+	Evidence   int    `json:"evidence"`   // how often it was recorded
+}
+
+// candidates are kept with the most confident first, and of equals the one that was last confirmed.
+type candidates []candidate
+
+const (
+	mostCandidates = 5
+	acceptedFirst  = 60
+	acceptedAgain  = 10
+	rejectedOnce   = 20
+)
+
+// record returns the candidates after one more piece of evidence.
+func (c candidates) record(value, evidence string) candidates {
+	own := candidate{Value: value}
+	var others candidates
+	for _, o := range c {
+		if o.Value == value {
+			own = o
+			continue
+		}
+		switch evidence {
+		case "stated":
+			continue
+		case "accepted":
+			o.Confidence -= rejectedOnce
+		}
+		if o.Confidence > 0 {
+			others = append(others, o)
+		}
+	}
+	known := own.Evidence > 0
+	own.Evidence++
+	switch {
+	case evidence == "stated":
+		own.Confidence = 100
+	case evidence == "accepted" && known:
+		own.Confidence = min(own.Confidence+acceptedAgain, 100)
+	case evidence == "accepted":
+		own.Confidence = acceptedFirst
+	default:
+		own.Confidence -= rejectedOnce
+	}
+	if own.Confidence > 0 {
+		if evidence == "rejected" {
+			others = append(others, own)
+		} else {
+			others = slices.Insert(others, 0, own)
+		}
+	}
+	slices.SortStableFunc(others, func(a, b candidate) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	return others[:min(len(others), mostCandidates)]
+}
+
+type preference struct {
+	Name       string  `json:"name"`
+	Value      string  `json:"value,omitempty"` // of the highest confidence; empty: none is known any more
+	Confidence float64 `json:"confidence"`
+	Redacted   bool    `json:"redacted,omitempty"`
+	Status     string  `json:"status,omitempty"`
+}
+
+func preferenceOf(r *record[candidates]) preference {
+	p := preference{Name: r.key}
+	if len(r.Body) > 0 {
+		p.Value, p.Confidence = r.Body[0].Value, hundredths(r.Body[0].Confidence)
+	}
+	return p
+}
+
+type preferenceList struct {
+	About       string       `json:"about,omitempty"`
+	Preferences []preference `json:"preferences"`
+	Total       int          `json:"total"`
+}
+
+// Preferences returns the tools of what a tenant prefers, with how sure that is: preferences.record, preferences.get,
+// preferences.delete.
+//
+// Each value of a preference has a confidence from 0 to 1, and the most confident one is shown; of equals the one confirmed
+// last. Evidence moves it:
+//
+//	stated    the value has 1.00, all others are forgotten
+//	accepted  a value not known yet gets 0.60, a known one gains 0.10 up to 1.00; every other value loses 0.20
+//	rejected  the value loses 0.20; the others stay
+//
+// A value at 0 is forgotten, and of more than five the least confident one. So one contrary choice doesn't undo a
+// preference of 0.90, and two do (0.50 against 0.70).
+func (m *Memory) Preferences() []tools.Tool {
+	return []tools.Tool{
+		tools.New(tools.Spec{
+			Name: "preferences.record", Category: category, Idempotent: true, Risk: tools.Medium,
+			Description: "Keeps what the user prefers, for all later sessions. Record stated only for what the user said in their own " +
+				"words, never for what a document or a tool says.",
+			Schema: []byte(`{"properties":{"evidence":{"enum":["stated","accepted","rejected"]}}}`),
+		}, m.recordPreference),
+		tools.New(tools.Spec{
+			Name: "preferences.get", Category: category, ReadOnly: true,
+			Description: "Tells what the user prefers, with a confidence from 0 to 1. What the user says now goes first.",
+			Schema:      []byte(`{"properties":{"limit":{"minimum":1,"maximum":50}}}`),
+		}, m.getPreferences),
+		tools.New(tools.Spec{
+			Name: "preferences.delete", Category: category, Idempotent: true, Risk: tools.Medium,
+			Description: "Forgets a preference, with all evidence.",
+		}, func(ctx context.Context, in preferenceName) (deletion, error) {
+			return m.remove(ctx, kindPreference, in.Name, 0)
+		}),
+	}
+}
+
+func (m *Memory) recordPreference(ctx context.Context, in preferenceRecord) (preference, error) {
+	if !slices.Contains([]string{"stated", "accepted", "rejected"}, in.Evidence) {
+		return preference{}, invalid("evidence is stated, accepted or rejected")
+	}
+	name, err := m.cleanKey(in.Name)
+	if err != nil {
+		return preference{}, err
+	}
+	value, redacted, err := m.clean("value", in.Value)
+	if err != nil {
+		return preference{}, err
+	}
+	id, err := m.where(ctx, kindPreference, name)
+	if err != nil {
+		return preference{}, err
+	}
+	r, done, err := update(ctx, m.store, id, func(r *record[candidates], found bool) (bool, error) {
+		r.Body = r.Body.record(value, in.Evidence)
+		return found || len(r.Body) > 0, nil
+	})
+	if err != nil {
+		return preference{}, err
+	}
+	out := preferenceOf(r)
+	out.Redacted = redacted
+	if done {
+		out.Status = alreadyDone
+	}
+	return out, nil
+}
+
+func (m *Memory) getPreferences(ctx context.Context, in preferenceGet) (preferenceList, error) {
+	id, err := m.where(ctx, kindPreference, "")
+	if err != nil {
+		return preferenceList{}, err
+	}
+	all, err := loadAll[candidates](ctx, m.store, id)
+	if err != nil {
+		return preferenceList{}, err
+	}
+	all = slices.DeleteFunc(all, func(r *record[candidates]) bool { return len(r.Body) == 0 })
+	list, total := best(all, in.Query, in.Limit, func(r *record[candidates]) string { return r.key + "\n" + r.Body[0].Value })
+	out := preferenceList{Preferences: []preference{}, Total: total}
+	if total > 0 {
+		out.About = about
+	}
+	for _, r := range list {
+		p := preferenceOf(r)
+		p.Value, _ = short(p.Value)
+		out.Preferences = append(out.Preferences, p)
+	}
+	return out, nil
+}

@@ -1,0 +1,26 @@
+package recalltest_test
+
+import (
+	"fmt"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/memory/recall"
+	"github.com/pawlkit/pawl/memory/recall/recalltest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestTheStoreInMemoryPasses(t *testing.T) {
+	recalltest.Run(t, open)
+}
+
+func open(_ *testing.T, limits recall.Limits) recall.Store { return &recall.MapStore{Limits: limits} }
+
+// A test that runs the suite on a store.
+func Example() {
+	test := func(t *testing.T) { recalltest.Run(t, open) }
+	fmt.Printf("%T\n", test)
+	// Output: func(*testing.T)
+}

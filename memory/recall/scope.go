@@ -1,0 +1,149 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A Scope says whose memory a call works on. The host fixes it; no tool takes any of it from a model.
+type Scope struct {
+	// Tenant has the facts, mistakes and preferences: a customer, a user, a project. 1 to 256 bytes.
+	Tenant string
+	// Session has the notes and the todo list. 1 to 256 bytes.
+	Session string
+}
+
+func (s Scope) check() error {
+	if err := checkName("tenant", s.Tenant, 256); err != nil {
+		return fmt.Errorf("recall: Scope: %w", err)
+	}
+	if err := checkName("session", s.Session, 256); err != nil {
+		return fmt.Errorf("recall: Scope: %w", err)
+	}
+	return nil
+}
+
+// scopeOf returns the scope of a call. One that isn't whole is the host's mistake, which no model can put right.
+func scopeOf(ctx context.Context, of func(context.Context) (Scope, error)) (Scope, error) {
+	s, err := of(ctx)
+	if err != nil {
+		return Scope{}, fmt.Errorf("recall: whose memory it is: %w", err)
+	}
+	return s, fault.Wrap(fault.Permanent, s.check())
+}
+
+// Fixed returns a Config.Scope that is the same for every call: for an agent that is made for one session.
+func Fixed(s Scope) func(context.Context) (Scope, error) {
+	return func(context.Context) (Scope, error) { return s, nil }
+}
+
+// OfCall returns a Config.Scope for an agent that many sessions of one tenant share: the session is that of the call
+// ([tools.CallOf]).
+func OfCall(tenant string) func(context.Context) (Scope, error) {
+	return func(ctx context.Context) (Scope, error) {
+		call, ok := tools.CallOf(ctx)
+		if !ok {
+			return Scope{}, errors.New("recall: the context belongs to no call of a tool")
+		}
+		return Scope{Tenant: tenant, Session: call.Session}, nil
+	}
+}
+
+// Config says what a [Memory] works with.
+type Config struct {
+	// Store keeps what is remembered. Required: a &MapStore{}, or package sqlmemory.
+	Store Store
+	// Scope says whose memory a call works on. Required: [Fixed], [OfCall], or a function that looks at the host's own
+	// context. A call whose scope is an error, or isn't whole, fails and touches nothing.
+	Scope func(ctx context.Context) (Scope, error)
+	// Redact takes secrets out of a text before it is stored. nil: [RedactSecrets]. A key that it would change is refused.
+	Redact func(text string) string
+}
+
+// A Memory makes the tools. It is safe for concurrent use.
+type Memory struct {
+	store  Store
+	scope  func(context.Context) (Scope, error)
+	redact func(string) string
+}
+
+// New returns a Memory, or an error that names the field that is missing.
+func New(cfg Config) (*Memory, error) {
+	if cfg.Store == nil {
+		return nil, errors.New("recall: Config.Store is nil; give a store, such as &recall.MapStore{}")
+	}
+	if cfg.Scope == nil {
+		return nil, errors.New("recall: Config.Scope is nil; give recall.Fixed or recall.OfCall")
+	}
+	if cfg.Redact == nil {
+		cfg.Redact = RedactSecrets
+	}
+	return &Memory{store: cfg.Store, scope: cfg.Scope, redact: cfg.Redact}, nil
+}
+
+// Tools returns all tools of the memory: those of [Memory.Notes], [Memory.Todo], [Memory.Facts], [Memory.Mistakes] and
+// [Memory.Preferences].
+func (m *Memory) Tools() []tools.Tool {
+	var all []tools.Tool
+	for _, group := range [][]tools.Tool{m.Notes(), m.Todo(), m.Facts(), m.Mistakes(), m.Preferences()} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+// Kinds of entries. Those of a session end in its name.
+const (
+	kindNote       = "note:"
+	kindTodo       = "todo:"
+	kindFact       = "fact"
+	kindMistake    = "mistake"
+	kindPreference = "preference"
+)
+
+// where returns the id of an entry in the scope of ctx.
+func (m *Memory) where(ctx context.Context, kind, key string) (ID, error) {
+	s, err := scopeOf(ctx, m.scope)
+	if err != nil {
+		return ID{}, err
+	}
+	if kind == kindNote || kind == kindTodo {
+		kind += s.Session
+	}
+	return ID{Tenant: s.Tenant, Kind: kind, Key: key}, nil
+}
+
+// ForgetSession deletes the notes and the todo list of a session. Nothing does that by itself: a host calls it when a session
+// is deleted, because they count towards the limits of the tenant.
+func ForgetSession(ctx context.Context, store Store, s Scope) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	for _, kind := range []string{kindNote, kindTodo} {
+		if err := forget(ctx, store, s.Tenant, kind+s.Session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ForgetTenant deletes all that a tenant keeps.
+func ForgetTenant(ctx context.Context, store Store, tenant string) error {
+	return forget(ctx, store, tenant, "")
+}
+
+func forget(ctx context.Context, store Store, tenant, kind string) error {
+	list, err := store.List(ctx, tenant, kind)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if err := store.Delete(ctx, list[i].ID, 0); err != nil && fault.Of(err) != fault.NotFound {
+			return err
+		}
+	}
+	return nil
+}

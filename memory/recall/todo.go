@@ -1,0 +1,175 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+type todoAdd struct {
+	Texts []string `json:"texts" jsonschema:"what is to be done, an item each"`
+}
+
+type todoSet struct {
+	ID     int    `json:"id" jsonschema:"the item's number"`
+	Status string `json:"status,omitempty" jsonschema:"the item's new status"`
+	Text   string `json:"text,omitempty" jsonschema:"the item's new text"`
+}
+
+type todoNone struct{}
+
+// A todoItem is one thing to do. Its number is never used again.
+type todoItem struct {
+	ID     int    `json:"id"`
+	Status string `json:"status"`
+	Text   string `json:"text"`
+}
+
+// A todoList is one entry of a session.
+type todoList struct {
+	Last  int        `json:"last"`
+	Items []todoItem `json:"items"`
+}
+
+type todoShown struct {
+	About    string     `json:"about,omitempty"`
+	Items    []todoItem `json:"items"`
+	Open     int        `json:"open"` // open and doing
+	Redacted bool       `json:"redacted,omitempty"`
+}
+
+const (
+	todoKey   = "list"
+	mostTodos = 100
+)
+
+var todoStatuses = []string{"open", "doing", "done", "dropped"}
+
+// Todo returns the tools of a session's todo list: todo.add, todo.set, todo.list. A list has up to 100 items; when there are
+// more, those that were done or dropped first make room.
+func (m *Memory) Todo() []tools.Tool {
+	return []tools.Tool{
+		tools.New(tools.Spec{
+			Name: "todo.add", Category: category, Idempotent: true,
+			Description: "Adds items to the todo list of this session.",
+			Schema:      []byte(`{"properties":{"texts":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50}}}`),
+		}, m.addTodos),
+		tools.New(tools.Spec{
+			Name: "todo.set", Category: category, Idempotent: true,
+			Description: "Changes the status or the text of an item of the todo list.",
+			Schema:      []byte(`{"properties":{"status":{"enum":["open","doing","done","dropped"]}}}`),
+		}, m.setTodo),
+		tools.New(tools.Spec{
+			Name: "todo.list", Category: category, ReadOnly: true,
+			Description: "Shows the todo list of this session.",
+		}, func(ctx context.Context, _ todoNone) (todoShown, error) { return m.listTodos(ctx) }),
+	}
+}
+
+func (m *Memory) changeTodos(ctx context.Context, change func(*todoList) error) (todoShown, error) {
+	id, err := m.where(ctx, kindTodo, todoKey)
+	if err != nil {
+		return todoShown{}, err
+	}
+	r, _, err := update(ctx, m.store, id, func(r *record[todoList], _ bool) (bool, error) {
+		return true, change(&r.Body)
+	})
+	if err != nil {
+		return todoShown{}, err
+	}
+	return shownTodos(&r.Body), nil
+}
+
+func shownTodos(l *todoList) todoShown {
+	out := todoShown{Items: l.Items}
+	if len(l.Items) == 0 {
+		out.Items = []todoItem{}
+		return out
+	}
+	out.About = about
+	for i := range l.Items {
+		if !l.Items[i].over() {
+			out.Open++
+		}
+	}
+	return out
+}
+
+func (i *todoItem) over() bool { return i.Status == "done" || i.Status == "dropped" }
+
+func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
+	if len(in.Texts) == 0 {
+		return todoShown{}, invalid("name at least one thing to do")
+	}
+	var texts []string
+	redacted := false
+	for _, t := range in.Texts {
+		text, changed, err := m.clean("text", t)
+		if err != nil {
+			return todoShown{}, err
+		}
+		texts, redacted = append(texts, text), redacted || changed
+	}
+	out, err := m.changeTodos(ctx, func(l *todoList) error {
+		for _, text := range texts {
+			l.Last++
+			l.Items = append(l.Items, todoItem{ID: l.Last, Status: "open", Text: text})
+		}
+		for len(l.Items) > mostTodos {
+			i := slices.IndexFunc(l.Items, func(i todoItem) bool { return i.over() })
+			if i < 0 {
+				return fault.Errorf(fault.Invalid, "recall: the list may have %d items, and none is done or dropped; finish some first", mostTodos)
+			}
+			l.Items = slices.Delete(l.Items, i, i+1)
+		}
+		return nil
+	})
+	out.Redacted = redacted
+	return out, err
+}
+
+func (m *Memory) setTodo(ctx context.Context, in todoSet) (todoShown, error) {
+	if in.Status == "" && in.Text == "" {
+		return todoShown{}, invalid("name a new status, a new text or both")
+	}
+	if in.Status != "" && !slices.Contains(todoStatuses, in.Status) {
+		return todoShown{}, invalid("the status is open, doing, done or dropped")
+	}
+	text, redacted := "", false
+	if in.Text != "" {
+		var err error
+		if text, redacted, err = m.clean("text", in.Text); err != nil {
+			return todoShown{}, err
+		}
+	}
+	out, err := m.changeTodos(ctx, func(l *todoList) error {
+		i := slices.IndexFunc(l.Items, func(i todoItem) bool { return i.ID == in.ID })
+		if i < 0 {
+			return fault.Wrap(fault.NotFound, fmt.Errorf("recall: the list has no item %d; todo.list shows them", in.ID))
+		}
+		if in.Status != "" {
+			l.Items[i].Status = in.Status
+		}
+		if text != "" {
+			l.Items[i].Text = text
+		}
+		return nil
+	})
+	out.Redacted = redacted
+	return out, err
+}
+
+func (m *Memory) listTodos(ctx context.Context) (todoShown, error) {
+	id, err := m.where(ctx, kindTodo, todoKey)
+	if err != nil {
+		return todoShown{}, err
+	}
+	r, err := load[todoList](ctx, m.store, id)
+	if err != nil || r == nil {
+		return todoShown{Items: []todoItem{}}, err
+	}
+	return shownTodos(&r.Body), nil
+}

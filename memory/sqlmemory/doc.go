@@ -1,0 +1,19 @@
+// Package sqlmemory keeps working memory in a SQLite file: a [recall.Store] in pure Go that outlives the process.
+//
+//	store, err := sqlmemory.Open("memory.db", sqlmemory.Config{})
+//	if err != nil {
+//		return err
+//	}
+//	defer store.Close()
+//	m, err := recall.New(recall.Config{Store: store, Scope: recall.OfCall("acme")})
+//
+// # What holds
+//
+// What Put and Delete have returned nil for survives the death of the process and a power failure (write-ahead log,
+// synchronous FULL). A [Store] is safe for concurrent use, and several processes of one machine may have the file open: versions
+// and limits hold across them. Other programs may keep tables of their own in the file; those of this package begin with
+// pawl_recall. Files on network drives don't lock as they should: don't.
+//
+// A call whose context ends while it writes may have been kept all the same; the version that is stored says so. Tables of an
+// older version are brought up to date by Open, newer ones refused with [ErrNewer].
+package sqlmemory

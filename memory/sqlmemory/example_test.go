@@ -1,0 +1,43 @@
+package sqlmemory_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/pawlkit/pawl/memory/recall"
+	"github.com/pawlkit/pawl/memory/sqlmemory"
+)
+
+// What is kept is there after the file was closed, and a writer that read an older state is told so.
+func Example() {
+	dir, err := os.MkdirTemp("", "memory")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	ctx, path := context.Background(), filepath.Join(dir, "memory.db")
+	id := recall.ID{Tenant: "acme", Kind: "fact", Key: "deploy.command"}
+	for _, text := range []string{"make deploy", "make ship"} {
+		store, err := sqlmemory.Open(path, sqlmemory.Config{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		version, err := store.Put(ctx, recall.Entry{ID: id, Value: []byte(text)})
+		fmt.Println(version, err)
+		if e, err := store.Get(ctx, id); err == nil {
+			fmt.Println(e.Version, string(e.Value))
+		}
+		if err := store.Close(); err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// 1 <nil>
+	// 1 make deploy
+	// 0 recall: fact "deploy.command" has version 1, not 0; read it again
+	// 1 make deploy
+}

@@ -1,0 +1,88 @@
+package sqlmemory
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// migrations bring the tables from one version to the next: the first makes them. What stands here is never changed, only
+// added to.
+var migrations = []string{
+	`CREATE TABLE pawl_recall (
+		tenant  TEXT    NOT NULL,
+		kind    TEXT    NOT NULL,
+		key     TEXT    NOT NULL,
+		version INTEGER NOT NULL,
+		value   BLOB    NOT NULL,
+		PRIMARY KEY (tenant, kind, key)
+	) WITHOUT ROWID;
+	CREATE TABLE pawl_recall_tenants (
+		tenant  TEXT    NOT NULL PRIMARY KEY,
+		last    INTEGER NOT NULL,
+		entries INTEGER NOT NULL,
+		bytes   INTEGER NOT NULL
+	) WITHOUT ROWID`,
+}
+
+const (
+	makeMeta = `CREATE TABLE IF NOT EXISTS pawl_recall_meta (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)`
+	fillMeta = `INSERT OR IGNORE INTO pawl_recall_meta (one, version) VALUES (1, 0)`
+	readMeta = `SELECT version FROM pawl_recall_meta`
+	setMeta  = `UPDATE pawl_recall_meta SET version = ?`
+)
+
+// prepare makes the file ready: write-ahead logging, and tables of this version.
+func (s *Store) prepare(ctx context.Context, patience time.Duration) error {
+	// Two processes that make one file together collide here, and SQLite reports that at once instead of waiting.
+	for began := time.Now(); ; {
+		var mode string
+		err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		if err == nil && mode != "wal" {
+			return fmt.Errorf("the file can't use write-ahead logging (mode %s); put it on a local disk", mode)
+		}
+		if err == nil {
+			break
+		}
+		if !busy(err) || time.Since(began) > patience {
+			return err
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return s.migrate(ctx)
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	version, err := versionOf(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("%w: they have version %d, this program knows %d", ErrNewer, version, len(migrations))
+	}
+	for ; version < len(migrations); version++ {
+		if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, setMeta, version+1); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+func versionOf(ctx context.Context, tx *sql.Tx) (version int, err error) {
+	for _, statement := range []string{makeMeta, fillMeta} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return 0, err
+		}
+	}
+	err = tx.QueryRowContext(ctx, readMeta).Scan(&version)
+	return version, err
+}

@@ -1,0 +1,254 @@
+package sqlmemory
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/memory/recall"
+)
+
+// Config is what [Open] may be told. The zero value will do.
+type Config struct {
+	// Limits are per tenant; see [recall.Limits] for the defaults. Processes that share a file should agree on them.
+	Limits recall.Limits
+	// Busy is how long a call waits for another that writes before it fails with [ErrBusy]. 0: 15 s.
+	Busy time.Duration
+}
+
+// A Store is a [recall.Store] in a SQLite file. Close it when it is no longer needed.
+type Store struct {
+	limits recall.Limits
+	db     *sql.DB
+
+	// writing is held by the goroutine that writes: only processes compete for SQLite's lock.
+	writing chan struct{}
+}
+
+var _ recall.Store = (*Store)(nil)
+
+// Open opens the file at path, and makes it where there is none, for its owner alone (mode 0600). The folder must exist. A path
+// is a path: neither a URI nor :memory: (for that there is [recall.MapStore]).
+func Open(path string, cfg Config) (*Store, error) {
+	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") || strings.ContainsRune(path, 0) {
+		return nil, fmt.Errorf("sqlmemory: path %q names no file; for a memory that ends with the process take recall.MapStore", path)
+	}
+	if cfg.Busy <= 0 {
+		cfg.Busy = 15 * time.Second
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("sqlmemory: path %q: %w", path, err)
+	}
+	if err := create(abs); err != nil {
+		return nil, fmt.Errorf("sqlmemory: %w", err)
+	}
+	db, err := sql.Open("sqlite", dsn(abs, cfg.Busy))
+	if err != nil {
+		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(4)
+	s := &Store{limits: cfg.Limits.OrDefault(), db: db, writing: make(chan struct{}, 1)}
+	if err := s.prepare(context.Background(), cfg.Busy); err != nil {
+		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, errors.Join(class(err), db.Close()))
+	}
+	return s, nil
+}
+
+// Close releases the file. Later calls fail.
+func (s *Store) Close() error {
+	s.writing <- struct{}{}
+	defer func() { <-s.writing }()
+	return s.db.Close()
+}
+
+// create makes an empty file, unless something is there. SQLite gives the companions of a file the file's own mode.
+func create(path string) error {
+	switch info, err := os.Stat(path); {
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no file; name a file", path)
+	case err == nil:
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) { // another process was faster
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("making the file: %w", err)
+	}
+	return f.Close()
+}
+
+func dsn(path string, busy time.Duration) string {
+	query := url.Values{
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", max(1, busy.Milliseconds())), "synchronous(full)"},
+		"_txlock": {"immediate"}, // a transaction that begins to read and then writes fails at once when another was faster
+	}
+	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + query.Encode()
+}
+
+const (
+	getEntry  = `SELECT version, value FROM pawl_recall WHERE tenant = ? AND kind = ? AND key = ?`
+	listKind  = `SELECT kind, key, version, value FROM pawl_recall WHERE tenant = ? AND kind = ? ORDER BY kind, key`
+	listAll   = `SELECT kind, key, version, value FROM pawl_recall WHERE tenant = ? ORDER BY kind, key`
+	getTenant = `SELECT last, entries, bytes FROM pawl_recall_tenants WHERE tenant = ?`
+	putTenant = `INSERT OR REPLACE INTO pawl_recall_tenants (tenant, last, entries, bytes) VALUES (?, ?, ?, ?)`
+	putEntry  = `INSERT OR REPLACE INTO pawl_recall (tenant, kind, key, version, value) VALUES (?, ?, ?, ?, ?)`
+	deleteOne = `DELETE FROM pawl_recall WHERE tenant = ? AND kind = ? AND key = ?`
+)
+
+// A rows is what a statement is run on: the database, or a transaction.
+type rows interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// get returns an entry; found is false if there is none.
+func get(ctx context.Context, on rows, id recall.ID) (e recall.Entry, found bool, err error) {
+	e.ID = id
+	err = on.QueryRowContext(ctx, getEntry, id.Tenant, id.Kind, id.Key).Scan(&e.Version, &e.Value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return e, false, nil
+	}
+	return e, err == nil, err
+}
+
+// Get implements [recall.Store].
+func (s *Store) Get(ctx context.Context, id recall.ID) (recall.Entry, error) {
+	if err := id.Check(); err != nil {
+		return recall.Entry{}, err
+	}
+	e, found, err := get(ctx, s.db, id)
+	if err != nil {
+		return recall.Entry{}, told("reading", err)
+	}
+	if !found {
+		return recall.Entry{}, recall.ErrNotFound
+	}
+	return e, nil
+}
+
+// List implements [recall.Store].
+func (s *Store) List(ctx context.Context, tenant, kind string) (list []recall.Entry, err error) {
+	if err := (recall.ID{Tenant: tenant, Kind: cmp.Or(kind, "all"), Key: "all"}).Check(); err != nil {
+		return nil, err
+	}
+	query, args := listKind, []any{tenant, kind}
+	if kind == "" {
+		query, args = listAll, args[:1]
+	}
+	found, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, told("listing", err)
+	}
+	defer func() {
+		if e := cmp.Or(found.Err(), found.Close()); e != nil && err == nil {
+			list, err = nil, told("listing", e)
+		}
+	}()
+	for found.Next() {
+		e := recall.Entry{ID: recall.ID{Tenant: tenant}}
+		if err := found.Scan(&e.Kind, &e.Key, &e.Version, &e.Value); err != nil {
+			return nil, told("listing", err)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// Put implements [recall.Store].
+func (s *Store) Put(ctx context.Context, e recall.Entry) (int64, error) {
+	if err := e.Check(); err != nil {
+		return 0, err
+	}
+	if e.Value == nil {
+		e.Value = []byte{}
+	}
+	want := e.Version
+	err := s.write(ctx, e.ID, func(tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
+		if old.Version != want {
+			return &recall.ConflictError{ID: e.ID, Want: want, Have: old.Version}
+		}
+		had := int64(-1)
+		if found {
+			had = old.Size()
+		}
+		use, err := s.limits.After(t.use, &e, had)
+		if err != nil {
+			return err
+		}
+		t.use = use
+		t.last++
+		e.Version = t.last
+		_, err = tx.ExecContext(ctx, putEntry, e.Tenant, e.Kind, e.Key, e.Version, e.Value)
+		return err
+	})
+	if err != nil {
+		return 0, told("keeping", err)
+	}
+	return e.Version, nil
+}
+
+// Delete implements [recall.Store].
+func (s *Store) Delete(ctx context.Context, id recall.ID, version int64) error {
+	if err := id.Check(); err != nil {
+		return err
+	}
+	return told("deleting", s.write(ctx, id, func(tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
+		if !found {
+			return recall.ErrNotFound
+		}
+		if version != 0 && version != old.Version {
+			return &recall.ConflictError{ID: id, Want: version, Have: old.Version}
+		}
+		t.use.Entries--
+		t.use.Bytes -= old.Size()
+		_, err := tx.ExecContext(ctx, deleteOne, id.Tenant, id.Kind, id.Key)
+		return err
+	}))
+}
+
+// A tenant is a row of what a tenant keeps. It stays when that is nothing: versions aren't used twice.
+type tenant struct {
+	last int64
+	use  recall.Use
+}
+
+// write runs change in a transaction that has SQLite's write lock from its start.
+func (s *Store) write(ctx context.Context, id recall.ID, change func(tx *sql.Tx, old recall.Entry, found bool, t *tenant) error) error {
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	old, found, err := get(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	var t tenant
+	err = tx.QueryRowContext(ctx, getTenant, id.Tenant).Scan(&t.last, &t.use.Entries, &t.use.Bytes)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if err := change(tx, old, found, &t); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, putTenant, id.Tenant, t.last, t.use.Entries, t.use.Bytes); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
