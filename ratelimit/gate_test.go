@@ -442,14 +442,18 @@ func TestASlotGivenToSomebodyWhoIsLeavingGoesToTheNext(t *testing.T) {
 			ctx, cancel := context.WithCancel(r.t.Context())
 			r.comeWith(ctx, "gone", person)
 			r.come("next", person)
-			if i%2 == 0 { // both before the other goroutine sees either
+			if i%2 == 0 { // mostly both before the other goroutine sees either
 				cancel()
 				l.Release(success)
 			} else {
 				l.Release(success)
 				cancel()
 			}
-			require.ErrorIs(t, r.find("gone").err, context.Canceled)
+			if gone := r.find("gone"); i%2 == 1 && gone.err == nil { // it saw the slot before it was told to leave
+				gone.lease.Release(ratelimit.Outcome{})
+			} else {
+				require.ErrorIs(t, gone.err, context.Canceled)
+			}
 			r.get("next")
 			require.EqualValues(t, 98-i, r.gate.Snapshot().RequestsLeft)
 		}
