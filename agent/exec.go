@@ -205,12 +205,8 @@ func (x *exec) loop() {
 
 // flush shows what was recorded. Only the driving goroutine may call it.
 func (x *exec) flush() {
-	for {
-		x.lock()
-		if len(x.queue) == 0 {
-			x.mu.Unlock()
-			return
-		}
+	x.lock()
+	for len(x.queue) > 0 {
 		events := x.queue
 		x.queue = nil
 		x.mu.Unlock()
@@ -222,8 +218,8 @@ func (x *exec) flush() {
 		if x.queue == nil {
 			x.queue = events[:0]
 		}
-		x.mu.Unlock()
 	}
+	x.mu.Unlock()
 }
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.
@@ -303,7 +299,7 @@ func (x *exec) finish(status Status, code string, reason error) {
 		end.Status, end.Code, end.Reason = status, code, reason.Error()
 		x.queue = append(x.queue, end)
 	}
-	*end.Result = *x.m.result(status, code, reason)
+	x.m.fill(end.Result, status, code, reason)
 	x.mu.Unlock()
 	for i := range x.a.cfg.Hooks {
 		if h := &x.a.cfg.Hooks[i]; h.AfterRun != nil {
