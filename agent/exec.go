@@ -102,6 +102,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithValue(context.WithoutCancel(ctx), execKey{}, (*exec)(nil))}
 	x.tried.L = &x.mu
 	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
+	x.runner.KeepTimer = true
 	x.bound.succeeded, x.bound.progress, x.bound.overdue, x.bound.retrying = x.succeeded, x.progress, x.overdue, x.retrying
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
@@ -138,6 +139,10 @@ func (x *exec) close() {
 	if x.budget != nil {
 		x.budget.Stop()
 	}
+	if x.model.caller != nil {
+		x.model.caller.Close()
+	}
+	x.runner.Close()
 	x.a.mu.Lock()
 	revoking := x.revoking
 	x.a.mu.Unlock()
