@@ -74,10 +74,10 @@ type Watchdog struct {
 	n     uint64 // of the call's goroutine
 	flags uint64 // of the call's goroutine: begun and paused
 
-	mu      sync.Mutex // guards what follows; the call's goroutine writes timer and cancel, and reads them without it
+	mu      sync.Mutex // guards what follows; the call's goroutine writes timer and own, and reads them without it
 	timer   *time.Timer
+	own     *callContext // of Begin, or else
 	cancel  context.CancelCauseFunc
-	own     bool // End is to call it
 	limits  Timeouts
 	quarter time.Duration
 	on      bool
@@ -103,15 +103,15 @@ const forever = math.MaxInt64 / 4
 // Begin starts the clocks of a call and returns the context to make it with. When the call exceeds a limit, that context
 // is cancelled with the *[TimeoutError] as its cause.
 func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
-	ctx, cancel := context.WithCancelCause(ctx)
-	w.begin(cancel, true, t)
-	return ctx
+	own := &callContext{parent: ctx}
+	w.begin(own, nil, t)
+	return own
 }
 
 // BeginWith is Begin for a call whose context cancel ends, so that it needs no other. End leaves that context as it is.
-func (w *Watchdog) BeginWith(cancel context.CancelCauseFunc, t Timeouts) { w.begin(cancel, false, t) }
+func (w *Watchdog) BeginWith(cancel context.CancelCauseFunc, t Timeouts) { w.begin(nil, cancel, t) }
 
-func (w *Watchdog) begin(cancel context.CancelCauseFunc, own bool, t Timeouts) {
+func (w *Watchdog) begin(own *callContext, cancel context.CancelCauseFunc, t Timeouts) {
 	w.flags = 0
 	w.n += turn
 	w.state.Store(w.n)
@@ -121,7 +121,7 @@ func (w *Watchdog) begin(cancel context.CancelCauseFunc, own bool, t Timeouts) {
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cancel, w.own, w.limits = cancel, own, t.normal()
+	w.own, w.cancel, w.limits = own, cancel, t.normal()
 	w.quarter = max(min(w.limits.First, w.limits.Idle)/4, 1)
 	w.seen, w.until, w.end = w.n, time.Time{}, time.Time{}
 	if w.quarter == forever/4 && w.limits.Total == forever {
@@ -216,8 +216,8 @@ func (w *Watchdog) Rest() *TimeoutError {
 }
 
 func (w *Watchdog) release() *TimeoutError {
-	if w.own {
-		w.cancel(nil)
+	if w.own != nil {
+		w.own.end(nil)
 	}
 	return w.fired.Load()
 }
@@ -230,9 +230,13 @@ func (w *Watchdog) look() {
 	if w.on {
 		late = w.judge(time.Now())
 	}
-	cancel := w.cancel // before the next call has its own
+	own, cancel := w.own, w.cancel // before the next call has its own
 	w.mu.Unlock()
-	if late != nil && cancel != nil {
+	switch {
+	case late == nil:
+	case own != nil:
+		own.end(late)
+	case cancel != nil:
 		cancel(late)
 	}
 }
