@@ -153,7 +153,8 @@ func (x *exec) body() func(provider.Chunk, error) bool {
 			mc.err = err
 			return false
 		}
-		if mc.err = mc.c.Add(c); mc.err != nil {
+		if err := mc.c.Add(c); err != nil {
+			mc.err = err
 			return false
 		}
 		if c.Kind == provider.KindText && x.notes {

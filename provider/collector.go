@@ -1,7 +1,5 @@
 package provider
 
-import "strings"
-
 // A Response is an answer as a whole, or what came of it.
 type Response struct {
 	ID      string     `json:"id,omitempty"`
@@ -46,11 +44,11 @@ type Collector struct {
 type piece struct {
 	kind  PartKind
 	index int32
-	open  bool             // a call without its ToolEnd
-	first string           // all of it, while it came in one chunk
-	text  *strings.Builder // all of the text, once there are two
-	args  []byte           // all of the arguments of a call, once there are two
-	id    string           // of a call
+	open  bool      // a call without its ToolEnd
+	first string    // all of it, while it came in one chunk
+	text  *longText // all of the text, once there are two
+	args  []byte    // all of the arguments of a call, once there are two
+	id    string    // of a call
 	name  string
 	part  *Part // that came whole
 	extra *Opaque
@@ -202,10 +200,7 @@ func (p *piece) add(s string) {
 	switch {
 	case s == "":
 	case p.text != nil:
-		if p.text.Cap()-p.text.Len() < len(s) { // append alone would grow by a quarter, and copy five times as much
-			p.text.Grow(max(len(s), p.text.Cap()))
-		}
-		p.text.WriteString(s)
+		p.text.add(s)
 	case p.args != nil:
 		p.args = append(p.args, s...)
 	case p.first == "":
@@ -214,10 +209,9 @@ func (p *piece) add(s string) {
 		p.args = make([]byte, 0, max(64, 2*(len(p.first)+len(s))))
 		p.args = append(append(p.args, p.first...), s...)
 	default:
-		p.text = new(strings.Builder)
-		p.text.Grow(max(64, 2*(len(p.first)+len(s))))
-		p.text.WriteString(p.first)
-		p.text.WriteString(s)
+		p.text = new(longText)
+		p.text.add(p.first)
+		p.text.add(s)
 	}
 }
 
@@ -233,7 +227,7 @@ func (p *piece) finish() Part {
 	if p.kind != PartToolCall {
 		part.Text = p.first
 		if p.text != nil {
-			part.Text = p.text.String()
+			part.Text = p.text.text()
 		}
 		part.Text = valid(part.Text)
 		return part
