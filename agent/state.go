@@ -56,17 +56,17 @@ type RunState struct {
 	Model string              `json:"model,omitempty"`
 	Calls []CallState         `json:"calls,omitempty"` // of the newest reply
 
-	Usage     provider.Usage       `json:"usage"`
-	Cost      provider.Money       `json:"cost,omitempty"`
-	Unpriced  bool                 `json:"unpriced,omitempty"` // some calls had no known price
-	Worked    time.Duration        `json:"worked,omitempty"`   // before Since
-	Since     time.Time            `json:"since"`
-	Last      time.Time            `json:"last"` // of the newest fact
-	Tools     map[string]toolState `json:"tools,omitempty"`
-	Stuck     string               `json:"stuck,omitempty"` // the tool that is repeated past the limit
-	SentBack  int                  `json:"sent_back,omitempty"`
-	Corrected int                  `json:"corrected,omitempty"` // structured answers
-	ToolNames []string             `json:"tool_names,omitempty"`
+	Usage     provider.Usage `json:"usage"`
+	Cost      provider.Money `json:"cost,omitempty"`
+	Unpriced  bool           `json:"unpriced,omitempty"` // some calls had no known price
+	Worked    time.Duration  `json:"worked,omitempty"`   // before Since
+	Since     time.Time      `json:"since"`
+	Last      time.Time      `json:"last"` // of the newest fact
+	Tools     toolStates     `json:"tools,omitempty"`
+	Stuck     string         `json:"stuck,omitempty"` // the tool that is repeated past the limit
+	SentBack  int            `json:"sent_back,omitempty"`
+	Corrected int            `json:"corrected,omitempty"` // structured answers
+	ToolNames []string       `json:"tool_names,omitempty"`
 }
 
 // A stage is where a run stands between its facts.
@@ -139,7 +139,7 @@ func (t toolState) next(input, result uint64, ok bool) (toolState, int) {
 // judgeRepeat returns how often in a row the call has been made to no avail if it ends with res, and what the tool's state
 // is then. Calls that polled, waited for a person or never ran don't count.
 func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls bool) (toolState, int) {
-	t := r.Tools[call.Name]
+	t := r.Tools.of(call.Name)
 	switch res.Status {
 	case tools.Invalid:
 		t.Invalid++
