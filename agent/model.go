@@ -288,7 +288,9 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		x.failed(err, nil)
 		return
 	}
-	x.nameCalls(resp) // a hook may have put calls of its own
+	if step != nil { // a hook may have put calls of its own
+		x.nameCalls(resp)
+	}
 	x.lock()
 	defer x.mu.Unlock()
 	f := Replied{Meta: x.stamp(0, ""), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}

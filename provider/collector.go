@@ -69,9 +69,8 @@ func (c *Collector) Add(chunk Chunk) error {
 		c.text(PartReasoning, &chunk)
 	case KindRefusal:
 		c.text(PartRefusal, &chunk)
-	case KindStart:
-		c.Reset()
-		c.grammar.begun = true
+	case KindStart: // nothing is there: it comes first, or after a Reset
+		c.last = -1
 		c.resp.ID, c.resp.Model = valid(chunk.ID), valid(chunk.Name)
 	case KindToolStart:
 		c.push(piece{kind: PartToolCall, index: chunk.Index, open: true, id: valid(chunk.ID), name: valid(chunk.Name)})
@@ -119,8 +118,8 @@ func (c *Collector) Empty() bool { return !c.grammar.begun }
 
 // Reset forgets everything, for the next call.
 func (c *Collector) Reset() {
-	clear(c.room[:])
-	c.grammar = Grammar{open: c.grammar.open[:0]}
+	clear(c.room[:min(len(c.pieces), len(c.room))])
+	c.grammar.Reset()
 	c.resp, c.pieces, c.last = Response{}, c.room[:0], -1
 }
 
