@@ -56,6 +56,7 @@ type Compactor struct {
 	cfg   Config
 	meter *Meter
 	marks []armed
+	used  booked
 	asked int // what the request took when the provider was asked last; -1: it can't count
 }
 
@@ -119,6 +120,10 @@ func soundSteps(where string, steps []Step) error {
 
 // Meter returns the Compactor's own, for [Meter.Learn].
 func (c *Compactor) Meter() *Meter { return c.meter }
+
+// Used returns what the model calls of strategies took since the Compactor was made, and what they cost where prices are
+// known. It holds those of reports, and those of a Prepare or Compact that then returned an error.
+func (c *Compactor) Used() (provider.Usage, provider.Money) { return c.used.usage, c.used.cost }
 
 // Prepared is a request that is ready to be sent.
 type Prepared struct {

@@ -25,13 +25,14 @@ type job struct {
 	target   int // in tokens of the provider
 	changed  bool
 	steps    []StepReport
+	used     *booked // of the Compactor
 }
 
 // job groups the conversation of a request that was just counted.
 func (c *Compactor) job(req *provider.Request, fixed int) *job {
 	budget := c.cfg.Window.Budget(req)
 	j := &job{
-		counter: c.cfg.Counter, store: c.cfg.Store, window: c.cfg.Window, find: c.cfg.Subgoals, keep: c.cfg.Keep, up: c.meter.up,
+		counter: c.cfg.Counter, store: c.cfg.Store, window: c.cfg.Window, find: c.cfg.Subgoals, keep: c.cfg.Keep, up: c.meter.up, used: &c.used,
 		req: req, fixed: fixed, budget: c.meter.down(budget), messages: len(req.Messages), target: budget,
 		groups: groupsOf(req.Messages, func(i int) int { return c.meter.known[i].tokens }),
 	}
@@ -71,7 +72,7 @@ func (j *job) run(ctx context.Context, steps []Step, target, messages int) {
 			}
 			r, taken := j.step(ctx, step, v)
 			failed[i] = r.Error != ""
-			if progress = progress || taken; taken || pass == 0 || failed[i] {
+			if progress = progress || taken; taken || pass == 0 || failed[i] || r.Usage != (provider.Usage{}) {
 				j.steps = append(j.steps, r)
 			}
 		}
@@ -85,7 +86,11 @@ func (j *job) run(ctx context.Context, steps []Step, target, messages int) {
 func (j *job) step(ctx context.Context, step Step, v *View) (r StepReport, taken bool) {
 	before := j.total()
 	r = StepReport{Before: j.up(before), After: j.up(before)}
+	var used booked
+	v.booked = &used
 	edits, err := propose(ctx, step.Strategy, v, &r.Strategy)
+	r.Usage, r.Cost = used.usage, used.cost
+	j.used.add(used.usage, used.cost)
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -154,6 +159,7 @@ func (j *job) view() *View {
 	v := &View{
 		Groups: append([]Group(nil), j.groups...), Subgoals: append([]Subgoal(nil), j.subgoals...),
 		Counter: j.counter, Store: j.store,
+		Labels: j.req.Labels, Interactive: j.req.Interactive, Priority: j.req.Priority,
 	}
 	for i := range j.groups {
 		switch g := &j.groups[i]; {

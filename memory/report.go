@@ -35,6 +35,9 @@ type StepReport struct {
 	// Skipped says why what it proposed wasn't taken: "nothing to do", "below its floor", "no shorter".
 	Skipped string `json:"skipped,omitempty"`
 	Error   string `json:"error,omitempty"` // what went wrong; the next strategy went on
+	// Usage is what the strategy's model calls took, of failed ones too; Cost what that is worth, where prices are known.
+	Usage provider.Usage `json:"usage,omitzero"`
+	Cost  provider.Money `json:"cost,omitempty"`
 }
 
 // Changed reports whether the conversation is another than before.
@@ -45,6 +48,23 @@ func (r *Report) Changed() bool {
 		}
 	}
 	return false
+}
+
+// Usage returns what the model calls of all steps took.
+func (r *Report) Usage() (sum provider.Usage) {
+	for i := range r.Steps {
+		sum = sum.Add(r.Steps[i].Usage)
+	}
+	return sum
+}
+
+// Cost returns what the model calls of all steps cost, where prices are known.
+func (r *Report) Cost() provider.Money {
+	var sum booked
+	for i := range r.Steps {
+		sum.add(provider.Usage{}, r.Steps[i].Cost)
+	}
+	return sum.cost
 }
 
 // Warnings returns what went wrong, a sentence each.

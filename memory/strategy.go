@@ -32,6 +32,36 @@ type View struct {
 	Subgoals           []Subgoal
 	Counter            Counter
 	Store              Store // nil: there is none
+
+	// Labels, Interactive and Priority are those of the request that is prepared. A Strategy that calls a model on its behalf
+	// passes them on, with a Kind of its own: so budgets hold, and nobody who waits is served in the background lane. What
+	// the call used it tells with Book.
+	Labels      provider.Labels
+	Interactive bool
+	Priority    int
+
+	booked *booked // nil: of a View that somebody made
+}
+
+// booked is what a strategy's model calls used.
+type booked struct {
+	usage provider.Usage
+	cost  provider.Money
+}
+
+func (b *booked) add(u provider.Usage, cost provider.Money) {
+	b.usage = b.usage.Add(u)
+	if b.cost += max(cost, 0); b.cost < 0 {
+		b.cost = math.MaxInt64
+	}
+}
+
+// Book tells what a model call of the Strategy used and what it cost (0: unknown), failed calls too; the [StepReport] has
+// the sum, whatever comes of the compaction. It isn't safe for concurrent use, and not for use after Compact has returned.
+func (v *View) Book(u provider.Usage, cost provider.Money) {
+	if v.booked != nil {
+		v.booked.add(u, cost)
+	}
 }
 
 // Free returns the indices of the groups that aren't pinned and are no notes, oldest first.

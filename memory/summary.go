@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,14 +25,17 @@ type Summary struct {
 	// MaxInput is how many tokens it is given of the conversation at once; 0: 32,000.
 	MaxInput int
 	// Spend is how many tokens, of input and output, all its summaries together may take; 0: no limit. It counts what the
-	// provider says, and what was counted here where it says nothing, for failed calls too.
+	// provider says, and what was counted here where it says nothing, for failed calls too; one that was refused before an
+	// answer began (rate limit, provider down, budget) took nothing.
 	Spend int
 	// Timeout bounds a summary; 0: 60 s. A provider that doesn't heed its context can't be left.
 	Timeout time.Duration
 	// Instructions take the place of the system text, which asks for a summary with goals, decisions, results, names, ids
 	// and figures, errors and what is open.
 	Instructions string
-	Labels       provider.Labels // of its calls; an empty Kind is "summary"
+	// Labels of its calls: what is set here takes the place of the labels of the request that is prepared; an empty Kind is
+	// "summary". Whether a person waits, and the priority, are those of the request.
+	Labels provider.Labels
 }
 
 // Summarise replaces the oldest groups by a summary that a model writes. Earlier summaries and other notes go into the new
@@ -103,7 +107,7 @@ func (s *Summarise) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	text := ""
 	for _, piece := range pieces {
 		var err error
-		if text, err = s.ask(ctx, v.Counter, v.Goal, text, piece); err != nil {
+		if text, err = s.ask(ctx, v, text, piece); err != nil {
 			return nil, err
 		}
 	}
@@ -182,32 +186,22 @@ func lastFacts(c Counter, facts []string, limit int) []string {
 	return out
 }
 
-func (s *Summarise) ask(ctx context.Context, c Counter, goal, before, input string) (string, error) {
+// ask has one summary written.
+func (s *Summarise) ask(ctx context.Context, v *View, before, input string) (string, error) {
 	if before != "" {
 		input = "Summary so far, to be continued:\n" + before + "\n\n" + input
 	}
-	goal, _ = CutText(c, goal, "[… %d bytes …]", s.cfg.MaxInput/8)
+	goal, _ := CutText(v.Counter, v.Goal, "[… %d bytes …]", s.cfg.MaxInput/8)
 	req := &provider.Request{
-		Model: s.cfg.Model, System: s.cfg.Instructions, MaxOutput: s.cfg.MaxOutput, Labels: s.cfg.Labels,
+		Model: s.cfg.Model, System: s.cfg.Instructions, MaxOutput: s.cfg.MaxOutput,
+		Labels: labels(s.cfg.Labels, v.Labels), Interactive: v.Interactive, Priority: v.Priority,
 		Messages: []provider.Message{provider.User("The goal of the conversation:\n" + goal + "\n\nThe part to condense, to at most " +
 			fmt.Sprint(s.cfg.MaxOutput*3/4) + " tokens:\n<conversation>\n" + input + "\n</conversation>")},
 	}
-	estimate := CountRequest(c, req).Total
-	if !s.reserve(estimate + s.cfg.MaxOutput) {
-		return "", ErrSummaryBudget
-	}
-	used := estimate + s.cfg.MaxOutput
-	defer func() { s.settle(estimate+s.cfg.MaxOutput, used) }()
-
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-	defer cancel()
-	res, err := stream.Collect(stream.Check(s.cfg.Provider.Stream(ctx, req)))
-	if res != nil && (res.Usage.Input > 0 || res.Usage.Output > 0) {
-		used = int(max(res.Usage.Input, 0) + max(res.Usage.Output, 0))
-	} else if res != nil {
-		used = estimate + c.CountText(res.Text())
-	}
+	res, err := s.call(ctx, v, req)
 	switch {
+	case err == ErrSummaryBudget:
+		return "", err
 	case err != nil:
 		return "", fmt.Errorf("memory: writing a summary: %w", err)
 	case res.Stop == provider.StopLength:
@@ -219,10 +213,68 @@ func (s *Summarise) ask(ctx context.Context, c Counter, goal, before, input stri
 	switch {
 	case text == "":
 		return "", ErrEmptySummary
-	case c.CountText(text) > s.cfg.MaxOutput:
+	case v.Counter.CountText(text) > s.cfg.MaxOutput:
 		return "", ErrSummaryTooLong
 	}
 	return text, nil
+}
+
+// call makes a call within the budget, and books what it used, whatever comes of it.
+func (s *Summarise) call(ctx context.Context, v *View, req *provider.Request) (res *provider.Response, err error) {
+	estimate := CountRequest(v.Counter, req).Total
+	reserved := plus(estimate, s.cfg.MaxOutput)
+	if !s.reserve(reserved) {
+		return nil, ErrSummaryBudget
+	}
+	used := provider.Usage{Input: int64(estimate), Output: int64(s.cfg.MaxOutput), Estimated: true} // if the provider panics
+	defer func() {
+		s.settle(reserved, plus(int(used.Input), int(used.Output)))
+		v.Book(used, s.cost(used))
+	}()
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	res, err = stream.Collect(stream.Check(s.cfg.Provider.Stream(ctx, req)))
+	switch written := v.Counter.CountText(res.Text()) + v.Counter.CountText(res.Reasoning()); {
+	case res.Usage.Input > 0 || res.Usage.Output > 0:
+		used = res.Usage
+		used.Input, used.Output = max(used.Input, 0), max(used.Output, 0)
+	case err != nil && len(res.Parts) == 0 && unbilled(err):
+		used = provider.Usage{}
+	default:
+		used = provider.Usage{Input: int64(estimate), Output: int64(max(written, 0)), Estimated: true}
+	}
+	return res, err
+}
+
+// unbilled reports an error with which a provider, or what stands before it, refuses a call: nothing was used if no answer
+// had begun. A call that was cut may have been at work.
+func unbilled(err error) bool {
+	if e, ok := errors.AsType[*provider.Error](err); ok && e.Status >= 400 {
+		return true
+	}
+	switch fault.Of(err) {
+	case fault.RateLimited, fault.Degraded, fault.UserFixable, fault.Invalid, fault.NotFound, fault.Denied:
+		return true
+	}
+	return false
+}
+
+// cost returns what a call cost, 0 if nobody knows.
+func (s *Summarise) cost(u provider.Usage) provider.Money {
+	info, ok := provider.InfoOf(s.cfg.Provider, s.cfg.Model)
+	if !ok || info.Prices == nil {
+		return 0
+	}
+	return info.Prices.Cost(u)
+}
+
+// labels returns those of a request with what is set in own.
+func labels(own, of provider.Labels) provider.Labels {
+	return provider.Labels{
+		Session: cmp.Or(own.Session, of.Session), Run: cmp.Or(own.Run, of.Run), Step: cmp.Or(own.Step, of.Step),
+		Pipeline: cmp.Or(own.Pipeline, of.Pipeline), Task: cmp.Or(own.Task, of.Task), Agent: cmp.Or(own.Agent, of.Agent),
+		Kind: own.Kind, Trace: cmp.Or(own.Trace, of.Trace),
+	}
 }
 
 func (s *Summarise) reserve(n int) bool {

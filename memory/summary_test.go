@@ -47,7 +47,8 @@ func TestASummaryTakesThePlaceOfWhatItSays(t *testing.T) {
 	out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: s})
 	require.Len(t, results(out.Messages), 5)
 	require.Contains(t, out.Messages[1].Text(), "pages 42 and 43 were made")
-	require.Equal(t, memory.StepReport{Strategy: "summarise", Before: out.Report.Before, After: out.Report.After, Dropped: 2, Notes: 1}, out.Report.Steps[0])
+	require.Equal(t, memory.StepReport{Strategy: "summarise", Before: out.Report.Before, After: out.Report.After, Dropped: 2, Notes: 1,
+		Usage: provider.Usage{Input: 700, Output: 50}}, out.Report.Steps[0])
 	require.Len(t, asked, 1)
 	require.Equal(t, "cheap", asked[0].Model)
 	require.Equal(t, "summary", asked[0].Labels.Kind)
