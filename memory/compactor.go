@@ -160,7 +160,7 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 		trigger = "window"
 	}
 	if trigger != "" {
-		j := c.job(&out, fixed)
+		j := c.job(&out, fixed, more.Goal)
 		for _, rule := range rules {
 			j.run(ctx, rule.Steps, c.target(rule, p.Budget), c.targetMessages(rule))
 		}
@@ -210,7 +210,7 @@ func (c *Compactor) Compact(ctx context.Context, req *provider.Request, target i
 	out := *req
 	c.meter.Count(&out)
 	p := &Prepared{Request: &out, Messages: req.Messages, Budget: c.cfg.Window.Budget(req)}
-	j := c.job(&out, c.fixed(&Context{}))
+	j := c.job(&out, c.fixed(&Context{}), 0)
 	before := j.total()
 	j.run(ctx, steps, c.meter.down(max(target, 0)), most)
 	if err := c.finish(ctx, p, j, "by hand", before); err != nil {

@@ -244,3 +244,22 @@ func TestAReplyThatWasPausedStaysWithWhatFollows(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, out.Report.Changed())
 }
+
+// TestWhatThePresentWorkBeganWithStays has a conversation in which an earlier piece of work was finished.
+func TestWhatThePresentWorkBeganWithStays(t *testing.T) {
+	var messages []provider.Message
+	for i := range 40 {
+		messages = append(messages, provider.User(fmt.Sprint("question ", i)), provider.Assistant(strings.Repeat("word ", 500)))
+	}
+	for _, goal := range []int{0, 20, 21, 1_000, -1} { // 21 is no user's
+		c, err := memory.New(memory.Config{Window: memory.Window{Size: 10_000}, Steps: []memory.Step{{Strategy: memory.Slide{}}}})
+		require.NoError(t, err)
+		out, err := c.Prepare(t.Context(), &provider.Request{Messages: messages}, memory.Context{Goal: goal})
+		require.NoError(t, err)
+		text := asJSON(t, out.Messages)
+		require.Contains(t, text, "question 0")
+		require.Contains(t, text, "question 39")
+		require.NotContains(t, text, "question 11")
+		require.Equal(t, goal == 20, strings.Contains(text, "question 10"), "goal %d", goal)
+	}
+}

@@ -25,6 +25,7 @@ type Group struct {
 
 	tokens []int // of each message
 	note   string
+	goal   bool // what the present work began with
 }
 
 // A Pin is a reason for which a group stays.
@@ -32,7 +33,7 @@ type Pin string
 
 // The pins.
 const (
-	PinGoal    Pin = "goal"         // the first message of the user
+	PinGoal    Pin = "goal"         // the first message of the user, and the one that Context.Goal names
 	PinNewest  Pin = "newest"       // the newest message of the user
 	PinOpen    Pin = "open step"    // the step under way: the model hasn't seen these results, or calls have none yet
 	PinSubgoal Pin = "open subgoal" // the beginning of a subgoal that isn't finished
@@ -145,10 +146,10 @@ func pin(groups []Group, keep int) {
 			groups[i].Pinned, newest = PinNewest, false
 		}
 	}
+	first := true
 	for i := range groups {
-		if groups[i].Kind == KindUser {
-			groups[i].Pinned = PinGoal
-			break
+		if groups[i].Kind == KindUser && (first || groups[i].goal) {
+			groups[i].Pinned, first = PinGoal, false
 		}
 	}
 	open := true // until the newest reply

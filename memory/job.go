@@ -28,13 +28,21 @@ type job struct {
 	used     *booked // of the Compactor
 }
 
-// job groups the conversation of a request that was just counted.
-func (c *Compactor) job(req *provider.Request, fixed int) *job {
+// job groups the conversation of a request that was just counted. goal is the index of a message that stays.
+func (c *Compactor) job(req *provider.Request, fixed, goal int) *job {
 	budget := c.cfg.Window.Budget(req)
 	j := &job{
 		counter: c.cfg.Counter, store: c.cfg.Store, window: c.cfg.Window, find: c.cfg.Subgoals, keep: c.cfg.Keep, up: c.meter.up, used: &c.used,
 		req: req, fixed: fixed, budget: c.meter.down(budget), messages: len(req.Messages), target: budget,
 		groups: groupsOf(req.Messages, func(i int) int { return c.meter.known[i].tokens }),
+	}
+	for i := range j.groups {
+		if n := len(j.groups[i].Messages); goal >= n || goal < 0 {
+			goal -= n
+			continue
+		}
+		j.groups[i].goal = goal == 0
+		break
 	}
 	j.pin()
 	return j

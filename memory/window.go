@@ -41,18 +41,21 @@ func (w Window) reserve(req *provider.Request) int {
 // a session, and Screen and Fetched for the steps that follow one message of the user.
 type Context struct {
 	// User is what is known of the user: put behind the system text, never left out.
-	User string
+	User string `json:"user,omitempty"`
 	// Screen is what the user sees right now: put behind the newest message of the user, never left out.
-	Screen string
+	Screen string `json:"screen,omitempty"`
 	// Fetched is what was looked up for this request, most important first: put behind the newest message of the user, each
 	// piece whole, as far as there is room when everything else has its own.
-	Fetched []Fetched
+	Fetched []Fetched `json:"fetched,omitempty"`
+	// Goal is the index of a message of the user that stays like the first and the newest: what the present work began with,
+	// in a conversation that had another before. 0: the first.
+	Goal int `json:"-"`
 }
 
 // Fetched is a piece of context that may be left out.
 type Fetched struct {
-	Name string // for reports, and shown to the model
-	Text string
+	Name string `json:"name"` // for reports, and shown to the model
+	Text string `json:"text"`
 }
 
 // withUser returns the system text with what is known of the user.
