@@ -64,6 +64,7 @@ type Compactor struct {
 type armed struct {
 	rule  Rule
 	fired bool
+	again int // how often a finished subgoal is tried once more: its end is among the last groups at first
 }
 
 // New returns a Compactor, or an error that names what is wrong with the Config: a step without a strategy, a rule without
@@ -155,17 +156,22 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 	fixed := c.fixed(&more)
 	total := plus(fixed, c.meter.raw.Messages)
 
-	rules, trigger := c.due(c.meter.up(total), p.Budget, len(req.Messages), events)
+	rules, trigger, again := c.due(c.meter.up(total), p.Budget, len(req.Messages), events)
 	if trigger == "" && total > c.meter.down(p.Budget) {
 		trigger = "window"
 	}
 	if trigger != "" {
 		j := c.job(&out, fixed, more.Goal)
-		for _, rule := range rules {
-			j.run(ctx, rule.Steps, c.target(rule, p.Budget), c.targetMessages(rule))
+		for _, a := range rules {
+			steps := len(j.steps)
+			j.run(ctx, a.rule.Steps, c.target(&a.rule, p.Budget), c.targetMessages(&a.rule))
+			a.settle(j.steps[steps:])
 		}
 		if err := c.finish(ctx, p, j, trigger, total); err != nil {
 			return nil, err
+		}
+		if again && !j.changed && len(p.Warnings) == 0 {
+			p.Report = nil
 		}
 	}
 	c.attach(p, &more, fixed)
@@ -251,8 +257,18 @@ func (c *Compactor) ask(ctx context.Context, req *provider.Request, count Count)
 	return nil
 }
 
-// due returns the rules that fire, in order, and their names.
-func (c *Compactor) due(total, budget, messages int, events []Event) (due []*Rule, names string) {
+// settle ends the trying of a subgoal rule once it has done something, or has failed.
+func (a *armed) settle(steps []StepReport) {
+	for i := range steps {
+		if steps[i].Skipped == "" {
+			a.again = 0
+		}
+	}
+}
+
+// due returns the rules that fire, in order, and their names; again says that none of them fires for the first time.
+func (c *Compactor) due(total, budget, messages int, events []Event) (due []*armed, names string, again bool) {
+	again = true
 	for i := range c.marks {
 		a := &c.marks[i]
 		now, reached := false, false
@@ -267,16 +283,27 @@ func (c *Compactor) due(total, budget, messages int, events []Event) (due []*Rul
 			for _, e := range events {
 				now = now || string(e) == t.kind
 			}
+			if now && t.kind == "subgoal" {
+				a.again = c.cfg.Keep + 1
+			} else if !now && a.again > 0 {
+				a.again--
+				if due = append(due, a); names != "" {
+					names += ", "
+				}
+				names += t.String()
+				continue
+			}
 		}
 		if now || reached && !a.fired {
-			if due = append(due, &a.rule); names != "" {
+			if due = append(due, a); names != "" {
 				names += ", "
 			}
 			names += a.rule.When.String()
+			again = false
 		}
 		a.fired = reached
 	}
-	return due, names
+	return due, names, again && len(due) > 0
 }
 
 // target returns to how many tokens, as counted here, a rule brings a request.
