@@ -66,7 +66,9 @@ func TestABriefingIsBoundedHoweverMuchWasTried(t *testing.T) {
 	require.Less(t, len(b.Text()), 50_000)
 	require.Empty(t, agent.BriefingOf().Text())
 	require.Empty(t, (*agent.Briefing)(nil).Text())
-	require.NotPanics(t, func() { agent.BriefingOf(&agent.Result{Messages: []provider.Message{{Parts: []provider.Part{{Kind: provider.PartToolCall}}}}}) })
+	require.NotPanics(t, func() {
+		agent.BriefingOf(&agent.Result{Messages: []provider.Message{{Parts: []provider.Part{{Kind: provider.PartToolCall}}}}})
+	})
 }
 
 func ExampleBriefingOf() {
