@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -12,7 +13,7 @@ import (
 // 128,000 tokens, counted by an [Estimator], compacted at 70 % by [DefaultSteps] without a summary.
 type Config struct {
 	Window  Window
-	Counter Counter // nil: an Estimator of an unknown model
+	Counter Counter // nil: an Estimator of an unknown model, which also stands in where a Counter panics
 	// Rules say when to compact; nil: at 70 % of the window less its reserve. An empty list: only when the request doesn't
 	// fit, or by hand.
 	Rules []Rule
@@ -83,6 +84,11 @@ func New(cfg Config) (*Compactor, error) {
 	if cfg.Counter == nil {
 		cfg.Counter = NewEstimator(provider.ModelInfo{})
 	}
+	cfg.Counter = steady{cfg.Counter}
+	if cfg.Store != nil {
+		cfg.Store = contained{cfg.Store}
+	}
+	cfg.Steps = slices.Clone(cfg.Steps)
 	c := &Compactor{meter: NewMeter(cfg.Counter)}
 	if err := soundSteps("Config.Steps", cfg.Steps); err != nil {
 		return nil, err
@@ -98,7 +104,7 @@ func New(cfg Config) (*Compactor, error) {
 		if err := soundSteps(where+".Steps", r.Steps); err != nil {
 			return nil, err
 		}
-		if r.Steps == nil {
+		if r.Steps = slices.Clone(r.Steps); r.Steps == nil {
 			r.Steps = cfg.Steps
 			if r.When.kind == "subgoal" {
 				r.Steps = []Step{{Subgoals{}, 0}}
@@ -153,7 +159,7 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 	out.System = more.withUser(req.System)
 	p := &Prepared{Request: &out, Messages: req.Messages, Budget: c.cfg.Window.Budget(req)}
 	p.Warnings = c.ask(ctx, &out, c.meter.Count(&out))
-	fixed := c.fixed(&more)
+	fixed := c.fixed(&out, &more)
 	total := plus(fixed, c.meter.raw.Messages)
 
 	rules, trigger, again := c.due(c.meter.up(total), p.Budget, len(req.Messages), events)
@@ -162,6 +168,7 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 	}
 	if trigger != "" {
 		j := c.job(&out, fixed, more.Goal)
+		j.system, j.more = req.System, &more
 		for _, a := range rules {
 			steps := len(j.steps)
 			j.run(ctx, a.rule.Steps, c.target(&a.rule, p.Budget), c.targetMessages(&a.rule))
@@ -173,6 +180,11 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 		if again && !j.changed && len(p.Warnings) == 0 {
 			p.Report = nil
 		}
+		total = j.total()
+	}
+	for i := range c.marks {
+		a := &c.marks[i]
+		a.fired = a.reached(c.meter.up(total), p.Budget, len(p.Messages))
 	}
 	c.attach(p, &more, fixed)
 	return p, nil
@@ -216,18 +228,28 @@ func (c *Compactor) Compact(ctx context.Context, req *provider.Request, target i
 	out := *req
 	c.meter.Count(&out)
 	p := &Prepared{Request: &out, Messages: req.Messages, Budget: c.cfg.Window.Budget(req)}
-	j := c.job(&out, c.fixed(&Context{}), 0)
+	j := c.job(&out, c.fixed(&out, &Context{}), 0)
 	before := j.total()
 	j.run(ctx, steps, c.meter.down(max(target, 0)), most)
 	if err := c.finish(ctx, p, j, "by hand", before); err != nil {
 		return nil, err
 	}
+	for i := range c.marks {
+		a := &c.marks[i]
+		a.fired = a.fired && a.reached(c.meter.up(j.total()), p.Budget, len(p.Messages))
+	}
 	return p, nil
 }
 
 // fixed returns what of the request counted last can't be compacted, in tokens as counted here.
-func (c *Compactor) fixed(more *Context) int {
+func (c *Compactor) fixed(req *provider.Request, more *Context) int {
 	n := plus(plus(c.meter.raw.System, c.meter.raw.Tools), c.meter.raw.Output)
+	if more.Screen == "" && len(more.Fetched) == 0 {
+		return n
+	}
+	if req.System == "" && newestUser(req.Messages) < 0 { // what is put in becomes the system text
+		n = plus(n, perMessage)
+	}
 	return plus(n, c.texts(more.parts(nil)))
 }
 
@@ -241,18 +263,17 @@ func (c *Compactor) texts(parts []provider.Part) int {
 
 // ask has the provider count, where one is named and it is time.
 func (c *Compactor) ask(ctx context.Context, req *provider.Request, count Count) (warnings []string) {
-	if c.cfg.Asks == nil || c.asked < 0 || count.Total < c.cfg.Window.Budget(req)/2 || count.Total < c.asked+c.asked/4 {
+	if c.cfg.Asks == nil || c.asked < 0 || count.Total < c.cfg.Window.Budget(req)/2 || count.Total < plus(c.asked, c.asked/4) {
 		return nil
 	}
-	n, err := c.meter.Ask(ctx, c.cfg.Asks, req)
-	switch {
-	case errors.Is(err, provider.ErrNoCount):
+	_, err := c.meter.Ask(ctx, c.cfg.Asks, req)
+	if errors.Is(err, provider.ErrNoCount) {
 		c.asked = -1
-	case err != nil:
-		c.asked = count.Total // not again at once
+		return nil
+	}
+	c.asked = c.meter.up(c.meter.raw.Total) // also where it failed: not again at once
+	if err != nil {
 		return []string{"counting tokens: " + err.Error()}
-	default:
-		c.asked = n
 	}
 	return nil
 }
@@ -266,42 +287,42 @@ func (a *armed) settle(steps []StepReport) {
 	}
 }
 
+// reached reports whether a request is at the threshold of a rule that has one.
+func (a *armed) reached(total, budget, messages int) bool {
+	switch t := a.rule.When; t.kind {
+	case "share":
+		return float64(total) >= t.share*float64(budget)
+	case "tokens":
+		return total >= t.n
+	case "messages":
+		return messages >= t.n
+	}
+	return false
+}
+
 // due returns the rules that fire, in order, and their names; again says that none of them fires for the first time.
 func (c *Compactor) due(total, budget, messages int, events []Event) (due []*armed, names string, again bool) {
 	again = true
 	for i := range c.marks {
 		a := &c.marks[i]
-		now, reached := false, false
-		switch t := a.rule.When; t.kind {
-		case "share":
-			reached = float64(total) >= t.share*float64(budget)
-		case "tokens":
-			reached = total >= t.n
-		case "messages":
-			reached = messages >= t.n
-		default:
-			for _, e := range events {
-				now = now || string(e) == t.kind
-			}
-			if now && t.kind == "subgoal" {
+		now := !a.fired && a.reached(total, budget, messages)
+		for _, e := range events {
+			now = now || string(e) == a.rule.When.kind
+		}
+		switch {
+		case now:
+			if again = false; a.rule.When.kind == "subgoal" {
 				a.again = c.cfg.Keep + 1
-			} else if !now && a.again > 0 {
-				a.again--
-				if due = append(due, a); names != "" {
-					names += ", "
-				}
-				names += t.String()
-				continue
 			}
+		case a.again > 0:
+			a.again--
+		default:
+			continue
 		}
-		if now || reached && !a.fired {
-			if due = append(due, a); names != "" {
-				names += ", "
-			}
-			names += a.rule.When.String()
-			again = false
+		if due = append(due, a); names != "" {
+			names += ", "
 		}
-		a.fired = reached
+		names += a.rule.When.String()
 	}
 	return due, names, again && len(due) > 0
 }
@@ -347,6 +368,9 @@ func (c *Compactor) attach(p *Prepared, more *Context, fixed int) {
 		p.Request.Messages = with
 		raw.Messages = plus(raw.Messages, n)
 	} else {
+		if p.Request.System == "" {
+			n = plus(n, perMessage)
+		}
 		for i := range parts {
 			p.Request.System += parts[i].Text
 		}

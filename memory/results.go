@@ -63,8 +63,12 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 			failed, store = err, downStore{err}
 			continue
 		}
+		saved := f.tokens - v.Counter.CountMessage(&provider.Message{Parts: parts})
+		if saved <= 0 { // what says that it was cut takes as much
+			continue
+		}
 		f.at.Parts = parts
-		freed += f.tokens - v.Counter.CountMessage(&provider.Message{Parts: parts})
+		freed += saved
 		k, ok := byGroup[f.group]
 		if !ok {
 			k = len(edits)
@@ -139,7 +143,7 @@ func cutPart(text string, m mark) provider.Part {
 	if err != nil { // can't be: strings
 		data = []byte("{}")
 	}
-	p := provider.TextPart(text)
+	p := provider.TextPart(valid(text))
 	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: markCut, Data: string(data)}
 	return p
 }
@@ -161,6 +165,9 @@ const supersededText = "[left out: a later call of the same tool shows how it is
 
 // Compact replaces superseded results. One that failed supersedes nothing.
 func (s DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
+	if v.Need <= 0 { // it takes away no message
+		return nil, nil
+	}
 	key, over := s.Key, s.Over
 	if key == nil {
 		key = sameCall

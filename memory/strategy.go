@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -41,6 +42,7 @@ type View struct {
 	Priority    int
 
 	booked *booked // nil: of a View that somebody made
+	ends   ends    // nil: of Subgoals
 }
 
 // booked is what a strategy's model calls used.
@@ -93,7 +95,7 @@ type Edit struct {
 
 // A Note is a text in the place of groups.
 type Note struct {
-	Kind  string // summary, subgoal or offload
+	Kind  string // summary, subgoal, offload, or a word of the strategy's own
 	Text  string
 	Facts []string // what must not be lost when the note goes into another one
 }
@@ -109,7 +111,7 @@ type tally struct{ dropped, cut, notes int }
 
 // apply returns the groups with the edits applied. The groups given aren't changed. The two ends of a finished subgoal go
 // together: one that is left alone would be taken for another's.
-func apply(c Counter, groups []Group, subgoals []Subgoal, edits []Edit) ([]Group, tally, error) {
+func apply(c Counter, groups []Group, ends ends, edits []Edit) ([]Group, tally, error) {
 	var done tally
 	byGroup := make([]*Edit, len(groups))
 	for i := range edits {
@@ -123,14 +125,25 @@ func apply(c Counter, groups []Group, subgoals []Subgoal, edits []Edit) ([]Group
 			return nil, done, fmt.Errorf("memory: an edit of group %d, which is pinned (%s)", e.Group, groups[e.Group].Pinned)
 		case e.Note != nil && !e.Drop:
 			return nil, done, fmt.Errorf("memory: a note for group %d, which isn't dropped", e.Group)
+		case e.Note != nil && (e.Note.Kind == "" || e.Note.Kind == markCut || e.Note.Kind == markGap):
+			return nil, done, fmt.Errorf("memory: a note of kind %q; name it summary, subgoal, offload or by a word of its own", e.Note.Kind)
+		case e.Note != nil && strings.TrimSpace(e.Note.Text) == "":
+			return nil, done, fmt.Errorf("memory: a note without text for group %d", e.Group)
 		}
 		byGroup[e.Group] = e
 	}
-	for _, i := range otherEnds(subgoals, func(i int) bool { return byGroup[i] != nil && byGroup[i].Drop }) {
-		if groups[i].Pinned != "" {
-			return nil, done, fmt.Errorf("memory: an edit that drops one end of a subgoal whose other end is pinned (%s)", groups[i].Pinned)
+	for i := range edits {
+		if !edits[i].Drop {
+			continue
 		}
-		byGroup[i] = &Edit{Group: i, Drop: true}
+		for _, k := range ends[edits[i].Group] {
+			switch {
+			case groups[k].Pinned != "":
+				return nil, done, fmt.Errorf("memory: an edit that drops one end of a subgoal whose other end is pinned (%s)", groups[k].Pinned)
+			case byGroup[k] == nil || !byGroup[k].Drop:
+				byGroup[k] = &Edit{Group: k, Drop: true}
+			}
+		}
 	}
 	out := make([]Group, 0, len(groups)+1)
 	var seam seam
@@ -222,7 +235,10 @@ func replaced(c Counter, g *Group, results []NewResult) (Group, error) {
 			}
 		}
 		res := *p.Result
-		res.Parts = r.Parts
+		res.Parts = append([]provider.Part(nil), r.Parts...)
+		for i := range res.Parts {
+			res.Parts[i].Text = valid(res.Parts[i].Text)
+		}
 		p.Result = &res
 	}
 	out.Tokens = 0

@@ -28,7 +28,7 @@ type Summary struct {
 	// provider says, and what was counted here where it says nothing, for failed calls too; one that was refused before an
 	// answer began (rate limit, provider down, budget) took nothing.
 	Spend int
-	// Timeout bounds a summary; 0: 60 s. A provider that doesn't heed its context can't be left.
+	// Timeout bounds a summary, all its pieces together; 0: 60 s. A provider that doesn't heed its context can't be left.
 	Timeout time.Duration
 	// Instructions take the place of the system text, which asks for a summary with goals, decisions, results, names, ids
 	// and figures, errors and what is open.
@@ -39,8 +39,7 @@ type Summary struct {
 }
 
 // Summarise replaces the oldest groups by a summary that a model writes. Earlier summaries and other notes go into the new
-// one; the key facts of subgoals stay as they were, the newest up to
-// MaxOutput tokens of them. It is safe for concurrent use.
+// one; the key facts of subgoals stay as they were, the newest up to MaxOutput tokens of them. It is safe for concurrent use.
 type Summarise struct {
 	// fixed at creation
 	cfg Summary
@@ -98,75 +97,104 @@ func (s *Summarise) Spent() int {
 }
 
 // Compact has a summary written of as many of the oldest groups as are needed. What doesn't fit MaxInput is given piece by
-// piece, at most ten, each with the summary so far; the rest waits for the next time. If one piece fails, all do.
+// piece, at most ten, each with the summary so far; the rest waits for the next time. If a piece fails, what came before it
+// is summarised.
 func (s *Summarise) Compact(ctx context.Context, v *View) ([]Edit, error) {
-	chosen, pieces, facts := s.choose(v)
-	if len(chosen) == 0 {
-		return nil, nil
-	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
 	text := ""
-	for _, piece := range pieces {
-		var err error
-		if text, err = s.ask(ctx, v, text, piece); err != nil {
-			return nil, err
+	var done piece // all that were summarised
+	var failed error
+	for _, p := range s.choose(v) {
+		next, err := s.ask(ctx, v, text, p.text.String())
+		if failed = err; err != nil {
+			break
 		}
+		text = next
+		done.groups, done.facts, done.fresh = append(done.groups, p.groups...), append(done.facts, p.facts...), done.fresh || p.fresh
 	}
+	if !done.fresh {
+		return nil, failed
+	}
+	facts := lastFacts(v.Counter, done.facts, s.cfg.MaxOutput)
 	var b strings.Builder
 	b.WriteString(summaryHead + text)
 	writeFacts(&b, facts)
-	edits := make([]Edit, len(chosen))
-	for k, i := range chosen {
+	slices.Sort(done.groups)
+	edits := make([]Edit, len(done.groups))
+	for k, i := range done.groups {
 		edits[k] = Edit{Group: i, Drop: true}
 	}
 	edits[0].Note = &Note{Kind: markSummary, Text: b.String(), Facts: facts}
-	return edits, nil
+	return edits, failed
 }
 
 // maxPieces is how many calls a summary may take.
 const maxPieces = 10
 
-// choose returns the groups to be summarised with their text in pieces and the facts of notes among them. There is always
-// one that is no note.
-func (s *Summarise) choose(v *View) (chosen []int, pieces []string, facts []string) {
-	var w textWriter
-	each := max(s.cfg.MaxInput, 300) // bytes of a text: about a quarter of the input
-	used, fresh := 0, 0
+// piece is what is summarised by one call.
+type piece struct {
+	text   textWriter
+	groups []int
+	facts  []string // of notes among them
+	fresh  bool     // there is one that is no note
+}
+
+// choose returns the groups to be summarised, by pieces: none if they were all notes.
+func (s *Summarise) choose(v *View) (pieces []*piece) {
+	used, fresh := 0, false
 	freed, messages := -s.cfg.MaxOutput, -1 // the summary itself
+	gone := make([]bool, len(v.Groups))
+	p := &piece{}
 	for i := range v.Groups {
-		g := &v.Groups[i]
-		if g.Pinned != "" || g.note == markGap || v.enough(freed, messages) {
+		if g := &v.Groups[i]; g.Pinned != "" || g.note == markGap || gone[i] || v.enough(freed, messages) {
 			continue
 		}
-		var one textWriter
-		render(&one, g, each)
-		text := one.String()
-		n := v.Counter.CountText(text) + 1
-		if n > s.cfg.MaxInput {
-			text, _ = CutText(v.Counter, text, "[… %d bytes …]", s.cfg.MaxInput-1)
-			n = s.cfg.MaxInput
+		set, ok := v.together(i)
+		if !ok {
+			continue
 		}
+		text := s.render(v, set)
+		n := min(v.Counter.CountText(text)+1, s.cfg.MaxInput)
 		if used+n > s.cfg.MaxInput {
-			if len(pieces)+1 == maxPieces {
+			if pieces = append(pieces, p); len(pieces) == maxPieces {
+				p = &piece{}
 				break
 			}
-			pieces = append(pieces, w.String())
-			w, used = textWriter{}, 0
+			p, used = &piece{}, 0
 		}
 		used += n
-		if g.Kind == KindNote {
-			facts = append(facts, markOf(&g.Messages[0]).Facts...)
-		} else {
-			fresh++
+		p.text.line(text)
+		for _, k := range set {
+			g := &v.Groups[k]
+			if g.Kind == KindNote {
+				p.facts = append(p.facts, markOf(&g.Messages[0]).Facts...)
+			} else {
+				p.fresh, fresh = true, true
+			}
+			p.groups = append(p.groups, k)
+			gone[k] = true
+			freed += g.Tokens
+			messages += len(g.Messages)
 		}
-		w.line(text)
-		chosen = append(chosen, i)
-		freed += g.Tokens
-		messages += len(g.Messages)
 	}
-	if fresh == 0 {
-		return nil, nil, nil
+	if !fresh {
+		return nil
 	}
-	return chosen, append(pieces, w.String()), lastFacts(v.Counter, facts, s.cfg.MaxOutput)
+	if len(p.groups) > 0 {
+		pieces = append(pieces, p)
+	}
+	return pieces
+}
+
+// render returns groups as a text that takes less than MaxInput.
+func (s *Summarise) render(v *View, groups []int) string {
+	var w textWriter
+	for _, i := range groups {
+		render(&w, &v.Groups[i], max(s.cfg.MaxInput, 300)) // bytes of a text: about a quarter of the input
+	}
+	text, _ := CutText(v.Counter, w.String(), "[… %d bytes …]", s.cfg.MaxInput-1)
+	return text
 }
 
 // lastFacts returns the newest facts that fit, each once.
@@ -196,7 +224,7 @@ func (s *Summarise) ask(ctx context.Context, v *View, before, input string) (str
 		Model: s.cfg.Model, System: s.cfg.Instructions, MaxOutput: s.cfg.MaxOutput,
 		Labels: labels(s.cfg.Labels, v.Labels), Interactive: v.Interactive, Priority: v.Priority,
 		Messages: []provider.Message{provider.User("The goal of the conversation:\n" + goal + "\n\nThe part to condense, to at most " +
-			fmt.Sprint(s.cfg.MaxOutput*3/4) + " tokens:\n<conversation>\n" + input + "\n</conversation>")},
+			fmt.Sprint(s.cfg.MaxOutput*3/4) + " tokens:\n<conversation>\n" + disarm(input, "conversation") + "\n</conversation>")},
 	}
 	res, err := s.call(ctx, v, req)
 	switch {
@@ -231,8 +259,6 @@ func (s *Summarise) call(ctx context.Context, v *View, req *provider.Request) (r
 		s.settle(reserved, plus(int(used.Input), int(used.Output)))
 		v.Book(used, s.cost(used))
 	}()
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-	defer cancel()
 	res, err = stream.Collect(stream.Check(s.cfg.Provider.Stream(ctx, req)))
 	switch written := v.Counter.CountText(res.Text()) + v.Counter.CountText(res.Reasoning()); {
 	case res.Usage.Input > 0 || res.Usage.Output > 0:
