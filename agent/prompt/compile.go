@@ -1,0 +1,401 @@
+package prompt
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A piece is a stretch of text, or a variable whose value isn't known yet.
+type piece struct {
+	text string
+	name string // of the variable; "" if it's text
+	file string
+	line int
+}
+
+// A flat is a section with all that it includes.
+type flat struct {
+	pieces []piece
+	bytes  int
+	done   bool // false while what it includes is being looked at
+	failed bool // something in it is wrong, and has been reported
+}
+
+// A compiler makes texts of a folder.
+type compiler struct {
+	fsys  fs.FS
+	cfg   *Config
+	dir   *folder
+	flats map[string]*flat // by section
+	open  []string         // the sections that are being looked at, each included by the one before
+	bytes int              // of all sections
+	problems
+}
+
+// compile checks everything and makes the texts.
+func compile(fsys fs.FS, cfg *Config, dir *folder) (*texts, []error) {
+	c := &compiler{fsys: fsys, cfg: cfg, dir: dir, flats: make(map[string]*flat)}
+	for _, name := range dir.order {
+		for _, err := range dir.files[name].errs {
+			c.add(err)
+		}
+	}
+	if len(dir.order) > maxFiles {
+		c.at("", 0, "more than %d files are named and included", maxFiles)
+	}
+	cfg.named(func(section, field string) { c.find(section, "", 0, field) })
+	c.variables()
+	for _, name := range dir.order {
+		if src := dir.files[name].src; src != nil {
+			c.flatten(name)
+			for _, part := range src.names {
+				c.flatten(name + "#" + part)
+			}
+		}
+	}
+	t := c.texts()
+	slices.SortStableFunc(c.list, func(a, b error) int {
+		x, y := position(a), position(b)
+		return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
+	})
+	return t, c.list
+}
+
+// position returns where an error is; what is of no file comes first.
+func position(err error) Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return *e
+	}
+	return Error{}
+}
+
+// variables reports those that nothing has a value for.
+func (c *compiler) variables() {
+	sets := []map[string]string{c.cfg.Vars, nil}
+	for _, m := range c.cfg.Modes {
+		sets = append(sets, m.Vars)
+	}
+	runtime := make(map[string]string)
+	for _, name := range c.cfg.RuntimeVars {
+		runtime[name] = ""
+	}
+	known := sorted(append(sets, runtime)...)
+	for _, file := range c.dir.order {
+		src := c.dir.files[file].src
+		if src == nil {
+			continue
+		}
+		for _, n := range src.nodes {
+			if n.kind != variable {
+				continue
+			}
+			if _, ok := slices.BinarySearch(known, n.text); !ok {
+				c.at(file, n.line, "the variable %s has no value%s", braces(n.text), hint(nearest(n.text, known), "known are ", known, braces))
+			}
+		}
+	}
+}
+
+// find returns the nodes of a section, and reports why there are none. It's named by a file and line, or by a field of the
+// Config.
+func (c *compiler) find(section, file string, line int, field string) (nodes []node, ok bool) {
+	wrong := func(cause error, format string, args ...any) {
+		by := "includes "
+		if file == "" {
+			by = field + " names "
+		}
+		c.add(&Error{File: file, Line: line, Problem: by + quote(section) + fmt.Sprintf(format, args...), Err: cause})
+	}
+	name, part, isPart := strings.Cut(section, "#")
+	if !validPath(name) {
+		wrong(fs.ErrInvalid, "; a path begins at the root of the file system, without / and without ..")
+		return nil, false
+	}
+	found := c.dir.files[name]
+	if found == nil { // past maxFiles
+		return nil, false
+	}
+	if found.gone {
+		tail := ""
+		if near := nearest(name, siblings(c.fsys, name)); near != "" {
+			tail = "; did you mean " + quote(near) + "?"
+		}
+		wrong(fs.ErrNotExist, ", and there is no such file%s", tail)
+		return nil, false
+	}
+	if len(found.errs) > 0 {
+		return nil, false // reported already
+	}
+	if !isPart {
+		return found.src.nodes, true
+	}
+	s, ok := found.src.parts[part]
+	if !ok {
+		known := found.src.names
+		wrong(nil, ", and the file has no part %.64q%s", part, hint(nearest(part, known), "its parts are ", known, quote))
+		return nil, false
+	}
+	return found.src.nodes[s.from:s.to], true
+}
+
+// flatten puts in what a section includes. It's for sections that are there.
+func (c *compiler) flatten(section string) *flat {
+	if f := c.flats[section]; f != nil {
+		return f
+	}
+	f := &flat{}
+	c.flats[section] = f
+	if c.bytes > maxTotal {
+		f.done, f.failed = true, true
+		return f
+	}
+	c.open = append(c.open, section)
+	file, part, isPart := strings.Cut(section, "#")
+	src := c.dir.files[file].src
+	nodes, line := src.nodes, 0
+	if isPart {
+		s := src.parts[part]
+		nodes, line = nodes[s.from:s.to], s.line
+	}
+	f.failed = len(c.dir.files[file].errs) > 0
+	for _, n := range nodes {
+		switch n.kind {
+		case literal:
+			f.add(piece{text: n.text})
+		case variable:
+			f.add(piece{name: n.text, file: file, line: n.line})
+		case include:
+			c.include(f, n, file)
+		}
+		if f.bytes > maxText {
+			c.at(file, n.line, "with what it includes the section has more than %d bytes; does it include something many times?", maxText)
+			f.pieces, f.bytes, f.failed = nil, 0, true
+			break
+		}
+	}
+	f.trim()
+	if len(f.pieces) == 0 && !f.failed {
+		c.at(file, line, "%s is empty; a section has some text", quote(section))
+		f.failed = true
+	}
+	if c.bytes += f.bytes; c.bytes > maxTotal {
+		c.at("", 0, "all sections and parts with what they include have more than %d bytes", maxTotal)
+	}
+	c.open = c.open[:len(c.open)-1]
+	f.done = true
+	return f
+}
+
+// include adds to f the section that a node includes.
+func (c *compiler) include(f *flat, n node, file string) {
+	if _, ok := c.find(n.text, file, n.line, ""); !ok {
+		f.failed = true
+		return
+	}
+	other := c.flatten(n.text)
+	if !other.done {
+		way := append(slices.Clone(c.open[slices.Index(c.open, n.text):]), n.text)
+		c.at(file, n.line, "the section %s includes itself: %s", quote(n.text), strings.Join(way, " > "))
+		f.failed = true
+		return
+	}
+	f.failed = f.failed || other.failed
+	if f.bytes+other.bytes > maxText {
+		f.bytes += other.bytes
+		return
+	}
+	for _, p := range other.pieces {
+		f.add(p)
+	}
+}
+
+// add puts a piece behind the others. A variable counts with what it takes to keep it.
+func (f *flat) add(p piece) {
+	if p.name == "" {
+		f.bytes += len(p.text)
+	} else {
+		f.bytes += len(p.name) + 64
+	}
+	f.pieces = append(f.pieces, p)
+}
+
+// trim joins neighbouring texts, and leaves out blank lines at both ends.
+func (f *flat) trim() {
+	f.pieces = join(f.pieces)
+	if n := len(f.pieces); n > 0 && f.pieces[0].name == "" {
+		text := f.pieces[0].text
+		for {
+			i := strings.IndexByte(text, '\n')
+			if i < 0 || !blank(text[:i]) {
+				break
+			}
+			text = text[i+1:]
+		}
+		f.pieces[0].text = text
+	}
+	if n := len(f.pieces); n > 0 && f.pieces[n-1].name == "" {
+		text := f.pieces[n-1].text
+		for {
+			i := strings.LastIndexByte(text, '\n')
+			if i < 0 || !blank(text[i+1:]) {
+				break
+			}
+			text = text[:i]
+		}
+		if n == 1 && blank(text) {
+			text = ""
+		}
+		f.pieces[n-1].text = text
+	}
+	f.pieces = slices.DeleteFunc(f.pieces, func(p piece) bool { return p.name == "" && p.text == "" })
+}
+
+// join makes one text of neighbouring ones.
+func join(pieces []piece) []piece {
+	var out []piece
+	for i := 0; i < len(pieces); {
+		if pieces[i].name != "" {
+			out = append(out, pieces[i])
+			i++
+			continue
+		}
+		var b strings.Builder
+		for ; i < len(pieces) && pieces[i].name == ""; i++ {
+			b.WriteString(pieces[i].text)
+		}
+		out = append(out, piece{text: b.String()})
+	}
+	return out
+}
+
+// bind puts in the values of variables, and reports to missing those that have none.
+func bind(pieces []piece, vars map[string]string, missing func(piece)) []piece {
+	out := make([]piece, 0, len(pieces))
+	for _, p := range pieces {
+		if p.name != "" {
+			if value, ok := vars[p.name]; ok {
+				p = piece{text: value}
+			} else {
+				missing(p)
+			}
+		}
+		out = append(out, p)
+	}
+	return join(out)
+}
+
+// whole returns the text of pieces without variables; one that is left counts as empty.
+func whole(pieces []piece) string {
+	if len(pieces) == 1 {
+		return pieces[0].text
+	}
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// layer returns the texts of a layer's sections.
+func (c *compiler) layer(sections []string, vars map[string]string, missing func(piece)) [][]piece {
+	out := make([][]piece, len(sections))
+	for i, s := range sections {
+		if f := c.flats[s]; f != nil {
+			out[i] = bind(f.pieces, vars, missing)
+		}
+	}
+	return out
+}
+
+// texts makes the layers.
+func (c *compiler) texts() *texts {
+	t := &texts{separator: c.cfg.Separator, modes: make(map[string]*modeText), sections: make(map[string]sectionText)}
+	core := c.layer(c.cfg.Core, c.cfg.Vars, func(p piece) {
+		c.misplaced(p, "the core, which is the same for all modes and at all times")
+	})
+	t.core = t.join(core)
+	for _, m := range c.cfg.Modes {
+		vars := maps.Clone(m.Vars)
+		if vars == nil {
+			vars = make(map[string]string)
+		}
+		maps.Copy(vars, c.cfg.Vars)
+		own := c.layer(m.Sections, vars, func(p piece) { c.misplaced(p, fmt.Sprintf("the mode %q", m.Name)) })
+		text := t.join(own)
+		t.modes[m.Name] = &modeText{own: text, system: t.between(t.core, text), sections: own}
+		t.names = append(t.names, m.Name)
+	}
+	t.coreSections = core
+	t.runtime = c.layer(c.cfg.Runtime, c.cfg.Vars, func(p piece) {
+		if !slices.Contains(c.cfg.RuntimeVars, p.name) {
+			c.misplaced(p, "the runtime layer")
+		}
+	})
+	extra := c.layer(c.cfg.Extra, c.cfg.Vars, func(p piece) { c.misplaced(p, "an extra section, which has Config.Vars alone") })
+	for section, f := range c.flats {
+		var err error
+		pieces := bind(f.pieces, c.cfg.Vars, func(p piece) {
+			if err == nil {
+				err = &Error{File: p.file, Line: p.line, Problem: fmt.Sprintf("the section %.64q has the variable %s, whose value "+
+					"depends on the mode or comes at run time; Set.Mode and Set.Runtime put it in", section, braces(p.name))}
+			}
+		})
+		t.sections[section] = sectionText{whole(pieces), err}
+	}
+	t.version = t.hash(extra)
+	return t
+}
+
+// misplaced reports a variable that is known, but not where it stands.
+func (c *compiler) misplaced(p piece, where string) {
+	if slices.Contains(c.cfg.RuntimeVars, p.name) {
+		c.at(p.file, p.line, "the variable %s changes from call to call, and would spoil the prompt cache in %s; use it in the runtime layer only",
+			braces(p.name), where)
+		return
+	}
+	for _, m := range c.cfg.Modes {
+		if _, ok := m.Vars[p.name]; ok {
+			c.at(p.file, p.line, "the variable %s has a value in the mode %q, but not in %s", braces(p.name), m.Name, where)
+			return
+		}
+	}
+}
+
+// hash names what is loaded: the same text has the same name, wherever it is.
+func (t *texts) hash(extra [][]piece) string {
+	h := sha256.New()
+	put := func(s string) {
+		var n [8]byte
+		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
+		h.Write(n[:])
+		h.Write([]byte(s))
+	}
+	layer := func(name string, sections [][]piece) {
+		put(name)
+		for _, s := range sections {
+			put("section")
+			for _, p := range s {
+				put(p.name)
+				put(p.text)
+			}
+		}
+	}
+	put(t.separator)
+	layer("core", t.coreSections)
+	for _, name := range t.names {
+		put("mode " + name)
+		layer("own", t.modes[name].sections)
+	}
+	layer("runtime", t.runtime)
+	layer("extra", extra)
+	return hex.EncodeToString(h.Sum(nil)[:6])
+}
