@@ -26,7 +26,7 @@ const (
 const (
 	maxFiles = 1000
 	maxText  = 4 << 20  // bytes of a section with all that it includes
-	maxTotal = 64 << 20 // bytes of all sections
+	maxTotal = 16 << 20 // bytes of all sections
 	maxDepth = 32       // parts within parts
 )
 

@@ -73,7 +73,7 @@ func hint(near, are string, known []string, show func(string) string) string {
 }
 
 // nearest returns the name among known that is most like name, the first of several, or "" if none is like it: more than
-// a third of its characters, and more than two, would have to change.
+// a third of the characters, and more than one, would have to change.
 func nearest(name string, known []string) string {
 	const long = 200 // characters; nobody misspells longer names
 	best, least := "", 0
@@ -86,7 +86,7 @@ func nearest(name string, known []string) string {
 		if len(b) > long {
 			continue
 		}
-		limit := max(2, max(len(a), len(b))/3)
+		limit := max(1, max(len(a), len(b))/3)
 		if d := distance(a, b); d <= limit && d < max(len(a), len(b)) && (best == "" || d < least) {
 			best, least = k, d
 		}
@@ -94,22 +94,26 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// distance is how many characters must be put in, taken out or replaced to get from a to b (Levenshtein, 1965).
+// distance is how many characters must be put in, taken out, replaced or swapped with their neighbours to get from a to b
+// (Damerau, 1964; no character is touched twice).
 func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
+	above, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range a {
-		before := row[0] // of the row above, one to the left
+		above, last, row = last, row, above
 		row[0] = i + 1
 		for j := range b {
-			d := before
+			d := last[j]
 			if a[i] != b[j] {
 				d++
 			}
-			before = row[j+1]
-			row[j+1] = min(d, row[j]+1, before+1)
+			d = min(d, row[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, above[j-1]+1)
+			}
+			row[j+1] = d
 		}
 	}
 	return row[len(b)]

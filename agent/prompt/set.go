@@ -184,11 +184,13 @@ func (s *Set) Version() string { return s.loaded().version }
 
 // join puts the separator between the texts that aren't empty.
 func (t *texts) join(sections [][]piece) string {
-	var out string
+	var out []string
 	for _, s := range sections {
-		out = t.between(out, whole(s))
+		if text := whole(s); text != "" {
+			out = append(out, text)
+		}
 	}
-	return out
+	return strings.Join(out, t.separator)
 }
 
 func (t *texts) between(a, b string) string {
