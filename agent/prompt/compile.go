@@ -113,7 +113,12 @@ func whole(pieces []piece) string {
 	if len(pieces) == 1 {
 		return pieces[0].text
 	}
+	n := 0
+	for _, p := range pieces {
+		n += len(p.text)
+	}
 	var b strings.Builder
+	b.Grow(n)
 	for _, p := range pieces {
 		b.WriteString(p.text)
 	}

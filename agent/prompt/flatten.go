@@ -127,10 +127,6 @@ func (c *compiler) include(f *flat, n node, file string) {
 		return
 	}
 	f.failed = f.failed || other.failed
-	if f.bytes+other.bytes > maxText {
-		f.bytes += other.bytes
-		return
-	}
 	for _, p := range other.pieces {
 		f.add(p)
 	}
@@ -186,11 +182,12 @@ func join(pieces []piece) []piece {
 			i++
 			continue
 		}
-		var b strings.Builder
-		for ; i < len(pieces) && pieces[i].name == ""; i++ {
-			b.WriteString(pieces[i].text)
+		end := i
+		for end < len(pieces) && pieces[end].name == "" {
+			end++
 		}
-		out = append(out, piece{text: b.String()})
+		out = append(out, piece{text: whole(pieces[i:end])})
+		i = end
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -239,12 +240,16 @@ func TestFilesThatIncludeEachOtherManyTimesEnd(t *testing.T) {
 	// Each is within its limit, all of them together aren't.
 	fsys = mem("0.md", strings.Repeat("x", 200_000))
 	cfg := prompt.Config{}
-	for i := range 6 {
+	for i := range 60 {
 		name := fmt.Sprintf("a%d.md", i)
 		fsys[name] = &fstest.MapFile{Data: []byte(strings.Repeat("{{> 0.md}}", 20))}
 		cfg.Core = append(cfg.Core, name)
 	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	_, err = prompt.Load(fsys, cfg)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20), "of 240 MB, most is never made")
 	require.EqualError(t, err, "prompt: all sections and parts with what they include have more than 16777216 bytes")
 
 	// Parts within parts are sections each.
@@ -256,6 +261,16 @@ func TestFilesThatIncludeEachOtherManyTimesEnd(t *testing.T) {
 	}
 	_, err = prompt.Load(mem("a.md", deep.String()), prompt.Config{Core: []string{"a.md"}})
 	require.ErrorContains(t, err, "a.md:33: more than 32 parts are open")
+}
+
+func TestAProblemIsSaidOnce(t *testing.T) {
+	_, err := prompt.Load(mem("a.md", "{{#p}}{{> no.md}}{{/p}} {{x}}{{run}}"), prompt.Config{
+		Core: []string{"a.md", "a.md"}, Extra: []string{"a.md#p"}, RuntimeVars: []string{"run"},
+	})
+	require.Len(t, strings.Split(err.Error(), "\n"), 3, "%v", err)
+	s := load(t, mem("a.md", "{{a}}{{b}}", "b.md", "{{a}}"), prompt.Config{Runtime: []string{"a.md", "b.md"}, RuntimeVars: []string{"a", "b"}})
+	_, err = s.Runtime(nil)
+	require.Len(t, strings.Split(err.Error(), "\n"), 2, "%v", err)
 }
 
 func TestErrorsOfAFileAreBounded(t *testing.T) {
@@ -285,6 +300,7 @@ func TestAConfigMayBeChangedAfterLoad(t *testing.T) {
 	fsys["runtime.md"] = &fstest.MapFile{Data: []byte("{{task}}!")} // so that all is made anew
 	require.Equal(t, want, compose(t, s, "crud"))
 	require.NotEqual(t, version, s.Version())
+	require.Equal(t, []string{"crud", "ask", "plain"}, s.Modes())
 }
 
 func TestTheSameFilesGiveTheSameBytes(t *testing.T) {
@@ -315,11 +331,17 @@ func TestTheSameFilesGiveTheSameBytes(t *testing.T) {
 func TestAnotherTextHasAnotherVersion(t *testing.T) {
 	seen := make(map[string]string)
 	for name, change := range map[string]func(fstest.MapFS, *prompt.Config){
-		"nothing":             func(fstest.MapFS, *prompt.Config) {},
-		"a core file":         func(m fstest.MapFS, _ *prompt.Config) { m["core/identity.md"].Data = []byte("You were {{name}}.") },
-		"a mode file":         func(m fstest.MapFS, _ *prompt.Config) { m["modes/ask.md"].Data = []byte("Ask, in {{steps}}.") },
-		"a runtime file":      func(m fstest.MapFS, _ *prompt.Config) { m["notes.md"].Data = []byte("Notes: {{notes}}") },
-		"a runtime variable":  func(m fstest.MapFS, _ *prompt.Config) { m["notes.md"].Data = []byte("{{task}}") },
+		"nothing":            func(fstest.MapFS, *prompt.Config) {},
+		"a core file":        func(m fstest.MapFS, _ *prompt.Config) { m["core/identity.md"].Data = []byte("You were {{name}}.") },
+		"a mode file":        func(m fstest.MapFS, _ *prompt.Config) { m["modes/ask.md"].Data = []byte("Ask, in {{steps}}.") },
+		"a runtime file":     func(m fstest.MapFS, _ *prompt.Config) { m["notes.md"].Data = []byte("Notes: {{notes}}") },
+		"a runtime variable": func(m fstest.MapFS, _ *prompt.Config) { m["notes.md"].Data = []byte("{{task}}") },
+		"a runtime section": func(m fstest.MapFS, c *prompt.Config) {
+			m["runtime.md"].Data, m["notes.md"].Data = []byte("{{task}}"), []byte("{{notes}}")
+		},
+		"a runtime section less": func(m fstest.MapFS, c *prompt.Config) {
+			m["runtime.md"].Data, c.Runtime = []byte("{{task}}{{notes}}"), []string{"runtime.md"}
+		},
 		"an extra file":       func(m fstest.MapFS, _ *prompt.Config) { m["summary.md"].Data = []byte("Sum up.") },
 		"a variable":          func(_ fstest.MapFS, c *prompt.Config) { c.Vars["name"] = "Ratchet" },
 		"a mode's variable":   func(_ fstest.MapFS, c *prompt.Config) { c.Modes[0].Vars["steps"] = "11" },

@@ -185,7 +185,7 @@ func (p *parser) wholeLine(at, end int) (from, to int) {
 	if i := strings.IndexByte(p.text[end:], '\n'); i >= 0 {
 		to = end + i + 1
 	}
-	if from < p.pos || !blank(p.text[from:at]) || !blank(strings.TrimSuffix(p.text[end:to], "\n")) {
+	if !blank(p.text[from:at]) || !blank(strings.TrimSuffix(p.text[end:to], "\n")) {
 		return at, end
 	}
 	return from, to

@@ -78,6 +78,9 @@ func TestABrokenEditKeepsTheLastGoodText(t *testing.T) {
 	fsys.remove("a.md")
 	require.Equal(t, "good\n\nb", s.Core())
 	require.Len(t, log.lines(), 1)
+	fsys.set("a.md", "")
+	require.Equal(t, "good\n\nb", s.Core())
+	require.Len(t, log.lines(), 1, "an empty file is another mistake than none")
 
 	fsys.set("b.md", "B") // what is still broken keeps a good edit out, too
 	require.Equal(t, "good\n\nb", s.Core())

@@ -51,6 +51,7 @@ func TestWhatStandsInDoubleBraces(t *testing.T) {
 		{"a comment of several lines", "a\n{{! no\n  no }}\nb", "a\nb"},
 		{"a comment with braces", "a\n{{!-- {{x}} and {{y} --}}\nb", "a\nb"},
 		{"a comment that begins a line", "{{! no }} b", " b"},
+		{"a comment that ends a line", "a {{! no }}\nb", "a \nb"},
 		{"a part", "a\n{{#p}}\nb\n{{/p}}\nc", "a\nb\nc"},
 		{"a part in a line", "a{{#p}} b {{/p}}c", "a b c"},
 		{"parts in parts", "{{#p}}\na\n  {{#q}}\nb\n  {{/q}}\n{{/p}}\nc", "a\nb\nc"},
@@ -123,6 +124,7 @@ func TestWhatIsWrongInAFileHasItsPlace(t *testing.T) {
 		{"invalid UTF-8", "a\nb\xff\n", `a.md:2: the line isn't valid UTF-8; save the file as UTF-8`},
 		{"an empty file", "", `a.md: "a.md" is empty; a section has some text`},
 		{"a blank file", " \n\t\n {{! a }} ", `a.md: "a.md" is empty; a section has some text`},
+		{"a file of blanks", "  \t", `a.md: "a.md" is empty; a section has some text`},
 		{"a big file", strings.Repeat("x", 1001), `a.md: it has more than 1000 bytes; split it, or set Config.MaxFile`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
