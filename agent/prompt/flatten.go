@@ -23,9 +23,9 @@ type flat struct {
 	failed bool // something in it is wrong, and has been reported
 }
 
-// find returns the nodes of a section, and reports why there are none. It's named by a file and line, or by a field of the
-// Config.
-func (c *compiler) find(section, file string, line int, field string) (nodes []node, ok bool) {
+// find says whether there is a section without errors in its file, and reports why not. It's named by a file and line, or by a
+// field of the Config.
+func (c *compiler) find(section, file string, line int, field string) bool {
 	wrong := func(cause error, format string, args ...any) {
 		by := "includes "
 		if file == "" {
@@ -36,11 +36,11 @@ func (c *compiler) find(section, file string, line int, field string) (nodes []n
 	name, part, isPart := strings.Cut(section, "#")
 	if !validPath(name) {
 		wrong(fs.ErrInvalid, "; a path begins at the root of the file system, without / and without ..")
-		return nil, false
+		return false
 	}
 	found := c.dir.files[name]
 	if found == nil { // past maxFiles
-		return nil, false
+		return false
 	}
 	if found.gone {
 		tail := ""
@@ -48,21 +48,17 @@ func (c *compiler) find(section, file string, line int, field string) (nodes []n
 			tail = "; did you mean " + quote(near) + "?"
 		}
 		wrong(fs.ErrNotExist, ", and there is no such file%s", tail)
-		return nil, false
+		return false
 	}
 	if len(found.errs) > 0 {
-		return nil, false // reported already
+		return false // reported already
 	}
-	if !isPart {
-		return found.src.nodes, true
-	}
-	s, ok := found.src.parts[part]
-	if !ok {
+	if _, ok := found.src.parts[part]; isPart && !ok {
 		known := found.src.names
 		wrong(nil, ", and the file has no part %.64q%s", part, hint(nearest(part, known), "its parts are ", known, quote))
-		return nil, false
+		return false
 	}
-	return found.src.nodes[s.from:s.to], true
+	return true
 }
 
 // flatten puts in what a section includes. It's for sections that are there.
@@ -115,7 +111,7 @@ func (c *compiler) flatten(section string) *flat {
 
 // include adds to f the section that a node includes.
 func (c *compiler) include(f *flat, n node, file string) {
-	if _, ok := c.find(n.text, file, n.line, ""); !ok {
+	if !c.find(n.text, file, n.line, "") {
 		f.failed = true
 		return
 	}

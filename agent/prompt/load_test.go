@@ -297,6 +297,7 @@ func TestAConfigMayBeChangedAfterLoad(t *testing.T) {
 	cfg.Core[0], cfg.Modes[0].Sections[0], cfg.Modes[0].Name, cfg.RuntimeVars[0] = "x", "x", "x", "x"
 	cfg.Vars["name"], cfg.Modes[0].Vars["steps"] = "x", "x"
 	s.Modes()[0] = "x"
+	require.Equal(t, "crud", s.Modes()[0])
 	fsys["runtime.md"] = &fstest.MapFile{Data: []byte("{{task}}!")} // so that all is made anew
 	require.Equal(t, want, compose(t, s, "crud"))
 	require.NotEqual(t, version, s.Version())

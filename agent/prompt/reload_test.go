@@ -203,7 +203,10 @@ func TestCompositionsNeverSeeHalfAnEdit(t *testing.T) {
 	}
 	close(done)
 	wg.Wait()
-	require.Equal(t, edits, strings.Count(strings.Join(log.lines(), "\n"), "level=INFO"), "each good edit is told once")
+	// More than once is possible: a reading that began before an edit may come after one that saw it.
+	told := strings.Join(log.lines(), "\n")
+	require.GreaterOrEqual(t, strings.Count(told, "level=INFO"), edits, "each good edit is told")
+	require.GreaterOrEqual(t, strings.Count(told, "level=ERROR"), edits/3)
 }
 
 func TestALinkOutOfTheFolderIsTheFileSystemsMatter(t *testing.T) {
