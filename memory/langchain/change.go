@@ -240,6 +240,7 @@ func (x *Index) clean(ctx context.Context) (deleted int, err error) {
 	if x.cfg.Delete == nil {
 		return 0, nil
 	}
+	last := ""
 	for {
 		var left []string
 		err := foreign(ctx, "ledger: leftovers", func() (err error) {
@@ -249,7 +250,11 @@ func (x *Index) clean(ctx context.Context) (deleted int, err error) {
 		if err == nil && len(left) == 0 {
 			return deleted, nil
 		}
+		if err == nil && left[0] == last { // or it would never end
+			err = &AnswerError{Op: "ledger: leftovers", Problem: "it lists what it was told is gone"}
+		}
 		if err == nil {
+			last = left[0]
 			err = foreign(ctx, "store: delete", func() error { return x.cfg.Delete(ctx, slices.Clone(left)) })
 		}
 		if err == nil {

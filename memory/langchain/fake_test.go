@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/embeddings"
 	"github.com/tmc/langchaingo/schema"
@@ -83,6 +86,9 @@ func matchMust(filter any) (func(map[string]any) bool, error) {
 	}
 	return func(meta map[string]any) bool {
 		for _, m := range f.Must {
+			if strings.Contains(m.Key, ".") {
+				return false // a path into what isn't there
+			}
 			if got := meta[m.Key]; got == nil || got != m.Match.Value && !slices.Contains(m.Match.Any, got) {
 				return false
 			}
@@ -131,12 +137,11 @@ type fake struct {
 	asked    []int // numbers of documents that searches asked for
 	filters  []any
 	embedded int
-	clean    bool // no leftovers: the number of rows is that of the items
 }
 
 type fakeRow struct {
 	id, content string
-	meta        []byte
+	meta        map[string]any // as JSON brings it back
 	vector      []float32
 }
 
@@ -176,6 +181,11 @@ func (f *fake) AddDocuments(ctx context.Context, docs []schema.Document, options
 	texts := make([]string, len(docs))
 	for i, d := range docs {
 		texts[i] = d.PageContent
+		for k, v := range d.Metadata {
+			if k != langchain.MetaItem && !utf8.ValidString(k+v.(string)) || strings.Contains(d.PageContent+k+v.(string), "\x00") {
+				return nil, errors.New("invalid byte sequence") // as PostgreSQL has it
+			}
+		}
 	}
 	vectors, err := embedder.EmbedDocuments(ctx, texts)
 	if err != nil {
@@ -186,8 +196,12 @@ func (f *fake) AddDocuments(ctx context.Context, docs []schema.Document, options
 	f.embedded += len(docs)
 	var ids []string
 	for i, d := range docs {
-		meta, err := json.Marshal(d.Metadata)
+		data, err := json.Marshal(d.Metadata)
 		if err != nil {
+			return nil, err
+		}
+		var meta map[string]any
+		if err := json.Unmarshal(data, &meta); err != nil {
 			return nil, err
 		}
 		f.next++
@@ -238,10 +252,10 @@ func (f *fake) nearest(vector []float32, count int, match func(map[string]any) b
 	}
 	var hits []hit
 	for _, r := range f.rows {
-		var meta map[string]any
-		if json.Unmarshal(r.meta, &meta) != nil || !match(meta) {
+		if !match(r.meta) {
 			continue
 		}
+		meta := maps.Clone(r.meta)
 		if f.strings {
 			for k, v := range meta {
 				meta[k] = fmt.Sprint(v)

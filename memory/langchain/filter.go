@@ -9,15 +9,15 @@ import (
 )
 
 // EqualFilter is a [Config].Filter for stores whose filters are maps of keys and equal values: pgvector, mariadb, dolt. Those build SQL of
-// them without escaping, so only names and values of letters, digits and . _ - : @ / + and blanks are given to the store; anything else, several kinds
-// and empty values are left to the check after the search.
+// them without escaping, so the store is only given fields with names of ASCII letters, digits and _, and values of letters, digits, blanks and
+// . _ - : @ / +. Anything else, several kinds and empty values are left to the check after the search.
 func EqualFilter(f index.Filter) (any, error) {
 	out := map[string]any{}
 	if len(f.Kinds) == 1 && harmless.MatchString(f.Kinds[0]) {
 		out[MetaKind] = f.Kinds[0]
 	}
 	for k, v := range f.Fields {
-		if harmless.MatchString(k) && harmless.MatchString(v) {
+		if identifier.MatchString(k) && harmless.MatchString(v) {
 			out[MetaField+k] = v
 		}
 	}
@@ -27,10 +27,13 @@ func EqualFilter(f index.Filter) (any, error) {
 	return out, nil
 }
 
-var harmless = regexp.MustCompile(`^[\p{L}\p{Nd}._:@/+ -]+$`)
+var (
+	harmless   = regexp.MustCompile(`^[\p{L}\p{Nd}._:@/+ -]+$`)
+	identifier = regexp.MustCompile(`^[A-Za-z0-9_]+$`) // others may be paths into nested values
+)
 
 // OperatorFilter is a [Config].Filter for stores that take $and, $in and $eq: chroma, pinecone. Empty values, which an item without the field
-// matches, are left to the check after the search.
+// matches, and fields whose names aren't ASCII letters, digits and _ are left to the check after the search.
 func OperatorFilter(f index.Filter) (any, error) {
 	var all []map[string]any
 	if kinds, ok := storable(f.Kinds); ok {
@@ -48,7 +51,7 @@ func OperatorFilter(f index.Filter) (any, error) {
 	return map[string]any{"$and": all}, nil
 }
 
-// QdrantFilter is a [Config].Filter for qdrant. Empty values are left to the check after the search, as by [OperatorFilter].
+// QdrantFilter is a [Config].Filter for qdrant. What [OperatorFilter] leaves to the check after the search, it leaves, too.
 func QdrantFilter(f index.Filter) (any, error) {
 	var must []map[string]any
 	if kinds, ok := storable(f.Kinds); ok {
@@ -67,7 +70,7 @@ func QdrantFilter(f index.Filter) (any, error) {
 func pushed(f index.Filter) []string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(f.Fields)) {
-		if v := f.Fields[k]; v != "" && v == plain(v) && k == plain(k) {
+		if v := f.Fields[k]; v != "" && v == plain(v) && identifier.MatchString(k) {
 			out = append(out, k)
 		}
 	}

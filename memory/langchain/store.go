@@ -9,6 +9,8 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/schema"
@@ -257,9 +259,15 @@ func encode(v any) (data []byte, err error) {
 	return json.Marshal(v)
 }
 
-// Mark returns a text for a model: one line of JSON between marks that say that it is data. No text can forge the marks or leave its line.
+// Mark returns a text for a model: one line of JSON between marks that say that it is data. No text can forge the marks or leave its line;
+// control and invisible formatting characters are left out, but for line ends and tabs.
 func Mark(text string) string {
-	line, err := json.Marshal(text)
+	line, err := json.Marshal(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.Is(unicode.C, r) {
+			return -1
+		}
+		return r
+	}, text))
 	if err != nil {
 		line = []byte(`""`)
 	}
