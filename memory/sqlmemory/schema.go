@@ -24,6 +24,24 @@ var migrations = []string{
 		entries INTEGER NOT NULL,
 		bytes   INTEGER NOT NULL
 	) WITHOUT ROWID`,
+	// turn counts the puts of a scope: who has the lowest was put longest ago.
+	`CREATE TABLE pawl_recall_texts (
+		tenant  TEXT    NOT NULL,
+		session TEXT    NOT NULL,
+		handle  TEXT    NOT NULL,
+		turn    INTEGER NOT NULL,
+		size    INTEGER NOT NULL,
+		text    BLOB    NOT NULL,
+		UNIQUE (tenant, session, handle)
+	);
+	CREATE INDEX pawl_recall_texts_turns ON pawl_recall_texts (tenant, session, turn, size);
+	CREATE TABLE pawl_recall_scopes (
+		tenant  TEXT    NOT NULL,
+		session TEXT    NOT NULL,
+		last    INTEGER NOT NULL,
+		bytes   INTEGER NOT NULL,
+		PRIMARY KEY (tenant, session)
+	) WITHOUT ROWID`,
 }
 
 const (

@@ -19,14 +19,19 @@ import (
 type Config struct {
 	// Limits are per tenant; see [recall.Limits] for the defaults. Processes that share a file should agree on them.
 	Limits recall.Limits
+	// TextBytes is how much text each [recall.Scope] of [Store.Texts] holds, texts and handles together; 0: 64 MiB. A longer text
+	// is refused.
+	TextBytes int64
 	// Busy is how long a call waits for another that writes before it fails with [ErrBusy]. 0: 15 s.
 	Busy time.Duration
 }
 
-// A Store is a [recall.Store] in a SQLite file. Close it when it is no longer needed.
+// A Store is a [recall.Store] in a SQLite file, and keeps what compaction takes out of conversations ([Store.Texts]). Close it
+// when it is no longer needed.
 type Store struct {
-	limits recall.Limits
-	db     *sql.DB
+	limits    recall.Limits
+	textBytes int64
+	db        *sql.DB
 
 	// writing is held by the goroutine that writes: only processes compete for SQLite's lock.
 	writing chan struct{}
@@ -43,6 +48,9 @@ func Open(path string, cfg Config) (*Store, error) {
 	if cfg.Busy <= 0 {
 		cfg.Busy = 15 * time.Second
 	}
+	if cfg.TextBytes <= 0 {
+		cfg.TextBytes = 64 << 20
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("sqlmemory: path %q: %w", path, err)
@@ -56,7 +64,7 @@ func Open(path string, cfg Config) (*Store, error) {
 	}
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
-	s := &Store{limits: cfg.Limits.OrDefault(), db: db, writing: make(chan struct{}, 1)}
+	s := &Store{limits: cfg.Limits.OrDefault(), textBytes: cfg.TextBytes, db: db, writing: make(chan struct{}, 1)}
 	if err := s.prepare(context.Background(), cfg.Busy); err != nil {
 		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, errors.Join(class(err), db.Close()))
 	}
@@ -222,8 +230,28 @@ type tenant struct {
 	use  recall.Use
 }
 
-// write runs change in a transaction that has SQLite's write lock from its start.
+// write runs change in a transaction, with the entry as it is and what its tenant keeps.
 func (s *Store) write(ctx context.Context, id recall.ID, change func(tx *sql.Tx, old recall.Entry, found bool, t *tenant) error) error {
+	return s.transact(ctx, func(tx *sql.Tx) error {
+		old, found, err := get(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		var t tenant
+		err = tx.QueryRowContext(ctx, getTenant, id.Tenant).Scan(&t.last, &t.use.Entries, &t.use.Bytes)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if err := change(tx, old, found, &t); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, putTenant, id.Tenant, t.last, t.use.Entries, t.use.Bytes)
+		return err
+	})
+}
+
+// transact runs do in a transaction that has SQLite's write lock from its start.
+func (s *Store) transact(ctx context.Context, do func(tx *sql.Tx) error) error {
 	select {
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
@@ -235,19 +263,7 @@ func (s *Store) write(ctx context.Context, id recall.ID, change func(tx *sql.Tx,
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	old, found, err := get(ctx, tx, id)
-	if err != nil {
-		return err
-	}
-	var t tenant
-	err = tx.QueryRowContext(ctx, getTenant, id.Tenant).Scan(&t.last, &t.use.Entries, &t.use.Bytes)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if err := change(tx, old, found, &t); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, putTenant, id.Tenant, t.last, t.use.Entries, t.use.Bytes); err != nil {
+	if err := do(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
