@@ -1,6 +1,6 @@
 // Package recall is working memory as tools that any agent may be given: notes and a todo list of a session; facts, mistakes
-// and preferences of a tenant across sessions; a cache that spares a conversation what it has read already; and the tool that
-// reads back what compaction took out.
+// and preferences of a tenant across sessions; a cache that spares a conversation what it has read already; the tool that
+// reads back what compaction took out; and two with which a model marks its subgoals, the units in which compaction best forgets.
 //
 // A [Memory] makes the tools over a [Store], in the [Scope] that the host fixes:
 //
