@@ -19,6 +19,7 @@
 // What was deleted or forgotten makes room within the file, which doesn't shrink, and stays legible in it until that room is
 // used again.
 //
-// A call whose context ends while it writes may have been kept all the same; the version that is stored says so. Tables of an
+// The end of a call's context ends its waiting for others, not what it has begun to write: a call that returns the context's error
+// has kept nothing. Tables of an
 // older version are brought up to date by Open, newer ones refused with [ErrNewer].
 package sqlmemory
