@@ -20,6 +20,5 @@
 // used again.
 //
 // The end of a call's context ends its waiting for others, not what it has begun to write: a call that returns the context's error
-// has kept nothing. Tables of an
-// older version are brought up to date by Open, newer ones refused with [ErrNewer].
+// has kept nothing. Tables of an older version are brought up to date by Open, newer ones refused with [ErrNewer].
 package sqlmemory

@@ -1,7 +1,6 @@
 package sqlmemory
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -58,16 +57,12 @@ func class(err error) error {
 	return fmt.Errorf("%w: %w", is, err)
 }
 
-// told returns an error as a caller gets it: those of package recall as they are, and what failed because ctx has ended as its
-// error, whichever way the driver reports that.
-func told(ctx context.Context, doing string, err error) error {
+// told returns an error as a caller gets it: those of package recall as they are.
+func told(doing string, err error) error {
 	var conflict *recall.ConflictError
 	var limit *recall.LimitError
-	switch {
-	case err == nil, errors.Is(err, recall.ErrNotFound), errors.As(err, &conflict), errors.As(err, &limit):
+	if err == nil || errors.Is(err, recall.ErrNotFound) || errors.As(err, &conflict) || errors.As(err, &limit) {
 		return err
-	case ctx.Err() != nil:
-		err = ctx.Err()
 	}
 	return fmt.Errorf("sqlmemory: %s: %w", doing, class(err))
 }

@@ -89,3 +89,23 @@ func TestADamagedFileIsNamedSo(t *testing.T) {
 	require.ErrorIs(t, err, sqlmemory.ErrDamaged)
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 }
+
+// A context that ends while a list is read: SQLite says "interrupted", the caller reads why.
+func TestAListThatIsInterruptedSaysOfWhat(t *testing.T) {
+	path := file(t)
+	s := open(t, path, sqlmemory.Config{Limits: recall.Limits{Entries: 800}})
+	raw(t, path, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 800)
+		INSERT INTO pawl_recall SELECT 't', 'k', i, i, zeroblob(1000) FROM n; INSERT INTO pawl_recall_tenants VALUES ('t', 800, 800, 800000)`)
+	for n := 0; n < 3; {
+		ctx, cancel := context.WithCancel(t.Context())
+		go cancel()
+		list, err := s.List(ctx, "t", "k")
+		if err == nil {
+			require.Len(t, list, 800, "a short list without an error")
+			continue
+		}
+		require.ErrorIs(t, err, context.Canceled)
+		require.Nil(t, list)
+		n++
+	}
+}

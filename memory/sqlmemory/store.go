@@ -142,7 +142,7 @@ func (s *Store) Get(ctx context.Context, id recall.ID) (recall.Entry, error) {
 		return err
 	})
 	if err != nil {
-		return recall.Entry{}, told(ctx, "reading", err)
+		return recall.Entry{}, told("reading", err)
 	}
 	if !found {
 		return recall.Entry{}, recall.ErrNotFound
@@ -164,7 +164,7 @@ func (s *Store) List(ctx context.Context, tenant, kind string) ([]recall.Entry, 
 		list, err = s.list(ctx, tenant, query, args)
 		return err
 	})
-	return list, told(ctx, "listing", err)
+	return list, told("listing", err)
 }
 
 func (s *Store) list(ctx context.Context, tenant, query string, args []any) (list []recall.Entry, err error) {
@@ -215,7 +215,7 @@ func (s *Store) Put(ctx context.Context, e recall.Entry) (int64, error) {
 		return err
 	})
 	if err != nil {
-		return 0, told(ctx, "keeping", err)
+		return 0, told("keeping", err)
 	}
 	return e.Version, nil
 }
@@ -225,7 +225,7 @@ func (s *Store) Delete(ctx context.Context, id recall.ID, version int64) error {
 	if err := id.Check(); err != nil {
 		return err
 	}
-	return told(ctx, "deleting", s.write(ctx, id, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
+	return told("deleting", s.write(ctx, id, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
 		if !found {
 			return recall.ErrNotFound
 		}
