@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -135,4 +136,9 @@ func TestSnapshotsNeedAReaderAndAScope(t *testing.T) {
 		return recall.Scope{}, errors.New("unknown")
 	}})
 	require.Equal(t, tools.Failed, d.run("s", "", "snapshot.read", object{"path": "a"}).Status)
+}
+
+func TestAFileOfAnySizeMayBeShown(t *testing.T) {
+	_, d := snapshots(t, recall.SnapshotConfig{Read: files{"a": strings.Repeat("x", 100_000)}.read, MostBytes: math.MaxInt})
+	require.Len(t, d.ok("s", "snapshot.read", object{"path": "a"}), 100_000)
 }
