@@ -54,3 +54,13 @@ func TestWhatIsKeptCanBeReadWhole(t *testing.T) {
 	d.ok("s", "preferences.record", object{"name": "n", "value": long[:600], "evidence": "stated"})
 	require.Contains(t, d.ok("s", "preferences.get", object{}), long[:600]+`"`)
 }
+
+func FuzzRedactSecrets(f *testing.F) {
+	for _, seed := range []string{`{"api_key":"a\"b"}`, "token: x", "https://a:b@c", "Bearer abcdefghijklmnop", "-----BEGIN PRIVATE KEY-----", "sk-0123456789abcdef", `\"secret\": \"x\"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		clean := recall.RedactSecrets(text)
+		require.Equal(t, clean, recall.RedactSecrets(clean), "%q", text)
+	})
+}
