@@ -30,14 +30,13 @@ type candidate struct {
 	Evidence   int    `json:"evidence"`   // how often it was recorded
 }
 
-// candidates are kept with the most confident first, and of equals the one that was last confirmed.
+// candidates, never more than five since each lives through at most four that are accepted after it, are kept with the most confident first, and of equals the one that was last confirmed.
 type candidates []candidate
 
 const (
-	mostCandidates = 5
-	acceptedFirst  = 60
-	acceptedAgain  = 10
-	rejectedOnce   = 20
+	acceptedFirst = 60
+	acceptedAgain = 10
+	rejectedOnce  = 20
 )
 
 // record returns the candidates after one more piece of evidence.
@@ -79,7 +78,7 @@ func (c candidates) record(value, evidence string) candidates {
 		}
 	}
 	slices.SortStableFunc(others, func(a, b candidate) int { return cmp.Compare(b.Confidence, a.Confidence) })
-	return others[:min(len(others), mostCandidates)]
+	return others
 }
 
 type preference struct {
@@ -120,7 +119,7 @@ type preferenceList struct {
 //	accepted  a value not known yet gets 0.60, a known one gains 0.10 up to 1.00; every other value loses 0.20
 //	rejected  the value loses 0.20; the others stay
 //
-// A value at 0 is forgotten, and of more than five the least confident one. So one contrary choice doesn't undo a
+// A value at 0 is forgotten, so that there are never more than five. One contrary choice doesn't undo a
 // preference of 0.90, and two do (0.50 against 0.70). A value has up to 600 bytes.
 func (m *Memory) Preferences() []tools.Tool {
 	return []tools.Tool{

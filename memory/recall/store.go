@@ -119,7 +119,7 @@ func (l Limits) After(u Use, e *Entry, had int64) (Use, error) {
 	}
 	switch {
 	case size > l.EntryBytes && size > had:
-		return u, &LimitError{What: ofEntry, Limit: l.EntryBytes, Wanted: size}
+		return u, &LimitError{What: "bytes of an entry", Limit: l.EntryBytes, Wanted: size}
 	case next.Entries > l.Entries && next.Entries > u.Entries:
 		return u, &LimitError{What: "entries", Limit: int64(l.Entries), Wanted: int64(next.Entries)}
 	case next.Bytes > l.Bytes && next.Bytes > u.Bytes:
@@ -127,8 +127,6 @@ func (l Limits) After(u Use, e *Entry, had int64) (Use, error) {
 	}
 	return next, nil
 }
-
-const ofEntry = "bytes of an entry"
 
 // A LimitError says that what was to be kept is too much. Nothing was changed.
 type LimitError struct {
@@ -139,7 +137,7 @@ type LimitError struct {
 // Error says what would help.
 func (e *LimitError) Error() string {
 	help := "delete what is no longer needed, then try again"
-	if e.What == ofEntry {
+	if e.What == "bytes of an entry" {
 		help = "make it shorter"
 	}
 	return fmt.Sprintf("recall: the memory may hold %d %s, and this would make %d; %s", e.Limit, e.What, e.Wanted, help)

@@ -144,7 +144,7 @@ func begins(text, w string) bool {
 	}
 }
 
-// best returns the records that a query finds, at most limit (0: 10; at most 50), those with most words first and of these the
+// best returns the records that a query finds, at most limit (0: 10), those with most words first and of these the
 // newest, and how many there are in all. An empty query finds every record.
 func best[T any](all []*record[T], text string, limit int, of func(*record[T]) string) ([]*record[T], int) {
 	q := newQuery(text)
@@ -163,7 +163,7 @@ func best[T any](all []*record[T], text string, limit int, of func(*record[T]) s
 	if limit <= 0 {
 		limit = 10
 	}
-	found = found[:min(total, limit, 50)]
+	found = found[:min(total, limit)]
 	list := make([]*record[T], len(found))
 	for i := range found {
 		list[i] = found[i].r

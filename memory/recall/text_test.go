@@ -32,7 +32,8 @@ func TestASecretThatIsNotedInPiecesIsTakenOut(t *testing.T) {
 	store := &recall.MapStore{}
 	d := newDesk(t, store, "t")
 	for _, piece := range []string{"a line", "db password:", "hunter2", "a line"} {
-		d.ok("s", "notes.write", object{"key": "n", "text": piece, "append": true})
+		said := d.ok("s", "notes.write", object{"key": "n", "text": piece, "append": true})
+		require.Equal(t, piece == "hunter2", strings.Contains(said, `"redacted":true`), piece)
 	}
 	text := d.ok("s", "notes.read", object{"key": "n"})
 	require.NotContains(t, text, "hunter2")

@@ -50,7 +50,7 @@ const (
 var todoStatuses = []string{"open", "doing", "done", "dropped"}
 
 // Todo returns the tools of a session's todo list: todo.add, todo.set, todo.list. A list has up to 100 items, in one entry of the
-// store; when they are more, or take more than an entry may, those that are done or dropped make room, the oldest first.
+// store; when they are more, or more than the store's limits allow, those that are done or dropped make room, the oldest first.
 func (m *Memory) Todo() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
@@ -87,7 +87,7 @@ func (m *Memory) changeTodos(ctx context.Context, change func(*todoList) error) 
 			return true, nil
 		})
 		var limit *LimitError
-		if left && errors.As(err, &limit) && limit.What == ofEntry {
+		if left && errors.As(err, &limit) {
 			continue // with one item less
 		}
 		if err != nil {
