@@ -23,6 +23,9 @@ type Memory struct {
 	memory.Config
 	// Stores returns the Store of a session, so that no session reads what another's put there. It takes the place of Store.
 	Stores func(session string) memory.Store
+	// NoAsk keeps the Provider from being asked how many tokens a request takes, where it can tell and Config.Asks is nil: see there
+	// for when it is asked.
+	NoAsk bool
 	// SubgoalDone names the tool whose successful call has finished a subgoal: what [memory.OnSubgoal] waits for. See
 	// Config.Subgoals.
 	SubgoalDone string
@@ -82,6 +85,9 @@ func (a *Agent) addMemory() error {
 	}
 	if g.Counter == nil {
 		g.Counter = memory.NewEstimator(provider.ModelInfo{})
+	}
+	if g.Asks == nil && !g.NoAsk {
+		g.Asks = a.cfg.Provider
 	}
 	if err := g.addHandoff(); err != nil {
 		return err

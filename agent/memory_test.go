@@ -467,3 +467,28 @@ func TestAMemoryThatIsWrongIsRefused(t *testing.T) {
 		require.Contains(t, bad.Field, "Memory", name)
 	}
 }
+
+// A counting provider counts the tokens of requests itself.
+type counting struct {
+	*providertest.Model
+	asked int
+}
+
+func (c *counting) CountTokens(context.Context, *provider.Request) (int, error) {
+	c.asked++
+	return 8_000, nil
+}
+
+func TestAProviderThatCountsIsAskedWhenAConversationGrows(t *testing.T) {
+	for _, no := range []bool{false, true} {
+		c := &counting{Model: providertest.Script(reads(11)...)}
+		mem := small(memory.Step{Strategy: memory.Slide{}})
+		mem.NoAsk = no
+		a := newAgent(t, agent.Config{Provider: c, Memory: mem, Tools: []tools.Tool{reading(600)}, Limits: agent.Limits{Steps: 50}})
+		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+		require.NoError(t, err)
+		require.Equal(t, !no, c.asked > 0)
+		require.Less(t, c.asked, 8, "not at each step")
+		require.Equal(t, !no, len(of[agent.Compacted](all)) > 0, "it counts more than is estimated")
+	}
+}
