@@ -139,3 +139,25 @@ func TestWhatIsNotNeededIsNotSuperseded(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, out.Report.Changed(), "messages are too many, not tokens")
 }
+
+// TestATextThatIsCutToLittleKeepsItsBeginning has a window in which each text has room for some 50 tokens.
+func TestATextThatIsCutToLittleKeepsItsBeginning(t *testing.T) {
+	store := &memory.MapStore{}
+	c, err := memory.New(memory.Config{Window: memory.Window{Size: 1_310, Reserve: 1_000}, Store: store})
+	require.NoError(t, err)
+	goal := "Find the members page. " + strings.Repeat("word ", 500)
+	messages := []provider.Message{provider.User(goal)}
+	reply, tool := provider.Message{Role: provider.RoleAssistant}, provider.Message{Role: provider.RoleTool}
+	for i := range 3 {
+		id := fmt.Sprint("c", i)
+		reply.Parts = append(reply.Parts, provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "x"}})
+		tool.Parts = append(tool.Parts, provider.ResultPart(provider.ToolResult{CallID: id, Name: "x", Parts: []provider.Part{provider.TextPart(fmt.Sprintf("Result %d. ", i) + strings.Repeat("word ", 300))}}))
+	}
+	out, err := c.Prepare(t.Context(), &provider.Request{Messages: append(messages, reply, tool)}, memory.Context{})
+	require.NoError(t, err)
+	require.Contains(t, out.Messages[0].Text(), "Find the members page.")
+	require.Contains(t, out.Messages[0].Text(), memory.HandleOf(goal))
+	for i := range 3 {
+		require.Contains(t, results(out.Messages)[fmt.Sprint("c", i)], fmt.Sprintf("Result %d.", i))
+	}
+}

@@ -197,6 +197,9 @@ func (j *job) shorten(ctx context.Context, t *long, limit int) (shorter bool, fa
 		part.Result = &res
 	} else {
 		part.Text = parts[0].Text
+		if part.Opaque == nil || isCut(part) {
+			part.Opaque = parts[0].Opaque
+		}
 	}
 	was, now := g.tokens[t.message], j.counter.CountMessage(msg)
 	if now >= was {
