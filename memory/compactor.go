@@ -291,7 +291,7 @@ func (c *Compactor) due(total, budget, messages int, events []Event) (due []*Rul
 		a := &c.marks[i]
 		now := !a.fired && a.reached(total, budget, messages)
 		for _, e := range events {
-			now = now || string(e) == a.rule.When.kind
+			now = now || e != "" && e == a.rule.When.event()
 		}
 		if !now {
 			continue

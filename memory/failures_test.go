@@ -166,3 +166,41 @@ func TestAMessageIsKnownByItsParts(t *testing.T) {
 	m.Reset()
 	check(list)
 }
+
+// TestWhatSaysNothingIsNotSummarised has replies of reasoning alone.
+func TestWhatSaysNothingIsNotSummarised(t *testing.T) {
+	asked := 0
+	s := summarise(t, memory.Summary{Provider: answers(func(*provider.Request) (string, provider.StopReason, error) {
+		asked++
+		return "what do you mean?", provider.StopDone, nil
+	})})
+	messages := talk("go", []provider.Message{
+		{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartReasoning, Text: strings.Repeat("hm ", 2_000)}}},
+		provider.User(" "),
+	})
+	out := compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: s})
+	require.Zero(t, asked)
+	require.False(t, out.Report.Changed())
+}
+
+// TestWhatACompactionLeavesIsNotCountedAgain has a counter that remembers.
+func TestWhatACompactionLeavesIsNotCountedAgain(t *testing.T) {
+	counter := &tally{}
+	c, err := memory.New(memory.Config{Counter: counter, Rules: []memory.Rule{{When: memory.AtTokens(5_000)}}, Steps: []memory.Step{{Strategy: memory.Slide{}}}})
+	require.NoError(t, err)
+	req := &provider.Request{Messages: []provider.Message{provider.User("go")}}
+	compactions := 0
+	for i := range 40 {
+		req.Messages = append(req.Messages, step(fmt.Sprint(i), "look", fmt.Sprint(i), strings.Repeat("word ", 300))...)
+		counter.messages = 0
+		out, err := c.Prepare(t.Context(), req, memory.Context{})
+		require.NoError(t, err)
+		if req.Messages = out.Messages; out.Report != nil {
+			compactions++
+			require.LessOrEqual(t, counter.messages, 5, "what is new, and the notes")
+			continue
+		}
+		require.LessOrEqual(t, counter.messages, 3, "what is new")
+	}
+	require.Greater(t, compactions, 2)
+}
