@@ -15,7 +15,7 @@ type Config struct {
 	Window  Window
 	Counter Counter // nil: an Estimator of an unknown model, which also stands in where a Counter panics
 	// Rules say when to compact; nil: at 70 % of the window less its reserve. An empty list: only when the request doesn't
-	// fit, or by hand.
+	// fit, and then to half of that, or by hand.
 	Rules []Rule
 	// Steps is the pipeline of a rule that has none of its own, and of a request that doesn't fit; nil: [DefaultSteps].
 	Steps []Step
@@ -146,7 +146,9 @@ type Prepared struct {
 }
 
 // Prepare makes a request ready: it counts it, compacts the conversation if an event or a threshold fires, or if it wouldn't
-// fit, and puts in the context. A step at which nothing is due costs what is new in it.
+// fit, and puts in the context. A step at which nothing is due costs what is new in it; with context also a copy of the list of
+// messages. A rule with a threshold fires once a crossing: it is armed again by its own compaction, if that brought the
+// request below; one that ended with an error counts for nothing.
 //
 // The error is a [*ContextTooLargeError] if the request can't be made to fit, that of ctx, or that req is nil. Failures of
 // strategies, stores and summaries are warnings. On an error the Prepared is nil, and nothing has happened to the
@@ -307,7 +309,7 @@ func (c *Compactor) due(total, budget, messages int, events []Event) (due []*arm
 		a := &c.marks[i]
 		now := !a.fired && a.reached(total, budget, messages)
 		for _, e := range events {
-			now = now || string(e) == a.rule.When.kind
+			now = now || e != "" && e == a.rule.When.event()
 		}
 		switch {
 		case now:

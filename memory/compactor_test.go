@@ -215,13 +215,14 @@ func TestAConfigThatMakesNoSenseIsRefused(t *testing.T) {
 func TestAStrategyCannotBreakAConversation(t *testing.T) {
 	messages := talk("go", step("a", "x", "{}", strings.Repeat("word ", 500)))
 	for what, edits := range map[string][]memory.Edit{
-		"pinned":        {{Group: 0, Drop: true}},
-		"there are":     {{Group: 99, Drop: true}},
-		"a second edit": {{Group: 1, Drop: true}, {Group: 1, Drop: true}},
-		"isn't dropped": {{Group: 1, Note: &memory.Note{Text: "x"}}},
-		"is no result":  {{Group: 1, Results: []memory.NewResult{{Message: 0, Part: 0}}}},
-		"there is none": {{Group: 1, Results: []memory.NewResult{{Message: 4, Part: 0}}}},
-		"of kind":       {{Group: 1, Results: []memory.NewResult{{Message: 1, Part: 0, Parts: []provider.Part{{Kind: provider.PartToolCall}}}}}},
+		"pinned":         {{Group: 0, Drop: true}},
+		"pinned (recent": {{Group: 3, Drop: true}},
+		"there are":      {{Group: 99, Drop: true}},
+		"a second edit":  {{Group: 1, Drop: true}, {Group: 1, Drop: true}},
+		"isn't dropped":  {{Group: 1, Note: &memory.Note{Text: "x"}}},
+		"is no result":   {{Group: 1, Results: []memory.NewResult{{Message: 0, Part: 0}}}},
+		"there is none":  {{Group: 1, Results: []memory.NewResult{{Message: 4, Part: 0}}}},
+		"of kind":        {{Group: 1, Results: []memory.NewResult{{Message: 1, Part: 0, Parts: []provider.Part{{Kind: provider.PartToolCall}}}}}},
 	} {
 		bad := strategy{"bad", func(*memory.View) ([]memory.Edit, error) { return edits, nil }}
 		out := compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: bad}, memory.Step{Strategy: memory.Slide{}})

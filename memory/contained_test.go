@@ -75,3 +75,12 @@ func TestStrategiesAreGivenFiguresThatAddUp(t *testing.T) {
 		_, _ = c.Compact(t.Context(), &provider.Request{Messages: manyResults()}, 0, nil)
 	}
 }
+
+// TestAnEventThatNobodyKnowsFiresNothing has words that stand for thresholds.
+func TestAnEventThatNobodyKnowsFiresNothing(t *testing.T) {
+	c, err := memory.New(memory.Config{Rules: []memory.Rule{{When: memory.AtShare(.7)}, {When: memory.AtTokens(100_000)}, {When: memory.OnPhase()}}})
+	require.NoError(t, err)
+	out, err := c.Prepare(t.Context(), &provider.Request{Messages: manyResults()}, memory.Context{}, "", "share", "tokens", "weather", memory.SubgoalDone)
+	require.NoError(t, err)
+	require.Nil(t, out.Report)
+}

@@ -69,15 +69,16 @@ func (e ends) pin(groups []Group) {
 	}
 }
 
-// together returns the groups that go with one that is dropped, itself as well, in order. The second result is false if one
-// of them must stay.
+// together returns the groups that go with one that is dropped, itself as well, in order, until it is called again. The
+// second result is false if one of them must stay.
 func (v *View) together(group int) ([]int, bool) {
 	if v.ends == nil && len(v.Subgoals) > 0 {
 		v.ends = endsOf(v.Subgoals)
 	}
 	set, ok := v.ends[group]
 	if !ok {
-		return []int{group}, v.Groups[group].Pinned == ""
+		v.alone[0] = group
+		return v.alone[:], v.Groups[group].Pinned == ""
 	}
 	for _, i := range set {
 		if i >= len(v.Groups) || v.Groups[i].Pinned != "" {

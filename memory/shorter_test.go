@@ -139,3 +139,51 @@ func TestWhatIsNotNeededIsNotSuperseded(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, out.Report.Changed(), "messages are too many, not tokens")
 }
+
+// TestATextThatIsCutToLittleKeepsItsBeginning has a window in which each text has room for some 50 tokens.
+func TestATextThatIsCutToLittleKeepsItsBeginning(t *testing.T) {
+	store := &memory.MapStore{}
+	c, err := memory.New(memory.Config{Window: memory.Window{Size: 1_310, Reserve: 1_000}, Store: store})
+	require.NoError(t, err)
+	goal := "Find the members page. " + strings.Repeat("word ", 500)
+	messages := []provider.Message{provider.User(goal)}
+	reply, tool := provider.Message{Role: provider.RoleAssistant}, provider.Message{Role: provider.RoleTool}
+	for i := range 3 {
+		id := fmt.Sprint("c", i)
+		reply.Parts = append(reply.Parts, provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "x"}})
+		tool.Parts = append(tool.Parts, provider.ResultPart(provider.ToolResult{CallID: id, Name: "x", Parts: []provider.Part{provider.TextPart(fmt.Sprintf("Result %d. ", i) + strings.Repeat("word ", 300))}}))
+	}
+	out, err := c.Prepare(t.Context(), &provider.Request{Messages: append(messages, reply, tool)}, memory.Context{})
+	require.NoError(t, err)
+	require.Contains(t, out.Messages[0].Text(), "Find the members page.")
+	require.Contains(t, out.Messages[0].Text(), memory.HandleOf(goal))
+	for i := range 3 {
+		require.Contains(t, results(out.Messages)[fmt.Sprint("c", i)], fmt.Sprintf("Result %d.", i))
+	}
+}
+
+// TestAHugeResultCostsItsOwnTextAndNotTheHistory has one that is larger than the window, after a history that isn't.
+func TestAHugeResultCostsItsOwnTextAndNotTheHistory(t *testing.T) {
+	var history [][]provider.Message
+	for i := range 10 {
+		history = append(history, step(fmt.Sprint(i), "look", fmt.Sprint(i), fmt.Sprintf("fact %d ", i)+strings.Repeat("word ", 150)))
+	}
+	huge := step("huge", "fs.read", "{}", "BEGIN "+strings.Repeat("word ", 60_000))
+	messages := append(talk("go", history...), huge...)
+	s := summarise(t, memory.Summary{Provider: says("all the facts")})
+	for name, steps := range map[string][]memory.Step{"summary": memory.DefaultSteps(s), "none": {}} {
+		c, err := memory.New(memory.Config{Window: memory.Window{Size: 24_096}, Steps: steps})
+		require.NoError(t, err)
+		out, err := c.Prepare(t.Context(), &provider.Request{Messages: messages}, memory.Context{})
+		require.NoError(t, err)
+		allowed(t, out.Messages)
+		require.Contains(t, results(out.Messages)["huge"], "BEGIN")
+		require.Greater(t, out.Count.Total, 15_000, "the room is used")
+		if name == "none" {
+			require.Contains(t, results(out.Messages), "0")
+			require.Contains(t, results(out.Messages), "9")
+			continue
+		}
+		require.Contains(t, asJSON(t, out.Messages), "all the facts", "a note is small and says much")
+	}
+}

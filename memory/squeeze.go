@@ -7,19 +7,23 @@ import (
 )
 
 // squeeze brings a request within the window that the rules didn't bring there. In this order, until it fits: the steps of
-// the pipeline; the groups that aren't pinned, then notes, oldest first; long texts cut to no less than 500 tokens; recent
-// groups dropped; long texts cut to no less than 50. The first two free half of the window, so that it isn't full again at
-// the next step: each compaction costs the prompt cache, and perhaps a summary.
+// the pipeline; the groups that aren't pinned, oldest first; long texts cut to no less than 500 tokens; notes, oldest first;
+// recent groups dropped; long texts cut to no less than 50. The first two free half of the window, so that it isn't full
+// again at the next step: each compaction costs the prompt cache, and perhaps a summary. Where what must stay doesn't fit
+// alone, its long texts are cut before anything is dropped, which wouldn't help.
 func (j *job) squeeze(ctx context.Context, steps []Step) error {
 	j.run(ctx, steps, j.budget/2, most)
+	if ctx.Err() == nil && j.staying() > j.budget {
+		j.cut(ctx, 500)
+	}
 	for _, resort := range []func(){
 		func() {
 			j.drop("window: drop", j.budget/2, func(g *Group) bool { return g.Pinned == "" && g.Kind != KindNote })
 		},
+		func() { j.cut(ctx, 500) },
 		func() {
 			j.drop("window: drop notes", j.budget, func(g *Group) bool { return g.Pinned == "" && g.note != markGap })
 		},
-		func() { j.cut(ctx, 500) },
 		func() {
 			j.drop("window: drop recent", j.budget, func(g *Group) bool { return !g.Pinned.hard() && g.note != markGap })
 		},
@@ -40,6 +44,17 @@ func (j *job) squeeze(ctx context.Context, steps []Step) error {
 		Window: j.window.size(), Reserve: j.window.reserve(j.req), Total: j.up(j.total()),
 		Biggest: j.biggest(),
 	}
+}
+
+// staying returns what the request takes without the groups that may go.
+func (j *job) staying() int {
+	n := j.fixed
+	for i := range j.groups {
+		if g := &j.groups[i]; g.Pinned != "" || g.Kind == KindNote {
+			n = plus(n, g.Tokens)
+		}
+	}
+	return n
 }
 
 // drop leaves out the oldest of the groups that may go, until the request takes at most target tokens.
@@ -197,6 +212,9 @@ func (j *job) shorten(ctx context.Context, t *long, limit int) (shorter bool, fa
 		part.Result = &res
 	} else {
 		part.Text = parts[0].Text
+		if part.Opaque == nil || isCut(part) {
+			part.Opaque = parts[0].Opaque
+		}
 	}
 	was, now := g.tokens[t.message], j.counter.CountMessage(msg)
 	if now >= was {

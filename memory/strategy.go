@@ -43,6 +43,7 @@ type View struct {
 
 	booked *booked // nil: of a View that somebody made
 	ends   ends    // nil: of Subgoals
+	alone  [1]int  // a group that no other goes with
 }
 
 // booked is what a strategy's model calls used.

@@ -155,6 +155,9 @@ func (s *Summarise) choose(v *View) (pieces []*piece) {
 			continue
 		}
 		text := s.render(v, set)
+		if strings.TrimSpace(text) == "" { // reasoning alone
+			continue
+		}
 		n := min(v.Counter.CountText(text)+1, s.cfg.MaxInput)
 		if used+n > s.cfg.MaxInput {
 			if pieces = append(pieces, p); len(pieces) == maxPieces {
