@@ -208,7 +208,7 @@ func (a *Agent) Compact(ctx context.Context, session string, target int) (*memor
 	x.origin = &Origin{Session: session, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
 	mode := x.currentMode()
 	req := x.request(&StepStarted{Model: a.cfg.Model, Meta: Meta{Step: r.Step}}, mode, nil)
-	p, err := c.Compact(ctx, req, target, nil)
+	p, err := c.Compact(ctx, req, memory.Context{Goal: r.First}, target, nil)
 	if err != nil {
 		return nil, err
 	}

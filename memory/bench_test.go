@@ -128,7 +128,7 @@ func BenchmarkCompact(b *testing.B) {
 				b.StopTimer()
 				comp.Meter().Count(req)
 				b.StartTimer()
-				if _, err := comp.Compact(b.Context(), req, 100_000, c.steps); err != nil {
+				if _, err := comp.Compact(b.Context(), req, memory.Context{}, 100_000, c.steps); err != nil {
 					b.Fatal(err)
 				}
 			}

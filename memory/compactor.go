@@ -214,10 +214,10 @@ func (c *Compactor) finish(ctx context.Context, p *Prepared, j *job, trigger str
 	return nil
 }
 
-// Compact compacts a conversation by hand to at most target tokens of the whole request, as far as the strategies can; 0: as
-// little as they can. steps nil stands for Config.Steps. The error is a [*ContextTooLargeError] if the request then still
-// doesn't fit the window, or that of ctx.
-func (c *Compactor) Compact(ctx context.Context, req *provider.Request, target int, steps []Step) (*Prepared, error) {
+// Compact is Prepare by hand: it brings the whole request to at most target tokens, as far as the strategies can; 0: as little
+// as they can. steps nil stands for Config.Steps. The error is a [*ContextTooLargeError] if the request then still doesn't
+// fit the window, or that of ctx.
+func (c *Compactor) Compact(ctx context.Context, req *provider.Request, more Context, target int, steps []Step) (*Prepared, error) {
 	if req == nil {
 		return nil, provider.ErrNilRequest
 	}
@@ -228,9 +228,12 @@ func (c *Compactor) Compact(ctx context.Context, req *provider.Request, target i
 		return nil, err
 	}
 	out := *req
+	out.System = more.withUser(req.System)
 	c.meter.Count(&out)
 	p := &Prepared{Request: &out, Messages: req.Messages, Budget: c.cfg.Window.Budget(req)}
-	j := c.job(&out, c.fixed(&out, &Context{}), 0)
+	fixed := c.fixed(&out, &more)
+	j := c.job(&out, fixed, more.Goal)
+	j.system, j.more = req.System, &more
 	before := j.total()
 	j.run(ctx, steps, c.meter.down(max(target, 0)), most)
 	if err := c.finish(ctx, p, j, "by hand", before); err != nil {
@@ -240,6 +243,7 @@ func (c *Compactor) Compact(ctx context.Context, req *provider.Request, target i
 		a := &c.marks[i]
 		a.fired = a.fired && a.reached(c.meter.up(j.total()), p.Budget, len(p.Messages))
 	}
+	c.attach(p, &more, fixed)
 	return p, nil
 }
 

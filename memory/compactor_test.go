@@ -205,9 +205,9 @@ func TestAConfigThatMakesNoSenseIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Prepare(t.Context(), nil, memory.Context{})
 	require.ErrorIs(t, err, provider.ErrNilRequest)
-	_, err = c.Compact(t.Context(), nil, 0, nil)
+	_, err = c.Compact(t.Context(), nil, memory.Context{}, 0, nil)
 	require.ErrorIs(t, err, provider.ErrNilRequest)
-	_, err = c.Compact(t.Context(), &provider.Request{}, 0, []memory.Step{{}})
+	_, err = c.Compact(t.Context(), &provider.Request{}, memory.Context{}, 0, []memory.Step{{}})
 	require.Error(t, err)
 }
 
@@ -241,7 +241,7 @@ func TestAReplyThatWasPausedStaysWithWhatFollows(t *testing.T) {
 		require.Len(t, v.Groups[1].Messages, 2)
 		return nil, nil
 	}}
-	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, 0, []memory.Step{{Strategy: look}})
+	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, 0, []memory.Step{{Strategy: look}})
 	require.NoError(t, err)
 	require.False(t, out.Report.Changed())
 }

@@ -71,8 +71,8 @@ func TestStrategiesAreGivenFiguresThatAddUp(t *testing.T) {
 		}}
 		c, err := memory.New(memory.Config{Counter: &memory.Estimator{Tokenize: func(string) int { return n }}})
 		require.NoError(t, err)
-		_, _ = c.Compact(t.Context(), &provider.Request{Messages: manyResults()}, 0, []memory.Step{{Strategy: look}})
-		_, _ = c.Compact(t.Context(), &provider.Request{Messages: manyResults()}, 0, nil)
+		_, _ = c.Compact(t.Context(), &provider.Request{Messages: manyResults()}, memory.Context{}, 0, []memory.Step{{Strategy: look}})
+		_, _ = c.Compact(t.Context(), &provider.Request{Messages: manyResults()}, memory.Context{}, 0, nil)
 	}
 }
 

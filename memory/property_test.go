@@ -102,7 +102,7 @@ func TestACompactedConversationKeepsItsRules(t *testing.T) {
 			next := *req
 			next.Messages = messages
 			if byHand {
-				return c.Compact(t.Context(), &next, target, nil)
+				return c.Compact(t.Context(), &next, memory.Context{}, target, nil)
 			}
 			return c.Prepare(t.Context(), &next, memory.Context{})
 		}

@@ -50,7 +50,7 @@ func TestACompactionByHandArmsAThresholdAgain(t *testing.T) {
 	}
 	prepare(req.Messages)
 	require.Equal(t, 1, asked)
-	out, err := c.Compact(t.Context(), req, 0, []memory.Step{{Strategy: memory.Slide{}}})
+	out, err := c.Compact(t.Context(), req, memory.Context{}, 0, []memory.Step{{Strategy: memory.Slide{}}})
 	require.NoError(t, err)
 	require.Less(t, out.Count.Total, 3_000)
 	prepare(append(out.Messages, step("b", "x", "{}", strings.Repeat("word ", 4_000))...))

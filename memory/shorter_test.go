@@ -126,7 +126,7 @@ func TestAPauseThatGoesOnTwiceIsOneGroup(t *testing.T) {
 		require.Len(t, v.Groups[2].Messages, 1)
 		return nil, nil
 	}}
-	_, err = c.Compact(t.Context(), &provider.Request{Messages: messages}, 0, []memory.Step{{Strategy: look}})
+	_, err = c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, 0, []memory.Step{{Strategy: look}})
 	require.NoError(t, err)
 }
 

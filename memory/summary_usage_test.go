@@ -36,7 +36,7 @@ func TestASummaryIsMadeOnBehalfOfTheRequest(t *testing.T) {
 		req := &provider.Request{Messages: worked(), Labels: of, Interactive: interactive, Priority: 80}
 		_, err = c.Prepare(t.Context(), req, memory.Context{})
 		require.NoError(t, err)
-		_, err = c.Compact(t.Context(), req, 0, nil)
+		_, err = c.Compact(t.Context(), req, memory.Context{}, 0, nil)
 		require.NoError(t, err)
 		require.Len(t, asked, 2, "by a rule and by hand")
 		for _, r := range asked {
@@ -80,7 +80,7 @@ func TestWhatSummariesUseIsReported(t *testing.T) {
 			s := summarise(t, memory.Summary{Provider: priced{answers(c.answer)}})
 			comp, err := memory.New(memory.Config{})
 			require.NoError(t, err)
-			out, err := comp.Compact(t.Context(), &provider.Request{Messages: worked()}, 0, []memory.Step{{Strategy: s}, {Strategy: memory.Slide{}}})
+			out, err := comp.Compact(t.Context(), &provider.Request{Messages: worked()}, memory.Context{}, 0, []memory.Step{{Strategy: s}, {Strategy: memory.Slide{}}})
 			require.NoError(t, err)
 			u := out.Report.Steps[0].Usage
 			c.check(t, u)

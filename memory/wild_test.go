@@ -302,7 +302,7 @@ func TestWhateverIsCompactedProvidersTakeIt(t *testing.T) {
 			req := &provider.Request{System: system, Messages: in}
 			var out *memory.Prepared
 			if r.IntN(3) == 0 {
-				out, err = c.Compact(t.Context(), req, r.IntN(2)*2_000, nil)
+				out, err = c.Compact(t.Context(), req, memory.Context{}, r.IntN(2)*2_000, nil)
 			} else {
 				more := memory.Context{Screen: randomText(r, r.IntN(30))}
 				for range r.IntN(3) {
