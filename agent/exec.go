@@ -104,6 +104,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithValue(context.WithoutCancel(ctx), execKey{}, (*exec)(nil))}
 	x.tried.L = &x.mu
 	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
+	x.runner.KeepTimer = true
 	x.bound.succeeded, x.bound.progress, x.bound.overdue, x.bound.retrying = x.succeeded, x.progress, x.overdue, x.retrying
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
@@ -140,6 +141,10 @@ func (x *exec) close() {
 	if x.budget != nil {
 		x.budget.Stop()
 	}
+	if x.model.caller != nil {
+		x.model.caller.Close()
+	}
+	x.runner.Close()
 	x.a.mu.Lock()
 	revoking := x.revoking
 	x.a.mu.Unlock()
@@ -207,12 +212,8 @@ func (x *exec) loop() {
 
 // flush shows what was recorded. Only the driving goroutine may call it.
 func (x *exec) flush() {
-	for {
-		x.lock()
-		if len(x.queue) == 0 {
-			x.mu.Unlock()
-			return
-		}
+	x.lock()
+	for len(x.queue) > 0 {
 		events := x.queue
 		x.queue = nil
 		x.mu.Unlock()
@@ -224,8 +225,8 @@ func (x *exec) flush() {
 		if x.queue == nil {
 			x.queue = events[:0]
 		}
-		x.mu.Unlock()
 	}
+	x.mu.Unlock()
 }
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.
@@ -305,7 +306,7 @@ func (x *exec) finish(status Status, code string, reason error) {
 		end.Status, end.Code, end.Reason = status, code, reason.Error()
 		x.queue = append(x.queue, end)
 	}
-	*end.Result = *x.m.result(status, code, reason)
+	x.m.fill(end.Result, status, code, reason)
 	x.mu.Unlock()
 	x.afterRun(end.Result)
 	x.flush()
