@@ -2,6 +2,8 @@ package sqlmemory_test
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -143,4 +145,19 @@ func BenchmarkPutText(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestTheLogOfABigTextIsCutBack(t *testing.T) {
+	path := file(t)
+	s := open(t, path, sqlmemory.Config{}).Texts(recall.Scope{Tenant: "t"})
+	require.NoError(t, s.Put(t.Context(), "big", strings.Repeat("x", 20<<20)))
+	info, err := os.Stat(path + "-wal")
+	require.NoError(t, err)
+	require.Greater(t, info.Size(), int64(20<<20))
+	for i := range 3 {
+		require.NoError(t, s.Put(t.Context(), fmt.Sprint("small", i), "x"))
+	}
+	info, err = os.Stat(path + "-wal")
+	require.NoError(t, err)
+	require.LessOrEqual(t, info.Size(), int64(8<<20))
 }
