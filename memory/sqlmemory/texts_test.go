@@ -2,6 +2,7 @@ package sqlmemory_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"strings"
@@ -160,4 +161,29 @@ func TestTheLogOfABigTextIsCutBack(t *testing.T) {
 	info, err = os.Stat(path + "-wal")
 	require.NoError(t, err)
 	require.LessOrEqual(t, info.Size(), int64(8<<20))
+}
+
+func TestNoMoreIsForgottenThanMust(t *testing.T) {
+	path := file(t)
+	s := open(t, path, sqlmemory.Config{TextBytes: 100}).Texts(recall.Scope{Tenant: "t"})
+	for _, handle := range []string{"a", "b", "c"} {
+		require.NoError(t, s.Put(t.Context(), handle, strings.Repeat("x", 49)))
+	}
+	for handle, there := range map[string]bool{"a": false, "b": true, "c": true} {
+		_, err := s.Get(t.Context(), handle)
+		require.Equal(t, there, err == nil, handle)
+	}
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	version := func() (n int64) {
+		require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA data_version").Scan(&n))
+		return n
+	}
+	before := version()
+	require.NoError(t, s.Put(t.Context(), "c", strings.Repeat("x", 49)))
+	require.Equal(t, before, version(), "the newest was written again")
+	require.NoError(t, s.Put(t.Context(), "b", strings.Repeat("x", 49)))
+	require.NotEqual(t, before, version())
 }
