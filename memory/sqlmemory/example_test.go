@@ -68,6 +68,6 @@ func ExampleStore_Texts() {
 	// Output:
 	// <nil>
 	// a long result <nil>
-	// not found
+	// not_found
 	// <nil>
 }
