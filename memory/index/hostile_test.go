@@ -1,7 +1,10 @@
 package index_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -89,4 +92,55 @@ func TestASyncOfNothingGivenIsRefused(t *testing.T) {
 	_, err := f.Sync(t.Context(), nil)
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	require.Len(t, find(t, f, "members", index.Filter{}).Hits, 1)
+}
+
+// careless is a foreign index that takes no notice of filters.
+type careless struct{ *index.Memory }
+
+func (c careless) Search(ctx context.Context, q index.Query) ([]index.Match, error) {
+	q.Filter = index.Filter{}
+	return c.Memory.Search(ctx, q)
+}
+
+func TestAnIndexThatForgetsTheFilterShowsNothingOfOthers(t *testing.T) {
+	f := finder(t, index.Config{Index: careless{&index.Memory{}}}, index.Item{ID: "a", Name: "Members", Fields: map[string]string{"tenant": "one"}})
+	require.Len(t, find(t, f, "members", index.Filter{Fields: map[string]string{"tenant": "one"}}).Hits, 1)
+	require.Empty(t, find(t, f, "members", index.Filter{Fields: map[string]string{"tenant": "two"}}).Hits)
+}
+
+func TestItemsOfTheVeryNameAreFilteredAndFew(t *testing.T) {
+	m := &index.Memory{}
+	entries := []index.Entry{{Item: index.Item{ID: "near"}, Vector: []float32{1, 0}, Model: "m"}}
+	for i := range 50 {
+		entries = append(entries, index.Entry{Item: index.Item{ID: fmt.Sprint("n", i), Name: "News", Kind: []string{"page", "post"}[i/40]}, Vector: []float32{0, 1}, Model: "m"})
+	}
+	require.NoError(t, m.Upsert(t.Context(), entries))
+	q := index.Query{Text: "news", Vector: []float32{1, 0}, Model: "m", K: 1}
+	found, err := m.Search(t.Context(), q)
+	require.NoError(t, err)
+	require.Len(t, found, 1+32)
+	q.Filter = index.Filter{Kinds: []string{"post"}}
+	found, err = m.Search(t.Context(), q)
+	require.NoError(t, err)
+	require.Len(t, found, 10)
+	for _, f := range found {
+		require.Equal(t, "post", f.Item.Kind)
+	}
+}
+
+func TestAFileWithARightChecksumAndNoSenseIsRefused(t *testing.T) {
+	data := written(t, small(t))
+	body := data[:len(data)-4]
+	_, err := index.Read(seal(body))
+	require.NoError(t, err)
+	many := bytes.Clone(body)
+	binary.LittleEndian.PutUint64(many[25:], 1<<60) // the number of entries, behind magic, version, metric, model and dimensions
+	for name, bad := range map[string][]byte{
+		"more follows": append(bytes.Clone(body), 0), "an id twice": bytes.Replace(body, []byte(`"id":"2"`), []byte(`"id":"1"`), 1), "too many": many,
+		"no id": bytes.Replace(body, []byte(`"id":"2"`), []byte(`"ix":"2"`), 1), "no item": bytes.Replace(body, []byte(`{"id":"2"`), []byte(`["id":"2"`), 1),
+	} {
+		require.NotEqual(t, body, bad, name)
+		_, err := index.Read(seal(bad))
+		require.ErrorIs(t, err, index.ErrDamaged, name)
+	}
 }

@@ -15,6 +15,7 @@ const (
 	mostKey   = 128 // bytes of a key that a model names
 	mostShown = 600 // bytes of a text in a list
 	mostQuery = 1_000
+	mostText  = 1 << 20 // bytes that are looked through for secrets; what is kept is for the store's limits
 )
 
 // removed stands where a secret was.
@@ -56,6 +57,9 @@ func (m *Memory) clean(what, text string) (string, bool, error) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if text == "" {
 		return "", false, fault.Errorf(fault.Invalid, "recall: the %s is empty", what)
+	}
+	if len(text) > mostText {
+		return "", false, fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; %d are the most", what, len(text), mostText)
 	}
 	redacted := strings.ToValidUTF8(m.redact(text), "\uFFFD")
 	return redacted, redacted != text, nil

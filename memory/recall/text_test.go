@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory/recall"
+	"github.com/pawlkit/pawl/tools"
 )
 
 func TestSecretsAreFoundInTheFormsTheyCommonlyHave(t *testing.T) {
@@ -54,6 +56,22 @@ func TestWhatIsKeptCanBeReadWhole(t *testing.T) {
 	require.Contains(t, d.run("s", "", "preferences.record", object{"name": "n", "value": long, "evidence": "stated"}).Parts[0].Text, "600")
 	d.ok("s", "preferences.record", object{"name": "n", "value": long[:600], "evidence": "stated"})
 	require.Contains(t, d.ok("s", "preferences.get", object{}), long[:600]+`"`)
+}
+
+func TestAHugeTextIsRefusedBeforeItIsLookedThrough(t *testing.T) {
+	m, err := recall.New(recall.Config{
+		Store: &recall.MapStore{Limits: recall.Limits{EntryBytes: 4 << 20}}, Scope: recall.OfCall("t"),
+		Redact: func(text string) string {
+			require.LessOrEqual(t, len(text), 1<<20)
+			return text
+		},
+	})
+	require.NoError(t, err)
+	reg, err := tools.NewRegistry(m.Notes()...)
+	require.NoError(t, err)
+	d := &desk{t: t, reg: reg}
+	require.Equal(t, fault.Invalid, d.run("s", "", "notes.write", object{"key": "n", "text": strings.Repeat("x", 1<<20+1)}).Class)
+	d.ok("s", "notes.write", object{"key": "n", "text": strings.Repeat("x", 1<<20)})
 }
 
 func FuzzRedactSecrets(f *testing.F) {

@@ -106,12 +106,9 @@ func (t *texts) Get(ctx context.Context, handle string) (string, error) {
 		return "", err
 	}
 	var text []byte
-	err := sql.ErrNoRows
-	if named(handle) {
-		err = t.store.retry(ctx, func() error {
-			return t.store.db.QueryRowContext(ctx, getText, t.scope.Tenant, t.scope.Session, handle).Scan(&text)
-		})
-	}
+	err := t.store.retry(ctx, func() error {
+		return t.store.db.QueryRowContext(ctx, getText, t.scope.Tenant, t.scope.Session, handle).Scan(&text)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fault.Errorf(fault.NotFound, "sqlmemory: nothing is kept under the handle %.40q", handle)
 	}

@@ -2,6 +2,9 @@ package sqlmemory_test
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -143,4 +146,44 @@ func BenchmarkPutText(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestTheLogOfABigTextIsCutBack(t *testing.T) {
+	path := file(t)
+	s := open(t, path, sqlmemory.Config{}).Texts(recall.Scope{Tenant: "t"})
+	require.NoError(t, s.Put(t.Context(), "big", strings.Repeat("x", 20<<20)))
+	info, err := os.Stat(path + "-wal")
+	require.NoError(t, err)
+	require.Greater(t, info.Size(), int64(20<<20))
+	for i := range 3 {
+		require.NoError(t, s.Put(t.Context(), fmt.Sprint("small", i), "x"))
+	}
+	info, err = os.Stat(path + "-wal")
+	require.NoError(t, err)
+	require.LessOrEqual(t, info.Size(), int64(8<<20))
+}
+
+func TestNoMoreIsForgottenThanMust(t *testing.T) {
+	path := file(t)
+	s := open(t, path, sqlmemory.Config{TextBytes: 100}).Texts(recall.Scope{Tenant: "t"})
+	for _, handle := range []string{"a", "b", "c"} {
+		require.NoError(t, s.Put(t.Context(), handle, strings.Repeat("x", 49)))
+	}
+	for handle, there := range map[string]bool{"a": false, "b": true, "c": true} {
+		_, err := s.Get(t.Context(), handle)
+		require.Equal(t, there, err == nil, handle)
+	}
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	version := func() (n int64) {
+		require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA data_version").Scan(&n))
+		return n
+	}
+	before := version()
+	require.NoError(t, s.Put(t.Context(), "c", strings.Repeat("x", 49)))
+	require.Equal(t, before, version(), "the newest was written again")
+	require.NoError(t, s.Put(t.Context(), "b", strings.Repeat("x", 49)))
+	require.NotEqual(t, before, version())
 }
