@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/schema"
@@ -130,7 +131,30 @@ func TestVectorsOfTwoModelsAreNeverCompared(t *testing.T) {
 	require.Zero(t, store.len())
 }
 
-// A documents's model is compared where no ledger knows it.
+// A ledger that was filled when the store had another embedder.
+func TestAnotherModelOfAStoreTakesAReplace(t *testing.T) {
+	ledger := &langchain.MapLedger{}
+	store, old := self(t, pgvector, langchain.Config{Ledger: ledger})
+	item := index.Item{ID: "a", Name: "Alpha"}
+	require.NoError(t, finder(t, old).Put(t.Context(), item))
+	x, err := langchain.New(store, langchain.Config{Model: "new", Ledger: ledger, Delete: store.delete})
+	require.NoError(t, err)
+	f := finder(t, x)
+	was, err := x.Get(t.Context(), "a")
+	require.NoError(t, err)
+	var model *index.ModelError
+	require.ErrorAs(t, x.Upsert(t.Context(), []index.Entry{was}), &model)
+	require.ErrorAs(t, f.Put(t.Context(), item), &model)
+	_, err = f.Find(t.Context(), "alpha", index.Filter{}, 1)
+	require.ErrorAs(t, err, &model)
+	require.NoError(t, f.Reindex(t.Context()))
+	res, err := f.Find(t.Context(), "alpha", index.Filter{}, 1)
+	require.NoError(t, err)
+	require.Len(t, res.Hits, 1)
+	require.Equal(t, 1, store.len())
+}
+
+// A document's model is compared where no ledger knows it.
 func TestAReaderRefusesDocumentsOfAnotherModel(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0)}))
@@ -192,18 +216,20 @@ func TestAFormerStateIsNeverFound(t *testing.T) {
 	require.Equal(t, 1, left.Documents)
 	require.ErrorIs(t, left, errBroken)
 	require.ErrorAs(t, x.Delete(t.Context(), []string{"b"}), &left)
-	require.Equal(t, 4, store.len(), "nothing could be deleted")
+	require.ErrorAs(t, x.Upsert(t.Context(), []index.Entry{entry("c", 0, 1)}), &left, "another vector is another state")
+	require.Equal(t, 5, store.len(), "nothing could be deleted")
 
 	found, err := x.Search(t.Context(), query(9, 1, 0))
 	require.NoError(t, err)
 	require.Equal(t, []string{"c", "a"}, idsOf(found))
 	require.Equal(t, "moved", found[1].Item.Name)
+	require.InDelta(t, 0, found[0].Similarity, 1e-6)
 	require.InDelta(t, -1, found[1].Similarity, 1e-6)
 
 	store.fail = nil
 	n, err := x.Tidy(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 2, n)
+	require.Equal(t, 3, n)
 	require.Equal(t, 2, store.len())
 }
 
@@ -222,6 +248,111 @@ func TestNothingHandedInOrOutIsShared(t *testing.T) {
 	out, err = x.Get(t.Context(), "a")
 	require.NoError(t, err)
 	require.Equal(t, index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}}, Vector: []float32{1, 0}, Model: "m"}, out)
+}
+
+// sharing is a ledger that hands out what it keeps.
+type sharing struct {
+	langchain.Ledger
+	record langchain.Record
+}
+
+func (s sharing) Get(context.Context, []string) ([]langchain.Record, error) {
+	return []langchain.Record{s.record}, nil
+}
+
+func TestALedgersRecordsAreNotHandedOut(t *testing.T) {
+	ledger := &langchain.MapLedger{}
+	store, x := vectors(t, langchain.Config{Ledger: ledger})
+	e := entry("a", 1, 0)
+	e.Item.Aliases = []string{"x"}
+	require.NoError(t, x.Upsert(t.Context(), []index.Entry{e}))
+	records, err := ledger.Get(t.Context(), []string{"a", "b"})
+	require.NoError(t, err)
+	require.Len(t, records, 1)
+	x, err = langchain.New(store, langchain.Config{Vectors: true, Ledger: sharing{ledger, records[0]}})
+	require.NoError(t, err)
+	got, err := x.Get(t.Context(), "a")
+	require.NoError(t, err)
+	got.Item.Aliases[0], got.Vector[0] = "y", 9
+	found, err := x.Search(t.Context(), query(1, 1, 0))
+	require.NoError(t, err)
+	found[0].Item.Aliases[0] = "z"
+	require.Equal(t, e, records[0].Entry)
+
+	records[0].Entry.Item.Aliases[0], records[0].Documents[0] = "y", "y"
+	records, err = ledger.Get(t.Context(), []string{"a"})
+	require.NoError(t, err)
+	require.Equal(t, e, records[0].Entry)
+	require.NotEqual(t, "y", records[0].Documents[0])
+}
+
+func TestALedgerComesBackFromJSONWhole(t *testing.T) {
+	ledger := &langchain.MapLedger{}
+	store, x := vectors(t, langchain.Config{Ledger: ledger})
+	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0), entry("b", 1, 0), entry("c", 1, 0)}))
+	store.fail = func(op string) (before, after error) { return errBroken, nil }
+	require.ErrorIs(t, x.Delete(t.Context(), []string{"b"}), errBroken)
+	store.fail = nil
+	x, err := langchain.New(store, langchain.Config{Vectors: true, Ledger: reloaded(t, ledger), Delete: store.delete})
+	require.NoError(t, err)
+	ids, err := x.IDs(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "c"}, ids)
+	n, err := x.Tidy(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Error(t, ledger.UnmarshalJSON([]byte(`{"records":[`)))
+	page, err := ledger.IDs(t.Context(), "a", 1)
+	require.NoError(t, err)
+	require.Equal(t, []string{"c"}, page)
+}
+
+func TestAChangeWaitsForTheOneBeforeOrItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, x := vectors(t, langchain.Config{})
+		let, adds := make(chan struct{}), 0
+		store.fail = func(op string) (before, after error) {
+			if op == "add" {
+				if adds++; adds == 1 {
+					<-let
+				}
+			}
+			return nil, nil
+		}
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() { first <- x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0)}) }()
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { second <- x.Upsert(ctx, []index.Entry{entry("b", 1, 0)}) }()
+		synctest.Wait()
+		require.Equal(t, 1, adds)
+		found, err := x.Search(t.Context(), query(1, 1, 0))
+		require.NoError(t, err, "a search waits for nobody")
+		require.Empty(t, found)
+		cancel()
+		require.ErrorIs(t, <-second, context.Canceled)
+		close(let)
+		require.NoError(t, <-first)
+		require.Equal(t, 1, adds)
+	})
+}
+
+func TestWhatACancelledChangeHasAddedIsTakenBack(t *testing.T) {
+	store, x := vectors(t, langchain.Config{Batch: 2})
+	ctx, cancel := context.WithCancel(t.Context())
+	adds := 0
+	store.fail = func(op string) (before, after error) {
+		if op == "add" {
+			if adds++; adds == 2 {
+				cancel()
+				return context.Canceled, nil
+			}
+		}
+		return nil, nil
+	}
+	require.ErrorIs(t, x.Upsert(ctx, []index.Entry{entry("a", 1, 0), entry("b", 1, 0), entry("c", 1, 0)}), context.Canceled)
+	require.Equal(t, 2, adds)
+	require.Zero(t, store.len())
 }
 
 // lying is a store whose answers to AddDocuments are what a function makes of them.
@@ -285,6 +416,24 @@ func TestADocumentThatTookAnothersPlaceIsNotDeletedWithIt(t *testing.T) {
 	require.Zero(t, memory.Len())
 	require.NoError(t, f.Put(t.Context(), index.Item{ID: "a", Name: "Gamma"}))
 	require.Equal(t, 1, memory.Len())
+
+	delete, down := memory.Delete, true
+	x, err = langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{}, Delete: func(ctx context.Context, ids []string) error {
+		if down {
+			return errBroken
+		}
+		return delete(ctx, ids)
+	}})
+	require.NoError(t, err)
+	f = finder(t, x)
+	require.NoError(t, f.Put(t.Context(), index.Item{ID: "d", Name: "Delta"}))
+	require.ErrorIs(t, f.Remove(t.Context(), "d"), errBroken)
+	require.NoError(t, f.Put(t.Context(), index.Item{ID: "d", Name: "Delta"}), "what was left is what counts again")
+	down = false
+	n, err := x.Tidy(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.Equal(t, 2, memory.Len())
 }
 
 // failing is a ledger that fails in one way.

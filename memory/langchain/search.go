@@ -214,7 +214,7 @@ func (x *Index) lookUp(ctx context.Context, docs []candidate, keep func(index.It
 	for _, c := range docs {
 		id, _ := c.doc.Metadata[MetaID].(string)
 		r, ok := records[id]
-		if !ok || r.Revision == "" || c.doc.Metadata[MetaRevision] != r.Revision {
+		if !ok || c.doc.Metadata[MetaRevision] != r.Revision {
 			hidden++
 			continue
 		}

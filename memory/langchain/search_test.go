@@ -58,7 +58,7 @@ func TestAStoreThatFiltersIsAskedOnce(t *testing.T) {
 }
 
 func TestASearchThatCannotLookFarEnoughSaysSo(t *testing.T) {
-	_, x := vectors(t, langchain.Config{MaxFetch: 100})
+	store, x := vectors(t, langchain.Config{MaxFetch: 100})
 	require.NoError(t, x.Upsert(t.Context(), crowd(300)))
 	q := query(3, 1, 0)
 	q.Filter.Kinds = []string{"page"}
@@ -70,6 +70,10 @@ func TestASearchThatCannotLookFarEnoughSaysSo(t *testing.T) {
 	found, err := x.Search(t.Context(), q)
 	require.NoError(t, err, "as many as are wanted are always looked at")
 	require.Len(t, found, 150)
+	store.asked, q.Filter.Kinds = nil, []string{"page"}
+	_, err = x.Search(t.Context(), q)
+	require.ErrorAs(t, err, &short)
+	require.Equal(t, []int{150}, store.asked)
 }
 
 // What a store's filter lets through is checked: chroma drops a filter that it doesn't know without a word.
@@ -93,7 +97,7 @@ func TestEveryFilterLetsThroughWhatItShould(t *testing.T) {
 	pick := func() string { return values[r.IntN(len(values))] }
 	var items []index.Item
 	for i := range 60 {
-		item := index.Item{ID: fmt.Sprintf("%02d", i), Kind: pick(), Name: "same", Fields: map[string]string{}}
+		item := index.Item{ID: fmt.Sprintf("%02d", i), Kind: pick(), Name: "same", Text: "NUL\x00 \xff", Fields: map[string]string{}}
 		for _, k := range []string{"k", "it's", "n.k", "\xff"} {
 			if r.IntN(4) > 0 {
 				item.Fields[k] = pick()
@@ -212,7 +216,7 @@ func TestAnItemThatIsChangedDuringASearchIsFound(t *testing.T) {
 			require.NoError(t, x.Upsert(context.Background(), []index.Entry{moved}))
 		}
 	}
-	found, err := x.Search(t.Context(), query(2, 1, 0))
+	found, err := x.Search(t.Context(), query(3, 1, 0))
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, idsOf(found))
 	require.Equal(t, "moved", found[0].Item.Name)
