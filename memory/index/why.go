@@ -9,7 +9,11 @@ const maxWhy = 8 // words of a query that are accounted for
 
 // why says what of an item meets a query. Words are given as they are compared: in lower case, without marks.
 func why(whole string, asked []string, item *Item) string {
-	if _, field := verbatim(whole, item); field != "" {
+	switch _, field := verbatim(whole, item); field {
+	case "":
+	case inAlias:
+		return "it is an alias"
+	default:
 		return "it is the " + field
 	}
 	seen := make([]evidence, len(asked))

@@ -3,6 +3,8 @@ package site
 import (
 	"context"
 	"database/sql"
+	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/memory/index"
 )
@@ -23,7 +25,8 @@ const maxIndexed = 10_000
 
 // Find returns what a person means by a name that may be misspelt, in the plural, in another order or another case, or that only a
 // description mentions. It is an [index.Searcher]: of each item the id is a page's, a section definition's, a collection's or an
-// entry's, the only alias its slug or key, and the text its description. Contents aren't searched.
+// entry's, the first alias its slug or key, and the text its description. A description that is a list of other names, such as "team,
+// our people, staff", makes each of them an alias. Contents aren't searched.
 //
 // The index is in memory, and each look-up first makes it what the file holds at that moment: what any process has written before
 // is found, what any has deleted isn't. Only names that are new or have changed are embedded.
@@ -57,10 +60,26 @@ func allItems(ctx context.Context, tx *sql.Tx) ([]index.Item, error) {
 	return collect(ctx, tx, func(scan func(...any) error) (item index.Item, err error) {
 		var slug string
 		err = scan(&item.Kind, &item.ID, &slug, &item.Name, &item.Text)
-		item.Aliases = []string{slug}
+		item.Aliases = append([]string{slug}, otherNames(item.Text)...)
 		return item, err
 	}, `SELECT * FROM (SELECT 'page', id, slug, name, description FROM pages ORDER BY updated_at DESC, id LIMIT ?1)
 		UNION ALL SELECT * FROM (SELECT 'section', id, key, name, description FROM section_definitions ORDER BY updated_at DESC, id LIMIT ?1)
 		UNION ALL SELECT * FROM (SELECT 'collection', id, slug, name, description FROM collection_definitions ORDER BY updated_at DESC, id LIMIT ?1)
 		UNION ALL SELECT * FROM (SELECT 'entry', id, slug, title, '' FROM collection_entries ORDER BY updated_at DESC, id LIMIT ?1)`, maxIndexed)
+}
+
+// otherNames returns what a description lists: parts between commas or semicolons, at most 20 of at most three words each. A
+// description with a longer part is a text, and lists nothing.
+func otherNames(description string) []string {
+	parts := strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' || r == '\n' })
+	if len(parts) > 20 {
+		return nil
+	}
+	for i, p := range parts {
+		parts[i] = strings.TrimSuffix(strings.TrimSpace(p), ".")
+		if len(strings.Fields(p)) > 3 {
+			return nil
+		}
+	}
+	return slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 }

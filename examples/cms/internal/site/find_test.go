@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -125,7 +126,7 @@ func TestWhatIsWrittenIsFoundAtOnceAndWhatIsGoneIsNot(t *testing.T) {
 	require.NoError(t, err)
 	for _, s := range []*Site{mine, theirs} {
 		none(t, s, "members")
-		require.Equal(t, []string{"fauna"}, meant(t, s, "fauna").Aliases)
+		require.Equal(t, "fauna", meant(t, s, "fauna").Aliases[0])
 	}
 
 	gone, err := theirs.DeletePage(ctx, p.ID)
@@ -232,6 +233,36 @@ func TestALookUpEndsWithItsContextAndWithTheSite(t *testing.T) {
 	require.NoError(t, s.Close())
 	_, err = s.Find(t.Context(), "home", index.Filter{}, 0)
 	require.ErrorIs(t, err, ErrClosed)
+}
+
+func TestADescriptionMayBeAListOfNames(t *testing.T) {
+	for description, want := range map[string][]string{
+		"":                                   {},
+		"team, our people; staff.":           {"team", "our people", "staff"},
+		"Mannschaft,,  das ganze Team ,":     {"Mannschaft", "das ganze Team"},
+		"Who is on the team, with photos":    nil,
+		"associates":                         {"associates"},
+		strings.Repeat("x,", 21):             nil,
+		"our team\nthe people who work here": nil,
+	} {
+		require.Equal(t, want, otherNames(description), description)
+	}
+	s := siteToSearch(t)
+	_, err := s.CreatePage(t.Context(), CreatePage{Name: "Team building"})
+	require.NoError(t, err)
+	require.Equal(t, "Team building", meant(t, s, "team").Name)
+	_, err = s.UpdatePage(t.Context(), UpdatePage{Page: "members", Description: new("team, people, staff")})
+	require.NoError(t, err)
+	require.Equal(t, "Members", meant(t, s, "peopel").Name)
+	res, err := s.Find(t.Context(), "team", index.Filter{}, 0)
+	require.NoError(t, err)
+	require.Len(t, res.Ambiguous, 2, "the one is called so, the other begins with it: %s", index.Render(res))
+	require.Equal(t, "Team building", meant(t, s, "team building").Name)
+	_, err = s.UpdatePage(t.Context(), UpdatePage{Page: "team-building", Description: new("team")})
+	require.NoError(t, err)
+	res, err = s.Find(t.Context(), "team", index.Filter{}, 0)
+	require.NoError(t, err)
+	require.Len(t, res.Ambiguous, 2)
 }
 
 func TestAHintNamesWhatIsNearest(t *testing.T) {
