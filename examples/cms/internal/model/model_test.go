@@ -140,7 +140,7 @@ func TestASuggestionIsFollowedIfItIsUnderstood(t *testing.T) {
 func TestANameThatCouldBeTwoThingsIsAskedBack(t *testing.T) {
 	past := did(findResource, `{}`, lookup(t, "news", "News news-1", "News news-2", "News news-3"), false)
 	require.Equal(t, `"news" could be "News" (news-1), "News" (news-2) or "News" (news-3). Say which one, by what is in the brackets.`, ask(t, asking("delete news", past...)).Text())
-	require.JSONEq(t, `{"page":"news-2"}`, string(ask(t, asking("delete news-2", past...)).Calls()[0].Input), "there is only one with that")
+	require.JSONEq(t, `{"page":"news-3"}`, string(ask(t, asking("delete news-3", past...)).Calls()[0].Input), "there is only one with that")
 	none := did(findResource, `{}`, lookup(t, "xyzzy", "About about"), false)
 	require.Equal(t, `I found no page like "xyzzy".`, ask(t, asking("delete xyzzy", none...)).Text())
 	blog := did(findResource, `{}`, "Nothing of the kind \"page\" is known by these words. Of other kinds there is:\n"+

@@ -74,14 +74,18 @@ func TestANameIsFoundHoweverItIsSaid(t *testing.T) {
 	}
 }
 
-// embeds is an embedder that counts what it is given.
+// embeds is an embedder that counts what it is given, and how often no look-up held the site's turn meanwhile.
 type embeds struct {
 	index.Local
-	texts atomic.Int64
+	site             *Site
+	texts, outOfTurn atomic.Int64
 }
 
 func (e *embeds) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	e.texts.Add(int64(len(texts)))
+	if len(e.site.finding) == 0 {
+		e.outOfTurn.Add(1)
+	}
 	return e.Local.Embed(ctx, texts)
 }
 
@@ -156,7 +160,7 @@ func TestWhatIsWrittenIsFoundAtOnceAndWhatIsGoneIsNot(t *testing.T) {
 func TestOnlyWhatHasAnotherNameIsEmbeddedAgain(t *testing.T) {
 	ctx := t.Context()
 	s := siteToSearch(t)
-	counts := new(embeds)
+	counts := &embeds{site: s}
 	var err error
 	s.finder, err = index.New(index.Config{Embedder: counts})
 	require.NoError(t, err)
@@ -182,6 +186,7 @@ func TestOnlyWhatHasAnotherNameIsEmbeddedAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, embedded())
 	none(t, s, "members")
+	require.Zero(t, counts.outOfTurn.Load(), "what one look-up has read goes into the index before another reads")
 }
 
 func TestManyFindWhileOthersWrite(t *testing.T) {
