@@ -285,10 +285,22 @@ func BenchmarkFindAmongAThousandPages(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportAllocs()
-	for b.Loop() {
+	find := func(b *testing.B) {
 		if _, err := s.Find(b.Context(), "subjcet 500", index.Filter{}, 0); err != nil {
 			b.Fatal(err)
 		}
 	}
+	b.Run("first", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			s.finder, _ = index.New(index.Config{})
+			find(b)
+		}
+	})
+	b.Run("next", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			find(b)
+		}
+	})
 }
