@@ -91,6 +91,9 @@ type Hit struct {
 	Exact bool
 	// Similarity is what the index said.
 	Similarity float64
+	// Why says which words of the query are met by which of the item, and where they stand, with at most eight words of the
+	// query: `"abuot" like "about" in the name`. It holds words of the item.
+	Why string
 }
 
 // A Result is what a search found.
@@ -104,6 +107,9 @@ type Result struct {
 	// exactly so is in doubt only because of others that are. There are as many as were asked for at most, but never only one.
 	// Otherwise it is empty.
 	Ambiguous []Hit
+	// Looked is how many items were looked at closely, at most those that the filter lets through: if it is 0 and the query
+	// has a word, there are none.
+	Looked int
 }
 
 // One returns the item that is meant, and false if nothing was found or more than one may be meant.
@@ -148,6 +154,7 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 	if err != nil {
 		return Result{}, fmt.Errorf("index: search: %w", err)
 	}
+	res.Looked = len(matches)
 	hits := make([]Hit, 0, len(matches))
 	seen := make(map[string]bool, len(matches))
 	for i, relevance := range f.judge(key(query), asked, matches) {
@@ -174,6 +181,9 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 		if i > 0 && f.rivals(&hits[0], &hits[i]) {
 			rivals++
 		}
+	}
+	for i := range hits[:min(max(limit, 2), len(hits))] {
+		hits[i].Why = why(key(query), asked, &hits[i].Item)
 	}
 	res.Hits = hits[:min(limit, len(hits)):min(limit, len(hits))]
 	if rivals > 1 {
