@@ -35,17 +35,13 @@ func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx *s
 	return tx.Commit()
 }
 
-// retry runs try until it isn't busy any more, for as long as Config.Busy says and ctx lasts. What fails when ctx has ended is said to
-// fail of that, whichever way the driver puts it.
+// retry runs try until it isn't busy any more, for as long as Config.Busy says and ctx lasts.
 func (s *Store) retry(ctx context.Context, try func() error) error {
 	for began := time.Now(); ; {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		err := try()
-		if err != nil && ctx.Err() != nil {
-			return ctx.Err()
-		}
 		if !busy(err) || time.Since(began) >= s.busy {
 			return err
 		}
