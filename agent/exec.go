@@ -48,23 +48,25 @@ type exec struct {
 	ended   bool // RunEnded is recorded; written under mu
 	step    Meta // the envelope of notes of the current model call
 	model   modelCall
+	recall  recollection
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
 	hold    hold                // what the host asked for
 	told    []mail              // messages in the conversation that the model hasn't been asked about yet
 
-	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
-	m       *Machine
-	trying  bool      // an append is tried again: nothing else may be recorded meanwhile
-	tried   sync.Cond // trying has become false
-	queue   []Event   // recorded and not yet shown, and notes in their place among them
-	wake    chan struct{}
-	errAt   error                 // the journal refused an append: the run can't go on
-	letters *writer               // of records, as long as no store may hold on to what is in it
-	recs    []journal.Record      // likewise
-	running *batch                // the calls that run
-	here    *callRun              // the call that runs on the driving goroutine
-	nested  map[string]nestedCall // by call, of agents that are tools
+	mu       sync.Mutex // guards what follows, and m while tool calls run; taken with lock
+	m        *Machine
+	trying   bool      // an append is tried again: nothing else may be recorded meanwhile
+	tried    sync.Cond // trying has become false
+	queue    []Event   // recorded and not yet shown, and notes in their place among them
+	wake     chan struct{}
+	errAt    error                 // the journal refused an append: the run can't go on
+	letters  *writer               // of records, as long as no store may hold on to what is in it
+	recs     []journal.Record      // likewise
+	handOver bool                  // a tool or a hook wants the work to be handed off
+	running  *batch                // the calls that run
+	here     *callRun              // the call that runs on the driving goroutine
+	nested   map[string]nestedCall // by call, of agents that are tools
 
 	childPaused string   // the code with which one of them was paused by its host, or drained
 	unread      []string // what was posted and is for none of what begin takes; of the driving goroutine
@@ -306,17 +308,7 @@ func (x *exec) finish(status Status, code string, reason error) {
 	}
 	x.m.fill(end.Result, status, code, reason)
 	x.mu.Unlock()
-	for i := range x.a.cfg.Hooks {
-		if h := &x.a.cfg.Hooks[i]; h.AfterRun != nil {
-			if err := x.call(h, "AfterRun", func() error { return h.AfterRun(x.jctx, end.Result) }); err != nil {
-				x.a.log.WarnContext(x.jctx, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
-			}
-		}
-	}
-	if x.a.log.Enabled(x.jctx, slog.LevelInfo) {
-		x.a.log.InfoContext(x.jctx, "agent: run ended", "session", x.s.name, "run", x.origin.Run, "trace", x.origin.Trace,
-			"status", status, "code", code, "steps", end.Result.Steps, "tokens", end.Result.Usage.Total())
-	}
+	x.afterRun(end.Result)
 	x.flush()
 	if status == Failed && !x.left {
 		if reason == nil {
@@ -324,6 +316,21 @@ func (x *exec) finish(status Status, code string, reason error) {
 		}
 		x.yield(nil, reason)
 		x.left = true
+	}
+}
+
+// afterRun tells the hooks and the log of the end of a run.
+func (x *exec) afterRun(res *Result) {
+	for i := range x.a.cfg.Hooks {
+		if h := &x.a.cfg.Hooks[i]; h.AfterRun != nil {
+			if err := x.call(h, "AfterRun", func() error { return h.AfterRun(x.jctx, res) }); err != nil {
+				x.a.log.WarnContext(x.jctx, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
+			}
+		}
+	}
+	if x.a.log.Enabled(x.jctx, slog.LevelInfo) {
+		x.a.log.InfoContext(x.jctx, "agent: run ended", "session", x.s.name, "run", res.Run, "trace", res.Trace,
+			"status", res.Status, "code", res.Code, "steps", res.Steps, "tokens", res.Usage.Total())
 	}
 }
 

@@ -50,7 +50,15 @@ func (x *exec) callModel(act Action) {
 		start.Tools, start.Choice = nil, provider.Choice{Mode: provider.ChooseNone}
 		start.Note = "You have reached the limit of this run, and no tools are left. Say what you have done, what is still to be done, and how it could go on."
 	}
-	step, err := x.beforeStep(&start, mode, n)
+	start.Meta.Step = n
+	base, ok := x.prepare(&start, mode)
+	if !ok {
+		return
+	}
+	if start.Context = base.context; base.composed {
+		start.System = base.system
+	}
+	step, err := x.beforeStep(&start, mode, &base, n)
 	if err != nil {
 		x.cancel(err) // loop ends the run for this reason
 		return
@@ -79,7 +87,16 @@ func (x *exec) callModel(act Action) {
 		x.answered(step)
 		return
 	}
-	x.ask(x.request(&start, mode, step), step)
+	req := x.request(&start, mode, step)
+	if step == nil || !step.changed {
+		req.System = base.system
+		if base.own {
+			if req.Messages = base.messages; start.Note != "" && !act.Again { // it was told already, where the call is made again
+				req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
+			}
+		}
+	}
+	x.ask(req, step)
 }
 
 // request builds what the provider is sent. Messages are shared with the state, which only ever appends.
@@ -138,6 +155,7 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		resp = new(provider.Response)
 	}
 	mc.c.Fill(resp)
+	x.learn(&resp.Usage)
 	x.reply(resp, resp.Usage, step)
 }
 

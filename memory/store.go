@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -28,7 +29,7 @@ func HandleOf(text string) string {
 	return "m-" + hex.EncodeToString(sum[:8])
 }
 
-// A MapStore is a Store in memory that forgets the oldest texts when it holds too much. Its zero value holds 64 MiB.
+// A MapStore is a Store in memory that forgets the texts whose last Put was longest ago when it holds too much. Its zero value holds 64 MiB.
 type MapStore struct {
 	// MaxBytes is how much text it holds; 0: 64 MiB. A longer text is refused. It isn't changed once the store is used.
 	MaxBytes int
@@ -50,7 +51,9 @@ func (s *MapStore) Put(_ context.Context, handle, text string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.texts[handle]; ok {
+	if _, ok := s.texts[handle]; ok { // from now on it is the newest
+		i := slices.Index(s.order, handle)
+		s.order = append(slices.Delete(s.order, i, i+1), handle)
 		return nil
 	}
 	if s.texts == nil {
@@ -119,7 +122,7 @@ func ReadBack(ctx context.Context, s Store, input json.RawMessage) (string, erro
 	if s == nil {
 		return "", fault.New(fault.NotFound, "memory: nothing is kept here")
 	}
-	text, err := s.Get(ctx, in.Handle)
+	text, err := contained{s}.Get(ctx, in.Handle)
 	if err != nil {
 		return "", err
 	}
@@ -138,4 +141,27 @@ func ReadBack(ctx context.Context, s Store, input json.RawMessage) (string, erro
 		return fmt.Sprintf("%s\n[bytes %d to %d of %d; read on with offset %d]", page, from, end, len(text), end), nil
 	}
 	return page, nil
+}
+
+// contained is a Store whose panics are errors.
+type contained struct{ Store }
+
+// Put keeps a text.
+func (s contained) Put(ctx context.Context, handle, text string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("memory: the store panicked: %v", p)
+		}
+	}()
+	return s.Store.Put(ctx, handle, text)
+}
+
+// Get returns a text.
+func (s contained) Get(ctx context.Context, handle string) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			text, err = "", fmt.Errorf("memory: the store panicked: %v", p)
+		}
+	}()
+	return s.Store.Get(ctx, handle)
 }

@@ -40,7 +40,7 @@ func compact(t *testing.T, cfg memory.Config, target int, messages []provider.Me
 	t.Helper()
 	c, err := memory.New(cfg)
 	require.NoError(t, err)
-	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, target, steps)
+	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, target, steps)
 	require.NoError(t, err)
 	sound(t, out.Messages)
 	return out
@@ -118,6 +118,12 @@ func TestAStoreInMemoryForgetsTheOldest(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Get(t.Context(), "1")
 	require.Equal(t, fault.NotFound, fault.Of(err))
+	require.NoError(t, s.Put(t.Context(), "3", "1234"), "what is put again is the newest")
+	require.NoError(t, s.Put(t.Context(), "5", "1234"))
+	_, err = s.Get(t.Context(), "3")
+	require.NoError(t, err)
+	_, err = s.Get(t.Context(), "4")
+	require.Error(t, err)
 	require.Error(t, s.Put(t.Context(), "big", strings.Repeat("x", 11)))
 }
 
@@ -216,7 +222,7 @@ func TestAFinishedSubgoalBecomesANoteAndAnOpenOneStays(t *testing.T) {
 	require.NotContains(t, results(out.Messages), "w1")
 	require.Contains(t, results(out.Messages), "b3", "the open one")
 
-	slid, err := c.Compact(t.Context(), &provider.Request{Messages: out.Messages}, 0, []memory.Step{{Strategy: memory.Slide{}}})
+	slid, err := c.Compact(t.Context(), &provider.Request{Messages: out.Messages}, memory.Context{}, 0, []memory.Step{{Strategy: memory.Slide{}}})
 	require.NoError(t, err)
 	require.Contains(t, results(slid.Messages), "b3", "the beginning of an open subgoal stays")
 	require.NotContains(t, results(slid.Messages), "w3")

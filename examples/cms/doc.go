@@ -15,7 +15,7 @@
 //	create a page called X [with a hero|text section [titled T] [saying B]] [with slug S] [with description D]
 //	list pages | sections | collections | entries [of C]
 //	show X | show entry X | preview X | find X
-//	rename X to Y | change the slug of X to S | set the description of X to D
+//	rename X to Y | change the slug of X to S | describe X as D (or: set the description of X to D)
 //	delete X
 //	add a hero|text section to X [titled T] [saying B]
 //	remove | hide | publish the hero section on X
@@ -24,6 +24,21 @@
 //	help
 //
 // Several requests may follow each other: "create a page called News, then preview it".
+//
+// # What pages are called
+//
+// X needn't be the very name. It may be misspelt, in the plural, without its umlauts, or a word of the page's description:
+//
+//	go run ./examples/cms -p 'describe the Members page as team, people, staff'
+//	go run ./examples/cms -p "Show the team page"
+//	go run ./examples/cms -p "Delete abuot"
+//
+// A description that lists names of at most three words gives the page these names; of any other, its words count. The second shows Members, the third asks whether the page About may be deleted. The answer says what X was taken to mean. If
+// two pages fit equally well, it asks which, by their addresses; if the best doesn't fit well, it is shown, or put before a person
+// where one is asked anyway, and not changed. Pages, section definitions, collections and entries are found by their names and
+// slugs, and all but entries by their descriptions; contents aren't searched. The names are kept in an index in memory
+// (package memory/index), which each look-up compares with the file and brings in step: so it is never older than the file,
+// whichever process wrote that, there is nothing to migrate or to repair, and only names that have changed cost more than reading them.
 //
 // # Approvals
 //

@@ -14,6 +14,11 @@
 //	}
 //	tell(index.Render(res)) // for a model: marked as data
 //
+// [Tool] is the same for an agent: a tool that takes words, and perhaps a kind and a limit, and answers with what Render writes.
+// A host whose data others change too gives it a [Searcher] that brings the index up to date first.
+//
+//	a, err := agent.New(agent.Config{Tools: []tools.Tool{index.Tool(f, index.Lookup{Kinds: []string{"page", "entry"}})}})
+//
 // # How it searches
 //
 // An [Embedder] makes vectors, an [Index] finds those nearest to the query's among what the [Filter] lets through, and the
@@ -31,7 +36,8 @@
 //
 // # Guarantees
 //
-// What scores less than the threshold isn't said. What is too close to call is marked as ambiguous, with its candidates, and
+// What scores less than the threshold isn't said. Every hit says why it was found ([Hit].Why), and in what a model reads how sure
+// it is in a word ([MatchExact] to [MatchLess]), beside a score that only orders. What is too close to call is marked as ambiguous, with its candidates, and
 // [Result.One] then returns none. The same items, query and configuration give the same result. Everything is safe for
 // concurrent use; there are no goroutines. What stands in items is text of others: [Render] keeps it apart from what is
 // said about it. Whose items a search may see is the filter's to say, and the host's to set, never a model's.

@@ -91,6 +91,9 @@ type Hit struct {
 	Exact bool
 	// Similarity is what the index said.
 	Similarity float64
+	// Why says which words of the query are met by which of the item, and where they stand, with at most eight words of the
+	// query: `"abuot" like "about" in the name`. It holds words of the item.
+	Why string
 }
 
 // A Result is what a search found.
@@ -100,9 +103,13 @@ type Result struct {
 	// Hits are at most the number asked for, best first, none below the threshold. Hits of one score stand in order of
 	// their ids.
 	Hits []Hit
-	// Ambiguous are the best, two or more, if they are too close to each other to choose: ask which one is meant. There are as
-	// many as were asked for at most, but never only one. Otherwise it is empty.
+	// Ambiguous are the best, two or more, if they are too close to each other to choose: ask which one is meant. What is called
+	// exactly so is in doubt only because of others that are. There are as many as were asked for at most, but never only one.
+	// Otherwise it is empty.
 	Ambiguous []Hit
+	// Looked is how many items were looked at closely, at most those that the filter lets through: if it is 0 and the query
+	// has a word, there are none.
+	Looked int
 }
 
 // One returns the item that is meant, and false if nothing was found or more than one may be meant.
@@ -147,8 +154,14 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 	if err != nil {
 		return Result{}, fmt.Errorf("index: search: %w", err)
 	}
+	res.Looked = len(matches)
 	hits := make([]Hit, 0, len(matches))
+	seen := make(map[string]bool, len(matches))
 	for i, relevance := range f.judge(key(query), asked, matches) {
+		if seen[matches[i].Item.ID] { // another's index may hold an item in pieces; the nearest stands first
+			continue
+		}
+		seen[matches[i].Item.ID] = true
 		h := Hit{Item: matches[i].Item, Similarity: matches[i].Similarity, Exact: relevance.exact}
 		h.Score = relevance.score * f.freshness(&h.Item) * f.trust(h.Item)
 		if h.Score >= f.cfg.Threshold && filter.Match(&h.Item) {
@@ -165,15 +178,24 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 			next = hits[i+1].Score
 		}
 		hits[i].Margin = hits[i].Score - next
-		if i > 0 && hits[0].Score-hits[i].Score < f.cfg.Margin {
+		if i > 0 && f.rivals(&hits[0], &hits[i]) {
 			rivals++
 		}
 	}
+	for i := range hits[:min(max(limit, 2), len(hits))] {
+		hits[i].Why = why(key(query), asked, &hits[i].Item)
+	}
 	res.Hits = hits[:min(limit, len(hits)):min(limit, len(hits))]
 	if rivals > 1 {
-		res.Ambiguous = slices.Clone(hits[:min(rivals, max(limit, 2))])
+		others := slices.DeleteFunc(slices.Clone(hits[1:]), func(h Hit) bool { return !f.rivals(&hits[0], &h) })
+		res.Ambiguous = append(hits[:1:1], others[:min(rivals, max(limit, 2))-1]...)
 	}
 	return res, nil
+}
+
+// rivals reports that the best and another hit are too close to choose.
+func (f *Finder) rivals(best, other *Hit) bool {
+	return best.Score-other.Score < f.cfg.Margin && (other.Exact || !best.Exact)
 }
 
 // embed asks the embedder and doesn't believe what doesn't fit.

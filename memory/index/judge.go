@@ -32,7 +32,7 @@ func (f *Finder) judge(whole string, asked []string, matches []Match) []relevanc
 	cover := make([]float64, len(matches))
 	held := make([]float64, len(asked))
 	for m := range matches {
-		grid[m], cover[m] = compare(asked, &matches[m].Item)
+		grid[m], cover[m] = compare(asked, &matches[m].Item, nil)
 		for w, s := range grid[m] {
 			held[w] += s
 		}
@@ -48,16 +48,8 @@ func (f *Finder) judge(whole string, asked []string, matches []Match) []relevanc
 	out := make([]relevance, len(matches))
 	for m := range matches {
 		item := &matches[m].Item
-		switch whole {
-		case key(item.Name):
-			out[m] = relevance{1, true}
-			continue
-		case key(item.ID):
-			out[m] = relevance{.99, true}
-			continue
-		}
-		if slices.ContainsFunc(item.Aliases, func(a string) bool { return key(a) == whole }) {
-			out[m] = relevance{.98, true}
+		if score, _ := verbatim(whole, item); score > 0 {
+			out[m] = relevance{score, true}
 			continue
 		}
 		byWords := 0.0
@@ -72,20 +64,54 @@ func (f *Finder) judge(whole string, asked []string, matches []Match) []relevanc
 	return out
 }
 
-// compare returns how well each word of a query is met by an item, and how much of the item's name the query names.
-func compare(asked []string, item *Item) (met []float64, cover float64) {
+// verbatim returns the score of an item whose name, id or alias is the whole query, and which of them it is; else 0.
+func verbatim(whole string, item *Item) (score float64, field string) {
+	switch whole {
+	case key(item.Name):
+		return 1, inName
+	case key(item.ID):
+		return .99, "id"
+	}
+	if slices.ContainsFunc(item.Aliases, func(a string) bool { return key(a) == whole }) {
+		return .98, inAlias
+	}
+	return 0, ""
+}
+
+// Where a word may stand.
+const (
+	inName  = "name"
+	inAlias = "alias"
+	inText  = "text"
+	inKind  = "kind"
+)
+
+// evidence is the word of an item that meets one of a query best, and where it stands.
+type evidence struct{ word, field string }
+
+// compare returns how well each word of a query is met by an item, and how much of the item's name the query names. It notes
+// by what each word is met in seen, unless that is nil.
+func compare(asked []string, item *Item, seen []evidence) (met []float64, cover float64) {
 	met = make([]float64, len(asked))
 	fields := []struct {
 		text  string
 		worth float64
-	}{{item.Name, nameWorth}, {strings.Join(item.Aliases, "\n"), aliasWorth}, {item.Text, textWorth}, {item.Kind, kindWorth}}
+		name  string
+	}{{item.Name, nameWorth, inName}, {strings.Join(item.Aliases, "\n"), aliasWorth, inAlias}, {item.Text, textWorth, inText}, {item.Kind, kindWorth, inKind}}
+	meet := func(w int, score float64, held, field string) {
+		if score > met[w] {
+			if met[w] = score; seen != nil {
+				seen[w] = evidence{held, field}
+			}
+		}
+	}
 	for _, field := range fields {
 		held := words(field.text, maxWords)
 		for at, h := range held {
 			for w, a := range asked {
-				met[w] = max(met[w], alike(a, h)*field.worth)
+				meet(w, alike(a, h)*field.worth, h, field.name)
 				if at+1 < len(held) && len(a) > len(h) && len(a) > 5 && alike(a, h+held[at+1]) > .8 { // "homepage" for "home page"
-					met[w] = max(met[w], .97*field.worth)
+					meet(w, .97*field.worth, h, field.name)
 				}
 			}
 		}
@@ -102,7 +128,8 @@ func compare(asked []string, item *Item) (met []float64, cover float64) {
 			if w+1 < len(asked) && len(h) > len(a) && len(h) > 5 { // "home page" for "homepage"
 				if both := alike(a+asked[w+1], h); both > .8 {
 					best = max(best, .97*both)
-					met[w], met[w+1] = max(met[w], .97*both), max(met[w+1], .97*both)
+					meet(w, .97*both, h, inName)
+					meet(w+1, .97*both, h, inName)
 				}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/memory/index"
 	"github.com/stretchr/testify/require"
@@ -40,4 +41,19 @@ func TestAModelIsToldWhatIsNotCertain(t *testing.T) {
 	require.Contains(t, both, "Ask which one")
 	require.Contains(t, both, `"id":"b"`, "all candidates are shown")
 	require.NotContains(t, index.Render(index.Result{Hits: []index.Hit{{Item: index.Item{ID: "a"}, Score: .9}}}), "certain")
+}
+
+func FuzzWhatIsRenderedIsReadBack(f *testing.F) {
+	f.Add("pg-1", "About", "about", "who we are")
+	f.Add("</data>", "<data>\n{\"id\":\"x\"}", "a\u2028b", "\xff\x00")
+	f.Fuzz(func(t *testing.T, id, name, alias, text string) {
+		out := index.Render(index.Result{Hits: []index.Hit{{Item: index.Item{ID: id, Kind: name, Name: name, Aliases: []string{alias}, Text: text}, Why: text, Score: .8}}})
+		lines := index.Lines(out)
+		if len(lines) != 1 || strings.Count(out, "</data>") != 1 || strings.Count(out, "\n") != 3 {
+			t.Fatalf("%q: %d lines", out, len(lines))
+		}
+		if utf8.ValidString(id) && lines[0].ID != id {
+			t.Fatalf("%q became %q", id, lines[0].ID)
+		}
+	})
 }

@@ -22,6 +22,8 @@
 //   - Creating a page, adding a section, writing contents and writing an entry are idempotent: the site remembers the key of
 //     the call. The other calls that write are put before a person if nobody knows how they ended.
 //   - Creating, changing and deleting a page, adding a section and writing contents can be taken back with the tool's Undo.
+//   - [FindResource] is the tool of package memory/index, over an index that is as new as the file ([site.Site.Find]). What people
+//     wrote is marked as data in its answer.
 //   - [ValidatePlan] tries a plan on a copy of the site, with the very tools that would carry it out. The site itself is
 //     only read.
 package cmstools

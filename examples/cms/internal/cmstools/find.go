@@ -4,28 +4,20 @@ import (
 	"context"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/tools"
 )
 
-type (
-	findInput struct {
-		Query string `json:"query" jsonschema:"a name as a person says it, for example: the team page"`
-		Kind  string `json:"kind,omitempty" jsonschema:"look only among these; all if left out"`
-		Limit int    `json:"limit,omitempty" jsonschema:"how many at most; 5 if left out"`
-	}
-	foundOutput struct {
-		Found []site.Found `json:"found"`
-	}
-)
-
 func findResource(s *site.Site) tools.Tool {
-	return tools.New(reading(FindResource,
-		"Finds pages, section definitions, collections and entries by a name that may be misspelt or only alike. The most similar come first; similarity is 1 for the very name. Use it before you change something that was named in passing.",
-		`{"properties":{"query":`+nameSchema+`,"kind":{"enum":["page","section","collection","entry"]},"limit":{"minimum":1,"maximum":50}}}`),
-		func(ctx context.Context, in findInput) (foundOutput, error) {
-			found, err := s.Find(ctx, site.Find(in))
-			return foundOutput{Found: found}, err
-		})
+	return index.Tool(s, index.Lookup{
+		Spec: reading(FindResource,
+			"Finds pages, section definitions, collections and entries by words of a person: a name that may be misspelt, or what a page's description says of it. "+
+				"Each hit has its id, which the other tools take as they take the slug or key (the alias). Its match says how sure it is: exact, likely or not sure; rival if another fits equally well; "+
+				"less if another fits better. The score only orders hits, it is no probability. Use it before you read or change something that was named in passing; "+
+				"ask the person if there are rivals, and say what you took a name to mean if it wasn't exact.", ""),
+		Kinds: site.Kinds(),
+		Limit: 5,
+	})
 }
 
 func previewPage(s *site.Site) tools.Tool {

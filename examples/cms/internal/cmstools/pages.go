@@ -23,7 +23,7 @@ type (
 	createPageInput struct {
 		Name        string            `json:"name" jsonschema:"what people call the page, for example About us"`
 		Slug        string            `json:"slug,omitempty" jsonschema:"its address without the slash, for example about-us; derived from the name if left out"`
-		Description string            `json:"description,omitempty" jsonschema:"what the page is about, and other words for it; it helps to find the page"`
+		Description string            `json:"description,omitempty" jsonschema:"what the page is about, and other words for it; people find the page by them"`
 		Indexing    *bool             `json:"indexing,omitempty" jsonschema:"whether search engines may list it; true if left out"`
 		Meta        map[string]any    `json:"meta,omitempty" jsonschema:"free keys, such as title and description for the browser"`
 		Locale      string            `json:"locale,omitempty" jsonschema:"language of the sections' contents; en if left out"`
@@ -33,7 +33,7 @@ type (
 		Page        string         `json:"page" jsonschema:"the page's id or slug"`
 		Name        *string        `json:"name,omitempty" jsonschema:"its new name; the address stays"`
 		NewSlug     *string        `json:"newSlug,omitempty" jsonschema:"its new address; links to the old one break, so a person is asked"`
-		Description *string        `json:"description,omitempty" jsonschema:"its new description"`
+		Description *string        `json:"description,omitempty" jsonschema:"its new description: what it is about, and other words for it; people find the page by them"`
 		Indexing    *bool          `json:"indexing,omitempty" jsonschema:"whether search engines may list it"`
 		Meta        map[string]any `json:"meta,omitempty" jsonschema:"laid over what stands; null removes a key"`
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -151,15 +152,25 @@ func TestEntriesAreListedWrittenAndRead(t *testing.T) {
 	require.Equal(t, 2, collections.Items[0].Entries)
 }
 
-func TestAMisspeltNameIsFound(t *testing.T) {
+func TestAPageIsFoundByWhatPeopleCallIt(t *testing.T) {
 	b := newBench(t)
 	b.ok(CreatePage, `{"name":"About"}`, nil)
-	var out foundOutput
-	b.ok(FindResource, `{"query":"the abuot page","kind":"page"}`, &out)
-	require.Equal(t, "about", out.Found[0].Slug)
-	require.Less(t, out.Found[0].Similarity, 1.0)
-	b.ok(FindResource, `{"query":"xyzzy"}`, &out)
-	require.Empty(t, out.Found)
+	b.ok(CreatePage, `{"name":"Members","description":"team, people, staff"}`, nil)
+	find := func(input string) []index.Line {
+		t.Helper()
+		out := b.call(FindResource, input)
+		require.Equal(t, tools.OK, out.Status, text(&out))
+		return index.Lines(text(&out))
+	}
+	found := find(`{"query":"the abuot page","kind":"page"}`)
+	require.Equal(t, []string{"about"}, found[0].Aliases)
+	require.NotEqual(t, index.MatchExact, found[0].Match)
+	found = find(`{"query":"the team page"}`)
+	require.Equal(t, "Members", found[0].Name)
+	b.ok(UpdatePage, `{"page":"`+found[0].ID+`","description":"associates"}`, nil)
+	require.Empty(t, find(`{"query":"team"}`))
+	require.Equal(t, "Members", find(`{"query":"associate"}`)[0].Name)
+	require.Empty(t, find(`{"query":"xyzzy"}`))
 }
 
 func TestAPreviewIsTextForTheModelAndHTMLForTheHost(t *testing.T) {

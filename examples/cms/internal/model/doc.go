@@ -10,7 +10,7 @@
 //	create a page called X | create an X page   [with a hero|text section [titled T] [saying B]] [with slug S] [with description D]
 //	list pages | sections | collections | entries [of C]
 //	show X | show entry X | preview X | find X
-//	rename X to Y | change the slug of X to S | set the description of X to D
+//	rename X to Y | change the slug of X to S | describe X as D (or: set the description of X to D)
 //	delete X
 //	add a hero|text section to X [titled T] [saying B]
 //	remove | hide | publish the hero section on X
@@ -18,7 +18,9 @@
 //	write a blog entry titled X [saying B] | set the body of the entry X to B
 //	help
 //
-// X is a page's name, its slug, or something like it: "the abuot page" is looked up first. Several requests may follow
+// X is a page's name, its slug, something like it, or a word of its description: "the abuot page", and "the team page" if the page
+// Members is described as "team, people, staff". It is looked up first, and the answer says what it was taken to mean. If two fit
+// equally well, the model asks which; if none fits well, it changes nothing without a person's consent. Several requests may follow
 // each other, joined by "then", by "and" before a verb, or by a full stop; "it" is the page spoken of last. "in German"
 // at the end of a request is about the German contents.
 //

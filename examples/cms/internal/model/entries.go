@@ -56,7 +56,7 @@ func (r writeEntry) do(w *work) string {
 type setEntry struct{ entry, title, body, locale string }
 
 func (r setEntry) do(w *work) string {
-	f, note, ok := w.resolve(r.entry, "entry")
+	f, note, ok := w.resolveToChange(r.entry, "entry")
 	if !ok {
 		return ""
 	}

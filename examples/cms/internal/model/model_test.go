@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
@@ -47,6 +49,20 @@ func did(tool, input, result string, failed bool) []provider.Message {
 	}
 }
 
+// lookup is what the tool answers to a query among pages: each is a name and behind it a slug.
+func lookup(t *testing.T, query string, pages ...string) string {
+	t.Helper()
+	f, err := index.New(index.Config{})
+	require.NoError(t, err)
+	for i, p := range pages {
+		name, slug, _ := strings.Cut(p, " ")
+		require.NoError(t, f.Put(t.Context(), index.Item{ID: fmt.Sprintf("pg_%d", i), Kind: "page", Name: name, Aliases: []string{slug}}))
+	}
+	res, err := f.Find(t.Context(), query, index.Filter{}, 0)
+	require.NoError(t, err)
+	return index.Render(res)
+}
+
 func ask(t *testing.T, req *provider.Request) *provider.Response {
 	t.Helper()
 	resp, err := provider.Generate(context.Background(), New(), req)
@@ -82,8 +98,7 @@ func TestATakenSlugIsCorrectedAndSaid(t *testing.T) {
 }
 
 func TestResultsAreReadAsAModelReadsThem(t *testing.T) {
-	const about = `{"found":[{"kind":"page","id":"pg_1","slug":"about","name":"About","similarity":0.7}]}`
-	found := did(findResource, `{}`, about, false)
+	found := did(findResource, `{}`, lookup(t, "abuot", "About about"), false)
 	for result, want := range map[string]string{
 		"A person refused this call.":                                     `I took "abuot" to mean the page "About". I didn't delete the page "About", because you refused it. Nothing was changed.`,
 		"A person refused this call. Keep it.":                            `because you refused it (Keep it).`,
@@ -110,11 +125,11 @@ func noNote(m []provider.Message) []provider.Message {
 }
 
 func TestASuggestionIsFollowedIfItIsUnderstood(t *testing.T) {
-	past := did(findResource, `{}`, `{"found":[{"kind":"page","id":"pg_1","slug":"about","name":"About","similarity":1}]}`, false)
+	past := did(findResource, `{}`, lookup(t, "About", "About about"), false)
 	refused := append(past, noNote(did(deletePage, `{}`, "A person refused this call and suggests instead: rename it to Old about", true))...)
 	next := ask(t, asking("delete About", refused...))
 	require.Equal(t, findResource, next.Calls()[0].Name, "it is looked up again: things may have changed")
-	refused = append(refused, did(findResource, `{"again":1}`, `{"found":[{"kind":"page","id":"pg_1","slug":"about","name":"About","similarity":1.0}]}`, false)...)
+	refused = append(refused, did(findResource, `{"again":1}`, lookup(t, "About", "About about"), false)...)
 	next = ask(t, asking("delete About", refused...))
 	require.JSONEq(t, `{"page":"about","name":"Old about"}`, string(next.Calls()[0].Input))
 
@@ -123,11 +138,35 @@ func TestASuggestionIsFollowedIfItIsUnderstood(t *testing.T) {
 }
 
 func TestANameThatCouldBeTwoThingsIsAskedBack(t *testing.T) {
-	past := did(findResource, `{}`, `{"found":[{"slug":"about","name":"About","similarity":0.8},{"slug":"about-2","name":"About us","similarity":0.79}]}`, false)
-	require.Equal(t, `"abou" could be "About" (about) or "About us" (about-2). Say which one, by what is in the brackets.`, ask(t, asking("delete abou", past...)).Text())
-	none := did(findResource, `{}`, `{"found":[]}`, false)
+	past := did(findResource, `{}`, lookup(t, "news", "News news-1", "News news-2", "News news-3"), false)
+	require.Equal(t, `"news" could be "News" (news-1), "News" (news-2) or "News" (news-3). Say which one, by what is in the brackets.`, ask(t, asking("delete news", past...)).Text())
+	require.JSONEq(t, `{"page":"news-3"}`, string(ask(t, asking("delete news-3", past...)).Calls()[0].Input), "there is only one with that")
+	none := did(findResource, `{}`, lookup(t, "xyzzy", "About about"), false)
 	require.Equal(t, `I found no page like "xyzzy".`, ask(t, asking("delete xyzzy", none...)).Text())
+	blog := did(findResource, `{}`, "Nothing of the kind \"page\" is known by these words. Of other kinds there is:\n"+
+		index.Render(index.Result{Hits: []index.Hit{{Item: index.Item{Kind: "collection", ID: "col_1", Name: "Blog", Aliases: []string{"blog"}}, Exact: true}}}), false)
+	require.Equal(t, `I found no page like "blog". There is the collection "Blog" (blog).`, ask(t, asking("delete blog", blog...)).Text())
 	require.Contains(t, ask(t, asking("delete it")).Text(), "Which page do you mean?")
+}
+
+func TestNothingIsChangedOnAGuessUnlessAPersonIsAsked(t *testing.T) {
+	past := did(findResource, `{}`, lookup(t, "tema", "Team our-team"), false)
+	for _, request := range []string{"rename tema to X", "describe tema as x", "add a hero section to tema titled X", "set the title of the hero on tema to X", "hide the hero section on tema"} {
+		require.Equal(t, `I'm not sure which page is "tema": "Team" (our-team) fits best. If you mean it, say so by what is in the brackets.`,
+			ask(t, asking(request, past...)).Text(), request)
+	}
+	for request, tool := range map[string]string{"show tema": getPage, "preview tema": previewPage, "delete tema": deletePage,
+		"change the slug of tema to x": updatePage, "remove the hero section from tema": getPage} {
+		require.Equal(t, tool, ask(t, asking(request, past...)).Calls()[0].Name, request)
+	}
+	refused := append(past, noNote(did(deletePage, `{}`, "A person refused this call.", true))...)
+	require.Contains(t, ask(t, asking("delete tema", refused...)).Text(), `I took "tema" to mean the page "Team", and am not sure of that. `)
+}
+
+func TestARunThatWaitedSinceAReleaseBeforeGoesOn(t *testing.T) {
+	past := did(findResource, `{}`, `{"found":[{"kind":"page","id":"pg_1","slug":"about","name":"About","similarity":0.7},{"kind":"page","id":"pg_2","slug":"home","name":"Home","similarity":0.41}]}`, false)
+	past = append(past, did(deletePage, `{}`, `{"page":{"id":"pg_1","slug":"about","name":"About"}}`, false)...)
+	require.Equal(t, `I took "abuot" to mean the page "About". I deleted the page "About" (/about).`, ask(t, asking("delete abuot", past...)).Text())
 }
 
 func TestItIsThePageSpokenOfLast(t *testing.T) {

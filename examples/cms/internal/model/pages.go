@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -38,10 +37,6 @@ type (
 		ID, Section, Name, Status string
 		Content                   map[string]any
 	}
-	found struct {
-		Kind, ID, Slug, Name string
-		Similarity           float64
-	}
 )
 
 // path returns a page's address.
@@ -50,45 +45,6 @@ func path(slug string) string {
 		return "/"
 	}
 	return "/" + slug
-}
-
-// resolve finds what a person calls so. The second result says more if it isn't the very name; ok is false if the request
-// goes no further.
-func (w *work) resolve(what, kind string) (f found, note string, ok bool) {
-	if what == "" {
-		if w.last == "" || kind != "page" {
-			w.instead = "Which " + kind + " do you mean? Name it, for example: show the page Home."
-			return f, "", false
-		}
-		what = w.last
-	}
-	a := w.call(fmt.Sprintf("Which %s is %q? I look it up.", kind, what), findResource, map[string]any{"query": what, "kind": kind})
-	if a == nil {
-		return f, "", false
-	}
-	var out struct{ Found []found }
-	if !a.ok || a.decode(&out) != nil {
-		w.instead = a.failed("look up " + what)
-		return f, "", false
-	}
-	if len(out.Found) == 0 || out.Found[0].Similarity < 0.5 {
-		w.instead = fmt.Sprintf("I found no %s like %q.", kind, what)
-		return f, "", false
-	}
-	f = out.Found[0]
-	if i := slices.IndexFunc(out.Found, func(f found) bool { return f.Slug == what || f.ID == what }); i >= 0 {
-		f = out.Found[i]
-	} else if len(out.Found) > 1 && out.Found[1].Similarity > f.Similarity-0.05 {
-		w.instead = fmt.Sprintf("%q could be %q (%s) or %q (%s). Say which one, by what is in the brackets.", what, f.Name, f.Slug, out.Found[1].Name, out.Found[1].Slug)
-		return f, "", false
-	}
-	if kind == "page" {
-		w.last = f.Slug
-	}
-	if f.Similarity < 0.95 {
-		note = fmt.Sprintf("I took %q to mean the %s %q. ", what, kind, f.Name)
-	}
-	return f, note, true
 }
 
 // freeSlug reads the free slug that an error about a taken one names.
@@ -184,7 +140,11 @@ func article(noun string) string {
 type update struct{ page, field, value string }
 
 func (r update) do(w *work) string {
-	f, note, ok := w.resolve(r.page, "page")
+	resolve := w.resolveToChange
+	if r.field == "newSlug" { // a person is asked
+		resolve = w.resolve
+	}
+	f, note, ok := resolve(r.page, "page")
 	if !ok {
 		return ""
 	}

@@ -136,7 +136,12 @@ func parse(toks []token) (request, bool) {
 		return talk{"help"}, verb == "who" && rest.phrase("are", "you")
 	case "list":
 		return parseList(rest)
-	case "show", "get", "open", "read", "display", "describe", "give":
+	case "describe":
+		if rest.index("as") >= 0 {
+			return parseDescribe(rest)
+		}
+		fallthrough
+	case "show", "get", "open", "read", "display", "give":
 		rest.skip("me", "us")
 		if r, ok := parseList(&cursor{rest.toks}); ok {
 			return r, true
@@ -263,6 +268,15 @@ func parseRename(c *cursor) (request, bool) {
 		return setEntry{entry: name(old, append(entryWords, "blog")...), title: to}, true
 	}
 	return update{page: pageName(old), field: "name", value: to}, true
+}
+
+// parseDescribe reads "the Members page as team, people, staff".
+func parseDescribe(c *cursor) (request, bool) {
+	i := c.index("as")
+	if i < 1 || i+1 >= len(c.toks) || (&cursor{c.toks[:i]}).index(entryWords...) >= 0 {
+		return nil, false
+	}
+	return update{page: pageName(c.toks[:i]), field: "description", value: value(c.toks[i+1:])}, true
 }
 
 func parseRemove(c *cursor) (request, bool) {

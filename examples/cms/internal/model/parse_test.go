@@ -48,6 +48,13 @@ func TestPhrasesAreUnderstood(t *testing.T) {
 		"change the slug of About to about-us":                 {update{page: "About", field: "newSlug", value: "about-us"}},
 		"set the About page's address to /About Us":            {update{page: "About", field: "newSlug", value: "about-us"}},
 		`set the description of Home to "Where it all begins"`: {update{page: "Home", field: "description", value: "Where it all begins"}},
+		"describe the Members page as team, people, staff":     {update{page: "Members", field: "description", value: "team, people, staff"}},
+		`describe it as "who we are, and how to find us"`:      {update{field: "description", value: "who we are, and how to find us"}},
+		"describe the About page":                              {show{page: "About"}},
+		"describe Members as":                                  nil,
+		"describe the entry hello-world as x":                  nil, // entries have no description
+		"Show the team page":                                   {show{page: "team"}},
+		"Delete abuot":                                         {remove{page: "abuot"}},
 		"delete the abuot page":                                {remove{page: "abuot"}},
 		"please delete About":                                  {remove{page: "About"}},
 		"Delete it!":                                           {remove{}},

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pawlkit/pawl/memory/index"
 )
 
 // A list shows what there is of a kind.
@@ -86,7 +88,7 @@ func (r show) do(w *work) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%sThe page %q stands at %s.", note, p.Name, path(p.Slug))
 	if p.Description != "" {
-		b.WriteString(" " + sentence(p.Description))
+		fmt.Fprintf(&b, " It is described as %q.", p.Description)
 	}
 	if len(p.Sections) == 0 {
 		b.WriteString(" It has no sections.")
@@ -175,17 +177,18 @@ func (r find) do(w *work) string {
 	if a == nil {
 		return ""
 	}
-	var out struct{ Found []found }
-	if !a.ok || a.decode(&out) != nil {
+	if !a.ok {
 		return a.failed("look for " + r.what)
 	}
-	if len(out.Found) == 0 {
+	all := a.readFound(r.kind)
+	if len(all) == 0 {
 		return fmt.Sprintf("I found nothing like %q.", r.what)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Like %q I found:", r.what)
-	for _, f := range out.Found {
-		fmt.Fprintf(&b, "\n- the %s %q (%s), similarity %.2f", f.Kind, f.Name, f.Slug, f.Similarity)
+	for _, f := range all {
+		sure := map[string]string{index.MatchUnsure: ", though I'm not sure", index.MatchRival: ", or another of these", index.MatchLess: ", which fits less"}[f.Match]
+		fmt.Fprintf(&b, "\n- the %s %q (%s)%s: %s", f.Kind, f.Name, f.Slug, sure, f.Why)
 	}
 	return b.String()
 }

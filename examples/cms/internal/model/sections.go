@@ -58,7 +58,7 @@ type addSection struct {
 }
 
 func (r addSection) do(w *work) string {
-	f, note, ok := w.resolve(r.page, "page")
+	f, note, ok := w.resolveToChange(r.page, "page")
 	if !ok {
 		return ""
 	}
@@ -111,7 +111,7 @@ func (r set) target() (section, slot string) {
 }
 
 func (r set) do(w *work) string {
-	f, note, ok := w.resolve(r.page, "page")
+	f, note, ok := w.resolveToChange(r.page, "page")
 	if !ok {
 		return ""
 	}
@@ -149,9 +149,9 @@ func (r set) do(w *work) string {
 	return note + added + fmt.Sprintf("The %s of the %s on the page %q is %q now.", slot, kind, f.Name, r.value)
 }
 
-// sectionOf gets a page and returns its section of that kind; ok is false if the request goes no further.
-func (w *work) sectionOf(name, kind string) (f found, s section, note string, ok bool) {
-	f, note, ok = w.resolve(name, "page")
+// sectionOf gets a page, as resolve names it, and returns its section of that kind; ok is false if the request goes no further.
+func (w *work) sectionOf(name, kind string, resolve func(what, kind string) (found, string, bool)) (f found, s section, note string, ok bool) {
+	f, note, ok = resolve(name, "page")
 	if !ok {
 		return f, s, note, false
 	}
@@ -180,7 +180,7 @@ func (w *work) sectionOf(name, kind string) (f found, s section, note string, ok
 type removeSection struct{ kind, page string }
 
 func (r removeSection) do(w *work) string {
-	f, s, note, ok := w.sectionOf(r.page, r.kind)
+	f, s, note, ok := w.sectionOf(r.page, r.kind, w.resolve)
 	if !ok {
 		return ""
 	}
@@ -198,7 +198,7 @@ func (r removeSection) do(w *work) string {
 type publish struct{ kind, page, status string }
 
 func (r publish) do(w *work) string {
-	f, s, note, ok := w.sectionOf(r.page, r.kind)
+	f, s, note, ok := w.sectionOf(r.page, r.kind, w.resolveToChange)
 	if !ok {
 		return ""
 	}

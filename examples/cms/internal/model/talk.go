@@ -7,8 +7,9 @@ func Help() string {
 	return `I understand requests like these:
 - create a page called About with a hero section titled Hello
 - list pages (or sections, collections, entries)
-- show Home, preview Home, find "about"
+- show Home, show the team page, preview Home, find "about"
 - rename About to About us, change the slug of About to about-us
+- describe the Members page as team, people, staff
 - set the title of the hero on Home to "Welcome, friends"
 - add a text section to Home titled News saying "We are open."
 - hide (or publish, or remove) the hero section on About

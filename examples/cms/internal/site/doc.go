@@ -27,6 +27,7 @@
 //   - A write that has returned survives a power failure.
 //   - Contents fit their section's or collection's definition when they are written. What a definition no longer has a
 //     slot for is kept in the file and left out when read.
+//   - Look-ups by words ([Site.Find]) know what the file holds at that moment, whichever process wrote it.
 //   - Lists come in a fixed order, 50 items unless asked for more, at most 200.
 //   - A request with a Key has its effect once, however often it is made.
 //   - [Site.DeletePage] returns what [Site.RestorePage] needs to undo it.

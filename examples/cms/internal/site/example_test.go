@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/memory/index"
 )
 
 func Example() {
@@ -42,11 +43,13 @@ func Example() {
 	}
 
 	// Names needn't be exact.
-	found, err := s.Find(ctx, site.Find{Query: "the taem page", Limit: 1})
+	found, err := s.Find(ctx, "the taem page", index.Filter{}, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(found[0].Kind, found[0].Name)
+	if hit, ok := found.One(); ok {
+		fmt.Println(hit.Item.Kind, hit.Item.Name)
+	}
 
 	// A deletion can be undone.
 	deleted, err := s.DeletePage(ctx, "members")

@@ -1,11 +1,15 @@
 package site
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/pawlkit/pawl/memory/index"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 )
 
 func siteToSearch(t testing.TB) *Site {
@@ -34,7 +38,7 @@ func TestANameIsFoundHoweverItIsSaid(t *testing.T) {
 		"ABOUT US":          "page about",
 		"us about":          "page about",
 		"the about page":    "page about",
-		"abt us":            "page about",
+		"abot us":           "page about",
 		"the team page":     "page members",
 		"member":            "page members",
 		"membres":           "page members",
@@ -43,7 +47,7 @@ func TestANameIsFoundHoweverItIsSaid(t *testing.T) {
 		"form for contact":  "page contact-form",
 		"uber uns":          "page ueber-uns",
 		"über  UNS":         "page ueber-uns",
-		"plan and price":    "page pricing",
+		"plan and pricing":  "page pricing",
 		"東京オフィス":            "page tokyo",
 		"front page":        "page home",
 		"landing":           "page home",
@@ -58,80 +62,217 @@ func TestANameIsFoundHoweverItIsSaid(t *testing.T) {
 		"_":                 "",
 		"zzzzqqq xylophone": "",
 	} {
-		found, err := s.Find(t.Context(), Find{Query: query})
+		res, err := s.Find(t.Context(), query, index.Filter{}, 0)
 		require.NoError(t, err, query)
-		require.NotNil(t, found)
 		got := ""
-		if len(found) > 0 {
-			got = found[0].Kind + " " + found[0].Slug
+		if len(res.Hits) > 0 {
+			got = res.Hits[0].Item.Kind + " " + res.Hits[0].Item.Aliases[0]
 		}
-		require.Equal(t, want, got, "query %q found %v", query, found)
+		if want != got {
+			t.Errorf("query %q found %v", query, index.Render(res))
+		}
 	}
 }
 
-func TestResultsAreRankedBoundedAndTheSameEveryTime(t *testing.T) {
+// embeds is an embedder that counts what it is given, and how often no look-up held the site's turn meanwhile.
+type embeds struct {
+	index.Local
+	site             *Site
+	texts, outOfTurn atomic.Int64
+}
+
+func (e *embeds) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	e.texts.Add(int64(len(texts)))
+	if len(e.site.finding) == 0 {
+		e.outOfTurn.Add(1)
+	}
+	return e.Local.Embed(ctx, texts)
+}
+
+// meant returns the only thing that a query means.
+func meant(t testing.TB, s *Site, query string) index.Item {
+	t.Helper()
+	res, err := s.Find(t.Context(), query, index.Filter{}, 0)
+	require.NoError(t, err)
+	hit, ok := res.One()
+	require.True(t, ok, "%q: %s", query, index.Render(res))
+	return hit.Item
+}
+
+// none requires that a query means nothing.
+func none(t testing.TB, s *Site, query string) {
+	t.Helper()
+	res, err := s.Find(t.Context(), query, index.Filter{}, 0)
+	require.NoError(t, err)
+	require.Empty(t, res.Hits, query)
+}
+
+func TestWhatIsWrittenIsFoundAtOnceAndWhatIsGoneIsNot(t *testing.T) {
+	ctx := t.Context()
+	mine := newSite(t)
+	theirs := openSite(t, mine.Path()) // as another process has it
+	none(t, mine, "team")
+	p, err := theirs.CreatePage(ctx, CreatePage{Name: "Members", Description: "team, people, staff"})
+	require.NoError(t, err)
+	for _, s := range []*Site{mine, theirs} {
+		require.Equal(t, p.ID, meant(t, s, "team").ID)
+		require.Equal(t, p.ID, meant(t, s, "membres").ID)
+	}
+
+	_, err = mine.UpdatePage(ctx, UpdatePage{Page: "members", Name: new("Zoology"), Description: new("animals")})
+	require.NoError(t, err)
+	for _, s := range []*Site{mine, theirs} {
+		none(t, s, "team")
+		require.Equal(t, p.ID, meant(t, s, "zoolgy").ID)
+		require.Equal(t, p.ID, meant(t, s, "members").ID, "the slug is still the old name")
+	}
+	_, err = mine.UpdatePage(ctx, UpdatePage{Page: "members", NewSlug: new("fauna")})
+	require.NoError(t, err)
+	for _, s := range []*Site{mine, theirs} {
+		none(t, s, "members")
+		require.Equal(t, "fauna", meant(t, s, "fauna").Aliases[0])
+	}
+
+	gone, err := theirs.DeletePage(ctx, p.ID)
+	require.NoError(t, err)
+	for _, s := range []*Site{mine, theirs} {
+		none(t, s, "zoology")
+		none(t, s, "fauna")
+		none(t, s, p.ID)
+	}
+	_, err = mine.RestorePage(ctx, gone)
+	require.NoError(t, err)
+	for _, s := range []*Site{mine, theirs} {
+		require.Equal(t, p.ID, meant(t, s, "animals").ID)
+	}
+
+	_, err = mine.CreateSectionDef(ctx, CreateSectionDef{Name: "Price list", Elements: rows(Slot{Key: "title", Type: TypeText})})
+	require.NoError(t, err)
+	require.Equal(t, KindSection, meant(t, theirs, "price lists").Kind)
+	e, err := mine.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Title: "Spring launch", Content: map[string]any{"body": "x"}})
+	require.NoError(t, err)
+	require.Equal(t, e.ID, meant(t, theirs, "sprnig launch").ID)
+	_, err = theirs.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Entry: e.ID, Title: "Winter sale"})
+	require.NoError(t, err)
+	require.Equal(t, e.ID, meant(t, mine, "wintr sale").ID)
+}
+
+func TestOnlyWhatHasAnotherNameIsEmbeddedAgain(t *testing.T) {
+	ctx := t.Context()
 	s := siteToSearch(t)
-	first, err := s.Find(t.Context(), Find{Query: "contact", Limit: 3})
+	counts := &embeds{site: s}
+	var err error
+	s.finder, err = index.New(index.Config{Embedder: counts})
 	require.NoError(t, err)
-	require.Equal(t, "contact", first[0].Slug)
-	require.Equal(t, 1.0, first[0].Similarity)
-	require.Equal(t, "contact-form", first[1].Slug)
-	require.LessOrEqual(t, len(first), 3)
-	for i, f := range first {
-		require.True(t, f.Similarity >= leastSimilarity && f.Similarity <= 1)
-		require.True(t, i == 0 || f.Similarity <= first[i-1].Similarity)
-	}
-	for range 5 {
-		again, err := s.Find(t.Context(), Find{Query: "contact", Limit: 3})
+	embedded := func() int64 { // besides the query
+		t.Helper()
+		counts.texts.Store(0)
+		_, err := s.Find(ctx, "about", index.Filter{}, 0)
 		require.NoError(t, err)
-		require.Equal(t, first, again)
+		return counts.texts.Load() - 1
 	}
-
-	only, err := s.Find(t.Context(), Find{Query: "hello world", Kind: KindEntry})
+	require.EqualValues(t, 9+2+1+1, embedded(), "everything, when the file is opened")
+	require.Zero(t, embedded())
+	_, err = s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{"title": "Zeppelin"}})
 	require.NoError(t, err)
-	require.Len(t, only, 1)
-	none, err := s.Find(t.Context(), Find{Query: "hello world", Kind: KindCollection})
+	_, err = s.AddSection(ctx, AddSection{Page: "about", Section: "text", Content: map[string]any{"body": "Zeppelins"}})
 	require.NoError(t, err)
-	require.Equal(t, []Found{}, none)
+	require.Zero(t, embedded(), "contents are not searched")
+	none(t, s, "zeppelin")
+	_, err = s.UpdatePage(ctx, UpdatePage{Page: "about", Description: new("zeppelins")})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, embedded())
+	_, err = s.DeletePage(ctx, "members")
+	require.NoError(t, err)
+	require.Zero(t, embedded())
+	none(t, s, "members")
+	require.Zero(t, counts.outOfTurn.Load(), "what one look-up has read goes into the index before another reads")
 }
 
-func TestABadLookUpIsRefused(t *testing.T) {
-	s := newSite(t)
-	for says, in := range map[string]Find{
-		"query is empty":       {},
-		"allowed are 200":      {Query: strings.Repeat("q", 201)},
-		`did you mean "page"?`: {Query: "home", Kind: "pages"},
-	} {
-		_, err := s.Find(t.Context(), in)
-		refused(t, err, CodeInvalid, says)
-	}
-}
-
-func TestDistanceCountsSwapsAsOne(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"about", "abuot", 1}, {"kitten", "sitting", 3}, {"ü", "u", 1}, {strings.Repeat("a", 90), "", 64}} {
-		require.Equal(t, c.want, distance([]rune(c.a), []rune(c.b)), "%q %q", c.a, c.b)
-		require.Equal(t, c.want, distance([]rune(c.b), []rune(c.a)), "%q %q", c.b, c.a)
-	}
-}
-
-func FuzzSimilarityStaysInItsRange(f *testing.F) {
-	for _, s := range []string{"about us", "ÜBER", "東京", "a", "", "the", "\xff\x00", "ss"} {
-		f.Add(s, "about")
-	}
-	f.Fuzz(func(t *testing.T, a, b string) {
-		x, y := newTarget(a), newTarget(b)
-		for _, v := range []float64{similarity(x, y), mentions(x, y)} {
-			if !(v >= 0 && v <= 1) {
-				t.Fatalf("%q and %q: %v", a, b, v)
+func TestManyFindWhileOthersWrite(t *testing.T) {
+	mine := newSite(t)
+	theirs := openSite(t, mine.Path())
+	g, ctx := errgroup.WithContext(t.Context())
+	for i, s := range []*Site{mine, theirs, mine} {
+		g.Go(func() error {
+			for n := range 5 {
+				name := fmt.Sprintf("Page%c%c", 'a'+i, 'a'+n)
+				p, err := s.CreatePage(ctx, CreatePage{Name: name})
+				if err != nil {
+					return err
+				}
+				res, err := s.Find(ctx, name, index.Filter{}, 1)
+				if err != nil {
+					return err
+				}
+				if len(res.Hits) == 0 || res.Hits[0].Item.ID != p.ID {
+					return fmt.Errorf("%s was written and isn't found", name)
+				}
+				if _, err := s.DeletePage(ctx, p.ID); err != nil {
+					return err
+				}
+				if res, err = s.Find(ctx, p.ID, index.Filter{}, 1); err != nil {
+					return err
+				}
+				if len(res.Hits) > 0 && res.Hits[0].Item.ID == p.ID {
+					return fmt.Errorf("%s was deleted and is found", name)
+				}
 			}
-		}
-		if x.folded != "" && similarity(x, x) != 1 {
-			t.Fatalf("%q is not like itself", a)
-		}
-	})
+			return nil
+		})
+	}
+	require.NoError(t, g.Wait())
+}
+
+func TestALookUpEndsWithItsContextAndWithTheSite(t *testing.T) {
+	s := newSite(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Find(ctx, "home", index.Filter{}, 0)
+	require.ErrorIs(t, err, context.Canceled)
+	s.finding <- struct{}{} // another look-up is under way
+	_, err = s.Find(ctx, "home", index.Filter{}, 0)
+	require.ErrorIs(t, err, context.Canceled)
+	<-s.finding
+	require.Equal(t, "pg_home", meant(t, s, "hoem").ID)
+	require.NoError(t, s.Close())
+	_, err = s.Find(t.Context(), "home", index.Filter{}, 0)
+	require.ErrorIs(t, err, ErrClosed)
+}
+
+func TestADescriptionMayBeAListOfNames(t *testing.T) {
+	for description, want := range map[string][]string{
+		"":                                   {},
+		"team, our people; staff.":           {"team", "our people", "staff"},
+		"Mannschaft,,  das ganze Team ,":     {"Mannschaft", "das ganze Team"},
+		"Who is on the team, with photos":    nil,
+		"associates":                         {"associates"},
+		strings.Repeat("x,", 21):             nil,
+		"our team\nthe people who work here": nil,
+	} {
+		require.Equal(t, want, otherNames(description), description)
+	}
+	s := siteToSearch(t)
+	_, err := s.CreatePage(t.Context(), CreatePage{Name: "Team building"})
+	require.NoError(t, err)
+	require.Equal(t, "Team building", meant(t, s, "team").Name)
+	_, err = s.UpdatePage(t.Context(), UpdatePage{Page: "members", Description: new("team, people, staff")})
+	require.NoError(t, err)
+	require.Equal(t, "Members", meant(t, s, "peopel").Name)
+	require.Equal(t, "Members", meant(t, s, "team").Name, "the one is called so, the other only begins with it")
+	require.Equal(t, "Team building", meant(t, s, "team building").Name)
+	_, err = s.UpdatePage(t.Context(), UpdatePage{Page: "team-building", Description: new("team")})
+	require.NoError(t, err)
+	res, err := s.Find(t.Context(), "team", index.Filter{}, 0)
+	require.NoError(t, err)
+	require.Len(t, res.Ambiguous, 2, "both are called so")
+}
+
+func TestAHintNamesWhatIsNearest(t *testing.T) {
+	require.Equal(t, `did you mean "title"? use one of "body", "title"`, didYouMean("titel", []string{"body", "title"}))
+	require.Equal(t, `use one of "body", "title"`, didYouMean("xyzzy", []string{"body", "title"}))
+	require.Empty(t, didYouMean("x", nil))
+	require.Contains(t, didYouMean("", make([]string, 25)), "5 more")
 }
 
 func BenchmarkFindAmongAThousandPages(b *testing.B) {
@@ -142,10 +283,22 @@ func BenchmarkFindAmongAThousandPages(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.Find(b.Context(), Find{Query: "subjcet 500"}); err != nil {
+	find := func(b *testing.B) {
+		if _, err := s.Find(b.Context(), "subjcet 500", index.Filter{}, 0); err != nil {
 			b.Fatal(err)
 		}
 	}
+	b.Run("first", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			s.finder, _ = index.New(index.Config{})
+			find(b)
+		}
+	})
+	b.Run("next", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			find(b)
+		}
+	})
 }

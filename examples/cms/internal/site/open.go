@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pawlkit/pawl/memory/index"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -82,7 +83,11 @@ func open(ctx context.Context, path string, steps []migration) (*Site, error) {
 		return nil, fmt.Errorf("site: opening %s: %w", abs, err)
 	}
 	db.SetMaxOpenConns(8)
-	s := &Site{path: abs, db: db, now: time.Now, writing: make(chan struct{}, 1)}
+	finder, err := index.New(index.Config{})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s := &Site{path: abs, db: db, now: time.Now, writing: make(chan struct{}, 1), finder: finder, finding: make(chan struct{}, 1)}
 	if err := s.prepare(ctx, steps); err != nil {
 		return nil, errors.Join(explain(ctx, "opening "+abs, err), db.Close())
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"sync/atomic"
 	"time"
+
+	"github.com/pawlkit/pawl/memory/index"
 )
 
 // A Site is an open content file: pages made of sections, collections made of entries, in several locales.
@@ -21,6 +23,10 @@ type Site struct {
 	// only processes compete for SQLite's lock.
 	writing chan struct{}
 	closed  atomic.Bool
+
+	// finder is brought in step with the file and searched by whoever holds the token in finding.
+	finder  *index.Finder
+	finding chan struct{}
 }
 
 // Path returns the absolute path of the file.
