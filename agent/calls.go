@@ -335,7 +335,7 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 // finishedLocked returns the fact of a call's result, with a warning if the call repeats itself.
 func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) ToolFinished {
 	r := x.m.s.Run
-	if _, n := r.judgeRepeat(cr.told, res, res.Polls); n >= repeatWarning && r.Limits.Repeats > 0 {
+	if r.repeats(cr.told, res) {
 		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
 	}
 	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: out.Took, Spent: x.nested[cr.call.ID].spent}

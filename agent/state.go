@@ -165,6 +165,16 @@ func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls b
 	return t.next(hashString(string(call.Input)+call.Invalid), hashParts(res.Parts[:max(len(res.Parts)-res.Notes, 0)]), res.Status == tools.OK)
 }
 
+// repeats reports whether the model is to be told that it repeats itself, if a call ends with res.
+func (r *RunState) repeats(call *provider.ToolCall, res *ToolResult) bool {
+	t := r.Tools.of(call.Name)
+	if r.Limits.Repeats <= 0 || max(t.Same, t.Failing) < repeatWarning-1 { // whatever res is
+		return false
+	}
+	_, n := r.judgeRepeat(call, res, res.Polls)
+	return n >= repeatWarning
+}
+
 // hashString is FNV-1a, 64 bits (draft-eastlake-fnv), over characters: stable across machines, which hash/maphash is not,
 // and the same for bytes that aren't UTF-8 and what JSON makes of them.
 func hashString(s string) uint64 { return fnv(fnvOffset, s) }
