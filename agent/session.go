@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -24,6 +25,13 @@ type session struct {
 	busy    *exec
 	unnamed bool
 	mail    []mail
+	mailed  atomic.Bool // there may be mail: what reads it looks here first, without the lock
+}
+
+// put adds mail. Agent.mu is held.
+func (s *session) put(m mail) {
+	s.mail = append(s.mail, m)
+	s.mailed.Store(true)
 }
 
 // unnamedPrefix begins the names that sessions get whose input has none. They are told by it, in whichever process.
