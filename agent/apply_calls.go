@@ -72,7 +72,7 @@ func (m *Machine) closeStep(r *RunState) {
 		parts[i] = provider.Part{Kind: provider.PartToolResult, Result: &r.Calls[i].Result.ToolResult}
 	}
 	m.s.Messages = append(m.s.Messages, provider.Message{Role: provider.RoleTool, Parts: parts})
-	r.Calls, r.Stage = nil, stageReady
+	m.calls, r.Calls, r.Stage = r.Calls[:0], nil, stageReady
 }
 
 func (m *Machine) suspended(r *RunState, f *Suspended) string {

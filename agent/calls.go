@@ -19,8 +19,8 @@ type callRun struct {
 	d    *tools.Definition // nil for an unknown tool
 	call tools.Call
 	told *provider.ToolCall // the call as the state has it, with the input that runs
-	st   *CallState
-	note string // what hooks want the model to know
+	st   *CallState         // while the call has no result: the next step's calls take its place
+	note string             // what hooks want the model to know
 	pass tools.Pass
 
 	// guarded by exec.mu
@@ -32,13 +32,17 @@ type callRun struct {
 	hooked   bool      // AfterTool has it, or had it
 	progress *Progress // the newest that wasn't shown yet
 	tried    []error   // of the attempts that were followed by another
+
+	// fixed at creation
+	edited bool // by a person
+	again  bool // it was started before
 }
 
 // newCall returns the callRun of a call of the newest reply.
 func (x *exec) newCall(c *CallState) *callRun {
 	r := x.m.s.Run
 	d, _ := x.a.registry.Lookup(c.Call.Name)
-	cr := &callRun{x: x, d: d, told: c.Call, st: c}
+	cr := &callRun{x: x, d: d, told: c.Call, st: c, edited: c.Edited, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		Key: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.m.s.Mode,
@@ -323,7 +327,7 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 		res.Status, res.Error, res.Class = tools.Failed, true, fault.Permanent
 		res.Parts = []provider.Part{provider.TextPart(fmt.Sprintf("The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
-	if cr.st.Edited {
+	if cr.edited {
 		res.addNote("Note: a person changed the input of this call to " + string(cr.told.Input))
 	}
 	if cr.note != "" {

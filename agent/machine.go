@@ -13,8 +13,9 @@ import (
 //
 // A Machine isn't safe for concurrent use.
 type Machine struct {
-	s    State
-	room [3][]int // for Action.Calls
+	s     State
+	room  [3][]int    // for Action.Calls
+	calls []CallState // of the step before, for RunState.Calls: empty
 }
 
 // NewMachine returns the machine of a session without facts.

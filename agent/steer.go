@@ -299,6 +299,9 @@ func (x *exec) readMail() {
 
 // putBack leaves what came from this process for later.
 func (x *exec) putBack(later []mail) {
+	if len(later) == 0 {
+		return
+	}
 	x.a.mu.Lock()
 	defer x.a.mu.Unlock()
 	x.s.mail = append(later, x.s.mail...)
