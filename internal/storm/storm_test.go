@@ -180,7 +180,7 @@ func TestTwoThousandRunsInAStormEndProperlyAndBookOnce(t *testing.T) {
 		}()
 		p := newPath(t, "http://model", &http.Client{Transport: transport}, time.Second)
 
-		// 170 storms of other seeds were all weathered: 16 to 47 runs gave up, 150 to 771 were refused, and 8 at most were made
+		// The storms of seeds 1 to 170 were all weathered: 16 to 47 runs gave up, 150 to 771 were refused, and 8 at most were made
 		// for one order. The bounds leave twice that.
 		const sessions, orders = 50, 40
 		sum := p.serve(t, t.Context(), sessions, orders)
