@@ -51,10 +51,7 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 		return "nobody has answered the call"
 	}
 	t, n := r.judgeRepeat(f.Call, f.Result, f.Result.Polls)
-	if r.Tools == nil {
-		r.Tools = make(map[string]toolState, 4)
-	}
-	r.Tools[c.Call.Name] = t
+	r.Tools.set(c.Call.Name, t)
 	if n > 0 && r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}

@@ -61,7 +61,7 @@ func (x *exec) indexOf(c *CallState) int {
 func (x *exec) succeeded(tool string) bool {
 	x.lock()
 	defer x.mu.Unlock()
-	return x.m.s.Run.Tools[tool].OK > 0
+	return x.m.s.Run.Tools.of(tool).OK > 0
 }
 
 // runCalls takes calls further: those that need nobody run, in call order, beside each other where they may; the others
@@ -111,7 +111,7 @@ func (x *exec) admit(cr *callRun) bool {
 		return true
 	}
 	l := &r.Limits
-	if t := r.Tools[c.Call.Name]; l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
+	if t := r.Tools.of(c.Call.Name); l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
 		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
 	}
 	if c.Call.Invalid != "" && !c.Edited {
@@ -131,7 +131,7 @@ func (x *exec) admit(cr *callRun) bool {
 		return false
 	}
 	if adm.Refused != nil {
-		t := r.Tools[c.Call.Name]
+		t := r.Tools.of(c.Call.Name)
 		if adm.Refused.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && t.Invalid >= l.Corrections && !c.Edited {
 			x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " + partsText(adm.Refused.Parts)}, 0)
 			return false
@@ -335,7 +335,7 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 // finishedLocked returns the fact of a call's result, with a warning if the call repeats itself.
 func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) ToolFinished {
 	r := x.m.s.Run
-	if _, n := r.judgeRepeat(cr.told, res, res.Polls); n >= repeatWarning && r.Limits.Repeats > 0 {
+	if r.repeats(cr.told, res) {
 		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
 	}
 	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: out.Took, Spent: x.nested[cr.call.ID].spent}

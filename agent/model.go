@@ -171,7 +171,8 @@ func (x *exec) body() func(provider.Chunk, error) bool {
 			mc.err = err
 			return false
 		}
-		if mc.err = mc.c.Add(c); mc.err != nil {
+		if err := mc.c.Add(c); err != nil {
+			mc.err = err
 			return false
 		}
 		if c.Kind == provider.KindText && x.notes {
@@ -305,7 +306,9 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		x.failed(err, nil)
 		return
 	}
-	x.nameCalls(resp) // a hook may have put calls of its own
+	if step != nil { // a hook may have put calls of its own
+		x.nameCalls(resp)
+	}
 	x.lock()
 	defer x.mu.Unlock()
 	f := Replied{Meta: x.stamp(0, ""), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}

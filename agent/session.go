@@ -33,7 +33,8 @@ const unnamedPrefix = "unnamed/"
 func newID(prefix string) string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails: see its documentation
-	return prefix + hex.EncodeToString(b[:])
+	var room [64]byte
+	return string(hex.AppendEncode(append(room[:0], prefix...), b[:]))
 }
 
 // enter makes x the run of its session, and loads what the session is.

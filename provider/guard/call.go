@@ -78,7 +78,8 @@ func (k *Caller) Call(ctx context.Context, req *provider.Request, yield func(pro
 	}
 	c := &k.call
 	c.ctx, c.req = ctx, req
-	c.grammar, c.progress = provider.Grammar{}, progress{}
+	c.grammar.Reset()
+	c.progress = progress{}
 	if c.path != nil {
 		*c.path = path{admission: admission{onWait: c.onWait}}
 	}
