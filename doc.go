@@ -32,10 +32,11 @@
 //   - [github.com/pawlkit/pawl/stream] is plumbing for the answers of models: timeouts, checks, buffers, several readers.
 //   - [github.com/pawlkit/pawl/agent/journal] is where a run's facts are kept: in memory, in files, in SQLite, in PostgreSQL.
 //     [github.com/pawlkit/pawl/agent/journal/journaltest] is the suite for a store of one's own.
+//   - [github.com/pawlkit/pawl/agent/prompt] composes system texts from files.
 //   - [github.com/pawlkit/pawl/agent/approvals] lists what waits for a person, and takes decisions over HTTP.
 //   - [github.com/pawlkit/pawl/memory] counts tokens, says what fits a window, and compacts long conversations. Beside it,
-//     [github.com/pawlkit/pawl/memory/index] finds things by name, and [github.com/pawlkit/pawl/memory/recall] is working memory
-//     as tools.
+//     [github.com/pawlkit/pawl/memory/index] finds things by name, with [github.com/pawlkit/pawl/memory/langchain] on langchaingo's
+//     embedders and stores, and [github.com/pawlkit/pawl/memory/recall] is working memory as tools.
 //   - [github.com/pawlkit/pawl/circuit/fault] says of any error what kind of failure it is, and what to do about it.
 //
 // Imports point downwards only. The packages below agent know nothing of agents, and may be used without it.

@@ -63,6 +63,13 @@ type Config struct {
 	// InDoubt says what is done with a call that was started and that nobody knows the end of, unless it may be repeated.
 	InDoubt InDoubt
 
+	// Memory keeps conversations within the model's window; nil: they are sent whole.
+	Memory *Memory
+	// Compose returns the system text for a mode ("" without modes), in place of Instructions and of the mode's: package
+	// agent/prompt composes it from files. It is asked before each model call and should be quick; a text that differs from
+	// that of the step before is recorded, and costs the provider's prompt cache. Its failure fails the run.
+	Compose func(mode string) (string, error)
+
 	// Redact is applied to text before it is journaled or shown to a model: prompts, replies, inputs and results of tools,
 	// errors. Deltas are shown to a person as they come.
 	Redact func(string) string
@@ -109,6 +116,7 @@ type Agent struct {
 	registry *tools.Registry
 	prints   []ToolPrint           // of the registry
 	breakers *circuit.Set          // of tools
+	memory   *gear                 // nil without a Config.Memory
 	children map[string]*agentTool // agents that are tools, by the name of the tool
 	plain    mode                  // without modes
 	modes    []mode
@@ -142,7 +150,10 @@ func New(cfg Config) (*Agent, error) {
 		a.redact = func(s string) string { return s }
 	}
 	var errs []error
-	reg, err := tools.NewRegistry(a.adopt(cfg.Tools)...)
+	if err := a.addMemory(); err != nil {
+		errs = append(errs, err)
+	}
+	reg, err := tools.NewRegistry(a.adopt(a.cfg.Tools)...)
 	if err != nil {
 		errs = append(errs, &ConfigError{Field: "Tools", Problem: err.Error(), Err: err})
 		reg, _ = tools.NewRegistry()

@@ -47,7 +47,7 @@ func (m *Machine) Apply(f Fact) error {
 // isFact refuses what only looks like a fact: nil, a pointer to a fact, or a type that embeds one.
 func isFact(f Fact) *FactError {
 	switch f.(type) {
-	case RunStarted, StepStarted, Replied, StepFailed, ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack,
+	case RunStarted, StepStarted, Compacted, Checkpointed, Replied, StepFailed, ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack,
 		ModeChanged, PhaseChanged, Continued, RuleRevoked, Undone, Snapshot, RunEnded:
 		return nil
 	}
@@ -69,6 +69,10 @@ func (m *Machine) misplaced(f Fact, meta *Meta) string {
 	switch f.(type) {
 	case Snapshot:
 		if r == nil || meta.Run == r.ID {
+			return ""
+		}
+	case Compacted: // also between runs
+		if r != nil && meta.Run == r.ID {
 			return ""
 		}
 	case RuleRevoked: // at any time: rules outlast runs
@@ -113,6 +117,10 @@ func (m *Machine) fold(f Fact) (problem string) {
 		problem = m.start(&f)
 	case StepStarted:
 		problem = m.stepStarted(r, &f)
+	case Compacted:
+		problem = m.compacted(r, &f)
+	case Checkpointed:
+		problem = m.checkpointed(r, &f)
 	case Replied:
 		problem = m.replied(r, &f)
 	case StepFailed:
@@ -170,14 +178,25 @@ func (m *Machine) start(f *RunStarted) string {
 	if !orderly(f.History) {
 		return "its history needs repair"
 	}
+	before := m.s.Run
+	if f.Handoff != nil {
+		if problem := m.takesOver(f); problem != "" {
+			return problem
+		}
+	}
 	m.s.Messages = append(m.s.Messages, f.History...)
 	m.s.Mode = f.Mode
-	m.s.Phase = ""
+	if f.Handoff == nil {
+		m.s.Phase = ""
+	}
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: stageReady,
 		Limits: f.Limits, Own: f.Own, Choice: f.Choice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Prints: f.Tools,
 		First: len(m.s.Messages), Since: instant(f.Time),
+	}
+	if f.Handoff != nil {
+		m.s.Run.carry(before, f.Handoff)
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
 	return ""

@@ -10,15 +10,15 @@ import (
 )
 
 // beforeStep lets hooks change a step. It returns nil if no hook looks at steps. What was changed is in start.
-func (x *exec) beforeStep(start *StepStarted, mode *mode, n int) (*Step, error) {
+func (x *exec) beforeStep(start *StepStarted, mode *mode, base *base, n int) (*Step, error) {
 	x.offered = mode.offered
 	if !x.a.hooked.step && !x.a.hooked.afterStep {
 		return nil, nil
 	}
-	msgs := x.m.s.Messages
+	msgs := base.messages
 	s := &Step{
 		Session: x.s.name, Run: x.origin.Run, N: n, Mode: mode.Name, Phase: x.m.s.Phase, Final: start.Final != "",
-		Model: start.Model, System: mode.system, Messages: slices.Clone(msgs), Choice: start.Choice,
+		Model: start.Model, System: base.system, Messages: slices.Clone(msgs), Choice: start.Choice,
 	}
 	if !s.Final {
 		s.Tools = slices.Clone(mode.offered)
@@ -61,7 +61,7 @@ func (x *exec) beforeStep(start *StepStarted, mode *mode, n int) (*Step, error) 
 			start.Tools[i] = d.Name()
 		}
 	}
-	if s.System != mode.system {
+	if s.System != base.system {
 		s.changed, start.System = true, x.a.redact(s.System)
 		s.System = start.System
 	}
@@ -71,6 +71,7 @@ func (x *exec) beforeStep(start *StepStarted, mode *mode, n int) (*Step, error) 
 		start.Messages = s.Messages
 	}
 	start.Note = x.a.redact(start.Note)
+	x.recall.counted = x.recall.counted && !s.changed
 	if s.changed && start.Note != "" {
 		s.Messages = append(slices.Clone(s.Messages), provider.User(start.Note))
 	}

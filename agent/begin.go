@@ -160,7 +160,7 @@ func (x *exec) supersede(why string) {
 	defer x.mu.Unlock()
 	end := RunEnded{Meta: x.stamp(0, ""), Status: Stopped, Code: CodeSuperseded, Reason: why, Result: new(Result)}
 	if x.recordLocked(nil, end) == nil {
-		*end.Result = *x.m.result(Stopped, CodeSuperseded, &StopError{Code: CodeSuperseded, Err: errors.New(end.Reason)})
+		x.m.fill(end.Result, Stopped, CodeSuperseded, &StopError{Code: CodeSuperseded, Err: errors.New(end.Reason)})
 	}
 }
 

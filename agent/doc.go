@@ -29,6 +29,14 @@
 // [Waiting] says why, and until when. A tool that keeps failing is left alone for a while ([BreakerOpen], Config.Breakers).
 // What the run can't help by itself is shown as [Escalated]: what failed, what was tried, and what may help.
 //
+// # Long work
+//
+// With a Config.Memory a conversation is kept within the model's window: it is compacted before a model call when that is
+// due, by groups, so that no call loses its result and neither the goal nor what is open is forgotten. What was done is a
+// fact ([Compacted]); the original stays in the log. [Checkpoints] are typed notes at shares of the window, a [Handoff] begins
+// a fresh run with what the old one leaves, and a [Briefing] tells a retry what was tried before. Config.Compose composes the system text
+// from files, with package agent/prompt.
+//
 // # What holds
 //
 //   - Every call that a model made has exactly one result, whatever failed, paused or was denied; results are in call order.

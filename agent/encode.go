@@ -15,7 +15,7 @@ const factVersion = 1
 // factTypes are the facts by their kind.
 var factTypes = func() map[string]reflect.Type {
 	types := make(map[string]reflect.Type)
-	for _, f := range []Fact{RunStarted{}, StepStarted{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{},
+	for _, f := range []Fact{RunStarted{}, StepStarted{}, Compacted{}, Checkpointed{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{},
 		Decided{}, Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, Continued{}, RuleRevoked{}, Undone{}, Snapshot{}, RunEnded{}} {
 		types[f.kind()] = reflect.TypeOf(f)
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // An Event is something that a run did. There are two kinds: a [Fact] has happened for good, and is journaled and
-// numbered before anyone sees it; a note ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated]) is
+// numbered before anyone sees it; a note ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated],
+// [MemoryWarning]) is
 // shown and forgotten. Events are never changed once they are shown.
 type Event interface {
 	// Envelope returns what all events have in common.

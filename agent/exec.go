@@ -48,23 +48,25 @@ type exec struct {
 	ended   bool // RunEnded is recorded; written under mu
 	step    Meta // the envelope of notes of the current model call
 	model   modelCall
+	recall  recollection
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
 	hold    hold                // what the host asked for
 	told    []mail              // messages in the conversation that the model hasn't been asked about yet
 
-	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
-	m       *Machine
-	trying  bool      // an append is tried again: nothing else may be recorded meanwhile
-	tried   sync.Cond // trying has become false
-	queue   []Event   // recorded and not yet shown, and notes in their place among them
-	wake    chan struct{}
-	errAt   error                 // the journal refused an append: the run can't go on
-	letters *writer               // of records, as long as no store may hold on to what is in it
-	recs    []journal.Record      // likewise
-	running *batch                // the calls that run
-	here    *callRun              // the call that runs on the driving goroutine
-	nested  map[string]nestedCall // by call, of agents that are tools
+	mu       sync.Mutex // guards what follows, and m while tool calls run; taken with lock
+	m        *Machine
+	trying   bool      // an append is tried again: nothing else may be recorded meanwhile
+	tried    sync.Cond // trying has become false
+	queue    []Event   // recorded and not yet shown, and notes in their place among them
+	wake     chan struct{}
+	errAt    error                 // the journal refused an append: the run can't go on
+	letters  *writer               // of records, as long as no store may hold on to what is in it
+	recs     []journal.Record      // likewise
+	handOver bool                  // a tool or a hook wants the work to be handed off
+	running  *batch                // the calls that run
+	here     *callRun              // the call that runs on the driving goroutine
+	nested   map[string]nestedCall // by call, of agents that are tools
 
 	childPaused string   // the code with which one of them was paused by its host, or drained
 	unread      []string // what was posted and is for none of what begin takes; of the driving goroutine
@@ -102,6 +104,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithValue(context.WithoutCancel(ctx), execKey{}, (*exec)(nil))}
 	x.tried.L = &x.mu
 	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
+	x.runner.KeepTimer = true
 	x.bound.succeeded, x.bound.progress, x.bound.overdue, x.bound.retrying = x.succeeded, x.progress, x.overdue, x.retrying
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
@@ -138,6 +141,10 @@ func (x *exec) close() {
 	if x.budget != nil {
 		x.budget.Stop()
 	}
+	if x.model.caller != nil {
+		x.model.caller.Close()
+	}
+	x.runner.Close()
 	x.a.mu.Lock()
 	revoking := x.revoking
 	x.a.mu.Unlock()
@@ -205,12 +212,8 @@ func (x *exec) loop() {
 
 // flush shows what was recorded. Only the driving goroutine may call it.
 func (x *exec) flush() {
-	for {
-		x.lock()
-		if len(x.queue) == 0 {
-			x.mu.Unlock()
-			return
-		}
+	x.lock()
+	for len(x.queue) > 0 {
 		events := x.queue
 		x.queue = nil
 		x.mu.Unlock()
@@ -222,8 +225,8 @@ func (x *exec) flush() {
 		if x.queue == nil {
 			x.queue = events[:0]
 		}
-		x.mu.Unlock()
 	}
+	x.mu.Unlock()
 }
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.
@@ -303,19 +306,9 @@ func (x *exec) finish(status Status, code string, reason error) {
 		end.Status, end.Code, end.Reason = status, code, reason.Error()
 		x.queue = append(x.queue, end)
 	}
-	*end.Result = *x.m.result(status, code, reason)
+	x.m.fill(end.Result, status, code, reason)
 	x.mu.Unlock()
-	for i := range x.a.cfg.Hooks {
-		if h := &x.a.cfg.Hooks[i]; h.AfterRun != nil {
-			if err := x.call(h, "AfterRun", func() error { return h.AfterRun(x.jctx, end.Result) }); err != nil {
-				x.a.log.WarnContext(x.jctx, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
-			}
-		}
-	}
-	if x.a.log.Enabled(x.jctx, slog.LevelInfo) {
-		x.a.log.InfoContext(x.jctx, "agent: run ended", "session", x.s.name, "run", x.origin.Run, "trace", x.origin.Trace,
-			"status", status, "code", code, "steps", end.Result.Steps, "tokens", end.Result.Usage.Total())
-	}
+	x.afterRun(end.Result)
 	x.flush()
 	if status == Failed && !x.left {
 		if reason == nil {
@@ -323,6 +316,21 @@ func (x *exec) finish(status Status, code string, reason error) {
 		}
 		x.yield(nil, reason)
 		x.left = true
+	}
+}
+
+// afterRun tells the hooks and the log of the end of a run.
+func (x *exec) afterRun(res *Result) {
+	for i := range x.a.cfg.Hooks {
+		if h := &x.a.cfg.Hooks[i]; h.AfterRun != nil {
+			if err := x.call(h, "AfterRun", func() error { return h.AfterRun(x.jctx, res) }); err != nil {
+				x.a.log.WarnContext(x.jctx, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
+			}
+		}
+	}
+	if x.a.log.Enabled(x.jctx, slog.LevelInfo) {
+		x.a.log.InfoContext(x.jctx, "agent: run ended", "session", x.s.name, "run", res.Run, "trace", res.Trace,
+			"status", res.Status, "code", res.Code, "steps", res.Steps, "tokens", res.Usage.Total())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -33,6 +34,8 @@ type RunStarted struct {
 	Task        string          `json:"task,omitempty"`
 	// Tools are those of the agent, so that one that goes on with the run can tell what has changed since.
 	Tools []ToolPrint `json:"tools,omitempty"`
+	// Handoff says that the run goes on with the work of the one before it, in a conversation of its own.
+	Handoff *HandoffState `json:"handoff,omitempty"`
 }
 
 // StepStarted begins a model call.
@@ -48,9 +51,47 @@ type StepStarted struct {
 	Note string `json:"note,omitempty"`
 	// Messages and System are what the model was shown if a hook changed them.
 	Messages []provider.Message `json:"messages,omitempty"`
-	System   string             `json:"system,omitempty"`
+	// System is the system text, too, if Config.Compose has composed another than for the step before.
+	System string `json:"system,omitempty"`
+	// Context is what the request says besides the conversation, from this step on: see [Memory].
+	Context *memory.Context `json:"context,omitempty"`
 	// AnsweredBy is the hook that answered instead of the model.
 	AnsweredBy string `json:"answered_by,omitempty"`
+}
+
+// Compacted is a conversation that was made shorter. What it was before stays in the log.
+type Compacted struct {
+	Meta
+	// Report says what was done, with figures.
+	Report *memory.Report `json:"report"`
+	// Spans are the conversation from now on; none: it is as it was, and only costs.
+	Spans []Span `json:"spans,omitempty"`
+	// Usage is what summaries took, and Cost what that is worth as far as their prices are known. It counts towards the limits
+	// of the run.
+	Usage provider.Usage `json:"usage,omitzero"`
+	Cost  provider.Money `json:"cost,omitempty"`
+}
+
+// A Span is a piece of a conversation that was compacted. Messages that no span names were left out.
+type Span struct {
+	// From and To are the messages before, To exclusive, that stay as they are, or whose place Messages take.
+	From     int                `json:"from"`
+	To       int                `json:"to"`
+	Messages []provider.Message `json:"messages,omitempty"`
+}
+
+// Checkpointed is a note about work under way: see [Checkpoints] and [Handoff].
+type Checkpointed struct {
+	Meta
+	Category string          `json:"category"`
+	Index    int             `json:"index"` // of the notes of this category in the session, from 1
+	Share    float64         `json:"share"` // of the window less its reserve
+	Note     json.RawMessage `json:"note,omitempty"`
+	Error    string          `json:"error,omitempty"` // why there is none
+	// Usage is what the model took that wrote it, and Cost what that is worth where it is known (Priced).
+	Usage  provider.Usage `json:"usage,omitzero"`
+	Cost   provider.Money `json:"cost,omitempty"`
+	Priced bool           `json:"priced,omitempty"`
 }
 
 // Replied is the model's answer, complete.
@@ -221,7 +262,9 @@ const (
 	CodeHost       = "host"    // paused or stopped by the host
 	CodeDrained    = "drained" // paused by Drain, to be gone on with
 	CodeJournal    = "journal"
-	CodeForked     = "forked" // the copy of a run that was under way where the session was forked
+	CodeHandedOff  = "handed off" // to a fresh run, which goes on with the work
+	CodeContext    = "context"    // the conversation doesn't fit the model's window
+	CodeForked     = "forked"     // the copy of a run that was under way where the session was forked
 )
 
 // A ToolResult is the result of a call: what the model is shown, and what the host may want to know.
@@ -243,6 +286,8 @@ type ToolResult struct {
 
 func (RunStarted) kind() string   { return "run_started" }
 func (StepStarted) kind() string  { return "step_started" }
+func (Compacted) kind() string    { return "compacted" }
+func (Checkpointed) kind() string { return "checkpointed" }
 func (Replied) kind() string      { return "replied" }
 func (StepFailed) kind() string   { return "step_failed" }
 func (ToolStarted) kind() string  { return "tool_started" }

@@ -26,7 +26,7 @@ func (w *writer) fact(f Fact) (json.RawMessage, bool, error) {
 	w.comma, w.err = false, nil
 	switch f := f.(type) {
 	case StepStarted:
-		if len(f.Messages) > 0 {
+		if len(f.Messages) > 0 || f.Context != nil {
 			return nil, false, nil
 		}
 		w.stepStarted(&f)

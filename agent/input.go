@@ -33,6 +33,9 @@ type Input struct {
 	Task        string
 	By          string // who asks
 
+	// Briefing tells the model what earlier attempts came to, behind the prompt: see [BriefingOf].
+	Briefing *Briefing
+
 	// Supersede begins anew in a paused session: what waits for a decision counts as rejected.
 	Supersede bool
 	// AcceptChanges lets Resume and Continue go on though the agent isn't what it was: see [ChangedError].
@@ -76,7 +79,7 @@ func (in *Input) check(limits Limits) error {
 		switch {
 		case in.Session == "":
 			return bad("Session", "Resume and Continue need the name of a session; a paused run's is in its Result")
-		case in.Prompt != "" || len(in.Parts) > 0 || len(in.History) > 0 || in.Supersede:
+		case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || len(in.History) > 0 || in.Supersede:
 			return bad("Prompt", "Resume and Continue take no prompt; decide first, then ask")
 		case in.resume && len(in.decisions) == 0:
 			return bad("Session", "Resume needs a decision; Continue goes on without one")
@@ -134,6 +137,9 @@ func (in *Input) message(redact func(string) string) provider.Message {
 	for _, p := range provider.Sound(in.Parts) {
 		p.Text = redact(p.Text)
 		parts = append(parts, p)
+	}
+	if text := in.Briefing.Text(); text != "" {
+		parts = append(parts, provider.TextPart(redact(strings.ToValidUTF8(text, "\uFFFD"))))
 	}
 	return provider.Message{Role: provider.RoleUser, Parts: parts}
 }

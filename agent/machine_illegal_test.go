@@ -3,12 +3,14 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -112,9 +114,9 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 			try(withMeta(f, func(m *Meta) { m.Session = "s-2" }), "another session")
 			if _, starts := f.(RunStarted); !starts {
 				try(withMeta(f, func(m *Meta) { m.Run = "r-0" }), "another run")
-			}
-			if bare, had := withoutPointers(f); had {
-				try(bare, "nil inside")
+				if bare, had := withoutPointers(f); had {
+					try(bare, "nil inside")
+				}
 			}
 			r := s.m.s.Run
 			if !r.open() {
@@ -304,6 +306,15 @@ func (c *chaos) fact() Fact {
 		return Undone{Meta: meta, Calls: any1(c, nil, []UndoneCall{{}}, []UndoneCall{{Call: call}}), Message: any1(c, provider.Message{}, message)}
 	case 1:
 		return Snapshot{Meta: meta, State: any1(c, nil, &State{}, &State{Run: &RunState{}})}
+	case 2, 3, 4:
+		meta.Origin = &Origin{Session: "s-1", Run: r.ID}
+		return c.compacted(meta, message)
+	case 5:
+		return Checkpointed{Meta: meta, Category: any1(c, "a", "a", ""), Index: c.m.s.noted("a").Index + c.rng.IntN(2), Share: any1(c, .5, .5, -1, math.NaN())}
+	case 6, 7:
+		if r.open() {
+			return RunEnded{Meta: meta, Status: Stopped, Code: CodeHandedOff}
+		}
 	}
 	kind := c.rng.IntN(18)
 	if c.rng.IntN(4) > 0 { // mostly of a kind that may come now
@@ -327,6 +338,9 @@ func (c *chaos) fact() Fact {
 		f := RunStarted{Meta: meta, Message: message, Limits: DefaultLimits()}
 		if c.rng.IntN(3) == 0 {
 			f.History = []provider.Message{provider.User("before"), message}
+		}
+		if c.rng.IntN(4) == 0 || r.Code == CodeHandedOff {
+			f.Handoff = &HandoffState{Index: r.handoffs() + c.rng.IntN(2), From: any1(c, r.ID, r.ID, ""), Prompt: c.rng.IntN(3)}
 		}
 		return f
 	case 1, 2:
@@ -363,6 +377,22 @@ func (c *chaos) fact() Fact {
 	return RunEnded{Meta: meta, Status: any1(c, Completed, Stopped, Failed, Paused, Running, "")}
 }
 
+// compacted is a compaction with spans that are legal only by luck.
+func (c *chaos) compacted(meta Meta, message provider.Message) Fact {
+	f := Compacted{Meta: meta, Report: any1(c, &memory.Report{}, &memory.Report{}, nil)}
+	for at, n := 0, len(c.m.s.Messages); at < n && c.rng.IntN(5) > 0; {
+		p := Span{From: at + c.rng.IntN(3) - 1, To: at + c.rng.IntN(4)}
+		if c.rng.IntN(3) == 0 {
+			p.To = n + c.rng.IntN(2)
+		}
+		if c.rng.IntN(3) == 0 {
+			p.Messages = []provider.Message{message}
+		}
+		f.Spans, at = append(f.Spans, p), max(p.To, at+1)
+	}
+	return f
+}
+
 // taken checks what has to hold after a fact that was taken.
 func (c *chaos) taken(f Fact, seed int) {
 	switch f := f.(type) {
@@ -380,6 +410,9 @@ func (c *chaos) taken(f Fact, seed int) {
 		default:
 			c.closed[call] = true
 		}
+	}
+	if r := c.m.s.Run; r.First < 0 || r.First >= len(c.m.s.Messages) {
+		require.Failf(c.t, "the input of the run", "seed %d: message %d of %d", seed, r.First, len(c.m.s.Messages))
 	}
 	if a := c.m.Next(); a.Kind == ActCallModel || !c.m.s.Run.open() {
 		require.NoError(c.t, balanced(c.m.s.Messages), "seed %d", seed)

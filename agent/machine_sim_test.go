@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -71,6 +72,8 @@ func (s *sim) step() {
 			panic(err)
 		}
 		s.apply(Snapshot{Meta: s.meta(""), State: state})
+	case r != nil && s.one(25):
+		s.compact()
 	case r != nil && !r.open() && s.one(10):
 		s.apply(Undone{Meta: s.meta(""), Calls: []UndoneCall{{Call: &provider.ToolCall{ID: s.text() + "c", Name: "a"}}}, Message: provider.User("undone")})
 	case !r.open():
@@ -85,6 +88,10 @@ func (s *sim) step() {
 		s.apply(PhaseChanged{Meta: s.meta(""), From: s.m.s.Phase, To: s.text()})
 	case s.one(60) && r.Stage != stageCalling:
 		s.apply(RunEnded{Meta: s.meta(""), Status: Paused, Code: CodeHost})
+	case s.one(40):
+		s.note(s.text())
+	case s.one(30) && r.Stage == stageReady:
+		s.handOff()
 	case s.one(80):
 		s.abort(Stopped, CodeCancelled)
 	case s.one(20) && (r.Stage == stageReady || r.Stage == stageSaid):
@@ -105,6 +112,51 @@ func (s *sim) start() {
 		f.History = []provider.Message{provider.User("before"), provider.Assistant("indeed")}
 	}
 	s.apply(f)
+}
+
+// compact leaves out, replaces and keeps groups at random.
+func (s *sim) compact() {
+	messages := s.m.s.Messages
+	f := Compacted{Meta: s.meta(""), Report: &memory.Report{Trigger: s.text()}, Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: provider.Money(s.rng.IntN(5))}
+	for from := 0; from < len(messages); {
+		to := from + 1
+		for to < len(messages) && messages[to].Role == provider.RoleTool {
+			to++
+		}
+		switch {
+		case from == s.m.s.Run.First && to < len(messages) && s.one(4): // cut
+			f.Spans = append(f.Spans, Span{From: from, To: to, Messages: []provider.Message{provider.User(s.text())}})
+		case to == len(messages) || from == s.m.s.Run.First || s.one(2): // the last group may be an open step
+			f.Spans = append(f.Spans, Span{From: from, To: to})
+		case s.one(3):
+			f.Spans = append(f.Spans, Span{From: from, To: to, Messages: []provider.Message{provider.User(s.text()), provider.Assistant(s.text())}[:1+s.rng.IntN(2)]})
+		case s.one(4):
+			f.Spans = append(f.Spans, Span{From: from, To: from, Messages: []provider.Message{provider.User(s.text())}})
+		}
+		from = to
+	}
+	s.apply(f)
+}
+
+func (s *sim) note(category string) {
+	s.apply(Checkpointed{Meta: s.meta(""), Category: category, Index: s.m.s.noted(category).Index + 1, Share: s.rng.Float64(), Note: json.RawMessage(`{"done":[]}`),
+		Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: 1, Priced: s.one(2)})
+}
+
+// handOff begins a run that goes on with the work of the one that is open.
+func (s *sim) handOff() {
+	r := s.m.s.Run
+	s.note(handoffCategory)
+	s.apply(RunEnded{Meta: s.meta(""), Status: Stopped, Code: CodeHandedOff})
+	s.runs++
+	s.origin = &Origin{Session: s.m.s.Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim"}
+	f := RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.s.Mode, Limits: r.Limits, Choice: r.Choice,
+		Handoff: &HandoffState{Index: r.handoffs() + 1, From: r.ID, Prompt: s.rng.IntN(2)}}
+	f.Meta.Step = 0
+	s.apply(f)
+	require.Len(s.t, s.m.s.Messages, 1)
+	require.GreaterOrEqual(s.t, s.m.s.Run.Usage.Total(), r.Usage.Total())
+	require.Equal(s.t, r.Step, s.m.s.Run.Step)
 }
 
 // paused does one of the things that go on with a paused run.

@@ -85,9 +85,10 @@ func (x *exec) budgetTime() {
 	if r.Limits.Duration < 0 {
 		return
 	}
-	limit := &LimitError{Limit: LimitDuration, Max: int64(r.Limits.Duration), Have: int64(r.Limits.Duration)}
-	worked := r.Worked + max(time.Since(r.Since), 0)
-	x.budget = time.AfterFunc(max(r.Limits.Duration-worked, 0), func() { x.cancel(limit) })
+	limit, worked := r.Limits.Duration, r.Worked+max(time.Since(r.Since), 0)
+	x.budget = time.AfterFunc(max(limit-worked, 0), func() {
+		x.cancel(&LimitError{Limit: LimitDuration, Max: int64(limit), Have: int64(limit)})
+	})
 }
 
 // currentMode returns the mode of the session. One that the agent no longer has counts as the first.

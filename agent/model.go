@@ -18,7 +18,7 @@ type modelCall struct {
 	c     provider.Collector
 	resp  provider.Response
 	err   error
-	meta  *Meta    // of the deltas of this call; nil until the first
+	meta  *Meta    // of what the model says in this call, tool calls apart; nil until it says something
 	open  []openID // calls whose arguments are coming in
 	names []string // of the calls of this reply, as far as they are known
 	slab  []Delta
@@ -50,7 +50,15 @@ func (x *exec) callModel(act Action) {
 		start.Tools, start.Choice = nil, provider.Choice{Mode: provider.ChooseNone}
 		start.Note = "You have reached the limit of this run, and no tools are left. Say what you have done, what is still to be done, and how it could go on."
 	}
-	step, err := x.beforeStep(&start, mode, n)
+	start.Meta.Step = n
+	base, ok := x.prepare(&start, mode)
+	if !ok {
+		return
+	}
+	if start.Context = base.context; base.composed {
+		start.System = base.system
+	}
+	step, err := x.beforeStep(&start, mode, &base, n)
 	if err != nil {
 		x.cancel(err) // loop ends the run for this reason
 		return
@@ -79,7 +87,16 @@ func (x *exec) callModel(act Action) {
 		x.answered(step)
 		return
 	}
-	x.ask(x.request(&start, mode, step), step)
+	req := x.request(&start, mode, step)
+	if step == nil || !step.changed {
+		req.System = base.system
+		if base.own {
+			if req.Messages = base.messages; start.Note != "" && !act.Again { // it was told already, where the call is made again
+				req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
+			}
+		}
+	}
+	x.ask(req, step)
 }
 
 // request builds what the provider is sent. Messages are shared with the state, which only ever appends.
@@ -138,6 +155,7 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		resp = new(provider.Response)
 	}
 	mc.c.Fill(resp)
+	x.learn(&resp.Usage)
 	x.reply(resp, resp.Usage, step)
 }
 
@@ -157,7 +175,7 @@ func (x *exec) body() func(provider.Chunk, error) bool {
 			return false
 		}
 		if c.Kind == provider.KindText && x.notes {
-			return x.show(TextDelta{x.delta(c.Text)})
+			return x.show(TextDelta{x.delta(x.deltas(), c.Text)})
 		}
 		return x.takeOther(&c)
 	}
@@ -191,15 +209,13 @@ func (x *exec) takeOther(c *provider.Chunk) bool {
 	}
 	switch c.Kind {
 	case provider.KindReasoning:
-		x.show(ReasoningDelta{x.delta(c.Text)})
+		x.show(ReasoningDelta{x.delta(x.deltas(), c.Text)})
 	case provider.KindToolStart:
 		x.beginCall(c)
 	case provider.KindToolDelta:
 		for i := range mc.open {
 			if mc.open[i].index == c.Index {
-				d := x.delta(c.Text)
-				d.Meta = mc.open[i].meta
-				x.show(CallDelta{d})
+				x.show(CallDelta{x.delta(mc.open[i].meta, c.Text)})
 				break
 			}
 		}
@@ -226,17 +242,22 @@ func (x *exec) nameCall(n int) string {
 	return mc.names[n]
 }
 
-// delta returns a Delta from a slab that grows from 4 to 64: deltas are many, and a run that is held open should be small.
-func (x *exec) delta(text string) *Delta {
-	mc := &x.model
-	if mc.meta == nil {
+// deltas returns the envelope of what the model says, calls apart.
+func (x *exec) deltas() *Meta {
+	if x.model.meta == nil {
 		m := x.step
-		mc.meta = &m
+		x.model.meta = &m
 	}
+	return x.model.meta
+}
+
+// delta returns a Delta from a slab that grows from 4 to 64: deltas are many, and a run that is held open should be small.
+func (x *exec) delta(meta *Meta, text string) *Delta {
+	mc := &x.model
 	if len(mc.slab) == cap(mc.slab) {
 		mc.slab = make([]Delta, 0, min(max(4, 2*cap(mc.slab)), 64))
 	}
-	mc.slab = append(mc.slab, Delta{Meta: mc.meta, Text: text})
+	mc.slab = append(mc.slab, Delta{Meta: meta, Text: text})
 	return &mc.slab[len(mc.slab)-1]
 }
 
@@ -267,7 +288,7 @@ func (x *exec) answered(step *Step) {
 		resp.Stop = provider.StopDone
 	}
 	if text := resp.Text(); text != "" && x.notes {
-		x.show(TextDelta{x.delta(text)})
+		x.show(TextDelta{x.delta(x.deltas(), text)})
 	}
 	resp.Parts = provider.Sound(resp.Parts) // a copy: its calls are named anew, and the host keeps its own
 	x.reply(&resp, provider.Usage{}, step)

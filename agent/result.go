@@ -58,8 +58,15 @@ func (r *Result) ToolNames() []string { return append([]string(nil), r.names...)
 
 // result makes the Result of the run as it stands.
 func (m *Machine) result(status Status, code string, reason error) *Result {
+	res := new(Result)
+	m.fill(res, status, code, reason)
+	return res
+}
+
+// fill sets res to what result returns.
+func (m *Machine) fill(res *Result, status Status, code string, reason error) {
 	r := m.s.Run
-	res := &Result{
+	*res = Result{
 		Session: m.s.Session, Run: r.ID, Trace: r.Trace, Status: status, Code: code,
 		Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced,
 		Messages: m.s.Messages[r.First:len(m.s.Messages):len(m.s.Messages)],
@@ -84,7 +91,6 @@ func (m *Machine) result(status Status, code string, reason error) *Result {
 			res.err = &PausedError{Session: res.Session, Pending: res.Pending}
 		}
 	}
-	return res
 }
 
 // errNoAgent is the error of an Agent that New didn't make.

@@ -21,6 +21,8 @@ type State struct {
 	Run      *RunState          `json:"run,omitempty"` // the newest; nil before the first
 	// Used are the ids of pauses that were decided, the newest 1,000.
 	Used []string `json:"used,omitempty"`
+	// Notes are the newest of each category.
+	Notes []NoteState `json:"notes,omitempty"`
 }
 
 // mostUsed is how many ids of decided pauses a session remembers, so that it can say that one was used.
@@ -44,6 +46,9 @@ type RunState struct {
 	Priority    int             `json:"priority,omitempty"`
 	Task        string          `json:"task,omitempty"`
 	Prints      []ToolPrint     `json:"prints,omitempty"` // the agent's tools when it last began or went on
+
+	// Handoff says that the run goes on with the work of another; its figures are those of the chain.
+	Handoff *HandoffState `json:"handoff,omitempty"`
 
 	First     int    `json:"first"` // the index in Messages of its input
 	Stage     stage  `json:"stage"`

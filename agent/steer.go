@@ -146,6 +146,9 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 					return f.Step, nil
 				}
 			case RunEnded:
+				if f.Code == CodeHandedOff { // the fresh run is told
+					continue
+				}
 				return 0, errNotDelivered
 			}
 		}
@@ -314,6 +317,7 @@ func (x *exec) deliver(m mail) {
 		m.settle(0, err)
 		return
 	}
+	x.recall.asked = false
 	x.told = append(x.told, m) // settled when the model call has begun
 }
 

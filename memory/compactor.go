@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -12,9 +13,9 @@ import (
 // 128,000 tokens, counted by an [Estimator], compacted at 70 % by [DefaultSteps] without a summary.
 type Config struct {
 	Window  Window
-	Counter Counter // nil: an Estimator of an unknown model
+	Counter Counter // nil: an Estimator of an unknown model, which also stands in where a Counter panics
 	// Rules say when to compact; nil: at 70 % of the window less its reserve. An empty list: only when the request doesn't
-	// fit, or by hand.
+	// fit, and then to half of that, or by hand.
 	Rules []Rule
 	// Steps is the pipeline of a rule that has none of its own, and of a request that doesn't fit; nil: [DefaultSteps].
 	Steps []Step
@@ -56,6 +57,7 @@ type Compactor struct {
 	cfg   Config
 	meter *Meter
 	marks []armed
+	used  booked
 	asked int // what the request took when the provider was asked last; -1: it can't count
 }
 
@@ -63,6 +65,7 @@ type Compactor struct {
 type armed struct {
 	rule  Rule
 	fired bool
+	again int // how often a finished subgoal is tried once more: its end is among the last groups at first
 }
 
 // New returns a Compactor, or an error that names what is wrong with the Config: a step without a strategy, a rule without
@@ -81,6 +84,11 @@ func New(cfg Config) (*Compactor, error) {
 	if cfg.Counter == nil {
 		cfg.Counter = NewEstimator(provider.ModelInfo{})
 	}
+	cfg.Counter = steady{cfg.Counter}
+	if cfg.Store != nil {
+		cfg.Store = contained{cfg.Store}
+	}
+	cfg.Steps = slices.Clone(cfg.Steps)
 	c := &Compactor{meter: NewMeter(cfg.Counter)}
 	if err := soundSteps("Config.Steps", cfg.Steps); err != nil {
 		return nil, err
@@ -96,7 +104,7 @@ func New(cfg Config) (*Compactor, error) {
 		if err := soundSteps(where+".Steps", r.Steps); err != nil {
 			return nil, err
 		}
-		if r.Steps == nil {
+		if r.Steps = slices.Clone(r.Steps); r.Steps == nil {
 			r.Steps = cfg.Steps
 			if r.When.kind == "subgoal" {
 				r.Steps = []Step{{Subgoals{}, 0}}
@@ -120,6 +128,10 @@ func soundSteps(where string, steps []Step) error {
 // Meter returns the Compactor's own, for [Meter.Learn].
 func (c *Compactor) Meter() *Meter { return c.meter }
 
+// Used returns what the model calls of strategies took since the Compactor was made, and what they cost where prices are
+// known. It holds those of reports, and those of a Prepare or Compact that then returned an error.
+func (c *Compactor) Used() (provider.Usage, provider.Money) { return c.used.usage, c.used.cost }
+
 // Prepared is a request that is ready to be sent.
 type Prepared struct {
 	// Request is what to send: the conversation, with the context.
@@ -134,7 +146,9 @@ type Prepared struct {
 }
 
 // Prepare makes a request ready: it counts it, compacts the conversation if an event or a threshold fires, or if it wouldn't
-// fit, and puts in the context. A step at which nothing is due costs what is new in it.
+// fit, and puts in the context. A step at which nothing is due costs what is new in it; with context also a copy of the list of
+// messages. A rule with a threshold fires once a crossing: it is armed again by its own compaction, if that brought the
+// request below; one that ended with an error counts for nothing.
 //
 // The error is a [*ContextTooLargeError] if the request can't be made to fit, that of ctx, or that req is nil. Failures of
 // strategies, stores and summaries are warnings. On an error the Prepared is nil, and nothing has happened to the
@@ -147,21 +161,32 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 	out.System = more.withUser(req.System)
 	p := &Prepared{Request: &out, Messages: req.Messages, Budget: c.cfg.Window.Budget(req)}
 	p.Warnings = c.ask(ctx, &out, c.meter.Count(&out))
-	fixed := c.fixed(&more)
+	fixed := c.fixed(&out, &more)
 	total := plus(fixed, c.meter.raw.Messages)
 
-	rules, trigger := c.due(c.meter.up(total), p.Budget, len(req.Messages), events)
+	rules, trigger, again := c.due(c.meter.up(total), p.Budget, len(req.Messages), events)
 	if trigger == "" && total > c.meter.down(p.Budget) {
 		trigger = "window"
 	}
 	if trigger != "" {
-		j := c.job(&out, fixed)
-		for _, rule := range rules {
-			j.run(ctx, rule.Steps, c.target(rule, p.Budget), c.targetMessages(rule))
+		j := c.job(&out, fixed, more.Goal)
+		j.system, j.more = req.System, &more
+		for _, a := range rules {
+			steps := len(j.steps)
+			j.run(ctx, a.rule.Steps, c.target(&a.rule, p.Budget), c.targetMessages(&a.rule))
+			a.settle(j.steps[steps:])
 		}
 		if err := c.finish(ctx, p, j, trigger, total); err != nil {
 			return nil, err
 		}
+		if again && !j.changed && len(p.Warnings) == 0 {
+			p.Report = nil
+		}
+		total = j.total()
+	}
+	for i := range c.marks {
+		a := &c.marks[i]
+		a.fired = a.reached(c.meter.up(total), p.Budget, len(p.Messages))
 	}
 	c.attach(p, &more, fixed)
 	return p, nil
@@ -189,10 +214,10 @@ func (c *Compactor) finish(ctx context.Context, p *Prepared, j *job, trigger str
 	return nil
 }
 
-// Compact compacts a conversation by hand to at most target tokens of the whole request, as far as the strategies can; 0: as
-// little as they can. steps nil stands for Config.Steps. The error is a [*ContextTooLargeError] if the request then still
-// doesn't fit the window, or that of ctx.
-func (c *Compactor) Compact(ctx context.Context, req *provider.Request, target int, steps []Step) (*Prepared, error) {
+// Compact is Prepare by hand: it brings the whole request to at most target tokens, as far as the strategies can; 0: as little
+// as they can. steps nil stands for Config.Steps. The error is a [*ContextTooLargeError] if the request then still doesn't
+// fit the window, or that of ctx.
+func (c *Compactor) Compact(ctx context.Context, req *provider.Request, more Context, target int, steps []Step) (*Prepared, error) {
 	if req == nil {
 		return nil, provider.ErrNilRequest
 	}
@@ -203,20 +228,34 @@ func (c *Compactor) Compact(ctx context.Context, req *provider.Request, target i
 		return nil, err
 	}
 	out := *req
+	out.System = more.withUser(req.System)
 	c.meter.Count(&out)
 	p := &Prepared{Request: &out, Messages: req.Messages, Budget: c.cfg.Window.Budget(req)}
-	j := c.job(&out, c.fixed(&Context{}))
+	fixed := c.fixed(&out, &more)
+	j := c.job(&out, fixed, more.Goal)
+	j.system, j.more = req.System, &more
 	before := j.total()
 	j.run(ctx, steps, c.meter.down(max(target, 0)), most)
 	if err := c.finish(ctx, p, j, "by hand", before); err != nil {
 		return nil, err
 	}
+	for i := range c.marks {
+		a := &c.marks[i]
+		a.fired = a.fired && a.reached(c.meter.up(j.total()), p.Budget, len(p.Messages))
+	}
+	c.attach(p, &more, fixed)
 	return p, nil
 }
 
 // fixed returns what of the request counted last can't be compacted, in tokens as counted here.
-func (c *Compactor) fixed(more *Context) int {
+func (c *Compactor) fixed(req *provider.Request, more *Context) int {
 	n := plus(plus(c.meter.raw.System, c.meter.raw.Tools), c.meter.raw.Output)
+	if more.Screen == "" && len(more.Fetched) == 0 {
+		return n
+	}
+	if req.System == "" && newestUser(req.Messages) < 0 { // what is put in becomes the system text
+		n = plus(n, perMessage)
+	}
 	return plus(n, c.texts(more.parts(nil)))
 }
 
@@ -230,48 +269,68 @@ func (c *Compactor) texts(parts []provider.Part) int {
 
 // ask has the provider count, where one is named and it is time.
 func (c *Compactor) ask(ctx context.Context, req *provider.Request, count Count) (warnings []string) {
-	if c.cfg.Asks == nil || c.asked < 0 || count.Total < c.cfg.Window.Budget(req)/2 || count.Total < c.asked+c.asked/4 {
+	if c.cfg.Asks == nil || c.asked < 0 || count.Total < c.cfg.Window.Budget(req)/2 || count.Total < plus(c.asked, c.asked/4) {
 		return nil
 	}
-	n, err := c.meter.Ask(ctx, c.cfg.Asks, req)
-	switch {
-	case errors.Is(err, provider.ErrNoCount):
+	_, err := c.meter.Ask(ctx, c.cfg.Asks, req)
+	if errors.Is(err, provider.ErrNoCount) {
 		c.asked = -1
-	case err != nil:
-		c.asked = count.Total // not again at once
+		return nil
+	}
+	c.asked = c.meter.up(c.meter.raw.Total) // also where it failed: not again at once
+	if err != nil {
 		return []string{"counting tokens: " + err.Error()}
-	default:
-		c.asked = n
 	}
 	return nil
 }
 
-// due returns the rules that fire, in order, and their names.
-func (c *Compactor) due(total, budget, messages int, events []Event) (due []*Rule, names string) {
+// settle ends the trying of a subgoal rule once it has done something, or has failed.
+func (a *armed) settle(steps []StepReport) {
+	for i := range steps {
+		if steps[i].Skipped == "" {
+			a.again = 0
+		}
+	}
+}
+
+// reached reports whether a request is at the threshold of a rule that has one.
+func (a *armed) reached(total, budget, messages int) bool {
+	switch t := a.rule.When; t.kind {
+	case "share":
+		return float64(total) >= t.share*float64(budget)
+	case "tokens":
+		return total >= t.n
+	case "messages":
+		return messages >= t.n
+	}
+	return false
+}
+
+// due returns the rules that fire, in order, and their names; again says that none of them fires for the first time.
+func (c *Compactor) due(total, budget, messages int, events []Event) (due []*armed, names string, again bool) {
+	again = true
 	for i := range c.marks {
 		a := &c.marks[i]
-		now, reached := false, false
-		switch t := a.rule.When; t.kind {
-		case "share":
-			reached = float64(total) >= t.share*float64(budget)
-		case "tokens":
-			reached = total >= t.n
-		case "messages":
-			reached = messages >= t.n
+		now := !a.fired && a.reached(total, budget, messages)
+		for _, e := range events {
+			now = now || e != "" && e == a.rule.When.event()
+		}
+		switch {
+		case now:
+			if again = false; a.rule.When.kind == "subgoal" {
+				a.again = c.cfg.Keep + 1
+			}
+		case a.again > 0:
+			a.again--
 		default:
-			for _, e := range events {
-				now = now || string(e) == t.kind
-			}
+			continue
 		}
-		if now || reached && !a.fired {
-			if due = append(due, &a.rule); names != "" {
-				names += ", "
-			}
-			names += a.rule.When.String()
+		if due = append(due, a); names != "" {
+			names += ", "
 		}
-		a.fired = reached
+		names += a.rule.When.String()
 	}
-	return due, names
+	return due, names, again && len(due) > 0
 }
 
 // target returns to how many tokens, as counted here, a rule brings a request.
@@ -315,6 +374,9 @@ func (c *Compactor) attach(p *Prepared, more *Context, fixed int) {
 		p.Request.Messages = with
 		raw.Messages = plus(raw.Messages, n)
 	} else {
+		if p.Request.System == "" {
+			n = plus(n, perMessage)
+		}
 		for i := range parts {
 			p.Request.System += parts[i].Text
 		}

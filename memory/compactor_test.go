@@ -205,9 +205,9 @@ func TestAConfigThatMakesNoSenseIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Prepare(t.Context(), nil, memory.Context{})
 	require.ErrorIs(t, err, provider.ErrNilRequest)
-	_, err = c.Compact(t.Context(), nil, 0, nil)
+	_, err = c.Compact(t.Context(), nil, memory.Context{}, 0, nil)
 	require.ErrorIs(t, err, provider.ErrNilRequest)
-	_, err = c.Compact(t.Context(), &provider.Request{}, 0, []memory.Step{{}})
+	_, err = c.Compact(t.Context(), &provider.Request{}, memory.Context{}, 0, []memory.Step{{}})
 	require.Error(t, err)
 }
 
@@ -215,13 +215,14 @@ func TestAConfigThatMakesNoSenseIsRefused(t *testing.T) {
 func TestAStrategyCannotBreakAConversation(t *testing.T) {
 	messages := talk("go", step("a", "x", "{}", strings.Repeat("word ", 500)))
 	for what, edits := range map[string][]memory.Edit{
-		"pinned":        {{Group: 0, Drop: true}},
-		"there are":     {{Group: 99, Drop: true}},
-		"a second edit": {{Group: 1, Drop: true}, {Group: 1, Drop: true}},
-		"isn't dropped": {{Group: 1, Note: &memory.Note{Text: "x"}}},
-		"is no result":  {{Group: 1, Results: []memory.NewResult{{Message: 0, Part: 0}}}},
-		"there is none": {{Group: 1, Results: []memory.NewResult{{Message: 4, Part: 0}}}},
-		"of kind":       {{Group: 1, Results: []memory.NewResult{{Message: 1, Part: 0, Parts: []provider.Part{{Kind: provider.PartToolCall}}}}}},
+		"pinned":         {{Group: 0, Drop: true}},
+		"pinned (recent": {{Group: 3, Drop: true}},
+		"there are":      {{Group: 99, Drop: true}},
+		"a second edit":  {{Group: 1, Drop: true}, {Group: 1, Drop: true}},
+		"isn't dropped":  {{Group: 1, Note: &memory.Note{Text: "x"}}},
+		"is no result":   {{Group: 1, Results: []memory.NewResult{{Message: 0, Part: 0}}}},
+		"there is none":  {{Group: 1, Results: []memory.NewResult{{Message: 4, Part: 0}}}},
+		"of kind":        {{Group: 1, Results: []memory.NewResult{{Message: 1, Part: 0, Parts: []provider.Part{{Kind: provider.PartToolCall}}}}}},
 	} {
 		bad := strategy{"bad", func(*memory.View) ([]memory.Edit, error) { return edits, nil }}
 		out := compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: bad}, memory.Step{Strategy: memory.Slide{}})
@@ -240,7 +241,26 @@ func TestAReplyThatWasPausedStaysWithWhatFollows(t *testing.T) {
 		require.Len(t, v.Groups[1].Messages, 2)
 		return nil, nil
 	}}
-	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, 0, []memory.Step{{Strategy: look}})
+	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, 0, []memory.Step{{Strategy: look}})
 	require.NoError(t, err)
 	require.False(t, out.Report.Changed())
+}
+
+// TestWhatThePresentWorkBeganWithStays has a conversation in which an earlier piece of work was finished.
+func TestWhatThePresentWorkBeganWithStays(t *testing.T) {
+	var messages []provider.Message
+	for i := range 40 {
+		messages = append(messages, provider.User(fmt.Sprint("question ", i)), provider.Assistant(strings.Repeat("word ", 500)))
+	}
+	for _, goal := range []int{0, 20, 21, 1_000, -1} { // 21 is no user's
+		c, err := memory.New(memory.Config{Window: memory.Window{Size: 10_000}, Steps: []memory.Step{{Strategy: memory.Slide{}}}})
+		require.NoError(t, err)
+		out, err := c.Prepare(t.Context(), &provider.Request{Messages: messages}, memory.Context{Goal: goal})
+		require.NoError(t, err)
+		text := asJSON(t, out.Messages)
+		require.Contains(t, text, "question 0")
+		require.Contains(t, text, "question 39")
+		require.NotContains(t, text, "question 11")
+		require.Equal(t, goal == 20, strings.Contains(text, "question 10"), "goal %d", goal)
+	}
 }

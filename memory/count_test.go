@@ -86,7 +86,7 @@ func TestMediaWithoutASizeCountAsTheLargest(t *testing.T) {
 func TestFamiliesAreKnownByTheirNames(t *testing.T) {
 	for id, want := range map[string]memory.Family{
 		"claude-sonnet-4-5": memory.FamilyAnthropic, "anthropic/claude-3-opus": memory.FamilyAnthropic, "gpt-4o": memory.FamilyOpenAI,
-		"o3-mini": memory.FamilyOpenAI, "gpt-4-turbo": memory.FamilyUnknown, "gemini-2.5-flash": memory.FamilyGemini,
+		"o3-mini": memory.FamilyOpenAI, "gpt-4-turbo": memory.FamilyUnknown, "openai/gpt-4": memory.FamilyUnknown, "gemini-2.5-flash": memory.FamilyGemini,
 		"meta-llama/llama-3.3": memory.FamilyLlama, "deepseek-r1-distill-llama": memory.FamilyDeepSeek, "qwen3": memory.FamilyQwen, "phi": memory.FamilyUnknown,
 	} {
 		require.Equal(t, want, memory.FamilyOf(provider.ModelInfo{ID: id}), id)

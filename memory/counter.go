@@ -10,7 +10,7 @@ import (
 // tokenizer makes an exact one (see [Estimator.Tokenize]).
 //
 // A Counter is safe for concurrent use, and answers the same for the same piece: what was counted once isn't counted again.
-// Figures below 0 count as 0.
+// Figures below 0 count as 0. It adds up: a message with a text more takes at most CountText of it more.
 type Counter interface {
 	// CountText counts a text on its own.
 	CountText(text string) int
@@ -70,4 +70,35 @@ func plus(a, b int) int {
 		return math.MaxInt
 	}
 	return a + b
+}
+
+// steady is a Counter whose figures can be added up: none is below 0 or above mostTokens, and where it panics they are
+// estimated.
+type steady struct{ counter Counter }
+
+const mostTokens = 1 << 40
+
+func (s steady) count(by func(Counter) int) (n int) {
+	defer func() {
+		if recover() != nil {
+			n = by(&Estimator{})
+		}
+		n = min(max(n, 0), mostTokens)
+	}()
+	return by(s.counter)
+}
+
+// CountText counts a text.
+func (s steady) CountText(text string) int {
+	return s.count(func(c Counter) int { return c.CountText(text) })
+}
+
+// CountMessage counts a message.
+func (s steady) CountMessage(m *provider.Message) int {
+	return s.count(func(c Counter) int { return c.CountMessage(m) })
+}
+
+// CountTool counts a tool.
+func (s steady) CountTool(t *provider.Tool) int {
+	return s.count(func(c Counter) int { return c.CountTool(t) })
 }

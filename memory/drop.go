@@ -202,17 +202,25 @@ func (Offload) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	return edits, nil
 }
 
-// dropUntilEnough drops groups in the order given until enough is freed. The edits come in the order of the conversation.
+// dropUntilEnough drops groups in the order given, each with what goes with it, until enough is freed. The edits come in the order of the conversation.
 func dropUntilEnough(v *View, order []int) []Edit {
 	var edits []Edit
 	tokens, messages := 0, 0
+	gone := make([]bool, len(v.Groups))
 	for _, i := range order {
 		if v.enough(tokens, messages) {
 			break
 		}
-		tokens += v.Groups[i].Tokens
-		messages += len(v.Groups[i].Messages)
-		edits = append(edits, Edit{Group: i, Drop: true})
+		set, ok := v.together(i)
+		if !ok || gone[i] {
+			continue
+		}
+		for _, k := range set {
+			gone[k] = true
+			tokens += v.Groups[k].Tokens
+			messages += len(v.Groups[k].Messages)
+			edits = append(edits, Edit{Group: k, Drop: true})
+		}
 	}
 	stableSort(edits, func(a, b *Edit) bool { return a.Group < b.Group })
 	return edits

@@ -44,6 +44,9 @@ var families = map[Family]int{
 func FamilyOf(info provider.ModelInfo) Family {
 	for _, name := range []string{info.ID, info.Name, info.Provider} {
 		name = strings.ToLower(name)
+		if strings.HasSuffix(name, "gpt-4") { // cl100k, as below
+			return FamilyUnknown
+		}
 		for _, known := range [...]struct {
 			part   string
 			family Family

@@ -25,6 +25,7 @@ type Group struct {
 
 	tokens []int // of each message
 	note   string
+	goal   bool // what the present work began with
 }
 
 // A Pin is a reason for which a group stays.
@@ -32,7 +33,7 @@ type Pin string
 
 // The pins.
 const (
-	PinGoal    Pin = "goal"         // the first message of the user
+	PinGoal    Pin = "goal"         // the first message of the user, and the one that Context.Goal names
 	PinNewest  Pin = "newest"       // the newest message of the user
 	PinOpen    Pin = "open step"    // the step under way: the model hasn't seen these results, or calls have none yet
 	PinSubgoal Pin = "open subgoal" // the beginning of a subgoal that isn't finished
@@ -90,7 +91,7 @@ func (g *Group) Note() string { return g.note }
 func groupsOf(messages []provider.Message, cost func(i int) int) []Group {
 	groups := make([]Group, 0, len(messages)*2/3+1)
 	tokens := make([]int, len(messages))
-	begin := 0
+	begin, open := 0, 0 // open: calls of the provider's own in the group that have no result yet
 	flush := func(end int) {
 		if end == begin {
 			return
@@ -105,23 +106,24 @@ func groupsOf(messages []provider.Message, cost func(i int) int) []Group {
 			g.Tokens = plus(g.Tokens, n)
 		}
 		groups = append(groups, g)
-		begin = end
+		begin, open = end, 0
 	}
 	for i := range messages {
 		tokens[i] = cost(i)
 		switch m := &messages[i]; {
 		case m.Role == provider.RoleTool: // with what is before it
-		case i > begin && m.Role == provider.RoleAssistant && messages[i-1].Role == provider.RoleAssistant && paused(&messages[i-1]):
+		case i > begin && m.Role == provider.RoleAssistant && messages[i-1].Role == provider.RoleAssistant && open > 0:
 		default:
 			flush(i)
 		}
+		open = max(open+pausedCalls(&messages[i]), 0)
 	}
 	flush(len(messages))
 	return groups
 }
 
-// paused reports a reply with a call of the provider's own that has no result in it.
-func paused(m *provider.Message) bool {
+// pausedCalls returns how many more calls of the provider's own a message has than results of such.
+func pausedCalls(m *provider.Message) int {
 	open := 0
 	for i := range m.Parts {
 		switch m.Parts[i].Kind {
@@ -131,7 +133,7 @@ func paused(m *provider.Message) bool {
 			open--
 		}
 	}
-	return open > 0
+	return open
 }
 
 // pin says which groups must stay; keep is how many of the last ones are [PinRecent].
@@ -145,10 +147,10 @@ func pin(groups []Group, keep int) {
 			groups[i].Pinned, newest = PinNewest, false
 		}
 	}
+	first := true
 	for i := range groups {
-		if groups[i].Kind == KindUser {
-			groups[i].Pinned = PinGoal
-			break
+		if groups[i].Kind == KindUser && (first || groups[i].goal) {
+			groups[i].Pinned, first = PinGoal, false
 		}
 	}
 	open := true // until the newest reply

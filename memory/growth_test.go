@@ -15,7 +15,7 @@ import (
 // compacted is gone on with, what the provider counted is learned, context comes and goes, phases change.
 func TestAGrowingConversationNeverLeavesItsWindow(t *testing.T) {
 	compactions := 0
-	for seed := range uint64(40) {
+	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		all := randomConversation(r, shape{messages: 60})
 		counter := &memory.Estimator{Family: memory.FamilyGemini, Model: "gemini-2.5-flash"}
@@ -59,5 +59,5 @@ func TestAGrowingConversationNeverLeavesItsWindow(t *testing.T) {
 			req.Messages = out.Messages
 		}
 	}
-	require.Greater(t, compactions, 40, "the test compacts")
+	require.Greater(t, compactions, 24, "the test compacts")
 }

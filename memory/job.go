@@ -17,23 +17,36 @@ type job struct {
 	up      func(int) int
 
 	req      *provider.Request
-	fixed    int // what can't be compacted
+	fixed    int      // what can't be compacted
+	system   string   // without what is known of the user
+	more     *Context // nil: there is none
 	budget   int
 	groups   []Group
 	subgoals []Subgoal
-	messages int // at the beginning
-	target   int // in tokens of the provider
+	ends     ends
+	failed   map[*Step]bool // isn't tried again
+	messages int            // at the beginning
+	target   int            // in tokens of the provider
 	changed  bool
 	steps    []StepReport
+	used     *booked // of the Compactor
 }
 
-// job groups the conversation of a request that was just counted.
-func (c *Compactor) job(req *provider.Request, fixed int) *job {
+// job groups the conversation of a request that was just counted. goal is the index of a message that stays.
+func (c *Compactor) job(req *provider.Request, fixed, goal int) *job {
 	budget := c.cfg.Window.Budget(req)
 	j := &job{
-		counter: c.cfg.Counter, store: c.cfg.Store, window: c.cfg.Window, find: c.cfg.Subgoals, keep: c.cfg.Keep, up: c.meter.up,
-		req: req, fixed: fixed, budget: c.meter.down(budget), messages: len(req.Messages), target: budget,
+		counter: c.cfg.Counter, store: c.cfg.Store, window: c.cfg.Window, find: c.cfg.Subgoals, keep: c.cfg.Keep, up: c.meter.up, used: &c.used,
+		req: req, system: req.System, failed: make(map[*Step]bool), fixed: fixed, budget: c.meter.down(budget), messages: len(req.Messages), target: budget,
 		groups: groupsOf(req.Messages, func(i int) int { return c.meter.known[i].tokens }),
+	}
+	for i := range j.groups {
+		if n := len(j.groups[i].Messages); goal >= n || goal < 0 {
+			goal -= n
+			continue
+		}
+		j.groups[i].goal = goal == 0
+		break
 	}
 	j.pin()
 	return j
@@ -45,13 +58,13 @@ func (j *job) total() int { return plus(j.fixed, tokensOf(j.groups)) }
 // run tries steps in order, until the request takes at most target tokens and the conversation has at most messages
 // messages. What a strategy frees isn't known exactly before it is applied, and one may make room for another: where the
 // target isn't reached, all are tried again until nothing changes, so that a second compaction finds nothing to do. One
-// that failed isn't tried again.
+// that failed isn't tried again by this job.
 func (j *job) run(ctx context.Context, steps []Step, target, messages int) {
 	j.target = j.up(target)
-	failed := make([]bool, len(steps))
 	for pass := range 10 {
 		progress := false
-		for i, step := range steps {
+		for i := range steps {
+			step := &steps[i]
 			if ctx.Err() != nil {
 				return
 			}
@@ -66,12 +79,12 @@ func (j *job) run(ctx context.Context, steps []Step, target, messages int) {
 			if target == 0 {
 				v.Need = most
 			}
-			if failed[i] {
+			if j.failed[step] {
 				continue
 			}
 			r, taken := j.step(ctx, step, v)
-			failed[i] = r.Error != ""
-			if progress = progress || taken; taken || pass == 0 || failed[i] {
+			j.failed[step] = r.Error != ""
+			if progress = progress || taken; taken || pass == 0 || r.Error != "" || r.Usage != (provider.Usage{}) {
 				j.steps = append(j.steps, r)
 			}
 		}
@@ -82,10 +95,14 @@ func (j *job) run(ctx context.Context, steps []Step, target, messages int) {
 }
 
 // step runs a strategy and takes what it says if that frees enough.
-func (j *job) step(ctx context.Context, step Step, v *View) (r StepReport, taken bool) {
+func (j *job) step(ctx context.Context, step *Step, v *View) (r StepReport, taken bool) {
 	before := j.total()
 	r = StepReport{Before: j.up(before), After: j.up(before)}
+	var used booked
+	v.booked = &used
 	edits, err := propose(ctx, step.Strategy, v, &r.Strategy)
+	r.Usage, r.Cost = used.usage, used.cost
+	j.used.add(used.usage, used.cost)
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -94,7 +111,7 @@ func (j *job) step(ctx context.Context, step Step, v *View) (r StepReport, taken
 	case len(edits) == 0:
 		r.Skipped = "nothing to do"
 	default:
-		groups, done, err := apply(j.counter, j.groups, j.subgoals, edits)
+		groups, done, err := apply(j.counter, j.groups, j.ends, edits)
 		freed := tokensOf(j.groups) - tokensOf(groups)
 		switch {
 		case err != nil:
@@ -131,11 +148,11 @@ func (j *job) pin() {
 		j.groups[i].Pinned = ""
 	}
 	pin(j.groups, j.keep)
-	j.subgoals = nil
+	j.subgoals, j.ends = nil, nil
 	if j.find == nil {
 		return
 	}
-	for _, s := range j.find(append([]Group(nil), j.groups...)) {
+	for _, s := range j.found() {
 		if s.From < 0 || s.From >= len(j.groups) || !s.Open && (s.To <= s.From || s.To > len(j.groups)) {
 			continue // of another conversation
 		}
@@ -143,17 +160,27 @@ func (j *job) pin() {
 			j.groups[s.From].Pinned = PinSubgoal
 		}
 	}
-	for _, p := range []Pin{PinSubgoal, PinRecent} { // what holds one end of a subgoal holds the other
-		for _, i := range otherEnds(j.subgoals, func(i int) bool { return j.groups[i].Pinned.hard() || p == PinRecent && j.groups[i].Pinned != "" }) {
-			j.groups[i].Pinned = p
+	j.ends = endsOf(j.subgoals)
+	j.ends.pin(j.groups)
+}
+
+// found asks the Finder, and contains its panics: it is then asked no more, and the conversation has no subgoals.
+func (j *job) found() (all []Subgoal) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.find, all = nil, nil
+			j.steps = append(j.steps, StepReport{Strategy: "subgoals", Before: j.up(j.total()), After: j.up(j.total()),
+				Error: fmt.Sprintf("memory: the finder of subgoals panicked: %v", p)})
 		}
-	}
+	}()
+	return j.find(append([]Group(nil), j.groups...))
 }
 
 func (j *job) view() *View {
 	v := &View{
 		Groups: append([]Group(nil), j.groups...), Subgoals: append([]Subgoal(nil), j.subgoals...),
-		Counter: j.counter, Store: j.store,
+		Counter: j.counter, Store: j.store, ends: j.ends,
+		Labels: j.req.Labels, Interactive: j.req.Interactive, Priority: j.req.Priority,
 	}
 	for i := range j.groups {
 		switch g := &j.groups[i]; {
@@ -170,7 +197,7 @@ func (j *job) view() *View {
 
 func (j *job) report(trigger string, before int) *Report {
 	return &Report{
-		Trigger: trigger, Before: before, After: j.up(j.total()), Target: j.target, Budget: j.up(j.budget),
+		Trigger: trigger, Before: before, After: j.up(j.total()), Target: j.target, Budget: j.window.Budget(j.req),
 		MessagesBefore: j.messages, MessagesAfter: count(j.groups), Steps: j.steps,
 	}
 }

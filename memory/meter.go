@@ -21,7 +21,11 @@ import (
 // A Meter is not safe for concurrent use: a session has one of its own.
 type Meter struct {
 	counter Counter
-	scale   float64 // tokens of the provider per token counted here; 0 stands for 1
+
+	// What was learned; scale 0: nothing.
+	scale float64 // tokens of the provider per token counted here, in a request of up to at tokens
+	at    int     // what the request took, as counted here, of which was learned
+	grown float64 // tokens of the provider per token beyond that
 
 	base  *provider.Message // where the known messages are
 	known []counted
@@ -69,7 +73,7 @@ func (m *Meter) Count(req *provider.Request) Count {
 }
 
 // Reset forgets what was counted, but not what was learned.
-func (m *Meter) Reset() { *m = Meter{counter: m.counter, scale: m.scale} }
+func (m *Meter) Reset() { *m = Meter{counter: m.counter, scale: m.scale, at: m.at, grown: m.grown} }
 
 // frame counts what isn't the conversation, where it isn't what it was.
 func (m *Meter) frame(req *provider.Request) {
@@ -160,22 +164,35 @@ func (m *Meter) adopt(groups []Group) {
 	}
 }
 
-// Learn tells what the provider counted for the request that was counted last, for example the input of its usage. Later
-// counts are brought to that scale, and 3 % above it. A figure that is less than half or more than double of what was
-// counted counts as half or double; 0 and less teach nothing.
+// Learn tells what the provider counted for the request that was counted last, for example the input of its usage. A request
+// of that size, or a smaller one, is then counted on that scale, and 3 % above it. A figure that is less than half or more
+// than double of what was counted counts as half or double; 0 and less teach nothing. Learning the same again changes nothing.
+//
+// What is beyond that size is other text than what was learned of: it isn't scaled down, since images may have counted too
+// high, and scaled up only as far as the request was large, since a provider adds texts of its own to small ones, too.
 func (m *Meter) Learn(tokens int) {
-	if tokens <= 0 || m.raw.Total <= 0 {
+	raw := m.raw.Total
+	if tokens <= 0 || raw <= 0 {
 		return
 	}
-	m.scale = min(max(float64(tokens)/float64(m.raw.Total), .5), 2) * 1.03
+	m.at = raw
+	m.scale = min(max(float64(tokens)/float64(raw), .5), 2) * 1.03
+	m.grown = min(max((float64(tokens)+smallRequest)/(float64(raw)+smallRequest), 1), 2)
 }
 
-// Scale is what counts are multiplied by since the last [Meter.Learn]: 1 before.
+// smallRequest is the size in tokens up to which more of what a provider counts is its own than the conversation's: what
+// providers put before tools are some hundred tokens.
+const smallRequest = 2_000
+
+// Scale is what the request counted last was multiplied by since the last [Meter.Learn]: 1 before.
 func (m *Meter) Scale() float64 {
-	if m.scale == 0 {
+	switch {
+	case m.scale == 0:
 		return 1
+	case m.raw.Total <= m.at:
+		return m.scale
 	}
-	return m.scale
+	return (float64(m.at)*m.scale + float64(m.raw.Total-m.at)*m.grown) / float64(m.raw.Total)
 }
 
 // askTimeout bounds a request to count.
@@ -214,15 +231,22 @@ func (m *Meter) scaled(n Count) Count {
 // up brings what was counted here to the provider's scale, rounded up; down brings a limit of the provider to what is
 // counted here, rounded down, so that up(down(n)) is never more than n.
 func (m *Meter) up(n int) int {
-	if m.scale == 0 || n > 1<<40 {
+	switch {
+	case m.scale == 0 || n > 1<<40:
 		return n
+	case n <= m.at:
+		return int(math.Ceil(float64(n) * m.scale))
 	}
-	return int(math.Ceil(float64(n) * m.scale))
+	return int(math.Ceil(float64(m.at)*m.scale + float64(n-m.at)*m.grown))
 }
 
 func (m *Meter) down(n int) int {
 	if m.scale == 0 {
 		return n
 	}
-	return max(int(float64(n)/m.scale)-1, 0)
+	out := float64(n) / m.scale
+	if known := float64(m.at) * m.scale; float64(n) > known {
+		out = float64(m.at) + (float64(n)-known)/m.grown
+	}
+	return max(int(out)-1, 0)
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -29,7 +30,7 @@ type mark struct {
 
 // note returns a message that takes the place of others. It is one of the user's, since every provider takes these anywhere.
 func note(kind, text string, m mark) provider.Message {
-	p := provider.TextPart(text)
+	p := provider.TextPart(valid(text))
 	data, err := json.Marshal(m)
 	if err != nil { // can't be: strings
 		data = []byte("{}")
@@ -37,6 +38,9 @@ func note(kind, text string, m mark) provider.Message {
 	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: kind, Data: string(data)}
 	return provider.Message{Role: provider.RoleUser, Parts: []provider.Part{p}}
 }
+
+// valid returns a text that survives a journal unchanged.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // noteOf returns the kind of note that a message is, or "".
 func noteOf(m *provider.Message) string {
@@ -61,3 +65,6 @@ func markOf(m *provider.Message) (out mark) {
 func isCut(p *provider.Part) bool {
 	return p.Opaque != nil && p.Opaque.Provider == markProvider && p.Opaque.Kind == markCut
 }
+
+// IsNote reports a message that this package has put in the place of others: a summary, what is kept of a subgoal, a gap.
+func IsNote(m *provider.Message) bool { return m != nil && noteOf(m) != "" }

@@ -78,7 +78,7 @@ func randomSteps(t *testing.T, r *rand.Rand) []memory.Step {
 
 // TestACompactedConversationKeepsItsRules compacts conversations at random with strategies at random, in any order.
 func TestACompactedConversationKeepsItsRules(t *testing.T) {
-	const rounds = 120
+	const rounds = 80
 	tooLarge, compacted := 0, 0
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 6))
@@ -102,7 +102,7 @@ func TestACompactedConversationKeepsItsRules(t *testing.T) {
 			next := *req
 			next.Messages = messages
 			if byHand {
-				return c.Compact(t.Context(), &next, target, nil)
+				return c.Compact(t.Context(), &next, memory.Context{}, target, nil)
 			}
 			return c.Prepare(t.Context(), &next, memory.Context{})
 		}

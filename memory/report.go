@@ -35,6 +35,9 @@ type StepReport struct {
 	// Skipped says why what it proposed wasn't taken: "nothing to do", "below its floor", "no shorter".
 	Skipped string `json:"skipped,omitempty"`
 	Error   string `json:"error,omitempty"` // what went wrong; the next strategy went on
+	// Usage is what the strategy's model calls took, of failed ones too; Cost what that is worth, where prices are known.
+	Usage provider.Usage `json:"usage,omitzero"`
+	Cost  provider.Money `json:"cost,omitempty"`
 }
 
 // Changed reports whether the conversation is another than before.
@@ -45,6 +48,23 @@ func (r *Report) Changed() bool {
 		}
 	}
 	return false
+}
+
+// Usage returns what the model calls of all steps took.
+func (r *Report) Usage() (sum provider.Usage) {
+	for i := range r.Steps {
+		sum = sum.Add(r.Steps[i].Usage)
+	}
+	return sum
+}
+
+// Cost returns what the model calls of all steps cost, where prices are known.
+func (r *Report) Cost() provider.Money {
+	var sum booked
+	for i := range r.Steps {
+		sum.add(provider.Usage{}, r.Steps[i].Cost)
+	}
+	return sum.cost
 }
 
 // Warnings returns what went wrong, a sentence each.
@@ -89,7 +109,7 @@ type ContextTooLargeError struct {
 
 // A Sized is a part of a request with its tokens.
 type Sized struct {
-	What   string // "system text", "tool cms.search", "result of fs.read", …
+	What   string // "the system text", "the tool cms.search", "the result of fs.read", …
 	Tokens int
 }
 
@@ -116,13 +136,21 @@ func (e *ContextTooLargeError) Is(target error) bool { return target == ErrConte
 // Fault returns Permanent: the same request would be refused again.
 func (e *ContextTooLargeError) Fault() fault.Class { return fault.Permanent }
 
-// biggest returns the five biggest parts of a request, in the counts of c.
-func biggest(c Counter, req *provider.Request, groups []Group, up func(int) int) []Sized {
+// biggest returns the five biggest parts of the request, in tokens of the provider.
+func (j *job) biggest() []Sized {
 	var all []Sized
-	add := func(what string, n int) { all = append(all, Sized{what, up(n)}) }
-	if req.System != "" {
-		add("the system text", c.CountText(req.System))
+	add := func(what string, n int) {
+		if n > 0 {
+			all = append(all, Sized{what, j.up(n)})
+		}
 	}
+	c, req, groups := j.counter, j.req, j.groups
+	add("the system text", c.CountText(j.system))
+	if j.more != nil {
+		add("the user context", c.CountText(j.more.User))
+		add("the screen context", c.CountText(j.more.Screen))
+	}
+	add("the schema of the answer", countFrame(c, &provider.Request{Output: req.Output}).Output)
 	for i := range req.Tools {
 		add("the tool "+req.Tools[i].Name, c.CountTool(&req.Tools[i]))
 	}

@@ -63,8 +63,12 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 			failed, store = err, downStore{err}
 			continue
 		}
+		saved := f.tokens - v.Counter.CountMessage(&provider.Message{Parts: parts})
+		if saved <= 0 { // what says that it was cut takes as much
+			continue
+		}
 		f.at.Parts = parts
-		freed += f.tokens - v.Counter.CountMessage(&provider.Message{Parts: parts})
+		freed += saved
 		k, ok := byGroup[f.group]
 		if !ok {
 			k = len(edits)
@@ -111,27 +115,46 @@ func allCut(r *provider.ToolResult) bool {
 	return len(r.Parts) > 0
 }
 
-// cutParts returns parts as one text of at most about limit tokens, with a handle to the whole. Media become their names.
+// cutParts returns parts as one text of at most about limit tokens, with a handle to the whole. Media become their names. Of
+// what was cut before, the whole is read back, so that there is one handle to it, and not one to what was left of it.
 func cutParts(ctx context.Context, c Counter, store Store, parts []provider.Part, limit int) ([]provider.Part, error) {
 	var w textWriter
 	w.parts(parts, maxNesting)
-	text := w.String()
-	notice := "[… %d bytes were left out here to save room …]"
+	text, kept := w.String(), false
+	if store != nil && len(parts) == 1 && isCut(&parts[0]) {
+		if handle := markOf(&provider.Message{Parts: parts}).Handle; handle != "" {
+			if whole, err := store.Get(ctx, handle); err == nil {
+				text, kept = whole, true
+			}
+		}
+	}
 	m := mark{}
 	if store != nil {
 		m.Handle = HandleOf(text)
-		notice = fmt.Sprintf("[… %%d bytes were left out here to save room; memory.read with the handle %s reads them …]", m.Handle)
 	}
-	short, cut := CutText(c, text, notice, limit)
-	if cut && store != nil {
+	short, cut := CutText(c, text, cutNotice(m.Handle, limit), limit)
+	if !cut {
+		m.Handle = ""
+	} else if store != nil && !kept {
 		if err := store.Put(ctx, m.Handle, text); err != nil {
 			return nil, fmt.Errorf("memory: keeping what is cut: %w", err)
 		}
 	}
-	if !cut {
-		m.Handle = ""
-	}
 	return []provider.Part{cutPart(short, m)}, nil
+}
+
+// cutNotice says what was left out, in few words where there is little room.
+func cutNotice(handle string, limit int) string {
+	little := limit < 150
+	switch {
+	case handle == "" && little:
+		return "[… %d bytes …]"
+	case handle == "":
+		return "[… %d bytes were left out here to save room …]"
+	case little:
+		return "[… %d bytes: memory.read " + handle + " …]"
+	}
+	return "[… %d bytes were left out here to save room; memory.read with the handle " + handle + " reads them …]"
 }
 
 func cutPart(text string, m mark) provider.Part {
@@ -139,7 +162,7 @@ func cutPart(text string, m mark) provider.Part {
 	if err != nil { // can't be: strings
 		data = []byte("{}")
 	}
-	p := provider.TextPart(text)
+	p := provider.TextPart(valid(text))
 	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: markCut, Data: string(data)}
 	return p
 }
@@ -161,6 +184,9 @@ const supersededText = "[left out: a later call of the same tool shows how it is
 
 // Compact replaces superseded results. One that failed supersedes nothing.
 func (s DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
+	if v.Need <= 0 { // it takes away no message
+		return nil, nil
+	}
 	key, over := s.Key, s.Over
 	if key == nil {
 		key = sameCall

@@ -25,7 +25,7 @@ func waiting(result string) []provider.Message {
 func TestACallThatWaitsStaysHoweverOldItIs(t *testing.T) {
 	c, err := memory.New(memory.Config{})
 	require.NoError(t, err)
-	out, err := c.Compact(t.Context(), &provider.Request{Messages: talk("go", waiting(strings.Repeat("word ", 3_000)))}, 0, nil)
+	out, err := c.Compact(t.Context(), &provider.Request{Messages: talk("go", waiting(strings.Repeat("word ", 3_000)))}, memory.Context{}, 0, nil)
 	require.NoError(t, err)
 	require.Contains(t, results(out.Messages), "ran")
 	require.False(t, out.Report.Changed())

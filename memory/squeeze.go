@@ -2,24 +2,30 @@ package memory
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/pawlkit/pawl/provider"
 )
 
 // squeeze brings a request within the window that the rules didn't bring there. In this order, until it fits: the steps of
-// the pipeline; the groups that aren't pinned, then notes, oldest first; long texts cut to no less than 500 tokens; recent
-// groups dropped; long texts cut to no less than 50.
+// the pipeline; the groups that aren't pinned, oldest first; long texts cut to no less than 500 tokens; notes, oldest first;
+// recent groups dropped; long texts cut to no less than 50. The first two free half of the window, so that it isn't full
+// again at the next step: each compaction costs the prompt cache, and perhaps a summary. Where what must stay doesn't fit
+// alone, its long texts are cut before anything is dropped, which wouldn't help.
 func (j *job) squeeze(ctx context.Context, steps []Step) error {
-	j.run(ctx, steps, j.budget, most)
+	j.run(ctx, steps, j.budget/2, most)
+	if ctx.Err() == nil && j.staying() > j.budget {
+		j.cut(ctx, 500)
+	}
 	for _, resort := range []func(){
-		func() { j.drop("window: drop", func(g *Group) bool { return g.Pinned == "" && g.Kind != KindNote }) },
 		func() {
-			j.drop("window: drop notes", func(g *Group) bool { return g.Pinned == "" && g.note != markGap })
+			j.drop("window: drop", j.budget/2, func(g *Group) bool { return g.Pinned == "" && g.Kind != KindNote })
 		},
 		func() { j.cut(ctx, 500) },
 		func() {
-			j.drop("window: drop recent", func(g *Group) bool { return !g.Pinned.hard() && g.note != markGap })
+			j.drop("window: drop notes", j.budget, func(g *Group) bool { return g.Pinned == "" && g.note != markGap })
+		},
+		func() {
+			j.drop("window: drop recent", j.budget, func(g *Group) bool { return !g.Pinned.hard() && g.note != markGap })
 		},
 		func() { j.cut(ctx, 50) },
 	} {
@@ -36,40 +42,53 @@ func (j *job) squeeze(ctx context.Context, steps []Step) error {
 	}
 	return &ContextTooLargeError{
 		Window: j.window.size(), Reserve: j.window.reserve(j.req), Total: j.up(j.total()),
-		Biggest: biggest(j.counter, j.req, j.groups, j.up),
+		Biggest: j.biggest(),
 	}
 }
 
-// drop leaves out the oldest of the groups that may go.
-func (j *job) drop(name string, may func(*Group) bool) {
+// staying returns what the request takes without the groups that may go.
+func (j *job) staying() int {
+	n := j.fixed
+	for i := range j.groups {
+		if g := &j.groups[i]; g.Pinned != "" || g.Kind == KindNote {
+			n = plus(n, g.Tokens)
+		}
+	}
+	return n
+}
+
+// drop leaves out the oldest of the groups that may go, until the request takes at most target tokens.
+func (j *job) drop(name string, target int, may func(*Group) bool) {
 	before := j.total()
 	r := StepReport{Strategy: name, Before: j.up(before), After: j.up(before)}
 	groups := append([]Group(nil), j.groups...)
 	gone := make([]bool, len(groups))
+	var edits []Edit
 	freed := -noteRoom
+	leave := func(i int) {
+		if gone[i] || groups[i].Pinned.hard() {
+			return
+		}
+		gone[i], groups[i].Pinned = true, ""
+		freed += groups[i].Tokens
+		edits = append(edits, Edit{Group: i, Drop: true})
+	}
 	for i := range groups {
-		if before-freed <= j.budget {
+		if before-freed <= target {
 			break
 		}
-		if may(&groups[i]) {
-			gone[i] = true
-			freed += groups[i].Tokens
+		if gone[i] || !may(&groups[i]) {
+			continue
 		}
-	}
-	for _, i := range otherEnds(j.subgoals, func(i int) bool { return gone[i] }) {
-		gone[i] = true
-	}
-	var edits []Edit
-	for i := range gone {
-		if gone[i] && !groups[i].Pinned.hard() {
-			groups[i].Pinned = ""
-			edits = append(edits, Edit{Group: i, Drop: true})
+		leave(i)
+		for _, k := range j.ends[i] {
+			leave(k)
 		}
 	}
 	if len(edits) == 0 {
 		return
 	}
-	groups, done, err := apply(j.counter, groups, j.subgoals, edits)
+	groups, done, err := apply(j.counter, groups, j.ends, edits)
 	if err == nil && tokensOf(groups) < tokensOf(j.groups) {
 		j.groups, j.changed = groups, true
 		j.pin()
@@ -98,13 +117,22 @@ func (j *job) cut(ctx context.Context, least int) {
 			break
 		}
 		limit := max(level(texts, j.total()-j.budget), least)
+		progress := false
 		for i := range texts {
-			if texts[i].tokens > limit {
-				if err := j.shorten(ctx, &texts[i], limit); err != nil && r.Error == "" {
-					r.Error = err.Error()
-				}
+			if texts[i].tokens <= limit {
+				continue
+			}
+			shorter, err := j.shorten(ctx, &texts[i], limit)
+			if err != nil && r.Error == "" {
+				r.Error = err.Error()
+			}
+			if shorter {
+				progress = true
 				r.Cut++
 			}
+		}
+		if !progress {
+			break
 		}
 	}
 	if r.After = j.up(j.total()); r.Cut > 0 {
@@ -159,8 +187,8 @@ func level(texts []long, excess int) int {
 	return 0
 }
 
-// shorten cuts a text to at most limit tokens.
-func (j *job) shorten(ctx context.Context, t *long, limit int) (failed error) {
+// shorten cuts a text to at most limit tokens, if that makes it shorter. An error is the Store's.
+func (j *job) shorten(ctx context.Context, t *long, limit int) (shorter bool, failed error) {
 	g := j.groups[t.group]
 	g.Messages = append([]provider.Message(nil), g.Messages...)
 	g.tokens = append([]int(nil), g.tokens...)
@@ -171,11 +199,11 @@ func (j *job) shorten(ctx context.Context, t *long, limit int) (failed error) {
 	if part.Result != nil {
 		source = part.Result.Parts
 	}
-	parts, err := cutParts(ctx, j.counter, contained{j.store}.or(), source, limit-8)
+	parts, err := cutParts(ctx, j.counter, j.store, source, limit-8)
 	if err != nil {
 		failed = err
 		if parts, err = cutParts(ctx, j.counter, nil, source, limit-8); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if part.Result != nil {
@@ -184,31 +212,16 @@ func (j *job) shorten(ctx context.Context, t *long, limit int) (failed error) {
 		part.Result = &res
 	} else {
 		part.Text = parts[0].Text
-	}
-	was := g.tokens[t.message]
-	g.tokens[t.message] = max(j.counter.CountMessage(msg), 0)
-	g.Tokens += g.tokens[t.message] - was
-	j.groups[t.group] = g
-	return failed
-}
-
-// contained is a Store whose panics are errors.
-type contained struct{ Store }
-
-// or returns nil for no Store.
-func (s contained) or() Store {
-	if s.Store == nil {
-		return nil
-	}
-	return s
-}
-
-// Put keeps a text.
-func (s contained) Put(ctx context.Context, handle, text string) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("memory: the store panicked: %v", p)
+		if part.Opaque == nil || isCut(part) {
+			part.Opaque = parts[0].Opaque
 		}
-	}()
-	return s.Store.Put(ctx, handle, text)
+	}
+	was, now := g.tokens[t.message], j.counter.CountMessage(msg)
+	if now >= was {
+		return false, failed
+	}
+	g.tokens[t.message] = now
+	g.Tokens += now - was
+	j.groups[t.group] = g
+	return true, failed
 }

@@ -119,7 +119,7 @@ func ReadBack(ctx context.Context, s Store, input json.RawMessage) (string, erro
 	if s == nil {
 		return "", fault.New(fault.NotFound, "memory: nothing is kept here")
 	}
-	text, err := s.Get(ctx, in.Handle)
+	text, err := contained{s}.Get(ctx, in.Handle)
 	if err != nil {
 		return "", err
 	}
@@ -138,4 +138,27 @@ func ReadBack(ctx context.Context, s Store, input json.RawMessage) (string, erro
 		return fmt.Sprintf("%s\n[bytes %d to %d of %d; read on with offset %d]", page, from, end, len(text), end), nil
 	}
 	return page, nil
+}
+
+// contained is a Store whose panics are errors.
+type contained struct{ Store }
+
+// Put keeps a text.
+func (s contained) Put(ctx context.Context, handle, text string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("memory: the store panicked: %v", p)
+		}
+	}()
+	return s.Store.Put(ctx, handle, text)
+}
+
+// Get returns a text.
+func (s contained) Get(ctx context.Context, handle string) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			text, err = "", fmt.Errorf("memory: the store panicked: %v", p)
+		}
+	}()
+	return s.Store.Get(ctx, handle)
 }

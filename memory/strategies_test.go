@@ -40,7 +40,7 @@ func compact(t *testing.T, cfg memory.Config, target int, messages []provider.Me
 	t.Helper()
 	c, err := memory.New(cfg)
 	require.NoError(t, err)
-	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, target, steps)
+	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, target, steps)
 	require.NoError(t, err)
 	sound(t, out.Messages)
 	return out
@@ -216,7 +216,7 @@ func TestAFinishedSubgoalBecomesANoteAndAnOpenOneStays(t *testing.T) {
 	require.NotContains(t, results(out.Messages), "w1")
 	require.Contains(t, results(out.Messages), "b3", "the open one")
 
-	slid, err := c.Compact(t.Context(), &provider.Request{Messages: out.Messages}, 0, []memory.Step{{Strategy: memory.Slide{}}})
+	slid, err := c.Compact(t.Context(), &provider.Request{Messages: out.Messages}, memory.Context{}, 0, []memory.Step{{Strategy: memory.Slide{}}})
 	require.NoError(t, err)
 	require.Contains(t, results(slid.Messages), "b3", "the beginning of an open subgoal stays")
 	require.NotContains(t, results(slid.Messages), "w3")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -32,6 +33,38 @@ type View struct {
 	Subgoals           []Subgoal
 	Counter            Counter
 	Store              Store // nil: there is none
+
+	// Labels, Interactive and Priority are those of the request that is prepared. A Strategy that calls a model on its behalf
+	// passes them on, with a Kind of its own: so budgets hold, and nobody who waits is served in the background lane. What
+	// the call used it tells with Book.
+	Labels      provider.Labels
+	Interactive bool
+	Priority    int
+
+	booked *booked // nil: of a View that somebody made
+	ends   ends    // nil: of Subgoals
+	alone  [1]int  // a group that no other goes with
+}
+
+// booked is what a strategy's model calls used.
+type booked struct {
+	usage provider.Usage
+	cost  provider.Money
+}
+
+func (b *booked) add(u provider.Usage, cost provider.Money) {
+	b.usage = b.usage.Add(u)
+	if b.cost += max(cost, 0); b.cost < 0 {
+		b.cost = math.MaxInt64
+	}
+}
+
+// Book tells what a model call of the Strategy used and what it cost (0: unknown), failed calls too; the [StepReport] has
+// the sum, whatever comes of the compaction. It isn't safe for concurrent use, and not for use after Compact has returned.
+func (v *View) Book(u provider.Usage, cost provider.Money) {
+	if v.booked != nil {
+		v.booked.add(u, cost)
+	}
 }
 
 // Free returns the indices of the groups that aren't pinned and are no notes, oldest first.
@@ -63,7 +96,7 @@ type Edit struct {
 
 // A Note is a text in the place of groups.
 type Note struct {
-	Kind  string // summary, subgoal or offload
+	Kind  string // summary, subgoal, offload, or a word of the strategy's own
 	Text  string
 	Facts []string // what must not be lost when the note goes into another one
 }
@@ -79,7 +112,7 @@ type tally struct{ dropped, cut, notes int }
 
 // apply returns the groups with the edits applied. The groups given aren't changed. The two ends of a finished subgoal go
 // together: one that is left alone would be taken for another's.
-func apply(c Counter, groups []Group, subgoals []Subgoal, edits []Edit) ([]Group, tally, error) {
+func apply(c Counter, groups []Group, ends ends, edits []Edit) ([]Group, tally, error) {
 	var done tally
 	byGroup := make([]*Edit, len(groups))
 	for i := range edits {
@@ -93,14 +126,25 @@ func apply(c Counter, groups []Group, subgoals []Subgoal, edits []Edit) ([]Group
 			return nil, done, fmt.Errorf("memory: an edit of group %d, which is pinned (%s)", e.Group, groups[e.Group].Pinned)
 		case e.Note != nil && !e.Drop:
 			return nil, done, fmt.Errorf("memory: a note for group %d, which isn't dropped", e.Group)
+		case e.Note != nil && (e.Note.Kind == "" || e.Note.Kind == markCut || e.Note.Kind == markGap):
+			return nil, done, fmt.Errorf("memory: a note of kind %q; name it summary, subgoal, offload or by a word of its own", e.Note.Kind)
+		case e.Note != nil && strings.TrimSpace(e.Note.Text) == "":
+			return nil, done, fmt.Errorf("memory: a note without text for group %d", e.Group)
 		}
 		byGroup[e.Group] = e
 	}
-	for _, i := range otherEnds(subgoals, func(i int) bool { return byGroup[i] != nil && byGroup[i].Drop }) {
-		if groups[i].Pinned != "" {
-			return nil, done, fmt.Errorf("memory: an edit that drops one end of a subgoal whose other end is pinned (%s)", groups[i].Pinned)
+	for i := range edits {
+		if !edits[i].Drop {
+			continue
 		}
-		byGroup[i] = &Edit{Group: i, Drop: true}
+		for _, k := range ends[edits[i].Group] {
+			switch {
+			case groups[k].Pinned != "":
+				return nil, done, fmt.Errorf("memory: an edit that drops one end of a subgoal whose other end is pinned (%s)", groups[k].Pinned)
+			case byGroup[k] == nil || !byGroup[k].Drop:
+				byGroup[k] = &Edit{Group: k, Drop: true}
+			}
+		}
 	}
 	out := make([]Group, 0, len(groups)+1)
 	var seam seam
@@ -192,7 +236,10 @@ func replaced(c Counter, g *Group, results []NewResult) (Group, error) {
 			}
 		}
 		res := *p.Result
-		res.Parts = r.Parts
+		res.Parts = append([]provider.Part(nil), r.Parts...)
+		for i := range res.Parts {
+			res.Parts[i].Text = valid(res.Parts[i].Text)
+		}
 		p.Result = &res
 	}
 	out.Tokens = 0

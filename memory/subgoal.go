@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"sort"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
@@ -96,7 +97,8 @@ type Subgoals struct {
 // Name returns "subgoals".
 func (Subgoals) Name() string { return "subgoals" }
 
-// Compact replaces finished subgoals, oldest first, until enough is freed. One whose Fallback fails is left as it is.
+// Compact replaces finished subgoals, oldest first, until enough is freed. One whose Fallback fails is left as it is, and so
+// is one that is no longer than its note.
 func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	limit := s.Most
 	if limit <= 0 {
@@ -105,6 +107,8 @@ func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	var edits []Edit
 	var failed error
 	freed, messages, end := 0, 0, 0
+	byBegin := append([]Subgoal(nil), v.Subgoals...)
+	stableSort(byBegin, func(a, b *Subgoal) bool { return a.From < b.From })
 	for _, sub := range outermost(v.Subgoals) {
 		if v.enough(freed, messages) {
 			break
@@ -112,13 +116,17 @@ func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
 		if sub.From < end || !free(v.Groups, sub.From, sub.To) {
 			continue
 		}
-		text, facts, err := s.text(ctx, v, &sub, limit)
+		text, facts, err := s.text(ctx, v, byBegin, &sub, limit)
 		if err != nil {
 			failed = err
 			continue
 		}
 		text, _ = CutText(v.Counter, text, "[… %d bytes …]", limit)
-		freed -= v.Counter.CountText(text) + perMessage
+		takes := v.Counter.CountText(text) + perMessage
+		if tokensOf(v.Groups[sub.From:sub.To]) <= takes {
+			continue // as short as its note
+		}
+		freed -= takes
 		messages--
 		for i := sub.From; i < sub.To; i++ {
 			e := Edit{Group: i, Drop: true}
@@ -136,48 +144,24 @@ func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
 
 // outermost returns the finished subgoals that aren't within another finished one, in order.
 func outermost(all []Subgoal) []Subgoal {
-	var out []Subgoal
+	var sorted, out []Subgoal
 	for i := range all {
-		s := &all[i]
-		within := s.Open || s.From < 0 || s.To <= s.From
-		for j := range all {
-			o := &all[j]
-			larger := o.From < s.From && o.To >= s.To || o.From <= s.From && o.To > s.To
-			within = within || i != j && !o.Open && larger
+		if s := &all[i]; !s.Open && s.From >= 0 && s.To > s.From {
+			sorted = append(sorted, *s)
 		}
-		if !within {
+	}
+	stableSort(sorted, func(a, b *Subgoal) bool { return a.From < b.From || a.From == b.From && a.To > b.To })
+	before, here := 0, 0 // how far those reach that begin before, and those that begin here
+	for i := range sorted {
+		s := &sorted[i]
+		if i == 0 || sorted[i-1].From < s.From {
+			before, here = max(before, here), s.To
+		}
+		if before < s.To && here == s.To {
 			out = append(out, *s)
 		}
 	}
-	stableSort(out, func(a, b *Subgoal) bool { return a.From < b.From })
 	return out
-}
-
-// otherEnds returns the groups with the other end of a finished subgoal of which one end is dropped, and the other ends of
-// what goes with them, and so on.
-func otherEnds(subgoals []Subgoal, dropped func(group int) bool) []int {
-	var more []int
-	also := make(map[int]bool)
-	for again := true; again; {
-		again = false
-		for i := range subgoals {
-			s := &subgoals[i]
-			if s.Open || s.From < 0 || s.To <= s.From {
-				continue
-			}
-			from, to := dropped(s.From) || also[s.From], dropped(s.To-1) || also[s.To-1]
-			if from == to {
-				continue
-			}
-			other := s.From
-			if from {
-				other = s.To - 1
-			}
-			also[other], again = true, true
-			more = append(more, other)
-		}
-	}
-	return more
 }
 
 // free reports groups that may all go.
@@ -193,10 +177,11 @@ func free(groups []Group, from, to int) bool {
 	return true
 }
 
-func (s Subgoals) text(ctx context.Context, v *View, sub *Subgoal, limit int) (string, []string, error) {
+func (s Subgoals) text(ctx context.Context, v *View, byBegin []Subgoal, sub *Subgoal, limit int) (string, []string, error) {
 	facts := append([]string(nil), sub.Facts...)
-	for i := range v.Subgoals { // within it
-		if o := &v.Subgoals[i]; !o.Open && o.From >= sub.From && o.From < sub.To && !(o.From == sub.From && o.To == sub.To && o.Name == sub.Name) {
+	first := sort.Search(len(byBegin), func(i int) bool { return byBegin[i].From >= sub.From })
+	for i := first; i < len(byBegin) && byBegin[i].From < sub.To; i++ { // within it
+		if o := &byBegin[i]; !o.Open && !(o.From == sub.From && o.To == sub.To && o.Name == sub.Name) {
 			if o.Summary != "" {
 				facts = append(facts, o.Name+": "+o.Summary)
 			}

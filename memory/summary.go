@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,19 +25,21 @@ type Summary struct {
 	// MaxInput is how many tokens it is given of the conversation at once; 0: 32,000.
 	MaxInput int
 	// Spend is how many tokens, of input and output, all its summaries together may take; 0: no limit. It counts what the
-	// provider says, and what was counted here where it says nothing, for failed calls too.
+	// provider says, and what was counted here where it says nothing, for failed calls too; one that was refused before an
+	// answer began (rate limit, provider down, budget) took nothing.
 	Spend int
-	// Timeout bounds a summary; 0: 60 s. A provider that doesn't heed its context can't be left.
+	// Timeout bounds a summary, all its pieces together; 0: 60 s. A provider that doesn't heed its context can't be left.
 	Timeout time.Duration
 	// Instructions take the place of the system text, which asks for a summary with goals, decisions, results, names, ids
 	// and figures, errors and what is open.
 	Instructions string
-	Labels       provider.Labels // of its calls; an empty Kind is "summary"
+	// Labels of its calls: what is set here takes the place of the labels of the request that is prepared; an empty Kind is
+	// "summary". Whether a person waits, and the priority, are those of the request.
+	Labels provider.Labels
 }
 
 // Summarise replaces the oldest groups by a summary that a model writes. Earlier summaries and other notes go into the new
-// one; the key facts of subgoals stay as they were, the newest up to
-// MaxOutput tokens of them. It is safe for concurrent use.
+// one; the key facts of subgoals stay as they were, the newest up to MaxOutput tokens of them. It is safe for concurrent use.
 type Summarise struct {
 	// fixed at creation
 	cfg Summary
@@ -94,75 +97,107 @@ func (s *Summarise) Spent() int {
 }
 
 // Compact has a summary written of as many of the oldest groups as are needed. What doesn't fit MaxInput is given piece by
-// piece, at most ten, each with the summary so far; the rest waits for the next time. If one piece fails, all do.
+// piece, at most ten, each with the summary so far; the rest waits for the next time. If a piece fails, what came before it
+// is summarised.
 func (s *Summarise) Compact(ctx context.Context, v *View) ([]Edit, error) {
-	chosen, pieces, facts := s.choose(v)
-	if len(chosen) == 0 {
-		return nil, nil
-	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
 	text := ""
-	for _, piece := range pieces {
-		var err error
-		if text, err = s.ask(ctx, v.Counter, v.Goal, text, piece); err != nil {
-			return nil, err
+	var done piece // all that were summarised
+	var failed error
+	for _, p := range s.choose(v) {
+		next, err := s.ask(ctx, v, text, p.text.String())
+		if failed = err; err != nil {
+			break
 		}
+		text = next
+		done.groups, done.facts, done.fresh = append(done.groups, p.groups...), append(done.facts, p.facts...), done.fresh || p.fresh
 	}
+	if !done.fresh {
+		return nil, failed
+	}
+	facts := lastFacts(v.Counter, done.facts, s.cfg.MaxOutput)
 	var b strings.Builder
 	b.WriteString(summaryHead + text)
 	writeFacts(&b, facts)
-	edits := make([]Edit, len(chosen))
-	for k, i := range chosen {
+	slices.Sort(done.groups)
+	edits := make([]Edit, len(done.groups))
+	for k, i := range done.groups {
 		edits[k] = Edit{Group: i, Drop: true}
 	}
 	edits[0].Note = &Note{Kind: markSummary, Text: b.String(), Facts: facts}
-	return edits, nil
+	return edits, failed
 }
 
 // maxPieces is how many calls a summary may take.
 const maxPieces = 10
 
-// choose returns the groups to be summarised with their text in pieces and the facts of notes among them. There is always
-// one that is no note.
-func (s *Summarise) choose(v *View) (chosen []int, pieces []string, facts []string) {
-	var w textWriter
-	each := max(s.cfg.MaxInput, 300) // bytes of a text: about a quarter of the input
-	used, fresh := 0, 0
+// piece is what is summarised by one call.
+type piece struct {
+	text   textWriter
+	groups []int
+	facts  []string // of notes among them
+	fresh  bool     // there is one that is no note
+}
+
+// choose returns the groups to be summarised, by pieces: none if they were all notes.
+func (s *Summarise) choose(v *View) (pieces []*piece) {
+	used, fresh := 0, false
 	freed, messages := -s.cfg.MaxOutput, -1 // the summary itself
+	gone := make([]bool, len(v.Groups))
+	p := &piece{}
 	for i := range v.Groups {
-		g := &v.Groups[i]
-		if g.Pinned != "" || g.note == markGap || v.enough(freed, messages) {
+		if g := &v.Groups[i]; g.Pinned != "" || g.note == markGap || gone[i] || v.enough(freed, messages) {
 			continue
 		}
-		var one textWriter
-		render(&one, g, each)
-		text := one.String()
-		n := v.Counter.CountText(text) + 1
-		if n > s.cfg.MaxInput {
-			text, _ = CutText(v.Counter, text, "[… %d bytes …]", s.cfg.MaxInput-1)
-			n = s.cfg.MaxInput
+		set, ok := v.together(i)
+		if !ok {
+			continue
 		}
+		text := s.render(v, set)
+		if strings.TrimSpace(text) == "" { // reasoning alone
+			continue
+		}
+		n := min(v.Counter.CountText(text)+1, s.cfg.MaxInput)
 		if used+n > s.cfg.MaxInput {
-			if len(pieces)+1 == maxPieces {
+			if pieces = append(pieces, p); len(pieces) == maxPieces {
+				p = &piece{}
 				break
 			}
-			pieces = append(pieces, w.String())
-			w, used = textWriter{}, 0
+			p, used = &piece{}, 0
 		}
 		used += n
-		if g.Kind == KindNote {
-			facts = append(facts, markOf(&g.Messages[0]).Facts...)
-		} else {
-			fresh++
+		p.text.line(text)
+		for _, k := range set {
+			g := &v.Groups[k]
+			if g.Kind == KindNote {
+				p.facts = append(p.facts, markOf(&g.Messages[0]).Facts...)
+			} else {
+				p.fresh, fresh = true, true
+			}
+			p.groups = append(p.groups, k)
+			gone[k] = true
+			freed += g.Tokens
+			messages += len(g.Messages)
 		}
-		w.line(text)
-		chosen = append(chosen, i)
-		freed += g.Tokens
-		messages += len(g.Messages)
 	}
-	if fresh == 0 {
-		return nil, nil, nil
+	if !fresh {
+		return nil
 	}
-	return chosen, append(pieces, w.String()), lastFacts(v.Counter, facts, s.cfg.MaxOutput)
+	if len(p.groups) > 0 {
+		pieces = append(pieces, p)
+	}
+	return pieces
+}
+
+// render returns groups as a text that takes less than MaxInput.
+func (s *Summarise) render(v *View, groups []int) string {
+	var w textWriter
+	for _, i := range groups {
+		render(&w, &v.Groups[i], max(s.cfg.MaxInput, 300)) // bytes of a text: about a quarter of the input
+	}
+	text, _ := CutText(v.Counter, w.String(), "[… %d bytes …]", s.cfg.MaxInput-1)
+	return text
 }
 
 // lastFacts returns the newest facts that fit, each once.
@@ -182,32 +217,22 @@ func lastFacts(c Counter, facts []string, limit int) []string {
 	return out
 }
 
-func (s *Summarise) ask(ctx context.Context, c Counter, goal, before, input string) (string, error) {
+// ask has one summary written.
+func (s *Summarise) ask(ctx context.Context, v *View, before, input string) (string, error) {
 	if before != "" {
 		input = "Summary so far, to be continued:\n" + before + "\n\n" + input
 	}
-	goal, _ = CutText(c, goal, "[… %d bytes …]", s.cfg.MaxInput/8)
+	goal, _ := CutText(v.Counter, v.Goal, "[… %d bytes …]", s.cfg.MaxInput/8)
 	req := &provider.Request{
-		Model: s.cfg.Model, System: s.cfg.Instructions, MaxOutput: s.cfg.MaxOutput, Labels: s.cfg.Labels,
+		Model: s.cfg.Model, System: s.cfg.Instructions, MaxOutput: s.cfg.MaxOutput,
+		Labels: labels(s.cfg.Labels, v.Labels), Interactive: v.Interactive, Priority: v.Priority,
 		Messages: []provider.Message{provider.User("The goal of the conversation:\n" + goal + "\n\nThe part to condense, to at most " +
-			fmt.Sprint(s.cfg.MaxOutput*3/4) + " tokens:\n<conversation>\n" + input + "\n</conversation>")},
+			fmt.Sprint(s.cfg.MaxOutput*3/4) + " tokens:\n<conversation>\n" + disarm(input, "conversation") + "\n</conversation>")},
 	}
-	estimate := CountRequest(c, req).Total
-	if !s.reserve(estimate + s.cfg.MaxOutput) {
-		return "", ErrSummaryBudget
-	}
-	used := estimate + s.cfg.MaxOutput
-	defer func() { s.settle(estimate+s.cfg.MaxOutput, used) }()
-
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-	defer cancel()
-	res, err := stream.Collect(stream.Check(s.cfg.Provider.Stream(ctx, req)))
-	if res != nil && (res.Usage.Input > 0 || res.Usage.Output > 0) {
-		used = int(max(res.Usage.Input, 0) + max(res.Usage.Output, 0))
-	} else if res != nil {
-		used = estimate + c.CountText(res.Text())
-	}
+	res, err := s.call(ctx, v, req)
 	switch {
+	case err == ErrSummaryBudget:
+		return "", err
 	case err != nil:
 		return "", fmt.Errorf("memory: writing a summary: %w", err)
 	case res.Stop == provider.StopLength:
@@ -219,10 +244,66 @@ func (s *Summarise) ask(ctx context.Context, c Counter, goal, before, input stri
 	switch {
 	case text == "":
 		return "", ErrEmptySummary
-	case c.CountText(text) > s.cfg.MaxOutput:
+	case v.Counter.CountText(text) > s.cfg.MaxOutput:
 		return "", ErrSummaryTooLong
 	}
 	return text, nil
+}
+
+// call makes a call within the budget, and books what it used, whatever comes of it.
+func (s *Summarise) call(ctx context.Context, v *View, req *provider.Request) (res *provider.Response, err error) {
+	estimate := CountRequest(v.Counter, req).Total
+	reserved := plus(estimate, s.cfg.MaxOutput)
+	if !s.reserve(reserved) {
+		return nil, ErrSummaryBudget
+	}
+	used := provider.Usage{Input: int64(estimate), Output: int64(s.cfg.MaxOutput), Estimated: true} // if the provider panics
+	defer func() {
+		s.settle(reserved, plus(int(used.Input), int(used.Output)))
+		v.Book(used, s.cost(used))
+	}()
+	res, err = stream.Collect(stream.Check(s.cfg.Provider.Stream(ctx, req)))
+	switch written := v.Counter.CountText(res.Text()) + v.Counter.CountText(res.Reasoning()); {
+	case res.Usage.Input > 0 || res.Usage.Output > 0:
+		used = res.Usage
+		used.Input, used.Output = max(used.Input, 0), max(used.Output, 0)
+	case err != nil && len(res.Parts) == 0 && unbilled(err):
+		used = provider.Usage{}
+	default:
+		used = provider.Usage{Input: int64(estimate), Output: int64(max(written, 0)), Estimated: true}
+	}
+	return res, err
+}
+
+// unbilled reports an error with which a provider, or what stands before it, refuses a call: nothing was used if no answer
+// had begun. A call that was cut may have been at work.
+func unbilled(err error) bool {
+	if e, ok := errors.AsType[*provider.Error](err); ok && e.Status >= 400 {
+		return true
+	}
+	switch fault.Of(err) {
+	case fault.RateLimited, fault.Degraded, fault.UserFixable, fault.Invalid, fault.NotFound, fault.Denied:
+		return true
+	}
+	return false
+}
+
+// cost returns what a call cost, 0 if nobody knows.
+func (s *Summarise) cost(u provider.Usage) provider.Money {
+	info, ok := provider.InfoOf(s.cfg.Provider, s.cfg.Model)
+	if !ok || info.Prices == nil {
+		return 0
+	}
+	return info.Prices.Cost(u)
+}
+
+// labels returns those of a request with what is set in own.
+func labels(own, of provider.Labels) provider.Labels {
+	return provider.Labels{
+		Session: cmp.Or(own.Session, of.Session), Run: cmp.Or(own.Run, of.Run), Step: cmp.Or(own.Step, of.Step),
+		Pipeline: cmp.Or(own.Pipeline, of.Pipeline), Task: cmp.Or(own.Task, of.Task), Agent: cmp.Or(own.Agent, of.Agent),
+		Kind: own.Kind, Trace: cmp.Or(own.Trace, of.Trace),
+	}
 }
 
 func (s *Summarise) reserve(n int) bool {

@@ -47,7 +47,8 @@ func TestASummaryTakesThePlaceOfWhatItSays(t *testing.T) {
 	out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: s})
 	require.Len(t, results(out.Messages), 5)
 	require.Contains(t, out.Messages[1].Text(), "pages 42 and 43 were made")
-	require.Equal(t, memory.StepReport{Strategy: "summarise", Before: out.Report.Before, After: out.Report.After, Dropped: 2, Notes: 1}, out.Report.Steps[0])
+	require.Equal(t, memory.StepReport{Strategy: "summarise", Before: out.Report.Before, After: out.Report.After, Dropped: 2, Notes: 1,
+		Usage: provider.Usage{Input: 700, Output: 50}}, out.Report.Steps[0])
 	require.Len(t, asked, 1)
 	require.Equal(t, "cheap", asked[0].Model)
 	require.Equal(t, "summary", asked[0].Labels.Kind)
@@ -61,7 +62,7 @@ func TestASummaryTakesThePlaceOfWhatItSays(t *testing.T) {
 	require.Len(t, asked, 1, "a summary alone isn't summarised again")
 	c, err := memory.New(memory.Config{})
 	require.NoError(t, err)
-	_, err = c.Compact(t.Context(), &provider.Request{Messages: more}, 0, []memory.Step{{Strategy: s}})
+	_, err = c.Compact(t.Context(), &provider.Request{Messages: more}, memory.Context{}, 0, []memory.Step{{Strategy: s}})
 	require.NoError(t, err)
 	require.Contains(t, asked[1].LastUserText(), "pages 42 and 43 were made", "the summary before goes into the next")
 }
@@ -112,7 +113,7 @@ func TestASummariserThatHangsIsGivenUp(t *testing.T) {
 		go func() { <-time.After(time.Second); cancel(why) }()
 		c, err := memory.New(memory.Config{})
 		require.NoError(t, err)
-		_, err = c.Compact(ctx, &provider.Request{Messages: worked()}, 0, []memory.Step{{Strategy: summarise(t, memory.Summary{Provider: hangs})}})
+		_, err = c.Compact(ctx, &provider.Request{Messages: worked()}, memory.Context{}, 0, []memory.Step{{Strategy: summarise(t, memory.Summary{Provider: hangs})}})
 		require.ErrorIs(t, err, why, "who cancels gets no half compaction")
 	})
 }

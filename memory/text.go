@@ -39,7 +39,11 @@ func (w *textWriter) parts(parts []provider.Part, depth int) {
 			w.line(p.Text)
 		}
 		if c := p.Call; c != nil {
-			w.line(c.Name + " " + head(string(c.Input)+c.Invalid, max(w.limit, 0)))
+			input := string(c.Input) + c.Invalid
+			if w.limit > 0 {
+				input = head(input, w.limit)
+			}
+			w.line(c.Name + " " + input)
 		}
 		if r := p.Result; r != nil && depth > 0 {
 			w.parts(r.Parts, depth-1)
@@ -127,4 +131,25 @@ func tail(s string, n int) string {
 		}
 	}
 	return s[at:]
+}
+
+// disarm breaks what looks like the end of a mark, in whatever case, so that a text can't end the mark that it stands in.
+func disarm(text, mark string) string {
+	var b strings.Builder
+	for rest := text; ; {
+		i := strings.Index(rest, "</")
+		if i < 0 {
+			if b.Len() == 0 {
+				return text
+			}
+			b.WriteString(rest)
+			return b.String()
+		}
+		if i += 2; len(rest) >= i+len(mark) && strings.EqualFold(rest[i:i+len(mark)], mark) {
+			b.WriteString(rest[:i-1] + "\u200b/")
+		} else {
+			b.WriteString(rest[:i])
+		}
+		rest = rest[i:]
+	}
 }

@@ -24,7 +24,8 @@ func AtTokens(n int) Trigger { return Trigger{kind: "tokens", n: max(n, 1)} }
 // AtMessages fires when the conversation reaches n messages; less than 1 stands for 1.
 func AtMessages(n int) Trigger { return Trigger{kind: "messages", n: max(n, 1)} }
 
-// OnSubgoal fires when a subgoal has been finished ([SubgoalDone]).
+// OnSubgoal fires when a subgoal has been finished ([SubgoalDone]), and with each of the next requests until it could be
+// done: the end of a subgoal is among the last groups at first, which nothing touches (Config.Keep).
 func OnSubgoal() Trigger { return Trigger{kind: "subgoal"} }
 
 // OnPhase fires when the phase of the work changes ([PhaseChanged]).
@@ -39,6 +40,15 @@ func (t Trigger) String() string {
 		return fmt.Sprintf("%s %d", t.kind, t.n)
 	}
 	return t.kind
+}
+
+// event returns what fires the trigger, "" if it is a threshold.
+func (t Trigger) event() Event {
+	switch e := Event(t.kind); e {
+	case SubgoalDone, PhaseChanged:
+		return e
+	}
+	return ""
 }
 
 // An Event is something that happened and may fire a trigger.

@@ -41,18 +41,21 @@ func (w Window) reserve(req *provider.Request) int {
 // a session, and Screen and Fetched for the steps that follow one message of the user.
 type Context struct {
 	// User is what is known of the user: put behind the system text, never left out.
-	User string
+	User string `json:"user,omitempty"`
 	// Screen is what the user sees right now: put behind the newest message of the user, never left out.
-	Screen string
+	Screen string `json:"screen,omitempty"`
 	// Fetched is what was looked up for this request, most important first: put behind the newest message of the user, each
 	// piece whole, as far as there is room when everything else has its own.
-	Fetched []Fetched
+	Fetched []Fetched `json:"fetched,omitempty"`
+	// Goal is the index of a message of the user that stays like the first and the newest: what the present work began with,
+	// in a conversation that had another before. 0: the first.
+	Goal int `json:"-"`
 }
 
 // Fetched is a piece of context that may be left out.
 type Fetched struct {
-	Name string // for reports, and shown to the model
-	Text string
+	Name string `json:"name"` // for reports, and shown to the model
+	Text string `json:"text"`
 }
 
 // withUser returns the system text with what is known of the user.
@@ -70,7 +73,7 @@ func (c *Context) withUser(system string) string {
 func (c *Context) parts(fetched []Fetched) []provider.Part {
 	var out []provider.Part
 	if c.Screen != "" {
-		out = append(out, provider.TextPart("\n\n<screen>\n"+c.Screen+"\n</screen>"))
+		out = append(out, provider.TextPart("\n\n<screen>\n"+disarm(c.Screen, "screen")+"\n</screen>"))
 	}
 	for _, f := range fetched {
 		out = append(out, provider.TextPart(fetchedText(f)))
@@ -80,14 +83,13 @@ func (c *Context) parts(fetched []Fetched) []provider.Part {
 
 // fetchedText marks a piece as data; what looks like the end of the mark is disarmed.
 func fetchedText(f Fetched) string {
-	clean := strings.NewReplacer("</context>", "<\u200b/context>")
 	name := strings.Map(func(r rune) rune {
 		if r == '"' || r == '<' || r == '>' || r < ' ' {
 			return ' '
 		}
 		return r
 	}, f.Name)
-	return "\n\n<context name=\"" + name + "\">\n" + clean.Replace(f.Text) + "\n</context>"
+	return "\n\n<context name=\"" + name + "\">\n" + disarm(f.Text, "context") + "\n</context>"
 }
 
 // fit returns which pieces have room, and the names of the others. One that doesn't fit doesn't keep out a smaller one.
@@ -106,12 +108,21 @@ func (c *Context) fit(count func(string) int, room int) (in []Fetched, out []str
 // attach returns messages with parts behind the newest message of the user; if there is none, it returns false. The
 // messages given aren't changed.
 func attach(messages []provider.Message, parts []provider.Part) ([]provider.Message, bool) {
+	i := newestUser(messages)
+	if i < 0 {
+		return messages, false
+	}
+	out := append([]provider.Message(nil), messages...)
+	out[i].Parts = append(append([]provider.Part(nil), messages[i].Parts...), parts...)
+	return out, true
+}
+
+// newestUser returns the index of the newest message of the user that is no note, -1 if there is none.
+func newestUser(messages []provider.Message) int {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if m := &messages[i]; m.Role == provider.RoleUser && noteOf(m) == "" {
-			out := append([]provider.Message(nil), messages...)
-			out[i].Parts = append(append([]provider.Part(nil), m.Parts...), parts...)
-			return out, true
+			return i
 		}
 	}
-	return messages, false
+	return -1
 }

@@ -83,6 +83,7 @@ func (g *Gate) learn(s *slot, v *verdict) {
 	if fresh {
 		b.step++
 		b.epoch++
+		g.peopleSince = 0
 	}
 	switch {
 	case v.advised:

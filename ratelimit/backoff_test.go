@@ -256,3 +256,26 @@ func TestAfterARateLimitBackgroundWorkWaitsForTheFirstSuccess(t *testing.T) {
 		r.get("job 2").Release(success)
 	})
 }
+
+func TestAPersonsCallFromBeforeARateLimitHoldsUpNoBackgroundWork(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 4}, func(r *room) {
+		r.come("long", person)
+		r.come("job", background("b", 0))
+		r.again("job", r.get("job"), limited(time.Minute))
+		<-time.After(time.Minute)
+		r.get("job").Release(success)
+
+		r.come("first", person)
+		r.again("first", r.get("first"), limited(time.Minute))
+		r.come("job 2", background("b", 0))
+		<-time.After(time.Minute)
+		first := r.get("first")
+		r.order()
+		first.Release(ratelimit.Outcome{Sent: true, Err: fault.New(fault.Degraded, "broken")})
+		require.Equal(t, []string{"job 2"}, r.order(), "whatever becomes of the long call says nothing of the rate limit")
+		require.Positive(t, r.gate.Snapshot().Step)
+		r.get("job 2").Release(success)
+		require.Zero(t, r.gate.Snapshot().Step)
+		r.get("long").Release(success)
+	})
+}

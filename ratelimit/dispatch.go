@@ -35,7 +35,7 @@ func (g *Gate) dispatch(now time.Time) {
 
 // backgroundMayStart reports whether a background call may start, if no person's request waits.
 func (g *Gate) backgroundMayStart() bool {
-	if g.backoff.step > 0 && g.peopleRunning > 0 { // what the provider grants again is for them first
+	if g.backoff.step > 0 && g.peopleSince > 0 { // what the provider grants again is for them first
 		return false
 	}
 	return g.held < g.cfg.Slots && g.held-g.peopleRunning < g.cfg.Slots-g.kept && g.paused.n() == 0

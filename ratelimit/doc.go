@@ -38,7 +38,8 @@
 //
 // A rate limit that a provider reports ([Outcome].Err) pauses the whole gate, for as long as the provider says, else for
 // 1 s, 2, 4 … 256 s, then 5 min, each ±20 %. Requests keep queueing; when the pause is over people's go first,
-// and until a call has succeeded none of background work starts beside a person's. Requests
+// and until a call that started since has succeeded, none of background work starts beside such a call of a person's; one
+// from before the rate limit holds up nobody, however long it takes. Requests
 // and tokens per minute come out of token buckets of the size of a minute: first what a [Ticket] estimates, corrected by
 // what was really used when the lease ends. A host pauses background work alone with [Gate.PauseBackground], such as while memory
 // is short. Every wait says why, and until when if that is known: see [Wait].

@@ -91,6 +91,7 @@ type Gate struct {
 	leaving       int // of these: preempted, and expected to end
 	overtaken     int // of these: preempted, and given up on
 	peopleRunning int
+	peopleSince   int // of these: started after the last rate limit, so that what becomes of them tells whether it is over
 	victims       victims
 	graces        graces
 

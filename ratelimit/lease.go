@@ -66,6 +66,7 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 	g.held++
 	if r.ticket.Interactive {
 		g.peopleRunning++
+		g.peopleSince++
 	} else {
 		g.background.level(r.rank).running++
 		if !r.ticket.NoPreempt && r.preempts < mostPreempts {
@@ -90,6 +91,9 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	g.held--
 	if s.ticket.Interactive {
 		g.peopleRunning--
+		if s.epoch == g.backoff.epoch {
+			g.peopleSince--
+		}
 	} else {
 		g.background.level(s.rank).running--
 	}

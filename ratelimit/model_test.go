@@ -235,11 +235,21 @@ func (m *model) dispatch() {
 					m.preempt()
 				}
 			}
-		} else if held >= m.slots || m.count(holds, false) >= m.slots-m.kept || m.hostPauses > 0 || m.step > 0 && m.count(holds, true) > 0 {
+		} else if held >= m.slots || m.count(holds, false) >= m.slots-m.kept || m.hostPauses > 0 || m.step > 0 && m.peopleSince() > 0 {
 			return
 		}
 		m.start(c)
 	}
+}
+
+// peopleSince counts the people's calls under way that started after the last rate limit.
+func (m *model) peopleSince() (n int) {
+	for _, c := range m.in(holds...) {
+		if c.ticket.Interactive && c.epoch == m.epoch {
+			n++
+		}
+	}
+	return n
 }
 
 func (m *model) start(c *modelCall) {

@@ -193,6 +193,42 @@ func TestAWatchdogServesOneCallAfterTheOther(t *testing.T) {
 	})
 }
 
+// TestATimerThatRunsOnKeepsToTheLimitsOfEachCall: it was set for a call before, whose limits may have been others.
+func TestATimerThatRunsOnKeepsToTheLimitsOfEachCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dog stream.Watchdog
+		defer dog.End()
+		for _, before := range []stream.Timeouts{{Idle: s}, {Idle: s / 10}, {Idle: time.Hour}, {Total: 2 * s}, {}} {
+			for _, pause := range []time.Duration{0, s / 8, s / 4, s, time.Minute} {
+				dog.Begin(t.Context(), before)
+				require.Nil(t, dog.Rest())
+				<-time.After(pause)
+				for _, limit := range []stream.Timeouts{{Idle: s}, {First: s, Idle: time.Minute}, {Total: s}} {
+					began := time.Now()
+					ctx := dog.Begin(t.Context(), limit)
+					<-ctx.Done()
+					require.Equal(t, s, time.Since(began))
+					require.Same(t, context.Cause(ctx), error(dog.Rest()))
+				}
+			}
+		}
+	})
+}
+
+// TestATimerThatRunsOnLeavesARestAlone: between two calls there is nothing to end.
+func TestATimerThatRunsOnLeavesARestAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dog stream.Watchdog
+		ctx, cancel := context.WithCancelCause(t.Context())
+		dog.BeginWith(cancel, stream.Timeouts{Idle: s})
+		require.Nil(t, dog.Rest())
+		<-time.After(time.Minute)
+		require.NoError(t, ctx.Err())
+		require.Nil(t, dog.End())
+		cancel(nil)
+	})
+}
+
 // TestAWatchdogEndsAContextThatIsntItsOwn: but only if the call is late.
 func TestAWatchdogEndsAContextThatIsntItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

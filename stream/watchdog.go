@@ -63,7 +63,7 @@ func (e *TimeoutError) Is(target error) bool { return target == context.Deadline
 // after End; it must not be copied.
 //
 // For each call: Begin or BeginWith, then for each chunk Hold before the consumer gets it and Wait when the consumer is done with it,
-// then End. All are called from one goroutine. They cost two atomic stores a chunk, no clock and no allocation: one timer
+// then End, or Rest if another call is to follow. All are called from one goroutine. They cost two atomic stores a chunk, no clock and no allocation: one timer
 // looks at what has changed since it looked last, at least every quarter of the shorter of First and Idle. So First
 // counted from Begin and Total are exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed.
 type Watchdog struct {
@@ -74,13 +74,14 @@ type Watchdog struct {
 	n     uint64 // of the call's goroutine
 	flags uint64 // of the call's goroutine: begun and paused
 
-	mu      sync.Mutex // guards what follows; the call's goroutine writes timer and cancel, and reads them without it
+	mu      sync.Mutex // guards what follows; the call's goroutine writes timer and own, and reads them without it
 	timer   *time.Timer
+	own     *callContext // of Begin, or else
 	cancel  context.CancelCauseFunc
-	own     bool // End is to call it
 	limits  Timeouts
 	quarter time.Duration
 	on      bool
+	rings   time.Time // when the timer fires; zero: it doesn't run, or is about to look
 
 	seen  uint64    // state when the timer looked last
 	mark  time.Time // since when nothing has come, as far as the timer knows
@@ -102,23 +103,25 @@ const forever = math.MaxInt64 / 4
 // Begin starts the clocks of a call and returns the context to make it with. When the call exceeds a limit, that context
 // is cancelled with the *[TimeoutError] as its cause.
 func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
-	ctx, cancel := context.WithCancelCause(ctx)
-	w.begin(cancel, true, t)
-	return ctx
+	own := &callContext{parent: ctx}
+	w.begin(own, nil, t)
+	return own
 }
 
 // BeginWith is Begin for a call whose context cancel ends, so that it needs no other. End leaves that context as it is.
-func (w *Watchdog) BeginWith(cancel context.CancelCauseFunc, t Timeouts) { w.begin(cancel, false, t) }
+func (w *Watchdog) BeginWith(cancel context.CancelCauseFunc, t Timeouts) { w.begin(nil, cancel, t) }
 
-func (w *Watchdog) begin(cancel context.CancelCauseFunc, own bool, t Timeouts) {
+func (w *Watchdog) begin(own *callContext, cancel context.CancelCauseFunc, t Timeouts) {
 	w.flags = 0
 	w.n += turn
 	w.state.Store(w.n)
-	w.fired.Store(nil)
+	if w.fired.Load() != nil { // storing takes longer
+		w.fired.Store(nil)
+	}
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cancel, w.own, w.limits = cancel, own, t.normal()
+	w.own, w.cancel, w.limits = own, cancel, t.normal()
 	w.quarter = max(min(w.limits.First, w.limits.Idle)/4, 1)
 	w.seen, w.until, w.end = w.n, time.Time{}, time.Time{}
 	if w.quarter == forever/4 && w.limits.Total == forever {
@@ -128,6 +131,14 @@ func (w *Watchdog) begin(cancel context.CancelCauseFunc, own bool, t Timeouts) {
 	w.mark = time.Now()
 	w.end = w.mark.Add(w.limits.Total)
 	delay := min(w.quarter, w.limits.Total)
+	if w.rings.IsZero() || w.rings.Sub(w.mark) > delay { // else it looks early enough, and again when it should
+		w.arm(w.mark, delay)
+	}
+}
+
+// arm has the timer look after a delay from now. mu is held.
+func (w *Watchdog) arm(now time.Time, delay time.Duration) {
+	w.rings = now.Add(delay)
 	if w.timer == nil {
 		w.timer = time.AfterFunc(delay, w.look)
 	} else {
@@ -189,10 +200,24 @@ func (w *Watchdog) End() *TimeoutError {
 	w.on = false
 	if w.timer != nil {
 		w.timer.Stop()
+		w.rings = time.Time{}
 	}
 	w.mu.Unlock()
-	if w.own {
-		w.cancel(nil)
+	return w.release()
+}
+
+// Rest is End for a call that another is to follow: it leaves the timer running, which the next Begin is spared then. A
+// timer that fires between two calls stops there. After the last call End stops it.
+func (w *Watchdog) Rest() *TimeoutError {
+	w.mu.Lock()
+	w.on = false
+	w.mu.Unlock()
+	return w.release()
+}
+
+func (w *Watchdog) release() *TimeoutError {
+	if w.own != nil {
+		w.own.end(nil)
 	}
 	return w.fired.Load()
 }
@@ -200,13 +225,18 @@ func (w *Watchdog) End() *TimeoutError {
 // look is the timer's: it ends the call or looks again later.
 func (w *Watchdog) look() {
 	w.mu.Lock()
+	w.rings = time.Time{}
 	var late *TimeoutError
 	if w.on {
 		late = w.judge(time.Now())
 	}
-	cancel := w.cancel // before the next call has its own
+	own, cancel := w.own, w.cancel // before the next call has its own
 	w.mu.Unlock()
-	if late != nil && cancel != nil {
+	switch {
+	case late == nil:
+	case own != nil:
+		own.end(late)
+	case cancel != nil:
 		cancel(late)
 	}
 }
@@ -236,7 +266,7 @@ func (w *Watchdog) judge(now time.Time) *TimeoutError {
 	case silence <= 0:
 		return w.fire(kind, limit)
 	}
-	w.timer.Reset(min(w.quarter, silence, rest))
+	w.arm(now, min(w.quarter, silence, rest))
 	return nil
 }
 

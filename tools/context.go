@@ -19,13 +19,12 @@ type callContext struct {
 	d      *Definition
 	runner *Runner
 	began  time.Time
-	latest time.Time // progress moves the deadline no further
 
 	// of the goroutine that runs the call
 	attempts int
 	failures [retryClasses]uint8 // attempts that failed and were followed by another
 
-	deadline time.Time // guarded by runner.mu
+	limit time.Duration // guarded by runner.mu: from began to the deadline
 
 	mu      sync.Mutex // guards what follows
 	inner   context.Context
@@ -68,10 +67,19 @@ func (c *callContext) Value(key any) any {
 // Deadline returns when the call's time is up at the latest. It stays the same if progress moves the time limit: else a
 // context derived with a later deadline would rely on this one's, and outlive its own.
 func (c *callContext) Deadline() (time.Time, bool) {
-	if outer, ok := c.parent.Deadline(); ok && outer.Before(c.latest) {
+	latest := c.began.Add(c.d.longest())
+	if outer, ok := c.parent.Deadline(); ok && outer.Before(latest) {
 		return outer, true
 	}
-	return c.latest, true
+	return latest, true
+}
+
+// longest returns how long a call may take at the most, with all the progress in the world.
+func (d *Definition) longest() time.Duration {
+	if d.spec.Progress {
+		return max(ProgressLimit, d.spec.Timeout)
+	}
+	return d.spec.Timeout
 }
 
 // std returns the standard context behind this one. mu is held.

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
 )
 
@@ -50,16 +49,17 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 		return nil, specError(f.Spec.Name, "Run is nil; give it a function")
 	}
 	d := &Definition{spec: f.Spec}
-	in, err := schema.Of(reflect.TypeFor[In](), f.Spec.Schema)
+	input, err := schema.Of(reflect.TypeFor[In](), f.Spec.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("tools: %s: the input type %s: %w", f.Spec.Name, reflect.TypeFor[In](), err)
 	}
-	if err := d.complete(in); err != nil {
+	if err := d.complete(input); err != nil {
 		return nil, err
 	}
+	in := newReading[In]()
 	d.run = func(ctx context.Context, input json.RawMessage) (Result, error) {
-		var v In
-		if err := decode(input, &v); err != nil {
+		v, err := in.read(input)
+		if err != nil {
 			return Result{}, err
 		}
 		out, err := f.Run(ctx, v)
@@ -74,8 +74,8 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	}
 	if f.Ask != nil {
 		d.ask = func(ctx context.Context, input json.RawMessage) (string, error) {
-			var v In
-			if err := decode(input, &v); err != nil {
+			v, err := in.read(input)
+			if err != nil {
 				return "", err
 			}
 			return f.Ask(ctx, v)
@@ -83,8 +83,8 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	}
 	if f.Check != nil {
 		d.check = func(ctx context.Context, input json.RawMessage) error {
-			var v In
-			if err := decode(input, &v); err != nil {
+			v, err := in.read(input)
+			if err != nil {
 				return err
 			}
 			return f.Check(ctx, v)
@@ -92,15 +92,15 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	}
 	if f.Undo != nil {
 		d.undo = func(ctx context.Context, input, output json.RawMessage) error {
-			var in In
-			var out Out
-			if err := decode(input, &in); err != nil {
+			v, err := in.read(input)
+			if err != nil {
 				return err
 			}
+			var out Out
 			if err := decodeOutput(output, &out); err != nil {
 				return fmt.Errorf("tools: %s: the recorded output can't be read for undoing: %w", f.Spec.Name, err)
 			}
-			return f.Undo(ctx, in, out)
+			return f.Undo(ctx, v, out)
 		}
 	}
 	return d, nil
@@ -158,17 +158,6 @@ type unverifiedError struct{ err error }
 
 func (e *unverifiedError) Error() string { return e.err.Error() }
 func (e *unverifiedError) Unwrap() error { return e.err }
-
-// decode reads validated input into a tool's own type.
-func decode(input json.RawMessage, v any) error {
-	if len(input) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(input, v); err != nil {
-		return fault.Wrap(fault.Invalid, fmt.Errorf("the input doesn't fit: %w", err))
-	}
-	return nil
-}
 
 // owned returns res with parts of its own: the tool may keep and show the same ones again.
 func owned(res Result) Result {

@@ -16,11 +16,15 @@ type Runner struct {
 	// Breakers has the breakers that Execute asks; nil: none. It is shared by all that call the same resources.
 	// circuit.Tool() has figures for it; its ProbeTimeout shouldn't be shorter than the longest time limit of a tool.
 	Breakers *circuit.Set
+	// KeepTimer leaves the timer of the time limit running from one call to the next, for calls that follow each other
+	// closely. It is then stopped by Close.
+	KeepTimer bool
 
 	pass Pass // of Execute
 
 	mu      sync.Mutex // guards what follows
 	timer   *time.Timer
+	rings   time.Time // when the timer fires; zero: it doesn't run, or is about to ring
 	current *callContext
 
 	ringing sync.WaitGroup // of ring, while it deals with the current call
@@ -71,42 +75,79 @@ func (r *Runner) ExecuteWith(ctx context.Context, d *Definition, c *Call, pass *
 // begin makes the context of a call that starts now.
 func (r *Runner) begin(ctx context.Context, d *Definition, call *Call) *callContext {
 	now := time.Now()
-	c := &callContext{parent: ctx, call: call, d: d, runner: r, began: now, deadline: now.Add(d.spec.Timeout)}
+	c := &callContext{parent: ctx, call: call, d: d, runner: r, began: now, limit: d.spec.Timeout}
 	d.letGo(now)
-	c.latest = c.deadline
-	if d.spec.Progress {
-		c.latest = now.Add(max(ProgressLimit, d.spec.Timeout))
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.current = c
-	if r.timer == nil {
-		r.timer = time.AfterFunc(d.spec.Timeout, r.ring)
-	} else {
-		r.timer.Reset(d.spec.Timeout)
+	if r.rings.IsZero() || r.rings.Sub(now) > c.limit { // else it rings early enough, and again when it should
+		r.arm(now, c.limit)
 	}
 	return c
+}
+
+// arm has the timer ring after a delay from now. mu is held.
+func (r *Runner) arm(now time.Time, delay time.Duration) {
+	r.rings = now.Add(delay)
+	if r.timer == nil {
+		r.timer = time.AfterFunc(delay, r.rung)
+	} else {
+		r.timer.Reset(delay)
+	}
+}
+
+// disarm stops the timer. mu is held.
+func (r *Runner) disarm() {
+	if r.timer != nil {
+		r.timer.Stop()
+		r.rings = time.Time{}
+	}
+}
+
+// Close stops the timer, if KeepTimer has left it running. The Runner may be used again.
+func (r *Runner) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.disarm()
 }
 
 // end is called when the tool's function has returned. After it nobody is told of the call's time limit.
 func (r *Runner) end(c *callContext) {
 	r.mu.Lock()
 	r.current = nil
-	r.timer.Stop()
+	if !r.KeepTimer {
+		r.disarm()
+	}
 	r.mu.Unlock()
 	r.ringing.Wait()
 	c.finish(nil)
 }
 
-// ring ends a call whose time is up. It may come late, for a call that has ended, or twice, and then means nothing.
+// rung is the timer's.
+func (r *Runner) rung() {
+	r.mu.Lock()
+	r.rings = time.Time{}
+	r.mu.Unlock()
+	r.ring()
+}
+
+// ring ends a call whose time is up. It may come late, for a call that has ended, or early, and then means nothing but that
+// the timer has to run on.
 func (r *Runner) ring() {
 	r.mu.Lock()
 	c := r.current
-	if c == nil || time.Now().Before(c.deadline) {
+	if c == nil {
 		r.mu.Unlock()
 		return
 	}
-	limit := c.deadline.Sub(c.began)
+	now, limit := time.Now(), c.limit
+	if rest := limit - now.Sub(c.began); rest > 0 {
+		if r.rings.IsZero() {
+			r.arm(now, rest)
+		}
+		r.mu.Unlock()
+		return
+	}
 	r.ringing.Add(1)
 	r.mu.Unlock()
 	defer r.ringing.Done()
@@ -122,14 +163,9 @@ func (r *Runner) extend(c *callContext) {
 	if r.current != c || !c.d.spec.Progress {
 		return
 	}
-	now := time.Now()
-	to := now.Add(ProgressExtends)
-	if to.After(c.latest) {
-		to = c.latest
-	}
-	if now.Before(c.deadline) && to.After(c.deadline) {
-		c.deadline = to
-		r.timer.Reset(to.Sub(now))
+	took := time.Since(c.began)
+	if to := min(took+ProgressExtends, c.d.longest()); took < c.limit && to > c.limit {
+		c.limit = to // the timer finds out when it rings
 	}
 }
 

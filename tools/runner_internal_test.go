@@ -41,6 +41,42 @@ func TestALateRingMeansNothingForTheNextCall(t *testing.T) {
 	})
 }
 
+// TestATimerThatRunsOnKeepsToEachTimeLimit: it was set for a call before, with a limit that may be shorter or longer.
+func TestATimerThatRunsOnKeepsToEachTimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := Runner{KeepTimer: true}
+		defer r.Close()
+		quick := func(context.Context) error { return nil }
+		hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		for _, before := range []time.Duration{time.Second, time.Minute, time.Hour} {
+			for _, pause := range []time.Duration{0, time.Second / 2, 59 * time.Second, time.Minute, 3 * time.Minute} {
+				require.Equal(t, OK, r.Execute(t.Context(), internalTool(t, Spec{Timeout: before}, quick), &Call{}).Status)
+				<-time.After(pause)
+				rings := 0
+				out := r.Execute(t.Context(), internalTool(t, Spec{Timeout: time.Minute}, hangs), &Call{OnTimeout: func(*Call) { rings++ }})
+				require.Equal(t, TimedOut, out.Status)
+				require.Equal(t, time.Minute, out.Took)
+				require.Equal(t, 1, rings)
+			}
+		}
+	})
+}
+
+func TestOnlyATimerThatIsKeptRunsAfterACall(t *testing.T) {
+	d := internalTool(t, Spec{Timeout: time.Hour}, func(context.Context) error { return nil })
+	var r Runner
+	r.Execute(t.Context(), d, &Call{})
+	require.False(t, r.timer.Stop(), "it ran")
+	r.KeepTimer = true
+	r.Execute(t.Context(), d, &Call{})
+	require.False(t, r.rings.IsZero())
+	r.Close()
+	require.False(t, r.timer.Stop(), "it ran")
+	r.Execute(t.Context(), d, &Call{})
+	require.True(t, r.timer.Stop(), "Close isn't the end of a Runner")
+	new(Runner).Close()
+}
+
 func TestATimeLimitIsReportedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r Runner

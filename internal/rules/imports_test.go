@@ -58,6 +58,7 @@ var rows = map[string]row{
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"internal/storm":         {own: []string{everything}},                          // tests alone
 	"agent/approvals":        {own: []string{"agent", "agent/journal", "circuit/fault", "provider", "tools"}},
+	"agent/prompt":           {own: []string{"memory"}},
 	"tools/process":          {own: []string{"tools", "provider", "circuit/fault"}},
 	"tools/file":             {own: []string{"tools", "provider", "circuit/fault"}},
 	journaltest:              {own: []string{"agent/journal"}},
@@ -71,9 +72,10 @@ var rows = map[string]row{
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index":             {own: []string{"memory", "provider", "circuit/fault"}},
+	"memory/langchain":         {own: []string{"memory/index", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "circuit/fault"}},
-	"memory/recall/recalltest": {own: []string{"memory/recall"}},
-	"memory/sqlmemory":         {own: []string{"memory/recall", "memory/recall/recalltest", "circuit/fault"}, third: []string{sqlite}},
+	"memory/recall/recalltest": {own: []string{"memory", "memory/recall", "circuit/fault"}},
+	"memory/sqlmemory":         {own: []string{"memory", "memory/recall", "memory/recall/recalltest", "circuit/fault"}, third: []string{sqlite}},
 	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},

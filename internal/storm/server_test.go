@@ -2,7 +2,6 @@ package storm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -119,24 +118,18 @@ func (s *server) next() badness {
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var req struct {
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
-	}
 	body, err := io.ReadAll(r.Body)
-	if err == nil {
-		err = json.Unmarshal(body, &req)
-	}
-	if err != nil || len(req.Messages) == 0 {
-		http.Error(w, "bad request", http.StatusBadRequest)
+	if err != nil {
 		return
 	}
 	b := s.next()
 	switch b {
 	case limited:
-		w.Header().Set("Retry-After", "2")
+		if s.unit >= time.Second {
+			w.Header().Set("Retry-After", fmt.Sprint(2*s.unit.Seconds()))
+		} else {
+			w.Header().Set("Retry-After-Ms", fmt.Sprint(2*s.unit.Milliseconds()))
+		}
 		fallthrough
 	case unclear:
 		refuse(w, http.StatusTooManyRequests, "rate_limit_exceeded")
@@ -153,7 +146,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	}
-	s.answer(w, r, b, chunks(req.Messages[len(req.Messages)-1].Role == "tool", string(body)))
+	s.answer(w, r, b, chunks(string(body)))
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
@@ -202,7 +195,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, b badness, chunk
 }
 
 // chunks are the answer of a model that behaves: the call that the prompt asks for, or that it was made.
-func chunks(called bool, body string) []string {
+func chunks(body string) []string {
 	delta := func(format string, args ...any) string {
 		return fmt.Sprintf(`{"id":"c-1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":`+format+`,"finish_reason":null}]}`, args...)
 	}
@@ -213,7 +206,7 @@ func chunks(called bool, body string) []string {
 			"[DONE]",
 		}
 	}
-	if called {
+	if strings.Contains(body, `"role":"tool"`) {
 		return append([]string{delta(`{"role":"assistant","content":"It "}`), delta(`{"content":"is booked."}`)}, end("stop")...)
 	}
 	_, rest, _ := strings.Cut(body, "order ")

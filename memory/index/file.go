@@ -78,9 +78,11 @@ func (m *Memory) Write(w io.Writer) error {
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(size))
 	buf = binary.LittleEndian.AppendUint64(buf, uint64(len(rows)))
 	for _, r := range rows {
-		item, err := json.Marshal(r.entry.Item)
+		whole := r.entry.Item
+		whole.Updated = whole.Updated.UTC() // JSON knows not every zone
+		item, err := json.Marshal(whole)
 		if err != nil {
-			return fmt.Errorf("index: write: the item %q: %w", r.entry.Item.ID, err)
+			return fmt.Errorf("index: write: the item %q: %w", whole.ID, err)
 		}
 		buf = append(buf, r.entry.Text[:]...)
 		buf = append(buf, r.entry.Whole[:]...)

@@ -103,8 +103,9 @@ type Result struct {
 	// Hits are at most the number asked for, best first, none below the threshold. Hits of one score stand in order of
 	// their ids.
 	Hits []Hit
-	// Ambiguous are the best, two or more, if they are too close to each other to choose: ask which one is meant. There are as
-	// many as were asked for at most, but never only one. Otherwise it is empty.
+	// Ambiguous are the best, two or more, if they are too close to each other to choose: ask which one is meant. What is called
+	// exactly so is in doubt only because of others that are. There are as many as were asked for at most, but never only one.
+	// Otherwise it is empty.
 	Ambiguous []Hit
 	// Looked is how many items were looked at closely, at most those that the filter lets through: if it is 0 and the query
 	// has a word, there are none.
@@ -155,7 +156,12 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 	}
 	res.Looked = len(matches)
 	hits := make([]Hit, 0, len(matches))
+	seen := make(map[string]bool, len(matches))
 	for i, relevance := range f.judge(key(query), asked, matches) {
+		if seen[matches[i].Item.ID] { // another's index may hold an item in pieces; the nearest stands first
+			continue
+		}
+		seen[matches[i].Item.ID] = true
 		h := Hit{Item: matches[i].Item, Similarity: matches[i].Similarity, Exact: relevance.exact}
 		h.Score = relevance.score * f.freshness(&h.Item) * f.trust(h.Item)
 		if h.Score >= f.cfg.Threshold && filter.Match(&h.Item) {
@@ -172,7 +178,7 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 			next = hits[i+1].Score
 		}
 		hits[i].Margin = hits[i].Score - next
-		if i > 0 && hits[0].Score-hits[i].Score < f.cfg.Margin {
+		if i > 0 && f.rivals(&hits[0], &hits[i]) {
 			rivals++
 		}
 	}
@@ -181,9 +187,15 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 	}
 	res.Hits = hits[:min(limit, len(hits)):min(limit, len(hits))]
 	if rivals > 1 {
-		res.Ambiguous = slices.Clone(hits[:min(rivals, max(limit, 2))])
+		others := slices.DeleteFunc(slices.Clone(hits[1:]), func(h Hit) bool { return !f.rivals(&hits[0], &h) })
+		res.Ambiguous = append(hits[:1:1], others[:min(rivals, max(limit, 2))-1]...)
 	}
 	return res, nil
+}
+
+// rivals reports that the best and another hit are too close to choose.
+func (f *Finder) rivals(best, other *Hit) bool {
+	return best.Score-other.Score < f.cfg.Margin && (other.Exact || !best.Exact)
 }
 
 // embed asks the embedder and doesn't believe what doesn't fit.

@@ -46,8 +46,8 @@ func (m *Memory) newRow(e Entry) (*row, error) {
 	if e.Item.ID == "" || !utf8.ValidString(e.Item.ID) {
 		return nil, fault.Errorf(fault.Invalid, "index: the item %q has the id %q; it should have one of valid UTF-8", e.Item.Name, e.Item.ID)
 	}
-	if y := e.Item.Updated.Year(); y < 0 || y > 9998 {
-		return nil, fault.Errorf(fault.Invalid, "index: the item %q was updated in the year %d; it should be from 0 to 9998", e.Item.ID, y)
+	if y := e.Item.Updated.UTC().Year(); y < 0 || y > 9999 {
+		return nil, fault.Errorf(fault.Invalid, "index: the item %q was updated in the year %d; it should be from 0 to 9999", e.Item.ID, y)
 	}
 	if len(e.Vector) == 0 {
 		return nil, fault.Errorf(fault.Invalid, "index: the item %q has no vector", e.Item.ID)

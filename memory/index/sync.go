@@ -61,6 +61,9 @@ type Changes struct {
 // are an error of class fault.Invalid.
 func (f *Finder) Sync(ctx context.Context, items iter.Seq2[Item, error]) (Changes, error) {
 	var done Changes
+	if items == nil {
+		return done, fault.New(fault.Invalid, "index: sync: the items are nil; give a sequence of all there are")
+	}
 	if err := take(ctx, f.syncing); err != nil {
 		return done, err
 	}

@@ -1,6 +1,6 @@
 // Package recall is working memory as tools that any agent may be given: notes and a todo list of a session; facts, mistakes
-// and preferences of a tenant across sessions; a cache that spares a conversation what it has read already; and the tool that
-// reads back what compaction took out.
+// and preferences of a tenant across sessions; a cache that spares a conversation what it has read already; the tool that
+// reads back what compaction took out; and two with which a model marks its subgoals, the units in which compaction best forgets.
 //
 // A [Memory] makes the tools over a [Store], in the [Scope] that the host fixes:
 //
@@ -24,7 +24,7 @@
 // a crash, under its idempotency key, changes nothing if it is among the last 16 that wrote the entry.
 //
 // Limits are on by default, per tenant: 1,000 entries, 4 MiB, 16 KiB an entry ([Limits]). Beyond one the model is told to
-// delete something; nothing is forgotten by itself. What a session leaves is removed by [ForgetSession].
+// delete something; nothing but todo items that are done is forgotten by itself. What a session leaves is removed by [ForgetSession].
 //
 // Secrets are taken out before a text is stored ([Config].Redact, by default [RedactSecrets]). Stored text is shown within
 // JSON strings, after a field that says that it is data and not instructions: whoever could make an agent store it doesn't get

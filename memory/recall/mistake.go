@@ -65,7 +65,7 @@ type warnings struct {
 // mistakes.delete.
 //
 // The first report of a mistake has a confidence of 0.70; each further one adds a third of what is missing to 1, rounded down
-// to hundredths (0.80, 0.86, 0.90, …, 0.98 at most). The newest error and fix are kept.
+// to hundredths (0.80, 0.86, 0.90, …, 0.98 at most). The newest error and fix are kept. Each text has up to 600 bytes.
 func (m *Memory) Mistakes() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
@@ -88,7 +88,7 @@ func (m *Memory) reportMistake(ctx context.Context, in mistakeReport) (mistakeSa
 	var texts [3]string
 	redacted := false
 	for i, t := range []struct{ what, text string }{{"pattern", in.Pattern}, {"error", in.Error}, {"fix", in.Fix}} {
-		text, changed, err := m.clean(t.what, t.text)
+		text, changed, err := m.brief(t.what, t.text)
 		if err != nil {
 			return mistakeSaved{}, err
 		}
@@ -136,11 +136,9 @@ func (m *Memory) checkMistakes(ctx context.Context, in mistakeCheck) (warnings, 
 		out.About = "no known mistake resembles this, which doesn't say that it is safe"
 	}
 	for _, r := range list {
-		w := warning{ID: r.key, Occurrences: r.Body.Occurrences, Confidence: hundredths(r.Body.Confidence)}
-		w.Pattern, _ = short(r.Body.Pattern)
-		w.Error, _ = short(r.Body.Error)
-		w.Fix, _ = short(r.Body.Fix)
-		out.Warnings = append(out.Warnings, w)
+		b := &r.Body
+		out.Warnings = append(out.Warnings, warning{ID: r.key, Pattern: b.Pattern, Error: b.Error, Fix: b.Fix,
+			Occurrences: b.Occurrences, Confidence: hundredths(b.Confidence)})
 	}
 	return out, nil
 }

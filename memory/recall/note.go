@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -17,7 +18,7 @@ type noteWrite struct {
 }
 
 type noteRead struct {
-	Key string `json:"key,omitempty" jsonschema:"the note to read whole; left out: a list of all notes with their beginnings"`
+	Key string `json:"key,omitempty" jsonschema:"the note to read whole; left out: a list of the notes with their beginnings"`
 }
 
 type noteKey struct {
@@ -44,7 +45,10 @@ type noteList struct {
 	About string `json:"about,omitempty"`
 	Notes []note `json:"notes"`
 	Found bool   `json:"found"`
+	More  int    `json:"more,omitempty"` // as many older ones are left out of the list
 }
+
+const mostNotes = 50 // in a list
 
 // Notes returns the tools of a session's notes, which outlive compaction: notes.write, notes.read, notes.delete.
 func (m *Memory) Notes() []tools.Tool {
@@ -56,7 +60,7 @@ func (m *Memory) Notes() []tools.Tool {
 		}, m.writeNote),
 		tools.New(tools.Spec{
 			Name: "notes.read", Category: category, ReadOnly: true,
-			Description: "Reads a note of this session by its key, or lists all notes.",
+			Description: "Reads a note of this session by its key, or lists the notes, the newest 50 with their beginnings.",
 		}, m.readNotes),
 		tools.New(tools.Spec{
 			Name: "notes.delete", Category: category, Idempotent: true,
@@ -84,7 +88,9 @@ func (m *Memory) writeNote(ctx context.Context, in noteWrite) (saved, error) {
 		case !found:
 			out.Status, r.Body = "created", text
 		case in.Append:
-			out.Status, r.Body = "appended", r.Body+"\n"+text
+			whole := r.Body + "\n" + text
+			r.Body = strings.ToValidUTF8(m.redact(whole), "\uFFFD") // a secret may come in pieces
+			out.Status, out.Redacted = "appended", redacted || r.Body != whole
 		default:
 			out.Status, r.Body = "replaced", text
 		}
@@ -121,7 +127,8 @@ func (m *Memory) readNotes(ctx context.Context, in noteRead) (noteList, error) {
 		return out, err
 	}
 	out.About, out.Found = about, true
-	for _, r := range all[:min(len(all), 50)] {
+	out.More = max(len(all)-mostNotes, 0)
+	for _, r := range all[:len(all)-out.More] {
 		text, cut := short(r.Body)
 		out.Notes = append(out.Notes, note{Key: r.key, Text: text, Cut: cut})
 	}

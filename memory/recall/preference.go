@@ -30,14 +30,13 @@ type candidate struct {
 	Evidence   int    `json:"evidence"`   // how often it was recorded
 }
 
-// candidates are kept with the most confident first, and of equals the one that was last confirmed.
+// candidates, never more than five since each lives through at most four that are accepted after it, are kept with the most confident first, and of equals the one that was last confirmed.
 type candidates []candidate
 
 const (
-	mostCandidates = 5
-	acceptedFirst  = 60
-	acceptedAgain  = 10
-	rejectedOnce   = 20
+	acceptedFirst = 60
+	acceptedAgain = 10
+	rejectedOnce  = 20
 )
 
 // record returns the candidates after one more piece of evidence.
@@ -79,15 +78,21 @@ func (c candidates) record(value, evidence string) candidates {
 		}
 	}
 	slices.SortStableFunc(others, func(a, b candidate) int { return cmp.Compare(b.Confidence, a.Confidence) })
-	return others[:min(len(others), mostCandidates)]
+	return others
 }
 
 type preference struct {
 	Name       string  `json:"name"`
 	Value      string  `json:"value,omitempty"` // of the highest confidence; empty: none is known any more
 	Confidence float64 `json:"confidence"`
-	Redacted   bool    `json:"redacted,omitempty"`
-	Status     string  `json:"status,omitempty"`
+}
+
+// A recorded is what preferences.record says: what is preferred now, which may be what another session stored.
+type recorded struct {
+	About string `json:"about,omitempty"`
+	preference
+	Redacted bool   `json:"redacted,omitempty"`
+	Status   string `json:"status,omitempty"`
 }
 
 func preferenceOf(r *record[candidates]) preference {
@@ -114,8 +119,8 @@ type preferenceList struct {
 //	accepted  a value not known yet gets 0.60, a known one gains 0.10 up to 1.00; every other value loses 0.20
 //	rejected  the value loses 0.20; the others stay
 //
-// A value at 0 is forgotten, and of more than five the least confident one. So one contrary choice doesn't undo a
-// preference of 0.90, and two do (0.50 against 0.70).
+// A value at 0 is forgotten, so that there are never more than five. One contrary choice doesn't undo a
+// preference of 0.90, and two do (0.50 against 0.70). A value has up to 600 bytes.
 func (m *Memory) Preferences() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
@@ -138,31 +143,33 @@ func (m *Memory) Preferences() []tools.Tool {
 	}
 }
 
-func (m *Memory) recordPreference(ctx context.Context, in preferenceRecord) (preference, error) {
+func (m *Memory) recordPreference(ctx context.Context, in preferenceRecord) (recorded, error) {
 	if !slices.Contains([]string{"stated", "accepted", "rejected"}, in.Evidence) {
-		return preference{}, invalid("evidence is stated, accepted or rejected")
+		return recorded{}, invalid("evidence is stated, accepted or rejected")
 	}
 	name, err := m.cleanKey(in.Name)
 	if err != nil {
-		return preference{}, err
+		return recorded{}, err
 	}
-	value, redacted, err := m.clean("value", in.Value)
+	value, redacted, err := m.brief("value", in.Value)
 	if err != nil {
-		return preference{}, err
+		return recorded{}, err
 	}
 	id, err := m.where(ctx, kindPreference, name)
 	if err != nil {
-		return preference{}, err
+		return recorded{}, err
 	}
 	r, done, err := update(ctx, m.store, id, func(r *record[candidates], found bool) (bool, error) {
 		r.Body = r.Body.record(value, in.Evidence)
 		return found || len(r.Body) > 0, nil
 	})
 	if err != nil {
-		return preference{}, err
+		return recorded{}, err
 	}
-	out := preferenceOf(r)
-	out.Redacted = redacted
+	out := recorded{preference: preferenceOf(r), Redacted: redacted}
+	if out.Value != "" {
+		out.About = about
+	}
 	if done {
 		out.Status = alreadyDone
 	}
@@ -185,9 +192,7 @@ func (m *Memory) getPreferences(ctx context.Context, in preferenceGet) (preferen
 		out.About = about
 	}
 	for _, r := range list {
-		p := preferenceOf(r)
-		p.Value, _ = short(p.Value)
-		out.Preferences = append(out.Preferences, p)
+		out.Preferences = append(out.Preferences, preferenceOf(r))
 	}
 	return out, nil
 }

@@ -60,7 +60,8 @@ type Config struct {
 	// Scope says whose memory a call works on. Required: [Fixed], [OfCall], or a function that looks at the host's own
 	// context. A call whose scope is an error, or isn't whole, fails and touches nothing.
 	Scope func(ctx context.Context) (Scope, error)
-	// Redact takes secrets out of a text before it is stored. nil: [RedactSecrets]. A key that it would change is refused.
+	// Redact takes secrets out of a text before it is stored. nil: [RedactSecrets]. What it returned once it must leave as it is,
+	// since texts are read and stored again. A key that it would change is refused.
 	Redact func(text string) string
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -135,4 +136,40 @@ func TestSnapshotsNeedAReaderAndAScope(t *testing.T) {
 		return recall.Scope{}, errors.New("unknown")
 	}})
 	require.Equal(t, tools.Failed, d.run("s", "", "snapshot.read", object{"path": "a"}).Status)
+}
+
+func TestAFileOfAnySizeMayBeShown(t *testing.T) {
+	_, d := snapshots(t, recall.SnapshotConfig{Read: files{"a": strings.Repeat("x", 100_000)}.read, MostBytes: math.MaxInt})
+	require.Len(t, d.ok("s", "snapshot.read", object{"path": "a"}), 100_000)
+}
+
+func TestWhatIsRememberedOfFilesIsBounded(t *testing.T) {
+	disk := files{"a": "text a", "b": "text b", "c": "text c"}
+	_, d := snapshots(t, recall.SnapshotConfig{Read: disk.read, Files: 2, Sessions: 2})
+	shown := func(session, path string) bool {
+		return !strings.Contains(d.ok(session, "snapshot.read", object{"path": path}), "unchanged")
+	}
+	require.True(t, shown("s1", "a"))
+	require.True(t, shown("s1", "b"))
+	require.False(t, shown("s1", "a"), "two are remembered")
+	require.True(t, shown("s1", "c"), "for which the others are forgotten")
+	require.True(t, shown("s1", "a"))
+	require.False(t, shown("s1", "c"))
+
+	require.True(t, shown("s2", "a"))
+	require.False(t, shown("s1", "a"))
+	require.True(t, shown("s3", "a"), "for which the one whose turn was longest ago is forgotten")
+	require.False(t, shown("s1", "a"))
+	require.True(t, shown("s2", "a"))
+}
+
+func TestAFileThatGrewTooLongIsShownAnewWhenItFitsAgain(t *testing.T) {
+	disk := files{"a": "short"}
+	_, d := snapshots(t, recall.SnapshotConfig{Read: disk.read, MostBytes: 10})
+	read := func() string { return d.ok("s", "snapshot.read", object{"path": "a"}) }
+	require.Equal(t, "short", read())
+	disk["a"] = "much longer than that"
+	require.Contains(t, read(), "cut after 10")
+	disk["a"] = "short"
+	require.Equal(t, "short", read(), "what stands above is another text")
 }

@@ -15,6 +15,7 @@ const (
 	mostKey   = 128 // bytes of a key that a model names
 	mostShown = 600 // bytes of a text in a list
 	mostQuery = 1_000
+	mostText  = 1 << 20 // bytes that are looked through for secrets; what is kept is for the store's limits
 )
 
 // removed stands where a secret was.
@@ -25,20 +26,25 @@ var secrets = []struct {
 	form *regexp.Regexp
 	with string
 }{
-	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`), removed},
+	{regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|$)`), removed},
 	{regexp.MustCompile(`\b(sk|pk|rk)[-_][A-Za-z0-9_-]{16,}`), removed},
 	{regexp.MustCompile(`\b(gh[pousr]_|github_pat_|glpat-|xox[abeprs]-)[A-Za-z0-9_-]{10,}`), removed},
 	{regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`), removed},
 	{regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{30,}`), removed},
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), removed},
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{16,}`), "$1 " + removed},
-	{regexp.MustCompile(`(://[^/\s:@]*):[^/\s@]+@`), "$1:" + removed + "@"},
-	{regexp.MustCompile(`(?i)\b([\w-]*(?:password|passwd|pwd|secret|token|api[_-]?key))(["']?\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s"',;]+)`), "$1$2" + removed},
+	{regexp.MustCompile(`(://[^/\s:@]*):[^/\s]+@`), "$1:" + removed + "@"},
+	// The value: removed before, quoted within a quotation, quoted, with a quote that is left open, or a word.
+	{regexp.MustCompile(`(?i)\b([\w-]*(?:password|passwd|pwd|passphrase|secret|token|(?:api|access|private|secret|signing|encryption)[_-]?key))` +
+		`(\\*["']?\s*[:=]+>?\s*)` +
+		`(?:\[secret removed\]|\\+["'][^"']*["']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|["'][^\n]*|[^\s"',;]+)`), "$1$2" + removed},
 }
 
 // RedactSecrets replaces what looks like a secret by "[secret removed]": private keys, tokens with the prefixes of well-known
-// services, JSON Web Tokens, credentials of an Authorization header or a URL, and what follows a name such as password, token or
-// api_key with a colon or an equals sign. It can't know every form: give [Config].Redact what the host's own secrets are.
+// services, JSON Web Tokens, credentials of an Authorization header or a URL, and what follows a name that ends in password,
+// passphrase, secret, token, or in key after api, access, private, secret, signing or encryption, with a colon or an equals
+// sign. A text that went through it once stays as it is. It can't know every form: give [Config].Redact what the host's own
+// secrets are.
 func RedactSecrets(text string) string {
 	for i := range secrets {
 		text = secrets[i].form.ReplaceAllString(text, secrets[i].with)
@@ -52,8 +58,20 @@ func (m *Memory) clean(what, text string) (string, bool, error) {
 	if text == "" {
 		return "", false, fault.Errorf(fault.Invalid, "recall: the %s is empty", what)
 	}
+	if len(text) > mostText {
+		return "", false, fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; %d are the most", what, len(text), mostText)
+	}
 	redacted := strings.ToValidUTF8(m.redact(text), "\uFFFD")
 	return redacted, redacted != text, nil
+}
+
+// brief is clean for a text that lists show whole.
+func (m *Memory) brief(what, text string) (string, bool, error) {
+	text, redacted, err := m.clean(what, text)
+	if err == nil && len(text) > mostShown {
+		err = fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; say it in %d at most", what, len(text), mostShown)
+	}
+	return text, redacted, err
 }
 
 // cleanKey returns a model's key as it is stored.
@@ -130,7 +148,7 @@ func begins(text, w string) bool {
 	}
 }
 
-// best returns the records that a query finds, at most limit (0: 10; at most 50), those with most words first and of these the
+// best returns the records that a query finds, at most limit (0: 10), those with most words first and of these the
 // newest, and how many there are in all. An empty query finds every record.
 func best[T any](all []*record[T], text string, limit int, of func(*record[T]) string) ([]*record[T], int) {
 	q := newQuery(text)
@@ -149,7 +167,7 @@ func best[T any](all []*record[T], text string, limit int, of func(*record[T]) s
 	if limit <= 0 {
 		limit = 10
 	}
-	found = found[:min(total, limit, 50)]
+	found = found[:min(total, limit)]
 	list := make([]*record[T], len(found))
 	for i := range found {
 		list[i] = found[i].r

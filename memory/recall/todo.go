@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,8 +49,8 @@ const (
 
 var todoStatuses = []string{"open", "doing", "done", "dropped"}
 
-// Todo returns the tools of a session's todo list: todo.add, todo.set, todo.list. A list has up to 100 items; when there are
-// more, those that were done or dropped first make room.
+// Todo returns the tools of a session's todo list: todo.add, todo.set, todo.list. A list has up to 100 items, in one entry of the
+// store; when they are more, or more than the store's limits allow, those that are done or dropped make room, the oldest first.
 func (m *Memory) Todo() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
@@ -74,13 +75,36 @@ func (m *Memory) changeTodos(ctx context.Context, change func(*todoList) error) 
 	if err != nil {
 		return todoShown{}, err
 	}
-	r, _, err := update(ctx, m.store, id, func(r *record[todoList], _ bool) (bool, error) {
-		return true, change(&r.Body)
-	})
-	if err != nil {
-		return todoShown{}, err
+	for drop := 0; ; drop++ {
+		left := true
+		r, _, err := update(ctx, m.store, id, func(r *record[todoList], _ bool) (bool, error) {
+			if err := change(&r.Body); err != nil {
+				return false, err
+			}
+			for n := 0; n < drop && left; n++ {
+				left = r.Body.makeRoom()
+			}
+			return true, nil
+		})
+		var limit *LimitError
+		if left && errors.As(err, &limit) {
+			continue // with one item less
+		}
+		if err != nil {
+			return todoShown{}, err
+		}
+		return shownTodos(&r.Body), nil
 	}
-	return shownTodos(&r.Body), nil
+}
+
+// makeRoom forgets the oldest item that is over, and returns false if there is none.
+func (l *todoList) makeRoom() bool {
+	i := slices.IndexFunc(l.Items, func(i todoItem) bool { return i.over() })
+	if i < 0 {
+		return false
+	}
+	l.Items = slices.Delete(l.Items, i, i+1)
+	return true
 }
 
 func shownTodos(l *todoList) todoShown {
@@ -119,11 +143,9 @@ func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
 			l.Items = append(l.Items, todoItem{ID: l.Last, Status: "open", Text: text})
 		}
 		for len(l.Items) > mostTodos {
-			i := slices.IndexFunc(l.Items, func(i todoItem) bool { return i.over() })
-			if i < 0 {
+			if !l.makeRoom() {
 				return fault.Errorf(fault.Invalid, "recall: the list may have %d items, and none is done or dropped; finish some first", mostTodos)
 			}
-			l.Items = slices.Delete(l.Items, i, i+1)
 		}
 		return nil
 	})

@@ -1,7 +1,6 @@
 package sqlmemory
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -58,13 +57,11 @@ func class(err error) error {
 	return fmt.Errorf("%w: %w", is, err)
 }
 
-// told returns an error as a caller gets it: those of package recall and of the context as they are.
+// told returns an error as a caller gets it: those of package recall as they are.
 func told(doing string, err error) error {
 	var conflict *recall.ConflictError
 	var limit *recall.LimitError
-	switch {
-	case err == nil, errors.Is(err, recall.ErrNotFound), errors.As(err, &conflict), errors.As(err, &limit),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	if err == nil || errors.Is(err, recall.ErrNotFound) || errors.As(err, &conflict) || errors.As(err, &limit) {
 		return err
 	}
 	return fmt.Errorf("sqlmemory: %s: %w", doing, class(err))

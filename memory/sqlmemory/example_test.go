@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/memory/recall"
 	"github.com/pawlkit/pawl/memory/sqlmemory"
 )
@@ -40,4 +42,32 @@ func Example() {
 	// 1 make deploy
 	// 0 recall: fact "deploy.command" has version 1, not 0; read it again
 	// 1 make deploy
+}
+
+// What compaction took out of a conversation is read back by its handle, by this session alone.
+func ExampleStore_Texts() {
+	dir, err := os.MkdirTemp("", "memory")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	store, err := sqlmemory.Open(filepath.Join(dir, "memory.db"), sqlmemory.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	ctx, mine := context.Background(), recall.Scope{Tenant: "acme", Session: "s-1"}
+	handle := memory.HandleOf("a long result")
+	fmt.Println(store.Texts(mine).Put(ctx, handle, "a long result"))
+	fmt.Println(store.Texts(mine).Get(ctx, handle))
+	_, err = store.Texts(recall.Scope{Tenant: "acme", Session: "s-2"}).Get(ctx, handle)
+	fmt.Println(fault.Of(err))
+	fmt.Println(store.Forget(ctx, mine))
+	// Output:
+	// <nil>
+	// a long result <nil>
+	// not_found
+	// <nil>
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 )
 
 // migrations bring the tables from one version to the next: the first makes them. What stands here is never changed, only
@@ -24,6 +23,24 @@ var migrations = []string{
 		entries INTEGER NOT NULL,
 		bytes   INTEGER NOT NULL
 	) WITHOUT ROWID`,
+	// turn counts the puts of a scope: who has the lowest was put longest ago.
+	`CREATE TABLE pawl_recall_texts (
+		tenant  TEXT    NOT NULL,
+		session TEXT    NOT NULL,
+		handle  TEXT    NOT NULL,
+		turn    INTEGER NOT NULL,
+		size    INTEGER NOT NULL,
+		text    BLOB    NOT NULL,
+		UNIQUE (tenant, session, handle)
+	);
+	CREATE INDEX pawl_recall_texts_turns ON pawl_recall_texts (tenant, session, turn, size);
+	CREATE TABLE pawl_recall_scopes (
+		tenant  TEXT    NOT NULL,
+		session TEXT    NOT NULL,
+		last    INTEGER NOT NULL,
+		bytes   INTEGER NOT NULL,
+		PRIMARY KEY (tenant, session)
+	) WITHOUT ROWID`,
 }
 
 const (
@@ -34,31 +51,20 @@ const (
 )
 
 // prepare makes the file ready: write-ahead logging, and tables of this version.
-func (s *Store) prepare(ctx context.Context, patience time.Duration) error {
+func (s *Store) prepare(ctx context.Context) error {
 	// Two processes that make one file together collide here, and SQLite reports that at once instead of waiting.
-	for began := time.Now(); ; {
-		var mode string
-		err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
-		if err == nil && mode != "wal" {
-			return fmt.Errorf("the file can't use write-ahead logging (mode %s); put it on a local disk", mode)
-		}
-		if err == nil {
-			break
-		}
-		if !busy(err) || time.Since(began) > patience {
-			return err
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-	return s.migrate(ctx)
-}
-
-func (s *Store) migrate(ctx context.Context) error {
-	tx, err := s.db.BeginTx(ctx, nil)
+	var mode string
+	err := s.retry(ctx, func() error { return s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	if mode != "wal" {
+		return fmt.Errorf("the file can't use write-ahead logging (mode %s); put it on a local disk", mode)
+	}
+	return s.transact(ctx, migrate)
+}
+
+func migrate(ctx context.Context, tx *sql.Tx) error {
 	version, err := versionOf(ctx, tx)
 	if err != nil {
 		return err
@@ -74,7 +80,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			return err
 		}
 	}
-	return tx.Commit()
+	return nil
 }
 
 func versionOf(ctx context.Context, tx *sql.Tx) (version int, err error) {

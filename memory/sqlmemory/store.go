@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/memory/recall"
@@ -19,14 +20,20 @@ import (
 type Config struct {
 	// Limits are per tenant; see [recall.Limits] for the defaults. Processes that share a file should agree on them.
 	Limits recall.Limits
-	// Busy is how long a call waits for another that writes before it fails with [ErrBusy]. 0: 15 s.
+	// TextBytes is how much text each [recall.Scope] of [Store.Texts] holds, texts and handles together; 0: 64 MiB. A longer text
+	// is refused.
+	TextBytes int64
+	// Busy is how long a call waits for another process that writes before it fails with [ErrBusy]. 0: 15 s; 20 ms at least.
 	Busy time.Duration
 }
 
-// A Store is a [recall.Store] in a SQLite file. Close it when it is no longer needed.
+// A Store is a [recall.Store] in a SQLite file, and keeps what compaction takes out of conversations ([Store.Texts]). Close it
+// when it is no longer needed.
 type Store struct {
-	limits recall.Limits
-	db     *sql.DB
+	limits    recall.Limits
+	textBytes int64
+	busy      time.Duration
+	db        *sql.DB
 
 	// writing is held by the goroutine that writes: only processes compete for SQLite's lock.
 	writing chan struct{}
@@ -37,27 +44,27 @@ var _ recall.Store = (*Store)(nil)
 // Open opens the file at path, and makes it where there is none, for its owner alone (mode 0600). The folder must exist. A path
 // is a path: neither a URI nor :memory: (for that there is [recall.MapStore]).
 func Open(path string, cfg Config) (*Store, error) {
-	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") || strings.ContainsRune(path, 0) {
-		return nil, fmt.Errorf("sqlmemory: path %q names no file; for a memory that ends with the process take recall.MapStore", path)
+	abs, err := place(path)
+	if err != nil {
+		return nil, err
 	}
 	if cfg.Busy <= 0 {
 		cfg.Busy = 15 * time.Second
 	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("sqlmemory: path %q: %w", path, err)
+	if cfg.TextBytes <= 0 {
+		cfg.TextBytes = 64 << 20
 	}
 	if err := create(abs); err != nil {
 		return nil, fmt.Errorf("sqlmemory: %w", err)
 	}
-	db, err := sql.Open("sqlite", dsn(abs, cfg.Busy))
+	db, err := sql.Open("sqlite", dsn(abs))
 	if err != nil {
 		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
-	s := &Store{limits: cfg.Limits.OrDefault(), db: db, writing: make(chan struct{}, 1)}
-	if err := s.prepare(context.Background(), cfg.Busy); err != nil {
+	s := &Store{limits: cfg.Limits.OrDefault(), textBytes: cfg.TextBytes, busy: cfg.Busy, db: db, writing: make(chan struct{}, 1)}
+	if err := s.prepare(context.Background()); err != nil {
 		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, errors.Join(class(err), db.Close()))
 	}
 	return s, nil
@@ -70,8 +77,31 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
+// place returns the absolute path, if a database can be there.
+func place(path string) (string, error) {
+	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") || strings.ContainsRune(path, 0) || os.IsPathSeparator(path[len(path)-1]) {
+		return "", fmt.Errorf("sqlmemory: path %q names no file; for a memory that ends with the process take recall.MapStore", path)
+	}
+	for _, of := range []string{"-wal", "-shm", "-journal"} {
+		if strings.HasSuffix(path, of) {
+			return "", fmt.Errorf("sqlmemory: path %q ends in %s, as the companions of SQLite files do; take another name", path, of)
+		}
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("sqlmemory: path %q: %w", path, err)
+	}
+	return abs, nil
+}
+
+// creating guards the creation of files by this process: closing a file that SQLite has open in the same process would take SQLite's
+// locks away.
+var creating sync.Mutex
+
 // create makes an empty file, unless something is there. SQLite gives the companions of a file the file's own mode.
 func create(path string) error {
+	creating.Lock()
+	defer creating.Unlock()
 	switch info, err := os.Stat(path); {
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no file; name a file", path)
@@ -88,9 +118,13 @@ func create(path string) error {
 	return f.Close()
 }
 
-func dsn(path string, busy time.Duration) string {
+func dsn(path string) string {
 	query := url.Values{
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", max(1, busy.Milliseconds())), "synchronous(full)"},
+		"_pragma": {
+			fmt.Sprintf("busy_timeout(%d)", oneTry.Milliseconds()),
+			"synchronous(full)",
+			fmt.Sprintf("journal_size_limit(%d)", 8<<20), // what is left of the log of a big text
+		},
 		"_txlock": {"immediate"}, // a transaction that begins to read and then writes fails at once when another was faster
 	}
 	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + query.Encode()
@@ -126,7 +160,12 @@ func (s *Store) Get(ctx context.Context, id recall.ID) (recall.Entry, error) {
 	if err := id.Check(); err != nil {
 		return recall.Entry{}, err
 	}
-	e, found, err := get(ctx, s.db, id)
+	var e recall.Entry
+	var found bool
+	err := s.retry(ctx, func() (err error) {
+		e, found, err = get(ctx, s.db, id)
+		return err
+	})
 	if err != nil {
 		return recall.Entry{}, told("reading", err)
 	}
@@ -137,7 +176,7 @@ func (s *Store) Get(ctx context.Context, id recall.ID) (recall.Entry, error) {
 }
 
 // List implements [recall.Store].
-func (s *Store) List(ctx context.Context, tenant, kind string) (list []recall.Entry, err error) {
+func (s *Store) List(ctx context.Context, tenant, kind string) ([]recall.Entry, error) {
 	if err := (recall.ID{Tenant: tenant, Kind: cmp.Or(kind, "all"), Key: "all"}).Check(); err != nil {
 		return nil, err
 	}
@@ -145,19 +184,28 @@ func (s *Store) List(ctx context.Context, tenant, kind string) (list []recall.En
 	if kind == "" {
 		query, args = listAll, args[:1]
 	}
+	var list []recall.Entry
+	err := s.retry(ctx, func() (err error) {
+		list, err = s.list(ctx, tenant, query, args)
+		return err
+	})
+	return list, told("listing", err)
+}
+
+func (s *Store) list(ctx context.Context, tenant, query string, args []any) (list []recall.Entry, err error) {
 	found, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, told("listing", err)
+		return nil, err
 	}
 	defer func() {
 		if e := cmp.Or(found.Err(), found.Close()); e != nil && err == nil {
-			list, err = nil, told("listing", e)
+			list, err = nil, e
 		}
 	}()
 	for found.Next() {
 		e := recall.Entry{ID: recall.ID{Tenant: tenant}}
 		if err := found.Scan(&e.Kind, &e.Key, &e.Version, &e.Value); err != nil {
-			return nil, told("listing", err)
+			return nil, err
 		}
 		list = append(list, e)
 	}
@@ -173,7 +221,7 @@ func (s *Store) Put(ctx context.Context, e recall.Entry) (int64, error) {
 		e.Value = []byte{}
 	}
 	want := e.Version
-	err := s.write(ctx, e.ID, func(tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
+	err := s.write(ctx, e.ID, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
 		if old.Version != want {
 			return &recall.ConflictError{ID: e.ID, Want: want, Have: old.Version}
 		}
@@ -202,7 +250,7 @@ func (s *Store) Delete(ctx context.Context, id recall.ID, version int64) error {
 	if err := id.Check(); err != nil {
 		return err
 	}
-	return told("deleting", s.write(ctx, id, func(tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
+	return told("deleting", s.write(ctx, id, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
 		if !found {
 			return recall.ErrNotFound
 		}
@@ -222,33 +270,22 @@ type tenant struct {
 	use  recall.Use
 }
 
-// write runs change in a transaction that has SQLite's write lock from its start.
-func (s *Store) write(ctx context.Context, id recall.ID, change func(tx *sql.Tx, old recall.Entry, found bool, t *tenant) error) error {
-	select {
-	case s.writing <- struct{}{}:
-		defer func() { <-s.writing }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
+// write runs change in a transaction, with the entry as it is and what its tenant keeps.
+func (s *Store) write(ctx context.Context, id recall.ID, change func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error) error {
+	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		old, found, err := get(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		var t tenant
+		err = tx.QueryRowContext(ctx, getTenant, id.Tenant).Scan(&t.last, &t.use.Entries, &t.use.Bytes)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if err := change(ctx, tx, old, found, &t); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, putTenant, id.Tenant, t.last, t.use.Entries, t.use.Bytes)
 		return err
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	old, found, err := get(ctx, tx, id)
-	if err != nil {
-		return err
-	}
-	var t tenant
-	err = tx.QueryRowContext(ctx, getTenant, id.Tenant).Scan(&t.last, &t.use.Entries, &t.use.Bytes)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if err := change(tx, old, found, &t); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, putTenant, id.Tenant, t.last, t.use.Entries, t.use.Bytes); err != nil {
-		return err
-	}
-	return tx.Commit()
+	})
 }

@@ -164,13 +164,19 @@ func raw(t *testing.T, path, statement string) {
 
 func TestPathsThatAreNoFileAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	for _, path := range []string{"", ":memory:", "file:a.db", "a\x00b", dir, filepath.Join(dir, "none", "a.db")} {
+	for _, path := range []string{
+		"", ":memory:", "file:a.db", "a\x00b", dir, filepath.Join(dir, "none", "a.db"), filepath.Join(dir, "a.db-wal"), filepath.Join(dir, "a.db-shm"),
+		filepath.Join(dir, "a.db-journal"), filepath.Join(dir, "a.db") + string(filepath.Separator),
+	} {
 		_, err := sqlmemory.Open(path, sqlmemory.Config{})
 		require.Error(t, err, "%q", path)
 	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
 	text := filepath.Join(dir, "text")
 	require.NoError(t, os.WriteFile(text, []byte(fmt.Sprintf("%4096s", "no database")), 0o600))
-	_, err := sqlmemory.Open(text, sqlmemory.Config{})
+	_, err = sqlmemory.Open(text, sqlmemory.Config{})
 	require.ErrorIs(t, err, sqlmemory.ErrDamaged)
 	names := filepath.Join(dir, "a b%20?mode=memory#.db")
 	open(t, names, sqlmemory.Config{})

@@ -21,7 +21,8 @@ type call struct {
 	guard *Guard
 	ctx   context.Context
 	req   *provider.Request
-	used  atomic.Bool
+	used  atomic.Bool // of a sequence
+	more  bool        // a Caller's: other calls follow
 
 	yield   func(provider.Chunk, error) bool
 	next    func(provider.Chunk, error) bool // the loop body of the attempts
@@ -63,8 +64,11 @@ type progress struct {
 // Guard.Stream does, for a fraction of the allocations. It isn't safe for concurrent use.
 type Caller struct{ call call }
 
-// Caller returns a Caller of g.
-func (g *Guard) Caller() *Caller { return &Caller{call: call{guard: g}} }
+// Caller returns a Caller of g. It is to be closed after its last call.
+func (g *Guard) Caller() *Caller { return &Caller{call: call{guard: g, more: true}} }
+
+// Close stops the timer that runs on from one call to the next. It is called between calls, by the goroutine that makes them.
+func (k *Caller) Close() { k.call.dog.End() }
 
 // Call makes one call and yields its chunks. yield is called as the body of a loop over Guard.Stream would be: not again
 // after it has returned false.
@@ -74,7 +78,6 @@ func (k *Caller) Call(ctx context.Context, req *provider.Request, yield func(pro
 	}
 	c := &k.call
 	c.ctx, c.req = ctx, req
-	c.used.Store(false)
 	c.grammar, c.progress = provider.Grammar{}, progress{}
 	if c.path != nil {
 		*c.path = path{admission: admission{onWait: c.onWait}}
@@ -83,12 +86,17 @@ func (k *Caller) Call(ctx context.Context, req *provider.Request, yield func(pro
 	c.ctx, c.req, c.yield = nil, nil, nil
 }
 
-// run makes attempts until one succeeds, the consumer leaves, or there is no point in another.
-func (c *call) run(yield func(provider.Chunk, error) bool) {
+// once is run for a sequence, which is ranged over once.
+func (c *call) once(yield func(provider.Chunk, error) bool) {
 	if c.used.Swap(true) {
 		yield(provider.Chunk{}, provider.ErrConsumed)
 		return
 	}
+	c.run(yield)
+}
+
+// run makes attempts until one succeeds, the consumer leaves, or there is no point in another.
+func (c *call) run(yield func(provider.Chunk, error) bool) {
 	switch {
 	case c.guard == nil || c.guard.provider == nil:
 		yield(provider.Chunk{}, provider.ErrNilProvider)
@@ -188,7 +196,9 @@ func (c *call) attempt() {
 // endAttempt is deferred. A panic of the consumer's loop body goes on its way; one of the provider ends here.
 func (c *call) endAttempt() {
 	var late *stream.TimeoutError
-	if c.watched {
+	if c.watched && c.more {
+		late, c.watched = c.dog.Rest(), false
+	} else if c.watched {
 		late, c.watched = c.dog.End(), false
 	}
 	if !c.body {

@@ -200,7 +200,7 @@ func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	}
 	c := g.newCall()
 	c.ctx, c.req = ctx, req
-	return c.run
+	return c.once
 }
 
 // newCall returns a call with its path in one piece.

@@ -1,4 +1,4 @@
-// Package recalltest holds the suite that every [recall.Store] passes.
+// Package recalltest holds the suite that every [recall.Store] passes, and that of a [memory.Store] with a bound ([Texts]).
 //
 // A store's test is one call:
 //

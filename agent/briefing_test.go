@@ -1,0 +1,94 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
+	write := tools.New(tools.Spec{Name: "write"}, func(_ context.Context, in Number) (string, error) {
+		if in.N == 7 {
+			return "", errors.New("page 7 is locked\nby ann, token secret-7")
+		}
+		return fmt.Sprintf("wrote %d", in.N), nil
+	})
+	cfg := agent.Config{Tools: []tools.Tool{write}, Limits: agent.Limits{Steps: 4}, Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}
+	a, _ := scripted(t, cfg, call("write", 1), call("write", 7), call("write", 7), call("write", 8), say("I could not write page 7"))
+	first := run(t, a)
+	require.Equal(t, agent.Stopped, first.Status)
+
+	b := agent.BriefingOf(nil, first)
+	require.Len(t, b.Attempts, 1)
+	require.Equal(t, []string{`write {"n":1} → ok: wrote 1`, `write {"n":7} → failed: page 7 is locked`, `write {"n":7} → failed: page 7 is locked`, `write {"n":8} → ok: wrote 8`}, b.Attempts[0].Tried)
+	require.Contains(t, b.Attempts[0].Why, "stopped: agent: the limit Steps is reached")
+	require.Equal(t, "I could not write page 7", b.Attempts[0].Said)
+	require.Equal(t, []string{`write {"n":7} → failed: page 7 is locked (2 times)`}, b.Avoid)
+	require.Equal(t, b, agent.BriefingOf(first), "the same for the same")
+
+	b.Avoid = append(b.Avoid, "page 9: its owner said no; secret-7")
+	a, m := scripted(t, cfg, say("done"))
+	res := runInput(t, a, agent.Input{Session: "s-2", Prompt: "write the pages", Briefing: b})
+	require.Equal(t, agent.Completed, res.Status)
+	told := m.Requests()[0].Messages[0]
+	require.Equal(t, "write the pages", told.Parts[0].Text, "the prompt stays as it is")
+	for _, want := range []string{"Attempt 1 ended as stopped", "page 7 is locked (2 times)", "its owner said no; [redacted]"} {
+		require.Contains(t, told.Parts[1].Text, want)
+	}
+	var bad *agent.InputError
+	in := agent.Continue("s-2")
+	in.Briefing = b
+	_, err := a.Run(t.Context(), in)
+	require.ErrorAs(t, err, &bad)
+}
+
+func TestABriefingIsBoundedHoweverMuchWasTried(t *testing.T) {
+	var messages []provider.Message
+	for i := range 500 {
+		id := fmt.Sprint("c-", i)
+		messages = append(messages,
+			provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "t", Input: []byte(fmt.Sprintf(`{"n":%d,"x":%q}`, i, strings.Repeat("ü", 1_000)))}}}},
+			provider.Message{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: id, Name: "t", Error: true, Parts: []provider.Part{provider.TextPart(strings.Repeat("no ", 1_000))}})}})
+	}
+	b := agent.BriefingOf(&agent.Result{Status: agent.Failed, Reason: strings.Repeat("why ", 1_000), Messages: messages})
+	require.Len(t, b.Attempts[0].Tried, 31)
+	require.Equal(t, "(470 earlier calls)", b.Attempts[0].Tried[0])
+	require.Len(t, b.Avoid, 20)
+	require.Less(t, len(b.Text()), 50_000)
+	require.Empty(t, agent.BriefingOf().Text())
+	require.Empty(t, (*agent.Briefing)(nil).Text())
+	require.NotPanics(t, func() {
+		agent.BriefingOf(&agent.Result{Messages: []provider.Message{{Parts: []provider.Part{{Kind: provider.PartToolCall}}}}})
+	})
+}
+
+func ExampleBriefingOf() {
+	model := providertest.Script(providertest.Call("deploy", map[string]any{"to": "prod"}), providertest.Say("I can't."), providertest.Say("Deployed to staging."))
+	deploy := tools.New(tools.Spec{Name: "deploy"}, func(context.Context, struct {
+		To string `json:"to"`
+	}) (string, error) {
+		return "", errors.New("prod is frozen")
+	})
+	a, err := agent.New(agent.Config{Provider: model, Tools: []tools.Tool{deploy}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first, _ := a.Run(context.Background(), agent.Input{Prompt: "Deploy it"})
+	briefing := agent.BriefingOf(first)
+	fmt.Println(briefing.Avoid[0])
+	second, _ := a.Run(context.Background(), agent.Input{Prompt: "Deploy it", Briefing: briefing})
+	fmt.Println(second.Text())
+	// Output:
+	// deploy {"to":"prod"} → failed: prod is frozen
+	// Deployed to staging.
+}

@@ -1,0 +1,216 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// spans says how a conversation became another. Messages are known again by where their parts are, as they aren't changed
+// once they are shared.
+func spans(before, after []provider.Message) (out []Span) {
+	index := make(map[*provider.Part]int, len(before))
+	for i := range before {
+		if p := before[i].Parts; len(p) > 0 {
+			if _, twice := index[&p[0]]; !twice {
+				index[&p[0]] = i
+			}
+		}
+	}
+	at := 0 // of before: what comes before it is accounted for
+	was := func(m *provider.Message) int {
+		if len(m.Parts) > 0 {
+			if i, ok := index[&m.Parts[0]]; ok && i >= at && len(before[i].Parts) == len(m.Parts) && before[i].Role == m.Role {
+				return i
+			}
+		}
+		return -1
+	}
+	for i := 0; i < len(after); {
+		begin, from := i, was(&after[i])
+		if from >= 0 { // it stays, and so do those that follow it as before
+			for at = from; i < len(after) && was(&after[i]) == at; i++ {
+				at++
+			}
+			out = append(out, Span{From: from, To: at})
+			continue
+		}
+		to := len(before)
+		for i++; i < len(after); i++ {
+			if next := was(&after[i]); next >= 0 {
+				to = next
+				break
+			}
+		}
+		out = append(out, Span{From: at, To: to, Messages: after[begin:i:i]})
+		at = to
+	}
+	return out
+}
+
+// compacted takes over a conversation that was made shorter.
+func (m *Machine) compacted(r *RunState, f *Compacted) string {
+	if f.Report == nil {
+		return "it has no report"
+	}
+	if len(f.Spans) > 0 {
+		messages, first, problem := m.s.respan(f.Spans)
+		if problem != "" {
+			return problem
+		}
+		m.s.Messages, r.First = messages, first
+	}
+	if f.Usage.Total() > 0 || f.Cost > 0 {
+		r.book(f.Usage, f.Cost, f.Cost > 0)
+	}
+	return ""
+}
+
+// respan returns the conversation that spans make of the one there is, and where the input of the run is in it.
+func (s *State) respan(spans []Span) (out []provider.Message, first int, problem string) {
+	at, first, acting := 0, -1, s.Run.Stage == stageActing
+	for i, p := range spans {
+		if p.From < at || p.To < p.From || p.To > len(s.Messages) || p.From == p.To && len(p.Messages) == 0 {
+			return nil, 0, fmt.Sprintf("span %d (%d to %d) doesn't follow, or isn't within %d messages", i, p.From, p.To, len(s.Messages))
+		}
+		if first < 0 && s.Run.First < p.To {
+			first = len(out)
+			if in := s.Run.First - p.From; in > 0 { // else it is in what was left out before
+				first += in
+				if n := len(p.Messages); n > 0 {
+					first = len(out) + min(in, n-1)
+				}
+			}
+		}
+		if len(p.Messages) > 0 {
+			out = append(out, p.Messages...)
+		} else {
+			out = append(out, s.Messages[p.From:p.To]...)
+		}
+		at = p.To
+	}
+	last := &spans[len(spans)-1]
+	settled := out
+	if acting {
+		if at != len(s.Messages) || len(last.Messages) > 0 {
+			return nil, 0, "it changes the reply whose calls are open"
+		}
+		settled = out[:len(out)-1]
+	}
+	if !orderly(settled) {
+		return nil, 0, "its conversation isn't in order"
+	}
+	if first < 0 {
+		first = len(out) - 1
+	}
+	return out, first, ""
+}
+
+// recordCompaction records what a compaction did, if it did anything. mu is not held.
+func (x *exec) recordCompaction(p *memory.Prepared) error {
+	f := Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost()}
+	if p.Report.Changed() {
+		f.Spans = spans(x.m.s.Messages, p.Messages)
+	}
+	if len(f.Spans) == 0 && f.Usage.Total() == 0 {
+		return nil
+	}
+	x.redactReport(&f)
+	x.lock()
+	f.Meta = x.stamp(0, "")
+	err := x.recordLocked(nil, f)
+	x.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	x.flush()
+	if len(f.Spans) > 0 {
+		x.forgot()
+	}
+	return nil
+}
+
+// redactReport redacts what a compaction has written.
+func (x *exec) redactReport(f *Compacted) {
+	if x.a.cfg.Redact == nil {
+		return
+	}
+	for i := range f.Spans {
+		if ms := f.Spans[i].Messages; len(ms) > 0 {
+			own := make([]provider.Message, len(ms))
+			for j := range ms {
+				own[j] = ms[j]
+				own[j].Parts = x.redactParts(ms[j].Parts)
+			}
+			f.Spans[i].Messages = own
+		}
+	}
+	report := *f.Report
+	report.Steps = append([]memory.StepReport(nil), report.Steps...)
+	for i := range report.Steps {
+		report.Steps[i].Error = x.a.redact(report.Steps[i].Error)
+	}
+	f.Report = &report
+}
+
+// forgot tells the host that the conversation has lost something.
+func (x *exec) forgot() {
+	tell := x.a.memory.OnForget
+	if tell == nil {
+		return
+	}
+	err := func() (err error) {
+		defer contain(&err)
+		tell(x.ctx, x.s.name)
+		return nil
+	}()
+	if err != nil {
+		x.warn("Memory.OnForget: " + err.Error())
+	}
+}
+
+// Compact makes the conversation of a session shorter by hand: to at most target tokens of the whole next request, as far as
+// the strategies of Config.Memory can, or with 0 to as little as they can. It returns what was done. A session with a run under way, or with
+// one whose process died, is a *[BusyError]; one that is paused stays so.
+func (a *Agent) Compact(ctx context.Context, session string, target int) (*memory.Report, error) {
+	ctx = orBackground(ctx)
+	if a == nil || a.registry == nil {
+		return nil, errNoAgent
+	}
+	if a.memory == nil {
+		return nil, &ConfigError{Field: "Memory", Problem: "it is nil, so that nothing says how to compact; an empty Memory has the defaults"}
+	}
+	if a.cfg.Journal != nil {
+		if err := a.exists(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	x := a.shell(ctx)
+	defer x.cancel(nil)
+	if err := x.enter(&Input{Session: session}); err != nil {
+		return nil, err
+	}
+	defer x.leave()
+	r := x.m.s.Run
+	switch {
+	case r == nil:
+		return nil, &NothingOpenError{Session: session}
+	case r.Status == Running:
+		return nil, &BusyError{Session: session, Err: errors.New("its run was left by its process; go on with Continue first")}
+	}
+	c, err := a.memory.compactor(session)
+	if err != nil {
+		return nil, err
+	}
+	x.origin = &Origin{Session: session, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
+	mode := x.currentMode()
+	req := x.request(&StepStarted{Model: a.cfg.Model, Meta: Meta{Step: r.Step}}, mode, nil)
+	p, err := c.Compact(ctx, req, memory.Context{Goal: r.First}, target, nil)
+	if err != nil {
+		return nil, err
+	}
+	return p.Report, x.recordCompaction(p)
+}

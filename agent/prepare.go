@@ -1,0 +1,185 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A base is what a model call is made of before hooks see it.
+type base struct {
+	system   string
+	composed bool // by Config.Compose, and not what it was in the step before
+	// messages are those of the state, or, with context put in, a slice of their own.
+	messages []provider.Message
+	own      bool
+	context  *memory.Context // new with this step
+}
+
+// A recollection is what the driver remembers of a session's memory. It belongs to the driving goroutine.
+type recollection struct {
+	compactor *memory.Compactor
+	context   memory.Context       // in force
+	asked     bool                 // context is up to date
+	phase     string               // when the last call was prepared
+	done      int                  // calls of Memory.SubgoalDone that had succeeded then
+	counted   bool                 // the request under way is the one that was counted last
+	composed  string               // the system text of the step before
+	marks     []*memory.Thresholds // of Memory.Checkpoints
+	full      *memory.Thresholds   // of Memory.Handoff
+}
+
+// prepare makes a model call ready: the system text, the conversation within the window, the context. It reports false if
+// the run has ended, or is to end: no call can be made then.
+func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
+	b = base{system: mode.system, messages: x.m.s.Messages}
+	if x.a.cfg.Compose != nil {
+		text, err := x.compose(mode.Name)
+		if err != nil {
+			x.finish(Failed, CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
+			return b, false
+		}
+		b.system, b.composed = text, text != x.recall.composed
+		x.recall.composed = text
+	}
+	if x.a.memory == nil {
+		return b, true
+	}
+	x.recall.counted = false
+	if x.recall.compactor == nil && !x.remember() {
+		return b, false
+	}
+	b.context = x.freshContext(mode)
+	more := x.recall.context
+	more.Goal = x.m.s.Run.First
+	req := x.request(start, mode, nil)
+	req.System = b.system
+	if done, ok := x.milestones(start, req, len(x.a.memory.Rules) == 0); done || !ok {
+		return b, false
+	}
+	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
+	switch {
+	case x.ctx.Err() != nil: // loop ends the run for the reason that its context ended
+		return b, false
+	case err != nil:
+		x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.s.name, err))
+		return b, false
+	}
+	for _, w := range p.Warnings {
+		x.warn(w)
+	}
+	if p.Report != nil && x.recordCompaction(p) != nil {
+		return b, false
+	}
+	if start.Final == "" && x.m.s.Run.Stage != stageCalling && len(x.a.memory.Rules) > 0 && x.mayHandOff(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
+		return b, false
+	}
+	b.system, b.messages, x.recall.counted = p.Request.System, x.m.s.Messages, true
+	if more.Screen != "" || len(more.Fetched) > 0 {
+		b.messages, b.own = p.Request.Messages, true
+	}
+	return b, !x.left && x.ctx.Err() == nil
+}
+
+// milestones writes the notes that are due, and hands the work off if that is due before a compaction. It reports whether it
+// did, and false if the run is to end. A step that is made again has had its milestones.
+func (x *exec) milestones(start *StepStarted, req *provider.Request, handOff bool) (done, ok bool) {
+	g := x.a.memory
+	if len(g.Checkpoints) == 0 && g.Handoff == nil || start.Final != "" || x.m.s.Run.Stage == stageCalling {
+		return false, true
+	}
+	budget := g.Window.Budget(req)
+	now := share(x.recall.compactor.Meter().Count(req).Total, budget)
+	if x.checkpoint(now, req, budget) != nil {
+		return false, false
+	}
+	if handOff && x.mayHandOff(now, req, budget) {
+		return true, true
+	}
+	return false, x.ctx.Err() == nil && !x.left
+}
+
+func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }
+
+// compose asks the host for the system text.
+func (x *exec) compose(mode string) (text string, err error) {
+	defer contain(&err)
+	text, err = x.a.cfg.Compose(mode)
+	return x.hostText(text), err
+}
+
+// remember makes the session's compactor.
+func (x *exec) remember() bool {
+	c, err := func() (c *memory.Compactor, err error) {
+		defer contain(&err)
+		return x.a.memory.compactor(x.s.name)
+	}()
+	if err != nil {
+		x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.s.name, err))
+		return false
+	}
+	x.recall.compactor, x.recall.phase, x.recall.done = c, x.m.s.Phase, x.subgoalsDone()
+	return true
+}
+
+func (x *exec) subgoalsDone() int {
+	return x.m.s.Run.Tools[x.a.memory.SubgoalDone].OK
+}
+
+// memoryEvents returns what has happened since the last call was prepared.
+func (x *exec) memoryEvents() (events []memory.Event) {
+	if x.m.s.Phase != x.recall.phase {
+		events = append(events, memory.PhaseChanged)
+	}
+	done := x.subgoalsDone()
+	if done != x.recall.done {
+		events = append(events, memory.SubgoalDone)
+	}
+	x.recall.phase, x.recall.done = x.m.s.Phase, done
+	return events
+}
+
+// freshContext asks the host for the context if what it said before no longer holds. It returns what is new.
+func (x *exec) freshContext(mode *mode) *memory.Context {
+	ask := x.a.memory.Context
+	if ask == nil || x.recall.asked {
+		return nil
+	}
+	in := ContextInput{Session: x.s.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.m.s.Phase, Task: x.m.s.Run.Task, Text: provider.LastUserText(x.m.s.Messages)}
+	c, err := func(ctx context.Context) (c memory.Context, err error) {
+		defer contain(&err)
+		return ask(ctx, in)
+	}(x.ctx)
+	if err != nil {
+		x.warn("Memory.Context: " + err.Error())
+		return nil
+	}
+	c = memory.Context{User: x.hostText(c.User), Screen: x.hostText(c.Screen), Fetched: append([]memory.Fetched(nil), c.Fetched...)}
+	for i := range c.Fetched {
+		c.Fetched[i] = memory.Fetched{Name: x.hostText(c.Fetched[i].Name), Text: x.hostText(c.Fetched[i].Text)}
+	}
+	x.recall.context, x.recall.asked = c, true
+	return &c
+}
+
+// hostText returns a text of the host's as a log and a model may have it.
+func (x *exec) hostText(s string) string { return x.a.redact(strings.ToValidUTF8(s, "\uFFFD")) }
+
+// warn shows and logs that something is wrong with the memory.
+func (x *exec) warn(text string) {
+	text = x.a.redact(text)
+	x.a.log.WarnContext(x.ctx, "agent: memory", "session", x.s.name, "run", x.origin.Run, "warning", text)
+	meta := Meta{Origin: x.origin, Step: x.m.stepNumber()}
+	x.show(MemoryWarning{Meta: meta, Text: text})
+}
+
+// learn tells the memory what the provider counted.
+func (x *exec) learn(usage *provider.Usage) {
+	if x.recall.counted && !usage.Estimated {
+		x.recall.compactor.Meter().Learn(int(usage.Input))
+	}
+	x.recall.counted = false
+}

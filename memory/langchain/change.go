@@ -1,0 +1,299 @@
+package langchain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tmc/langchaingo/schema"
+	"github.com/tmc/langchaingo/vectorstores"
+
+	"github.com/pawlkit/pawl/memory/index"
+)
+
+// Upsert adds entries, or puts them in the place of those with their ids: all or none. Of two with one id the later counts. New documents are
+// added first, then the ledger makes them the ones that count, then those they replace are deleted. Errors: *UnsupportedError
+// without a ledger, or if something would be replaced that can't be deleted; [*index.ModelError]; class fault.Invalid for an entry
+// without id or vector, or with a vector that holds NaN; *AnswerError; *LeftoverError if the change was made. After an error
+// of the ledger's commit it may or may not have been made.
+func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
+	return x.put(given(ctx), "upsert", entries, false)
+}
+
+// Replace makes entries all that the index holds: searches find either the old or the new ones. The model may be another if the store
+// makes vectors of it. Errors as those of Upsert.
+func (x *Index) Replace(ctx context.Context, entries []index.Entry) error {
+	return x.put(given(ctx), "replace", entries, true)
+}
+
+// Delete removes entries. Ids that the index doesn't hold are no error. They are hidden at once, then their documents are deleted. Errors: *UnsupportedError
+// without a ledger, or if there is no way to delete; *LeftoverError if they are hidden, but not all deleted.
+func (x *Index) Delete(ctx context.Context, ids []string) error {
+	ctx = given(ctx)
+	end, err := x.begin(ctx, "delete")
+	if err != nil {
+		return err
+	}
+	defer end()
+	old, err := x.records(ctx, "delete", ids)
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	c := Change{Delete: slices.Sorted(maps.Keys(old)), Leave: documentsOf(old)}
+	if err := x.deletable("delete", c.Leave); err != nil {
+		return err
+	}
+	if err := x.commit(ctx, c); err != nil {
+		return err
+	}
+	_, err = x.clean(ctx)
+	return err
+}
+
+// Tidy deletes the documents that earlier changes have left in the store, and says how many. Errors: *UnsupportedError without a ledger or a way to
+// delete, *LeftoverError.
+func (x *Index) Tidy(ctx context.Context) (deleted int, err error) {
+	ctx = given(ctx)
+	end, err := x.begin(ctx, "tidy")
+	if err != nil {
+		return 0, err
+	}
+	defer end()
+	if x.cfg.Delete == nil {
+		return 0, undeletable("tidy")
+	}
+	return x.clean(ctx)
+}
+
+// begin waits until no other change is being made.
+func (x *Index) begin(ctx context.Context, op string) (end func(), err error) {
+	if x.cfg.Ledger == nil {
+		return nil, unledgered(op)
+	}
+	if ctx.Err() == nil {
+		select {
+		case x.turn <- struct{}{}:
+			return func() { <-x.turn }, nil
+		case <-ctx.Done():
+		}
+	}
+	return nil, fmt.Errorf("langchain: %s: %w", op, context.Cause(ctx))
+}
+
+func (x *Index) put(ctx context.Context, op string, entries []index.Entry, replace bool) error {
+	end, err := x.begin(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer end()
+	fresh := make(map[string]Record, len(entries))
+	for _, e := range entries {
+		r, err := recordOf(e, x.cfg.Vectors)
+		if err != nil {
+			return err
+		}
+		fresh[e.Item.ID] = r
+	}
+	if err := x.oneModel(ctx, op, fresh, replace); err != nil {
+		return err
+	}
+	ids := slices.Sorted(maps.Keys(fresh))
+	touched := ids
+	if replace {
+		if touched, err = x.IDs(ctx); err != nil {
+			return err
+		}
+	}
+	old, err := x.records(ctx, op, touched)
+	if err != nil {
+		return err
+	}
+	before := documentsOf(old)
+	if err := x.deletable(op, before); err != nil {
+		return err
+	}
+	added, err := x.add(ctx, ids, fresh)
+	if err != nil {
+		x.abandon(ctx, without(added, before))
+		return err
+	}
+	if len(ids) == 0 && !replace {
+		return nil
+	}
+	c := Change{Clear: replace, Gone: added, Leave: without(before, added)}
+	for _, id := range ids {
+		c.Put = append(c.Put, fresh[id])
+	}
+	if err := x.commit(ctx, c); err != nil {
+		return err // the documents stay: if the change was made, they are the ones that count
+	}
+	_, err = x.clean(ctx)
+	return err
+}
+
+// oneModel says whether vectors of one model, and of one length, would be compared.
+func (x *Index) oneModel(ctx context.Context, op string, fresh map[string]Record, replace bool) error {
+	model, size, known := x.cfg.Model, 0, false
+	if !replace {
+		var err error
+		var have string
+		if have, size, known, err = x.holds(ctx, op); err != nil {
+			return err
+		}
+		if known {
+			model = have
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(fresh)) {
+		r := fresh[id]
+		if !known { // what the first has, in the store's model if it makes the vectors
+			model, size, known = cmp.Or(model, r.Entry.Model), r.Size, true
+		}
+		if x.cfg.Model != "" && r.Entry.Model != x.cfg.Model {
+			return &index.ModelError{Have: x.cfg.Model, HaveSize: size, Given: r.Entry.Model, GivenSize: r.Size}
+		}
+		if r.Entry.Model != model || r.Size != size {
+			return &index.ModelError{Have: model, HaveSize: size, Given: r.Entry.Model, GivenSize: r.Size}
+		}
+	}
+	return nil
+}
+
+// add puts the documents of records into the store, and notes the store's ids in them. It returns those, also if it fails.
+func (x *Index) add(ctx context.Context, ids []string, fresh map[string]Record) (added []string, err error) {
+	seen := make(map[string]bool, len(ids))
+	for part := range slices.Chunk(ids, x.cfg.Batch) {
+		docs := make([]schema.Document, len(part))
+		vectors := &fixed{}
+		for i, id := range part {
+			r := fresh[id]
+			if docs[i], err = documentOf(&r); err != nil {
+				return added, err
+			}
+			vectors.texts = append(vectors.texts, docs[i].PageContent)
+			vectors.vectors = append(vectors.vectors, r.Entry.Vector)
+		}
+		options := slices.Clone(x.cfg.AddOptions)
+		if x.cfg.Vectors {
+			options = append(options, vectorstores.WithEmbedder(vectors))
+		}
+		var given []string
+		err := foreign(ctx, "store: add", func() (err error) {
+			given, err = x.store.AddDocuments(ctx, docs, options...)
+			return err
+		})
+		if err != nil {
+			return added, err
+		}
+		if err := answered(given, len(part), seen); err != nil {
+			return added, err
+		}
+		added = append(added, given...)
+		if x.cfg.Vectors && !vectors.asked.Load() {
+			return added, unheeded("upsert")
+		}
+		for i, id := range part {
+			r := fresh[id]
+			r.Documents = []string{given[i]}
+			fresh[id] = r
+		}
+	}
+	return added, nil
+}
+
+// answered says whether a store has answered with an id for each document.
+func answered(ids []string, count int, seen map[string]bool) error {
+	if len(ids) != count {
+		return &AnswerError{Op: "store: add", Problem: fmt.Sprintf("it returned %d ids for %d documents", len(ids), count)}
+	}
+	for _, id := range ids {
+		if id == "" || seen[id] {
+			return &AnswerError{Op: "store: add", Problem: fmt.Sprintf("it returned the id %q, which is empty or stands twice", id)}
+		}
+		seen[id] = true
+	}
+	return nil
+}
+
+// abandon deletes what a change that failed has added, also after its context has ended. What it can't delete is hidden all the same.
+func (x *Index) abandon(ctx context.Context, added []string) {
+	if len(added) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
+	defer cancel()
+	if x.commit(ctx, Change{Leave: added}) == nil {
+		_, _ = x.clean(ctx) // the ledger knows what is left
+	}
+}
+
+func (x *Index) commit(ctx context.Context, c Change) error {
+	err := foreign(ctx, "ledger: commit", func() error { return x.cfg.Ledger.Commit(ctx, c) })
+	x.changes.Add(1)
+	return err
+}
+
+// clean deletes what changes have left.
+func (x *Index) clean(ctx context.Context) (deleted int, err error) {
+	if x.cfg.Delete == nil {
+		return 0, nil
+	}
+	last := ""
+	for {
+		var left []string
+		err := foreign(ctx, "ledger: leftovers", func() (err error) {
+			left, err = x.cfg.Ledger.Leftovers(ctx, x.cfg.Batch)
+			return err
+		})
+		if err == nil && len(left) == 0 {
+			return deleted, nil
+		}
+		if err == nil && left[0] == last { // or it would never end
+			err = &AnswerError{Op: "ledger: leftovers", Problem: "it lists what it was told is gone"}
+		}
+		if err == nil {
+			last = left[0]
+			err = foreign(ctx, "store: delete", func() error { return x.cfg.Delete(ctx, slices.Clone(left)) })
+		}
+		if err == nil {
+			err = x.commit(ctx, Change{Gone: left})
+		}
+		if err != nil {
+			return deleted, &LeftoverError{Documents: len(left), Err: err}
+		}
+		deleted += len(left)
+	}
+}
+
+// deletable says whether documents can be deleted.
+func (x *Index) deletable(op string, documents []string) error {
+	if x.cfg.Delete == nil && len(documents) > 0 {
+		return undeletable(op)
+	}
+	return nil
+}
+
+func undeletable(op string) error {
+	return &UnsupportedError{Op: op, Missing: "Config.Delete, or a store that is a Deleter: langchaingo's interface can't delete"}
+}
+
+// documentsOf are the documents of records, sorted.
+func documentsOf(records map[string]Record) []string {
+	var out []string
+	for _, r := range records {
+		out = append(out, r.Documents...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// without are those of ids that are not among others.
+func without(ids, others []string) []string {
+	not := make(map[string]bool, len(others))
+	for _, id := range others {
+		not[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return not[id] })
+}

@@ -1,0 +1,85 @@
+package recall_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory/recall"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestSecretsAreFoundInTheFormsTheyCommonlyHave(t *testing.T) {
+	for _, text := range []string{
+		`log: {\"password\":\"hunter2\",\"n\":1}`, `{"password":"a\"hunter2 b"}`, `password="hunter2 is open`, `password='hunter2 is open`, "AWS_SECRET_ACCESS_KEY=hunter2",
+		"private_key: hunter2", "secretKey = 'hunter2'", "passphrase: hunter2", "-----BEGIN PGP PRIVATE KEY BLOCK-----\nhunter2\n-----END PGP PRIVATE KEY BLOCK-----",
+		"-----BEGIN PRIVATE KEY-----\nhunter2", "postgres://ann:p@hunter2@db/x", "password => hunter2", "password := hunter2", "X-Api-Key:hunter2", "PGPASSWORD=hunter2",
+		"password=\nhunter2", "password: [hunter2]", `password="hunter2"abc`,
+	} {
+		clean := recall.RedactSecrets(text)
+		require.NotContains(t, clean, "hunter2", text)
+		require.Contains(t, clean, "[secret removed]")
+		require.Equal(t, clean, recall.RedactSecrets(clean), "what was read and is stored again stays as it is")
+	}
+	for _, text := range []string{
+		"The token budget is 100.", "https://example.com:8080/a@b", "the password has changed", "a secret: ", "monkey: banana", "keyboard = us",
+	} {
+		require.Equal(t, text, recall.RedactSecrets(text))
+	}
+}
+
+func TestASecretThatIsNotedInPiecesIsTakenOut(t *testing.T) {
+	store := &recall.MapStore{}
+	d := newDesk(t, store, "t")
+	for _, piece := range []string{"a line", "db password:", "hunter2", "a line"} {
+		said := d.ok("s", "notes.write", object{"key": "n", "text": piece, "append": true})
+		require.Equal(t, piece == "hunter2", strings.Contains(said, `"redacted":true`), piece)
+	}
+	text := d.ok("s", "notes.read", object{"key": "n"})
+	require.NotContains(t, text, "hunter2")
+	require.Contains(t, text, `a line\ndb password:\n[secret removed]\na line`)
+}
+
+func TestWhatIsKeptCanBeReadWhole(t *testing.T) {
+	d := newDesk(t, &recall.MapStore{}, "t")
+	long := strings.Repeat("x", 601)
+	for _, field := range []string{"pattern", "error", "fix"} {
+		input := object{"pattern": "p", "error": "e", "fix": "f"}
+		input[field] = long
+		require.Contains(t, d.run("s", "", "mistakes.report", input).Parts[0].Text, "600", field)
+		input[field] = long[:600]
+		d.ok("s", "mistakes.report", input)
+		require.Contains(t, d.ok("s", "mistakes.check", object{}), long[:600]+`"`, field)
+	}
+	require.Contains(t, d.run("s", "", "preferences.record", object{"name": "n", "value": long, "evidence": "stated"}).Parts[0].Text, "600")
+	d.ok("s", "preferences.record", object{"name": "n", "value": long[:600], "evidence": "stated"})
+	require.Contains(t, d.ok("s", "preferences.get", object{}), long[:600]+`"`)
+}
+
+func TestAHugeTextIsRefusedBeforeItIsLookedThrough(t *testing.T) {
+	m, err := recall.New(recall.Config{
+		Store: &recall.MapStore{Limits: recall.Limits{EntryBytes: 4 << 20}}, Scope: recall.OfCall("t"),
+		Redact: func(text string) string {
+			require.LessOrEqual(t, len(text), 1<<20)
+			return text
+		},
+	})
+	require.NoError(t, err)
+	reg, err := tools.NewRegistry(m.Notes()...)
+	require.NoError(t, err)
+	d := &desk{t: t, reg: reg}
+	require.Equal(t, fault.Invalid, d.run("s", "", "notes.write", object{"key": "n", "text": strings.Repeat("x", 1<<20+1)}).Class)
+	d.ok("s", "notes.write", object{"key": "n", "text": strings.Repeat("x", 1<<20)})
+}
+
+func FuzzRedactSecrets(f *testing.F) {
+	for _, seed := range []string{`{"api_key":"a\"b"}`, "token: x", "https://a:b@c", "Bearer abcdefghijklmnop", "-----BEGIN PRIVATE KEY-----", "sk-0123456789abcdef", `\"secret\": \"x\"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		clean := recall.RedactSecrets(text)
+		require.Equal(t, clean, recall.RedactSecrets(clean), "%q", text)
+	})
+}

@@ -1,0 +1,151 @@
+package sqlmemory
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/memory/recall"
+)
+
+// texts is the memory.Store of one scope.
+type texts struct {
+	store *Store
+	scope recall.Scope
+}
+
+// Texts returns the [memory.Store] of a session: what compaction took out of its conversation, to be read back by its handle. A
+// scope without a session is one of its own, which the tenant's conversations share.
+//
+// It holds up to Config.TextBytes and then forgets the texts whose last Put was longest ago. A Put of a handle that is there makes
+// it the newest and keeps the text that stands. What it is given is kept as it is: unlike the notes of package recall it isn't
+// searched for secrets. The calls of a scope without a tenant, or with a name that a [recall.Scope] can't have, fail.
+//
+// Nothing forgets a session as a whole by itself: see [Store.Forget].
+func (s *Store) Texts(scope recall.Scope) memory.Store { return &texts{s, scope} }
+
+const (
+	getText    = `SELECT text FROM pawl_recall_texts WHERE tenant = ? AND session = ? AND handle = ?`
+	getTurn    = `SELECT turn FROM pawl_recall_texts WHERE tenant = ? AND session = ? AND handle = ?`
+	setTurn    = `UPDATE pawl_recall_texts SET turn = ? WHERE tenant = ? AND session = ? AND handle = ?`
+	putText    = `INSERT INTO pawl_recall_texts (tenant, session, handle, turn, size, text) VALUES (?, ?, ?, ?, ?, ?)`
+	oldest     = `SELECT turn, size FROM pawl_recall_texts WHERE tenant = ? AND session = ? ORDER BY turn`
+	dropOldest = `DELETE FROM pawl_recall_texts WHERE tenant = ? AND session = ? AND turn <= ?`
+	getScope   = `SELECT last, bytes FROM pawl_recall_scopes WHERE tenant = ? AND session = ?`
+	putScope   = `INSERT OR REPLACE INTO pawl_recall_scopes (tenant, session, last, bytes) VALUES (?, ?, ?, ?)`
+)
+
+// Put implements [memory.Store].
+func (t *texts) Put(ctx context.Context, handle, text string) error {
+	if err := checkScope(t.scope); err != nil {
+		return err
+	}
+	if !named(handle) {
+		return fault.Errorf(fault.Permanent, "sqlmemory: a handle is valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", handle)
+	}
+	size := int64(len(handle) + len(text))
+	if size > t.store.textBytes {
+		return fault.Errorf(fault.Permanent, "sqlmemory: a text of %d bytes doesn't fit a scope of %d; raise Config.TextBytes", size, t.store.textBytes)
+	}
+	return told("keeping a text", t.store.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		tenant, session := t.scope.Tenant, t.scope.Session
+		var last, bytes, turn int64
+		if err := tx.QueryRowContext(ctx, getScope, tenant, session).Scan(&last, &bytes); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		err := tx.QueryRowContext(ctx, getTurn, tenant, session, handle).Scan(&turn)
+		switch {
+		case err == nil && turn == last:
+			return nil
+		case err == nil:
+			_, err = tx.ExecContext(ctx, setTurn, last+1, tenant, session, handle)
+		case errors.Is(err, sql.ErrNoRows):
+			if bytes, err = t.makeRoom(ctx, tx, bytes, size); err == nil {
+				_, err = tx.ExecContext(ctx, putText, tenant, session, handle, last+1, size, []byte(text))
+			}
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, putScope, tenant, session, last+1, bytes)
+		}
+		return err
+	}))
+}
+
+// makeRoom forgets the oldest texts until another of this size fits, and returns what the scope then holds with it.
+func (t *texts) makeRoom(ctx context.Context, tx *sql.Tx, bytes, size int64) (after int64, err error) {
+	if bytes += size; bytes <= t.store.textBytes {
+		return bytes, nil
+	}
+	rows, err := tx.QueryContext(ctx, oldest, t.scope.Tenant, t.scope.Session)
+	if err != nil {
+		return 0, err
+	}
+	var upTo int64
+	for bytes > t.store.textBytes && rows.Next() {
+		var had int64
+		if err := rows.Scan(&upTo, &had); err != nil {
+			return 0, errors.Join(err, rows.Close())
+		}
+		bytes -= had
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return 0, err
+	}
+	_, err = tx.ExecContext(ctx, dropOldest, t.scope.Tenant, t.scope.Session, upTo)
+	return bytes, err
+}
+
+// Get implements [memory.Store].
+func (t *texts) Get(ctx context.Context, handle string) (string, error) {
+	if err := checkScope(t.scope); err != nil {
+		return "", err
+	}
+	var text []byte
+	err := t.store.retry(ctx, func() error {
+		return t.store.db.QueryRowContext(ctx, getText, t.scope.Tenant, t.scope.Session, handle).Scan(&text)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fault.Errorf(fault.NotFound, "sqlmemory: nothing is kept under the handle %.40q", handle)
+	}
+	return string(text), told("reading a text", err)
+}
+
+// Forget deletes the texts of a session; of a scope without a session all that its tenant has, in whatever session. The notes
+// of a session are deleted by [recall.ForgetSession], all else that a tenant keeps by [recall.ForgetTenant].
+func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
+	if err := checkScope(scope); err != nil {
+		return err
+	}
+	return told("forgetting texts", s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, table := range []string{"pawl_recall_texts", "pawl_recall_scopes"} {
+			query, args := "DELETE FROM "+table+" WHERE tenant = ?", []any{scope.Tenant}
+			if scope.Session != "" {
+				query, args = query+" AND session = ?", append(args, scope.Session)
+			}
+			if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// checkScope returns an error of class fault.Permanent, since a scope is never a model's.
+func checkScope(s recall.Scope) error {
+	for what, name := range map[string]string{"tenant": s.Tenant, "session": s.Session} {
+		if !named(name) && (what != "session" || name != "") {
+			return fault.Wrap(fault.Permanent, fmt.Errorf("sqlmemory: the %s is valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", what, name))
+		}
+	}
+	return nil
+}
+
+// named reports what a scope or a handle may be called.
+func named(name string) bool {
+	return name != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
+}

@@ -1,0 +1,189 @@
+package sqlmemory_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/memory/recall"
+	"github.com/pawlkit/pawl/memory/recall/recalltest"
+	"github.com/pawlkit/pawl/memory/sqlmemory"
+)
+
+func TestTheTextsOfAScopePassTheSuite(t *testing.T) {
+	recalltest.Texts(t, func(t *testing.T, mostBytes int) memory.Store {
+		s := open(t, file(t), sqlmemory.Config{TextBytes: int64(mostBytes)})
+		other := s.Texts(recall.Scope{Tenant: "u", Session: "s"}) // which is as full as it may be, and neither takes room nor gives any
+		require.NoError(t, other.Put(t.Context(), "full", strings.Repeat("x", 900)))
+		t.Cleanup(func() {
+			text, err := other.Get(context.Background(), "full")
+			require.NoError(t, err)
+			require.Len(t, text, 900)
+		})
+		return s.Texts(recall.Scope{Tenant: "t", Session: "s"})
+	})
+}
+
+func TestAScopeReadsNoTextOfAnother(t *testing.T) {
+	s := open(t, file(t), sqlmemory.Config{})
+	scopes := []recall.Scope{
+		{Tenant: "t", Session: "s"}, {Tenant: "t", Session: "s1"}, {Tenant: "t", Session: "S"}, {Tenant: "t"}, {Tenant: "ts"},
+		{Tenant: "t", Session: "%"}, {Tenant: "%", Session: "s"}, {Tenant: "T", Session: "s"}, {Tenant: "ts", Session: "s"},
+	}
+	for i, scope := range scopes {
+		for k, other := range scopes {
+			_, err := s.Texts(other).Get(t.Context(), "m-1")
+			if k < i {
+				require.NoError(t, err)
+				continue
+			}
+			require.Equal(t, fault.NotFound, fault.Of(err), "%v reads what %v put", other, scope)
+		}
+		require.NoError(t, s.Texts(scope).Put(t.Context(), "m-1", scope.Tenant+"/"+scope.Session))
+	}
+	for _, scope := range scopes {
+		text, err := s.Texts(scope).Get(t.Context(), "m-1")
+		require.NoError(t, err)
+		require.Equal(t, scope.Tenant+"/"+scope.Session, text)
+	}
+
+	gone := func(scope recall.Scope) bool {
+		_, err := s.Texts(scope).Get(t.Context(), "m-1")
+		return fault.Of(err) == fault.NotFound
+	}
+	require.NoError(t, s.Forget(t.Context(), scopes[0]))
+	for _, scope := range scopes {
+		require.Equal(t, scope == scopes[0], gone(scope), "%v", scope)
+	}
+	require.NoError(t, s.Forget(t.Context(), recall.Scope{Tenant: "t"}))
+	for _, scope := range scopes {
+		require.Equal(t, scope.Tenant == "t", gone(scope), "%v", scope)
+	}
+	require.NoError(t, s.Forget(t.Context(), recall.Scope{Tenant: "nobody"}))
+}
+
+func TestAForgottenScopeHasItsWholeRoomAgain(t *testing.T) {
+	s := open(t, file(t), sqlmemory.Config{TextBytes: 100})
+	scope := recall.Scope{Tenant: "t", Session: "s"}
+	texts := s.Texts(scope)
+	for range 3 {
+		for _, handle := range []string{"a", "b"} {
+			require.NoError(t, texts.Put(t.Context(), handle, strings.Repeat("x", 49)))
+		}
+		for _, handle := range []string{"a", "b"} {
+			_, err := texts.Get(t.Context(), handle)
+			require.NoError(t, err)
+		}
+		require.NoError(t, s.Forget(t.Context(), scope))
+	}
+	require.Error(t, texts.Put(t.Context(), "a", strings.Repeat("x", 100)), "the handle counts")
+}
+
+func TestAScopeThatIsNoneFailsAndIsNotTheModelsFault(t *testing.T) {
+	s := open(t, file(t), sqlmemory.Config{})
+	for _, scope := range []recall.Scope{{}, {Session: "s"}, {Tenant: "a\x00b"}, {Tenant: "t", Session: "\xff"}, {Tenant: strings.Repeat("t", 257)}} {
+		_, err := s.Texts(scope).Get(t.Context(), "m-1")
+		require.Equal(t, fault.Permanent, fault.Of(err), "%q", scope)
+		require.Equal(t, fault.Permanent, fault.Of(s.Texts(scope).Put(t.Context(), "m-1", "x")), "%q", scope)
+		require.Equal(t, fault.Permanent, fault.Of(s.Forget(t.Context(), scope)), "%q", scope)
+	}
+	for _, handle := range []string{"", "a\x00", "\xff", strings.Repeat("m", 257)} {
+		require.Equal(t, fault.Permanent, fault.Of(s.Texts(recall.Scope{Tenant: "t"}).Put(t.Context(), handle, "x")), "%q", handle)
+	}
+}
+
+func TestATextThatIsPutAgainIsTheNewest(t *testing.T) {
+	s := open(t, file(t), sqlmemory.Config{TextBytes: 300}).Texts(recall.Scope{Tenant: "t", Session: "s"})
+	put := func(handle string) { require.NoError(t, s.Put(t.Context(), handle, strings.Repeat("x", 90))) }
+	for _, handle := range []string{"a", "b", "c", "a", "d", "e"} {
+		put(handle)
+	}
+	for handle, there := range map[string]bool{"a": true, "b": false, "c": false, "d": true, "e": true} {
+		_, err := s.Get(t.Context(), handle)
+		require.Equal(t, there, err == nil, handle)
+	}
+}
+
+// A file with tables of version 1, as the first program that made some did.
+func TestTablesOfAnOlderVersionAreBroughtUpToDate(t *testing.T) {
+	path := file(t)
+	raw(t, path, `CREATE TABLE pawl_recall_meta (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL);
+		CREATE TABLE pawl_recall (tenant TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL, value BLOB NOT NULL,
+			PRIMARY KEY (tenant, kind, key)) WITHOUT ROWID;
+		CREATE TABLE pawl_recall_tenants (tenant TEXT NOT NULL PRIMARY KEY, last INTEGER NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+		INSERT INTO pawl_recall VALUES ('t', 'k', 'a', 7, x'41');
+		INSERT INTO pawl_recall_tenants VALUES ('t', 7, 1, 3);
+		INSERT INTO pawl_recall_meta VALUES (1, 1)`)
+	for range 2 {
+		s, err := sqlmemory.Open(path, sqlmemory.Config{})
+		require.NoError(t, err)
+		a := recall.ID{Tenant: "t", Kind: "k", Key: "a"}
+		e, err := s.Get(t.Context(), a)
+		require.NoError(t, err)
+		require.Equal(t, recall.Entry{ID: a, Version: 7, Value: []byte("A")}, e)
+		texts := s.Texts(recall.Scope{Tenant: "t"})
+		require.NoError(t, texts.Put(t.Context(), "m-1", "kept"))
+		require.NoError(t, s.Close())
+		require.Error(t, texts.Put(t.Context(), "m-2", "after Close"))
+	}
+}
+
+// BenchmarkPutText keeps texts of 8 KB in a scope that is full, with the disk's confirmation.
+func BenchmarkPutText(b *testing.B) {
+	s := open(b, file(b), sqlmemory.Config{TextBytes: 1 << 20}).Texts(recall.Scope{Tenant: "t", Session: "s"})
+	b.ReportAllocs()
+	text := []byte(strings.Repeat("x", 8_000))
+	for n := 0; b.Loop(); n++ {
+		text[n%8_000]++
+		if err := s.Put(b.Context(), memory.HandleOf(string(text)), string(text)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestTheLogOfABigTextIsCutBack(t *testing.T) {
+	path := file(t)
+	s := open(t, path, sqlmemory.Config{}).Texts(recall.Scope{Tenant: "t"})
+	require.NoError(t, s.Put(t.Context(), "big", strings.Repeat("x", 20<<20)))
+	info, err := os.Stat(path + "-wal")
+	require.NoError(t, err)
+	require.Greater(t, info.Size(), int64(20<<20))
+	for i := range 3 {
+		require.NoError(t, s.Put(t.Context(), fmt.Sprint("small", i), "x"))
+	}
+	info, err = os.Stat(path + "-wal")
+	require.NoError(t, err)
+	require.LessOrEqual(t, info.Size(), int64(8<<20))
+}
+
+func TestNoMoreIsForgottenThanMust(t *testing.T) {
+	path := file(t)
+	s := open(t, path, sqlmemory.Config{TextBytes: 100}).Texts(recall.Scope{Tenant: "t"})
+	for _, handle := range []string{"a", "b", "c"} {
+		require.NoError(t, s.Put(t.Context(), handle, strings.Repeat("x", 49)))
+	}
+	for handle, there := range map[string]bool{"a": false, "b": true, "c": true} {
+		_, err := s.Get(t.Context(), handle)
+		require.Equal(t, there, err == nil, handle)
+	}
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	version := func() (n int64) {
+		require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA data_version").Scan(&n))
+		return n
+	}
+	before := version()
+	require.NoError(t, s.Put(t.Context(), "c", strings.Repeat("x", 49)))
+	require.Equal(t, before, version(), "the newest was written again")
+	require.NoError(t, s.Put(t.Context(), "b", strings.Repeat("x", 49)))
+	require.NotEqual(t, before, version())
+}
