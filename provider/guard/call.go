@@ -244,8 +244,9 @@ func (c *call) verdict() error {
 		return c.gaveUp(c.err, class, "the answer had begun and may not be made again")
 	case advice > c.guard.maxRetryAfter:
 		return c.gaveUp(c.err, class, fmt.Sprintf("it asks for a wait of %v, longer than %v", advice, c.guard.maxRetryAfter))
-	case c.guard.breaker.Ready() != nil:
-		return c.gaveUp(c.err, class, "its breaker is open")
+	}
+	if open := c.guard.breaker.Ready(); open != nil {
+		return c.gaveUp(fmt.Errorf("%w (%w)", c.err, open), class, "its breaker is open")
 	}
 	return nil
 }
