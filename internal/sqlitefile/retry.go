@@ -17,11 +17,8 @@ func Retry(ctx context.Context, patience time.Duration, try func() error) error 
 			return err
 		}
 		err := try()
-		if err == nil || !Busy(err) {
-			return err
-		}
-		var f *final
-		if errors.As(err, &f) {
+		var last *final
+		if !Busy(err) || errors.As(err, &last) {
 			return err
 		}
 		if began.IsZero() {
@@ -40,7 +37,7 @@ func Retry(ctx context.Context, patience time.Duration, try func() error) error 
 	}
 }
 
-// Final returns err so that [Retry] takes it as the last word, busy or not: what was begun can't be begun again.
+// Final returns err, which isn't nil, so that [Retry] takes it as the last word, busy or not: what was begun can't be begun again.
 func Final(err error) error { return &final{err} }
 
 type final struct{ error }
