@@ -17,8 +17,11 @@ func Retry(ctx context.Context, patience time.Duration, try func() error) error 
 			return err
 		}
 		err := try()
+		if err == nil || !Busy(err) { // the first costs nothing
+			return err
+		}
 		var last *final
-		if !Busy(err) || errors.As(err, &last) {
+		if errors.As(err, &last) {
 			return err
 		}
 		if began.IsZero() {

@@ -62,3 +62,10 @@ func TestWaitingForABusyFileEndsWithTheContext(t *testing.T) {
 		require.Zero(t, tries, "nothing is tried once the context has ended")
 	})
 }
+
+func TestTheFirstTryCostsNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	try := func() error { return nil }
+	require.Zero(t, testing.AllocsPerRun(100, func() { _ = sqlitefile.Retry(ctx, time.Second, try) }))
+}
