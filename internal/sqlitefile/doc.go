@@ -1,6 +1,6 @@
 // Package sqlitefile is what the stores in SQLite files share: where a file may be and how it is made, how connections are opened, how
-// long one waits for another process, and what SQLite's codes mean. It is the one package that names the driver. Tables, statements
-// and who writes when are each store's own.
+// long one waits for another process, and what SQLite's codes mean. The driver is known here alone. Tables, statements and who
+// writes when are each store's own.
 //
 // Its errors have no prefix: a store puts its own name before them.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,11 +37,31 @@ func busy(t *testing.T) error {
 	return err
 }
 
+// overtaken returns an error whose code has an extension: of a transaction that has read, and would write after somebody else did.
+func overtaken(t *testing.T) error {
+	t.Helper()
+	pool := open(t, file(t), sqlitefile.Options{Conns: 2})
+	require.NoError(t, sqlitefile.WAL(t.Context(), pool, time.Second))
+	_, err := pool.Exec("CREATE TABLE a (n INTEGER)")
+	require.NoError(t, err)
+	tx, err := pool.Begin()
+	require.NoError(t, err)
+	var n int
+	require.NoError(t, tx.QueryRow("SELECT count(*) FROM a").Scan(&n))
+	_, err = pool.Exec("INSERT INTO a VALUES (1)")
+	require.NoError(t, err)
+	_, err = tx.Exec("INSERT INTO a VALUES (2)")
+	require.Error(t, err)
+	require.NoError(t, tx.Rollback())
+	return err
+}
+
 func TestWhatSQLiteReportsIsSaidInTheStoresWords(t *testing.T) {
-	for want, err := range map[error]error{
-		words.Busy:     busy(t),
-		words.Full:     failed(t, "PRAGMA max_page_count = 2", "CREATE TABLE a (n)", "INSERT INTO a VALUES (zeroblob(10000))"),
-		words.ReadOnly: failed(t, "PRAGMA query_only = on", "CREATE TABLE a (n)"),
+	for err, want := range map[error]error{
+		busy(t):      words.Busy,
+		overtaken(t): words.Busy,
+		failed(t, "PRAGMA max_page_count = 2", "CREATE TABLE a (n)", "INSERT INTO a VALUES (zeroblob(10000))"): words.Full,
+		failed(t, "PRAGMA query_only = on", "CREATE TABLE a (n)"):                                              words.ReadOnly,
 	} {
 		is := words.Class(err)
 		require.ErrorIs(t, is, want)

@@ -34,10 +34,11 @@ func TestEveryConnectionIsToldTheOptions(t *testing.T) {
 		pool := open(t, path, o)
 		require.NoError(t, sqlitefile.WAL(t.Context(), pool, time.Second))
 		require.Equal(t, o.Conns, pool.Stats().MaxOpenConnections)
-		for range o.Conns { // each held until the end
+		conns := make([]*sql.Conn, o.Conns) // each held until the end
+		for i := range conns {
 			conn, err := pool.Conn(t.Context())
 			require.NoError(t, err)
-			defer conn.Close()
+			conns[i] = conn
 			for i, pragma := range []string{"synchronous", "journal_size_limit", "busy_timeout"} {
 				var is int
 				require.NoError(t, conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&is))
@@ -47,6 +48,10 @@ func TestEveryConnectionIsToldTheOptions(t *testing.T) {
 			require.NoError(t, conn.QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode))
 			require.Equal(t, "wal", mode)
 		}
+		for _, conn := range conns {
+			require.NoError(t, conn.Close())
+		}
+		require.Equal(t, o.Conns, pool.Stats().Idle)
 		require.FileExists(t, path+"-wal", "another file was opened")
 	}
 }
