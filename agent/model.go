@@ -16,7 +16,6 @@ import (
 // body assigns would escape one by one.
 type modelCall struct {
 	c     provider.Collector
-	resp  provider.Response
 	err   error
 	meta  *Meta    // of what the model says in this call, tool calls apart; nil until it says something
 	open  []openID // calls whose arguments are coming in
@@ -150,11 +149,12 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		x.failed(err, req)
 		return
 	}
-	resp := &mc.resp
+	var resp *provider.Response
 	if step != nil { // hooks may keep it
-		resp = new(provider.Response)
+		resp = mc.c.Response()
+	} else {
+		resp = mc.c.Final()
 	}
-	mc.c.Fill(resp)
 	x.learn(&resp.Usage)
 	x.reply(resp, resp.Usage, step)
 }

@@ -125,20 +125,27 @@ func (c *Collector) Reset() {
 
 // Response returns the answer as it stands. It is a new value each time, and shares nothing that changes later.
 func (c *Collector) Response() *Response {
-	var r Response
-	c.Fill(&r)
+	r := c.resp
+	r.Parts = c.parts()
 	return &r
 }
 
-// Fill sets r to the answer as it stands, as [Collector.Response] does without a new value.
-func (c *Collector) Fill(r *Response) {
-	*r = c.resp
-	if len(c.pieces) > 0 {
-		r.Parts = make([]Part, len(c.pieces))
-		for i := range c.pieces {
-			r.Parts[i] = c.pieces[i].finish()
-		}
+// Final is Response without a new value: what it returns, its Parts apart, is the Collector's own, until the next Add or Reset.
+func (c *Collector) Final() *Response {
+	c.resp.Parts = c.parts()
+	return &c.resp
+}
+
+// parts returns new parts of what the pieces hold.
+func (c *Collector) parts() []Part {
+	if len(c.pieces) == 0 {
+		return nil
 	}
+	parts := make([]Part, len(c.pieces))
+	for i := range c.pieces {
+		parts[i] = c.pieces[i].finish()
+	}
+	return parts
 }
 
 func (c *Collector) push(p piece) {
