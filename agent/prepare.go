@@ -126,7 +126,7 @@ func (x *exec) remember() bool {
 }
 
 func (x *exec) subgoalsDone() int {
-	return x.m.s.Run.Tools[x.a.memory.SubgoalDone].OK
+	return x.m.s.Run.Tools.of(x.a.memory.SubgoalDone).OK
 }
 
 // memoryEvents returns what has happened since the last call was prepared.

@@ -72,7 +72,7 @@ var rows = map[string]row{
 	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate, infer}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
-	"memory/index":             {own: []string{"memory", "provider", "circuit/fault"}},
+	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
 	"memory/langchain":         {own: []string{"memory/index", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "circuit/fault"}},
 	"memory/recall/recalltest": {own: []string{"memory", "memory/recall", "circuit/fault"}},
