@@ -127,14 +127,21 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 			break
 		}
 	}
-	if x.ctx.Err() != nil {
-		return false // loop ends the run
-	}
-	if err != nil {
-		x.warn("the work isn't handed off, and the conversation is compacted where it doesn't fit: " + err.Error())
+	switch {
+	case x.ctx.Err() != nil: // loop ends the run
+		_ = x.recordNote(in, nil, context.Cause(x.ctx))
+		return false
+	case err != nil:
+		x.staysHere(in, err)
 		return false
 	}
 	return x.handOff(in, &note, budget)
+}
+
+// staysHere says, and records, why work isn't handed off.
+func (x *exec) staysHere(in *NoteInput, err error) {
+	x.warn("the work isn't handed off, and the conversation is compacted where it doesn't fit: " + err.Error())
+	_ = x.recordNote(in, nil, err) // loop ends a run whose journal refuses it
 }
 
 // handoffs returns how many hand-offs led to a run.
@@ -157,15 +164,15 @@ func (x *exec) handOff(in *NoteInput, note *HandoffNote, budget int) bool {
 		err = json.Unmarshal(data, note)
 	}
 	if err != nil {
-		x.warn("the work isn't handed off: its note: " + err.Error())
+		x.staysHere(in, fmt.Errorf("its note: %w", err))
 		return false
 	}
-	kept := Checkpointed{Category: handoffCategory, Index: in.Index, Share: in.Share, Note: data, Usage: in.usage, Cost: in.cost, Priced: in.priced}
+	kept := x.noteFact(in, data, nil)
 	reason := errHandedOff
 	end := RunEnded{Status: Stopped, Code: CodeHandedOff, Reason: reason.Error(), Result: &Result{}}
 	origin := *x.origin
 	origin.Run = "r-" + newID("")
-	parts := r.prompt(x.m.s.Messages[r.First].Parts)
+	parts := x.m.s.input()
 	next := RunStarted{
 		Mode: x.m.s.Mode, Limits: r.Limits, Own: r.Own, Choice: r.Choice, Output: r.Output, Interactive: r.Interactive, Priority: r.Priority,
 		Task: r.Task, Tools: r.Prints, Handoff: &HandoffState{Index: r.handoffs() + 1, From: r.ID, Prompt: len(parts)},
@@ -177,7 +184,7 @@ func (x *exec) handOff(in *NoteInput, note *HandoffNote, budget int) bool {
 	kept.Meta, end.Meta, next.Meta = x.stamp(0, ""), x.stamp(1, ""), x.stamp(2, "")
 	next.Meta.Origin, next.Meta.Step = &origin, 0
 	res := *x.m.result(Stopped, CodeHandedOff, reason)
-	res.Usage, res.Cost = res.Usage.Add(kept.Usage), res.Cost+kept.Cost
+	res.Usage, res.Cost, res.Unpriced = res.Usage.Add(kept.Usage), res.Cost+kept.Cost, res.Unpriced || !kept.Priced && kept.Usage.Total() > 0
 	*end.Result = res
 	if err = x.recordLocked(nil, kept, end, next); err == nil {
 		x.origin = &origin
@@ -212,29 +219,23 @@ func (x *exec) handoffText(note *HandoffNote, index int) string {
 	if note.Notes != "" {
 		list("Notes", []string{note.Notes})
 	}
-	list("What the user has said since, verbatim", x.saidSince())
+	list("What the user has said since, verbatim", x.m.s.Run.Said)
 	return b.String()
 }
 
-// Bounds of what a person has said in a run that was handed off.
+// Bounds of what is kept of what a person has said.
 const (
 	mostSaid  = 20
 	mostBytes = 4 << 10 // of one message
 )
 
-// saidSince returns what was said to the model after the input of the run, the newest messages.
-func (x *exec) saidSince() (said []string) {
-	for _, msg := range x.m.s.Messages[x.m.s.Run.First+1:] {
-		if msg.Role != provider.RoleUser || memory.IsNote(&msg) {
-			continue
-		}
-		text := msg.Text()
-		if len(text) > mostBytes {
-			text = strings.ToValidUTF8(text[:mostBytes], "") + " […]"
-		}
-		said = append(said, text)
+// hear keeps what a person has said, for the runs that go on with the work of this one.
+func (r *RunState) hear(text string) {
+	if len(text) > mostBytes {
+		text = strings.ToValidUTF8(text[:mostBytes], "") + " […]"
 	}
-	return said[max(len(said)-mostSaid, 0):]
+	said := r.Said[max(len(r.Said)-mostSaid+1, 0):]
+	r.Said = append(said[:len(said):len(said)], text) // a copy: still() shares it
 }
 
 // takesOver says why a run can't go on with the work of the one before. The conversation begins anew with it.
@@ -259,5 +260,5 @@ func (r *RunState) carry(before *RunState, h *HandoffState) {
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
 	r.Tools, r.SentBack, r.Corrected = before.Tools, before.SentBack, before.Corrected
 	r.ToolNames = before.ToolNames
-	r.Model = before.Model
+	r.Model, r.Said = before.Model, before.Said
 }

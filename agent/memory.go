@@ -124,8 +124,9 @@ func (g *gear) store(session string) memory.Store {
 	return g.Store
 }
 
-// compactor returns the one of a session.
-func (g *gear) compactor(session string) (*memory.Compactor, error) {
+// compactor returns the one of a session. A panic of Stores is an error.
+func (g *gear) compactor(session string) (c *memory.Compactor, err error) {
+	defer contain(&err)
 	cfg := g.Config
 	cfg.Store = g.store(session)
 	return memory.New(cfg)

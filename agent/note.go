@@ -156,10 +156,14 @@ func (x *exec) noteInput(category string, share float64, req *provider.Request, 
 }
 
 // goal returns the text that the run began with, or the first of the runs that were handed on to it.
-func (s *State) goal() string {
-	msg := s.Messages[s.Run.First]
-	msg.Parts = s.Run.prompt(msg.Parts)
-	return msg.Text()
+func (s *State) goal() string { return (&provider.Message{Parts: s.input()}).Text() }
+
+// input returns the input that the run began with, or the first of the runs that were handed on to it, as a person gave it.
+func (s *State) input() []provider.Part {
+	if s.Run.Whole != nil {
+		return s.Run.Whole
+	}
+	return s.Run.prompt(s.Messages[s.Run.First].Parts)
 }
 
 // prompt returns of the parts of a run's input those that a person gave.

@@ -60,7 +60,11 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	if done, ok := x.milestones(start, req, len(x.a.memory.Rules) == 0); done || !ok {
 		return b, false
 	}
+	usage, cost := x.recall.compactor.Used()
 	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
+	if err != nil {
+		x.bookInVain(x.recall.compactor, usage, cost, err)
+	}
 	switch {
 	case x.ctx.Err() != nil: // loop ends the run for the reason that its context ended
 		return b, false
@@ -113,10 +117,7 @@ func (x *exec) compose(mode string) (text string, err error) {
 
 // remember makes the session's compactor.
 func (x *exec) remember() bool {
-	c, err := func() (c *memory.Compactor, err error) {
-		defer contain(&err)
-		return x.a.memory.compactor(x.s.name)
-	}()
+	c, err := x.a.memory.compactor(x.s.name)
 	if err != nil {
 		x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.s.name, err))
 		return false
