@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -33,7 +35,7 @@ type NoteInput struct {
 	provider    provider.Provider // the agent's
 	model       string
 	counter     memory.Counter
-	room        int // tokens that a transcript may have
+	room        int // tokens that a transcript may have; 0: not known
 	labels      provider.Labels
 	interactive bool
 	priority    int
@@ -44,13 +46,16 @@ type NoteInput struct {
 }
 
 // Transcript returns the conversation as text: who said what, calls and results, long ones cut. Of one that is longer than
-// that many tokens the end is kept; 0: half of the window.
+// that many tokens the end is kept; 0: half of the window, or of 128,000 tokens where the agent hasn't made the input.
 func (n *NoteInput) Transcript(tokens int) string {
 	if tokens <= 0 {
-		tokens = n.room
+		tokens = n.half()
 	}
 	return memory.Transcript(n.counter, n.Messages, tokens)
 }
+
+// half returns half of the window less its reserve.
+func (n *NoteInput) half() int { return cmp.Or(n.room, memory.Window{}.Budget(nil)/2) }
 
 // Book counts what a model call made for the note has used towards the limits of the run. Cost 0: it isn't known.
 func (n *NoteInput) Book(u provider.Usage, cost provider.Money) {
@@ -65,29 +70,41 @@ const noteInstructions = "You write a note about work under way, for whoever goe
 // noteOutput is how many tokens a note may have.
 const noteOutput = 4_000
 
+// endOfTranscript is what would end the transcript that it stands in.
+var endOfTranscript = regexp.MustCompile(`(?i)</(transcript)`)
+
 // ModelNote returns a function that has a model write a note of type T, as JSON that fits T's schema: from the goal and a
-// transcript that takes at most half of the window, so that there is room for it however full the conversation is. p is the model; nil: the
-// agent's own. instructions come behind those that ask for a note. An answer that doesn't fit is sent back once; then the
+// transcript that takes at most half of the window, so that there is room for it however full the conversation is; of a model
+// with a smaller window two fifths. A note has at most 4,000 tokens, in small windows less. p is the model; nil: the agent's
+// own. instructions come behind those that ask for a note. An answer that doesn't fit is sent back once; then the
 // error is an *[OutputError].
 func ModelNote[T any](p provider.Provider, instructions string) func(context.Context, *NoteInput) (T, error) {
 	return func(ctx context.Context, in *NoteInput) (v T, err error) {
-		s, wrapped, err := outputSchema[T]()
+		s, wrapped, err := outputSchema[T]("Memory")
 		if err != nil {
 			return v, err
 		}
 		model, name := p, ""
-		if model == nil {
+		if model == nil && in != nil {
 			model, name = in.provider, in.model
 		}
-		goal, _ := memory.CutText(in.counter, in.Goal, "[… %d bytes …]", in.room/2)
+		if model == nil || in == nil {
+			return v, errNoModel
+		}
+		room := in.half()
+		if info, ok := provider.Info(model); ok && info.Window > 0 {
+			room = min(room, info.Window*2/5)
+		}
+		goal, _ := memory.CutText(in.counter, in.Goal, "[… %d bytes …]", room/4)
+		transcript := endOfTranscript.ReplaceAllString(in.Transcript(room), "<\u200b/$1")
 		system := noteInstructions
 		if instructions != "" {
 			system += "\n\n" + instructions
 		}
 		req := &provider.Request{
-			Model: name, System: system, MaxOutput: noteOutput, Labels: in.labels, Interactive: in.interactive, Priority: in.priority,
+			Model: name, System: system, MaxOutput: min(noteOutput, room/4), Labels: in.labels, Interactive: in.interactive, Priority: in.priority,
 			Output:   &provider.OutputFormat{Name: "note", Schema: s.JSON()},
-			Messages: []provider.Message{provider.User("The work began with:\n" + goal + "\n\n<transcript>\n" + in.Transcript(0) + "\n</transcript>\n\nWrite the note.")},
+			Messages: []provider.Message{provider.User("The work began with:\n" + goal + "\n\n<transcript>\n" + transcript + "\n</transcript>\n\nWrite the note.")},
 		}
 		req.Labels.Kind = "note"
 		for again := false; ; again = true {
@@ -109,6 +126,8 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 		}
 	}
 }
+
+var errNoModel = &ConfigError{Field: "Memory", Problem: "a note has no model to write it; give ModelNote one, or let the agent make the NoteInput"}
 
 // unwrap decodes an answer that fits its schema.
 func unwrap[T any](answer json.RawMessage, wrapped bool) (v T, err error) {
