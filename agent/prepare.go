@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/memory"
@@ -11,8 +12,7 @@ import (
 
 // A base is what a model call is made of before hooks see it.
 type base struct {
-	system   string
-	composed bool // by Config.Compose, and not what it was in the step before
+	system string
 	// messages are those of the state, or, with context put in, a slice of their own.
 	messages []provider.Message
 	own      bool
@@ -27,7 +27,7 @@ type recollection struct {
 	phase     string               // when the last call was prepared
 	done      int                  // calls of Memory.SubgoalDone that had succeeded then
 	counted   bool                 // the request under way is the one that was counted last
-	composed  string               // the system text of the step before
+	system    string               // of the step before, with Config.Compose
 	marks     []*memory.Thresholds // of Memory.Checkpoints
 	full      *memory.Thresholds   // of Memory.Handoff
 }
@@ -42,8 +42,7 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 			x.finish(Failed, CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
 			return b, false
 		}
-		b.system, b.composed = text, text != x.recall.composed
-		x.recall.composed = text
+		b.system = text
 	}
 	if x.a.memory == nil {
 		return b, true
@@ -78,14 +77,32 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	if p.Report != nil && x.recordCompaction(p) != nil {
 		return b, false
 	}
-	if start.Final == "" && x.m.s.Run.Stage != stageCalling && len(x.a.memory.Rules) > 0 && x.mayHandOff(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
+	if start.Final == "" && len(x.a.memory.Rules) > 0 && x.mayHandOff(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
 		return b, false
 	}
 	b.system, b.messages, x.recall.counted = p.Request.System, x.m.s.Messages, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
-		b.messages, b.own = p.Request.Messages, true
+		b.messages, b.own = x.withContext(p), true
 	}
 	return b, !x.left && x.ctx.Err() == nil
+}
+
+// withContext returns the messages of a request with the context in them. Those that a compaction has written are as they were
+// recorded: redacted.
+func (x *exec) withContext(p *memory.Prepared) []provider.Message {
+	out, state := p.Request.Messages, x.m.s.Messages
+	if x.a.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
+		return out
+	}
+	out = slices.Clone(out)
+	for i := range out {
+		if now, was := out[i:i+1], p.Messages[i:i+1]; sameMessages(now, was) {
+			out[i] = state[i]
+		} else { // the one that holds the context
+			out[i].Parts = x.redactParts(out[i].Parts)
+		}
+	}
+	return out
 }
 
 // milestones writes the notes that are due, and hands the work off if that is due before a compaction. It reports whether it
