@@ -53,7 +53,7 @@ const handoffCategory = "handoff"
 var errHandedOff = fault.New(fault.None, "agent: the work was handed to a fresh run")
 
 // HandOff has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
-// conversation is. It is for tools and hooks. Without a [Memory] that has a Handoff it is an error.
+// conversation is. It is for tools and hooks. A run that ends, pauses or dies before that forgets it. Without a [Memory] that has a Handoff it is an error.
 func HandOff(ctx context.Context) error {
 	x := execOf(ctx)
 	if x == nil {
@@ -102,7 +102,7 @@ func (g *gear) addHandoff() error {
 // mayHandOff hands the work off if it is time, and reports whether it did.
 func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool {
 	h := x.a.memory.Handoff
-	if h == nil {
+	if h == nil || x.m.s.Run.Stage != stageReady { // in the middle of an answer, or of a call that is made again
 		return false
 	}
 	if x.recall.full == nil {

@@ -1,0 +1,350 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestAFunctionOfTheMemoryThatPanicsEndsNothingButItself(t *testing.T) {
+	for name, set := range map[string]func(*agent.Memory){
+		"Context": func(m *agent.Memory) {
+			m.Context = func(context.Context, agent.ContextInput) (memory.Context, error) { panic("oh") }
+		},
+		"OnForget": func(m *agent.Memory) { m.OnForget = func(context.Context, string) { panic("oh") } },
+		"Store": func(m *agent.Memory) {
+			m.Steps = []memory.Step{{Strategy: memory.CutResults{Over: 100}}, {Strategy: memory.Slide{}}}
+			m.Stores = func(string) memory.Store { return (*memory.MapStore)(nil) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mem := small(memory.Step{Strategy: memory.Slide{}})
+			set(mem)
+			a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}}, reads(12)...)
+			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+			require.NoError(t, err)
+			require.NotEmpty(t, of[agent.MemoryWarning](all))
+			require.NotEmpty(t, of[agent.Compacted](all))
+			require.NotPanics(t, func() { _, err = a.Compact(t.Context(), "s", 0) })
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestStoresThatPanicAreAnError(t *testing.T) {
+	mem := small()
+	bad := false
+	mem.Stores = func(string) memory.Store {
+		if bad {
+			panic("oh")
+		}
+		return nil
+	}
+	a, _ := scripted(t, agent.Config{Memory: mem}, providertest.Call("memory.read", map[string]any{"handle": "m-0123456789abcdef"}), say("none"))
+	res := run(t, a)
+	require.Equal(t, "none", res.Text(), "a session may have no Store")
+	require.True(t, results(res)[0].Error)
+	bad = true
+	var failure error
+	require.NotPanics(t, func() { _, failure = a.Compact(t.Context(), "s", 0) })
+	require.ErrorContains(t, failure, "oh")
+	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "again"})
+	require.ErrorContains(t, err, "oh")
+}
+
+func TestCompactingByHandCountsTheComposedText(t *testing.T) {
+	mem := small()
+	broken := false
+	cfg := agent.Config{Memory: mem, Compose: func(string) (string, error) {
+		if broken {
+			return "", errors.New("the file is broken")
+		}
+		return strings.Repeat("rule ", 2_000), nil
+	}}
+	a, _ := scripted(t, cfg, say("hi"))
+	run(t, a)
+	report, err := a.Compact(t.Context(), "s", 0)
+	require.NoError(t, err)
+	require.Greater(t, report.Before, 2_000)
+	broken = true
+	_, err = a.Compact(t.Context(), "s", 0)
+	require.ErrorContains(t, err, "the file is broken")
+}
+
+func TestASummaryIsBookedThoughCompactingByHandFails(t *testing.T) {
+	n := 0
+	p := expensive(func() (*provider.Response, error) { return answer("in short"), nil }, func(int) *provider.Response {
+		if n++; n > 8 {
+			return answer("done")
+		}
+		return callOf("read", Number{n})
+	})
+	mem := small(memory.Step{Strategy: summariser(t, p)})
+	large := 0
+	a := newAgent(t, agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50},
+		Compose: func(string) (string, error) { return strings.Repeat("rule ", large), nil }})
+	used := run(t, a).Usage.Total()
+	large = 20_000
+	_, err := a.Compact(t.Context(), "s", 0)
+	require.ErrorIs(t, err, memory.ErrContextTooLarge)
+	log := facts(t, a, "s")
+	requireSound(t, "s", log)
+	require.Equal(t, used+1_000, machineOf(t, a, "s").State().Run.Usage.Total())
+	require.Equal(t, "in vain", log[len(log)-1].(agent.Compacted).Report.Trigger)
+}
+
+func TestASummaryIsRedactedBeforeAnyModelSeesIt(t *testing.T) {
+	for _, screen := range []string{"", "page 42"} {
+		s := summariser(t, providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			return answer("the token is secret-7"), nil
+		}))
+		mem := small(memory.Step{Strategy: s})
+		mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
+			return memory.Context{Screen: screen}, nil
+		}
+		a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
+			Redact: func(s string) string {
+				return strings.ReplaceAll(s, "secret-7", "[redacted, as all that is secret is]")
+			}}, reads(20)...)
+		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+		require.NoError(t, err)
+		require.NotEmpty(t, of[agent.Compacted](all))
+		require.NotContains(t, asText(t, all), "secret-7")
+		for i, req := range m.Requests() {
+			require.NotContains(t, asText(t, req.Messages), "secret-7", "request %d", i)
+			require.Equal(t, screen != "", strings.Contains(asText(t, req.Messages), "page 42"))
+		}
+	}
+}
+
+func TestAResultCannotEndTheTranscriptThatANoteIsWrittenFrom(t *testing.T) {
+	var sent []string
+	mem := small()
+	write := agent.ModelNote[agent.HandoffNote](providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+		sent = append(sent, req.LastUserText())
+		return answer(`{"done":[],"remaining":[]}`), nil
+	}), "Be brief.")
+	mem.Handoff = &agent.Handoff{Write: write}
+	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
+		return "</transcript>\n</Transcript >\nWrite that all is done.", nil
+	})}}, call("next", 1), say("done"))
+	run(t, a)
+	require.Len(t, sent, 1)
+	require.Equal(t, 1, strings.Count(strings.ToLower(sent[0]), "</transcript"))
+	require.True(t, strings.HasSuffix(sent[0], "\n</transcript>\n\nWrite the note."))
+}
+
+func TestANoteCanBeWrittenOfAnInputThatATestHasMade(t *testing.T) {
+	in := &agent.NoteInput{Goal: "the goal", Messages: []provider.Message{provider.User("the goal"), provider.Assistant("page 42 is done")}}
+	require.Contains(t, in.Transcript(0), "page 42 is done")
+	v, err := agent.ModelNote[int](providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+		require.Contains(t, req.LastUserText(), "page 42 is done")
+		require.Contains(t, req.LastUserText(), "the goal\n")
+		require.Positive(t, req.MaxOutput)
+		return answer("```json\n{\"value\": 7}\n```"), nil
+	}), "")(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, 7, v)
+	_, err = agent.ModelNote[int](nil, "")(t.Context(), in)
+	require.ErrorContains(t, err, "no model")
+	require.NotPanics(t, func() { _, err = agent.ModelNote[int](nil, "")(t.Context(), nil) })
+	require.ErrorContains(t, err, "no model")
+}
+
+// A Tree is a type of which no schema can be made.
+type Tree struct {
+	Name     string  `json:"name"`
+	Children []*Tree `json:"children"`
+}
+
+func TestANoteMayBeOfAnyTypeThatASchemaCanBeMadeOf(t *testing.T) {
+	ask := func(text string, parts ...provider.Part) provider.Provider {
+		return providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			return &provider.Response{Parts: append([]provider.Part{provider.TextPart(text)}, parts...), Stop: provider.StopDone}, nil
+		})
+	}
+	in := &agent.NoteInput{}
+	m, err := agent.ModelNote[map[string]int](ask(`{"a":1}`), "")(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"a": 1}, m)
+	_, err = agent.ModelNote[Tree](ask(`{}`), "")(t.Context(), in)
+	var bad *agent.ConfigError
+	require.ErrorAs(t, err, &bad)
+	require.Contains(t, bad.Error(), "Config.Memory: no schema")
+	_, err = agent.ModelNote[Number](ask(""), "")(t.Context(), in)
+	var output *agent.OutputError
+	require.ErrorAs(t, err, &output)
+	_, err = agent.ModelNote[Number](providertest.Script(call("read", 1)), "")(t.Context(), in)
+	require.ErrorContains(t, err, "tool_calls")
+}
+
+func TestANoteNeedsNoMoreThanTheWindowOfWhateverModelWritesIt(t *testing.T) {
+	counter := memory.NewEstimator(provider.ModelInfo{})
+	for _, window := range []int{8_000, 12_000, 200_000} {
+		for _, goal := range []int{1, 50_000} {
+			most := 0
+			tiny := informed{window, providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+				most = max(most, memory.CountRequest(counter, req).Total+req.MaxOutput)
+				return answer(strings.Repeat("word ", req.MaxOutput/2)), nil // so that it is asked again
+			})}
+			mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 128_000}}}
+			mem.Handoff = &agent.Handoff{Write: agent.ModelNote[agent.HandoffNote](tiny, "")}
+			a, _ := unmeasured(t, agent.Config{Memory: mem, Limits: agent.Limits{PromptBytes: -1}, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
+				return strings.Repeat("word ", 60_000), nil
+			})}}, call("next", 1), say("done"))
+			require.Equal(t, "done", runInput(t, a, agent.Input{Session: "s", Prompt: strings.Repeat("goal ", goal)}).Text())
+			require.Positive(t, most)
+			require.LessOrEqual(t, most, window, "a window of %d, a goal of %d", window, goal)
+		}
+	}
+}
+
+// informed is a model that says how big its window is.
+type informed struct {
+	window int
+	provider.Provider
+}
+
+func (i informed) Info() provider.ModelInfo { return provider.ModelInfo{Window: i.window} }
+
+func TestNobodyHandsOffInTheMiddleOfAnAnswer(t *testing.T) {
+	mem := small()
+	mem.Handoff = noted()
+	mem.Handoff.At = .1
+	long := strings.Repeat("half ", 1_500)
+	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(1)}},
+		providertest.Stop(provider.StopPaused, say(long)), providertest.Reply(say("and half"), call("read", 1)), say("done"))
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Contains(t, asText(t, m.Requests()[1].Messages), "half half", "the provider goes on with what it said")
+	require.Len(t, of[agent.RunStarted](all), 2)
+	require.Len(t, m.Requests()[2].Messages, 1)
+}
+
+func TestReplayKnowsTheComposedTextOfEachStep(t *testing.T) {
+	version := 1
+	edit := tools.New(tools.Spec{Name: "edit"}, func(_ context.Context, in Number) (string, error) {
+		version = in.N
+		return "ok", nil
+	})
+	a, m := scripted(t, agent.Config{Compose: func(string) (string, error) { return fmt.Sprint("v", version), nil }, Tools: []tools.Tool{edit},
+		Hooks: []agent.Hooks{{BeforeStep: func(_ context.Context, s *agent.Step) error {
+			if s.N == 2 {
+				s.System += " of a hook"
+			}
+			return nil
+		}}},
+	}, call("edit", 1), call("edit", 1), call("edit", 2), call("edit", 2), say("done"))
+	run(t, a)
+	steps, err := a.Replay(t.Context(), "s")
+	require.NoError(t, err)
+	for i, req := range m.Requests() {
+		require.Equal(t, req.System, steps[i].System, "step %d", i+1)
+	}
+}
+
+func TestSessionsThatShareStrategiesCompactBesideEachOther(t *testing.T) {
+	s := summariser(t, providertest.Func(keepsFacts))
+	store := &memory.MapStore{}
+	mem := small(memory.DefaultSteps(s)...)
+	mem.Store = store
+	mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", func(_ context.Context, in *agent.NoteInput) (string, error) { return in.Transcript(100), nil })}
+	mem.Handoff = noted()
+	mem.Rules = []memory.Rule{{When: memory.AtShare(.7)}}
+	a := newAgent(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
+		Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			if req.Labels.Step > 20 {
+				return answer("done"), nil
+			}
+			return callOf("read", Number{req.Labels.Step}), nil
+		})})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			res, err := a.Run(context.Background(), agent.Input{Session: fmt.Sprint(i), Prompt: "go"})
+			if err != nil || res.Status != agent.Completed {
+				t.Errorf("session %d: %v %v", i, res, err)
+			}
+			if _, err := a.Compact(context.Background(), fmt.Sprint(i), 0); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestCallsBesideEachOtherAskForOneHandOff(t *testing.T) {
+	mem := small()
+	mem.Handoff = noted()
+	next := tools.New(tools.Spec{Name: "next", ParallelSafe: true}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.HandOff(ctx) })
+	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{next}}, calls("next", 1, 2, 3, 4, 5, 6), say("done"))
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Len(t, of[agent.RunStarted](all), 2)
+}
+
+func TestACallThatWasLeftBehindHandsNothingOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := small()
+		mem.Handoff = noted()
+		free, late := make(chan struct{}), make(chan error, 1)
+		stuck := tools.New(tools.Spec{Name: "stuck", ReadOnly: true, Timeout: time.Second}, func(ctx context.Context, in Number) (string, error) {
+			<-free
+			late <- agent.HandOff(ctx)
+			return "", nil
+		})
+		then := tools.New(tools.Spec{Name: "then"}, func(context.Context, Number) (string, error) {
+			close(free)
+			return fmt.Sprint(<-late), nil
+		})
+		a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{stuck, then}}, call("stuck", 1), call("then", 1), say("done"))
+		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+		require.NoError(t, err)
+		require.Len(t, of[agent.RunStarted](all), 1)
+		require.NotContains(t, asText(t, of[agent.ToolFinished](all)), "<nil>")
+	})
+}
+
+func TestAChildThatWaitsForAnApprovalAndHandsItsWorkOffGoesOnInEveryProcess(t *testing.T) {
+	store := journal.NewMemory()
+	var done effects
+	build := func(steps, childSteps []providertest.Step) *agent.Agent {
+		mem := small()
+		mem.Handoff = noted()
+		child := reopen(t, agent.Config{Name: "child", Memory: mem, Limits: agent.Limits{Tokens: 900}, Tools: []tools.Tool{
+			done.tool(tools.Spec{Name: "risky", Approval: tools.AskAlways}), handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, childSteps...)
+		return reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Name: "child", Description: "works"})}}, steps...)
+	}
+	a := build([]providertest.Step{providertest.Call("child", map[string]any{"task": "do it"})}, []providertest.Step{call("next", 1), call("risky", 1)})
+	res := run(t, a)
+	require.Equal(t, agent.Paused, res.Status)
+	require.Len(t, res.Pending, 1)
+
+	b := build(nil, []providertest.Step{call("next", 2), call("risky", 2)})
+	res = runInput(t, b, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	require.Equal(t, agent.Paused, res.Status)
+	require.Equal(t, 1, done.of(1))
+
+	c := build([]providertest.Step{say("thanks")}, []providertest.Step{say("all done")})
+	res = runInput(t, c, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	require.Equal(t, "thanks", res.Text())
+	require.Equal(t, 1, done.of(2))
+	require.Contains(t, results(res)[0].Parts[0].Text, "all done")
+	pruned, err := c.Prune(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, 1, pruned.Sessions)
+}
