@@ -61,6 +61,9 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	}
 	usage, cost := x.recall.compactor.Used()
 	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
+	if err == nil && x.ctx.Err() != nil {
+		err = context.Cause(x.ctx)
+	}
 	if err != nil {
 		x.bookInVain(x.recall.compactor, usage, cost, err)
 	}
