@@ -231,6 +231,9 @@ func TestAPromptNearlyAsBigAsTheWindowComesToAnEnd(t *testing.T) {
 		ends := of[agent.RunEnded](all)
 		require.Equal(t, agent.Completed, ends[len(ends)-1].Status, "%d words", words)
 		require.LessOrEqual(t, len(ends), 11)
+		for _, end := range ends {
+			require.Positive(t, end.Result.Steps, "nobody hands off what wasn't begun")
+		}
 		for i, req := range m.Requests() {
 			require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 9_000, "%d words, request %d", words, i)
 		}

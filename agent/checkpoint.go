@@ -147,7 +147,7 @@ func (x *exec) checkpoint(share float64, req *provider.Request, budget int) erro
 		in := x.noteInput(c.Category, share, req, g.Counter, budget/2)
 		note, err := write(x.ctx, in, c.Write)
 		if x.ctx.Err() != nil {
-			_ = x.recordNote(in, nil, context.Cause(x.ctx)) // loop ends the run
+			x.brokenOff(in)
 			return context.Cause(x.ctx)
 		}
 		if err == nil {
@@ -170,6 +170,19 @@ func (x *exec) noteFact(in *NoteInput, note json.RawMessage, problem error) Chec
 		f.Note, f.Error = nil, x.a.redact(strings.ToValidUTF8(problem.Error(), "\uFFFD"))
 	}
 	return f
+}
+
+// brokenOff records what a note has taken that was being written when the run's context ended. loop ends the run.
+func (x *exec) brokenOff(in *NoteInput) {
+	if in.usage.Total() > 0 && !x.lostLog() {
+		_ = x.recordNote(in, nil, context.Cause(x.ctx))
+	}
+}
+
+// lostLog reports whether the run has ended because its log is another's.
+func (x *exec) lostLog() bool {
+	var busy *BusyError
+	return errors.As(context.Cause(x.ctx), &busy)
 }
 
 // recordNote records a note, or why there is none and what the attempt took.

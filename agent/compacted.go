@@ -142,7 +142,7 @@ func (x *exec) bookInVain(c *memory.Compactor, was provider.Usage, cost provider
 	used, total := c.Used()
 	used.Input, used.Output, used.Reasoning = used.Input-was.Input, used.Output-was.Output, used.Reasoning-was.Reasoning
 	used.CacheRead, used.CacheWrite = used.CacheRead-was.CacheRead, used.CacheWrite-was.CacheWrite
-	if used.Total() == 0 {
+	if used.Total() == 0 || x.lostLog() {
 		return
 	}
 	n := len(x.m.s.Messages)

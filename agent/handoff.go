@@ -112,7 +112,7 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 	x.lock()
 	due, x.handOver = due || x.handOver, false
 	x.mu.Unlock()
-	if !due {
+	if !due || len(x.m.s.Messages) == 1 { // a fresh run would begin with the same
 		return false
 	}
 	if n := x.m.s.Run.handoffs(); n >= h.Most {
@@ -129,7 +129,7 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 	}
 	switch {
 	case x.ctx.Err() != nil: // loop ends the run
-		_ = x.recordNote(in, nil, context.Cause(x.ctx))
+		x.brokenOff(in)
 		return false
 	case err != nil:
 		x.staysHere(in, err)

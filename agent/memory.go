@@ -32,7 +32,8 @@ type Memory struct {
 
 	// Context says what a request says besides the conversation. It is asked when a run begins or goes on, and when a person
 	// has said something; in between what it said holds, so that the prompt cache does, too. What it returns is redacted, and
-	// recorded with the step. Its Goal isn't heeded: that is the input of the run.
+	// recorded with the step. An error, or more text than Limits.PromptBytes, is a warning: what it said before holds, and it is
+	// asked again before the next step. Its Goal isn't heeded: that is the input of the run.
 	Context func(ctx context.Context, in ContextInput) (memory.Context, error)
 
 	// Checkpoints have notes written as the conversation grows.

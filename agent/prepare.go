@@ -174,6 +174,9 @@ func (x *exec) freshContext(mode *mode) *memory.Context {
 		defer contain(&err)
 		return ask(ctx, in)
 	}(x.ctx)
+	if limit := x.m.s.Run.Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
+		err = &LimitError{Limit: LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)), Note: "return less"}
+	}
 	if err != nil {
 		x.warn("Memory.Context: " + err.Error())
 		return nil
@@ -184,6 +187,14 @@ func (x *exec) freshContext(mode *mode) *memory.Context {
 	}
 	x.recall.context, x.recall.asked = c, true
 	return &c
+}
+
+func contextBytes(c *memory.Context) int {
+	n := len(c.User) + len(c.Screen)
+	for i := range c.Fetched {
+		n += len(c.Fetched[i].Name) + len(c.Fetched[i].Text)
+	}
+	return n
 }
 
 // hostText returns a text of the host's as a log and a model may have it.

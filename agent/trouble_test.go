@@ -45,6 +45,19 @@ func TestAFunctionOfTheMemoryThatPanicsEndsNothingButItself(t *testing.T) {
 	}
 }
 
+func TestAContextOfTenMegabytesIsAWarning(t *testing.T) {
+	mem := small()
+	mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
+		return memory.Context{Screen: "page 42", Fetched: []memory.Fetched{{Name: "all", Text: strings.Repeat("x", 10<<20)}}}, nil
+	}
+	a, m := scripted(t, agent.Config{Memory: mem}, say("done"))
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "PromptBytes")
+	require.Equal(t, "go", m.Requests()[0].LastUserText())
+	require.Less(t, len(asText(t, facts(t, a, "s"))), 10_000, "nor is it in the log")
+}
+
 func TestStoresThatPanicAreAnError(t *testing.T) {
 	mem := small()
 	bad := false
@@ -347,4 +360,66 @@ func TestAChildThatWaitsForAnApprovalAndHandsItsWorkOffGoesOnInEveryProcess(t *t
 	pruned, err := c.Prune(t.Context(), "s")
 	require.NoError(t, err)
 	require.Equal(t, 1, pruned.Sessions)
+}
+
+// A thief is a store whose lease somebody else takes as soon as it is to be renewed.
+type thief struct{ journal.Store }
+
+func (s thief) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (journal.Lease, error) {
+	if err := s.Release(ctx, l); err == nil {
+		if other, err := s.Lease(ctx, l.Session, "other", ttl); err == nil {
+			_ = s.Release(ctx, other)
+		}
+	}
+	return s.Store.Renew(ctx, l, ttl)
+}
+
+func TestALeaseThatIsLostWhileSomethingIsWrittenLeavesTheLogToAnother(t *testing.T) {
+	wait := func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Minute):
+		}
+		return context.Cause(ctx)
+	}
+	for name, set := range map[string]func(*agent.Memory){
+		"the note of a hand-off": func(m *agent.Memory) {
+			m.Handoff = &agent.Handoff{Write: func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+				in.Book(provider.Usage{Input: 10}, 0)
+				return agent.HandoffNote{}, wait(ctx)
+			}}
+		},
+		"a checkpoint": func(m *agent.Memory) {
+			m.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", func(ctx context.Context, in *agent.NoteInput) (int, error) {
+				in.Book(provider.Usage{Input: 10}, 0)
+				return 1, wait(ctx)
+			})}
+		},
+		"a context": func(m *agent.Memory) {
+			m.Context = func(ctx context.Context, _ agent.ContextInput) (memory.Context, error) {
+				return memory.Context{}, wait(ctx)
+			}
+		},
+		"a summary": func(m *agent.Memory) {
+			m.Steps = []memory.Step{{Strategy: summariser(t, providertest.Func(func(ctx context.Context, _ *provider.Request) (*provider.Response, error) { return nil, wait(ctx) }))}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := journal.NewMemory()
+				mem := small(memory.Step{Strategy: memory.Slide{}})
+				set(mem)
+				cfg := agent.Config{Memory: mem, Journal: thief{store}, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}}
+				a, _ := scripted(t, cfg, reads(20)...)
+				_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+				var busy *agent.BusyError
+				require.ErrorAs(t, err, &busy)
+				requireSound(t, "s", facts(t, a, "s"))
+				cfg.Journal, cfg.Memory = store, small(memory.Step{Strategy: memory.Slide{}})
+				b := reopen(t, cfg, say("went on"))
+				require.Equal(t, "went on", runInput(t, b, agent.Continue("s")).Text())
+				requireSound(t, "s", facts(t, b, "s"))
+			})
+		})
+	}
 }
