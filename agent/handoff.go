@@ -209,8 +209,8 @@ func (x *exec) handoffText(note *HandoffNote, index int) string {
 		if len(items) > 0 {
 			b.WriteString("\n" + title + ":\n")
 		}
-		for _, item := range items {
-			b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  ") + "\n")
+		for _, item := range items { // which can't look like the next title
+			b.WriteString("- " + breaks.Replace(strings.TrimSpace(item)) + "\n")
 		}
 	}
 	list("Done", note.Done)
@@ -223,6 +223,9 @@ func (x *exec) handoffText(note *HandoffNote, index int) string {
 	return b.String()
 }
 
+// breaks indents what comes behind a line break.
+var breaks = strings.NewReplacer("\r\n", "\n  ", "\n", "\n  ", "\r", "\n  ", "\v", "\n  ", "\f", "\n  ", "\u0085", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")
+
 // Bounds of what is kept of what a person has said.
 const (
 	mostSaid  = 20
@@ -231,9 +234,7 @@ const (
 
 // hear keeps what a person has said, for the runs that go on with the work of this one.
 func (r *RunState) hear(text string) {
-	if len(text) > mostBytes {
-		text = strings.ToValidUTF8(text[:mostBytes], "") + " […]"
-	}
+	text = cutBytes(text, mostBytes)
 	said := r.Said[max(len(r.Said)-mostSaid+1, 0):]
 	r.Said = append(said[:len(said):len(said)], text) // a copy: still() shares it
 }
