@@ -54,7 +54,7 @@ type ContextInput struct {
 	Mode    string
 	Phase   string
 	Task    string
-	// Text is what the user said last.
+	// Text is what the user said last; of a message to a running session at most 4 KiB.
 	Text string
 }
 

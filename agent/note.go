@@ -185,6 +185,14 @@ func (s *State) input() []provider.Part {
 	return s.Run.prompt(s.Messages[s.Run.First].Parts)
 }
 
+// heard returns what a person has said last.
+func (s *State) heard() string {
+	if said := s.Run.Said; len(said) > 0 {
+		return said[len(said)-1]
+	}
+	return s.goal()
+}
+
 // prompt returns of the parts of a run's input those that a person gave.
 func (r *RunState) prompt(parts []provider.Part) []provider.Part {
 	if r.Handoff == nil {

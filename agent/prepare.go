@@ -169,7 +169,7 @@ func (x *exec) freshContext(mode *mode) *memory.Context {
 	if ask == nil || x.recall.asked {
 		return nil
 	}
-	in := ContextInput{Session: x.s.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.m.s.Phase, Task: x.m.s.Run.Task, Text: provider.LastUserText(x.m.s.Messages)}
+	in := ContextInput{Session: x.s.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.m.s.Phase, Task: x.m.s.Run.Task, Text: x.m.s.heard()}
 	c, err := func(ctx context.Context) (c memory.Context, err error) {
 		defer contain(&err)
 		return ask(ctx, in)
