@@ -16,9 +16,7 @@ func spans(before, after []provider.Message) (out []Span) {
 	index := make(map[*provider.Part]int, len(before))
 	for i := range before {
 		if p := before[i].Parts; len(p) > 0 {
-			if _, twice := index[&p[0]]; !twice {
-				index[&p[0]] = i
-			}
+			index[&p[0]] = i
 		}
 	}
 	at := 0 // of before: what comes before it is accounted for
@@ -62,7 +60,7 @@ func (m *Machine) compacted(r *RunState, f *Compacted) string {
 		if problem != "" {
 			return problem
 		}
-		if now, was := &messages[first], &m.s.Messages[r.First]; r.Whole == nil && &now.Parts[0] != &was.Parts[0] {
+		if now, was := &messages[first], &m.s.Messages[r.First]; &now.Parts[0] != &was.Parts[0] {
 			r.Whole = m.s.input()
 		}
 		m.s.Messages, r.First = messages, first

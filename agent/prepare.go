@@ -47,7 +47,6 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	if x.a.memory == nil {
 		return b, true
 	}
-	x.recall.counted = false
 	if x.recall.compactor == nil && !x.remember() {
 		return b, false
 	}

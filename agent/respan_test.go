@@ -97,4 +97,24 @@ func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
 		_, _, problem := s.respan(c.spans)
 		require.NotEmpty(t, problem, name)
 	}
+	m := newSim(t, 1)
+	m.start()
+	require.ErrorContains(t, m.m.Apply(Compacted{Meta: m.meta("")}), "no report")
+}
+
+// TestAnInputThatACompactionLeftOut can't be: but a log may say so.
+func TestAnInputThatACompactionLeftOutIsTakenToBeWhatComesNext(t *testing.T) {
+	msgs := []provider.Message{provider.User("a"), provider.User("b"), provider.User("c"), provider.User("d")}
+	for first, want := range []int{0, 1, 1, 1} {
+		s := &State{Messages: msgs, Run: &RunState{First: first, Stage: stageReady}}
+		_, now, problem := s.respan([]Span{{From: 0, To: 2}})
+		require.Empty(t, problem)
+		require.Equal(t, want, now, "%d", first)
+	}
+	s := &State{Messages: msgs, Run: &RunState{First: 1, Stage: stageReady}}
+	_, now, _ := s.respan([]Span{{From: 0, To: 1}, {From: 2, To: 4}})
+	require.Equal(t, 1, now)
+	s.Run.First = 3
+	_, now, _ = s.respan([]Span{{From: 0, To: 1}, {From: 1, To: 4, Messages: msgs[:2]}})
+	require.Equal(t, 2, now, "the last of what stands in its place")
 }

@@ -120,6 +120,119 @@ func TestASummaryIsBookedThoughCompactingByHandFails(t *testing.T) {
 	require.Equal(t, "in vain", log[len(log)-1].(agent.Compacted).Report.Trigger)
 }
 
+func TestASummaryThatComesToNothingIsBooked(t *testing.T) {
+	p := expensive(func() (*provider.Response, error) { return answer(strings.Repeat("word ", 3_000)), nil }, func(n int) *provider.Response {
+		if n > 18 {
+			return answer("done")
+		}
+		return callOf("read", Number{n})
+	})
+	mem := small(memory.Step{Strategy: summariser(t, p)})
+	mem.Rules = []memory.Rule{{When: memory.AtShare(.4)}}
+	mem.OnForget = func(context.Context, string) { require.Fail(t, "nothing was forgotten") }
+	a := newAgent(t, agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}})
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	compacted := of[agent.Compacted](all)
+	require.Len(t, compacted, 1)
+	require.Empty(t, compacted[0].Spans, "it only costs")
+	require.Equal(t, int64(19*10+1_000), of[agent.RunEnded](all)[0].Result.Usage.Total())
+}
+
+func TestWhatWentWrongWithASummaryIsRedacted(t *testing.T) {
+	s := summariser(t, providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+		return nil, errors.New("no access with secret-7")
+	}))
+	a, _ := scripted(t, agent.Config{Memory: small(memory.Step{Strategy: s}, memory.Step{Strategy: memory.Slide{}}), Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
+		Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}, reads(12)...)
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Contains(t, asText(t, of[agent.Compacted](all)), "no access with [redacted]")
+	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "no access with [redacted]")
+	require.NotContains(t, asText(t, all), "secret-7")
+}
+
+func TestARunThatItsProcessLeftIsNotCompactedByHand(t *testing.T) {
+	store := journal.NewMemory()
+	build := func(store journal.Store) *agent.Agent {
+		return reopen(t, agent.Config{Memory: small(), Journal: store, Tools: []tools.Tool{reading(10)}}, reads(5)...)
+	}
+	_, err := build(&weak{Store: store, at: 8, err: death, lasts: true}).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+	require.Error(t, err)
+	a := build(store)
+	_, err = a.Compact(t.Context(), "s", 0)
+	var busy *agent.BusyError
+	require.ErrorAs(t, err, &busy)
+	require.Equal(t, agent.Completed, runInput(t, a, agent.Continue("s")).Status)
+	_, err = a.Compact(t.Context(), "s", 0)
+	require.NoError(t, err)
+}
+
+func TestACompactionKeepsTheInputOfTheRunAndCountsTheComposedText(t *testing.T) {
+	var a *agent.Agent
+	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
+		if in.N == 1 {
+			if _, err := a.Steer(ctx, "s", "be quick"); err != nil {
+				return "", err
+			}
+		}
+		return fmt.Sprint(in.N) + strings.Repeat(" word", 300), nil
+	})
+	mem := small(memory.Step{Strategy: memory.Slide{}})
+	mem.Rules = []memory.Rule{{When: memory.AtTokens(5_000), Target: .1}}
+	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}, Limits: agent.Limits{Steps: 50},
+		Compose: func(string) (string, error) { return strings.Repeat("rule ", 2_000), nil }}, append([]providertest.Step{say("hi")}, reads(12)...)...)
+	runInput(t, a, agent.Input{Session: "s", Prompt: "hello"})
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "the task"}))
+	require.NoError(t, err)
+	compacted := of[agent.Compacted](all)
+	require.NotEmpty(t, compacted)
+	require.LessOrEqual(t, compacted[0].Step, 10, "2,000 tokens of rules, and 3,000 of results")
+	text := asText(t, m.Requests()[12].Messages)
+	for _, want := range []string{"hello", "the task", "be quick"} {
+		require.Contains(t, text, want)
+	}
+	require.NotContains(t, text, `"n\":2`)
+}
+
+func TestCompactingASessionThatThereIsNotMakesNone(t *testing.T) {
+	store := journal.NewMemory()
+	a, _ := scripted(t, agent.Config{Memory: small(), Journal: store})
+	_, err := a.Compact(t.Context(), "nobody", 0)
+	var none *agent.NothingOpenError
+	require.ErrorAs(t, err, &none)
+	_, err = store.Head(t.Context(), "nobody")
+	require.ErrorIs(t, err, journal.ErrNoSession)
+}
+
+func TestCompactingByHandKeepsTheInputOfTheRunThatIsPaused(t *testing.T) {
+	var a *agent.Agent
+	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
+		if in.N == 1 {
+			if _, err := a.Steer(ctx, "s", "be quick"); err != nil {
+				return "", err
+			}
+		}
+		return strings.Repeat("word ", 300), nil
+	})
+	mem := small(memory.Step{Strategy: memory.Slide{}})
+	mem.Keep = 1
+	ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "ok", nil })
+	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read, ask}}, say("hi"),
+		call("read", 1), call("read", 2), call("read", 3), call("read", 4), call("ask", 1), say("done"))
+	runInput(t, a, agent.Input{Session: "s", Prompt: "hello"})
+	res := runInput(t, a, agent.Input{Session: "s", Prompt: "the task"})
+	report, err := a.Compact(t.Context(), "s", 0)
+	require.NoError(t, err)
+	require.True(t, report.Changed())
+	res = runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	require.Equal(t, "the task", res.Messages[0].Text())
+	text := asText(t, m.Requests()[6].Messages)
+	for _, want := range []string{"hello", "the task", "be quick"} {
+		require.Contains(t, text, want)
+	}
+}
+
 func TestASummaryIsRedactedBeforeAnyModelSeesIt(t *testing.T) {
 	for _, screen := range []string{"", "page 42"} {
 		s := summariser(t, providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
