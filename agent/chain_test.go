@@ -397,6 +397,97 @@ func machineOf(t *testing.T, a *agent.Agent, session string) *agent.Machine {
 	return m
 }
 
+func TestAHandOffIsAskedForAfterACompactionThatRulesWant(t *testing.T) {
+	for at, runs := range map[float64]int{.55: 1, .15: 3} {
+		mem := small(memory.Step{Strategy: memory.Slide{}})
+		mem.Rules, mem.Keep = []memory.Rule{{When: memory.AtShare(.5), Target: .1}}, 1
+		mem.Handoff = noted()
+		mem.Handoff.At, mem.Handoff.Most = at, 2
+		a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(2_600)}, Limits: agent.Limits{Steps: 50}}, reads(9)...)
+		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+		require.NoError(t, err)
+		require.Len(t, of[agent.RunStarted](all), runs, "%v", at)
+		if runs == 1 {
+			require.NotEmpty(t, of[agent.Compacted](all))
+		}
+	}
+}
+
+func TestTheLastCallOfARunHandsNothingOff(t *testing.T) {
+	t.Run("without rules", func(t *testing.T) { lastCall(t, nil) })
+	t.Run("with rules", func(t *testing.T) { lastCall(t, []memory.Rule{{When: memory.AtShare(.7)}}) })
+}
+
+func lastCall(t *testing.T, rules []memory.Rule) {
+	mem := small()
+	mem.Handoff, mem.Rules = noted(), rules
+	a, m := scripted(t, agent.Config{Memory: mem, Limits: agent.Limits{Steps: 1}, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
+		call("next", 1), say("here I stand"))
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Len(t, of[agent.RunStarted](all), 1)
+	require.Equal(t, "here I stand", of[agent.RunEnded](all)[0].Result.Text())
+	require.Empty(t, m.Requests()[1].Tools)
+}
+
+// TestARunAndThoseThatGoOnWithItsWorkAreOneToTheirLimits: what an input asks for holds for the whole chain.
+func TestWhatAnInputAsksForHoldsForTheWholeChain(t *testing.T) {
+	mem := small()
+	mem.Handoff = noted()
+	mem.Handoff.Write = func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+		in.Book(provider.Usage{Input: 100}, 7)
+		in.Book(provider.Usage{Input: 100}, 5)
+		return agent.HandoffNote{}, nil
+	}
+	phase := tools.New(tools.Spec{Name: "phase"}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.SetPhase(ctx, "two") })
+	next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
+	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{phase, next}},
+		call("phase", 1), call("next", 1), say("no JSON"), call("next", 1), say("no JSON"), say("no JSON"))
+	in := agent.Input{Session: "s", Prompt: "go", Interactive: true, Priority: 7, Task: "t", Choice: provider.Choice{Mode: provider.ChooseRequired},
+		Limits: &agent.Limits{OutputCorrections: 2}}
+	_, res, err := agent.RunFor[Number](t.Context(), a, in)
+	var output *agent.OutputError
+	require.ErrorAs(t, err, &output, "the corrections of a chain are counted on")
+	require.Equal(t, 6, res.Steps)
+	require.Equal(t, "two", res.Phase)
+	require.Equal(t, provider.Money(24), res.Cost)
+	for i, req := range m.Requests() {
+		require.True(t, req.Interactive)
+		require.Equal(t, 7, req.Priority)
+		require.Equal(t, i == 0, req.Choice.Mode == provider.ChooseRequired, "request %d: it was met", i)
+	}
+	var starts []agent.RunStarted
+	for _, f := range facts(t, a, "s") {
+		if f, ok := f.(agent.RunStarted); ok {
+			starts = append(starts, f)
+		}
+	}
+	require.Len(t, starts, 3)
+	for _, s := range starts {
+		require.Equal(t, 2, s.Own.OutputCorrections)
+		require.Equal(t, starts[0].Tools, s.Tools)
+		require.Equal(t, starts[0].Trace, s.Trace)
+	}
+}
+
+func TestAForcedChoiceThatWasNotMetIsForcedInTheFreshRun(t *testing.T) {
+	mem := small()
+	mem.Handoff = noted()
+	mem.Handoff.At = .1
+	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(1)}, Hooks: []agent.Hooks{{BeforeFinish: func(_ context.Context, r *agent.Result) error {
+		if r.Steps == 1 {
+			return agent.SendBack("read it first")
+		}
+		return nil
+	}}}}, say(strings.Repeat("no ", 1_500)), call("read", 1), say("done"))
+	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Choice: provider.Choice{Mode: provider.ChooseTool, Tool: "read"}})
+	require.Equal(t, "done", res.Text())
+	reqs := m.Requests()
+	require.Len(t, reqs[1].Messages, 1, "it was handed off")
+	require.Equal(t, "read", reqs[1].Choice.Tool)
+	require.Empty(t, reqs[2].Choice.Tool)
+}
+
 func TestAStructuredAnswerIsThatOfTheLastRunOfAChain(t *testing.T) {
 	mem := small()
 	mem.Handoff = noted()

@@ -108,10 +108,10 @@ func (x *exec) withContext(p *memory.Prepared) []provider.Message {
 }
 
 // milestones writes the notes that are due, and hands the work off if that is due before a compaction. It reports whether it
-// did, and false if the run is to end. A step that is made again has had its milestones.
+// did, and false if the run is to end.
 func (x *exec) milestones(start *StepStarted, req *provider.Request, handOff bool) (done, ok bool) {
 	g := x.a.memory
-	if len(g.Checkpoints) == 0 && g.Handoff == nil || start.Final != "" || x.m.s.Run.Stage == stageCalling {
+	if len(g.Checkpoints) == 0 && g.Handoff == nil || start.Final != "" {
 		return false, true
 	}
 	budget := g.Window.Budget(req)

@@ -195,6 +195,41 @@ func TestACompactionKeepsTheInputOfTheRunAndCountsTheComposedText(t *testing.T) 
 	require.NotContains(t, text, `"n\":2`)
 }
 
+func TestWhoGoesOnWithARunTakesNoPhaseOrSubgoalForNew(t *testing.T) {
+	mem := small()
+	slide := []memory.Step{{Strategy: memory.Slide{}}}
+	mem.Rules = []memory.Rule{{When: memory.OnPhase(), Target: .01, Steps: slide}, {When: memory.OnSubgoal(), Target: .01, Steps: slide}}
+	mem.Keep, mem.SubgoalDone = 1, "end"
+	phase := tools.New(tools.Spec{Name: "phase"}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.SetPhase(ctx, "two") })
+	end := tools.New(tools.Spec{Name: "end"}, func(ctx context.Context, in Number) (string, error) { return "ok", nil })
+	ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "ok", nil })
+	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{phase, end, ask, reading(10)}},
+		call("phase", 1), call("end", 1), call("read", 1), call("read", 2), call("ask", 1), say("done"))
+	res := run(t, a)
+	before := len(facts(t, a, "s"))
+	runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	for _, f := range facts(t, a, "s")[before:] {
+		require.NotIsType(t, agent.Compacted{}, f)
+	}
+	require.Contains(t, asText(t, m.Requests()[5].Messages), "page 1")
+}
+
+func TestAnEstimateTeachesNothing(t *testing.T) {
+	n := 0
+	a := newAgent(t, agent.Config{Memory: small(), Tools: []tools.Tool{reading(100)}, Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+		n++
+		r := callOf("read", Number{n})
+		if n == 8 {
+			r = answer("done")
+		}
+		r.Usage = provider.Usage{Input: 5_000, Estimated: true}
+		return r, nil
+	})})
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Empty(t, of[agent.Compacted](all))
+}
+
 func TestCompactingASessionThatThereIsNotMakesNone(t *testing.T) {
 	store := journal.NewMemory()
 	a, _ := scripted(t, agent.Config{Memory: small(), Journal: store})
