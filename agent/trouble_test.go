@@ -45,6 +45,24 @@ func TestAFunctionOfTheMemoryThatPanicsEndsNothingButItself(t *testing.T) {
 	}
 }
 
+func TestAContextIsRedactedAndItsHostKeepsItsOwn(t *testing.T) {
+	own := []memory.Fetched{{Name: "name secret-7", Text: "text secret-7\xff"}}
+	mem := small()
+	mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
+		return memory.Context{User: "user secret-7", Screen: "screen secret-7", Fetched: own}, nil
+	}
+	a, m := scripted(t, agent.Config{Memory: mem, Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") },
+		Compose: func(string) (string, error) { return "rules \xff secret-7", nil }}, say("done"))
+	run(t, a)
+	req := m.Requests()[0]
+	require.Equal(t, "rules \uFFFD [redacted]\n\nuser [redacted]", req.System)
+	for _, want := range []string{"screen [redacted]", "name [redacted]", "text [redacted]\uFFFD"} {
+		require.Contains(t, req.LastUserText(), want)
+	}
+	require.NotContains(t, asText(t, facts(t, a, "s")), "secret-7")
+	require.Equal(t, []memory.Fetched{{Name: "name secret-7", Text: "text secret-7\xff"}}, own)
+}
+
 func TestAContextOfTenMegabytesIsAWarning(t *testing.T) {
 	mem := small()
 	mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
@@ -209,7 +227,8 @@ func TestWhoGoesOnWithARunTakesNoPhaseOrSubgoalForNew(t *testing.T) {
 	before := len(facts(t, a, "s"))
 	runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 	for _, f := range facts(t, a, "s")[before:] {
-		require.NotIsType(t, agent.Compacted{}, f)
+		_, again := f.(agent.Compacted)
+		require.False(t, again)
 	}
 	require.Contains(t, asText(t, m.Requests()[5].Messages), "page 1")
 }
