@@ -201,8 +201,11 @@ func (r *RunState) prompt(parts []provider.Part) []provider.Part {
 	return parts[:min(r.Handoff.Prompt, len(parts))]
 }
 
-// write has a note written, and contains what goes wrong. ctx is that of the run, with a time limit.
+// write has a note written, and contains what goes wrong. ctx is that of the run, and gets a time limit.
 func write[T any](ctx context.Context, in *NoteInput, f func(context.Context, *NoteInput) (T, error)) (v T, err error) {
+	if ctx.Err() != nil {
+		return v, context.Cause(ctx)
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, noteTimeout, errNoteTimeout)
 	defer cancel()
 	defer contain(&err)
