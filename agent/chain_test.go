@@ -488,6 +488,101 @@ func TestAForcedChoiceThatWasNotMetIsForcedInTheFreshRun(t *testing.T) {
 	require.Empty(t, reqs[2].Choice.Tool)
 }
 
+func TestAModeSwitchedRightBeforeAHandOffIsThatOfTheFreshRun(t *testing.T) {
+	mem := small()
+	mem.Handoff = noted()
+	next := handing("next", func(ctx context.Context, _ Number) (string, error) {
+		return "ok", agent.SwitchMode(ctx, "two", "it is time")
+	})
+	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{next}, Modes: []agent.Mode{{Name: "one"}, {Name: "two", Model: "m2", Instructions: "be brief", Limits: &agent.Limits{Steps: 2}}}},
+		call("next", 1), call("next", 2), say("here I stand"))
+	res := run(t, a)
+	require.Equal(t, agent.CodeLimit, res.Code)
+	require.Equal(t, 3, res.Steps, "two, and the last")
+	for _, req := range m.Requests()[1:] {
+		require.Equal(t, "m2", req.Model)
+		require.Equal(t, "be brief", req.System)
+	}
+}
+
+func TestAReceiptOfAMessageSaysTheStepOfTheFreshRun(t *testing.T) {
+	var a *agent.Agent
+	var receipts []*agent.Receipt
+	steer := func(ctx context.Context, text string) error {
+		r, err := a.Steer(ctx, "s", text)
+		receipts = append(receipts, r)
+		return err
+	}
+	mem := small()
+	mem.Handoff = &agent.Handoff{Write: func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+		return agent.HandoffNote{}, steer(ctx, "while the note is written")
+	}}
+	a, _ = scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(ctx context.Context, _ Number) (string, error) { return "ok", steer(ctx, "before") })}},
+		call("next", 1), say("done"))
+	run(t, a)
+	require.Len(t, receipts, 2)
+	for _, r := range receipts {
+		step, err := r.Wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, step)
+	}
+}
+
+func TestAFreshRunIsRecoveredByAnotherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r relay
+		store := &weak{Store: journal.NewMemory(), at: 30, err: death, lasts: true}
+		require.False(t, r.work(t, store))
+		require.NotNil(t, machineOf(t, r.agent(t, store.Store), "s").State().Run.Handoff)
+		<-time.After(time.Minute)
+		n, err := r.agent(t, store.Store).Recover(t.Context(), agent.Recovery{})
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.True(t, r.work(t, store.Store))
+		r.requireDone(t, store.Store)
+	})
+}
+
+func TestNothingIsWrittenForAConsumerThatHasLeft(t *testing.T) {
+	mem := small()
+	mem.Handoff = noted()
+	mem.Handoff.At = .0001
+	first := 0
+	write := func(context.Context, *agent.NoteInput) (int, error) {
+		first++
+		return 1, nil
+	}
+	never := func(context.Context, *agent.NoteInput) (int, error) {
+		require.Fail(t, "nobody is there any more")
+		return 1, nil
+	}
+	mem.Handoff.Write = func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+		_, err := never(ctx, in)
+		return agent.HandoffNote{}, err
+	}
+	mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("a", write, .01), agent.CheckpointsOf("b", never, .01)}
+	a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}}, reads(3)...)
+	for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
+		if _, ok := ev.(agent.Checkpointed); ok {
+			break
+		}
+	}
+	require.Equal(t, 1, first)
+	requireSound(t, "s", facts(t, a, "s"))
+}
+
+func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
+	mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 10_000}}}
+	mem.Handoff = &agent.Handoff{}
+	f := &filling{t: t, upTo: 20}
+	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), MaxOutput: 1_000_000, Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	ends := of[agent.RunEnded](all)
+	require.Equal(t, agent.Completed, ends[len(ends)-1].Status)
+	require.Greater(t, len(ends), 2)
+}
+
 func TestAStructuredAnswerIsThatOfTheLastRunOfAChain(t *testing.T) {
 	mem := small()
 	mem.Handoff = noted()
