@@ -89,12 +89,7 @@ func (x *exec) callModel(act Action) {
 	}
 	req := x.request(&start, mode, step)
 	if step == nil || !step.changed {
-		req.System = base.system
-		if base.own {
-			if req.Messages = base.messages; start.Note != "" && !act.Again { // it was told already, where the call is made again
-				req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
-			}
-		}
+		base.into(req, &start, act.Again)
 	}
 	x.ask(req, step)
 }
