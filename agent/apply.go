@@ -135,7 +135,9 @@ func (m *Machine) fold(f Fact) (problem string) {
 	case Decided:
 		problem = m.decided(r, &f)
 	case Steered:
-		problem = m.said(r, &f.Message)
+		if problem = m.said(r, &f.Message); problem == "" {
+			r.hear(f.Message.Text())
+		}
 	case SentBack:
 		problem = m.sentBack(r, &f)
 	case ModeChanged:

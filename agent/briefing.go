@@ -125,7 +125,11 @@ func (t *tally) lines() (out []string) {
 
 // shorten cuts a text to at most that many bytes, between characters, and takes out line breaks.
 func shorten(s string, limit int) string {
-	s = strings.Join(strings.Fields(s), " ")
+	return cutBytes(strings.Join(strings.Fields(s), " "), limit)
+}
+
+// cutBytes cuts a text to at most that many bytes, between characters, and says so.
+func cutBytes(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -146,24 +147,53 @@ func (x *exec) checkpoint(share float64, req *provider.Request, budget int) erro
 		in := x.noteInput(c.Category, share, req, g.Counter, budget/2)
 		note, err := write(x.ctx, in, c.Write)
 		if x.ctx.Err() != nil {
+			x.brokenOff(in)
 			return context.Cause(x.ctx)
 		}
 		if err == nil {
 			err = soundNote(note)
 		}
-		f := Checkpointed{Category: c.Category, Index: in.Index, Share: share, Note: x.redactJSON(note), Usage: in.usage, Cost: in.cost, Priced: in.priced}
 		if err != nil {
 			x.warn(fmt.Sprintf("writing note %d of category %q: %v", in.Index, c.Category, err))
-			f.Note, f.Error = nil, x.a.redact(err.Error())
 		}
-		x.lock()
-		f.Meta = x.stamp(0, "")
-		err = x.recordLocked(nil, f)
-		x.mu.Unlock()
-		if err != nil {
+		if err := x.recordNote(in, note, err); err != nil {
 			return err
 		}
-		x.flush()
 	}
 	return nil
+}
+
+// noteFact returns the fact of a note that was written, or of why there is none.
+func (x *exec) noteFact(in *NoteInput, note json.RawMessage, problem error) Checkpointed {
+	f := Checkpointed{Category: in.Category, Index: in.Index, Share: in.Share, Note: note, Usage: in.usage, Cost: in.cost, Priced: in.priced}
+	if problem != nil {
+		f.Note, f.Error = nil, x.a.redact(strings.ToValidUTF8(problem.Error(), "\uFFFD"))
+	}
+	return f
+}
+
+// brokenOff records what a note has taken that was being written when the run's context ended. loop ends the run.
+func (x *exec) brokenOff(in *NoteInput) {
+	if in.usage.Total() > 0 && !x.lostLog() {
+		_ = x.recordNote(in, nil, context.Cause(x.ctx))
+	}
+}
+
+// lostLog reports whether the run has ended because its log is another's.
+func (x *exec) lostLog() bool {
+	var busy *BusyError
+	return errors.As(context.Cause(x.ctx), &busy)
+}
+
+// recordNote records a note, or why there is none and what the attempt took.
+func (x *exec) recordNote(in *NoteInput, note json.RawMessage, problem error) error {
+	f := x.noteFact(in, x.redactJSON(note), problem)
+	x.lock()
+	f.Meta = x.stamp(0, "")
+	err := x.recordLocked(nil, f)
+	x.mu.Unlock()
+	if err == nil {
+		x.flush()
+	}
+	return err
 }

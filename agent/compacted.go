@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -15,9 +16,7 @@ func spans(before, after []provider.Message) (out []Span) {
 	index := make(map[*provider.Part]int, len(before))
 	for i := range before {
 		if p := before[i].Parts; len(p) > 0 {
-			if _, twice := index[&p[0]]; !twice {
-				index[&p[0]] = i
-			}
+			index[&p[0]] = i
 		}
 	}
 	at := 0 // of before: what comes before it is accounted for
@@ -60,6 +59,9 @@ func (m *Machine) compacted(r *RunState, f *Compacted) string {
 		messages, first, problem := m.s.respan(f.Spans)
 		if problem != "" {
 			return problem
+		}
+		if now, was := &messages[first], &m.s.Messages[r.First]; &now.Parts[0] != &was.Parts[0] {
+			r.Whole = m.s.input()
 		}
 		m.s.Messages, r.First = messages, first
 	}
@@ -133,6 +135,24 @@ func (x *exec) recordCompaction(p *memory.Prepared) error {
 	return nil
 }
 
+// bookInVain records what the model calls of a compaction took that came to nothing: was is what c had used before.
+func (x *exec) bookInVain(c *memory.Compactor, was provider.Usage, cost provider.Money, why error) {
+	used, total := c.Used()
+	used.Input, used.Output, used.Reasoning = used.Input-was.Input, used.Output-was.Output, used.Reasoning-was.Reasoning
+	used.CacheRead, used.CacheWrite = used.CacheRead-was.CacheRead, used.CacheWrite-was.CacheWrite
+	if used.Total() == 0 || x.lostLog() {
+		return
+	}
+	n := len(x.m.s.Messages)
+	f := Compacted{Usage: used, Cost: total - cost, Report: &memory.Report{Trigger: "in vain", MessagesBefore: n, MessagesAfter: n,
+		Steps: []memory.StepReport{{Error: x.a.redact(strings.ToValidUTF8(why.Error(), "\uFFFD")), Usage: used, Cost: total - cost}}}}
+	x.lock()
+	f.Meta = x.stamp(0, "")
+	_ = x.recordLocked(nil, f) // loop ends a run whose journal refuses it
+	x.mu.Unlock()
+	x.flush()
+}
+
 // redactReport redacts what a compaction has written.
 func (x *exec) redactReport(f *Compacted) {
 	if x.a.cfg.Redact == nil {
@@ -203,14 +223,20 @@ func (a *Agent) Compact(ctx context.Context, session string, target int) (*memor
 	}
 	c, err := a.memory.compactor(session)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("agent: session %q: its memory: %w", session, err)
 	}
 	x.origin = &Origin{Session: session, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
 	mode := x.currentMode()
 	req := x.request(&StepStarted{Model: a.cfg.Model, Meta: Meta{Step: r.Step}}, mode, nil)
-	p, err := c.Compact(ctx, req, memory.Context{Goal: r.First}, target, nil)
+	if a.cfg.Compose != nil {
+		if req.System, err = x.compose(mode.Name); err != nil {
+			return nil, fmt.Errorf("agent: composing the system text: %w", err)
+		}
+	}
+	p, err := c.Compact(x.ctx, req, memory.Context{Goal: r.First}, target, nil) // which ends with the lease
 	if err != nil {
-		return nil, err
+		x.bookInVain(c, provider.Usage{}, 0, err)
+		return nil, fmt.Errorf("agent: session %q: %w", session, err)
 	}
 	return p.Report, x.recordCompaction(p)
 }

@@ -51,7 +51,7 @@ type StepStarted struct {
 	Note string `json:"note,omitempty"`
 	// Messages and System are what the model was shown if a hook changed them.
 	Messages []provider.Message `json:"messages,omitempty"`
-	// System is the system text, too, if Config.Compose has composed another than for the step before.
+	// With Config.Compose, System is the system text if it is another than in the step before.
 	System string `json:"system,omitempty"`
 	// Context is what the request says besides the conversation, from this step on: see [Memory].
 	Context *memory.Context `json:"context,omitempty"`

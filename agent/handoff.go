@@ -53,7 +53,7 @@ const handoffCategory = "handoff"
 var errHandedOff = fault.New(fault.None, "agent: the work was handed to a fresh run")
 
 // HandOff has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
-// conversation is. It is for tools and hooks. Without a [Memory] that has a Handoff it is an error.
+// conversation is. It is for tools and hooks. A run that ends, pauses or dies before that forgets it. Without a [Memory] that has a Handoff it is an error.
 func HandOff(ctx context.Context) error {
 	x := execOf(ctx)
 	if x == nil {
@@ -102,7 +102,7 @@ func (g *gear) addHandoff() error {
 // mayHandOff hands the work off if it is time, and reports whether it did.
 func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool {
 	h := x.a.memory.Handoff
-	if h == nil {
+	if h == nil || x.m.s.Run.Stage != stageReady { // in the middle of an answer, or of a call that is made again
 		return false
 	}
 	if x.recall.full == nil {
@@ -112,7 +112,7 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 	x.lock()
 	due, x.handOver = due || x.handOver, false
 	x.mu.Unlock()
-	if !due {
+	if !due || len(x.m.s.Messages) == 1 { // a fresh run would begin with the same
 		return false
 	}
 	if n := x.m.s.Run.handoffs(); n >= h.Most {
@@ -127,14 +127,21 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 			break
 		}
 	}
-	if x.ctx.Err() != nil {
-		return false // loop ends the run
-	}
-	if err != nil {
-		x.warn("the work isn't handed off, and the conversation is compacted where it doesn't fit: " + err.Error())
+	switch {
+	case x.ctx.Err() != nil: // loop ends the run
+		x.brokenOff(in)
+		return false
+	case err != nil:
+		x.staysHere(in, err)
 		return false
 	}
 	return x.handOff(in, &note, budget)
+}
+
+// staysHere says, and records, why work isn't handed off.
+func (x *exec) staysHere(in *NoteInput, err error) {
+	x.warn("the work isn't handed off, and the conversation is compacted where it doesn't fit: " + err.Error())
+	_ = x.recordNote(in, nil, err) // loop ends a run whose journal refuses it
 }
 
 // handoffs returns how many hand-offs led to a run.
@@ -157,15 +164,15 @@ func (x *exec) handOff(in *NoteInput, note *HandoffNote, budget int) bool {
 		err = json.Unmarshal(data, note)
 	}
 	if err != nil {
-		x.warn("the work isn't handed off: its note: " + err.Error())
+		x.staysHere(in, fmt.Errorf("its note: %w", err))
 		return false
 	}
-	kept := Checkpointed{Category: handoffCategory, Index: in.Index, Share: in.Share, Note: data, Usage: in.usage, Cost: in.cost, Priced: in.priced}
+	kept := x.noteFact(in, data, nil)
 	reason := errHandedOff
 	end := RunEnded{Status: Stopped, Code: CodeHandedOff, Reason: reason.Error(), Result: &Result{}}
 	origin := *x.origin
 	origin.Run = "r-" + newID("")
-	parts := r.prompt(x.m.s.Messages[r.First].Parts)
+	parts := x.m.s.input()
 	next := RunStarted{
 		Mode: x.m.s.Mode, Limits: r.Limits, Own: r.Own, Choice: r.Choice, Output: r.Output, Interactive: r.Interactive, Priority: r.Priority,
 		Task: r.Task, Tools: r.Prints, Handoff: &HandoffState{Index: r.handoffs() + 1, From: r.ID, Prompt: len(parts)},
@@ -177,7 +184,7 @@ func (x *exec) handOff(in *NoteInput, note *HandoffNote, budget int) bool {
 	kept.Meta, end.Meta, next.Meta = x.stamp(0, ""), x.stamp(1, ""), x.stamp(2, "")
 	next.Meta.Origin, next.Meta.Step = &origin, 0
 	res := *x.m.result(Stopped, CodeHandedOff, reason)
-	res.Usage, res.Cost = res.Usage.Add(kept.Usage), res.Cost+kept.Cost
+	res.Usage, res.Cost, res.Unpriced = res.Usage.Add(kept.Usage), res.Cost+kept.Cost, res.Unpriced || !kept.Priced && kept.Usage.Total() > 0
 	*end.Result = res
 	if err = x.recordLocked(nil, kept, end, next); err == nil {
 		x.origin = &origin
@@ -202,8 +209,8 @@ func (x *exec) handoffText(note *HandoffNote, index int) string {
 		if len(items) > 0 {
 			b.WriteString("\n" + title + ":\n")
 		}
-		for _, item := range items {
-			b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(item), "\n", "\n  ") + "\n")
+		for _, item := range items { // which can't look like the next title
+			b.WriteString("- " + breaks.Replace(strings.TrimSpace(item)) + "\n")
 		}
 	}
 	list("Done", note.Done)
@@ -212,29 +219,24 @@ func (x *exec) handoffText(note *HandoffNote, index int) string {
 	if note.Notes != "" {
 		list("Notes", []string{note.Notes})
 	}
-	list("What the user has said since, verbatim", x.saidSince())
+	list("What the user has said since, verbatim", x.m.s.Run.Said)
 	return b.String()
 }
 
-// Bounds of what a person has said in a run that was handed off.
+// breaks indents what comes behind a line break.
+var breaks = strings.NewReplacer("\r\n", "\n  ", "\n", "\n  ", "\r", "\n  ", "\v", "\n  ", "\f", "\n  ", "\u0085", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")
+
+// Bounds of what is kept of what a person has said.
 const (
 	mostSaid  = 20
 	mostBytes = 4 << 10 // of one message
 )
 
-// saidSince returns what was said to the model after the input of the run, the newest messages.
-func (x *exec) saidSince() (said []string) {
-	for _, msg := range x.m.s.Messages[x.m.s.Run.First+1:] {
-		if msg.Role != provider.RoleUser || memory.IsNote(&msg) {
-			continue
-		}
-		text := msg.Text()
-		if len(text) > mostBytes {
-			text = strings.ToValidUTF8(text[:mostBytes], "") + " […]"
-		}
-		said = append(said, text)
-	}
-	return said[max(len(said)-mostSaid, 0):]
+// hear keeps what a person has said, for the runs that go on with the work of this one.
+func (r *RunState) hear(text string) {
+	text = cutBytes(text, mostBytes)
+	said := r.Said[max(len(r.Said)-mostSaid+1, 0):]
+	r.Said = append(said[:len(said):len(said)], text) // a copy: still() shares it
 }
 
 // takesOver says why a run can't go on with the work of the one before. The conversation begins anew with it.
@@ -259,5 +261,5 @@ func (r *RunState) carry(before *RunState, h *HandoffState) {
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
 	r.Tools, r.SentBack, r.Corrected = before.Tools, before.SentBack, before.Corrected
 	r.ToolNames = before.ToolNames
-	r.Model = before.Model
+	r.Model, r.Said = before.Model, before.Said
 }

@@ -32,7 +32,8 @@ type Memory struct {
 
 	// Context says what a request says besides the conversation. It is asked when a run begins or goes on, and when a person
 	// has said something; in between what it said holds, so that the prompt cache does, too. What it returns is redacted, and
-	// recorded with the step. Its Goal isn't heeded: that is the input of the run.
+	// recorded with the step. An error, or more text than Limits.PromptBytes, is a warning: what it said before holds, and it is
+	// asked again before the next step. Its Goal isn't heeded: that is the input of the run.
 	Context func(ctx context.Context, in ContextInput) (memory.Context, error)
 
 	// Checkpoints have notes written as the conversation grows.
@@ -53,7 +54,7 @@ type ContextInput struct {
 	Mode    string
 	Phase   string
 	Task    string
-	// Text is what the user said last.
+	// Text is what the user said last; of a message to a running session at most 4 KiB.
 	Text string
 }
 
@@ -124,8 +125,9 @@ func (g *gear) store(session string) memory.Store {
 	return g.Store
 }
 
-// compactor returns the one of a session.
-func (g *gear) compactor(session string) (*memory.Compactor, error) {
+// compactor returns the one of a session. A panic of Stores is an error.
+func (g *gear) compactor(session string) (c *memory.Compactor, err error) {
+	defer contain(&err)
 	cfg := g.Config
 	cfg.Store = g.store(session)
 	return memory.New(cfg)

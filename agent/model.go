@@ -54,13 +54,14 @@ func (x *exec) callModel(act Action) {
 	if !ok {
 		return
 	}
-	if start.Context = base.context; base.composed {
-		start.System = base.system
-	}
+	start.Context = base.context
 	step, err := x.beforeStep(&start, mode, &base, n)
 	if err != nil {
 		x.cancel(err) // loop ends the run for this reason
 		return
+	}
+	if x.a.cfg.Compose != nil {
+		x.tellSystem(&start, base.system, step)
 	}
 	x.lock()
 	start.Meta = x.stamp(0, "")
@@ -88,14 +89,20 @@ func (x *exec) callModel(act Action) {
 	}
 	req := x.request(&start, mode, step)
 	if step == nil || !step.changed {
-		req.System = base.system
-		if base.own {
-			if req.Messages = base.messages; start.Note != "" && !act.Again { // it was told already, where the call is made again
-				req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
-			}
-		}
+		base.into(req, &start, act.Again)
 	}
 	x.ask(req, step)
+}
+
+// tellSystem puts the system text into the fact that begins a step, if it is another than in the step before.
+func (x *exec) tellSystem(start *StepStarted, system string, step *Step) {
+	if step != nil {
+		system = step.System
+	}
+	if start.System = ""; system != x.recall.system {
+		start.System = system
+	}
+	x.recall.system = system
 }
 
 // request builds what the provider is sent. Messages are shared with the state, which only ever appends.

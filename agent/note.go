@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -33,7 +35,7 @@ type NoteInput struct {
 	provider    provider.Provider // the agent's
 	model       string
 	counter     memory.Counter
-	room        int // tokens that a transcript may have
+	room        int // tokens that a transcript may have; 0: not known
 	labels      provider.Labels
 	interactive bool
 	priority    int
@@ -44,13 +46,16 @@ type NoteInput struct {
 }
 
 // Transcript returns the conversation as text: who said what, calls and results, long ones cut. Of one that is longer than
-// that many tokens the end is kept; 0: half of the window.
+// that many tokens the end is kept; 0: half of the window, or of 128,000 tokens where the agent hasn't made the input.
 func (n *NoteInput) Transcript(tokens int) string {
 	if tokens <= 0 {
-		tokens = n.room
+		tokens = n.half()
 	}
 	return memory.Transcript(n.counter, n.Messages, tokens)
 }
+
+// half returns half of the window less its reserve.
+func (n *NoteInput) half() int { return cmp.Or(n.room, memory.Window{}.Budget(nil)/2) }
 
 // Book counts what a model call made for the note has used towards the limits of the run. Cost 0: it isn't known.
 func (n *NoteInput) Book(u provider.Usage, cost provider.Money) {
@@ -65,29 +70,41 @@ const noteInstructions = "You write a note about work under way, for whoever goe
 // noteOutput is how many tokens a note may have.
 const noteOutput = 4_000
 
+// endOfTranscript is what would end the transcript that it stands in.
+var endOfTranscript = regexp.MustCompile(`(?i)</(transcript)`)
+
 // ModelNote returns a function that has a model write a note of type T, as JSON that fits T's schema: from the goal and a
-// transcript that takes at most half of the window, so that there is room for it however full the conversation is. p is the model; nil: the
-// agent's own. instructions come behind those that ask for a note. An answer that doesn't fit is sent back once; then the
+// transcript that takes at most half of the window, so that there is room for it however full the conversation is; of a model
+// with a smaller window two fifths. A note has at most 4,000 tokens, in small windows less. p is the model; nil: the agent's
+// own. instructions come behind those that ask for a note. An answer that doesn't fit is sent back once; then the
 // error is an *[OutputError].
 func ModelNote[T any](p provider.Provider, instructions string) func(context.Context, *NoteInput) (T, error) {
 	return func(ctx context.Context, in *NoteInput) (v T, err error) {
-		s, wrapped, err := outputSchema[T]()
+		s, wrapped, err := outputSchema[T]("Memory")
 		if err != nil {
 			return v, err
 		}
 		model, name := p, ""
-		if model == nil {
+		if model == nil && in != nil {
 			model, name = in.provider, in.model
 		}
-		goal, _ := memory.CutText(in.counter, in.Goal, "[… %d bytes …]", in.room/2)
+		if model == nil || in == nil {
+			return v, errNoModel
+		}
+		room := in.half()
+		if info, ok := provider.Info(model); ok && info.Window > 0 {
+			room = min(room, info.Window*2/5)
+		}
+		goal, _ := memory.CutText(in.counter, in.Goal, "[… %d bytes …]", room/4)
+		transcript := endOfTranscript.ReplaceAllString(in.Transcript(room), "<\u200b/$1")
 		system := noteInstructions
 		if instructions != "" {
 			system += "\n\n" + instructions
 		}
 		req := &provider.Request{
-			Model: name, System: system, MaxOutput: noteOutput, Labels: in.labels, Interactive: in.interactive, Priority: in.priority,
+			Model: name, System: system, MaxOutput: min(noteOutput, room/4), Labels: in.labels, Interactive: in.interactive, Priority: in.priority,
 			Output:   &provider.OutputFormat{Name: "note", Schema: s.JSON()},
-			Messages: []provider.Message{provider.User("The work began with:\n" + goal + "\n\n<transcript>\n" + in.Transcript(0) + "\n</transcript>\n\nWrite the note.")},
+			Messages: []provider.Message{provider.User("The work began with:\n" + goal + "\n\n<transcript>\n" + transcript + "\n</transcript>\n\nWrite the note.")},
 		}
 		req.Labels.Kind = "note"
 		for again := false; ; again = true {
@@ -109,6 +126,8 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 		}
 	}
 }
+
+var errNoModel = &ConfigError{Field: "Memory", Problem: "a note has no model to write it; give ModelNote one, or let the agent make the NoteInput"}
 
 // unwrap decodes an answer that fits its schema.
 func unwrap[T any](answer json.RawMessage, wrapped bool) (v T, err error) {
@@ -156,10 +175,22 @@ func (x *exec) noteInput(category string, share float64, req *provider.Request, 
 }
 
 // goal returns the text that the run began with, or the first of the runs that were handed on to it.
-func (s *State) goal() string {
-	msg := s.Messages[s.Run.First]
-	msg.Parts = s.Run.prompt(msg.Parts)
-	return msg.Text()
+func (s *State) goal() string { return (&provider.Message{Parts: s.input()}).Text() }
+
+// input returns the input that the run began with, or the first of the runs that were handed on to it, as a person gave it.
+func (s *State) input() []provider.Part {
+	if s.Run.Whole != nil {
+		return s.Run.Whole
+	}
+	return s.Run.prompt(s.Messages[s.Run.First].Parts)
+}
+
+// heard returns what a person has said last.
+func (s *State) heard() string {
+	if said := s.Run.Said; len(said) > 0 {
+		return said[len(said)-1]
+	}
+	return s.goal()
 }
 
 // prompt returns of the parts of a run's input those that a person gave.
@@ -170,8 +201,11 @@ func (r *RunState) prompt(parts []provider.Part) []provider.Part {
 	return parts[:min(r.Handoff.Prompt, len(parts))]
 }
 
-// write has a note written, and contains what goes wrong. ctx is that of the run, with a time limit.
+// write has a note written, and contains what goes wrong. ctx is that of the run, and gets a time limit.
 func write[T any](ctx context.Context, in *NoteInput, f func(context.Context, *NoteInput) (T, error)) (v T, err error) {
+	if ctx.Err() != nil {
+		return v, context.Cause(ctx)
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, noteTimeout, errNoteTimeout)
 	defer cancel()
 	defer contain(&err)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/memory"
@@ -11,12 +12,23 @@ import (
 
 // A base is what a model call is made of before hooks see it.
 type base struct {
-	system   string
-	composed bool // by Config.Compose, and not what it was in the step before
+	system string
 	// messages are those of the state, or, with context put in, a slice of their own.
 	messages []provider.Message
 	own      bool
 	context  *memory.Context // new with this step
+}
+
+// into puts what was prepared into a request that no hook has changed. The note of a step that is made again is among the
+// messages already.
+func (b *base) into(req *provider.Request, start *StepStarted, again bool) {
+	req.System = b.system
+	if !b.own {
+		return
+	}
+	if req.Messages = b.messages; start.Note != "" && !again {
+		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
+	}
 }
 
 // A recollection is what the driver remembers of a session's memory. It belongs to the driving goroutine.
@@ -27,7 +39,7 @@ type recollection struct {
 	phase     string               // when the last call was prepared
 	done      int                  // calls of Memory.SubgoalDone that had succeeded then
 	counted   bool                 // the request under way is the one that was counted last
-	composed  string               // the system text of the step before
+	system    string               // of the step before, with Config.Compose
 	marks     []*memory.Thresholds // of Memory.Checkpoints
 	full      *memory.Thresholds   // of Memory.Handoff
 }
@@ -42,13 +54,11 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 			x.finish(Failed, CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
 			return b, false
 		}
-		b.system, b.composed = text, text != x.recall.composed
-		x.recall.composed = text
+		b.system = text
 	}
 	if x.a.memory == nil {
 		return b, true
 	}
-	x.recall.counted = false
 	if x.recall.compactor == nil && !x.remember() {
 		return b, false
 	}
@@ -60,7 +70,14 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	if done, ok := x.milestones(start, req, len(x.a.memory.Rules) == 0); done || !ok {
 		return b, false
 	}
+	usage, cost := x.recall.compactor.Used()
 	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
+	if err == nil && x.ctx.Err() != nil {
+		err = context.Cause(x.ctx)
+	}
+	if err != nil {
+		x.bookInVain(x.recall.compactor, usage, cost, err)
+	}
 	switch {
 	case x.ctx.Err() != nil: // loop ends the run for the reason that its context ended
 		return b, false
@@ -74,21 +91,39 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	if p.Report != nil && x.recordCompaction(p) != nil {
 		return b, false
 	}
-	if start.Final == "" && x.m.s.Run.Stage != stageCalling && len(x.a.memory.Rules) > 0 && x.mayHandOff(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
+	if start.Final == "" && len(x.a.memory.Rules) > 0 && x.mayHandOff(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
 		return b, false
 	}
 	b.system, b.messages, x.recall.counted = p.Request.System, x.m.s.Messages, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
-		b.messages, b.own = p.Request.Messages, true
+		b.messages, b.own = x.withContext(p), true
 	}
 	return b, !x.left && x.ctx.Err() == nil
 }
 
+// withContext returns the messages of a request with the context in them. Those that a compaction has written are as they were
+// recorded: redacted.
+func (x *exec) withContext(p *memory.Prepared) []provider.Message {
+	out, state := p.Request.Messages, x.m.s.Messages
+	if x.a.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
+		return out
+	}
+	out = slices.Clone(out)
+	for i := range out {
+		if now, was := out[i:i+1], p.Messages[i:i+1]; sameMessages(now, was) {
+			out[i] = state[i]
+		} else { // the one that holds the context
+			out[i].Parts = x.redactParts(out[i].Parts)
+		}
+	}
+	return out
+}
+
 // milestones writes the notes that are due, and hands the work off if that is due before a compaction. It reports whether it
-// did, and false if the run is to end. A step that is made again has had its milestones.
+// did, and false if the run is to end.
 func (x *exec) milestones(start *StepStarted, req *provider.Request, handOff bool) (done, ok bool) {
 	g := x.a.memory
-	if len(g.Checkpoints) == 0 && g.Handoff == nil || start.Final != "" || x.m.s.Run.Stage == stageCalling {
+	if len(g.Checkpoints) == 0 && g.Handoff == nil || start.Final != "" {
 		return false, true
 	}
 	budget := g.Window.Budget(req)
@@ -113,10 +148,7 @@ func (x *exec) compose(mode string) (text string, err error) {
 
 // remember makes the session's compactor.
 func (x *exec) remember() bool {
-	c, err := func() (c *memory.Compactor, err error) {
-		defer contain(&err)
-		return x.a.memory.compactor(x.s.name)
-	}()
+	c, err := x.a.memory.compactor(x.s.name)
 	if err != nil {
 		x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.s.name, err))
 		return false
@@ -148,11 +180,14 @@ func (x *exec) freshContext(mode *mode) *memory.Context {
 	if ask == nil || x.recall.asked {
 		return nil
 	}
-	in := ContextInput{Session: x.s.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.m.s.Phase, Task: x.m.s.Run.Task, Text: provider.LastUserText(x.m.s.Messages)}
+	in := ContextInput{Session: x.s.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.m.s.Phase, Task: x.m.s.Run.Task, Text: x.m.s.heard()}
 	c, err := func(ctx context.Context) (c memory.Context, err error) {
 		defer contain(&err)
 		return ask(ctx, in)
 	}(x.ctx)
+	if limit := x.m.s.Run.Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
+		err = &LimitError{Limit: LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)), Note: "return less"}
+	}
 	if err != nil {
 		x.warn("Memory.Context: " + err.Error())
 		return nil
@@ -163,6 +198,14 @@ func (x *exec) freshContext(mode *mode) *memory.Context {
 	}
 	x.recall.context, x.recall.asked = c, true
 	return &c
+}
+
+func contextBytes(c *memory.Context) int {
+	n := len(c.User) + len(c.Screen)
+	for i := range c.Fetched {
+		n += len(c.Fetched[i].Name) + len(c.Fetched[i].Text)
+	}
+	return n
 }
 
 // hostText returns a text of the host's as a log and a model may have it.

@@ -49,6 +49,8 @@ func (s *State) unsound(run string) string {
 		return fmt.Sprintf("there is no stage %q", r.Stage)
 	case r.First < 0 || r.First >= len(s.Messages) || !orderly(before):
 		return "its conversation isn't in order"
+	case r.Handoff != nil && (r.Handoff.Index < 1 || r.Handoff.Prompt < 0):
+		return "its place in a chain of runs is none"
 	case !acts && len(r.Calls) > 0 || acts && !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Stand != standDone }):
 		return "its calls don't fit its stage"
 	}

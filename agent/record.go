@@ -52,13 +52,15 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 	return nil
 }
 
-// wouldTake returns an error if facts can't follow in the state. It looks only at those with pauses and decisions: they are
-// rare, and hold what others have made. A log with a fact that doesn't fit could never be read again.
+// wouldTake returns an error if facts can't follow in the state. It looks only at those with pauses and decisions, and at those
+// that change the conversation: they are rare, and hold what others have made. A log with a fact that doesn't fit could never be read again.
 func (m *Machine) wouldTake(facts []Fact) error {
 	if !slices.ContainsFunc(facts, func(f Fact) bool {
-		switch f.(type) {
-		case Suspended, Decided, Snapshot:
+		switch f := f.(type) {
+		case Suspended, Decided, Snapshot, Compacted:
 			return true
+		case RunStarted:
+			return f.Handoff != nil
 		}
 		return false
 	}) {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -14,7 +15,8 @@ type SeenStep struct {
 	Seq   uint64 // of the fact with which it began
 	Model string
 	Mode  string
-	// System is the system text if a hook changed it; else it was that of the agent, which the log doesn't hold.
+	// System is the system text if a hook changed it, and always with Config.Compose; else it was that of the agent, which the
+	// log doesn't hold.
 	System string
 	// Messages is the conversation that the model was shown.
 	Messages []provider.Message
@@ -54,10 +56,15 @@ func (a *Agent) Replay(ctx context.Context, session string) ([]SeenStep, error) 
 		m.s.Seq = facts[0].Envelope().Seq - 1
 	}
 	var steps []SeenStep
+	composed := ""
 	for _, f := range facts {
 		if f, ok := f.(StepStarted); ok {
 			step := SeenStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System, Messages: f.Messages,
 				Tools: slices.Clone(f.Tools), Choice: f.Choice, Final: f.Final, AnsweredBy: f.AnsweredBy, Again: m.s.Run != nil && m.s.Run.Stage == stageCalling}
+			if a.cfg.Compose != nil { // a step that says nothing has that of the one before
+				step.System = cmp.Or(step.System, composed)
+				composed = step.System
+			}
 			steps = append(steps, step)
 		}
 		if err := m.Apply(f); err != nil {

@@ -13,7 +13,8 @@ import (
 type State struct {
 	Session string `json:"session"`
 	Seq     uint64 `json:"seq"`
-	// Messages is the conversation. It only grows; the open step's results come in when all are there.
+	// Messages is the conversation. Between compactions and hand-offs it only grows; the open step's results come in when all
+	// are there.
 	Messages []provider.Message `json:"messages,omitempty"`
 	Mode     string             `json:"mode,omitempty"`
 	Phase    string             `json:"phase,omitempty"`
@@ -49,6 +50,10 @@ type RunState struct {
 
 	// Handoff says that the run goes on with the work of another; its figures are those of the chain.
 	Handoff *HandoffState `json:"handoff,omitempty"`
+	// Said is what a person has said after the input, in the runs of a chain: the newest messages, long ones cut.
+	Said []string `json:"said,omitempty"`
+	// Whole is the input, without what a hand-off added to it, if a compaction has changed it.
+	Whole []provider.Part `json:"whole,omitempty"`
 
 	First     int    `json:"first"` // the index in Messages of its input
 	Stage     stage  `json:"stage"`

@@ -15,7 +15,7 @@ import (
 // called on the way as in any run.
 func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) {
 	var zero T
-	s, wrapped, err := outputSchema[T]()
+	s, wrapped, err := outputSchema[T]("RunFor")
 	if err != nil {
 		return zero, nil, err
 	}
@@ -50,8 +50,9 @@ func asOutputError(res *Result, err error) error {
 	return &OutputError{Text: res.Text(), Err: err}
 }
 
-// outputSchema returns the schema of T. Providers want objects, so anything else is put into one.
-func outputSchema[T any]() (s *schema.Schema, wrapped bool, err error) {
+// outputSchema returns the schema of T. Providers want objects, so anything else is put into one. field
+// says in an error what wants it.
+func outputSchema[T any](field string) (s *schema.Schema, wrapped bool, err error) {
 	s, err = schema.Of(reflect.TypeFor[T](), nil)
 	if err == nil && !s.IsObject() {
 		wrapped = true
@@ -60,7 +61,7 @@ func outputSchema[T any]() (s *schema.Schema, wrapped bool, err error) {
 		}](nil)
 	}
 	if err != nil {
-		return nil, false, &ConfigError{Field: "RunFor", Problem: fmt.Sprintf("no schema can be made of %s: %v", reflect.TypeFor[T](), err), Err: err}
+		return nil, false, &ConfigError{Field: field, Problem: fmt.Sprintf("no schema can be made of %s: %v", reflect.TypeFor[T](), err), Err: err}
 	}
 	return s, wrapped, nil
 }

@@ -14,7 +14,7 @@ import (
 
 // A Rollback says what [Agent.Undo] takes back.
 type Rollback struct {
-	// Run is the run whose calls are undone; empty: the newest.
+	// Run is the run whose calls are undone, with those of the runs that have handed their work on to it; empty: the newest.
 	Run string
 	// Steps is how many of its last steps that made calls are undone; 0: all.
 	Steps int
@@ -113,14 +113,19 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 	return rec, x.noteUndone(Undone{Message: provider.User(rec.tell(untold))}, what.By)
 }
 
-// effects returns the calls of a run that may have had an effect, the newest first, without those that were undone. Untold
+// effects returns the calls of a run, and of those before it in its chain, that may have had an effect, the newest first, without those that were undone. Untold
 // are calls that were undone, but the process died before the model was told.
 func effects(facts []Fact, what Rollback) (out []ToolFinished, untold []UndoneCall) {
-	undone := make(map[string]bool)
+	undone, runs := make(map[string]bool), map[string]bool{what.Run: true}
+	for _, f := range slices.Backward(facts) {
+		if f, ok := f.(RunStarted); ok && runs[f.Run] && f.Handoff != nil {
+			runs[f.Handoff.From] = true
+		}
+	}
 	for _, f := range facts {
 		switch f := f.(type) {
 		case ToolFinished:
-			if f.Run == what.Run && f.Result.Status.Ran() {
+			if runs[f.Run] && f.Result.Status.Ran() {
 				out = append(out, f)
 			}
 		case Undone:
