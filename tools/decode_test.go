@@ -24,6 +24,7 @@ type flat struct {
 	Raw     json.RawMessage `json:"raw"`
 	Pointer *int            `json:"pointer"`
 	Hidden  int             `json:"-"`
+	own     int
 }
 
 type kindOfText string
