@@ -123,11 +123,11 @@ func (x *exec) startRun(in *Input) error {
 			return x.errAt
 		}
 	}
-	x.origin = &Origin{Session: s.Session, Run: newID("r-"), Agent: x.a.cfg.Name}
+	if in.Session != "" { // else it was named with its session
+		x.origin = x.a.newOrigin(s.Session)
+	}
 	if in.parent != nil {
 		x.origin.Parent, x.origin.Trace = in.parent.id, in.parent.trace
-	} else {
-		x.origin.Trace = newID("")
 	}
 	f := RunStarted{
 		Message: in.message(x.a.redact), Limits: x.a.limits(in, mode), Choice: in.Choice,

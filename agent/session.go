@@ -45,12 +45,32 @@ func newID(prefix string) string {
 	return string(hex.AppendEncode(append(room[:0], prefix...), b[:]))
 }
 
+// newOrigin names a run with ids that can't be guessed, 128 bits each: its session too if that has no name, and its trace.
+// They are drawn at once and are of one string, because a short run is over soon.
+func (a *Agent) newOrigin(session string) *Origin {
+	var random [48]byte
+	rand.Read(random[:])
+	b := make([]byte, 0, 128)
+	if session == "" {
+		b = hex.AppendEncode(append(b, unnamedPrefix...), random[:16])
+	}
+	run := len(b)
+	b = hex.AppendEncode(append(b, "r-"...), random[16:32])
+	trace := len(b)
+	ids := string(hex.AppendEncode(b, random[32:]))
+	if session == "" {
+		session = ids[:run]
+	}
+	return &Origin{Session: session, Run: ids[run:trace], Trace: ids[trace:], Agent: a.cfg.Name}
+}
+
 // enter makes x the run of its session, and loads what the session is.
 func (x *exec) enter(in *Input) error {
 	a := x.a
 	name := in.Session
 	if name == "" {
-		name = newID(unnamedPrefix)
+		x.origin = a.newOrigin("")
+		name = x.origin.Session
 	}
 	a.mu.Lock()
 	if a.draining {
