@@ -197,9 +197,12 @@ func (m *Machine) start(f *RunStarted) string {
 	}
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: stageReady,
-		Limits: f.Limits, Own: f.Own, Choice: f.Choice, Output: f.Output,
+		Own: f.Own, Choice: f.Choice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Prints: f.Tools,
 		First: len(m.s.Messages), Since: instant(f.Time),
+	}
+	if f.Limits != nil {
+		m.s.Run.Limits = *f.Limits
 	}
 	if f.Handoff != nil {
 		m.s.Run.carry(before, f.Handoff)

@@ -22,7 +22,7 @@ func (x *exec) begin(in *Input) (err error) {
 			return &InputError{Field: "Choice", Problem: fmt.Sprintf("there is no tool %q", in.Choice.Tool)}
 		}
 	}
-	if err := in.check(x.a.limits(in, first)); err != nil {
+	if err := in.check(x.a.limits(in.Limits, first)); err != nil {
 		return err
 	}
 	if x.account = in.Session; in.parent != nil {
@@ -130,11 +130,11 @@ func (x *exec) startRun(in *Input) error {
 		x.origin.Parent, x.origin.Trace = in.parent.id, in.parent.trace
 	}
 	f := RunStarted{
-		Message: in.message(x.a.redact), Limits: x.a.limits(in, mode), Choice: in.Choice,
+		Message: in.message(x.a.redact), Limits: x.a.limits(in.Limits, mode), Choice: in.Choice,
 		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: x.a.prints,
 	}
-	if in.Limits != nil {
-		f.Own = *in.Limits
+	if in.Limits != nil && *in.Limits != (Limits{}) {
+		f.Own = new(*in.Limits)
 	}
 	if mode != nil {
 		f.Mode = mode.Name

@@ -24,9 +24,10 @@ type RunStarted struct {
 	History []provider.Message `json:"history,omitempty"`
 	Message provider.Message   `json:"message"`
 	Mode    string             `json:"mode,omitempty"`
-	Limits  Limits             `json:"limits"`       // in force, defaults filled in
-	Own     Limits             `json:"own,omitzero"` // of them, those that the input itself named
-	Choice  provider.Choice    `json:"choice,omitzero"`
+	// Limits are those in force, defaults filled in. Runs whose inputs name none share them.
+	Limits *Limits         `json:"limits"`
+	Own    *Limits         `json:"own,omitempty"` // of them, those that the input itself named
+	Choice provider.Choice `json:"choice,omitzero"`
 	// Output is the schema of a structured answer; empty: the answer is free.
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`

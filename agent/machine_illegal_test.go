@@ -335,7 +335,7 @@ func (c *chaos) fact() Fact {
 	}
 	switch kind {
 	case 0:
-		f := RunStarted{Meta: meta, Message: message, Limits: DefaultLimits()}
+		f := RunStarted{Meta: meta, Message: message, Limits: new(DefaultLimits())}
 		if c.rng.IntN(3) == 0 {
 			f.History = []provider.Message{provider.User("before"), message}
 		}

@@ -66,8 +66,7 @@ func (x *exec) setMode(ctx context.Context, name, reason string) error {
 	}
 	f := ModeChanged{Meta: x.stamp(0, ""), From: x.m.s.Mode, To: name, Reason: x.a.redact(reason)}
 	if m, err := x.a.mode(name); err == nil {
-		l := x.a.limitsOver(x.m.s.Run.Own, m)
-		f.Limits = &l
+		f.Limits = x.a.limits(x.m.s.Run.Own, m)
 	}
 	if err := x.recordLocked(nil, f); err != nil {
 		return err

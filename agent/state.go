@@ -40,7 +40,7 @@ type RunState struct {
 	Reason string `json:"reason,omitempty"`
 
 	Limits      Limits          `json:"limits"`
-	Own         Limits          `json:"own,omitzero"`
+	Own         *Limits         `json:"own,omitempty"`
 	Choice      provider.Choice `json:"choice,omitzero"`
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`
