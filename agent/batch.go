@@ -50,6 +50,9 @@ func (x *exec) runTogether(calls []*callRun) {
 			return
 		}
 	}
+	if x.wake.Load() == nil {
+		x.wake.Store(new(make(chan struct{}, 1)))
+	}
 	b := &batch{x: x}
 	b.calls = append(b.room[:0], calls...)
 	x.lock()
@@ -192,7 +195,7 @@ func (cr *callRun) run(r *tools.Runner) {
 
 // wait shows what calls do until all of a batch are over. It is for the driving goroutine.
 func (x *exec) wait(b *batch) {
-	done := x.ctx.Done()
+	done, wake := x.ctx.Done(), *x.wake.Load()
 	var timer *time.Timer
 	defer func() {
 		if timer != nil {
@@ -216,7 +219,7 @@ func (x *exec) wait(b *batch) {
 			timer.Reset(next)
 		}
 		select {
-		case <-x.wake:
+		case <-wake:
 		case <-done:
 			done = nil
 			x.cancelled(b)

@@ -45,7 +45,7 @@ func (x *exec) newCall(c *CallState) *callRun {
 	cr := &callRun{x: x, d: d, told: c.Call, st: c, edited: c.Edited, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		Key: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.m.s.Mode,
+		Key: c.Call.ID, Fence: x.fence(), By: c.By, Mode: x.m.s.Mode,
 		Succeeded: x.bound.succeeded, OnProgress: x.bound.progress, OnTimeout: x.bound.overdue, OnRetry: x.bound.retrying,
 	}
 	return cr

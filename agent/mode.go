@@ -6,8 +6,6 @@ import (
 	"time"
 )
 
-type execKey struct{}
-
 // Returned by functions that are for tools and hooks.
 var (
 	errNoRun = errors.New("agent: the context isn't that of a run")
@@ -42,15 +40,6 @@ func SetPhase(ctx context.Context, name string) error {
 		return nil
 	}
 	return x.recordLocked(nil, PhaseChanged{Meta: x.stamp(0, ""), From: x.m.s.Phase, To: name})
-}
-
-// execOf returns the run that ctx belongs to, or nil.
-func execOf(ctx context.Context) *exec {
-	if ctx == nil {
-		return nil
-	}
-	x, _ := ctx.Value(execKey{}).(*exec)
-	return x
 }
 
 // setMode is for the driving goroutine, and for tools and hooks while their ctx lasts: a call that was left behind, whose

@@ -76,9 +76,9 @@ func (x *exec) callModel(act Action) {
 	}
 	x.told = nil
 	x.flush()
-	x.step = Meta{Origin: x.origin, Step: n}
+	x.step = n
 	if act.Again {
-		x.show(Reset{Meta: x.step, Why: "the model call is made again: nobody knows how it ended"})
+		x.show(Reset{Meta: x.noteMeta(), Why: "the model call is made again: nobody knows how it ended"})
 	}
 	if x.left || x.ctx.Err() != nil {
 		return
@@ -207,10 +207,10 @@ func (x *exec) takeOther(c *provider.Chunk) bool {
 	mc := &x.model
 	switch c.Kind {
 	case provider.KindWaiting:
-		x.show(Waiting{Meta: x.step, Wait: *c.Extra.Wait})
+		x.show(Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait})
 	case provider.KindReset:
 		mc.open, mc.names = mc.open[:0], mc.names[:0]
-		x.show(Reset{Meta: x.step, Why: c.Text})
+		x.show(Reset{Meta: x.noteMeta(), Why: c.Text})
 	}
 	if !x.notes {
 		return !x.left
@@ -236,7 +236,7 @@ func (x *exec) takeOther(c *provider.Chunk) bool {
 // beginCall names a call as soon as it begins. Its name is the one that the reply will have.
 func (x *exec) beginCall(c *provider.Chunk) {
 	mc := &x.model
-	meta := &Meta{Origin: x.origin, Step: x.step.Step, Call: x.nameCall(len(mc.names))}
+	meta := &Meta{Origin: x.origin, Step: x.step, Call: x.nameCall(len(mc.names))}
 	mc.open = append(mc.open, openID{c.Index, meta})
 	x.show(CallBegun{Meta: meta, Name: c.Name})
 }
@@ -245,16 +245,18 @@ func (x *exec) beginCall(c *provider.Chunk) {
 func (x *exec) nameCall(n int) string {
 	mc := &x.model
 	for len(mc.names) <= n {
-		mc.names = append(mc.names, callID(x.origin.Run, x.step.Step, len(mc.names)))
+		mc.names = append(mc.names, callID(x.origin.Run, x.step, len(mc.names)))
 	}
 	return mc.names[n]
 }
 
+// noteMeta returns the envelope of notes of the model call under way.
+func (x *exec) noteMeta() Meta { return Meta{Origin: x.origin, Step: x.step} }
+
 // deltas returns the envelope of what the model says, calls apart.
 func (x *exec) deltas() *Meta {
 	if x.model.meta == nil {
-		m := x.step
-		x.model.meta = &m
+		x.model.meta = new(x.noteMeta())
 	}
 	return x.model.meta
 }

@@ -221,6 +221,9 @@ func (x *exec) warn(text string) {
 
 // learn tells the memory what the provider counted.
 func (x *exec) learn(usage *provider.Usage) {
+	if x.recall == nil {
+		return
+	}
 	if x.recall.counted && !usage.Estimated {
 		x.recall.compactor.Meter().Learn(int(usage.Input))
 	}

@@ -99,12 +99,10 @@ func (x *exec) enter(in *Input) error {
 // leave ends x's hold on its session.
 func (x *exec) leave() {
 	a, s := x.a, x.s
-	if x.renewal != nil {
-		x.renewal.end()
-	}
-	if x.lease.Fence != 0 {
+	if x.ledger != nil {
+		x.ledger.renewal.end()
 		ctx, cancel := context.WithTimeout(x.jctx, grace) // it ends by itself, too
-		if err := a.cfg.Journal.Release(ctx, x.lease); err != nil {
+		if err := a.cfg.Journal.Release(ctx, x.ledger.lease); err != nil {
 			a.log.WarnContext(x.ctx, "agent: releasing a lease", "session", s.name, "error", err)
 		}
 		cancel()
@@ -128,8 +126,8 @@ func (x *exec) leave() {
 
 // forgetUnnamed removes a session that nobody named from the journal, once its run has ended.
 func (x *exec) forgetUnnamed() {
-	store, s := x.a.cfg.Journal, x.s
-	if store == nil || x.lease.Fence == 0 || !s.unnamed || s.m.s.Run.open() || x.errAt != nil {
+	s := x.s
+	if x.ledger == nil || !s.unnamed || s.m.s.Run.open() || x.errAt != nil {
 		return
 	}
 	if err := x.a.delete(x.jctx, s.name); err != nil {
@@ -152,8 +150,8 @@ func (x *exec) load() error {
 		}
 		return fmt.Errorf("agent: session %q: taking the lease: %w", s.name, err)
 	}
-	x.lease = lease
-	x.renewal = renew(x, asked)
+	x.ledger = &ledger{lease: lease, renewal: renew(x, lease, asked)}
+	x.ledger.tried.L = &x.mu
 	return s.m.read(x.jctx, store)
 }
 
