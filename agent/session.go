@@ -18,13 +18,13 @@ import (
 // A session is a conversation that this Agent knows of.
 type session struct {
 	name  string
-	m     *Machine // its state is that of the run under way
-	facts []Fact   // without a journal: all of them, of a named session
+	m     Machine // its state is that of the run under way
+	facts []Fact  // without a journal: all of them, of a named session
 
 	// guarded by Agent.mu
 	busy    *exec
-	unnamed bool
 	mail    []mail
+	unnamed bool
 	mailed  atomic.Bool // there may be mail: what reads it looks here first, without the lock
 }
 
@@ -79,7 +79,7 @@ func (x *exec) enter(in *Input) error {
 	}
 	s := a.sessions[name]
 	if s == nil {
-		s = &session{name: name, unnamed: strings.HasPrefix(name, unnamedPrefix), m: NewMachine(name)}
+		s = &session{name: name, unnamed: strings.HasPrefix(name, unnamedPrefix), m: Machine{s: State{Session: name}}}
 		a.sessions[name] = s
 	}
 	if s.busy != nil {
@@ -92,7 +92,7 @@ func (x *exec) enter(in *Input) error {
 		x.leave()
 		return err
 	}
-	x.m = s.m
+	x.m = &s.m
 	return nil
 }
 
