@@ -142,7 +142,7 @@ func (m *Machine) fold(f Fact) (problem string) {
 		problem = m.sentBack(r, &f)
 	case ModeChanged:
 		if m.s.Mode = f.To; f.Limits != nil {
-			r.Limits = *f.Limits
+			r.Limits = f.Limits
 		}
 	case PhaseChanged:
 		m.s.Phase, r.PhaseStep = f.To, 0
@@ -197,12 +197,9 @@ func (m *Machine) start(f *RunStarted) string {
 	}
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: stageReady,
-		Own: f.Own, Choice: f.Choice, Output: f.Output,
+		Limits: f.Limits.orZero(), Own: f.Own, Choice: f.Choice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Prints: f.Tools,
 		First: len(m.s.Messages), Since: instant(f.Time),
-	}
-	if f.Limits != nil {
-		m.s.Run.Limits = *f.Limits
 	}
 	if f.Handoff != nil {
 		m.s.Run.carry(before, f.Handoff)

@@ -114,7 +114,7 @@ func (x *exec) admit(cr *callRun) bool {
 		}
 		return true
 	}
-	l := &r.Limits
+	l := r.Limits
 	if t := r.Tools.of(c.Call.Name); l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
 		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
 	}

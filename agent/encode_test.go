@@ -86,7 +86,7 @@ func everyFact() []Fact {
 		RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		Undone{Meta: meta(""), Calls: []UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
 		Snapshot{Meta: meta(""), State: &State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
-			Rules: []Rule{{Tool: "t", Schema: "s", By: "ann", Since: at}}, Run: &RunState{ID: "r-1"}, Used: []string{"p-1"}, Notes: []NoteState{{"plan", 1, .5}}}},
+			Rules: []Rule{{Tool: "t", Schema: "s", By: "ann", Since: at}}, Run: &RunState{ID: "r-1", Limits: new(Limits)}, Used: []string{"p-1"}, Notes: []NoteState{{"plan", 1, .5}}}},
 		RunEnded{Meta: meta(""), Status: Stopped, Code: CodeLimit, Reason: "the limit Steps is reached"},
 	}
 }

@@ -25,7 +25,6 @@ type exec struct {
 	std    context.Context // the standard one behind both
 	cancel context.CancelCauseFunc
 	origin *Origin
-	notes  bool     // somebody looks at deltas
 	bound  struct { // methods that calls are given, bound once
 		succeeded func(string) bool
 		progress  func(*tools.Call, tools.ProgressNote)
@@ -44,6 +43,7 @@ type exec struct {
 	left    bool // the consumer has left: yield must not be called again
 	showing bool // the consumer's body is running; stays if that panics
 	driving bool // begin is over
+	notes   bool // somebody looks at deltas; fixed
 	ended   bool // RunEnded is recorded; written under mu
 	hold    hold // what the host asked for
 	step    int  // of the current model call
@@ -53,20 +53,20 @@ type exec struct {
 	offered []*tools.Definition // in the newest model call
 	told    []mail              // messages in the conversation that the model hasn't been asked about yet
 
-	mu       sync.Mutex // guards what follows, and m while tool calls run; taken with lock
-	m        *Machine
-	queue    []Event               // recorded and not yet shown, and notes in their place among them
-	errAt    error                 // the journal refused an append: the run can't go on
-	handOver bool                  // a tool or a hook wants the work to be handed off
-	running  *batch                // the calls that run
-	here     *callRun              // the call that runs on the driving goroutine
-	nested   map[string]nestedCall // by call, of agents that are tools
+	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
+	m       *Machine
+	queue   []Event               // recorded and not yet shown, and notes in their place among them
+	errAt   error                 // the journal refused an append: the run can't go on
+	running *batch                // the calls that run
+	here    *callRun              // the call that runs on the driving goroutine
+	nested  map[string]nestedCall // by call, of agents that are tools
 
 	childPaused string   // the code with which one of them was paused by its host, or drained
 	unread      []string // what was posted and is for none of what begin takes; of the driving goroutine
 
 	wake atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
 
+	handOver bool     // a tool or a hook wants the work to be handed off; guarded by mu
 	revoking bool     // a revocation was sent; guarded by Agent.mu
 	claimed  []string // pauses that are being decided on; guarded by Agent.mu
 

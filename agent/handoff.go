@@ -174,7 +174,7 @@ func (x *exec) handOff(in *NoteInput, note *HandoffNote, budget int) bool {
 	origin.Run = "r-" + newID("")
 	parts := x.m.s.input()
 	next := RunStarted{
-		Mode: x.m.s.Mode, Limits: new(r.Limits), Own: r.Own, Choice: r.Choice, Output: r.Output, Interactive: r.Interactive, Priority: r.Priority,
+		Mode: x.m.s.Mode, Limits: r.Limits, Own: r.Own, Choice: r.Choice, Output: r.Output, Interactive: r.Interactive, Priority: r.Priority,
 		Task: r.Task, Tools: r.Prints, Handoff: &HandoffState{Index: r.handoffs() + 1, From: r.ID, Prompt: len(parts)},
 	}
 	text, _ := memory.CutText(in.counter, x.handoffText(note, next.Handoff.Index), "[… %d bytes …]", budget/4)

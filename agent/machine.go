@@ -150,7 +150,7 @@ func (m *Machine) nextSaid(r *RunState) Action {
 
 // nextStep says whether the model may be called again.
 func (m *Machine) nextStep(r *RunState) Action {
-	l := &r.Limits
+	l := r.Limits
 	over := func(limit string) Action {
 		return Action{Kind: ActFinish, Status: Stopped, Code: CodeLimit, Err: r.limitError(limit)}
 	}

@@ -369,3 +369,19 @@ func TestTimeWhilePausedDoesNotCount(t *testing.T) {
 	require.NoError(t, m.Apply(RunEnded{Meta: at(5000), Status: Stopped}))
 	require.Equal(t, 9*time.Second, m.s.Run.Worked)
 }
+
+func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
+	meta := Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1}
+	m := NewMachine("s-1")
+	require.NoError(t, m.Apply(RunStarted{Meta: meta, Message: provider.User("go")}))
+	require.Equal(t, new(Limits), m.s.Run.Limits)
+	require.Equal(t, ActCallModel, m.Next().Kind)
+
+	state, err := m.s.clone()
+	require.NoError(t, err)
+	state.Run.Limits = nil
+	other := NewMachine("s-1")
+	require.NoError(t, other.Apply(Snapshot{Meta: meta, State: state}))
+	require.Nil(t, state.Run.Limits, "a fact isn't changed")
+	require.Equal(t, m.Next(), other.Next())
+}

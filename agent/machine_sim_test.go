@@ -150,7 +150,7 @@ func (s *sim) handOff() {
 	s.apply(RunEnded{Meta: s.meta(""), Status: Stopped, Code: CodeHandedOff})
 	s.runs++
 	s.origin = &Origin{Session: s.m.s.Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim"}
-	f := RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.s.Mode, Limits: new(r.Limits), Choice: r.Choice,
+	f := RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.s.Mode, Limits: r.Limits, Choice: r.Choice,
 		Handoff: &HandoffState{Index: r.handoffs() + 1, From: r.ID, Prompt: s.rng.IntN(2)}}
 	f.Meta.Step = 0
 	s.apply(f)

@@ -39,7 +39,7 @@ type RunState struct {
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
 
-	Limits      Limits          `json:"limits"`
+	Limits      *Limits         `json:"limits"` // may be those of other runs
 	Own         *Limits         `json:"own,omitempty"`
 	Choice      provider.Choice `json:"choice,omitzero"`
 	Output      json.RawMessage `json:"output,omitempty"`
