@@ -55,6 +55,11 @@ func (x *exec) runTogether(calls []*callRun) {
 	}
 	b := &batch{x: x}
 	b.calls = append(b.room[:0], calls...)
+	if x.notes {
+		for _, cr := range calls {
+			cr.call.OnProgress = x.progress
+		}
+	}
 	x.lock()
 	x.running = b
 	b.spawn(1)
@@ -321,7 +326,7 @@ func (x *exec) leaveBehind(b *batch) {
 // progress notes what a call reports. Any goroutine may call it; of several reports the newest is shown.
 func (x *exec) progress(c *tools.Call, note tools.ProgressNote) {
 	x.lock()
-	if b := x.running; b != nil && x.notes {
+	if b := x.running; b != nil {
 		for _, cr := range b.calls {
 			if &cr.call == c && !cr.over && !cr.gone {
 				cr.progress = &Progress{Meta: Meta{Origin: x.origin, Step: c.Step, Call: c.ID}, Tool: c.Name, Text: note.Text, Done: note.Done}

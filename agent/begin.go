@@ -25,9 +25,7 @@ func (x *exec) begin(in *Input) (err error) {
 	if err := in.check(x.a.limits(in.Limits, first)); err != nil {
 		return err
 	}
-	if x.account = in.Session; in.parent != nil {
-		x.account, x.depth, x.up = in.parent.account, in.parent.depth, in.parent.x
-	}
+	x.parent = in.parent
 	if err := x.ctx.Err(); err != nil {
 		return &StopError{Code: CodeCancelled, Err: context.Cause(x.ctx)}
 	}

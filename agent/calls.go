@@ -46,7 +46,10 @@ func (x *exec) newCall(c *CallState) *callRun {
 	cr.call = tools.Call{
 		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		Key: c.Call.ID, Fence: x.fence(), By: c.By, Mode: x.m.s.Mode,
-		Succeeded: x.bound.succeeded, OnProgress: x.bound.progress, OnTimeout: x.bound.overdue, OnRetry: x.bound.retrying,
+		Succeeded: x.bound.succeeded, OnTimeout: x.bound.overdue,
+	}
+	if d != nil && d.Spec().Repeatable() {
+		cr.call.OnRetry = x.retrying
 	}
 	return cr
 }
@@ -253,7 +256,10 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 			expires := out.Suspend.Expires
 			switch n := x.nested[cr.call.ID]; {
 			case p.Kind == PauseAgent && n.paused != "": // it waits for nobody, and so does the call
-				cr.over, x.childPaused = true, n.paused
+				cr.over, x.childHold = true, holdPause
+				if n.paused == CodeDrained {
+					x.childHold = holdDrain
+				}
 				return
 			case p.Kind == PauseAgent && len(n.pauses) > 0:
 				p.Nested, expires = n.pauses, -1 // those expire, not this one

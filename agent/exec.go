@@ -27,26 +27,27 @@ type exec struct {
 	origin *Origin
 	bound  struct { // methods that calls are given, bound once
 		succeeded func(string) bool
-		progress  func(*tools.Call, tools.ProgressNote)
 		overdue   func(*tools.Call)
-		retrying  func(*tools.Call, tools.Retrying)
 	}
 	ledger *ledger     // nil without a journal
 	budget *time.Timer // Limits.Duration
 
-	account string // the session that model calls are made for: the outermost
-	depth   int    // of agents in agents
-	up      *exec  // what runs the call that this run belongs to
+	parent *parentCall // the call that this run belongs to, of an agent that is a tool
 
 	// of the driving goroutine
 	yield   func(Event, error) bool
 	left    bool // the consumer has left: yield must not be called again
 	showing bool // the consumer's body is running; stays if that panics
 	driving bool // begin is over
-	notes   bool // somebody looks at deltas; fixed
 	ended   bool // RunEnded is recorded; written under mu
 	hold    hold // what the host asked for
-	step    int  // of the current model call
+
+	// beside them, to save room
+	notes     bool // somebody looks at deltas; fixed
+	handOver  bool // a tool or a hook wants the work to be handed off; guarded by mu
+	revoking  bool // a revocation was sent; guarded by Agent.mu
+	childHold hold // how the host of one of the agents that are tools paused it; guarded by mu
+
 	model   modelCall
 	recall  *recollection       // nil without Config.Memory and Config.Compose
 	runner  tools.Runner        // of calls on this goroutine
@@ -61,14 +62,10 @@ type exec struct {
 	here    *callRun              // the call that runs on the driving goroutine
 	nested  map[string]nestedCall // by call, of agents that are tools
 
-	childPaused string   // the code with which one of them was paused by its host, or drained
-	unread      []string // what was posted and is for none of what begin takes; of the driving goroutine
-
 	wake atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
 
-	handOver bool     // a tool or a hook wants the work to be handed off; guarded by mu
-	revoking bool     // a revocation was sent; guarded by Agent.mu
-	claimed  []string // pauses that are being decided on; guarded by Agent.mu
+	unread  []string // what was posted and is for none of what begin takes; of the driving goroutine
+	claimed []string // pauses that are being decided on; guarded by Agent.mu
 
 	wg sync.WaitGroup // goroutines of tool calls that weren't left behind
 }
@@ -104,7 +101,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 		x.recall = new(recollection)
 	}
 	x.runner.KeepTimer = true
-	x.bound.succeeded, x.bound.progress, x.bound.overdue, x.bound.retrying = x.succeeded, x.progress, x.overdue, x.retrying
+	x.bound.succeeded, x.bound.overdue = x.succeeded, x.overdue
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
 		if !x.left {
@@ -193,11 +190,8 @@ func (x *exec) loop() {
 			x.settle(act.Calls, tools.NotRun, "The call wasn't run: "+x.whyCut())
 			x.flush()
 		case ActDoubt:
-			if x.childPaused != "" { // with it pauses the call, which runs again when somebody goes on
-				x.hold = holdPause
-				if x.childPaused == CodeDrained {
-					x.hold = holdDrain
-				}
+			if x.childHold != holdNone { // with it pauses the call, which runs again when somebody goes on
+				x.hold = x.childHold
 				x.obey()
 				continue
 			}

@@ -215,8 +215,7 @@ func (x *exec) hostText(s string) string { return x.a.redact(strings.ToValidUTF8
 func (x *exec) warn(text string) {
 	text = x.a.redact(text)
 	x.a.log.WarnContext(x.ctx, "agent: memory", "session", x.s.name, "run", x.origin.Run, "warning", text)
-	meta := Meta{Origin: x.origin, Step: x.m.stepNumber()}
-	x.show(MemoryWarning{Meta: meta, Text: text})
+	x.show(MemoryWarning{Meta: x.noteMeta(), Text: text})
 }
 
 // learn tells the memory what the provider counted.

@@ -284,7 +284,7 @@ func (x *exec) readMail() (came bool) {
 			x.setMode(x.jctx, m.text, "set by the host")
 		}
 	}
-	if x.hold == holdNone && x.up.drains() {
+	if x.hold == holdNone && x.parent != nil && x.parent.x.drains() {
 		x.hold = holdDrain
 	}
 	for _, m := range steer {
