@@ -313,7 +313,7 @@ func (x *exec) leaveBehind(b *batch) {
 		const why = "it didn't return within its time limit, nor when it was told to stop"
 		switch {
 		case cr.d.Spec().Repeatable():
-			x.finishCall(stand, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(cr.began),
+			x.finishCall(stand, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(time.Unix(0, cr.began)),
 				Parts: []provider.Part{provider.TextPart("The call was given up: " + why + ".")}})
 		case x.ctx.Err() != nil:
 			x.finishCall(stand, inDoubt(why))

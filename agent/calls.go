@@ -23,19 +23,18 @@ type callRun struct {
 	note string             // what hooks want the model to know
 	pass tools.Pass
 
+	edited bool // by a person; fixed at creation
+	again  bool // it was started before; fixed at creation
+
 	// guarded by exec.mu
-	began    time.Time
 	started  bool
 	over     bool      // it has its result, or is suspended
-	overdue  time.Time // when its time limit was reached
 	gone     bool      // left behind
 	hooked   bool      // AfterTool has it, or had it
+	began    int64     // in nanoseconds since 1970
+	overdue  time.Time // when its time limit was reached
 	progress *Progress // the newest that wasn't shown yet
 	tried    []error   // of the attempts that were followed by another
-
-	// fixed at creation
-	edited bool // by a person
-	again  bool // it was started before
 }
 
 // newCall returns the callRun of a call of the newest reply.
@@ -234,7 +233,7 @@ func (x *exec) recordStart(cr *callRun) bool {
 		cr.over = true
 		return false
 	}
-	cr.began, cr.started = meta.Time, true
+	cr.began, cr.started = meta.Time.UnixNano(), true
 	return true
 }
 
