@@ -15,8 +15,7 @@ type callContext struct {
 	mu     sync.Mutex // guards what follows
 	inner  context.Context
 	cancel context.CancelCauseFunc
-	ended  bool // before there was an inner, and before the parent
-	cause  error
+	cause  error // why it has ended, before there was an inner and before the parent; nil: it hasn't
 }
 
 // Deadline returns the parent's.
@@ -46,19 +45,22 @@ func (c *callContext) Value(key any) any {
 
 // end ends the context unless it has ended. A nil cause is context.Canceled.
 func (c *callContext) end(cause error) {
+	if cause == nil {
+		cause = context.Canceled
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.inner != nil:
 		c.cancel(cause)
-	case !c.ended && c.parent.Err() == nil:
-		c.ended, c.cause = true, cause
+	case c.cause == nil && c.parent.Err() == nil:
+		c.cause = cause
 	}
 }
 
 // behind returns the context that knows how things stand. mu is held.
 func (c *callContext) behind() context.Context {
-	if c.inner == nil && !c.ended {
+	if c.inner == nil && c.cause == nil {
 		return c.parent
 	}
 	return c.std()
@@ -70,11 +72,11 @@ func (c *callContext) std() context.Context {
 		return c.inner
 	}
 	from := c.parent
-	if c.ended {
+	if c.cause != nil {
 		from = context.WithoutCancel(from) // what happens to it from now on means nothing here
 	}
 	c.inner, c.cancel = context.WithCancelCause(from)
-	if c.ended {
+	if c.cause != nil {
 		c.cancel(c.cause)
 	}
 	return c.inner
