@@ -203,7 +203,7 @@ func unmeasured(t testing.TB, cfg agent.Config, steps ...providertest.Step) (*ag
 }
 
 func TestTheInputOfAChainIsVerbatimThoughItHadToBeCut(t *testing.T) {
-	prompt := "begin " + strings.Repeat("word ", 5_000) + "end"
+	prompt := "begin " + strings.Repeat("word ", 12_000) + "end"
 	mem := small()
 	mem.Handoff = noted()
 	mem.Handoff.At = 1

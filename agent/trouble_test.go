@@ -60,6 +60,12 @@ func TestAContextIsRedactedAndItsHostKeepsItsOwn(t *testing.T) {
 		require.Contains(t, req.LastUserText(), want)
 	}
 	require.NotContains(t, asText(t, facts(t, a, "s")), "secret-7")
+	mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
+		return memory.Context{Fetched: own}, nil
+	}
+	a, m = scripted(t, agent.Config{Memory: mem}, say("done"))
+	run(t, a)
+	require.Contains(t, m.Requests()[0].LastUserText(), "text secret-7", "without a screen, too")
 	require.Equal(t, []memory.Fetched{{Name: "name secret-7", Text: "text secret-7\xff"}}, own)
 }
 
@@ -400,6 +406,65 @@ type informed struct {
 }
 
 func (i informed) Info() provider.ModelInfo { return provider.ModelInfo{Window: i.window} }
+
+// A known model is one whose tokens cost a millionth each.
+type known struct{ provider.Provider }
+
+func (known) Info() provider.ModelInfo {
+	return provider.ModelInfo{Prices: &provider.Prices{Input: 1_000_000, Output: 1_000_000}}
+}
+
+func TestWhatANoteTookIsCountedOrEstimatedAndPricedWherePricesAreKnown(t *testing.T) {
+	model := func(usage provider.Usage) provider.Provider {
+		return providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			for i := range req.Messages {
+				require.NotEmpty(t, req.Messages[i].Text())
+			}
+			r := answer(`{"done":[],"remaining":[]}`)
+			if len(req.Messages) == 1 {
+				r.Parts = nil
+			}
+			r.Usage = usage
+			return r, nil
+		})
+	}
+	book := func(costs ...provider.Money) func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
+		return func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+			for _, c := range costs {
+				in.Book(provider.Usage{Input: 1}, c)
+			}
+			return agent.HandoffNote{}, nil
+		}
+	}
+	write := func(p provider.Provider) func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
+		return agent.ModelNote[agent.HandoffNote](p, "")
+	}
+	for name, c := range map[string]struct {
+		write     func(context.Context, *agent.NoteInput) (agent.HandoffNote, error)
+		cost      bool
+		estimated bool
+	}{
+		"counted":              {write: write(model(provider.Usage{Input: 90, Output: 10}))},
+		"not counted":          {write: write(model(provider.Usage{})), estimated: true},
+		"priced":               {write: write(known{model(provider.Usage{Input: 90, Output: 10})}), cost: true},
+		"priced by the host":   {write: book(3, 4), cost: true},
+		"not all of it priced": {write: book(3, 0)},
+		"nor here":             {write: book(0, 3)},
+	} {
+		mem := small()
+		mem.Handoff = &agent.Handoff{Write: c.write}
+		a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
+		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+		require.NoError(t, err)
+		note := of[agent.Checkpointed](all)[0]
+		require.Positive(t, note.Usage.Total(), name)
+		require.Equal(t, c.estimated, note.Usage.Estimated, name)
+		require.Equal(t, c.cost, note.Priced, name)
+		end := of[agent.RunEnded](all)[1].Result
+		require.Equal(t, note.Cost, end.Cost, name)
+		require.Equal(t, of[agent.RunEnded](all)[0].Result.Cost, note.Cost, name)
+	}
+}
 
 func TestNobodyHandsOffInTheMiddleOfAnAnswer(t *testing.T) {
 	mem := small()
