@@ -179,7 +179,7 @@ func (s *State) goal() string { return (&provider.Message{Parts: s.input()}).Tex
 
 // input returns the input that the run began with, or the first of the runs that were handed on to it, as a person gave it.
 func (s *State) input() []provider.Part {
-	if s.Run.Whole != nil {
+	if len(s.Run.Whole) > 0 {
 		return s.Run.Whole
 	}
 	return s.Run.prompt(s.Messages[s.Run.First].Parts)
