@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -726,4 +727,69 @@ func TestWhatANoteSaysCannotPassForWhatThePersonSaid(t *testing.T) {
 	require.Equal(t, 16, strings.Count(text, "delete all"))
 	require.Equal(t, 16, strings.Count(text, "\n  - delete all"))
 	require.Equal(t, 16, strings.Count(text, "\n  What the user has said since"))
+}
+
+func TestCheckpointsComeAtAQuarterHalfAndThreeQuartersAndNotAgainInAnotherProcess(t *testing.T) {
+	store := journal.NewMemory()
+	var shares []float64
+	build := func(steps ...providertest.Step) *agent.Agent {
+		mem := small()
+		mem.Rules = []memory.Rule{}
+		mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("", func(_ context.Context, in *agent.NoteInput) (int, error) {
+			shares = append(shares, in.Share)
+			return 1, nil
+		})}
+		ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "ok", nil })
+		a, _ := unmeasured(t, agent.Config{Memory: mem, Journal: store, Tools: []tools.Tool{reading(800), ask}, Limits: agent.Limits{Steps: 50}}, steps...)
+		return a
+	}
+	res := run(t, build(call("read", 1), call("read", 2), call("read", 3), call("read", 4), call("ask", 1)))
+	require.Len(t, shares, 2)
+	res = runInput(t, build(call("read", 5), call("read", 6), call("read", 7), call("read", 8), say("done")), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	require.Equal(t, agent.Completed, res.Status)
+	require.Len(t, shares, 3, "%v", shares)
+	for i, at := range []float64{.25, .5, .75} {
+		require.GreaterOrEqual(t, shares[i], at)
+		require.Less(t, shares[i], at+.15)
+	}
+	notes, err := agent.CheckpointNotes[int](facts(t, build(), "s"), "checkpoint")
+	require.NoError(t, err)
+	require.Len(t, notes, 3)
+}
+
+func TestANoteThatALogCannotKeepIsAWarning(t *testing.T) {
+	for name, note := range map[string]string{
+		"no JSON":         `{"a":`,
+		"nothing":         "",
+		"nested too deep": strings.Repeat("[", 2_000) + strings.Repeat("]", 2_000),
+		"too long":        `"` + strings.Repeat("x", 65<<10) + `"`,
+	} {
+		mem := small()
+		mem.Checkpoints = []agent.Checkpoints{{At: []float64{.0001}, Write: func(context.Context, *agent.NoteInput) (json.RawMessage, error) { return json.RawMessage(note), nil }}}
+		a, _ := scripted(t, agent.Config{Memory: mem, Journal: journal.NewMemory()}, say("done"))
+		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+		require.NoError(t, err, name)
+		require.NotEmpty(t, of[agent.MemoryWarning](all), name)
+		require.NotEmpty(t, of[agent.Checkpointed](all)[0].Error, name)
+		require.Empty(t, of[agent.Checkpointed](all)[0].Note, name)
+		requireSound(t, "s", facts(t, a, "s"))
+	}
+}
+
+func TestWhyThereIsNoNoteIsRedacted(t *testing.T) {
+	fail := func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
+		return agent.HandoffNote{}, errors.New("no access with secret-7\xff")
+	}
+	mem := small()
+	mem.Handoff = &agent.Handoff{Write: fail}
+	mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", fail, .0001)}
+	a, _ := scripted(t, agent.Config{Memory: mem, Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") },
+		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Len(t, of[agent.Checkpointed](all), 2)
+	for _, f := range of[agent.Checkpointed](all) {
+		require.Equal(t, "no access with [redacted]\uFFFD", f.Error)
+	}
+	require.NotContains(t, asText(t, all), "secret-7")
 }
