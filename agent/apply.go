@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/provider"
@@ -260,7 +261,7 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 		r.Calls, r.Stage = nil, stageSaid
 		return ""
 	}
-	r.Calls, r.Stage = make([]CallState, 0, n), stageActing
+	r.Calls, m.calls, r.Stage = slices.Grow(m.calls, n), nil, stageActing
 	for i := range f.Message.Parts {
 		if p := &f.Message.Parts[i]; p.Kind == provider.PartToolCall {
 			r.Calls = append(r.Calls, CallState{Call: p.Call, Stand: standOpen})

@@ -51,10 +51,7 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 		return "nobody has answered the call"
 	}
 	t, n := r.judgeRepeat(f.Call, f.Result, f.Result.Polls)
-	if r.Tools == nil {
-		r.Tools = make(map[string]toolState, 4)
-	}
-	r.Tools[c.Call.Name] = t
+	r.Tools.set(c.Call.Name, t)
 	if n > 0 && r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}
@@ -75,7 +72,7 @@ func (m *Machine) closeStep(r *RunState) {
 		parts[i] = provider.Part{Kind: provider.PartToolResult, Result: &r.Calls[i].Result.ToolResult}
 	}
 	m.s.Messages = append(m.s.Messages, provider.Message{Role: provider.RoleTool, Parts: parts})
-	r.Calls, r.Stage = nil, stageReady
+	m.calls, r.Calls, r.Stage = r.Calls[:0], nil, stageReady
 }
 
 func (m *Machine) suspended(r *RunState, f *Suspended) string {

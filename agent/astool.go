@@ -364,7 +364,7 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 func (cr *callRun) abandonChild() {
 	x := cr.x
 	t := x.a.children[cr.call.Name]
-	if t == nil || !cr.st.Started {
+	if t == nil || !cr.again {
 		return
 	}
 	x.lock()

@@ -301,7 +301,7 @@ func (x *exec) leaveBehind(b *batch) {
 	x.mu.Unlock()
 	for _, cr := range doubtful {
 		cr.givenUp(x.ctx)
-		stand := &callRun{x: x, d: cr.d, hooked: cr.hooked, call: cr.call, told: cr.told, st: cr.st, note: cr.note}
+		stand := &callRun{x: x, d: cr.d, hooked: cr.hooked, call: cr.call, told: cr.told, st: cr.st, note: cr.note, edited: cr.edited, again: cr.again}
 		const why = "it didn't return within its time limit, nor when it was told to stop"
 		switch {
 		case cr.d.Spec().Repeatable():

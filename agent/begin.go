@@ -123,8 +123,7 @@ func (x *exec) startRun(in *Input) error {
 			return x.errAt
 		}
 	}
-	ids := newID("")
-	x.origin = &Origin{Session: s.Session, Run: "r-" + ids, Agent: x.a.cfg.Name}
+	x.origin = &Origin{Session: s.Session, Run: newID("r-"), Agent: x.a.cfg.Name}
 	if in.parent != nil {
 		x.origin.Parent, x.origin.Trace = in.parent.id, in.parent.trace
 	} else {

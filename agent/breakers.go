@@ -44,7 +44,7 @@ func (x *exec) pass(cr *callRun) bool {
 	if errors.As(refused.Err, &note.Err) {
 		note.Until = note.Err.Until
 	}
-	if cr.st.Started { // before the process died, or so often that somebody had to decide
+	if cr.again { // before the process died, or so often that somebody had to decide
 		refused.Status = tools.InDoubt
 		refused.Parts = append(refused.Parts, provider.TextPart("It was started before, and nobody knows whether it had its effect then."))
 	}

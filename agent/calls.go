@@ -19,8 +19,8 @@ type callRun struct {
 	d    *tools.Definition // nil for an unknown tool
 	call tools.Call
 	told *provider.ToolCall // the call as the state has it, with the input that runs
-	st   *CallState
-	note string // what hooks want the model to know
+	st   *CallState         // while the call has no result: the next step's calls take its place
+	note string             // what hooks want the model to know
 	pass tools.Pass
 
 	// guarded by exec.mu
@@ -32,13 +32,17 @@ type callRun struct {
 	hooked   bool      // AfterTool has it, or had it
 	progress *Progress // the newest that wasn't shown yet
 	tried    []error   // of the attempts that were followed by another
+
+	// fixed at creation
+	edited bool // by a person
+	again  bool // it was started before
 }
 
 // newCall returns the callRun of a call of the newest reply.
 func (x *exec) newCall(c *CallState) *callRun {
 	r := x.m.s.Run
 	d, _ := x.a.registry.Lookup(c.Call.Name)
-	cr := &callRun{x: x, d: d, told: c.Call, st: c}
+	cr := &callRun{x: x, d: d, told: c.Call, st: c, edited: c.Edited, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		Key: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.m.s.Mode,
@@ -61,7 +65,7 @@ func (x *exec) indexOf(c *CallState) int {
 func (x *exec) succeeded(tool string) bool {
 	x.lock()
 	defer x.mu.Unlock()
-	return x.m.s.Run.Tools[tool].OK > 0
+	return x.m.s.Run.Tools.of(tool).OK > 0
 }
 
 // runCalls takes calls further: those that need nobody run, in call order, beside each other where they may; the others
@@ -111,7 +115,7 @@ func (x *exec) admit(cr *callRun) bool {
 		return true
 	}
 	l := &r.Limits
-	if t := r.Tools[c.Call.Name]; l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
+	if t := r.Tools.of(c.Call.Name); l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
 		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
 	}
 	if c.Call.Invalid != "" && !c.Edited {
@@ -131,7 +135,7 @@ func (x *exec) admit(cr *callRun) bool {
 		return false
 	}
 	if adm.Refused != nil {
-		t := r.Tools[c.Call.Name]
+		t := r.Tools.of(c.Call.Name)
 		if adm.Refused.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && t.Invalid >= l.Corrections && !c.Edited {
 			x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " + partsText(adm.Refused.Parts)}, 0)
 			return false
@@ -323,7 +327,7 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 		res.Status, res.Error, res.Class = tools.Failed, true, fault.Permanent
 		res.Parts = []provider.Part{provider.TextPart(fmt.Sprintf("The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
-	if cr.st.Edited {
+	if cr.edited {
 		res.addNote("Note: a person changed the input of this call to " + string(cr.told.Input))
 	}
 	if cr.note != "" {
@@ -335,7 +339,7 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 // finishedLocked returns the fact of a call's result, with a warning if the call repeats itself.
 func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) ToolFinished {
 	r := x.m.s.Run
-	if _, n := r.judgeRepeat(cr.told, res, res.Polls); n >= repeatWarning && r.Limits.Repeats > 0 {
+	if r.repeats(cr.told, res) {
 		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
 	}
 	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: out.Took, Spent: x.nested[cr.call.ID].spent}

@@ -46,12 +46,12 @@ type exec struct {
 	showing bool // the consumer's body is running; stays if that panics
 	driving bool // begin is over
 	ended   bool // RunEnded is recorded; written under mu
+	hold    hold // what the host asked for
 	step    Meta // the envelope of notes of the current model call
 	model   modelCall
 	recall  recollection
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
-	hold    hold                // what the host asked for
 	told    []mail              // messages in the conversation that the model hasn't been asked about yet
 
 	mu       sync.Mutex // guards what follows, and m while tool calls run; taken with lock

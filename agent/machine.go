@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/pawlkit/pawl/provider"
@@ -14,8 +13,9 @@ import (
 //
 // A Machine isn't safe for concurrent use.
 type Machine struct {
-	s    State
-	room [3][]int // for Action.Calls
+	s     State
+	room  [3][]int    // for Action.Calls
+	calls []CallState // of the step before, for RunState.Calls: empty
 }
 
 // NewMachine returns the machine of a session without facts.
@@ -49,7 +49,7 @@ func (m *Machine) still() *Machine {
 	out.s.Rules = slices.Clone(m.s.Rules)
 	if m.s.Run != nil {
 		r := *m.s.Run
-		r.Calls, r.Tools = slices.Clone(r.Calls), maps.Clone(r.Tools)
+		r.Calls, r.Tools = slices.Clone(r.Calls), slices.Clone(r.Tools)
 		out.s.Run = &r
 	}
 	return out
@@ -189,7 +189,7 @@ func (r *RunState) limitError(limit string) *LimitError {
 	case LimitCost:
 		e.Max, e.Have = int64(r.Limits.Cost), int64(r.Cost)
 	case LimitRepeats:
-		t := r.Tools[r.Stuck]
+		t := r.Tools.of(r.Stuck)
 		e.Max, e.Have = int64(r.Limits.Repeats), int64(max(t.Same, t.Failing))
 		e.Note = "the model calls " + r.Stuck + " with the same input to no avail"
 	}

@@ -23,7 +23,7 @@ type try struct {
 
 // repeated applies calls to the state of a run, and returns what is counted after each.
 func repeated(tries []try) (counts []int) {
-	r := &RunState{Tools: make(map[string]toolState)}
+	r := &RunState{}
 	for _, c := range tries {
 		res := &ToolResult{Status: c.status, Polls: c.polls}
 		if c.text != "" {
@@ -34,7 +34,7 @@ func repeated(tries []try) (counts []int) {
 		}
 		call := &provider.ToolCall{Name: c.tool, Input: json.RawMessage(c.input)}
 		t, n := r.judgeRepeat(call, res, res.Polls)
-		r.Tools[c.tool] = t
+		r.Tools.set(c.tool, t)
 		counts = append(counts, n)
 	}
 	return counts
@@ -168,7 +168,7 @@ func TestACallThatFitsGivesTheModelItsCorrectionsBack(t *testing.T) {
 		tools.OK: 0, tools.Failed: 0, tools.TimedOut: 0, tools.Unverified: 0, tools.Answered: 0,
 		tools.Invalid: 3, tools.Unavailable: 2, tools.NotRun: 2, tools.Rejected: 2,
 	} {
-		r := &RunState{Tools: map[string]toolState{"look": {Invalid: 2}}}
+		r := &RunState{Tools: toolStates{{"look", toolState{Invalid: 2}}}}
 		state, _ := r.judgeRepeat(&provider.ToolCall{Name: "look"}, &ToolResult{Status: status}, false)
 		require.Equal(t, want, state.Invalid, status)
 	}

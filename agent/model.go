@@ -16,7 +16,6 @@ import (
 // body assigns would escape one by one.
 type modelCall struct {
 	c     provider.Collector
-	resp  provider.Response
 	err   error
 	meta  *Meta    // of what the model says in this call, tool calls apart; nil until it says something
 	open  []openID // calls whose arguments are coming in
@@ -90,12 +89,7 @@ func (x *exec) callModel(act Action) {
 	}
 	req := x.request(&start, mode, step)
 	if step == nil || !step.changed {
-		req.System = base.system
-		if base.own {
-			if req.Messages = base.messages; start.Note != "" && !act.Again { // it was told already, where the call is made again
-				req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
-			}
-		}
+		base.into(req, &start, act.Again)
 	}
 	x.ask(req, step)
 }
@@ -162,11 +156,12 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		x.failed(err, req)
 		return
 	}
-	resp := &mc.resp
+	var resp *provider.Response
 	if step != nil { // hooks may keep it
-		resp = new(provider.Response)
+		resp = mc.c.Response()
+	} else {
+		resp = mc.c.Final()
 	}
-	mc.c.Fill(resp)
 	x.learn(&resp.Usage)
 	x.reply(resp, resp.Usage, step)
 }
@@ -183,7 +178,8 @@ func (x *exec) body() func(provider.Chunk, error) bool {
 			mc.err = err
 			return false
 		}
-		if mc.err = mc.c.Add(c); mc.err != nil {
+		if err := mc.c.Add(c); err != nil {
+			mc.err = err
 			return false
 		}
 		if c.Kind == provider.KindText && x.notes {
@@ -317,7 +313,9 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		x.failed(err, nil)
 		return
 	}
-	x.nameCalls(resp) // a hook may have put calls of its own
+	if step != nil { // a hook may have put calls of its own
+		x.nameCalls(resp)
+	}
 	x.lock()
 	defer x.mu.Unlock()
 	f := Replied{Meta: x.stamp(0, ""), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}

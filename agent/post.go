@@ -78,7 +78,7 @@ func (a *Agent) decideHere(ctx context.Context, session string, m *mail) error {
 	if s.decided(m.id) || s.busy != nil && slices.Contains(s.busy.claimed, m.id) {
 		return decidedBefore(session, m.id, nil)
 	}
-	s.mail = append(s.mail, *m)
+	s.put(*m)
 	if s.busy != nil {
 		s.busy.poke()
 	}

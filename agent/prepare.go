@@ -19,6 +19,18 @@ type base struct {
 	context  *memory.Context // new with this step
 }
 
+// into puts what was prepared into a request that no hook has changed. The note of a step that is made again is among the
+// messages already.
+func (b *base) into(req *provider.Request, start *StepStarted, again bool) {
+	req.System = b.system
+	if !b.own {
+		return
+	}
+	if req.Messages = b.messages; start.Note != "" && !again {
+		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
+	}
+}
+
 // A recollection is what the driver remembers of a session's memory. It belongs to the driving goroutine.
 type recollection struct {
 	compactor *memory.Compactor
@@ -140,7 +152,7 @@ func (x *exec) remember() bool {
 }
 
 func (x *exec) subgoalsDone() int {
-	return x.m.s.Run.Tools[x.a.memory.SubgoalDone].OK
+	return x.m.s.Run.Tools.of(x.a.memory.SubgoalDone).OK
 }
 
 // memoryEvents returns what has happened since the last call was prepared.

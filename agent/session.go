@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -24,6 +25,13 @@ type session struct {
 	busy    *exec
 	unnamed bool
 	mail    []mail
+	mailed  atomic.Bool // there may be mail: what reads it looks here first, without the lock
+}
+
+// put adds mail. Agent.mu is held.
+func (s *session) put(m mail) {
+	s.mail = append(s.mail, m)
+	s.mailed.Store(true)
 }
 
 // unnamedPrefix begins the names that sessions get whose input has none. They are told by it, in whichever process.
@@ -33,7 +41,8 @@ const unnamedPrefix = "unnamed/"
 func newID(prefix string) string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails: see its documentation
-	return prefix + hex.EncodeToString(b[:])
+	var room [64]byte
+	return string(hex.AppendEncode(append(room[:0], prefix...), b[:]))
 }
 
 // enter makes x the run of its session, and loads what the session is.

@@ -66,17 +66,17 @@ type RunState struct {
 	Model string              `json:"model,omitempty"`
 	Calls []CallState         `json:"calls,omitempty"` // of the newest reply
 
-	Usage     provider.Usage       `json:"usage"`
-	Cost      provider.Money       `json:"cost,omitempty"`
-	Unpriced  bool                 `json:"unpriced,omitempty"` // some calls had no known price
-	Worked    time.Duration        `json:"worked,omitempty"`   // before Since
-	Since     time.Time            `json:"since"`
-	Last      time.Time            `json:"last"` // of the newest fact
-	Tools     map[string]toolState `json:"tools,omitempty"`
-	Stuck     string               `json:"stuck,omitempty"` // the tool that is repeated past the limit
-	SentBack  int                  `json:"sent_back,omitempty"`
-	Corrected int                  `json:"corrected,omitempty"` // structured answers
-	ToolNames []string             `json:"tool_names,omitempty"`
+	Usage     provider.Usage `json:"usage"`
+	Cost      provider.Money `json:"cost,omitempty"`
+	Unpriced  bool           `json:"unpriced,omitempty"` // some calls had no known price
+	Worked    time.Duration  `json:"worked,omitempty"`   // before Since
+	Since     time.Time      `json:"since"`
+	Last      time.Time      `json:"last"` // of the newest fact
+	Tools     toolStates     `json:"tools,omitempty"`
+	Stuck     string         `json:"stuck,omitempty"` // the tool that is repeated past the limit
+	SentBack  int            `json:"sent_back,omitempty"`
+	Corrected int            `json:"corrected,omitempty"` // structured answers
+	ToolNames []string       `json:"tool_names,omitempty"`
 }
 
 // A stage is where a run stands between its facts.
@@ -149,7 +149,7 @@ func (t toolState) next(input, result uint64, ok bool) (toolState, int) {
 // judgeRepeat returns how often in a row the call has been made to no avail if it ends with res, and what the tool's state
 // is then. Calls that polled, waited for a person or never ran don't count.
 func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls bool) (toolState, int) {
-	t := r.Tools[call.Name]
+	t := r.Tools.of(call.Name)
 	switch res.Status {
 	case tools.Invalid:
 		t.Invalid++
@@ -168,6 +168,16 @@ func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls b
 		return t, 0
 	}
 	return t.next(hashString(string(call.Input)+call.Invalid), hashParts(res.Parts[:max(len(res.Parts)-res.Notes, 0)]), res.Status == tools.OK)
+}
+
+// repeats reports whether the model is to be told that it repeats itself, if a call ends with res.
+func (r *RunState) repeats(call *provider.ToolCall, res *ToolResult) bool {
+	t := r.Tools.of(call.Name)
+	if r.Limits.Repeats <= 0 || max(t.Same, t.Failing) < repeatWarning-1 { // whatever res is
+		return false
+	}
+	_, n := r.judgeRepeat(call, res, res.Polls)
+	return n >= repeatWarning
 }
 
 // hashString is FNV-1a, 64 bits (draft-eastlake-fnv), over characters: stable across machines, which hash/maphash is not,

@@ -203,7 +203,7 @@ func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, 
 			return true, err
 		}
 		if m.what != mailCancel {
-			s.mail = append(s.mail, m)
+			s.put(m)
 		}
 		a.mu.Unlock()
 		if m.what == mailCancel {
@@ -299,9 +299,13 @@ func (x *exec) readMail() {
 
 // putBack leaves what came from this process for later.
 func (x *exec) putBack(later []mail) {
+	if len(later) == 0 {
+		return
+	}
 	x.a.mu.Lock()
 	defer x.a.mu.Unlock()
 	x.s.mail = append(later, x.s.mail...)
+	x.s.mailed.Store(true)
 }
 
 // deliver adds a message to the conversation. One from the inbox leaves it in the same append.
@@ -323,10 +327,14 @@ func (x *exec) deliver(m mail) {
 
 // takeMail returns what came from this process.
 func (x *exec) takeMail() []mail {
+	if !x.s.mailed.Load() { // what is put just now is found by the next look
+		return nil
+	}
 	x.a.mu.Lock()
 	defer x.a.mu.Unlock()
 	all := x.s.mail
 	x.s.mail = nil
+	x.s.mailed.Store(false)
 	return all
 }
 

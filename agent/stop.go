@@ -115,8 +115,8 @@ func (x *exec) stopWhen() bool {
 	}
 	s := &Standing{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.m.s.Phase, Succeeded: make(map[string]int)}
 	s.Messages = x.m.result(Running, "", nil).Messages
-	for name, t := range r.Tools {
-		s.Succeeded[name] = t.OK
+	for _, t := range r.Tools {
+		s.Succeeded[t.name] = t.OK
 	}
 	for _, c := range x.a.cfg.StopWhen {
 		var why string

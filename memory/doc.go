@@ -21,6 +21,8 @@
 //	...
 //	c.Meter().Learn(int(res.Usage.Input))
 //
+// An agent does all that by itself (agent.Config.Memory).
+//
 // # Compaction
 //
 // It works on groups: a message of the user, or a reply with the results of all its calls. A [Rule] says when (a [Trigger]: a

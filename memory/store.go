@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -28,7 +29,7 @@ func HandleOf(text string) string {
 	return "m-" + hex.EncodeToString(sum[:8])
 }
 
-// A MapStore is a Store in memory that forgets the oldest texts when it holds too much. Its zero value holds 64 MiB.
+// A MapStore is a Store in memory that forgets the texts whose last Put was longest ago when it holds too much. Its zero value holds 64 MiB.
 type MapStore struct {
 	// MaxBytes is how much text it holds; 0: 64 MiB. A longer text is refused. It isn't changed once the store is used.
 	MaxBytes int
@@ -50,7 +51,9 @@ func (s *MapStore) Put(_ context.Context, handle, text string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.texts[handle]; ok {
+	if _, ok := s.texts[handle]; ok { // from now on it is the newest
+		i := slices.Index(s.order, handle)
+		s.order = append(slices.Delete(s.order, i, i+1), handle)
 		return nil
 	}
 	if s.texts == nil {

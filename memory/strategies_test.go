@@ -118,6 +118,12 @@ func TestAStoreInMemoryForgetsTheOldest(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Get(t.Context(), "1")
 	require.Equal(t, fault.NotFound, fault.Of(err))
+	require.NoError(t, s.Put(t.Context(), "3", "1234"), "what is put again is the newest")
+	require.NoError(t, s.Put(t.Context(), "5", "1234"))
+	_, err = s.Get(t.Context(), "3")
+	require.NoError(t, err)
+	_, err = s.Get(t.Context(), "4")
+	require.Error(t, err)
 	require.Error(t, s.Put(t.Context(), "big", strings.Repeat("x", 11)))
 }
 

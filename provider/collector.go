@@ -1,7 +1,5 @@
 package provider
 
-import "strings"
-
 // A Response is an answer as a whole, or what came of it.
 type Response struct {
 	ID      string     `json:"id,omitempty"`
@@ -46,11 +44,11 @@ type Collector struct {
 type piece struct {
 	kind  PartKind
 	index int32
-	open  bool             // a call without its ToolEnd
-	first string           // all of it, while it came in one chunk
-	text  *strings.Builder // all of the text, once there are two
-	args  []byte           // all of the arguments of a call, once there are two
-	id    string           // of a call
+	open  bool      // a call without its ToolEnd
+	first string    // all of it, while it came in one chunk
+	text  *longText // all of the text, once there are two
+	args  []byte    // all of the arguments of a call, once there are two
+	id    string    // of a call
 	name  string
 	part  *Part // that came whole
 	extra *Opaque
@@ -71,9 +69,8 @@ func (c *Collector) Add(chunk Chunk) error {
 		c.text(PartReasoning, &chunk)
 	case KindRefusal:
 		c.text(PartRefusal, &chunk)
-	case KindStart:
-		c.Reset()
-		c.grammar.begun = true
+	case KindStart: // nothing is there: it comes first, or after a Reset
+		c.last = -1
 		c.resp.ID, c.resp.Model = valid(chunk.ID), valid(chunk.Name)
 	case KindToolStart:
 		c.push(piece{kind: PartToolCall, index: chunk.Index, open: true, id: valid(chunk.ID), name: valid(chunk.Name)})
@@ -121,27 +118,34 @@ func (c *Collector) Empty() bool { return !c.grammar.begun }
 
 // Reset forgets everything, for the next call.
 func (c *Collector) Reset() {
-	clear(c.room[:])
-	c.grammar = Grammar{open: c.grammar.open[:0]}
+	clear(c.room[:min(len(c.pieces), len(c.room))])
+	c.grammar.Reset()
 	c.resp, c.pieces, c.last = Response{}, c.room[:0], -1
 }
 
 // Response returns the answer as it stands. It is a new value each time, and shares nothing that changes later.
 func (c *Collector) Response() *Response {
-	var r Response
-	c.Fill(&r)
+	r := c.resp
+	r.Parts = c.parts()
 	return &r
 }
 
-// Fill sets r to the answer as it stands, as [Collector.Response] does without a new value.
-func (c *Collector) Fill(r *Response) {
-	*r = c.resp
-	if len(c.pieces) > 0 {
-		r.Parts = make([]Part, len(c.pieces))
-		for i := range c.pieces {
-			r.Parts[i] = c.pieces[i].finish()
-		}
+// Final is Response without a new value: what it returns, its Parts apart, is the Collector's own, until the next Add or Reset.
+func (c *Collector) Final() *Response {
+	c.resp.Parts = c.parts()
+	return &c.resp
+}
+
+// parts returns new parts of what the pieces hold.
+func (c *Collector) parts() []Part {
+	if len(c.pieces) == 0 {
+		return nil
 	}
+	parts := make([]Part, len(c.pieces))
+	for i := range c.pieces {
+		parts[i] = c.pieces[i].finish()
+	}
+	return parts
 }
 
 func (c *Collector) push(p piece) {
@@ -202,10 +206,7 @@ func (p *piece) add(s string) {
 	switch {
 	case s == "":
 	case p.text != nil:
-		if p.text.Cap()-p.text.Len() < len(s) { // append alone would grow by a quarter, and copy five times as much
-			p.text.Grow(max(len(s), p.text.Cap()))
-		}
-		p.text.WriteString(s)
+		p.text.add(s)
 	case p.args != nil:
 		p.args = append(p.args, s...)
 	case p.first == "":
@@ -214,10 +215,9 @@ func (p *piece) add(s string) {
 		p.args = make([]byte, 0, max(64, 2*(len(p.first)+len(s))))
 		p.args = append(append(p.args, p.first...), s...)
 	default:
-		p.text = new(strings.Builder)
-		p.text.Grow(max(64, 2*(len(p.first)+len(s))))
-		p.text.WriteString(p.first)
-		p.text.WriteString(s)
+		p.text = new(longText)
+		p.text.add(p.first)
+		p.text.add(s)
 	}
 }
 
@@ -233,7 +233,7 @@ func (p *piece) finish() Part {
 	if p.kind != PartToolCall {
 		part.Text = p.first
 		if p.text != nil {
-			part.Text = p.text.String()
+			part.Text = p.text.text()
 		}
 		part.Text = valid(part.Text)
 		return part

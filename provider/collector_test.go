@@ -271,3 +271,24 @@ func TestManyCallsMayBeOpen(t *testing.T) {
 		require.Equal(t, "111", string(c.Input))
 	}
 }
+
+// TestTheFinalAnswerIsTheResponse, and its parts stay as they are when the Collector goes on.
+func TestTheFinalAnswerIsTheResponse(t *testing.T) {
+	var c provider.Collector
+	require.Equal(t, c.Response(), c.Final(), "of nothing")
+	for range 2 {
+		for _, chunk := range callReply {
+			require.NoError(t, c.Add(chunk))
+			require.Equal(t, c.Response(), c.Final())
+			require.Equal(t, c.Final(), c.Response(), "what was final is made anew")
+		}
+		parts := c.Final().Parts
+		want := c.Response().Parts
+		c.Reset()
+		require.Empty(t, c.Final().Parts)
+		require.NoError(t, c.Add(provider.Start("m")))
+		require.NoError(t, c.Add(provider.Text("another")))
+		require.Equal(t, want, parts)
+		c.Reset()
+	}
+}

@@ -82,6 +82,9 @@ func (g *Grammar) Next(c *Chunk) error {
 	return nil
 }
 
+// Reset forgets everything, for the next call.
+func (g *Grammar) Reset() { *g = Grammar{open: g.open[:0]} }
+
 // Complete reports whether End was seen.
 func (g *Grammar) Complete() bool { return g.ended }
 

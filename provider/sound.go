@@ -19,6 +19,9 @@ func valid(s string) string {
 
 // arguments returns raw as compact JSON, or as text if it is no JSON. It keeps raw if that is compact already.
 func arguments(raw []byte) (input json.RawMessage, invalid string) {
+	if compact(raw) { // most are
+		return raw, ""
+	}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, ""
 	}

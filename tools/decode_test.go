@@ -103,6 +103,7 @@ func sameReading(t *testing.T, in []byte) {
 	require.Equal(t, wanted, err)
 	if err == nil {
 		require.Equal(t, want, got)
+		require.Zero(t, got.own)
 	}
 }
 

@@ -2,13 +2,13 @@ package main
 
 import (
 	"embed"
-	"fmt"
+	"io/fs"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/prompt"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider"
@@ -38,36 +38,37 @@ const lease = 5 * time.Second
 
 // newAgent makes the agent of a site. expires is how long an approval may take; 0: for ever.
 func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires time.Duration, log *slog.Logger) (*agent.Agent, error) {
-	base, err := instruct("base")
+	files, err := fs.Sub(instructions, "instructions")
+	if err != nil {
+		return nil, err
+	}
+	layers := prompt.Config{Core: []string{"base.md"}}
+	for _, mode := range modes {
+		layers.Modes = append(layers.Modes, prompt.Mode{Name: mode.name, Sections: []string{mode.name + ".md"}})
+	}
+	prompts, err := prompt.Load(files, layers)
 	if err != nil {
 		return nil, err
 	}
 	cfg := agent.Config{
 		Name:         "cms",
 		Provider:     m,
-		Instructions: base,
+		Instructions: prompts.Core(),
 		Tools:        cmstools.All(s),
 		Journal:      store,
 		Lease:        lease,
+		Memory:       &agent.Memory{}, // sessions may be gone on with for ever: the window of the model holds them
 		Limits:       agent.Limits{AskAfterCorrections: true},
 		Policies:     []tools.Policy{cmstools.OneWrite},
 		PauseExpires: expires,
 		Logger:       log,
 	}
 	for _, mode := range modes {
-		text, err := instruct(mode.name)
+		text, err := prompts.Mode(mode.name)
 		if err != nil {
 			return nil, err
 		}
 		cfg.Modes = append(cfg.Modes, agent.Mode{Name: mode.name, Instructions: text, Limits: &agent.Limits{Steps: mode.steps}})
 	}
 	return agent.New(cfg)
-}
-
-func instruct(name string) (string, error) {
-	text, err := instructions.ReadFile("instructions/" + name + ".md")
-	if err != nil {
-		return "", fmt.Errorf("the instructions for %s: %w", name, err)
-	}
-	return strings.TrimSpace(string(text)), nil
 }

@@ -152,7 +152,7 @@ func TestACallThatTheModelCantGetRightIsPutBeforeAPerson(t *testing.T) {
 	var err error
 	p.agent, err = newAgent(m, p.site, p.store, 0, nil)
 	require.NoError(t, err)
-	res, err := p.carryOut(t.Context(), prompt(p, "create it"))
+	res, err := p.carryOut(t.Context(), prompted(p, "create it"))
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, res.Status)
 	require.Contains(t, out.String(), "This call doesn't fit: cms.createPage")
@@ -219,7 +219,7 @@ func (b *bench) program(t *testing.T, stdin string, args ...string) (*program, *
 	return p, out
 }
 
-func prompt(p *program, text string) agent.Input {
+func prompted(p *program, text string) agent.Input {
 	return agent.Input{Session: p.session, Prompt: text, Interactive: true}
 }
 

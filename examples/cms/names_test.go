@@ -2,6 +2,9 @@ package main
 
 import (
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -17,6 +20,19 @@ func named(t *testing.T) *bench {
 	b.must(exitOK, "-p", "create a page called Members, then describe it as team, people, staff, then create an About page")
 	require.Equal(t, []string{"about", "home", "members"}, b.pages())
 	return b
+}
+
+// answers makes requests in one dialogue and requires what each answer says.
+func (b *bench) answers(says map[string]string) {
+	b.t.Helper()
+	requests := slices.Sorted(maps.Keys(says))
+	o := b.run(strings.Join(requests, "\n"))
+	require.Equal(b.t, exitOK, o.status, o.err)
+	answers := strings.Split(o.out, "\n> ")[1:]
+	require.Len(b.t, answers, len(requests)+1) // and the prompt at which the input ended
+	for i, request := range requests {
+		require.Contains(b.t, answers[i], says[request], request)
+	}
 }
 
 func TestTheTeamPageIsTheOneThatIsCalledMembers(t *testing.T) {
@@ -49,7 +65,7 @@ func TestDeletingAbuotAsksWhetherAboutMayBeDeleted(t *testing.T) {
 func TestPagesAreFoundHoweverTheyAreNamed(t *testing.T) {
 	b := named(t)
 	b.must(exitOK, "-p", `create a page called Über uns, then create a page called Öffnungszeiten, then create a page called "Price lists"`)
-	for request, says := range map[string]string{
+	b.answers(map[string]string{
 		"show the staff":         `The page "Members" stands`,
 		"show teams":             `The page "Members" stands`,
 		"show membres":           `The page "Members" stands`,
@@ -62,20 +78,20 @@ func TestPagesAreFoundHoweverTheyAreNamed(t *testing.T) {
 		"preview the front page": "Home (/, en)",
 		"show the blog page":     `I found no page like "blog". There is the collection "Blog" (blog).`,
 		"find zzzz":              `I found nothing like "zzzz".`,
-	} {
-		require.Contains(t, b.must(exitOK, "-p", request).out, says, request)
-	}
+	})
 }
 
 func TestAPageIsFoundByItsNewNameAndNotByItsOldOne(t *testing.T) {
 	b := named(t)
 	b.must(exitOK, "-yes", "-p", "rename Members to Zoology, then change the slug of Zoology to fauna, then describe it as animals")
-	for _, old := range []string{"team", "Members", "staff"} {
-		require.Contains(t, b.must(exitOK, "-p", "show "+old).out, `I found no page like "`+old+`".`)
-	}
-	for _, name := range []string{"zoolgy", "fauna", "the animals page"} {
-		require.Contains(t, b.must(exitOK, "-p", "show "+name).out, `The page "Zoology" stands at /fauna.`, name)
-	}
+	b.answers(map[string]string{
+		"show team":             `I found no page like "team".`,
+		"show Members":          `I found no page like "Members".`,
+		"show staff":            `I found no page like "staff".`,
+		"show zoolgy":           `The page "Zoology" stands at /fauna.`,
+		"show fauna":            `The page "Zoology" stands at /fauna.`,
+		"show the animals page": `The page "Zoology" stands at /fauna.`,
+	})
 }
 
 func TestOfTwoThatMayBeMeantTheModelAsks(t *testing.T) {

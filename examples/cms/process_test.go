@@ -109,7 +109,7 @@ func TestACreationWhoseResultWasLostMakesNoSecondPage(t *testing.T) {
 	var err error
 	p.agent, err = newAgent(p.llm, p.site, failing{p.store, p.site, "about"}, 0, nil)
 	require.NoError(t, err)
-	_, err = p.carryOut(t.Context(), prompt(p, about))
+	_, err = p.carryOut(t.Context(), prompted(p, about))
 	var conflict *journal.ConflictError
 	require.ErrorAs(t, err, &conflict)
 	require.Equal(t, []string{"about", "home"}, b.pages())
@@ -258,7 +258,7 @@ func TestARunWhoseContextEndsIsStoppedAndTheProgramGoesOn(t *testing.T) {
 	p, out := b.program(t, "list pages\n", "-session", "s")
 	ctx, cancel := withCancel(t)
 	out.watch("→ cms.createPage", cancel)
-	res, err := p.carryOut(ctx, prompt(p, about+", then list pages"))
+	res, err := p.carryOut(ctx, prompted(p, about+", then list pages"))
 	status := p.finish(res, err)
 	require.Equal(t, exitStopped, status)
 	require.NotContains(t, out.String(), "cms.listPages")

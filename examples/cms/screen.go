@@ -85,6 +85,10 @@ func (s *screen) show(ev agent.Event) {
 		s.line("%s", s.paint(faint, fmt.Sprintf("… waiting (%s)%s", ev.Reason, until)))
 	case agent.Reset:
 		s.line("%s", s.paint(faint, "… once more: "+ev.Why))
+	case agent.Compacted:
+		s.line("%s", s.paint(faint, fmt.Sprintf("… the conversation was shortened: %d to %d tokens", ev.Report.Before, ev.Report.After)))
+	case agent.MemoryWarning:
+		s.line("%s", s.paint(faint, "… memory: "+short(ev.Text, 300)))
 	case agent.RunEnded:
 		s.endLine()
 	}

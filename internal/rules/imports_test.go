@@ -40,7 +40,7 @@ const (
 type row struct {
 	own   []string // packages of this module
 	third []string // modules of others
-	tests []string // modules of others that its tests compare it with
+	tests []string // what its tests alone take besides: modules of others, and packages of this one that stand on it
 }
 
 // rows is the order of the packages: nothing reaches up. Some of those named are still to come.
@@ -62,20 +62,21 @@ var rows = map[string]row{
 	"tools/process":          {own: []string{"tools", "provider", "circuit/fault"}},
 	"tools/file":             {own: []string{"tools", "provider", "circuit/fault"}},
 	journaltest:              {own: []string{"agent/journal"}},
-	// What the SQL stores share knows no driver, and each of them only its own.
+	// What the SQL stores share knows no driver, and each of them only its own; SQLite's is known in one place.
 	"internal/sqljournal":      {own: []string{"agent/journal"}},
-	"agent/journal/sqlite":     {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{sqlite}},
+	"internal/sqlitefile":      {third: []string{sqlite}, tests: []string{"agent/journal", "agent/journal/sqlite", "memory/recall", "memory/sqlmemory"}},
+	"agent/journal/sqlite":     {own: []string{"agent/journal", "internal/sqljournal", "internal/sqlitefile"}},
 	"agent/journal/postgres":   {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{pgx}},
 	pgtest:                     {},
 	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate, infer}},
 	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate, infer}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
-	"memory/index":             {own: []string{"memory", "provider", "circuit/fault"}},
+	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
 	"memory/langchain":         {own: []string{"memory/index", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "circuit/fault"}},
 	"memory/recall/recalltest": {own: []string{"memory", "memory/recall", "circuit/fault"}},
-	"memory/sqlmemory":         {own: []string{"memory", "memory/recall", "memory/recall/recalltest", "circuit/fault"}, third: []string{sqlite}},
+	"memory/sqlmemory":         {own: []string{"memory", "memory/recall", "memory/recall/recalltest", "circuit/fault", "internal/sqlitefile"}},
 	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
@@ -134,7 +135,7 @@ func (r row) permits(name string) bool {
 // permitsTests reports whether a test file of pkg may import name besides.
 func (r row) permitsTests(pkg, name string) bool {
 	own, ok := ownPackage(name)
-	return ok && (own == pkg || pkg == ".") || inTests.permits(name) || row{third: r.tests}.permits(name)
+	return ok && (own == pkg || pkg == ".") || inTests.permits(name) || row{own: r.tests, third: r.tests}.permits(name)
 }
 
 // ownPackage returns where a package of this module is, from the root.

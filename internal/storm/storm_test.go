@@ -93,7 +93,7 @@ type tally struct {
 }
 
 // mostRuns is how often a caller makes a run for one order.
-const mostRuns = 30
+const mostRuns = 20
 
 // serve has each session's orders booked, one after the other.
 func (p *path) serve(t *testing.T, ctx context.Context, sessions, orders int) (sum tally) {
@@ -129,8 +129,8 @@ func (p *path) serve(t *testing.T, ctx context.Context, sessions, orders int) (s
 }
 
 // order does what a caller does who wants an order booked: it makes a run, and if that fails it waits for as long as the
-// failure advises, and a bit that differs from session to session, and makes another in the same session. What the runs
-// before have booked is in the session's log, and isn't booked again.
+// failure advises, at least 1, 2, 4 … 32 units, and a bit that differs from session to session, and makes another in the
+// same session. What the runs before have booked is in the session's log, and isn't booked again.
 func (p *path) order(t *testing.T, ctx context.Context, in agent.Input, bit time.Duration) (o tally) {
 	for o.most < mostRuns && ctx.Err() == nil {
 		o.most++
@@ -156,7 +156,7 @@ func (p *path) order(t *testing.T, ctx context.Context, in agent.Input, bit time
 			o.gaveUp++
 		}
 		wait, _ := fault.RetryAfter(err)
-		<-time.After(max(wait, p.unit) + bit)
+		<-time.After(max(wait, p.unit<<min(o.most-1, 5)) + bit)
 	}
 	o.lost = 1
 	return o
@@ -180,8 +180,8 @@ func TestTwoThousandRunsInAStormEndProperlyAndBookOnce(t *testing.T) {
 		}()
 		p := newPath(t, "http://model", &http.Client{Transport: transport}, time.Second)
 
-		// What is asked of the shares below, each of 50 storms keeps with a wide margin: 16 to 41 runs
-		// gave up, 281 to 694 were refused, and at most 12 were made for one order.
+		// The storms of seeds 1 to 170 were all weathered: 16 to 47 runs gave up, 150 to 771 were refused, and 8 at most were made
+		// for one order. The bounds leave twice that.
 		const sessions, orders = 50, 40
 		sum := p.serve(t, t.Context(), sessions, orders)
 		t.Logf("%+v after %v; the server's answers: %v", sum, time.Since(srv.began), srv.seen)

@@ -182,13 +182,15 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 			rivals++
 		}
 	}
-	for i := range hits[:min(max(limit, 2), len(hits))] {
-		hits[i].Why = why(key(query), asked, &hits[i].Item)
-	}
 	res.Hits = hits[:min(limit, len(hits)):min(limit, len(hits))]
 	if rivals > 1 {
 		others := slices.DeleteFunc(slices.Clone(hits[1:]), func(h Hit) bool { return !f.rivals(&hits[0], &h) })
 		res.Ambiguous = append(hits[:1:1], others[:min(rivals, max(limit, 2))-1]...)
+	}
+	for _, told := range [][]Hit{res.Hits, res.Ambiguous} {
+		for i := range told {
+			told[i].Why = why(key(query), asked, &told[i].Item)
+		}
 	}
 	return res, nil
 }

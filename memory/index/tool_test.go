@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory/index"
@@ -80,6 +81,28 @@ func TestRivalsAreNamedAndToBeAskedAbout(t *testing.T) {
 	require.Equal(t, index.MatchExact, lines[0].Match)
 	for _, l := range lines[1:] {
 		require.Equal(t, index.MatchLess, l.Match, "what fits less well is no candidate")
+	}
+}
+
+func TestWhatStandsBetweenTwoRivalsIsNone(t *testing.T) {
+	now := time.Now()
+	f := finder(t, index.Config{Margin: .1, Freshness: func(age time.Duration) float64 { return 1 - age.Hours()/1000 }, Now: func() time.Time { return now }},
+		index.Item{ID: "a", Name: "News", Updated: now}, index.Item{ID: "b", Name: "Newsx", Aliases: []string{"news news", "nnews"}, Updated: now},
+		index.Item{ID: "c", Name: "News", Updated: now.Add(-80 * time.Hour)})
+	res, err := f.Find(t.Context(), "news", index.Filter{}, 3)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b", "c"}, []string{res.Hits[0].Item.ID, res.Hits[1].Item.ID, res.Hits[2].Item.ID}, "%+v", res.Hits)
+	require.Len(t, res.Ambiguous, 2)
+	for _, limit := range []int{1, 2, 3} {
+		res, err := f.Find(t.Context(), "news", index.Filter{}, limit)
+		require.NoError(t, err)
+		lines := index.Lines(index.Render(res))
+		require.Len(t, lines, max(limit, 2))
+		for i, want := range []index.Line{{ID: "a", Match: index.MatchRival}, {ID: "c", Match: index.MatchRival}, {ID: "b", Match: index.MatchLess}}[:len(lines)] {
+			require.Equal(t, want.ID, lines[i].ID)
+			require.Equal(t, want.Match, lines[i].Match)
+			require.NotEmpty(t, lines[i].Why)
+		}
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/sqlitefile"
 	"github.com/pawlkit/pawl/memory/recall"
 )
 
@@ -26,35 +24,9 @@ var (
 	ErrNewer = fault.New(fault.UserFixable, "the tables are of a newer version of Pawl; use that version")
 )
 
-// code returns SQLite's code for err without its extension, 0 if it has none.
-func code(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code() & 0xff
-	}
-	return 0
-}
-
-func busy(err error) bool {
-	return code(err) == sqlite3.SQLITE_BUSY || code(err) == sqlite3.SQLITE_LOCKED
-}
-
 // class returns err with a sentinel of the package in its chain, where there is one for it.
 func class(err error) error {
-	var is error
-	switch code(err) {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		is = ErrBusy
-	case sqlite3.SQLITE_FULL:
-		is = ErrFull
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		is = ErrReadOnly
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		is = ErrDamaged
-	default:
-		return err
-	}
-	return fmt.Errorf("%w: %w", is, err)
+	return sqlitefile.Errors{Busy: ErrBusy, Full: ErrFull, ReadOnly: ErrReadOnly, Damaged: ErrDamaged}.Class(err)
 }
 
 // told returns an error as a caller gets it: those of package recall as they are.

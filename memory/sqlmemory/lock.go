@@ -3,12 +3,9 @@ package sqlmemory
 import (
 	"context"
 	"database/sql"
-	"math/rand/v2"
-	"time"
-)
 
-// oneTry is how long SQLite itself waits for another process, which it does without regard to a context.
-const oneTry = 20 * time.Millisecond
+	"github.com/pawlkit/pawl/internal/sqlitefile"
+)
 
 // transact runs do in a transaction that has SQLite's write lock from its start. Once it has begun it takes no notice of the end of
 // ctx, and do's own context has none: the statements take little, and one that is interrupted may have been kept all the same.
@@ -35,26 +32,7 @@ func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx *s
 	return tx.Commit()
 }
 
-// retry runs try until it isn't busy any more, for as long as Config.Busy says and ctx lasts. What fails when ctx has ended is said to
-// fail of that, whichever way the driver puts it.
+// retry runs try until it isn't busy any more, for as long as Config.Busy says and ctx lasts.
 func (s *Store) retry(ctx context.Context, try func() error) error {
-	for began := time.Now(); ; {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		err := try()
-		if err != nil && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !busy(err) || time.Since(began) >= s.busy {
-			return err
-		}
-		timer := time.NewTimer(time.Millisecond + rand.N(4*time.Millisecond))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		}
-	}
+	return sqlitefile.Retry(ctx, s.busy, try)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
 
 // migrations bring the tables from one version to the next: the first makes them. What stands here is never changed, only
@@ -52,14 +54,8 @@ const (
 
 // prepare makes the file ready: write-ahead logging, and tables of this version.
 func (s *Store) prepare(ctx context.Context) error {
-	// Two processes that make one file together collide here, and SQLite reports that at once instead of waiting.
-	var mode string
-	err := s.retry(ctx, func() error { return s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
-	if err != nil {
+	if err := sqlitefile.WAL(ctx, s.db, s.busy); err != nil {
 		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("the file can't use write-ahead logging (mode %s); put it on a local disk", mode)
 	}
 	return s.transact(ctx, migrate)
 }

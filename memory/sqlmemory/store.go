@@ -6,13 +6,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 
+	"github.com/pawlkit/pawl/internal/sqlitefile"
 	"github.com/pawlkit/pawl/memory/recall"
 )
 
@@ -44,25 +40,20 @@ var _ recall.Store = (*Store)(nil)
 // Open opens the file at path, and makes it where there is none, for its owner alone (mode 0600). The folder must exist. A path
 // is a path: neither a URI nor :memory: (for that there is [recall.MapStore]).
 func Open(path string, cfg Config) (*Store, error) {
-	abs, err := place(path)
-	if err != nil {
-		return nil, err
-	}
 	if cfg.Busy <= 0 {
 		cfg.Busy = 15 * time.Second
 	}
 	if cfg.TextBytes <= 0 {
 		cfg.TextBytes = 64 << 20
 	}
-	if err := create(abs); err != nil {
+	abs, err := sqlitefile.Make(path, "for a memory that ends with the process take recall.MapStore")
+	if err != nil {
 		return nil, fmt.Errorf("sqlmemory: %w", err)
 	}
-	db, err := sql.Open("sqlite", dsn(abs))
+	db, err := sqlitefile.Open(abs, sqlitefile.Options{Conns: 4, LogLimit: 8 << 20, Immediate: true})
 	if err != nil {
 		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, err)
 	}
-	db.SetMaxOpenConns(4)
-	db.SetMaxIdleConns(4)
 	s := &Store{limits: cfg.Limits.OrDefault(), textBytes: cfg.TextBytes, busy: cfg.Busy, db: db, writing: make(chan struct{}, 1)}
 	if err := s.prepare(context.Background()); err != nil {
 		return nil, fmt.Errorf("sqlmemory: opening %s: %w", path, errors.Join(class(err), db.Close()))
@@ -75,59 +66,6 @@ func (s *Store) Close() error {
 	s.writing <- struct{}{}
 	defer func() { <-s.writing }()
 	return s.db.Close()
-}
-
-// place returns the absolute path, if a database can be there.
-func place(path string) (string, error) {
-	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") || strings.ContainsRune(path, 0) || os.IsPathSeparator(path[len(path)-1]) {
-		return "", fmt.Errorf("sqlmemory: path %q names no file; for a memory that ends with the process take recall.MapStore", path)
-	}
-	for _, of := range []string{"-wal", "-shm", "-journal"} {
-		if strings.HasSuffix(path, of) {
-			return "", fmt.Errorf("sqlmemory: path %q ends in %s, as the companions of SQLite files do; take another name", path, of)
-		}
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", fmt.Errorf("sqlmemory: path %q: %w", path, err)
-	}
-	return abs, nil
-}
-
-// creating guards the creation of files by this process: closing a file that SQLite has open in the same process would take SQLite's
-// locks away.
-var creating sync.Mutex
-
-// create makes an empty file, unless something is there. SQLite gives the companions of a file the file's own mode.
-func create(path string) error {
-	creating.Lock()
-	defer creating.Unlock()
-	switch info, err := os.Stat(path); {
-	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no file; name a file", path)
-	case err == nil:
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) { // another process was faster
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("making the file: %w", err)
-	}
-	return f.Close()
-}
-
-func dsn(path string) string {
-	query := url.Values{
-		"_pragma": {
-			fmt.Sprintf("busy_timeout(%d)", oneTry.Milliseconds()),
-			"synchronous(full)",
-			fmt.Sprintf("journal_size_limit(%d)", 8<<20), // what is left of the log of a big text
-		},
-		"_txlock": {"immediate"}, // a transaction that begins to read and then writes fails at once when another was faster
-	}
-	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + query.Encode()
 }
 
 const (

@@ -151,10 +151,10 @@ func BenchmarkPutText(b *testing.B) {
 func TestTheLogOfABigTextIsCutBack(t *testing.T) {
 	path := file(t)
 	s := open(t, path, sqlmemory.Config{}).Texts(recall.Scope{Tenant: "t"})
-	require.NoError(t, s.Put(t.Context(), "big", strings.Repeat("x", 20<<20)))
+	require.NoError(t, s.Put(t.Context(), "big", strings.Repeat("x", 10<<20)))
 	info, err := os.Stat(path + "-wal")
 	require.NoError(t, err)
-	require.Greater(t, info.Size(), int64(20<<20))
+	require.Greater(t, info.Size(), int64(10<<20))
 	for i := range 3 {
 		require.NoError(t, s.Put(t.Context(), fmt.Sprint("small", i), "x"))
 	}

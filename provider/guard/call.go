@@ -78,7 +78,8 @@ func (k *Caller) Call(ctx context.Context, req *provider.Request, yield func(pro
 	}
 	c := &k.call
 	c.ctx, c.req = ctx, req
-	c.grammar, c.progress = provider.Grammar{}, progress{}
+	c.grammar.Reset()
+	c.progress = progress{}
 	if c.path != nil {
 		*c.path = path{admission: admission{onWait: c.onWait}}
 	}
@@ -243,8 +244,9 @@ func (c *call) verdict() error {
 		return c.gaveUp(c.err, class, "the answer had begun and may not be made again")
 	case advice > c.guard.maxRetryAfter:
 		return c.gaveUp(c.err, class, fmt.Sprintf("it asks for a wait of %v, longer than %v", advice, c.guard.maxRetryAfter))
-	case c.guard.breaker.Ready() != nil:
-		return c.gaveUp(c.err, class, "its breaker is open")
+	}
+	if open := c.guard.breaker.Ready(); open != nil {
+		return c.gaveUp(fmt.Errorf("%w (%w)", c.err, open), class, "its breaker is open")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type GaveUpError struct {
 	Attempts int         // that were made, preempted ones apart; 0: the call wasn't let through
 	Class    fault.Class // of Err
 	Reason   string      // why there is no further attempt
-	Err      error       // of the last attempt, or what kept it from being made
+	Err      error       // of the last attempt, what kept another from being made, or both
 	Tried    []error     // of each attempt, in order
 }
 

@@ -163,6 +163,10 @@ func TestABreakerThatOpensMeanwhileEndsTheCall(t *testing.T) {
 		var gaveUp *guard.GaveUpError
 		require.ErrorAs(t, got.err, &gaveUp)
 		require.Equal(t, "its breaker is open", gaveUp.Reason)
+		require.ErrorAs(t, got.err, &open, "which says when to come again")
+		require.Equal(t, 30*s, open.RetryAfter)
+		require.Equal(t, fault.Transient, fault.Of(got.err))
+		require.Len(t, gaveUp.Tried, 1)
 		require.Equal(t, "half", got.text, "what was shown stands")
 		require.Zero(t, time.Since(began))
 		r.settled()

@@ -5,19 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/sqlitefile"
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
-const (
-	// readers is how many calls read at the same time.
-	readers = 4
-	// oneTry is how long SQLite itself waits for another process.
-	oneTry = 20 * time.Millisecond
-)
+// readers is how many calls read at the same time.
+const readers = 4
 
 // A database is the file, with one connection that writes and a few that read. Statements are prepared once for each.
 type database struct {
@@ -36,12 +32,14 @@ type database struct {
 var _ sqljournal.Database = (*database)(nil)
 
 func openDatabase(path string, cfg Config) (*database, error) {
-	pool, err := sql.Open("sqlite", dsn(path, cfg))
+	pool, err := sqlitefile.Open(path, sqlitefile.Options{
+		Conns:    readers + 2, // the writer may have to be replaced
+		Process:  cfg.Durability == Process,
+		LogLimit: 64 << 20,
+	})
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(readers + 2) // the writer may have to be replaced
-	pool.SetMaxIdleConns(readers + 2)
 	db := &database{busy: cfg.Busy, maxBytes: cfg.MaxBytes, pool: pool, writing: make(chan *writer, 1),
 		reading: make(chan *reader, readers), closed: make(chan struct{})}
 	for range readers {
@@ -61,14 +59,8 @@ func openDatabase(path string, cfg Config) (*database, error) {
 
 // prepare makes the file ready, and the writer.
 func (db *database) prepare(ctx context.Context) error {
-	// Two processes that make one file together collide here, and SQLite reports that at once instead of waiting.
-	var mode string
-	err := db.retry(ctx, func() error { return db.pool.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
-	if err != nil {
+	if err := sqlitefile.WAL(ctx, db.pool, db.busy); err != nil {
 		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("the file can't use write-ahead logging (mode %s); put it on a local disk", mode)
 	}
 	w, err := newWriter(ctx, db.pool, db.maxBytes)
 	if err != nil {
@@ -207,37 +199,9 @@ func (db *database) Query(ctx context.Context, query string, args []any, each fu
 	}
 }
 
-// A halfway is an error after which what was begun can't be begun again.
-type halfway struct{ error }
-
-func (h *halfway) Unwrap() error { return h.error }
-
 // retry runs try until it isn't busy any more, for as long as Config.Busy says.
 func (db *database) retry(ctx context.Context, try func() error) error {
-	var began time.Time
-	for {
-		err := try()
-		if err == nil || !busy(err) {
-			return err
-		}
-		var half *halfway
-		if errors.As(err, &half) {
-			return err
-		}
-		if began.IsZero() {
-			began = time.Now()
-		}
-		if time.Since(began) >= db.busy {
-			return err
-		}
-		timer := time.NewTimer(time.Millisecond + rand.N(4*time.Millisecond))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		}
-	}
+	return sqlitefile.Retry(ctx, db.busy, try)
 }
 
 // nanos returns a time as a statement takes it.

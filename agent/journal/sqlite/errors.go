@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/sqlitefile"
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
@@ -28,36 +26,9 @@ var (
 	ErrNewer = sqljournal.ErrNewer
 )
 
-// code returns SQLite's code for err, 0 if it has none.
-func code(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code()
-	}
-	return 0
-}
-
-func busy(err error) bool {
-	c := code(err) & 0xff
-	return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
-}
-
 // class returns err with a sentinel of the package in its chain, where there is one for it.
 func class(err error) error {
-	var is error
-	switch code(err) & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		is = ErrBusy
-	case sqlite3.SQLITE_FULL:
-		is = ErrFull
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		is = ErrReadOnly
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		is = ErrDamaged
-	default:
-		return err
-	}
-	return fmt.Errorf("%w: %w", is, err)
+	return sqlitefile.Errors{Busy: ErrBusy, Full: ErrFull, ReadOnly: ErrReadOnly, Damaged: ErrDamaged}.Class(err)
 }
 
 // word returns the error that a call ends with. Errors of package journal pass unchanged. The end of ctx is one that wraps ctx.Err(),

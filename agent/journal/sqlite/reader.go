@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/pawlkit/pawl/internal/sqlitefile"
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
@@ -64,7 +65,7 @@ func (r *reader) rows(rows driver.Rows, each func(scan func(...any) error) error
 		case err != nil && first:
 			return err
 		case err != nil:
-			return &halfway{err}
+			return sqlitefile.Final(err)
 		}
 		if err := each(r.scan); errors.Is(err, sqljournal.ErrStop) {
 			return nil

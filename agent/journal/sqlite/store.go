@@ -2,15 +2,10 @@ package sqlite
 
 import (
 	"fmt"
-	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/sqlitefile"
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
@@ -44,10 +39,6 @@ type Store struct {
 	db *database
 }
 
-// created guards the creation of files by this process: closing a file that SQLite has open in the same process would take
-// SQLite's locks away.
-var created sync.Mutex
-
 // Open is [OpenWith] with the defaults.
 func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
 
@@ -56,10 +47,6 @@ func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
 //
 // Tables of an older version are brought up to date, newer ones refused with [ErrNewer].
 func OpenWith(path string, cfg Config) (*Store, error) {
-	abs, err := place(path)
-	if err != nil {
-		return nil, err
-	}
 	if cfg.Durability != Power && cfg.Durability != Process {
 		return nil, fmt.Errorf("sqlite: Config.Durability is %d; it must be Power or Process", cfg.Durability)
 	}
@@ -69,7 +56,8 @@ func OpenWith(path string, cfg Config) (*Store, error) {
 	if cfg.Busy == 0 {
 		cfg.Busy = 15 * time.Second
 	}
-	if err := create(abs); err != nil {
+	abs, err := sqlitefile.Make(path, "for a journal in memory take journal.NewMemory")
+	if err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
 	db, err := openDatabase(abs, cfg)
@@ -81,77 +69,3 @@ func OpenWith(path string, cfg Config) (*Store, error) {
 
 // Close releases the file. Calls that are under way come to their end first; later ones fail.
 func (s *Store) Close() error { return s.db.close() }
-
-// place returns the absolute path, if a database can be there.
-func place(path string) (string, error) {
-	switch {
-	case path == "":
-		return "", fmt.Errorf("sqlite: path is empty; name a file")
-	case strings.HasPrefix(path, ":"):
-		return "", fmt.Errorf("sqlite: path %q isn't a file; for a journal in memory take journal.NewMemory", path)
-	case strings.HasPrefix(path, "file:"):
-		return "", fmt.Errorf("sqlite: path %q is a URI; give the path alone", path)
-	case strings.ContainsRune(path, 0):
-		return "", fmt.Errorf("sqlite: path %q holds a NUL", path)
-	case os.IsPathSeparator(path[len(path)-1]):
-		return "", fmt.Errorf("sqlite: path %q is a folder; name a file in it", path)
-	}
-	for _, of := range []string{"-wal", "-shm", "-journal"} {
-		if strings.HasSuffix(path, of) {
-			return "", fmt.Errorf("sqlite: path %q ends in %s, as the companions of SQLite files do; take another name", path, of)
-		}
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", fmt.Errorf("sqlite: path %q: %w", path, err)
-	}
-	return abs, nil
-}
-
-// create makes an empty file, unless something is there. SQLite gives the companions of a file the file's own mode.
-func create(path string) error {
-	created.Lock()
-	defer created.Unlock()
-	info, err := os.Stat(path)
-	if err == nil {
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is no file but a %s; name a file", path, kind(info.Mode()))
-		}
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		if os.IsExist(err) { // another process was faster
-			return nil
-		}
-		return fmt.Errorf("making the file: %w", err)
-	}
-	return f.Close()
-}
-
-func kind(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "folder"
-	case m&fs.ModeNamedPipe != 0:
-		return "pipe"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	}
-	return "device"
-}
-
-// dsn returns what the driver is told of a connection.
-func dsn(path string, cfg Config) string {
-	synchronous := "full"
-	if cfg.Durability == Process {
-		synchronous = "normal"
-	}
-	query := url.Values{"_pragma": {
-		// Short: who waits longer waits in database.retry, which looks at the context in between.
-		fmt.Sprintf("busy_timeout(%d)", oneTry.Milliseconds()),
-		"synchronous(" + synchronous + ")",
-		fmt.Sprintf("journal_size_limit(%d)", 64<<20), // what is left of the log of a big append
-	}}
-	return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + "?" + query.Encode()
-}

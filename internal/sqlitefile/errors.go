@@ -1,0 +1,50 @@
+package sqlitefile
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Errors are a store's own words for what SQLite reports.
+type Errors struct {
+	Busy     error // others kept the file locked for longer than the store waits
+	Full     error // the disk is full, or the file as large as it may be
+	ReadOnly error // the process may not write to the file or its folder
+	Damaged  error // the file is no database, or a damaged one
+}
+
+// Class returns err with one of e in its chain, where there is one for it, and otherwise err.
+func (e Errors) Class(err error) error {
+	var is error
+	switch code(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		is = e.Busy
+	case sqlite3.SQLITE_FULL:
+		is = e.Full
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		is = e.ReadOnly
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		is = e.Damaged
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w", is, err)
+}
+
+// Busy reports whether err is SQLite's for a lock that somebody else has.
+func Busy(err error) bool {
+	c := code(err)
+	return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
+}
+
+// code returns SQLite's code for err without its extension, 0 if it has none.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}

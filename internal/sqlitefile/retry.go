@@ -1,0 +1,48 @@
+package sqlitefile
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// Retry runs try until it isn't [Busy] any more, for as long as patience says after the first time, and ctx lasts. Each time SQLite
+// has waited for 20 ms, and Retry waits for 1 to 5 ms more. A patience of 0 or less is one try. If ctx has ended, Retry returns
+// ctx.Err() and tries nothing.
+func Retry(ctx context.Context, patience time.Duration, try func() error) error {
+	var began time.Time
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := try()
+		if err == nil || !Busy(err) { // the first costs nothing
+			return err
+		}
+		var last *final
+		if errors.As(err, &last) {
+			return err
+		}
+		if began.IsZero() {
+			began = time.Now()
+		}
+		if time.Since(began) >= patience {
+			return err
+		}
+		timer := time.NewTimer(time.Millisecond + rand.N(4*time.Millisecond))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// Final returns err, which isn't nil, so that [Retry] takes it as the last word, busy or not: what was begun can't be begun again.
+func Final(err error) error { return &final{err} }
+
+type final struct{ error }
+
+func (f *final) Unwrap() error { return f.error }
