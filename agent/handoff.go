@@ -123,7 +123,7 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 	var note HandoffNote
 	var err error
 	for range h.Tries {
-		if note, err = write(x.ctx, in, h.Write); err == nil || x.ctx.Err() != nil {
+		if note, err = write(x.ctx, in, h.Write); err == nil {
 			break
 		}
 	}
