@@ -583,6 +583,18 @@ func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 	require.Greater(t, len(ends), 2)
 }
 
+func TestWhatAFreshRunIsToldTakesAQuarterOfTheWindowAtMost(t *testing.T) {
+	mem := small()
+	mem.Handoff = &agent.Handoff{Write: func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
+		return agent.HandoffNote{Notes: strings.Repeat("word ", 10_000)}, nil
+	}}
+	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
+	run(t, a)
+	n := memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), &provider.Request{Messages: m.Requests()[1].Messages}).Total
+	require.LessOrEqual(t, n, 9_000/4+20)
+	require.Greater(t, n, 2_000)
+}
+
 func TestAStructuredAnswerIsThatOfTheLastRunOfAChain(t *testing.T) {
 	mem := small()
 	mem.Handoff = noted()

@@ -102,7 +102,9 @@ func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
 	}
 	m := newSim(t, 1)
 	m.start()
-	require.ErrorContains(t, m.m.Apply(Compacted{Meta: m.meta("")}), "no report")
+	none := Compacted{Meta: m.meta("")}
+	require.ErrorContains(t, m.m.wouldTake([]Fact{none}), "no report", "it never comes into a log")
+	require.ErrorContains(t, m.m.Apply(none), "no report")
 }
 
 // TestAnInputThatACompactionLeftOut can't be: but a log may say so.
