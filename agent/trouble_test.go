@@ -240,6 +240,27 @@ func TestWhoGoesOnWithARunTakesNoPhaseOrSubgoalForNew(t *testing.T) {
 	require.Contains(t, asText(t, m.Requests()[5].Messages), "page 1")
 }
 
+func TestARequestThatAHookChangedTeachesNothing(t *testing.T) {
+	n := 0
+	a := newAgent(t, agent.Config{Memory: small(memory.Step{Strategy: memory.Slide{}}), Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
+		Hooks: []agent.Hooks{{BeforeStep: func(_ context.Context, s *agent.Step) error {
+			s.Messages = s.Messages[:1] // which is what the provider counts
+			return nil
+		}}},
+		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			n++
+			r := callOf("read", Number{n})
+			if n == 12 {
+				r = answer("done")
+			}
+			r.Usage = provider.Usage{Input: 10}
+			return r, nil
+		})})
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.NotEmpty(t, of[agent.Compacted](all))
+}
+
 func TestAnEstimateTeachesNothing(t *testing.T) {
 	n := 0
 	a := newAgent(t, agent.Config{Memory: small(), Tools: []tools.Tool{reading(100)}, Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
