@@ -242,23 +242,44 @@ func TestWhoGoesOnWithARunTakesNoPhaseOrSubgoalForNew(t *testing.T) {
 
 func TestARequestThatAHookChangedTeachesNothing(t *testing.T) {
 	n := 0
-	a := newAgent(t, agent.Config{Memory: small(memory.Step{Strategy: memory.Slide{}}), Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
+	a := newAgent(t, agent.Config{Memory: small(), Tools: []tools.Tool{reading(100)},
 		Hooks: []agent.Hooks{{BeforeStep: func(_ context.Context, s *agent.Step) error {
-			s.Messages = s.Messages[:1] // which is what the provider counts
+			s.System = "what the provider counts is this"
 			return nil
 		}}},
 		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 			n++
 			r := callOf("read", Number{n})
-			if n == 12 {
+			if n == 8 {
 				r = answer("done")
 			}
-			r.Usage = provider.Usage{Input: 10}
+			r.Usage = provider.Usage{Input: 5_000}
 			return r, nil
 		})})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.NotEmpty(t, of[agent.Compacted](all))
+	require.Empty(t, of[agent.Compacted](all))
+}
+
+func TestANoteWithoutAPriceMakesItsChainOneWithout(t *testing.T) {
+	mem := small()
+	mem.Handoff = &agent.Handoff{Write: func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+		in.Book(provider.Usage{Input: 1}, 0)
+		return agent.HandoffNote{}, nil
+	}}
+	n := 0
+	a := newAgent(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
+		Provider: known{providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			if n++; n == 1 {
+				return callOf("next", Number{1}), nil
+			}
+			return answer("done"), nil
+		})}})
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	for _, end := range of[agent.RunEnded](all) {
+		require.True(t, end.Result.Unpriced)
+	}
 }
 
 func TestAnEstimateTeachesNothing(t *testing.T) {
