@@ -242,7 +242,7 @@ func TestWhoGoesOnWithARunTakesNoPhaseOrSubgoalForNew(t *testing.T) {
 
 func TestARequestThatAHookChangedTeachesNothing(t *testing.T) {
 	n := 0
-	a := newAgent(t, agent.Config{Memory: small(), Tools: []tools.Tool{reading(100)},
+	a := newAgent(t, agent.Config{Memory: small(), Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50},
 		Hooks: []agent.Hooks{{BeforeStep: func(_ context.Context, s *agent.Step) error {
 			s.System = "what the provider counts is this"
 			return nil
@@ -250,10 +250,10 @@ func TestARequestThatAHookChangedTeachesNothing(t *testing.T) {
 		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 			n++
 			r := callOf("read", Number{n})
-			if n == 8 {
+			if n == 14 {
 				r = answer("done")
 			}
-			r.Usage = provider.Usage{Input: 5_000}
+			r.Usage = provider.Usage{Input: 20_000}
 			return r, nil
 		})})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
@@ -284,13 +284,13 @@ func TestANoteWithoutAPriceMakesItsChainOneWithout(t *testing.T) {
 
 func TestAnEstimateTeachesNothing(t *testing.T) {
 	n := 0
-	a := newAgent(t, agent.Config{Memory: small(), Tools: []tools.Tool{reading(100)}, Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+	a := newAgent(t, agent.Config{Memory: small(), Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}, Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 		n++
 		r := callOf("read", Number{n})
-		if n == 8 {
+		if n == 14 {
 			r = answer("done")
 		}
-		r.Usage = provider.Usage{Input: 5_000, Estimated: true}
+		r.Usage = provider.Usage{Input: 20_000, Estimated: true}
 		return r, nil
 	})})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
