@@ -835,3 +835,18 @@ func TestWhyThereIsNoNoteIsRedacted(t *testing.T) {
 	}
 	require.NotContains(t, asText(t, all), "secret-7")
 }
+
+func TestABriefingTellsCallsOfOneReplyApart(t *testing.T) {
+	call := func(id string) provider.Part {
+		return provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "write", Input: []byte(`{"id":"` + id + `"}`)}}
+	}
+	result := func(id, text string, failed bool) provider.Part {
+		return provider.ResultPart(provider.ToolResult{CallID: id, Error: failed, Parts: []provider.Part{provider.TextPart(text)}})
+	}
+	b := agent.BriefingOf(&agent.Result{Messages: []provider.Message{
+		{Role: provider.RoleAssistant, Parts: []provider.Part{call("a"), call("b")}},
+		{Role: provider.RoleTool, Parts: []provider.Part{result("a", "wrote a", false), result("b", "it is locked", true)}},
+	}})
+	require.Equal(t, []string{`write {"id":"a"} → ok: wrote a`, `write {"id":"b"} → failed: it is locked`}, b.Attempts[0].Tried)
+	require.Equal(t, []string{`write {"id":"b"} → failed: it is locked`}, b.Avoid)
+}
