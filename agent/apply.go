@@ -174,6 +174,9 @@ func (r *RunState) run(now time.Time) {
 // instant returns t as a journal gives it back.
 func instant(t time.Time) time.Time { return t.Round(0).UTC() }
 
+// fewMessages are those of a run with one step of calls: the input, the calls, their results and the answer.
+const fewMessages = 4
+
 func (m *Machine) start(f *RunStarted) string {
 	if problem := saidBy(provider.RoleUser, &f.Message); problem != "" {
 		return problem
@@ -187,7 +190,7 @@ func (m *Machine) start(f *RunStarted) string {
 			return problem
 		}
 	}
-	m.s.Messages = append(m.s.Messages, f.History...)
+	m.s.Messages = append(slices.Grow(m.s.Messages, len(f.History)+fewMessages), f.History...)
 	m.s.Mode = f.Mode
 	if f.Handoff == nil {
 		m.s.Phase = ""

@@ -170,14 +170,17 @@ func (x *exec) loop() {
 		}
 		act := x.m.Next()
 		if act.Kind == ActCallModel || act.Kind == ActRunCalls || act.Kind == ActWait || act.Kind == ActFinish && act.Status == Completed {
-			if x.readMail(); (x.hold == holdPause || x.hold == holdDrain) && act.Kind == ActWait {
+			came := x.readMail()
+			if (x.hold == holdPause || x.hold == holdDrain) && act.Kind == ActWait {
 				x.hold = holdNone // it pauses anyway
 			}
 			if x.hold != holdNone {
 				x.obey()
 				continue
 			}
-			act = x.m.Next() // a message may have come in
+			if came {
+				act = x.m.Next()
+			}
 		}
 		switch act.Kind {
 		case ActCallModel:

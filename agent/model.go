@@ -259,11 +259,11 @@ func (x *exec) deltas() *Meta {
 	return x.model.meta
 }
 
-// delta returns a Delta from a slab that grows from 4 to 64: deltas are many, and a run that is held open should be small.
+// delta returns a Delta from a slab that grows from 8 to 64: deltas are many, and a run that is held open should be small.
 func (x *exec) delta(meta *Meta, text string) *Delta {
 	mc := &x.model
 	if len(mc.slab) == cap(mc.slab) {
-		mc.slab = make([]Delta, 0, min(max(4, 2*cap(mc.slab)), 64))
+		mc.slab = make([]Delta, 0, min(max(8, 2*cap(mc.slab)), 64))
 	}
 	mc.slab = append(mc.slab, Delta{Meta: meta, Text: text})
 	return &mc.slab[len(mc.slab)-1]

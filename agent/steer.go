@@ -246,12 +246,13 @@ func (a *Agent) post(ctx context.Context, session string, m *mail) error {
 }
 
 // readMail takes what was sent to the run, at a point where nothing is under way. Messages are delivered only between
-// steps, when no call is open; until then they wait where they are.
-func (x *exec) readMail() {
+// steps, when no call is open; until then they wait where they are. It reports whether anything was there.
+func (x *exec) readMail() (came bool) {
 	r := x.m.s.Run
 	between := (r.Stage == stageReady || r.Stage == stageSaid) && r.Final == ""
 	var steer []mail
-	for _, m := range append(x.takeMail(), x.inbox()...) {
+	all := append(x.takeMail(), x.inbox()...)
+	for _, m := range all {
 		switch m.what {
 		case mailSteer:
 			steer = append(steer, m)
@@ -295,6 +296,7 @@ func (x *exec) readMail() {
 		}
 	}
 	x.flush()
+	return len(all) > 0
 }
 
 // putBack leaves what came from this process for later.

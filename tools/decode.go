@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -32,9 +33,10 @@ type reading[In any] struct {
 
 // A plainField is a field of a struct under its name in JSON.
 type plainField struct {
-	name  string
-	index int
-	kind  reflect.Kind // Invalid: one that is left to encoding/json
+	name    string
+	options string // behind the name in its tag
+	index   int
+	kind    reflect.Kind // Invalid: one that is left to encoding/json
 }
 
 // read returns the In that input holds.
@@ -65,11 +67,24 @@ func ownReading(t reflect.Type) bool {
 	return t == jsonNumber || p.Implements(jsonUnmarshaler) || p.Implements(textUnmarshaler)
 }
 
-// newReading returns the reading of a type. A struct whose names encoding/json may see differently has no fields.
+// newReading returns the reading of a type.
 func newReading[In any]() reading[In] {
 	t := reflect.TypeFor[In]()
-	if t.Kind() != reflect.Struct || ownReading(t) {
+	if ownReading(t) {
 		return reading[In]{}
+	}
+	fields := plainFields(t, ownReading)
+	if slices.ContainsFunc(fields, func(f plainField) bool { return strings.Contains(f.options, "string") }) {
+		return reading[In]{}
+	}
+	return reading[In]{fields}
+}
+
+// plainFields returns the fields of a struct as encoding/json sees them; nil if it may see others. own reports the types that
+// it treats in another way than others of their kind.
+func plainFields(t reflect.Type, own func(reflect.Type) bool) []plainField {
+	if t.Kind() != reflect.Struct {
+		return nil
 	}
 	fields := make([]plainField, 0, t.NumField())
 	known := make(map[string]bool)
@@ -83,12 +98,12 @@ func newReading[In any]() reading[In] {
 		if name == "" {
 			name = f.Name
 		}
-		if f.Anonymous || strings.Contains(options, "string") || !plainName(name) || known[name] {
-			return reading[In]{}
+		if f.Anonymous || !plainName(name) || known[name] {
+			return nil
 		}
 		known[name] = true
-		field := plainField{name: name, index: i}
-		if !ownReading(f.Type) {
+		field := plainField{name: name, options: options, index: i}
+		if !own(f.Type) {
 			switch k := f.Type.Kind(); k {
 			case reflect.Bool, reflect.String, reflect.Float32, reflect.Float64,
 				reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
@@ -98,7 +113,7 @@ func newReading[In any]() reading[In] {
 		}
 		fields = append(fields, field)
 	}
-	return reading[In]{fields}
+	return fields
 }
 
 // plainName reports whether a name is one for encoding/json, too, and is written in JSON as it is.

@@ -56,7 +56,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	if err := d.complete(input); err != nil {
 		return nil, err
 	}
-	in := newReading[In]()
+	in, outputs := newReading[In](), newWriting[Out]()
 	d.run = func(ctx context.Context, input json.RawMessage) (Result, error) {
 		v, err := in.read(input)
 		if err != nil {
@@ -66,7 +66,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		res, err := encode(out)
+		res, err := outputs.result(out)
 		if err == nil && f.Verify != nil && !res.Failed {
 			err = verify(f.Spec.Name, func() error { return f.Verify(ctx, v, out) })
 		}
