@@ -850,3 +850,19 @@ func TestABriefingTellsCallsOfOneReplyApart(t *testing.T) {
 	require.Equal(t, []string{`write {"id":"a"} → ok: wrote a`, `write {"id":"b"} → failed: it is locked`}, b.Attempts[0].Tried)
 	require.Equal(t, []string{`write {"id":"b"} → failed: it is locked`}, b.Avoid)
 }
+
+func TestTheWindowIsThatOfTheModelAndAToolThatReadsBackMayBeOnesOwn(t *testing.T) {
+	read := tools.New(tools.Spec{Name: memory.ReadTool().Name, Description: "one's own", ReadOnly: true}, func(context.Context, Number) (string, error) { return "one's own", nil })
+	list := []tools.Tool{reading(800), read, nil}[:2]
+	a := newAgent(t, agent.Config{Provider: informed{12_000, providertest.Script(reads(14)...)}, Limits: agent.Limits{Steps: 50}, Tools: list,
+		Memory: &agent.Memory{Config: memory.Config{Store: &memory.MapStore{}}}})
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Equal(t, 12_000-4_096, of[agent.Compacted](all)[0].Report.Budget)
+	require.Equal(t, 2, a.Tools().Len())
+	other := newAgent(t, agent.Config{Provider: providertest.Script(), Tools: list[:1], Memory: &agent.Memory{Config: memory.Config{Store: &memory.MapStore{}}}})
+	require.Equal(t, 2, other.Tools().Len())
+	d, err := list[1].Define()
+	require.NoError(t, err)
+	require.Equal(t, "one's own", d.Spec().Description, "what was given isn't written over")
+}
