@@ -30,7 +30,7 @@ func noted() *agent.Handoff {
 func handing(name string, then func(ctx context.Context, in Number) (string, error)) tools.Tool {
 	return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in Number) (string, error) {
 		text, err := then(ctx, in)
-		return text, errors.Join(err, agent.HandOff(ctx))
+		return text, errors.Join(err, agent.RequestHandoff(ctx))
 	})
 }
 

@@ -52,9 +52,9 @@ const handoffCategory = "handoff"
 // errHandedOff is why a run has ended whose work goes on.
 var errHandedOff = fault.New(fault.None, "agent: the work was handed to a fresh run")
 
-// HandOff has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
+// RequestHandoff has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
 // conversation is. It is for tools and hooks. A run that ends, pauses or dies before that forgets it. Without a [Memory] that has a Handoff it is an error.
-func HandOff(ctx context.Context) error {
+func RequestHandoff(ctx context.Context) error {
 	x := execOf(ctx)
 	if x == nil {
 		return errNoRun

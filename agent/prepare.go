@@ -27,7 +27,7 @@ func (b *base) into(req *provider.Request, start *StepStarted, again bool) {
 		return
 	}
 	if req.Messages = b.messages; start.Note != "" && !again {
-		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
+		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], memory.Told(start.Note))
 	}
 }
 

@@ -46,7 +46,7 @@ func (r *relay) agent(t testing.TB, store journal.Store) *agent.Agent {
 		tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, in Number) (string, error) {
 			r.done.add(in.N)
 			if in.N == 5 || in.N == 9 {
-				if err := agent.HandOff(ctx); err != nil {
+				if err := agent.RequestHandoff(ctx); err != nil {
 					return "", err
 				}
 			}

@@ -313,7 +313,7 @@ func TestSessionsThatShareStrategiesCompactBesideEachOther(t *testing.T) {
 func TestCallsBesideEachOtherAskForOneHandOff(t *testing.T) {
 	mem := small()
 	mem.Handoff = noted()
-	next := tools.New(tools.Spec{Name: "next", ParallelSafe: true}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.HandOff(ctx) })
+	next := tools.New(tools.Spec{Name: "next", ParallelSafe: true}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.RequestHandoff(ctx) })
 	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{next}}, calls("next", 1, 2, 3, 4, 5, 6), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -327,7 +327,7 @@ func TestACallThatWasLeftBehindHandsNothingOff(t *testing.T) {
 		free, late := make(chan struct{}), make(chan error, 1)
 		stuck := tools.New(tools.Spec{Name: "stuck", ReadOnly: true, Timeout: time.Second}, func(ctx context.Context, in Number) (string, error) {
 			<-free
-			late <- agent.HandOff(ctx)
+			late <- agent.RequestHandoff(ctx)
 			return "", nil
 		})
 		then := tools.New(tools.Spec{Name: "then"}, func(context.Context, Number) (string, error) {
