@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -236,7 +237,7 @@ func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
 	}
 	r.Stage, r.Final, r.Model = stageCalling, f.Final, f.Model
 	if f.Note != "" && ready {
-		m.s.Messages = append(m.s.Messages, provider.User(f.Note))
+		m.s.Messages = append(m.s.Messages, memory.Told(f.Note))
 	}
 	return ""
 }
@@ -347,7 +348,7 @@ func (m *Machine) sentBack(r *RunState, f *SentBack) string {
 	default:
 		return fmt.Sprintf("%q is no reason to be sent back", f.Why)
 	}
-	msg := provider.User(f.Text)
+	msg := memory.Told(f.Text)
 	return m.said(r, &msg)
 }
 

@@ -27,7 +27,7 @@ func (b *base) into(req *provider.Request, start *StepStarted, again bool) {
 		return
 	}
 	if req.Messages = b.messages; start.Note != "" && !again {
-		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
+		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], memory.Told(start.Note))
 	}
 }
 
@@ -72,17 +72,11 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	}
 	usage, cost := x.recall.compactor.Used()
 	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
-	if err == nil && x.ctx.Err() != nil {
-		err = context.Cause(x.ctx)
-	}
 	if err != nil {
 		x.bookInVain(x.recall.compactor, usage, cost, err)
-	}
-	switch {
-	case x.ctx.Err() != nil: // loop ends the run for the reason that its context ended
-		return b, false
-	case err != nil:
-		x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.s.name, err))
+		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
+			x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.s.name, err))
+		}
 		return b, false
 	}
 	for _, w := range p.Warnings {
