@@ -271,12 +271,15 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 	}
 	res := x.toolResult(cr, &out)
 	if x.a.hooked.afterTool && !cr.hooked {
-		if cr.dropped() {
+		x.lock()
+		dropped := cr.over || cr.gone
+		if !dropped { // else it isn't shown, and who has dropped it looks at hooked
+			cr.hooked = true
+		}
+		x.mu.Unlock()
+		if dropped {
 			return
 		}
-		x.lock()
-		cr.hooked = true
-		x.mu.Unlock()
 		x.afterTool(cr, res)
 	}
 	if len(res.Data) > 0 && (!json.Valid(res.Data) || tooDeep(res.Data)) {

@@ -287,14 +287,16 @@ func (x *exec) readMail() (came bool) {
 	if x.hold == holdNone && x.parent != nil && x.parent.x.drains() {
 		x.hold = holdDrain
 	}
+	var later []mail
 	for _, m := range steer {
 		switch {
 		case between && x.hold == holdNone:
 			x.deliver(m)
 		case !m.posted:
-			x.putBack([]mail{m})
+			later = append(later, m)
 		}
 	}
+	x.putBack(later) // at once: each would come before the one before
 	x.flush()
 	return len(all) > 0
 }

@@ -41,7 +41,7 @@ func (s toolStates) MarshalJSON() ([]byte, error) {
 	for _, n := range s {
 		m[n.name] = n.toolState
 	}
-	return json.Marshal(m)
+	return marshal(m) // as in all of a state, <, > and & aren't escaped
 }
 
 // UnmarshalJSON reads what MarshalJSON returns.

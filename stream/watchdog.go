@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/lazyctx"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -76,7 +77,7 @@ type Watchdog struct {
 
 	mu     sync.Mutex // guards what follows; the call's goroutine writes timer and own, and reads them without it
 	timer  *time.Timer
-	own    *callContext // of Begin, or else
+	own    *lazyctx.Context // of Begin, or else
 	cancel context.CancelCauseFunc
 	limits Timeouts
 	on     bool
@@ -102,7 +103,7 @@ const forever = math.MaxInt64 / 4
 // Begin starts the clocks of a call and returns the context to make it with. When the call exceeds a limit, that context
 // is cancelled with the *[TimeoutError] as its cause.
 func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
-	own := &callContext{parent: ctx}
+	own := &lazyctx.Context{Parent: ctx}
 	w.begin(own, nil, t)
 	return own
 }
@@ -110,7 +111,7 @@ func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 // BeginWith is Begin for a call whose context cancel ends, so that it needs no other. End leaves that context as it is.
 func (w *Watchdog) BeginWith(cancel context.CancelCauseFunc, t Timeouts) { w.begin(nil, cancel, t) }
 
-func (w *Watchdog) begin(own *callContext, cancel context.CancelCauseFunc, t Timeouts) {
+func (w *Watchdog) begin(own *lazyctx.Context, cancel context.CancelCauseFunc, t Timeouts) {
 	w.flags = 0
 	w.n += turn
 	w.state.Store(w.n)
@@ -218,7 +219,7 @@ func (w *Watchdog) Rest() *TimeoutError {
 
 func (w *Watchdog) release() *TimeoutError {
 	if w.own != nil {
-		w.own.end(nil)
+		w.own.End(context.Canceled, context.Canceled)
 	}
 	return w.fired.Load()
 }
@@ -236,7 +237,7 @@ func (w *Watchdog) look() {
 	switch {
 	case late == nil:
 	case own != nil:
-		own.end(late)
+		own.End(context.Canceled, late)
 	case cancel != nil:
 		cancel(late)
 	}

@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"testing"
@@ -115,6 +116,34 @@ func TestDerivedContextsEndWithTheCall(t *testing.T) {
 			require.True(t, afterwards)
 		})
 	})
+}
+
+// TestWhatEndsARunEndsWhatIsDerivedInACall with the same error, whatever the tool had asked its context before.
+func TestWhatEndsARunEndsWhatIsDerivedInACall(t *testing.T) {
+	for name, ask := range map[string]func(context.Context){
+		"nothing": func(context.Context) {},
+		"Err":     func(ctx context.Context) { _ = ctx.Err() },
+		"Cause":   func(ctx context.Context) { _ = context.Cause(ctx) },
+		"Done":    func(ctx context.Context) { <-ctx.Done() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				why := errors.New("why")
+				run, stop := context.WithTimeoutCause(t.Context(), time.Second, why)
+				defer stop()
+				inside(t, run, &tools.Call{}, func(ctx context.Context) {
+					<-time.After(2 * time.Second)
+					ask(ctx)
+					sub, stop := context.WithCancel(ctx)
+					defer stop()
+					for _, ctx := range []context.Context{ctx, sub} {
+						require.Equal(t, context.DeadlineExceeded, ctx.Err())
+						require.Equal(t, why, context.Cause(ctx))
+					}
+				})
+			})
+		})
+	}
 }
 
 func TestDerivedContextsCostNoGoroutine(t *testing.T) {

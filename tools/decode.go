@@ -67,23 +67,21 @@ func ownReading(t reflect.Type) bool {
 	return t == jsonNumber || p.Implements(jsonUnmarshaler) || p.Implements(textUnmarshaler)
 }
 
-// newReading returns the reading of a type.
-func newReading[In any]() reading[In] {
-	t := reflect.TypeFor[In]()
-	if ownReading(t) {
-		return reading[In]{}
-	}
+func newReading[In any]() reading[In] { return reading[In]{readableFields(reflect.TypeFor[In]())} }
+
+// readableFields returns the fields of a type that a reading reads.
+func readableFields(t reflect.Type) []plainField {
 	fields := plainFields(t, ownReading)
 	if slices.ContainsFunc(fields, func(f plainField) bool { return strings.Contains(f.options, "string") }) {
-		return reading[In]{}
+		return nil
 	}
-	return reading[In]{fields}
+	return fields
 }
 
 // plainFields returns the fields of a struct as encoding/json sees them; nil if it may see others. own reports the types that
 // it treats in another way than others of their kind.
 func plainFields(t reflect.Type, own func(reflect.Type) bool) []plainField {
-	if t.Kind() != reflect.Struct {
+	if t.Kind() != reflect.Struct || own(t) {
 		return nil
 	}
 	fields := make([]plainField, 0, t.NumField())

@@ -156,7 +156,7 @@ func (r *Runner) remains(cc *callContext) time.Duration {
 	r.mu.Lock()
 	end := cc.began.Add(cc.limit)
 	r.mu.Unlock()
-	if outer, ok := cc.parent.Deadline(); ok && outer.Before(end) {
+	if outer, ok := cc.Parent.Deadline(); ok && outer.Before(end) {
 		end = outer
 	}
 	return time.Until(end)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/lazyctx"
 )
 
 // A Runner executes calls, one after the other, and keeps its timer from one to the next. The zero Runner is ready for
@@ -78,7 +79,7 @@ func (r *Runner) ExecuteWith(ctx context.Context, d *Definition, c *Call, pass *
 // begin makes the context of a call that starts now.
 func (r *Runner) begin(ctx context.Context, d *Definition, call *Call) *callContext {
 	now := time.Now()
-	c := &callContext{parent: ctx, call: call, d: d, runner: r, began: now, limit: d.spec.Timeout}
+	c := &callContext{Context: lazyctx.Context{Parent: ctx}, call: call, d: d, runner: r, began: now, limit: d.spec.Timeout}
 	d.letGo(now)
 	r.mu.Lock()
 	defer r.mu.Unlock()

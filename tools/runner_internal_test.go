@@ -120,35 +120,6 @@ func TestAToolThatIsFasterThanTheTimerIsTimedOutAllTheSame(t *testing.T) {
 	})
 }
 
-func TestARunThatEndedFirstIsTheReasonThoughNobodyLooked(t *testing.T) {
-	run, stop := context.WithCancel(t.Context())
-	c := &callContext{parent: run}
-	stop()
-	require.False(t, c.finish(&TimeoutError{}))
-	require.Equal(t, context.Canceled, c.Err())
-	require.Equal(t, context.Canceled, context.Cause(c))
-}
-
-// A parentAtOdds has ended, but what was derived from it hasn't noticed: a run's context in the middle of its end.
-type parentAtOdds struct {
-	context.Context
-	err error
-}
-
-func (p *parentAtOdds) Err() error { return p.err }
-
-func TestTheStandardContextDecidesOnceItIsThere(t *testing.T) {
-	p := &parentAtOdds{Context: context.Background()}
-	c := &callContext{parent: p}
-	done := c.Done()
-	p.err = context.Canceled
-	require.NoError(t, c.Err(), "Done isn't closed")
-	require.True(t, c.finish(&TimeoutError{}))
-	<-done
-	require.Equal(t, context.DeadlineExceeded, c.Err())
-	require.False(t, c.finish(nil))
-}
-
 func TestALargeEncoderIsNotKept(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {

@@ -26,18 +26,20 @@ func ownWriting(t reflect.Type) bool {
 	return t == jsonNumber || p.Implements(jsonMarshaler) || p.Implements(textMarshaler)
 }
 
-func newWriting[Out any]() writing[Out] {
-	t := reflect.TypeFor[Out]()
-	if t == reflect.TypeFor[Result]() || ownWriting(t) {
-		return writing[Out]{}
+func newWriting[Out any]() writing[Out] { return writing[Out]{writableFields(reflect.TypeFor[Out]())} }
+
+// writableFields returns the fields of a type that a writing writes.
+func writableFields(t reflect.Type) []plainField {
+	if t == reflect.TypeFor[Result]() {
+		return nil
 	}
 	fields := plainFields(t, ownWriting)
 	if slices.ContainsFunc(fields, func(f plainField) bool {
 		return f.options != "" || f.kind == reflect.Invalid || f.kind == reflect.Float32 || f.kind == reflect.Float64
 	}) {
-		return writing[Out]{}
+		return nil
 	}
-	return writing[Out]{fields}
+	return fields
 }
 
 // result returns what a tool returned as a Result.

@@ -50,7 +50,7 @@ var rows = map[string]row{
 	"circuit":                {own: []string{"circuit/fault"}},
 	"ratelimit":              {own: []string{"circuit/fault"}},
 	"provider":               {own: []string{"circuit/fault"}},
-	"stream":                 {own: []string{"provider", "circuit/fault"}},
+	"stream":                 {own: []string{"provider", "circuit/fault", "internal/lazyctx"}},
 	"stream/sse":             {own: []string{"provider", "circuit/fault"}},
 	"stream/uimessage":       {own: []string{"provider", "circuit/fault"}},
 	"agent/journal":          {},
@@ -69,7 +69,7 @@ var rows = map[string]row{
 	"agent/journal/postgres":   {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{pgx}},
 	pgtest:                     {},
 	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate, infer}},
-	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate, infer}},
+	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/lazyctx", "internal/schema"}, third: []string{validate, infer}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
@@ -89,8 +89,9 @@ var rows = map[string]row{
 			"ratelimit", "stream", "tools"},
 		third: []string{xsync},
 	},
-	"internal/rules": {},
-	programs:         {own: []string{everything}, third: []string{sqlite, xsync}},
+	"internal/lazyctx": {},
+	"internal/rules":   {},
+	programs:           {own: []string{everything}, third: []string{sqlite, xsync}},
 }
 
 // inTests is what test files may import as well.

@@ -1,0 +1,166 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/stream"
+)
+
+// TestTheContextOfACallMayBeAskedFromEverywhereWhileItEnds: by its provider's goroutines, at the limit, at its end, with its parent.
+func TestTheContextOfACallMayBeAskedFromEverywhereWhileItEnds(t *testing.T) {
+	errParent := errors.New("parent")
+	for range 300 {
+		var dog stream.Watchdog
+		parent, stop := context.WithCancelCause(context.WithValue(t.Context(), nothing{}, "v"))
+		ctx := dog.Begin(parent, stream.Timeouts{Idle: time.Duration(1+rand.IntN(60)) * time.Microsecond})
+		var asked sync.WaitGroup
+		var after, undone atomic.Int32
+		for i := range 6 {
+			asked.Go(func() {
+				runtime.Gosched()
+				switch i {
+				case 0:
+					<-ctx.Done()
+					if ctx.Err() == nil {
+						t.Error("Done is closed, and there is no Err")
+					}
+				case 1:
+					for ctx.Err() == nil {
+						runtime.Gosched()
+					}
+					<-ctx.Done()
+				case 2:
+					sub, cancel := context.WithCancel(ctx)
+					defer cancel()
+					<-sub.Done()
+					if ctx.Err() == nil || context.Cause(sub) != context.Cause(ctx) {
+						t.Errorf("what is derived ended for %v, but the context for %v", context.Cause(sub), context.Cause(ctx))
+					}
+				case 3:
+					undo := context.AfterFunc(ctx, func() { after.Add(1) })
+					if rand.IntN(2) == 0 && undo() {
+						undone.Add(1)
+					}
+				case 4:
+					cause := context.Cause(ctx)
+					for ; cause == nil; cause = context.Cause(ctx) {
+						runtime.Gosched()
+					}
+					<-ctx.Done()
+					if now := context.Cause(ctx); now != cause {
+						t.Errorf("the cause was %v and is %v", cause, now)
+					}
+				case 5:
+					if ctx.Value(nothing{}) != "v" {
+						t.Error("a value is lost")
+					}
+				}
+			})
+		}
+		if rand.IntN(2) == 0 {
+			asked.Go(func() { stop(errParent) })
+		}
+		for range rand.IntN(40) {
+			runtime.Gosched()
+		}
+		late := dog.Rest()
+		asked.Wait()
+		switch cause := context.Cause(ctx); {
+		case cause == errParent, cause == context.Canceled:
+		case late == nil || cause != error(late):
+			t.Errorf("the cause is %v, but the limit was %v", cause, late)
+		}
+		dog.End()
+		stop(nil)
+		for after.Load()+undone.Load() == 0 {
+			runtime.Gosched()
+		}
+		require.EqualValues(t, 1, after.Load()+undone.Load())
+	}
+}
+
+// TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls, whatever those before had, and however they ended.
+func TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	limit := func() time.Duration {
+		return []time.Duration{0, -1, time.Second, 7 * time.Second, 20 * time.Second, time.Minute, 5 * time.Minute, 1<<63 - 1}[r.IntN(8)]
+	}
+	for range 60 {
+		synctest.Test(t, func(t *testing.T) {
+			var dog stream.Watchdog
+			for range 60 {
+				<-time.After(time.Duration(r.Int64N(int64([]time.Duration{2, time.Second, time.Hour}[r.IntN(3)]))))
+				watched(t, r, &dog, stream.Timeouts{First: limit(), Idle: limit(), Total: limit()})
+				if r.IntN(4) == 0 {
+					dog.End()
+				}
+			}
+			require.Equal(t, dog.End(), dog.End())
+		})
+	}
+}
+
+// watched makes a call of some chunks and waits for its limit, if it has one.
+func watched(t *testing.T, r *rand.Rand, dog *stream.Watchdog, limits stream.Timeouts) {
+	began := time.Now()
+	ctx := dog.Begin(t.Context(), limits)
+	first := limits.First
+	if first <= 0 {
+		first = limits.Idle
+	}
+	shortest := time.Duration(0)
+	for _, d := range []time.Duration{first, limits.Idle, limits.Total} {
+		if d > 0 && (shortest == 0 || d < shortest) {
+			shortest = d
+		}
+	}
+	last, silence := began, first
+	chunks := r.IntN(4)
+	for range chunks {
+		if shortest > 0 {
+			if d := time.Duration(r.Int64N(int64(min(shortest, time.Hour)))); d > 0 {
+				<-time.After(d / 8) // too little for any limit
+			}
+		}
+		chunk := start
+		dog.Hold(&chunk)
+		dog.Wait()
+		last, silence = time.Now(), limits.Idle
+	}
+	if r.IntN(2) == 0 || shortest == 0 || shortest > 1<<62 {
+		require.NoError(t, ctx.Err())
+		require.Nil(t, dog.Rest())
+		require.Equal(t, context.Canceled, context.Cause(ctx))
+		return
+	}
+	from, least, most := last, time.Duration(1<<62), time.Duration(1<<62)
+	if silence > 0 && silence < most {
+		if least, most = silence, silence; chunks > 0 { // looked for every quarter of the shorter limit
+			most += silence/4 + 1
+		}
+	}
+	if limits.Total > 0 {
+		least, most = min(least, limits.Total-last.Sub(began)), min(most, limits.Total-last.Sub(began))
+	}
+	if least >= 1<<61 { // only First is limited, and it has passed
+		require.Nil(t, dog.Rest())
+		return
+	}
+	<-ctx.Done()
+	took := time.Since(from)
+	late := dog.Rest()
+	require.NotNil(t, late)
+	require.Equal(t, error(late), context.Cause(ctx))
+	require.GreaterOrEqual(t, took, least, "%+v: %v", limits, late)
+	require.LessOrEqual(t, took, most, "%+v: %v", limits, late)
+}
