@@ -72,12 +72,7 @@ func callOf(name string, input any) *provider.Response {
 		Call: &provider.ToolCall{ID: "c", Name: name, Input: data}}}}
 }
 
-// sentText is a request as a provider's cache sees it: tools, system text and messages in order.
-func sentText(t *testing.T, req *provider.Request) string {
-	return strings.Join(sentPieces(t, req, nil), "")
-}
-
-// sentPieces is sentText in pieces, a message each. Those of messages that are known are taken from there: they don't change.
+// sentPieces is a request as a provider's cache sees it, in pieces: tools, system text, and each message. Those of messages that are known are taken from there: they don't change.
 func sentPieces(t *testing.T, req *provider.Request, known map[*provider.Part]string) []string {
 	pieces := []string{asText(t, req.Tools), req.System}
 	for i := range req.Messages {
