@@ -104,6 +104,7 @@ type mode struct {
 	names   []string
 	told    []provider.Tool
 	system  string
+	limits  Limits // the mode's over the Config's over the defaults
 }
 
 // An Agent is a model with instructions and tools. It is safe for concurrent use: sessions run beside each other, one run
@@ -242,6 +243,10 @@ func (a *Agent) addModes() []error {
 			keep = append(keep, m.Tools)
 		}
 		out := mode{Mode: m, offered: a.registry.Filter(keep...), system: a.cfg.Instructions}
+		if m.Limits != nil {
+			out.limits = *m.Limits
+		}
+		out.limits = out.limits.or(a.cfg.Limits).withDefaults()
 		for _, d := range out.offered {
 			out.names = append(out.names, d.Name())
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -142,7 +143,7 @@ func (m *Machine) fold(f Fact) (problem string) {
 		problem = m.sentBack(r, &f)
 	case ModeChanged:
 		if m.s.Mode = f.To; f.Limits != nil {
-			r.Limits = *f.Limits
+			r.Limits = f.Limits
 		}
 	case PhaseChanged:
 		m.s.Phase, r.PhaseStep = f.To, 0
@@ -197,7 +198,7 @@ func (m *Machine) start(f *RunStarted) string {
 	}
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: stageReady,
-		Limits: f.Limits, Own: f.Own, Choice: f.Choice, Output: f.Output,
+		Limits: f.Limits.orZero(), Own: f.Own, Choice: f.Choice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Prints: f.Tools,
 		First: len(m.s.Messages), Since: instant(f.Time),
 	}
@@ -236,7 +237,7 @@ func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
 	}
 	r.Stage, r.Final, r.Model = stageCalling, f.Final, f.Model
 	if f.Note != "" && ready {
-		m.s.Messages = append(m.s.Messages, provider.User(f.Note))
+		m.s.Messages = append(m.s.Messages, memory.Told(f.Note))
 	}
 	return ""
 }
@@ -347,7 +348,7 @@ func (m *Machine) sentBack(r *RunState, f *SentBack) string {
 	default:
 		return fmt.Sprintf("%q is no reason to be sent back", f.Why)
 	}
-	msg := provider.User(f.Text)
+	msg := memory.Told(f.Text)
 	return m.said(r, &msg)
 }
 

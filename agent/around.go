@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -71,9 +72,11 @@ func (x *exec) beforeStep(start *StepStarted, mode *mode, base *base, n int) (*S
 		start.Messages = s.Messages
 	}
 	start.Note = x.a.redact(start.Note)
-	x.recall.counted = x.recall.counted && !s.changed
+	if x.recall != nil && s.changed {
+		x.recall.counted = false
+	}
 	if s.changed && start.Note != "" && x.m.s.Run.Stage != stageCalling { // it was told already, where the call is made again
-		s.Messages = append(slices.Clone(s.Messages), provider.User(start.Note))
+		s.Messages = append(slices.Clone(s.Messages), memory.Told(start.Note))
 	}
 	return s, nil
 }

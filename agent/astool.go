@@ -62,6 +62,22 @@ type parentCall struct {
 	answers []Decision // on what the child's run waits for
 }
 
+// account returns the session that model calls are made for: the outermost.
+func (x *exec) account() string {
+	if x.parent != nil {
+		return x.parent.account
+	}
+	return x.s.name
+}
+
+// depth returns how many calls of agents the run is in.
+func (x *exec) depth() int {
+	if x.parent != nil {
+		return x.parent.depth
+	}
+	return 0
+}
+
 // Define implements tools.Tool.
 func (t *agentTool) Define() (*tools.Definition, error) {
 	if t.err != nil {
@@ -125,7 +141,7 @@ func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
 	if x == nil || call == nil {
 		return "", fault.New(fault.Permanent, "agent: an agent that is a tool runs only in calls of another agent")
 	}
-	if x.depth >= deepest {
+	if x.depth() >= deepest {
 		return "", fault.New(fault.Denied, fmt.Sprintf("agents in agents go %d deep; do it without another one", deepest))
 	}
 	in, res, err := t.input(ctx, x, call, task)
@@ -145,7 +161,7 @@ func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
 // input returns what the child goes on with, or its Result if it has come to rest already.
 func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task Task) (in Input, res *Result, err error) {
 	name := childSession(x.s.name, call.ID)
-	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account, depth: x.depth + 1, x: x, answers: x.answers(call.ID)}
+	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account(), depth: x.depth() + 1, x: x, answers: x.answers(call.ID)}
 	known := t.child.cfg.Journal == nil
 	if !known {
 		_, err := t.child.cfg.Journal.Head(ctx, name)

@@ -50,8 +50,16 @@ func (x *exec) runTogether(calls []*callRun) {
 			return
 		}
 	}
+	if x.wake.Load() == nil {
+		x.wake.Store(new(make(chan struct{}, 1)))
+	}
 	b := &batch{x: x}
 	b.calls = append(b.room[:0], calls...)
+	if x.notes {
+		for _, cr := range calls {
+			cr.call.OnProgress = x.progress
+		}
+	}
 	x.lock()
 	x.running = b
 	b.spawn(1)
@@ -192,7 +200,7 @@ func (cr *callRun) run(r *tools.Runner) {
 
 // wait shows what calls do until all of a batch are over. It is for the driving goroutine.
 func (x *exec) wait(b *batch) {
-	done := x.ctx.Done()
+	done, wake := x.ctx.Done(), *x.wake.Load()
 	var timer *time.Timer
 	defer func() {
 		if timer != nil {
@@ -216,7 +224,7 @@ func (x *exec) wait(b *batch) {
 			timer.Reset(next)
 		}
 		select {
-		case <-x.wake:
+		case <-wake:
 		case <-done:
 			done = nil
 			x.cancelled(b)
@@ -305,7 +313,7 @@ func (x *exec) leaveBehind(b *batch) {
 		const why = "it didn't return within its time limit, nor when it was told to stop"
 		switch {
 		case cr.d.Spec().Repeatable():
-			x.finishCall(stand, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(cr.began),
+			x.finishCall(stand, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(time.Unix(0, cr.began)),
 				Parts: []provider.Part{provider.TextPart("The call was given up: " + why + ".")}})
 		case x.ctx.Err() != nil:
 			x.finishCall(stand, inDoubt(why))
@@ -318,7 +326,7 @@ func (x *exec) leaveBehind(b *batch) {
 // progress notes what a call reports. Any goroutine may call it; of several reports the newest is shown.
 func (x *exec) progress(c *tools.Call, note tools.ProgressNote) {
 	x.lock()
-	if b := x.running; b != nil && x.notes {
+	if b := x.running; b != nil {
 		for _, cr := range b.calls {
 			if &cr.call == c && !cr.over && !cr.gone {
 				cr.progress = &Progress{Meta: Meta{Origin: x.origin, Step: c.Step, Call: c.ID}, Tool: c.Name, Text: note.Text, Done: note.Done}

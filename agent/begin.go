@@ -22,12 +22,10 @@ func (x *exec) begin(in *Input) (err error) {
 			return &InputError{Field: "Choice", Problem: fmt.Sprintf("there is no tool %q", in.Choice.Tool)}
 		}
 	}
-	if err := in.check(x.a.limits(in, first)); err != nil {
+	if err := in.check(x.a.limits(in.Limits, first)); err != nil {
 		return err
 	}
-	if x.account = in.Session; in.parent != nil {
-		x.account, x.depth, x.up = in.parent.account, in.parent.depth, in.parent.x
-	}
+	x.parent = in.parent
 	if err := x.ctx.Err(); err != nil {
 		return &StopError{Code: CodeCancelled, Err: context.Cause(x.ctx)}
 	}
@@ -123,18 +121,18 @@ func (x *exec) startRun(in *Input) error {
 			return x.errAt
 		}
 	}
-	x.origin = &Origin{Session: s.Session, Run: newID("r-"), Agent: x.a.cfg.Name}
+	if in.Session != "" { // else it was named with its session
+		x.origin = x.a.newOrigin(s.Session)
+	}
 	if in.parent != nil {
 		x.origin.Parent, x.origin.Trace = in.parent.id, in.parent.trace
-	} else {
-		x.origin.Trace = newID("")
 	}
 	f := RunStarted{
-		Message: in.message(x.a.redact), Limits: x.a.limits(in, mode), Choice: in.Choice,
+		Message: in.message(x.a.redact), Limits: x.a.limits(in.Limits, mode), Choice: in.Choice,
 		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: x.a.prints,
 	}
-	if in.Limits != nil {
-		f.Own = *in.Limits
+	if in.Limits != nil && *in.Limits != (Limits{}) {
+		f.Own = new(*in.Limits)
 	}
 	if mode != nil {
 		f.Mode = mode.Name

@@ -23,19 +23,18 @@ type callRun struct {
 	note string             // what hooks want the model to know
 	pass tools.Pass
 
+	edited bool // by a person; fixed at creation
+	again  bool // it was started before; fixed at creation
+
 	// guarded by exec.mu
-	began    time.Time
 	started  bool
 	over     bool      // it has its result, or is suspended
-	overdue  time.Time // when its time limit was reached
 	gone     bool      // left behind
 	hooked   bool      // AfterTool has it, or had it
+	began    int64     // in nanoseconds since 1970
+	overdue  time.Time // when its time limit was reached
 	progress *Progress // the newest that wasn't shown yet
 	tried    []error   // of the attempts that were followed by another
-
-	// fixed at creation
-	edited bool // by a person
-	again  bool // it was started before
 }
 
 // newCall returns the callRun of a call of the newest reply.
@@ -45,8 +44,11 @@ func (x *exec) newCall(c *CallState) *callRun {
 	cr := &callRun{x: x, d: d, told: c.Call, st: c, edited: c.Edited, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		Key: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.m.s.Mode,
-		Succeeded: x.bound.succeeded, OnProgress: x.bound.progress, OnTimeout: x.bound.overdue, OnRetry: x.bound.retrying,
+		Key: c.Call.ID, Fence: x.fence(), By: c.By, Mode: x.m.s.Mode,
+		Succeeded: x.bound.succeeded, OnTimeout: x.bound.overdue,
+	}
+	if d != nil && d.Spec().Repeatable() {
+		cr.call.OnRetry = x.retrying
 	}
 	return cr
 }
@@ -114,7 +116,7 @@ func (x *exec) admit(cr *callRun) bool {
 		}
 		return true
 	}
-	l := &r.Limits
+	l := r.Limits
 	if t := r.Tools.of(c.Call.Name); l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
 		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
 	}
@@ -231,7 +233,7 @@ func (x *exec) recordStart(cr *callRun) bool {
 		cr.over = true
 		return false
 	}
-	cr.began, cr.started = meta.Time, true
+	cr.began, cr.started = meta.Time.UnixNano(), true
 	return true
 }
 
@@ -253,7 +255,10 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 			expires := out.Suspend.Expires
 			switch n := x.nested[cr.call.ID]; {
 			case p.Kind == PauseAgent && n.paused != "": // it waits for nobody, and so does the call
-				cr.over, x.childPaused = true, n.paused
+				cr.over, x.childHold = true, holdPause
+				if n.paused == CodeDrained {
+					x.childHold = holdDrain
+				}
 				return
 			case p.Kind == PauseAgent && len(n.pauses) > 0:
 				p.Nested, expires = n.pauses, -1 // those expire, not this one

@@ -1,9 +1,7 @@
 package agent_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,7 +30,7 @@ func noted() *agent.Handoff {
 func handing(name string, then func(ctx context.Context, in Number) (string, error)) tools.Tool {
 	return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in Number) (string, error) {
 		text, err := then(ctx, in)
-		return text, errors.Join(err, agent.HandOff(ctx))
+		return text, errors.Join(err, agent.RequestHandoff(ctx))
 	})
 }
 
@@ -203,7 +201,7 @@ func unmeasured(t testing.TB, cfg agent.Config, steps ...providertest.Step) (*ag
 }
 
 func TestTheInputOfAChainIsVerbatimThoughItHadToBeCut(t *testing.T) {
-	prompt := "begin " + strings.Repeat("word ", 5_000) + "end"
+	prompt := "begin " + strings.Repeat("word ", 12_000) + "end"
 	mem := small()
 	mem.Handoff = noted()
 	mem.Handoff.At = 1
@@ -237,157 +235,6 @@ func TestAPromptNearlyAsBigAsTheWindowComesToAnEnd(t *testing.T) {
 		for i, req := range m.Requests() {
 			require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 9_000, "%d words, request %d", words, i)
 		}
-	}
-}
-
-// A relay is a chain of runs with all that memory records: hand-offs, checkpoints and compactions, with calls that have
-// an effect between them.
-type relay struct {
-	done effects
-}
-
-func (r *relay) agent(t testing.TB, store journal.Store) *agent.Agent {
-	mem := small(memory.Step{Strategy: memory.Slide{}})
-	mem.Rules, mem.Keep = []memory.Rule{{When: memory.AtShare(.5), Target: .2}}, 1
-	mem.Handoff = noted()
-	mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", func(_ context.Context, in *agent.NoteInput) (int, error) { return in.Index, nil }, .2)}
-	model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-		n := 1
-		for n < 12 && r.done.of(n) > 0 {
-			n++
-		}
-		if n == 12 {
-			return answer("Done."), nil
-		}
-		return callOf("work", Number{n}), nil
-	})
-	return newAgent(t, agent.Config{Provider: model, Memory: mem, Journal: store, Limits: agent.Limits{Steps: 40}, Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, in Number) (string, error) {
-			r.done.add(in.N)
-			if in.N == 5 || in.N == 9 {
-				if err := agent.HandOff(ctx); err != nil {
-					return "", err
-				}
-			}
-			return strings.Repeat("word ", 1_500), nil
-		}),
-	}})
-}
-
-// work goes on in one process, as [plant.work] does.
-func (r *relay) work(t *testing.T, store journal.Store) bool {
-	a := r.agent(t, store)
-	in := agent.Continue("s")
-	for range 10 {
-		res, err := a.Run(t.Context(), in)
-		var nothing *agent.NothingOpenError
-		var paused *agent.PausedError
-		answers := func(pending []agent.Pause) agent.Input {
-			var ds []agent.Decision
-			for _, p := range pending {
-				var in Number
-				require.NoError(t, json.Unmarshal(p.Call.Input, &in))
-				if ds = append(ds, agent.Approve(p.ID)); r.done.of(in.N) > 0 {
-					ds[len(ds)-1] = agent.Answer(p.ID, "it did happen")
-				}
-			}
-			return agent.Resume("s", ds...)
-		}
-		switch {
-		case errors.As(err, &nothing) && nothing.Status != "":
-			return true
-		case errors.As(err, &nothing):
-			in = agent.Input{Session: "s", Prompt: "go"}
-		case errors.As(err, &paused):
-			in = answers(paused.Pending)
-		case err != nil:
-			w, ok := store.(*weak)
-			require.True(t, ok && w.dead(), "%v", err)
-			return false
-		case res.Status == agent.Paused:
-			in = answers(res.Pending)
-		default:
-			return true
-		}
-	}
-	require.Fail(t, "the run doesn't come to an end")
-	return false
-}
-
-func (r *relay) requireDone(t *testing.T, store journal.Store) {
-	log := facts(t, r.agent(t, store), "s")
-	requireSound(t, "s", log)
-	m, err := agent.Replay("s", log...)
-	require.NoError(t, err)
-	s := m.State()
-	require.Equal(t, agent.Completed, s.Run.Status)
-	require.Equal(t, "Done.", s.Messages[len(s.Messages)-1].Text())
-	for n := range 11 {
-		require.Equal(t, 1, r.done.of(n+1), "the effect of %d", n+1)
-	}
-}
-
-func TestACrashAtAnyAppendOfAChainRepeatsNothing(t *testing.T) {
-	for name, kept := range map[string]bool{"before the append is kept": false, "after the append is kept": true} {
-		t.Run(name, func(t *testing.T) {
-			crashes := 0
-			for more := true; more; {
-				synctest.Test(t, func(t *testing.T) {
-					var r relay
-					store := &weak{Store: journal.NewMemory(), at: crashes + 1, kept: kept, err: death, lasts: true}
-					over := r.work(t, store)
-					if more = store.dead(); more {
-						crashes++
-					}
-					if !over {
-						<-time.After(time.Minute)
-						require.True(t, r.work(t, store.Store), "crash %d", crashes)
-					}
-					r.requireDone(t, store.Store)
-					all := facts(t, r.agent(t, store.Store), "s")
-					kinds := make(map[string]int)
-					for _, f := range all {
-						kinds[fmt.Sprintf("%T", f)]++
-					}
-					require.GreaterOrEqual(t, kinds["agent.RunStarted"], 2)
-					require.Positive(t, kinds["agent.Compacted"])
-					require.Positive(t, kinds["agent.Checkpointed"])
-				})
-			}
-			require.Greater(t, crashes, 40)
-		})
-	}
-}
-
-func TestAChainIsForkedExportedAndPrunedAtAnyFact(t *testing.T) {
-	store := journal.NewMemory()
-	var r relay
-	require.True(t, r.work(t, store))
-	r.requireDone(t, store)
-	a := r.agent(t, store)
-	log := facts(t, a, "s")
-	for i, f := range log {
-		name := fmt.Sprint("copy ", i)
-		_, err := a.Fork(t.Context(), "s", name, f.Envelope().Seq)
-		require.NoError(t, err, "fact %d", i)
-		requireSound(t, name, facts(t, a, name))
-		res := runInput(t, a, agent.Input{Session: name, Prompt: "and now?"})
-		require.Equal(t, "Done.", res.Text(), "fact %d", i)
-		_, err = a.Replay(t.Context(), name)
-		require.NoError(t, err)
-		if i%5 != 0 {
-			continue
-		}
-		_, err = a.Prune(t.Context(), name)
-		require.NoError(t, err)
-		var out bytes.Buffer
-		require.NoError(t, a.Export(t.Context(), name, &out))
-		require.NoError(t, a.Import(t.Context(), name+" again", &out))
-		before, after := machineOf(t, a, name).State(), machineOf(t, a, name+" again").State()
-		require.Equal(t, asText(t, before.Messages), asText(t, after.Messages))
-		require.Equal(t, before.Notes, after.Notes)
-		require.Equal(t, before.Run.Handoff, after.Run.Handoff)
-		require.Equal(t, "Done.", runInput(t, a, agent.Input{Session: name + " again", Prompt: "and now?"}).Text())
 	}
 }
 
@@ -581,6 +428,18 @@ func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 	ends := of[agent.RunEnded](all)
 	require.Equal(t, agent.Completed, ends[len(ends)-1].Status)
 	require.Greater(t, len(ends), 2)
+}
+
+func TestWhatAFreshRunIsToldTakesAQuarterOfTheWindowAtMost(t *testing.T) {
+	mem := small()
+	mem.Handoff = &agent.Handoff{Write: func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
+		return agent.HandoffNote{Notes: strings.Repeat("word ", 10_000)}, nil
+	}}
+	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
+	run(t, a)
+	n := memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), &provider.Request{Messages: m.Requests()[1].Messages}).Total
+	require.LessOrEqual(t, n, 9_000/4+20)
+	require.Greater(t, n, 1_500)
 }
 
 func TestAStructuredAnswerIsThatOfTheLastRunOfAChain(t *testing.T) {

@@ -134,7 +134,7 @@ func soundNote(note json.RawMessage) error {
 
 // checkpoint writes the notes that are due at this share of the window.
 func (x *exec) checkpoint(share float64, req *provider.Request, budget int) error {
-	g, rc := x.a.memory, &x.recall
+	g, rc := x.a.memory, x.recall
 	for i := range g.Checkpoints {
 		if len(rc.marks) == i {
 			rc.marks = append(rc.marks, memory.NewThresholds(g.Checkpoints[i].At...))

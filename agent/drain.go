@@ -69,13 +69,10 @@ func (a *Agent) Drain(ctx context.Context) error {
 
 // drains reports whether the agent that drives x, or one above it, is being drained.
 func (x *exec) drains() bool {
-	if x == nil {
-		return false
-	}
 	x.a.mu.Lock()
 	draining := x.a.draining
 	x.a.mu.Unlock()
-	return draining || x.up.drains()
+	return draining || x.parent != nil && x.parent.x.drains()
 }
 
 // drained closes idle if no run is under way. mu is held.

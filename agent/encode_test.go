@@ -61,7 +61,7 @@ func everyFact() []Fact {
 	pause := Pause{ID: "p-1", Kind: PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
 		Tool: "schema-1", Expires: at.Add(time.Hour), Always: true, Path: []string{"r-0.1.0"}, Nested: []Pause{{ID: "p-2", Kind: PauseApproval, Call: *call}}}
 	return []Fact{
-		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: limits, Own: limits,
+		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			Choice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-1"}},
 			Handoff: &HandoffState{Index: 1, From: "r-0", Prompt: 1}},
 		StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, Choice: choice, Final: LimitSteps, Note: "last call",
@@ -86,7 +86,7 @@ func everyFact() []Fact {
 		RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		Undone{Meta: meta(""), Calls: []UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
 		Snapshot{Meta: meta(""), State: &State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
-			Rules: []Rule{{Tool: "t", Schema: "s", By: "ann", Since: at}}, Run: &RunState{ID: "r-1"}, Used: []string{"p-1"}, Notes: []NoteState{{"plan", 1, .5}}}},
+			Rules: []Rule{{Tool: "t", Schema: "s", By: "ann", Since: at}}, Run: &RunState{ID: "r-1", Limits: new(Limits)}, Used: []string{"p-1"}, Notes: []NoteState{{"plan", 1, .5}}}},
 		RunEnded{Meta: meta(""), Status: Stopped, Code: CodeLimit, Reason: "the limit Steps is reached"},
 	}
 }

@@ -50,7 +50,7 @@ func (x *exec) escalateModel(err error) {
 			x.model.tried = slices.Clone(gave.Tried[:n-1])
 		}
 	}
-	x.show(x.escalation(x.step, "", fault.Of(err), err, err.Error(), attempts, x.model.tried))
+	x.show(x.escalation(x.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, x.model.tried))
 }
 
 // remedies returns what may help: what the errors themselves say, then what their class suggests.

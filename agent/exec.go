@@ -6,9 +6,9 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -22,23 +22,17 @@ type exec struct {
 	s      *session
 	ctx    context.Context // ends when the run is stopped at once
 	jctx   context.Context // for the journal: doesn't end
+	std    context.Context // the standard one behind both
 	cancel context.CancelCauseFunc
 	origin *Origin
-	notes  bool     // somebody looks at deltas
 	bound  struct { // methods that calls are given, bound once
 		succeeded func(string) bool
-		progress  func(*tools.Call, tools.ProgressNote)
 		overdue   func(*tools.Call)
-		retrying  func(*tools.Call, tools.Retrying)
 	}
-	lease  journal.Lease
+	ledger *ledger     // nil without a journal
 	budget *time.Timer // Limits.Duration
 
-	account string // the session that model calls are made for: the outermost
-	depth   int    // of agents in agents
-	up      *exec  // what runs the call that this run belongs to
-
-	renewal *renewal
+	parent *parentCall // the call that this run belongs to, of an agent that is a tool
 
 	// of the driving goroutine
 	yield   func(Event, error) bool
@@ -47,32 +41,31 @@ type exec struct {
 	driving bool // begin is over
 	ended   bool // RunEnded is recorded; written under mu
 	hold    hold // what the host asked for
-	step    Meta // the envelope of notes of the current model call
+
+	// beside them, to save room
+	notes     bool // somebody looks at deltas; fixed
+	handOver  bool // a tool or a hook wants the work to be handed off; guarded by mu
+	revoking  bool // a revocation was sent; guarded by Agent.mu
+	childHold hold // how the host of one of the agents that are tools paused it; guarded by mu
+
 	model   modelCall
-	recall  recollection
+	recall  *recollection       // nil without Config.Memory and Config.Compose
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
 	told    []mail              // messages in the conversation that the model hasn't been asked about yet
 
-	mu       sync.Mutex // guards what follows, and m while tool calls run; taken with lock
-	m        *Machine
-	trying   bool      // an append is tried again: nothing else may be recorded meanwhile
-	tried    sync.Cond // trying has become false
-	queue    []Event   // recorded and not yet shown, and notes in their place among them
-	wake     chan struct{}
-	errAt    error                 // the journal refused an append: the run can't go on
-	letters  *writer               // of records, as long as no store may hold on to what is in it
-	recs     []journal.Record      // likewise
-	handOver bool                  // a tool or a hook wants the work to be handed off
-	running  *batch                // the calls that run
-	here     *callRun              // the call that runs on the driving goroutine
-	nested   map[string]nestedCall // by call, of agents that are tools
+	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
+	m       *Machine
+	queue   []Event               // recorded and not yet shown, and notes in their place among them
+	errAt   error                 // the journal refused an append: the run can't go on
+	running *batch                // the calls that run
+	here    *callRun              // the call that runs on the driving goroutine
+	nested  map[string]nestedCall // by call, of agents that are tools
 
-	childPaused string   // the code with which one of them was paused by its host, or drained
-	unread      []string // what was posted and is for none of what begin takes; of the driving goroutine
+	wake atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
 
-	revoking bool     // a revocation was sent; guarded by Agent.mu
-	claimed  []string // pauses that are being decided on; guarded by Agent.mu
+	unread  []string // what was posted and is for none of what begin takes; of the driving goroutine
+	claimed []string // pauses that are being decided on; guarded by Agent.mu
 
 	wg sync.WaitGroup // goroutines of tool calls that weren't left behind
 }
@@ -101,11 +94,14 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 		return
 	}
 	ctx = orBackground(ctx)
-	x := &exec{a: a, yield: yield, notes: notes, wake: make(chan struct{}, 1), jctx: context.WithValue(context.WithoutCancel(ctx), execKey{}, (*exec)(nil))}
-	x.tried.L = &x.mu
-	x.ctx, x.cancel = context.WithCancelCause(context.WithValue(ctx, execKey{}, x))
+	x := &exec{a: a, yield: yield, notes: notes}
+	x.std, x.cancel = context.WithCancelCause(ctx)
+	x.ctx, x.jctx = runContext{x}, endlessContext{x}
+	if a.memory != nil || a.cfg.Compose != nil {
+		x.recall = new(recollection)
+	}
 	x.runner.KeepTimer = true
-	x.bound.succeeded, x.bound.progress, x.bound.overdue, x.bound.retrying = x.succeeded, x.progress, x.overdue, x.retrying
+	x.bound.succeeded, x.bound.overdue = x.succeeded, x.overdue
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
 		if !x.left {
@@ -194,11 +190,8 @@ func (x *exec) loop() {
 			x.settle(act.Calls, tools.NotRun, "The call wasn't run: "+x.whyCut())
 			x.flush()
 		case ActDoubt:
-			if x.childPaused != "" { // with it pauses the call, which runs again when somebody goes on
-				x.hold = holdPause
-				if x.childPaused == CodeDrained {
-					x.hold = holdDrain
-				}
+			if x.childHold != holdNone { // with it pauses the call, which runs again when somebody goes on
+				x.hold = x.childHold
 				x.obey()
 				continue
 			}
@@ -246,10 +239,14 @@ func (x *exec) show(ev Event) bool {
 	return !x.left
 }
 
-// poke wakes the driving goroutine.
+// poke wakes the driving goroutine, if it waits for calls.
 func (x *exec) poke() {
+	wake := x.wake.Load()
+	if wake == nil {
+		return
+	}
 	select {
-	case x.wake <- struct{}{}:
+	case *wake <- struct{}{}:
 	default:
 	}
 }

@@ -24,9 +24,10 @@ type RunStarted struct {
 	History []provider.Message `json:"history,omitempty"`
 	Message provider.Message   `json:"message"`
 	Mode    string             `json:"mode,omitempty"`
-	Limits  Limits             `json:"limits"`       // in force, defaults filled in
-	Own     Limits             `json:"own,omitzero"` // of them, those that the input itself named
-	Choice  provider.Choice    `json:"choice,omitzero"`
+	// Limits are those in force, defaults filled in. Runs whose inputs name none share them.
+	Limits *Limits         `json:"limits"`
+	Own    *Limits         `json:"own,omitempty"` // of them, those that the input itself named
+	Choice provider.Choice `json:"choice,omitzero"`
 	// Output is the schema of a structured answer; empty: the answer is free.
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`
@@ -62,7 +63,8 @@ type StepStarted struct {
 // Compacted is a conversation that was made shorter. What it was before stays in the log.
 type Compacted struct {
 	Meta
-	// Report says what was done, with figures.
+	// Report says what was done, with figures. Its Trigger is "in vain" where the conversation couldn't be made to fit, or the run
+	// ended meanwhile, and summaries had been paid for.
 	Report *memory.Report `json:"report"`
 	// Spans are the conversation from now on; none: it is as it was, and only costs.
 	Spans []Span `json:"spans,omitempty"`
@@ -87,7 +89,7 @@ type Checkpointed struct {
 	Index    int             `json:"index"` // of the notes of this category in the session, from 1
 	Share    float64         `json:"share"` // of the window less its reserve
 	Note     json.RawMessage `json:"note,omitempty"`
-	Error    string          `json:"error,omitempty"` // why there is none
+	Error    string          `json:"error,omitempty"` // why there is none; of a hand-off: why the work wasn't handed off
 	// Usage is what the model took that wrote it, and Cost what that is worth where it is known (Priced).
 	Usage  provider.Usage `json:"usage,omitzero"`
 	Cost   provider.Money `json:"cost,omitempty"`

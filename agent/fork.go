@@ -82,7 +82,7 @@ func copies(to string, facts []Fact, upTo uint64) ([]Fact, error) {
 // of it after a crash.
 func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
 	in := Input{Session: to, Prompt: "x"}
-	if err := in.check(DefaultLimits()); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
+	if err := in.check(new(DefaultLimits())); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
 		return &ForkError{From: from, To: to, Problem: "the new session needs a name that would do for Input.Session"}
 	}
 	m, err := Replay(to, facts...)

@@ -52,9 +52,9 @@ const handoffCategory = "handoff"
 // errHandedOff is why a run has ended whose work goes on.
 var errHandedOff = fault.New(fault.None, "agent: the work was handed to a fresh run")
 
-// HandOff has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
+// RequestHandoff has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
 // conversation is. It is for tools and hooks. A run that ends, pauses or dies before that forgets it. Without a [Memory] that has a Handoff it is an error.
-func HandOff(ctx context.Context) error {
+func RequestHandoff(ctx context.Context) error {
 	x := execOf(ctx)
 	if x == nil {
 		return errNoRun
@@ -123,7 +123,7 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 	var note HandoffNote
 	var err error
 	for range h.Tries {
-		if note, err = write(x.ctx, in, h.Write); err == nil || x.ctx.Err() != nil {
+		if note, err = write(x.ctx, in, h.Write); err == nil {
 			break
 		}
 	}

@@ -248,7 +248,7 @@ func TestWhatAPersonSaidInARunThatHandsOffIsToldVerbatim(t *testing.T) {
 			if _, err := a.Steer(ctx, "s", "and hurry"); err != nil {
 				return "", err
 			}
-			return "ok", agent.HandOff(ctx)
+			return "ok", agent.RequestHandoff(ctx)
 		}
 		return "page", nil
 	})
@@ -268,7 +268,7 @@ func TestWhatAPersonSaidInARunThatHandsOffIsToldVerbatim(t *testing.T) {
 	require.NoError(t, err)
 	last := f.requests[len(f.requests)-1]
 	require.Equal(t, "go", last[0].Parts[0].Text, "the session goes on with the fresh conversation")
-	require.ErrorContains(t, agent.HandOff(t.Context()), "isn't that of a run")
+	require.ErrorContains(t, agent.RequestHandoff(t.Context()), "isn't that of a run")
 }
 
 func TestAProcessThatDiesRightAfterAHandOffGoesOnWithTheFreshRun(t *testing.T) {

@@ -65,7 +65,7 @@ func Continue(session string) Input { return Input{Session: session, goOn: true}
 const maxSession = 512
 
 // check says what is wrong with an input, regardless of its session.
-func (in *Input) check(limits Limits) error {
+func (in *Input) check(limits *Limits) error {
 	bad := func(field, format string, args ...any) error {
 		return &InputError{Field: field, Problem: fmt.Sprintf(format, args...)}
 	}
@@ -144,20 +144,16 @@ func (in *Input) message(redact func(string) string) provider.Message {
 	return provider.Message{Role: provider.RoleUser, Parts: parts}
 }
 
-// limits returns the limits of a run: the input's over the mode's over the Config's over the defaults.
-func (a *Agent) limits(in *Input, mode *mode) Limits {
-	if in.Limits != nil {
-		return a.limitsOver(*in.Limits, mode)
+// limits returns the limits of a run: the input's over the mode's over the Config's over the defaults. Without any of the
+// input's they are the mode's own, which mustn't be changed.
+func (a *Agent) limits(own *Limits, mode *mode) *Limits {
+	if mode == nil {
+		mode = &a.plain
 	}
-	return a.limitsOver(Limits{}, mode)
-}
-
-// limitsOver returns own over the mode's over the Config's over the defaults.
-func (a *Agent) limitsOver(own Limits, mode *mode) Limits {
-	if mode != nil && mode.Limits != nil {
-		own = own.or(*mode.Limits)
+	if own == nil {
+		return &mode.limits
 	}
-	return own.or(a.cfg.Limits).withDefaults()
+	return new(own.or(mode.limits))
 }
 
 // mode returns the mode with that name, and nil for the empty name where there are no modes.

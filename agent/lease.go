@@ -25,11 +25,11 @@ type renewal struct {
 	done  chan struct{}
 }
 
-// renew begins to renew x.lease, which was asked for at that time. What counts is the time that passes here: the store's
+// renew begins to renew a lease, which was asked for at that time. What counts is the time that passes here: the store's
 // clock may be another.
-func renew(x *exec, asked time.Time) *renewal {
+func renew(x *exec, lease journal.Lease, asked time.Time) *renewal {
 	ctx, cancel := context.WithCancel(x.jctx)
-	r := &renewal{x: x, lease: x.lease, stop: cancel, done: make(chan struct{})}
+	r := &renewal{x: x, lease: lease, stop: cancel, done: make(chan struct{})}
 	ttl := x.a.lease
 	r.ends = time.AfterFunc(time.Until(asked.Add(ttl-leaseMargin(ttl))), func() { x.cancel(r.lost(errNotRenewed)) })
 	go r.loop(ctx)

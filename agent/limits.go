@@ -67,6 +67,14 @@ func (l Limits) or(m Limits) Limits {
 	return l
 }
 
+// orZero returns l, or zero Limits if it is nil: in a fact that no agent has made.
+func (l *Limits) orZero() *Limits {
+	if l == nil {
+		return new(Limits)
+	}
+	return l
+}
+
 func (l Limits) withDefaults() Limits {
 	return l.or(Limits{
 		Steps:             12,

@@ -29,31 +29,33 @@ const (
 
 type longModel struct {
 	t        *testing.T
-	counter  memory.Counter
+	meter    *memory.Meter
 	requests int
 	tokens   []int     // of each request
 	shares   []float64 // how much of each request is a prefix that the one before had, too
-	before   string
+	before   []string
+	known    map[*provider.Part]string
 }
 
 func (m *longModel) answer(_ context.Context, req *provider.Request) (*provider.Response, error) {
 	t := m.t
-	total := memory.CountRequest(m.counter, req).Total
+	total := m.meter.Count(req).Total
 	require.LessOrEqual(t, total, 128_000-4_096, "request %d", m.requests)
 	require.Equal(t, longGoal, req.Messages[0].Text(), "request %d", m.requests)
 	require.NoError(t, paired(req.Messages), "request %d", m.requests)
 	if m.requests > 1 {
 		require.True(t, calledWith(req.Messages, "subgoal.begin", "the whole site"), "request %d: the open subgoal", m.requests)
 	}
-	text := sentText(t, req)
-	m.shares = append(m.shares, float64(commonPrefix(m.before, text))/float64(len(text)))
+	text := sentPieces(t, req, m.known)
+	same, all := commonPrefix(m.before, text)
+	m.shares = append(m.shares, float64(same)/float64(all))
 	m.before, m.tokens = text, append(m.tokens, total)
 	m.requests++
 	switch n := m.requests; {
 	case n == 1:
 		return callOf("subgoal.begin", map[string]any{"name": "the whole site"}), nil
 	case n == 290:
-		word := cmp.Or(regexp.MustCompile(`fact-3-is-\d+`).FindString(text), "unknown")
+		word := cmp.Or(regexp.MustCompile(`fact-3-is-\d+`).FindString(strings.Join(text, "")), "unknown")
 		r := callOf("look", Number{n})
 		r.Parts = append([]provider.Part{provider.TextPart("step 3 said " + word)}, r.Parts...)
 		return r, nil
@@ -72,21 +74,36 @@ func callOf(name string, input any) *provider.Response {
 
 // sentText is a request as a provider's cache sees it: tools, system text and messages in order.
 func sentText(t *testing.T, req *provider.Request) string {
-	var b strings.Builder
-	for _, part := range []any{req.Tools, req.System, req.Messages} {
-		data, err := json.Marshal(part)
-		require.NoError(t, err)
-		b.Write(data)
-	}
-	return b.String()
+	return strings.Join(sentPieces(t, req, nil), "")
 }
 
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
+// sentPieces is sentText in pieces, a message each. Those of messages that are known are taken from there: they don't change.
+func sentPieces(t *testing.T, req *provider.Request, known map[*provider.Part]string) []string {
+	pieces := []string{asText(t, req.Tools), req.System}
+	for i := range req.Messages {
+		at := &req.Messages[i].Parts[0]
+		text, ok := known[at]
+		if !ok {
+			text = asText(t, req.Messages[i])
+		}
+		if known != nil {
+			known[at] = text
+		}
+		pieces = append(pieces, text)
 	}
-	return n
+	return pieces
+}
+
+// commonPrefix returns the bytes of the pieces that two requests begin with alike, and those of the second.
+func commonPrefix(a, b []string) (same, all int) {
+	alike := true
+	for i := range b {
+		if alike = alike && i < len(a) && a[i] == b[i]; alike {
+			same += len(b[i])
+		}
+		all += len(b[i])
+	}
+	return same, all
 }
 
 // paired says what is wrong with the calls and results of a request.
@@ -133,7 +150,7 @@ func keepsFacts(_ context.Context, req *provider.Request) (*provider.Response, e
 func longRun(t *testing.T, mem *agent.Memory) (*longModel, []agent.Event, *agent.Agent) {
 	t.Helper()
 	counter := memory.NewEstimator(provider.ModelInfo{})
-	m := &longModel{t: t, counter: counter}
+	m := &longModel{t: t, meter: memory.NewMeter(counter), known: make(map[*provider.Part]string)}
 	mem.Counter, mem.Window, mem.Subgoals = counter, memory.Window{Size: 128_000}, memory.SubgoalCalls("subgoal.begin", "subgoal.done")
 	a := newAgent(t, agent.Config{
 		Provider: providertest.Func(m.answer), Memory: mem, Journal: journal.NewMemory(),

@@ -14,7 +14,7 @@ import (
 // A Machine isn't safe for concurrent use.
 type Machine struct {
 	s     State
-	room  [3][]int    // for Action.Calls
+	room  []int       // for Action.Calls
 	calls []CallState // of the step before, for RunState.Calls: empty
 }
 
@@ -107,29 +107,28 @@ func (m *Machine) Next() Action {
 
 // nextCalls says what has to happen with the open calls. There is at least one.
 func (m *Machine) nextCalls(r *RunState) Action {
-	ready, settled, doubt := m.room[0][:0], m.room[1][:0], m.room[2][:0]
+	switch {
+	case m.pick(r, standStarted, standStarted):
+		return Action{Kind: ActDoubt, Calls: m.room}
+	case m.pick(r, standSettled, standSettled):
+		return Action{Kind: ActSettle, Calls: m.room}
+	case !m.pick(r, standOpen, standApproved):
+		return Action{Kind: ActWait, Status: Paused}
+	case !r.callsRun():
+		return Action{Kind: ActSettle, Calls: m.room}
+	}
+	return Action{Kind: ActRunCalls, Calls: m.room}
+}
+
+// pick puts the calls that stand at one or the other into m.room, and reports whether there are any.
+func (m *Machine) pick(r *RunState, one, other stand) bool {
+	m.room = m.room[:0]
 	for i := range r.Calls {
-		switch r.Calls[i].Stand {
-		case standOpen, standApproved:
-			ready = append(ready, i)
-		case standSettled:
-			settled = append(settled, i)
-		case standStarted:
-			doubt = append(doubt, i)
+		if s := r.Calls[i].Stand; s == one || s == other {
+			m.room = append(m.room, i)
 		}
 	}
-	m.room = [3][]int{ready, settled, doubt}
-	switch {
-	case len(doubt) > 0:
-		return Action{Kind: ActDoubt, Calls: doubt}
-	case len(settled) > 0:
-		return Action{Kind: ActSettle, Calls: settled}
-	case len(ready) > 0 && !r.callsRun():
-		return Action{Kind: ActSettle, Calls: ready}
-	case len(ready) > 0:
-		return Action{Kind: ActRunCalls, Calls: ready}
-	}
-	return Action{Kind: ActWait, Status: Paused}
+	return len(m.room) > 0
 }
 
 // nextSaid says how to go on after a reply without calls.
@@ -151,7 +150,7 @@ func (m *Machine) nextSaid(r *RunState) Action {
 
 // nextStep says whether the model may be called again.
 func (m *Machine) nextStep(r *RunState) Action {
-	l := &r.Limits
+	l := r.Limits
 	over := func(limit string) Action {
 		return Action{Kind: ActFinish, Status: Stopped, Code: CodeLimit, Err: r.limitError(limit)}
 	}

@@ -23,7 +23,7 @@ func longLog(t testing.TB, n int) []Fact {
 		return Meta{Origin: origin, Seq: m.s.Seq + 1, V: 1, Step: step, Call: call}
 	}
 	limits := Limits{Steps: -1, Tokens: -1, Repeats: -1}.withDefaults()
-	add(RunStarted{Meta: meta(0, ""), Message: provider.User("go"), Limits: limits})
+	add(RunStarted{Meta: meta(0, ""), Message: provider.User("go"), Limits: &limits})
 	for step := 1; step <= n; step++ {
 		reply := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart("I look.")}}
 		var made []*provider.ToolCall

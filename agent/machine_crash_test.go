@@ -15,7 +15,7 @@ func TestAModelCallThatIsLostAgainAndAgainComesToAnEnd(t *testing.T) {
 		require.NoError(t, m.Apply(make(Meta{Origin: origin, Seq: m.s.Seq + 1, Step: 1})))
 	}
 	apply(func(meta Meta) Fact {
-		return RunStarted{Meta: meta, Message: provider.User("go"), Limits: Limits{Steps: 3}.withDefaults()}
+		return RunStarted{Meta: meta, Message: provider.User("go"), Limits: new(Limits{Steps: 3}.withDefaults())}
 	})
 	apply(func(meta Meta) Fact { return StepStarted{Meta: meta} })
 	made := 1

@@ -27,7 +27,7 @@ type drill struct {
 
 func newDrill(t *testing.T, limits Limits, reply func(step int) Replied) *drill {
 	d := &drill{t: t, m: NewMachine("s-1"), origin: &Origin{Session: "s-1", Run: "r-1"}, reply: reply}
-	d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: limits})
+	d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: &limits})
 	return d
 }
 
@@ -190,7 +190,7 @@ func TestAForcedToolChoiceHoldsUntilItIsMet(t *testing.T) {
 	for _, mode := range []provider.ChoiceMode{provider.ChooseRequired, provider.ChooseTool} {
 		m := NewMachine("s-1")
 		d := &drill{t: t, m: m, origin: &Origin{Session: "s-1", Run: "r-1"}}
-		d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: DefaultLimits(), Choice: provider.Choice{Mode: mode, Tool: "look"}})
+		d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(DefaultLimits()), Choice: provider.Choice{Mode: mode, Tool: "look"}})
 		var choices []provider.ChoiceMode
 		d.reply = func(step int) Replied {
 			choices = append(choices, m.s.Run.Choice.Mode)
@@ -362,10 +362,26 @@ func TestTimeWhilePausedDoesNotCount(t *testing.T) {
 	at := func(second int64) Meta {
 		return Meta{Origin: origin, Seq: m.s.Seq + 1, Time: time.Unix(second, 0)}
 	}
-	require.NoError(t, m.Apply(RunStarted{Meta: at(100), Message: provider.User("go"), Limits: DefaultLimits()}))
+	require.NoError(t, m.Apply(RunStarted{Meta: at(100), Message: provider.User("go"), Limits: new(DefaultLimits())}))
 	require.NoError(t, m.Apply(RunEnded{Meta: at(107), Status: Paused}))
 	require.NoError(t, m.Apply(Continued{Meta: at(1000)}))
 	require.NoError(t, m.Apply(RunEnded{Meta: at(1002), Status: Paused}))
 	require.NoError(t, m.Apply(RunEnded{Meta: at(5000), Status: Stopped}))
 	require.Equal(t, 9*time.Second, m.s.Run.Worked)
+}
+
+func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
+	meta := Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1}
+	m := NewMachine("s-1")
+	require.NoError(t, m.Apply(RunStarted{Meta: meta, Message: provider.User("go")}))
+	require.Equal(t, new(Limits), m.s.Run.Limits)
+	require.Equal(t, ActCallModel, m.Next().Kind)
+
+	state, err := m.s.clone()
+	require.NoError(t, err)
+	state.Run.Limits = nil
+	other := NewMachine("s-1")
+	require.NoError(t, other.Apply(Snapshot{Meta: meta, State: state}))
+	require.Nil(t, state.Run.Limits, "a fact isn't changed")
+	require.Equal(t, m.Next(), other.Next())
 }

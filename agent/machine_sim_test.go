@@ -105,8 +105,8 @@ func (s *sim) start() {
 	s.runs++
 	s.origin = &Origin{Session: s.m.s.Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim", Trace: s.text()}
 	f := RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"), Interactive: s.one(2), Priority: s.rng.IntN(99)}
-	f.Limits = Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3), Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
-		Repeats: pick(s, -1, 2, 3)}.withDefaults()
+	f.Limits = new(Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3), Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
+		Repeats: pick(s, -1, 2, 3)}.withDefaults())
 	f.Choice = provider.Choice{Mode: pick(s, provider.ChooseAuto, provider.ChooseRequired)}
 	if s.runs == 1 && s.one(2) {
 		f.History = []provider.Message{provider.User("before"), provider.Assistant("indeed")}

@@ -144,7 +144,7 @@ func TestRepetitionIsJudgedByTheInputThatRan(t *testing.T) {
 	// The model writes the input in ever other ways, and what runs is the same each time.
 	m := NewMachine("s-1")
 	d := &drill{t: t, m: m, origin: &Origin{Session: "s-1", Run: "r-1"}}
-	d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: DefaultLimits()})
+	d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(DefaultLimits())})
 	for step := 1; step <= 5; step++ {
 		require.Empty(t, m.s.Run.Stuck)
 		d.apply(withMeta(StepStarted{}, func(meta *Meta) { *meta = d.meta(""); meta.Step = step }))

@@ -26,8 +26,8 @@ type Memory struct {
 	// NoAsk keeps the Provider from being asked how many tokens a request takes, where it can tell and Config.Asks is nil: see there
 	// for when it is asked.
 	NoAsk bool
-	// SubgoalDone names the tool whose successful call has finished a subgoal: what [memory.OnSubgoal] waits for. See
-	// Config.Subgoals.
+	// SubgoalDone names the tool whose successful call has finished a subgoal: what [memory.OnSubgoal] waits for. Package
+	// memory/recall has tools for subgoals, which Config.Subgoals finds with [memory.SubgoalCalls].
 	SubgoalDone string
 
 	// Context says what a request says besides the conversation. It is asked when a run begins or goes on, and when a person

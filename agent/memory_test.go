@@ -492,3 +492,39 @@ func TestAProviderThatCountsIsAskedWhenAConversationGrows(t *testing.T) {
 		require.Equal(t, !no, len(of[agent.Compacted](all)) > 0, "it counts more than is estimated")
 	}
 }
+
+func TestTheNewestWordsOfAPersonStayThoughHooksWarn(t *testing.T) {
+	for _, warn := range []bool{false, true} {
+		var a *agent.Agent
+		mem := small(memory.Step{Strategy: memory.Slide{}})
+		mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
+			return memory.Context{Screen: "page 42"}, nil
+		}
+		read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
+			if in.N == 1 {
+				if _, err := a.Steer(ctx, "s", "delete nothing!"); err != nil {
+					return "", err
+				}
+			}
+			return fmt.Sprintf("page %d: ", in.N) + strings.Repeat("word ", 800), nil
+		})
+		a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}, Limits: agent.Limits{Steps: 50}, Hooks: []agent.Hooks{{BeforeStep: func(context.Context, *agent.Step) error {
+			if warn {
+				return agent.Warn("mind the gap")
+			}
+			return nil
+		}}}}, reads(20)...)
+		run(t, a)
+		reqs := m.Requests()
+		last := asText(t, reqs[len(reqs)-1].Messages)
+		require.Contains(t, last, "delete nothing!")
+		if warn {
+			require.Contains(t, last, "mind the gap", "the newest warning is told")
+			require.Less(t, strings.Count(last, "mind the gap"), 20, "old ones go")
+		}
+		for _, msg := range reqs[len(reqs)-1].Messages {
+			text := asText(t, msg)
+			require.Equal(t, strings.Contains(text, "delete nothing!"), strings.Contains(text, "page 42"), "what the screen shows stands behind what was said")
+		}
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"time"
 )
 
-type execKey struct{}
-
 // Returned by functions that are for tools and hooks.
 var (
 	errNoRun = errors.New("agent: the context isn't that of a run")
@@ -44,15 +42,6 @@ func SetPhase(ctx context.Context, name string) error {
 	return x.recordLocked(nil, PhaseChanged{Meta: x.stamp(0, ""), From: x.m.s.Phase, To: name})
 }
 
-// execOf returns the run that ctx belongs to, or nil.
-func execOf(ctx context.Context) *exec {
-	if ctx == nil {
-		return nil
-	}
-	x, _ := ctx.Value(execKey{}).(*exec)
-	return x
-}
-
 // setMode is for the driving goroutine, and for tools and hooks while their ctx lasts: a call that was left behind, whose
 // ctx has ended, may not touch the state any more.
 func (x *exec) setMode(ctx context.Context, name, reason string) error {
@@ -66,8 +55,7 @@ func (x *exec) setMode(ctx context.Context, name, reason string) error {
 	}
 	f := ModeChanged{Meta: x.stamp(0, ""), From: x.m.s.Mode, To: name, Reason: x.a.redact(reason)}
 	if m, err := x.a.mode(name); err == nil {
-		l := x.a.limitsOver(x.m.s.Run.Own, m)
-		f.Limits = &l
+		f.Limits = x.a.limits(x.m.s.Run.Own, m)
 	}
 	if err := x.recordLocked(nil, f); err != nil {
 		return err

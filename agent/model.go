@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -17,9 +16,8 @@ import (
 type modelCall struct {
 	c     provider.Collector
 	err   error
-	meta  *Meta    // of what the model says in this call, tool calls apart; nil until it says something
-	open  []openID // calls whose arguments are coming in
-	names []string // of the calls of this reply, as far as they are known
+	meta  *Meta       // of what the model says in this call, tool calls apart; nil until it says something
+	calls []begunCall // of this reply, as far as they are known
 	slab  []Delta
 	take  func(provider.Chunk, error) bool // the body of the loop over the provider's chunks
 	tried []error                          // of the attempts that were followed by another
@@ -27,10 +25,11 @@ type modelCall struct {
 	caller *guard.Caller
 }
 
-// An openID is the name of a call whose arguments are coming in.
-type openID struct {
-	index int32
-	meta  *Meta
+// A begunCall is a call of the reply under way.
+type begunCall struct {
+	name  string
+	index int32 // the provider's
+	meta  *Meta // while its arguments are coming in
 }
 
 // callModel makes the step's model call.
@@ -76,9 +75,8 @@ func (x *exec) callModel(act Action) {
 	}
 	x.told = nil
 	x.flush()
-	x.step = Meta{Origin: x.origin, Step: n}
 	if act.Again {
-		x.show(Reset{Meta: x.step, Why: "the model call is made again: nobody knows how it ended"})
+		x.show(Reset{Meta: x.noteMeta(), Why: "the model call is made again: nobody knows how it ended"})
 	}
 	if x.left || x.ctx.Err() != nil {
 		return
@@ -114,7 +112,7 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 		Choice: start.Choice, MaxOutput: cfg.MaxOutput, Sampling: cfg.Sampling, Reasoning: cfg.Reasoning,
 		Serial: cfg.Serial, Options: cfg.Options,
 		Interactive: r.Interactive, Priority: r.Priority,
-		Labels: provider.Labels{Session: cmp.Or(x.account, x.s.name), Run: r.ID, Step: start.Step, Task: r.Task, Agent: cfg.Name, Kind: "step", Trace: r.Trace},
+		Labels: provider.Labels{Session: x.account(), Run: r.ID, Step: start.Step, Task: r.Task, Agent: cfg.Name, Kind: "step", Trace: r.Trace},
 	}
 	if start.Final == "" {
 		req.Tools = mode.told
@@ -133,7 +131,7 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 func (x *exec) ask(req *provider.Request, step *Step) {
 	mc := &x.model
 	mc.c.Reset()
-	mc.err, mc.meta, mc.open, mc.names, mc.tried = nil, nil, mc.open[:0], mc.names[:0], nil
+	mc.err, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
 	if mc.take == nil {
 		mc.take = x.body()
 	}
@@ -207,10 +205,10 @@ func (x *exec) takeOther(c *provider.Chunk) bool {
 	mc := &x.model
 	switch c.Kind {
 	case provider.KindWaiting:
-		x.show(Waiting{Meta: x.step, Wait: *c.Extra.Wait})
+		x.show(Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait})
 	case provider.KindReset:
-		mc.open, mc.names = mc.open[:0], mc.names[:0]
-		x.show(Reset{Meta: x.step, Why: c.Text})
+		mc.calls = mc.calls[:0]
+		x.show(Reset{Meta: x.noteMeta(), Why: c.Text})
 	}
 	if !x.notes {
 		return !x.left
@@ -221,40 +219,52 @@ func (x *exec) takeOther(c *provider.Chunk) bool {
 	case provider.KindToolStart:
 		x.beginCall(c)
 	case provider.KindToolDelta:
-		for i := range mc.open {
-			if mc.open[i].index == c.Index {
-				x.show(CallDelta{x.delta(mc.open[i].meta, c.Text)})
-				break
-			}
+		if call := mc.open(c.Index); call != nil {
+			x.show(CallDelta{x.delta(call.meta, c.Text)})
 		}
 	case provider.KindToolEnd:
-		mc.open = slices.DeleteFunc(mc.open, func(o openID) bool { return o.index == c.Index })
+		if call := mc.open(c.Index); call != nil {
+			call.meta = nil
+		}
 	}
 	return !x.left
 }
 
 // beginCall names a call as soon as it begins. Its name is the one that the reply will have.
 func (x *exec) beginCall(c *provider.Chunk) {
-	mc := &x.model
-	meta := &Meta{Origin: x.origin, Step: x.step.Step, Call: x.nameCall(len(mc.names))}
-	mc.open = append(mc.open, openID{c.Index, meta})
+	n := len(x.model.calls)
+	meta := &Meta{Origin: x.origin, Step: x.m.stepNumber(), Call: x.nameCall(n)}
+	call := &x.model.calls[n]
+	call.index, call.meta = c.Index, meta
 	x.show(CallBegun{Meta: meta, Name: c.Name})
+}
+
+// open returns the call whose arguments are coming in with the provider's index; nil if there is none.
+func (mc *modelCall) open(index int32) *begunCall {
+	for i := range mc.calls {
+		if call := &mc.calls[i]; call.index == index && call.meta != nil {
+			return call
+		}
+	}
+	return nil
 }
 
 // nameCall returns the name of the nth call of the reply under way.
 func (x *exec) nameCall(n int) string {
 	mc := &x.model
-	for len(mc.names) <= n {
-		mc.names = append(mc.names, callID(x.origin.Run, x.step.Step, len(mc.names)))
+	for len(mc.calls) <= n {
+		mc.calls = append(mc.calls, begunCall{name: callID(x.origin.Run, x.m.stepNumber(), len(mc.calls))})
 	}
-	return mc.names[n]
+	return mc.calls[n].name
 }
+
+// noteMeta returns the envelope of notes that are about no tool call.
+func (x *exec) noteMeta() Meta { return Meta{Origin: x.origin, Step: x.m.stepNumber()} }
 
 // deltas returns the envelope of what the model says, calls apart.
 func (x *exec) deltas() *Meta {
 	if x.model.meta == nil {
-		m := x.step
-		x.model.meta = &m
+		x.model.meta = new(x.noteMeta())
 	}
 	return x.model.meta
 }
@@ -289,7 +299,7 @@ func appendCallID(b []byte, run string, step, index int) []byte {
 
 // answered records the answer that a hook gave, and shows it as if the model had said it.
 func (x *exec) answered(step *Step) {
-	x.model.meta, x.model.names = nil, x.model.names[:0]
+	x.model.meta, x.model.calls = nil, x.model.calls[:0]
 	x.model.c.Reset() // what the model said last is no part of this answer
 	resp := *step.answer
 	if resp.Stop == "" {

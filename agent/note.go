@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -70,9 +69,6 @@ const noteInstructions = "You write a note about work under way, for whoever goe
 // noteOutput is how many tokens a note may have.
 const noteOutput = 4_000
 
-// endOfTranscript is what would end the transcript that it stands in.
-var endOfTranscript = regexp.MustCompile(`(?i)</(transcript)`)
-
 // ModelNote returns a function that has a model write a note of type T, as JSON that fits T's schema: from the goal and a
 // transcript that takes at most half of the window, so that there is room for it however full the conversation is; of a model
 // with a smaller window two fifths. A note has at most 4,000 tokens, in small windows less. p is the model; nil: the agent's
@@ -96,7 +92,7 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 			room = min(room, info.Window*2/5)
 		}
 		goal, _ := memory.CutText(in.counter, in.Goal, "[… %d bytes …]", room/4)
-		transcript := endOfTranscript.ReplaceAllString(in.Transcript(room), "<\u200b/$1")
+		transcript := memory.Disarm(in.Transcript(room), "transcript")
 		system := noteInstructions
 		if instructions != "" {
 			system += "\n\n" + instructions
@@ -179,7 +175,7 @@ func (s *State) goal() string { return (&provider.Message{Parts: s.input()}).Tex
 
 // input returns the input that the run began with, or the first of the runs that were handed on to it, as a person gave it.
 func (s *State) input() []provider.Part {
-	if s.Run.Whole != nil {
+	if len(s.Run.Whole) > 0 {
 		return s.Run.Whole
 	}
 	return s.Run.prompt(s.Messages[s.Run.First].Parts)

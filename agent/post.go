@@ -158,8 +158,7 @@ func (x *exec) claim(all []ruling) error {
 
 // shell returns an exec that drives no run: it holds a session while something is looked at or recorded.
 func (a *Agent) shell(ctx context.Context) *exec {
-	x := &exec{a: a, yield: func(Event, error) bool { return true }, wake: make(chan struct{}, 1), jctx: context.WithoutCancel(ctx)}
-	x.tried.L = &x.mu
+	x := &exec{a: a, yield: func(Event, error) bool { return true }, jctx: context.WithoutCancel(ctx)}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	return x
 }

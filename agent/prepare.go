@@ -27,7 +27,7 @@ func (b *base) into(req *provider.Request, start *StepStarted, again bool) {
 		return
 	}
 	if req.Messages = b.messages; start.Note != "" && !again {
-		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], provider.User(start.Note))
+		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], memory.Told(start.Note))
 	}
 }
 
@@ -72,17 +72,11 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	}
 	usage, cost := x.recall.compactor.Used()
 	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
-	if err == nil && x.ctx.Err() != nil {
-		err = context.Cause(x.ctx)
-	}
 	if err != nil {
 		x.bookInVain(x.recall.compactor, usage, cost, err)
-	}
-	switch {
-	case x.ctx.Err() != nil: // loop ends the run for the reason that its context ended
-		return b, false
-	case err != nil:
-		x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.s.name, err))
+		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
+			x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.s.name, err))
+		}
 		return b, false
 	}
 	for _, w := range p.Warnings {
@@ -215,12 +209,14 @@ func (x *exec) hostText(s string) string { return x.a.redact(strings.ToValidUTF8
 func (x *exec) warn(text string) {
 	text = x.a.redact(text)
 	x.a.log.WarnContext(x.ctx, "agent: memory", "session", x.s.name, "run", x.origin.Run, "warning", text)
-	meta := Meta{Origin: x.origin, Step: x.m.stepNumber()}
-	x.show(MemoryWarning{Meta: meta, Text: text})
+	x.show(MemoryWarning{Meta: x.noteMeta(), Text: text})
 }
 
 // learn tells the memory what the provider counted.
 func (x *exec) learn(usage *provider.Usage) {
+	if x.recall == nil {
+		return
+	}
 	if x.recall.counted && !usage.Estimated {
 		x.recall.compactor.Meter().Learn(int(usage.Input))
 	}

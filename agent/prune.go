@@ -29,6 +29,7 @@ func (m *Machine) loaded(f *Snapshot) string {
 		return err.Error()
 	}
 	s.Session, s.Seq = m.s.Session, m.s.Seq
+	s.Run.Limits = s.Run.Limits.orZero()
 	m.s = *s
 	return ""
 }

@@ -3,10 +3,31 @@ package agent
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
 )
+
+// A ledger is what a run needs to write to a journal.
+type ledger struct {
+	lease   journal.Lease
+	renewal *renewal
+
+	// guarded by exec.mu
+	letters *writer          // of records, as long as no store may hold on to what is in it
+	recs    []journal.Record // likewise
+	trying  bool             // an append is tried again: nothing else may be recorded meanwhile
+	tried   sync.Cond        // trying has become false
+}
+
+// fence returns the fencing number of the run's lease; 0 without a journal.
+func (x *exec) fence() uint64 {
+	if x.ledger == nil {
+		return 0
+	}
+	return x.ledger.lease.Fence
+}
 
 // stamp returns the envelope of the nth next fact.
 func (x *exec) stamp(n int, call string) Meta {
@@ -93,8 +114,8 @@ func (e *refusedError) Unwrap() error { return e.err }
 // testing/synctest a goroutine that waits for a Mutex keeps the clock from moving on.
 func (x *exec) lock() {
 	x.mu.Lock()
-	for x.trying {
-		x.tried.Wait()
+	for x.ledger != nil && x.ledger.trying {
+		x.ledger.tried.Wait()
 	}
 }
 
@@ -103,39 +124,40 @@ const appendPatience = 30 * time.Second
 
 // journal appends facts to the store. An append whose outcome is unclear is tried again, unchanged.
 func (x *exec) journal(taken []string, facts []Fact) error {
-	if x.letters == nil {
-		x.letters = new(writer)
+	l := x.ledger
+	if l.letters == nil {
+		l.letters = new(writer)
 	}
-	x.letters.b.Reset()
-	recs := x.recs[:0]
+	l.letters.b.Reset()
+	recs := l.recs[:0]
 	for _, f := range facts {
-		rec, err := x.letters.encode(f)
+		rec, err := l.letters.encode(f)
 		if err != nil {
 			return err
 		}
 		recs = append(recs, rec)
 	}
-	x.recs = recs
-	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Records: recs, Taken: taken, Head: x.head(facts)}
+	l.recs = recs
+	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: l.lease.Fence, Records: recs, Taken: taken, Head: x.head(facts)}
 	var err error
-	defer x.tried.Broadcast()
+	defer l.tried.Broadcast()
 	for began, wait := time.Now(), 10*time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		if err = x.a.cfg.Journal.Append(x.jctx, app); err == nil || !journal.Unclear(err) || time.Since(began) > appendPatience {
 			return err
 		}
-		x.letters, x.recs = nil, nil // the store may have them still
+		l.letters, l.recs = nil, nil // the store may have them still
 		x.sleep(wait)
 	}
 }
 
 // sleep waits between two tries of an append. mu is held when it is called and when it returns.
 func (x *exec) sleep(d time.Duration) {
-	x.trying = true
+	x.ledger.trying = true
 	x.mu.Unlock()
 	timer := time.NewTimer(d)
 	<-timer.C
 	x.mu.Lock()
-	x.trying = false
+	x.ledger.trying = false
 }
 
 // changesHead reports whether a fact may change what the session shows of itself.

@@ -2,7 +2,10 @@ package agent
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -99,7 +102,9 @@ func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
 	}
 	m := newSim(t, 1)
 	m.start()
-	require.ErrorContains(t, m.m.Apply(Compacted{Meta: m.meta("")}), "no report")
+	none := Compacted{Meta: m.meta("")}
+	require.ErrorContains(t, m.m.wouldTake([]Fact{none}), "no report", "it never comes into a log")
+	require.ErrorContains(t, m.m.Apply(none), "no report")
 }
 
 // TestAnInputThatACompactionLeftOut can't be: but a log may say so.
@@ -117,4 +122,69 @@ func TestAnInputThatACompactionLeftOutIsTakenToBeWhatComesNext(t *testing.T) {
 	s.Run.First = 3
 	_, now, _ = s.respan([]Span{{From: 0, To: 1}, {From: 1, To: 4, Messages: msgs[:2]}})
 	require.Equal(t, 2, now, "the last of what stands in its place")
+}
+
+// TestNotesAndHandOffsThatDoNotFollowAreRefused: each fact is right but for one thing.
+func TestNotesAndHandOffsThatDoNotFollowAreRefused(t *testing.T) {
+	build := func() *sim {
+		s := newSim(t, 1)
+		s.start()
+		s.note("a")
+		return s
+	}
+	right := Checkpointed{Category: "a", Index: 2, Share: .5}
+	for name, f := range map[string]Checkpointed{
+		"its number again": {Category: "a", Index: 1, Share: .5},
+		"a number too far": {Category: "a", Index: 3, Share: .5},
+		"no category":      {Index: 1, Share: .5},
+		"a share below 0":  {Category: "a", Index: 2, Share: -1},
+		"no share":         {Category: "a", Index: 2, Share: math.NaN()},
+	} {
+		s := build()
+		f.Meta = s.meta("")
+		require.Error(t, s.m.Apply(f), name)
+		right.Meta = s.meta("")
+		require.NoError(t, s.m.Apply(right), name)
+	}
+	for name, change := range map[string]func(*RunStarted){
+		"another run":        func(f *RunStarted) { f.Handoff = &HandoffState{Index: 1, From: "r-9", Prompt: 1} },
+		"its place":          func(f *RunStarted) { f.Handoff = &HandoffState{Index: 2, From: "r-1", Prompt: 1} },
+		"too many parts":     func(f *RunStarted) { f.Handoff = &HandoffState{Index: 1, From: "r-1", Prompt: 2} },
+		"parts below 0":      func(f *RunStarted) { f.Handoff = &HandoffState{Index: 1, From: "r-1", Prompt: -1} },
+		"a history":          func(f *RunStarted) { f.History = []provider.Message{provider.User("before")} },
+		"a message of calls": func(f *RunStarted) { f.Message.Parts = []provider.Part{{Kind: provider.PartToolCall}} },
+	} {
+		s := build()
+		s.apply(RunEnded{Meta: s.meta(""), Status: Stopped, Code: CodeHandedOff})
+		s.origin = &Origin{Session: s.m.s.Session, Run: "r-2"}
+		f := RunStarted{Meta: s.meta(""), Message: provider.User("go"), Handoff: &HandoffState{Index: 1, From: "r-1", Prompt: 1}}
+		wrong := f
+		change(&wrong)
+		require.Error(t, s.m.Apply(wrong), name)
+		require.Error(t, s.m.wouldTake([]Fact{wrong}), name)
+		require.NotEmpty(t, s.m.s.Messages)
+		require.NoError(t, s.m.wouldTake([]Fact{f}), name)
+		require.NoError(t, s.m.Apply(f), name)
+	}
+	s := build()
+	s.apply(RunEnded{Meta: s.meta(""), Status: Stopped, Code: CodeHost})
+	s.origin = &Origin{Session: s.m.s.Session, Run: "r-2"}
+	require.Error(t, s.m.Apply(RunStarted{Meta: s.meta(""), Message: provider.User("go"), Handoff: &HandoffState{Index: 1, From: "r-1"}}), "it handed nothing off")
+}
+
+func TestOfWhatAPersonSaidTheNewestIsKept(t *testing.T) {
+	r := new(RunState)
+	for i := range 30 {
+		before := r.Said
+		r.hear(fmt.Sprint("m", i))
+		if len(before) > 0 {
+			require.Equal(t, fmt.Sprint("m", i-1), before[len(before)-1], "what was shared stays as it was")
+		}
+	}
+	require.Len(t, r.Said, 20)
+	require.Equal(t, "m10", r.Said[0])
+	require.Equal(t, "m29", r.Said[19])
+	r.hear(strings.Repeat("ü", 4_000))
+	require.Len(t, r.Said[19], 4<<10+len(" […]"))
+	require.True(t, utf8.ValidString(r.Said[19]))
 }

@@ -18,13 +18,13 @@ import (
 // A session is a conversation that this Agent knows of.
 type session struct {
 	name  string
-	m     *Machine // its state is that of the run under way
-	facts []Fact   // without a journal: all of them, of a named session
+	m     Machine // its state is that of the run under way
+	facts []Fact  // without a journal: all of them, of a named session
 
 	// guarded by Agent.mu
 	busy    *exec
-	unnamed bool
 	mail    []mail
+	unnamed bool
 	mailed  atomic.Bool // there may be mail: what reads it looks here first, without the lock
 }
 
@@ -45,12 +45,32 @@ func newID(prefix string) string {
 	return string(hex.AppendEncode(append(room[:0], prefix...), b[:]))
 }
 
+// newOrigin names a run with ids that can't be guessed, 128 bits each: its session too if that has no name, and its trace.
+// They are drawn at once and are of one string, because a short run is over soon.
+func (a *Agent) newOrigin(session string) *Origin {
+	var random [48]byte
+	rand.Read(random[:])
+	b := make([]byte, 0, 128)
+	if session == "" {
+		b = hex.AppendEncode(append(b, unnamedPrefix...), random[:16])
+	}
+	run := len(b)
+	b = hex.AppendEncode(append(b, "r-"...), random[16:32])
+	trace := len(b)
+	ids := string(hex.AppendEncode(b, random[32:]))
+	if session == "" {
+		session = ids[:run]
+	}
+	return &Origin{Session: session, Run: ids[run:trace], Trace: ids[trace:], Agent: a.cfg.Name}
+}
+
 // enter makes x the run of its session, and loads what the session is.
 func (x *exec) enter(in *Input) error {
 	a := x.a
 	name := in.Session
 	if name == "" {
-		name = newID(unnamedPrefix)
+		x.origin = a.newOrigin("")
+		name = x.origin.Session
 	}
 	a.mu.Lock()
 	if a.draining {
@@ -59,7 +79,7 @@ func (x *exec) enter(in *Input) error {
 	}
 	s := a.sessions[name]
 	if s == nil {
-		s = &session{name: name, unnamed: strings.HasPrefix(name, unnamedPrefix), m: NewMachine(name)}
+		s = &session{name: name, unnamed: strings.HasPrefix(name, unnamedPrefix), m: Machine{s: State{Session: name}}}
 		a.sessions[name] = s
 	}
 	if s.busy != nil {
@@ -72,19 +92,17 @@ func (x *exec) enter(in *Input) error {
 		x.leave()
 		return err
 	}
-	x.m = s.m
+	x.m = &s.m
 	return nil
 }
 
 // leave ends x's hold on its session.
 func (x *exec) leave() {
 	a, s := x.a, x.s
-	if x.renewal != nil {
-		x.renewal.end()
-	}
-	if x.lease.Fence != 0 {
+	if x.ledger != nil {
+		x.ledger.renewal.end()
 		ctx, cancel := context.WithTimeout(x.jctx, grace) // it ends by itself, too
-		if err := a.cfg.Journal.Release(ctx, x.lease); err != nil {
+		if err := a.cfg.Journal.Release(ctx, x.ledger.lease); err != nil {
 			a.log.WarnContext(x.ctx, "agent: releasing a lease", "session", s.name, "error", err)
 		}
 		cancel()
@@ -108,8 +126,8 @@ func (x *exec) leave() {
 
 // forgetUnnamed removes a session that nobody named from the journal, once its run has ended.
 func (x *exec) forgetUnnamed() {
-	store, s := x.a.cfg.Journal, x.s
-	if store == nil || x.lease.Fence == 0 || !s.unnamed || s.m.s.Run.open() || x.errAt != nil {
+	s := x.s
+	if x.ledger == nil || !s.unnamed || s.m.s.Run.open() || x.errAt != nil {
 		return
 	}
 	if err := x.a.delete(x.jctx, s.name); err != nil {
@@ -132,8 +150,8 @@ func (x *exec) load() error {
 		}
 		return fmt.Errorf("agent: session %q: taking the lease: %w", s.name, err)
 	}
-	x.lease = lease
-	x.renewal = renew(x, asked)
+	x.ledger = &ledger{lease: lease, renewal: renew(x, lease, asked)}
+	x.ledger.tried.L = &x.mu
 	return s.m.read(x.jctx, store)
 }
 

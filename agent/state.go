@@ -39,8 +39,8 @@ type RunState struct {
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
 
-	Limits      Limits          `json:"limits"`
-	Own         Limits          `json:"own,omitzero"`
+	Limits      *Limits         `json:"limits"` // may be those of other runs
+	Own         *Limits         `json:"own,omitempty"`
 	Choice      provider.Choice `json:"choice,omitzero"`
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`

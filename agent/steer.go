@@ -284,7 +284,7 @@ func (x *exec) readMail() (came bool) {
 			x.setMode(x.jctx, m.text, "set by the host")
 		}
 	}
-	if x.hold == holdNone && x.up.drains() {
+	if x.hold == holdNone && x.parent != nil && x.parent.x.drains() {
 		x.hold = holdDrain
 	}
 	var later []mail
@@ -325,7 +325,9 @@ func (x *exec) deliver(m mail) {
 		m.settle(0, err)
 		return
 	}
-	x.recall.asked = false
+	if x.recall != nil {
+		x.recall.asked = false
+	}
 	x.told = append(x.told, m) // settled when the model call has begun
 }
 
@@ -348,7 +350,7 @@ func (x *exec) inbox() []mail {
 	if store == nil || x.errAt != nil {
 		return nil
 	}
-	items, err := store.Take(x.jctx, x.s.name, x.lease.Fence)
+	items, err := store.Take(x.jctx, x.s.name, x.fence())
 	if err != nil {
 		var conflict *journal.ConflictError
 		if errors.As(err, &conflict) {
@@ -376,7 +378,7 @@ func (x *exec) inbox() []mail {
 
 // acknowledge takes an item out of the inbox before what it asks for is done.
 func (x *exec) acknowledge(id string) bool {
-	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.lease.Fence, Taken: []string{id}}
+	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.fence(), Taken: []string{id}}
 	if err := x.a.cfg.Journal.Append(x.jctx, app); err != nil {
 		x.a.log.WarnContext(x.ctx, "agent: clearing the inbox", "session", x.s.name, "error", err)
 		return journal.Unclear(err) // it may be gone, and then nobody else would do it

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -110,7 +111,7 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 	if len(calls)+len(untold) == 0 {
 		return rec, nil
 	}
-	return rec, x.noteUndone(Undone{Message: provider.User(rec.tell(untold))}, what.By)
+	return rec, x.noteUndone(Undone{Message: memory.Told(rec.tell(untold))}, what.By)
 }
 
 // effects returns the calls of a run, and of those before it in its chain, that may have had an effect, the newest first, without those that were undone. Untold

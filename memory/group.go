@@ -11,6 +11,7 @@ type Kind string
 const (
 	KindUser  Kind = "user"  // a message of the user
 	KindReply Kind = "reply" // a reply of the model, with the results of its calls
+	KindTold  Kind = "told"  // what an agent told its model in the user's role: see [Told]
 	KindNote  Kind = "note"  // what took the place of groups: a summary, a subgoal, a gap
 )
 
@@ -99,6 +100,8 @@ func groupsOf(messages []provider.Message, cost func(i int) int) []Group {
 		g := Group{Messages: messages[begin:end:end], Kind: KindReply, tokens: tokens[begin:end:end]}
 		if g.note = noteOf(&messages[begin]); g.note != "" {
 			g.Kind = KindNote
+		} else if IsTold(&messages[begin]) {
+			g.Kind = KindTold
 		} else if messages[begin].Role == provider.RoleUser {
 			g.Kind = KindUser
 		}
@@ -156,6 +159,9 @@ func pin(groups []Group, keep int) {
 	open := true // until the newest reply
 	for i := len(groups) - 1; i >= 0; i-- {
 		g := &groups[i]
+		if g.Kind == KindTold && open && g.Pinned != PinGoal {
+			g.Pinned = PinOpen // the model hasn't been asked since
+		}
 		if g.Kind != KindReply {
 			continue
 		}

@@ -18,6 +18,7 @@ const (
 	markOffload = "offload"
 	markGap     = "gap"
 	markCut     = "cut"
+	markTold    = "told"
 )
 
 const gapText = "[Earlier messages were left out here to save room.]"
@@ -47,10 +48,28 @@ func noteOf(m *provider.Message) string {
 	if m.Role != provider.RoleUser || len(m.Parts) != 1 {
 		return ""
 	}
-	if o := m.Parts[0].Opaque; o != nil && o.Provider == markProvider && o.Kind != markCut {
+	if o := m.Parts[0].Opaque; o != nil && o.Provider == markProvider && o.Kind != markCut && o.Kind != markTold {
 		return o.Kind
 	}
 	return ""
+}
+
+// Told returns a message in which an agent tells its model something, a warning or what is missing. Its role is that of the
+// user, since every provider takes such a message anywhere, but it isn't taken for what the user said: neither for the
+// goal nor for the newest message of the user. It may go when it is old.
+func Told(text string) provider.Message {
+	p := provider.TextPart(text)
+	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: markTold}
+	return provider.Message{Role: provider.RoleUser, Parts: []provider.Part{p}}
+}
+
+// IsTold reports a message that [Told] has made.
+func IsTold(m *provider.Message) bool {
+	if m == nil || m.Role != provider.RoleUser || len(m.Parts) == 0 {
+		return false
+	}
+	o := m.Parts[0].Opaque
+	return o != nil && o.Provider == markProvider && o.Kind == markTold
 }
 
 // markOf returns the data of a note's mark.

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,4 +57,33 @@ func TestAReplyNeverFollowsAReply(t *testing.T) {
 	out := compact(t, memory.Config{}, 0, messages, memory.Step{Strategy: drop}) // holds the roles
 	require.Len(t, out.Messages, len(messages), "a note in each place")
 	require.Equal(t, 2, strings.Count(asJSON(t, out.Messages), "left out here"))
+}
+
+func TestWhatAnAgentTellsIsNotTheUsersWords(t *testing.T) {
+	told := memory.Told("mind the gap")
+	require.True(t, memory.IsTold(&told))
+	require.False(t, memory.IsNote(&told))
+	require.False(t, memory.IsTold(nil))
+	said := provider.User("mind the gap")
+	require.False(t, memory.IsTold(&said))
+
+	messages := []provider.Message{memory.Told("before all"), provider.User("the goal"), provider.User("delete nothing")}
+	for i := range 30 {
+		messages = append(messages, step(fmt.Sprint(i), "look", "{}", strings.Repeat("word ", 200))...)
+		messages = append(messages, memory.Told(fmt.Sprint("warning ", i, " ", strings.Repeat("x ", 50))))
+	}
+	c, err := memory.New(memory.Config{Window: memory.Window{Size: 8_000}, Keep: 1, Steps: []memory.Step{{Strategy: memory.Slide{}}}})
+	require.NoError(t, err)
+	out, err := c.Prepare(t.Context(), &provider.Request{Messages: messages}, memory.Context{Screen: "page 42"})
+	require.NoError(t, err)
+	text := asJSON(t, out.Request.Messages)
+	for _, want := range []string{"the goal", "delete nothing", "warning 29 "} {
+		require.Contains(t, text, want)
+	}
+	require.NotContains(t, text, "warning 0 ")
+	require.NotContains(t, text, "before all")
+	for _, m := range out.Request.Messages {
+		require.Equal(t, m.Role == provider.RoleUser && strings.Contains(m.Text(), "delete nothing"), strings.Contains(m.Text(), "page 42"))
+	}
+	allowed(t, out.Messages)
 }

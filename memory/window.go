@@ -73,7 +73,7 @@ func (c *Context) withUser(system string) string {
 func (c *Context) parts(fetched []Fetched) []provider.Part {
 	var out []provider.Part
 	if c.Screen != "" {
-		out = append(out, provider.TextPart("\n\n<screen>\n"+disarm(c.Screen, "screen")+"\n</screen>"))
+		out = append(out, provider.TextPart("\n\n<screen>\n"+Disarm(c.Screen, "screen")+"\n</screen>"))
 	}
 	for _, f := range fetched {
 		out = append(out, provider.TextPart(fetchedText(f)))
@@ -89,7 +89,7 @@ func fetchedText(f Fetched) string {
 		}
 		return r
 	}, f.Name)
-	return "\n\n<context name=\"" + name + "\">\n" + disarm(f.Text, "context") + "\n</context>"
+	return "\n\n<context name=\"" + name + "\">\n" + Disarm(f.Text, "context") + "\n</context>"
 }
 
 // fit returns which pieces have room, and the names of the others. One that doesn't fit doesn't keep out a smaller one.
@@ -117,10 +117,10 @@ func attach(messages []provider.Message, parts []provider.Part) ([]provider.Mess
 	return out, true
 }
 
-// newestUser returns the index of the newest message of the user that is no note, -1 if there is none.
+// newestUser returns the index of the newest message of the user that is no note and wasn't told by an agent, -1 if there is none.
 func newestUser(messages []provider.Message) int {
 	for i := len(messages) - 1; i >= 0; i-- {
-		if m := &messages[i]; m.Role == provider.RoleUser && noteOf(m) == "" {
+		if m := &messages[i]; m.Role == provider.RoleUser && noteOf(m) == "" && !IsTold(m) {
 			return i
 		}
 	}

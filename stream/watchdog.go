@@ -75,14 +75,13 @@ type Watchdog struct {
 	n     uint64 // of the call's goroutine
 	flags uint64 // of the call's goroutine: begun and paused
 
-	mu      sync.Mutex // guards what follows; the call's goroutine writes timer and own, and reads them without it
-	timer   *time.Timer
-	own     *lazyctx.Context // of Begin, or else
-	cancel  context.CancelCauseFunc
-	limits  Timeouts
-	quarter time.Duration
-	on      bool
-	rings   time.Time // when the timer fires; zero: it doesn't run, or is about to look
+	mu     sync.Mutex // guards what follows; the call's goroutine writes timer and own, and reads them without it
+	timer  *time.Timer
+	own    *lazyctx.Context // of Begin, or else
+	cancel context.CancelCauseFunc
+	limits Timeouts
+	on     bool
+	rings  time.Time // when the timer fires; zero: it doesn't run, or is about to look
 
 	seen  uint64    // state when the timer looked last
 	mark  time.Time // since when nothing has come, as far as the timer knows
@@ -123,15 +122,14 @@ func (w *Watchdog) begin(own *lazyctx.Context, cancel context.CancelCauseFunc, t
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.own, w.cancel, w.limits = own, cancel, t.normal()
-	w.quarter = max(min(w.limits.First, w.limits.Idle)/4, 1)
 	w.seen, w.until, w.end = w.n, time.Time{}, time.Time{}
-	if w.quarter == forever/4 && w.limits.Total == forever {
+	if w.limits.quarter() == forever/4 && w.limits.Total == forever {
 		return
 	}
 	w.on = true
 	w.mark = time.Now()
 	w.end = w.mark.Add(w.limits.Total)
-	delay := min(w.quarter, w.limits.Total)
+	delay := min(w.limits.quarter(), w.limits.Total)
 	if w.rings.IsZero() || w.rings.Sub(w.mark) > delay { // else it looks early enough, and again when it should
 		w.arm(w.mark, delay)
 	}
@@ -160,6 +158,9 @@ func (t Timeouts) normal() Timeouts {
 	t.First = min(t.First, forever)
 	return t
 }
+
+// quarter returns how often the timer has to look for a silence.
+func (t *Timeouts) quarter() time.Duration { return max(min(t.First, t.Idle)/4, 1) }
 
 // Hold stops the clock of the silence: the consumer is about to get c.
 func (w *Watchdog) Hold(c *provider.Chunk) {
@@ -267,7 +268,7 @@ func (w *Watchdog) judge(now time.Time) *TimeoutError {
 	case silence <= 0:
 		return w.fire(kind, limit)
 	}
-	w.arm(now, min(w.quarter, silence, rest))
+	w.arm(now, min(w.limits.quarter(), silence, rest))
 	return nil
 }
 

@@ -21,7 +21,7 @@ type Runner struct {
 	// closely. It is then stopped by Close.
 	KeepTimer bool
 
-	pass Pass // of Execute
+	pass *Pass // of Execute
 
 	mu      sync.Mutex // guards what follows
 	timer   *time.Timer
@@ -36,10 +36,13 @@ type Runner struct {
 // A tool that ends its goroutine (runtime.Goexit, as FailNow does) takes this function with it: callers that must not lose
 // the call see to that in a defer. The Call mustn't be changed afterwards, because the tool may have kept it.
 func (r *Runner) Execute(ctx context.Context, d *Definition, c *Call) Outcome {
+	if r.pass == nil {
+		r.pass = new(Pass)
+	}
 	if refused := r.pass.Take(d, r.Breakers); refused != nil {
 		return *refused
 	}
-	return r.ExecuteWith(ctx, d, c, &r.pass)
+	return r.ExecuteWith(ctx, d, c, r.pass)
 }
 
 // ExecuteWith is [Runner.Execute] for a caller that has asked the tool's breaker itself. It ends the pass; nil is one of a

@@ -80,9 +80,9 @@ func (r request) done(b *bench) (done bool) {
 
 func TestCrashesAtRandomMomentsRepeatNothing(t *testing.T) {
 	t.Parallel()
-	kills := 30
+	kills := 12
 	if testing.Short() {
-		kills = 5
+		kills = 4
 	}
 	b := newBench(t)
 	rounds, starts := 0, 0
