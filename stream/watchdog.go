@@ -219,7 +219,7 @@ func (w *Watchdog) Rest() *TimeoutError {
 
 func (w *Watchdog) release() *TimeoutError {
 	if w.own != nil {
-		w.own.End(context.Canceled, context.Canceled)
+		w.own.End(context.Canceled)
 	}
 	return w.fired.Load()
 }
@@ -237,7 +237,7 @@ func (w *Watchdog) look() {
 	switch {
 	case late == nil:
 	case own != nil:
-		own.End(context.Canceled, late)
+		own.End(late)
 	case cancel != nil:
 		cancel(late)
 	}

@@ -57,19 +57,31 @@ func (d *Definition) longest() time.Duration {
 	return d.spec.Timeout
 }
 
+// Err returns context.DeadlineExceeded after the call's time limit, and else what the run's context does.
+func (c *callContext) Err() error {
+	err := c.Context.Err()
+	if err == nil {
+		return nil
+	}
+	if timeout, _ := c.why(); timeout != nil {
+		return context.DeadlineExceeded
+	}
+	return err
+}
+
 // finish ends the context: at the time limit, or, if timeout is nil, because the call is over. It reports whether that was
 // the first reason.
 func (c *callContext) finish(timeout *TimeoutError) bool {
 	if timeout == nil {
-		return c.End(context.Canceled, context.Canceled)
+		return c.End(context.Canceled)
 	}
 	c.late.CompareAndSwap(nil, timeout)
-	return c.End(context.DeadlineExceeded, c.late.Load())
+	return c.End(c.late.Load())
 }
 
 // why returns why the call should stop, or nil, and whether that is its own time limit.
 func (c *callContext) why() (timeout *TimeoutError, cause error) {
-	cause = context.Cause(c)
+	cause = context.Cause(&c.Context)
 	if e, ok := cause.(*TimeoutError); ok && e == c.late.Load() { // and not that of a call which this one is part of
 		timeout = e
 	}

@@ -14,13 +14,12 @@ type Context struct {
 	mu     sync.Mutex // guards what follows
 	inner  context.Context
 	cancel context.CancelCauseFunc
-	err    error // of the End that came first
-	cause  error
+	cause  error // of the End that came first
 }
 
-// End ends the context unless it has ended, and reports whether it has: Err returns err from then on, and context.Cause
-// returns cause, whose type has to be comparable. Of what was derived before, Err returns context.Canceled.
-func (c *Context) End(err, cause error) bool {
+// End ends the context unless it has ended, and reports whether it has: Err returns context.Canceled from then on, and
+// context.Cause returns cause, whose type has to be comparable.
+func (c *Context) End(cause error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.look() != nil {
@@ -31,7 +30,7 @@ func (c *Context) End(err, cause error) bool {
 			return false
 		}
 	}
-	c.err, c.cause = err, cause
+	c.cause = cause
 	return true
 }
 
@@ -45,7 +44,7 @@ func (c *Context) Done() <-chan struct{} {
 	return c.std().Done()
 }
 
-// Err returns what End was given, or what the parent returns if that has ended first.
+// Err returns context.Canceled after End, or what the parent returns if that has ended first.
 func (c *Context) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +55,7 @@ func (c *Context) Err() error {
 func (c *Context) Value(key any) any {
 	c.mu.Lock()
 	from := c.Parent
-	if c.inner != nil || c.err != nil {
+	if c.inner != nil || c.cause != nil {
 		from = c.std()
 	}
 	c.mu.Unlock()
@@ -67,8 +66,8 @@ func (c *Context) Value(key any) any {
 // and derived contexts agree. mu is held.
 func (c *Context) look() error {
 	switch {
-	case c.err != nil:
-		return c.err
+	case c.cause != nil:
+		return context.Canceled
 	case c.inner != nil:
 		return c.inner.Err()
 	}
@@ -79,11 +78,11 @@ func (c *Context) look() error {
 func (c *Context) std() context.Context {
 	if c.inner == nil {
 		from := c.Parent
-		if c.err != nil {
+		if c.cause != nil {
 			from = context.WithoutCancel(from) // what happens to it from now on means nothing here
 		}
 		c.inner, c.cancel = context.WithCancelCause(from)
-		if c.err != nil {
+		if c.cause != nil {
 			c.cancel(c.cause)
 		}
 	}

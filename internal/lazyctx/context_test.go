@@ -17,7 +17,7 @@ func TestAParentThatEndedFirstIsTheReasonThoughNobodyLooked(t *testing.T) {
 	parent, stop := context.WithCancelCause(t.Context())
 	c := &Context{Parent: parent}
 	stop(errWhy)
-	require.False(t, c.End(context.DeadlineExceeded, context.DeadlineExceeded))
+	require.False(t, c.End(context.DeadlineExceeded))
 	require.Equal(t, context.Canceled, c.Err())
 	require.Equal(t, errWhy, context.Cause(c))
 }
@@ -36,12 +36,12 @@ func TestTheStandardContextDecidesOnceItIsThere(t *testing.T) {
 	done := c.Done()
 	p.err = context.Canceled
 	require.NoError(t, c.Err(), "Done isn't closed")
-	require.True(t, c.End(context.DeadlineExceeded, errWhy))
+	require.True(t, c.End(errWhy))
 	<-done
-	require.Equal(t, context.DeadlineExceeded, c.Err())
+	require.Equal(t, context.Canceled, c.Err())
 	require.Equal(t, errWhy, context.Cause(c))
-	require.False(t, c.End(context.Canceled, context.Canceled))
-	require.Equal(t, context.DeadlineExceeded, c.Err())
+	require.False(t, c.End(context.Canceled))
+	require.Equal(t, context.Canceled, c.Err())
 }
 
 func TestWhatHappensToTheParentAfterTheEndMeansNothing(t *testing.T) {
@@ -51,7 +51,7 @@ func TestWhatHappensToTheParentAfterTheEndMeansNothing(t *testing.T) {
 			c := &Context{Parent: parent}
 			ask(c)
 			require.NoError(t, context.Cause(c))
-			require.True(t, c.End(context.Canceled, errWhy))
+			require.True(t, c.End(errWhy))
 			stop(nil)
 			<-c.Done()
 			require.Equal(t, errWhy, context.Cause(c))
@@ -67,7 +67,7 @@ func TestNobodyWhoDoesntAskPays(t *testing.T) {
 	defer stop()
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
 		c := Context{Parent: parent}
-		if c.Err() != nil || !c.End(context.Canceled, context.Canceled) {
+		if c.Err() != nil || !c.End(context.Canceled) {
 			t.Fatal("it had ended")
 		}
 	}), 1.0)

@@ -4,7 +4,7 @@
 // is made when Done is called first. Who makes a call makes one for it, and ends it when the call is over:
 //
 //	c := &lazyctx.Context{Parent: ctx}
-//	defer c.End(context.Canceled, context.Canceled)
+//	defer c.End(context.Canceled)
 //	return serve(c)
 //
 // # Guarantees

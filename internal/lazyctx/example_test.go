@@ -12,12 +12,12 @@ func Example() {
 	c := &lazyctx.Context{Parent: context.Background()}
 	derived, cancel := context.WithCancel(c)
 	defer cancel()
-	fmt.Println(c.Err(), c.End(context.DeadlineExceeded, errors.New("it was silent for too long")))
+	fmt.Println(c.Err(), c.End(errors.New("it was silent for too long")))
 	<-derived.Done()
 	fmt.Println(c.Err(), "-", derived.Err(), "-", context.Cause(derived))
-	fmt.Println(c.End(context.Canceled, context.Canceled), c.Err())
+	fmt.Println(c.End(context.Canceled), c.Err())
 	// Output:
 	// <nil> true
-	// context deadline exceeded - context canceled - it was silent for too long
-	// false context deadline exceeded
+	// context canceled - context canceled - it was silent for too long
+	// false context canceled
 }
