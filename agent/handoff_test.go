@@ -345,3 +345,30 @@ func TestLeavingTheStreamAtEachEventOfAHandOffLeavesNothingBehind(t *testing.T) 
 	}
 	require.Greater(t, count, 20)
 }
+
+func TestALongNoteDoesNotCutWhatAPersonSaid(t *testing.T) {
+	var a *agent.Agent
+	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
+		if in.N > 3 {
+			return "page", agent.RequestHandoff(ctx)
+		}
+		_, err := a.Steer(ctx, "s", fmt.Sprintf("word %d: delete nothing! %s end of word %d", in.N, strings.Repeat("really ", 350), in.N))
+		return "page", err
+	})
+	mem := small()
+	mem.Handoff = &agent.Handoff{Write: func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
+		return agent.HandoffNote{Done: []string{strings.Repeat("this and that ", 4_000)}}, nil
+	}}
+	a, _ = scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}}, call("read", 1), call("read", 2), call("read", 3), call("read", 4), say("done"))
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	starts := of[agent.RunStarted](all)
+	require.Equal(t, 2, len(starts))
+	text := starts[1].Message.Parts[1].Text
+	for n := 1; n <= 3; n++ {
+		require.Contains(t, text, fmt.Sprintf("word %d: delete nothing!", n))
+		require.Contains(t, text, fmt.Sprintf("end of word %d", n))
+	}
+	require.Contains(t, text, "this and that")
+	require.LessOrEqual(t, memory.NewEstimator(provider.ModelInfo{}).CountText(text), 9_000/4+20)
+}

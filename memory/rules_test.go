@@ -87,3 +87,20 @@ func TestWhatAnAgentTellsIsNotTheUsersWords(t *testing.T) {
 	}
 	allowed(t, out.Messages)
 }
+
+func TestWhatAnAgentTellsLastStaysUntilTheModelIsAsked(t *testing.T) {
+	messages := []provider.Message{provider.User("the goal")}
+	for i := range 30 {
+		messages = append(messages, step(fmt.Sprint(i), "look", "{}", strings.Repeat("word ", 200))...)
+	}
+	messages = append(messages, provider.Assistant("done"), memory.Told("a title is missing"), memory.Told("and a slug"), memory.Told("and a text"))
+	c, err := memory.New(memory.Config{Window: memory.Window{Size: 8_000}, Keep: 1, Steps: []memory.Step{{Strategy: memory.Slide{}}}})
+	require.NoError(t, err)
+	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, 0, nil)
+	require.NoError(t, err)
+	text := asJSON(t, out.Messages)
+	for _, want := range []string{"a title is missing", "and a slug", "and a text"} {
+		require.Contains(t, text, want)
+	}
+	require.NotContains(t, text, "word word")
+}
