@@ -97,6 +97,7 @@ func TestTheNextInLineIsToldWhenSomebodyElseGoesAtOnce(t *testing.T) {
 		<-time.After(5 * time.Second)
 		r.come("ann", ratelimit.Ticket{Interactive: true, Tokens: 50})
 		require.Equal(t, 5*time.Second, r.find("ann").after)
+		require.Len(t, waits(), 2)
 		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitTokens, Until: r.at(15 * time.Second)}, waits()[1])
 		<-time.After(time.Minute)
 		require.Equal(t, 15*time.Second, r.find("work").after)
