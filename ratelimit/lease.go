@@ -76,8 +76,9 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 			g.victims.push(s)
 		}
 	}
+	s.taken = taken{}
 	if g.rates.limited() {
-		g.rates.take(r.ticket.Tokens, now)
+		s.taken = g.rates.take(r.ticket.Tokens, now)
 	}
 	return s
 }
@@ -100,7 +101,7 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	} else {
 		g.background.level(s.rank).running--
 	}
-	g.rates.settle(s.ticket.Tokens, &v.Outcome, v.Sent, now)
+	g.rates.settle(s.taken, s.ticket.Tokens, &v.Outcome, v.Sent, now)
 	if v.Sent && len(g.soft) > 0 {
 		g.count(s.ticket.Tokens, &v.Outcome, time.Now())
 	}
