@@ -116,9 +116,10 @@ type Budget struct {
 	global   *account                     // nil: no limit
 	tables   [numScopes]table
 	shares   shares
-	turn     uint64     // of the global limit: how many periods have begun
-	seq      uint64     // of the newest claim
-	freed    []*account // whose claims may go on
+	turn     uint64        // of the global limit: how many periods have begun
+	seq      uint64        // of the newest claim
+	freed    []*account    // whose claims may go on
+	moved    chan struct{} // closed when a limit gets another period; made for who waits
 	events   []BudgetEvent
 }
 

@@ -60,6 +60,7 @@ func (b *Budget) rebind(a *account, l bounds, now instant) {
 	if l.period != was {
 		a.clear()
 		a.ends(l.resets(now.time(), b.location))
+		b.move()
 	}
 	clear(a.told[:])
 	a.toldGap = false

@@ -76,10 +76,7 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 			g.victims.push(s)
 		}
 	}
-	s.taken = taken{}
-	if g.rates.limited() {
-		s.taken = g.rates.take(r.ticket.Tokens, now)
-	}
+	s.taken = g.rates.take(r.ticket.Tokens, now)
 	return s
 }
 
