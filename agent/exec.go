@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/lazyctx"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -22,8 +23,7 @@ type exec struct {
 	s      *session
 	ctx    context.Context // ends when the run is stopped at once
 	jctx   context.Context // for the journal: doesn't end
-	std    context.Context // the standard one behind both
-	cancel context.CancelCauseFunc
+	own    lazyctx.Context // behind both; ended with cancel
 	origin *Origin
 	bound  struct { // methods that calls are given, bound once
 		succeeded func(string) bool
@@ -48,7 +48,7 @@ type exec struct {
 	revoking  bool // a revocation was sent; guarded by Agent.mu
 	childHold hold // how the host of one of the agents that are tools paused it; guarded by mu
 
-	model   modelCall
+	model   *modelCall          // nil until the run has begun
 	recall  *recollection       // nil without Config.Memory and Config.Compose
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
@@ -62,7 +62,9 @@ type exec struct {
 	here    *callRun              // the call that runs on the driving goroutine
 	nested  map[string]nestedCall // by call, of agents that are tools
 
-	wake atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
+	queued atomic.Bool                   // there is something in queue; written under mu
+	shown  []Event                       // of the driving goroutine: an empty queue, to be used again
+	wake   atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
 
 	unread  []string // what was posted and is for none of what begin takes; of the driving goroutine
 	claimed []string // pauses that are being decided on; guarded by Agent.mu
@@ -95,7 +97,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	}
 	ctx = orBackground(ctx)
 	x := &exec{a: a, yield: yield, notes: notes}
-	x.std, x.cancel = context.WithCancelCause(ctx)
+	x.own.Parent = ctx
 	x.ctx, x.jctx = runContext{x}, endlessContext{x}
 	if a.memory != nil || a.cfg.Compose != nil {
 		x.recall = new(recollection)
@@ -109,6 +111,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 		}
 		return
 	}
+	x.model = x.a.takeModel(x)
 	defer x.close()
 	x.flush()
 	x.loop()
@@ -137,9 +140,7 @@ func (x *exec) close() {
 	if x.budget != nil {
 		x.budget.Stop()
 	}
-	if x.model.caller != nil {
-		x.model.caller.Close()
-	}
+	x.giveModel()
 	x.runner.Close()
 	x.a.mu.Lock()
 	revoking := x.revoking
@@ -208,21 +209,24 @@ func (x *exec) loop() {
 
 // flush shows what was recorded. Only the driving goroutine may call it.
 func (x *exec) flush() {
-	x.lock()
-	for len(x.queue) > 0 {
+	for x.queued.Load() {
+		x.lock()
 		events := x.queue
-		x.queue = nil
+		x.queue, x.shown = x.shown, nil
+		x.queued.Store(false)
 		x.mu.Unlock()
 		for i, ev := range events {
 			x.show(ev)
 			events[i] = nil
 		}
-		x.lock()
-		if x.queue == nil {
-			x.queue = events[:0]
-		}
+		x.shown = events[:0]
 	}
-	x.mu.Unlock()
+}
+
+// enqueue has ev shown with the next flush. mu is held.
+func (x *exec) enqueue(ev Event) {
+	x.queue = append(x.queue, ev)
+	x.queued.Store(true)
 }
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.
@@ -304,7 +308,7 @@ func (x *exec) finish(status Status, code string, reason error) {
 		}
 		status, code = Failed, CodeJournal
 		end.Status, end.Code, end.Reason = status, code, reason.Error()
-		x.queue = append(x.queue, end)
+		x.enqueue(end)
 	}
 	x.m.fill(end.Result, status, code, reason)
 	x.mu.Unlock()

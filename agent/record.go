@@ -68,7 +68,7 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 		if x.a.cfg.Journal == nil && !x.s.unnamed {
 			x.s.facts = append(x.s.facts, f)
 		}
-		x.queue = append(x.queue, f)
+		x.enqueue(f)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,19 +38,44 @@ func (s *session) put(m mail) {
 // unnamedPrefix begins the names that sessions get whose input has none. They are told by it, in whichever process.
 const unnamedPrefix = "unnamed/"
 
+// A dice hands out random bytes. It draws them from the system many at a time, because a draw takes as long as ten
+// allocations. The zero dice is ready for use, and safe for concurrent use.
+type dice struct {
+	mu   sync.Mutex
+	left int // the bytes at the end of room that weren't handed out yet
+	room [16 * idBytes * 3]byte
+}
+
+// idBytes is what an id takes that can't be guessed.
+const idBytes = 16
+
+// read fills b.
+func (d *dice) read(b []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.left < len(b) {
+		rand.Read(d.room[:]) // never fails: see its documentation
+		d.left = len(d.room)
+	}
+	from := d.room[len(d.room)-d.left:][:len(b)]
+	copy(b, from)
+	clear(from) // nobody who reads this memory later learns an id
+	d.left -= len(b)
+}
+
 // newID returns an id that can't be guessed: 128 bits.
 func newID(prefix string) string {
-	var b [16]byte
+	var b [idBytes]byte
 	rand.Read(b[:]) // never fails: see its documentation
 	var room [64]byte
 	return string(hex.AppendEncode(append(room[:0], prefix...), b[:]))
 }
 
 // newOrigin names a run with ids that can't be guessed, 128 bits each: its session too if that has no name, and its trace.
-// They are drawn at once and are of one string, because a short run is over soon.
+// They are of one string, because a short run is over soon.
 func (a *Agent) newOrigin(session string) *Origin {
-	var random [48]byte
-	rand.Read(random[:])
+	var random [3 * idBytes]byte
+	a.dice.read(random[:])
 	b := make([]byte, 0, 128)
 	if session == "" {
 		b = hex.AppendEncode(append(b, unnamedPrefix...), random[:16])
