@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/internal/lazyctx"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -30,7 +30,8 @@ type exec struct {
 		overdue   func(*tools.Call)
 	}
 	ledger *ledger     // nil without a journal
-	budget *time.Timer // Limits.Duration
+	clock  alarm.Clock // of the run's limit of time, and of those of its calls
+	time   timeLimit
 
 	parent *parentCall // the call that this run belongs to, of an agent that is a tool
 
@@ -43,10 +44,11 @@ type exec struct {
 	hold    hold // what the host asked for
 
 	// beside them, to save room
-	notes     bool // somebody looks at deltas; fixed
-	handOver  bool // a tool or a hook wants the work to be handed off; guarded by mu
-	revoking  bool // a revocation was sent; guarded by Agent.mu
-	childHold hold // how the host of one of the agents that are tools paused it; guarded by mu
+	notes     bool        // somebody looks at deltas; fixed
+	handOver  bool        // a tool or a hook wants the work to be handed off; guarded by mu
+	revoking  bool        // a revocation was sent; guarded by Agent.mu
+	childHold hold        // how the host of one of the agents that are tools paused it; guarded by mu
+	queued    atomic.Bool // there is something in queue; written under mu
 
 	model   *modelCall          // nil until the run has begun
 	recall  *recollection       // nil without Config.Memory and Config.Compose
@@ -62,9 +64,8 @@ type exec struct {
 	here    *callRun              // the call that runs on the driving goroutine
 	nested  map[string]nestedCall // by call, of agents that are tools
 
-	queued atomic.Bool                   // there is something in queue; written under mu
-	shown  []Event                       // of the driving goroutine: an empty queue, to be used again
-	wake   atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
+	shown []Event                       // of the driving goroutine: an empty queue, to be used again
+	wake  atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
 
 	unread  []string // what was posted and is for none of what begin takes; of the driving goroutine
 	claimed []string // pauses that are being decided on; guarded by Agent.mu
@@ -102,7 +103,8 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	if a.memory != nil || a.cfg.Compose != nil {
 		x.recall = new(recollection)
 	}
-	x.runner.KeepTimer = true
+	x.clock.Start()
+	x.runner.Share(&x.clock)
 	x.bound.succeeded, x.bound.overdue = x.succeeded, x.overdue
 	defer x.cancel(nil)
 	if err := x.begin(in); err != nil {
@@ -137,11 +139,8 @@ func (x *exec) close() {
 		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
 	}
 	x.wg.Wait()
-	if x.budget != nil {
-		x.budget.Stop()
-	}
+	x.clock.Stop()
 	x.giveModel()
-	x.runner.Close()
 	x.a.mu.Lock()
 	revoking := x.revoking
 	x.a.mu.Unlock()

@@ -37,7 +37,9 @@ func (a *Agent) takeModel(x *exec) *modelCall {
 			mc.caller = a.guarded.Caller()
 		}
 	}
-	mc.x = x
+	if mc.x = x; mc.caller != nil {
+		mc.caller.Share(&x.clock)
+	}
 	return mc
 }
 
@@ -45,13 +47,13 @@ func (a *Agent) takeModel(x *exec) *modelCall {
 // after it was stopped, against the rules, must not reach another run.
 func (x *exec) giveModel() {
 	mc := x.model
-	if mc.caller != nil {
-		mc.caller.Close()
-	}
 	if mc.rough || x.left || x.showing {
 		return
 	}
 	mc.c.Reset()
+	if mc.caller != nil {
+		mc.caller.Share(nil)
+	}
 	clear(mc.calls)
 	mc.x, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
 	x.a.models.Put(mc)

@@ -41,8 +41,10 @@ func (r *rogue) Stream(_ context.Context, req *provider.Request) iter.Seq2[provi
 // but not if a provider may not be done with it.
 func TestAProviderThatGoesOnAfterItWasStoppedReachesNoOtherRun(t *testing.T) {
 	for how, first := range map[string]func(yield func(provider.Chunk, error) bool){
-		"failed": func(yield func(provider.Chunk, error) bool) { yield(provider.Chunk{}, fault.New(fault.Permanent, "no")) },
-		"cut":    func(yield func(provider.Chunk, error) bool) { yield(provider.Start("rogue"), nil) },
+		"failed": func(yield func(provider.Chunk, error) bool) {
+			yield(provider.Chunk{}, fault.New(fault.Permanent, "no"))
+		},
+		"cut": func(yield func(provider.Chunk, error) bool) { yield(provider.Start("rogue"), nil) },
 		"left": func(yield func(provider.Chunk, error) bool) {
 			_ = yield(provider.Start("rogue"), nil) && yield(provider.Text("leave"), nil) && yield(provider.End(provider.StopDone, provider.Usage{}), nil)
 		},
