@@ -30,13 +30,13 @@ func TestNoBytesAreHandedOutTwice(t *testing.T) {
 	for i := range 500 {
 		ids += 1 + i%3
 	}
-	require.Len(t, seen, 4*ids, "all ids differ, and none is zero twice")
+	require.Len(t, seen, 4*ids)
 }
 
-func TestWhatWasHandedOutIsForgotten(t *testing.T) {
-	var d dice
-	var b [idBytes]byte
-	d.read(b[:])
-	require.NotZero(t, b)
-	require.Zero(t, [idBytes]byte(d.room[:]))
+func TestEachDiceFallsItsOwnWay(t *testing.T) {
+	var a, b dice
+	var fromA, fromB [idBytes]byte
+	a.read(fromA[:])
+	b.read(fromB[:])
+	require.NotEqual(t, fromA, fromB)
 }

@@ -46,8 +46,8 @@ type exec struct {
 	// beside them, to save room
 	notes     bool        // somebody looks at deltas; fixed
 	handOver  bool        // a tool or a hook wants the work to be handed off; guarded by mu
-	revoking  bool        // a revocation was sent; guarded by Agent.mu
 	childHold hold        // how the host of one of the agents that are tools paused it; guarded by mu
+	revoking  atomic.Bool // a revocation was sent
 	queued    atomic.Bool // there is something in queue; written under mu
 
 	model   *modelCall          // nil until the run has begun
@@ -78,11 +78,9 @@ type exec struct {
 // can't be taken. Leaving the loop stops the run, and leaves nothing behind. The sequence is ranged over once; a second
 // range yields [provider.ErrConsumed].
 func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
-	var once sync.Once
+	var used atomic.Bool
 	return func(yield func(Event, error) bool) {
-		first := false
-		once.Do(func() { first = true })
-		if !first {
+		if used.Swap(true) {
 			yield(nil, provider.ErrConsumed)
 			return
 		}
@@ -107,13 +105,13 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	x.runner.Share(&x.clock)
 	x.bound.succeeded, x.bound.overdue = x.succeeded, x.overdue
 	defer x.cancel(nil)
+	x.model = x.a.takeModel(x)
 	if err := x.begin(in); err != nil {
 		if !x.left {
 			yield(nil, err)
 		}
 		return
 	}
-	x.model = x.a.takeModel(x)
 	defer x.close()
 	x.flush()
 	x.loop()
@@ -141,10 +139,7 @@ func (x *exec) close() {
 	x.wg.Wait()
 	x.clock.Stop()
 	x.giveModel()
-	x.a.mu.Lock()
-	revoking := x.revoking
-	x.a.mu.Unlock()
-	if revoking && x.errAt == nil {
+	if x.revoking.Load() && x.errAt == nil {
 		_, _ = x.takeSent(false) // what isn't taken here is when the next run begins
 	}
 }

@@ -77,10 +77,10 @@ func (x *exec) limitTime() {
 		x.time.over.Store(math.MaxInt64)
 		return
 	}
-	over := x.clock.Now() + max(limit-r.Worked-max(time.Since(r.Since), 0), 0)
+	now, rest := x.clock.Now(), min(max(limit-r.Worked-max(x.now().Sub(r.Since), 0), 0), math.MaxInt64/2)
 	x.time.limit.Store(int64(limit))
-	x.time.over.Store(int64(over))
-	x.clock.Set((*overtime)(x), over)
+	x.time.over.Store(int64(now + rest))
+	x.clock.Set((*overtime)(x), now, rest)
 }
 
 // An overtime is a run as its clock sees it.
@@ -89,10 +89,10 @@ type overtime exec
 // Ring ends the run if its time is over.
 func (o *overtime) Ring() {
 	x, limit := (*exec)(o), o.time.limit.Load()
-	switch over := time.Duration(o.time.over.Load()); {
+	switch over, now := time.Duration(o.time.over.Load()), x.clock.Now(); {
 	case over == math.MaxInt64:
-	case x.clock.Now() < over:
-		x.clock.Set(o, over)
+	case now < over:
+		x.clock.Set(o, now, over-now)
 	default:
 		x.cancel(&LimitError{Limit: LimitDuration, Max: limit, Have: limit})
 	}

@@ -20,6 +20,7 @@ type modelCall struct {
 	meta  *Meta       // of what the model says in this call, tool calls apart; nil until it says something
 	calls []begunCall // of this reply, as far as they are known
 	slab  []Delta
+	room  [2][]Event                       // for exec.queue and exec.shown
 	take  func(provider.Chunk, error) bool // the body of the loop over the provider's chunks
 	tried []error                          // of the attempts that were followed by another
 	rough bool                             // a call of this run hasn't come to its end at once: its provider may not be done with it
@@ -40,8 +41,12 @@ func (a *Agent) takeModel(x *exec) *modelCall {
 	if mc.x = x; mc.caller != nil {
 		mc.caller.Share(&x.clock)
 	}
+	x.queue, x.shown = mc.room[0], mc.room[1]
 	return mc
 }
+
+// mostKept is how many calls and events a modelCall may have had room for to be kept.
+const mostKept = 256
 
 // giveModel gives the modelCall of a run that is over back, unless something went wrong: a provider that goes on yielding
 // after it was stopped, against the rules, must not reach another run.
@@ -56,7 +61,10 @@ func (x *exec) giveModel() {
 	}
 	clear(mc.calls)
 	mc.x, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
-	x.a.models.Put(mc)
+	mc.room = [2][]Event{x.queue[:0], x.shown[:0]}
+	if max(cap(mc.calls), cap(x.queue), cap(x.shown)) <= mostKept {
+		x.a.models.Put(mc)
+	}
 }
 
 // A begunCall is a call of the reply under way.

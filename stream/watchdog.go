@@ -143,7 +143,7 @@ func (w *Watchdog) begin(ctx *lazyctx.Context, cancel context.CancelCauseFunc, t
 	w.on = true
 	w.mark = w.clock.Now()
 	w.end = w.mark + w.limits.Total
-	w.clock.Set((*ringer)(w), w.mark+min(w.limits.quarter(), w.limits.Total))
+	w.clock.Set((*ringer)(w), w.mark, min(w.limits.quarter(), w.limits.Total))
 }
 
 // normal puts forever for what isn't limited.
@@ -257,7 +257,7 @@ func (w *Watchdog) judge(now time.Duration) *TimeoutError {
 	case silence <= 0:
 		return w.fire(kind, limit)
 	}
-	w.clock.Set((*ringer)(w), now+min(w.limits.quarter(), silence, rest))
+	w.clock.Set((*ringer)(w), now, min(w.limits.quarter(), silence, rest))
 	return nil
 }
 

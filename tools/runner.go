@@ -88,7 +88,7 @@ func (r *Runner) begin(ctx context.Context, d *Definition, call *Call) *callCont
 	r.mu.Lock()
 	r.current = c
 	r.mu.Unlock()
-	r.clock.Set((*ringer)(r), c.began+min(c.limit, forever))
+	r.clock.Set((*ringer)(r), c.began, min(c.limit, forever))
 	return c
 }
 
@@ -122,9 +122,9 @@ func (r *Runner) ring() {
 		r.mu.Unlock()
 		return
 	}
-	limit := c.limit
-	if r.clock.Now()-c.began < limit {
-		r.clock.Set((*ringer)(r), c.began+min(limit, forever))
+	now, limit := r.clock.Now(), c.limit
+	if rest := limit - (now - c.began); rest > 0 {
+		r.clock.Set((*ringer)(r), now, min(rest, forever))
 		r.mu.Unlock()
 		return
 	}

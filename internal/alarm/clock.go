@@ -1,6 +1,7 @@
 package alarm
 
 import (
+	"math"
 	"sync"
 	"time"
 )
@@ -49,9 +50,13 @@ func (c *Clock) At(t time.Time) time.Duration { return t.Sub(c.start) }
 // Time is the opposite of At.
 func (c *Clock) Time(at time.Duration) time.Time { return c.start.Add(at) }
 
-// Set has r rung at a time at the latest. If it is to be rung earlier than that already, nothing changes.
-func (c *Clock) Set(r Ringer, at time.Duration) {
-	at = max(at, 1)
+// forever is longer than anything takes, and short enough to add to a time.
+const forever = math.MaxInt64 / 2
+
+// Set has r rung within a time from now, which is what Now has returned. If it is to be rung earlier than that already, nothing
+// changes.
+func (c *Clock) Set(r Ringer, now, within time.Duration) {
+	at := max(now+min(max(within, 0), forever), 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := c.alarm(r)
@@ -60,7 +65,7 @@ func (c *Clock) Set(r Ringer, at time.Duration) {
 	}
 	a.at = at
 	if c.rings == 0 || at < c.rings {
-		c.arm(at)
+		c.arm(now, at)
 	}
 }
 
@@ -76,9 +81,9 @@ func (c *Clock) alarm(r Ringer) *alarm {
 }
 
 // arm has the timer fire at a time. mu is held.
-func (c *Clock) arm(at time.Duration) {
+func (c *Clock) arm(now, at time.Duration) {
 	c.rings = at
-	if wait := at - c.Now(); c.timer == nil {
+	if wait := at - now; c.timer == nil {
 		c.timer = time.AfterFunc(wait, c.fire)
 	} else {
 		c.timer.Reset(wait)
@@ -105,7 +110,7 @@ func (c *Clock) fire() {
 		}
 	}
 	if next != 0 {
-		c.arm(next)
+		c.arm(now, next)
 	}
 	c.mu.Unlock()
 	if due != nil {

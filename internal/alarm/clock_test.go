@@ -41,11 +41,11 @@ func TestEachAlarmRingsWhenItWasSetForFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
 		a, b, never := &bell{clock: c}, &bell{clock: c}, &bell{clock: c}
-		c.Set(a, 10*time.Second)
-		c.Set(b, 3*time.Second)
-		c.Set(a, 5*time.Second)
-		c.Set(a, 20*time.Second) // it is to be rung earlier already
-		c.Set(never, time.Hour)
+		c.Set(a, 0, 10*time.Second)
+		c.Set(b, 0, 3*time.Second)
+		c.Set(a, 0, 5*time.Second)
+		c.Set(a, 0, 20*time.Second) // it is to be rung earlier already
+		c.Set(never, 0, time.Hour)
 		<-time.After(time.Minute)
 		require.Equal(t, []time.Duration{5 * time.Second}, a.times())
 		require.Equal(t, []time.Duration{3 * time.Second}, b.times())
@@ -61,8 +61,8 @@ func TestWhatIsDueIsRungAtOnce(t *testing.T) {
 		defer c.Stop()
 		<-time.After(time.Second)
 		b := &bell{clock: c}
-		c.Set(b, time.Millisecond)
-		c.Set(b, -time.Hour)
+		c.Set(b, c.Now(), 0)
+		c.Set(b, c.Now(), -time.Hour)
 		synctest.Wait()
 		require.Equal(t, []time.Duration{time.Second}, b.times())
 	})
@@ -73,11 +73,11 @@ func TestAClockGoesOnAfterStop(t *testing.T) {
 		c := New()
 		defer c.Stop()
 		b := &bell{clock: c}
-		c.Set(b, time.Minute)
+		c.Set(b, 0, time.Minute)
 		c.Stop()
 		c.Stop()
 		require.False(t, c.Running())
-		c.Set(b, 2*time.Minute) // later than what was forgotten
+		c.Set(b, 0, 2*time.Minute) // later than what was forgotten
 		require.True(t, c.Running())
 		<-time.After(time.Hour)
 		require.Equal(t, []time.Duration{2 * time.Minute}, b.times())
@@ -98,7 +98,7 @@ func TestOneThatTakesItsTimeDelaysNoOther(t *testing.T) {
 				all.Done()
 				all.Wait()
 			}
-			c.Set(b, time.Second)
+			c.Set(b, 0, time.Second)
 		}
 		all.Wait()
 		require.Equal(t, time.Second, c.Now())
@@ -110,8 +110,8 @@ func TestWhoIsRungMaySetAnotherAlarm(t *testing.T) {
 		c := New()
 		defer c.Stop()
 		b := &bell{clock: c}
-		b.then = func() { c.Set(b, c.Now()+time.Second) }
-		c.Set(b, time.Second)
+		b.then = func() { c.Set(b, c.Now(), time.Second) }
+		c.Set(b, 0, time.Second)
 		<-time.After(4*time.Second + 1)
 		require.Equal(t, []time.Duration{1 * time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second}, b.times())
 	})
@@ -152,7 +152,7 @@ func TestNoAlarmIsLateOrLost(t *testing.T) {
 					continue
 				}
 				i, at := r.IntN(len(bells)), c.Now()+time.Duration(1+r.IntN(30))
-				c.Set(bells[i], at)
+				c.Set(bells[i], c.Now(), at-c.Now())
 				if due[i] == 0 || at < due[i] {
 					due[i] = at
 				}
@@ -173,9 +173,9 @@ func TestManyMaySetAlarmsWhileOthersRing(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			b := &bell{clock: c}
-			b.then = func() { c.Set(b, c.Now()+time.Hour) }
+			b.then = func() { c.Set(b, c.Now(), time.Hour) }
 			for range 200 {
-				c.Set(b, c.Now()+time.Microsecond)
+				c.Set(b, c.Now(), time.Microsecond)
 			}
 		})
 	}
@@ -187,8 +187,8 @@ func TestALaterAlarmCostsNothing(t *testing.T) {
 	c := New()
 	defer c.Stop()
 	b := &bell{clock: c}
-	c.Set(b, time.Hour)
-	require.Zero(t, testing.AllocsPerRun(100, func() { c.Set(b, 2*time.Hour) }))
+	c.Set(b, 0, time.Hour)
+	require.Zero(t, testing.AllocsPerRun(100, func() { c.Set(b, 0, 2*time.Hour) }))
 }
 
 func BenchmarkSet(b *testing.B) {
@@ -196,6 +196,6 @@ func BenchmarkSet(b *testing.B) {
 	defer c.Stop()
 	r := &bell{clock: c}
 	for b.Loop() {
-		c.Set(r, c.Now()+time.Hour)
+		c.Set(r, c.Now(), time.Hour)
 	}
 }

@@ -5,7 +5,7 @@
 // left alone as long as it fires early enough: who has set an alarm is rung at that time or before, looks for itself
 // whether its time is up, and sets another alarm if it isn't.
 //
-//	clock.Set(limit, clock.Now()+30*time.Second)
+//	clock.Set(limit, clock.Now(), 30*time.Second)
 //
 // # Guarantees
 //

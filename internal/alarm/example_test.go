@@ -15,8 +15,8 @@ type limit struct {
 }
 
 func (l *limit) Ring() {
-	if l.clock.Now() < l.over { // there was a sign meanwhile
-		l.clock.Set(l, l.over)
+	if now := l.clock.Now(); now < l.over { // there was a sign meanwhile
+		l.clock.Set(l, now, l.over-now)
 		return
 	}
 	close(l.ended)
@@ -26,7 +26,7 @@ func Example() {
 	clock := alarm.New()
 	defer clock.Stop()
 	l := &limit{clock: clock, over: time.Millisecond, ended: make(chan struct{})}
-	clock.Set(l, l.over)
+	clock.Set(l, 0, l.over)
 	<-l.ended
 	fmt.Println("ended")
 	// Output: ended
