@@ -74,7 +74,7 @@ func (x *exec) begin(in *Input) (err error) {
 	if err != nil {
 		return err
 	}
-	x.budgetTime()
+	x.limitTime()
 	begun, x.driving = true, true
 	return nil
 }
