@@ -155,3 +155,10 @@ func TestNoVerbPrintsAKey(t *testing.T) {
 		}
 	}
 }
+
+func TestAModelThatNewDidNotMakeIsAnError(t *testing.T) {
+	_, err := provider.Generate(t.Context(), &gemini.Model{}, ask("hello"))
+	require.ErrorContains(t, err, "make it with New")
+	_, err = provider.CountTokens(t.Context(), &gemini.Model{}, ask("hello"))
+	require.ErrorContains(t, err, "make it with New")
+}
