@@ -29,6 +29,7 @@ const (
 	journaltest  = "agent/journal/journaltest"
 	pgtest       = "internal/pgtest" // finds a PostgreSQL for tests
 	providertest = "provider/providertest"
+	roletest     = "internal/roletest"      // starts a test binary again as another process
 	wire         = "provider/internal/wire" // runs recorded exchanges through adapters
 )
 
@@ -69,6 +70,7 @@ var rows = map[string]row{
 	"agent/journal/sqlite":     {own: []string{"agent/journal", "internal/sqljournal", "internal/sqlitefile"}},
 	"agent/journal/postgres":   {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{pgx}},
 	pgtest:                     {},
+	roletest:                   {},
 	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate, infer}},
 	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/lazyctx", "internal/schema"}, third: []string{validate, infer}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
@@ -98,7 +100,7 @@ var rows = map[string]row{
 }
 
 // inTests is what test files may import as well.
-var inTests = row{own: []string{journaltest, providertest, wire, pgtest}, third: []string{testify, leaks}}
+var inTests = row{own: []string{journaltest, providertest, wire, pgtest, roletest}, third: []string{testify, leaks}}
 
 // TestImports looks at every file, whatever platform it is for.
 func TestImports(t *testing.T) {
