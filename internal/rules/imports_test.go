@@ -17,7 +17,6 @@ import (
 
 // Modules of others.
 const (
-	adapter      = "provider/internal/adapter" // what the adapters do alike
 	backoff      = "github.com/cenkalti/backoff/v4"
 	leaks        = "go.uber.org/goleak"
 	pgx          = "github.com/jackc/pgx/v5"
@@ -26,6 +25,8 @@ const (
 	xsync        = "golang.org/x/sync"
 	sqlite       = "modernc.org/sqlite"
 	testify      = "github.com/stretchr/testify"
+	adapter      = "provider/internal/adapter" // what the adapters do alike
+	indextest    = "memory/internal/indextest" // what tests of indexes have in common
 	journaltest  = "agent/journal/journaltest"
 	pgtest       = "internal/pgtest" // finds a PostgreSQL for tests
 	providertest = "provider/providertest"
@@ -76,6 +77,7 @@ var rows = map[string]row{
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
+	indextest:                  {own: []string{"memory/index"}},
 	"memory/langchain":         {own: []string{"memory/index", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "circuit/fault"}},
 	"memory/recall/recalltest": {own: []string{"memory", "memory/recall", "circuit/fault"}},
@@ -100,7 +102,7 @@ var rows = map[string]row{
 }
 
 // inTests is what test files may import as well.
-var inTests = row{own: []string{journaltest, providertest, wire, pgtest, roletest}, third: []string{testify, leaks}}
+var inTests = row{own: []string{journaltest, providertest, wire, pgtest, roletest, indextest}, third: []string{testify, leaks}}
 
 // TestImports looks at every file, whatever platform it is for.
 func TestImports(t *testing.T) {
