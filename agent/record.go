@@ -70,6 +70,9 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 		}
 		x.queue = append(x.queue, f)
 	}
+	if x.purse != nil {
+		x.purse.note(x.m.s.Run)
+	}
 	return nil
 }
 
