@@ -191,7 +191,7 @@ func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task T
 				if answers := r.unanswered(m, parent.answers); len(answers) > 0 {
 					in = Resume(name, answers...)
 				} else if len(r.pending()) > 0 && m.waiting() && !r.anyExpired(time.Now(), parent.answers) {
-					res = m.result(Paused, r.Code, nil)
+					res = m.result(Paused, "", nil)
 				}
 				in.parent, in.AcceptChanges = parent, true
 			}
@@ -310,7 +310,7 @@ func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error
 func (t *agentTool) outcome(x *exec, call *tools.Call, in *Input, res *Result) (string, error) {
 	if res.Status == Paused {
 		n := nestedCall{run: in.parent.purse, pauses: res.nested}
-		if len(res.Pending) == 0 {
+		if res.Code != "" { // it has something to do that needs no decision
 			n.paused = res.Code
 		}
 		in.parent.purse.up.set(call.ID, n)

@@ -153,3 +153,19 @@ func TestWhatIsNoExportIsntImported(t *testing.T) {
 	}
 	require.NoError(t, a.Import(t.Context(), "copy", strings.NewReader(log)))
 }
+
+func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
+	store := journal.NewMemory()
+	var done effects
+	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, calls("risky", 1, 2), call("risky", 3), say("Done."))
+	res := run(t, a)
+	for res.Status == agent.Paused {
+		res = runInput(t, a, approveAll(res))
+	}
+	_, err := a.Fork(t.Context(), "s", "copy", 0)
+	require.NoError(t, err)
+	h, err := store.Head(t.Context(), "copy")
+	require.NoError(t, err)
+	require.Empty(t, h.Open)
+	require.Equal(t, string(agent.Completed), h.Status)
+}
