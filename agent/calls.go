@@ -87,8 +87,7 @@ func (x *exec) runCalls(calls []int) {
 			return
 		}
 		if x.m.s.Run.Stuck == c.Call.Name {
-			x.settle([]int{i}, tools.NotRun, "The call wasn't run: the same call was made too often in a row.")
-			x.flush()
+			x.refuse(x.newCall(c), tools.NotRun, fault.None, "the same call was made too often in a row.")
 			continue
 		}
 		cr := x.newCall(c)

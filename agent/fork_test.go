@@ -115,10 +115,34 @@ func TestWhatAPrunedRunDidBelongsToItsSessionToo(t *testing.T) {
 func TestARunThatTheLogDoesntHaveIsntUndone(t *testing.T) {
 	a, _ := scripted(t, agent.Config{}, say("Done."))
 	run(t, a)
-	_, err := a.Undo(t.Context(), "s", agent.Rollback{Run: "r-1"})
-	var refused *agent.UndoError
-	require.ErrorAs(t, err, &refused)
-	require.Empty(t, refused.Owner)
+	for _, what := range []agent.Rollback{{Run: "r-1"}, {Steps: -1}} {
+		_, err := a.Undo(t.Context(), "s", what)
+		var refused *agent.UndoError
+		require.ErrorAs(t, err, &refused)
+		require.Empty(t, refused.Owner)
+	}
+}
+
+func TestUndoAndRevokeBearEachOther(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		s := &shelf{things: map[int]bool{}}
+		var done effects
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: append(s.tools(), done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}))},
+			calls("put", 1, 2), call("ask", 1), say("Done."))
+		res := run(t, a)
+		require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID))).Text())
+		_, err := a.Undo(t.Context(), "s", agent.Rollback{Steps: 1})
+		require.NoError(t, err)
+		require.NoError(t, a.Revoke(t.Context(), "s", "ask", "ann"))
+		got, err := a.Undo(t.Context(), "s", agent.Rollback{})
+		require.NoError(t, err)
+		require.Len(t, got.Undone, 2)
+		require.Equal(t, []string{"2 200", "1 100"}, s.log)
+		_, err = a.Fork(t.Context(), "s", "copy", 0)
+		require.NoError(t, err)
+		requireSound(t, "s", facts(t, a, "s"))
+		requireSound(t, "copy", facts(t, a, "copy"))
+	})
 }
 
 func TestWhatIsNoExportIsntImported(t *testing.T) {

@@ -124,3 +124,70 @@ func TestWhatAChildWaitsForBesidesIsDecidedOnAfterACrash(t *testing.T) {
 	}
 	require.Greater(t, crashes, 5)
 }
+
+func TestWhatWasDecidedOnInAChildHappensThoughItWasDrainedBefore(t *testing.T) {
+	store := journal.NewMemory()
+	var done effects
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	var a *agent.Agent
+	drain := false
+	build := func() *agent.Agent {
+		child := newAgent(t, agent.Config{Name: "child", Provider: inTurn(calls("risky", 1, 2), say("I did.")), Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+		return newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), say("Done.")), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})},
+			Policies: []tools.Policy{func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+				if drain {
+					_ = a.Drain(ended)
+				}
+				return tools.Verdict{Effect: tools.Allow}
+			}}})
+	}
+	a = build()
+	res := run(t, a)
+	drain = true
+	again := runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	require.Equal(t, agent.CodeDrained, again.Code)
+	require.Equal(t, res.Pending[1:], again.Pending)
+	require.Zero(t, done.all())
+	drain = false
+	a = build()
+	n, err := a.Recover(t.Context(), agent.Recovery{})
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, 1, done.of(1))
+	pending, err := a.Pending(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, res.Pending[1:], pending)
+	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Approve(pending[0].ID))).Text())
+	require.Equal(t, 1, done.of(2))
+}
+
+func TestAChildEndsWhoseCallIsntRunBecauseTheRunIsStuck(t *testing.T) {
+	store := journal.NewMemory()
+	var done effects
+	child := newAgent(t, agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
+		Provider: inTurn(call("risky", 1), say("I did."))})
+	specs := make([]providertest.CallSpec, 7)
+	for i := range specs {
+		specs[i] = providertest.CallSpec{Tool: "child", Input: agent.Task{Task: "x"}}
+	}
+	a := newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(providertest.Calls(specs...), say("Done.")), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}})
+	res := run(t, a)
+	require.Len(t, res.Pending, len(specs))
+	end := runInput(t, a, approveAll(res))
+	var limit *agent.LimitError
+	require.ErrorAs(t, end.Err(), &limit)
+	require.Equal(t, agent.LimitRepeats, limit.Limit)
+	require.Equal(t, 5, done.all())
+	for h, err := range store.Heads(t.Context(), journal.Filter{Open: true}) {
+		require.NoError(t, err)
+		require.Fail(t, "is still open", h.Session)
+	}
+	var spent int64
+	for _, f := range facts(t, a, "s") {
+		if f, ok := f.(agent.ToolFinished); ok && f.Result.Status == tools.NotRun {
+			spent += f.Spent.Usage.Total()
+		}
+	}
+	require.Positive(t, spent)
+}

@@ -150,6 +150,8 @@ func (a *Agent) mayUndo(ctx context.Context, session string, facts []Fact, what 
 		return &UndoError{Session: session, Owner: owner, Problem: fmt.Sprintf(format, args...)}
 	}
 	switch {
+	case what.Steps < 0:
+		return refuse("Rollback.Steps is %d; give the number of steps, or 0 for all", what.Steps)
 	case !known:
 		return refuse("its log has no run %q; it may have been pruned", what.Run)
 	case owner == "":
