@@ -18,7 +18,8 @@ import (
 // AsTool returns a tool whose calls are runs of child. The model gives it a task in words, and gets the child's last text.
 //
 //   - The child's session belongs to the call: the parent's journal keeps it, if the child's Config names none of its own. A
-//     crash of either resumes the child where it was, and repeats nothing.
+//     crash of either resumes the child where it was, and repeats nothing. It goes when the parent's session is removed from a
+//     journal, or pruned, whichever journal it is in.
 //   - What the child pauses for, the parent's run pauses for: it is among the parent's [Result].Pending, with the calls that
 //     lead to it as [Pause].Path, and is decided on in the parent's session.
 //   - What the child uses counts on the parent's limits of tokens and cost: in its log once the call is over, however that
@@ -48,6 +49,7 @@ const (
 type agentTool struct {
 	child *Agent
 	spec  tools.Spec
+	lent  bool // the child's journal is that of the parent
 	err   error
 }
 
@@ -108,7 +110,7 @@ func (t *agentTool) under(parent *Config) *agentTool {
 	cfg := t.child.cfg
 	cfg.Journal, cfg.Owner = parent.Journal, cmp.Or(cfg.Owner, parent.Owner)
 	child, err := New(cfg)
-	return &agentTool{child: child, spec: t.spec, err: err}
+	return &agentTool{child: child, spec: t.spec, lent: true, err: err}
 }
 
 // adopt makes the agents among the tools the agent's own.
