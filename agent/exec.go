@@ -58,11 +58,11 @@ type exec struct {
 
 	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
 	m       *Machine
-	queue   []Event               // recorded and not yet shown, and notes in their place among them
-	errAt   error                 // the journal refused an append: the run can't go on
-	running *batch                // the calls that run
-	here    *callRun              // the call that runs on the driving goroutine
-	nested  map[string]nestedCall // by call, of agents that are tools
+	queue   []Event  // recorded and not yet shown, and notes in their place among them
+	errAt   error    // the journal refused an append: the run can't go on
+	running *batch   // the calls that run
+	here    *callRun // the call that runs on the driving goroutine
+	purse   *purse   // with the agents that are tools which it calls; nil before the first
 
 	shown []Event                       // of the driving goroutine: an empty queue, to be used again
 	wake  atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
@@ -175,7 +175,7 @@ func (x *exec) loop() {
 		}
 		switch act.Kind {
 		case ActCallModel:
-			if act.Final == "" && x.stopWhen() {
+			if act.Final == "" && x.stopWhen() || x.overdrawn() {
 				continue
 			}
 			x.callModel(act)
@@ -378,6 +378,9 @@ func (x *exec) abandonChildren(reason error) func() {
 		if c := &x.m.s.Run.Calls[i]; c.Started && c.Stand != standDone && x.a.children[c.Call.Name] != nil {
 			calls, names = append(calls, c.Call.ID), append(names, c.Call.Name)
 		}
+	}
+	if len(calls) > 0 {
+		x.bill()
 	}
 	return func() {
 		if x.errAt != nil { // the log is another's, and so is what belongs to it

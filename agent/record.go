@@ -80,6 +80,9 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 		}
 		x.enqueue(f)
 	}
+	if x.purse != nil {
+		x.purse.note(x.m.s.Run)
+	}
 	return nil
 }
 
@@ -202,6 +205,10 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 				status, changed = string(f.State.Run.Status), true
 			}
 		case Suspended:
+			open = slices.DeleteFunc(open, func(o journal.Open) bool { // what an agent waited for, in place of which this comes
+				c, _ := x.paused(o.ID)
+				return c != nil && c.Call.ID == f.Meta.Call
+			})
 			for _, p := range f.Pause.flat() {
 				open = append(open, openMatter(&p))
 			}
