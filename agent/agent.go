@@ -94,7 +94,7 @@ type Mode struct {
 	// Tools keeps some of the agent's tools, of those whose Spec permits the mode; nil: all of them.
 	Tools  tools.Filter
 	Limits *Limits // over those of the Config
-	Model  string
+	Model  string  // asked of the Provider in this mode; empty: the Config's
 }
 
 // A mode is a Mode with what follows from it.

@@ -88,8 +88,8 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 			return v, errNoModel
 		}
 		room := in.half()
-		if info, ok := provider.Info(model); ok && info.Window > 0 {
-			room = min(room, info.Window*2/5)
+		if size := infoOf(model, name).Window; size > 0 {
+			room = min(room, size*2/5)
 		}
 		goal, _ := memory.CutText(in.counter, in.Goal, "[… %d bytes …]", room/4)
 		transcript := memory.Disarm(in.Transcript(room), "transcript")

@@ -62,6 +62,7 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	if x.recall.compactor == nil && !x.remember() {
 		return b, false
 	}
+	x.recall.compactor.SetWindow(x.a.memory.window(start.Model))
 	b.context = x.freshContext(mode)
 	more := x.recall.context
 	more.Goal = x.m.s.Run.First
@@ -120,7 +121,7 @@ func (x *exec) milestones(start *StepStarted, req *provider.Request, handOff boo
 	if len(g.Checkpoints) == 0 && g.Handoff == nil || start.Final != "" {
 		return false, true
 	}
-	budget := g.Window.Budget(req)
+	budget := g.window(start.Model).Budget(req)
 	now := share(x.recall.compactor.Meter().Count(req).Total, budget)
 	if x.checkpoint(now, req, budget) != nil {
 		return false, false

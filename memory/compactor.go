@@ -128,6 +128,10 @@ func soundSteps(where string, steps []Step) error {
 // Meter returns the Compactor's own, for [Meter.Learn].
 func (c *Compactor) Meter() *Meter { return c.meter }
 
+// SetWindow prepares requests for another window from now on, where the conversation goes on with another model. What was
+// counted and learned holds.
+func (c *Compactor) SetWindow(w Window) { c.cfg.Window = w }
+
 // Used returns what the model calls of strategies took since the Compactor was made, and what they cost where prices are
 // known. It holds those of reports, and those of a Prepare or Compact that then returned an error.
 func (c *Compactor) Used() (provider.Usage, provider.Money) { return c.used.usage, c.used.cost }
