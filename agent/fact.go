@@ -68,10 +68,28 @@ type Compacted struct {
 	Report *memory.Report `json:"report"`
 	// Spans are the conversation from now on; none: it is as it was, and only costs.
 	Spans []Span `json:"spans,omitempty"`
-	// Usage is what summaries took, and Cost what that is worth as far as their prices are known. It counts towards the limits
-	// of the run.
-	Usage provider.Usage `json:"usage,omitzero"`
-	Cost  provider.Money `json:"cost,omitempty"`
+	// Usage is what summaries took, and Cost what that is worth as far as their prices are known; Priced says that all of them are.
+	// It counts towards the limits of the run. A log from before Priced was recorded has none: there a Cost above 0 counts as known.
+	Usage  provider.Usage `json:"usage,omitzero"`
+	Cost   provider.Money `json:"cost,omitempty"`
+	Priced bool           `json:"priced"`
+}
+
+// UnmarshalJSON reads a fact of any log of this version.
+func (f *Compacted) UnmarshalJSON(data []byte) error {
+	type plain Compacted
+	read := struct {
+		*plain
+		Priced *bool `json:"priced"`
+	}{plain: (*plain)(f)}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	f.Priced = f.Cost > 0
+	if read.Priced != nil {
+		f.Priced = *read.Priced
+	}
+	return nil
 }
 
 // A Span is a piece of a conversation that was compacted. Messages that no span names were left out.

@@ -57,8 +57,10 @@ func (n *NoteInput) Transcript(tokens int) string {
 func (n *NoteInput) half() int { return cmp.Or(n.room, memory.Window{}.Budget(nil)/2) }
 
 // Book counts what a model call made for the note has used towards the limits of the run. Cost 0: it isn't known.
-func (n *NoteInput) Book(u provider.Usage, cost provider.Money) {
-	n.priced = cost > 0 && (n.priced || n.usage.Total() == 0)
+func (n *NoteInput) Book(u provider.Usage, cost provider.Money) { n.book(u, cost, cost > 0) }
+
+func (n *NoteInput) book(u provider.Usage, cost provider.Money, priced bool) {
+	n.priced = priced && (n.priced || n.usage.Total() == 0)
 	n.usage, n.cost = n.usage.Add(u), n.cost+max(cost, 0)
 }
 
@@ -144,11 +146,12 @@ func (n *NoteInput) ask(ctx context.Context, p provider.Provider, req *provider.
 		if res.Usage.Total() == 0 {
 			res.Usage = guard.Estimate(req, res.Parts)
 		}
-		var cost provider.Money
-		if info, ok := provider.Info(p); ok && info.Prices != nil {
-			cost = info.Prices.Cost(res.Usage)
+		info, _ := provider.Info(p)
+		if info.Prices != nil {
+			n.book(res.Usage, info.Prices.Cost(res.Usage), true)
+		} else {
+			n.book(res.Usage, 0, false)
 		}
-		n.Book(res.Usage, cost)
 	}
 	switch {
 	case err != nil:

@@ -71,7 +71,7 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	if done, ok := x.milestones(start, req, len(x.a.memory.Rules) == 0); done || !ok {
 		return b, false
 	}
-	usage, cost := x.recall.compactor.Used()
+	usage, cost, _ := x.recall.compactor.Used()
 	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
 	if err != nil {
 		x.bookInVain(x.recall.compactor, usage, cost, err)

@@ -132,9 +132,11 @@ func (c *Compactor) Meter() *Meter { return c.meter }
 // counted and learned holds.
 func (c *Compactor) SetWindow(w Window) { c.cfg.Window = w }
 
-// Used returns what the model calls of strategies took since the Compactor was made, and what they cost where prices are
-// known. It holds those of reports, and those of a Prepare or Compact that then returned an error.
-func (c *Compactor) Used() (provider.Usage, provider.Money) { return c.used.usage, c.used.cost }
+// Used returns what the model calls of strategies took since the Compactor was made, what they cost where prices are known,
+// and whether they all are. It holds those of reports, and those of a Prepare or Compact that then returned an error.
+func (c *Compactor) Used() (used provider.Usage, cost provider.Money, priced bool) {
+	return c.used.usage, c.used.cost, !c.used.unpriced
+}
 
 // Prepared is a request that is ready to be sent.
 type Prepared struct {
