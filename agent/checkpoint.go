@@ -79,6 +79,9 @@ func (m *Machine) checkpointed(r *RunState, f *Checkpointed) string {
 	case !(f.Share >= 0):
 		return "its share is none"
 	}
+	if f.Category == handoffCategory { // it comes with the hand-off, or says why there is none
+		r.HandoffDue = false
+	}
 	now := NoteState{f.Category, f.Index, f.Share}
 	m.s.Notes = slices.Clone(m.s.Notes) // still() shares it
 	if i := slices.Index(m.s.Notes, was); i >= 0 {

@@ -82,6 +82,7 @@ func everyFact() []Fact {
 		SentBack{Meta: meta(""), Why: SendBackHook, Text: "a title is missing"},
 		ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
 		PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
+		HandoffRequested{Meta: meta("")},
 		Continued{Meta: meta(""), Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
 		RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		Undone{Meta: meta(""), Calls: []UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
@@ -152,7 +153,8 @@ func TestFactsOfVersionOneAreWrittenAndReadTheSameForEver(t *testing.T) {
 }
 
 func TestTheResultOfARunIsNotPartOfItsJournal(t *testing.T) {
-	end := everyFact()[18].(RunEnded)
+	all := everyFact()
+	end := all[len(all)-1].(RunEnded)
 	end.Result = &Result{Reason: "secret"}
 	rec, err := EncodeFact(end)
 	require.NoError(t, err)

@@ -44,7 +44,6 @@ type exec struct {
 
 	// beside them, to save room
 	notes     bool // somebody looks at deltas; fixed
-	handOver  bool // a tool or a hook wants the work to be handed off; guarded by mu
 	revoking  bool // a revocation was sent; guarded by Agent.mu
 	childHold hold // how the host of one of the agents that are tools paused it; guarded by mu
 

@@ -216,6 +216,9 @@ type PhaseChanged struct {
 	To   string `json:"to,omitempty"`
 }
 
+// HandoffRequested says that a tool or a hook wants the work to be handed off: see [RequestHandoff].
+type HandoffRequested struct{ Meta }
+
 // Continued takes a run up again that was paused by its host, whose process died, or whose agent has changed since.
 type Continued struct {
 	Meta
@@ -304,22 +307,23 @@ type ToolResult struct {
 	Polls bool `json:"polls,omitempty"`
 }
 
-func (RunStarted) kind() string   { return "run_started" }
-func (StepStarted) kind() string  { return "step_started" }
-func (Compacted) kind() string    { return "compacted" }
-func (Checkpointed) kind() string { return "checkpointed" }
-func (Replied) kind() string      { return "replied" }
-func (StepFailed) kind() string   { return "step_failed" }
-func (ToolStarted) kind() string  { return "tool_started" }
-func (ToolFinished) kind() string { return "tool_finished" }
-func (Suspended) kind() string    { return "suspended" }
-func (Decided) kind() string      { return "decided" }
-func (Steered) kind() string      { return "steered" }
-func (SentBack) kind() string     { return "sent_back" }
-func (ModeChanged) kind() string  { return "mode_changed" }
-func (PhaseChanged) kind() string { return "phase_changed" }
-func (Continued) kind() string    { return "continued" }
-func (RuleRevoked) kind() string  { return "rule_revoked" }
-func (Undone) kind() string       { return "undone" }
-func (Snapshot) kind() string     { return "snapshot" }
-func (RunEnded) kind() string     { return "run_ended" }
+func (RunStarted) kind() string       { return "run_started" }
+func (StepStarted) kind() string      { return "step_started" }
+func (Compacted) kind() string        { return "compacted" }
+func (Checkpointed) kind() string     { return "checkpointed" }
+func (Replied) kind() string          { return "replied" }
+func (StepFailed) kind() string       { return "step_failed" }
+func (ToolStarted) kind() string      { return "tool_started" }
+func (ToolFinished) kind() string     { return "tool_finished" }
+func (Suspended) kind() string        { return "suspended" }
+func (Decided) kind() string          { return "decided" }
+func (Steered) kind() string          { return "steered" }
+func (SentBack) kind() string         { return "sent_back" }
+func (ModeChanged) kind() string      { return "mode_changed" }
+func (PhaseChanged) kind() string     { return "phase_changed" }
+func (HandoffRequested) kind() string { return "handoff_requested" }
+func (Continued) kind() string        { return "continued" }
+func (RuleRevoked) kind() string      { return "rule_revoked" }
+func (Undone) kind() string           { return "undone" }
+func (Snapshot) kind() string         { return "snapshot" }
+func (RunEnded) kind() string         { return "run_ended" }

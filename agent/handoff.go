@@ -53,7 +53,9 @@ const handoffCategory = "handoff"
 var errHandedOff = fault.New(fault.None, "agent: the work was handed to a fresh run")
 
 // RequestHandoff has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
-// conversation is. It is for tools and hooks. A run that ends, pauses or dies before that forgets it. Without a [Memory] that has a Handoff it is an error.
+// conversation is. It is for tools and hooks. The request is recorded ([HandoffRequested]), so that it holds if the run pauses or
+// its process dies before that; a run that ends, or can't be handed off then (see [Handoff]), forgets it. Without a [Memory] that
+// has a Handoff it is an error.
 func RequestHandoff(ctx context.Context) error {
 	x := execOf(ctx)
 	if x == nil {
@@ -67,8 +69,10 @@ func RequestHandoff(ctx context.Context) error {
 	if ctx.Err() != nil || x.ended {
 		return errOver
 	}
-	x.handOver = true
-	return nil
+	if x.m.s.Run.HandoffDue {
+		return nil
+	}
+	return x.recordLocked(nil, HandoffRequested{Meta: x.stamp(0, "")})
 }
 
 // addHandoff checks what is configured.
@@ -108,18 +112,15 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 	if x.recall.full == nil {
 		x.recall.full = memory.NewThresholds(h.At)
 	}
-	due := len(x.recall.full.Cross(share)) > 0
-	x.lock()
-	due, x.handOver = due || x.handOver, false
-	x.mu.Unlock()
+	due := len(x.recall.full.Cross(share)) > 0 || x.m.s.Run.HandoffDue
 	if !due || len(x.m.s.Messages) == 1 { // a fresh run would begin with the same
 		return false
 	}
+	in := x.noteInput(handoffCategory, share, req, x.a.memory.Counter, budget/2)
 	if n := x.m.s.Run.handoffs(); n >= h.Most {
-		x.warn(fmt.Sprintf("the work was handed off %d times, which is the limit (Handoff.Most); the conversation is compacted where it doesn't fit", n))
+		x.staysHere(in, fmt.Errorf("it was handed off %d times, which is the limit (Handoff.Most)", n))
 		return false
 	}
-	in := x.noteInput(handoffCategory, share, req, x.a.memory.Counter, budget/2)
 	var note HandoffNote
 	var err error
 	for range h.Tries {

@@ -50,6 +50,8 @@ type RunState struct {
 
 	// Handoff says that the run goes on with the work of another; its figures are those of the chain.
 	Handoff *HandoffState `json:"handoff,omitempty"`
+	// HandoffDue says that the work is to be handed off before the next model call, however full the conversation is.
+	HandoffDue bool `json:"handoff_due,omitempty"`
 	// Said is what a person has said after the input, in the runs of a chain: the newest messages, long ones cut.
 	Said []string `json:"said,omitempty"`
 	// Whole is the input, without what a hand-off added to it, if a compaction has changed it.
