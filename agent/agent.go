@@ -130,7 +130,7 @@ type Agent struct {
 
 	times map[*tools.Definition]*atomic.Int32 // how quick calls are, see quick; the map is fixed
 
-	left atomic.Int64 // tool calls that were left behind and still run
+	left atomic.Int64 // tool calls and writers of notes that were left behind and still run
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
@@ -281,7 +281,8 @@ func (a *Agent) addModes() []error {
 // Tools returns the agent's tools, in order.
 func (a *Agent) Tools() *tools.Registry { return a.registry }
 
-// LeftBehind returns how many tool calls ignored the end of their context, were left behind, and still run.
+// LeftBehind returns how many tool calls, and functions that write notes ([Checkpoints], [Handoff]), ignored the end of their
+// context, were left behind, and still run.
 func (a *Agent) LeftBehind() int { return int(a.left.Load()) }
 
 // Run runs an input to its end or to a pause, and returns what came of it. The error is set for failed runs and for inputs

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -25,7 +26,8 @@ type Handoff struct {
 	At float64
 	// Most is how many hand-offs may follow each other; 0: 10. After that the conversation is compacted where it doesn't fit.
 	Most int
-	// Write writes the note, within 2 minutes; nil: the agent's model does, as [ModelNote] has it.
+	// Write writes the note, within 2 minutes; nil: the agent's model does, as [ModelNote] has it. If it doesn't return within 5 s
+	// after the end of its context it is left behind, and not tried again for this hand-off: see [Agent.LeftBehind].
 	Write func(ctx context.Context, in *NoteInput) (HandoffNote, error)
 	// Tries is how often Write is called before the run goes on with a conversation that is compacted where it doesn't fit; 0: 2.
 	Tries int
@@ -124,7 +126,7 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 	var note HandoffNote
 	var err error
 	for range h.Tries {
-		if note, err = write(x.ctx, in, h.Write); err == nil {
+		if note, err = write(x, in, h.Write); err == nil || errors.Is(err, errNoteLeft) {
 			break
 		}
 	}
