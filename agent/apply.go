@@ -188,10 +188,13 @@ func (m *Machine) start(f *RunStarted) string {
 		return "its history needs repair"
 	}
 	before := m.s.Run
+	var chain *ChainState
 	if f.Handoff != nil {
 		if problem := m.takesOver(f); problem != "" {
 			return problem
 		}
+		chain = m.s.chain(f.Handoff)
+		m.s.Messages = nil // the conversation begins anew
 	}
 	m.s.Messages = append(slices.Grow(m.s.Messages, len(f.History)+fewMessages), f.History...)
 	m.s.Mode = f.Mode
@@ -205,7 +208,7 @@ func (m *Machine) start(f *RunStarted) string {
 		First: len(m.s.Messages), Since: instant(f.Time),
 	}
 	if f.Handoff != nil {
-		m.s.Run.carry(before, f.Handoff)
+		m.s.Run.carry(before, chain)
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
 	return ""

@@ -48,6 +48,12 @@ type HandoffState struct {
 	Prompt int    `json:"prompt"` // how many of the first parts of its input are those of the first run
 }
 
+// A ChainState is a run's place in a chain, and what the runs before it have tried.
+type ChainState struct {
+	HandoffState
+	Tried *tried `json:"tried,omitempty"`
+}
+
 // handoffCategory is the category of the notes of hand-offs.
 const handoffCategory = "handoff"
 
@@ -247,7 +253,7 @@ func (r *RunState) hear(text string) {
 	r.Said = append(said[:len(said):len(said)], text) // a copy: still() shares it
 }
 
-// takesOver says why a run can't go on with the work of the one before. The conversation begins anew with it.
+// takesOver says why a run can't go on with the work of the one before.
 func (m *Machine) takesOver(f *RunStarted) string {
 	r, h := m.s.Run, f.Handoff
 	switch {
@@ -258,13 +264,23 @@ func (m *Machine) takesOver(f *RunStarted) string {
 	case len(f.History) > 0:
 		return "a run that goes on with another's work has no history"
 	}
-	m.s.Messages = nil
 	return ""
 }
 
+// chain returns where a run stands that goes on with the work of the newest one, whose conversation is still there.
+func (s *State) chain(h *HandoffState) *ChainState {
+	var before *tried
+	if s.Run.Handoff != nil {
+		before = s.Run.Handoff.Tried
+	}
+	c := &ChainState{*h, before.and(s.Messages[s.Run.First:])}
+	c.Tried.Failed = c.Tried.Failed.worst()
+	return c
+}
+
 // carry counts on what the run before has counted: what limits one run limits the chain.
-func (r *RunState) carry(before *RunState, h *HandoffState) {
-	r.Handoff = h
+func (r *RunState) carry(before *RunState, c *ChainState) {
+	r.Handoff = c
 	r.Step, r.PhaseStep, r.Lost = before.Step, before.PhaseStep, before.Lost
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
 	r.Tools, r.SentBack, r.Corrected = before.Tools, before.SentBack, before.Corrected

@@ -50,7 +50,7 @@ type RunState struct {
 	Prints      []ToolPrint     `json:"prints,omitempty"` // the agent's tools when it last began or went on
 
 	// Handoff says that the run goes on with the work of another; its figures are those of the chain.
-	Handoff *HandoffState `json:"handoff,omitempty"`
+	Handoff *ChainState `json:"handoff,omitempty"`
 	// Said is what a person has said after the input, in the runs of a chain: the newest messages, long ones cut.
 	Said []string `json:"said,omitempty"`
 	// Whole is the input, without what a hand-off added to it, if a compaction has changed it.
