@@ -94,7 +94,7 @@ type Mode struct {
 	// Tools keeps some of the agent's tools, of those whose Spec permits the mode; nil: all of them.
 	Tools  tools.Filter
 	Limits *Limits // over those of the Config
-	Model  string
+	Model  string  // asked of the Provider in this mode; empty: the Config's
 }
 
 // A mode is a Mode with what follows from it.
@@ -130,7 +130,7 @@ type Agent struct {
 
 	times map[*tools.Definition]*atomic.Int32 // how quick calls are, see quick; the map is fixed
 
-	left   atomic.Int64 // tool calls that were left behind and still run
+	left   atomic.Int64 // tool calls and writers of notes that were left behind and still run
 	models sync.Pool    // of *modelCall
 	dice   dice
 
@@ -283,7 +283,8 @@ func (a *Agent) addModes() []error {
 // Tools returns the agent's tools, in order.
 func (a *Agent) Tools() *tools.Registry { return a.registry }
 
-// LeftBehind returns how many tool calls ignored the end of their context, were left behind, and still run.
+// LeftBehind returns how many tool calls, and functions that write notes ([Checkpoints], [Handoff]), ignored the end of their
+// context, were left behind, and still run.
 func (a *Agent) LeftBehind() int { return int(a.left.Load()) }
 
 // Run runs an input to its end or to a pause, and returns what came of it. The error is set for failed runs and for inputs

@@ -45,7 +45,6 @@ type exec struct {
 
 	// beside them, to save room
 	notes     bool        // somebody looks at deltas; fixed
-	handOver  bool        // a tool or a hook wants the work to be handed off; guarded by mu
 	childHold hold        // how the host of one of the agents that are tools paused it; guarded by mu
 	revoking  atomic.Bool // a revocation was sent
 	queued    atomic.Bool // there is something in queue; written under mu

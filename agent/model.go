@@ -101,6 +101,9 @@ func (x *exec) callModel(act Action) {
 		x.cancel(err) // loop ends the run for this reason
 		return
 	}
+	if !x.refit(&base, &start, mode, step) {
+		return
+	}
 	if x.a.cfg.Compose != nil {
 		x.tellSystem(&start, base.system, step)
 	}

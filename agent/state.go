@@ -45,12 +45,13 @@ type RunState struct {
 	Choice      provider.Choice `json:"choice,omitzero"`
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`
+	HandoffDue  bool            `json:"handoff_due,omitempty"` // the work is to be handed off before the next model call
 	Priority    int             `json:"priority,omitempty"`
 	Task        string          `json:"task,omitempty"`
 	Prints      []ToolPrint     `json:"prints,omitempty"` // the agent's tools when it last began or went on
 
 	// Handoff says that the run goes on with the work of another; its figures are those of the chain.
-	Handoff *HandoffState `json:"handoff,omitempty"`
+	Handoff *ChainState `json:"handoff,omitempty"`
 	// Said is what a person has said after the input, in the runs of a chain: the newest messages, long ones cut.
 	Said []string `json:"said,omitempty"`
 	// Whole is the input, without what a hand-off added to it, if a compaction has changed it.
