@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -175,6 +176,9 @@ func New(cfg Config) (*Agent, error) {
 		if p == nil {
 			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Policies[%d]", i), Problem: "it is nil"})
 		}
+	}
+	if v := reflect.ValueOf(cfg.Journal); v.Kind() == reflect.Pointer && v.IsNil() {
+		errs = append(errs, &ConfigError{Field: "Journal", Problem: fmt.Sprintf("it is a nil %T; look at the error with which it was opened, or leave it out", cfg.Journal)})
 	}
 	if a.lease < 100*time.Millisecond || a.lease > journal.MaxTTL {
 		errs = append(errs, &ConfigError{Field: "Lease", Problem: fmt.Sprintf("it is %v; give 100 ms to %v, or 0 for %v", cfg.Lease, journal.MaxTTL, defaultLease)})

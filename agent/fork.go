@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A ForkError says why a session can't be forked as asked.
@@ -140,6 +141,9 @@ type exported struct {
 // data. An unknown session is a *[NothingOpenError]. What w was given when an error comes stands.
 func (a *Agent) Export(ctx context.Context, session string, w io.Writer) error {
 	ctx = orBackground(ctx)
+	if w == nil {
+		return fault.Errorf(fault.Invalid, "agent: exporting session %q: the Writer is nil", session)
+	}
 	facts, err := a.Facts(ctx, session)
 	if err != nil {
 		return err
@@ -166,6 +170,9 @@ func (a *Agent) Export(ctx context.Context, session string, w io.Writer) error {
 // before it; nothing is run. A session by that name is a *[ForkError].
 func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
 	ctx = orBackground(ctx)
+	if r == nil {
+		return fault.Errorf(fault.Invalid, "agent: importing session %q: the Reader is nil", session)
+	}
 	var facts []Fact
 	for dec := json.NewDecoder(r); ; {
 		var line exported

@@ -4,6 +4,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -151,7 +152,7 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		err = ErrAbandoned
 	}
 	if err != nil {
-		x.failed(err, req)
+		x.failed(worded(err), req)
 		return
 	}
 	var resp *provider.Response
@@ -323,7 +324,8 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		x.failed(err, nil)
 		return
 	}
-	if step != nil { // a hook may have put calls of its own
+	if step != nil && x.a.hooked.afterStep { // a hook may have changed it, or put calls of its own
+		x.soundReply(resp)
 		x.nameCalls(resp)
 	}
 	x.lock()
@@ -333,6 +335,15 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		f.Cost, f.Priced = x.a.prices.Cost(usage), true
 	}
 	x.recordLocked(nil, f)
+}
+
+// soundReply brings an answer that hooks had in hand into the form of one that a model gave.
+func (x *exec) soundReply(resp *provider.Response) {
+	resp.Parts = x.redactParts(provider.Sound(resp.Parts))
+	resp.Model, resp.ID = strings.ToValidUTF8(resp.Model, "\uFFFD"), strings.ToValidUTF8(resp.ID, "\uFFFD")
+	if resp.Stop == "" {
+		resp.Stop = provider.StopDone
+	}
 }
 
 // nameCalls gives the calls of a reply their names, and sees to it that the reply can be read back from a journal.
