@@ -357,8 +357,11 @@ func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	return f
 }
 
-// addNote adds a part that isn't the tool's.
+// addNote adds a part that isn't the tool's: on a line of its own, because most providers are sent the parts as one text.
 func (r *ToolResult) addNote(text string) {
+	if n := len(r.Parts); n > 0 && r.Parts[n-1].Text != "" && !strings.HasSuffix(r.Parts[n-1].Text, "\n") {
+		text = "\n" + text
+	}
 	r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], provider.TextPart(text))
 	r.Notes++
 }
