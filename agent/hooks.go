@@ -96,10 +96,10 @@ func Abort(err error) error {
 }
 
 // SendBack keeps a run from finishing and tells the model what is missing.
-func SendBack(what string) error { return &sendBackError{what} }
+func SendBack(what string) error { return &sendBackError{valid(what)} }
 
 // Warn lets things go on, and tells the model.
-func Warn(text string) error { return &warnError{text} }
+func Warn(text string) error { return &warnError{valid(text)} }
 
 // An AbortError ended a run.
 type AbortError struct {

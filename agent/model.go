@@ -4,7 +4,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -310,6 +309,7 @@ func (x *exec) answered(step *Step) {
 		x.show(TextDelta{x.delta(x.deltas(), text)})
 	}
 	resp.Parts = provider.Sound(resp.Parts) // a copy: its calls are named anew, and the host keeps its own
+	resp.Model, resp.ID = valid(resp.Model), valid(resp.ID)
 	x.reply(&resp, provider.Usage{}, step)
 }
 
@@ -340,7 +340,7 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 // soundReply brings an answer that hooks had in hand into the form of one that a model gave.
 func (x *exec) soundReply(resp *provider.Response) {
 	resp.Parts = x.redactParts(provider.Sound(resp.Parts))
-	resp.Model, resp.ID = strings.ToValidUTF8(resp.Model, "\uFFFD"), strings.ToValidUTF8(resp.ID, "\uFFFD")
+	resp.Model, resp.ID = valid(resp.Model), valid(resp.ID)
 	if resp.Stop == "" {
 		resp.Stop = provider.StopDone
 	}

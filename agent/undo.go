@@ -182,7 +182,7 @@ func (x *exec) noteUndone(f Undone, by string) error {
 	x.lock()
 	defer x.mu.Unlock()
 	f.Meta = x.besides()
-	f.Meta.By = by
+	f.Meta.By = valid(by)
 	return x.recordLocked(nil, f)
 }
 
