@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -100,6 +101,18 @@ func TestNothingIsExportedToOrImportedFromNowhere(t *testing.T) {
 	run(t, a)
 	require.Equal(t, fault.Invalid, fault.Of(a.Export(t.Context(), "s", nil)))
 	require.Equal(t, fault.Invalid, fault.Of(a.Import(t.Context(), "other", nil)))
+}
+
+func TestAnAnswerThatAHookKeepsIsItsOwn(t *testing.T) {
+	var readers sync.WaitGroup
+	read := 0
+	a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{{AfterStep: func(_ context.Context, _ *agent.Step, r *provider.Response) error {
+		readers.Go(func() { read += len(r.Parts) + len(r.Text()) }) // as a cache does that another session looks into
+		return nil
+	}}}}, say("on"))
+	run(t, a)
+	readers.Wait()
+	require.Equal(t, 3, read)
 }
 
 func TestAnAnswerThatAHookHasReplacedIsRecordedAsOneOfTheModels(t *testing.T) {

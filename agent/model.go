@@ -324,8 +324,8 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		x.failed(err, nil)
 		return
 	}
-	if step != nil && x.a.hooked.afterStep { // a hook may have changed it, or put calls of its own
-		x.soundReply(resp)
+	if step != nil && x.a.hooked.afterStep {
+		resp = x.soundReply(resp)
 		x.nameCalls(resp)
 	}
 	x.lock()
@@ -337,13 +337,16 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 	x.recordLocked(nil, f)
 }
 
-// soundReply brings an answer that hooks had in hand into the form of one that a model gave.
-func (x *exec) soundReply(resp *provider.Response) {
-	resp.Parts = x.redactParts(provider.Sound(resp.Parts))
-	resp.Model, resp.ID = valid(resp.Model), valid(resp.ID)
-	if resp.Stop == "" {
-		resp.Stop = provider.StopDone
+// soundReply returns a copy of an answer that hooks had in hand, in the form of one that a model gave: they mustn't change it, but
+// may have, or have put calls into it, and those that keep it may be reading it.
+func (x *exec) soundReply(resp *provider.Response) *provider.Response {
+	own := *resp
+	own.Parts = x.redactParts(provider.Sound(resp.Parts))
+	own.Model, own.ID = valid(resp.Model), valid(resp.ID)
+	if own.Stop == "" {
+		own.Stop = provider.StopDone
 	}
+	return &own
 }
 
 // nameCalls gives the calls of a reply their names, and sees to it that the reply can be read back from a journal.
