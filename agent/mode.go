@@ -33,6 +33,7 @@ func SetPhase(ctx context.Context, name string) error {
 	if x == nil {
 		return errNoRun
 	}
+	name = valid(name)
 	x.lock()
 	defer x.mu.Unlock()
 	if ctx.Err() != nil || x.ended {
