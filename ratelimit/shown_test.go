@@ -65,9 +65,11 @@ func TestTimesThatAreShownAreThoseOfTheClock(t *testing.T) {
 		waits = nil
 		person.Release(Outcome{Err: fault.WithRetryAfter(fault.New(fault.RateLimited, "429"), 0)})
 		<-time.After(time.Minute)
-		ann := <-come(t.Context(), true, 0)
-		job := come(t.Context(), false, 0)
+		ann := <-come(t.Context(), true, 100)
+		job := come(t.Context(), false, 600)
 		shown("when calls have to be granted again", 1)
+		ann.Began()
+		shown("when they are", 2)
 		(<-job).Release(Outcome{})
 		ann.Release(Outcome{})
 		gone.Wait()
