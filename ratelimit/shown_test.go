@@ -76,7 +76,9 @@ func TestTimesThatAreShownAreThoseOfTheClock(t *testing.T) {
 
 		person.Release(Outcome{Err: fault.WithRetryAfter(fault.New(fault.RateLimited, "429"), 0)})
 		<-time.After(time.Minute)
-		shown("when time passes")
+		mu.Lock()
+		until = nil
+		mu.Unlock()
 		ann := <-come(t.Context(), true, 100)
 		job := come(t.Context(), false, 600)
 		shown("when calls have to be granted again")
