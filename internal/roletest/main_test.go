@@ -3,6 +3,7 @@ package roletest_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -16,9 +17,13 @@ var roles = roletest.Roles{
 	"greet": func(args []string) error { fmt.Println("Hello, " + strings.Join(args, " and ") + "."); return nil },
 	"fail":  func([]string) error { return errors.New("it failed") },
 	"count": func([]string) error {
-		for n := 1; ; n++ {
-			fmt.Println(n)
+		var lines strings.Builder
+		for n := range 200 {
+			fmt.Fprintln(&lines, n+1)
 		}
+		fmt.Print(lines.String() + "torn") // at once
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
 	},
 	"meet": func(args []string) error {
 		roletest.Ready()
