@@ -51,7 +51,7 @@ func write(args []string) error {
 	if err != nil {
 		return err
 	}
-	for err == nil {
+	for n := 0; err == nil && n < 10; n++ { // no more than that, should nothing stop it
 		_, err = f.Write(make([]byte, 4096))
 	}
 	info, statErr := f.Stat()
