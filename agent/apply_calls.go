@@ -54,7 +54,7 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 	if n > 0 && r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}
-	c.Stand, c.Result = standDone, f.Result
+	c.Stand, c.Result, c.Pause = standDone, f.Result, nil
 	if s := f.Spent; s != nil {
 		r.book(s.Usage, s.Cost, !s.Unpriced)
 	}
