@@ -367,10 +367,15 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 		return d, &DecisionError{ID: d.ID, Code: DecisionBad, Problem: "the agent that it is about is no tool of this one any more"}
 	}
 	m := mail{id: d.ID, decision: d, at: time.Time{}}
-	var problem error
-	err := t.child.look(ctx, childSession(session, call), func(now *Machine) { problem = t.child.mayDecide(ctx, now, &m) })
+	name := childSession(session, call)
+	var now *Machine
+	err := t.child.look(ctx, name, func(still *Machine) { now = still })
+	var busy *BusyError
+	if errors.As(err, &busy) { // without a journal, while it acts on another decision
+		now, err = t.child.standing(name)
+	}
 	if err == nil {
-		err = problem
+		err = t.child.mayDecide(ctx, now, &m)
 	}
 	return m.decision, err
 }

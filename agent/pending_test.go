@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,28 @@ func TestWhatAChildWaitsForBesidesStaysPendingWhileItActs(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, h.Open)
 	}
+}
+
+func TestWhatAChildWaitsForBesidesIsDecidedOnWhileItActs(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		var done effects
+		var other string
+		a := acting(t, store, 2, &done, func(ctx context.Context, a *agent.Agent, n int) {
+			if n == 1 {
+				if err := a.Decide(ctx, "s", agent.Approve(other)); err != nil {
+					t.Error(err)
+				}
+				var used *agent.DecisionError
+				if err := a.Decide(ctx, "s", agent.Reject(other, "no")); !errors.As(err, &used) || used.Code != agent.DecisionUsed {
+					t.Error(err)
+				}
+			}
+		})
+		res := run(t, a)
+		other = res.Pending[1].ID
+		require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID))).Text())
+		require.Equal(t, 1, done.of(2))
+	})
 }
 
 func TestWhatAChildWaitsForBesidesIsDecidedOnAfterACrash(t *testing.T) {
