@@ -130,7 +130,9 @@ type Agent struct {
 
 	times map[*tools.Definition]*atomic.Int32 // how quick calls are, see quick; the map is fixed
 
-	left atomic.Int64 // tool calls and writers of notes that were left behind and still run
+	left   atomic.Int64 // tool calls and writers of notes that were left behind and still run
+	models sync.Pool    // of *modelCall
+	dice   dice
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
@@ -218,8 +220,8 @@ func (a *Agent) guard() (provider.Provider, error) {
 	g, err := guard.New(a.cfg.Provider, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnRetry: func(ctx context.Context, f guard.Failure) {
-			if x := execOf(ctx); x != nil {
-				x.model.tried = append(x.model.tried, f.Err)
+			if x := execOf(ctx); x != nil && ctx.Err() == nil { // else it may be that of a writer of notes that was left behind
+				x.model.tried, x.model.rough = append(x.model.tried, f.Err), true
 			}
 			a.log.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
 		},

@@ -63,7 +63,7 @@ func everyFact() []Fact {
 	return []Fact{
 		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			Choice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-1"}},
-			Handoff: &HandoffState{Index: 1, From: "r-0", Prompt: 1}},
+			Handoff: &HandoffState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
 		StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, Choice: choice, Final: LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
 			Context: &memory.Context{User: "Ann", Screen: "page 42", Fetched: []memory.Fetched{{Name: "a", Text: "<b>"}}}},
@@ -86,7 +86,7 @@ func everyFact() []Fact {
 		Continued{Meta: meta(""), Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
 		RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		Undone{Meta: meta(""), Calls: []UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
-		Snapshot{Meta: meta(""), State: &State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
+		Snapshot{Meta: meta(""), From: "s-0", State: &State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
 			Rules: []Rule{{Tool: "t", Schema: "s", By: "ann", Since: at}}, Run: &RunState{ID: "r-1", Limits: new(Limits)}, Used: []string{"p-1"}, Notes: []NoteState{{"plan", 1, .5}}}},
 		RunEnded{Meta: meta(""), Status: Stopped, Code: CodeLimit, Reason: "the limit Steps is reached"},
 	}

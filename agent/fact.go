@@ -37,6 +37,8 @@ type RunStarted struct {
 	Tools []ToolPrint `json:"tools,omitempty"`
 	// Handoff says that the run goes on with the work of the one before it, in a conversation of its own.
 	Handoff *HandoffState `json:"handoff,omitempty"`
+	// From is, in a copy, the session in which the run was, and which owns what it did: see [Agent.Fork].
+	From string `json:"from,omitempty"`
 }
 
 // StepStarted begins a model call.
@@ -75,7 +77,7 @@ type Compacted struct {
 	Priced bool           `json:"priced"`
 }
 
-// UnmarshalJSON reads a fact of any log of this version.
+// UnmarshalJSON reads the fact, also from a log from before Priced was recorded.
 func (f *Compacted) UnmarshalJSON(data []byte) error {
 	type plain Compacted
 	read := struct {
@@ -246,6 +248,8 @@ type Undone struct {
 type Snapshot struct {
 	Meta
 	State *State `json:"state"`
+	// From is, in a copy, the session in which the run of the State was: see [RunStarted].
+	From string `json:"from,omitempty"`
 }
 
 // RunEnded ends a run, or pauses it.
