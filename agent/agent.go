@@ -220,7 +220,7 @@ func (a *Agent) guard() (provider.Provider, error) {
 	g, err := guard.New(a.cfg.Provider, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnRetry: func(ctx context.Context, f guard.Failure) {
-			if x := execOf(ctx); x != nil && ctx.Err() == nil { // else it may be that of a writer of notes that was left behind
+			if x := execOf(ctx); x != nil {
 				x.model.tried, x.model.rough = append(x.model.tried, f.Err), true
 			}
 			a.log.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
