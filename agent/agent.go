@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit"
@@ -150,9 +153,9 @@ func New(cfg Config) (*Agent, error) {
 		a.owner = newID("o-")
 	}
 	if a.redact = contained(cfg.Redact); cfg.Redact == nil {
-		a.redact = func(s string) string { return s }
+		a.redact = valid
 	}
-	var errs []error
+	errs := a.checkTexts()
 	if err := a.addMemory(); err != nil {
 		errs = append(errs, err)
 	}
@@ -178,6 +181,9 @@ func New(cfg Config) (*Agent, error) {
 			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Policies[%d]", i), Problem: "it is nil"})
 		}
 	}
+	if v := reflect.ValueOf(cfg.Journal); v.Kind() == reflect.Pointer && v.IsNil() {
+		errs = append(errs, &ConfigError{Field: "Journal", Problem: fmt.Sprintf("it is a nil %T; look at the error with which it was opened, or leave it out", cfg.Journal)})
+	}
 	if a.lease < 100*time.Millisecond || a.lease > journal.MaxTTL {
 		errs = append(errs, &ConfigError{Field: "Lease", Problem: fmt.Sprintf("it is %v; give 100 ms to %v, or 0 for %v", cfg.Lease, journal.MaxTTL, defaultLease)})
 	}
@@ -199,7 +205,7 @@ func New(cfg Config) (*Agent, error) {
 	return a, nil
 }
 
-// contained returns a host's function for redacting that withholds the text if it panics.
+// contained returns a host's function for redacting that withholds the text if it panics. Its text is valid UTF-8.
 func contained(redact func(string) string) func(string) string {
 	return func(s string) (out string) {
 		defer func() {
@@ -207,8 +213,27 @@ func contained(redact func(string) string) func(string) string {
 				out = "[withheld: redacting it failed]"
 			}
 		}()
-		return redact(s)
+		return valid(redact(s))
 	}
+}
+
+// valid returns s as valid UTF-8: what else is in a text comes back from a journal as another.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// checkTexts says which of the Config's names and texts are no valid UTF-8.
+func (a *Agent) checkTexts() (errs []error) {
+	check := func(field, text string) {
+		if !utf8.ValidString(text) {
+			errs = append(errs, &ConfigError{Field: field, Problem: "it is no valid UTF-8"})
+		}
+	}
+	check("Name", a.cfg.Name)
+	check("Model", a.cfg.Model)
+	check("Instructions", a.cfg.Instructions)
+	for i, m := range a.cfg.Modes {
+		check(fmt.Sprintf("Modes[%d]", i), m.Name+m.Instructions+m.Model)
+	}
+	return errs
 }
 
 // guard returns the Provider with a guard around it, unless the Config leaves it out.

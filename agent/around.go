@@ -54,7 +54,8 @@ func (x *exec) beforeStep(start *StepStarted, mode *mode, base *base, n int) (*S
 		own, ok := x.a.registry.Lookup(d.Name())
 		return !ok || own != d
 	})
-	start.AnsweredBy, start.Model, start.Choice = s.AnsweredBy, s.Model, s.Choice
+	start.AnsweredBy, start.Model, start.Choice = valid(s.AnsweredBy), valid(s.Model), s.Choice
+	start.Choice.Tool = valid(s.Choice.Tool)
 	if !slices.Equal(before, s.Tools) {
 		s.changed, x.offered = true, append([]*tools.Definition{}, s.Tools...) // none isn't nil, which would stand for all
 		start.Tools = make([]string, len(s.Tools))
@@ -173,6 +174,10 @@ func (x *exec) afterTool(cr *callRun, res *ToolResult) {
 			res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) + "), but its result is withheld: a guard failed.")}
 		}
 	}
+	if !sound(res.Parts) {
+		res.Parts = provider.Sound(res.Parts)
+	}
+	res.Cause = valid(res.Cause)
 	res.CallID, res.Name = cr.call.ID, cr.call.Name
 	res.Notes = min(max(res.Notes, 0), len(res.Parts))
 	if res.Status == "" || res.Status.Good() { // a hook may make a result worse, but can't make a call have succeeded

@@ -190,7 +190,7 @@ func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	meta := x.stamp(0, cr.call.ID)
 	p.Call = *cr.told
 	p.ID = pauseID(x.s.name, &p.Call, p.Kind, cr.st.Pauses)
-	p.Reason = x.a.redact(p.Reason)
+	p.Kind, p.Reason = PauseKind(valid(string(p.Kind))), x.a.redact(p.Reason)
 	if cr.d != nil {
 		p.Risk, p.Tool = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
 	}
@@ -320,7 +320,7 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Cut: out.Cut, Polls: cr.d != nil && cr.d.Spec().Polls}
 	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts, Error: !out.Status.Good()}
 	if out.Err != nil {
-		res.Cause = out.Err.Error()
+		res.Cause = valid(out.Err.Error())
 	}
 	if slices.ContainsFunc(res.Parts, func(p provider.Part) bool { return p.Kind != provider.PartText }) {
 		res.Parts = provider.Sound(res.Parts)
@@ -357,8 +357,11 @@ func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	return f
 }
 
-// addNote adds a part that isn't the tool's.
+// addNote adds a part that isn't the tool's: on a line of its own, because most providers are sent the parts as one text.
 func (r *ToolResult) addNote(text string) {
+	if n := len(r.Parts); n > 0 && r.Parts[n-1].Text != "" && !strings.HasSuffix(r.Parts[n-1].Text, "\n") {
+		text = "\n" + text
+	}
 	r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], provider.TextPart(text))
 	r.Notes++
 }

@@ -68,7 +68,7 @@ func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
 	case c == nil:
 		return problem(DecisionUnknown, "no pause in this session has this id")
 	}
-	d.Reason, d.Input, d.Value = x.a.redact(d.Reason), x.redactJSON(d.Input), x.redactJSON(d.Value)
+	d.Who, d.Reason, d.Input, d.Value = valid(d.Who), x.a.redact(d.Reason), x.redactJSON(d.Input), x.redactJSON(d.Value)
 	var res *ToolResult
 	var err error
 	if p != c.Pause {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A ForkError says why a session can't be forked as asked.
@@ -156,6 +157,9 @@ type exported struct {
 // data. An unknown session is a *[NothingOpenError]. What w was given when an error comes stands.
 func (a *Agent) Export(ctx context.Context, session string, w io.Writer) error {
 	ctx = orBackground(ctx)
+	if w == nil {
+		return fault.Errorf(fault.Invalid, "agent: exporting session %q: the Writer is nil", session)
+	}
 	facts, err := a.Facts(ctx, session)
 	if err != nil {
 		return err
@@ -183,6 +187,9 @@ func (a *Agent) Export(ctx context.Context, session string, w io.Writer) error {
 // that of a fork, its effects belong to the session that was exported: see [Agent.Fork], and Rollback.Moved.
 func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
 	ctx = orBackground(ctx)
+	if r == nil {
+		return fault.Errorf(fault.Invalid, "agent: importing session %q: the Reader is nil", session)
+	}
 	var facts []Fact
 	from := ""
 	for dec := json.NewDecoder(r); ; {

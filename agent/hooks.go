@@ -90,16 +90,16 @@ func Deny(reason string) error { return &tools.DenyError{Reason: reason} }
 // Abort ends the run. Its Result has err as the reason.
 func Abort(err error) error {
 	if err == nil {
-		err = errors.New("no reason was given")
+		err = errNoReason
 	}
 	return &AbortError{Err: err}
 }
 
 // SendBack keeps a run from finishing and tells the model what is missing.
-func SendBack(what string) error { return &sendBackError{what} }
+func SendBack(what string) error { return &sendBackError{valid(what)} }
 
 // Warn lets things go on, and tells the model.
-func Warn(text string) error { return &warnError{text} }
+func Warn(text string) error { return &warnError{valid(text)} }
 
 // An AbortError ended a run.
 type AbortError struct {
@@ -109,11 +109,17 @@ type AbortError struct {
 
 // Error says which hook aborted the run and why.
 func (e *AbortError) Error() string {
-	if e.Hook == "" {
-		return "agent: aborted: " + e.Err.Error()
+	why := e.Err
+	if why == nil {
+		why = errNoReason
 	}
-	return fmt.Sprintf("agent: aborted by hook %q: %v", e.Hook, e.Err)
+	if e.Hook == "" {
+		return "agent: aborted: " + why.Error()
+	}
+	return fmt.Sprintf("agent: aborted by hook %q: %v", e.Hook, why)
 }
+
+var errNoReason = errors.New("no reason was given")
 
 // Unwrap returns the cause.
 func (e *AbortError) Unwrap() error { return e.Err }
@@ -160,6 +166,18 @@ func contain(err *error) {
 	}
 }
 
+// worded returns an error that gives its text: err, or what came when it was asked for it. A nil pointer in an error panics
+// only then.
+func worded(err error) (out error) {
+	defer func() {
+		if v := recover(); v != nil {
+			out = fault.Wrap(fault.Of(err), &PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	_ = err.Error()
+	return err
+}
+
 // call calls one hook, contains its panics, and sorts what it says: what is to be done is returned, what is only to be
 // logged is logged.
 func (x *exec) call(h *Hooks, point string, fn func() error) (err error) {
@@ -170,6 +188,7 @@ func (x *exec) call(h *Hooks, point string, fn func() error) (err error) {
 	if err == nil {
 		return nil
 	}
+	err = worded(err)
 	if h.Observer {
 		x.a.log.WarnContext(x.ctx, "agent: an observer failed", "hook", h.Name, "point", point, "error", err, "session", x.s.name)
 		return nil

@@ -342,3 +342,15 @@ func Example_hooks() {
 	// Preview: https://example.com/p2 after 3 steps
 	// true
 }
+
+func TestANoteInAResultIsALineOfItsOwn(t *testing.T) {
+	var done effects
+	a, m := scripted(t, agent.Config{
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})},
+		Hooks: []agent.Hooks{{Name: "h", AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return agent.Warn("mind the gap") }}},
+	}, call("work", 1), say("on"))
+	run(t, a)
+	last := m.Requests()[1].Messages
+	res := last[len(last)-1].Parts[0].Result
+	require.Equal(t, "done 1\nNote: mind the gap", res.Text(), "a provider that takes one text is sent this")
+}

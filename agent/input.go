@@ -92,6 +92,12 @@ func (in *Input) check(limits *Limits) error {
 	if !utf8.ValidString(in.Prompt) {
 		return bad("Prompt", "it is no valid UTF-8")
 	}
+	if !utf8.ValidString(in.By) {
+		return bad("By", "it is no valid UTF-8")
+	}
+	if !utf8.ValidString(in.Task) {
+		return bad("Task", "it is no valid UTF-8")
+	}
 	text, media := len(in.Prompt), 0
 	for i := range in.Parts {
 		p := &in.Parts[i]

@@ -61,8 +61,11 @@ func (x *exec) giveModel() {
 	}
 	clear(mc.calls)
 	mc.x, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
+	x.lock() // a call that was left behind may still have something to tell
 	mc.room = [2][]Event{x.queue[:0], x.shown[:0]}
-	if max(cap(mc.calls), cap(x.queue), cap(x.shown)) <= mostKept {
+	x.queue, x.shown = nil, nil
+	x.mu.Unlock()
+	if max(cap(mc.calls), cap(mc.room[0]), cap(mc.room[1])) <= mostKept {
 		x.a.models.Put(mc)
 	}
 }
@@ -191,7 +194,7 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 	}
 	if err != nil {
 		mc.rough = true
-		x.failed(err, req)
+		x.failed(worded(err), req)
 		return
 	}
 	var resp *provider.Response
@@ -351,6 +354,7 @@ func (x *exec) answered(step *Step) {
 		x.show(TextDelta{x.delta(x.deltas(), text)})
 	}
 	resp.Parts = provider.Sound(resp.Parts) // a copy: its calls are named anew, and the host keeps its own
+	resp.Model, resp.ID = valid(resp.Model), valid(resp.ID)
 	x.reply(&resp, provider.Usage{}, step)
 }
 
@@ -365,7 +369,8 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		x.failed(err, nil)
 		return
 	}
-	if step != nil { // a hook may have put calls of its own
+	if step != nil && x.a.hooked.afterStep {
+		resp = x.soundReply(resp)
 		x.nameCalls(resp)
 	}
 	x.lock()
@@ -375,6 +380,18 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		f.Cost, f.Priced = x.a.prices.Cost(usage), true
 	}
 	x.recordLocked(nil, f)
+}
+
+// soundReply returns a copy of an answer that hooks had in hand, in the form of one that a model gave: they mustn't change it, but
+// may have, or have put calls into it, and those that keep it may be reading it.
+func (x *exec) soundReply(resp *provider.Response) *provider.Response {
+	own := *resp
+	own.Parts = x.redactParts(provider.Sound(resp.Parts))
+	own.Model, own.ID = valid(resp.Model), valid(resp.ID)
+	if own.Stop == "" {
+		own.Stop = provider.StopDone
+	}
+	return &own
 }
 
 // nameCalls gives the calls of a reply their names, and sees to it that the reply can be read back from a journal.

@@ -56,7 +56,7 @@ func (x *exec) revoke(taken []string, tool, by string) error {
 		return &NoRuleError{Session: x.s.name, Tool: tool}
 	}
 	f := RuleRevoked{Meta: x.besides(), Tool: tool}
-	f.Meta.By = by
+	f.Meta.By = valid(by)
 	return x.recordLocked(taken, f)
 }
 

@@ -112,7 +112,7 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 			continue
 		}
 		if err := x.undo(c); err != nil {
-			done.Why = x.a.redact(err.Error())
+			done.Why = x.a.redact(worded(err).Error())
 			rec.Failed = &done
 			for _, c := range calls[i+1:] {
 				rec.Left = append(rec.Left, UndoneCall{Call: c.Call, Step: c.Step, Why: "not tried"})
@@ -263,7 +263,7 @@ func (x *exec) noteUndone(f Undone, by string) error {
 	x.lock()
 	defer x.mu.Unlock()
 	f.Meta = x.besides()
-	f.Meta.By = by
+	f.Meta.By = valid(by)
 	return x.recordLocked(nil, f)
 }
 

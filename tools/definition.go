@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
@@ -93,6 +94,9 @@ func (d *Definition) complete(input *schema.Schema) error {
 	s := &d.spec
 	if err := checkName(s.Name); err != nil {
 		return err
+	}
+	if !utf8.ValidString(s.Description) {
+		return specError(s.Name, "the Description is no valid UTF-8")
 	}
 	if !input.IsObject() {
 		return specError(s.Name, "the input is no object; take a struct, or a schema of type object")

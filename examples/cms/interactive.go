@@ -100,7 +100,7 @@ func (p *program) command(ctx context.Context, command, rest string) {
 			return
 		}
 		for _, page := range pages.Items {
-			p.out.line("%-24s /%-24s sections: %d", page.Name, page.Slug, page.Sections)
+			p.out.line("%-24s %-25s sections: %d", page.Name, site.Path(page.Slug), page.Sections)
 		}
 	case "/mode":
 		p.switchMode(rest)

@@ -101,7 +101,7 @@ func updatePage(s *site.Site) tools.Tool {
 			if err != nil || p.Slug == *in.NewSlug {
 				return "", nil // what is wrong with the request, the call itself says
 			}
-			return fmt.Sprintf("the address of the page %q changes from /%s to /%s: links to the old one break", p.Name, p.Slug, *in.NewSlug), nil
+			return fmt.Sprintf("the address of the page %q changes from %s to %s: links to the old one break", p.Name, site.Path(p.Slug), site.Path(*in.NewSlug)), nil
 		},
 		Run: func(ctx context.Context, in updatePageInput) (*site.Page, error) {
 			return s.UpdatePage(ctx, site.UpdatePage(in))
@@ -155,7 +155,7 @@ func deletePage(s *site.Site) tools.Tool {
 			if err != nil {
 				return "", nil // Check says so
 			}
-			return fmt.Sprintf("the page %q at /%s is deleted, with all that is on it (sections: %d)", p.Name, p.Slug, len(p.Sections)), nil
+			return fmt.Sprintf("the page %q at %s is deleted, with all that is on it (sections: %d)", p.Name, site.Path(p.Slug), len(p.Sections)), nil
 		},
 		Check: func(ctx context.Context, in onePage) error {
 			_, err := s.GetPage(ctx, in.Page, "")

@@ -21,7 +21,7 @@ func TestAPlanThatWouldWorkIsValidAndChangesNothing(t *testing.T) {
 		{"tool":"cms.addSection","input":{"page":"about","section":"quote","content":{"words":"x"}}},
 		{"tool":"cms.deletePage","input":{"page":"home"}}]}`, &r)
 	require.Equal(t, Report{Valid: true, Issues: []string{}, Suggestions: []string{
-		`operation 4 will ask a person: the page "Home" at /home is deleted, with all that is on it (sections: 1)`}}, r)
+		`operation 4 will ask a person: the page "Home" at / is deleted, with all that is on it (sections: 1)`}}, r)
 	require.Equal(t, before, everything(t, b.Site))
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
 	require.NoError(t, err)

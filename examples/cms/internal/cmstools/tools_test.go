@@ -186,9 +186,9 @@ func TestAPreviewIsTextForTheModelAndHTMLForTheHost(t *testing.T) {
 func TestAPersonIsAskedWithAReason(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []struct{ tool, input, reason string }{
-		{DeletePage, `{"page":"home"}`, `the page "Home" at /home is deleted, with all that is on it (sections: 1)`},
+		{DeletePage, `{"page":"home"}`, `the page "Home" at / is deleted, with all that is on it (sections: 1)`},
 		{DeletePage, `{"page":"nowhere"}`, "this tool is of high risk"},
-		{UpdatePage, `{"page":"home","newSlug":"start"}`, "changes from /home to /start: links to the old one break"},
+		{UpdatePage, `{"page":"home","newSlug":"start"}`, "changes from / to /start: links to the old one break"},
 		{UpdatePage, `{"page":"home","newSlug":"home"}`, ""},
 		{UpdatePage, `{"page":"home","name":"Start"}`, ""},
 		{RemoveSection, `{"sectionId":"sec_home_hero"}`, "a section is removed"},

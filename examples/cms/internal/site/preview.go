@@ -72,7 +72,7 @@ func preview(ctx context.Context, tx *sql.Tx, ref, locale string) (*Preview, err
 	if err != nil {
 		return nil, err
 	}
-	v := &Preview{Page: p.Slug, Locale: p.Locale, Path: pagePath(p.Slug)}
+	v := &Preview{Page: p.Slug, Locale: p.Locale, Path: Path(p.Slug)}
 	if loc.status != "active" {
 		v.Notes = append(v.Notes, fmt.Sprintf("locale %s (%s) is %s: visitors don't see it", loc.code, loc.name, loc.status))
 	}
@@ -184,7 +184,7 @@ func linkPath(ctx context.Context, tx *sql.Tx, kind, href, id string) (path stri
 	case "page":
 		err = tx.QueryRowContext(ctx, "SELECT slug FROM pages WHERE id = ?", id).Scan(&path)
 		if err == nil {
-			return pagePath(path), nil
+			return Path(path), nil
 		}
 	case "entry":
 		err = tx.QueryRowContext(ctx, `SELECT '/' || d.slug || '/' || e.slug FROM collection_entries e JOIN collection_definitions d ON d.id = e.collection_id WHERE e.id = ?`, id).Scan(&path)
@@ -197,8 +197,8 @@ func linkPath(ctx context.Context, tx *sql.Tx, kind, href, id string) (path stri
 	return path, err
 }
 
-// pagePath returns the address of a page. The one called home is the root.
-func pagePath(slug string) string {
+// Path returns the address of a page. The one with the slug home is the root.
+func Path(slug string) string {
 	if slug == "home" {
 		return "/"
 	}
