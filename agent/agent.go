@@ -153,6 +153,7 @@ func New(cfg Config) (*Agent, error) {
 	if a.redact = contained(cfg.Redact); cfg.Redact == nil {
 		a.redact = valid
 	}
+	a.cfg.Journal = containStore(cfg.Journal)
 	errs := a.checkTexts()
 	if err := a.addMemory(); err != nil {
 		errs = append(errs, err)
