@@ -97,7 +97,7 @@ type Mode struct {
 	// Tools keeps some of the agent's tools, of those whose Spec permits the mode; nil: all of them.
 	Tools  tools.Filter
 	Limits *Limits // over those of the Config
-	Model  string
+	Model  string  // asked of the Provider in this mode; empty: the Config's
 }
 
 // A mode is a Mode with what follows from it.
@@ -133,7 +133,9 @@ type Agent struct {
 
 	times map[*tools.Definition]*atomic.Int32 // how quick calls are, see quick; the map is fixed
 
-	left atomic.Int64 // tool calls that were left behind and still run
+	left   atomic.Int64 // tool calls and writers of notes that were left behind and still run
+	models sync.Pool    // of *modelCall
+	dice   dice
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
@@ -245,7 +247,7 @@ func (a *Agent) guard() (provider.Provider, error) {
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnRetry: func(ctx context.Context, f guard.Failure) {
 			if x := execOf(ctx); x != nil {
-				x.model.tried = append(x.model.tried, f.Err)
+				x.model.tried, x.model.rough = append(x.model.tried, f.Err), true
 			}
 			a.log.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
 		},
@@ -307,7 +309,8 @@ func (a *Agent) addModes() []error {
 // Tools returns the agent's tools, in order.
 func (a *Agent) Tools() *tools.Registry { return a.registry }
 
-// LeftBehind returns how many tool calls ignored the end of their context, were left behind, and still run.
+// LeftBehind returns how many tool calls, and functions that write notes ([Checkpoints], [Handoff]), ignored the end of their
+// context, were left behind, and still run.
 func (a *Agent) LeftBehind() int { return int(a.left.Load()) }
 
 // Run runs an input to its end or to a pause, and returns what came of it. The error is set for failed runs and for inputs

@@ -50,7 +50,7 @@ func (m *Machine) Apply(f Fact) error {
 func isFact(f Fact) *FactError {
 	switch f.(type) {
 	case RunStarted, StepStarted, Compacted, Checkpointed, Replied, StepFailed, ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack,
-		ModeChanged, PhaseChanged, Continued, RuleRevoked, Undone, Snapshot, RunEnded:
+		ModeChanged, PhaseChanged, HandoffRequested, Continued, RuleRevoked, Undone, Snapshot, RunEnded:
 		return nil
 	}
 	return &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it is no fact; facts are types of this package, by value"}
@@ -147,6 +147,8 @@ func (m *Machine) fold(f Fact) (problem string) {
 		}
 	case PhaseChanged:
 		m.s.Phase, r.PhaseStep = f.To, 0
+	case HandoffRequested:
+		r.HandoffDue = true
 	case Continued:
 		if r.Status == Running { // its process died: it had worked up to the last fact, as far as anyone knows
 			r.Worked += max(r.Last.Sub(r.Since), 0)
@@ -186,10 +188,13 @@ func (m *Machine) start(f *RunStarted) string {
 		return "its history needs repair"
 	}
 	before := m.s.Run
+	var chain *ChainState
 	if f.Handoff != nil {
 		if problem := m.takesOver(f); problem != "" {
 			return problem
 		}
+		chain = m.s.chain(f.Handoff)
+		m.s.Messages = nil // the conversation begins anew
 	}
 	m.s.Messages = append(slices.Grow(m.s.Messages, len(f.History)+fewMessages), f.History...)
 	m.s.Mode = f.Mode
@@ -203,7 +208,7 @@ func (m *Machine) start(f *RunStarted) string {
 		First: len(m.s.Messages), Since: instant(f.Time),
 	}
 	if f.Handoff != nil {
-		m.s.Run.carry(before, f.Handoff)
+		m.s.Run.carry(before, chain)
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
 	return ""

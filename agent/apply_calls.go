@@ -29,8 +29,7 @@ func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
 	}
 	c.Call = f.Call // with the input that runs, also if it runs again
 	c.Stand, c.Started, c.Repeat, c.Retry = standStarted, true, f.Repeatable, false
-	c.Pause = nil // a call of an agent keeps it until then
-	return ""
+	return "" // a call of an agent keeps its pause: what it doesn't act on now is still waited for
 }
 
 func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
@@ -87,11 +86,11 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 		return "it was decided that the call isn't run"
 	case !c.is(&p.Call) || p.Kind == "":
 		return "the pause isn't of the call that it names, or of no kind"
-	case p.ID == "" || m.taken(p.ID):
+	case p.ID == "" || m.taken(p.ID, c):
 		return "the pause has no id of its own"
 	case p.Kind == PauseAgent && len(p.flat()) == 0 || p.Kind != PauseAgent && len(p.Nested) > 0:
 		return "an agent's pause has pauses of its own, and no other has"
-	case slices.ContainsFunc(p.Nested, func(n Pause) bool { return m.taken(n.ID) }):
+	case slices.ContainsFunc(p.Nested, func(n Pause) bool { return m.taken(n.ID, c) }):
 		return "a pause that is nested in it has no id of its own"
 	}
 	p := f.Pause
@@ -103,10 +102,11 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 	return ""
 }
 
-// taken reports whether a pause has or had that id.
-func (m *Machine) taken(id string) bool {
+// taken reports whether a pause has or had that id, but for those that a call of an agent still waits for: it may be suspended
+// for them again.
+func (m *Machine) taken(id string, again *CallState) bool {
 	c, _ := m.s.Run.suspended(id)
-	return c != nil || slices.Contains(m.s.Used, id)
+	return c != nil && c != again || slices.Contains(m.s.Used, id)
 }
 
 func (m *Machine) decided(r *RunState, f *Decided) string {
@@ -151,8 +151,11 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 // decidedNested folds in a decision on a pause of an agent that is a tool: its call goes on, and passes the decision on.
 func (m *Machine) decidedNested(r *RunState, c *CallState, p *Pause, f *Decided) string {
 	d := &f.Decision
-	if !d.Kind.fits(p.Kind) {
+	switch {
+	case !d.Kind.fits(p.Kind):
 		return fmt.Sprintf("%q is no decision on a pause of kind %q", d.Kind, p.Kind)
+	case c.Stand == standStarted && !c.Repeat:
+		return "the call was started, and may not be started again"
 	}
 	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
 	c.Answers = append(c.Answers[:len(c.Answers):len(c.Answers)], *d)

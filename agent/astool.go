@@ -18,12 +18,17 @@ import (
 // AsTool returns a tool whose calls are runs of child. The model gives it a task in words, and gets the child's last text.
 //
 //   - The child's session belongs to the call: the parent's journal keeps it, if the child's Config names none of its own. A
-//     crash of either resumes the child where it was, and repeats nothing.
+//     crash of either resumes the child where it was, and repeats nothing. It goes when the parent's session is removed from a
+//     journal, or pruned, whichever journal it is in.
 //   - What the child pauses for, the parent's run pauses for: it is among the parent's [Result].Pending, with the calls that
 //     lead to it as [Pause].Path, and is decided on in the parent's session.
-//   - What the child uses counts on the parent's limits of tokens and cost once its call is over, and the child gets at most
-//     what is left of them, and of the time, when it begins. Its model calls bear the name of the outermost session, so that
-//     budgets and queues count them there. It is as interactive, or as urgent, as the parent.
+//   - What the child uses counts on the parent's limits of tokens and cost: in its log once the call is over, however that
+//     ends, and for the other children at once. Those that run beside each other draw on one remainder. Each looks before each
+//     of its model calls at what all have used by then, and stops with a *[LimitError] when a run above it has nothing left;
+//     so each goes past a limit by one model call at most, as a run by itself does. The time that is left when it begins
+//     bounds a child too; steps are each run's own.
+//   - Its model calls bear the name of the outermost session, so that budgets and queues count them there. It is as
+//     interactive, or as urgent, as the parent.
 //   - The end of the call's context stops the child.
 //
 // spec needs a Description; its Name is the child's unless it has one, its Timeout is 30 minutes unless it has one. Agents
@@ -44,6 +49,7 @@ const (
 type agentTool struct {
 	child *Agent
 	spec  tools.Spec
+	lent  bool // the child's journal is that of the parent
 	err   error
 }
 
@@ -60,6 +66,7 @@ type parentCall struct {
 	depth   int
 	x       *exec      // what runs it
 	answers []Decision // on what the child's run waits for
+	purse   *purse     // of the child's run
 }
 
 // account returns the session that model calls are made for: the outermost.
@@ -103,7 +110,7 @@ func (t *agentTool) under(parent *Config) *agentTool {
 	cfg := t.child.cfg
 	cfg.Journal, cfg.Owner = parent.Journal, cmp.Or(cfg.Owner, parent.Owner)
 	child, err := New(cfg)
-	return &agentTool{child: child, spec: t.spec, err: err}
+	return &agentTool{child: child, spec: t.spec, lent: true, err: err}
 }
 
 // adopt makes the agents among the tools the agent's own.
@@ -155,13 +162,17 @@ func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
 			return "", err
 		}
 	}
-	return t.outcome(x, call, res)
+	return t.outcome(x, call, &in, res)
 }
 
 // input returns what the child goes on with, or its Result if it has come to rest already.
 func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task Task) (in Input, res *Result, err error) {
+	all, err := x.ownPurse(ctx)
+	if err != nil {
+		return in, nil, err
+	}
 	name := childSession(x.s.name, call.ID)
-	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account(), depth: x.depth() + 1, x: x, answers: x.answers(call.ID)}
+	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account(), depth: x.depth() + 1, x: x, answers: x.answers(call.ID), purse: &purse{up: all}}
 	known := t.child.cfg.Journal == nil
 	if !known {
 		_, err := t.child.cfg.Journal.Head(ctx, name)
@@ -171,7 +182,7 @@ func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task T
 	}
 	in = Input{Session: name, Prompt: task.Task, parent: parent}
 	if known {
-		err = t.child.look(ctx, name, func(m *Machine) {
+		err = t.child.fillPurse(ctx, name, parent.purse, func(m *Machine) {
 			r := m.s.Run
 			switch {
 			case r == nil:
@@ -182,21 +193,25 @@ func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task T
 				if answers := r.unanswered(m, parent.answers); len(answers) > 0 {
 					in = Resume(name, answers...)
 				} else if len(r.pending()) > 0 && m.waiting() && !r.anyExpired(time.Now(), parent.answers) {
-					res = m.result(Paused, r.Code, nil)
+					res = m.result(Paused, "", nil)
 				}
 				in.parent, in.AcceptChanges = parent, true
 			}
 		})
 	}
-	if err != nil || res != nil {
-		return in, res, err
+	if err != nil {
+		return in, nil, err
+	}
+	all.set(call.ID, nestedCall{run: parent.purse})
+	if res != nil {
+		return in, res, nil
 	}
 	x.lock()
 	defer x.mu.Unlock()
 	r := x.m.s.Run
 	in.Interactive, in.Priority, in.Task, in.By = r.Interactive, r.Priority, r.Task, call.By
 	if in.Prompt != "" {
-		in.Limits = x.rest(t.child.cfg.Limits)
+		in.Limits = x.rest(t.child.cfg.Limits, all.total())
 	}
 	return in, nil, nil
 }
@@ -227,15 +242,15 @@ func (r *RunState) anyExpired(now time.Time, answers []Decision) bool {
 	})
 }
 
-// rest returns the limits of a child: at most what is left of this run's. mu is held.
-func (x *exec) rest(own Limits) *Limits {
+// rest returns the limits of a child: at most what is left of this run's, of which so much is used. mu is held.
+func (x *exec) rest(own Limits, used Spent) *Limits {
 	r := x.m.s.Run
 	own = own.withDefaults()
-	if l := r.Limits.Tokens; l >= 0 && (own.Tokens < 0 || own.Tokens > l-r.Usage.Total()) {
-		own.Tokens = max(l-r.Usage.Total(), 1)
+	if l := r.Limits.Tokens; l >= 0 && (own.Tokens < 0 || own.Tokens > l-used.Usage.Total()) {
+		own.Tokens = max(l-used.Usage.Total(), 1)
 	}
-	if l := r.Limits.Cost; l >= 0 && (own.Cost < 0 || own.Cost > l-r.Cost) {
-		own.Cost = max(l-r.Cost, 1)
+	if l := r.Limits.Cost; l >= 0 && (own.Cost < 0 || own.Cost > l-used.Cost) {
+		own.Cost = max(l-used.Cost, 1)
 	}
 	if l := r.Limits.Duration; l >= 0 {
 		remains := max(l-r.Worked-max(time.Since(r.Since), 0), time.Millisecond)
@@ -294,16 +309,15 @@ func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error
 }
 
 // outcome makes of the child's Result that of the call.
-func (t *agentTool) outcome(x *exec, call *tools.Call, res *Result) (string, error) {
+func (t *agentTool) outcome(x *exec, call *tools.Call, in *Input, res *Result) (string, error) {
 	if res.Status == Paused {
-		n := nestedCall{pauses: res.nested}
-		if len(res.Pending) == 0 {
+		n := nestedCall{run: in.parent.purse, pauses: res.nested}
+		if res.Code != "" { // it has something to do that needs no decision
 			n.paused = res.Code
 		}
-		x.nest(call.ID, n)
+		in.parent.purse.up.set(call.ID, n)
 		return "", tools.Suspend{Kind: string(PauseAgent), Prompt: "the agent that it calls waits for decisions"}
 	}
-	x.nest(call.ID, nestedCall{spent: &Spent{Usage: res.Usage, Cost: res.Cost, Unpriced: res.Unpriced}})
 	if t.child.cfg.Journal == nil {
 		_ = t.child.Forget(x.jctx, res.Session) // nobody can ask for it again
 	}
@@ -345,22 +359,6 @@ func (e *ChildError) Unwrap() error { return e.Err }
 
 // Fault returns the class of what stopped the child.
 func (e *ChildError) Fault() fault.Class { return e.Class }
-
-// A nestedCall is what a call of an agent leaves for the fact that records its end.
-type nestedCall struct {
-	pauses []Pause
-	paused string // the code with which its host paused it
-	spent  *Spent
-}
-
-func (x *exec) nest(call string, n nestedCall) {
-	x.lock()
-	defer x.mu.Unlock()
-	if x.nested == nil {
-		x.nested = make(map[string]nestedCall)
-	}
-	x.nested[call] = n
-}
 
 // mayDecide says why a decision can't be taken in the session of a call, and returns it in canonical form.
 func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decision) (Decision, error) {

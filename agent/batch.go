@@ -183,19 +183,22 @@ func (b *batch) work() {
 // run runs the call on this goroutine.
 func (cr *callRun) run(r *tools.Runner) {
 	x := cr.x
-	defer cr.ensureOver()
+	returned := false
+	defer func() {
+		if !returned {
+			cr.ensureOver()
+		}
+	}()
 	if x.ctx.Err() != nil && !cr.started {
 		x.lock()
 		cr.over = true // it stays open: the end of the run gives it its result
 		x.mu.Unlock()
-		return
+	} else if cr.started || x.start(cr) {
+		out := r.ExecuteWith(x.ctx, cr.d, &cr.call, &cr.pass)
+		x.a.noteTime(cr.d, out.Took)
+		x.finishCall(cr, out)
 	}
-	if !cr.started && !x.start(cr) {
-		return
-	}
-	out := r.ExecuteWith(x.ctx, cr.d, &cr.call, &cr.pass)
-	x.a.noteTime(cr.d, out.Took)
-	x.finishCall(cr, out)
+	returned = true
 }
 
 // wait shows what calls do until all of a batch are over. It is for the driving goroutine.

@@ -25,7 +25,9 @@ func (x *exec) begin(in *Input) (err error) {
 	if err := in.check(x.a.limits(in.Limits, first)); err != nil {
 		return err
 	}
-	x.parent = in.parent
+	if x.parent = in.parent; x.parent != nil {
+		x.purse = x.parent.purse
+	}
 	if err := x.ctx.Err(); err != nil {
 		return &StopError{Code: CodeCancelled, Err: context.Cause(x.ctx)}
 	}
@@ -74,7 +76,7 @@ func (x *exec) begin(in *Input) (err error) {
 	if err != nil {
 		return err
 	}
-	x.budgetTime()
+	x.limitTime()
 	begun, x.driving = true, true
 	return nil
 }

@@ -3,8 +3,6 @@ package agent
 import (
 	"fmt"
 	"strings"
-
-	"github.com/pawlkit/pawl/provider"
 )
 
 // A Briefing tells a run what earlier attempts at its task came to, so that it doesn't fail in the same way or do again
@@ -32,99 +30,41 @@ const (
 
 // BriefingOf returns what earlier attempts came to, oldest first: from their messages alone, the same for the same. Of an
 // attempt it names the last 30 calls with their outcome; to be avoided are calls that failed, 20 at most, the most
-// frequent first. nil results are left out.
+// frequent first. The Result of a run that others have handed their work to stands for them, too (of each the 20 calls that
+// failed most often); theirs aren't to be given beside it. nil results are left out.
 func BriefingOf(results ...*Result) *Briefing {
 	b := new(Briefing)
-	var failed tally
+	var failed failures
 	for _, res := range results {
 		if res == nil {
 			continue
 		}
-		a := Attempt{Why: string(res.Status), Said: shorten(res.Text(), mostLastSaid)}
+		t := res.before.and(res.Messages)
+		a := Attempt{Why: string(res.Status), Said: t.Said, Tried: t.Newest}
 		if res.Reason != "" {
 			a.Why += ": " + shorten(res.Reason, mostLine)
 		}
-		for i := range res.Messages {
-			for _, c := range res.Messages[i].Calls() {
-				what := shorten(c.Name+" "+string(c.Input)+c.Invalid, mostLine)
-				outcome, ok := outcomeOf(res.Messages[i+1:], c.ID)
-				if !ok {
-					failed.add(what, outcome)
-				}
-				a.Tried = append(a.Tried, what+" → "+outcome)
-			}
-		}
-		if left := len(a.Tried) - mostTried; left > 0 {
-			a.Tried = append([]string{fmt.Sprintf("(%d earlier calls)", left)}, a.Tried[left:]...)
+		if left := t.Calls - len(t.Newest); left > 0 {
+			a.Tried = append([]string{fmt.Sprintf("(%d earlier calls)", left)}, a.Tried...)
 		}
 		b.Attempts = append(b.Attempts, a)
+		for _, f := range t.Failed {
+			failed.add(f)
+		}
 	}
-	b.Avoid = failed.lines()
+	for _, f := range failed.worst() {
+		line := f.What + " → " + f.Why
+		if f.Times > 1 {
+			line += fmt.Sprintf(" (%d times)", f.Times)
+		}
+		b.Avoid = append(b.Avoid, line)
+	}
 	return b
-}
-
-// outcomeOf returns what came of a call, and whether it succeeded.
-func outcomeOf(behind []provider.Message, id string) (string, bool) {
-	for i := range behind {
-		for j := range behind[i].Parts {
-			r := behind[i].Parts[j].Result
-			if r == nil || r.CallID != id {
-				continue
-			}
-			msg := provider.Message{Parts: r.Parts}
-			text, _, _ := strings.Cut(strings.TrimSpace(msg.Text()), "\n")
-			if r.Error {
-				return "failed: " + shorten(text, mostLine), false
-			}
-			return "ok: " + shorten(text, 100), true
-		}
-	}
-	return "no result", true
-}
-
-// A tally counts what failed, in the order in which it first did.
-type tally struct {
-	what []string
-	why  map[string]string
-	n    map[string]int
-}
-
-func (t *tally) add(what, why string) {
-	if t.n == nil {
-		t.why, t.n = make(map[string]string), make(map[string]int)
-	}
-	if t.n[what]++; t.n[what] == 1 {
-		t.what = append(t.what, what)
-	}
-	t.why[what] = why
-}
-
-// lines returns the most frequent first.
-func (t *tally) lines() (out []string) {
-	for most := 0; len(out) < mostAvoid; most = 0 {
-		for _, n := range t.n {
-			most = max(most, n)
-		}
-		if most == 0 {
-			break
-		}
-		for _, what := range t.what {
-			if t.n[what] != most || len(out) == mostAvoid {
-				continue
-			}
-			line := what + " → " + t.why[what]
-			if most > 1 {
-				line += fmt.Sprintf(" (%d times)", most)
-			}
-			out = append(out, line)
-			delete(t.n, what)
-		}
-	}
-	return out
 }
 
 // shorten cuts a text to at most that many bytes, between characters, and takes out line breaks.
 func shorten(s string, limit int) string {
+	s = strings.Map(func(r rune) rune { return r }, s) // bytes that aren't UTF-8 as JSON has them, so that a replay cuts at the same place
 	return cutBytes(strings.Join(strings.Fields(s), " "), limit)
 }
 

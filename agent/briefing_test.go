@@ -71,6 +71,75 @@ func TestABriefingIsBoundedHoweverMuchWasTried(t *testing.T) {
 	})
 }
 
+func TestABriefingSeesAllRunsOfAChain(t *testing.T) {
+	for where, store := range stores {
+		t.Run(where, func(t *testing.T) {
+			write := tools.New(tools.Spec{Name: "write"}, func(_ context.Context, in Number) (string, error) {
+				if in.N == 7 {
+					return "", errors.New("page 7 is locked, token secret-7")
+				}
+				return fmt.Sprintf("wrote %d", in.N), nil
+			})
+			next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
+			gate := tools.New(tools.Spec{Name: "gate", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "passed", nil })
+			mem := small()
+			mem.Handoff = noted()
+			cfg := agent.Config{Memory: mem, Tools: []tools.Tool{write, next, gate}, Journal: store(), Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}
+			a, _ := scripted(t, cfg, call("write", 7), call("write", 1), call("next", 0), call("write", 7), providertest.Reply(say("I try again"), call("next", 0)), call("gate", 0), say("done"))
+			res := run(t, a)
+			require.Equal(t, agent.Paused, res.Status)
+			b := agent.BriefingOf(res)
+			require.Len(t, b.Attempts, 1)
+			want := []string{`write {"n":7} → failed: page 7 is locked, token [redacted]`, `write {"n":1} → ok: wrote 1`, `next {"n":0} → ok: ok`,
+				`write {"n":7} → failed: page 7 is locked, token [redacted]`, `next {"n":0} → ok: ok`, `gate {"n":0} → no result`}
+			require.Equal(t, want, b.Attempts[0].Tried)
+			require.Equal(t, "I try again", b.Attempts[0].Said)
+			require.Equal(t, []string{`write {"n":7} → failed: page 7 is locked, token [redacted] (2 times)`}, b.Avoid)
+			require.Equal(t, b, agent.BriefingOf(res), "the same for the same")
+
+			if cfg.Journal != nil { // in another process
+				a = reopen(t, cfg, say("done"))
+			}
+			res = runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+			b = agent.BriefingOf(res)
+			want[5] = `gate {"n":0} → ok: passed`
+			require.Equal(t, want, b.Attempts[0].Tried)
+			require.Equal(t, "done", b.Attempts[0].Said)
+			require.Len(t, b.Avoid, 1)
+		})
+	}
+}
+
+func TestWhatAChainHasTriedIsBoundedHoweverLongItIs(t *testing.T) {
+	const runs, each = 6, 40
+	write := tools.New(tools.Spec{Name: "write"}, func(context.Context, struct {
+		N    int    `json:"n"`
+		Text string `json:"text"`
+	}) (string, error) {
+		return "", errors.New(strings.Repeat("no ", 1_000))
+	})
+	mem := small()
+	mem.Handoff = noted()
+	var steps []providertest.Step
+	for i := range runs {
+		var specs []providertest.CallSpec
+		for n := range each {
+			specs = append(specs, providertest.CallSpec{Tool: "write", Input: map[string]any{"n": i*each + n, "text": strings.Repeat("ü", 500)}})
+		}
+		steps = append(steps, providertest.Calls(append(specs, providertest.CallSpec{Tool: "next", Input: Number{i}})...))
+	}
+	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{write, handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
+		Limits: agent.Limits{Repeats: -1, Steps: 50}}, append(steps, say("done"))...)
+	b := agent.BriefingOf(run(t, a))
+	require.Len(t, b.Attempts[0].Tried, 31)
+	require.Equal(t, fmt.Sprintf("(%d earlier calls)", runs*(each+1)-30), b.Attempts[0].Tried[0])
+	require.Contains(t, b.Attempts[0].Tried[30], `next {"n":5}`)
+	require.Len(t, b.Avoid, 20)
+	state := machineOf(t, a, "s").State()
+	require.Equal(t, runs, state.Run.Handoff.Index)
+	require.Less(t, len(asText(t, state.Run.Handoff)), 50_000)
+}
+
 func ExampleBriefingOf() {
 	model := providertest.Script(providertest.Call("deploy", map[string]any{"to": "prod"}), providertest.Say("I can't."), providertest.Say("Deployed to staging."))
 	deploy := tools.New(tools.Spec{Name: "deploy"}, func(context.Context, struct {

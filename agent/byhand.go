@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,9 @@ func (a *Agent) Compact(ctx context.Context, session string, target int) (*memor
 	}
 	x.origin = &Origin{Session: session, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
 	mode := x.currentMode()
-	req := x.request(&StepStarted{Model: a.cfg.Model, Meta: Meta{Step: r.Step}}, mode, nil)
+	model := cmp.Or(mode.Model, a.cfg.Model)
+	c.SetWindow(a.memory.window(model))
+	req := x.request(&StepStarted{Model: model, Meta: Meta{Step: r.Step}}, mode, nil)
 	if a.cfg.Compose != nil {
 		if req.System, err = x.compose(mode.Name); err != nil {
 			return nil, fmt.Errorf("agent: composing the system text: %w", err)

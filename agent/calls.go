@@ -87,8 +87,7 @@ func (x *exec) runCalls(calls []int) {
 			return
 		}
 		if x.m.s.Run.Stuck == c.Call.Name {
-			x.settle([]int{i}, tools.NotRun, "The call wasn't run: the same call was made too often in a row.")
-			x.flush()
+			x.refuse(x.newCall(c), tools.NotRun, fault.None, "the same call was made too often in a row.")
 			continue
 		}
 		cr := x.newCall(c)
@@ -253,7 +252,7 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 		if !cr.over && !cr.gone {
 			p := Pause{Kind: PauseKind(out.Suspend.Kind), Reason: out.Suspend.Prompt, Schema: out.Suspend.Schema}
 			expires := out.Suspend.Expires
-			switch n := x.nested[cr.call.ID]; {
+			switch n, _ := x.purse.call(cr.call.ID); {
 			case p.Kind == PauseAgent && n.paused != "": // it waits for nobody, and so does the call
 				cr.over, x.childHold = true, holdPause
 				if n.paused == CodeDrained {
@@ -269,6 +268,7 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 		}
 		return
 	}
+	cr.bill()
 	res := x.toolResult(cr, &out)
 	if x.a.hooked.afterTool && !cr.hooked {
 		x.lock()
@@ -350,7 +350,7 @@ func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	if r.repeats(cr.told, res) {
 		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
 	}
-	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: out.Took, Spent: x.nested[cr.call.ID].spent}
+	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: out.Took, Spent: x.purse.spent(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}

@@ -23,7 +23,7 @@ type Checkpoints struct {
 	// share was below it. A step that reaches several makes one note.
 	At []float64
 	// Write writes a note of at most 64 KiB, within 2 minutes: see [CheckpointsOf] and [ModelNote]. An error is a warning, and
-	// the run goes on.
+	// the run goes on. If it doesn't return within 5 s after the end of its context it is left behind: see [Agent.LeftBehind].
 	Write func(ctx context.Context, in *NoteInput) (json.RawMessage, error)
 }
 
@@ -78,6 +78,9 @@ func (m *Machine) checkpointed(r *RunState, f *Checkpointed) string {
 		return fmt.Sprintf("it is note %d of category %q after note %d", f.Index, f.Category, was.Index)
 	case !(f.Share >= 0):
 		return "its share is none"
+	}
+	if f.Category == handoffCategory { // it comes with the hand-off, or says why there is none
+		r.HandoffDue = false
 	}
 	now := NoteState{f.Category, f.Index, f.Share}
 	m.s.Notes = slices.Clone(m.s.Notes) // still() shares it
@@ -145,7 +148,7 @@ func (x *exec) checkpoint(share float64, req *provider.Request, budget int) erro
 		}
 		c := &g.Checkpoints[i]
 		in := x.noteInput(c.Category, share, req, g.Counter, budget/2)
-		note, err := write(x.ctx, in, c.Write)
+		note, err := write(x, in, c.Write)
 		if x.ctx.Err() != nil {
 			x.brokenOff(in)
 			return context.Cause(x.ctx)
@@ -165,7 +168,8 @@ func (x *exec) checkpoint(share float64, req *provider.Request, budget int) erro
 
 // noteFact returns the fact of a note that was written, or of why there is none.
 func (x *exec) noteFact(in *NoteInput, note json.RawMessage, problem error) Checkpointed {
-	f := Checkpointed{Category: in.Category, Index: in.Index, Share: in.Share, Note: note, Usage: in.usage, Cost: in.cost, Priced: in.priced}
+	f := Checkpointed{Category: in.Category, Index: in.Index, Share: in.Share, Note: note}
+	f.Usage, f.Cost, f.Priced = in.booked()
 	if problem != nil {
 		f.Note, f.Error = nil, x.a.redact(strings.ToValidUTF8(problem.Error(), "\uFFFD"))
 	}
@@ -174,7 +178,7 @@ func (x *exec) noteFact(in *NoteInput, note json.RawMessage, problem error) Chec
 
 // brokenOff records what a note has taken that was being written when the run's context ended. loop ends the run.
 func (x *exec) brokenOff(in *NoteInput) {
-	if in.usage.Total() > 0 && !x.lostLog() {
+	if used, _, _ := in.booked(); used.Total() > 0 && !x.lostLog() {
 		_ = x.recordNote(in, nil, context.Cause(x.ctx))
 	}
 }

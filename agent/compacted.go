@@ -64,7 +64,7 @@ func (m *Machine) compacted(r *RunState, f *Compacted) string {
 		m.s.Messages, r.First = messages, first
 	}
 	if f.Usage.Total() > 0 || f.Cost > 0 {
-		r.book(f.Usage, f.Cost, f.Cost > 0)
+		r.book(f.Usage, f.Cost, f.Priced)
 	}
 	return ""
 }
@@ -111,7 +111,7 @@ func (s *State) respan(spans []Span) (out []provider.Message, first int, problem
 
 // recordCompaction records what a compaction did, if it did anything. mu is not held.
 func (x *exec) recordCompaction(p *memory.Prepared) error {
-	f := Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost()}
+	f := Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}
 	if p.Report.Changed() {
 		f.Spans = spans(x.m.s.Messages, p.Messages)
 	}
@@ -133,17 +133,18 @@ func (x *exec) recordCompaction(p *memory.Prepared) error {
 	return nil
 }
 
-// bookInVain records what the model calls of a compaction took that came to nothing: was is what c had used before.
+// bookInVain records what the model calls of a compaction took that came to nothing: was is what c had used before. Where a price
+// wasn't known then, it counts as not known now, which changes nothing for the run.
 func (x *exec) bookInVain(c *memory.Compactor, was provider.Usage, cost provider.Money, why error) {
-	used, total := c.Used()
+	used, total, priced := c.Used()
 	used.Input, used.Output, used.Reasoning = used.Input-was.Input, used.Output-was.Output, used.Reasoning-was.Reasoning
 	used.CacheRead, used.CacheWrite = used.CacheRead-was.CacheRead, used.CacheWrite-was.CacheWrite
 	if used.Total() == 0 || x.lostLog() {
 		return
 	}
 	n := len(x.m.s.Messages)
-	f := Compacted{Usage: used, Cost: total - cost, Report: &memory.Report{Trigger: "in vain", MessagesBefore: n, MessagesAfter: n,
-		Steps: []memory.StepReport{{Error: x.a.redact(strings.ToValidUTF8(why.Error(), "\uFFFD")), Usage: used, Cost: total - cost}}}}
+	f := Compacted{Usage: used, Cost: total - cost, Priced: priced, Report: &memory.Report{Trigger: "in vain", MessagesBefore: n, MessagesAfter: n,
+		Steps: []memory.StepReport{{Error: x.a.redact(strings.ToValidUTF8(why.Error(), "\uFFFD")), Usage: used, Cost: total - cost, Priced: priced}}}}
 	x.lock()
 	f.Meta = x.stamp(0, "")
 	_ = x.recordLocked(nil, f) // loop ends a run whose journal refuses it

@@ -16,21 +16,21 @@ func execOf(ctx context.Context) *exec {
 	return x
 }
 
-// A runContext is the context of a run: a standard one that names the run. The context package finds that one behind it, so
-// that contexts derived from it cost no goroutine.
+// A runContext is the context of a run, and names it. The context package finds a standard one behind it, so that contexts
+// derived from it cost no goroutine.
 type runContext struct{ x *exec }
 
-func (c runContext) Deadline() (time.Time, bool) { return c.x.std.Deadline() }
+func (c runContext) Deadline() (time.Time, bool) { return c.x.own.Deadline() }
 
-func (c runContext) Done() <-chan struct{} { return c.x.std.Done() }
+func (c runContext) Done() <-chan struct{} { return c.x.own.Done() }
 
-func (c runContext) Err() error { return c.x.std.Err() }
+func (c runContext) Err() error { return c.x.own.Err() }
 
 func (c runContext) Value(key any) any {
 	if _, ok := key.(execKey); ok {
 		return c.x
 	}
-	return c.x.std.Value(key)
+	return c.x.own.Value(key)
 }
 
 // An endlessContext has the values of a run's context. It doesn't end, and is that of no run.
@@ -42,9 +42,12 @@ func (endlessContext) Done() <-chan struct{} { return nil }
 
 func (endlessContext) Err() error { return nil }
 
+// cancel ends the context of a run.
+func (x *exec) cancel(cause error) { x.own.Cancel(cause) }
+
 func (c endlessContext) Value(key any) any {
 	if _, ok := key.(execKey); ok {
 		return (*exec)(nil)
 	}
-	return context.WithoutCancel(c.x.std).Value(key)
+	return context.WithoutCancel(&c.x.own).Value(key)
 }

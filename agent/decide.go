@@ -216,7 +216,7 @@ func plainResult(c *CallState, status tools.Status, class fault.Class, text stri
 // resultFact returns the result of a call as the nth next fact.
 func (x *exec) resultFact(n int, c *CallState, res *ToolResult) ToolFinished {
 	x.redactResult(res)
-	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res}
+	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res, Spent: x.purse.spent(c.Call.ID)}
 }
 
 // undecided returns the result of a call on which nobody has decided: a call in doubt stays so.

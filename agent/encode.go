@@ -16,7 +16,7 @@ const factVersion = 1
 var factTypes = func() map[string]reflect.Type {
 	types := make(map[string]reflect.Type)
 	for _, f := range []Fact{RunStarted{}, StepStarted{}, Compacted{}, Checkpointed{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{},
-		Decided{}, Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, Continued{}, RuleRevoked{}, Undone{}, Snapshot{}, RunEnded{}} {
+		Decided{}, Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, HandoffRequested{}, Continued{}, RuleRevoked{}, Undone{}, Snapshot{}, RunEnded{}} {
 		types[f.kind()] = reflect.TypeOf(f)
 	}
 	return types

@@ -63,13 +63,13 @@ func everyFact() []Fact {
 	return []Fact{
 		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			Choice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-1"}},
-			Handoff: &HandoffState{Index: 1, From: "r-0", Prompt: 1}},
+			Handoff: &HandoffState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
 		StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, Choice: choice, Final: LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
 			Context: &memory.Context{User: "Ann", Screen: "page 42", Fetched: []memory.Fetched{{Name: "a", Text: "<b>"}}}},
-		Compacted{Meta: meta(""), Spans: []Span{{From: 0, To: 1}, {From: 1, To: 5, Messages: []provider.Message{provider.User("in short")}}}, Usage: usage, Cost: 7,
+		Compacted{Meta: meta(""), Spans: []Span{{From: 0, To: 1}, {From: 1, To: 5, Messages: []provider.Message{provider.User("in short")}}}, Usage: usage, Cost: 7, Priced: true,
 			Report: &memory.Report{Trigger: "share 0.70", Before: 9, After: 4, Target: 5, Budget: 10, MessagesBefore: 8, MessagesAfter: 2,
-				Steps: []memory.StepReport{{Strategy: "summarise", Before: 9, After: 4, Dropped: 4, Cut: 1, Notes: 1, Skipped: "no", Error: "none", Usage: usage, Cost: 7}}}},
+				Steps: []memory.StepReport{{Strategy: "summarise", Before: 9, After: 4, Dropped: 4, Cut: 1, Notes: 1, Skipped: "no", Error: "none", Usage: usage, Cost: 7, Priced: true}}}},
 		Checkpointed{Meta: meta(""), Category: "plan", Index: 1, Share: .5, Note: json.RawMessage(`{"done":["<a>"]}`), Error: "none", Usage: usage, Cost: 8, Priced: true},
 		Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
 		StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
@@ -82,10 +82,11 @@ func everyFact() []Fact {
 		SentBack{Meta: meta(""), Why: SendBackHook, Text: "a title is missing"},
 		ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
 		PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
+		HandoffRequested{Meta: meta("")},
 		Continued{Meta: meta(""), Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
 		RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		Undone{Meta: meta(""), Calls: []UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
-		Snapshot{Meta: meta(""), State: &State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
+		Snapshot{Meta: meta(""), From: "s-0", State: &State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
 			Rules: []Rule{{Tool: "t", Schema: "s", By: "ann", Since: at}}, Run: &RunState{ID: "r-1", Limits: new(Limits)}, Used: []string{"p-1"}, Notes: []NoteState{{"plan", 1, .5}}}},
 		RunEnded{Meta: meta(""), Status: Stopped, Code: CodeLimit, Reason: "the limit Steps is reached"},
 	}
@@ -152,7 +153,8 @@ func TestFactsOfVersionOneAreWrittenAndReadTheSameForEver(t *testing.T) {
 }
 
 func TestTheResultOfARunIsNotPartOfItsJournal(t *testing.T) {
-	end := everyFact()[18].(RunEnded)
+	all := everyFact()
+	end := all[len(all)-1].(RunEnded)
 	end.Result = &Result{Reason: "secret"}
 	rec, err := EncodeFact(end)
 	require.NoError(t, err)

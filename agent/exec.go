@@ -7,9 +7,10 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/alarm"
+	"github.com/pawlkit/pawl/internal/lazyctx"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -22,15 +23,15 @@ type exec struct {
 	s      *session
 	ctx    context.Context // ends when the run is stopped at once
 	jctx   context.Context // for the journal: doesn't end
-	std    context.Context // the standard one behind both
-	cancel context.CancelCauseFunc
+	own    lazyctx.Context // behind both; ended with cancel
 	origin *Origin
 	bound  struct { // methods that calls are given, bound once
 		succeeded func(string) bool
 		overdue   func(*tools.Call)
 	}
 	ledger *ledger     // nil without a journal
-	budget *time.Timer // Limits.Duration
+	clock  alarm.Clock // of the run's limit of time, and of those of its calls
+	time   timeLimit
 
 	parent *parentCall // the call that this run belongs to, of an agent that is a tool
 
@@ -43,12 +44,12 @@ type exec struct {
 	hold    hold // what the host asked for
 
 	// beside them, to save room
-	notes     bool // somebody looks at deltas; fixed
-	handOver  bool // a tool or a hook wants the work to be handed off; guarded by mu
-	revoking  bool // a revocation was sent; guarded by Agent.mu
-	childHold hold // how the host of one of the agents that are tools paused it; guarded by mu
+	notes     bool        // somebody looks at deltas; fixed
+	childHold hold        // how the host of one of the agents that are tools paused it; guarded by mu
+	revoking  atomic.Bool // a revocation was sent
+	queued    atomic.Bool // there is something in queue; written under mu
 
-	model   modelCall
+	model   *modelCall          // nil until the run has begun
 	recall  *recollection       // nil without Config.Memory and Config.Compose
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
@@ -56,13 +57,14 @@ type exec struct {
 
 	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
 	m       *Machine
-	queue   []Event               // recorded and not yet shown, and notes in their place among them
-	errAt   error                 // the journal refused an append: the run can't go on
-	running *batch                // the calls that run
-	here    *callRun              // the call that runs on the driving goroutine
-	nested  map[string]nestedCall // by call, of agents that are tools
+	queue   []Event  // recorded and not yet shown, and notes in their place among them
+	errAt   error    // the journal refused an append: the run can't go on
+	running *batch   // the calls that run
+	here    *callRun // the call that runs on the driving goroutine
+	purse   *purse   // with the agents that are tools which it calls; nil before the first
 
-	wake atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
+	shown []Event                       // of the driving goroutine: an empty queue, to be used again
+	wake  atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
 
 	unread  []string // what was posted and is for none of what begin takes; of the driving goroutine
 	claimed []string // pauses that are being decided on; guarded by Agent.mu
@@ -75,11 +77,9 @@ type exec struct {
 // can't be taken. Leaving the loop stops the run, and leaves nothing behind. The sequence is ranged over once; a second
 // range yields [provider.ErrConsumed].
 func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
-	var once sync.Once
+	var used atomic.Bool
 	return func(yield func(Event, error) bool) {
-		first := false
-		once.Do(func() { first = true })
-		if !first {
+		if used.Swap(true) {
 			yield(nil, provider.ErrConsumed)
 			return
 		}
@@ -95,14 +95,16 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	}
 	ctx = orBackground(ctx)
 	x := &exec{a: a, yield: yield, notes: notes}
-	x.std, x.cancel = context.WithCancelCause(ctx)
+	x.own.Parent = ctx
 	x.ctx, x.jctx = runContext{x}, endlessContext{x}
 	if a.memory != nil || a.cfg.Compose != nil {
 		x.recall = new(recollection)
 	}
-	x.runner.KeepTimer = true
+	x.clock.Start()
+	x.runner.Share(&x.clock)
 	x.bound.succeeded, x.bound.overdue = x.succeeded, x.overdue
 	defer x.cancel(nil)
+	x.model = x.a.takeModel(x)
 	if err := x.begin(in); err != nil {
 		if !x.left {
 			yield(nil, err)
@@ -134,17 +136,9 @@ func (x *exec) close() {
 		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
 	}
 	x.wg.Wait()
-	if x.budget != nil {
-		x.budget.Stop()
-	}
-	if x.model.caller != nil {
-		x.model.caller.Close()
-	}
-	x.runner.Close()
-	x.a.mu.Lock()
-	revoking := x.revoking
-	x.a.mu.Unlock()
-	if revoking && x.errAt == nil {
+	x.clock.Stop()
+	x.giveModel()
+	if x.revoking.Load() && x.errAt == nil {
 		_, _ = x.takeSent(false) // what isn't taken here is when the next run begins
 	}
 }
@@ -180,7 +174,7 @@ func (x *exec) loop() {
 		}
 		switch act.Kind {
 		case ActCallModel:
-			if act.Final == "" && x.stopWhen() {
+			if act.Final == "" && x.stopWhen() || x.overdrawn() {
 				continue
 			}
 			x.callModel(act)
@@ -208,21 +202,24 @@ func (x *exec) loop() {
 
 // flush shows what was recorded. Only the driving goroutine may call it.
 func (x *exec) flush() {
-	x.lock()
-	for len(x.queue) > 0 {
+	for x.queued.Load() {
+		x.lock()
 		events := x.queue
-		x.queue = nil
+		x.queue, x.shown = x.shown, nil
+		x.queued.Store(false)
 		x.mu.Unlock()
 		for i, ev := range events {
 			x.show(ev)
 			events[i] = nil
 		}
-		x.lock()
-		if x.queue == nil {
-			x.queue = events[:0]
-		}
+		x.shown = events[:0]
 	}
-	x.mu.Unlock()
+}
+
+// enqueue has ev shown with the next flush. mu is held.
+func (x *exec) enqueue(ev Event) {
+	x.queue = append(x.queue, ev)
+	x.queued.Store(true)
 }
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.
@@ -304,7 +301,7 @@ func (x *exec) finish(status Status, code string, reason error) {
 		}
 		status, code = Failed, CodeJournal
 		end.Status, end.Code, end.Reason = status, code, reason.Error()
-		x.queue = append(x.queue, end)
+		x.enqueue(end)
 	}
 	x.m.fill(end.Result, status, code, reason)
 	x.mu.Unlock()
@@ -380,6 +377,9 @@ func (x *exec) abandonChildren(reason error) func() {
 		if c := &x.m.s.Run.Calls[i]; c.Started && c.Stand != standDone && x.a.children[c.Call.Name] != nil {
 			calls, names = append(calls, c.Call.ID), append(names, c.Call.Name)
 		}
+	}
+	if len(calls) > 0 {
+		x.bill()
 	}
 	return func() {
 		if x.errAt != nil { // the log is another's, and so is what belongs to it

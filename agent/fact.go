@@ -37,6 +37,8 @@ type RunStarted struct {
 	Tools []ToolPrint `json:"tools,omitempty"`
 	// Handoff says that the run goes on with the work of the one before it, in a conversation of its own.
 	Handoff *HandoffState `json:"handoff,omitempty"`
+	// From is, in a copy, the session in which the run was, and which owns what it did: see [Agent.Fork].
+	From string `json:"from,omitempty"`
 }
 
 // StepStarted begins a model call.
@@ -68,10 +70,28 @@ type Compacted struct {
 	Report *memory.Report `json:"report"`
 	// Spans are the conversation from now on; none: it is as it was, and only costs.
 	Spans []Span `json:"spans,omitempty"`
-	// Usage is what summaries took, and Cost what that is worth as far as their prices are known. It counts towards the limits
-	// of the run.
-	Usage provider.Usage `json:"usage,omitzero"`
-	Cost  provider.Money `json:"cost,omitempty"`
+	// Usage is what summaries took, and Cost what that is worth as far as their prices are known; Priced says that all of them are.
+	// It counts towards the limits of the run. A log from before Priced was recorded has none: there a Cost above 0 counts as known.
+	Usage  provider.Usage `json:"usage,omitzero"`
+	Cost   provider.Money `json:"cost,omitempty"`
+	Priced bool           `json:"priced"`
+}
+
+// UnmarshalJSON reads a fact of any log of this version.
+func (f *Compacted) UnmarshalJSON(data []byte) error {
+	type plain Compacted
+	read := struct {
+		*plain
+		Priced *bool `json:"priced"`
+	}{plain: (*plain)(f)}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	f.Priced = f.Cost > 0
+	if read.Priced != nil {
+		f.Priced = *read.Priced
+	}
+	return nil
 }
 
 // A Span is a piece of a conversation that was compacted. Messages that no span names were left out.
@@ -198,6 +218,9 @@ type PhaseChanged struct {
 	To   string `json:"to,omitempty"`
 }
 
+// HandoffRequested says that a tool or a hook wants the work to be handed off: see [RequestHandoff].
+type HandoffRequested struct{ Meta }
+
 // Continued takes a run up again that was paused by its host, whose process died, or whose agent has changed since.
 type Continued struct {
 	Meta
@@ -225,6 +248,8 @@ type Undone struct {
 type Snapshot struct {
 	Meta
 	State *State `json:"state"`
+	// From is, in a copy, the session in which the run of the State was: see [RunStarted].
+	From string `json:"from,omitempty"`
 }
 
 // RunEnded ends a run, or pauses it.
@@ -286,22 +311,23 @@ type ToolResult struct {
 	Polls bool `json:"polls,omitempty"`
 }
 
-func (RunStarted) kind() string   { return "run_started" }
-func (StepStarted) kind() string  { return "step_started" }
-func (Compacted) kind() string    { return "compacted" }
-func (Checkpointed) kind() string { return "checkpointed" }
-func (Replied) kind() string      { return "replied" }
-func (StepFailed) kind() string   { return "step_failed" }
-func (ToolStarted) kind() string  { return "tool_started" }
-func (ToolFinished) kind() string { return "tool_finished" }
-func (Suspended) kind() string    { return "suspended" }
-func (Decided) kind() string      { return "decided" }
-func (Steered) kind() string      { return "steered" }
-func (SentBack) kind() string     { return "sent_back" }
-func (ModeChanged) kind() string  { return "mode_changed" }
-func (PhaseChanged) kind() string { return "phase_changed" }
-func (Continued) kind() string    { return "continued" }
-func (RuleRevoked) kind() string  { return "rule_revoked" }
-func (Undone) kind() string       { return "undone" }
-func (Snapshot) kind() string     { return "snapshot" }
-func (RunEnded) kind() string     { return "run_ended" }
+func (RunStarted) kind() string       { return "run_started" }
+func (StepStarted) kind() string      { return "step_started" }
+func (Compacted) kind() string        { return "compacted" }
+func (Checkpointed) kind() string     { return "checkpointed" }
+func (Replied) kind() string          { return "replied" }
+func (StepFailed) kind() string       { return "step_failed" }
+func (ToolStarted) kind() string      { return "tool_started" }
+func (ToolFinished) kind() string     { return "tool_finished" }
+func (Suspended) kind() string        { return "suspended" }
+func (Decided) kind() string          { return "decided" }
+func (Steered) kind() string          { return "steered" }
+func (SentBack) kind() string         { return "sent_back" }
+func (ModeChanged) kind() string      { return "mode_changed" }
+func (PhaseChanged) kind() string     { return "phase_changed" }
+func (HandoffRequested) kind() string { return "handoff_requested" }
+func (Continued) kind() string        { return "continued" }
+func (RuleRevoked) kind() string      { return "rule_revoked" }
+func (Undone) kind() string           { return "undone" }
+func (Snapshot) kind() string         { return "snapshot" }
+func (RunEnded) kind() string         { return "run_ended" }

@@ -33,10 +33,7 @@ func (x *exec) conclude(act Action) {
 		x.sendBack(SendBackHook, back)
 		return
 	}
-	x.a.mu.Lock()
-	mail := len(x.s.mail) > 0
-	x.a.mu.Unlock()
-	if mail { // it came while the hooks were asked: the loop reads it, and comes back
+	if x.s.mailed.Load() { // it came while the hooks were asked: the loop reads it, and comes back
 		return
 	}
 	x.finish(Completed, "", nil)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,7 +42,7 @@ func (a *Agent) Fork(ctx context.Context, from, to string, upTo uint64) (uint64,
 	if len(facts) == 0 {
 		return 0, &NothingOpenError{Session: from}
 	}
-	own, err := copies(to, facts, upTo)
+	own, err := copies(from, to, facts, upTo)
 	if err != nil {
 		return 0, err
 	}
@@ -51,9 +52,9 @@ func (a *Agent) Fork(ctx context.Context, from, to string, upTo uint64) (uint64,
 	return facts[len(own)-1].Envelope().Seq, a.copyTo(ctx, from, to, own)
 }
 
-// copies returns facts as those of another session, up to the last one, with a number up to upTo, after which nothing is
-// open.
-func copies(to string, facts []Fact, upTo uint64) ([]Fact, error) {
+// copies returns facts of a session as those of another, up to the last one, with a number up to upTo, after which nothing
+// is open.
+func copies(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	var own []Fact
 	keep, m := 0, NewMachine(to)
 	for i, f := range facts {
@@ -67,6 +68,7 @@ func copies(to string, facts []Fact, upTo uint64) ([]Fact, error) {
 		if err != nil {
 			return nil, err
 		}
+		f = ownedBy(f, from)
 		if err := m.Apply(f); err != nil {
 			return nil, err
 		}
@@ -77,6 +79,20 @@ func copies(to string, facts []Fact, upTo uint64) ([]Fact, error) {
 		}
 	}
 	return own[:keep], nil
+}
+
+// ownedBy returns a fact with the session in which its run was, if it says that of runs, and doesn't yet: in a copy of a copy
+// that is the first.
+func ownedBy(f Fact, session string) Fact {
+	switch f := f.(type) {
+	case RunStarted:
+		f.From = cmp.Or(f.From, session)
+		return f
+	case Snapshot:
+		f.From = cmp.Or(f.From, session)
+		return f
+	}
+	return f
 }
 
 // copyTo makes a new session of facts, with the end of what they leave open: in one append, so that nobody goes on with half
@@ -166,14 +182,16 @@ func (a *Agent) Export(ctx context.Context, session string, w io.Writer) error {
 	return nil
 }
 
-// Import makes a session, by the name given, of what [Agent.Export] has written. Every fact has to follow from those
-// before it; nothing is run. A session by that name is a *[ForkError].
+// Import makes a session, by the name given, of what [Agent.Export] has written, from its first line on. Every fact has to
+// follow from those before it, and to be of the same session; nothing is run. A session by that name is a *[ForkError]. As
+// that of a fork, its effects belong to the session that was exported: see [Agent.Fork], and Rollback.Moved.
 func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
 	ctx = orBackground(ctx)
 	if r == nil {
 		return fault.Errorf(fault.Invalid, "agent: importing session %q: the Reader is nil", session)
 	}
 	var facts []Fact
+	from := ""
 	for dec := json.NewDecoder(r); ; {
 		var line exported
 		err := dec.Decode(&line)
@@ -187,14 +205,34 @@ func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		facts = append(facts, f)
+		if problem := line.misplaced(f, from, len(facts)); problem != "" {
+			return &FactError{Session: session, Seq: line.Seq, Kind: line.Kind, Problem: problem}
+		}
+		from, facts = line.Session, append(facts, f)
 	}
-	own, err := copies(session, facts, 0)
+	if len(facts) == 0 {
+		return &ForkError{From: from, To: session, Problem: "there is nothing to import"}
+	}
+	own, err := copies(from, session, facts, 0)
 	if err != nil {
 		return err
 	}
 	if len(own) == 0 {
-		return &ForkError{From: "the import", To: session, Problem: "nothing is finished in it"}
+		return &ForkError{From: from, To: session, Problem: "nothing is finished in it"}
 	}
-	return a.copyTo(ctx, "the import", session, own)
+	return a.copyTo(ctx, from, session, own)
+}
+
+// misplaced says why a line can't be the one after n others, of a session.
+func (l *exported) misplaced(f Fact, session string, n int) string {
+	_, pruned := f.(Snapshot)
+	switch {
+	case l.Session == "":
+		return "it names no session"
+	case n > 0 && l.Session != session:
+		return fmt.Sprintf("it is of session %q, and those before it of %q", l.Session, session)
+	case n == 0 && l.Seq != 1 && !pruned:
+		return "it isn't the first of its session, which is number 1 or a snapshot"
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -25,7 +26,8 @@ type Handoff struct {
 	At float64
 	// Most is how many hand-offs may follow each other; 0: 10. After that the conversation is compacted where it doesn't fit.
 	Most int
-	// Write writes the note, within 2 minutes; nil: the agent's model does, as [ModelNote] has it.
+	// Write writes the note, within 2 minutes; nil: the agent's model does, as [ModelNote] has it. If it doesn't return within 5 s
+	// after the end of its context it is left behind, and not tried again for this hand-off: see [Agent.LeftBehind].
 	Write func(ctx context.Context, in *NoteInput) (HandoffNote, error)
 	// Tries is how often Write is called before the run goes on with a conversation that is compacted where it doesn't fit; 0: 2.
 	Tries int
@@ -46,6 +48,12 @@ type HandoffState struct {
 	Prompt int    `json:"prompt"` // how many of the first parts of its input are those of the first run
 }
 
+// A ChainState is a run's place in a chain, and what the runs before it have tried.
+type ChainState struct {
+	HandoffState
+	Tried *tried `json:"tried,omitempty"`
+}
+
 // handoffCategory is the category of the notes of hand-offs.
 const handoffCategory = "handoff"
 
@@ -53,7 +61,9 @@ const handoffCategory = "handoff"
 var errHandedOff = fault.New(fault.None, "agent: the work was handed to a fresh run")
 
 // RequestHandoff has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
-// conversation is. It is for tools and hooks. A run that ends, pauses or dies before that forgets it. Without a [Memory] that has a Handoff it is an error.
+// conversation is. It is for tools and hooks. The request is recorded ([HandoffRequested]), so that it holds if the run pauses or
+// its process dies before that; a run that ends, or can't be handed off then (see [Handoff]), forgets it. Without a [Memory] that
+// has a Handoff it is an error.
 func RequestHandoff(ctx context.Context) error {
 	x := execOf(ctx)
 	if x == nil {
@@ -67,8 +77,10 @@ func RequestHandoff(ctx context.Context) error {
 	if ctx.Err() != nil || x.ended {
 		return errOver
 	}
-	x.handOver = true
-	return nil
+	if x.m.s.Run.HandoffDue {
+		return nil
+	}
+	return x.recordLocked(nil, HandoffRequested{Meta: x.stamp(0, "")})
 }
 
 // addHandoff checks what is configured.
@@ -108,22 +120,19 @@ func (x *exec) mayHandOff(share float64, req *provider.Request, budget int) bool
 	if x.recall.full == nil {
 		x.recall.full = memory.NewThresholds(h.At)
 	}
-	due := len(x.recall.full.Cross(share)) > 0
-	x.lock()
-	due, x.handOver = due || x.handOver, false
-	x.mu.Unlock()
+	due := len(x.recall.full.Cross(share)) > 0 || x.m.s.Run.HandoffDue
 	if !due || len(x.m.s.Messages) == 1 { // a fresh run would begin with the same
 		return false
 	}
+	in := x.noteInput(handoffCategory, share, req, x.a.memory.Counter, budget/2)
 	if n := x.m.s.Run.handoffs(); n >= h.Most {
-		x.warn(fmt.Sprintf("the work was handed off %d times, which is the limit (Handoff.Most); the conversation is compacted where it doesn't fit", n))
+		x.staysHere(in, fmt.Errorf("it was handed off %d times, which is the limit (Handoff.Most)", n))
 		return false
 	}
-	in := x.noteInput(handoffCategory, share, req, x.a.memory.Counter, budget/2)
 	var note HandoffNote
 	var err error
 	for range h.Tries {
-		if note, err = write(x.ctx, in, h.Write); err == nil {
+		if note, err = write(x, in, h.Write); err == nil || errors.Is(err, errNoteLeft) {
 			break
 		}
 	}
@@ -244,7 +253,7 @@ func (r *RunState) hear(text string) {
 	r.Said = append(said[:len(said):len(said)], text) // a copy: still() shares it
 }
 
-// takesOver says why a run can't go on with the work of the one before. The conversation begins anew with it.
+// takesOver says why a run can't go on with the work of the one before.
 func (m *Machine) takesOver(f *RunStarted) string {
 	r, h := m.s.Run, f.Handoff
 	switch {
@@ -255,13 +264,23 @@ func (m *Machine) takesOver(f *RunStarted) string {
 	case len(f.History) > 0:
 		return "a run that goes on with another's work has no history"
 	}
-	m.s.Messages = nil
 	return ""
 }
 
+// chain returns where a run stands that goes on with the work of the newest one, whose conversation is still there.
+func (s *State) chain(h *HandoffState) *ChainState {
+	var before *tried
+	if s.Run.Handoff != nil {
+		before = s.Run.Handoff.Tried
+	}
+	c := &ChainState{*h, before.and(s.Messages[s.Run.First:])}
+	c.Tried.Failed = c.Tried.Failed.worst()
+	return c
+}
+
 // carry counts on what the run before has counted: what limits one run limits the chain.
-func (r *RunState) carry(before *RunState, h *HandoffState) {
-	r.Handoff = h
+func (r *RunState) carry(before *RunState, c *ChainState) {
+	r.Handoff = c
 	r.Step, r.PhaseStep, r.Lost = before.Step, before.PhaseStep, before.Lost
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
 	r.Tools, r.SentBack, r.Corrected = before.Tools, before.SentBack, before.Corrected

@@ -98,7 +98,8 @@ func TestWhatIsExportedIsImportedAndGoesOn(t *testing.T) {
 	require.Len(t, model.Requests()[0].Messages, 5)
 	var again bytes.Buffer
 	require.NoError(t, b.Export(t.Context(), "t", &again))
-	require.Equal(t, bytes.ReplaceAll(file.Bytes(), []byte(`"session":"s"`), []byte(`"session":"t"`)), again.Bytes()[:file.Len()])
+	same := bytes.Replace(again.Bytes(), []byte(`,"from":"s"`), nil, 1) // whose effects they are
+	require.Equal(t, bytes.ReplaceAll(file.Bytes(), []byte(`"session":"s"`), []byte(`"session":"t"`)), same[:file.Len()])
 
 	var fork *agent.ForkError
 	require.ErrorAs(t, b.Import(t.Context(), "t", bytes.NewReader(file.Bytes())), &fork)

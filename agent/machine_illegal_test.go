@@ -90,7 +90,7 @@ func TestWhatOnlyLooksLikeAFactIsRefused(t *testing.T) {
 }
 
 // harmless are the kinds of facts whose zero value is one, in a run that works.
-var harmless = map[string]bool{"continued": true, "mode_changed": true, "phase_changed": true}
+var harmless = map[string]bool{"continued": true, "mode_changed": true, "phase_changed": true, "handoff_requested": true}
 
 func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 	seen := make(map[string]int)
@@ -130,7 +130,7 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				return
 			}
 			for kind, typ := range factTypes {
-				legal := harmless[kind] && (r.Status == Running || kind != "phase_changed") || r.Stage == stageCalling && kind == "step_failed" ||
+				legal := harmless[kind] && (r.Status == Running || kind != "phase_changed" && kind != "handoff_requested") || r.Stage == stageCalling && kind == "step_failed" ||
 					r.Stage == stageCalling && kind == "step_started" && r.Final == "" // the same call again
 				if !legal {
 					zero := reflect.Zero(typ).Interface().(Fact)
@@ -371,7 +371,7 @@ func (c *chaos) fact() Fact {
 	case 14:
 		return any1[Fact](c, Steered{Meta: meta, Message: message}, SentBack{Meta: meta, Why: any1(c, SendBackHook, SendBackOutput, "x"), Text: text})
 	case 15:
-		return any1[Fact](c, ModeChanged{Meta: meta, To: text}, PhaseChanged{Meta: meta, To: text})
+		return any1[Fact](c, ModeChanged{Meta: meta, To: text}, PhaseChanged{Meta: meta, To: text}, HandoffRequested{Meta: meta})
 	case 16:
 		return Continued{Meta: meta}
 	}

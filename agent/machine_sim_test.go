@@ -86,6 +86,8 @@ func (s *sim) step() {
 		s.apply(ModeChanged{Meta: s.meta(""), From: s.m.s.Mode, To: s.text(), Reason: s.text()})
 	case s.one(40):
 		s.apply(PhaseChanged{Meta: s.meta(""), From: s.m.s.Phase, To: s.text()})
+	case s.one(40):
+		s.apply(HandoffRequested{Meta: s.meta("")})
 	case s.one(60) && r.Stage != stageCalling:
 		s.apply(RunEnded{Meta: s.meta(""), Status: Paused, Code: CodeHost})
 	case s.one(40):

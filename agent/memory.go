@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -17,8 +18,10 @@ import (
 // be made to fit ends the run as failed, with [CodeContext] and a *[memory.ContextTooLargeError]. Whatever else goes wrong
 // is a warning ([MemoryWarning]), and the run goes on.
 type Memory struct {
-	// Config says when a conversation is compacted, and how. A zero Window is that which the Provider says of its model, a nil
-	// Counter an Estimator for that model. Strategies, Store and Asks are shared by all sessions. With a Store the agent has
+	// Config says when a conversation is compacted, and how. A Window without a Size is that of the model which a step asks for,
+	// the mode's or the agent's, as [provider.InfoOf] has it when the Agent is made; of a model that isn't known there, that of
+	// the agent's, and then of the Provider's own. It isn't that of a model which a hook asks for instead. A nil Counter is an
+	// Estimator for the agent's model. Strategies, Store and Asks are shared by all sessions. With a Store the agent has
 	// the tool that reads back ([memory.ReadTool]).
 	memory.Config
 	// Stores returns the Store of a session, so that no session reads what another's put there. It takes the place of Store.
@@ -68,6 +71,7 @@ type MemoryWarning struct {
 // A gear is what an agent prepares model calls with; nil without a Config.Memory.
 type gear struct {
 	Memory
+	windows map[string]int // of the models that modes ask for, where they are known and Config doesn't say; fixed
 }
 
 // addMemory checks Config.Memory, before the registry is made: a Store brings a tool with it.
@@ -75,17 +79,19 @@ func (a *Agent) addMemory() error {
 	if a.cfg.Memory == nil {
 		return nil
 	}
-	g := &gear{*a.cfg.Memory}
-	if info, ok := provider.Info(a.cfg.Provider); ok {
-		if g.Window.Size == 0 {
-			g.Window.Size = info.Window
-		}
-		if g.Counter == nil {
-			g.Counter = memory.NewEstimator(info)
+	g := &gear{Memory: *a.cfg.Memory}
+	info := infoOf(a.cfg.Provider, a.cfg.Model)
+	if g.Window.Size == 0 {
+		g.Window.Size = info.Window
+		g.windows = make(map[string]int)
+		for _, m := range a.cfg.Modes {
+			if info, ok := provider.InfoOf(a.cfg.Provider, m.Model); ok && m.Model != "" && info.Window > 0 {
+				g.windows[m.Model] = info.Window
+			}
 		}
 	}
 	if g.Counter == nil {
-		g.Counter = memory.NewEstimator(provider.ModelInfo{})
+		g.Counter = memory.NewEstimator(info)
 	}
 	if g.Asks == nil && !g.NoAsk {
 		g.Asks = a.cfg.Provider
@@ -104,6 +110,22 @@ func (a *Agent) addMemory() error {
 		a.cfg.Tools = append(a.cfg.Tools[:len(a.cfg.Tools):len(a.cfg.Tools)], g.readBack())
 	}
 	return nil
+}
+
+// infoOf returns what is known of the model that p calls by that name, else of p's own.
+func infoOf(p provider.Provider, model string) provider.ModelInfo {
+	info, ok := provider.InfoOf(p, model)
+	if !ok {
+		info, _ = provider.Info(p)
+	}
+	return info
+}
+
+// window returns the window for a step that asks for a model.
+func (g *gear) window(model string) memory.Window {
+	w := g.Window
+	w.Size = cmp.Or(g.windows[model], w.Size)
+	return w
 }
 
 // hasTool reports whether there is a tool by that name.

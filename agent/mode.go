@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
+	"math"
+	"sync/atomic"
 	"time"
 )
 
@@ -61,23 +63,40 @@ func (x *exec) setMode(ctx context.Context, name, reason string) error {
 	if err := x.recordLocked(nil, f); err != nil {
 		return err
 	}
-	x.budgetTime()
+	x.limitTime()
 	return nil
 }
 
-// budgetTime sets or moves the timer of Limits.Duration.
-func (x *exec) budgetTime() {
+// A timeLimit is Limits.Duration, by the clock of its run. It may be moved by a switch of modes.
+type timeLimit struct{ over, limit atomic.Int64 }
+
+// limitTime sets or moves the time when Limits.Duration is over.
+func (x *exec) limitTime() {
 	r := x.m.s.Run
-	if x.budget != nil {
-		x.budget.Stop()
-	}
-	if r.Limits.Duration < 0 {
+	limit := r.Limits.Duration
+	if limit < 0 {
+		x.time.over.Store(math.MaxInt64)
 		return
 	}
-	limit, worked := r.Limits.Duration, r.Worked+max(time.Since(r.Since), 0)
-	x.budget = time.AfterFunc(max(limit-worked, 0), func() {
-		x.cancel(&LimitError{Limit: LimitDuration, Max: int64(limit), Have: int64(limit)})
-	})
+	now, rest := x.clock.Now(), min(max(limit-r.Worked-max(x.now().Sub(r.Since), 0), 0), math.MaxInt64/2)
+	x.time.limit.Store(int64(limit))
+	x.time.over.Store(int64(now + rest))
+	x.clock.Set((*overtime)(x), now, rest)
+}
+
+// An overtime is a run as its clock sees it.
+type overtime exec
+
+// Ring ends the run if its time is over.
+func (o *overtime) Ring() {
+	x, limit := (*exec)(o), o.time.limit.Load()
+	switch over, now := time.Duration(o.time.over.Load()), x.clock.Now(); {
+	case over == math.MaxInt64:
+	case now < over:
+		x.clock.Set(o, now, over-now)
+	default:
+		x.cancel(&LimitError{Limit: LimitDuration, Max: limit, Have: limit})
+	}
 }
 
 // currentMode returns the mode of the session. One that the agent no longer has counts as the first.

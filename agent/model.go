@@ -12,17 +12,59 @@ import (
 )
 
 // A modelCall is what the driver remembers of the model call under way. It is one struct, because variables that a range
-// body assigns would escape one by one.
+// body assigns would escape one by one. The Agent keeps it from run to run: it is a fifth of what a short run takes.
 type modelCall struct {
+	x     *exec
 	c     provider.Collector
 	err   error
 	meta  *Meta       // of what the model says in this call, tool calls apart; nil until it says something
 	calls []begunCall // of this reply, as far as they are known
 	slab  []Delta
+	room  [2][]Event                       // for exec.queue and exec.shown
 	take  func(provider.Chunk, error) bool // the body of the loop over the provider's chunks
 	tried []error                          // of the attempts that were followed by another
+	rough bool                             // a call of this run hasn't come to its end at once: its provider may not be done with it
 
-	caller *guard.Caller
+	caller *guard.Caller // nil for a bare agent
+}
+
+// takeModel returns the modelCall for a run.
+func (a *Agent) takeModel(x *exec) *modelCall {
+	mc, _ := a.models.Get().(*modelCall)
+	if mc == nil {
+		mc = new(modelCall)
+		mc.take = mc.body()
+		if a.guarded != nil {
+			mc.caller = a.guarded.Caller()
+		}
+	}
+	if mc.x = x; mc.caller != nil {
+		mc.caller.Share(&x.clock)
+	}
+	x.queue, x.shown = mc.room[0], mc.room[1]
+	return mc
+}
+
+// mostKept is how many calls and events a modelCall may have had room for to be kept.
+const mostKept = 256
+
+// giveModel gives the modelCall of a run that is over back, unless something went wrong: a provider that goes on yielding
+// after it was stopped, against the rules, must not reach another run.
+func (x *exec) giveModel() {
+	mc := x.model
+	if mc.rough || x.left || x.showing {
+		return
+	}
+	mc.c.Reset()
+	if mc.caller != nil {
+		mc.caller.Share(nil)
+	}
+	clear(mc.calls)
+	mc.x, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
+	mc.room = [2][]Event{x.queue[:0], x.shown[:0]}
+	if max(cap(mc.calls), cap(x.queue), cap(x.shown)) <= mostKept {
+		x.a.models.Put(mc)
+	}
 }
 
 // A begunCall is a call of the reply under way.
@@ -57,6 +99,9 @@ func (x *exec) callModel(act Action) {
 	step, err := x.beforeStep(&start, mode, &base, n)
 	if err != nil {
 		x.cancel(err) // loop ends the run for this reason
+		return
+	}
+	if !x.refit(&base, &start, mode, step) {
 		return
 	}
 	if x.a.cfg.Compose != nil {
@@ -129,16 +174,10 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 
 // ask makes the call and records what came of it.
 func (x *exec) ask(req *provider.Request, step *Step) {
-	mc := &x.model
+	mc := x.model
 	mc.c.Reset()
 	mc.err, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
-	if mc.take == nil {
-		mc.take = x.body()
-	}
-	if x.a.guarded != nil {
-		if mc.caller == nil {
-			mc.caller = x.a.guarded.Caller()
-		}
+	if mc.caller != nil {
 		mc.caller.Call(x.ctx, req, mc.take)
 	} else {
 		x.bare(req)
@@ -151,6 +190,7 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 		err = ErrAbandoned
 	}
 	if err != nil {
+		mc.rough = true
 		x.failed(worded(err), req)
 		return
 	}
@@ -166,10 +206,10 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 
 // body returns the body of the loop over a provider's chunks. Text comes first, since most chunks are text. It is a func
 // literal because that keeps the chunk in registers, which a bound method doesn't.
-func (x *exec) body() func(provider.Chunk, error) bool {
-	mc := &x.model
+func (mc *modelCall) body() func(provider.Chunk, error) bool {
 	return func(c provider.Chunk, err error) bool {
-		if mc.err != nil || x.left { // a provider that goes on after it was stopped
+		x := mc.x
+		if x == nil || mc.err != nil || x.left { // a provider that goes on after it was stopped
 			return false
 		}
 		if err != nil {
@@ -202,11 +242,13 @@ func (x *exec) bare(req *provider.Request) {
 
 // takeOther shows a chunk that isn't text.
 func (x *exec) takeOther(c *provider.Chunk) bool {
-	mc := &x.model
+	mc := x.model
 	switch c.Kind {
 	case provider.KindWaiting:
+		mc.rough = true
 		x.show(Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait})
 	case provider.KindReset:
+		mc.rough = true
 		mc.calls = mc.calls[:0]
 		x.show(Reset{Meta: x.noteMeta(), Why: c.Text})
 	}
@@ -251,7 +293,7 @@ func (mc *modelCall) open(index int32) *begunCall {
 
 // nameCall returns the name of the nth call of the reply under way.
 func (x *exec) nameCall(n int) string {
-	mc := &x.model
+	mc := x.model
 	for len(mc.calls) <= n {
 		mc.calls = append(mc.calls, begunCall{name: callID(x.origin.Run, x.m.stepNumber(), len(mc.calls))})
 	}
@@ -271,7 +313,7 @@ func (x *exec) deltas() *Meta {
 
 // delta returns a Delta from a slab that grows from 8 to 64: deltas are many, and a run that is held open should be small.
 func (x *exec) delta(meta *Meta, text string) *Delta {
-	mc := &x.model
+	mc := x.model
 	if len(mc.slab) == cap(mc.slab) {
 		mc.slab = make([]Delta, 0, min(max(8, 2*cap(mc.slab)), 64))
 	}

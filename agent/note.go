@@ -4,18 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"time"
+	"sync"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 )
-
-// noteTimeout bounds the writing of a note. A function that doesn't heed its context can't be left.
-const noteTimeout = 2 * time.Minute
 
 // A NoteInput is what a note is written from: that of a checkpoint or of a hand-off.
 type NoteInput struct {
@@ -39,9 +35,11 @@ type NoteInput struct {
 	interactive bool
 	priority    int
 
+	mu     sync.Mutex // guards what follows
 	usage  provider.Usage
 	cost   provider.Money
 	priced bool
+	left   bool // the writer was left behind
 }
 
 // Transcript returns the conversation as text: who said what, calls and results, long ones cut. Of one that is longer than
@@ -56,10 +54,25 @@ func (n *NoteInput) Transcript(tokens int) string {
 // half returns half of the window less its reserve.
 func (n *NoteInput) half() int { return cmp.Or(n.room, memory.Window{}.Budget(nil)/2) }
 
-// Book counts what a model call made for the note has used towards the limits of the run. Cost 0: it isn't known.
-func (n *NoteInput) Book(u provider.Usage, cost provider.Money) {
-	n.priced = cost > 0 && (n.priced || n.usage.Total() == 0)
+// Book counts what a model call made for the note has used towards the limits of the run. Cost 0: it isn't known. What is booked
+// after the writer was left behind isn't counted. It is safe for concurrent use.
+func (n *NoteInput) Book(u provider.Usage, cost provider.Money) { n.book(u, cost, cost > 0) }
+
+func (n *NoteInput) book(u provider.Usage, cost provider.Money, priced bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.left {
+		return
+	}
+	n.priced = priced && (n.priced || n.usage.Total() == 0)
 	n.usage, n.cost = n.usage.Add(u), n.cost+max(cost, 0)
+}
+
+// booked returns what the note has used, and whether its price is known.
+func (n *NoteInput) booked() (provider.Usage, provider.Money, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.usage, n.cost, n.priced
 }
 
 const noteInstructions = "You write a note about work under way, for whoever goes on with it and sees nothing else. Keep names, ids, paths and " +
@@ -88,8 +101,8 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 			return v, errNoModel
 		}
 		room := in.half()
-		if info, ok := provider.Info(model); ok && info.Window > 0 {
-			room = min(room, info.Window*2/5)
+		if size := infoOf(model, name).Window; size > 0 {
+			room = min(room, size*2/5)
 		}
 		goal, _ := memory.CutText(in.counter, in.Goal, "[… %d bytes …]", room/4)
 		transcript := memory.Disarm(in.Transcript(room), "transcript")
@@ -144,11 +157,12 @@ func (n *NoteInput) ask(ctx context.Context, p provider.Provider, req *provider.
 		if res.Usage.Total() == 0 {
 			res.Usage = guard.Estimate(req, res.Parts)
 		}
-		var cost provider.Money
-		if info, ok := provider.Info(p); ok && info.Prices != nil {
-			cost = info.Prices.Cost(res.Usage)
+		info, _ := provider.Info(p)
+		if info.Prices != nil {
+			n.book(res.Usage, info.Prices.Cost(res.Usage), true)
+		} else {
+			n.book(res.Usage, 0, false)
 		}
-		n.Book(res.Usage, cost)
 	}
 	switch {
 	case err != nil:
@@ -196,16 +210,3 @@ func (r *RunState) prompt(parts []provider.Part) []provider.Part {
 	}
 	return parts[:min(r.Handoff.Prompt, len(parts))]
 }
-
-// write has a note written, and contains what goes wrong. ctx is that of the run, and gets a time limit.
-func write[T any](ctx context.Context, in *NoteInput, f func(context.Context, *NoteInput) (T, error)) (v T, err error) {
-	if ctx.Err() != nil {
-		return v, context.Cause(ctx)
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, noteTimeout, errNoteTimeout)
-	defer cancel()
-	defer contain(&err)
-	return f(ctx, in)
-}
-
-var errNoteTimeout = errors.New("agent: writing a note took more than " + noteTimeout.String())

@@ -478,3 +478,31 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 		require.Positive(t, all, "not all of them were rejected")
 	})
 }
+
+func TestWhatIsForgottenOfAChildIsForgottenInItsOwnJournalToo(t *testing.T) {
+	for name, remove := range map[string]func(a *agent.Agent) error{
+		"forgotten": func(a *agent.Agent) error { return a.Forget(t.Context(), "s") },
+		"pruned":    func(a *agent.Agent) error { _, err := a.Prune(t.Context(), "s"); return err },
+		"retained": func(a *agent.Agent) error {
+			_, err := a.Retain(t.Context(), agent.Retention{Idle: time.Nanosecond})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parents, children := journal.NewMemory(), journal.NewMemory()
+			inner, _ := scripted(t, agent.Config{Name: "inner", Journal: parents}, say("I did."))
+			middle, _ := scripted(t, agent.Config{Name: "middle", Journal: children, Tools: []tools.Tool{agent.AsTool(inner, tools.Spec{Description: "x"})}}, task("inner", "x"), say("It did."))
+			between, _ := scripted(t, agent.Config{Name: "between", Tools: []tools.Tool{agent.AsTool(middle, tools.Spec{Description: "x"})}}, task("middle", "x"), say("They did."))
+			a, _ := scripted(t, agent.Config{Name: "a", Journal: parents, Tools: []tools.Tool{agent.AsTool(between, tools.Spec{Description: "x"})}}, task("between", "x"), say("Done."))
+			run(t, a)
+			require.NotEmpty(t, childOf(t, children))
+			require.NoError(t, remove(a))
+			for _, store := range []journal.Store{parents, children} {
+				for h, err := range store.Heads(t.Context(), journal.Filter{Prefix: "call/"}) {
+					require.NoError(t, err)
+					require.Fail(t, "is left", h.Session)
+				}
+			}
+		})
+	}
+}

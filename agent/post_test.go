@@ -121,16 +121,24 @@ func TestADecisionMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
 	})
 }
 
+// riskyBesideSlow is an agent in a bubble, with a journal of its own if there is one, whose model calls two tools at once: one that
+// a person has to approve, and one that takes its time.
+func riskyBesideSlow(t *testing.T, store journal.Store) (*agent.Agent, *effects) {
+	t.Helper()
+	if store != nil {
+		store = journal.NewMemory()
+	}
+	done := new(effects)
+	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{
+		done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.slow(tools.Spec{Name: "slow"})}},
+		providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "slow", Input: Number{20}}), say("Done."))
+	return a, done
+}
+
 func TestARunUnderWayTakesADecisionThatWasSent(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		synctest.Test(t, func(t *testing.T) {
-			if store != nil {
-				store = journal.NewMemory()
-			}
-			var done effects
-			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{
-				done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.slow(tools.Spec{Name: "slow"})}},
-				providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "slow", Input: Number{20}}), say("Done."))
+			a, done := riskyBesideSlow(t, store)
 			var res *agent.Result
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 				require.NoError(t, err)

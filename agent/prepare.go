@@ -17,6 +17,8 @@ type base struct {
 	messages []provider.Message
 	own      bool
 	context  *memory.Context // new with this step
+	bare     string          // system, without what memory has added
+	told     string          // what the model is told with the step, as far as it was counted
 }
 
 // into puts what was prepared into a request that no hook has changed. The note of a step that is made again is among the
@@ -56,43 +58,69 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 		}
 		b.system = text
 	}
+	b.bare = b.system
 	if x.a.memory == nil {
 		return b, true
 	}
 	if x.recall.compactor == nil && !x.remember() {
 		return b, false
 	}
+	x.recall.compactor.SetWindow(x.a.memory.window(start.Model))
 	b.context = x.freshContext(mode)
-	more := x.recall.context
-	more.Goal = x.m.s.Run.First
 	req := x.request(start, mode, nil)
 	req.System = b.system
 	if done, ok := x.milestones(start, req, len(x.a.memory.Rules) == 0); done || !ok {
 		return b, false
 	}
-	usage, cost := x.recall.compactor.Used()
+	p := x.fit(&b, req, start.Note)
+	if p == nil {
+		return b, false
+	}
+	if start.Final == "" && len(x.a.memory.Rules) > 0 && x.mayHandOff(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
+		return b, false
+	}
+	return b, !x.left && x.ctx.Err() == nil
+}
+
+// fit brings a request within the window, and puts what came of it into b. note is what the model is told with it. It returns nil
+// if no call can be made.
+func (x *exec) fit(b *base, req *provider.Request, note string) *memory.Prepared {
+	more := x.recall.context
+	more.Goal = x.m.s.Run.First
+	if x.m.s.Run.Stage != stageCalling { // else it is in the conversation already
+		more.Told = note
+	}
+	usage, cost, _ := x.recall.compactor.Used()
 	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
 	if err != nil {
 		x.bookInVain(x.recall.compactor, usage, cost, err)
 		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
 			x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.s.name, err))
 		}
-		return b, false
+		return nil
 	}
 	for _, w := range p.Warnings {
 		x.warn(w)
 	}
 	if p.Report != nil && x.recordCompaction(p) != nil {
-		return b, false
+		return nil
 	}
-	if start.Final == "" && len(x.a.memory.Rules) > 0 && x.mayHandOff(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
-		return b, false
-	}
-	b.system, b.messages, x.recall.counted = p.Request.System, x.m.s.Messages, true
+	b.system, b.messages, b.own, b.told, x.recall.counted = p.Request.System, x.m.s.Messages, false, note, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
 		b.messages, b.own = x.withContext(p), true
 	}
-	return b, !x.left && x.ctx.Err() == nil
+	return p
+}
+
+// refit brings a request within the window once more if hooks have added to what the model is told with it. It reports false if no
+// call can be made.
+func (x *exec) refit(b *base, start *StepStarted, mode *mode, step *Step) bool {
+	if x.a.memory == nil || step == nil || step.changed || step.answer != nil || start.Note == b.told || x.m.s.Run.Stage == stageCalling {
+		return true
+	}
+	req := x.request(start, mode, nil)
+	req.System = b.bare
+	return x.fit(b, req, start.Note) != nil && !x.left && x.ctx.Err() == nil
 }
 
 // withContext returns the messages of a request with the context in them. Those that a compaction has written are as they were
@@ -120,7 +148,7 @@ func (x *exec) milestones(start *StepStarted, req *provider.Request, handOff boo
 	if len(g.Checkpoints) == 0 && g.Handoff == nil || start.Final != "" {
 		return false, true
 	}
-	budget := g.Window.Budget(req)
+	budget := g.window(start.Model).Budget(req)
 	now := share(x.recall.compactor.Meter().Count(req).Total, budget)
 	if x.checkpoint(now, req, budget) != nil {
 		return false, false

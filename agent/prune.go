@@ -122,18 +122,18 @@ func (a *Agent) Prune(ctx context.Context, session string) (Pruned, error) {
 	if x.m.s.Run == nil {
 		return Pruned{}, nil
 	}
-	size, err := a.size(ctx, session)
+	size, err := a.size(ctx, a.cfg.Journal, session)
 	if err != nil {
 		return Pruned{}, err
 	}
-	err = a.eachChild(ctx, session, func(name string) error {
+	err = a.eachChild(ctx, a.cfg.Journal, session, func(store journal.Store, name string) error {
 		if slices.ContainsFunc(x.m.s.Run.Calls, func(c CallState) bool { return name == childSession(session, c.Call.ID) }) {
 			return nil // it is still needed
 		}
-		child, err := a.tree(ctx, name)
+		child, err := a.tree(ctx, store, name)
 		size.Sessions, size.Records, size.Bytes = size.Sessions+child.Sessions, size.Records+child.Records, size.Bytes+child.Bytes
 		if err == nil {
-			err = a.delete(ctx, name)
+			err = a.delete(ctx, store, name)
 		}
 		return err
 	})
@@ -184,9 +184,9 @@ func (a *Agent) exists(ctx context.Context, session string) error {
 }
 
 // size counts the records of a session.
-func (a *Agent) size(ctx context.Context, session string) (p Pruned, err error) {
+func (a *Agent) size(ctx context.Context, store journal.Store, session string) (p Pruned, err error) {
 	count := func(after uint64) error {
-		for rec, err := range a.cfg.Journal.Read(ctx, session, after) {
+		for rec, err := range store.Read(ctx, session, after) {
 			if err != nil {
 				return err
 			}
@@ -236,7 +236,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		if time.Since(h.Updated) < r.Idle || open && !r.Open || strings.HasPrefix(h.Session, childPrefix) {
 			continue
 		}
-		p, err := a.tree(ctx, h.Session)
+		p, err := a.tree(ctx, a.cfg.Journal, h.Session)
 		if err == nil && !r.DryRun {
 			err = a.Forget(ctx, h.Session)
 		}
@@ -255,14 +255,14 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 }
 
 // tree counts a session with those of the agents that are tools.
-func (a *Agent) tree(ctx context.Context, session string) (Pruned, error) {
-	p, err := a.size(ctx, session)
+func (a *Agent) tree(ctx context.Context, store journal.Store, session string) (Pruned, error) {
+	p, err := a.size(ctx, store, session)
 	p.Sessions = 1
 	if err != nil {
 		return p, err
 	}
-	err = a.eachChild(ctx, session, func(name string) error {
-		c, err := a.tree(ctx, name)
+	err = a.eachChild(ctx, store, session, func(store journal.Store, name string) error {
+		c, err := a.tree(ctx, store, name)
 		p.Sessions += c.Sessions
 		p.Records += c.Records
 		p.Bytes += c.Bytes

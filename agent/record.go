@@ -31,7 +31,17 @@ func (x *exec) fence() uint64 {
 
 // stamp returns the envelope of the nth next fact.
 func (x *exec) stamp(n int, call string) Meta {
-	return Meta{Origin: x.origin, Seq: x.m.s.Seq + 1 + uint64(n), Time: time.Now().UTC().Round(0), V: factVersion, Step: x.m.stepNumber(), Call: call}
+	return Meta{Origin: x.origin, Seq: x.m.s.Seq + 1 + uint64(n), Time: x.now().UTC().Round(0), V: factVersion, Step: x.m.stepNumber(), Call: call}
+}
+
+// now returns the time of day. In the first second it is that of the beginning and what has passed since: to read one clock
+// takes half as long as to read two, and a short run reads them for each of its facts. Later it is read anew, because a clock
+// may be set, and a machine suspended.
+func (x *exec) now() time.Time {
+	if passed := x.clock.Now(); passed < time.Second {
+		return x.clock.Time(passed)
+	}
+	return time.Now()
 }
 
 func (m *Machine) stepNumber() int {
@@ -68,7 +78,10 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 		if x.a.cfg.Journal == nil && !x.s.unnamed {
 			x.s.facts = append(x.s.facts, f)
 		}
-		x.queue = append(x.queue, f)
+		x.enqueue(f)
+	}
+	if x.purse != nil {
+		x.purse.note(x.m.s.Run)
 	}
 	return nil
 }
@@ -76,15 +89,16 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 // wouldTake returns an error if facts can't follow in the state. It looks only at those with pauses and decisions, and at those
 // that change the conversation: they are rare, and hold what others have made. A log with a fact that doesn't fit could never be read again.
 func (m *Machine) wouldTake(facts []Fact) error {
-	if !slices.ContainsFunc(facts, func(f Fact) bool {
+	judge := false
+	for _, f := range facts {
 		switch f := f.(type) {
 		case Suspended, Decided, Snapshot, Compacted:
-			return true
+			judge = true
 		case RunStarted:
-			return f.Handoff != nil
+			judge = judge || f.Handoff != nil
 		}
-		return false
-	}) {
+	}
+	if !judge {
 		return nil
 	}
 	probe := m.still()
@@ -191,6 +205,10 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 				status, changed = string(f.State.Run.Status), true
 			}
 		case Suspended:
+			open = slices.DeleteFunc(open, func(o journal.Open) bool { // what an agent waited for, in place of which this comes
+				c, _ := x.paused(o.ID)
+				return c != nil && c.Call.ID == f.Meta.Call
+			})
 			for _, p := range f.Pause.flat() {
 				open = append(open, openMatter(&p))
 			}

@@ -32,6 +32,7 @@ type Result struct {
 
 	names  []string
 	nested []Pause // those of the calls, not flat
+	before *tried  // in the runs that have handed their work to this one
 	silent bool    // the model's last answer was empty
 	err    error
 }
@@ -71,6 +72,9 @@ func (m *Machine) fill(res *Result, status Status, code string, reason error) {
 		Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced,
 		Messages: m.s.Messages[r.First:len(m.s.Messages):len(m.s.Messages)],
 		Mode:     m.s.Mode, Phase: m.s.Phase, names: r.ToolNames[:len(r.ToolNames):len(r.ToolNames)],
+	}
+	if r.Handoff != nil {
+		res.before = r.Handoff.Tried
 	}
 	n := len(res.Messages)
 	res.silent = r.Stage == stageSaid && (n == 0 || res.Messages[n-1].Role != provider.RoleAssistant)

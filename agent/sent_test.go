@@ -184,13 +184,7 @@ func TestADecisionIsntLostBecauseTheChildsSessionCantBeReadJustNow(t *testing.T)
 func TestADecisionForARunUnderWayIsCheckedAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		synctest.Test(t, func(t *testing.T) {
-			if store != nil {
-				store = journal.NewMemory()
-			}
-			var done effects
-			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{
-				done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.slow(tools.Spec{Name: "slow"})}},
-				providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "slow", Input: Number{20}}), say("Done."))
+			a, done := riskyBesideSlow(t, store)
 			var wg sync.WaitGroup
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 				require.NoError(t, err)

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	mathrand "math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,19 +39,41 @@ func (s *session) put(m mail) {
 // unnamedPrefix begins the names that sessions get whose input has none. They are told by it, in whichever process.
 const unnamedPrefix = "unnamed/"
 
+// A dice makes random bytes that can't be guessed, from a seed of the system's: ChaCha8, which forgets what it has made. To ask
+// the system each time takes as long as three allocations. The zero dice is ready for use, and safe for concurrent use.
+type dice struct {
+	mu  sync.Mutex
+	gen *mathrand.ChaCha8
+}
+
+// idBytes is what an id takes that can't be guessed.
+const idBytes = 16
+
+// read fills b.
+func (d *dice) read(b []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.gen == nil {
+		var seed [32]byte
+		rand.Read(seed[:]) // never fails: see its documentation
+		d.gen = mathrand.NewChaCha8(seed)
+	}
+	d.gen.Read(b) // never fails, either
+}
+
 // newID returns an id that can't be guessed: 128 bits.
 func newID(prefix string) string {
-	var b [16]byte
+	var b [idBytes]byte
 	rand.Read(b[:]) // never fails: see its documentation
 	var room [64]byte
 	return string(hex.AppendEncode(append(room[:0], prefix...), b[:]))
 }
 
 // newOrigin names a run with ids that can't be guessed, 128 bits each: its session too if that has no name, and its trace.
-// They are drawn at once and are of one string, because a short run is over soon.
+// They are of one string, because a short run is over soon.
 func (a *Agent) newOrigin(session string) *Origin {
-	var random [48]byte
-	rand.Read(random[:])
+	var random [3 * idBytes]byte
+	a.dice.read(random[:])
 	b := make([]byte, 0, 128)
 	if session == "" {
 		b = hex.AppendEncode(append(b, unnamedPrefix...), random[:16])
@@ -130,7 +154,7 @@ func (x *exec) forgetUnnamed() {
 	if x.ledger == nil || !s.unnamed || s.m.s.Run.open() || x.errAt != nil {
 		return
 	}
-	if err := x.a.delete(x.jctx, s.name); err != nil {
+	if err := x.a.delete(x.jctx, x.a.cfg.Journal, s.name); err != nil {
 		x.a.log.WarnContext(x.ctx, "agent: forgetting a session", "session", s.name, "error", err)
 	}
 }
@@ -280,7 +304,7 @@ func (a *Agent) Forget(ctx context.Context, session string) error {
 		}
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
-	if err := a.delete(ctx, session); err != nil {
+	if err := a.delete(ctx, a.cfg.Journal, session); err != nil {
 		_ = a.cfg.Journal.Release(context.WithoutCancel(ctx), lease) // it ends by itself, too
 		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
 	}
@@ -302,23 +326,24 @@ func (a *Agent) forgetCalls(ctx context.Context, s *session) error {
 	return errors.Join(errs...)
 }
 
-// delete removes a session from the journal, after those of the agents that are tools which were called in it.
-func (a *Agent) delete(ctx context.Context, session string) error {
-	err := a.eachChild(ctx, session, func(name string) error { return a.delete(ctx, name) })
+// delete removes a session from a journal, after those of the agents that are tools which were called in it.
+func (a *Agent) delete(ctx context.Context, store journal.Store, session string) error {
+	err := a.eachChild(ctx, store, session, func(store journal.Store, name string) error { return a.delete(ctx, store, name) })
 	if err != nil {
 		return err
 	}
-	return a.cfg.Journal.Delete(ctx, session, journal.All)
+	return store.Delete(ctx, session, journal.All)
 }
 
-// eachChild calls f for the sessions of the agents that are tools which were called in a session.
-func (a *Agent) eachChild(ctx context.Context, session string, f func(name string) error) error {
+// eachChild calls f for the sessions of the agents that are tools which were called in a session of a journal, each with the
+// journal that it is in.
+func (a *Agent) eachChild(ctx context.Context, store journal.Store, session string, f func(store journal.Store, name string) error) error {
 	if len(a.children) == 0 && !strings.HasPrefix(session, childPrefix) {
 		return nil
 	}
 	runs := make(map[string]bool)
 	look := func(after uint64) error {
-		for rec, err := range a.cfg.Journal.Read(ctx, session, after) {
+		for rec, err := range store.Read(ctx, session, after) {
 			if err != nil {
 				return err
 			}
@@ -336,18 +361,37 @@ func (a *Agent) eachChild(ctx context.Context, session string, f func(name strin
 	if err != nil {
 		return err
 	}
-	for _, run := range slices.Sorted(maps.Keys(runs)) {
-		for head, err := range a.cfg.Journal.Heads(ctx, journal.Filter{Prefix: childPrefix + run + "."}) {
-			if err != nil {
-				return err
-			}
-			if !strings.HasSuffix(head.Session, childSuffix(session)) {
-				continue // of the session that this one is a copy of
-			}
-			if err := f(head.Session); err != nil {
-				return err
+	prefixes := slices.Sorted(maps.Keys(runs))
+	found := make(map[string]bool) // two journals may be the same
+	for _, store := range a.journals() {
+		for _, run := range prefixes {
+			for head, err := range store.Heads(ctx, journal.Filter{Prefix: childPrefix + run + "."}) {
+				if err != nil {
+					return err
+				}
+				if found[head.Session] || !strings.HasSuffix(head.Session, childSuffix(session)) {
+					continue // the latter: of the session that this one is a copy of
+				}
+				found[head.Session] = true
+				if err := f(store, head.Session); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// journals returns where the sessions of the agents are that are called by this one, and by those: its own journal, and those
+// that they were given.
+func (a *Agent) journals() []journal.Store {
+	stores := []journal.Store{a.cfg.Journal}
+	for _, t := range a.children {
+		below := t.child.journals()
+		if t.lent || below[0] == nil {
+			below = below[1:]
+		}
+		stores = append(stores, below...)
+	}
+	return stores
 }

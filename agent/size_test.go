@@ -15,7 +15,7 @@ func TestWhatARunMakesFitsItsSizeClass(t *testing.T) {
 		of  any
 		fit int
 	}{
-		{exec{}, 1024 - header},
+		{exec{}, 640 - header},
 		{RunState{}, 640 - header},
 		{callRun{}, 352},
 		{session{}, 288},

@@ -129,7 +129,7 @@ func FuzzImport(f *testing.F) {
 		require.NoError(t, err)
 		_, err = a.Replay(t.Context(), "s")
 		require.NoError(t, err)
-		_, err = a.Undo(t.Context(), "s", Rollback{})
+		_, err = a.Undo(t.Context(), "s", Rollback{Moved: true})
 		require.NoError(t, err)
 		_, err = a.Fork(t.Context(), "s", "copy", 0)
 		require.NoError(t, err)

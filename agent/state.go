@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/provider"
@@ -44,12 +45,13 @@ type RunState struct {
 	Choice      provider.Choice `json:"choice,omitzero"`
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`
+	HandoffDue  bool            `json:"handoff_due,omitempty"` // the work is to be handed off before the next model call
 	Priority    int             `json:"priority,omitempty"`
 	Task        string          `json:"task,omitempty"`
 	Prints      []ToolPrint     `json:"prints,omitempty"` // the agent's tools when it last began or went on
 
 	// Handoff says that the run goes on with the work of another; its figures are those of the chain.
-	Handoff *HandoffState `json:"handoff,omitempty"`
+	Handoff *ChainState `json:"handoff,omitempty"`
 	// Said is what a person has said after the input, in the runs of a chain: the newest messages, long ones cut.
 	Said []string `json:"said,omitempty"`
 	// Whole is the input, without what a hand-off added to it, if a compaction has changed it.
@@ -101,7 +103,7 @@ type CallState struct {
 	Retry   bool               `json:"retry,omitempty"` // a person lets a call in doubt run again
 	Started bool               `json:"started,omitempty"`
 	Repeat  bool               `json:"repeatable,omitempty"`
-	Answers []Decision         `json:"answers,omitempty"` // for the agent that the call is of, since it was last started
+	Answers []Decision         `json:"answers,omitempty"` // for the agent that the call is of, since it was last suspended
 	Result  *ToolResult        `json:"result,omitempty"`
 }
 
@@ -217,11 +219,29 @@ func (r *RunState) pending() []Pause {
 	}
 	var out []Pause
 	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Stand == standSuspended && c.Pause != nil {
-			out = append(out, c.Pause.flat()...)
+		c := &r.Calls[i]
+		if !c.waits() {
+			continue
+		}
+		for _, p := range c.Pause.flat() {
+			if !slices.ContainsFunc(c.Answers, func(d Decision) bool { return d.ID == p.ID }) {
+				out = append(out, p)
+			}
 		}
 	}
 	return out
+}
+
+// waits reports whether a call has a pause to decide on: its own, or those of an agent that is a tool. That agent may be at
+// work on a decision on one of them: it waits for the others all the same.
+func (c *CallState) waits() bool {
+	switch c.Stand {
+	case standSuspended:
+		return c.Pause != nil
+	case standApproved, standStarted:
+		return c.Pause != nil && c.Pause.Kind == PauseAgent
+	}
+	return false
 }
 
 // open reports whether a run hasn't ended.
@@ -246,7 +266,7 @@ func (r *RunState) suspended(id string) (*CallState, *Pause) {
 		if c.Stand == standSuspended && c.Pause.ID == id {
 			return c, c.Pause
 		}
-		if c.Stand == standSuspended || c.Stand == standApproved {
+		if c.waits() {
 			if n := c.Pause.nested(id); n != nil {
 				return c, n
 			}

@@ -195,7 +195,9 @@ func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, 
 	a.mu.Lock()
 	if s := a.sessions[session]; s != nil && s.busy != nil {
 		x := s.busy
-		x.revoking = x.revoking || m.what == mailRevoke
+		if m.what == mailRevoke {
+			x.revoking.Store(true)
+		}
 		if m.what == mailRevoke && a.cfg.Journal != nil { // it has to be heeded even if the run ends before it reads it
 			a.mu.Unlock()
 			err := a.post(ctx, session, &m)

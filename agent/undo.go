@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,10 @@ type Rollback struct {
 	Run string
 	// Steps is how many of its last steps that made calls are undone; 0: all.
 	Steps int
+	// Moved says that the session in which the run was is gone for good, and that this copy of it stands in its place: see
+	// [Agent.Fork]. It is for a session that went from one store to another, and for one copy only: two that are both undone
+	// so take the same effects back twice. While there is a session by that name here, beside this one, it is refused.
+	Moved bool
 	By    string // who asks for it
 }
 
@@ -37,11 +42,15 @@ type UndoReceipt struct {
 	Impossible []UndoneCall // the tool can't undo it, or nobody knows whether there is anything to undo
 	Failed     *UndoneCall  // where it ended, because Undo returned an error
 	Left       []UndoneCall // not tried after that
+	// Pruned says that the log begins within what was to be undone: what was done before stays, and nobody can tell what it was.
+	Pruned bool
 }
 
 // An UndoError says why nothing was undone.
 type UndoError struct {
 	Session string
+	// Owner is the session to which the effects belong, if that is why: this one has only a copy of what was said.
+	Owner   string
 	Problem string
 }
 
@@ -52,8 +61,12 @@ func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s",
 // and tells the model, in whose conversation they stay. Calls of read-only tools, those that had no effect and those that
 // were undone before are passed over. One that can't be undone is noted, and the rest goes on; at the first Undo that
 // fails it ends. Each call that was undone is recorded at once; if the process dies in between, the next Undo may meet one
-// call whose effect it has taken back already, so an Undo function has to bear that. A fork has the calls of its original in
-// its log: undo them in one of the two.
+// call whose effect it has taken back already, so an Undo function has to bear that. What an agent that is a tool did isn't
+// taken back with its call, which is noted as one that can't be undone.
+//
+// An effect is taken back where it was caused, and nowhere else: in a copy ([Agent.Fork], [Agent.Import]) the runs that it
+// has from its original are refused with an *[UndoError] that names the owner. The model of a copy isn't told what its
+// original has taken back.
 func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoReceipt, error) {
 	ctx = orBackground(ctx)
 	if a.cfg.Journal != nil {
@@ -82,8 +95,11 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 	case what.Run == "":
 		what.Run = r.ID
 	}
-	calls, untold := effects(facts, what)
-	rec := &UndoReceipt{Run: what.Run}
+	if err := a.mayUndo(ctx, session, facts, what); err != nil {
+		return nil, err
+	}
+	calls, untold, pruned := effects(facts, what)
+	rec := &UndoReceipt{Run: what.Run, Pruned: pruned}
 	calls = slices.DeleteFunc(calls, func(f ToolFinished) bool {
 		d, ok := a.registry.Lookup(f.Call.Name)
 		return ok && d.Spec().ReadOnly
@@ -114,17 +130,81 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 	return rec, x.noteUndone(Undone{Message: memory.Told(rec.tell(untold))}, what.By)
 }
 
-// effects returns the calls of a run, and of those before it in its chain, that may have had an effect, the newest first, without those that were undone. Untold
-// are calls that were undone, but the process died before the model was told.
-func effects(facts []Fact, what Rollback) (out []ToolFinished, untold []UndoneCall) {
-	undone, runs := make(map[string]bool), map[string]bool{what.Run: true}
+// mayUndo says why what a run did can't be undone in a session: it isn't in the log, or its effects aren't the session's.
+func (a *Agent) mayUndo(ctx context.Context, session string, facts []Fact, what Rollback) error {
+	runs := chain(facts, what.Run)
+	known, owner := false, ""
+	for _, f := range facts {
+		if !runs[f.Envelope().Run] {
+			continue
+		}
+		known = true
+		switch f := f.(type) {
+		case RunStarted:
+			owner = cmp.Or(owner, f.From)
+		case Snapshot:
+			owner = cmp.Or(owner, f.From)
+		}
+	}
+	refuse := func(format string, args ...any) error {
+		return &UndoError{Session: session, Owner: owner, Problem: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case what.Steps < 0:
+		return refuse("Rollback.Steps is %d; give the number of steps, or 0 for all", what.Steps)
+	case !known:
+		return refuse("its log has no run %q; it may have been pruned", what.Run)
+	case owner == "":
+		return nil
+	case !what.Moved:
+		return refuse("what run %s did belongs to session %q, of which this one is a copy; undo it there, or, if that is gone for good, set Rollback.Moved", what.Run, owner)
+	case owner == session: // imported in another store, or anew, under the name that it had
+		return nil
+	}
+	there, err := a.there(ctx, owner)
+	if err == nil && there {
+		err = refuse("what run %s did belongs to session %q, which is still there; undo it there", what.Run, owner)
+	}
+	return err
+}
+
+// there reports whether there is a session by that name.
+func (a *Agent) there(ctx context.Context, session string) (bool, error) {
+	if a.cfg.Journal == nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.sessions[session] != nil, nil
+	}
+	err := a.exists(ctx, session)
+	var none *NothingOpenError
+	if errors.As(err, &none) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// chain returns a run and those that have handed their work on to it.
+func chain(facts []Fact, run string) map[string]bool {
+	runs := map[string]bool{run: true}
 	for _, f := range slices.Backward(facts) {
 		if f, ok := f.(RunStarted); ok && runs[f.Run] && f.Handoff != nil {
 			runs[f.Handoff.From] = true
 		}
 	}
+	return runs
+}
+
+// effects returns the calls of a run, and of those before it in its chain, that may have had an effect, the newest first,
+// without those that were undone. Untold are calls that were undone, but the process died before the model was told. Pruned
+// says that there may have been more than the log has.
+func effects(facts []Fact, what Rollback) (out []ToolFinished, untold []UndoneCall, pruned bool) {
+	undone, runs, begun := make(map[string]bool), chain(facts, what.Run), 0
 	for _, f := range facts {
 		switch f := f.(type) {
+		case RunStarted:
+			if runs[f.Run] {
+				begun++
+			}
 		case ToolFinished:
 			if runs[f.Run] && f.Result.Status.Ran() {
 				out = append(out, f)
@@ -138,6 +218,7 @@ func effects(facts []Fact, what Rollback) (out []ToolFinished, untold []UndoneCa
 			}
 		}
 	}
+	pruned = begun < len(runs)
 	slices.Reverse(out)
 	if what.Steps > 0 {
 		steps := 0
@@ -146,12 +227,12 @@ func effects(facts []Fact, what Rollback) (out []ToolFinished, untold []UndoneCa
 				steps++
 			}
 			if steps > what.Steps {
-				out = out[:i]
+				out, pruned = out[:i], false
 				break
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(f ToolFinished) bool { return undone[f.Call.ID] }), untold
+	return slices.DeleteFunc(out, func(f ToolFinished) bool { return undone[f.Call.ID] }), untold, pruned
 }
 
 // cantUndo says why a call can't be undone.
@@ -228,6 +309,9 @@ func (r *UndoReceipt) tell(before []UndoneCall) string {
 		list("Failed to be undone", []UndoneCall{*r.Failed})
 	}
 	list("Still in effect, not tried", r.Left)
+	if r.Pruned {
+		b.WriteString("\nWhat you did earlier in that work isn't recorded any more, and still in effect.")
+	}
 	return b.String()
 }
 
@@ -238,6 +322,8 @@ func (r *UndoReceipt) Err() error {
 		return fmt.Errorf("agent: undoing %s failed: %s; %d calls before it weren't tried", r.Failed.Call.Name, r.Failed.Why, len(r.Left))
 	case len(r.Impossible) > 0:
 		return errors.New("agent: some calls can't be undone: " + r.Impossible[0].Call.Name + ": " + r.Impossible[0].Why)
+	case r.Pruned:
+		return errors.New("agent: the log of run " + r.Run + " was pruned; what it did before can't be undone")
 	}
 	return nil
 }

@@ -54,12 +54,18 @@ func TestWhatIsOpenInOneProcessIsOpenInAll(t *testing.T) {
 	})
 }
 
+// tripped returns two sets that share, both of which know that "k" has just opened in the first.
+func tripped(t *testing.T) (store *table, a, b *circuit.Set) {
+	t.Helper()
+	store, a, b = new(table), circuit.NewSet(shared), circuit.NewSet(shared)
+	results(t, a.Get("k"), "ff")
+	exchange(t, store, a, b)
+	return store, a, b
+}
+
 func TestProcessesThatShareRecover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := new(table)
-		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
-		results(t, a.Get("k"), "ff")
-		exchange(t, store, a, b)
+		store, a, b := tripped(t)
 		<-time.After(10 * time.Second)
 		exchange(t, store, a, b)
 
@@ -82,10 +88,7 @@ func TestProcessesThatShareRecover(t *testing.T) {
 
 func TestAResetElsewhereLetsProbesPassAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := new(table)
-		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
-		results(t, a.Get("k"), "ff")
-		exchange(t, store, a, b)
+		store, a, b := tripped(t)
 		a.Get("k").Reset()
 		exchange(t, store, a, b)
 		require.Equal(t, circuit.HalfOpen, b.Get("k").State())
@@ -115,10 +118,7 @@ func (h hooked) Publish(ctx context.Context, records []circuit.Record) error {
 
 func TestWhatHappensDuringASyncIsToldByTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := new(table)
-		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
-		results(t, a.Get("k"), "ff")
-		exchange(t, store, a, b)
+		store, a, b := tripped(t)
 		a.Get("k").Reset()
 		require.NoError(t, a.Sync(t.Context(), hooked{store, func() { results(t, a.Get("k"), "ff") }}))
 		exchange(t, store, a)
@@ -142,10 +142,7 @@ func TestASetDoesNotListenToItself(t *testing.T) {
 
 func TestAClosingElsewhereIsNoNewsToWhoHasJustOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := new(table)
-		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
-		results(t, a.Get("k"), "ff")
-		exchange(t, store, a, b)
+		store, a, b := tripped(t)
 		b.Get("k").Reset()
 		require.NoError(t, b.Sync(t.Context(), store))
 		<-time.After(10 * time.Second)

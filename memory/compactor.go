@@ -128,9 +128,15 @@ func soundSteps(where string, steps []Step) error {
 // Meter returns the Compactor's own, for [Meter.Learn].
 func (c *Compactor) Meter() *Meter { return c.meter }
 
-// Used returns what the model calls of strategies took since the Compactor was made, and what they cost where prices are
-// known. It holds those of reports, and those of a Prepare or Compact that then returned an error.
-func (c *Compactor) Used() (provider.Usage, provider.Money) { return c.used.usage, c.used.cost }
+// SetWindow prepares requests for another window from now on, where the conversation goes on with another model. What was
+// counted and learned holds.
+func (c *Compactor) SetWindow(w Window) { c.cfg.Window = w }
+
+// Used returns what the model calls of strategies took since the Compactor was made, what they cost where prices are known,
+// and whether they all are. It holds those of reports, and those of a Prepare or Compact that then returned an error.
+func (c *Compactor) Used() (used provider.Usage, cost provider.Money, priced bool) {
+	return c.used.usage, c.used.cost, !c.used.unpriced
+}
 
 // Prepared is a request that is ready to be sent.
 type Prepared struct {
@@ -249,7 +255,7 @@ func (c *Compactor) Compact(ctx context.Context, req *provider.Request, more Con
 
 // fixed returns what of the request counted last can't be compacted, in tokens as counted here.
 func (c *Compactor) fixed(req *provider.Request, more *Context) int {
-	n := plus(plus(c.meter.raw.System, c.meter.raw.Tools), c.meter.raw.Output)
+	n := plus(plus(plus(c.meter.raw.System, c.meter.raw.Tools), c.meter.raw.Output), c.told(more))
 	if more.Screen == "" && len(more.Fetched) == 0 {
 		return n
 	}
@@ -257,6 +263,15 @@ func (c *Compactor) fixed(req *provider.Request, more *Context) int {
 		n = plus(n, perMessage)
 	}
 	return plus(n, c.texts(more.parts(nil)))
+}
+
+// told returns what a message takes that is told behind the conversation.
+func (c *Compactor) told(more *Context) int {
+	if more.Told == "" {
+		return 0
+	}
+	m := Told(more.Told)
+	return c.cfg.Counter.CountMessage(&m)
 }
 
 func (c *Compactor) texts(parts []provider.Part) int {
@@ -359,29 +374,28 @@ func (c *Compactor) targetMessages(r *Rule) int {
 	return most
 }
 
-// attach puts the context into a request that is otherwise ready.
+// attach puts the context into a request that is otherwise ready, and counts what is sent.
 func (c *Compactor) attach(p *Prepared, more *Context, fixed int) {
-	p.Count = c.meter.Count(p.Request)
-	room := c.meter.down(p.Budget) - plus(fixed, c.meter.raw.Messages)
-	in, left := more.fit(c.cfg.Counter.CountText, room)
+	c.meter.Count(p.Request)
+	raw := c.meter.raw
+	in, left := more.fit(c.cfg.Counter.CountText, c.meter.down(p.Budget)-plus(fixed, raw.Messages))
 	p.LeftOut = left
-	parts := more.parts(in)
-	if len(parts) == 0 {
-		return
-	}
-	raw, n := c.meter.raw, c.texts(parts)
-	if with, ok := attach(p.Messages, parts); ok {
-		p.Request.Messages = with
-		raw.Messages = plus(raw.Messages, n)
-	} else {
-		if p.Request.System == "" {
-			n = plus(n, perMessage)
+	if parts := more.parts(in); len(parts) > 0 {
+		n := c.texts(parts)
+		if with, ok := attach(p.Messages, parts); ok {
+			p.Request.Messages = with
+			raw.Messages = plus(raw.Messages, n)
+		} else {
+			if p.Request.System == "" {
+				n = plus(n, perMessage)
+			}
+			for i := range parts {
+				p.Request.System += parts[i].Text
+			}
+			raw.System = plus(raw.System, n)
 		}
-		for i := range parts {
-			p.Request.System += parts[i].Text
-		}
-		raw.System = plus(raw.System, n)
 	}
+	raw.Messages = plus(raw.Messages, c.told(more))
 	raw.sum()
 	c.meter.raw = raw // what the provider will count
 	p.Count = c.meter.scaled(raw)

@@ -264,3 +264,25 @@ func TestWhatThePresentWorkBeganWithStays(t *testing.T) {
 		require.Equal(t, goal == 20, strings.Contains(text, "question 10"), "goal %d", goal)
 	}
 }
+
+// TestAnotherWindowHoldsFromTheNextRequestOn has a conversation go on with a smaller model, and then with the one before.
+func TestAnotherWindowHoldsFromTheNextRequestOn(t *testing.T) {
+	wide, tight := memory.Window{Size: 100_000, Reserve: 1_000}, memory.Window{Size: 3_000, Reserve: 1_000}
+	c, err := memory.New(memory.Config{Window: wide, Steps: []memory.Step{{Strategy: memory.Slide{}}}, Keep: 1})
+	require.NoError(t, err)
+	req := &provider.Request{Messages: worked()}
+	out, err := c.Prepare(t.Context(), req, memory.Context{})
+	require.NoError(t, err)
+	require.Nil(t, out.Report)
+	c.SetWindow(tight)
+	out, err = c.Prepare(t.Context(), req, memory.Context{})
+	require.NoError(t, err)
+	require.Equal(t, 2_000, out.Budget)
+	require.Equal(t, "share 0.70", out.Report.Trigger)
+	require.Less(t, out.Count.Total, 1_400)
+	c.SetWindow(wide)
+	out, err = c.Prepare(t.Context(), req, memory.Context{})
+	require.NoError(t, err)
+	require.Equal(t, 99_000, out.Budget)
+	require.Nil(t, out.Report)
+}

@@ -101,8 +101,8 @@ func (j *job) step(ctx context.Context, step *Step, v *View) (r StepReport, take
 	var used booked
 	v.booked = &used
 	edits, err := propose(ctx, step.Strategy, v, &r.Strategy)
-	r.Usage, r.Cost = used.usage, used.cost
-	j.used.add(used.usage, used.cost)
+	r.Usage, r.Cost, r.Priced = used.usage, used.cost, used.usage.Total() > 0 && !used.unpriced
+	j.used.add(used.usage, used.cost, !used.unpriced)
 	if err != nil {
 		r.Error = err.Error()
 	}

@@ -35,9 +35,11 @@ type StepReport struct {
 	// Skipped says why what it proposed wasn't taken: "nothing to do", "below its floor", "no shorter".
 	Skipped string `json:"skipped,omitempty"`
 	Error   string `json:"error,omitempty"` // what went wrong; the next strategy went on
-	// Usage is what the strategy's model calls took, of failed ones too; Cost what that is worth, where prices are known.
-	Usage provider.Usage `json:"usage,omitzero"`
-	Cost  provider.Money `json:"cost,omitempty"`
+	// Usage is what the strategy's model calls took, of failed ones too; Cost what that is worth, where prices are known. Priced
+	// says that they are, of all that was used.
+	Usage  provider.Usage `json:"usage,omitzero"`
+	Cost   provider.Money `json:"cost,omitempty"`
+	Priced bool           `json:"priced,omitempty"`
 }
 
 // Changed reports whether the conversation is another than before.
@@ -62,9 +64,19 @@ func (r *Report) Usage() (sum provider.Usage) {
 func (r *Report) Cost() provider.Money {
 	var sum booked
 	for i := range r.Steps {
-		sum.add(provider.Usage{}, r.Steps[i].Cost)
+		sum.add(provider.Usage{}, r.Steps[i].Cost, true)
 	}
 	return sum.cost
+}
+
+// Priced reports whether Cost is all that the model calls cost: the prices of each are known, be they 0.
+func (r *Report) Priced() bool {
+	for i := range r.Steps {
+		if s := &r.Steps[i]; !s.Priced && s.Usage.Total() > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Warnings returns what went wrong, a sentence each.
@@ -149,6 +161,7 @@ func (j *job) biggest() []Sized {
 	if j.more != nil {
 		add("the user context", c.CountText(j.more.User))
 		add("the screen context", c.CountText(j.more.Screen))
+		add("what the model is told with it", c.CountText(j.more.Told))
 	}
 	add("the schema of the answer", countFrame(c, &provider.Request{Output: req.Output}).Output)
 	for i := range req.Tools {

@@ -48,12 +48,14 @@ type View struct {
 
 // booked is what a strategy's model calls used.
 type booked struct {
-	usage provider.Usage
-	cost  provider.Money
+	usage    provider.Usage
+	cost     provider.Money
+	unpriced bool // of some it isn't known what they cost
 }
 
-func (b *booked) add(u provider.Usage, cost provider.Money) {
+func (b *booked) add(u provider.Usage, cost provider.Money, priced bool) {
 	b.usage = b.usage.Add(u)
+	b.unpriced = b.unpriced || !priced && u.Total() > 0
 	if b.cost += max(cost, 0); b.cost < 0 {
 		b.cost = math.MaxInt64
 	}
@@ -61,9 +63,11 @@ func (b *booked) add(u provider.Usage, cost provider.Money) {
 
 // Book tells what a model call of the Strategy used and what it cost (0: unknown), failed calls too; the [StepReport] has
 // the sum, whatever comes of the compaction. It isn't safe for concurrent use, and not for use after Compact has returned.
-func (v *View) Book(u provider.Usage, cost provider.Money) {
+func (v *View) Book(u provider.Usage, cost provider.Money) { v.book(u, cost, cost > 0) }
+
+func (v *View) book(u provider.Usage, cost provider.Money, priced bool) {
 	if v.booked != nil {
-		v.booked.add(u, cost)
+		v.booked.add(u, cost, priced)
 	}
 }
 

@@ -260,7 +260,8 @@ func (s *Summarise) call(ctx context.Context, v *View, req *provider.Request) (r
 	used := provider.Usage{Input: int64(estimate), Output: int64(s.cfg.MaxOutput), Estimated: true} // if the provider panics
 	defer func() {
 		s.settle(reserved, plus(int(used.Input), int(used.Output)))
-		v.Book(used, s.cost(used))
+		cost, priced := s.cost(used)
+		v.book(used, cost, priced)
 	}()
 	res, err = stream.Collect(stream.Check(s.cfg.Provider.Stream(ctx, req)))
 	switch written := v.Counter.CountText(res.Text()) + v.Counter.CountText(res.Reasoning()); {
@@ -288,13 +289,13 @@ func unbilled(err error) bool {
 	return false
 }
 
-// cost returns what a call cost, 0 if nobody knows.
-func (s *Summarise) cost(u provider.Usage) provider.Money {
+// cost returns what a call cost, and false if nobody knows.
+func (s *Summarise) cost(u provider.Usage) (provider.Money, bool) {
 	info, ok := provider.InfoOf(s.cfg.Provider, s.cfg.Model)
 	if !ok || info.Prices == nil {
-		return 0
+		return 0, false
 	}
-	return info.Prices.Cost(u)
+	return info.Prices.Cost(u), true
 }
 
 // labels returns those of a request with what is set in own.

@@ -87,7 +87,8 @@ func TestWhatSummariesUseIsReported(t *testing.T) {
 			require.Equal(t, provider.Money(u.Input+2*u.Output), out.Report.Steps[0].Cost)
 			require.Equal(t, u, out.Report.Usage())
 			require.Equal(t, out.Report.Steps[0].Cost, out.Report.Cost())
-			used, cost := comp.Used()
+			used, cost, priced := comp.Used()
+			require.True(t, priced)
 			require.Equal(t, u, used)
 			require.Equal(t, out.Report.Cost(), cost)
 			require.Equal(t, int(u.Total()), s.Spent(), "the same figures")
@@ -101,9 +102,10 @@ func TestWhatASummaryUsedIsKnownEvenIfTheRequestCannotBeMade(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Prepare(t.Context(), &provider.Request{System: strings.Repeat("rule ", 8_000), Messages: worked()}, memory.Context{})
 	require.ErrorIs(t, err, memory.ErrContextTooLarge)
-	used, cost := c.Used()
+	used, cost, priced := c.Used()
 	require.Equal(t, provider.Usage{Input: 700, Output: 50}, used)
-	require.Zero(t, cost, "no prices are known")
+	require.Zero(t, cost)
+	require.False(t, priced, "no prices are known")
 }
 
 // TestAnyStrategyBooksWhatItUsed does so also where nothing comes of it, and on a View of its own making.

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -17,6 +18,11 @@ const (
 
 	longestPause = 366 * 24 * time.Hour // more than any advice
 )
+
+// trial is for how long people's calls have what the provider grants again to themselves, as long as none has begun to
+// answer. A refusal takes a round trip, since no work is done for it; so one that isn't there by then isn't to be expected,
+// even of a large request on a slow line. What does go on is a call that was accepted and is silent.
+const trial = 5 * time.Second
 
 // delay returns the delay of a step; the first is 1. random is from 0 to 1.
 func delay(step int, random float64) time.Duration {
@@ -35,6 +41,10 @@ type backoff struct {
 	until  time.Time
 	told   time.Time   // the part of until that somebody asked for
 	timer  *time.Timer // set while paused
+
+	// unproven says that no call that started since the last rate limit has begun to answer. It is written under mu.
+	unproven atomic.Bool
+	trialEnd time.Time // trial after the first call of a person's that started since; zero: none has
 }
 
 // A verdict is what an outcome means for the gate, found out before its mu is locked: errors are foreign code.
@@ -74,6 +84,7 @@ func (g *Gate) learn(s *slot, v *verdict) {
 	fresh := s.epoch == b.epoch
 	if v.succeeded && fresh && !b.paused {
 		b.step = 0
+		b.unproven.Store(false)
 	}
 	if !v.limited {
 		return
@@ -83,6 +94,8 @@ func (g *Gate) learn(s *slot, v *verdict) {
 	if fresh {
 		b.step++
 		b.epoch++
+		b.unproven.Store(true)
+		b.trialEnd = time.Time{}
 		g.peopleSince = 0
 	}
 	switch {
@@ -91,6 +104,15 @@ func (g *Gate) learn(s *slot, v *verdict) {
 	case fresh:
 		g.pause(delay(b.step, g.jitter()), false, b.step, now)
 	}
+}
+
+// onTrial returns until when background work leaves what the provider grants again to people; the zero Time if it doesn't.
+func (g *Gate) onTrial(now time.Time) time.Time {
+	b := &g.backoff
+	if g.peopleSince == 0 || !b.unproven.Load() || !b.trialEnd.After(now) {
+		return time.Time{}
+	}
+	return b.trialEnd
 }
 
 // pause keeps everything from starting for d at least. Pauses are never shortened.

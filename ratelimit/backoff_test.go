@@ -249,8 +249,9 @@ func TestAfterARateLimitBackgroundWorkWaitsForTheFirstSuccess(t *testing.T) {
 		r.get("job").Release(success)
 		r.again("first", r.get("first"), limited(time.Minute))
 		r.come("job 2", ratelimit.Ticket{Session: "b"})
-		<-time.After(2 * time.Minute)
+		<-time.After(time.Minute + 4*time.Second)
 		first := r.get("first") // what the provider grants again is for a person
+		r.come("second", person)
 		require.NotContains(t, r.order(), "job 2")
 		first.Release(success)
 		r.get("job 2").Release(success)
@@ -277,5 +278,104 @@ func TestAPersonsCallFromBeforeARateLimitHoldsUpNoBackgroundWork(t *testing.T) {
 		r.get("job 2").Release(success)
 		require.Zero(t, r.gate.Snapshot().Step)
 		r.get("long").Release(success)
+	})
+}
+
+// tried is a room in which a person's calls, of that number, started a minute after a rate limit, and a job waits for them.
+func (r *room) tried(people int) {
+	for i := range people {
+		r.come(fmt.Sprint("ann ", i), person)
+	}
+	for i := range people {
+		r.again(fmt.Sprint("ann ", i), r.get(fmt.Sprint("ann ", i)), limited(time.Minute-time.Since(r.began)))
+	}
+	r.come("job", background("b", 0))
+	<-time.After(time.Minute)
+	r.get(fmt.Sprint("ann ", people-1))
+	require.NotContains(r.t, r.order(), "job")
+}
+
+func TestAfterARateLimitBackgroundWorkStartsWhenAnAnswerBegins(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 4}, func(r *room) {
+		r.tried(2)
+		<-time.After(4 * time.Second)
+		r.get("ann 1").Began()
+		require.Equal(t, []string{"job"}, r.order(), "what one is granted, all are")
+		require.Equal(t, 1, r.gate.Snapshot().Step, "the row ends with a success")
+		r.get("ann 0").Began()
+		r.come("job 2", background("b", 0))
+		require.Equal(t, []string{"job 2"}, r.order(), "at once")
+
+		r.again("ann 0", r.get("ann 0"), limited(time.Minute))
+		require.Equal(t, 2, r.gate.Snapshot().Step, "which goes on")
+		r.get("job").Release(success)
+		r.come("job 3", background("b", 0))
+		<-time.After(time.Minute)
+		require.Equal(t, []string{"ann 0"}, r.order(), "and all begins anew")
+		r.get("ann 1").Began()
+		require.Empty(t, r.order(), "an answer from before the rate limit shows nothing")
+		r.get("ann 0").Began()
+		require.Equal(t, []string{"job 3"}, r.order())
+	})
+}
+
+func TestAPersonsCallThatHangsHoldsUpBackgroundWorkForFiveSeconds(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 8}, func(r *room) {
+		r.tried(1)
+		<-time.After(4 * time.Second)
+		r.come("bob", person)
+		more, waits := r.told(background("c", ratelimit.Planning))
+		r.come("more", more)
+		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitQueue, Until: r.at(65 * time.Second), Ahead: 0}}, waits())
+		<-time.After(time.Minute)
+		require.Equal(t, 65*time.Second, r.find("more").after, "to the nanosecond")
+		require.Equal(t, 65*time.Second, r.find("job").after, "whoever of them came later holds up nobody for longer")
+		require.Len(t, waits(), 1)
+		require.Equal(t, 1, r.gate.Snapshot().Step)
+		r.come("late job", background("b", 0))
+		require.Equal(t, time.Since(r.began), r.find("late job").after)
+		r.come("late", person)
+		r.come("later job", background("b", 0))
+		require.Equal(t, time.Since(r.began), r.find("later job").after)
+	})
+}
+
+func TestBackgroundWorkThatIsHeldUpByPeopleStartsWhenTheyHaveGone(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 4}, func(r *room) {
+		r.tried(1)
+		<-time.After(time.Second)
+		r.get("ann 0").Release(ratelimit.Outcome{Sent: true, Err: fault.New(fault.Transient, "broken")})
+		require.Equal(t, []string{"job"}, r.order())
+		r.come("bob", person)
+		r.come("job 2", background("b", 0))
+		require.Empty(t, r.order()[1:], "a failure shows nothing")
+		r.get("job").Began()
+		require.Equal(t, []string{"job 2"}, r.order(), "the answer to a job does")
+	})
+}
+
+func TestWhatTheHostPausedIsNoProof(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 4}, func(r *room) {
+		r.tried(1)
+		r.gate.Pause(3 * time.Second)
+		r.get("ann 0").Began() // it was granted before
+		<-time.After(3 * time.Second)
+		require.Empty(t, r.order())
+		r.get("ann 0").Began()
+		require.Equal(t, []string{"job"}, r.order())
+	})
+}
+
+func TestAnAnswerThatBeginsWithoutARateLimitChangesNothing(t *testing.T) {
+	ratelimit.Lease{}.Began()
+	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
+		r.come("ann", person)
+		r.come("job", background("b", 0))
+		r.get("ann").Began()
+		require.Equal(t, []string{"ann"}, r.order())
+		lease := r.get("ann")
+		lease.Release(success)
+		lease.Began()
+		require.Equal(t, []string{"job"}, r.order())
 	})
 }

@@ -97,7 +97,8 @@ const (
 // outermost agent, which therefore covers them without a Root.
 //
 // What a call uses is booked in the period in which it ends, and what is open at the end of a period stays reserved in the
-// next. A clock that is set back doesn't bring a period back.
+// next. A clock that is set back doesn't bring a period back; where the present one would then go on for more than two, it
+// ends with the one that the clock shows, and what is spent counts until then.
 //
 // Make one with [NewBudget]. A Budget is safe for concurrent use and starts no goroutine. A nil *Budget limits nothing.
 type Budget struct {
@@ -115,8 +116,10 @@ type Budget struct {
 	global   *account                     // nil: no limit
 	tables   [numScopes]table
 	shares   shares
-	seq      uint64     // of the newest claim
-	freed    []*account // whose claims may go on
+	turn     uint64        // of the global limit: how many periods have begun
+	seq      uint64        // of the newest claim
+	freed    []*account    // whose claims may go on
+	moved    chan struct{} // closed when a limit gets another period; made for who waits
 	events   []BudgetEvent
 }
 

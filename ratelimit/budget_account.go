@@ -14,6 +14,8 @@ type account struct {
 
 	end      time.Time // of the period that spent belongs to; zero: never
 	endNano  int64     // the same, quicker to compare with
+	backNano int64     // two periods before: if it is earlier than that now, the clock was set back
+	turn     uint64    // of a share: the global limit's that spent belongs to
 	spent    Amount
 	reserved Amount
 	unpriced int64 // calls booked without their money
@@ -118,6 +120,7 @@ func (b *Budget) hold(scope Scope, name string, now instant) *account {
 		a = newAccount(scope, name, limit, own)
 		if scope == ScopeShare {
 			a.ends(b.global.end)
+			a.turn = b.turn
 		} else {
 			a.ends(a.resets(now.time(), b.location))
 		}
@@ -173,7 +176,17 @@ func (b *Budget) rest(a *account, now instant) {
 func (a *account) empty() bool { return a.spent == Amount{} && a.unpriced == 0 }
 
 // ends sets the end of the period.
-func (a *account) ends(t time.Time) { a.end, a.endNano = t, nanos(t) }
+func (a *account) ends(t time.Time) {
+	a.end, a.endNano, a.backNano = t, nanos(t), math.MinInt64
+	if a.endNano == math.MaxInt64 {
+		return
+	}
+	back := a.endNano
+	for range 2 {
+		back = max(back, math.MinInt64+int64(a.period.longest())) - int64(a.period.longest())
+	}
+	a.backNano = back
+}
 
 // nanos returns t as a number; math.MaxInt64 for the zero Time, which is never, and for what is too far away for one.
 func nanos(t time.Time) int64 {
@@ -183,19 +196,28 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// roll begins a new period if the old one is over. What is reserved stays so.
+// roll begins a new period if the old one is over. What is reserved stays so. If the clock was set back so far that the old
+// one would go on for more than two periods, it ends with that in which now is.
 func (b *Budget) roll(a *account, now instant) {
 	if a.scope == ScopeShare {
-		if a.endNano == b.global.endNano {
+		if a.endNano != b.global.endNano {
+			a.ends(b.global.end)
+		}
+		if a.turn == b.turn {
 			return
 		}
-		a.ends(b.global.end)
+		a.turn = b.turn
 	} else {
-		if int64(now) < a.endNano {
+		over := int64(now) >= a.endNano
+		if !over && int64(now) >= a.backNano {
 			return
 		}
 		a.ends(a.resets(now.time(), b.location))
+		if !over {
+			return
+		}
 		if a.scope == ScopeGlobal {
+			b.turn++
 			b.shares.spent = Amount{}
 		}
 	}

@@ -50,7 +50,11 @@ func randomLimit(r *rand.Rand) Limit {
 func anything(t *testing.T, r *rand.Rand, b *Budget) {
 	name := func() string { return []string{"", "a", "b", "c", "d"}[r.IntN(5)] }
 	labels := Labels{Root: name(), Session: name(), Task: name(), Provider: name()}
-	switch r.IntN(14) {
+	switch r.IntN(15) {
+	case 14:
+		ahead := time.Duration(r.Int64N(int64(100 * time.Hour)))
+		ahead >>= r.IntN(20)
+		b.lookAt(time.Now().Add(ahead), Scope(r.IntN(numScopes)), name(), 0)
 	case 0:
 		b.SetLimit(Scope(r.IntN(7)), name(), randomLimit(r))
 	case 1:
@@ -87,7 +91,7 @@ func requireAtRest(t *testing.T, b *Budget) {
 		require.Zero(t, b.global.reserved)
 		require.Zero(t, b.global.queue.n)
 	}
-	active := 0
+	active, spent := 0, Amount{}
 	for scope := range b.tables {
 		idle := 0
 		for name, a := range b.tables[scope].accounts {
@@ -99,6 +103,9 @@ func requireAtRest(t *testing.T, b *Budget) {
 			case a.active:
 				require.Same(t, &b.shares.recent, a.in, at)
 				active++
+				if a.turn == b.turn {
+					spent = spent.plus(a.spent)
+				}
 			case a.in == nil:
 				require.True(t, a.pinned, at)
 			default:
@@ -111,4 +118,5 @@ func requireAtRest(t *testing.T, b *Budget) {
 	}
 	require.Equal(t, active, b.shares.active)
 	require.Equal(t, active, b.shares.recent.n)
+	require.Equal(t, spent, b.shares.spent)
 }

@@ -55,11 +55,13 @@ func named(scope Scope, name string) bool {
 
 // rebind has a keep to another limit.
 func (b *Budget) rebind(a *account, l bounds, now instant) {
-	if a.period != l.period {
+	was := a.period
+	a.bounds = l
+	if l.period != was {
 		a.clear()
 		a.ends(l.resets(now.time(), b.location))
+		b.move()
 	}
-	a.bounds = l
 	clear(a.told[:])
 	a.toldGap = false
 	b.free(a)

@@ -35,6 +35,27 @@ func TestALimitMayBeRaisedWhileCallsWaitForIt(t *testing.T) {
 	})
 }
 
+func TestAPeriodThatALimitIsGivenWhileACallWaitsEndsItsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 100}})
+		open := reserve(t, b, ratelimit.Request{Labels: session("s"), Tokens: 40})
+		second := reserve(t, b, ratelimit.Request{Labels: session("s"), Tokens: 50})
+		began := time.Now()
+		got := make(chan time.Duration, 1)
+		go func() {
+			reserve(t, b, ratelimit.Request{Labels: session("s"), Tokens: 20})
+			got <- time.Since(began)
+		}()
+		synctest.Wait()
+		b.SetLimit(ratelimit.ScopeSession, "s", ratelimit.Limit{Tokens: 100, Period: ratelimit.Day})
+		second.Settle(50, 0)
+		synctest.Wait()
+		require.Empty(t, got)
+		require.Equal(t, 24*time.Hour, <-got, "what was spent isn't any more, and nobody has settled")
+		open.Settle(0, 0)
+	})
+}
+
 func TestALimitMayComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{})

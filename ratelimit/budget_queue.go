@@ -76,7 +76,8 @@ func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(Wait
 	var timer *time.Timer // for the end of a period, which makes room without anybody settling
 	for {
 		var rolled <-chan time.Time
-		if end := b.nextEnd(c); !end.IsZero() {
+		end, moved := b.nextEnd(c)
+		if !end.IsZero() {
 			if timer == nil {
 				timer = time.NewTimer(time.Until(end))
 				defer timer.Stop()
@@ -94,6 +95,7 @@ func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(Wait
 			return c.r, nil
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
+		case <-moved:
 		case <-rolled:
 			b.mu.Lock()
 			now := b.now()
@@ -104,16 +106,27 @@ func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(Wait
 	}
 }
 
-// nextEnd returns the first end of a period that c depends on; zero: none.
-func (b *Budget) nextEnd(c *claim) (end time.Time) {
+// nextEnd returns the first end of a period that c depends on; zero: none. moved is closed when a limit gets another period.
+func (b *Budget) nextEnd(c *claim) (end time.Time, moved <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.moved == nil {
+		b.moved = make(chan struct{})
+	}
 	for _, a := range c.r.accounts[:c.r.n] {
 		if !a.end.IsZero() && (end.IsZero() || a.end.Before(end)) {
 			end = a.end
 		}
 	}
-	return end
+	return end, b.moved
+}
+
+// move tells those that wait that a limit has another period.
+func (b *Budget) move() {
+	if b.moved != nil {
+		close(b.moved)
+		b.moved = nil
+	}
 }
 
 // withdraw gives back what c has, room or a place in a queue.

@@ -22,7 +22,7 @@ func (b *Budget) join(a *account) {
 func (b *Budget) expire(now instant) {
 	for {
 		a := b.shares.recent.tail
-		if a == nil || time.Duration(now-a.used) < b.active && b.shares.recent.n <= b.keep {
+		if a == nil || b.lately(a, now) && b.shares.recent.n <= b.keep {
 			return
 		}
 		b.roll(a, now)
@@ -32,6 +32,13 @@ func (b *Budget) expire(now instant) {
 		b.shares.spent = b.shares.spent.minus(a.spent)
 		b.rest(a, now)
 	}
+}
+
+// lately reports whether a was in use within the time for which a session counts as active. One that was in use later than
+// that after now was so before the clock was set back.
+func (b *Budget) lately(a *account, now instant) bool {
+	since := time.Duration(now - a.used)
+	return -b.active < since && since < b.active
 }
 
 // limit returns what may be spent under a in the present period.

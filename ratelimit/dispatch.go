@@ -16,6 +16,10 @@ func (g *Gate) dispatch(now time.Time) {
 				g.setNext(nil, "", time.Time{})
 				return
 			}
+			if until := g.onTrial(now); !until.IsZero() {
+				g.setNext(w, WaitQueue, until)
+				return
+			}
 		}
 		// The rates first: nobody is preempted for a request that couldn't go anyway.
 		if why, until, ok := g.rates.ready(w.ticket.Tokens, 0, 0, now); !ok {
@@ -33,11 +37,8 @@ func (g *Gate) dispatch(now time.Time) {
 	}
 }
 
-// backgroundMayStart reports whether a background call may start, if no person's request waits.
+// backgroundMayStart reports whether there is room for a background call, if no person's request waits.
 func (g *Gate) backgroundMayStart() bool {
-	if g.backoff.step > 0 && g.peopleSince > 0 { // what the provider grants again is for them first
-		return false
-	}
 	return g.held < g.cfg.Slots && g.held-g.peopleRunning < g.cfg.Slots-g.kept && g.paused.n() == 0
 }
 
@@ -72,7 +73,7 @@ func (g *Gate) roomForPerson(now time.Time) bool {
 	return false
 }
 
-// nextInLine is the request that would start now, but for the rates.
+// nextInLine is the request that would start now, but for the rates or a trial: it waits for a time.
 type nextInLine struct {
 	waiter *waiter
 	why    WaitReason
@@ -80,7 +81,7 @@ type nextInLine struct {
 	timer  *time.Timer // set for until, unless that is zero
 }
 
-// setNext notes which request waits for the rates, and wakes the gate when it may go.
+// setNext notes which request waits for a time, and wakes the gate when it may go.
 func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
 	n := &g.next
 	if w == n.waiter && why == n.why && until.Equal(n.until) {
@@ -105,14 +106,14 @@ func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
 	}
 	n.until = until
 	if n.timer == nil {
-		n.timer = time.AfterFunc(time.Until(until), g.ratesReady)
+		n.timer = time.AfterFunc(time.Until(until), g.nextReady)
 	} else {
 		n.timer.Reset(time.Until(until))
 	}
 }
 
-// ratesReady is the timer's.
-func (g *Gate) ratesReady() {
+// nextReady is the timer's.
+func (g *Gate) nextReady() {
 	g.mu.Lock()
 	// Forgotten, so that the timer is set anew should it be early.
 	g.next.until = time.Time{}

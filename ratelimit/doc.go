@@ -37,9 +37,10 @@
 // # Rates and pauses
 //
 // A rate limit that a provider reports ([Outcome].Err) pauses the whole gate, for as long as the provider says, else for
-// 1 s, 2, 4 … 256 s, then 5 min, each ±20 %. Requests keep queueing; when the pause is over people's go first,
-// and until a call that started since has succeeded, none of background work starts beside such a call of a person's; one
-// from before the rate limit holds up nobody, however long it takes. Requests
+// 1 s, 2, 4 … 256 s, then 5 min, each ±20 %. Requests keep queueing; when the pause is over people's go first, and what
+// the provider grants again is theirs: none of background work starts beside a person's call that started since, until a
+// call that started since has begun to answer ([Lease.Began]) or succeeded, and for 5 s from the first of these people's
+// calls at most, so that one that hangs holds up nobody for longer. Nor does one from before the rate limit. Requests
 // and tokens per minute come out of token buckets of the size of a minute: first what a [Ticket] estimates, corrected by
 // what was really used when the lease ends. A host pauses background work alone with [Gate.PauseBackground], such as while memory
 // is short. Every wait says why, and until when if that is known: see [Wait].

@@ -181,16 +181,17 @@ func (g *Gate) refusal(now time.Time) error {
 	return g.tooLong(now)
 }
 
-// startsAtOnce reports whether r needs no queue: nothing is ahead of it, and it may go.
+// startsAtOnce reports whether r needs no queue: nothing is ahead of it, it may go, and nobody is told of a time that changes
+// when it does.
 func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
-	if g.backoff.paused || g.people.n > 0 {
+	if g.backoff.paused || g.people.n > 0 || g.next.waiter != nil {
 		return false
 	}
 	if r.ticket.Interactive {
 		if g.held-g.overtaken >= g.cfg.Slots {
 			return false
 		}
-	} else if g.background.n > 0 || !g.backgroundMayStart() {
+	} else if g.background.n > 0 || !g.backgroundMayStart() || !g.onTrial(now).IsZero() {
 		return false
 	}
 	_, _, ok := g.rates.ready(r.ticket.Tokens, 0, 0, now)

@@ -67,15 +67,16 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 	if r.ticket.Interactive {
 		g.peopleRunning++
 		g.peopleSince++
+		if b := &g.backoff; b.trialEnd.IsZero() && b.unproven.Load() {
+			b.trialEnd = now.Add(trial)
+		}
 	} else {
 		g.background.level(r.rank).running++
 		if !r.ticket.NoPreempt && r.preempts < mostPreempts {
 			g.victims.push(s)
 		}
 	}
-	if g.rates.limited() {
-		g.rates.take(r.ticket.Tokens, now)
-	}
+	s.taken = g.rates.take(r.ticket.Tokens, now)
 	return s
 }
 
@@ -97,7 +98,7 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	} else {
 		g.background.level(s.rank).running--
 	}
-	g.rates.settle(s.ticket.Tokens, &v.Outcome, v.Sent, now)
+	g.rates.settle(s.taken, s.ticket.Tokens, &v.Outcome, v.Sent, now)
 	if v.Sent && len(g.soft) > 0 {
 		g.count(s.ticket.Tokens, &v.Outcome, time.Now())
 	}
@@ -173,6 +174,28 @@ func (l Lease) Pin() bool {
 	}
 	g.victims.remove(l.slot)
 	return true
+}
+
+// Began says that the provider has begun to answer the call, which shows that it grants calls again after a rate limit.
+// Background work, which leaves that to people for up to 5 s, starts then, instead of when the call has succeeded. The row of
+// rate limits only ends with a success. It may be called at every answer, and costs an atomic load if there is nothing to
+// learn from it. On a lease that has ended it does nothing.
+func (l Lease) Began() {
+	if l.slot == nil || !l.slot.gate.backoff.unproven.Load() {
+		return
+	}
+	g, ok := l.lock()
+	if !ok {
+		return
+	}
+	b := &g.backoff
+	if l.slot.epoch != b.epoch || b.paused || !b.unproven.Load() {
+		g.mu.Unlock()
+		return
+	}
+	b.unproven.Store(false)
+	g.dispatch(g.now())
+	g.unlock()
 }
 
 // Release gives the slot back. Releasing a lease that has ended does nothing.

@@ -21,6 +21,9 @@ type model struct {
 
 	pausedUntil, told time.Time // zero: not paused
 	step, epoch       int
+	unproven          bool
+	trialEnd          time.Time // zero: no person's call has started since the rate limit
+	proofs, trials    int       // that let a request start which was held back: an answer that began, a trial that ended
 	hostPauses        int
 	pauses, resumes   int
 }
@@ -127,11 +130,12 @@ func (m *model) end(c *modelCall, how string, advice time.Duration) {
 	fresh := c.epoch == m.epoch
 	switch {
 	case how == "success" && fresh && !m.paused():
-		m.step = 0
+		m.step, m.unproven = 0, false
 	case how == "limited":
 		if fresh {
 			m.step++
 			m.epoch++
+			m.unproven, m.trialEnd = true, time.Time{}
 		}
 		if advice > 0 {
 			m.pause(advice, true)
@@ -139,6 +143,18 @@ func (m *model) end(c *modelCall, how string, advice time.Duration) {
 			m.pause(modelDelay(m.step), false)
 		}
 	}
+}
+
+// began is a call whose answer begins.
+func (m *model) began(c *modelCall) {
+	if c.epoch != m.epoch || m.paused() {
+		return
+	}
+	if m.onTrial(m.first()) {
+		m.proofs++
+	}
+	m.unproven = false
+	m.dispatch()
 }
 
 func modelDelay(step int) time.Duration {
@@ -235,11 +251,21 @@ func (m *model) dispatch() {
 					m.preempt()
 				}
 			}
-		} else if held >= m.slots || m.count(holds, false) >= m.slots-m.kept || m.hostPauses > 0 || m.step > 0 && m.peopleSince() > 0 {
+		} else if !m.roomForBackground() || m.onTrial(c) {
 			return
 		}
 		m.start(c)
 	}
+}
+
+func (m *model) roomForBackground() bool {
+	return len(m.in(holds...)) < m.slots && m.count(holds, false) < m.slots-m.kept && m.hostPauses == 0
+}
+
+// onTrial reports whether c could go, but for the people's calls that are to begin first.
+func (m *model) onTrial(c *modelCall) bool {
+	return c != nil && !c.ticket.Interactive && c == m.first() && m.roomForBackground() && !m.paused() &&
+		m.unproven && m.peopleSince() > 0 && m.trialEnd.After(m.now)
 }
 
 // peopleSince counts the people's calls under way that started after the last rate limit.
@@ -255,6 +281,9 @@ func (m *model) peopleSince() (n int) {
 func (m *model) start(c *modelCall) {
 	m.starts++
 	c.state, c.started, c.epoch = "running", m.starts, m.epoch
+	if c.ticket.Interactive && m.unproven && m.trialEnd.IsZero() {
+		m.trialEnd = m.now.Add(5 * time.Second)
+	}
 	if c.ticket.Interactive || c.returned {
 		return
 	}
@@ -297,15 +326,22 @@ func (m *model) pass(d time.Duration) {
 				next, late, resume = c.graceEnd, c, false
 			}
 		}
+		trialEnds := m.onTrial(m.first()) && m.trialEnd.Before(next)
+		if trialEnds {
+			next, late, resume = m.trialEnd, nil, false
+		}
 		if next.After(end) {
 			m.now = end
 			return
 		}
 		m.now = next
-		if resume {
+		switch {
+		case trialEnds:
+			m.trials++
+		case resume:
 			m.pausedUntil, m.told = time.Time{}, time.Time{}
 			m.resumes++
-		} else {
+		default:
 			late.state = "overtaken"
 		}
 		m.dispatch()

@@ -83,6 +83,22 @@ func (p Period) ends(now time.Time, in *time.Location) time.Time {
 	}
 }
 
+// longest returns how long a period can be, but for changes of clocks; 0 for [Lifetime].
+func (p Period) longest() time.Duration {
+	const day = 24 * time.Hour
+	switch {
+	case p > 0:
+		return max(time.Duration(p), shortest)
+	case p == Day:
+		return day
+	case p == Week:
+		return 7 * day
+	case p == Month:
+		return 31 * day
+	}
+	return 0
+}
+
 // midnight returns the first instant of a date, which may be out of range as for [time.Date]. That alone doesn't do where
 // midnight comes twice or not at all: it returns either, or an instant of the day before.
 func midnight(year int, month time.Month, day int, in *time.Location) time.Time {

@@ -63,10 +63,13 @@ func (c *client) run(ctx context.Context, g *Gate) {
 		if !o.again {
 			l.Release(o.outcome)
 			l.Release(o.outcome) // harmless
+			l.Began()
 			break
 		}
 		c.set("waiting", Lease{}, nil)
+		ended := l
 		l, err = l.Again(ctx, o.outcome)
+		ended.Began() // harmless
 	}
 	c.set("over", Lease{}, err)
 }
@@ -95,6 +98,9 @@ type schedule struct {
 func newSchedule(t *testing.T, seed uint64) *schedule {
 	s := &schedule{t: t, r: rand.New(rand.NewPCG(seed, 4)), eager: seed%3 == 0}
 	cfg := GateConfig{Name: "g", Slots: 1 + s.r.IntN(6), Overcommit: s.r.IntN(8) == 0, Queue: 3 + s.r.IntN(30), MaxRetryAfter: time.Minute}
+	if seed%4 == 1 { // room for background work beside people
+		cfg.Slots += 6
+	}
 	cfg.Keep = []float64{0, 0, -1, 0.5}[s.r.IntN(4)]
 	if s.rated = s.r.IntN(4) == 0; s.rated {
 		cfg.RequestsPerMinute, cfg.TokensPerMinute = int64(s.r.IntN(40)), int64(s.r.IntN(4000))
@@ -160,7 +166,11 @@ func (s *schedule) arrive() {
 }
 
 func (s *schedule) end(c *client, again bool) {
-	how, advice := []string{"success", "neither", "success", "success", "success", "limited", "success", "success"}[s.r.IntN(8)], time.Duration(0)
+	s.endAs(c, again, []string{"success", "neither", "success", "success", "success", "limited", "success", "success"}[s.r.IntN(8)])
+}
+
+func (s *schedule) endAs(c *client, again bool, how string) {
+	advice := time.Duration(0)
 	o := Outcome{Sent: true, Tokens: int64(s.r.IntN(3000)) - 1}
 	switch how {
 	case "limited":
@@ -185,7 +195,7 @@ func (s *schedule) end(c *client, again bool) {
 }
 
 func (s *schedule) step() {
-	switch n := s.r.IntN(20); {
+	switch n := s.r.IntN(23); {
 	case n < 7:
 		s.arrive()
 	case n < 11:
@@ -225,12 +235,29 @@ func (s *schedule) step() {
 			s.model.hostPauses++
 			s.resumes = append(s.resumes, s.gate.PauseBackground("memory"))
 		}
+	case n < 18:
+		if c := s.pick("running"); c != nil {
+			_, l, _, _ := c.get()
+			s.note("the answer of %d begins", c.call.id)
+			s.model.began(c.call)
+			l.Began()
+		}
+	case n < 19: // people go on after a rate limit
+		if c := s.pick("running"); c != nil && c.call.ticket.Interactive {
+			s.endAs(c, true, "limited")
+			if d := s.model.pausedUntil.Sub(s.model.now); d > 0 {
+				s.pass(d)
+			}
+		}
 	default:
-		d := time.Duration(1 + s.r.Int64N(int64(3*time.Second)))
-		s.note("%v pass", d)
-		<-time.After(d)
-		s.model.pass(d)
+		s.pass(time.Duration(1 + s.r.Int64N(int64(3*time.Second))))
 	}
+}
+
+func (s *schedule) pass(d time.Duration) {
+	s.note("%v pass", d)
+	<-time.After(d)
+	s.model.pass(d)
 }
 
 // letGo has a call that was preempted give its slot back, and reports whether there was one.
@@ -354,6 +381,8 @@ func (s *schedule) checkWait(c *client, told Wait) {
 		want = Wait{Reason: WaitRateLimit, Until: m.pausedUntil}
 	case m.hostPauses > 0 && !c.call.ticket.Interactive:
 		want = Wait{Reason: WaitPaused, Detail: "memory"}
+	case m.onTrial(c.call):
+		want = Wait{Reason: WaitQueue, Until: m.trialEnd}
 	}
 	if !told.same(want) {
 		s.fail("call %d was told %+v, not %+v", c.call.id, told, want)
@@ -420,6 +449,7 @@ func (s *schedule) finish() {
 // a gate, and looks after each event at what must hold.
 func TestTheGateDoesWhatItsModelDoes(t *testing.T) {
 	var all Totals
+	var proofs, trials int
 	for seed := range uint64(*schedules) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSchedule(t, seed)
@@ -433,19 +463,24 @@ func TestTheGateDoesWhatItsModelDoes(t *testing.T) {
 			}
 			s.finish()
 			all.add(s.gate.Snapshot().Totals)
+			if !s.rated {
+				proofs, trials = proofs+s.model.proofs, trials+s.model.trials
+			}
 		})
 		if t.Failed() {
 			return
 		}
 	}
 	// What never happens isn't tested.
-	t.Logf("%+v", all)
+	t.Logf("%+v, %d proofs, %d trials", all, proofs, trials)
 	for what, n := range map[string]int64{
 		"starts": all.Started, "preemptions": all.Preempted, "overtaken calls": all.Overtaken, "rate limits": all.RateLimited,
 		"pauses": all.Pauses, "refusals": all.Refused, "cancellations": all.Abandoned,
 	} {
 		require.Greater(t, n, int64(*schedules/20), what)
 	}
+	require.Greater(t, proofs, *schedules/100, "answers that let background work start")
+	require.Greater(t, trials, *schedules/100, "trials that do")
 }
 
 func (t *Totals) add(o Totals) {

@@ -31,19 +31,23 @@ func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time)
 	return WaitRequests, requestsAt, false
 }
 
-func (r *rates) take(tokens int64, now time.Time) {
+// taken says from which of the buckets something was taken for a call: those that there were when it started.
+type taken struct{ request, tokens bool }
+
+func (r *rates) take(tokens int64, now time.Time) taken {
 	r.requests.add(-1, now)
 	r.tokens.add(-tokens, now)
+	return taken{request: r.requests.perMinute > 0, tokens: r.tokens.perMinute > 0}
 }
 
 // settle corrects what was taken for a request with what it used.
-func (r *rates) settle(estimate int64, o *Outcome, sent bool, now time.Time) {
-	if !r.limited() {
-		return
+func (r *rates) settle(t taken, estimate int64, o *Outcome, sent bool, now time.Time) {
+	if t.request && !sent {
+		r.requests.add(1, now)
 	}
 	switch {
+	case !t.tokens:
 	case !sent:
-		r.requests.add(1, now)
 		r.tokens.add(estimate, now)
 	case o.Tokens >= 0:
 		r.tokens.add(estimate-min(o.Tokens, mostTokens), now)

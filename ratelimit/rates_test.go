@@ -148,3 +148,28 @@ func TestTheProvidersHeadersLowerTheRates(t *testing.T) {
 		require.Equal(t, []ratelimit.EventKind{ratelimit.EventRates, ratelimit.EventRates, ratelimit.EventRates}, r.kinds())
 	})
 }
+
+func TestWhatWasNeverTakenIsNotGivenBack(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{}, func(r *room) {
+		ask := ratelimit.Ticket{Interactive: true, Tokens: 1000}
+		for _, name := range []string{"first", "used less", "never sent", "used"} {
+			r.come(name, ask) // while nobody counts
+		}
+		r.get("first").Release(ratelimit.Outcome{Sent: true, Quota: &ratelimit.Quota{
+			Requests: ratelimit.Window{Limit: 10, Known: true, Remaining: 7},
+			Tokens:   ratelimit.Window{Limit: 5000, Known: true, Remaining: 500}}})
+		r.get("used less").Release(ratelimit.Outcome{Sent: true, Tokens: 10})
+		r.get("never sent").Release(ratelimit.Outcome{})
+		r.get("used").Release(ratelimit.Outcome{Sent: true, Tokens: 1000})
+		snap := r.gate.Snapshot()
+		require.EqualValues(t, 500, snap.TokensLeft, "as many as the provider has left")
+		require.EqualValues(t, 7, snap.RequestsLeft)
+
+		r.come("counted", ratelimit.Ticket{Interactive: true, Tokens: 300})
+		require.EqualValues(t, 200, r.gate.Snapshot().TokensLeft)
+		require.EqualValues(t, 6, r.gate.Snapshot().RequestsLeft)
+		r.get("counted").Release(ratelimit.Outcome{})
+		require.EqualValues(t, 500, r.gate.Snapshot().TokensLeft)
+		require.EqualValues(t, 7, r.gate.Snapshot().RequestsLeft)
+	})
+}

@@ -33,24 +33,32 @@ func newSoftUse(limits []SoftLimit, now time.Time) []softUse {
 		if l.From.IsZero() {
 			l.From = now
 		}
-		passed := now.Sub(l.From)
-		l.From = l.From.Add(passed / l.Every * l.Every)
-		if l.From.After(now) { // division rounds towards zero
-			l.From = l.From.Add(-l.Every)
-		}
+		l.From = l.begun(now)
 		uses = append(uses, softUse{SoftLimit: l, warnRequests: warnAt(l.Requests, l.Warn), warnTokens: warnAt(l.Tokens, l.Warn)})
 	}
 	return uses
 }
 
-// roll moves From to the beginning of the period that now is in. A clock that is set back doesn't bring a period back.
+// begun returns the beginning of the period that now is in.
+func (l *SoftLimit) begun(now time.Time) time.Time {
+	from := l.From.Add(now.Sub(l.From) / l.Every * l.Every)
+	if from.After(now) { // division rounds towards zero
+		from = from.Add(-l.Every)
+	}
+	return from
+}
+
+// roll moves From to the beginning of the period that now is in. A clock that is set back doesn't bring a period back, but
+// ends the present one with that in which now is if there is a whole one between them.
 func (u *softUse) roll(now time.Time) {
 	passed := now.Sub(u.From)
-	if passed < u.Every {
+	if -u.Every <= passed && passed < u.Every {
 		return
 	}
-	u.From = u.From.Add(passed / u.Every * u.Every)
-	u.requests, u.tokens, u.warned = 0, 0, false
+	u.From = u.begun(now)
+	if passed > 0 {
+		u.requests, u.tokens, u.warned = 0, 0, false
+	}
 }
 
 func (u *softUse) crossed() bool { return u.requests >= u.warnRequests || u.tokens >= u.warnTokens }

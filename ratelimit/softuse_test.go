@@ -42,3 +42,18 @@ func TestAClockThatIsSetBackDoesNotBringASoftLimitsPeriodBack(t *testing.T) {
 	require.False(t, u.warned)
 	require.Zero(t, u.requests)
 }
+
+func TestASoftLimitsPeriodThatBeganFarAheadEndsWhenTheClockSays(t *testing.T) {
+	monday, week := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), 7*24*time.Hour
+	u := newSoftUse([]SoftLimit{{Requests: 10, Every: week, From: monday}}, monday.AddDate(60, 0, 0))[0]
+	require.True(t, u.From.After(monday.AddDate(59, 11, 0)))
+	u.requests, u.warned = 9, true
+	u.roll(monday.Add(-time.Second))
+	require.True(t, monday.Add(-week).Equal(u.From), u.From)
+	require.True(t, u.warned, "what was used counts until then")
+	require.EqualValues(t, 9, u.requests)
+	u.roll(monday)
+	require.True(t, monday.Equal(u.From))
+	require.False(t, u.warned)
+	require.Zero(t, u.requests)
+}

@@ -18,6 +18,7 @@ type slot struct {
 	started uint64 // in the order of starts
 	epoch   uint64 // of the back-off, when it started
 	state   holding
+	taken   taken
 	at      int // in the heap of victims; -1: it can't be one
 }
 

@@ -20,7 +20,7 @@ type WaitReason string
 
 // The reasons for waiting.
 const (
-	WaitQueue     WaitReason = "queue"               // for a slot, or for requests ahead of it
+	WaitQueue     WaitReason = "queue"               // for a slot, or for requests ahead of it, those too that just started after a rate limit
 	WaitRateLimit WaitReason = "rate_limit"          // the provider asked for a pause
 	WaitRequests  WaitReason = "requests_per_minute" // the next in line, for the rate of requests
 	WaitTokens    WaitReason = "tokens_per_minute"   // the next in line, for the rate of tokens

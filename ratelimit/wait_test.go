@@ -89,6 +89,21 @@ func TestTheNextInLineIsToldOfTheRates(t *testing.T) {
 	})
 }
 
+func TestTheNextInLineIsToldWhenSomebodyElseGoesAtOnce(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 600}, func(r *room) {
+		r.come("first", ratelimit.Ticket{Interactive: true, Tokens: 600})
+		work, waits := r.told(ratelimit.Ticket{Tokens: 100})
+		r.come("work", work)
+		<-time.After(5 * time.Second)
+		r.come("ann", ratelimit.Ticket{Interactive: true, Tokens: 50})
+		require.Equal(t, 5*time.Second, r.find("ann").after)
+		require.Len(t, waits(), 2)
+		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitTokens, Until: r.at(15 * time.Second)}, waits()[1])
+		<-time.After(time.Minute)
+		require.Equal(t, 15*time.Second, r.find("work").after)
+	})
+}
+
 func TestNothingIsToldWhoDoesNotWait(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{}, func(r *room) {
 		ann, waits := r.told(person)

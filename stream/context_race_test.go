@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -73,7 +74,7 @@ func TestTheContextOfACallMayBeAskedFromEverywhereWhileItEnds(t *testing.T) {
 		for range rand.IntN(40) {
 			runtime.Gosched()
 		}
-		late := dog.Rest()
+		late := dog.End()
 		asked.Wait()
 		switch cause := context.Cause(ctx); {
 		case cause == errParent, cause == context.Canceled:
@@ -89,7 +90,7 @@ func TestTheContextOfACallMayBeAskedFromEverywhereWhileItEnds(t *testing.T) {
 	}
 }
 
-// TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls, whatever those before had, and however they ended.
+// TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls, whatever those before had, however they ended, and whether its clock is its own or not.
 func TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	limit := func() time.Duration {
@@ -98,12 +99,14 @@ func TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls(t *testing.T) {
 	for range 60 {
 		synctest.Test(t, func(t *testing.T) {
 			var dog stream.Watchdog
+			if r.IntN(4) > 0 { // the timer runs on from one call to the next
+				clock := alarm.New()
+				defer clock.Stop()
+				dog.Share(clock)
+			}
 			for range 60 {
 				<-time.After(time.Duration(r.Int64N(int64([]time.Duration{2, time.Second, time.Hour}[r.IntN(3)]))))
 				watched(t, r, &dog, stream.Timeouts{First: limit(), Idle: limit(), Total: limit()})
-				if r.IntN(4) == 0 {
-					dog.End()
-				}
 			}
 			require.Equal(t, dog.End(), dog.End())
 		})
@@ -139,7 +142,7 @@ func watched(t *testing.T, r *rand.Rand, dog *stream.Watchdog, limits stream.Tim
 	}
 	if r.IntN(2) == 0 || shortest == 0 || shortest > 1<<62 {
 		require.NoError(t, ctx.Err())
-		require.Nil(t, dog.Rest())
+		require.Nil(t, dog.End())
 		require.Equal(t, context.Canceled, context.Cause(ctx))
 		return
 	}
@@ -153,12 +156,12 @@ func watched(t *testing.T, r *rand.Rand, dog *stream.Watchdog, limits stream.Tim
 		least, most = min(least, limits.Total-last.Sub(began)), min(most, limits.Total-last.Sub(began))
 	}
 	if least >= 1<<61 { // only First is limited, and it has passed
-		require.Nil(t, dog.Rest())
+		require.Nil(t, dog.End())
 		return
 	}
 	<-ctx.Done()
 	took := time.Since(from)
-	late := dog.Rest()
+	late := dog.End()
 	require.NotNil(t, late)
 	require.Equal(t, error(late), context.Cause(ctx))
 	require.GreaterOrEqual(t, took, least, "%+v: %v", limits, late)

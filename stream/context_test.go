@@ -52,7 +52,7 @@ func TestTheContextOfACallIsAsAStandardOne(t *testing.T) {
 				ask(ctx)
 				require.NoError(t, ctx.Err())
 				require.NoError(t, context.Cause(ctx))
-				dog.Rest()
+				dog.End()
 				check(ctx, context.Canceled, context.Canceled)
 
 				ctx = dog.Begin(parent, limits)
@@ -64,13 +64,13 @@ func TestTheContextOfACallIsAsAStandardOne(t *testing.T) {
 				ctx = dog.Begin(over, limits)
 				ask(ctx)
 				stop(errStopped)
-				dog.Rest()
+				dog.End()
 				check(ctx, context.Canceled, errStopped)
 
 				over, stop = context.WithCancelCause(parent)
 				ctx = dog.Begin(over, limits)
 				ask(ctx)
-				dog.Rest()
+				dog.End()
 				stop(errStopped)
 				check(ctx, context.Canceled, context.Canceled)
 
@@ -81,7 +81,7 @@ func TestTheContextOfACallIsAsAStandardOne(t *testing.T) {
 				at, _ := ctx.Deadline()
 				require.Equal(t, time.Second/2, time.Until(at))
 				<-time.After(time.Minute)
-				dog.Rest()
+				dog.End()
 				check(ctx, context.DeadlineExceeded, context.DeadlineExceeded)
 			})
 		})
@@ -100,6 +100,6 @@ func TestContextsDerivedFromThatOfACallCostNoGoroutine(t *testing.T) {
 		last = sub
 	}
 	require.Equal(t, before, runtime.NumGoroutine())
-	dog.Rest()
+	dog.End()
 	require.Error(t, last.Err())
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream"
 )
@@ -169,6 +170,24 @@ func TestAWatchedCallIsReleasedHoweverItEnds(t *testing.T) {
 	})
 }
 
+// TestAWatchdogMayMoveToAnotherClock between two calls: what the one before still rings for means nothing.
+func TestAWatchdogMayMoveToAnotherClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dog stream.Watchdog
+		for i := range 4 {
+			clock := alarm.New()
+			defer clock.Stop() // only at the end: all that were shared before run on
+			dog.Share(clock)
+			<-time.After(time.Duration(i) * 7 * s)
+			began := time.Now()
+			ctx := dog.Begin(t.Context(), stream.Timeouts{Idle: 10 * s})
+			<-ctx.Done()
+			require.Equal(t, 10*s, time.Since(began))
+			require.NotNil(t, dog.End())
+		}
+	})
+}
+
 func TestAWatchdogServesOneCallAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dog stream.Watchdog
@@ -193,35 +212,40 @@ func TestAWatchdogServesOneCallAfterTheOther(t *testing.T) {
 	})
 }
 
-// TestATimerThatRunsOnKeepsToTheLimitsOfEachCall: it was set for a call before, whose limits may have been others.
-func TestATimerThatRunsOnKeepsToTheLimitsOfEachCall(t *testing.T) {
+// TestAClockThatRunsOnKeepsToTheLimitsOfEachCall: it was set for a call before, whose limits may have been others.
+func TestAClockThatRunsOnKeepsToTheLimitsOfEachCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dog stream.Watchdog
-		defer dog.End()
+		clock := alarm.New()
+		defer clock.Stop()
+		dog.Share(clock)
 		for _, before := range []stream.Timeouts{{Idle: s}, {Idle: s / 10}, {Idle: time.Hour}, {Total: 2 * s}, {}} {
 			for _, pause := range []time.Duration{0, s / 8, s / 4, s, time.Minute} {
 				dog.Begin(t.Context(), before)
-				require.Nil(t, dog.Rest())
+				require.Nil(t, dog.End())
 				<-time.After(pause)
 				for _, limit := range []stream.Timeouts{{Idle: s}, {First: s, Idle: time.Minute}, {Total: s}} {
 					began := time.Now()
 					ctx := dog.Begin(t.Context(), limit)
 					<-ctx.Done()
 					require.Equal(t, s, time.Since(began))
-					require.Same(t, context.Cause(ctx), error(dog.Rest()))
+					require.Same(t, context.Cause(ctx), error(dog.End()))
 				}
 			}
 		}
 	})
 }
 
-// TestATimerThatRunsOnLeavesARestAlone: between two calls there is nothing to end.
-func TestATimerThatRunsOnLeavesARestAlone(t *testing.T) {
+// TestAClockThatRunsOnLeavesARestAlone: between two calls there is nothing to end.
+func TestAClockThatRunsOnLeavesARestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dog stream.Watchdog
+		clock := alarm.New()
+		defer clock.Stop()
+		dog.Share(clock)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		dog.BeginWith(cancel, stream.Timeouts{Idle: s})
-		require.Nil(t, dog.Rest())
+		require.Nil(t, dog.End())
 		<-time.After(time.Minute)
 		require.NoError(t, ctx.Err())
 		require.Nil(t, dog.End())

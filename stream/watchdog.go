@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/internal/lazyctx"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -64,7 +65,7 @@ func (e *TimeoutError) Is(target error) bool { return target == context.Deadline
 // after End; it must not be copied.
 //
 // For each call: Begin or BeginWith, then for each chunk Hold before the consumer gets it and Wait when the consumer is done with it,
-// then End, or Rest if another call is to follow. All are called from one goroutine. They cost two atomic stores a chunk, no clock and no allocation: one timer
+// then End. All are called from one goroutine. They cost two atomic stores a chunk, no clock and no allocation: one timer
 // looks at what has changed since it looked last, at least every quarter of the shorter of First and Idle. So First
 // counted from Begin and Total are exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed.
 type Watchdog struct {
@@ -75,18 +76,20 @@ type Watchdog struct {
 	n     uint64 // of the call's goroutine
 	flags uint64 // of the call's goroutine: begun and paused
 
-	mu     sync.Mutex // guards what follows; the call's goroutine writes timer and own, and reads them without it
-	timer  *time.Timer
-	own    *lazyctx.Context // of Begin, or else
+	mu     sync.Mutex // guards what follows; the call's goroutine writes clock and ctx, and reads them without it
+	clock  *alarm.Clock
+	ctx    *lazyctx.Context // of Begin, or else
 	cancel context.CancelCauseFunc
 	limits Timeouts
 	on     bool
-	rings  time.Time // when the timer fires; zero: it doesn't run, or is about to look
+	seen   uint64 // state when the timer looked last
 
-	seen  uint64    // state when the timer looked last
-	mark  time.Time // since when nothing has come, as far as the timer knows
-	until time.Time // of the last Waiting; zero: unknown
-	end   time.Time // when Total is over; zero: never
+	// by the clock
+	mark  time.Duration // since when nothing has come, as far as the timer knows
+	until time.Duration // of the last Waiting; 0: unknown
+	end   time.Duration // when Total is over
+
+	own alarm.Clock // unless another is shared
 }
 
 // The flags of Watchdog.state; the turns are counted above them.
@@ -100,6 +103,14 @@ const (
 // forever is longer than any limit, and short enough to add to a time.
 const forever = math.MaxInt64 / 4
 
+// Share has the Watchdog use a clock that is of others, too, and that they stop: from the next Begin on. Without it End stops a
+// timer that the next Begin has to start again.
+func (w *Watchdog) Share(c *alarm.Clock) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.clock = c
+}
+
 // Begin starts the clocks of a call and returns the context to make it with. When the call exceeds a limit, that context
 // is cancelled with the *[TimeoutError] as its cause.
 func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
@@ -111,38 +122,28 @@ func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 // BeginWith is Begin for a call whose context cancel ends, so that it needs no other. End leaves that context as it is.
 func (w *Watchdog) BeginWith(cancel context.CancelCauseFunc, t Timeouts) { w.begin(nil, cancel, t) }
 
-func (w *Watchdog) begin(own *lazyctx.Context, cancel context.CancelCauseFunc, t Timeouts) {
+func (w *Watchdog) begin(ctx *lazyctx.Context, cancel context.CancelCauseFunc, t Timeouts) {
 	w.flags = 0
 	w.n += turn
 	w.state.Store(w.n)
 	if w.fired.Load() != nil { // storing takes longer
 		w.fired.Store(nil)
 	}
-
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.own, w.cancel, w.limits = own, cancel, t.normal()
-	w.seen, w.until, w.end = w.n, time.Time{}, time.Time{}
+	if w.clock == nil {
+		w.own.Start()
+		w.clock = &w.own
+	}
+	w.ctx, w.cancel, w.limits = ctx, cancel, t.normal()
+	w.seen, w.until = w.n, 0
 	if w.limits.quarter() == forever/4 && w.limits.Total == forever {
 		return
 	}
 	w.on = true
-	w.mark = time.Now()
-	w.end = w.mark.Add(w.limits.Total)
-	delay := min(w.limits.quarter(), w.limits.Total)
-	if w.rings.IsZero() || w.rings.Sub(w.mark) > delay { // else it looks early enough, and again when it should
-		w.arm(w.mark, delay)
-	}
-}
-
-// arm has the timer look after a delay from now. mu is held.
-func (w *Watchdog) arm(now time.Time, delay time.Duration) {
-	w.rings = now.Add(delay)
-	if w.timer == nil {
-		w.timer = time.AfterFunc(delay, w.look)
-	} else {
-		w.timer.Reset(delay)
-	}
+	w.mark = w.clock.Now()
+	w.end = w.mark + w.limits.Total
+	w.clock.Set((*ringer)(w), w.mark, min(w.limits.quarter(), w.limits.Total))
 }
 
 // normal puts forever for what isn't limited.
@@ -179,13 +180,12 @@ func (w *Watchdog) unbegun(c *provider.Chunk) {
 		return
 	}
 	w.flags = paused
-	var until time.Time
-	if c.Extra != nil && c.Extra.Wait != nil {
-		until = c.Extra.Wait.Until
-	}
 	w.mu.Lock()
-	w.until = until
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	w.until = 0
+	if c.Extra != nil && c.Extra.Wait != nil && !c.Extra.Wait.Until.IsZero() && w.clock != nil {
+		w.until = max(w.clock.At(c.Extra.Wait.Until), 1)
+	}
 }
 
 // Wait starts the clock of the silence anew: the consumer is done with its chunk. After a Waiting chunk it starts at the
@@ -200,60 +200,49 @@ func (w *Watchdog) Fired() *TimeoutError { return w.fired.Load() }
 func (w *Watchdog) End() *TimeoutError {
 	w.mu.Lock()
 	w.on = false
-	if w.timer != nil {
-		w.timer.Stop()
-		w.rings = time.Time{}
+	w.mu.Unlock()
+	if w.clock == &w.own {
+		w.own.Stop()
 	}
-	w.mu.Unlock()
-	return w.release()
-}
-
-// Rest is End for a call that another is to follow: it leaves the timer running, which the next Begin is spared then. A
-// timer that fires between two calls stops there. After the last call End stops it.
-func (w *Watchdog) Rest() *TimeoutError {
-	w.mu.Lock()
-	w.on = false
-	w.mu.Unlock()
-	return w.release()
-}
-
-func (w *Watchdog) release() *TimeoutError {
-	if w.own != nil {
-		w.own.End(context.Canceled)
+	if w.ctx != nil {
+		w.ctx.End(context.Canceled)
 	}
 	return w.fired.Load()
 }
 
-// look is the timer's: it ends the call or looks again later.
-func (w *Watchdog) look() {
+// A ringer is a Watchdog as its clock sees it.
+type ringer Watchdog
+
+// Ring ends the call, or sets the alarm for later. Between two calls there is nothing to do.
+func (r *ringer) Ring() {
+	w := (*Watchdog)(r)
 	w.mu.Lock()
-	w.rings = time.Time{}
 	var late *TimeoutError
 	if w.on {
-		late = w.judge(time.Now())
+		late = w.judge(w.clock.Now())
 	}
-	own, cancel := w.own, w.cancel // before the next call has its own
+	ctx, cancel := w.ctx, w.cancel // before the next call has its own
 	w.mu.Unlock()
 	switch {
 	case late == nil:
-	case own != nil:
-		own.End(late)
+	case ctx != nil:
+		ctx.End(late)
 	case cancel != nil:
 		cancel(late)
 	}
 }
 
 // judge is called under mu.
-func (w *Watchdog) judge(now time.Time) *TimeoutError {
+func (w *Watchdog) judge(now time.Duration) *TimeoutError {
 	state := w.state.Load()
 	if state != w.seen || state&held != 0 {
 		w.seen, w.mark = state, now
 	}
 	if state&paused != 0 {
 		switch {
-		case w.until.IsZero():
+		case w.until == 0:
 			w.mark = now
-		case w.until.After(w.mark):
+		case w.until > w.mark:
 			w.mark = w.until
 		}
 	}
@@ -261,14 +250,14 @@ func (w *Watchdog) judge(now time.Time) *TimeoutError {
 	if state&begun != 0 {
 		kind, limit = TimeoutIdle, w.limits.Idle
 	}
-	silence, rest := w.mark.Add(limit).Sub(now), w.end.Sub(now)
+	silence, rest := w.mark+limit-now, w.end-now
 	switch {
 	case rest <= 0:
 		return w.fire(TimeoutTotal, w.limits.Total)
 	case silence <= 0:
 		return w.fire(kind, limit)
 	}
-	w.arm(now, min(w.limits.quarter(), silence, rest))
+	w.clock.Set((*ringer)(w), now, min(w.limits.quarter(), silence, rest))
 	return nil
 }
 

@@ -18,7 +18,7 @@ type callContext struct {
 	call            *Call
 	d               *Definition
 	runner          *Runner
-	began           time.Time
+	began           time.Duration // by the runner's clock
 
 	// of the goroutine that runs the call
 	attempts int
@@ -42,7 +42,7 @@ func (c *callContext) Value(key any) any {
 // Deadline returns when the call's time is up at the latest. It stays the same if progress moves the time limit: else a
 // context derived with a later deadline would rely on this one's, and outlive its own.
 func (c *callContext) Deadline() (time.Time, bool) {
-	latest := c.began.Add(c.d.longest())
+	latest := c.runner.clock.Time(c.began + min(c.d.longest(), forever))
 	if outer, ok := c.Parent.Deadline(); ok && outer.Before(latest) {
 		return outer, true
 	}

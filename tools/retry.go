@@ -154,7 +154,7 @@ func (d *Definition) plan(cc *callContext, next *Retrying) error {
 // remains returns how much time a call has left.
 func (r *Runner) remains(cc *callContext) time.Duration {
 	r.mu.Lock()
-	end := cc.began.Add(cc.limit)
+	end := r.clock.Time(cc.began + min(cc.limit, forever))
 	r.mu.Unlock()
 	if outer, ok := cc.Parent.Deadline(); ok && outer.Before(end) {
 		end = outer

@@ -3,33 +3,35 @@ package tools
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/internal/lazyctx"
 )
 
-// A Runner executes calls, one after the other, and keeps its timer from one to the next. The zero Runner is ready for
-// use. It isn't safe for concurrent use, and must not be copied after its first use.
+// A Runner executes calls, one after the other. The zero Runner is ready for use. It isn't safe for concurrent use, and must
+// not be copied after its first use.
 type Runner struct {
 	// Breakers has the breakers that Execute asks; nil: none. It is shared by all that call the same resources.
 	// circuit.Tool() has figures for it; its ProbeTimeout shouldn't be shorter than the longest time limit of a tool.
 	Breakers *circuit.Set
-	// KeepTimer leaves the timer of the time limit running from one call to the next, for calls that follow each other
-	// closely. It is then stopped by Close.
-	KeepTimer bool
 
-	pass *Pass // of Execute
+	pass   *Pass        // of Execute
+	clock  *alarm.Clock // fixed with the first call
+	shared bool         // the clock is of others, too
 
 	mu      sync.Mutex // guards what follows
-	timer   *time.Timer
-	rings   time.Time // when the timer fires; zero: it doesn't run, or is about to ring
 	current *callContext
-
 	ringing sync.WaitGroup // of ring, while it deals with the current call
 }
+
+// Share has the Runner use a clock that is of others, too, and that they stop. It is called before the first call. Without it,
+// each call that ends stops a timer that the next has to start again.
+func (r *Runner) Share(c *alarm.Clock) { r.clock, r.shared = c, true }
 
 // Execute runs an admitted call on this goroutine and returns when the tool's function does, for the last time if it is
 // tried again. It asks the tool's breaker, contains panics, ends the call's context at its time limit, and bounds the output.
@@ -71,69 +73,45 @@ func (r *Runner) ExecuteWith(ctx context.Context, d *Definition, c *Call, pass *
 	} else {
 		out = d.failure(cc, err)
 	}
-	out.Attempts, out.Took = cc.attempts, time.Since(cc.began)
+	out.Attempts, out.Took = cc.attempts, r.clock.Now()-cc.began
 	pass.close(&out)
 	return out
 }
 
 // begin makes the context of a call that starts now.
 func (r *Runner) begin(ctx context.Context, d *Definition, call *Call) *callContext {
-	now := time.Now()
-	c := &callContext{Context: lazyctx.Context{Parent: ctx}, call: call, d: d, runner: r, began: now, limit: d.spec.Timeout}
-	d.letGo(now)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.current = c
-	if r.rings.IsZero() || r.rings.Sub(now) > c.limit { // else it rings early enough, and again when it should
-		r.arm(now, c.limit)
+	if r.clock == nil {
+		r.clock = alarm.New()
 	}
+	c := &callContext{Context: lazyctx.Context{Parent: ctx}, call: call, d: d, runner: r, began: r.clock.Now(), limit: d.spec.Timeout}
+	d.letGo(r.clock.Time(c.began))
+	r.mu.Lock()
+	r.current = c
+	r.mu.Unlock()
+	r.clock.Set((*ringer)(r), c.began, min(c.limit, forever))
 	return c
 }
 
-// arm has the timer ring after a delay from now. mu is held.
-func (r *Runner) arm(now time.Time, delay time.Duration) {
-	r.rings = now.Add(delay)
-	if r.timer == nil {
-		r.timer = time.AfterFunc(delay, r.rung)
-	} else {
-		r.timer.Reset(delay)
-	}
-}
-
-// disarm stops the timer. mu is held.
-func (r *Runner) disarm() {
-	if r.timer != nil {
-		r.timer.Stop()
-		r.rings = time.Time{}
-	}
-}
-
-// Close stops the timer, if KeepTimer has left it running. The Runner may be used again.
-func (r *Runner) Close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.disarm()
-}
+// forever is longer than any limit, and short enough to add to a time.
+const forever = math.MaxInt64 / 4
 
 // end is called when the tool's function has returned. After it nobody is told of the call's time limit.
 func (r *Runner) end(c *callContext) {
 	r.mu.Lock()
 	r.current = nil
-	if !r.KeepTimer {
-		r.disarm()
-	}
 	r.mu.Unlock()
+	if !r.shared {
+		r.clock.Stop()
+	}
 	r.ringing.Wait()
 	c.finish(nil)
 }
 
-// rung is the timer's.
-func (r *Runner) rung() {
-	r.mu.Lock()
-	r.rings = time.Time{}
-	r.mu.Unlock()
-	r.ring()
-}
+// A ringer is a Runner as its clock sees it.
+type ringer Runner
+
+// Ring is called when the time of a call may be up.
+func (r *ringer) Ring() { (*Runner)(r).ring() }
 
 // ring ends a call whose time is up. It may come late, for a call that has ended, or early, and then means nothing but that
 // the timer has to run on.
@@ -144,11 +122,9 @@ func (r *Runner) ring() {
 		r.mu.Unlock()
 		return
 	}
-	now, limit := time.Now(), c.limit
-	if rest := limit - now.Sub(c.began); rest > 0 {
-		if r.rings.IsZero() {
-			r.arm(now, rest)
-		}
+	now, limit := r.clock.Now(), c.limit
+	if rest := limit - (now - c.began); rest > 0 {
+		r.clock.Set((*ringer)(r), now, min(rest, forever))
 		r.mu.Unlock()
 		return
 	}
@@ -167,7 +143,7 @@ func (r *Runner) extend(c *callContext) {
 	if r.current != c || !c.d.spec.Progress {
 		return
 	}
-	took := time.Since(c.began)
+	took := r.clock.Now() - c.began
 	if to := min(took+ProgressExtends, c.d.longest()); took < c.limit && to > c.limit {
 		c.limit = to // the timer finds out when it rings
 	}

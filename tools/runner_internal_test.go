@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/internal/alarm"
 )
 
 func internalTool(t *testing.T, spec Spec, fn func(ctx context.Context) error) *Definition {
@@ -41,11 +43,13 @@ func TestALateRingMeansNothingForTheNextCall(t *testing.T) {
 	})
 }
 
-// TestATimerThatRunsOnKeepsToEachTimeLimit: it was set for a call before, with a limit that may be shorter or longer.
-func TestATimerThatRunsOnKeepsToEachTimeLimit(t *testing.T) {
+// TestAClockThatRunsOnKeepsToEachTimeLimit: it was set for a call before, with a limit that may be shorter or longer.
+func TestAClockThatRunsOnKeepsToEachTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := Runner{KeepTimer: true}
-		defer r.Close()
+		var r Runner
+		clock := alarm.New()
+		defer clock.Stop()
+		r.Share(clock)
 		quick := func(context.Context) error { return nil }
 		hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		for _, before := range []time.Duration{time.Second, time.Minute, time.Hour} {
@@ -62,19 +66,24 @@ func TestATimerThatRunsOnKeepsToEachTimeLimit(t *testing.T) {
 	})
 }
 
-func TestOnlyATimerThatIsKeptRunsAfterACall(t *testing.T) {
-	d := internalTool(t, Spec{Timeout: time.Hour}, func(context.Context) error { return nil })
-	var r Runner
-	r.Execute(t.Context(), d, &Call{})
-	require.False(t, r.timer.Stop(), "it ran")
-	r.KeepTimer = true
-	r.Execute(t.Context(), d, &Call{})
-	require.False(t, r.rings.IsZero())
-	r.Close()
-	require.False(t, r.timer.Stop(), "it ran")
-	r.Execute(t.Context(), d, &Call{})
-	require.True(t, r.timer.Stop(), "Close isn't the end of a Runner")
-	new(Runner).Close()
+// TestACallLeavesNoTimerBehind: only a clock that is shared runs on, and who shares it stops it.
+func TestACallLeavesNoTimerBehind(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var r Runner
+			clock := alarm.New()
+			if shared {
+				r.Share(clock)
+			}
+			for range 2 {
+				d := internalTool(t, Spec{Timeout: time.Hour}, func(context.Context) error { return nil })
+				require.Equal(t, OK, r.Execute(t.Context(), d, &Call{}).Status)
+				require.Equal(t, shared, r.clock.Running())
+			}
+			clock.Stop()
+			require.False(t, r.clock.Running())
+		})
+	}
 }
 
 func TestATimeLimitIsReportedOnce(t *testing.T) {
@@ -110,7 +119,7 @@ func TestAToolThatIsFasterThanTheTimerIsTimedOutAllTheSame(t *testing.T) {
 		var r Runner
 		rings := 0
 		d := internalTool(t, Spec{Timeout: time.Minute}, func(context.Context) error {
-			r.timer.Stop() // it is late
+			r.clock.Stop() // it is late
 			<-time.After(time.Minute)
 			return errors.New("i/o timeout")
 		})

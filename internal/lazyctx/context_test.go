@@ -3,6 +3,7 @@ package lazyctx
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,4 +72,50 @@ func TestNobodyWhoDoesntAskPays(t *testing.T) {
 			t.Fatal("it had ended")
 		}
 	}), 1.0)
+}
+
+// An unlike is an error that can't be compared.
+type unlike struct{ of []string }
+
+func (unlike) Error() string { return "unlike" }
+
+func TestACauseNeedNotBeComparable(t *testing.T) {
+	for name, ask := range map[string]func(*Context){"asked": func(c *Context) { c.Done() }, "never asked": func(*Context) {}} {
+		t.Run(name, func(t *testing.T) {
+			c := &Context{Parent: t.Context()}
+			ask(c)
+			c.Cancel(unlike{of: []string{"why"}})
+			c.Cancel(errWhy) // too late
+			require.Equal(t, context.Canceled, c.Err())
+			require.Equal(t, unlike{of: []string{"why"}}, context.Cause(c))
+		})
+	}
+}
+
+func TestNoCauseIsTheStandardOne(t *testing.T) {
+	c := &Context{Parent: t.Context()}
+	c.Cancel(nil)
+	require.Equal(t, context.Canceled, c.Err())
+	require.Equal(t, context.Canceled, context.Cause(c))
+	require.False(t, c.End(nil))
+}
+
+func TestWhoAsksWhileItEndsSeesOneEnd(t *testing.T) {
+	for range 200 {
+		parent, stop := context.WithCancelCause(t.Context())
+		c := &Context{Parent: parent}
+		var wg sync.WaitGroup
+		wg.Go(func() { stop(errWhy) })
+		wg.Go(func() { c.Cancel(context.DeadlineExceeded) })
+		wg.Go(func() { c.Done() })
+		var first error
+		for first == nil {
+			first = c.Err()
+		}
+		cause := context.Cause(c)
+		wg.Wait()
+		<-c.Done()
+		require.Equal(t, first, c.Err())
+		require.Equal(t, cause, context.Cause(c))
+	}
 }

@@ -25,9 +25,12 @@ const (
 	xsync        = "golang.org/x/sync"
 	sqlite       = "modernc.org/sqlite"
 	testify      = "github.com/stretchr/testify"
+	adapter      = "provider/internal/adapter" // what the adapters do alike
+	indextest    = "memory/internal/indextest" // what tests of indexes have in common
 	journaltest  = "agent/journal/journaltest"
 	pgtest       = "internal/pgtest" // finds a PostgreSQL for tests
 	providertest = "provider/providertest"
+	roletest     = "internal/roletest"      // starts a test binary again as another process
 	wire         = "provider/internal/wire" // runs recorded exchanges through adapters
 )
 
@@ -50,7 +53,7 @@ var rows = map[string]row{
 	"circuit":                {own: []string{"circuit/fault"}},
 	"ratelimit":              {own: []string{"circuit/fault"}},
 	"provider":               {own: []string{"circuit/fault"}},
-	"stream":                 {own: []string{"provider", "circuit/fault", "internal/lazyctx"}},
+	"stream":                 {own: []string{"provider", "circuit/fault", "internal/lazyctx", "internal/alarm"}},
 	"stream/sse":             {own: []string{"provider", "circuit/fault"}},
 	"stream/uimessage":       {own: []string{"provider", "circuit/fault"}},
 	"agent/journal":          {},
@@ -68,34 +71,39 @@ var rows = map[string]row{
 	"agent/journal/sqlite":     {own: []string{"agent/journal", "internal/sqljournal", "internal/sqlitefile"}},
 	"agent/journal/postgres":   {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{pgx}},
 	pgtest:                     {},
+	roletest:                   {},
 	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate, infer}},
-	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/lazyctx", "internal/schema"}, third: []string{validate, infer}},
+	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/lazyctx", "internal/alarm", "internal/schema"}, third: []string{validate, infer}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
+	indextest:                  {own: []string{"memory/index"}},
 	"memory/langchain":         {own: []string{"memory/index", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "circuit/fault"}},
 	"memory/recall/recalltest": {own: []string{"memory", "memory/recall", "circuit/fault"}},
 	"memory/sqlmemory":         {own: []string{"memory", "memory/recall", "memory/recall/recalltest", "circuit/fault", "internal/sqlitefile"}},
-	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
+	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault", "internal/alarm"}, third: []string{backoff}},
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
-	"provider/anthropic":       {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"github.com/anthropics/anthropic-sdk-go"}},
-	"provider/openai":          {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"github.com/openai/openai-go/v3"}},
-	"provider/gemini":          {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"google.golang.org/genai"}},
-	"provider/langchain":       {own: []string{"provider", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},
+	// What the adapters do alike knows no provider's SDK.
+	adapter:              {own: []string{"provider", "circuit/fault"}},
+	"provider/anthropic": {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/anthropics/anthropic-sdk-go"}},
+	"provider/openai":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/openai/openai-go/v3"}},
+	"provider/gemini":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"google.golang.org/genai"}},
+	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
-		own: []string{"agent/journal", "circuit", "circuit/fault", "internal/schema", "memory", "provider", "provider/guard",
+		own: []string{"agent/journal", "circuit", "circuit/fault", "internal/alarm", "internal/lazyctx", "internal/schema", "memory", "provider", "provider/guard",
 			"ratelimit", "stream", "tools"},
 		third: []string{xsync},
 	},
+	"internal/alarm":   {}, // the standard library alone
 	"internal/lazyctx": {},
 	"internal/rules":   {},
 	programs:           {own: []string{everything}, third: []string{sqlite, xsync}},
 }
 
 // inTests is what test files may import as well.
-var inTests = row{own: []string{journaltest, providertest, wire, pgtest}, third: []string{testify, leaks}}
+var inTests = row{own: []string{journaltest, providertest, wire, pgtest, roletest, indextest}, third: []string{testify, leaks}}
 
 // TestImports looks at every file, whatever platform it is for.
 func TestImports(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -20,9 +19,12 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/internal/roletest"
 	"github.com/pawlkit/pawl/memory/recall"
 	"github.com/pawlkit/pawl/memory/sqlmemory"
 )
+
+func init() { roles["ask"] = ask }
 
 const (
 	pairs  = 3 // of a journal and a memory in one file
@@ -32,38 +34,29 @@ const (
 // Journals and memories make one file together, again and again. All keep what they are given, and the locks that SQLite has on
 // the file for them last.
 func TestJournalsAndMemoriesMakeOneFileTogether(t *testing.T) {
-	const asks = "PAWL_SQLITEFILE_ASKS"
-	if os.Getenv(asks) != "" {
-		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-			fmt.Println(locked(in.Text()))
-		}
-		return
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") // a process doesn't see its own locks
-	cmd.Env = append(os.Environ(), asks+"=1")
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	said := bufio.NewScanner(out)
+	other := roletest.Start(t, "ask") // a process doesn't see its own locks
 	for range 16 {
 		path := filepath.Join(t.TempDir(), "both.db")
 		stores := together(t, path)
-		_, err := fmt.Fprintln(in, path)
+		_, err := fmt.Fprintln(other.In, path)
 		require.NoError(t, err)
-		require.True(t, said.Scan())
-		require.Equal(t, "true <nil>", said.Text(), "the locks were lost")
+		require.Equal(t, "true <nil>", other.Line(), "the locks were lost")
 		for _, s := range stores {
 			require.NoError(t, s.Close())
 		}
 		kept(t, path)
 	}
-	require.NoError(t, in.Close())
-	for said.Scan() {
+	require.NoError(t, other.In.Close())
+	require.Empty(t, other.End(t))
+}
+
+// ask says of each file that it is told whether another process has a lock on it.
+func ask([]string) error {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		fmt.Println(locked(in.Text()))
 	}
-	require.NoError(t, cmd.Wait())
+	return in.Err()
 }
 
 // locked reports whether another process has a lock on the file.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing/synctest"
 	"time"
 )
 
@@ -96,7 +97,25 @@ type server struct {
 	began time.Time
 	unit  time.Duration // how long a short pause is
 	seen  [waysToFail]int
-	bad   float64 // the share of answers that go wrong outside of storms
+	bad   float64   // the share of answers that go wrong outside of storms
+	first []badness // how the first answers go wrong, before all that
+}
+
+// inMemory serves without a network, and returns what to call the server with. stop ends all that, and says how many ends of
+// connections are left open.
+func (s *server) inMemory() (client *http.Client, stop func() (open int64, err error)) {
+	net := newPipes()
+	host := &http.Server{Handler: s, ErrorLog: quiet}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = host.Serve(net) })
+	transport := &http.Transport{DialContext: net.dial, MaxIdleConnsPerHost: 64}
+	return &http.Client{Transport: transport}, func() (int64, error) {
+		transport.CloseIdleConnections()
+		err := errors.Join(host.Close(), net.Close())
+		serving.Wait()
+		synctest.Wait()
+		return net.open.Load(), err
+	}
 }
 
 // next says how the next answer goes wrong. Now and then everything is refused for a while.
@@ -106,6 +125,8 @@ func (s *server) next() badness {
 	b := fine
 	at := time.Since(s.began) % (600 * s.unit)
 	switch {
+	case len(s.first) > 0:
+		b, s.first = s.first[0], s.first[1:]
 	case at > 200*s.unit && at < 230*s.unit:
 		b = limited
 	case at > 400*s.unit && at < 440*s.unit:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -46,6 +47,13 @@ func (b *books) tool() tools.Tool {
 		b.n[in.N]++
 		return "booked", nil
 	})
+}
+
+// all returns how often each order was booked.
+func (b *books) all() map[int]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.n)
 }
 
 // A path is all that stands before a model.
@@ -166,19 +174,10 @@ var seed = flag.Uint64("seed", 7, "what the storm is made of")
 
 func TestTwoThousandRunsInAStormEndProperlyAndBookOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		net := newPipes()
 		srv := &server{rng: rand.New(rand.NewPCG(*seed, 7)), began: time.Now(), unit: time.Second, bad: .25}
-		host := &http.Server{Handler: srv, ErrorLog: quiet}
-		var serving sync.WaitGroup
-		serving.Go(func() { _ = host.Serve(net) })
-		transport := &http.Transport{DialContext: net.dial, MaxIdleConnsPerHost: 64}
-		defer func() {
-			transport.CloseIdleConnections()
-			_ = host.Close()
-			net.Close()
-			serving.Wait()
-		}()
-		p := newPath(t, "http://model", &http.Client{Transport: transport}, time.Second)
+		client, stop := srv.inMemory()
+		defer stop()
+		p := newPath(t, "http://model", client, time.Second)
 
 		// The storms of seeds 1 to 170 were all weathered: 16 to 47 runs gave up, 150 to 771 were refused, and 8 at most were made
 		// for one order. The bounds leave twice that.
@@ -200,13 +199,45 @@ func TestTwoThousandRunsInAStormEndProperlyAndBookOnce(t *testing.T) {
 		snap := p.gate.Snapshot()
 		require.Zero(t, snap.Running, "no slot is held")
 		require.Zero(t, p.budget.Status(ratelimit.ScopeGlobal, "").Reserved, "and nothing reserved")
-		transport.CloseIdleConnections()
-		require.NoError(t, host.Close())
-		net.Close()
-		serving.Wait()
-		synctest.Wait()
-		require.Zero(t, net.open.Load(), "no connection is left")
+		open, err := stop()
+		require.NoError(t, err)
+		require.Zero(t, open, "no connection is left")
 	})
+}
+
+// TestAPersonsCallThatHangsAfterARateLimitHoldsUpNobody: the model refuses a person's call, takes it the next time, and is
+// silent then; what comes meanwhile is booked before anybody has noticed.
+func TestAPersonsCallThatHangsAfterARateLimitHoldsUpNobody(t *testing.T) {
+	for name, tc := range map[string]struct {
+		then   badness
+		booked time.Duration // the pause takes 2 s
+	}{
+		"before its answer begins":    {hangs, 7 * time.Second},
+		"in the middle of its answer": {drips, 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := &server{rng: rand.New(rand.NewPCG(1, 2)), began: time.Now(), unit: time.Second, first: []badness{limited, tc.then}}
+				client, stop := srv.inMemory()
+				defer stop()
+				p := newPath(t, "http://model", client, time.Second)
+				order := func(session string, n int, interactive bool) (took time.Duration) {
+					res, err := p.agent.Run(t.Context(), agent.Input{Session: session, Prompt: fmt.Sprintf("Book order %d please.", n), Interactive: interactive})
+					require.NoError(t, err)
+					require.Equal(t, agent.Completed, res.Status)
+					return time.Since(srv.began)
+				}
+				person := make(chan time.Duration)
+				go func() { person <- order("ann", 1, true) }()
+				synctest.Wait()
+				require.Equal(t, tc.booked, order("job", 2, false))
+				require.Equal(t, map[int]int{2: 1}, p.books.all())
+				require.Greater(t, <-person, time.Minute, "which the guard gives it")
+				require.Equal(t, map[int]int{1: 1, 2: 1}, p.books.all())
+				require.Zero(t, p.gate.Snapshot().Step)
+			})
+		})
+	}
 }
 
 func TestFiftyRunsOverLoopback(t *testing.T) {

@@ -1,33 +1,17 @@
 package index_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/pawlkit/pawl/memory/index"
+	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/stretchr/testify/require"
 )
 
-// random returns n entries of given dimensions.
-func random(seed uint64, n, size int) []index.Entry {
-	r := rand.New(rand.NewPCG(seed, 1))
-	entries := make([]index.Entry, n)
-	for i := range entries {
-		v := make([]float32, size)
-		for j := range v {
-			v[j] = float32(r.NormFloat64())
-		}
-		entries[i] = index.Entry{Item: index.Item{ID: fmt.Sprint(i), Kind: []string{"page", "entry"}[i%2], Name: fmt.Sprint("thing ", i),
-			Fields: map[string]string{"site": fmt.Sprint(i % 10)}}, Vector: v, Model: "m"}
-	}
-	return entries
-}
-
 func BenchmarkSearch100000Of256(b *testing.B) {
 	m := &index.Memory{}
-	require.NoError(b, m.Upsert(b.Context(), random(1, 100_000, 256)))
-	q := index.Query{Text: "thing 7", Vector: random(2, 1, 256)[0].Vector, Model: "m", K: 128}
+	require.NoError(b, m.Upsert(b.Context(), indextest.Random(1, 100_000, 256)))
+	q := index.Query{Text: "thing 7", Vector: indextest.Random(2, 1, 256)[0].Vector, Model: "m", K: 128}
 	for name, filter := range map[string]index.Filter{"all": {}, "filtered": {Kinds: []string{"page"}, Fields: map[string]string{"site": "4"}}} {
 		q.Filter = filter
 		b.Run(name, func(b *testing.B) {

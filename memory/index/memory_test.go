@@ -1,109 +1,27 @@
 package index_test
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
-	"sync"
 	"testing"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory/index"
+	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/stretchr/testify/require"
 )
 
-// exhaustive is what a search should return, by sorting everything.
-func exhaustive(all map[string]index.Entry, q index.Query) []string {
-	type scored struct {
-		id    string
-		score float64
-	}
-	var found []scored
-	norm := func(v []float32) float64 { return math.Sqrt(cosine(v, v)) }
-	for id, e := range all {
-		if q.Filter.Match(&e.Item) {
-			found = append(found, scored{id, cosine(e.Vector, q.Vector) / norm(e.Vector) / norm(q.Vector)})
-		}
-	}
-	slices.SortFunc(found, func(a, b scored) int { return cmp.Or(-cmp.Compare(a.score, b.score), cmp.Compare(a.id, b.id)) })
-	var ids []string
-	for _, s := range found[:min(len(found), q.K)] {
-		ids = append(ids, s.id)
-	}
-	return ids
-}
-
 func TestAnIndexIsAsGoodAsAMapAndASort(t *testing.T) {
 	for seed := range uint64(12) {
-		r := rand.New(rand.NewPCG(seed, 7))
-		m, plain := &index.Memory{}, map[string]index.Entry{}
-		pool := random(seed, 120, 13)
-		for range 60 {
-			switch r.IntN(10) {
-			case 0, 1, 2, 3, 4:
-				var some []index.Entry
-				for range 1 + r.IntN(8) {
-					e := pool[r.IntN(len(pool))]
-					e.Item.ID = fmt.Sprint(r.IntN(50))
-					some = append(some, e)
-					plain[e.Item.ID] = e
-				}
-				require.NoError(t, m.Upsert(t.Context(), some))
-			case 5, 6, 7:
-				var ids []string
-				for range 1 + r.IntN(8) {
-					ids = append(ids, fmt.Sprint(r.IntN(60)))
-					delete(plain, ids[len(ids)-1])
-				}
-				require.NoError(t, m.Delete(t.Context(), ids))
-			case 8:
-				if r.IntN(5) == 0 {
-					e := pool[0]
-					e.Item.ID = "only"
-					clear(plain)
-					plain["only"] = e
-					require.NoError(t, m.Replace(t.Context(), []index.Entry{e}))
-				}
-			case 9:
-				m = reload(t, m)
-			}
-			require.Equal(t, len(plain), m.Len())
-			ids, err := m.IDs(t.Context())
-			require.NoError(t, err)
-			for _, id := range ids {
-				require.Contains(t, plain, id)
-				e, err := m.Get(t.Context(), id)
-				require.NoError(t, err)
-				require.Equal(t, plain[id].Item, e.Item)
-			}
-			q := index.Query{Vector: pool[r.IntN(len(pool))].Vector, Model: "m", K: 1 + r.IntN(20)}
-			if r.IntN(2) == 0 {
-				q.Filter = index.Filter{Kinds: []string{"page"}, Fields: map[string]string{"site": fmt.Sprint(2 * r.IntN(5))}}
-			}
-			found, err := m.Search(t.Context(), q)
-			require.NoError(t, err)
-			var got []string
-			for i, f := range found {
-				got = append(got, f.Item.ID)
-				require.True(t, i == 0 || f.Similarity <= found[i-1].Similarity)
-			}
-			want := exhaustive(plain, q)
-			// Entries that were made from one vector may stand either way round: rounding decides. Compare as sets with their similarity.
-			require.Len(t, got, len(want))
-			for i, id := range want {
-				require.InDelta(t, cosine(plain[id].Vector, q.Vector)/math.Sqrt(cosine(plain[id].Vector, plain[id].Vector))/
-					math.Sqrt(cosine(q.Vector, q.Vector)), found[i].Similarity, 1e-5)
-			}
-		}
+		m := &index.Memory{}
+		indextest.History(t, seed, indextest.Subject{Index: func() index.Index { return m }, Len: func() int { return m.Len() },
+			Restart: func() { m = reload(t, m) }})
 	}
 }
 
 func TestTheFilterComesBeforeTheChoice(t *testing.T) {
 	m := &index.Memory{}
-	entries := random(1, 2000, 8)
+	entries := indextest.Random(1, 2000, 8)
 	for i := range entries {
 		entries[i].Item.Kind = "entry"
 	}
@@ -195,28 +113,7 @@ func TestNothingHandedInOrOutIsShared(t *testing.T) {
 
 func TestManyMayUseAnIndexAtOnce(t *testing.T) {
 	m := &index.Memory{}
-	entries := random(3, 200, 16)
-	require.NoError(t, m.Upsert(t.Context(), entries))
-	var wg sync.WaitGroup
-	for w := range 8 {
-		wg.Go(func() {
-			for i := range 50 {
-				e := entries[(w*50+i)%len(entries)]
-				switch w % 4 {
-				case 0:
-					_ = m.Upsert(t.Context(), []index.Entry{e})
-				case 1:
-					_ = m.Delete(t.Context(), []string{e.Item.ID})
-				case 2:
-					_, _ = m.Search(t.Context(), index.Query{Vector: e.Vector, Model: "m", K: 5})
-				case 3:
-					_, _ = m.Get(t.Context(), e.Item.ID)
-					_, _ = m.IDs(t.Context())
-				}
-			}
-		})
-	}
-	wg.Wait()
-	require.NoError(t, m.Upsert(t.Context(), entries))
+	entries := indextest.Random(3, 200, 16)
+	indextest.Crowd(t, m, entries, 50)
 	require.Equal(t, len(entries), m.Len())
 }

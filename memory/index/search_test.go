@@ -4,33 +4,21 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pawlkit/pawl/memory/index"
+	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/stretchr/testify/require"
 )
-
-// lines returns the lines of a file of testdata that aren't comments.
-func lines(t testing.TB, name string) []string {
-	data, err := os.ReadFile("testdata/" + name)
-	require.NoError(t, err)
-	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(data)), "\n"), func(l string) bool { return strings.HasPrefix(l, "#") })
-}
 
 // site is a content management system with 1,000 resources: those of a company's site, and a catalogue of furniture whose
 // names share their words.
 func site(t testing.TB) []index.Item {
-	var items []index.Item
-	for _, l := range lines(t, "site.txt") {
-		f := strings.Split(l, "|")
-		for i := range f {
-			f[i] = strings.TrimSpace(f[i])
-		}
-		items = append(items, index.Item{Kind: f[0], ID: f[1], Name: f[2], Aliases: strings.Split(f[3], ", "), Text: f[4],
-			Fields: map[string]string{"site": "main"}})
+	items := indextest.Table(t, "testdata/site.txt")
+	for i := range items {
+		items[i].Fields = map[string]string{"site": "main"}
 	}
 	materials := strings.Fields("Oak Walnut Pine Bamboo Steel Marble Concrete Velvet Leather Wicker Glass Cotton Linen Copper Brass " +
 		"Maple Birch Cherry Teak Granite Ceramic Plastic Wool Rattan Cedar")
@@ -65,7 +53,7 @@ func TestPeopleFindWhatTheyMean(t *testing.T) {
 	require.Len(t, items, 1000)
 	f := finder(t, index.Config{}, items...)
 	var first, three, asked, sure, sureWrong, negatives, claimed int
-	for _, l := range lines(t, "queries.txt") {
+	for _, l := range indextest.Lines(t, "testdata/queries.txt") {
 		query, want, _ := strings.Cut(l, " =>")
 		want = strings.TrimSpace(want)
 		res, err := f.Find(t.Context(), query, index.Filter{}, 3)

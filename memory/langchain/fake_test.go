@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"github.com/tmc/langchaingo/vectorstores"
 
 	"github.com/pawlkit/pawl/memory/index"
+	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/pawlkit/pawl/memory/langchain"
 )
 
@@ -262,7 +262,7 @@ func (f *fake) nearest(vector []float32, count int, match func(map[string]any) b
 			}
 			meta["id"] = "doc:" + r.id
 		}
-		cos := cosine(r.vector, vector)
+		cos := indextest.Cosine(r.vector, vector)
 		if o.ScoreThreshold != 0 && !(cos >= float64(o.ScoreThreshold)) {
 			continue
 		}
@@ -298,14 +298,4 @@ func (f *fake) len() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.rows)
-}
-
-func cosine(a, b []float32) float64 {
-	var ab, aa, bb float64
-	for i := range a {
-		ab += float64(a[i]) * float64(b[i])
-		aa += float64(a[i]) * float64(a[i])
-		bb += float64(b[i]) * float64(b[i])
-	}
-	return ab / math.Sqrt(aa*bb) // NaN with a vector of zeros
 }

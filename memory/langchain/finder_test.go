@@ -3,17 +3,13 @@ package langchain_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"iter"
-	"math/rand/v2"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/memory/index"
+	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/pawlkit/pawl/memory/langchain"
 )
 
@@ -25,23 +21,11 @@ func reloaded(t *testing.T, l *langchain.MapLedger) *langchain.MapLedger {
 	return out
 }
 
-// lines returns the lines of a file of the index's search table that aren't comments.
-func lines(t testing.TB, name string) []string {
-	data, err := os.ReadFile("../index/testdata/" + name)
-	require.NoError(t, err)
-	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(data)), "\n"), func(l string) bool { return strings.HasPrefix(l, "#") })
-}
-
 // site is the part of the index's search table that its queries are about.
 func site(t testing.TB) []index.Item {
-	var items []index.Item
-	for _, l := range lines(t, "site.txt") {
-		f := strings.Split(l, "|")
-		for i := range f {
-			f[i] = strings.TrimSpace(f[i])
-		}
-		items = append(items, index.Item{Kind: f[0], ID: f[1], Name: f[2], Aliases: strings.Split(f[3], ", "), Text: f[4],
-			Fields: map[string]string{"site": []string{"main", "shop"}[len(items)%2]}})
+	items := indextest.Table(t, "../index/testdata/site.txt")
+	for i := range items {
+		items[i].Fields = map[string]string{"site": []string{"main", "shop"}[i%2]}
 	}
 	return items
 }
@@ -78,7 +62,7 @@ func TestAFinderFindsTheSameWhateverTheStore(t *testing.T) {
 		require.NoError(t, finders[len(finders)-1].Put(t.Context(), items...))
 	}
 	found := 0
-	for i, l := range lines(t, "queries.txt") {
+	for i, l := range indextest.Lines(t, "../index/testdata/queries.txt") {
 		query, _, _ := strings.Cut(l, " =>")
 		filter := index.Filter{}
 		if i%2 == 1 {
@@ -100,50 +84,10 @@ func TestAFinderFindsTheSameWhateverTheStore(t *testing.T) {
 	require.Greater(t, found, 100)
 }
 
-func all(items ...index.Item) iter.Seq2[index.Item, error] {
-	return func(yield func(index.Item, error) bool) {
-		for _, i := range items {
-			if !yield(i, nil) {
-				return
-			}
-		}
-	}
-}
-
 func TestAFinderKeepsAStoreInStepWithAPlainMap(t *testing.T) {
 	for seed := range uint64(10) {
-		r := rand.New(rand.NewPCG(seed, 3))
 		store, x := self(t, flavours[seed%5], langchain.Config{})
-		plain, f := map[string]index.Item{}, finder(t, x)
-		for range 30 {
-			item := index.Item{ID: fmt.Sprint(r.IntN(30)), Name: fmt.Sprint("name ", r.IntN(5)), Fields: map[string]string{"f": fmt.Sprint(r.IntN(2))}}
-			switch r.IntN(8) {
-			case 0, 1, 2, 3:
-				plain[item.ID] = item
-				require.NoError(t, f.Put(t.Context(), item))
-			case 4, 5:
-				delete(plain, item.ID)
-				require.NoError(t, f.Remove(t.Context(), item.ID))
-			case 6:
-				require.NoError(t, f.Reindex(t.Context()))
-			case 7:
-				clear(plain)
-				var items []index.Item
-				for i := range r.IntN(150) {
-					it := index.Item{ID: fmt.Sprint(i), Name: fmt.Sprint("name ", r.IntN(5))}
-					plain[it.ID] = it
-					items = append(items, it)
-				}
-				_, err := f.Sync(t.Context(), all(items...))
-				require.NoError(t, err)
-			}
-			require.Equal(t, len(plain), store.len())
-			for id, want := range plain {
-				got, err := x.Get(t.Context(), id)
-				require.NoError(t, err)
-				require.Equal(t, want, got.Item)
-			}
-		}
+		indextest.InStep(t, seed, 30, finder(t, x), x, store.len)
 	}
 }
 
@@ -151,7 +95,7 @@ func TestAfterARestartNothingIsAddedAgain(t *testing.T) {
 	ledger := &langchain.MapLedger{}
 	store, x := self(t, qdrant, langchain.Config{Ledger: ledger})
 	items := site(t)
-	done, err := finder(t, x).Sync(t.Context(), all(items...))
+	done, err := finder(t, x).Sync(t.Context(), indextest.All(items...))
 	require.NoError(t, err)
 	require.Equal(t, len(items), done.Added)
 	require.Equal(t, len(items), store.embedded)
@@ -159,7 +103,7 @@ func TestAfterARestartNothingIsAddedAgain(t *testing.T) {
 	x, err = langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: reloaded(t, ledger), Delete: store.delete, Filter: langchain.QdrantFilter})
 	require.NoError(t, err)
 	items[0].Text, items = "altogether new", items[:len(items)-1]
-	done, err = finder(t, x).Sync(t.Context(), all(items...))
+	done, err = finder(t, x).Sync(t.Context(), indextest.All(items...))
 	require.NoError(t, err)
 	require.Equal(t, index.Changes{Updated: 1, Unchanged: len(items) - 1, Removed: 1, Embedded: 1}, done)
 	require.Equal(t, len(items), store.len())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory/index"
+	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/pawlkit/pawl/memory/langchain"
 	"github.com/pawlkit/pawl/stream"
 )
@@ -549,29 +549,8 @@ func (circling) IDs(context.Context, string, int) ([]string, error) { return []s
 
 func TestManyMayUseAnIndexAtOnce(t *testing.T) {
 	store, x := vectors(t, langchain.Config{Filter: langchain.EqualFilter})
-	entries := random(3, 60, 8)
-	require.NoError(t, x.Upsert(t.Context(), entries))
-	var wg sync.WaitGroup
-	for w := range 8 {
-		wg.Go(func() {
-			for i := range 20 {
-				e := entries[(w*20+i)%len(entries)]
-				switch w % 4 {
-				case 0:
-					_ = x.Upsert(t.Context(), []index.Entry{e})
-				case 1:
-					_ = x.Delete(t.Context(), []string{e.Item.ID})
-				case 2:
-					_, _ = x.Search(t.Context(), index.Query{Vector: e.Vector, Model: "m", K: 5})
-				case 3:
-					_, _ = x.Get(t.Context(), e.Item.ID)
-					_, _ = x.IDs(t.Context())
-				}
-			}
-		})
-	}
-	wg.Wait()
-	require.NoError(t, x.Upsert(t.Context(), entries))
+	entries := indextest.Random(3, 60, 8)
+	indextest.Crowd(t, x, entries, 20)
 	require.Equal(t, len(entries), store.len())
 }
 

@@ -1,13 +1,9 @@
 package sqlmemory_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -15,50 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/pawlkit/pawl/internal/roletest"
 	"github.com/pawlkit/pawl/memory/recall"
 	"github.com/pawlkit/pawl/memory/sqlmemory"
 )
 
-// roleVar makes the test binary play another process, with what follows as arguments.
-const roleVar = "PAWL_SQLMEMORY_ROLE"
-
-var roles = map[string]func(args []string) error{"count": count, "endless": endless, "many": many}
+var roles = roletest.Roles{"count": count, "endless": endless, "many": many}
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVar); role != "" {
-		if err := roles[role](os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	roles.Play()
 	goleak.VerifyTestMain(m)
-}
-
-// A process is another one that plays a role.
-type process struct {
-	*exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Scanner
-}
-
-func begin(t *testing.T, role string, args ...string) *process {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), roleVar+"="+role)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	return &process{cmd, in, bufio.NewScanner(out)}
-}
-
-// line returns the next line that the process says, empty at the end.
-func (p *process) line() string {
-	p.out.Scan()
-	return p.out.Text()
 }
 
 func open(tb testing.TB, path string, cfg sqlmemory.Config) *sqlmemory.Store {
@@ -102,8 +64,7 @@ func count(args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("ready")
-	_, _ = os.Stdin.Read(make([]byte, 1))
+	roletest.Ready()
 	conflicts := 0
 	for range times {
 		_, c, err := increment(s)
@@ -138,8 +99,7 @@ func many(args []string) error {
 		return err
 	}
 	defer s.Close()
-	fmt.Println("ready")
-	_, _ = os.Stdin.Read(make([]byte, 1))
+	roletest.Ready()
 	for n := 0; ; n++ {
 		_, err := s.Put(context.Background(), recall.Entry{ID: recall.ID{Tenant: "t", Kind: args[1], Key: strconv.Itoa(n)}, Value: []byte("x")})
 		var l *recall.LimitError

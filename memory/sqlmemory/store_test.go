@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/roletest"
 	"github.com/pawlkit/pawl/memory/recall"
 	"github.com/pawlkit/pawl/memory/recall/recalltest"
 	"github.com/pawlkit/pawl/memory/sqlmemory"
@@ -60,24 +61,12 @@ func TestTheFileIsItsOwnersAlone(t *testing.T) {
 func TestProcessesLoseNoUpdate(t *testing.T) {
 	const processes, each = 3, 150
 	path := file(t)
-	var all []*process
+	var all []*roletest.Process
 	for range processes { // they make the file together
-		all = append(all, begin(t, "count", path, strconv.Itoa(each)))
+		all = append(all, roletest.Start(t, "count", path, strconv.Itoa(each)))
 	}
-	for _, p := range all {
-		require.Equal(t, "ready", p.line())
-	}
-	for _, p := range all {
-		require.NoError(t, p.in.Close())
-	}
-	conflicts := 0
-	for _, p := range all {
-		n, err := strconv.Atoi(p.line())
-		require.NoError(t, err)
-		conflicts += n
-		require.NoError(t, p.Wait())
-	}
-	require.Positive(t, conflicts, "they never met")
+	roletest.Together(t, all...)
+	require.Positive(t, roletest.Sum(t, all...), "they never met: there were no conflicts")
 	e, err := open(t, path, sqlmemory.Config{}).Get(t.Context(), counter)
 	require.NoError(t, err)
 	require.Equal(t, strconv.Itoa(processes*each), string(e.Value))
@@ -85,40 +74,20 @@ func TestProcessesLoseNoUpdate(t *testing.T) {
 
 func TestLimitsHoldAcrossProcesses(t *testing.T) {
 	path := file(t)
-	all := []*process{begin(t, "many", path, "a"), begin(t, "many", path, "b")}
-	for _, p := range all {
-		require.Equal(t, "ready", p.line())
-	}
-	for _, p := range all {
-		require.NoError(t, p.in.Close())
-	}
-	sum := 0
-	for _, p := range all {
-		n, err := strconv.Atoi(p.line())
-		require.NoError(t, err)
-		sum += n
-		require.NoError(t, p.Wait())
-	}
-	require.Equal(t, 30, sum)
+	a, b := roletest.Start(t, "many", path, "a"), roletest.Start(t, "many", path, "b")
+	roletest.Together(t, a, b)
+	require.Equal(t, 30, roletest.Sum(t, a, b))
 }
 
 // The writer is killed in the middle, again and again; what it said it kept is there.
 func TestAKilledWriterLosesNothingThatItKept(t *testing.T) {
 	path := file(t)
 	for round := range 4 {
-		p := begin(t, "endless", path)
+		p := roletest.Start(t, "endless", path)
 		for range 5 + 17*round {
-			require.NotEmpty(t, p.line())
+			require.NotEmpty(t, p.Line())
 		}
-		require.NoError(t, p.Process.Kill())
-		said := p.out.Text()
-		for p.out.Scan() {
-			if text := p.out.Text(); len(text) >= len(said) { // the last line may be torn
-				said = text
-			}
-		}
-		require.Error(t, p.Wait())
-		kept, err := strconv.Atoi(said)
+		kept, err := strconv.Atoi(p.Kill(t))
 		require.NoError(t, err)
 		s, err := sqlmemory.Open(path, sqlmemory.Config{})
 		require.NoError(t, err)

@@ -7,17 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/roletest"
 	"github.com/pawlkit/pawl/memory/recall"
 	"github.com/pawlkit/pawl/memory/sqlmemory"
 )
@@ -29,20 +27,14 @@ func numbered(n int) recall.ID { return recall.ID{Tenant: "t", Kind: "k", Key: s
 // narrow keeps entries and texts until the system refuses to let any file grow further, as a full disk does, then again once it may.
 func narrow(args []string) error {
 	ctx := context.Background()
-	signal.Ignore(syscall.SIGXFSZ)
 	s, err := sqlmemory.Open(args[0], sqlmemory.Config{})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	texts := s.Texts(recall.Scope{Tenant: "t"})
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		return err
-	}
-	most := limit.Cur
-	limit.Cur = 800 << 10
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+	widen, err := roletest.Narrow(800 << 10)
+	if err != nil {
 		return err
 	}
 	n := 0
@@ -60,8 +52,7 @@ func narrow(args []string) error {
 	if fault.Of(err) == fault.Invalid || n < 10 {
 		return fmt.Errorf("after %d: %w", n, err)
 	}
-	limit.Cur = most
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+	if err := widen(); err != nil {
 		return err
 	}
 	for range 5 {
@@ -75,15 +66,13 @@ func narrow(args []string) error {
 
 func TestAFullDiskLosesNothingThatWasKept(t *testing.T) {
 	path := file(t)
-	p := begin(t, "narrow", path)
-	n, err := strconv.Atoi(p.line())
-	require.NoError(t, errors.Join(err, p.Wait()))
+	n := roletest.Sum(t, roletest.Start(t, "narrow", path))
 	s := open(t, path, sqlmemory.Config{Limits: recall.Limits{Entries: n + 1}})
 	for i := range n {
 		_, err := s.Get(t.Context(), numbered(i))
 		require.NoError(t, err)
 	}
-	_, err = s.Put(t.Context(), recall.Entry{ID: numbered(n)})
+	_, err := s.Put(t.Context(), recall.Entry{ID: numbered(n)})
 	require.NoError(t, err, "what was refused isn't counted")
 	var limit *recall.LimitError
 	_, err = s.Put(t.Context(), recall.Entry{ID: numbered(n + 1)})
@@ -112,21 +101,16 @@ func TestAFileThatCanOnlyBeReadSaysSo(t *testing.T) {
 	dir, err := os.MkdirTemp("", "pawl")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	path, program := filepath.Join(dir, "memory.db"), filepath.Join(dir, "program")
+	path := filepath.Join(dir, "memory.db")
 	s, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
-	data, err := os.ReadFile(os.Args[0]) // root may write anything, so it takes somebody else, and a program that they can run
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(program, data, 0o755))
 	require.NoError(t, os.Chmod(path, 0o444))
 	for _, mode := range []os.FileMode{0o777, 0o555} { // of the folder
 		require.NoError(t, os.Chmod(dir, mode))
-		cmd := exec.CommandContext(t.Context(), program, path)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), roleVar+"=reader")
-		if os.Geteuid() == 0 {
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		}
+		cmd := roletest.Command(t.Context(), "reader", path)
+		cmd.Dir = dir
+		roletest.AsNobody(t, cmd) // root may write anything
 		said, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", said)
 		require.Contains(t, string(said), "true user", "%o", mode)

@@ -2,18 +2,15 @@ package anthropic
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"net/url"
-	"os"
 	"slices"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -78,29 +75,21 @@ func New(cfg Config) (*Model, error) {
 		option.WithoutOpenTelemetry(),
 		option.WithMaxRetries(0),
 	}
-	base, fromEnv := cfg.BaseURL, os.Getenv("ANTHROPIC_BASE_URL")
-	if base == "" {
-		base = fromEnv
-	}
-	trusted := base == fromEnv
-	if base != "" {
-		u, err := url.Parse(base)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fault.NewFixable("anthropic: BaseURL is no http or https address",
-				"set Config.BaseURL, or ANTHROPIC_BASE_URL, to an address such as https://api.anthropic.com", nil)
-		}
-		// A base that ends with /v1 is taken as people write it for other clients.
-		u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1") + "/"
-		u.RawPath = ""
-		trusted = trusted || isOwn(u)
-		opts = append(opts, option.WithBaseURL(u.String()))
-	}
-	opts = append(opts, option.WithHTTPClient(straight(cfg.HTTPClient)), option.WithMiddleware(boundErrors))
-	var err error
-	if m.cred, err = newCredential(&cfg, trusted, base != ""); err != nil {
+	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
+	if err != nil {
 		return nil, err
 	}
-	m.cred.hide = hiding(cfg.Header)
+	if base != nil {
+		// A base that ends with /v1 is taken as people write it for other clients.
+		base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1") + "/"
+		base.RawPath = ""
+		opts = append(opts, option.WithBaseURL(base.String()))
+	}
+	opts = append(opts, option.WithHTTPClient(straight(cfg.HTTPClient)), option.WithMiddleware(boundErrors))
+	if m.cred, err = newCredential(&cfg, trusted, base != nil); err != nil {
+		return nil, err
+	}
+	m.cred.Hide = adapter.Hiding(cfg.Header)
 	for name, values := range cfg.Header {
 		for i, v := range values {
 			if i == 0 {
@@ -129,13 +118,7 @@ func straight(c *http.Client) *http.Client {
 
 // Info returns what is known of the model.
 func (m *Model) Info() provider.ModelInfo {
-	info := m.info
-	info.Inputs, info.Outputs = slices.Clone(info.Inputs), slices.Clone(info.Outputs)
-	if info.Prices != nil {
-		prices := *info.Prices
-		info.Prices = &prices
-	}
-	return info
+	return adapter.Copied(m.info)
 }
 
 // String returns the model's name.
@@ -149,23 +132,9 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
 	return stream.Once(func(yield func(provider.Chunk, error) bool) {
 		if err := m.run(ctx, req, yield); err != nil {
 			if ctx.Err() != nil {
-				err = over(ctx)
+				err = adapter.Over(ctx)
 			}
 			yield(provider.Chunk{}, err)
 		}
 	})
-}
-
-// over is the error of a call whose context is done: the cause. One that doesn't say its class is none if somebody
-// cancelled, and transient if time ran out.
-func over(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	var classed interface{ Fault() fault.Class }
-	switch {
-	case errors.As(cause, &classed) || fault.Of(cause) != fault.Permanent:
-		return cause
-	case errors.Is(ctx.Err(), context.Canceled):
-		return fault.Wrap(fault.None, cause)
-	}
-	return fault.Wrap(fault.Transient, cause)
 }

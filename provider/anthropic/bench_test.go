@@ -11,6 +11,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/pawlkit/pawl/provider/anthropic"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 // long is an answer of n pieces of text.
@@ -77,7 +78,7 @@ func BenchmarkDecode(b *testing.B) {
 type rewound []byte
 
 func (r rewound) RoundTrip(req *http.Request) (*http.Response, error) {
-	res := reply(200, bytes.NewReader(r), "Content-Type", "text/event-stream")
+	res := wire.Reply(200, bytes.NewReader(r), "Content-Type", "text/event-stream")
 	res.Request = req
 	return res, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A block is a block of the answer that is being written.
@@ -87,10 +88,7 @@ func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 		b.signature = b.Signature
 		d.think(b, b.Thinking)
 	case b.Type == "tool_use":
-		name := b.Name
-		if host, ok := d.names[name]; ok {
-			name = host
-		}
+		name := d.names.Decode(b.Name)
 		if name == "" {
 			return garbled("a tool call without a name", nil)
 		}
@@ -134,7 +132,7 @@ func (d *decoder) delta(e *event) error {
 	case "signature_delta":
 		b.signature += e.Delta.Signature
 	case "citations_delta":
-		if !isNull(e.Delta.Citation) {
+		if !adapter.IsNull(e.Delta.Citation) {
 			b.citations = append(b.citations, e.Delta.Citation)
 		}
 	case "compaction_delta":
@@ -226,11 +224,11 @@ func (d *decoder) endText(b *block) {
 
 // endCall yields the end of a call. The input is in the beginning of the block if no piece of it came.
 func (d *decoder) endCall(b *block) {
-	if !b.deltas && !isNull(b.Input) {
+	if !b.deltas && !adapter.IsNull(b.Input) {
 		d.put(provider.ToolDelta(int(b.index), string(b.Input)))
 	}
 	d.put(provider.ToolEnd(int(b.index)))
-	if !isNull(b.Caller) && !strings.Contains(string(b.Caller), `"direct"`) {
+	if !adapter.IsNull(b.Caller) && !strings.Contains(string(b.Caller), `"direct"`) {
 		d.put(provider.AttachTo(int(b.index), sealed(kindCaller, string(b.Caller))))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // mostJSON bounds an answer that comes as one JSON object.
@@ -33,7 +33,7 @@ func (m *Model) run(ctx context.Context, req *provider.Request, yield func(provi
 		return provider.ErrNilRequest
 	}
 	if ctx.Err() != nil {
-		return over(ctx)
+		return adapter.Over(ctx)
 	}
 	p, err := m.prepare(req)
 	if err != nil {
@@ -57,32 +57,15 @@ func (m *Model) run(ctx context.Context, req *provider.Request, yield func(provi
 	case gone || d.ended:
 		return nil
 	case ctx.Err() != nil:
-		return over(ctx)
+		return adapter.Over(ctx)
 	}
-	return failure(err, res, p.model, m.cred.hider(key))
+	return failure(err, res, p.model, m.cred.Hider(key))
 }
 
 // post sends a body. A refused key is asked for once more, where asking may help. It returns the key that was taken.
-func (m *Model) post(ctx context.Context, path string, p *prepared) (res *http.Response, key string, err error) {
-	if m.cred.get == nil {
-		return nil, "", fault.New(fault.Permanent, "anthropic: the Model is empty; make it with New")
-	}
-	if key, err = m.cred.get(ctx); err != nil {
-		return nil, "", err
-	}
-	res, err = m.send(ctx, path, p, key)
-	var refused *provider.Error
-	if m.cred.fresh && errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
-		again, keyErr := m.cred.get(ctx)
-		switch {
-		case keyErr != nil:
-			return nil, "", keyErr
-		case again != key:
-			res, err = m.send(ctx, path, p, again)
-			return res, again, err
-		}
-	}
-	return res, key, err
+func (m *Model) post(ctx context.Context, path string, p *prepared) (*http.Response, string, error) {
+	refused := func(e *provider.Error) bool { return e.Status == http.StatusUnauthorized }
+	return m.cred.Send(ctx, Name, refused, func(key string) (*http.Response, error) { return m.send(ctx, path, p, key) })
 }
 
 // send makes one request, through the SDK.
@@ -100,9 +83,9 @@ func (m *Model) send(ctx context.Context, path string, p *prepared, key string) 
 		return res, nil
 	}
 	if ctx.Err() != nil {
-		return nil, over(ctx)
+		return nil, adapter.Over(ctx)
 	}
-	return nil, sendError(err, p.model, m.cred.hider(key)) // should the server repeat the key
+	return nil, sendError(err, p.model, m.cred.Hider(key)) // should the server repeat the key
 }
 
 // boundErrors bounds the body of an error, which the SDK reads whole.
@@ -121,9 +104,9 @@ func boundErrors(req *http.Request, next option.MiddlewareNext) (*http.Response,
 // what went wrong; when d.ended or d.left is set, that is of no account.
 func (d *decoder) read(res *http.Response) error {
 	br := bufio.NewReader(res.Body)
-	first, err := firstByte(br)
+	first, err := adapter.FirstByte(br)
 	if err != nil {
-		return broken(err)
+		return adapter.Broken(err)
 	}
 	if first == '{' || first == '[' {
 		return d.readJSON(br)
@@ -143,7 +126,7 @@ func (d *decoder) read(res *http.Response) error {
 	if errors.Is(events.Err(), errTooLarge) {
 		return errTooLarge
 	}
-	return broken(events.Err())
+	return adapter.Broken(events.Err())
 }
 
 // A closed body ends with the blank line that closes its last event: the SDK drops an event without one, and some servers
@@ -202,25 +185,10 @@ func (c *closed) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// firstByte returns the first byte that isn't blank, and leaves it unread.
-func firstByte(br *bufio.Reader) (byte, error) {
-	for {
-		b, err := br.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		switch b {
-		case ' ', '\t', '\r', '\n', 0xEF, 0xBB, 0xBF: // a byte order mark, too
-			continue
-		}
-		return b, br.UnreadByte()
-	}
-}
-
 func (d *decoder) readJSON(r io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(r, mostJSON+1))
 	if err != nil {
-		return broken(err)
+		return adapter.Broken(err)
 	}
 	if len(text) > mostJSON {
 		return fault.Errorf(fault.Permanent, "anthropic: the answer is larger than %d bytes", mostJSON)
@@ -231,27 +199,7 @@ func (d *decoder) readJSON(r io.Reader) error {
 	return d.message(text)
 }
 
-// broken is the error of a stream that ended with err, or just ended, before the answer did.
-func broken(err error) error {
-	if err == nil || errors.Is(err, io.EOF) {
-		return provider.ErrIncomplete
-	}
-	class := fault.Of(err)
-	if class == fault.Permanent || class == fault.None {
-		class = fault.Transient // the connection, in words that fault doesn't know
-	}
-	return fault.Wrap(class, fmt.Errorf("%w: %w", provider.ErrIncomplete, err))
-}
-
 // garbled is the error of an event that can't be read.
 func garbled(what string, err error) error {
-	if err == nil {
-		return fault.Errorf(fault.Transient, "anthropic: the answer can't be read: %s", what)
-	}
-	return fault.Errorf(fault.Transient, "anthropic: the answer can't be read: %s: %w", what, err)
-}
-
-// isNull reports JSON that says nothing.
-func isNull(raw json.RawMessage) bool {
-	return len(raw) == 0 || string(raw) == "null"
+	return adapter.Garbled(Name, what, err)
 }

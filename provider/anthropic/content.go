@@ -83,7 +83,7 @@ func verbatim(p *provider.Part) any {
 }
 
 func (c *conversation) toolUse(p *provider.Part) (*content, error) {
-	name, err := c.names.encode(p.Call.Name)
+	name, err := c.names.Encode(p.Call.Name)
 	if err != nil {
 		return nil, err
 	}

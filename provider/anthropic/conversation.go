@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // mostMarks is how many cache marks the API takes.
@@ -21,7 +22,7 @@ type turn struct {
 
 // A conversation converts the messages of one request.
 type conversation struct {
-	names names
+	names *adapter.Names
 	mark  *cacheControl
 	marks int // that are left
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // counted are the fields that the counting endpoint takes; others it refuses.
@@ -39,13 +40,13 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
-		return 0, broken(err)
+		return 0, adapter.Broken(err)
 	}
 	var count struct {
 		Input *int `json:"input_tokens"`
 	}
 	if err := json.Unmarshal(text, &count); err != nil || count.Input == nil {
-		return 0, fault.New(fault.Permanent, "anthropic: the count of tokens can't be read: "+brief(m.cred.hide(string(text), key)))
+		return 0, fault.New(fault.Permanent, "anthropic: the count of tokens can't be read: "+brief(m.cred.Hide(string(text), key)))
 	}
 	return *count.Input, nil
 }

@@ -6,19 +6,19 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // sendError is what came of a request instead of an answer. The SDK's own error isn't kept: it holds the request's headers.
 func sendError(err error, model string, hide func(string) string) *provider.Error {
 	var api *sdk.Error
 	if !errors.As(err, &api) {
-		return &provider.Error{Class: unreached(err), Provider: Name, Model: model, Err: err}
+		return &provider.Error{Class: adapter.Unreached(err), Provider: Name, Model: model, Err: err}
 	}
 	e := parseError([]byte(hide(api.RawJSON())))
 	e.Model, e.Status = model, api.StatusCode
@@ -32,7 +32,7 @@ func sendError(err error, model string, hide func(string) string) *provider.Erro
 			e.Wait = &wait
 		}
 	}
-	scrub(e, hide)
+	adapter.Scrub(e, hide)
 	return e
 }
 
@@ -45,14 +45,6 @@ func redirected(res *http.Response, model string) error {
 		e.Message += " to " + to.Scheme + "://" + to.Host
 	}
 	return e
-}
-
-// unreached is the class of a request that got no answer.
-func unreached(err error) fault.Class {
-	if class := fault.Of(err); class != fault.None {
-		return class
-	}
-	return fault.Transient // a cancellation that isn't the caller's
 }
 
 // errorIn is an error that the server reports inside an answer.
@@ -72,7 +64,7 @@ func failure(err error, res *http.Response, model string, hide func(string) stri
 		if e.RequestID == "" {
 			e.RequestID = res.Header.Get("Request-Id")
 		}
-		scrub(e, hide)
+		adapter.Scrub(e, hide)
 		if wait, ok := fault.ParseRetryAfter(res.Header, time.Now()); ok && e.Wait == nil {
 			e.Wait = &wait
 		}
@@ -130,19 +122,8 @@ func word(raw json.RawMessage) string {
 	return ""
 }
 
-// brief is the beginning of an error that isn't JSON, a page of a gateway for example, on one line.
-func brief(s string) string {
-	const most = 300
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+// brief is the beginning of an error that isn't JSON, on one line.
+func brief(s string) string { return adapter.Brief(s, "") }
 
 // classOf is the class of an error: by its status, and inside an answer by its type.
 func classOf(e *provider.Error) fault.Class {

@@ -17,11 +17,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/anthropic"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
-
-func jsonReply(status int, body string, header ...string) func(*http.Request) *http.Response {
-	return func(*http.Request) *http.Response { return reply(status, strings.NewReader(body), header...) }
-}
 
 func TestStatusesHaveTheirClassAndOneRequest(t *testing.T) {
 	for status, want := range map[int]fault.Class{
@@ -29,7 +26,7 @@ func TestStatusesHaveTheirClassAndOneRequest(t *testing.T) {
 		409: fault.Permanent, 413: fault.Permanent, 422: fault.Permanent, 425: fault.Transient, 429: fault.RateLimited, 500: fault.Degraded,
 		502: fault.Degraded, 503: fault.Degraded, 504: fault.Degraded, 529: fault.Degraded,
 	} {
-		tr := &transport{reply: jsonReply(status, `{"type":"error","error":{"type":"some_error","message":"No."},"request_id":"req_body"}`, "Request-Id", "req_head")}
+		tr := &wire.Offline{Reply: wire.Always(status, `{"type":"error","error":{"type":"some_error","message":"No."},"request_id":"req_body"}`, "Request-Id", "req_head")}
 		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{APIKey: "k"}, tr), ask("x"))
 		var e *provider.Error
 		require.ErrorAs(t, err, &e)
@@ -39,14 +36,14 @@ func TestStatusesHaveTheirClassAndOneRequest(t *testing.T) {
 		require.Equal(t, "No.", e.Message)
 		require.Equal(t, "req_head", e.RequestID)
 		require.Nil(t, e.Wait)
-		require.Len(t, tr.asked, 1, "retries are not the adapter's")
+		require.Len(t, tr.Asked, 1, "retries are not the adapter's")
 		require.Equal(t, want == fault.UserFixable, e.Remedy != "")
 	}
 }
 
 func TestARefusalForLackOfMoneyCanBeFixed(t *testing.T) {
 	for _, message := range []string{"Your credit balance is too low to access the Anthropic API.", "You have reached your specified API usage limits."} {
-		tr := &transport{reply: jsonReply(400, `{"type":"error","error":{"type":"invalid_request_error","message":"`+message+`"}}`)}
+		tr := &wire.Offline{Reply: wire.Always(400, `{"type":"error","error":{"type":"invalid_request_error","message":"`+message+`"}}`)}
 		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, tr), ask("x"))
 		require.Equal(t, fault.UserFixable, fault.Of(err))
 		var e *provider.Error
@@ -64,7 +61,7 @@ func TestTheAdviceToWaitIsRead(t *testing.T) {
 			{"Retry-After", "17", 17 * time.Second}, {"Retry-After-Ms", "1500", 1500 * time.Millisecond}, {"Retry-After", "0", 0}, {"Retry-After", "-3", 0},
 			{"Retry-After", "soon", 0}, {"Retry-After", time.Now().Add(time.Minute).UTC().Format(http.TimeFormat), time.Minute},
 		} {
-			tr := &transport{reply: jsonReply(429, `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`, c.name, c.value)}
+			tr := &wire.Offline{Reply: wire.Always(429, `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`, c.name, c.value)}
 			_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, tr), ask("x"))
 			wait, ok := fault.RetryAfter(err)
 			require.Equal(t, c.want > 0, ok, c.value)
@@ -83,7 +80,7 @@ func TestErrorsOfGatewaysAreReadInTheirForms(t *testing.T) {
 		strings.Repeat("é", 200):             strings.Repeat("é", 150) + "…",
 		"":                                   "",
 	} {
-		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, &transport{reply: jsonReply(502, body)}), ask("x"))
+		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(502, body)}), ask("x"))
 		var e *provider.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, want, e.Message)
@@ -119,11 +116,11 @@ func TestTheEndOfTheContextIsTheError(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(enough)
-	tr := &transport{reply: jsonReply(200, "")}
+	tr := &wire.Offline{Reply: wire.Always(200, "")}
 	_, err := provider.Generate(ctx, connect(t, anthropic.Config{}, tr), ask("x"))
 	require.ErrorIs(t, err, enough)
 	require.True(t, provider.Canceled(err))
-	require.Empty(t, tr.asked)
+	require.Empty(t, tr.Asked)
 
 	late, stop := context.WithDeadlineCause(t.Context(), time.Now().Add(-time.Second), enough)
 	defer stop()
@@ -153,8 +150,8 @@ func TestLeavingAtAChunkOfACancelledCallSaysNothingMore(t *testing.T) {
 func TestTheBodyIsClosed(t *testing.T) {
 	for _, text := range []string{"data: {\"type\":\"message_stop\"}\n\n", "", "{}"} {
 		body := &closing{Reader: bytes.NewReader([]byte(text))}
-		m := connect(t, anthropic.Config{}, &transport{reply: func(*http.Request) *http.Response {
-			res := reply(200, nil)
+		m := connect(t, anthropic.Config{}, &wire.Offline{Reply: func(*http.Request) *http.Response {
+			res := wire.Reply(200, nil)
 			res.Body = body
 			return res
 		}})

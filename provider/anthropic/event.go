@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // An event is one event of a stream, with the fields of all kinds.
@@ -53,9 +54,9 @@ type ending struct {
 
 // A decoder makes chunks of events. Its state doesn't grow with the answer, the open blocks apart.
 type decoder struct {
-	model  string            // that was asked
-	names  map[string]string // of tools: what was sent, and the host's own
-	limits http.Header       // see provider.RateLimits
+	model  string // that was asked
+	names  *adapter.Names
+	limits http.Header // see provider.RateLimits
 	yield  func(provider.Chunk) bool
 
 	begun bool
@@ -82,7 +83,7 @@ func (d *decoder) event(name string, data []byte) error {
 	if err := json.Unmarshal(sound(data), e); err != nil {
 		return garbled("an event", err)
 	}
-	if e.Type == "" && !isNull(e.Error) {
+	if e.Type == "" && !adapter.IsNull(e.Error) {
 		return errorIn(data)
 	}
 	if e.Type == "" {
@@ -125,7 +126,7 @@ func (d *decoder) message(data []byte) error {
 		return garbled("it is no message", err)
 	}
 	switch {
-	case m.Type == "error" || m.Type == "" && !isNull(m.Error):
+	case m.Type == "error" || m.Type == "" && !adapter.IsNull(m.Error):
 		return errorIn(data)
 	case m.Type != "message":
 		return garbled("it is no message, but of type "+quote(m.Type), nil)
@@ -178,10 +179,10 @@ func (d *decoder) note(e *ending) {
 	if e.Stop != "" {
 		d.end.Stop = e.Stop
 	}
-	if !isNull(e.StopDetails) {
+	if !adapter.IsNull(e.StopDetails) {
 		d.end.StopDetails = slices.Clone(e.StopDetails)
 	}
-	if !isNull(e.Container) {
+	if !adapter.IsNull(e.Container) {
 		d.end.Container = slices.Clone(e.Container)
 	}
 }
@@ -194,10 +195,10 @@ func (d *decoder) finish() error {
 			return err
 		}
 	}
-	if !isNull(d.end.Container) {
+	if !adapter.IsNull(d.end.Container) {
 		d.put(opaque(kindContainer, d.end.Container))
 	}
-	if !isNull(d.end.StopDetails) {
+	if !adapter.IsNull(d.end.StopDetails) {
 		d.put(opaque(kindStopDetails, d.end.StopDetails))
 	}
 	c := provider.End(stopReason(d.end.Stop), d.usage.normal())

@@ -15,6 +15,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/anthropic"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 func TestAServerThatRepeatsASecretDoesNotGetItIntoAnError(t *testing.T) {
@@ -27,16 +28,16 @@ func TestAServerThatRepeatsASecretDoesNotGetItIntoAnError(t *testing.T) {
 		{Header: http.Header{"X-Goog-Api-Key": {secret}}},
 	} {
 		for _, answer := range []func(*http.Request) *http.Response{
-			jsonReply(400, told), jsonReply(400, told, "Request-Id", secret), jsonReply(200, event), jsonReply(200, told), jsonReply(200, event, "Request-Id", secret),
-			jsonReply(502, strings.Repeat("x", 290)+" "+secret), // which is cut in the middle
+			wire.Always(400, told), wire.Always(400, told, "Request-Id", secret), wire.Always(200, event), wire.Always(200, told), wire.Always(200, event, "Request-Id", secret),
+			wire.Always(502, strings.Repeat("x", 290)+" "+secret), // which is cut in the middle
 		} {
-			_, err := provider.Generate(t.Context(), connect(t, cfg, &transport{reply: answer}), ask("x"))
+			_, err := provider.Generate(t.Context(), connect(t, cfg, &wire.Offline{Reply: answer}), ask("x"))
 			var e *provider.Error
 			require.ErrorAs(t, err, &e)
 			require.NotContains(t, fmt.Sprintf("%+v %+v", err, *e), secret[:8])
 			require.Contains(t, e.Message, "[re")
 		}
-		_, err := provider.CountTokens(t.Context(), connect(t, cfg, &transport{reply: jsonReply(200, secret)}), ask("x"))
+		_, err := provider.CountTokens(t.Context(), connect(t, cfg, &wire.Offline{Reply: wire.Always(200, secret)}), ask("x"))
 		require.ErrorContains(t, err, "[redacted]")
 		require.NotContains(t, err.Error(), secret)
 	}
@@ -53,12 +54,12 @@ func TestTheEnvironmentsKeyGoesToNoForeignAddress(t *testing.T) {
 			emptyEnvironment(t)
 			t.Setenv(name, secret)
 			t.Setenv("ANTHROPIC_BASE_URL", c.env)
-			tr := &transport{reply: jsonReply(200, okay)}
+			tr := &wire.Offline{Reply: wire.Always(200, okay)}
 			m, err := anthropic.New(anthropic.Config{BaseURL: c.base, HTTPClient: &http.Client{Transport: tr}})
 			require.NoError(t, err)
 			_, err = provider.Generate(t.Context(), m, ask("x"))
 			require.NoError(t, err)
-			h := tr.asked[0].Header
+			h := tr.Asked[0].Header
 			require.Equal(t, c.want, h.Get("X-Api-Key")+strings.TrimPrefix(h.Get("Authorization"), "Bearer "), "%+v", c)
 		}
 	}
@@ -87,8 +88,8 @@ func (e *endless) Close() error {
 
 func TestAnErrorWithoutEndIsReadOnlyInPart(t *testing.T) {
 	body := &endless{text: strings.Repeat("x", 1<<16)}
-	_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, &transport{reply: func(*http.Request) *http.Response {
-		res := reply(500, nil)
+	_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, &wire.Offline{Reply: func(*http.Request) *http.Response {
+		res := wire.Reply(500, nil)
 		res.Body = body
 		return res
 	}}), ask("x"))

@@ -1,140 +1,53 @@
 package anthropic
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go/option"
 
-	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 const remedy = "set ANTHROPIC_API_KEY or Config.APIKey to a key from https://platform.claude.com/settings/keys"
 
-// A credential authorises requests. The keys are behind functions, which no verb of fmt looks into.
+// A credential authorises requests.
 type credential struct {
-	// get returns the key, or "" if requests go without one.
-	get func(ctx context.Context) (string, error)
+	adapter.Credential
 	// option puts a key into a request; nil where there is none.
 	option func(key string) option.RequestOption
-	// fresh says that asking again may give another key.
-	fresh bool
-	// hide takes the key, and the secrets in Config.Header, out of a text.
-	hide func(text, key string) string
-}
-
-// hider returns hide for this key.
-func (c *credential) hider(key string) func(string) string {
-	return func(text string) string { return c.hide(text, key) }
-}
-
-// isOwn reports the provider's own address, to which the environment's key may go.
-func isOwn(u *url.URL) bool {
-	return u.Scheme == "https" && strings.EqualFold(u.Hostname(), "api.anthropic.com") && (u.Port() == "" || u.Port() == "443")
 }
 
 // newCredential finds the key: what the Config says before what the environment does, which counts only where trusted says
 // that it may be sent there.
 func newCredential(cfg *Config, trusted, optional bool) (credential, error) {
-	fixed := func(key string) func(context.Context) (string, error) {
-		return func(context.Context) (string, error) { return key, nil }
-	}
 	if key := strings.TrimSpace(cfg.APIKey); key != "" {
-		return credential{get: fixed(key), option: option.WithAPIKey}, nil
+		return credential{adapter.Fixed(key), option.WithAPIKey}, nil
 	}
-	if ask := cfg.Key; ask != nil {
-		return credential{get: asked(ask), option: option.WithAPIKey, fresh: true}, nil
+	if cfg.Key != nil {
+		return credential{adapter.Asked(Name, cfg.Key), option.WithAPIKey}, nil
 	}
-	if cfg.Header.Get("Authorization") != "" || cfg.Header.Get("X-Api-Key") != "" {
-		return credential{get: fixed("")}, nil
-	}
-	if !trusted {
-		return credential{get: fixed("")}, nil
+	keyless := credential{Credential: adapter.Fixed("")}
+	if !trusted || cfg.Header.Get("Authorization") != "" || cfg.Header.Get("X-Api-Key") != "" {
+		return keyless, nil
 	}
 	if key := strings.TrimSpace(os.Getenv("ANTHROPIC_API_KEY")); key != "" {
-		return credential{get: fixed(key), option: option.WithAPIKey}, nil
+		return credential{adapter.Fixed(key), option.WithAPIKey}, nil
 	}
 	if token := strings.TrimSpace(os.Getenv("ANTHROPIC_AUTH_TOKEN")); token != "" {
-		return credential{get: fixed(token), option: option.WithAuthToken}, nil
+		return credential{adapter.Fixed(token), option.WithAuthToken}, nil
 	}
 	if optional {
-		return credential{get: fixed("")}, nil
+		return keyless, nil
 	}
-	return credential{}, noKey(nil)
-}
-
-// asked wraps the host's function: an empty key is an error, and an error without a class is one that a person can fix.
-func asked(ask func(context.Context) (string, error)) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		key, err := ask(ctx)
-		if err == nil {
-			if key = strings.TrimSpace(key); key != "" {
-				return key, nil
-			}
-			err = errors.New("the function in Config.Key returned an empty key")
-		}
-		if class := fault.Of(err); class != fault.Permanent {
-			return "", &provider.Error{Class: class, Provider: Name, Message: "no API key: " + err.Error(), Err: err}
-		}
-		return "", noKey(err)
-	}
-}
-
-func noKey(cause error) error {
-	e := &provider.Error{Class: fault.UserFixable, Provider: Name, Message: "no API key", Remedy: remedy, Err: cause}
-	if cause != nil {
-		e.Message += ": " + cause.Error()
-		e.Remedy = "make the function in Config.Key return a key"
-	}
-	return e
-}
-
-// hiding returns what takes a key, and the secrets among these headers, out of what a server said. Of what is shorter than 8
-// bytes nothing is taken: it could be any word.
-func hiding(h http.Header) func(text, key string) string {
-	var secrets []string
-	for name, values := range h {
-		switch http.CanonicalHeaderKey(name) {
-		case "Authorization", "Proxy-Authorization", "X-Api-Key", "X-Goog-Api-Key":
-			for _, v := range values {
-				secrets = append(secrets, strings.Fields(v)...)
-			}
-		}
-	}
-	return func(text, key string) string {
-		for _, s := range slices.Concat(secrets, []string{key}) {
-			if len(s) >= 8 {
-				text = strings.ReplaceAll(text, s, "[redacted]")
-			}
-		}
-		return text
-	}
-}
-
-// scrub takes what must be hidden out of all that a server said in an error.
-func scrub(e *provider.Error, hide func(string) string) {
-	for _, s := range []*string{&e.Message, &e.Type, &e.Code, &e.RequestID} {
-		*s = hide(*s)
-	}
+	return credential{}, adapter.NoKey(Name, remedy)
 }
 
 // String returns the Config without its secrets: the key, and what is in headers and in the address besides its host.
 func (c Config) String() string {
-	secret := func(set bool) string {
-		if set {
-			return "[redacted]"
-		}
-		return "[none]"
-	}
 	return fmt.Sprintf("anthropic.Config{Model: %q, APIKey: %s, Key: %t, BaseURL: %s, Header: %s, Models: %d}",
-		c.Model, secret(c.APIKey != ""), c.Key != nil, secret(c.BaseURL != ""), secret(len(c.Header) > 0), len(c.Models))
+		c.Model, adapter.Redacted(c.APIKey != ""), c.Key != nil, adapter.Redacted(c.BaseURL != ""), adapter.Redacted(len(c.Header) > 0), len(c.Models))
 }
 
 // GoString returns what String does.

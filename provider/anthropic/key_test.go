@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/anthropic"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 const secret = "sk-ant-very-secret"
@@ -63,11 +64,11 @@ func TestTheKeyComesFromTheConfigOrTheEnvironment(t *testing.T) {
 		t.Setenv("ANTHROPIC_API_KEY", c.key)
 		t.Setenv("ANTHROPIC_AUTH_TOKEN", c.token)
 		t.Setenv("ANTHROPIC_BASE_URL", "http://localhost")
-		tr := &transport{reply: jsonReply(200, okay)}
+		tr := &wire.Offline{Reply: wire.Always(200, okay)}
 		_, err := provider.Generate(t.Context(), connect(t, c.cfg, tr), ask("x"))
 		require.NoError(t, err)
-		require.Equal(t, c.want, tr.asked[0].Header.Get(c.header))
-		require.Equal(t, "2023-06-01", tr.asked[0].Header.Get("Anthropic-Version"))
+		require.Equal(t, c.want, tr.Asked[0].Header.Get(c.header))
+		require.Equal(t, "2023-06-01", tr.Asked[0].Header.Get("Anthropic-Version"))
 	}
 }
 
@@ -77,12 +78,12 @@ func TestARefusedKeyIsAskedForOnceMore(t *testing.T) {
 		asked++
 		return "key-" + strconv.Itoa(asked), nil
 	}
-	tr := &transport{}
-	tr.reply = func(req *http.Request) *http.Response {
+	tr := &wire.Offline{}
+	tr.Reply = func(req *http.Request) *http.Response {
 		if req.Header.Get("X-Api-Key") == "key-2" {
-			return jsonReply(200, okay)(req)
+			return wire.Always(200, okay)(req)
 		}
-		return jsonReply(401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)(req)
+		return wire.Always(401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)(req)
 	}
 	m := connect(t, anthropic.Config{Key: key}, tr)
 	_, err := provider.Generate(t.Context(), m, ask("x"))
@@ -92,12 +93,12 @@ func TestARefusedKeyIsAskedForOnceMore(t *testing.T) {
 	_, err = provider.Generate(t.Context(), m, ask("x")) // keys 3 and 4
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 	require.Equal(t, 4, asked)
-	require.Len(t, tr.asked, 4)
+	require.Len(t, tr.Asked, 4)
 
-	tr = &transport{reply: jsonReply(401, `{}`)}
+	tr = &wire.Offline{Reply: wire.Always(401, `{}`)}
 	_, err = provider.Generate(t.Context(), connect(t, anthropic.Config{Key: func(context.Context) (string, error) { return "same", nil }}, tr), ask("x"))
 	require.Equal(t, fault.UserFixable, fault.Of(err))
-	require.Len(t, tr.asked, 1, "the same key isn't tried twice")
+	require.Len(t, tr.Asked, 1, "the same key isn't tried twice")
 }
 
 func TestAKeyThatCannotBeHadIsAnErrorBeforeTheCall(t *testing.T) {
@@ -110,10 +111,10 @@ func TestAKeyThatCannotBeHadIsAnErrorBeforeTheCall(t *testing.T) {
 		{func(context.Context) (string, error) { return " ", nil }, fault.UserFixable},
 		{func(context.Context) (string, error) { return "", fault.Wrap(fault.Transient, locked) }, fault.Transient},
 	} {
-		tr := &transport{reply: jsonReply(200, okay)}
+		tr := &wire.Offline{Reply: wire.Always(200, okay)}
 		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{Key: c.key}, tr), ask("x"))
 		require.Equal(t, c.want, fault.Of(err))
-		require.Empty(t, tr.asked)
+		require.Empty(t, tr.Asked)
 	}
 }
 
@@ -123,7 +124,7 @@ func TestKeysAreNeverShown(t *testing.T) {
 	require.NoError(t, err)
 	fromFunc, err := anthropic.New(anthropic.Config{Key: func(context.Context) (string, error) { return secret, nil }})
 	require.NoError(t, err)
-	tr := &transport{reply: jsonReply(401, `{"error":{"type":"authentication_error","message":"the key `+secret+` is wrong"}}`)}
+	tr := &wire.Offline{Reply: wire.Always(401, `{"error":{"type":"authentication_error","message":"the key `+secret+` is wrong"}}`)}
 	_, refused := provider.Generate(t.Context(), connect(t, anthropic.Config{APIKey: secret}, tr), ask("x"))
 	require.Error(t, refused)
 	_, unreached := provider.Generate(t.Context(), connect(t, anthropic.Config{APIKey: secret}, broken{errors.New("down")}), ask("x"))
@@ -147,18 +148,18 @@ func TestTheAddressIsTakenAsPeopleWriteIt(t *testing.T) {
 		"http://h/v1/": "http://h/v1/messages",
 		"http://h/gw":  "http://h/gw/v1/messages",
 	} {
-		tr := &transport{reply: jsonReply(200, okay)}
+		tr := &wire.Offline{Reply: wire.Always(200, okay)}
 		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{BaseURL: base}, tr), ask("x"))
 		require.NoError(t, err)
-		require.Equal(t, want, tr.asked[0].URL.String())
+		require.Equal(t, want, tr.Asked[0].URL.String())
 	}
 	t.Setenv("ANTHROPIC_BASE_URL", "http://from-env")
-	tr := &transport{reply: jsonReply(200, okay)}
+	tr := &wire.Offline{Reply: wire.Always(200, okay)}
 	m, err := anthropic.New(anthropic.Config{HTTPClient: &http.Client{Transport: tr}})
 	require.NoError(t, err)
 	_, err = provider.Generate(t.Context(), m, ask("x"))
 	require.NoError(t, err)
-	require.Equal(t, "from-env", tr.asked[0].URL.Host)
+	require.Equal(t, "from-env", tr.Asked[0].URL.Host)
 	for _, bad := range []string{"localhost:8080", "://", "file:///x", "http://"} {
 		_, err := anthropic.New(anthropic.Config{BaseURL: bad})
 		require.Equal(t, fault.UserFixable, fault.Of(err), bad)
@@ -166,11 +167,11 @@ func TestTheAddressIsTakenAsPeopleWriteIt(t *testing.T) {
 }
 
 func TestAKeyDoesNotFollowARedirect(t *testing.T) {
-	tr := &transport{reply: jsonReply(307, "", "Location", "https://elsewhere.example/v1/messages?x=1")}
+	tr := &wire.Offline{Reply: wire.Always(307, "", "Location", "https://elsewhere.example/v1/messages?x=1")}
 	_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{APIKey: secret}, tr), ask("x"))
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 	require.ErrorContains(t, err, "redirects to https://elsewhere.example; set Config.BaseURL")
-	require.Len(t, tr.asked, 1)
+	require.Len(t, tr.Asked, 1)
 }
 
 func TestAModelThatNewDidNotMakeIsAnError(t *testing.T) {

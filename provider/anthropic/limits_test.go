@@ -8,11 +8,12 @@ import (
 
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/anthropic"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 func TestAnAnswerSaysWhatElseMayBeAskedFor(t *testing.T) {
 	for _, header := range [][]string{nil, {"Anthropic-Ratelimit-Tokens-Limit", "5000"}} {
-		m := connect(t, anthropic.Config{APIKey: "k"}, &transport{reply: jsonReply(200, okay, header...)})
+		m := connect(t, anthropic.Config{APIKey: "k"}, &wire.Offline{Reply: wire.Always(200, okay, header...)})
 		var first provider.Chunk
 		for c, err := range m.Stream(t.Context(), ask("x")) {
 			require.NoError(t, err)

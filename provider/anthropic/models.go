@@ -2,10 +2,10 @@ package anthropic
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // The prices were read from this page on this day.
@@ -102,11 +102,7 @@ func (t trait) has(other trait) bool { return t&other != 0 }
 
 // modelInfo returns what is known of a model: what the host says, else the table, else its name.
 func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
-	if i := slices.IndexFunc(known, func(m provider.ModelInfo) bool { return m.ID == id }); i >= 0 {
-		info := known[i]
-		if info.Provider == "" {
-			info.Provider = Name
-		}
+	if info, ok := adapter.Known(known, Name, id); ok {
 		return info
 	}
 	f := familyOf(id)

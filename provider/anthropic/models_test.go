@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/anthropic"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 func TestAModelIsKnownUnderItsNames(t *testing.T) {
@@ -67,10 +68,10 @@ func TestTheHostKnowsBetter(t *testing.T) {
 	info.Inputs[0] = "changed"
 	require.Equal(t, []string{"text"}, m.Info().Inputs)
 
-	tr := &transport{reply: jsonReply(200, okay)}
+	tr := &wire.Offline{Reply: wire.Always(200, okay)}
 	req := ask("x")
 	req.Model = "claude-next"
 	_, err = provider.Generate(t.Context(), connect(t, anthropic.Config{Models: []provider.ModelInfo{mine}}, tr), req)
 	require.NoError(t, err)
-	require.Contains(t, string(tr.bodies[0]), `"max_tokens":77`)
+	require.Contains(t, string(tr.Bodies[0]), `"max_tokens":77`)
 }

@@ -1,62 +1,25 @@
 package anthropic_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/anthropic"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
-
-// A transport answers requests without a network, and keeps them.
-type transport struct {
-	reply func(*http.Request) *http.Response
-
-	mu     sync.Mutex // guards what follows
-	bodies [][]byte
-	asked  []*http.Request
-}
-
-func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	var body []byte
-	if req.Body != nil {
-		var err error
-		if body, err = io.ReadAll(req.Body); err != nil {
-			return nil, err
-		}
-		if err := req.Body.Close(); err != nil {
-			return nil, err
-		}
-	}
-	tr.mu.Lock()
-	tr.bodies, tr.asked = append(tr.bodies, body), append(tr.asked, req)
-	tr.mu.Unlock()
-	res := tr.reply(req)
-	res.Request = req
-	return res, nil
-}
-
-func reply(status int, body io.Reader, header ...string) *http.Response {
-	res := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), ProtoMajor: 1, ProtoMinor: 1}
-	for i := 0; i < len(header); i += 2 {
-		res.Header.Set(header[i], header[i+1])
-	}
-	return res
-}
 
 // offline is a model whose every answer has that body.
 func offline(t testing.TB, body []byte) *anthropic.Model {
-	return connect(t, anthropic.Config{}, &transport{reply: func(*http.Request) *http.Response { return reply(200, bytes.NewReader(body)) }})
+	return connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(200, string(body))})
 }
 
 func offlineReader(t testing.TB, body io.Reader) *anthropic.Model {
-	return connect(t, anthropic.Config{}, &transport{reply: func(*http.Request) *http.Response { return reply(200, body) }})
+	return connect(t, anthropic.Config{}, &wire.Offline{Reply: func(*http.Request) *http.Response { return wire.Reply(200, body) }})
 }
 
 func connect(t testing.TB, cfg anthropic.Config, tr http.RoundTripper) *anthropic.Model {
@@ -81,12 +44,10 @@ func sent(t testing.TB, req *provider.Request) map[string]json.RawMessage {
 }
 
 func sentText(t testing.TB, req *provider.Request) ([]byte, error) {
-	tr := &transport{reply: func(*http.Request) *http.Response {
-		return reply(200, bytes.NewReader([]byte(`{"type":"message","content":[],"stop_reason":"end_turn"}`)))
-	}}
+	tr := &wire.Offline{Reply: wire.Always(200, `{"type":"message","content":[],"stop_reason":"end_turn"}`)}
 	_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, tr), req)
 	if err != nil {
 		return nil, err
 	}
-	return tr.bodies[0], nil
+	return tr.Bodies[0], nil
 }

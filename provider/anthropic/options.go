@@ -3,9 +3,9 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // options is Request.Options["anthropic"], taken apart.
@@ -46,60 +46,15 @@ func (o *options) mergeInto(body []byte) ([]byte, error) {
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return nil, fault.Errorf(fault.Permanent, "anthropic: the request can't be read back: %w", err)
 	}
-	for key, value := range o.body {
-		if key == "tools" {
-			fields[key] = appended(fields[key], value)
-			continue
-		}
-		merge(fields, key, value)
-	}
+	adapter.Merge(fields, o.body)
 	return encode(fields)
-}
-
-// merge puts a value into an object: an object field by field, null removes, anything else replaces. See RFC 7396.
-func merge(into map[string]json.RawMessage, key string, value json.RawMessage) {
-	if isNull(value) {
-		delete(into, key)
-		return
-	}
-	var patch map[string]json.RawMessage
-	if json.Unmarshal(value, &patch) != nil {
-		into[key] = value
-		return
-	}
-	fields := map[string]json.RawMessage{}
-	if json.Unmarshal(into[key], &fields) != nil || fields == nil {
-		fields = map[string]json.RawMessage{}
-	}
-	for k, v := range patch {
-		merge(fields, k, v)
-	}
-	if out, err := encode(fields); err == nil {
-		into[key] = out
-	}
-}
-
-// appended returns an array with what another one holds behind it.
-func appended(have, more json.RawMessage) json.RawMessage {
-	var list, rest []json.RawMessage
-	if json.Unmarshal(more, &rest) != nil {
-		return more // the server says what is wrong with it
-	}
-	_ = json.Unmarshal(have, &list) // absent, or our own
-	out, err := encode(slices.Concat(list, rest))
-	if err != nil {
-		return more
-	}
-	return out
 }
 
 // encode returns v as JSON in which HTML characters stay as they are.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := adapter.Encode(v)
+	if err != nil {
 		return nil, fault.Errorf(fault.Permanent, "anthropic: the request can't be written: %w", err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return raw, nil
 }

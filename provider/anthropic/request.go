@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // defaultOutput is max_tokens where neither the request nor what is known of the model says one.
@@ -15,7 +16,7 @@ const defaultOutput = 8192
 // A prepared is a request as it is sent, and what reading its answer needs.
 type prepared struct {
 	model string
-	names names
+	names *adapter.Names
 	body  []byte
 }
 
@@ -75,7 +76,7 @@ func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 	return finished(b, o, n)
 }
 
-func finished(b *body, o *options, n names) (*prepared, error) {
+func finished(b *body, o *options, n *adapter.Names) (*prepared, error) {
 	text, err := encode(b)
 	if err == nil {
 		text, err = o.mergeInto(text)
@@ -87,7 +88,7 @@ func finished(b *body, o *options, n names) (*prepared, error) {
 }
 
 // compose makes all of a body but what only a streaming call has.
-func (m *Model) compose(req *provider.Request) (*body, *options, names, error) {
+func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names, error) {
 	o, err := readOptions(req.Options[Name])
 	if err != nil {
 		return nil, nil, nil, err
@@ -102,7 +103,7 @@ func (m *Model) compose(req *provider.Request) (*body, *options, names, error) {
 		}
 	}
 	traits := traitsOf(b.Model)
-	c := &conversation{names: names{}, mark: &cacheControl{Type: "ephemeral", TTL: o.cache.TTL}, marks: mostMarks}
+	c := &conversation{names: adapter.NewNames(Name, letters), mark: &cacheControl{Type: "ephemeral", TTL: o.cache.TTL}, marks: mostMarks}
 	if err := b.addTools(req, c); err != nil {
 		return nil, nil, nil, err
 	}
@@ -147,12 +148,12 @@ var noArguments = json.RawMessage(`{"type":"object","properties":{}}`)
 func (b *body) addTools(req *provider.Request, c *conversation) error {
 	for i := range req.Tools {
 		t := &req.Tools[i]
-		name, err := c.names.encode(t.Name)
+		name, err := c.names.Encode(t.Name)
 		if err != nil {
 			return err
 		}
 		schema := t.Schema
-		if isNull(schema) {
+		if adapter.IsNull(schema) {
 			schema = noArguments
 		}
 		b.Tools = append(b.Tools, &tool{Name: name, Description: t.Description, InputSchema: schema})
@@ -161,7 +162,7 @@ func (b *body) addTools(req *provider.Request, c *conversation) error {
 }
 
 // chosen returns the choice of tools, nil for the API's default.
-func chosen(req *provider.Request, n names) (*toolChoice, error) {
+func chosen(req *provider.Request, n *adapter.Names) (*toolChoice, error) {
 	switch req.Choice.Mode {
 	case provider.ChooseAuto:
 		if !req.Serial {
@@ -173,7 +174,7 @@ func chosen(req *provider.Request, n names) (*toolChoice, error) {
 	case provider.ChooseRequired:
 		return &toolChoice{Type: "any", Serial: req.Serial}, nil
 	case provider.ChooseTool:
-		name, err := n.encode(req.Choice.Tool)
+		name, err := n.Encode(req.Choice.Tool)
 		return &toolChoice{Type: "tool", Name: name, Serial: req.Serial}, err
 	}
 	return nil, fault.Errorf(fault.Permanent, "anthropic: the choice of tools %q is unknown", req.Choice.Mode)
@@ -181,7 +182,7 @@ func chosen(req *provider.Request, n names) (*toolChoice, error) {
 
 // addOutput asks for an answer of a schema, where the model can be held to one.
 func (b *body) addOutput(req *provider.Request, t trait) {
-	if req.Output != nil && !isNull(req.Output.Schema) && t.has(formats) {
+	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && t.has(formats) {
 		b.OutputConfig = &outputConfig{Format: &format{Type: "json_schema", Schema: req.Output.Schema}}
 	}
 }
@@ -189,7 +190,7 @@ func (b *body) addOutput(req *provider.Request, t trait) {
 // addSystem sets the instructions. They name the schema of the answer where the model can't be held to it.
 func (b *body) addSystem(req *provider.Request, t trait) {
 	text := req.System
-	if req.Output != nil && !isNull(req.Output.Schema) && !t.has(formats) {
+	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && !t.has(formats) {
 		if text != "" {
 			text += "\n\n"
 		}

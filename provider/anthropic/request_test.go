@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/anthropic"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -343,18 +344,18 @@ func TestToolsThatCannotBeToldApartAreAnError(t *testing.T) {
 }
 
 func TestTokensAreCounted(t *testing.T) {
-	tr := &transport{reply: jsonReply(200, `{"input_tokens":17}`)}
+	tr := &wire.Offline{Reply: wire.Always(200, `{"input_tokens":17}`)}
 	m := connect(t, anthropic.Config{}, tr)
 	req := ask("x")
 	req.Options = map[string]json.RawMessage{"anthropic": json.RawMessage(`{"metadata":{"user_id":"u"},"thinking":{"type":"adaptive"}}`)}
 	n, err := provider.CountTokens(t.Context(), m, req)
 	require.NoError(t, err)
 	require.Equal(t, 17, n)
-	require.Equal(t, "/v1/messages/count_tokens", tr.asked[0].URL.Path)
-	require.JSONEq(t, `{"model":"claude-sonnet-5-5","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}],"thinking":{"type":"adaptive"}}`, string(tr.bodies[0]))
+	require.Equal(t, "/v1/messages/count_tokens", tr.Asked[0].URL.Path)
+	require.JSONEq(t, `{"model":"claude-sonnet-5-5","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}],"thinking":{"type":"adaptive"}}`, string(tr.Bodies[0]))
 
 	for _, body := range []string{`{}`, `<html>`} {
-		_, err = connect(t, anthropic.Config{}, &transport{reply: jsonReply(200, body)}).CountTokens(t.Context(), ask("x"))
+		_, err = connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(200, body)}).CountTokens(t.Context(), ask("x"))
 		require.ErrorContains(t, err, "count of tokens")
 	}
 	_, err = m.CountTokens(t.Context(), nil)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // isProviderCall reports blocks that are calls which the provider runs: server_tool_use, mcp_tool_use.
@@ -31,7 +32,7 @@ func (d *decoder) providerCall(b *block) {
 			raw = with(raw, "input", json.RawMessage("{}"))
 		}
 	}
-	if !isNull(input) {
+	if !adapter.IsNull(input) {
 		call.Input = input
 	}
 	c := provider.ProviderCall(call)
@@ -79,7 +80,7 @@ type output struct {
 // given as JSON.
 func readable(content json.RawMessage) (text string, files []string, failed bool) {
 	content = bytes.TrimSpace(content)
-	if isNull(content) {
+	if adapter.IsNull(content) {
 		return "", nil, false
 	}
 	var plain string

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A tally is the figures of an answer. They come more than once and are totals each time: later ones replace earlier ones,
@@ -13,10 +14,10 @@ type tally map[string]json.RawMessage
 
 func (t *tally) add(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
-	if isNull(raw) || json.Unmarshal(raw, &fields) != nil {
+	if adapter.IsNull(raw) || json.Unmarshal(raw, &fields) != nil {
 		return
 	}
-	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return isNull(v) })
+	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return adapter.IsNull(v) })
 	if *t == nil {
 		*t = fields
 		return

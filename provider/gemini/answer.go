@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // The kinds of opaque data.
@@ -23,7 +24,7 @@ const (
 // A decoder makes chunks of the objects of one answer.
 type decoder struct {
 	model string
-	names names
+	names *adapter.Names
 	yield func(provider.Chunk) bool // false: no more
 
 	left  bool // yield has returned false
@@ -72,7 +73,7 @@ func (d *decoder) read(body io.Reader) error {
 	case errors.As(err, &classed):
 		return err
 	}
-	return broken(err)
+	return adapter.Broken(err)
 }
 
 // event decodes one object.
@@ -81,7 +82,7 @@ func (d *decoder) event(data []byte) error {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return garbled("an object has another form than is known", err)
 	}
-	if !isNull(e.Error) {
+	if !adapter.IsNull(e.Error) {
 		return errorIn(data)
 	}
 	if !d.begun {
@@ -95,7 +96,7 @@ func (d *decoder) event(data []byte) error {
 	if bytes.Contains(e.Usage, figure) {
 		d.usage = append(d.usage[:0], e.Usage...)
 	}
-	if !isNull(e.Feedback) && json.Unmarshal(e.Feedback, &d.feedback) == nil {
+	if !adapter.IsNull(e.Feedback) && json.Unmarshal(e.Feedback, &d.feedback) == nil {
 		d.feedback.raw = compact(e.Feedback)
 	}
 	for i := range e.Candidates {
@@ -174,7 +175,7 @@ func unknown(raw json.RawMessage) bool {
 		return false
 	}
 	for name, value := range fields {
-		if name != "thought" && name != "thoughtSignature" && !isNull(value) {
+		if name != "thought" && name != "thoughtSignature" && !adapter.IsNull(value) {
 			return true
 		}
 	}
@@ -237,7 +238,7 @@ func (p *part) ranByProvider() provider.Chunk {
 }
 
 func input(raw json.RawMessage) json.RawMessage {
-	if isNull(raw) {
+	if adapter.IsNull(raw) {
 		return nil
 	}
 	return json.RawMessage(compact(raw))
@@ -259,10 +260,10 @@ func (d *decoder) call(c *functionCall, sign string) error {
 		}
 		d.open = &openCall{index: d.calls}
 		d.calls++
-		d.emit(provider.ToolStart(d.open.index, c.ID, d.names.decode(c.Name)))
+		d.emit(provider.ToolStart(d.open.index, c.ID, d.names.Decode(c.Name)))
 	}
 	if d.open == nil {
-		if !isNull(c.Args) || len(c.Partial) > 0 {
+		if !adapter.IsNull(c.Args) || len(c.Partial) > 0 {
 			return garbled("there are arguments without a call", nil)
 		}
 		if sign != "" {
@@ -270,7 +271,7 @@ func (d *decoder) call(c *functionCall, sign string) error {
 		}
 		return nil
 	}
-	if !isNull(c.Args) {
+	if !adapter.IsNull(c.Args) {
 		d.open.args = compact(c.Args)
 	}
 	for i := range c.Partial {

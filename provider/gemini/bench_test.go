@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/pawlkit/pawl/provider/gemini"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 // long is an answer of n pieces.
@@ -29,7 +30,7 @@ func long(n int) []byte {
 
 func answering(body []byte) *http.Client {
 	return &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
-		res := reply(200, bytes.NewReader(body), "Content-Type", "text/event-stream")
+		res := wire.Reply(200, bytes.NewReader(body), "Content-Type", "text/event-stream")
 		res.Request = req
 		return res, nil
 	})}

@@ -69,7 +69,7 @@ func (c *conversation) call(t *provider.ToolCall, sign string) (any, error) {
 	if id == "" {
 		id = t.ID // the API takes any, also for calls of its own that had none
 	}
-	name, err := c.names.encode(t.Name)
+	name, err := c.names.Encode(t.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (c *conversation) user(parts []any, p *provider.Part) ([]any, error) {
 }
 
 // filesURL is what the names of uploaded files begin with.
-const filesURL = "https://generativelanguage.googleapis.com/v1beta/"
+const filesURL = ownURL + "/v1beta/"
 
 // mediaPart converts media: by value, or by an address that the API opens itself.
 func mediaPart(m *provider.Media) (outPart, error) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A content is a message as it is sent.
@@ -16,7 +17,7 @@ type content struct {
 // A conversation converts the messages of one request. The API demands that calls follow something of the user's, that the
 // results of all calls of a turn, and nothing else, come right behind it, and takes no call without a result.
 type conversation struct {
-	names  names
+	names  *adapter.Names
 	traits trait
 
 	out  []content
@@ -100,7 +101,7 @@ func (c *conversation) answers(p *provider.Part) bool {
 	match := func(byName bool) bool {
 		for i := range c.open {
 			o := &c.open[i]
-			if o.result == nil && o.id == p.Result.CallID && (!byName || o.name == encodeName(p.Result.Name)) {
+			if o.result == nil && o.id == p.Result.CallID && (!byName || o.name == letters.Encode(p.Result.Name)) {
 				o.result = p.Result
 				return true
 			}

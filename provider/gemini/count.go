@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // CountTokens asks the provider how many input tokens a request takes. It costs a request, but no tokens.
@@ -18,7 +19,7 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 		return 0, provider.ErrNilRequest
 	}
 	if ctx.Err() != nil {
-		return 0, over(ctx)
+		return 0, adapter.Over(ctx)
 	}
 	p, err := m.prepare(req)
 	if err != nil {
@@ -41,15 +42,15 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	text, err := io.ReadAll(io.LimitReader(res.Body, mostError))
 	switch {
 	case ctx.Err() != nil:
-		return 0, over(ctx)
+		return 0, adapter.Over(ctx)
 	case err != nil:
-		return 0, broken(err)
+		return 0, adapter.Broken(err)
 	}
 	var count struct {
 		Total *int `json:"totalTokens"`
 	}
 	if err := json.Unmarshal(text, &count); err != nil || count.Total == nil {
-		return 0, fault.New(fault.Permanent, "gemini: the count of tokens can't be read: "+brief(m.cred.hide(string(text), key)))
+		return 0, fault.New(fault.Permanent, "gemini: the count of tokens can't be read: "+brief(m.cred.Hide(string(text), key)))
 	}
 	return *count.Total, nil
 }

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A status is a google.rpc.Status in JSON.
@@ -78,7 +78,7 @@ func parseError(data []byte) (*provider.Error, *status) {
 	var body struct {
 		Error json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal(data, &body) != nil || isNull(body.Error) {
+	if json.Unmarshal(data, &body) != nil || adapter.IsNull(body.Error) {
 		return e, s
 	}
 	var text string
@@ -147,7 +147,7 @@ func complete(e *provider.Error, h http.Header, hide func(string) string) {
 			e.RequestID = id[:min(len(id), 128)]
 		}
 	}
-	scrub(e, hide)
+	adapter.Scrub(e, hide)
 	if wait, ok := fault.ParseRetryAfter(h, time.Now()); ok && (e.Wait == nil || *e.Wait < wait) {
 		e.Wait = &wait
 	}
@@ -190,15 +190,4 @@ func untilReset(now time.Time) time.Duration {
 }
 
 // brief returns the beginning of a text that is no message.
-func brief(text string) string {
-	const most = 300
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if len(text) <= most {
-		return text
-	}
-	text = text[:most]
-	for !utf8.ValidString(text) {
-		text = text[:len(text)-1]
-	}
-	return text + "…"
-}
+func brief(text string) string { return adapter.Brief(text, "\uFFFD") }

@@ -15,14 +15,13 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/gemini"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 // failed makes a call that is answered with that status and body.
 func failed(t testing.TB, status int, body string, header ...string) *provider.Error {
 	t.Helper()
-	m := connect(t, gemini.Config{APIKey: "AIzaSecretSecret"}, &transport{reply: func(*http.Request) *http.Response {
-		return reply(status, strings.NewReader(body), header...)
-	}})
+	m := connect(t, gemini.Config{APIKey: "AIzaSecretSecret"}, &wire.Offline{Reply: wire.Always(status, body, header...)})
 	_, err := provider.Generate(t.Context(), m, ask("hello"))
 	var e *provider.Error
 	require.ErrorAs(t, err, &e)

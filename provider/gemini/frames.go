@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // mostFrame bounds one object of an answer. An image is a few megabytes.
@@ -26,7 +27,7 @@ type frames struct {
 // read reads the body to its end. It returns io.ErrUnexpectedEOF if that is in the middle of an object or an array.
 func (f *frames) read(body io.Reader) error {
 	br := bufio.NewReaderSize(body, 4096)
-	first, err := firstByte(br)
+	first, err := adapter.FirstByte(br)
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil
@@ -38,21 +39,6 @@ func (f *frames) read(body io.Reader) error {
 		return err
 	}
 	return f.events(br)
-}
-
-// firstByte returns the first byte that isn't blank, and leaves it unread.
-func firstByte(br *bufio.Reader) (byte, error) {
-	for {
-		b, err := br.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		switch b {
-		case ' ', '\t', '\r', '\n', 0xEF, 0xBB, 0xBF: // a byte order mark, too
-			continue
-		}
-		return b, br.UnreadByte()
-	}
 }
 
 // events reads server-sent events. Only their data counts.

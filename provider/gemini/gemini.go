@@ -2,11 +2,9 @@ package gemini
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -14,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -55,7 +54,7 @@ type Model struct {
 	info   provider.ModelInfo
 	known  []provider.ModelInfo
 	client *genai.Client
-	cred   credential
+	cred   adapter.Credential
 }
 
 var (
@@ -63,6 +62,9 @@ var (
 	_ provider.Informer     = (*Model)(nil)
 	_ provider.TokenCounter = (*Model)(nil)
 )
+
+// ownURL is Google's own address.
+const ownURL = "https://generativelanguage.googleapis.com"
 
 // New returns a Model. It makes no call.
 //
@@ -74,29 +76,21 @@ func New(cfg Config) (*Model, error) {
 		m.id = DefaultModel
 	}
 	m.info = modelInfo(m.id, m.known)
-	base, fromEnv := cfg.BaseURL, os.Getenv("GOOGLE_GEMINI_BASE_URL")
-	if base == "" {
-		base = fromEnv
-	}
-	trusted := base == fromEnv
-	options := genai.HTTPOptions{BaseURL: "https://generativelanguage.googleapis.com", APIVersion: "v1beta"}
-	if base != "" {
-		u, err := url.Parse(base)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fault.NewFixable("gemini: BaseURL is no http or https address",
-				"set Config.BaseURL, or GOOGLE_GEMINI_BASE_URL, to an address such as https://generativelanguage.googleapis.com", nil)
-		}
-		if u.User != nil {
-			return nil, fault.NewFixable("gemini: BaseURL holds a user name", "send credentials in Config.Header instead", nil)
-		}
-		options.BaseURL, options.APIVersion = splitVersion(u)
-		trusted = trusted || isOwn(u)
-	}
-	var err error
-	if m.cred, err = newCredential(&cfg, trusted, base != ""); err != nil {
+	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "GOOGLE_GEMINI_BASE_URL", ownURL)
+	if err != nil {
 		return nil, err
 	}
-	m.cred.hide = hiding(cfg.Header)
+	options := genai.HTTPOptions{BaseURL: ownURL, APIVersion: "v1beta"}
+	if base != nil {
+		if base.User != nil {
+			return nil, fault.NewFixable("gemini: BaseURL holds a user name", "send credentials in Config.Header instead", nil)
+		}
+		options.BaseURL, options.APIVersion = splitVersion(base)
+	}
+	if m.cred, err = newCredential(&cfg, trusted, base != nil); err != nil {
+		return nil, err
+	}
+	m.cred.Hide = adapter.Hiding(cfg.Header)
 	m.client, err = genai.NewClient(context.Background(), &genai.ClientConfig{
 		Backend:     genai.BackendGeminiAPI,
 		APIKey:      placeholder,
@@ -125,13 +119,7 @@ func splitVersion(u *url.URL) (base, version string) {
 
 // Info returns what is known of the model.
 func (m *Model) Info() provider.ModelInfo {
-	info := m.info
-	info.Inputs, info.Outputs = slices.Clone(info.Inputs), slices.Clone(info.Outputs)
-	if info.Prices != nil {
-		prices := *info.Prices
-		info.Prices = &prices
-	}
-	return info
+	return adapter.Copied(m.info)
 }
 
 // String returns the model's name.
@@ -148,23 +136,9 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
 	return stream.Once(func(yield func(provider.Chunk, error) bool) {
 		if err := m.run(ctx, req, yield); err != nil {
 			if ctx.Err() != nil {
-				err = over(ctx)
+				err = adapter.Over(ctx)
 			}
 			yield(provider.Chunk{}, err)
 		}
 	})
-}
-
-// over is the error of a call whose context is done: the cause. One that doesn't say its class is none if somebody
-// cancelled, and transient if time ran out.
-func over(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	var classed interface{ Fault() fault.Class }
-	switch {
-	case errors.As(cause, &classed) || fault.Of(cause) != fault.Permanent:
-		return cause
-	case errors.Is(ctx.Err(), context.Canceled):
-		return fault.Wrap(fault.None, cause)
-	}
-	return fault.Wrap(fault.Transient, cause)
 }

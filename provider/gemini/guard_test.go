@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/gemini"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 const secret = "AIzaSecretSecret"
@@ -24,9 +25,7 @@ func TestAServerThatRepeatsASecretDoesNotGetItIntoAnError(t *testing.T) {
 		{Header: http.Header{"X-Api-Key": {secret}}},
 	} {
 		for status, body := range map[int]string{400: told, 200: "data: " + told + "\n\n", 502: strings.Repeat("x", 290) + " " + secret} {
-			m := connect(t, cfg, &transport{reply: func(*http.Request) *http.Response {
-				return reply(status, strings.NewReader(body), "X-Request-Id", "r "+secret)
-			}})
+			m := connect(t, cfg, &wire.Offline{Reply: wire.Always(status, body, "X-Request-Id", "r "+secret)})
 			_, err := provider.Generate(t.Context(), m, ask("x"))
 			var e *provider.Error
 			require.ErrorAs(t, err, &e)
@@ -52,18 +51,16 @@ func TestTheEnvironmentsKeyGoesToNoForeignAddress(t *testing.T) {
 			require.NoError(t, err)
 			_, err = provider.Generate(t.Context(), m, ask("x"))
 			require.NoError(t, err)
-			require.Equal(t, c.want, tr.asked[0].Header.Get("X-Goog-Api-Key"), "%+v", c)
+			require.Equal(t, c.want, tr.Asked[0].Header.Get("X-Goog-Api-Key"), "%+v", c)
 		}
 	}
 }
 
 func TestARedirectAwayFromTLSDoesNotGetTheKey(t *testing.T) {
-	tr := &transport{reply: func(*http.Request) *http.Response {
-		return reply(307, strings.NewReader(""), "Location", "http://gateway/v1beta")
-	}}
+	tr := &wire.Offline{Reply: wire.Always(307, "", "Location", "http://gateway/v1beta")}
 	_, err := provider.Generate(t.Context(), connect(t, gemini.Config{APIKey: secret, BaseURL: "https://gateway"}, tr), ask("x"))
 	require.Equal(t, fault.Permanent, fault.Of(err))
-	require.Len(t, tr.asked, 1)
+	require.Len(t, tr.Asked, 1)
 }
 
 func TestArgumentsThatComeWholeAndInPiecesAreAllKept(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/gemini"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 // quiet takes what the machine's environment says out of a test.
@@ -24,8 +25,8 @@ func quiet(t *testing.T) {
 
 const fine = `{"candidates":[{"content":{"parts":[{"text":"Yes."}]},"finishReason":"STOP"}]}`
 
-func well() *transport {
-	return &transport{reply: func(*http.Request) *http.Response { return reply(200, strings.NewReader(fine)) }}
+func well() *wire.Offline {
+	return &wire.Offline{Reply: wire.Always(200, fine)}
 }
 
 func TestTheKeyGoesInAHeaderAndNeverInTheAddress(t *testing.T) {
@@ -36,9 +37,9 @@ func TestTheKeyGoesInAHeaderAndNeverInTheAddress(t *testing.T) {
 	require.NoError(t, err)
 	_, err = provider.Generate(t.Context(), m, ask("hello"))
 	require.NoError(t, err)
-	require.Equal(t, []string{"key-from-env"}, tr.asked[0].Header["X-Goog-Api-Key"])
-	require.Empty(t, tr.asked[0].URL.Query().Get("key"))
-	require.Equal(t, "https://generativelanguage.googleapis.com/v1beta/models/"+gemini.DefaultModel+":streamGenerateContent?alt=sse", tr.asked[0].URL.String())
+	require.Equal(t, []string{"key-from-env"}, tr.Asked[0].Header["X-Goog-Api-Key"])
+	require.Empty(t, tr.Asked[0].URL.Query().Get("key"))
+	require.Equal(t, "https://generativelanguage.googleapis.com/v1beta/models/"+gemini.DefaultModel+":streamGenerateContent?alt=sse", tr.Asked[0].URL.String())
 }
 
 func TestAKeyInTheConfigWinsOverTheEnvironment(t *testing.T) {
@@ -53,7 +54,7 @@ func TestAKeyInTheConfigWinsOverTheEnvironment(t *testing.T) {
 		tr := well()
 		_, err := provider.Generate(t.Context(), connect(t, cfg, tr), ask("hello"))
 		require.NoError(t, err)
-		require.Equal(t, want, tr.asked[0].Header.Get("X-Goog-Api-Key"))
+		require.Equal(t, want, tr.Asked[0].Header.Get("X-Goog-Api-Key"))
 	}
 }
 
@@ -78,9 +79,9 @@ func TestAGatewayNeedsNoKey(t *testing.T) {
 		m := connect(t, gemini.Config{Model: "m", BaseURL: base, Header: http.Header{"authorization": {"Bearer x"}}}, tr)
 		_, err := provider.Generate(t.Context(), m, ask("hello"))
 		require.NoError(t, err)
-		require.Equal(t, want, tr.asked[0].URL.String())
-		require.Empty(t, tr.asked[0].Header["X-Goog-Api-Key"])
-		require.Equal(t, "Bearer x", tr.asked[0].Header.Get("Authorization"))
+		require.Equal(t, want, tr.Asked[0].URL.String())
+		require.Empty(t, tr.Asked[0].Header["X-Goog-Api-Key"])
+		require.Equal(t, "Bearer x", tr.Asked[0].Header.Get("Authorization"))
 	}
 	for _, base := range []string{"no address", "ftp://x", "http://u:AIzaSecretSecret@x"} {
 		_, err := gemini.New(gemini.Config{BaseURL: base})
@@ -92,26 +93,26 @@ func TestAGatewayNeedsNoKey(t *testing.T) {
 func TestARefusedKeyIsAskedForOnceMore(t *testing.T) {
 	for _, status := range []int{401, 400} {
 		asked := 0
-		tr := &transport{reply: func(req *http.Request) *http.Response {
+		tr := &wire.Offline{Reply: func(req *http.Request) *http.Response {
 			if req.Header.Get("X-Goog-Api-Key") == "key-2" {
-				return reply(200, strings.NewReader(fine))
+				return wire.Reply(200, strings.NewReader(fine))
 			}
-			return reply(status, strings.NewReader(`{"error":{"message":"API key expired.","details":[{"reason":"API_KEY_INVALID"}]}}`))
+			return wire.Reply(status, strings.NewReader(`{"error":{"message":"API key expired.","details":[{"reason":"API_KEY_INVALID"}]}}`))
 		}}
 		m := connect(t, gemini.Config{Key: func(context.Context) (string, error) { asked++; return fmt.Sprint("key-", asked), nil }}, tr)
 		_, err := provider.Generate(t.Context(), m, ask("hello"))
 		require.NoError(t, err)
 		require.Equal(t, 2, asked)
-		require.Len(t, tr.asked, 2)
+		require.Len(t, tr.Asked, 2)
 	}
 }
 
 func TestAKeyThatStaysRefusedIsNotTriedAgain(t *testing.T) {
-	tr := &transport{reply: func(*http.Request) *http.Response { return reply(401, strings.NewReader(`{}`)) }}
+	tr := &wire.Offline{Reply: wire.Always(401, `{}`)}
 	m := connect(t, gemini.Config{Key: func(context.Context) (string, error) { return "the-same", nil }}, tr)
 	_, err := provider.Generate(t.Context(), m, ask("hello"))
 	require.Equal(t, fault.UserFixable, fault.Of(err))
-	require.Len(t, tr.asked, 1)
+	require.Len(t, tr.Asked, 1)
 }
 
 func TestAKeyFunctionThatFailsMakesNoCall(t *testing.T) {
@@ -124,24 +125,24 @@ func TestAKeyFunctionThatFailsMakesNoCall(t *testing.T) {
 		m := connect(t, gemini.Config{Key: func(context.Context) (string, error) { return c.key, c.err }}, tr)
 		_, err := provider.Generate(t.Context(), m, ask("hello"))
 		require.Equal(t, c.class, fault.Of(err))
-		require.Empty(t, tr.asked)
+		require.Empty(t, tr.Asked)
 	}
 }
 
 func TestARedirectToAnotherHostDoesNotGetTheKey(t *testing.T) {
-	tr := &transport{reply: func(req *http.Request) *http.Response {
+	tr := &wire.Offline{Reply: func(req *http.Request) *http.Response {
 		switch req.URL.Path {
 		case "/v1beta/models/m:streamGenerateContent":
-			return reply(307, strings.NewReader(""), "Location", "/here")
+			return wire.Reply(307, strings.NewReader(""), "Location", "/here")
 		case "/here":
-			return reply(307, strings.NewReader(""), "Location", "https://elsewhere.example/there")
+			return wire.Reply(307, strings.NewReader(""), "Location", "https://elsewhere.example/there")
 		}
-		return reply(200, strings.NewReader(fine))
+		return wire.Reply(200, strings.NewReader(fine))
 	}}
 	_, err := provider.Generate(t.Context(), connect(t, gemini.Config{Model: "m", APIKey: "AIzaSecretSecret"}, tr), ask("hello"))
 	require.Equal(t, fault.Permanent, fault.Of(err))
-	require.Len(t, tr.asked, 2)
-	require.Equal(t, "AIzaSecretSecret", tr.asked[1].Header.Get("X-Goog-Api-Key"))
+	require.Len(t, tr.Asked, 2)
+	require.Equal(t, "AIzaSecretSecret", tr.Asked[1].Header.Get("X-Goog-Api-Key"))
 }
 
 func TestNoVerbPrintsAKey(t *testing.T) {
@@ -154,4 +155,11 @@ func TestNoVerbPrintsAKey(t *testing.T) {
 			require.NotContains(t, fmt.Sprintf(verb, v), fmt.Sprintf("%x", "Secret"), verb)
 		}
 	}
+}
+
+func TestAModelThatNewDidNotMakeIsAnError(t *testing.T) {
+	_, err := provider.Generate(t.Context(), &gemini.Model{}, ask("hello"))
+	require.ErrorContains(t, err, "make it with New")
+	_, err = provider.CountTokens(t.Context(), &gemini.Model{}, ask("hello"))
+	require.ErrorContains(t, err, "make it with New")
 }

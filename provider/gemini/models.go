@@ -2,10 +2,10 @@ package gemini
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // The prices were taken down on this day from what cites this page. Where a price is higher for prompts of more than 200,000
@@ -94,11 +94,7 @@ func traitsOf(id string) trait {
 
 // modelInfo returns what is known of a model: what the host says, else the table, else its name.
 func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
-	if i := slices.IndexFunc(known, func(m provider.ModelInfo) bool { return m.ID == id }); i >= 0 {
-		info := known[i]
-		if info.Provider == "" {
-			info.Provider = Name
-		}
+	if info, ok := adapter.Known(known, Name, id); ok {
 		return info
 	}
 	f := familyOf(id)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A partialArg is a piece of the arguments of a call: a value, or a piece of a text, at one place in them.
@@ -122,7 +124,7 @@ func (n *node) set(p *partialArg) bool {
 		return true
 	case n.text != nil:
 		return false
-	case !isNull(p.Number):
+	case !adapter.IsNull(p.Number):
 		n.raw = append(json.RawMessage(nil), p.Number...)
 	case p.Bool != nil:
 		n.raw = json.RawMessage(strconv.FormatBool(*p.Bool))

@@ -6,12 +6,13 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A prepared is a request as it is sent, and what reading its answer needs.
 type prepared struct {
 	model string
-	names names
+	names *adapter.Names
 	body  map[string]json.RawMessage
 }
 
@@ -59,7 +60,7 @@ type generation struct {
 
 // prepare makes the body of a call.
 func (m *Model) prepare(req *provider.Request) (*prepared, error) {
-	p := &prepared{model: req.Model, names: names{}}
+	p := &prepared{model: req.Model, names: adapter.NewNames(Name, letters)}
 	if p.model == "" {
 		p.model = m.id
 	}
@@ -91,16 +92,16 @@ func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 	return p, nil
 }
 
-func (b *body) addTools(req *provider.Request, n names) error {
+func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
 	var functions []function
 	for i := range req.Tools {
 		t := &req.Tools[i]
-		name, err := n.encode(t.Name)
+		name, err := n.Encode(t.Name)
 		if err != nil {
 			return err
 		}
 		f := function{Name: name, Description: t.Description}
-		if !isNull(t.Schema) {
+		if !adapter.IsNull(t.Schema) {
 			f.Schema = t.Schema
 		}
 		functions = append(functions, f)
@@ -116,7 +117,7 @@ func (b *body) addTools(req *provider.Request, n names) error {
 	case provider.ChooseRequired:
 		b.ToolConfig = &toolConfig{calling{Mode: "ANY"}}
 	case provider.ChooseTool:
-		name, err := n.encode(req.Choice.Tool)
+		name, err := n.Encode(req.Choice.Tool)
 		if err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func asText(req *provider.Request, t trait) bool { return len(req.Tools) > 0 && 
 // addSystem sets the instructions.
 func (b *body) addSystem(req *provider.Request, t trait) {
 	text := req.System
-	if req.Output != nil && !isNull(req.Output.Schema) && asText(req, t) {
+	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && asText(req, t) {
 		if text != "" {
 			text += "\n\n"
 		}
@@ -164,7 +165,7 @@ func (b *body) addConfig(req *provider.Request, t trait) {
 		}
 		set = true
 	}
-	if req.Output != nil && !isNull(req.Output.Schema) && !asText(req, t) {
+	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && !asText(req, t) {
 		g.Type, g.Schema, set = "application/json", req.Output.Schema, true
 	}
 	if set {

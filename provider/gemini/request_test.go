@@ -3,7 +3,6 @@ package gemini_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/gemini"
+	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
 func call(id, name, input string, o *provider.Opaque) provider.Part {
@@ -285,16 +285,16 @@ func TestDifferentNamesStayDifferent(t *testing.T) {
 }
 
 func TestTokensAreCounted(t *testing.T) {
-	tr := &transport{reply: func(*http.Request) *http.Response { return reply(200, strings.NewReader(`{"totalTokens": 31}`)) }}
+	tr := &wire.Offline{Reply: wire.Always(200, `{"totalTokens": 31}`)}
 	m := connect(t, gemini.Config{Model: "m"}, tr)
 	req := ask("hello")
 	req.System = "Be brief."
 	n, err := provider.CountTokens(t.Context(), m, req)
 	require.NoError(t, err)
 	require.Equal(t, 31, n)
-	require.Equal(t, "/v1beta/models/m:countTokens", tr.asked[0].URL.Path)
+	require.Equal(t, "/v1beta/models/m:countTokens", tr.Asked[0].URL.Path)
 	require.JSONEq(t, `{"generateContentRequest":{"model":"models/m","contents":[{"role":"user","parts":[{"text":"hello"}]}],"systemInstruction":{"parts":[{"text":"Be brief."}]}}}`,
-		string(tr.bodies[0]))
+		string(tr.Bodies[0]))
 	_, err = provider.CountTokens(t.Context(), offline(t, []byte("{}")), req)
 	require.Error(t, err)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // An evidence is what an answer rests on, as far as it has come: it may come in parts, and again with more.
@@ -62,14 +63,14 @@ type urlMetadata struct {
 
 // add takes what a candidate brings. Of several groundings the last one that names sources counts.
 func (e *evidence) add(c *candidate) {
-	if !isNull(c.Grounding) {
+	if !adapter.IsNull(c.Grounding) {
 		var g grounding
 		names := json.Unmarshal(c.Grounding, &g) == nil && len(g.Chunks) > 0
 		if names || !e.chunks {
 			e.grounding, e.chunks = append(json.RawMessage(nil), c.Grounding...), names
 		}
 	}
-	if !isNull(c.URLs) {
+	if !adapter.IsNull(c.URLs) {
 		e.urls = append(json.RawMessage(nil), c.URLs...)
 	}
 	for _, from := range []*citations{c.Citations, c.CitationsOld} {

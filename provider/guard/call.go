@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream"
 )
@@ -22,7 +23,6 @@ type call struct {
 	ctx   context.Context
 	req   *provider.Request
 	used  atomic.Bool // of a sequence
-	more  bool        // a Caller's: other calls follow
 
 	yield   func(provider.Chunk, error) bool
 	next    func(provider.Chunk, error) bool // the loop body of the attempts
@@ -64,11 +64,12 @@ type progress struct {
 // Guard.Stream does, for a fraction of the allocations. It isn't safe for concurrent use.
 type Caller struct{ call call }
 
-// Caller returns a Caller of g. It is to be closed after its last call.
-func (g *Guard) Caller() *Caller { return &Caller{call: call{guard: g, more: true}} }
+// Caller returns a Caller of g.
+func (g *Guard) Caller() *Caller { return &Caller{call: call{guard: g}} }
 
-// Close stops the timer that runs on from one call to the next. It is called between calls, by the goroutine that makes them.
-func (k *Caller) Close() { k.call.dog.End() }
+// Share has the calls that follow use a clock that is of others, too, and that they stop. Without it each call starts and
+// stops a timer.
+func (k *Caller) Share(c *alarm.Clock) { k.call.dog.Share(c) }
 
 // Call makes one call and yields its chunks. yield is called as the body of a loop over Guard.Stream would be: not again
 // after it has returned false.
@@ -197,9 +198,7 @@ func (c *call) attempt() {
 // endAttempt is deferred. A panic of the consumer's loop body goes on its way; one of the provider ends here.
 func (c *call) endAttempt() {
 	var late *stream.TimeoutError
-	if c.watched && c.more {
-		late, c.watched = c.dog.Rest(), false
-	} else if c.watched {
+	if c.watched {
 		late, c.watched = c.dog.End(), false
 	}
 	if !c.body {

@@ -85,6 +85,38 @@ func TestARateLimitedCallWaitsInTheGate(t *testing.T) {
 	})
 }
 
+func TestAfterARateLimitBackgroundWorkGoesOnBesideAPersonsCall(t *testing.T) {
+	limited := fail(&provider.Error{Class: fault.RateLimited, Status: 429, Wait: ptr(7 * s)})
+	waiting := say(provider.Waiting(provider.Wait{Reason: provider.WaitQueued}))
+	for name, tc := range map[string]struct {
+		second script
+		starts time.Duration // of the background call, which takes no time
+	}{
+		"when its answer begins":          {script{wait(2 * s), say(start), wait(time.Minute), say(end)}, 9 * s},
+		"not when it says that it waits":  {script{wait(s), waiting, wait(2 * s), say(start), wait(time.Minute), say(end)}, 10 * s},
+		"when it has succeeded":           {script{wait(2 * s), say(start, end)}, 9 * s},
+		"when it has failed":              {script{wait(2 * s), fail(failure(fault.Permanent))}, 9 * s},
+		"after 5 s in which it is silent": {script{wait(20 * s), say(start, end)}, 12 * s},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, option{}, script{limited}, tc.second, good)
+				began := time.Now()
+				person := make(chan seen)
+				go func() {
+					person <- watch(r.Stream(t.Context(), &provider.Request{Messages: ask.Messages, Interactive: true}))
+				}()
+				synctest.Wait()
+				require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
+				require.Equal(t, tc.starts, time.Since(began))
+				<-person
+				require.EqualValues(t, 3, r.fake.calls.Load())
+				r.settled()
+			})
+		})
+	}
+}
+
 func TestALongPauseFailsWhoeverWouldWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{}, script{fail(&provider.Error{Class: fault.RateLimited, Status: 429, Wait: ptr(time.Hour)})})

@@ -147,6 +147,9 @@ func (c *call) weigh(chunk *provider.Chunk) {
 	switch chunk.Kind {
 	case provider.KindStart:
 		c.started = true
+		if c.leased {
+			c.lease.Began()
+		}
 		if chunk.Extra != nil {
 			c.learn(chunk.Extra.RateLimits)
 		}

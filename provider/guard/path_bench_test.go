@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit"
+	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
@@ -49,7 +50,9 @@ func BenchmarkGuard(b *testing.B) {
 			}
 		}
 		byCaller := func(g *guard.Guard) func() {
-			caller := g.Caller()
+			caller, clock := g.Caller(), alarm.New()
+			b.Cleanup(clock.Stop)
+			caller.Share(clock)
 			body := func(_ provider.Chunk, err error) bool {
 				if err != nil {
 					b.Fatal(err)
@@ -77,7 +80,9 @@ func TestEverythingAllocatesLittle(t *testing.T) {
 	}
 	bare := testing.AllocsPerRun(200, func() { drain(t, words(3)) })
 	g := newGuard(t, words(3), everything())
-	caller := g.Caller()
+	caller, clock := g.Caller(), alarm.New()
+	defer clock.Stop()
+	caller.Share(clock)
 	body := func(_ provider.Chunk, err error) bool { return err == nil }
 	guarded := testing.AllocsPerRun(200, func() { caller.Call(context.Background(), labelled, body) })
 	require.LessOrEqual(t, guarded-bare, 3.0)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -45,7 +45,7 @@ func (p *Provider) stream(ctx context.Context, req *provider.Request, yield func
 		return provider.ErrNilRequest
 	}
 	if ctx.Err() != nil {
-		return ended(ctx)
+		return adapter.Over(ctx)
 	}
 	b, err := p.build(req)
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *Provider) stream(ctx context.Context, req *provider.Request, yield func
 	o, err := c.run(b, !p.cfg.Whole && !req.NoRestart)
 	switch {
 	case ctx.Err() != nil && !errors.Is(err, errLeft):
-		return ended(ctx)
+		return adapter.Over(ctx)
 	case err != nil:
 		return err
 	case o.err != nil:
@@ -147,7 +147,7 @@ func (c *call) put(chunk provider.Chunk) error {
 		}
 	}
 	if c.ctx.Err() != nil {
-		return ended(c.ctx)
+		return adapter.Over(c.ctx)
 	}
 	if !c.yield(chunk, nil) {
 		return errLeft
@@ -207,18 +207,4 @@ func isCallJSON(text string) bool {
 		}
 	}
 	return true
-}
-
-// ended returns the error of a call whose context is done: the cause. One that doesn't say its class is none if somebody
-// cancelled, and transient if time ran out.
-func ended(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	var classed interface{ Fault() fault.Class }
-	switch {
-	case errors.As(cause, &classed) || fault.Of(cause) != fault.Permanent:
-		return cause
-	case errors.Is(ctx.Err(), context.Canceled):
-		return fault.Wrap(fault.None, cause)
-	}
-	return fault.Wrap(fault.Transient, cause)
 }

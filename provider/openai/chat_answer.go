@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A chatDecoder makes chunks of an answer of Chat Completions: of the chunks of a stream, or of one object.
@@ -271,7 +272,7 @@ var null = []byte("null")
 
 // quoted returns text as the inside of a JSON string.
 func quoted(text string) string {
-	raw, err := plain(text)
+	raw, err := adapter.Encode(text)
 	if err != nil || len(raw) < 2 {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A conversation is a request put right for a server: every call is followed by its result, every result belongs to a call,
@@ -203,9 +204,9 @@ func arguments(call *provider.ToolCall) string {
 	case isKind(call.Input, '{'):
 		return string(call.Input)
 	case len(call.Input) > 0:
-		wrapped, err = plain(map[string]json.RawMessage{"input": call.Input})
+		wrapped, err = adapter.Encode(map[string]json.RawMessage{"input": call.Input})
 	case call.Invalid != "":
-		wrapped, err = plain(map[string]string{"invalid_json": call.Invalid})
+		wrapped, err = adapter.Encode(map[string]string{"invalid_json": call.Invalid})
 	}
 	if err != nil || wrapped == nil {
 		return "{}"

@@ -3,6 +3,8 @@ package openai
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // details are the reasoning details of an answer, as they have to go back: in a stream texts come in pieces, which are
@@ -72,13 +74,13 @@ func (d details) json() string {
 	list := make([]map[string]json.RawMessage, len(d))
 	for i, one := range d {
 		for name, b := range one.text {
-			if text, err := plain(b.String()); err == nil {
+			if text, err := adapter.Encode(b.String()); err == nil {
 				one.fields[name] = text
 			}
 		}
 		list[i] = one.fields
 	}
-	text, err := plain(list)
+	text, err := adapter.Encode(list)
 	if err != nil {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // DefaultModel is the model that OpenAI is asked for if neither Config nor the request names one.
@@ -93,13 +94,8 @@ func (r *row) info() provider.ModelInfo {
 // lookup returns what is known of a model: what the host says, else, at OpenAI's own address, the table. A name with a date
 // (gpt-5-2025-08-07) is the model without it.
 func (m *Model) lookup(model string) provider.ModelInfo {
-	for i := range m.models {
-		if info := m.models[i]; info.ID == model && model != "" {
-			if info.Provider == "" {
-				info.Provider = m.name
-			}
-			return info
-		}
+	if info, ok := adapter.Known(m.models, m.name, model); ok && model != "" {
+		return info
 	}
 	if m.host.own {
 		for _, id := range []string{model, undated(model)} {

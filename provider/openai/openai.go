@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -36,13 +36,7 @@ var (
 // Info returns what is known of Config.Model: of Config.Models the entry with its ID, else of the built-in table, else its
 // name alone.
 func (m *Model) Info() provider.ModelInfo {
-	info := m.info
-	info.Inputs, info.Outputs = slices.Clone(info.Inputs), slices.Clone(info.Outputs)
-	if info.Prices != nil {
-		prices := *info.Prices
-		info.Prices = &prices
-	}
-	return info
+	return adapter.Copied(m.info)
 }
 
 // Format writes the names of the provider and the model.

@@ -5,19 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // encode returns v as JSON, with the request's options merged into it: "openai" first, then those under the provider's own
 // name, if that is another. Objects are merged, "tools" and "include" are appended to, null takes a field away, everything else
 // replaces what was there.
 func (c *conversation) encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	body, err := adapter.Encode(v)
+	if err != nil {
 		return nil, fmt.Errorf("openai: the request is no JSON: %w", err)
 	}
-	body := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	keys := []string{"openai"}
 	if c.m.name != "openai" {
 		keys = append(keys, c.m.name)
@@ -67,7 +66,7 @@ func merge(base, over json.RawMessage) (json.RawMessage, error) {
 			if err := json.Unmarshal(change, &more); err != nil {
 				return nil, err
 			}
-			joined, err := plain(append(all, more...))
+			joined, err := adapter.Encode(append(all, more...))
 			if err != nil {
 				return nil, err
 			}
@@ -76,18 +75,7 @@ func merge(base, over json.RawMessage) (json.RawMessage, error) {
 			fields[name] = change
 		}
 	}
-	return plain(fields)
-}
-
-// plain returns v as JSON in which HTML characters stay as they are. Keys are in order.
-func plain(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return adapter.Encode(fields)
 }
 
 func isKind(raw json.RawMessage, first byte) bool {

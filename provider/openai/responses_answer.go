@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A responsesDecoder makes chunks of an answer of the Responses API: of the events of a stream, or of one object.
@@ -204,7 +205,7 @@ func (d *responsesDecoder) messageDone(it *outputItem) {
 		d.refused = d.refused || c.Refusal != ""
 	}
 	if d.last == it {
-		if data, err := plain(messageData{ID: it.item.ID, Phase: it.item.Phase}); err == nil {
+		if data, err := adapter.Encode(messageData{ID: it.item.ID, Phase: it.item.Phase}); err == nil {
 			d.put(provider.Attach(d.opaque(kindMessage, string(data))))
 		}
 	}
@@ -255,7 +256,7 @@ func (d *responsesDecoder) callDone(it *outputItem) {
 		d.argue(it, whole[it.sent:])
 	}
 	d.callEnd(it)
-	data, err := plain(messageData{ID: it.item.ID})
+	data, err := adapter.Encode(messageData{ID: it.item.ID})
 	if err != nil {
 		return
 	}

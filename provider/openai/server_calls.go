@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // itemOfServer yields a call that the server ran, with its result, or an item that is opaque: a list of tools, a request for
@@ -45,11 +46,11 @@ func (i *responsesItem) input() json.RawMessage {
 	case i.Arguments != "":
 		return json.RawMessage(i.Arguments)
 	case isSet(i.Code):
-		if raw, err := plain(map[string]json.RawMessage{"code": i.Code}); err == nil {
+		if raw, err := adapter.Encode(map[string]json.RawMessage{"code": i.Code}); err == nil {
 			return raw
 		}
 	case isSet(i.Queries):
-		if raw, err := plain(map[string]json.RawMessage{"queries": i.Queries}); err == nil {
+		if raw, err := adapter.Encode(map[string]json.RawMessage{"queries": i.Queries}); err == nil {
 			return raw
 		}
 	}

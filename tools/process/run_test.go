@@ -149,6 +149,20 @@ func TestAStubbornProcessIsEndedAtItsTimeLimit(t *testing.T) {
 	l.gone()
 }
 
+// cancelled runs a command, cancels it with a cause when so many of its family live, and returns what came of it when none does.
+func cancelled(t *testing.T, cmd process.Command, members int, why error) (process.Result, error) {
+	t.Helper()
+	l := watchLife(t, &cmd)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	wait := begin(ctx, cmd)
+	l.born(members)
+	cancel(why)
+	res, err := wait()
+	l.gone()
+	return res, err
+}
+
 func TestTheWholeGroupIsEndedWhenTheContextEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, mode, arg string
@@ -161,14 +175,8 @@ func TestTheWholeGroupIsEndedWhenTheContextEnds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := command(t, c.mode, c.arg)
-			l := watchLife(t, &cmd)
-			ctx, cancel := context.WithCancelCause(t.Context())
-			defer cancel(nil)
-			wait := begin(ctx, cmd)
-			l.born(c.members)
 			why := errors.New("enough")
-			cancel(why)
-			res, err := wait()
+			res, err := cancelled(t, cmd, c.members, why)
 			require.ErrorIs(t, err, why)
 			var stop *process.StopError
 			require.ErrorAs(t, err, &stop)
@@ -176,7 +184,6 @@ func TestTheWholeGroupIsEndedWhenTheContextEnds(t *testing.T) {
 			require.False(t, res.TimedOut || res.Lost)
 			require.Equal(t, []string{"INT", "TERM", "KILL"}, res.Sent)
 			require.NotEmpty(t, res.Output)
-			l.gone()
 		})
 	}
 }
@@ -195,35 +202,21 @@ func TestSignalsStopAsSoonAsTheProcessHasEnded(t *testing.T) {
 		if c.mode == "polite" {
 			cmd.Grace.Interrupt = time.Hour
 		}
-		l := watchLife(t, &cmd)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		wait := begin(ctx, cmd)
-		l.born(1)
-		cancel()
-		res, err := wait()
+		res, err := cancelled(t, cmd, 1, nil)
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, fault.None, fault.Of(err))
 		require.Equal(t, c.code, res.ExitCode)
 		require.Equal(t, c.sent, res.Sent)
 		require.Equal(t, "working\ncleaning up\n", res.Output)
-		l.gone()
 	}
 }
 
 func TestAStoppedProcessIsWokenToEnd(t *testing.T) {
 	cmd := command(t, "stopped")
 	cmd.Grace.Interrupt = time.Hour
-	l := watchLife(t, &cmd)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	wait := begin(ctx, cmd)
-	l.born(1)
-	cancel()
-	res, _ := wait()
+	res, _ := cancelled(t, cmd, 1, nil)
 	require.Equal(t, []string{"INT"}, res.Sent)
 	require.NotZero(t, res.ExitCode)
-	l.gone()
 }
 
 func TestGrandchildrenThatHoldThePipesAreEnded(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,31 +17,13 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/file"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-// The environment of a child.
-const (
-	envStore = "PAWL_CRASH_STORE"
-	envDir   = "PAWL_CRASH_DIR"
-)
+var roles = roletest.Roles{"work": work, "program": program}
 
 func TestMain(m *testing.M) {
-	if os.Getenv(envStore) == "usage" {
-		if err := program(os.Getenv(envDir)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if kind := os.Getenv(envStore); kind != "" {
-		doubts, err := child(kind, os.Getenv(envDir))
-		fmt.Print(doubts)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	roles.Play()
 	goleak.VerifyTestMain(m)
 }
 
@@ -65,18 +46,21 @@ func open(kind, dir string) (journal.Store, func() error, error) {
 	return nil, nil, fmt.Errorf("there is no store %q", kind)
 }
 
-func child(kind, dir string) (int, error) {
+// work begins a run, or goes on with it, to its end.
+func work(args []string) error {
+	kind, dir := args[0], args[1]
 	w, err := OpenWorld(dir)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer w.Close()
 	store, closed, err := open(kind, dir)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer closed()
-	return Worker(context.Background(), w, store)
+	_, err = Worker(context.Background(), w, store)
+	return err
 }
 
 // wanted is how many processes are killed for each store.
@@ -102,8 +86,7 @@ func TestCrashesRepeatNothing(t *testing.T) {
 func crashAndGoOn(t *testing.T, kind string, rng *rand.Rand, longest *time.Duration) (kills int) {
 	dir := t.TempDir()
 	for {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), envStore+"="+kind, envDir+"="+dir)
+		cmd := roletest.Command(context.Background(), "work", kind, dir)
 		cmd.Stderr = os.Stderr
 		require.NoError(t, cmd.Start())
 		done := make(chan error, 1)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/internal/roletest"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -25,12 +25,6 @@ import (
 type Page struct {
 	ID string `json:"id"`
 }
-
-// envAsk and envDecide make a child ask, or decide on a pause.
-const (
-	envAsk    = "PAWL_USAGE_ASK"
-	envDecide = "PAWL_USAGE_DECIDE"
-)
 
 func build(dir string, p provider.Provider, remove func(context.Context, Page) (string, error)) (*agent.Agent, error) {
 	store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
@@ -54,8 +48,9 @@ func build(dir string, p provider.Provider, remove func(context.Context, Page) (
 	})
 }
 
-// program is the child: it asks, or decides, and prints what came of it.
-func program(dir string) error {
+// program is another process: it asks, or approves of the pause that is named, and prints what came of it.
+func program(args []string) error {
+	dir := args[0]
 	model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		if len(req.Messages) == 1 {
 			return providertest.Call("cms.deletePage", Page{ID: "home"}).Response(), nil
@@ -69,8 +64,8 @@ func program(dir string) error {
 		return err
 	}
 	in := agent.Input{Session: "s-1", Prompt: "Delete the old home page."}
-	if id := os.Getenv(envDecide); id != "" {
-		in = agent.Resume("s-1", agent.Approve(id).By("ann"))
+	if len(args) > 1 {
+		in = agent.Resume("s-1", agent.Approve(args[1]).By("ann"))
 	}
 	res, err := a.Run(context.Background(), in)
 	if err != nil {
@@ -86,26 +81,24 @@ func TestOneProcessAsksAndAnotherDecides(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "home")
 	require.NoError(t, os.WriteFile(page, []byte("old"), 0o600))
-	process := func(env ...string) (string, error) {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(append(os.Environ(), envDir+"="+dir, envStore+"=usage"), env...)
-		out, err := cmd.Output()
+	process := func(decided ...string) (string, error) {
+		out, err := roletest.Command(t.Context(), "program", append([]string{dir}, decided...)...).Output()
 		return string(out), err
 	}
-	out, err := process(envAsk + "=1")
+	out, err := process()
 	require.NoError(t, err)
 	var got struct{ Pending []agent.Pause }
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Len(t, got.Pending, 1)
 	require.FileExists(t, page)
-	_, err = process(envDecide + "=p-forged")
+	_, err = process("p-forged")
 	require.Error(t, err)
 	require.FileExists(t, page)
-	out, err = process(envDecide + "=" + got.Pending[0].ID)
+	out, err = process(got.Pending[0].ID)
 	require.NoError(t, err)
 	require.True(t, strings.Contains(out, "The page is gone."), out)
 	require.NoFileExists(t, page)
-	_, err = process(envDecide + "=" + got.Pending[0].ID)
+	_, err = process(got.Pending[0].ID)
 	require.Error(t, err, "a decision is used once")
 }
 

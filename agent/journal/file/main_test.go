@@ -1,15 +1,16 @@
 package file
 
 import (
-	"os"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
+var roles = roletest.Roles{"race": race, "busy": busy}
+
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVar); role != "" {
-		os.Exit(play(role)) // a child process of process_test.go
-	}
+	roles.Play()
 	goleak.VerifyTestMain(m)
 }

@@ -1,15 +1,11 @@
 package file
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"strconv"
 	"testing"
 	"time"
@@ -17,64 +13,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/roletest"
 )
-
-// What a child process is told.
-const (
-	roleVar   = "PAWL_JOURNAL_FILE_ROLE"
-	dirVar    = "PAWL_JOURNAL_FILE_DIR"
-	numberVar = "PAWL_JOURNAL_FILE_NUMBER"
-)
-
-// play is main of a child process.
-func play(role string) int {
-	in := bufio.NewReader(os.Stdin)
-	if _, err := in.ReadString('\n'); err != nil { // the word to begin
-		return 1
-	}
-	n, err := strconv.Atoi(os.Getenv(numberVar))
-	if err == nil {
-		switch role {
-		case "race":
-			err = race(n, func() {
-				fmt.Println("begun")
-				_, _ = in.ReadString('\n')
-			})
-		case "busy":
-			go func() {
-				_, _ = in.ReadByte()
-				os.Exit(1) // the parent is gone
-			}()
-			err = busy(Durability(n))
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
-
-// child starts this test again in another role. It waits for a line on its standard input.
-func child(t *testing.T, role, dir string, number int) (*exec.Cmd, io.Writer, *bufio.Reader) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), roleVar+"="+role, dirVar+"="+dir, numberVar+"="+strconv.Itoa(number))
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	cmd.Stderr = os.Stderr
-	require.NoError(t, cmd.Start())
-	return cmd, in, bufio.NewReader(out)
-}
 
 const appendsEach = 5000
 
-// race appends records of its own to a session that another process writes to as well. After the first it calls begun, and waits.
-func race(me int, begun func()) error {
+// race appends records of its own to a session that another process writes to as well. After the first it waits for the other.
+func race(args []string) error {
 	ctx := context.Background()
-	st, err := OpenWith(os.Getenv(dirVar), Config{Durability: Process, OnRepair: func(r Repair) { panic(fmt.Sprint(r)) }})
+	me, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	st, err := OpenWith(args[0], Config{Durability: Process, OnRepair: func(r Repair) { panic(fmt.Sprint(r)) }})
 	if err != nil {
 		return err
 	}
@@ -88,7 +39,7 @@ func race(me int, begun func()) error {
 			n++
 			after++
 			if n == 1 {
-				begun()
+				roletest.Ready()
 			}
 		case errors.As(err, &conflict) && !conflict.Stale() && conflict.HaveSeq > after:
 			after = conflict.HaveSeq
@@ -109,24 +60,11 @@ func mine(me, n int) journal.Record {
 
 func TestTwoProcessesThatAppendToOneSessionLoseNothing(t *testing.T) {
 	dir := t.TempDir()
-	var children []*exec.Cmd
-	var starts []io.Writer
-	for me := range 2 {
-		cmd, start, out := child(t, "race", dir, me)
-		children, starts = append(children, cmd), append(starts, start)
-		_, err := io.WriteString(start, "go\n")
-		require.NoError(t, err)
-		_, err = out.ReadString('\n')
-		require.NoError(t, err)
-	}
-	for _, start := range starts {
-		_, err := io.WriteString(start, "go on\n")
-		require.NoError(t, err)
-	}
-	for _, cmd := range children {
-		require.NoError(t, cmd.Wait())
-	}
-	next := make([]int, len(children))
+	a, b := roletest.Start(t, "race", dir, "0"), roletest.Start(t, "race", dir, "1")
+	roletest.Together(t, a, b)
+	a.End(t)
+	b.End(t)
+	next := make([]int, 2)
 	turns, writer := 0, -1
 	for _, r := range read(t, openAt(t, dir, Config{}), "s", 0) {
 		want := mine(r.V, next[r.V])
@@ -142,9 +80,13 @@ func TestTwoProcessesThatAppendToOneSessionLoseNothing(t *testing.T) {
 
 // busy posts, appends and prunes until it is killed, and says after each append which record was the last. What it writes
 // follows from the number of the record.
-func busy(d Durability) error {
+func busy(args []string) error {
 	ctx := context.Background()
-	st, err := OpenWith(os.Getenv(dirVar), Config{Durability: d})
+	d, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	st, err := OpenWith(args[0], Config{Durability: Durability(d)})
 	if err != nil {
 		return err
 	}
@@ -192,24 +134,22 @@ func TestAProcessKilledAtAnyMomentLosesNothing(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	last := uint64(0)
 	for kill := range kills {
-		cmd, start, out := child(t, "busy", dir, min(kill%10, int(Process)))
-		_, err := io.WriteString(start, "go\n")
-		require.NoError(t, err)
+		p := roletest.Start(t, "busy", dir, strconv.Itoa(min(kill%10, int(Process))))
 		for left := 1 + rnd.IntN(60); ; left-- {
-			line, err := out.ReadString('\n')
-			if err != nil {
-				require.LessOrEqual(t, left, 0, "the child ended by itself")
+			line := p.Line()
+			if line == "" {
+				require.LessOrEqual(t, left, 0, "the process ended by itself")
 				break
 			}
-			at, err := strconv.ParseUint(line[:len(line)-1], 10, 64)
+			at, err := strconv.ParseUint(line, 10, 64)
 			require.NoError(t, err)
 			require.Greater(t, at, last)
 			last = at
 			if left == 0 {
-				require.NoError(t, cmd.Process.Kill())
+				require.NoError(t, p.Process.Kill())
 			}
 		}
-		require.Error(t, cmd.Wait())
+		require.Error(t, p.Wait())
 
 		st, err := OpenWith(dir, Config{Durability: Process}) // may have something to repair
 		require.NoError(t, err)

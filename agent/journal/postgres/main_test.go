@@ -14,30 +14,25 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/postgres"
 	"github.com/pawlkit/pawl/internal/pgtest"
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-// roleVar makes the test binary play another process: one that appends.
-const roleVar = "PAWL_POSTGRES_ROLE"
+var roles = roletest.Roles{"append": appendMany}
 
 func TestMain(m *testing.M) {
-	if name := os.Getenv(roleVar); name != "" {
-		if err := appendMany(os.Args[1], os.Args[2], name, os.Args[3]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	roles.Play()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		pgtest.Stop()
 		os.Exit(code)
 	}))
 }
 
-// appendMany appends count records to session s, to which others write, each after whatever is the last one. It says when it
-// is ready, waits for a line, and says how many conflicts it met.
-func appendMany(dsn, schema, name, text string) error {
+// appendMany appends count records to session s, to which others write, each after whatever is the last one. It begins with the
+// others, and says how many conflicts it met.
+func appendMany(args []string) error {
 	ctx := context.Background()
-	count, err := strconv.Atoi(text)
+	dsn, schema, name := args[0], args[1], args[2]
+	count, err := strconv.Atoi(args[3])
 	if err != nil {
 		return err
 	}
@@ -46,8 +41,7 @@ func appendMany(dsn, schema, name, text string) error {
 		return err
 	}
 	defer s.Close()
-	fmt.Println("ready")
-	_, _ = fmt.Scanln()
+	roletest.Ready()
 	conflicts := 0
 	for i, after := 0, uint64(0); i < count; {
 		err := s.Append(ctx, journal.Append{Session: "s", After: after,

@@ -5,9 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
 // raw opens a file past the store.
@@ -228,23 +227,9 @@ func TestAFileThatCanOnlyBeReadSaysSo(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o555))
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
 
-	// A process of root may write anything, so it takes one of somebody else, and a copy of this program that they can run.
-	program := filepath.Join(t.TempDir(), "program")
-	if os.Geteuid() == 0 {
-		program = filepath.Join(os.TempDir(), fmt.Sprintf("pawl-program-%d", os.Getpid()))
-		t.Cleanup(func() { os.Remove(program) })
-	}
-	in, err := os.Open(os.Args[0])
-	require.NoError(t, err)
-	defer in.Close()
-	out, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
-	require.NoError(t, err)
-	_, err = io.Copy(out, in)
-	require.NoError(t, errors.Join(err, out.Close()))
-	cmd := exec.Command(program, path)
+	cmd := roletest.Command(t.Context(), "unwritable", path)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), roleVar+"=unwritable")
-	asNobody(t, cmd)
+	roletest.AsNobody(t, cmd)
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	t.Logf("%s", said)

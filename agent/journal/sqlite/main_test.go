@@ -1,70 +1,29 @@
 package sqlite_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-// roleVar makes the test binary play another process, with what follows as arguments.
-const roleVar = "PAWL_SQLITE_ROLE"
-
-var roles = map[string]func(args []string) error{
-	"append": appendMany, "endless": appendWithoutEnd, "leased": appendLeased, "unwritable": appendUnwritable, "narrow": appendNarrow,
-}
+var roles = roletest.Roles{"append": appendMany, "endless": appendWithoutEnd, "leased": appendLeased, "unwritable": appendUnwritable}
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVar); role != "" {
-		if err := roles[role](os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	roles.Play()
 	goleak.VerifyTestMain(m)
 }
 
-// A process is another one that plays a role.
-type process struct {
-	*exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Scanner
-}
-
-func begin(t *testing.T, role string, args ...string) *process {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), roleVar+"="+role)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	return &process{cmd, in, bufio.NewScanner(out)}
-}
-
-// line returns the next line that the process says, empty at the end.
-func (p *process) line() string {
-	p.out.Scan()
-	return p.out.Text()
-}
-
-// appendMany appends count records to session s of a file that others write to, each after whatever is the last one. It waits for
-// a line before it begins, and says how many conflicts it met.
+// appendMany appends count records to session s of a file that others write to, each after whatever is the last one. It begins
+// with the others, and says how many conflicts it met.
 func appendMany(args []string) error {
 	path, name := args[0], args[1]
 	count, err := strconv.Atoi(args[2])
@@ -76,10 +35,7 @@ func appendMany(args []string) error {
 		return err
 	}
 	defer s.Close()
-	fmt.Println("ready")
-	if _, err := fmt.Scanln(); err != nil && !errors.Is(err, io.EOF) && err.Error() != "unexpected newline" {
-		return err
-	}
+	roletest.Ready()
 	conflicts := 0
 	for i, after := 0, uint64(0); i < count; {
 		err := s.Append(context.Background(), journal.Append{Session: "s", After: after,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,27 +12,15 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
 func TestTwoProcessesOnOneSessionLoseNothing(t *testing.T) {
 	const each = 5000 / fewer
 	path := filepath.Join(t.TempDir(), "runs.db")
-	writers := []*process{begin(t, "append", path, "a", strconv.Itoa(each)), begin(t, "append", path, "b", strconv.Itoa(each))}
-	for _, w := range writers {
-		require.Equal(t, "ready", w.line())
-	}
-	for _, w := range writers {
-		_, err := fmt.Fprintln(w.in)
-		require.NoError(t, err)
-	}
-	conflicts := 0
-	for _, w := range writers {
-		n, err := strconv.Atoi(w.line())
-		require.NoError(t, err)
-		conflicts += n
-		require.NoError(t, w.Wait())
-	}
-	require.Positive(t, conflicts, "the two never met")
+	a, b := roletest.Start(t, "append", path, "a", strconv.Itoa(each)), roletest.Start(t, "append", path, "b", strconv.Itoa(each))
+	roletest.Together(t, a, b)
+	require.Positive(t, roletest.Sum(t, a, b), "the two never met: there were no conflicts")
 
 	next, last := map[string]int{}, uint64(0)
 	for r, err := range open(t, path, sqlite.Config{}).Read(t.Context(), "s", 0) {
@@ -47,8 +34,8 @@ func TestTwoProcessesOnOneSessionLoseNothing(t *testing.T) {
 
 func TestAWriterThatLostItsLeaseStops(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	first := begin(t, "leased", path)
-	require.Equal(t, "going", first.line())
+	first := roletest.Start(t, "leased", path)
+	require.Equal(t, "going", first.Line())
 	s := open(t, path, sqlite.Config{Durability: sqlite.Process})
 	l, err := s.Lease(t.Context(), "s", "two", time.Hour)
 	require.NoError(t, err)
@@ -56,24 +43,17 @@ func TestAWriterThatLostItsLeaseStops(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Append(t.Context(), journal.Append{Session: "s", After: h.Seq, Fence: l.Fence, Records: []journal.Record{{Kind: "second"}}}),
 		"nothing can come between the lease and this")
-	require.Equal(t, fmt.Sprint("stopped ", h.Seq), first.line())
-	require.NoError(t, first.Wait())
+	require.Equal(t, fmt.Sprint("stopped ", h.Seq), first.End(t))
 }
 
 func TestProcessesThatMakeOneFileTogetherAllOpenIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	var all []*process
+	var all []*roletest.Process
 	for i := range 4 {
-		all = append(all, begin(t, "append", path, fmt.Sprint(i), "5"))
+		all = append(all, roletest.Start(t, "append", path, fmt.Sprint(i), "5"))
 	}
-	for _, p := range all {
-		require.Equal(t, "ready", p.line())
-		require.NoError(t, p.in.Close())
-	}
-	for _, p := range all {
-		p.line()
-		require.NoError(t, p.Wait())
-	}
+	roletest.Together(t, all...)
+	roletest.Sum(t, all...)
 	h, err := open(t, path, sqlite.Config{}).Head(t.Context(), "s")
 	require.NoError(t, err)
 	require.EqualValues(t, 20, h.Seq)
@@ -85,19 +65,11 @@ func TestAKilledWriterLeavesAPrefix(t *testing.T) {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "runs.db")
 			for round := range max(2, 8/fewer) {
-				w := begin(t, "endless", path, strconv.Itoa(int(d)))
+				w := roletest.Start(t, "endless", path, strconv.Itoa(int(d)))
 				for range 20 + 61*round/fewer {
-					require.NotEmpty(t, w.line())
+					require.NotEmpty(t, w.Line())
 				}
-				require.NoError(t, w.Process.Kill())
-				said := w.out.Text()
-				for w.out.Scan() { // what it said before it died
-					if text := w.out.Text(); text >= said || len(text) > len(said) {
-						said = text
-					}
-				}
-				require.Error(t, w.Wait())
-				kept, err := strconv.ParseUint(strings.TrimSpace(said), 10, 64)
+				kept, err := strconv.ParseUint(w.Kill(t), 10, 64)
 				require.NoError(t, err)
 
 				s, err := sqlite.OpenWith(path, sqlite.Config{Durability: d})

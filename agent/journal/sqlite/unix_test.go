@@ -6,42 +6,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-// asNobody lets cmd run as an ordinary user, if this process isn't one.
-func asNobody(_ *testing.T, cmd *exec.Cmd) {
-	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	}
-}
+func init() { roles["narrow"] = appendNarrow }
 
 // appendNarrow appends until the system refuses to let any file grow further, as a full disk does, then again once it may.
 func appendNarrow(args []string) error {
 	ctx := context.Background()
-	signal.Ignore(syscall.SIGXFSZ)
 	s, err := sqlite.OpenWith(args[0], sqlite.Config{})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		return err
-	}
-	most := limit.Cur
-	limit.Cur = 200 << 10
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+	widen, err := roletest.Narrow(200 << 10)
+	if err != nil {
 		return err
 	}
 	n := uint64(0)
@@ -58,8 +42,7 @@ func appendNarrow(args []string) error {
 			return errors.New("the append is kept where there is no room")
 		}
 	}
-	limit.Cur = most
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+	if err := widen(); err != nil {
 		return err
 	}
 	for range 5 {
@@ -74,9 +57,6 @@ func appendNarrow(args []string) error {
 
 func TestAFullDiskLosesNothingThatWasKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	p := begin(t, "narrow", path)
-	var n uint64
-	_, err := fmt.Sscan(p.line(), &n)
-	require.NoError(t, errors.Join(err, p.Wait()))
-	holds(t, open(t, path, sqlite.Config{}), n)
+	n := roletest.Sum(t, roletest.Start(t, "narrow", path))
+	holds(t, open(t, path, sqlite.Config{}), uint64(n))
 }

@@ -1,5 +1,5 @@
 // Package wire holds the tests that every adapter passes: recorded exchanges with providers, served over HTTP on loopback,
-// and what a right decoder makes of them.
+// and what a right decoder makes of them; and, for tests of their own, a transport without a network ([Offline]).
 //
 // The recordings aren't part of this repository. [Cases] reads them from the folder that the environment variable
 // PAWL_WIRE names, and skips the test, saying so, where it names none. An adapter's own, hand-written exchanges go to

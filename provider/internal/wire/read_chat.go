@@ -101,8 +101,26 @@ func (b *builder) chat(m *chatMessage) error {
 	return nil
 }
 
-// chatParts reads content that is a text or a list of parts.
 func chatParts(content json.RawMessage) ([]provider.Part, error) {
+	return textOrParts(content, func(p *chatPart) (provider.Part, bool) {
+		switch p.Type {
+		case "text":
+			return provider.TextPart(p.Text), true
+		case "image_url":
+			return provider.MediaPart(mediaAt(p.ImageURL.URL, "image/png", "")), true
+		case "input_audio":
+			return provider.MediaPart(provider.Media{Type: "audio/" + p.Audio.Format, Data: p.Audio.Data}), true
+		case "file":
+			m := mediaAt(p.File.Data, "application/pdf", p.File.Name)
+			m.FileID = p.File.ID
+			return provider.MediaPart(m), true
+		}
+		return provider.Part{}, false
+	})
+}
+
+// textOrParts reads content that is a text or a list of parts, those of an unknown kind left out.
+func textOrParts[P any](content json.RawMessage, read func(*P) (provider.Part, bool)) ([]provider.Part, error) {
 	if len(content) == 0 || string(content) == "null" {
 		return nil, nil
 	}
@@ -111,23 +129,14 @@ func chatParts(content json.RawMessage) ([]provider.Part, error) {
 		err := json.Unmarshal(content, &text)
 		return []provider.Part{provider.TextPart(text)}, err
 	}
-	var in []chatPart
+	var in []P
 	if err := json.Unmarshal(content, &in); err != nil {
 		return nil, err
 	}
 	var out []provider.Part
 	for i := range in {
-		switch p := &in[i]; p.Type {
-		case "text":
-			out = append(out, provider.TextPart(p.Text))
-		case "image_url":
-			out = append(out, provider.MediaPart(mediaAt(p.ImageURL.URL, "image/png", "")))
-		case "input_audio":
-			out = append(out, provider.MediaPart(provider.Media{Type: "audio/" + p.Audio.Format, Data: p.Audio.Data}))
-		case "file":
-			m := mediaAt(p.File.Data, "application/pdf", p.File.Name)
-			m.FileID = p.File.ID
-			out = append(out, provider.MediaPart(m))
+		if p, ok := read(&in[i]); ok {
+			out = append(out, p)
 		}
 	}
 	return out, nil

@@ -110,34 +110,20 @@ func (b *builder) responses(item *responsesItem) error {
 	return nil
 }
 
-// responsesParts reads content that is a text or a list of parts.
 func responsesParts(content json.RawMessage) ([]provider.Part, error) {
-	if len(content) == 0 || string(content) == "null" {
-		return nil, nil
-	}
-	if content[0] == '"' {
-		var text string
-		err := json.Unmarshal(content, &text)
-		return []provider.Part{provider.TextPart(text)}, err
-	}
-	var in []responsesPart
-	if err := json.Unmarshal(content, &in); err != nil {
-		return nil, err
-	}
-	var out []provider.Part
-	for i := range in {
-		switch p := &in[i]; p.Type {
+	return textOrParts(content, func(p *responsesPart) (provider.Part, bool) {
+		switch p.Type {
 		case "input_text", "output_text", "text":
-			out = append(out, provider.TextPart(p.Text))
+			return provider.TextPart(p.Text), true
 		case "input_image":
 			m := mediaAt(p.ImageURL, "image/png", "")
 			m.FileID = p.FileID
-			out = append(out, provider.MediaPart(m))
+			return provider.MediaPart(m), true
 		case "input_file":
 			m := mediaAt(p.FileData+p.FileURL, "application/pdf", p.Filename)
 			m.FileID = p.FileID
-			out = append(out, provider.MediaPart(m))
+			return provider.MediaPart(m), true
 		}
-	}
-	return out, nil
+		return provider.Part{}, false
+	})
 }

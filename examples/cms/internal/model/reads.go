@@ -65,19 +65,24 @@ func plural(n int) string {
 	return "s"
 }
 
+// read finds the page or the entry that is meant, and asks a tool for it; nil if there is no answer now.
+func (w *work) read(what, kind, locale, think, tool string) (f found, note string, a *answer) {
+	f, note, ok := w.resolve(what, kind)
+	if !ok {
+		return f, note, nil
+	}
+	input := map[string]any{kind: f.Slug}
+	if locale != "" {
+		input["locale"] = locale
+	}
+	return f, note, w.call(think, tool, input)
+}
+
 // A show describes a page.
 type show struct{ page, locale string }
 
 func (r show) do(w *work) string {
-	f, note, ok := w.resolve(r.page, "page")
-	if !ok {
-		return ""
-	}
-	input := map[string]any{"page": f.Slug}
-	if r.locale != "" {
-		input["locale"] = r.locale
-	}
-	a := w.call("I read the page.", getPage, input)
+	f, note, a := w.read(r.page, "page", r.locale, "I read the page.", getPage)
 	if a == nil {
 		return ""
 	}
@@ -121,15 +126,7 @@ func writeContent(b *strings.Builder, content map[string]any) {
 type showEntry struct{ entry, locale string }
 
 func (r showEntry) do(w *work) string {
-	f, note, ok := w.resolve(r.entry, "entry")
-	if !ok {
-		return ""
-	}
-	input := map[string]any{"entry": f.Slug}
-	if r.locale != "" {
-		input["locale"] = r.locale
-	}
-	a := w.call("I read the entry.", getEntry, input)
+	f, note, a := w.read(r.entry, "entry", r.locale, "I read the entry.", getEntry)
 	if a == nil {
 		return ""
 	}
@@ -147,15 +144,7 @@ func (r showEntry) do(w *work) string {
 type preview struct{ page, locale string }
 
 func (r preview) do(w *work) string {
-	f, note, ok := w.resolve(r.page, "page")
-	if !ok {
-		return ""
-	}
-	input := map[string]any{"page": f.Slug}
-	if r.locale != "" {
-		input["locale"] = r.locale
-	}
-	a := w.call("I have a look at the page as visitors see it.", previewPage, input)
+	f, note, a := w.read(r.page, "page", r.locale, "I have a look at the page as visitors see it.", previewPage)
 	if a == nil {
 		return ""
 	}

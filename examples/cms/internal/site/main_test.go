@@ -12,37 +12,34 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-// The test binary also plays other processes: this variable says which.
-const roleVar = "PAWL_SITE_ROLE"
+var roles = roletest.Roles{"die while filling": dieWhileFilling, "write": writeMeta}
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(roleVar) {
-	case "":
-		goleak.VerifyTestMain(m)
-	case "die while filling":
-		_, err := open(context.Background(), os.Args[1], []migration{migrations[0], func(ctx context.Context, tx *sql.Tx, now string) error {
-			err := firstData(ctx, tx, now)
-			if err == nil {
-				os.Exit(7) // everything is written and nothing is committed
-			}
-			return err
-		}})
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	case "write":
-		if err := writeMeta(os.Args[1], os.Args[2], os.Args[3]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	}
+	roles.Play()
+	goleak.VerifyTestMain(m)
 }
 
-// writeMeta sets count keys of the home page's meta, one update each.
-func writeMeta(path, prefix, count string) error {
+// dieWhileFilling makes a file, and ends when everything is written and nothing is committed.
+func dieWhileFilling(args []string) error {
+	_, err := open(context.Background(), args[0], []migration{migrations[0], func(ctx context.Context, tx *sql.Tx, now string) error {
+		err := firstData(ctx, tx, now)
+		if err == nil {
+			os.Exit(7)
+		}
+		return err
+	}})
+	return err
+}
+
+// writeMeta sets so many keys of the home page's meta, one update each.
+func writeMeta(args []string) error {
 	ctx := context.Background()
-	n, err := strconv.Atoi(count)
+	path, prefix := args[0], args[1]
+	n, err := strconv.Atoi(args[2])
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/roletest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -114,20 +115,10 @@ func TestACancelledFirstStartLeavesNothingAndTheNextDoesItAll(t *testing.T) {
 	require.Len(t, home.Sections, 1)
 }
 
-// process runs this test binary as another process.
-func process(t *testing.T, role string, args ...string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), roleVar+"="+role)
-	return cmd
-}
-
 func TestAProcessThatDiesOnItsFirstStartLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 
-	out, err := process(t, "die while filling", path).CombinedOutput()
+	out, err := roletest.Command(t.Context(), "die while filling", path).CombinedOutput()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit, string(out))
 	require.Equal(t, 7, exit.ExitCode(), string(out))
@@ -142,7 +133,7 @@ func TestTwoProcessesShareOneFile(t *testing.T) {
 	var wg sync.WaitGroup
 	outputs, errs := make([]string, 2), make([]error, 2)
 	for i, prefix := range []string{"a", "b"} {
-		cmd := process(t, "write", path, prefix, "20")
+		cmd := roletest.Command(t.Context(), "write", path, prefix, "20")
 		wg.Go(func() {
 			out, err := cmd.CombinedOutput()
 			outputs[i], errs[i] = string(out), err

@@ -1,0 +1,195 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// requireOwned fails the test unless what a session has of its original is refused to be undone, and the owner named.
+func requireOwned(t *testing.T, a *agent.Agent, session, owner string, what agent.Rollback) {
+	t.Helper()
+	_, err := a.Undo(t.Context(), session, what)
+	var refused *agent.UndoError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, owner, refused.Owner)
+	require.Contains(t, refused.Error(), owner)
+}
+
+func TestAnEffectIsUndoneOnceHoweverOftenItsSessionWasCopied(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		s := &shelf{things: map[int]bool{}}
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: s.tools()}, call("put", 1), say("Done."), call("put", 2), say("Done."))
+		first := run(t, a).Run
+		_, err := a.Fork(t.Context(), "s", "fork", 0)
+		require.NoError(t, err)
+		_, err = a.Fork(t.Context(), "fork", "fork of the fork", 0)
+		require.NoError(t, err)
+		var file bytes.Buffer
+		require.NoError(t, a.Export(t.Context(), "fork", &file))
+		require.NoError(t, a.Import(t.Context(), "import", &file))
+		for _, copied := range []string{"fork", "fork of the fork", "import"} {
+			requireOwned(t, a, copied, "s", agent.Rollback{})
+			requireOwned(t, a, copied, "s", agent.Rollback{Steps: 1, Moved: true})
+		}
+		require.Empty(t, s.log)
+
+		require.Equal(t, "Done.", runInput(t, a, agent.Input{Session: "fork", Prompt: "another"}).Text())
+		got, err := a.Undo(t.Context(), "fork", agent.Rollback{})
+		require.NoError(t, err)
+		require.Len(t, got.Undone, 1, "what it has done itself")
+		requireOwned(t, a, "fork", "s", agent.Rollback{Run: first})
+
+		got, err = a.Undo(t.Context(), "s", agent.Rollback{})
+		require.NoError(t, err)
+		require.Len(t, got.Undone, 1)
+		require.Equal(t, []string{"2 200", "1 100"}, s.log)
+		requireOwned(t, a, "fork", "s", agent.Rollback{Run: first, Moved: true})
+	})
+}
+
+func TestASessionThatWasMovedIsUndoneWhereItIsNow(t *testing.T) {
+	for _, to := range []string{"s", "elsewhere"} {
+		eachStore(t, func(t *testing.T, store journal.Store) {
+			s := &shelf{things: map[int]bool{}}
+			cfg := agent.Config{Journal: store, Tools: s.tools()}
+			a, _ := scripted(t, cfg, calls("put", 1, 2), say("Done."))
+			run(t, a)
+			var file bytes.Buffer
+			require.NoError(t, a.Export(t.Context(), "s", &file))
+			require.NoError(t, a.Forget(t.Context(), "s"))
+			require.NoError(t, a.Import(t.Context(), to, &file))
+			requireOwned(t, a, to, "s", agent.Rollback{})
+			got, err := a.Undo(t.Context(), to, agent.Rollback{Moved: true})
+			require.NoError(t, err)
+			require.Len(t, got.Undone, 2)
+			again, err := a.Undo(t.Context(), to, agent.Rollback{Moved: true})
+			require.NoError(t, err)
+			require.Empty(t, again.Undone)
+			require.Len(t, s.log, 2)
+		})
+	}
+}
+
+func TestWhatAPrunedRunDidBelongsToItsSessionToo(t *testing.T) {
+	s := &shelf{things: map[int]bool{}}
+	asks := tools.New(tools.Spec{Name: "asks", Risk: tools.High}, func(context.Context, Number) (string, error) { return "ok", nil })
+	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: append(s.tools(), asks)},
+		call("put", 1), call("asks", 1), call("put", 2), call("asks", 2), say("Done."))
+	res := run(t, a)
+	_, err := a.Prune(t.Context(), "s")
+	require.NoError(t, err)
+	res = runInput(t, a, approveAll(res))
+	require.Len(t, res.Pending, 1)
+	_, err = a.Fork(t.Context(), "s", "fork", 0)
+	require.NoError(t, err)
+	requireOwned(t, a, "fork", "s", agent.Rollback{})
+	require.Equal(t, "Done.", runInput(t, a, approveAll(res)).Text())
+
+	got, err := a.Undo(t.Context(), "s", agent.Rollback{Steps: 1})
+	require.NoError(t, err)
+	require.False(t, got.Pruned)
+	got, err = a.Undo(t.Context(), "s", agent.Rollback{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"2 200"}, s.log)
+	require.True(t, got.Pruned)
+	require.Error(t, got.Err())
+	_, err = a.Prune(t.Context(), "s")
+	require.NoError(t, err)
+	got, err = a.Undo(t.Context(), "s", agent.Rollback{})
+	require.NoError(t, err)
+	require.ErrorContains(t, got.Err(), "pruned", "nothing is known of what it did")
+
+	_, err = a.Fork(t.Context(), "s", "another", 0)
+	require.NoError(t, err)
+	requireOwned(t, a, "another", "s", agent.Rollback{})
+}
+
+func TestARunThatTheLogDoesntHaveIsntUndone(t *testing.T) {
+	a, _ := scripted(t, agent.Config{}, say("Done."))
+	run(t, a)
+	for _, what := range []agent.Rollback{{Run: "r-1"}, {Steps: -1}} {
+		_, err := a.Undo(t.Context(), "s", what)
+		var refused *agent.UndoError
+		require.ErrorAs(t, err, &refused)
+		require.Empty(t, refused.Owner)
+	}
+}
+
+func TestUndoAndRevokeBearEachOther(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		s := &shelf{things: map[int]bool{}}
+		var done effects
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: append(s.tools(), done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}))},
+			calls("put", 1, 2), call("ask", 1), say("Done."))
+		res := run(t, a)
+		require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID))).Text())
+		_, err := a.Undo(t.Context(), "s", agent.Rollback{Steps: 1})
+		require.NoError(t, err)
+		require.NoError(t, a.Revoke(t.Context(), "s", "ask", "ann"))
+		got, err := a.Undo(t.Context(), "s", agent.Rollback{})
+		require.NoError(t, err)
+		require.Len(t, got.Undone, 2)
+		require.Equal(t, []string{"2 200", "1 100"}, s.log)
+		_, err = a.Fork(t.Context(), "s", "copy", 0)
+		require.NoError(t, err)
+		requireSound(t, "s", facts(t, a, "s"))
+		requireSound(t, "copy", facts(t, a, "copy"))
+	})
+}
+
+func TestWhatIsNoExportIsntImported(t *testing.T) {
+	a, _ := scripted(t, agent.Config{}, say("One."), say("Two."))
+	run(t, a)
+	run(t, a)
+	var file bytes.Buffer
+	require.NoError(t, a.Export(t.Context(), "s", &file))
+	log := file.String()
+	lines := strings.SplitAfter(log, "\n")
+	half := len(lines) / 2
+	for name, text := range map[string]string{
+		"nothing":                   "",
+		"no lines":                  " \n\n",
+		"a null":                    "null\n",
+		"an array":                  "[" + log + "]",
+		"another thing":             `{"a": 1}`,
+		"no session":                strings.ReplaceAll(log, `"session":"s"`, `"session":""`),
+		"the second run alone":      strings.Join(lines[half:], ""),
+		"two sessions":              strings.Join(lines[:half], "") + strings.ReplaceAll(strings.Join(lines[half:], ""), `"session":"s"`, `"session":"t"`),
+		"twice":                     log + log,
+		"another order":             lines[1] + lines[0] + strings.Join(lines[2:], ""),
+		"cut in the middle":         log[:len(log)-9],
+		"a kind of another release": strings.Replace(log, `"kind":"replied"`, `"kind":"thought"`, 1),
+		"a version of another":      strings.Replace(log, `"v":1`, `"v":2`, 1),
+		"no data":                   strings.Replace(lines[0], `"data":{`, `"date":{`, 1),
+	} {
+		err := a.Import(t.Context(), "copy", strings.NewReader(text))
+		require.Error(t, err, name)
+		require.True(t, strings.HasPrefix(err.Error(), "agent: "), "%s: %v", name, err)
+		require.Empty(t, facts(t, a, "copy"), name)
+	}
+	require.NoError(t, a.Import(t.Context(), "copy", strings.NewReader(log)))
+}
+
+func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
+	store := journal.NewMemory()
+	var done effects
+	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, calls("risky", 1, 2), call("risky", 3), say("Done."))
+	res := run(t, a)
+	for res.Status == agent.Paused {
+		res = runInput(t, a, approveAll(res))
+	}
+	_, err := a.Fork(t.Context(), "s", "copy", 0)
+	require.NoError(t, err)
+	h, err := store.Head(t.Context(), "copy")
+	require.NoError(t, err)
+	require.Empty(t, h.Open)
+	require.Equal(t, string(agent.Completed), h.Status)
+}

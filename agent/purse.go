@@ -1,0 +1,235 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// A purse counts what a run has used, together with the agents that are tools whose calls are open in it. The parent's log
+// has what such an agent used only when its call is over; until then all that run beside each other look here at what is
+// left. A run that calls no agent has none.
+type purse struct {
+	up *purse // of the run that made the call; nil for the outermost
+
+	mu     sync.Mutex // guards what follows; nothing else is locked under it
+	limits Limits
+	used   Spent                  // as the log of the run has it
+	calls  map[string]*nestedCall // of agents, by id, while they are open
+}
+
+// A nestedCall is what a call of an agent leaves for the fact that records its end.
+type nestedCall struct {
+	run    *purse // what the agent has used
+	pauses []Pause
+	paused string // the code with which its host paused it
+}
+
+// note takes over what the log of the run says by now.
+func (t *purse) note(r *RunState) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.limits, t.used = *r.Limits, Spent{r.Usage, r.Cost, r.Unpriced}
+	for id := range t.calls {
+		if c := r.callByID(id); c == nil || c.Stand == standDone { // it is booked
+			delete(t.calls, id)
+		}
+	}
+}
+
+// set has the purse count what a call of an agent uses.
+func (t *purse) set(call string, n nestedCall) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.calls == nil {
+		t.calls = make(map[string]*nestedCall)
+	}
+	t.calls[call] = &n
+}
+
+// call returns what is known of an open call of an agent, if anything is.
+func (t *purse) call(id string) (n nestedCall, ok bool) {
+	if t == nil {
+		return n, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.calls[id]
+	if c == nil {
+		return n, false
+	}
+	return *c, true
+}
+
+// spent returns what a call of an agent has used so far; nil if it is none.
+func (t *purse) spent(call string) *Spent {
+	n, ok := t.call(call)
+	if !ok {
+		return nil
+	}
+	s := n.run.total()
+	return &s
+}
+
+// total returns what the run and the agents that it waits for have used by now.
+func (t *purse) total() Spent {
+	t.mu.Lock()
+	sum, open := t.used, make([]*purse, 0, len(t.calls))
+	for _, c := range t.calls {
+		open = append(open, c.run)
+	}
+	t.mu.Unlock()
+	for _, c := range open { // one that ends meanwhile keeps its figures
+		s := c.total()
+		sum = Spent{sum.Usage.Add(s.Usage), sum.Cost + s.Cost, sum.Unpriced || s.Unpriced}
+	}
+	return sum
+}
+
+// overdrawn returns the limit, if there is one, of a run above this one that is reached by what it and all in it have used.
+func (t *purse) overdrawn() error {
+	for up := t.up; up != nil; up = up.up {
+		used := up.total()
+		up.mu.Lock()
+		l := up.limits
+		up.mu.Unlock()
+		e := &LimitError{Note: "that is of the run which has called this agent, and counts what all agents have used that it has called"}
+		switch {
+		case l.Tokens >= 0 && used.Usage.Total() >= l.Tokens:
+			e.Limit, e.Max, e.Have = LimitTokens, l.Tokens, used.Usage.Total()
+		case l.Cost >= 0 && used.Cost >= l.Cost:
+			e.Limit, e.Max, e.Have = LimitCost, int64(l.Cost), int64(used.Cost)
+		default:
+			continue
+		}
+		return e
+	}
+	return nil
+}
+
+// overdrawn ends the run, of an agent that is a tool, if a run above it has nothing left for another model call. It reports
+// whether it did.
+func (x *exec) overdrawn() bool {
+	if x.parent == nil {
+		return false
+	}
+	err := x.parent.purse.overdrawn()
+	if err != nil {
+		x.finish(Stopped, CodeLimit, err)
+	}
+	return err != nil
+}
+
+// ownPurse returns the purse of the run, and makes it when the first agent is called: with what those have used already that
+// were called before this process went on with the run.
+func (x *exec) ownPurse(ctx context.Context) (*purse, error) {
+	x.lock()
+	t := x.purse
+	var before []openCall
+	if t == nil {
+		before = x.a.openChildren(x.m.s.Run, func(id string) bool { return x.running.fresh(id) })
+	}
+	x.mu.Unlock()
+	if t != nil {
+		return t, nil
+	}
+	t = new(purse)
+	if err := t.load(ctx, x.s.name, before); err != nil {
+		return nil, err
+	}
+	x.lock()
+	defer x.mu.Unlock()
+	if x.purse == nil { // else another call was quicker
+		t.note(x.m.s.Run)
+		x.purse = t
+	}
+	return x.purse, nil
+}
+
+// bill has the purse count a call of an agent that ends without another look at it, so that what it used isn't lost.
+func (cr *callRun) bill() {
+	if cr.again && cr.x.a.children[cr.call.Name] != nil {
+		cr.x.bill()
+	}
+}
+
+// bill has the purse count the agents that were called before this process went on with the run.
+func (x *exec) bill() {
+	x.lock()
+	lost := x.errAt != nil
+	x.mu.Unlock()
+	if lost {
+		return
+	}
+	if _, err := x.ownPurse(x.jctx); err != nil {
+		x.a.log.WarnContext(x.ctx, "agent: what the agents have used that are tools isn't known", "session", x.s.name, "error", err)
+	}
+}
+
+// fresh reports whether a call of the batch is made for the first time, so that nothing was used in it before.
+func (b *batch) fresh(id string) bool {
+	if b == nil {
+		return false
+	}
+	for _, cr := range b.calls {
+		if cr.call.ID == id {
+			return !cr.again
+		}
+	}
+	return false
+}
+
+// An openCall is a call of an agent that was begun and isn't over.
+type openCall struct {
+	id    string
+	child *Agent
+}
+
+// openChildren returns the calls of agents that were begun in a run and aren't over, but for those to be left out.
+func (a *Agent) openChildren(r *RunState, without func(id string) bool) (open []openCall) {
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		if t := a.children[c.Call.Name]; t != nil && c.Started && c.Stand != standDone && !without(c.Call.ID) {
+			open = append(open, openCall{c.Call.ID, t.child})
+		}
+	}
+	return open
+}
+
+// load adds what the agents have used that were called in a session.
+func (t *purse) load(ctx context.Context, session string, open []openCall) error {
+	for _, c := range open {
+		child := &purse{up: t}
+		err := c.child.fillPurse(ctx, childSession(session, c.id), child, nil)
+		var busy *BusyError
+		if errors.As(err, &busy) { // without a journal: it was left behind, and is about to end
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		t.set(c.id, nestedCall{run: child})
+	}
+	return nil
+}
+
+// fillPurse fills t with what the run of a session has used, with the agents that it waits for, and shows look how the session
+// stands.
+func (a *Agent) fillPurse(ctx context.Context, session string, t *purse, look func(*Machine)) error {
+	var open []openCall
+	err := a.look(ctx, session, func(m *Machine) {
+		if r := m.s.Run; r != nil {
+			t.note(r)
+			if r.open() {
+				open = a.openChildren(r, func(string) bool { return false })
+			}
+		}
+		if look != nil {
+			look(m)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return t.load(ctx, session, open)
+}

@@ -1,0 +1,139 @@
+package agent_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// writers are the functions that write notes, for a function that returns when it may.
+var writers = map[string]func(wait func(context.Context, *agent.NoteInput)) *agent.Memory{
+	"a checkpoint": func(wait func(context.Context, *agent.NoteInput)) *agent.Memory {
+		mem := small()
+		mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", func(ctx context.Context, in *agent.NoteInput) (int, error) {
+			wait(ctx, in)
+			return 1, nil
+		}, .5)}
+		return mem
+	},
+	"the note of a hand-off": func(wait func(context.Context, *agent.NoteInput)) *agent.Memory {
+		mem := small()
+		mem.Handoff = &agent.Handoff{At: .5, Tries: 3, Write: func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+			wait(ctx, in)
+			return agent.HandoffNote{}, nil
+		}}
+		return mem
+	},
+}
+
+func TestAWriterOfNotesThatIgnoresItsContextIsLeftBehind(t *testing.T) {
+	for name, memory := range writers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				free := make(chan struct{})
+				asked := 0
+				a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)}, Memory: memory(func(_ context.Context, in *agent.NoteInput) {
+					asked++
+					in.Book(provider.Usage{Input: 10}, 1)
+					<-free
+					in.Book(provider.Usage{Input: 1_000}, 1)
+				})}, reads(9)...)
+				began := time.Now()
+				all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+				require.NoError(t, err)
+				require.Equal(t, 125*time.Second, time.Since(began), "2 minutes, and 5 seconds to return in")
+				require.Equal(t, 1, asked, "it isn't asked again at once")
+				require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "left behind")
+				note := of[agent.Checkpointed](all)[0]
+				require.Contains(t, note.Error, "left behind")
+				require.Equal(t, provider.Usage{Input: 10}, note.Usage)
+				require.Equal(t, "done", of[agent.RunEnded](all)[0].Result.Text())
+				require.Equal(t, 1, a.LeftBehind())
+				close(free)
+				synctest.Wait()
+				require.Zero(t, a.LeftBehind())
+			})
+		})
+	}
+}
+
+func TestARunIsCancelledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
+	for name, memory := range writers {
+		for text, after := range map[string]time.Duration{"it returns in time": 4 * time.Second, "it doesn't": 6 * time.Second} {
+			t.Run(name+", "+text, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+					defer cancel()
+					a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)}, Memory: memory(func(ctx context.Context, in *agent.NoteInput) {
+						<-ctx.Done()
+						<-time.After(after)
+						in.Book(provider.Usage{Input: 10}, 1)
+					})}, reads(9)...)
+					began := time.Now()
+					res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
+					require.NoError(t, err)
+					require.Equal(t, agent.CodeCancelled, res.Code)
+					require.Equal(t, 10*time.Second+min(after, 5*time.Second), time.Since(began))
+					booked, left := of[agent.Checkpointed](eventsOf(facts(t, a, "s"))), 0
+					if after > 5*time.Second { // what comes too late isn't counted
+						left = 1
+					}
+					require.Len(t, booked, 1-left)
+					require.Equal(t, left, a.LeftBehind())
+					requireSound(t, "s", facts(t, a, "s"))
+					<-time.After(after)
+					synctest.Wait()
+					require.Zero(t, a.LeftBehind())
+				})
+			})
+		}
+	}
+}
+
+func TestAWriterOfNotesThatEndsItsGoroutineEndsNoRun(t *testing.T) {
+	for name, memory := range writers {
+		t.Run(name, func(t *testing.T) {
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(800)}, Memory: memory(func(context.Context, *agent.NoteInput) { runtime.Goexit() })}, reads(9)...)
+			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+			require.NoError(t, err)
+			require.True(t, strings.Contains(of[agent.MemoryWarning](all)[0].Text, "ended its goroutine"))
+			require.Equal(t, "done", of[agent.RunEnded](all)[0].Result.Text())
+			require.Zero(t, a.LeftBehind())
+		})
+	}
+}
+
+// TestANoteThatComesJustWhenItsWriterIsLeftBehindIsTakenOrDropped, and not both.
+func TestANoteThatComesJustWhenItsWriterIsLeftBehindIsTakenOrDropped(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{reading(2_000)}, Memory: writers["a checkpoint"](func(_ context.Context, in *agent.NoteInput) {
+				<-time.After(125 * time.Second)
+				in.Book(provider.Usage{Input: 10}, 1)
+			})}, reads(3)...)
+			run(t, a)
+			synctest.Wait()
+			require.Zero(t, a.LeftBehind())
+			notes := of[agent.Checkpointed](eventsOf(facts(t, a, "s")))
+			require.Len(t, notes, 1)
+			require.Equal(t, notes[0].Error == "", len(notes[0].Note) > 0)
+		})
+	}
+}
+
+// eventsOf returns facts as events.
+func eventsOf(facts []agent.Fact) (all []agent.Event) {
+	for _, f := range facts {
+		all = append(all, f)
+	}
+	return all
+}

@@ -1,0 +1,62 @@
+package roletest_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/internal/roletest"
+)
+
+var roles = roletest.Roles{
+	"greet": func(args []string) error { fmt.Println("Hello, " + strings.Join(args, " and ") + "."); return nil },
+	"fail":  func([]string) error { return errors.New("it failed") },
+	"count": func([]string) error {
+		for n := 1; ; n++ {
+			fmt.Println(n)
+		}
+	},
+	"meet": func(args []string) error {
+		roletest.Ready()
+		_, err := os.Stat(args[0])
+		fmt.Println(len(args))
+		return err
+	},
+	"write": write,
+	"look":  func(args []string) error { _, err := os.ReadFile(args[0]); return err },
+}
+
+func TestMain(m *testing.M) {
+	roles.Play()
+	goleak.VerifyTestMain(m)
+}
+
+// write fills a file until it may not grow any more, and then again when it may.
+func write(args []string) error {
+	f, err := os.Create(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	widen, err := roletest.Narrow(10_000)
+	if err != nil {
+		return err
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	info, statErr := f.Stat()
+	if statErr != nil {
+		return statErr
+	}
+	fmt.Println(info.Size())
+	if err := widen(); err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 20_000))
+	return err
+}

@@ -1,0 +1,86 @@
+package adapter
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+func TestTheErrorOfACallThatIsOverIsWhyItIs(t *testing.T) {
+	plain := errors.New("enough")
+	for _, c := range []struct {
+		cause error
+		want  fault.Class
+	}{
+		{nil, fault.None}, {plain, fault.None}, {fault.Wrap(fault.RateLimited, plain), fault.RateLimited},
+		{fault.Wrap(fault.Permanent, plain), fault.Permanent}, {context.DeadlineExceeded, fault.Transient},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(c.cause)
+		err := Over(ctx)
+		require.ErrorIs(t, err, context.Cause(ctx))
+		require.Equal(t, c.want, fault.Of(err), "%v", c.cause)
+	}
+}
+
+func TestACallThatRanOutOfTimeMayBeTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, cause := range []error{nil, errors.New("too slow")} {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
+			<-ctx.Done()
+			require.Equal(t, fault.Transient, fault.Of(Over(ctx)))
+			require.ErrorIs(t, Over(ctx), context.Cause(ctx))
+			cancel()
+		}
+	})
+}
+
+func TestAStreamThatBreaksOffIsIncomplete(t *testing.T) {
+	require.Equal(t, provider.ErrIncomplete, Broken(nil))
+	require.Equal(t, provider.ErrIncomplete, Broken(io.EOF))
+	for err, want := range map[error]fault.Class{
+		errors.New("the wire is gone"): fault.Transient, context.Canceled: fault.Transient, io.ErrUnexpectedEOF: fault.Transient,
+		fault.New(fault.Degraded, "closing"): fault.Degraded,
+	} {
+		broken := Broken(err)
+		require.ErrorIs(t, broken, provider.ErrIncomplete)
+		require.ErrorIs(t, broken, err)
+		require.Equal(t, want, fault.Of(broken), "%v", err)
+	}
+}
+
+func TestARequestWithoutAnAnswerHasAClass(t *testing.T) {
+	require.Equal(t, fault.Transient, Unreached(context.Canceled), "it wasn't the caller who cancelled")
+	require.Equal(t, fault.Degraded, Unreached(fault.New(fault.Degraded, "closed")))
+}
+
+func TestAnAnswerThatCannotBeReadMayBeTriedAgain(t *testing.T) {
+	cause := errors.New("no digit")
+	require.EqualError(t, Garbled("acme", "an event", cause), "acme: the answer can't be read: an event: no digit")
+	require.ErrorIs(t, Garbled("acme", "an event", cause), cause)
+	require.EqualError(t, Garbled("acme", "an event", nil), "acme: the answer can't be read: an event")
+	require.Equal(t, fault.Transient, fault.Of(Garbled("acme", "an event", nil)))
+}
+
+func TestTheFirstByteIsLeftUnread(t *testing.T) {
+	br := bufio.NewReader(iotest.OneByteReader(strings.NewReader("\xEF\xBB\xBF \r\n\t{\"a\": 1}")))
+	first, err := FirstByte(br)
+	require.NoError(t, err)
+	require.Equal(t, byte('{'), first)
+	rest, err := io.ReadAll(br)
+	require.NoError(t, err)
+	require.Equal(t, `{"a": 1}`, string(rest))
+	_, err = FirstByte(bufio.NewReader(strings.NewReader(" \n")))
+	require.Equal(t, io.EOF, err)
+}

@@ -1,0 +1,71 @@
+package adapter
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// Encode returns v as JSON in which HTML characters stay as they are. The keys of maps are in order.
+func Encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// IsNull reports JSON that says nothing: null, or no bytes.
+func IsNull(raw json.RawMessage) bool {
+	return len(raw) == 0 || string(raw) == "null"
+}
+
+// Merge puts fields of the caller's into a body: an object field by field, null removes, anything else replaces (RFC 7396), except
+// that the array "tools" is appended to.
+func Merge(body, fields map[string]json.RawMessage) {
+	for key, value := range fields {
+		if key == "tools" {
+			body[key] = appended(body[key], value)
+			continue
+		}
+		merge(body, key, value)
+	}
+}
+
+func merge(into map[string]json.RawMessage, key string, value json.RawMessage) {
+	if IsNull(value) {
+		delete(into, key)
+		return
+	}
+	var patch map[string]json.RawMessage
+	if json.Unmarshal(value, &patch) != nil {
+		into[key] = value
+		return
+	}
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(into[key], &fields) != nil || fields == nil {
+		fields = map[string]json.RawMessage{}
+	}
+	for k, v := range patch {
+		merge(fields, k, v)
+	}
+	if out, err := Encode(fields); err == nil {
+		into[key] = out
+	}
+}
+
+// appended returns an array with what another one holds behind it.
+func appended(have, more json.RawMessage) json.RawMessage {
+	var list, rest []json.RawMessage
+	if json.Unmarshal(more, &rest) != nil {
+		return more // the server says what is wrong with it
+	}
+	_ = json.Unmarshal(have, &list) // absent, or the adapter's own
+	out, err := Encode(slices.Concat(list, rest))
+	if err != nil {
+		return more
+	}
+	return out
+}
