@@ -129,6 +129,7 @@ type Agent struct {
 	lease    time.Duration
 	prices   *provider.Prices
 	redact   func(string) string
+	record   int // bytes that a record of the Journal has at most
 	hooked   struct{ step, afterStep, tool, afterTool bool }
 
 	times map[*tools.Definition]*atomic.Int32 // how quick calls are, see quick; the map is fixed
@@ -145,7 +146,7 @@ type Agent struct {
 
 // New returns an agent. The error joins everything that is wrong with the Config, tools and modes included.
 func New(cfg Config) (*Agent, error) {
-	a := &Agent{cfg: cfg, log: cfg.Logger, owner: cfg.Owner, lease: cmp.Or(cfg.Lease, defaultLease), sessions: make(map[string]*session)}
+	a := &Agent{cfg: cfg, log: cfg.Logger, owner: cfg.Owner, lease: cmp.Or(cfg.Lease, defaultLease), record: journal.MaxRecord, sessions: make(map[string]*session)}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -155,6 +156,7 @@ func New(cfg Config) (*Agent, error) {
 	if a.redact = contained(cfg.Redact); cfg.Redact == nil {
 		a.redact = valid
 	}
+	a.cfg.Journal = containStore(cfg.Journal)
 	errs := a.checkTexts()
 	if err := a.addMemory(); err != nil {
 		errs = append(errs, err)

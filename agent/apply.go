@@ -304,7 +304,7 @@ func (r *RunState) countCalls(msg *provider.Message) (n int, problem string) {
 
 func (r *RunState) book(u provider.Usage, cost provider.Money, priced bool) {
 	r.Usage = r.Usage.Add(u)
-	r.Cost += cost
+	r.Cost = r.Cost.Add(cost)
 	if !priced && u.Total() > 0 {
 		r.Unpriced = true
 	}

@@ -286,6 +286,7 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 		res.Data, res.Cause = nil, joinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
 	}
 	x.redactResult(res)
+	x.cutToFit(cr, res)
 	if out.Err != nil {
 		x.a.log.WarnContext(x.ctx, "agent: tool call", "session", x.s.name, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status, "error", out.Err)
 	}

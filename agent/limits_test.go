@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"regexp"
 	"testing"
 	"testing/synctest"
@@ -254,4 +255,19 @@ func TestAnAnswerThatBreaksOffIsBookedAsEstimated(t *testing.T) {
 	res, err = b.Run(t.Context(), agent.Input{Prompt: "tell me"})
 	require.Error(t, err)
 	require.Zero(t, res.Usage.Total(), "nothing was said, so nothing is known to have been used")
+}
+
+func TestAnOddUsageNeverGetsARunPastItsLimitOfTokens(t *testing.T) {
+	for name, odd := range map[string]provider.Usage{
+		"too large":  {Input: math.MaxInt64, Output: math.MaxInt64},
+		"below zero": {Input: -1_000_000, Output: 600_000},
+	} {
+		var done effects
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
+			providertest.WithUsage(odd, call("work", 1)), providertest.WithUsage(odd, call("work", 2)), say("on"), say("and on"))
+		res := run(t, a)
+		var limit *agent.LimitError
+		require.ErrorAs(t, res.Err(), &limit, name)
+		require.Equal(t, agent.LimitTokens, limit.Limit, name)
+	}
 }

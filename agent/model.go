@@ -373,12 +373,17 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		resp = x.soundReply(resp)
 		x.nameCalls(resp)
 	}
-	x.lock()
-	defer x.mu.Unlock()
-	f := Replied{Meta: x.stamp(0, ""), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
+	f := Replied{Meta: x.noteMeta(), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
 	if x.a.prices != nil {
 		f.Cost, f.Priced = x.a.prices.Cost(usage), true
 	}
+	if x.large(contentOf(f.Message.Parts)) && !x.fits(f, x.a.record/roomForResult) {
+		x.tooLarge(&f)
+		return
+	}
+	x.lock()
+	defer x.mu.Unlock()
+	f.Meta = x.stamp(0, "")
 	x.recordLocked(nil, f)
 }
 

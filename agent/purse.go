@@ -81,7 +81,7 @@ func (p *purse) total() Spent {
 	p.mu.Unlock()
 	for _, c := range open { // one that ends meanwhile keeps its figures
 		s := c.total()
-		sum = Spent{sum.Usage.Add(s.Usage), sum.Cost + s.Cost, sum.Unpriced || s.Unpriced}
+		sum = Spent{sum.Usage.Add(s.Usage), sum.Cost.Add(s.Cost), sum.Unpriced || s.Unpriced}
 	}
 	return sum
 }

@@ -25,6 +25,9 @@ type Money int64
 // USD is one US dollar.
 const USD Money = 1_000_000
 
+// Add returns the sum of m and n. A negative amount counts as 0, and a sum that doesn't fit is the greatest that does.
+func (m Money) Add(n Money) Money { return Money(plus(int64(m), int64(n))) }
+
 // String returns the amount in dollars, for example "$0.004200".
 func (m Money) String() string {
 	sign, v := "", uint64(m)

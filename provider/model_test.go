@@ -89,3 +89,16 @@ func TestUsagesAdd(t *testing.T) {
 	require.Equal(t, want, b.Add(a))
 	require.EqualValues(t, 33, want.Total())
 }
+
+func TestOddFiguresNeverMakeAUsageOrACostSmaller(t *testing.T) {
+	const most = math.MaxInt64
+	used := provider.Usage{Input: 10, Output: 20}
+	require.Equal(t, used, used.Add(provider.Usage{Input: -1, Output: math.MinInt64, CacheRead: -1, CacheWrite: -1, Reasoning: -1}))
+	require.EqualValues(t, 20, provider.Usage{Input: -5, Output: 20}.Total())
+	huge := provider.Usage{Input: most, Output: most, CacheRead: most, CacheWrite: most, Reasoning: most}
+	require.Equal(t, huge, huge.Add(huge))
+	require.EqualValues(t, most, huge.Total())
+	require.EqualValues(t, most, provider.Money(most).Add(provider.USD))
+	require.Equal(t, provider.USD, provider.USD.Add(-provider.USD))
+	require.Equal(t, 2*provider.USD, provider.USD.Add(provider.USD))
+}

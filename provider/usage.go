@@ -1,5 +1,7 @@
 package provider
 
+import "math"
+
 // Usage is what a call consumed, in tokens.
 //
 // Input counts every token of the prompt, those read from and written to a cache included; CacheRead and CacheWrite say
@@ -17,17 +19,27 @@ type Usage struct {
 	Raw string `json:"raw,omitempty"`
 }
 
-// Total returns Input plus Output.
-func (u Usage) Total() int64 { return u.Input + u.Output }
+// Total returns Input plus Output. A negative figure, which only a broken server reports, counts as 0, and a sum that doesn't
+// fit is the greatest that does: what is held against a limit never shrinks.
+func (u Usage) Total() int64 { return plus(u.Input, u.Output) }
 
-// Add returns the sum of u and v. Raw figures aren't added: the sum has none.
+// Add returns the sum of u and v; see [Usage.Total] for odd figures. Raw figures aren't added: the sum has none.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
-		Input:      u.Input + v.Input,
-		Output:     u.Output + v.Output,
-		CacheRead:  u.CacheRead + v.CacheRead,
-		CacheWrite: u.CacheWrite + v.CacheWrite,
-		Reasoning:  u.Reasoning + v.Reasoning,
+		Input:      plus(u.Input, v.Input),
+		Output:     plus(u.Output, v.Output),
+		CacheRead:  plus(u.CacheRead, v.CacheRead),
+		CacheWrite: plus(u.CacheWrite, v.CacheWrite),
+		Reasoning:  plus(u.Reasoning, v.Reasoning),
 		Estimated:  u.Estimated || v.Estimated,
 	}
+}
+
+// plus adds what is above 0, up to the greatest int64.
+func plus(a, b int64) int64 {
+	a, b = max(a, 0), max(b, 0)
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }

@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
+	const most = 64 << 10 // a record has 1,024 times as much, which takes long to write
+	type given struct {
+		N string `json:"n"`
+	}
+	huge := strings.Repeat("x", most)
+	for name, c := range map[string]struct {
+		reply    providertest.Step
+		result   tools.Result
+		answered string // what the model is told of the call; none: the reply is refused
+	}{
+		"text":                {reply: providertest.Say(huge)},
+		"text that is quoted": {reply: providertest.Say(strings.Repeat("\x01", most/5))},
+		"a call":              {reply: providertest.Call("give", given{huge})},
+		"data":                {providertest.Call("give", given{"1"}), tools.Result{Parts: []provider.Part{provider.TextPart("given")}, Data: huge}, "given"},
+		"a result": {providertest.Call("give", given{"1"}), tools.Result{Parts: []provider.Part{provider.TextPart(huge)}},
+			"The call ran, but its result is too large to be kept."},
+		"a result with its call": {providertest.Call("give", given{huge[:most*9/10]}), tools.Result{Parts: []provider.Part{provider.TextPart(huge[:most/5])}},
+			"The call ran, but its result is too large to be kept."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, err := New(Config{
+				Journal:  journal.NewMemory(),
+				Provider: providertest.Script(c.reply, providertest.Say("on"), providertest.Say("on")),
+				Tools:    []tools.Tool{tools.New(tools.Spec{Name: "give"}, func(context.Context, given) (tools.Result, error) { return c.result, nil })},
+			})
+			require.NoError(t, err)
+			a.record = most
+			res, err := a.Run(t.Context(), Input{Session: "s", Prompt: "go"})
+			if c.answered == "" {
+				require.ErrorContains(t, err, "larger than a journal's record")
+				require.Equal(t, CodeProvider, res.Code)
+				require.Positive(t, res.Usage.Total())
+			} else {
+				require.NoError(t, err)
+				require.Equal(t, Completed, res.Status)
+				require.Equal(t, c.answered, res.Messages[2].Parts[0].Result.Text())
+			}
+			res, err = a.Run(t.Context(), Input{Session: "s", Prompt: "go on"})
+			require.NoError(t, err, "no run is open")
+			require.Equal(t, Completed, res.Status)
+			facts, err := a.Facts(t.Context(), "s")
+			require.NoError(t, err)
+			for _, f := range facts {
+				rec, err := EncodeFact(f)
+				require.NoError(t, err)
+				require.LessOrEqual(t, len(rec.Data), most)
+			}
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// An unsteady store panics once, at the nth call of one of its methods: before it has done what was asked, or behind it.
+type unsteady struct {
+	journal.Store
+	method string
+	left   int
+	behind bool
+}
+
+func (p *unsteady) call(method string, f func()) {
+	if method != p.method {
+		f()
+		return
+	}
+	if p.left--; p.left != 0 {
+		f()
+		return
+	}
+	if p.behind {
+		f()
+	}
+	panic("in the store's " + method)
+}
+
+func (p *unsteady) Append(ctx context.Context, a journal.Append) (err error) {
+	p.call("Append", func() { err = p.Store.Append(ctx, a) })
+	return err
+}
+
+func (p *unsteady) Head(ctx context.Context, session string) (h journal.Head, err error) {
+	p.call("Head", func() { h, err = p.Store.Head(ctx, session) })
+	return h, err
+}
+
+func (p *unsteady) Lease(ctx context.Context, session, owner string, ttl time.Duration) (l journal.Lease, err error) {
+	p.call("Lease", func() { l, err = p.Store.Lease(ctx, session, owner, ttl) })
+	return l, err
+}
+
+func (p *unsteady) Release(ctx context.Context, l journal.Lease) (err error) {
+	p.call("Release", func() { err = p.Store.Release(ctx, l) })
+	return err
+}
+
+func (p *unsteady) Take(ctx context.Context, session string, fence uint64) (items []journal.Item, err error) {
+	p.call("Take", func() { items, err = p.Store.Take(ctx, session, fence) })
+	return items, err
+}
+
+func (p *unsteady) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		for rec, err := range p.Store.Read(ctx, session, after) {
+			more := false
+			p.call("Read", func() { more = yield(rec, err) })
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+func TestAPanicOfAStoreNeitherHangsARunNorRepeatsACall(t *testing.T) {
+	for _, method := range []string{"Append", "Head", "Lease", "Release", "Take", "Read"} {
+		for left := 1; left <= 10; left++ {
+			for _, behind := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					var done effects
+					store := &unsteady{Store: journal.NewMemory(), method: method, left: left, behind: behind}
+					a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}},
+						calls("work", 1, 2, 3), say("first"), say("second"), say("third"), say("fourth"))
+					told := fmt.Sprintf("%s %d %v", method, left, behind)
+					for range 3 { // the panic is in one of them, and that may fail
+						_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go", Supersede: true})
+						if err != nil {
+							require.ErrorContains(t, err, "in the store's "+method, told)
+						}
+						<-time.After(time.Minute) // the end of a lease that wasn't given back
+					}
+					store.left = 0 // never, from now on
+					require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Session: "s", Prompt: "on", Supersede: true}).Status, told)
+					for n := 1; n <= 3; n++ {
+						require.Equal(t, 1, done.of(n), told)
+					}
+					requireSound(t, "s", facts(t, a, "s"))
+				})
+			}
+		}
+	}
+}
