@@ -121,6 +121,16 @@ func (m *Model) Info() provider.ModelInfo {
 	return adapter.Copied(m.info)
 }
 
+// InfoOf returns what is known of another model that requests may name, found as that of Info is; an empty name is the Model's own.
+// It reports false if that is no more than the name.
+func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
+	if model == "" {
+		model = m.id
+	}
+	info := modelInfo(model, m.known)
+	return adapter.Copied(info), info.Window > 0 || info.Prices != nil
+}
+
 // String returns the model's name.
 func (m *Model) String() string { return Name + " " + m.id }
 

@@ -75,3 +75,21 @@ func TestTheHostKnowsBetter(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(tr.Bodies[0]), `"max_tokens":77`)
 }
+
+func TestOtherModelsThatRequestsMayNameAreKnown(t *testing.T) {
+	mine := provider.ModelInfo{ID: "mine", Window: 77}
+	m, err := anthropic.New(anthropic.Config{Model: "claude-opus-4-5", APIKey: "k", Models: []provider.ModelInfo{mine}})
+	require.NoError(t, err)
+	info, ok := provider.InfoOf(m, "claude-sonnet-4-5")
+	require.True(t, ok)
+	require.Equal(t, "claude-sonnet-4-5", info.ID)
+	require.NotNil(t, info.Prices)
+	info, ok = provider.InfoOf(m, "mine")
+	require.True(t, ok)
+	require.Equal(t, 77, info.Window)
+	info, ok = provider.InfoOf(m, "")
+	require.True(t, ok)
+	require.Equal(t, m.Info(), info)
+	_, ok = provider.InfoOf(m, "nobody's")
+	require.False(t, ok)
+}

@@ -316,3 +316,21 @@ func TestAModelIsKnownUnderAllOfItsNames(t *testing.T) {
 		require.NotZero(t, info.MaxOutput, info.ID)
 	}
 }
+
+func TestOtherModelsThatRequestsMayNameAreKnown(t *testing.T) {
+	mine := provider.ModelInfo{ID: "mine", Window: 77}
+	m, err := gemini.New(gemini.Config{Model: "gemini-2.5-pro", APIKey: "k", Models: []provider.ModelInfo{mine}})
+	require.NoError(t, err)
+	info, ok := provider.InfoOf(m, "gemini-2.5-flash")
+	require.True(t, ok)
+	require.Equal(t, "gemini-2.5-flash", info.ID)
+	require.NotNil(t, info.Prices)
+	info, ok = provider.InfoOf(m, "mine")
+	require.True(t, ok)
+	require.Equal(t, 77, info.Window)
+	info, ok = provider.InfoOf(m, "")
+	require.True(t, ok)
+	require.Equal(t, m.Info(), info)
+	_, ok = provider.InfoOf(m, "nobody's")
+	require.False(t, ok)
+}

@@ -113,3 +113,21 @@ func TestAModelThatNewDidNotMakeFailsAndDoesNotPanic(t *testing.T) {
 		require.NotEmpty(t, fmt.Sprint(m))
 	}
 }
+
+func TestOtherModelsThatRequestsMayNameAreKnown(t *testing.T) {
+	mine := provider.ModelInfo{ID: "mine", Window: 77}
+	m, err := openai.New(openai.Config{Model: "gpt-5", APIKey: "k", Models: []provider.ModelInfo{mine}})
+	require.NoError(t, err)
+	info, ok := provider.InfoOf(m, "gpt-5-mini")
+	require.True(t, ok)
+	require.Equal(t, "gpt-5-mini", info.ID)
+	require.NotNil(t, info.Prices)
+	info, ok = provider.InfoOf(m, "mine")
+	require.True(t, ok)
+	require.Equal(t, 77, info.Window)
+	info, ok = provider.InfoOf(m, "")
+	require.True(t, ok)
+	require.Equal(t, m.Info(), info)
+	_, ok = provider.InfoOf(m, "nobody's")
+	require.False(t, ok)
+}

@@ -31,12 +31,24 @@ type Model struct {
 var (
 	_ provider.Provider = (*Model)(nil)
 	_ provider.Informer = (*Model)(nil)
+
+	_ provider.ModelInformer = (*Model)(nil)
 )
 
 // Info returns what is known of Config.Model: of Config.Models the entry with its ID, else of the built-in table, else its
 // name alone.
 func (m *Model) Info() provider.ModelInfo {
 	return adapter.Copied(m.info)
+}
+
+// InfoOf returns what is known of another model that requests may name, found as that of Info is; an empty name is the Model's own.
+// It reports false if that is no more than the name.
+func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
+	if model == "" {
+		model = m.model
+	}
+	info := m.lookup(model)
+	return adapter.Copied(info), info.Window > 0 || info.Prices != nil
 }
 
 // Format writes the names of the provider and the model.
