@@ -116,7 +116,7 @@ func TestAModelThatNewDidNotMakeFailsAndDoesNotPanic(t *testing.T) {
 
 func TestOtherModelsThatRequestsMayNameAreKnown(t *testing.T) {
 	mine := provider.ModelInfo{ID: "mine", Window: 77}
-	m, err := openai.New(openai.Config{Model: "gpt-5", APIKey: "k", Models: []provider.ModelInfo{mine}})
+	m, err := New(Config{Model: "gpt-5", APIKey: "k", Models: []provider.ModelInfo{mine}})
 	require.NoError(t, err)
 	info, ok := provider.InfoOf(m, "gpt-5-mini")
 	require.True(t, ok)
