@@ -54,7 +54,7 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 	if n > 0 && r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}
-	c.Stand, c.Result = standDone, f.Result
+	c.Stand, c.Result, c.Pause = standDone, f.Result, nil
 	if s := f.Spent; s != nil {
 		r.book(s.Usage, s.Cost, !s.Unpriced)
 	}
@@ -151,11 +151,8 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 // decidedNested folds in a decision on a pause of an agent that is a tool: its call goes on, and passes the decision on.
 func (m *Machine) decidedNested(r *RunState, c *CallState, p *Pause, f *Decided) string {
 	d := &f.Decision
-	switch {
-	case !d.Kind.fits(p.Kind):
+	if !d.Kind.fits(p.Kind) {
 		return fmt.Sprintf("%q is no decision on a pause of kind %q", d.Kind, p.Kind)
-	case c.Stand == standStarted && !c.Repeat:
-		return "the call was started, and may not be started again"
 	}
 	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
 	c.Answers = append(c.Answers[:len(c.Answers):len(c.Answers)], *d)

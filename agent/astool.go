@@ -21,7 +21,8 @@ import (
 //     crash of either resumes the child where it was, and repeats nothing. It goes when the parent's session is removed from a
 //     journal, or pruned, whichever journal it is in.
 //   - What the child pauses for, the parent's run pauses for: it is among the parent's [Result].Pending, with the calls that
-//     lead to it as [Pause].Path, and is decided on in the parent's session.
+//     lead to it as [Pause].Path, and is decided on in the parent's session. What is allowed always there is so in the child's
+//     session, which is that one call.
 //   - What the child uses counts on the parent's limits of tokens and cost: in its log once the call is over, however that
 //     ends, and for the other children at once. Those that run beside each other draw on one remainder. Each looks before each
 //     of its model calls at what all have used by then, and stops with a *[LimitError] when a run above it has nothing left;
@@ -366,26 +367,32 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 		return d, &DecisionError{ID: d.ID, Code: DecisionBad, Problem: "the agent that it is about is no tool of this one any more"}
 	}
 	m := mail{id: d.ID, decision: d, at: time.Time{}}
-	var problem error
-	err := t.child.look(ctx, childSession(session, call), func(now *Machine) { problem = t.child.mayDecide(ctx, now, &m) })
+	name := childSession(session, call)
+	var now *Machine
+	err := t.child.look(ctx, name, func(still *Machine) { now = still })
+	var busy *BusyError
+	if errors.As(err, &busy) { // without a journal, while it acts on another decision
+		now, err = t.child.standing(name)
+	}
 	if err == nil {
-		err = problem
+		err = t.child.mayDecide(ctx, now, &m)
 	}
 	return m.decision, err
 }
 
-// abandonChild ends the child's run of a call that was started before, and now has its result without it.
+// abandonChild ends the child's run of a call that was started, now or before, and has its result: the child may not have come
+// to its end.
 func (cr *callRun) abandonChild() {
 	x := cr.x
 	t := x.a.children[cr.call.Name]
-	if t == nil || !cr.again {
+	if t == nil || !cr.again && !cr.started {
 		return
 	}
 	x.lock()
 	lost := x.errAt != nil
 	x.mu.Unlock()
 	if !lost {
-		t.abandon(x.jctx, x.s.name, cr.call.ID, "the call that it belongs to was refused")
+		t.abandon(x.jctx, x.s.name, cr.call.ID, "the call that it belongs to is over")
 	}
 }
 

@@ -43,6 +43,7 @@ func (x *exec) runTogether(calls []*callRun) {
 		x.flush()
 		if x.left || x.ctx.Err() != nil {
 			x.finishCall(cr, tools.Outcome{Status: tools.NotRun, Parts: []provider.Part{provider.TextPart("The call wasn't run: the run was stopped.")}})
+			cr.abandonChild()
 			return
 		}
 		if x.a.quick(cr.d) {
@@ -197,6 +198,9 @@ func (cr *callRun) run(r *tools.Runner) {
 		out := r.ExecuteWith(x.ctx, cr.d, &cr.call, &cr.pass)
 		x.a.noteTime(cr.d, out.Took)
 		x.finishCall(cr, out)
+		if out.Suspend == nil && out.Status != tools.OK {
+			cr.abandonChild()
+		}
 	}
 	returned = true
 }

@@ -46,7 +46,7 @@
 //   - Calls of a reply that was cut are never run.
 //   - A tool's error is something for the model to read, never the end of a run.
 //   - Leaving the loop over a stream, at any event, stops the run and leaves no goroutine behind; nor does a panic in its
-//     body. The exception is a tool function that ignores its context: see [Agent.LeftBehind].
+//     body. The exception is a function that ignores its context, of a tool or one that writes notes: see [Agent.LeftBehind].
 //   - A session has one run at a time; another is a *[BusyError].
 //   - Every loop ends: see [Limits], which are on by default.
 package agent

@@ -77,7 +77,7 @@ type Compacted struct {
 	Priced bool           `json:"priced"`
 }
 
-// UnmarshalJSON reads a fact of any log of this version.
+// UnmarshalJSON reads the fact, also from a log from before Priced was recorded.
 func (f *Compacted) UnmarshalJSON(data []byte) error {
 	type plain Compacted
 	read := struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -192,4 +193,14 @@ func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, h.Open)
 	require.Equal(t, string(agent.Completed), h.Status)
+}
+
+func TestUndoSaysThatWhatAnAgentDidStays(t *testing.T) {
+	f := newFamily(t, agent.Config{Journal: journal.NewMemory()}, []providertest.Step{task("child", "x"), say("Done.")}, []providertest.Step{call("work", 1), say("I did.")})
+	run(t, f.a)
+	got, err := f.a.Undo(t.Context(), "s", agent.Rollback{})
+	require.NoError(t, err)
+	require.Len(t, got.Impossible, 1)
+	require.Contains(t, got.Impossible[0].Why, "agent")
+	require.Error(t, got.Err())
 }

@@ -16,9 +16,10 @@ type Limits struct {
 	Steps int `json:"steps,omitempty"`
 	// StepsPerPhase is the same for each phase; it is off unless set.
 	StepsPerPhase int `json:"steps_per_phase,omitempty"`
-	// Tokens is how many tokens a run may use, input and output, counted after each model call. 1,000,000.
+	// Tokens is how many tokens a run may use, input and output, with the agents that are its tools; counted after each model
+	// call. 1,000,000.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Cost is what a run may cost where the model's prices are known. 10 US dollars.
+	// Cost is what a run, with the agents that are its tools, may cost where the models' prices are known. 10 US dollars.
 	Cost provider.Money `json:"cost,omitempty"`
 	// Duration is how long a run may work; the time that it is paused doesn't count. 30 minutes.
 	Duration time.Duration `json:"duration,omitempty"`

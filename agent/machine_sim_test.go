@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -319,6 +320,9 @@ func (s *sim) suspend(c *CallState, kind PauseKind) {
 		p.Schema, p.Expires = json.RawMessage(`{"type":"string"}`), s.now.Add(time.Hour)
 	}
 	p.ID = pauseID(s.m.s.Session, &p.Call, kind, c.Pauses)
+	if kind == PauseAgent && c.waits() { // the agent has acted on one decision, and waits for the others again
+		p.Nested = slices.DeleteFunc(slices.Clone(c.Pause.Nested), func(n Pause) bool { return slices.Contains(s.m.s.Used, n.ID) })
+	}
 	for i := 0; kind == PauseAgent && i < 2; i++ {
 		n := Pause{ID: fmt.Sprintf("%s.%d", p.ID, i), Kind: PauseApproval, Reason: s.text()}
 		n.Call = provider.ToolCall{ID: callID("r-child", 1, i), Name: "write", Input: json.RawMessage(`{"n":1}`)}

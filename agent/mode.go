@@ -78,7 +78,8 @@ func (x *exec) limitTime() {
 		x.time.over.Store(math.MaxInt64)
 		return
 	}
-	now, rest := x.clock.Now(), min(max(limit-r.Worked-max(x.now().Sub(r.Since), 0), 0), math.MaxInt64/2)
+	now := x.clock.Now()
+	rest := min(max(limit-r.Worked-max(x.at(now).Sub(r.Since), 0), 0), math.MaxInt64/2)
 	x.time.limit.Store(int64(limit))
 	x.time.over.Store(int64(now + rest))
 	x.clock.Set((*overtime)(x), now, rest)

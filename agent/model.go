@@ -61,8 +61,11 @@ func (x *exec) giveModel() {
 	}
 	clear(mc.calls)
 	mc.x, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
+	x.lock() // a call that was left behind may still have something to tell
 	mc.room = [2][]Event{x.queue[:0], x.shown[:0]}
-	if max(cap(mc.calls), cap(x.queue), cap(x.shown)) <= mostKept {
+	x.queue, x.shown = nil, nil
+	x.mu.Unlock()
+	if max(cap(mc.calls), cap(mc.room[0]), cap(mc.room[1])) <= mostKept {
 		x.a.models.Put(mc)
 	}
 }

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,28 @@ func TestWhatAChildWaitsForBesidesStaysPendingWhileItActs(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, h.Open)
 	}
+}
+
+func TestWhatAChildWaitsForBesidesIsDecidedOnWhileItActs(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		var done effects
+		var other string
+		a := acting(t, store, 2, &done, func(ctx context.Context, a *agent.Agent, n int) {
+			if n == 1 {
+				if err := a.Decide(ctx, "s", agent.Approve(other)); err != nil {
+					t.Error(err)
+				}
+				var used *agent.DecisionError
+				if err := a.Decide(ctx, "s", agent.Reject(other, "no")); !errors.As(err, &used) || used.Code != agent.DecisionUsed {
+					t.Error(err)
+				}
+			}
+		})
+		res := run(t, a)
+		other = res.Pending[1].ID
+		require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID))).Text())
+		require.Equal(t, 1, done.of(2))
+	})
 }
 
 func TestWhatAChildWaitsForBesidesIsDecidedOnAfterACrash(t *testing.T) {
@@ -190,4 +213,43 @@ func TestAChildEndsWhoseCallIsntRunBecauseTheRunIsStuck(t *testing.T) {
 		}
 	}
 	require.Positive(t, spent)
+}
+
+// A wired store tells of each append to a session that begins a tool call.
+type wired struct {
+	journal.Store
+	session string
+	trip    func()
+}
+
+func (w *wired) Append(ctx context.Context, a journal.Append) error {
+	err := w.Store.Append(ctx, a)
+	if a.Session == w.session && len(a.Records) > 0 && a.Records[0].Kind == "tool_started" && w.trip != nil {
+		w.trip()
+	}
+	return err
+}
+
+func TestAChildEndsWhoseCallIsStoppedBeforeItCouldGoOn(t *testing.T) {
+	for _, beside := range []bool{false, true} { // then the calls run on goroutines of their own
+		store := &wired{Store: journal.NewMemory(), session: "s"}
+		var done effects
+		child := newAgent(t, agent.Config{Name: "child", Provider: inTurn(call("risky", 1), say("I did.")), Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+		specs := []providertest.CallSpec{{Tool: "child", Input: agent.Task{Task: "x"}}}
+		if beside {
+			specs = append(specs, specs...)
+		}
+		a := newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(providertest.Calls(specs...), say("Done.")), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x", ParallelSafe: true})}})
+		res := run(t, a)
+		ctx, cancel := context.WithCancel(t.Context())
+		store.trip = cancel
+		end, err := a.Run(ctx, approveAll(res))
+		require.NoError(t, err)
+		require.Equal(t, agent.Stopped, end.Status)
+		require.Zero(t, done.all())
+		for h, err := range store.Heads(t.Context(), journal.Filter{Open: true}) {
+			require.NoError(t, err)
+			require.Fail(t, "is still open", h.Session)
+		}
+	}
 }

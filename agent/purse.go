@@ -26,35 +26,35 @@ type nestedCall struct {
 }
 
 // note takes over what the log of the run says by now.
-func (t *purse) note(r *RunState) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.limits, t.used = *r.Limits, Spent{r.Usage, r.Cost, r.Unpriced}
-	for id := range t.calls {
+func (p *purse) note(r *RunState) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.limits, p.used = *r.Limits, Spent{r.Usage, r.Cost, r.Unpriced}
+	for id := range p.calls {
 		if c := r.callByID(id); c == nil || c.Stand == standDone { // it is booked
-			delete(t.calls, id)
+			delete(p.calls, id)
 		}
 	}
 }
 
 // set has the purse count what a call of an agent uses.
-func (t *purse) set(call string, n nestedCall) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.calls == nil {
-		t.calls = make(map[string]*nestedCall)
+func (p *purse) set(call string, n nestedCall) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.calls == nil {
+		p.calls = make(map[string]*nestedCall)
 	}
-	t.calls[call] = &n
+	p.calls[call] = &n
 }
 
 // call returns what is known of an open call of an agent, if anything is.
-func (t *purse) call(id string) (n nestedCall, ok bool) {
-	if t == nil {
+func (p *purse) call(id string) (n nestedCall, ok bool) {
+	if p == nil {
 		return n, false
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c := t.calls[id]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.calls[id]
 	if c == nil {
 		return n, false
 	}
@@ -62,8 +62,8 @@ func (t *purse) call(id string) (n nestedCall, ok bool) {
 }
 
 // spent returns what a call of an agent has used so far; nil if it is none.
-func (t *purse) spent(call string) *Spent {
-	n, ok := t.call(call)
+func (p *purse) spent(call string) *Spent {
+	n, ok := p.call(call)
 	if !ok {
 		return nil
 	}
@@ -72,13 +72,13 @@ func (t *purse) spent(call string) *Spent {
 }
 
 // total returns what the run and the agents that it waits for have used by now.
-func (t *purse) total() Spent {
-	t.mu.Lock()
-	sum, open := t.used, make([]*purse, 0, len(t.calls))
-	for _, c := range t.calls {
+func (p *purse) total() Spent {
+	p.mu.Lock()
+	sum, open := p.used, make([]*purse, 0, len(p.calls))
+	for _, c := range p.calls {
 		open = append(open, c.run)
 	}
-	t.mu.Unlock()
+	p.mu.Unlock()
 	for _, c := range open { // one that ends meanwhile keeps its figures
 		s := c.total()
 		sum = Spent{sum.Usage.Add(s.Usage), sum.Cost.Add(s.Cost), sum.Unpriced || s.Unpriced}
@@ -87,22 +87,19 @@ func (t *purse) total() Spent {
 }
 
 // overdrawn returns the limit, if there is one, of a run above this one that is reached by what it and all in it have used.
-func (t *purse) overdrawn() error {
-	for up := t.up; up != nil; up = up.up {
+func (p *purse) overdrawn() error {
+	for up := p.up; up != nil; up = up.up {
 		used := up.total()
 		up.mu.Lock()
 		l := up.limits
 		up.mu.Unlock()
-		e := &LimitError{Note: "that is of the run which has called this agent, and counts what all agents have used that it has called"}
+		const note = "that is of the run which has called this agent, and counts what all agents have used that it has called"
 		switch {
 		case l.Tokens >= 0 && used.Usage.Total() >= l.Tokens:
-			e.Limit, e.Max, e.Have = LimitTokens, l.Tokens, used.Usage.Total()
+			return &LimitError{Limit: LimitTokens, Max: l.Tokens, Have: used.Usage.Total(), Note: note}
 		case l.Cost >= 0 && used.Cost >= l.Cost:
-			e.Limit, e.Max, e.Have = LimitCost, int64(l.Cost), int64(used.Cost)
-		default:
-			continue
+			return &LimitError{Limit: LimitCost, Max: int64(l.Cost), Have: int64(used.Cost), Note: note}
 		}
-		return e
 	}
 	return nil
 }
@@ -124,24 +121,24 @@ func (x *exec) overdrawn() bool {
 // were called before this process went on with the run.
 func (x *exec) ownPurse(ctx context.Context) (*purse, error) {
 	x.lock()
-	t := x.purse
+	p := x.purse
 	var before []openCall
-	if t == nil {
+	if p == nil {
 		before = x.a.openChildren(x.m.s.Run, func(id string) bool { return x.running.fresh(id) })
 	}
 	x.mu.Unlock()
-	if t != nil {
-		return t, nil
+	if p != nil {
+		return p, nil
 	}
-	t = new(purse)
-	if err := t.load(ctx, x.s.name, before); err != nil {
+	p = new(purse)
+	if err := p.load(ctx, x.s.name, before); err != nil {
 		return nil, err
 	}
 	x.lock()
 	defer x.mu.Unlock()
 	if x.purse == nil { // else another call was quicker
-		t.note(x.m.s.Run)
-		x.purse = t
+		p.note(x.m.s.Run)
+		x.purse = p
 	}
 	return x.purse, nil
 }
@@ -197,29 +194,32 @@ func (a *Agent) openChildren(r *RunState, without func(id string) bool) (open []
 }
 
 // load adds what the agents have used that were called in a session.
-func (t *purse) load(ctx context.Context, session string, open []openCall) error {
+func (p *purse) load(ctx context.Context, session string, open []openCall) error {
 	for _, c := range open {
-		child := &purse{up: t}
+		child := &purse{up: p}
 		err := c.child.fillPurse(ctx, childSession(session, c.id), child, nil)
 		var busy *BusyError
-		if errors.As(err, &busy) { // without a journal: it was left behind, and is about to end
+		var unreadable *FactError
+		switch {
+		case errors.As(err, &busy): // without a journal: it was left behind, and is about to end
 			continue
-		}
-		if err != nil {
+		case errors.As(err, &unreadable): // which is told when its own call goes on
+			continue
+		case err != nil:
 			return err
 		}
-		t.set(c.id, nestedCall{run: child})
+		p.set(c.id, nestedCall{run: child})
 	}
 	return nil
 }
 
-// fillPurse fills t with what the run of a session has used, with the agents that it waits for, and shows look how the session
+// fillPurse fills p with what the run of a session has used, with the agents that it waits for, and shows look how the session
 // stands.
-func (a *Agent) fillPurse(ctx context.Context, session string, t *purse, look func(*Machine)) error {
+func (a *Agent) fillPurse(ctx context.Context, session string, p *purse, look func(*Machine)) error {
 	var open []openCall
 	err := a.look(ctx, session, func(m *Machine) {
 		if r := m.s.Run; r != nil {
-			t.note(r)
+			p.note(r)
 			if r.open() {
 				open = a.openChildren(r, func(string) bool { return false })
 			}
@@ -231,5 +231,5 @@ func (a *Agent) fillPurse(ctx context.Context, session string, t *purse, look fu
 	if err != nil {
 		return err
 	}
-	return t.load(ctx, session, open)
+	return p.load(ctx, session, open)
 }

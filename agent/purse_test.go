@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -215,4 +216,50 @@ func TestWhatAChildUsedIsBookedIfItsCallRunsOutOfTime(t *testing.T) {
 		require.Equal(t, s.all(), res.Usage.Total())
 		<-time.After(2 * time.Hour) // the tool returns
 	})
+}
+
+func TestWhatIsLeftForChildrenIsKnownAfterACrash(t *testing.T) {
+	const most = 1000
+	crashes := 0
+	for at, over := 1, false; !over; at += 3 {
+		synctest.Test(t, func(t *testing.T) {
+			store := journal.NewMemory()
+			var s squad
+			build := func(store journal.Store) *agent.Agent {
+				return s.boss(t, agent.Config{Name: "boss", Journal: store, Limits: agent.Limits{Tokens: most}}, s.worker(t), "a", "b")
+			}
+			dying := &weak{Store: store, at: at, err: death, lasts: true}
+			_, _ = build(dying).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+			if over = !dying.dead(); over {
+				return
+			}
+			crashes++
+			<-time.After(time.Minute)
+			a, in := build(store), agent.Continue("s")
+			for {
+				res, err := a.Run(t.Context(), in)
+				var none *agent.NothingOpenError
+				var paused *agent.PausedError
+				switch {
+				case errors.As(err, &none) && none.Status == "":
+					in = agent.Input{Session: "s", Prompt: "go"}
+					continue
+				case errors.As(err, &none):
+					return
+				case errors.As(err, &paused):
+					in = approveAll(&agent.Result{Session: "s", Pending: paused.Pending})
+					continue
+				}
+				require.NoError(t, err)
+				if res.Status != agent.Paused {
+					require.Equal(t, agent.CodeLimit, res.Code)
+					break
+				}
+				in = approveAll(res) // calls in doubt
+			}
+			lost := int64(2 * squadCall) // the model calls that were under way
+			require.Less(t, s.all(), most+2*squadCall+lost, "append %d", at)
+		})
+	}
+	require.Greater(t, crashes, 10)
 }

@@ -249,7 +249,8 @@ func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([
 	return facts, nil
 }
 
-// Pending returns what a session waits for.
+// Pending returns what a session waits for. While an agent that is a tool acts on a decision, what else it waits for is pending
+// still, and can be decided on.
 func (a *Agent) Pending(ctx context.Context, session string) ([]Pause, error) {
 	var pending []Pause
 	err := a.look(ctx, session, func(m *Machine) { pending = m.s.Run.pending() })

@@ -238,8 +238,10 @@ func (c *CallState) waits() bool {
 	switch c.Stand {
 	case standSuspended:
 		return c.Pause != nil
-	case standApproved, standStarted:
+	case standApproved:
 		return c.Pause != nil && c.Pause.Kind == PauseAgent
+	case standStarted:
+		return c.Pause != nil && c.Pause.Kind == PauseAgent && c.Repeat
 	}
 	return false
 }

@@ -241,6 +241,8 @@ func (x *exec) cantUndo(f *ToolFinished) string {
 	switch {
 	case !ok:
 		return "there is no such tool any more"
+	case x.a.children[f.Call.Name] != nil:
+		return "it is an agent, and what it did isn't undone with its call"
 	case f.Result.Status != tools.OK && f.Result.Status != tools.Unverified:
 		return "it ended as " + string(f.Result.Status) + ", and nobody knows what it had done by then"
 	case !d.CanUndo():

@@ -130,8 +130,8 @@ func NewGate(cfg GateConfig) *Gate {
 	}
 }
 
-// now is time.Now at half its price: it doesn't notice when the wall clock is set. What is measured needs no more; what is
-// shown to people as a time of day does.
+// now is time.Now at half its price: it doesn't notice when the wall clock is set, nor that the machine has slept. What is
+// measured needs no more; what is shown to people as a time of day does, as all that waits is.
 func (g *Gate) now() time.Time { return g.born.Add(time.Since(g.born)) }
 
 // Acquire waits until the request may start, and returns its lease.
@@ -169,7 +169,7 @@ func (g *Gate) Acquire(ctx context.Context, t Ticket) (Lease, error) {
 		return Lease{}, err
 	}
 	w := &waiter{arrival: r, cancel: cancel}
-	g.enqueue(w, now)
+	g.enqueue(w, time.Now())
 	return g.await(ctx, held, w)
 }
 
@@ -311,7 +311,7 @@ func (g *Gate) waitOf(w *waiter) Wait {
 
 // leave takes w out of the queue, or gives back the slot that it was given too late.
 func (g *Gate) leave(w *waiter) {
-	now := g.now()
+	now := time.Now()
 	g.mu.Lock()
 	switch w.state {
 	case failed:

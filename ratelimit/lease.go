@@ -68,7 +68,7 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 		g.peopleRunning++
 		g.peopleSince++
 		if b := &g.backoff; b.trialEnd.IsZero() && b.unproven.Load() {
-			b.trialEnd = now.Add(trial)
+			b.trialEnd = time.Now().Add(trial)
 		}
 	} else {
 		g.background.level(r.rank).running++
@@ -194,7 +194,7 @@ func (l Lease) Began() {
 		return
 	}
 	b.unproven.Store(false)
-	g.dispatch(g.now())
+	g.dispatch(time.Now())
 	g.unlock()
 }
 
@@ -206,7 +206,10 @@ func (l Lease) Release(o Outcome) {
 		return
 	}
 	var now time.Time
-	if g.rates.limited() || v.Quota != nil || g.people.n+g.background.n > 0 {
+	switch {
+	case g.people.n+g.background.n > 0:
+		now = time.Now()
+	case g.rates.limited() || v.Quota != nil:
 		now = g.now() // otherwise nobody asks
 	}
 	defer l.slot.cancel(nil) // also when OnEvent panics
@@ -234,7 +237,7 @@ func (l Lease) Again(ctx context.Context, o Outcome) (Lease, error) {
 		cancel(nil)
 		return Lease{}, ErrReleased
 	}
-	now := g.now()
+	now := time.Now()
 	w := &waiter{arrival: l.slot.arrival, returned: true, cancel: cancel}
 	g.cancels = append(g.cancels, cancellation{l.slot.cancel, nil})
 	g.end(l.slot, v, now)

@@ -91,3 +91,48 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 		t.Log(done.Load(), refused.Load(), left.Load(), gate.Snapshot().Totals)
 	})
 }
+
+// TestALeaseThatManyEndAtOnceEndsOnce: the copies of a lease are used from everywhere, while its slot changes hands.
+func TestALeaseThatManyEndAtOnceEndsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 2, Keep: -1, RequestsPerMinute: 1e6})
+		var gone sync.WaitGroup
+		var again, over atomic.Int64
+		for round := range 200 {
+			l, err := gate.Acquire(t.Context(), ratelimit.Ticket{Interactive: round%3 == 0})
+			require.NoError(t, err)
+			for i := range 6 {
+				gone.Go(func() {
+					l.Began()
+					l.Pin()
+					l.Preempted()
+					o := success
+					if round%20 == 0 {
+						o = limited(time.Millisecond)
+					}
+					if i%2 == 0 {
+						l.Release(o)
+						return
+					}
+					next, err := l.Again(t.Context(), o)
+					if err == nil {
+						again.Add(1)
+						next.Began()
+						next.Release(success)
+					} else if errors.Is(err, ratelimit.ErrReleased) {
+						over.Add(1)
+					}
+				})
+			}
+			if round%7 == 0 {
+				gone.Wait()
+			}
+		}
+		gone.Wait()
+		snap := gate.Snapshot()
+		require.Zero(t, snap.Running+snap.Queued+snap.LettingGo+snap.Overtaken)
+		require.Equal(t, 200+again.Load(), snap.Totals.Started)
+		require.Equal(t, int64(200*3), again.Load()+over.Load())
+		require.EqualValues(t, 10, snap.Totals.RateLimited)
+	})
+}

@@ -103,7 +103,8 @@ func (b *bucket) when(n, others int64, now time.Time) time.Time {
 		return now
 	}
 	const longest = int64(365 * 24 * time.Hour / time.Microsecond)
-	return b.at.Add(time.Duration(min((missing+b.perMinute-1)/b.perMinute, longest)) * time.Microsecond)
+	rest := time.Duration(min((missing+b.perMinute-1)/b.perMinute, longest)) * time.Microsecond
+	return now.Add(b.at.Sub(now) + rest) // b.at may be no time of the clock
 }
 
 func (b *bucket) add(n int64, now time.Time) {

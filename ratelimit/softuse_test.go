@@ -57,3 +57,12 @@ func TestASoftLimitsPeriodThatBeganFarAheadEndsWhenTheClockSays(t *testing.T) {
 	require.False(t, u.warned)
 	require.Zero(t, u.requests)
 }
+
+func TestASoftLimitsPeriodGoesByTheClock(t *testing.T) {
+	now := time.Now()
+	require.NotEqual(t, now, now.Round(0), "it has a monotonic reading, which stands still while the machine sleeps")
+	u := newSoftUse([]SoftLimit{{Requests: 10}}, now)[0]
+	require.Equal(t, now.Round(0), u.From)
+	u.roll(now.Add(49 * time.Hour))
+	require.Equal(t, now.Round(0).Add(48*time.Hour), u.From)
+}

@@ -80,14 +80,19 @@ func (c *Clock) alarm(r Ringer) *alarm {
 	return &c.alarms[len(c.alarms)-1]
 }
 
+// firstLook is when the timer fires first at the latest, for nobody: the alarms that follow the first are most often for
+// earlier than that one, and to move a timer takes almost as long as to make it.
+const firstLook = 5 * time.Second
+
 // arm has the timer fire at a time. mu is held.
 func (c *Clock) arm(now, at time.Duration) {
-	c.rings = at
-	if wait := at - now; c.timer == nil {
-		c.timer = time.AfterFunc(wait, c.fire)
-	} else {
-		c.timer.Reset(wait)
+	if c.timer == nil {
+		c.rings = min(at, now+firstLook)
+		c.timer = time.AfterFunc(c.rings-now, c.fire)
+		return
 	}
+	c.rings = at
+	c.timer.Reset(at - now)
 }
 
 // fire is the timer's. It rings the alarm whose time has come, and leaves the next to another timer.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -49,7 +48,6 @@ func copied(from, to string) error {
 // Narrow lets no file of this process grow past most bytes, as a full disk does: what would write more fails. It is for roles,
 // since it is so for the whole process; widen takes the limit away.
 func Narrow(most int) (widen func() error, err error) {
-	signal.Ignore(syscall.SIGXFSZ)
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		return nil, err

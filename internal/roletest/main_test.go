@@ -3,6 +3,7 @@ package roletest_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -16,9 +17,13 @@ var roles = roletest.Roles{
 	"greet": func(args []string) error { fmt.Println("Hello, " + strings.Join(args, " and ") + "."); return nil },
 	"fail":  func([]string) error { return errors.New("it failed") },
 	"count": func([]string) error {
-		for n := 1; ; n++ {
-			fmt.Println(n)
+		var lines strings.Builder
+		for n := range 200 {
+			fmt.Fprintln(&lines, n+1)
 		}
+		fmt.Print(lines.String() + "torn") // at once
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
 	},
 	"meet": func(args []string) error {
 		roletest.Ready()
@@ -46,7 +51,7 @@ func write(args []string) error {
 	if err != nil {
 		return err
 	}
-	for err == nil {
+	for n := 0; err == nil && n < 10; n++ { // no more than that, should nothing stop it
 		_, err = f.Write(make([]byte, 4096))
 	}
 	info, statErr := f.Stat()

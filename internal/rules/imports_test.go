@@ -86,7 +86,7 @@ var rows = map[string]row{
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
 	// What the adapters do alike knows no provider's SDK.
-	adapter:              {own: []string{"provider", "circuit/fault"}},
+	adapter:              {own: []string{"provider", "stream", "circuit/fault"}},
 	"provider/anthropic": {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/anthropics/anthropic-sdk-go"}},
 	"provider/openai":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/openai/openai-go/v3"}},
 	"provider/gemini":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"google.golang.org/genai"}},

@@ -126,15 +126,5 @@ func (m *Model) String() string { return Name + " " + m.id }
 
 // Stream asks the model. See [provider.Provider].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	return stream.Once(func(yield func(provider.Chunk, error) bool) {
-		if err := m.run(ctx, req, yield); err != nil {
-			if ctx.Err() != nil {
-				err = adapter.Over(ctx)
-			}
-			yield(provider.Chunk{}, err)
-		}
-	})
+	return adapter.Stream(ctx, func(ctx context.Context, put func(provider.Chunk) bool) error { return m.run(ctx, req, put) })
 }

@@ -27,13 +27,10 @@ const mostEvent = 64 << 20
 // mostError bounds the body of an error.
 const mostError = 1 << 20
 
-// run makes a call and yields its answer. It returns nil if the answer came to its end or the consumer left.
-func (m *Model) run(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) error {
+// run makes a call and puts its answer; see [adapter.Stream].
+func (m *Model) run(ctx context.Context, req *provider.Request, put func(provider.Chunk) bool) error {
 	if req == nil {
 		return provider.ErrNilRequest
-	}
-	if ctx.Err() != nil {
-		return adapter.Over(ctx)
 	}
 	p, err := m.prepare(req)
 	if err != nil {
@@ -44,22 +41,8 @@ func (m *Model) run(ctx context.Context, req *provider.Request, yield func(provi
 		return err
 	}
 	defer res.Body.Close()
-	gone := false // the consumer left, and mustn't hear of anything any more
-	d := &decoder{model: p.model, names: p.names, limits: provider.RateLimits(res.Header), yield: func(c provider.Chunk) bool {
-		if ctx.Err() != nil {
-			return false
-		}
-		gone = !yield(c, nil)
-		return !gone
-	}}
-	err = d.read(res)
-	switch {
-	case gone || d.ended:
-		return nil
-	case ctx.Err() != nil:
-		return adapter.Over(ctx)
-	}
-	return failure(err, res, p.model, m.cred.Hider(key))
+	d := &decoder{model: p.model, names: p.names, limits: provider.RateLimits(res.Header), yield: put}
+	return failure(d.read(res), res, p.model, m.cred.Hider(key))
 }
 
 // post sends a body. A refused key is asked for once more, where asking may help. It returns the key that was taken.

@@ -29,7 +29,6 @@ type decoder struct {
 
 	left  bool // yield has returned false
 	begun bool
-	ended bool // End was yielded
 
 	block int32              // of text; a signature closes one
 	last  provider.ChunkKind // of the part that came last, if it is text that a signature can be for
@@ -344,7 +343,6 @@ func (d *decoder) end(whole bool) error {
 	end := provider.End(stop, usageOf(d.usage))
 	end.Extra.StopRaw = raw
 	d.emit(end)
-	d.ended = !d.left
 	return nil
 }
 

@@ -15,8 +15,6 @@ import (
 type Credential struct {
 	// Get returns the key, or "" if requests go without one.
 	Get func(ctx context.Context) (string, error)
-	// Fresh says that asking again may give another key.
-	Fresh bool
 	// Hide takes the key, and what else is secret, out of a text; see [Hiding].
 	Hide func(text, key string) string
 }
@@ -29,7 +27,7 @@ func Fixed(key string) Credential {
 // Asked is the Credential whose key the host's function gives, without the blanks around it. An empty key is an error, and an
 // error without a class is one that a person can fix. The errors are *[provider.Error] of the provider of that name.
 func Asked(name string, ask func(context.Context) (string, error)) Credential {
-	return Credential{Fresh: true, Get: func(ctx context.Context) (string, error) {
+	return Credential{Get: func(ctx context.Context) (string, error) {
 		key, err := ask(ctx)
 		if err == nil {
 			if key = strings.TrimSpace(key); key != "" {
@@ -55,8 +53,8 @@ func (c *Credential) Hider(key string) func(string) string {
 	return func(text string) string { return c.Hide(text, key) }
 }
 
-// Send has a request sent with the key, and returns the key that was taken last. Where refused says so of a *[provider.Error],
-// and asking again may help, it asks for the key once more, and sends the request again if that is another one.
+// Send has a request sent with the key, and returns the key that was taken last. Where refused says so of a *[provider.Error], it
+// asks for the key once more, and sends the request again if that is another one.
 func (c *Credential) Send(ctx context.Context, name string, refused func(*provider.Error) bool,
 	send func(key string) (*http.Response, error)) (res *http.Response, key string, err error) {
 	if c.Get == nil {
@@ -67,7 +65,7 @@ func (c *Credential) Send(ctx context.Context, name string, refused func(*provid
 	}
 	res, err = send(key)
 	var e *provider.Error
-	if c.Fresh && errors.As(err, &e) && refused(e) {
+	if errors.As(err, &e) && refused(e) {
 		again, keyErr := c.Get(ctx)
 		switch {
 		case keyErr != nil:
