@@ -369,3 +369,23 @@ func TestWhatATriedCallSaysIsForTheModelToRead(t *testing.T) {
 		require.Equal(t, "connection reset\nat page 3 (tried 3 times)", results(res)[0].Text())
 	})
 }
+
+func TestAPanicOfWhoWatchesABreakerIsNoBusinessOfItsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, told := circuit.Tool(), 0
+		cfg.OnChange = func(circuit.Change) { told++; panic("on change") }
+		tool := tools.New(tools.Spec{Name: "work", ParallelSafe: true}, func(_ context.Context, in Number) (string, error) {
+			if in.N < 4 {
+				return "", fault.New(fault.Transient, "down")
+			}
+			return "done", nil
+		})
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Breakers: circuit.NewSet(cfg)}, calls("work", 1, 2, 3), say("on"), calls("work", 4, 5), say("on"))
+		require.Equal(t, agent.Completed, run(t, a).Status)
+		<-time.After(time.Minute) // it lets a probe pass
+		res := run(t, a)
+		require.Equal(t, agent.Completed, res.Status)
+		require.Equal(t, "done", results(res)[0].Text())
+		require.GreaterOrEqual(t, told, 2)
+	})
+}

@@ -53,7 +53,8 @@ type Input struct {
 
 // Resume returns the input that takes decisions on the pauses of a session. They are all taken, or, if one can't be, none.
 // Only if another process decides on one of several between their being checked and their being recorded do those that
-// stand before it in the input count all the same; the error is then about that one, and [Continue] goes on.
+// stand before it in the input count all the same; the error is then about that one, and [Continue] goes on. The run stays what it
+// was begun as: of the fields of the input only AcceptChanges may be set, and the others change nothing; likewise for Continue.
 func Resume(session string, decisions ...Decision) Input {
 	return Input{Session: session, decisions: decisions, resume: true}
 }

@@ -32,7 +32,7 @@ func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
 		return nil
 	}
 	b := d.breaker(breakers)
-	permit, err := b.Allow()
+	permit, err := allow(b)
 	if err != nil {
 		return d.open(err)
 	}
@@ -49,8 +49,19 @@ func (p *Pass) Done(err error) {
 	if p == nil || p.breaker == nil || p.over.Swap(true) {
 		return
 	}
+	defer observed()
 	p.permit.Done(err)
 }
+
+// allow asks a breaker. Its OnChange may lose the permit by panicking: then the call runs without, and the breaker counts it as
+// a probe that expired, if it was one.
+func allow(b *circuit.Breaker) (permit circuit.Permit, err error) {
+	defer observed()
+	return b.Allow()
+}
+
+// observed contains a panic of a breaker's OnChange, which only watches. Calls run on goroutines on which nobody else would.
+func observed() { _ = recover() }
 
 // Cancel ends the pass of a call of which nothing can be said.
 func (p *Pass) Cancel() {
@@ -83,7 +94,10 @@ func wasOpen(err error) bool {
 
 // ready reports whether the breaker would let another attempt pass. It wouldn't if others have opened it meanwhile, nor if
 // it waits for this very call to find out.
-func (p *Pass) ready() bool { return p == nil || p.breaker.Ready() == nil }
+func (p *Pass) ready() (ok bool) {
+	defer observed()
+	return p == nil || p.breaker.Ready() == nil
+}
 
 // A heldBreaker is a tool's breaker, looked up.
 type heldBreaker struct {
