@@ -169,6 +169,7 @@ func (x *exec) afterTool(cr *callRun, res *ToolResult) {
 		case errors.As(err, &abort):
 			x.cancel(abort)
 		default:
+			res.Cut += max(len(partsText(res.Parts)), 1) // so that nobody takes what follows for what the tool said
 			res.Parts, res.Notes, res.Data = nil, 0, nil
 			res.Error = true
 			res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) + "), but its result is withheld: a guard failed.")}

@@ -29,7 +29,11 @@ func (e *ForkError) Error() string {
 // the last fact that it has copied: the newest up to there after which no call of the model or of a tool was open. Pauses
 // and calls in doubt are therefore not carried over, and neither are standing approvals, which belong to one session. A run
 // that was under way there counts as stopped with [CodeForked] in the copy, whose conversation goes on with a prompt; the
-// original isn't touched, and may be running.
+// original isn't touched, and may be running (without a journal that is a *[BusyError]).
+//
+// A copy has the conversation, not the effects: what the calls of a run did belongs to the session in which that run was.
+// Only there [Agent.Undo] takes it back; in the copy that is an *[UndoError] with the owner's name, also in a copy of the
+// copy. Runs that begin in the copy are its own.
 func (a *Agent) Fork(ctx context.Context, from, to string, upTo uint64) (uint64, error) {
 	ctx = orBackground(ctx)
 	if to == from {

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -203,4 +204,24 @@ func TestUndoSaysThatWhatAnAgentDidStays(t *testing.T) {
 	require.Len(t, got.Impossible, 1)
 	require.Contains(t, got.Impossible[0].Why, "agent")
 	require.Error(t, got.Err())
+}
+
+func TestUndoIsntToldAResultThatWasWithheld(t *testing.T) {
+	var told []string
+	put := tools.Func[Number, string]{
+		Spec: tools.Spec{Name: "put"},
+		Run:  func(context.Context, Number) (string, error) { return "page-7", nil },
+		Undo: func(_ context.Context, _ Number, out string) error {
+			told = append(told, out)
+			return nil
+		},
+	}
+	guard := agent.Hooks{Name: "guard", AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return errors.New("it has a secret") }}
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{put}, Hooks: []agent.Hooks{guard}}, call("put", 1), say("Done."))
+	require.Contains(t, run(t, a).Messages[2].Parts[0].Result.Parts[0].Text, "withheld")
+	got, err := a.Undo(t.Context(), "s", agent.Rollback{})
+	require.NoError(t, err)
+	require.Empty(t, told)
+	require.Len(t, got.Impossible, 1)
+	require.Contains(t, got.Impossible[0].Why, "wasn't kept whole")
 }

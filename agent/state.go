@@ -261,7 +261,8 @@ func (r *RunState) callByID(id string) *CallState {
 }
 
 // suspended returns the call that waits for a decision on the pause with that id, and the pause: the call's own, or one
-// that is nested in it. A call of an agent that is a tool can take decisions until it goes on.
+// that is nested in it. A call of an agent that is a tool can take decisions while it goes on, too: its driver records them
+// once it has come to rest, or when a crash is gone on from.
 func (r *RunState) suspended(id string) (*CallState, *Pause) {
 	for i := range r.Calls {
 		c := &r.Calls[i]
