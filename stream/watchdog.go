@@ -67,7 +67,8 @@ func (e *TimeoutError) Is(target error) bool { return target == context.Deadline
 // For each call: Begin or BeginWith, then for each chunk Hold before the consumer gets it and Wait when the consumer is done with it,
 // then End. All are called from one goroutine. They cost two atomic stores a chunk, no clock and no allocation: one timer
 // looks at what has changed since it looked last, at least every quarter of the shorter of First and Idle. So First
-// counted from Begin and Total are exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed.
+// counted from Begin and Total are exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a
+// millisecond longer if that is more.
 type Watchdog struct {
 	// state is written by the call's goroutine and read by the timer: n times turn, and the flags.
 	state atomic.Uint64
@@ -143,7 +144,7 @@ func (w *Watchdog) begin(ctx *lazyctx.Context, cancel context.CancelCauseFunc, t
 	w.on = true
 	w.mark = w.clock.Now()
 	w.end = w.mark + w.limits.Total
-	w.clock.Set((*ringer)(w), w.mark, min(w.limits.quarter(), w.limits.Total))
+	w.clock.Set((*ringer)(w), w.mark, min(w.limits.quarter(), w.limits.First, w.limits.Total))
 }
 
 // normal puts forever for what isn't limited.
@@ -160,8 +161,11 @@ func (t Timeouts) normal() Timeouts {
 	return t
 }
 
+// closest is what lies between two looks at the least, unless a limit is shorter itself.
+const closest = time.Millisecond
+
 // quarter returns how often the timer has to look for a silence.
-func (t *Timeouts) quarter() time.Duration { return max(min(t.First, t.Idle)/4, 1) }
+func (t *Timeouts) quarter() time.Duration { return max(min(t.First, t.Idle)/4, closest) }
 
 // Hold stops the clock of the silence: the consumer is about to get c.
 func (w *Watchdog) Hold(c *provider.Chunk) {
