@@ -99,7 +99,7 @@ func (x *exec) callMeta(c *tools.Call) Meta { return Meta{Origin: x.origin, Step
 // noteLocked has a note shown in its place among the facts. mu is held.
 func (x *exec) noteLocked(note Event) {
 	if x.notes {
-		x.enqueue(note)
+		x.queue = append(x.queue, note)
 	}
 }
 

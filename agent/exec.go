@@ -47,7 +47,6 @@ type exec struct {
 	notes     bool        // somebody looks at deltas; fixed
 	childHold hold        // how the host of one of the agents that are tools paused it; guarded by mu
 	revoking  atomic.Bool // a revocation was sent
-	queued    atomic.Bool // there is something in queue; written under mu
 
 	model   *modelCall          // nil until the run has begun
 	recall  *recollection       // nil without Config.Memory and Config.Compose
@@ -200,26 +199,23 @@ func (x *exec) loop() {
 	}
 }
 
-// flush shows what was recorded. Only the driving goroutine may call it.
+// flush shows what was recorded. Only the driving goroutine may call it. What others record meanwhile is shown with the next
+// flush: there is one after every call, and one after the end.
 func (x *exec) flush() {
-	for x.queued.Load() {
-		x.lock()
-		events := x.queue
+	x.lock()
+	events := x.queue
+	if len(events) > 0 {
 		x.queue, x.shown = x.shown, nil
-		x.queued.Store(false)
-		x.mu.Unlock()
-		for i, ev := range events {
-			x.show(ev)
-			events[i] = nil
-		}
-		x.shown = events[:0]
 	}
-}
-
-// enqueue has ev shown with the next flush. mu is held.
-func (x *exec) enqueue(ev Event) {
-	x.queue = append(x.queue, ev)
-	x.queued.Store(true)
+	x.mu.Unlock()
+	if len(events) == 0 {
+		return
+	}
+	for i, ev := range events {
+		x.show(ev)
+		events[i] = nil
+	}
+	x.shown = events[:0]
 }
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.
@@ -301,7 +297,7 @@ func (x *exec) finish(status Status, code string, reason error) {
 		}
 		status, code = Failed, CodeJournal
 		end.Status, end.Code, end.Reason = status, code, reason.Error()
-		x.enqueue(end)
+		x.queue = append(x.queue, end)
 	}
 	x.m.fill(end.Result, status, code, reason)
 	x.mu.Unlock()

@@ -81,7 +81,7 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 		if x.a.cfg.Journal == nil && !x.s.unnamed {
 			x.s.facts = append(x.s.facts, f)
 		}
-		x.enqueue(f)
+		x.queue = append(x.queue, f)
 	}
 	if x.purse != nil {
 		x.purse.note(x.m.s.Run)
