@@ -506,3 +506,22 @@ func TestWhatIsForgottenOfAChildIsForgottenInItsOwnJournalToo(t *testing.T) {
 		})
 	}
 }
+
+// A store that can't be compared with another.
+type lists struct {
+	journal.Store
+	_ []int
+}
+
+func TestAStoreThatCantBeComparedIsLookedThroughToo(t *testing.T) {
+	store := lists{Store: journal.NewMemory()}
+	child, _ := scripted(t, agent.Config{Name: "child", Journal: store}, say("I did."))
+	a, _ := scripted(t, agent.Config{Name: "a", Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
+	run(t, a)
+	gone, err := a.Retain(t.Context(), agent.Retention{Idle: time.Nanosecond})
+	require.NoError(t, err)
+	require.Equal(t, 2, gone.Sessions, "each is counted once")
+	for h := range store.Heads(t.Context(), journal.Filter{}) {
+		require.Fail(t, "is left", h.Session)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	mathrand "math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -384,15 +385,21 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 }
 
 // journals returns where the sessions of the agents are that are called by this one, and by those: its own journal, and those
-// that they were given.
+// that they were given. One may be named twice.
 func (a *Agent) journals() []journal.Store {
 	stores := []journal.Store{a.cfg.Journal}
 	for _, t := range a.children {
-		below := t.child.journals()
-		if t.lent || below[0] == nil {
-			below = below[1:]
+		for i, store := range t.child.journals() {
+			if store == nil || i == 0 && t.lent || slices.ContainsFunc(stores, func(s journal.Store) bool { return sameStore(s, store) }) {
+				continue
+			}
+			stores = append(stores, store)
 		}
-		stores = append(stores, below...)
 	}
 	return stores
+}
+
+// sameStore reports whether two stores are known to be one.
+func sameStore(a, b journal.Store) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
