@@ -49,7 +49,7 @@ type exec struct {
 	revoking  atomic.Bool // a revocation was sent
 	queued    atomic.Bool // there is something in queue; written under mu
 
-	model   *modelCall          // nil until the run has begun
+	model   *modelCall          // nil before the run and after it
 	recall  *recollection       // nil without Config.Memory and Config.Compose
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
