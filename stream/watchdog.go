@@ -184,7 +184,7 @@ func (w *Watchdog) unbegun(c *provider.Chunk) {
 	defer w.mu.Unlock()
 	w.until = 0
 	if c.Extra != nil && c.Extra.Wait != nil && !c.Extra.Wait.Until.IsZero() && w.clock != nil {
-		w.until = max(w.clock.At(c.Extra.Wait.Until), 1)
+		w.until = min(max(w.clock.At(c.Extra.Wait.Until), 1), forever)
 	}
 }
 
