@@ -136,7 +136,7 @@ func (x *exec) close() {
 		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
 	}
 	x.wg.Wait()
-	x.clock.Stop()
+	x.clock.Close()
 	x.giveModel()
 	if x.revoking.Load() && x.errAt == nil {
 		_, _ = x.takeSent(false) // what isn't taken here is when the next run begins
