@@ -247,8 +247,9 @@ func (a *Agent) guard() (provider.Provider, error) {
 	g, err := guard.New(a.cfg.Provider, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnRetry: func(ctx context.Context, f guard.Failure) {
-			if x := execOf(ctx); x != nil {
-				x.model.tried, x.model.rough = append(x.model.tried, f.Err), true
+			if c, ok := ctx.(runContext); ok { // else it is a note's, whose writer may have been left behind
+				mc := c.x.model
+				mc.tried, mc.rough = append(mc.tried, f.Err), true
 			}
 			a.log.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
 		},

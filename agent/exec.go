@@ -48,7 +48,7 @@ type exec struct {
 	childHold hold        // how the host of one of the agents that are tools paused it; guarded by mu
 	revoking  atomic.Bool // a revocation was sent
 
-	model   *modelCall          // nil until the run has begun
+	model   *modelCall          // nil before the run and after it
 	recall  *recollection       // nil without Config.Memory and Config.Compose
 	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
@@ -135,7 +135,7 @@ func (x *exec) close() {
 		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
 	}
 	x.wg.Wait()
-	x.clock.Stop()
+	x.clock.Close()
 	x.giveModel()
 	if x.revoking.Load() && x.errAt == nil {
 		_, _ = x.takeSent(false) // what isn't taken here is when the next run begins

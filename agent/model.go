@@ -49,9 +49,13 @@ func (a *Agent) takeModel(x *exec) *modelCall {
 const mostKept = 256
 
 // giveModel gives the modelCall of a run that is over back, unless something went wrong: a provider that goes on yielding
-// after it was stopped, against the rules, must not reach another run.
+// after it was stopped, against the rules, must not reach another run. What the run records from now on, nobody is shown.
 func (x *exec) giveModel() {
-	mc := x.model
+	mc, shown := x.model, x.shown[:0]
+	x.lock()
+	queue := x.queue[:0]
+	x.model, x.queue, x.shown = nil, nil, nil
+	x.mu.Unlock()
 	if mc.rough || x.left || x.showing {
 		return
 	}
@@ -61,11 +65,8 @@ func (x *exec) giveModel() {
 	}
 	clear(mc.calls)
 	mc.x, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
-	x.lock() // a call that was left behind may still have something to tell
-	mc.room = [2][]Event{x.queue[:0], x.shown[:0]}
-	x.queue, x.shown = nil, nil
-	x.mu.Unlock()
-	if max(cap(mc.calls), cap(mc.room[0]), cap(mc.room[1])) <= mostKept {
+	mc.room = [2][]Event{queue, shown}
+	if max(cap(mc.calls), cap(queue), cap(shown)) <= mostKept {
 		x.a.models.Put(mc)
 	}
 }

@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"context"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -273,5 +274,20 @@ func TestAWatchdogEndsAContextThatIsntItsOwn(t *testing.T) {
 		w.BeginWith(nil, stream.Timeouts{First: time.Second})
 		<-time.After(time.Minute)
 		require.NotNil(t, w.End(), "without anything to cancel it just knows")
+	})
+}
+
+func TestACallThatIsHeldBackForAnAgeIsntCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, until := range []time.Time{time.Unix(1<<40, 0), time.Unix(-1<<40, 0), time.Now().Add(math.MaxInt64)} {
+			var w stream.Watchdog
+			ctx := w.Begin(t.Context(), stream.Timeouts{Idle: time.Minute})
+			w.Hold(new(provider.Waiting(provider.Wait{Until: until})))
+			w.Wait()
+			<-time.After(time.Minute - time.Second)
+			require.NoError(t, ctx.Err(), until)
+			w.Hold(new(provider.Start("m")))
+			require.Nil(t, w.End())
+		}
 	})
 }

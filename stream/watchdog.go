@@ -104,12 +104,12 @@ const (
 // forever is longer than any limit, and short enough to add to a time.
 const forever = math.MaxInt64 / 4
 
-// Share has the Watchdog use a clock that is of others, too, and that they stop: from the next Begin on. Without it End stops a
-// timer that the next Begin has to start again.
+// Share has the Watchdog use a clock that is of others, too, and that they stop. It is called between calls, and lets go of what
+// the last one was made with. Without it End stops a timer that the next Begin has to start again.
 func (w *Watchdog) Share(c *alarm.Clock) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.clock = c
+	w.clock, w.ctx, w.cancel = c, nil, nil
 }
 
 // Begin starts the clocks of a call and returns the context to make it with. When the call exceeds a limit, that context
@@ -188,7 +188,7 @@ func (w *Watchdog) unbegun(c *provider.Chunk) {
 	defer w.mu.Unlock()
 	w.until = 0
 	if c.Extra != nil && c.Extra.Wait != nil && !c.Extra.Wait.Until.IsZero() && w.clock != nil {
-		w.until = max(w.clock.At(c.Extra.Wait.Until), 1)
+		w.until = min(max(w.clock.At(c.Extra.Wait.Until), 1), forever)
 	}
 }
 

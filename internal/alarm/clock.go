@@ -17,7 +17,7 @@ type Clock struct {
 
 	mu     sync.Mutex // guards what follows
 	timer  *time.Timer
-	rings  time.Duration // when the timer fires; 0: it doesn't run
+	rings  time.Duration // when the timer fires; 0: it doesn't run; closed: it never does again
 	alarms []alarm
 	room   [3]alarm
 }
@@ -53,12 +53,18 @@ func (c *Clock) Time(at time.Duration) time.Time { return c.start.Add(at) }
 // forever is longer than anything takes, and short enough to add to a time.
 const forever = math.MaxInt64 / 2
 
-// Set has r rung within a time from now, which is what Now has returned. If it is to be rung earlier than that already, nothing
-// changes.
+// closed is when the timer of a Clock fires that is closed.
+const closed = -1
+
+// Set has r rung within a time from now, which is what Now has returned. If it is to be rung earlier than that already, or the
+// Clock is closed, nothing changes.
 func (c *Clock) Set(r Ringer, now, within time.Duration) {
 	at := max(now+min(max(within, 0), forever), 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.rings == closed {
+		return
+	}
 	a := c.alarm(r)
 	if a.at != 0 && a.at <= at {
 		return
@@ -98,7 +104,7 @@ func (c *Clock) arm(now, at time.Duration) {
 // fire is the timer's. It rings the alarm whose time has come, and leaves the next to another timer.
 func (c *Clock) fire() {
 	c.mu.Lock()
-	if c.rings == 0 { // stopped meanwhile
+	if c.rings <= 0 { // stopped meanwhile
 		c.mu.Unlock()
 		return
 	}
@@ -127,17 +133,24 @@ func (c *Clock) fire() {
 func (c *Clock) Running() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.rings != 0
+	return c.rings > 0
 }
 
 // Stop forgets all alarms. The Clock may be used again.
-func (c *Clock) Stop() {
+func (c *Clock) Stop() { c.stop(0) }
+
+// Close forgets all alarms, also those that whoever is being rung sets from now on.
+func (c *Clock) Close() { c.stop(closed) }
+
+func (c *Clock) stop(rings time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	c.rings = 0
+	if c.rings != closed {
+		c.rings = rings
+	}
 	for i := range c.alarms {
 		c.alarms[i].at = 0
 	}

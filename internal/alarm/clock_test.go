@@ -85,6 +85,26 @@ func TestAClockGoesOnAfterStop(t *testing.T) {
 	})
 }
 
+// TestAClockThatIsClosedStaysSilent: whoever is rung while it is closed sets another alarm as ever.
+func TestAClockThatIsClosedStaysSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New()
+		b := &bell{clock: c}
+		b.then = func() {
+			<-time.After(time.Second)
+			c.Set(b, c.Now(), time.Second)
+		}
+		c.Set(b, 0, time.Second)
+		<-time.After(time.Second)
+		synctest.Wait()
+		c.Close()
+		c.Stop()
+		<-time.After(time.Hour)
+		require.Equal(t, []time.Duration{time.Second}, b.times())
+		require.False(t, c.Running())
+	})
+}
+
 // TestOneThatTakesItsTimeDelaysNoOther: three alarms at the same time, and the first to ring waits for the others.
 func TestOneThatTakesItsTimeDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,5 +12,5 @@
 //   - An alarm rings no later than it was set for, apart from what the Go runtime is late.
 //   - Setting an alarm for a later time than it is set for costs no timer, nor does going on without one.
 //   - Each ring has a goroutine of its own, without a lock: one that takes its time delays no other.
-//   - After Stop no ring begins; one that has begun may still be under way.
+//   - After Stop or Close no ring begins; one that has begun may still be under way.
 package alarm
