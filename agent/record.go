@@ -208,10 +208,9 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 				status, changed = string(f.State.Run.Status), true
 			}
 		case Suspended:
-			open = slices.DeleteFunc(open, func(o journal.Open) bool { // what an agent waited for, in place of which this comes
-				c, _ := x.paused(o.ID)
-				return c != nil && c.Call.ID == f.Meta.Call
-			})
+			if c := x.m.s.Run.callByID(f.Meta.Call); c != nil && c.waits() { // what an agent waited for, in place of which this comes
+				open = slices.DeleteFunc(open, func(o journal.Open) bool { return o.ID == c.Pause.ID || c.Pause.nested(o.ID) != nil })
+			}
 			for _, p := range f.Pause.flat() {
 				open = append(open, openMatter(&p))
 			}

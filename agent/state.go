@@ -252,6 +252,9 @@ func (r *RunState) open() bool {
 }
 
 func (r *RunState) callByID(id string) *CallState {
+	if r == nil {
+		return nil
+	}
 	for i := range r.Calls {
 		if r.Calls[i].Call.ID == id {
 			return &r.Calls[i]
