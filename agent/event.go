@@ -48,7 +48,7 @@ type Delta struct {
 	Text string
 }
 
-// TextDelta is a piece of text. A [Reset] voids the pieces of its model call.
+// TextDelta is a piece of text, or of a refusal. A [Reset] voids the pieces of its model call.
 type TextDelta struct{ *Delta }
 
 // ReasoningDelta is a piece of what the model thinks.

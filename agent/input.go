@@ -123,6 +123,11 @@ func (in *Input) check(limits *Limits) error {
 		return &LimitError{Limit: LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media), Note: "give smaller files, or URLs"}
 	}
 	for i := range in.History {
+		switch role := in.History[i].Role; role {
+		case provider.RoleUser, provider.RoleAssistant, provider.RoleTool:
+		default:
+			return bad("History", "message %d has the role %q; use user, assistant or tool. A system text is Config.Instructions", i, role)
+		}
 		if !sound(in.History[i].Parts) {
 			return bad("History", "message %d holds text that is no valid UTF-8, or arguments that are nested too deep", i)
 		}
@@ -172,6 +177,9 @@ func (a *Agent) mode(name string) (*mode, error) {
 		if a.modes[i].Name == cmp.Or(name, a.modes[0].Name) {
 			return &a.modes[i], nil
 		}
+	}
+	if len(a.modes) == 0 {
+		return nil, &InputError{Field: "Mode", Problem: fmt.Sprintf("there is no mode %q; the agent has none (Config.Modes)", name)}
 	}
 	names := make([]string, len(a.modes))
 	for i := range a.modes {

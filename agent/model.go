@@ -260,6 +260,8 @@ func (x *exec) takeOther(c *provider.Chunk) bool {
 		return !x.left
 	}
 	switch c.Kind {
+	case provider.KindRefusal:
+		x.show(TextDelta{x.delta(x.deltas(), c.Text)})
 	case provider.KindReasoning:
 		x.show(ReasoningDelta{x.delta(x.deltas(), c.Text)})
 	case provider.KindToolStart:

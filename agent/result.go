@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -37,14 +38,14 @@ type Result struct {
 	err    error
 }
 
-// Text returns the text of the model's last message, or "" if it said nothing.
+// Text returns the text of the model's last message, its refusal if that is all, or "" if it said nothing.
 func (r *Result) Text() string {
 	if r.silent {
 		return ""
 	}
 	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == provider.RoleAssistant {
-			return r.Messages[i].Text()
+		if m := &r.Messages[i]; m.Role == provider.RoleAssistant {
+			return cmp.Or(m.Text(), m.Refusal())
 		}
 	}
 	return ""

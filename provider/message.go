@@ -35,6 +35,9 @@ func Assistant(text string) Message {
 // Text returns the text parts of the message, joined. Reasoning isn't text.
 func (m *Message) Text() string { return joinText(m.Parts, PartText) }
 
+// Refusal returns the parts of the message that say why the model won't, joined.
+func (m *Message) Refusal() string { return joinText(m.Parts, PartRefusal) }
+
 // Calls returns the tool calls of the message that the host has to run, in order.
 func (m *Message) Calls() []*ToolCall {
 	var calls []*ToolCall
