@@ -59,7 +59,7 @@ const closed = -1
 // Set has r rung within a time from now, which is what Now has returned. If it is to be rung earlier than that already, or the
 // Clock is closed, nothing changes.
 func (c *Clock) Set(r Ringer, now, within time.Duration) {
-	at := max(now+min(max(within, 0), forever), 1)
+	at := max(now+min(within, forever), 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rings == closed {

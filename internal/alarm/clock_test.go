@@ -1,6 +1,7 @@
 package alarm
 
 import (
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -68,6 +69,30 @@ func TestWhatIsDueIsRungAtOnce(t *testing.T) {
 	})
 }
 
+func TestAnAlarmThatIsDueWhenAClockStartsRings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New()
+		defer c.Stop()
+		b := &bell{clock: c}
+		c.Set(b, c.Now(), 0)
+		<-time.After(time.Microsecond)
+		require.Len(t, b.times(), 1)
+	})
+}
+
+func TestAnAlarmThatIsNeverDueDoesntRing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New()
+		defer c.Stop()
+		<-time.After(time.Second)
+		b := &bell{clock: c}
+		c.Set(b, c.Now(), math.MaxInt64)
+		<-time.After(time.Hour)
+		require.Empty(t, b.times())
+		require.True(t, c.Running())
+	})
+}
+
 func TestAClockGoesOnAfterStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
@@ -99,6 +124,7 @@ func TestAClockThatIsClosedStaysSilent(t *testing.T) {
 		synctest.Wait()
 		c.Close()
 		c.Stop()
+		c.fire() // of a timer that had fired just before
 		<-time.After(time.Hour)
 		require.Equal(t, []time.Duration{time.Second}, b.times())
 		require.False(t, c.Running())
