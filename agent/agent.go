@@ -136,7 +136,6 @@ type Agent struct {
 
 	left   atomic.Int64 // tool calls and writers of notes that were left behind and still run
 	models sync.Pool    // of *modelCall
-	dice   dice
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session

@@ -195,7 +195,7 @@ func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 		p.Risk, p.Tool = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
 	}
 	if expires > 0 {
-		p.Expires = meta.Time.Add(expires)
+		p.Expires = time.Now().UTC().Round(0).Add(expires)
 	}
 	cr.over = true
 	x.recordLocked(nil, Suspended{Meta: meta, Pause: p})

@@ -6,6 +6,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/pawlkit/pawl/internal/alarm"
 )
 
 // Returned by functions that are for tools and hooks.
@@ -89,7 +91,7 @@ func (x *exec) limitTime() {
 type overtime exec
 
 // Ring ends the run if its time is over.
-func (o *overtime) Ring() {
+func (o *overtime) Ring(*alarm.Clock) {
 	x, limit := (*exec)(o), o.time.limit.Load()
 	switch over, now := time.Duration(o.time.over.Load()), x.clock.Now(); {
 	case over == math.MaxInt64:

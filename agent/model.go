@@ -56,7 +56,7 @@ func (x *exec) giveModel() {
 	queue := x.queue[:0]
 	x.model, x.queue, x.shown = nil, nil, nil
 	x.mu.Unlock()
-	if mc.rough || x.left || x.showing {
+	if mc.rough || x.left {
 		return
 	}
 	mc.c.Reset()

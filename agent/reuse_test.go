@@ -48,6 +48,9 @@ func TestAProviderThatGoesOnAfterItWasStoppedReachesNoOtherRun(t *testing.T) {
 		"left": func(yield func(provider.Chunk, error) bool) {
 			_ = yield(provider.Start("rogue"), nil) && yield(provider.Text("leave"), nil) && yield(provider.End(provider.StopDone, provider.Usage{}), nil)
 		},
+		"panicked": func(yield func(provider.Chunk, error) bool) {
+			_ = yield(provider.Start("rogue"), nil) && yield(provider.Text("panic"), nil) && yield(provider.End(provider.StopDone, provider.Usage{}), nil)
+		},
 		"made again": func(yield func(provider.Chunk, error) bool) {
 			yield(provider.Chunk{}, fault.New(fault.Transient, "not now")) // the second attempt is another's already
 		},
@@ -57,14 +60,25 @@ func TestAProviderThatGoesOnAfterItWasStoppedReachesNoOtherRun(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p := &rogue{first: first}
 					a := newAgent(t, agent.Config{Provider: p, Bare: bare})
-					for range 3 {
+					run := func() {
+						defer func() {
+							if v := recover(); v != nil && v != "panic" {
+								panic(v)
+							}
+						}()
 						for ev := range a.Stream(t.Context(), agent.Input{Prompt: "Go."}) {
 							text, ok := ev.(agent.TextDelta)
-							if ok && text.Text == "leave" {
-								break
+							switch {
+							case ok && text.Text == "leave":
+								return
+							case ok && text.Text == "panic":
+								panic(text.Text)
 							}
 							require.False(t, ok && text.Text != "mine", "%v", ev)
 						}
+					}
+					for range 3 {
+						run()
 					}
 				})
 			})

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	mathrand "math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,41 +38,19 @@ func (s *session) put(m mail) {
 // unnamedPrefix begins the names that sessions get whose input has none. They are told by it, in whichever process.
 const unnamedPrefix = "unnamed/"
 
-// A dice makes random bytes that can't be guessed, from a seed of the system's: ChaCha8, which forgets what it has made. To ask
-// the system each time takes as long as three allocations. The zero dice is ready for use, and safe for concurrent use.
-type dice struct {
-	mu  sync.Mutex
-	gen *mathrand.ChaCha8
-}
-
-// idBytes is what an id takes that can't be guessed.
-const idBytes = 16
-
-// read fills b.
-func (d *dice) read(b []byte) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.gen == nil {
-		var seed [32]byte
-		rand.Read(seed[:]) // never fails: see its documentation
-		d.gen = mathrand.NewChaCha8(seed)
-	}
-	d.gen.Read(b) // never fails, either
-}
-
 // newID returns an id that can't be guessed: 128 bits.
 func newID(prefix string) string {
-	var b [idBytes]byte
+	var b [16]byte
 	rand.Read(b[:]) // never fails: see its documentation
 	var room [64]byte
 	return string(hex.AppendEncode(append(room[:0], prefix...), b[:]))
 }
 
 // newOrigin names a run with ids that can't be guessed, 128 bits each: its session too if that has no name, and its trace.
-// They are of one string, because a short run is over soon.
+// They are drawn at once and are of one string, because a short run is over soon.
 func (a *Agent) newOrigin(session string) *Origin {
-	var random [3 * idBytes]byte
-	a.dice.read(random[:])
+	var random [48]byte
+	rand.Read(random[:])
 	b := make([]byte, 0, 128)
 	if session == "" {
 		b = hex.AppendEncode(append(b, unnamedPrefix...), random[:16])

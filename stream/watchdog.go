@@ -217,12 +217,13 @@ func (w *Watchdog) End() *TimeoutError {
 // A ringer is a Watchdog as its clock sees it.
 type ringer Watchdog
 
-// Ring ends the call, or sets the alarm for later. Between two calls there is nothing to do.
-func (r *ringer) Ring() {
+// Ring ends the call, or sets the alarm for later. Between two calls there is nothing to do, nor for a clock that the Watchdog
+// doesn't have any more.
+func (r *ringer) Ring(c *alarm.Clock) {
 	w := (*Watchdog)(r)
 	w.mu.Lock()
 	var late *TimeoutError
-	if w.on {
+	if w.on && w.clock == c {
 		late = w.judge(w.clock.Now())
 	}
 	ctx, cancel := w.ctx, w.cancel // before the next call has its own

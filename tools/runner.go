@@ -111,7 +111,7 @@ func (r *Runner) end(c *callContext) {
 type ringer Runner
 
 // Ring is called when the time of a call may be up.
-func (r *ringer) Ring() { (*Runner)(r).ring() }
+func (r *ringer) Ring(*alarm.Clock) { (*Runner)(r).ring() }
 
 // ring ends a call whose time is up. It may come late, for a call that has ended, or early, and then means nothing but that
 // the timer has to run on.

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Ringer is told when its alarm rings: at the time it was set for, or earlier. It is on a goroutine of the Clock's. Its type has to be
-// comparable.
-type Ringer interface{ Ring() }
+// A Ringer is told when its alarm rings: at the time it was set for, or earlier, by the Clock that it was set with. It is on a
+// goroutine of the Clock's. Its type has to be comparable.
+type Ringer interface{ Ring(*Clock) }
 
 // A Clock has alarms, and one timer for all of them. It counts from Start. It is safe for concurrent use, and must not be copied after
 // its first use.
@@ -125,7 +125,7 @@ func (c *Clock) fire() {
 	}
 	c.mu.Unlock()
 	if due != nil {
-		due.Ring()
+		due.Ring(c)
 	}
 }
 

@@ -22,7 +22,7 @@ type bell struct {
 	then  func()
 }
 
-func (b *bell) Ring() {
+func (b *bell) Ring(*Clock) {
 	b.mu.Lock()
 	b.rang = append(b.rang, b.clock.Now())
 	then := b.then

@@ -14,7 +14,7 @@ type limit struct {
 	ended chan struct{}
 }
 
-func (l *limit) Ring() {
+func (l *limit) Ring(*alarm.Clock) {
 	if now := l.clock.Now(); now < l.over { // there was a sign meanwhile
 		l.clock.Set(l, now, l.over-now)
 		return
