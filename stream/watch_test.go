@@ -291,22 +291,3 @@ func TestACallThatIsHeldBackForAnAgeIsntCutOff(t *testing.T) {
 		}
 	})
 }
-
-// TestAClockThatAWatchdogNoLongerHasEndsNothing: it rings late, when the next call has another.
-func TestAClockThatAWatchdogNoLongerHasEndsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var dog stream.Watchdog
-		old, clock := alarm.New(), alarm.New()
-		defer old.Stop()
-		defer clock.Stop()
-		dog.Share(old)
-		dog.Begin(t.Context(), stream.Timeouts{Idle: s})
-		require.Nil(t, dog.End())
-		dog.Share(clock)
-		ctx := dog.Begin(t.Context(), stream.Timeouts{Idle: time.Hour})
-		<-time.After(time.Minute)
-		require.False(t, old.Running(), "it has rung, and nobody has set it anew")
-		require.NoError(t, ctx.Err())
-		require.Nil(t, dog.End())
-	})
-}
