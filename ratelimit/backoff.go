@@ -161,7 +161,7 @@ func (g *Gate) tooLong(now time.Time) error {
 	return &PauseTooLongError{Gate: g.cfg.Name, Until: b.told, Rest: rest, Max: g.cfg.MaxRetryAfter}
 }
 
-// pauseOver is the timer's, and the only one that ends a pause.
+// pauseOver is the timer's.
 func (g *Gate) pauseOver() {
 	g.mu.Lock()
 	now := time.Now()
@@ -171,12 +171,17 @@ func (g *Gate) pauseOver() {
 	case b.until.After(now):
 		b.timer.Reset(b.until.Sub(now))
 	default:
-		b.paused, b.until, b.told = false, time.Time{}, time.Time{}
-		g.tell(Event{Kind: EventResumed})
-		g.dispatch(now)
-		g.inform()
+		g.resume(now)
 	}
 	g.unlock()
+}
+
+func (g *Gate) resume(now time.Time) {
+	b := &g.backoff
+	b.paused, b.until, b.told = false, time.Time{}, time.Time{}
+	g.tell(Event{Kind: EventResumed})
+	g.dispatch(now)
+	g.inform()
 }
 
 // Pause keeps everything from starting for d, as a rate limit would, but leaves the steps of the back-off alone. It
@@ -185,5 +190,15 @@ func (g *Gate) pauseOver() {
 func (g *Gate) Pause(d time.Duration) {
 	g.mu.Lock()
 	g.pause(d, true, 0, time.Now())
+	g.unlock()
+}
+
+// Resume ends a pause now, whoever asked for it: a provider that named a wait of days by mistake, for example. The next rate
+// limit begins another. It does nothing where there is no pause, and nothing to what [Gate.PauseBackground] holds back.
+func (g *Gate) Resume() {
+	g.mu.Lock()
+	if g.backoff.paused {
+		g.resume(time.Now())
+	}
 	g.unlock()
 }

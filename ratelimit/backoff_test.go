@@ -219,6 +219,31 @@ func TestTheHostCanPauseEverything(t *testing.T) {
 	})
 }
 
+// TestTheHostCanEndAPause: also one that a provider asked for by mistake, and that nobody waits for.
+func TestTheHostCanEndAPause(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
+		r.gate.Resume() // there is none
+		r.come("first", person)
+		r.get("first").Release(limited(300 * 24 * time.Hour))
+		r.come("refused", person)
+		require.Error(t, r.find("refused").err)
+		r.gate.Resume()
+		require.Zero(t, r.pausedFor())
+		r.come("ann", person)
+		r.get("ann").Release(limited(time.Minute))
+		r.come("bob", person)
+		r.gate.Resume()
+		require.Zero(t, r.find("bob").after)
+		r.get("bob").Release(limited(time.Minute)) // the next rate limit counts, and its timer isn't the old one
+		r.come("cid", person)
+		<-time.After(time.Hour)
+		require.Equal(t, time.Minute, r.find("cid").after)
+		r.get("cid").Release(success)
+		require.Equal(t, []ratelimit.EventKind{ratelimit.EventPaused, ratelimit.EventResumed, ratelimit.EventPaused, ratelimit.EventResumed,
+			ratelimit.EventPaused, ratelimit.EventResumed}, r.kinds())
+	})
+}
+
 // An error whose methods come back to the gate.
 type nosy struct{ gate *ratelimit.Gate }
 
