@@ -31,8 +31,9 @@ func newSoftUse(limits []SoftLimit, now time.Time) []softUse {
 			l.Every = day
 		}
 		if l.From.IsZero() {
-			l.From = now.Round(0) // by the clock, also on a machine that has slept
+			l.From = now
 		}
+		l.From = l.From.Round(0) // by the clock, also on a machine that has slept
 		l.From = l.begun(now)
 		uses = append(uses, softUse{SoftLimit: l, warnRequests: warnAt(l.Requests, l.Warn), warnTokens: warnAt(l.Tokens, l.Warn)})
 	}

@@ -65,4 +65,6 @@ func TestASoftLimitsPeriodGoesByTheClock(t *testing.T) {
 	require.Equal(t, now.Round(0), u.From)
 	u.roll(now.Add(49 * time.Hour))
 	require.Equal(t, now.Round(0).Add(48*time.Hour), u.From)
+	u = newSoftUse([]SoftLimit{{Requests: 10, From: now}}, now)[0]
+	require.Equal(t, now.Round(0), u.From, "whoever has read it")
 }
