@@ -214,6 +214,7 @@ func (b *Budget) roll(a *account, now instant) {
 		}
 		a.ends(a.resets(now.time(), b.location))
 		if !over {
+			b.move()
 			return
 		}
 		if a.scope == ScopeGlobal {

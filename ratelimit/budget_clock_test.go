@@ -126,3 +126,31 @@ func TestSharesLastAsLongAsTheGlobalLimitWhateverTheClockDoes(t *testing.T) {
 		b.spend(t, "b", 70)
 	})
 }
+
+func TestAWaitEndsWithThePeriodOfAClockThatWasSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(BudgetConfig{Session: Limit{Tokens: 100, Period: Day}})
+		began := time.Now()
+		b.spend(t, "s", 50)
+		open, err := b.Reserve(t.Context(), Request{Labels: Labels{Session: "s"}, Tokens: 40})
+		require.NoError(t, err)
+		got := make(chan time.Duration, 1)
+		go func() {
+			r, err := b.Reserve(t.Context(), Request{Labels: Labels{Session: "s"}, Tokens: 20})
+			if err == nil {
+				r.Settle(0, 0)
+			}
+			got <- time.Since(began)
+		}()
+		synctest.Wait()
+		b.lookAt(began.Add(90*24*time.Hour), ScopeSession, "s", 70)
+		b.mu.Lock()
+		b.move() // the one that waits looks at the clock while it is ahead
+		b.mu.Unlock()
+		synctest.Wait()
+		require.Empty(t, got)
+		b.lookAt(began, ScopeSession, "s", 0)
+		require.Equal(t, 24*time.Hour, <-got)
+		open.Settle(0, 0)
+	})
+}
