@@ -198,6 +198,7 @@ func (g *Gate) Pause(d time.Duration) {
 func (g *Gate) Resume() {
 	g.mu.Lock()
 	if g.backoff.paused {
+		g.backoff.timer.Stop()
 		g.resume(time.Now())
 	}
 	g.unlock()
