@@ -127,7 +127,7 @@ type Agent struct {
 	log      *slog.Logger
 	owner    string
 	lease    time.Duration
-	prices   *provider.Prices
+	prices   map[string]*provider.Prices // of the models that the Config asks for; nil: not known
 	redact   func(string) string
 	record   int // bytes that a record of the Journal has at most
 	hooked   struct{ step, afterStep, tool, afterTool bool }
@@ -194,9 +194,7 @@ func New(cfg Config) (*Agent, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if info, ok := provider.Info(a.provider); ok {
-		a.prices = info.Prices
-	}
+	a.addPrices()
 	for _, h := range cfg.Hooks {
 		a.hooked.step = a.hooked.step || h.BeforeStep != nil
 		a.hooked.afterStep = a.hooked.afterStep || h.AfterStep != nil

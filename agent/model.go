@@ -377,9 +377,7 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		x.nameCalls(resp)
 	}
 	f := Replied{Meta: x.noteMeta(), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
-	if x.a.prices != nil {
-		f.Cost, f.Priced = x.a.prices.Cost(usage), true
-	}
+	f.Cost, f.Priced = x.a.cost(x.m.s.Run.Model, usage)
 	if x.large(contentOf(f.Message.Parts)) && !x.fits(f, x.a.record/roomForResult) {
 		x.tooLarge(&f)
 		return
@@ -437,9 +435,7 @@ func (x *exec) failed(err error, req *provider.Request) {
 		}
 	}
 	f := StepFailed{Usage: partial.Usage, Class: fault.Of(err), Error: x.a.redact(err.Error())}
-	if x.a.prices != nil {
-		f.Cost, f.Priced = x.a.prices.Cost(partial.Usage), true
-	}
+	f.Cost, f.Priced = x.a.cost(x.m.s.Run.Model, partial.Usage)
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: x.redactParts(keep)}
 	}

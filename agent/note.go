@@ -157,9 +157,8 @@ func (n *NoteInput) ask(ctx context.Context, p provider.Provider, req *provider.
 		if res.Usage.Total() == 0 {
 			res.Usage = guard.Estimate(req, res.Parts)
 		}
-		info, _ := provider.Info(p)
-		if info.Prices != nil {
-			n.book(res.Usage, info.Prices.Cost(res.Usage), true)
+		if prices := pricesOf(p, req.Model); prices != nil {
+			n.book(res.Usage, prices.Cost(res.Usage), true)
 		} else {
 			n.book(res.Usage, 0, false)
 		}
