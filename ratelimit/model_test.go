@@ -312,6 +312,11 @@ func (m *model) preempt() bool {
 	return true
 }
 
+func (m *model) unpause() {
+	m.pausedUntil, m.told = time.Time{}, time.Time{}
+	m.resumes++
+}
+
 // pass lets time pass, one thing after the other.
 func (m *model) pass(d time.Duration) {
 	end := m.now.Add(d)
@@ -339,8 +344,7 @@ func (m *model) pass(d time.Duration) {
 		case trialEnds:
 			m.trials++
 		case resume:
-			m.pausedUntil, m.told = time.Time{}, time.Time{}
-			m.resumes++
+			m.unpause()
 		default:
 			late.state = "overtaken"
 		}

@@ -195,7 +195,7 @@ func (s *schedule) endAs(c *client, again bool, how string) {
 }
 
 func (s *schedule) step() {
-	switch n := s.r.IntN(23); {
+	switch n := s.r.IntN(25); {
 	case n < 7:
 		s.arrive()
 	case n < 11:
@@ -248,6 +248,19 @@ func (s *schedule) step() {
 			if d := s.model.pausedUntil.Sub(s.model.now); d > 0 {
 				s.pass(d)
 			}
+		}
+	case n < 20:
+		switch {
+		case !s.model.paused():
+			d := time.Duration(1 + s.r.Int64N(int64(10*time.Second)))
+			s.note("the host pauses all for %v", d)
+			s.model.pause(d, true)
+			s.gate.Pause(d)
+		case s.r.IntN(2) == 0:
+			s.note("the host ends the pause")
+			s.model.unpause()
+			s.model.dispatch()
+			s.gate.Resume()
 		}
 	default:
 		s.pass(time.Duration(1 + s.r.Int64N(int64(3*time.Second))))
