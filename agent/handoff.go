@@ -193,7 +193,7 @@ func (x *exec) handOff(in *NoteInput, note *HandoffNote, budget int) bool {
 	kept.Meta, end.Meta, next.Meta = x.stamp(0, ""), x.stamp(1, ""), x.stamp(2, "")
 	next.Meta.Origin, next.Meta.Step = &origin, 0
 	res := *x.m.result(Stopped, CodeHandedOff, reason)
-	res.Usage, res.Cost, res.Unpriced = res.Usage.Add(kept.Usage), res.Cost+kept.Cost, res.Unpriced || !kept.Priced && kept.Usage.Total() > 0
+	res.Usage, res.Cost, res.Unpriced = res.Usage.Add(kept.Usage), res.Cost.Add(kept.Cost), res.Unpriced || !kept.Priced && kept.Usage.Total() > 0
 	*end.Result = res
 	if err = x.recordLocked(nil, kept, end, next); err == nil {
 		x.origin = &origin

@@ -65,7 +65,7 @@ func (n *NoteInput) book(u provider.Usage, cost provider.Money, priced bool) {
 		return
 	}
 	n.priced = priced && (n.priced || n.usage.Total() == 0)
-	n.usage, n.cost = n.usage.Add(u), n.cost+max(cost, 0)
+	n.usage, n.cost = n.usage.Add(u), n.cost.Add(cost)
 }
 
 // booked returns what the note has used, and whether its price is known.

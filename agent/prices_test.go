@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,4 +88,27 @@ func TestANoteCostsWhatTheModelOfItsModeDoes(t *testing.T) {
 	require.Len(t, notes, 1)
 	require.Empty(t, notes[0].Error)
 	require.Equal(t, 50*provider.USD, notes[0].Cost)
+}
+
+func TestWhatANoteCostNeverShrinks(t *testing.T) {
+	m := providertest.Script(call("hand", 1), say("done"))
+	hand := tools.New(tools.Spec{Name: "hand"}, func(ctx context.Context, _ Number) (string, error) {
+		return "asked for", agent.RequestHandoff(ctx)
+	})
+	a := newAgent(t, agent.Config{Provider: fee{m, 1}, Tools: []tools.Tool{hand}, Limits: agent.Limits{Cost: -1, Tokens: -1}, Memory: &agent.Memory{
+		Config: memory.Config{Window: memory.Window{Size: 100_000}},
+		Handoff: &agent.Handoff{Write: func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+			in.Book(provider.Usage{Input: 1}, math.MaxInt64)
+			in.Book(provider.Usage{Input: 1}, math.MaxInt64)
+			return agent.HandoffNote{Remaining: []string{"it"}}, nil
+		}},
+	}})
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	notes := of[agent.Checkpointed](all)
+	require.Len(t, notes, 1)
+	require.Equal(t, provider.Money(math.MaxInt64), notes[0].Cost)
+	for _, end := range of[agent.RunEnded](all) {
+		require.Equal(t, provider.Money(math.MaxInt64), end.Result.Cost, end.Code)
+	}
 }

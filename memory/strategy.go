@@ -56,9 +56,7 @@ type booked struct {
 func (b *booked) add(u provider.Usage, cost provider.Money, priced bool) {
 	b.usage = b.usage.Add(u)
 	b.unpriced = b.unpriced || !priced && u.Total() > 0
-	if b.cost += max(cost, 0); b.cost < 0 {
-		b.cost = math.MaxInt64
-	}
+	b.cost = b.cost.Add(cost)
 }
 
 // Book tells what a model call of the Strategy used and what it cost (0: unknown), failed calls too; the [StepReport] has
