@@ -39,7 +39,10 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return 0, adapter.Over(ctx)
+	case err != nil:
 		return 0, adapter.Broken(err)
 	}
 	var count struct {

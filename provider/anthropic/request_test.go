@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -341,6 +342,23 @@ func TestToolsThatCannotBeToldApartAreAnError(t *testing.T) {
 	req.Tools = append(req.Tools, provider.Tool{Name: tools[0].Name})
 	_, err = sentText(t, req)
 	require.ErrorContains(t, err, "can't be told apart")
+}
+
+// A readerFunc reads like itself.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+func TestACountThatIsCancelledFailsWithTheCause(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := fault.New(fault.None, "enough")
+	m := offlineReader(t, readerFunc(func([]byte) (int, error) {
+		cancel(enough)
+		return 0, context.Canceled
+	}))
+	_, err := m.CountTokens(ctx, ask("x"))
+	require.ErrorIs(t, err, enough)
+	require.Equal(t, fault.None, fault.Of(err))
 }
 
 func TestTokensAreCounted(t *testing.T) {
