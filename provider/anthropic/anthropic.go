@@ -128,7 +128,7 @@ func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 		model = m.id
 	}
 	info := modelInfo(model, m.known)
-	return adapter.Copied(info), info.Window > 0 || info.Prices != nil
+	return adapter.Copied(info), info.Window > 0 || info.MaxOutput > 0 || info.Prices != nil
 }
 
 // String returns the model's name.

@@ -48,7 +48,7 @@ func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 		model = m.model
 	}
 	info := m.lookup(model)
-	return adapter.Copied(info), info.Window > 0 || info.Prices != nil
+	return adapter.Copied(info), info.Window > 0 || info.MaxOutput > 0 || info.Prices != nil
 }
 
 // Format writes the names of the provider and the model.
