@@ -14,6 +14,10 @@ import (
 // roomForResult is the share of a record that a reply leaves free, for its calls stand in the records of their results, too.
 const roomForResult = 64
 
+// roomForEnd is what the record of a result has besides, in bytes: how long the call took, what an agent used in it, and the
+// note that the call repeats itself.
+const roomForEnd = 1 << 10
+
 // large reports whether a fact with so much content may not fit into a record: up to an eighth of it always does, however
 // it is quoted.
 func (x *exec) large(content int) bool { return x.a.cfg.Journal != nil && content > x.a.record/8 }
@@ -64,12 +68,12 @@ func (x *exec) cutToFit(cr *callRun, res *ToolResult) {
 		return
 	}
 	f := ToolFinished{Meta: Meta{Origin: x.origin, Step: cr.call.Step, Call: cr.call.ID}, Call: cr.told, Result: res}
-	if x.fits(f, 0) {
+	if x.fits(f, roomForEnd) {
 		return
 	}
 	if n := len(res.Data); n > 0 {
 		res.Data, res.Cause = nil, joinLines(res.Cause, fmt.Sprintf("agent: Data has %d bytes, is too large for the journal, and left out", n))
-		if x.fits(f, 0) {
+		if x.fits(f, roomForEnd) {
 			return
 		}
 	}

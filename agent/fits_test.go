@@ -64,3 +64,39 @@ func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
 		})
 	}
 }
+
+// A limited store takes no larger record than that.
+type limited struct {
+	journal.Store
+	most int
+}
+
+func (l limited) Append(ctx context.Context, a journal.Append) error {
+	for _, r := range a.Records {
+		if len(r.Data) > l.most {
+			return &journal.InvalidError{Field: "Data", Problem: "too large"}
+		}
+	}
+	return l.Store.Append(ctx, a)
+}
+
+func TestAResultThatJustFitsLeavesRoomForWhatIsSaidOfIt(t *testing.T) {
+	const most = 16 << 10
+	type given struct {
+		N string `json:"n"`
+	}
+	for size := most - 700; size < most; size += 50 {
+		a, err := New(Config{
+			Journal:  limited{journal.NewMemory(), most},
+			Provider: providertest.Script(providertest.Call("give", given{"1"}), providertest.Call("give", given{"1"}), providertest.Call("give", given{"1"}), providertest.Say("on")),
+			Tools: []tools.Tool{tools.New(tools.Spec{Name: "give"}, func(context.Context, given) (string, error) {
+				return strings.Repeat("x", size), nil
+			})},
+		})
+		require.NoError(t, err)
+		a.record = most
+		res, err := a.Run(t.Context(), Input{Session: "s", Prompt: "go"})
+		require.NoError(t, err, size)
+		require.Equal(t, Completed, res.Status)
+	}
+}

@@ -253,3 +253,25 @@ func TestAChildEndsWhoseCallIsStoppedBeforeItCouldGoOn(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAChildWaitedForIsOpenNoMoreWhenItsCallIsOver(t *testing.T) {
+	store := journal.NewMemory()
+	var done effects
+	stop := agent.Hooks{AfterTool: func(_ context.Context, c *agent.ToolCall, _ *agent.ToolResult) error {
+		return agent.Abort(errors.New("enough"))
+	}}
+	child := newAgent(t, agent.Config{Name: "child", Hooks: []agent.Hooks{stop}, Provider: inTurn(calls("risky", 1, 2)), Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
+	var open []journal.Open
+	then := tools.New(tools.Spec{Name: "then"}, func(ctx context.Context, _ Number) (string, error) {
+		h, err := store.Head(ctx, "s")
+		open = h.Open
+		return h.Status, err
+	})
+	a := newAgent(t, agent.Config{Name: "parent", Journal: store, Provider: inTurn(task("child", "x"), call("then", 1), say("Done.")), Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"}), then}})
+	res := run(t, a)
+	require.Len(t, res.Pending, 2)
+	end := runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+	require.Equal(t, "Done.", end.Text())
+	require.Empty(t, open)
+	require.Equal(t, "running", results(end)[len(results(end))-1].Text())
+}

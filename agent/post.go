@@ -204,7 +204,7 @@ func (x *exec) takeSent(decisions bool) (n int, err error) {
 	return n, x.errAt
 }
 
-// takeDecision takes a decision that was sent, if it can be taken.
+// takeDecision takes a decision that was sent, if it can be taken. If it couldn't even be judged, it waits on.
 func (x *exec) takeDecision(m *mail) bool {
 	late := map[string]bool{}
 	if _, p := x.paused(m.id); p != nil {
@@ -214,11 +214,23 @@ func (x *exec) takeDecision(m *mail) bool {
 	one, err := x.rule(m.decision, late)
 	if err == nil {
 		err = x.recordRulings([]ruling{one}, nil)
-	} else if de := (*DecisionError)(nil); m.posted && errors.As(err, &de) {
+	} else if bad := errors.As(err, new(*DecisionError)); bad && m.posted {
 		x.acknowledge(m.id)
+	} else if !m.posted {
+		x.giveBack(m, !bad)
 	}
 	if err != nil {
 		x.a.log.WarnContext(x.ctx, "agent: a decision that was sent can't be taken", "session", x.s.name, "pause", m.id, "by", m.decision.Who, "error", err)
 	}
 	return err == nil
+}
+
+// giveBack lets go of the pause of a decision that isn't taken now, and keeps the decision if it may be later.
+func (x *exec) giveBack(m *mail, keep bool) {
+	x.a.mu.Lock()
+	defer x.a.mu.Unlock()
+	x.claimed = slices.DeleteFunc(x.claimed, func(id string) bool { return id == m.id })
+	if keep {
+		x.s.put(*m)
+	}
 }

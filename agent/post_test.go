@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -159,4 +161,62 @@ func TestARunUnderWayTakesADecisionThatWasSent(t *testing.T) {
 			require.Equal(t, 1, done.of(1))
 		})
 	})
+}
+
+func TestADecisionIsTheFirstAlsoWhileItIsBeingTaken(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		var a *agent.Agent
+		var id string
+		var second error
+		asked := 0
+		hook := agent.Hooks{AfterTool: func(ctx context.Context, c *agent.ToolCall, r *agent.ToolResult) error {
+			asked++
+			second = a.Decide(ctx, "s", agent.Approve(id).By("bob"))
+			return nil
+		}}
+		a, _, done := risky(t, agent.Config{Journal: store, Hooks: []agent.Hooks{hook}}, call("risky", 1), say("done"))
+		res := run(t, a)
+		id = res.Pending[0].ID
+		require.NoError(t, a.Decide(t.Context(), "s", agent.Reject(id, "no").By("ann")))
+		end := runInput(t, a, agent.Continue("s"))
+		require.Equal(t, agent.Completed, end.Status)
+		require.Equal(t, 1, asked)
+		require.Zero(t, done.all())
+		var used *agent.DecisionError
+		require.ErrorAs(t, second, &used)
+		require.Equal(t, agent.DecisionUsed, used.Code)
+	})
+}
+
+// An unread store's logs can't be read while it fails.
+type unread struct {
+	journal.Store
+	fails bool
+}
+
+func (u *unread) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+	if u.fails {
+		return func(yield func(journal.Record, error) bool) { yield(journal.Record{}, errors.New("no disk")) }
+	}
+	return u.Store.Read(ctx, session, after)
+}
+
+func TestADecisionWaitsWhileAChildsLogCantBeRead(t *testing.T) {
+	for name, own := range map[string]journal.Store{"none": nil, "memory": journal.NewMemory()} {
+		t.Run(name, func(t *testing.T) {
+			store := &unread{Store: journal.NewMemory()}
+			child, _, done := risky(t, agent.Config{Name: "child", Journal: store}, call("risky", 1), say("I did."))
+			a, _ := scripted(t, agent.Config{Journal: own, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
+			res := run(t, a)
+			require.Len(t, res.Pending, 1)
+			require.NoError(t, a.Decide(t.Context(), "s", agent.Approve(res.Pending[0].ID)))
+			store.fails = true
+			_, err := a.Run(t.Context(), agent.Continue("s"))
+			require.Error(t, err)
+			store.fails = false
+			end := runInput(t, a, agent.Continue("s"))
+			require.Equal(t, "Done.", end.Text())
+			require.Equal(t, 1, done.all())
+		})
+	}
 }

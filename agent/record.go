@@ -178,17 +178,19 @@ func (x *exec) sleep(d time.Duration) {
 }
 
 // changesHead reports whether a fact may change what the session shows of itself.
-func changesHead(f Fact) bool {
-	switch f.(type) {
+func (x *exec) changesHead(f Fact) bool {
+	switch f := f.(type) {
 	case RunStarted, Continued, Snapshot, Suspended, Decided, RunEnded:
 		return true
+	case ToolFinished: // of an agent, which may have waited for more
+		return x.a.children[f.Result.Name] != nil
 	}
 	return false
 }
 
 // head returns what the session shows of itself after facts.
 func (x *exec) head(facts []Fact) *journal.HeadUpdate {
-	if !slices.ContainsFunc(facts, changesHead) {
+	if !slices.ContainsFunc(facts, x.changesHead) {
 		return nil
 	}
 	status, changed := string(Running), false
@@ -207,10 +209,10 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 			if x.m.s.Run == nil { // in a copy, it is where the log begins
 				status, changed = string(f.State.Run.Status), true
 			}
+		case ToolFinished:
+			open, changed = x.closed(open, f.Meta.Call), true
 		case Suspended:
-			if c := x.m.s.Run.callByID(f.Meta.Call); c != nil && c.waits() { // what an agent waited for, in place of which this comes
-				open = slices.DeleteFunc(open, func(o journal.Open) bool { return o.ID == c.Pause.ID || c.Pause.nested(o.ID) != nil })
-			}
+			open = x.closed(open, f.Meta.Call) // in its place comes this
 			for _, p := range f.Pause.flat() {
 				open = append(open, openMatter(&p))
 			}
@@ -232,6 +234,15 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 		return nil
 	}
 	return &journal.HeadUpdate{Status: status, Open: open[:min(len(open), journal.MaxOpen)]}
+}
+
+// closed returns what is open without what a call has waited for.
+func (x *exec) closed(open []journal.Open, call string) []journal.Open {
+	c := x.m.s.Run.callByID(call)
+	if c == nil || !c.waits() {
+		return open
+	}
+	return slices.DeleteFunc(open, func(o journal.Open) bool { return o.ID == c.Pause.ID || c.Pause.nested(o.ID) != nil })
 }
 
 func openMatter(p *Pause) journal.Open {

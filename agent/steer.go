@@ -333,7 +333,7 @@ func (x *exec) deliver(m mail) {
 	x.told = append(x.told, m) // settled when the model call has begun
 }
 
-// takeMail returns what came from this process.
+// takeMail returns what came from this process. The decisions in it are claimed until it is known what becomes of them.
 func (x *exec) takeMail() []mail {
 	if !x.s.mailed.Load() { // what is put just now is found by the next look
 		return nil
@@ -343,6 +343,11 @@ func (x *exec) takeMail() []mail {
 	all := x.s.mail
 	x.s.mail = nil
 	x.s.mailed.Store(false)
+	for i := range all {
+		if all[i].what == mailDecide {
+			x.claimed = append(x.claimed, all[i].id)
+		}
+	}
 	return all
 }
 
