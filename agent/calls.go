@@ -177,12 +177,14 @@ func (x *exec) refuse(cr *callRun, status tools.Status, class fault.Class, why s
 
 // suspend records that a call waits for a decision.
 func (x *exec) suspend(cr *callRun, p Pause, expires time.Duration) {
+	p.Reason = x.a.redact(p.Reason)
 	x.lock()
 	x.suspendLocked(cr, p, expires)
 	x.mu.Unlock()
 	x.flush()
 }
 
+// suspendLocked is suspend for a Pause whose Reason is redacted. It shows nothing.
 func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	if expires == 0 {
 		expires = x.a.cfg.PauseExpires
@@ -190,7 +192,7 @@ func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	meta := x.stamp(0, cr.call.ID)
 	p.Call = *cr.told
 	p.ID = pauseID(x.s.name, &p.Call, p.Kind, cr.st.Pauses)
-	p.Kind, p.Reason = PauseKind(valid(string(p.Kind))), x.a.redact(p.Reason)
+	p.Kind = PauseKind(valid(string(p.Kind)))
 	if cr.d != nil {
 		p.Risk, p.Tool = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
 	}
@@ -247,10 +249,11 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 		}
 	}
 	if out.Suspend != nil {
+		reason := x.a.redact(out.Suspend.Prompt)
 		x.lock()
 		defer x.mu.Unlock()
 		if !cr.over && !cr.gone {
-			p := Pause{Kind: PauseKind(out.Suspend.Kind), Reason: out.Suspend.Prompt, Schema: out.Suspend.Schema}
+			p := Pause{Kind: PauseKind(out.Suspend.Kind), Reason: reason, Schema: out.Suspend.Schema}
 			expires := out.Suspend.Expires
 			switch n, _ := x.purse.call(cr.call.ID); {
 			case p.Kind == PauseAgent && n.paused != "": // it waits for nobody, and so does the call

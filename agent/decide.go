@@ -111,11 +111,15 @@ func (x *exec) recordRulings(all []ruling, taken []string) error {
 	return x.recordLocked(taken, facts...)
 }
 
-// showHooks shows hooks the result, if there is one, of a call that was decided on. mu mustn't be held.
+// showHooks shows hooks the result, if there is one, of a call that was decided on, and redacts it. mu mustn't be held.
 func (x *exec) showHooks(c *CallState, res *ToolResult) {
-	if res != nil && x.a.hooked.afterTool {
+	if res == nil {
+		return
+	}
+	if x.a.hooked.afterTool {
 		x.afterTool(x.newCall(c), res)
 	}
+	x.redactResult(res)
 }
 
 func (x *exec) usedAny(decisions []Decision) bool {
@@ -213,9 +217,8 @@ func plainResult(c *CallState, status tools.Status, class fault.Class, text stri
 	return res
 }
 
-// resultFact returns the result of a call as the nth next fact.
+// resultFact returns the result of a call, which hooks were shown, as the nth next fact.
 func (x *exec) resultFact(n int, c *CallState, res *ToolResult) ToolFinished {
-	x.redactResult(res)
 	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res, Spent: x.purse.spent(c.Call.ID)}
 }
 

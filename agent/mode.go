@@ -50,6 +50,7 @@ func SetPhase(ctx context.Context, name string) error {
 // setMode is for the driving goroutine, and for tools and hooks while their ctx lasts: a call that was left behind, whose
 // ctx has ended, may not touch the state any more.
 func (x *exec) setMode(ctx context.Context, name, reason string) error {
+	reason = x.a.redact(reason)
 	x.lock()
 	defer x.mu.Unlock()
 	if ctx.Err() != nil || x.ended {
@@ -58,7 +59,7 @@ func (x *exec) setMode(ctx context.Context, name, reason string) error {
 	if x.m.s.Mode == name {
 		return nil
 	}
-	f := ModeChanged{Meta: x.stamp(0, ""), From: x.m.s.Mode, To: name, Reason: x.a.redact(reason)}
+	f := ModeChanged{Meta: x.stamp(0, ""), From: x.m.s.Mode, To: name, Reason: reason}
 	if m, err := x.a.mode(name); err == nil {
 		f.Limits = x.a.limits(x.m.s.Run.Own, m)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -135,4 +136,54 @@ func TestASecretInASteeringMessageIsntJournaled(t *testing.T) {
 	model.AssertDone(t)
 	model.AssertSaw(t, 1, providertest.UserText("use [key]"))
 	requireNoSecret(t, store, model)
+}
+
+func TestARedactThatAsksItsAgentHangsNoRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string // that it is given when it asks
+		goOn func(id string) agent.Input
+	}{
+		"as a call is suspended": {text: "this tool is of high risk"},
+		"as a tool suspends":     {text: "well?"},
+		"as the mode is changed": {text: "in between"},
+		"as a call is refused":   {text: "A person refused", goOn: func(id string) agent.Input { return agent.Resume("s", agent.Reject(id, "no")) }},
+		"as a pause is given up": {text: "nobody decided", goOn: func(string) agent.Input {
+			return agent.Input{Session: "s", Prompt: "else", Supersede: true}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var a *agent.Agent
+			asked := 0
+			redact := func(s string) string {
+				if strings.Contains(s, c.text) {
+					asked++
+					_ = a.Decide(context.Background(), "s", agent.Approve("p"))
+				}
+				return s
+			}
+			between := tools.New(tools.Spec{Name: "between"}, func(ctx context.Context, in Number) (string, error) {
+				if in.N == 2 {
+					return "", tools.Suspend{Prompt: "well?"}
+				}
+				return "ok", agent.SwitchMode(ctx, "other", "in between")
+			})
+			a, _, _ = risky(t, agent.Config{Redact: redact, Tools: []tools.Tool{between}, Modes: []agent.Mode{{Name: "one"}, {Name: "other"}}},
+				call("between", 1), call("between", 2), call("risky", 1), say("Done."), say("Done."))
+			over := make(chan bool)
+			go func() {
+				defer close(over)
+				res, _ := a.Run(context.Background(), agent.Input{Session: "s", Prompt: "go"})
+				res, _ = a.Run(context.Background(), agent.Resume("s", agent.Answer(res.Pending[0].ID, "yes")))
+				if c.goOn != nil {
+					_, _ = a.Run(context.Background(), c.goOn(res.Pending[0].ID))
+				}
+			}()
+			select {
+			case <-over:
+				require.Positive(t, asked)
+			case <-time.After(20 * time.Second):
+				require.Fail(t, "it hangs")
+			}
+		})
+	}
 }
