@@ -1,8 +1,6 @@
 package agent_test
 
 import (
-	"time"
-
 	"context"
 	"encoding/json"
 	"errors"
