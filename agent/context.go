@@ -33,6 +33,9 @@ func (c runContext) Value(key any) any {
 	return c.x.own.Value(key)
 }
 
+// cancel ends the context of a run.
+func (x *exec) cancel(cause error) { x.own.Cancel(cause) }
+
 // An endlessContext has the values of a run's context. It doesn't end, and is that of no run.
 type endlessContext struct{ x *exec }
 
@@ -41,9 +44,6 @@ func (endlessContext) Deadline() (time.Time, bool) { return time.Time{}, false }
 func (endlessContext) Done() <-chan struct{} { return nil }
 
 func (endlessContext) Err() error { return nil }
-
-// cancel ends the context of a run.
-func (x *exec) cancel(cause error) { x.own.Cancel(cause) }
 
 func (c endlessContext) Value(key any) any {
 	if _, ok := key.(execKey); ok {

@@ -88,7 +88,7 @@ func (r *Runner) begin(ctx context.Context, d *Definition, call *Call) *callCont
 	r.mu.Lock()
 	r.current = c
 	r.mu.Unlock()
-	r.clock.Set((*ringer)(r), c.began, min(c.limit, forever))
+	r.clock.Set((*ringer)(r), c.began, c.limit)
 	return c
 }
 
@@ -124,7 +124,7 @@ func (r *Runner) ring() {
 	}
 	now, limit := r.clock.Now(), c.limit
 	if rest := limit - (now - c.began); rest > 0 {
-		r.clock.Set((*ringer)(r), now, min(rest, forever))
+		r.clock.Set((*ringer)(r), now, rest)
 		r.mu.Unlock()
 		return
 	}
