@@ -137,7 +137,7 @@ func (w *Watchdog) begin(ctx *lazyctx.Context, cancel context.CancelCauseFunc, t
 		w.clock = &w.own
 	}
 	w.ctx, w.cancel, w.limits = ctx, cancel, t.normal()
-	w.seen, w.until = w.n, 0
+	w.seen = w.n
 	if w.limits.quarter() == forever/4 && w.limits.Total == forever {
 		return
 	}

@@ -27,3 +27,28 @@ func TestAClockThatAWatchdogNoLongerHasEndsNothing(t *testing.T) {
 		require.NotNil(t, dog.End())
 	})
 }
+
+func TestACallThatIsOverLeavesNoTimer(t *testing.T) {
+	var dog Watchdog
+	for range 2 {
+		dog.Begin(t.Context(), Timeouts{Idle: time.Hour})
+		require.True(t, dog.clock.Running())
+		require.Nil(t, dog.End())
+		require.False(t, dog.clock.Running())
+	}
+}
+
+// TestALimitBelowTheClosestLookIsExact: a Watchdog looks no more often than every millisecond, but in time.
+func TestALimitBelowTheClosestLookIsExact(t *testing.T) {
+	for name, limits := range map[string]Timeouts{"first": {First: closest / 10, Idle: time.Hour}, "idle": {Idle: closest / 10}, "total": {Idle: time.Hour, Total: closest / 10}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var dog Watchdog
+				began := time.Now()
+				<-dog.Begin(t.Context(), limits).Done()
+				require.Equal(t, closest/10, time.Since(began))
+				require.NotNil(t, dog.End())
+			})
+		})
+	}
+}

@@ -78,7 +78,7 @@ func (c *Context) Done() <-chan struct{} {
 
 // Err returns context.Canceled after End, or what the parent returns if that has ended first.
 func (c *Context) Err() error {
-	if !c.ended.Load() && c.look() == nil {
+	if c.look() == nil {
 		return nil
 	}
 	c.mu.Lock() // which of them was first
