@@ -29,16 +29,17 @@ func TestASwitchOfModesMovesTheTimeOfARun(t *testing.T) {
 						{Name: "start", Limits: limit(time.Minute)}, {Name: "long", Limits: limit(time.Hour)},
 						{Name: "endless", Limits: limit(-1)}, {Name: "short", Limits: limit(10 * time.Second)},
 					},
-					Tools: []tools.Tool{tools.New(tools.Spec{Name: "work", Timeout: 24 * time.Hour}, func(ctx context.Context, _ struct {
-						N int `json:"n"`
-					}) (string, error) { if err := agent.SwitchMode(ctx, to, ""); err != nil {
-						return "", err
-					}; select {
-					case <-ctx.Done():
-						return "", ctx.Err()
-					case <-time.After(works):
-						return "worked", nil
-					} })},
+					Tools: []tools.Tool{tools.New(tools.Spec{Name: "work", Timeout: 24 * time.Hour}, func(ctx context.Context, _ Number) (string, error) {
+						if err := agent.SwitchMode(ctx, to, ""); err != nil {
+							return "", err
+						}
+						select {
+						case <-ctx.Done():
+							return "", ctx.Err()
+						case <-time.After(works):
+							return "worked", nil
+						}
+					})},
 				})
 				require.NoError(t, err)
 				began := time.Now()
