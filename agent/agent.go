@@ -32,13 +32,13 @@ type Config struct {
 	MaxOutput int    // tokens of one answer; 0: the provider's default
 	Sampling  *provider.Sampling
 	Reasoning *provider.ReasoningOptions
-	// Serial asks the model for at most one tool call at a time, where the provider can be told.
-	Serial bool
+	// DisableParallelToolCalls asks the model for at most one tool call at a time, where the provider can be told.
+	DisableParallelToolCalls bool
 	// Options are passed to the provider named by the key: see provider.Request.
 	Options map[string]json.RawMessage
 
 	// Journal keeps the facts of sessions. Without one they are kept in memory, as values, by the Agent: named sessions
-	// until [Agent.Forget], unnamed ones until their run ends.
+	// until [Agent.Delete], unnamed ones until their run ends.
 	Journal journal.Store
 	// Owner names this process to the Journal; empty: a name is made up.
 	Owner string
@@ -77,8 +77,8 @@ type Config struct {
 	// errors. Deltas are shown to a person as they come.
 	Redact func(string) string
 	Logger *slog.Logger // nil: nothing is logged
-	// Bare leaves out the guard that is otherwise put around Provider: retries by class, and its timeouts.
-	Bare bool
+	// NoGuard leaves out the guard that is otherwise put around Provider: retries by class, and its timeouts.
+	NoGuard bool
 }
 
 // InDoubt says what is done with a call in doubt.
@@ -116,9 +116,9 @@ type Agent struct {
 	// fixed at creation
 	cfg      Config
 	provider provider.Provider
-	guarded  *guard.Guard // the same; nil for a Bare agent
+	guarded  *guard.Guard // the same; nil for a NoGuard agent
 	registry *tools.Registry
-	prints   []ToolPrint           // of the registry
+	prints   []ToolFingerprint     // of the registry
 	breakers *circuit.Set          // of tools
 	memory   *gear                 // nil without a Config.Memory
 	children map[string]*agentTool // agents that are tools, by the name of the tool
@@ -254,7 +254,7 @@ func (a *Agent) guard() (provider.Provider, error) {
 	if err != nil { // a nil Provider, first of all: that is no use without a guard either
 		return nil, &ConfigError{Field: "Provider", Problem: err.Error(), Err: err}
 	}
-	if a.cfg.Bare {
+	if a.cfg.NoGuard {
 		return a.cfg.Provider, nil
 	}
 	a.guarded = g
@@ -308,7 +308,7 @@ func (a *Agent) addModes() []error {
 // Tools returns the agent's tools, in order.
 func (a *Agent) Tools() *tools.Registry { return a.registry }
 
-// LeftBehind returns how many tool calls, and functions that write notes ([Checkpoints], [Handoff]), ignored the end of their
+// LeftBehind returns how many tool calls, and functions that write notes ([ProgressNotes], [ContextReset]), ignored the end of their
 // context, were left behind, and still run.
 func (a *Agent) LeftBehind() int { return int(a.left.Load()) }
 

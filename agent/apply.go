@@ -49,8 +49,8 @@ func (m *Machine) Apply(f Fact) error {
 // isFact refuses what only looks like a fact: nil, a pointer to a fact, or a type that embeds one.
 func isFact(f Fact) *FactError {
 	switch f.(type) {
-	case RunStarted, StepStarted, Compacted, Checkpointed, Replied, StepFailed, ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack,
-		ModeChanged, PhaseChanged, HandoffRequested, Continued, RuleRevoked, Undone, Snapshot, RunEnded:
+	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed, ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack,
+		ModeChanged, PhaseChanged, ContextResetRequested, Continued, RuleRevoked, Undone, Snapshot, RunEnded:
 		return nil
 	}
 	return &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it is no fact; facts are types of this package, by value"}
@@ -121,8 +121,8 @@ func (m *Machine) fold(f Fact) (problem string) {
 		problem = m.stepStarted(r, &f)
 	case Compacted:
 		problem = m.compacted(r, &f)
-	case Checkpointed:
-		problem = m.checkpointed(r, &f)
+	case NoteWritten:
+		problem = m.noteWritten(r, &f)
 	case Replied:
 		problem = m.replied(r, &f)
 	case StepFailed:
@@ -147,14 +147,14 @@ func (m *Machine) fold(f Fact) (problem string) {
 		}
 	case PhaseChanged:
 		m.s.Phase, r.PhaseStep = f.To, 0
-	case HandoffRequested:
-		r.HandoffDue = true
+	case ContextResetRequested:
+		r.ContextResetDue = true
 	case Continued:
 		if r.Status == Running { // its process died: it had worked up to the last fact, as far as anyone knows
 			r.Worked += max(r.Last.Sub(r.Since), 0)
 		}
 		if len(f.Tools) > 0 {
-			r.Prints = f.Tools
+			r.Fingerprints = f.Tools
 		}
 		r.run(f.Time)
 	case RuleRevoked:
@@ -189,25 +189,25 @@ func (m *Machine) start(f *RunStarted) string {
 	}
 	before := m.s.Run
 	var chain *ChainState
-	if f.Handoff != nil {
+	if f.ContextReset != nil {
 		if problem := m.takesOver(f); problem != "" {
 			return problem
 		}
-		chain = m.s.chain(f.Handoff)
+		chain = m.s.chain(f.ContextReset)
 		m.s.Messages = nil // the conversation begins anew
 	}
 	m.s.Messages = append(slices.Grow(m.s.Messages, len(f.History)+fewMessages), f.History...)
 	m.s.Mode = f.Mode
-	if f.Handoff == nil {
+	if f.ContextReset == nil {
 		m.s.Phase = ""
 	}
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: stageReady,
-		Limits: f.Limits.orZero(), Own: f.Own, Choice: f.Choice, Output: f.Output,
-		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Prints: f.Tools,
+		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
+		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Fingerprints: f.Tools,
 		First: len(m.s.Messages), Since: instant(f.Time),
 	}
-	if f.Handoff != nil {
+	if f.ContextReset != nil {
 		m.s.Run.carry(before, chain)
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
@@ -277,8 +277,8 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 			r.ToolNames = append(r.ToolNames, p.Call.Name)
 		}
 	}
-	if r.Choice.Mode == provider.ChooseRequired || r.Choice.Mode == provider.ChooseTool {
-		r.Choice = provider.Choice{} // a forced choice holds until it was met, or the model could never end
+	if r.ToolChoice.Mode == provider.ChooseRequired || r.ToolChoice.Mode == provider.ChooseTool {
+		r.ToolChoice = provider.ToolChoice{} // a forced choice holds until it was met, or the model could never end
 	}
 	return ""
 }

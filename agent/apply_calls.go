@@ -181,7 +181,7 @@ func (k DecisionKind) fits(pause PauseKind) bool {
 		return pause == PauseApproval || pause == PauseCorrection
 	case AnswerGiven:
 		return pause != PauseApproval && pause != PauseCorrection
-	case Refused, Suggested, Expired, Superseded:
+	case Rejected, Suggested, Expired, Superseded:
 		return true
 	}
 	return false

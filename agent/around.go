@@ -19,7 +19,7 @@ func (x *exec) beforeStep(start *StepStarted, mode *mode, base *base, n int) (*S
 	msgs := base.messages
 	s := &Step{
 		Session: x.s.name, Run: x.origin.Run, N: n, Mode: mode.Name, Phase: x.m.s.Phase, Final: start.Final != "",
-		Model: start.Model, System: base.system, Messages: slices.Clone(msgs), Choice: start.Choice,
+		Model: start.Model, System: base.system, Messages: slices.Clone(msgs), ToolChoice: start.ToolChoice,
 	}
 	if !s.Final {
 		s.Tools = slices.Clone(mode.offered)
@@ -54,8 +54,8 @@ func (x *exec) beforeStep(start *StepStarted, mode *mode, base *base, n int) (*S
 		own, ok := x.a.registry.Lookup(d.Name())
 		return !ok || own != d
 	})
-	start.AnsweredBy, start.Model, start.Choice = valid(s.AnsweredBy), valid(s.Model), s.Choice
-	start.Choice.Tool = valid(s.Choice.Tool)
+	start.AnsweredBy, start.Model, start.ToolChoice = valid(s.AnsweredBy), valid(s.Model), s.ToolChoice
+	start.ToolChoice.Tool = valid(s.ToolChoice.Tool)
 	if !slices.Equal(before, s.Tools) {
 		s.changed, x.offered = true, append([]*tools.Definition{}, s.Tools...) // none isn't nil, which would stand for all
 		start.Tools = make([]string, len(s.Tools))
@@ -176,7 +176,7 @@ func (x *exec) afterTool(cr *callRun, res *ToolResult) {
 		}
 	}
 	if !sound(res.Parts) {
-		res.Parts = provider.Sound(res.Parts)
+		res.Parts = provider.Normalize(res.Parts)
 	}
 	res.Cause = valid(res.Cause)
 	res.CallID, res.Name = cr.call.ID, cr.call.Name
@@ -230,7 +230,7 @@ func (x *exec) redactParts(parts []provider.Part) []provider.Part {
 func (x *exec) foreign(msgs []provider.Message) []provider.Message {
 	out := slices.Clone(msgs)
 	for i := range out {
-		out[i].Parts = x.redactParts(provider.Sound(out[i].Parts))
+		out[i].Parts = x.redactParts(provider.Normalize(out[i].Parts))
 	}
 	return RepairHistory(out) // last: ids that differed may be the same in valid UTF-8
 }

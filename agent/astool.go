@@ -299,9 +299,9 @@ func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error
 		}
 		switch ev := ev.(type) {
 		case ToolStarted:
-			tools.Progress(ctx, tools.ProgressNote{Text: ev.Call.Name})
+			tools.Progress(ctx, tools.ProgressReport{Text: ev.Call.Name})
 		case StepStarted:
-			tools.Progress(ctx, tools.ProgressNote{Text: fmt.Sprint("step ", ev.Step)})
+			tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprint("step ", ev.Step)})
 		case RunEnded:
 			res = ev.Result
 		}
@@ -320,7 +320,7 @@ func (t *agentTool) outcome(x *exec, call *tools.Call, in *Input, res *Result) (
 		return "", tools.Suspend{Kind: string(PauseAgent), Prompt: "the agent that it calls waits for decisions"}
 	}
 	if t.child.cfg.Journal == nil {
-		_ = t.child.Forget(x.jctx, res.Session) // nobody can ask for it again
+		_ = t.child.Delete(x.jctx, res.Session) // nobody can ask for it again
 	}
 	text := res.Text()
 	switch {
@@ -410,7 +410,7 @@ func (t *agentTool) abandon(ctx context.Context, session, call, why string) {
 		return // it runs elsewhere, and finds out
 	}
 	if t.child.cfg.Journal == nil {
-		defer func() { _ = t.child.Forget(ctx, name) }() // nobody can ask for it again
+		defer func() { _ = t.child.Delete(ctx, name) }() // nobody can ask for it again
 	}
 	defer x.leave()
 	if r := x.m.s.Run; r.open() {

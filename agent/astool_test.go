@@ -140,7 +140,7 @@ func TestAPauseThreeAgentsDeepIsAddressedByItsPath(t *testing.T) {
 		sessions++
 	}
 	require.Equal(t, 3, sessions)
-	require.NoError(t, outer.Forget(t.Context(), "s"))
+	require.NoError(t, outer.Delete(t.Context(), "s"))
 	for h := range store.Heads(t.Context(), journal.Filter{}) {
 		require.Fail(t, "is left", h.Session)
 	}

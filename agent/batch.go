@@ -234,7 +234,7 @@ func (x *exec) wait(b *batch) {
 		case <-wake:
 		case <-done:
 			done = nil
-			x.cancelled(b)
+			x.canceled(b)
 		case <-ring:
 			x.leaveBehind(b)
 		}
@@ -280,8 +280,8 @@ func (x *exec) overdue(c *tools.Call) {
 	x.poke()
 }
 
-// cancelled notes that the run was stopped while calls ran.
-func (x *exec) cancelled(b *batch) {
+// canceled notes that the run was stopped while calls ran.
+func (x *exec) canceled(b *batch) {
 	x.lock()
 	defer x.mu.Unlock()
 	for _, cr := range b.calls {
@@ -331,7 +331,7 @@ func (x *exec) leaveBehind(b *batch) {
 }
 
 // progress notes what a call reports. Any goroutine may call it; of several reports the newest is shown.
-func (x *exec) progress(c *tools.Call, note tools.ProgressNote) {
+func (x *exec) progress(c *tools.Call, note tools.ProgressReport) {
 	x.lock()
 	if b := x.running; b != nil {
 		for _, cr := range b.calls {

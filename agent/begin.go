@@ -17,9 +17,9 @@ func (x *exec) begin(in *Input) (err error) {
 	if err != nil {
 		return err
 	}
-	if in.Choice.Mode == provider.ChooseTool {
-		if _, ok := x.a.registry.Lookup(in.Choice.Tool); !ok {
-			return &InputError{Field: "Choice", Problem: fmt.Sprintf("there is no tool %q", in.Choice.Tool)}
+	if in.ToolChoice.Mode == provider.ChooseTool {
+		if _, ok := x.a.registry.Lookup(in.ToolChoice.Tool); !ok {
+			return &InputError{Field: "ToolChoice", Problem: fmt.Sprintf("there is no tool %q", in.ToolChoice.Tool)}
 		}
 	}
 	if err := in.check(x.a.limits(in.Limits, first)); err != nil {
@@ -29,7 +29,7 @@ func (x *exec) begin(in *Input) (err error) {
 		x.purse = x.parent.purse
 	}
 	if err := x.ctx.Err(); err != nil {
-		return &StopError{Code: CodeCancelled, Err: context.Cause(x.ctx)}
+		return &StopError{Code: CodeCanceled, Err: context.Cause(x.ctx)}
 	}
 	if err := x.known(in); err != nil {
 		return err
@@ -114,8 +114,8 @@ func (x *exec) startRun(in *Input) error {
 			mode = own
 		}
 	}
-	if in.Choice.Mode == provider.ChooseTool && mode != nil && !slices.Contains(mode.names, in.Choice.Tool) {
-		return &InputError{Field: "Choice", Problem: fmt.Sprintf("the tool %q isn't available in mode %q", in.Choice.Tool, mode.Name)}
+	if in.ToolChoice.Mode == provider.ChooseTool && mode != nil && !slices.Contains(mode.names, in.ToolChoice.Tool) {
+		return &InputError{Field: "ToolChoice", Problem: fmt.Sprintf("the tool %q isn't available in mode %q", in.ToolChoice.Tool, mode.Name)}
 	}
 	if s.Run.open() { // only now, when nothing is wrong with the input
 		x.supersede("another input superseded it")
@@ -130,7 +130,7 @@ func (x *exec) startRun(in *Input) error {
 		x.origin.Parent, x.origin.Trace = in.parent.id, in.parent.trace
 	}
 	f := RunStarted{
-		Message: in.message(x.a.redact), Limits: x.a.limits(in.Limits, mode), Choice: in.Choice,
+		Message: in.message(x.a.redact), Limits: x.a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
 		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: x.a.prints,
 	}
 	if in.Limits != nil && *in.Limits != (Limits{}) {

@@ -213,8 +213,8 @@ func TestACallThatIsLeftBehindEndsItsProbe(t *testing.T) {
 		cancel bool
 		state  circuit.State
 	}{
-		"at its time limit":          {false, circuit.Open},
-		"when its run was cancelled": {true, circuit.HalfOpen},
+		"at its time limit":         {false, circuit.Open},
+		"when its run was canceled": {true, circuit.HalfOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -330,7 +330,7 @@ func TestALongProbeClosesTheBreakerOfAnAgentsOwn(t *testing.T) {
 						return "", errReset
 					}
 					for range 27 {
-						tools.Progress(ctx, tools.ProgressNote{})
+						tools.Progress(ctx, tools.ProgressReport{})
 						if err := wait(ctx, 20*time.Second); err != nil {
 							return "", err
 						}
@@ -351,7 +351,7 @@ func TestAnAgentThatIsAToolIsNeitherTriedAgainNorStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := func() providertest.Step { return providertest.Fail(fault.Degraded) }
 		child := providertest.Script(down(), down(), down(), down(), say("At last."))
-		c := newAgent(t, agent.Config{Name: "child", Provider: child, Bare: true})
+		c := newAgent(t, agent.Config{Name: "child", Provider: child, NoGuard: true})
 		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(c, tools.Spec{Description: "does it"})}},
 			task("child", "1"), task("child", "2"), task("child", "3"), task("child", "4"), task("child", "5"), say("Done."))
 		res := run(t, a)

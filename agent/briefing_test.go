@@ -83,7 +83,7 @@ func TestABriefingSeesAllRunsOfAChain(t *testing.T) {
 			next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
 			gate := tools.New(tools.Spec{Name: "gate", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "passed", nil })
 			mem := small()
-			mem.Handoff = noted()
+			mem.ContextReset = noted()
 			cfg := agent.Config{Memory: mem, Tools: []tools.Tool{write, next, gate}, Journal: store(), Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") }}
 			a, _ := scripted(t, cfg, call("write", 7), call("write", 1), call("next", 0), call("write", 7), providertest.Reply(say("I try again"), call("next", 0)), call("gate", 0), say("done"))
 			res := run(t, a)
@@ -119,7 +119,7 @@ func TestWhatAChainHasTriedIsBoundedHoweverLongItIs(t *testing.T) {
 		return "", errors.New(strings.Repeat("no ", 1_000))
 	})
 	mem := small()
-	mem.Handoff = noted()
+	mem.ContextReset = noted()
 	var steps []providertest.Step
 	for i := range runs {
 		var specs []providertest.CallSpec
@@ -136,8 +136,8 @@ func TestWhatAChainHasTriedIsBoundedHoweverLongItIs(t *testing.T) {
 	require.Contains(t, b.Attempts[0].Tried[30], `next {"n":5}`)
 	require.Len(t, b.Avoid, 20)
 	state := machineOf(t, a, "s").State()
-	require.Equal(t, runs, state.Run.Handoff.Index)
-	require.Less(t, len(asText(t, state.Run.Handoff)), 50_000)
+	require.Equal(t, runs, state.Run.ContextReset.Index)
+	require.Less(t, len(asText(t, state.Run.ContextReset)), 50_000)
 }
 
 func ExampleBriefingOf() {

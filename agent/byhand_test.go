@@ -58,9 +58,9 @@ func TestARequestThatAHookChangedTeachesNothing(t *testing.T) {
 
 func TestANoteWithoutAPriceMakesItsChainOneWithout(t *testing.T) {
 	mem := small()
-	mem.Handoff = &agent.Handoff{Write: func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+	mem.ContextReset = &agent.ContextReset{Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 		in.Book(provider.Usage{Input: 1}, 0)
-		return agent.HandoffNote{}, nil
+		return agent.ContextResetNote{}, nil
 	}}
 	n := 0
 	a := newAgent(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},

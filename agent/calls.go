@@ -44,7 +44,7 @@ func (x *exec) newCall(c *CallState) *callRun {
 	cr := &callRun{x: x, d: d, told: c.Call, st: c, edited: c.Edited, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		Key: c.Call.ID, Fence: x.fence(), By: c.By, Mode: x.m.s.Mode,
+		IdempotencyKey: c.Call.ID, Fence: x.fence(), By: c.By, Mode: x.m.s.Mode,
 		Succeeded: x.bound.succeeded, OnTimeout: x.bound.overdue,
 	}
 	if d != nil && d.Spec().Repeatable() {
@@ -135,13 +135,13 @@ func (x *exec) admit(cr *callRun) bool {
 		x.cancel(err)
 		return false
 	}
-	if adm.Refused != nil {
+	if adm.Rejected != nil {
 		t := r.Tools.of(c.Call.Name)
-		if adm.Refused.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && t.Invalid >= l.Corrections && !c.Edited {
-			x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " + partsText(adm.Refused.Parts)}, 0)
+		if adm.Rejected.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && t.Invalid >= l.Corrections && !c.Edited {
+			x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " + partsText(adm.Rejected.Parts)}, 0)
 			return false
 		}
-		x.finishCall(cr, *adm.Refused)
+		x.finishCall(cr, *adm.Rejected)
 		x.flush()
 		return false
 	}
@@ -230,7 +230,7 @@ func (x *exec) recordStart(cr *callRun) bool {
 	}
 	meta := x.stamp(0, cr.call.ID)
 	meta.By = cr.call.By
-	if x.recordLocked(nil, ToolStarted{Meta: meta, Call: cr.told, Key: cr.call.Key, Repeatable: cr.d.Spec().Repeatable()}) != nil {
+	if x.recordLocked(nil, ToolStarted{Meta: meta, Call: cr.told, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}) != nil {
 		cr.over = true
 		return false
 	}
@@ -327,7 +327,7 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 		res.Cause = valid(out.Err.Error())
 	}
 	if slices.ContainsFunc(res.Parts, func(p provider.Part) bool { return p.Kind != provider.PartText }) {
-		res.Parts = provider.Sound(res.Parts)
+		res.Parts = provider.Normalize(res.Parts)
 	}
 	media := 0
 	for i := range res.Parts {

@@ -144,7 +144,7 @@ func interrupted(st *stage, ctx context.Context, at int, stop func()) (all []age
 	return all, err
 }
 
-func TestCancellingAtAnyEventEndsTheRun(t *testing.T) {
+func TestCancelingAtAnyEventEndsTheRun(t *testing.T) {
 	cause := errors.New("the client hung up")
 	for name, cancel := range map[string]func(a *agent.Agent, end context.CancelCauseFunc) error{
 		"the context": func(_ *agent.Agent, end context.CancelCauseFunc) error { end(cause); return nil },
@@ -166,7 +166,7 @@ func TestCancellingAtAnyEventEndsTheRun(t *testing.T) {
 				require.Less(t, time.Since(began), time.Second, "it ends at once")
 				require.Equal(t, asked, st.model.calls.Load(), "the model isn't called any more")
 				res := lastResult(t, all)
-				if _, over := all[at].(agent.RunEnded); !over && all[at] != nil && res.Status == agent.Stopped && res.Code == agent.CodeCancelled {
+				if _, over := all[at].(agent.RunEnded); !over && all[at] != nil && res.Status == agent.Stopped && res.Code == agent.CodeCanceled {
 					require.NoError(t, err)
 					var stop *agent.StopError
 					require.ErrorAs(t, res.Err(), &stop)
@@ -204,7 +204,7 @@ func TestStoppingAtASafePointInterruptsNothing(t *testing.T) {
 		res := lastResult(t, all)
 		for _, f := range of[agent.ToolFinished](all) {
 			if sc.hooks == nil {
-				require.NotEqual(t, tools.Cancelled, f.Result.Status)
+				require.NotEqual(t, tools.Canceled, f.Result.Status)
 			}
 			require.NotEqual(t, tools.InDoubt, f.Result.Status)
 		}
@@ -308,7 +308,7 @@ func TestASilentProviderEndsWithTheContext(t *testing.T) {
 		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 		require.NoError(t, err, "to be stopped is no failure")
 		require.Equal(t, 10*time.Second, time.Since(began))
-		require.Equal(t, agent.CodeCancelled, res.Code)
+		require.Equal(t, agent.CodeCanceled, res.Code)
 		require.ErrorIs(t, res.Err(), context.DeadlineExceeded)
 		require.Equal(t, "I was ", res.Text(), "partial text is kept")
 		require.Equal(t, provider.RoleAssistant, res.Messages[1].Role)

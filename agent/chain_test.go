@@ -19,10 +19,10 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// noted is a Handoff whose notes cost nothing.
-func noted() *agent.Handoff {
-	return &agent.Handoff{Write: func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
-		return agent.HandoffNote{Done: []string{fmt.Sprint("part ", in.Index)}}, nil
+// noted is a ContextReset whose notes cost nothing.
+func noted() *agent.ContextReset {
+	return &agent.ContextReset{Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+		return agent.ContextResetNote{Done: []string{fmt.Sprint("part ", in.Index)}}, nil
 	}}
 }
 
@@ -30,7 +30,7 @@ func noted() *agent.Handoff {
 func handing(name string, then func(ctx context.Context, in Number) (string, error)) tools.Tool {
 	return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in Number) (string, error) {
 		text, err := then(ctx, in)
-		return text, errors.Join(err, agent.RequestHandoff(ctx))
+		return text, errors.Join(err, agent.RequestContextReset(ctx))
 	})
 }
 
@@ -39,7 +39,7 @@ func TestWhatAPersonSaidIsToldInEveryRunOfAChainHoweverMuchTheAgentHasSaid(t *te
 		t.Run(where, func(t *testing.T) {
 			var a *agent.Agent
 			mem := small()
-			mem.Handoff = noted()
+			mem.ContextReset = noted()
 			say1 := tools.New(tools.Spec{Name: "said"}, func(ctx context.Context, in Number) (string, error) {
 				_, err := a.Steer(ctx, "s", fmt.Sprintf("delete nothing in %d!", in.N))
 				return fmt.Sprint("ok ", in.N), err
@@ -66,11 +66,11 @@ func TestWhatAPersonSaidIsToldInEveryRunOfAChainHoweverMuchTheAgentHasSaid(t *te
 	}
 }
 
-func TestUndoTakesBackWhatTheRunsBeforeAHandOffDid(t *testing.T) {
+func TestUndoTakesBackWhatTheRunsBeforeAContextResetDid(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		s := &shelf{things: map[int]bool{}}
 		mem := small()
-		mem.Handoff = noted()
+		mem.ContextReset = noted()
 		list := append(s.tools(), handing("next", func(context.Context, Number) (string, error) { return "ok", nil }))
 		a, _ := scripted(t, agent.Config{Memory: mem, Journal: store, Tools: list},
 			call("put", 9), say("Another run."), call("put", 1), call("next", 0), call("put", 2), call("next", 0), call("put", 3), say("Done."))
@@ -78,7 +78,7 @@ func TestUndoTakesBackWhatTheRunsBeforeAHandOffDid(t *testing.T) {
 		run(t, a)
 		got, err := a.Undo(t.Context(), "s", agent.Rollback{Steps: 2})
 		require.NoError(t, err)
-		require.Len(t, got.Undone, 1, "the last two steps: a put, and the hand-off")
+		require.Len(t, got.Undone, 1, "the last two steps: a put, and the context reset")
 		got, err = a.Undo(t.Context(), "s", agent.Rollback{})
 		require.NoError(t, err)
 		require.Equal(t, []string{"3 300", "2 200", "1 100"}, s.log)
@@ -118,43 +118,43 @@ func TestNotesThatFailAreBookedAndCountTowardsTheLimits(t *testing.T) {
 		return answer("done")
 	})
 	mem := small()
-	mem.Handoff = &agent.Handoff{}
+	mem.ContextReset = &agent.ContextReset{}
 	a := newAgent(t, agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}})
 	res := run(t, a)
 	require.Equal(t, agent.Completed, res.Status)
 	require.Equal(t, int64(2*10+4*1_000), res.Usage.Total(), "two tries of two answers each")
-	var kept []agent.Checkpointed
+	var kept []agent.NoteWritten
 	for _, f := range facts(t, a, "s") {
-		if f, ok := f.(agent.Checkpointed); ok {
+		if f, ok := f.(agent.NoteWritten); ok {
 			kept = append(kept, f)
 		}
 	}
 	require.Len(t, kept, 1)
 	require.Contains(t, kept[0].Error, "schema")
 	require.Empty(t, kept[0].Note)
-	notes, err := agent.CheckpointNotes[agent.HandoffNote](facts(t, a, "s"), "handoff")
+	notes, err := agent.ReadNotes[agent.ContextResetNote](facts(t, a, "s"), "context_reset")
 	require.NoError(t, err)
 	require.Empty(t, notes)
 }
 
 func TestANoteThatIsBrokenOffIsBooked(t *testing.T) {
-	for _, what := range []string{"checkpoint", "hand-off"} {
+	for _, what := range []string{"checkpoint", "context reset"} {
 		t.Run(what, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			mem := small()
-			write := func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+			write := func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 				in.Book(provider.Usage{Input: 900, Output: 100}, 0)
 				cancel()
-				return agent.HandoffNote{}, nil
+				return agent.ContextResetNote{}, nil
 			}
-			if mem.Handoff = (&agent.Handoff{Write: write}); what == "checkpoint" {
-				mem.Checkpoints, mem.Handoff = []agent.Checkpoints{agent.CheckpointsOf("c", write, .0001)}, noted()
+			if mem.ContextReset = (&agent.ContextReset{Write: write}); what == "checkpoint" {
+				mem.ProgressNotes, mem.ContextReset = []agent.ProgressNotes{agent.ProgressNotesOf("c", write, .0001)}, noted()
 			}
 			a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
 			res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 			require.NoError(t, err)
-			require.Equal(t, agent.CodeCancelled, res.Code)
+			require.Equal(t, agent.CodeCanceled, res.Code)
 			require.GreaterOrEqual(t, res.Usage.Total(), int64(1_000))
 			requireSound(t, "s", facts(t, a, "s"))
 		})
@@ -203,8 +203,8 @@ func unmeasured(t testing.TB, cfg agent.Config, steps ...providertest.Step) (*ag
 func TestTheInputOfAChainIsVerbatimThoughItHadToBeCut(t *testing.T) {
 	prompt := "begin " + strings.Repeat("word ", 12_000) + "end"
 	mem := small()
-	mem.Handoff = noted()
-	mem.Handoff.At = 1
+	mem.ContextReset = noted()
+	mem.ContextReset.At = 1
 	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800), handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}, Limits: agent.Limits{Steps: 50}},
 		call("read", 1), call("read", 2), call("read", 3), call("read", 4), call("read", 5), call("read", 6), call("next", 1), call("read", 7), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: prompt}))
@@ -222,7 +222,7 @@ func TestTheInputOfAChainIsVerbatimThoughItHadToBeCut(t *testing.T) {
 func TestAPromptNearlyAsBigAsTheWindowComesToAnEnd(t *testing.T) {
 	for _, words := range []int{6_500, 7_500, 20_000} {
 		mem := small()
-		mem.Handoff = noted()
+		mem.ContextReset = noted()
 		a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 20, PromptBytes: -1}}, reads(15)...)
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "begin " + strings.Repeat("word ", words)}))
 		require.NoError(t, err, "%d words", words)
@@ -244,12 +244,12 @@ func machineOf(t *testing.T, a *agent.Agent, session string) *agent.Machine {
 	return m
 }
 
-func TestAHandOffIsAskedForAfterACompactionThatRulesWant(t *testing.T) {
+func TestAContextResetIsAskedForAfterACompactionThatRulesWant(t *testing.T) {
 	for at, runs := range map[float64]int{.55: 1, .15: 3} {
 		mem := small(memory.Step{Strategy: memory.Slide{}})
 		mem.Rules, mem.Keep = []memory.Rule{{When: memory.AtShare(.5), Target: .1}}, 1
-		mem.Handoff = noted()
-		mem.Handoff.At, mem.Handoff.Most = at, 2
+		mem.ContextReset = noted()
+		mem.ContextReset.At, mem.ContextReset.Most = at, 2
 		a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(2_600)}, Limits: agent.Limits{Steps: 50}}, reads(9)...)
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
@@ -267,7 +267,7 @@ func TestTheLastCallOfARunHandsNothingOff(t *testing.T) {
 
 func lastCall(t *testing.T, rules []memory.Rule) {
 	mem := small()
-	mem.Handoff, mem.Rules = noted(), rules
+	mem.ContextReset, mem.Rules = noted(), rules
 	a, m := scripted(t, agent.Config{Memory: mem, Limits: agent.Limits{Steps: 1}, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
 		call("next", 1), say("here I stand"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
@@ -280,17 +280,17 @@ func lastCall(t *testing.T, rules []memory.Rule) {
 // TestARunAndThoseThatGoOnWithItsWorkAreOneToTheirLimits: what an input asks for holds for the whole chain.
 func TestWhatAnInputAsksForHoldsForTheWholeChain(t *testing.T) {
 	mem := small()
-	mem.Handoff = noted()
-	mem.Handoff.Write = func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+	mem.ContextReset = noted()
+	mem.ContextReset.Write = func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 		in.Book(provider.Usage{Input: 100}, 7)
 		in.Book(provider.Usage{Input: 100}, 5)
-		return agent.HandoffNote{}, nil
+		return agent.ContextResetNote{}, nil
 	}
 	phase := tools.New(tools.Spec{Name: "phase"}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.SetPhase(ctx, "two") })
 	next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
 	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{phase, next}},
 		call("phase", 1), call("next", 1), say("no JSON"), call("next", 1), say("no JSON"), say("no JSON"))
-	in := agent.Input{Session: "s", Prompt: "go", Interactive: true, Priority: 7, Task: "t", Choice: provider.Choice{Mode: provider.ChooseRequired},
+	in := agent.Input{Session: "s", Prompt: "go", Interactive: true, Priority: 7, Task: "t", ToolChoice: provider.ToolChoice{Mode: provider.ChooseRequired},
 		Limits: &agent.Limits{OutputCorrections: 2}}
 	_, res, err := agent.RunFor[Number](t.Context(), a, in)
 	var output *agent.OutputError
@@ -301,7 +301,7 @@ func TestWhatAnInputAsksForHoldsForTheWholeChain(t *testing.T) {
 	for i, req := range m.Requests() {
 		require.True(t, req.Interactive)
 		require.Equal(t, 7, req.Priority)
-		require.Equal(t, i == 0, req.Choice.Mode == provider.ChooseRequired, "request %d: it was met", i)
+		require.Equal(t, i == 0, req.ToolChoice.Mode == provider.ChooseRequired, "request %d: it was met", i)
 	}
 	var starts []agent.RunStarted
 	for _, f := range facts(t, a, "s") {
@@ -319,25 +319,25 @@ func TestWhatAnInputAsksForHoldsForTheWholeChain(t *testing.T) {
 
 func TestAForcedChoiceThatWasNotMetIsForcedInTheFreshRun(t *testing.T) {
 	mem := small()
-	mem.Handoff = noted()
-	mem.Handoff.At = .1
+	mem.ContextReset = noted()
+	mem.ContextReset.At = .1
 	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(1)}, Hooks: []agent.Hooks{{BeforeFinish: func(_ context.Context, r *agent.Result) error {
 		if r.Steps == 1 {
 			return agent.SendBack("read it first")
 		}
 		return nil
 	}}}}, say(strings.Repeat("no ", 1_500)), call("read", 1), say("done"))
-	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Choice: provider.Choice{Mode: provider.ChooseTool, Tool: "read"}})
+	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "read"}})
 	require.Equal(t, "done", res.Text())
 	reqs := m.Requests()
 	require.Len(t, reqs[1].Messages, 1, "it was handed off")
-	require.Equal(t, "read", reqs[1].Choice.Tool)
-	require.Empty(t, reqs[2].Choice.Tool)
+	require.Equal(t, "read", reqs[1].ToolChoice.Tool)
+	require.Empty(t, reqs[2].ToolChoice.Tool)
 }
 
-func TestAModeSwitchedRightBeforeAHandOffIsThatOfTheFreshRun(t *testing.T) {
+func TestAModeSwitchedRightBeforeAContextResetIsThatOfTheFreshRun(t *testing.T) {
 	mem := small()
-	mem.Handoff = noted()
+	mem.ContextReset = noted()
 	next := handing("next", func(ctx context.Context, _ Number) (string, error) {
 		return "ok", agent.SwitchMode(ctx, "two", "it is time")
 	})
@@ -361,8 +361,8 @@ func TestAReceiptOfAMessageSaysTheStepOfTheFreshRun(t *testing.T) {
 		return err
 	}
 	mem := small()
-	mem.Handoff = &agent.Handoff{Write: func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
-		return agent.HandoffNote{}, steer(ctx, "while the note is written")
+	mem.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
+		return agent.ContextResetNote{}, steer(ctx, "while the note is written")
 	}}
 	a, _ = scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(ctx context.Context, _ Number) (string, error) { return "ok", steer(ctx, "before") })}},
 		call("next", 1), say("done"))
@@ -380,7 +380,7 @@ func TestAFreshRunIsRecoveredByAnotherProcess(t *testing.T) {
 		var r relay
 		store := &weak{Store: journal.NewMemory(), at: 30, err: death, lasts: true}
 		require.False(t, r.work(t, store))
-		require.NotNil(t, machineOf(t, r.agent(t, store.Store), "s").State().Run.Handoff)
+		require.NotNil(t, machineOf(t, r.agent(t, store.Store), "s").State().Run.ContextReset)
 		<-time.After(time.Minute)
 		n, err := r.agent(t, store.Store).Recover(t.Context(), agent.Recovery{})
 		require.NoError(t, err)
@@ -392,8 +392,8 @@ func TestAFreshRunIsRecoveredByAnotherProcess(t *testing.T) {
 
 func TestNothingIsWrittenForAConsumerThatHasLeft(t *testing.T) {
 	mem := small()
-	mem.Handoff = noted()
-	mem.Handoff.At = .0001
+	mem.ContextReset = noted()
+	mem.ContextReset.At = .0001
 	first := 0
 	write := func(context.Context, *agent.NoteInput) (int, error) {
 		first++
@@ -403,14 +403,14 @@ func TestNothingIsWrittenForAConsumerThatHasLeft(t *testing.T) {
 		require.Fail(t, "nobody is there any more")
 		return 1, nil
 	}
-	mem.Handoff.Write = func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+	mem.ContextReset.Write = func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 		_, err := never(ctx, in)
-		return agent.HandoffNote{}, err
+		return agent.ContextResetNote{}, err
 	}
-	mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("a", write, .01), agent.CheckpointsOf("b", never, .01)}
+	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("a", write, .01), agent.ProgressNotesOf("b", never, .01)}
 	a, _ := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}}, reads(3)...)
 	for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
-		if _, ok := ev.(agent.Checkpointed); ok {
+		if _, ok := ev.(agent.NoteWritten); ok {
 			break
 		}
 	}
@@ -420,7 +420,7 @@ func TestNothingIsWrittenForAConsumerThatHasLeft(t *testing.T) {
 
 func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 	mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 10_000}}}
-	mem.Handoff = &agent.Handoff{}
+	mem.ContextReset = &agent.ContextReset{}
 	f := &filling{t: t, upTo: 20}
 	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), MaxOutput: 1_000_000, Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
@@ -432,8 +432,8 @@ func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 
 func TestWhatAFreshRunIsToldTakesAQuarterOfTheWindowAtMost(t *testing.T) {
 	mem := small()
-	mem.Handoff = &agent.Handoff{Write: func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
-		return agent.HandoffNote{Notes: strings.Repeat("word ", 10_000)}, nil
+	mem.ContextReset = &agent.ContextReset{Write: func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
+		return agent.ContextResetNote{Notes: strings.Repeat("word ", 10_000)}, nil
 	}}
 	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
 	run(t, a)
@@ -444,7 +444,7 @@ func TestWhatAFreshRunIsToldTakesAQuarterOfTheWindowAtMost(t *testing.T) {
 
 func TestAStructuredAnswerIsThatOfTheLastRunOfAChain(t *testing.T) {
 	mem := small()
-	mem.Handoff = noted()
+	mem.ContextReset = noted()
 	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
 		call("next", 1), say("no JSON"), call("next", 2), say(`{"n":7}`))
 	v, res, err := agent.RunFor[Number](t.Context(), a, agent.Input{Session: "s", Prompt: "go"})
@@ -461,11 +461,11 @@ func TestAMessageOfAnotherProcessIsDeliveredToTheFreshRun(t *testing.T) {
 		store := journal.NewMemory()
 		var receipt *agent.Receipt
 		mem := small()
-		mem.Handoff = &agent.Handoff{Write: func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+		mem.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 			b := newAgent(t, agent.Config{Provider: providertest.Script(), Journal: store})
 			var err error
 			receipt, err = b.Steer(ctx, "s", "be quick")
-			return agent.HandoffNote{}, err
+			return agent.ContextResetNote{}, err
 		}}
 		a, m := scripted(t, agent.Config{Memory: mem, Journal: store, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
 			call("next", 1), say("done"))
@@ -495,12 +495,12 @@ func TestWhatIsAskedOfARunWhileANoteIsWrittenIsHeeded(t *testing.T) {
 					modes := []agent.Mode{{Name: "one", Model: "m1"}, {Name: "two", Model: "m2"}}
 					var a *agent.Agent
 					mem := small()
-					mem.Handoff = &agent.Handoff{Write: func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+					mem.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 						b := a
 						if elsewhere {
 							b = newAgent(t, agent.Config{Provider: providertest.Script(), Journal: store, Modes: modes})
 						}
-						return agent.HandoffNote{}, c.ask(ctx, b)
+						return agent.ContextResetNote{}, c.ask(ctx, b)
 					}}
 					a, m := scripted(t, agent.Config{Memory: mem, Journal: store, Modes: modes, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
 						call("next", 1), say("done"))

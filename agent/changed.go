@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A ToolPrint says what a tool was: its name and the fingerprint of its input schema.
-type ToolPrint struct {
+// A ToolFingerprint says what a tool was: its name and the fingerprint of its input schema.
+type ToolFingerprint struct {
 	Name   string `json:"name"`
 	Schema string `json:"schema"`
 }
@@ -59,18 +59,18 @@ func (e *ChangedError) Error() string {
 func (e *ChangedError) Fault() fault.Class { return fault.UserFixable }
 
 // prints returns what the tools of a registry are.
-func prints(reg *tools.Registry) []ToolPrint {
-	out := make([]ToolPrint, 0, reg.Len())
+func prints(reg *tools.Registry) []ToolFingerprint {
+	out := make([]ToolFingerprint, 0, reg.Len())
 	for _, d := range reg.All() {
-		out = append(out, ToolPrint{Name: d.Name(), Schema: d.SchemaHash()})
+		out = append(out, ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash()})
 	}
 	return out
 }
 
 // changes returns how the agent's tools differ from those that the open run was begun with.
-func (x *exec) changes() []ToolChange { return x.a.changesSince(x.m.s.Run.Prints) }
+func (x *exec) changes() []ToolChange { return x.a.changesSince(x.m.s.Run.Fingerprints) }
 
-func (a *Agent) changesSince(prints []ToolPrint) []ToolChange {
+func (a *Agent) changesSince(prints []ToolFingerprint) []ToolChange {
 	var out []ToolChange
 	for _, p := range prints {
 		now := ""
@@ -103,7 +103,7 @@ func (a *Agent) changed(ctx context.Context, m *Machine, e *ChangedError) {
 		e.Agent = r.Agent
 		return
 	}
-	for _, change := range a.changesSince(r.Prints) {
+	for _, change := range a.changesSince(r.Fingerprints) {
 		concerned := false
 		for i := range r.Calls {
 			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Stand != standDone {
@@ -142,4 +142,4 @@ func (x *exec) continued(n int) Continued {
 }
 
 // otherTools reports whether the agent's tools aren't just those that the open run knows: some may have been added.
-func (x *exec) otherTools() bool { return !slices.Equal(x.m.s.Run.Prints, x.a.prints) }
+func (x *exec) otherTools() bool { return !slices.Equal(x.m.s.Run.Fingerprints, x.a.prints) }

@@ -23,7 +23,7 @@ import (
 
 // The tests in this file hold that what one part of a run does wrong, or too late, stays with that part.
 
-func TestACallDoesntRunOnceItsRunWasCancelledDuringItsCheck(t *testing.T) {
+func TestACallDoesntRunOnceItsRunWasCanceledDuringItsCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{slowCheck(&done, 3*time.Second)}}, calls("work", 1, 2))
@@ -38,7 +38,7 @@ func TestACallDoesntRunOnceItsRunWasCancelledDuringItsCheck(t *testing.T) {
 
 func TestAnErrorOfABareProviderIsntForgottenForWhatFollows(t *testing.T) {
 	broken := errors.New("broken")
-	a := newAgent(t, agent.Config{Bare: true, Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+	a := newAgent(t, agent.Config{NoGuard: true, Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
 		return func(yield func(provider.Chunk, error) bool) {
 			_ = yield(provider.Start("m"), nil) && yield(provider.Text("half"), nil)
 			if yield(provider.Chunk{}, broken) {
@@ -129,7 +129,7 @@ func TestAReceiptNeverNamesAStepThatNeverCame(t *testing.T) {
 
 func TestNoProgressIsShownAfterItsResult(t *testing.T) {
 	work := tools.New(tools.Spec{Name: "work", Progress: true}, func(ctx context.Context, _ Number) (string, error) {
-		tools.Progress(ctx, tools.ProgressNote{Text: "half", Done: .5})
+		tools.Progress(ctx, tools.ProgressReport{Text: "half", Done: .5})
 		return "x", nil
 	})
 	for range 50 {
@@ -159,11 +159,11 @@ func TestASessionThatAnotherAgentRunsIsntForgotten(t *testing.T) {
 		if _, ok := ev.(agent.StepStarted); ok {
 			steps++
 			var busy *agent.BusyError
-			require.ErrorAs(t, b.Forget(t.Context(), "s"), &busy)
+			require.ErrorAs(t, b.Delete(t.Context(), "s"), &busy)
 		}
 	}
 	require.Equal(t, 1, steps)
-	require.NoError(t, b.Forget(t.Context(), "s"))
+	require.NoError(t, b.Delete(t.Context(), "s"))
 }
 
 func TestCallsRepeatedWithinOneReplyAreCutShort(t *testing.T) {
@@ -290,7 +290,7 @@ func TestAPolicyThatEndsItsGoroutineHangsNoRun(t *testing.T) {
 	})
 }
 
-func TestAHookThatHangsHoldsNoCancelledRun(t *testing.T) {
+func TestAHookThatHangsHoldsNoCanceledRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Hooks: []agent.Hooks{{Name: "h",

@@ -165,7 +165,7 @@ func (x *exec) decide(d *Decision, c *CallState) (*ToolResult, error) {
 		input, err := x.a.registry.Fit(c.Call.Name, d.Input)
 		d.Input = input
 		return nil, err
-	case Refused:
+	case Rejected:
 		return rejection(c, d.Reason, "A person refused this call."), nil
 	case Suggested:
 		return rejection(c, d.Reason, "A person refused this call and suggests instead:"), nil

@@ -33,7 +33,7 @@
 //
 // With a Config.Memory a conversation is kept within the model's window: it is compacted before a model call when that is
 // due, by groups, so that no call loses its result and neither the goal nor what is open is forgotten. What was done is a
-// fact ([Compacted]); the original stays in the log. [Checkpoints] are typed notes at shares of the window, a [Handoff] begins
+// fact ([Compacted]); the original stays in the log. [ProgressNotes] are typed notes at shares of the window, a [ContextReset] begins
 // a fresh run with what the old one leaves, and a [Briefing] tells a retry what was tried before. Config.Compose composes the system text
 // from files, with package agent/prompt.
 //

@@ -75,7 +75,7 @@ func TestAPanicOfABareProviderFailsTheRun(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := agent.New(agent.Config{Provider: p, Bare: true})
+			a, err := agent.New(agent.Config{Provider: p, NoGuard: true})
 			require.NoError(t, err)
 			res, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
 			require.Error(t, err)
@@ -87,7 +87,7 @@ func TestAPanicOfABareProviderFailsTheRun(t *testing.T) {
 			})
 		})
 	}
-	_, err := agent.New(agent.Config{Provider: (*providertest.Model)(nil), Bare: true})
+	_, err := agent.New(agent.Config{Provider: (*providertest.Model)(nil), NoGuard: true})
 	require.Error(t, err)
 }
 
@@ -133,11 +133,11 @@ func TestAnAgentThatNewDidNotMakeIsAnError(t *testing.T) {
 
 func TestOptionsReachTheProvider(t *testing.T) {
 	model := providertest.Script(providertest.Say("Done."))
-	a, err := agent.New(agent.Config{Provider: model, Serial: true, Options: map[string]json.RawMessage{"scripted": json.RawMessage(`{"tier":"flex"}`)}})
+	a, err := agent.New(agent.Config{Provider: model, DisableParallelToolCalls: true, Options: map[string]json.RawMessage{"scripted": json.RawMessage(`{"tier":"flex"}`)}})
 	require.NoError(t, err)
 	_, err = a.Run(t.Context(), agent.Input{Prompt: "go"})
 	require.NoError(t, err)
 	req := model.Requests()[0]
-	require.True(t, req.Serial)
+	require.True(t, req.DisableParallelToolCalls)
 	require.JSONEq(t, `{"tier":"flex"}`, string(req.Options["scripted"]))
 }

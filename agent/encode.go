@@ -15,8 +15,8 @@ const factVersion = 1
 // factTypes are the facts by their kind.
 var factTypes = func() map[string]reflect.Type {
 	types := make(map[string]reflect.Type)
-	for _, f := range []Fact{RunStarted{}, StepStarted{}, Compacted{}, Checkpointed{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{},
-		Decided{}, Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, HandoffRequested{}, Continued{}, RuleRevoked{}, Undone{}, Snapshot{}, RunEnded{}} {
+	for _, f := range []Fact{RunStarted{}, StepStarted{}, Compacted{}, NoteWritten{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{},
+		Decided{}, Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, ContextResetRequested{}, Continued{}, RuleRevoked{}, Undone{}, Snapshot{}, RunEnded{}} {
 		types[f.kind()] = reflect.TypeOf(f)
 	}
 	return types

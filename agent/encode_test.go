@@ -57,23 +57,23 @@ func everyFact() []Fact {
 	limits := Limits{Steps: 1, StepsPerPhase: 2, Tokens: 3, Cost: 4, Duration: 5, PromptBytes: 6, MediaBytes: 7, ParallelCalls: 8, Repeats: 9,
 		Corrections: 10, AskAfterCorrections: true, SendBacks: 11, OutputCorrections: 12, Idle: 13}
 	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: `{"in":1}`}
-	choice := provider.Choice{Mode: provider.ChooseTool, Tool: "cms.write"}
+	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
 	pause := Pause{ID: "p-1", Kind: PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
 		Tool: "schema-1", Expires: at.Add(time.Hour), Always: true, Path: []string{"r-0.1.0"}, Nested: []Pause{{ID: "p-2", Kind: PauseApproval, Call: *call}}}
 	return []Fact{
 		RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
-			Choice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-1"}},
-			Handoff: &HandoffState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
-		StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, Choice: choice, Final: LimitSteps, Note: "last call",
+			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
+			ContextReset: &ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
+		StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice, Final: LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
 			Context: &memory.Context{User: "Ann", Screen: "page 42", Fetched: []memory.Fetched{{Name: "a", Text: "<b>"}}}},
 		Compacted{Meta: meta(""), Spans: []Span{{From: 0, To: 1}, {From: 1, To: 5, Messages: []provider.Message{provider.User("in short")}}}, Usage: usage, Cost: 7, Priced: true,
 			Report: &memory.Report{Trigger: "share 0.70", Before: 9, After: 4, Target: 5, Budget: 10, MessagesBefore: 8, MessagesAfter: 2,
 				Steps: []memory.StepReport{{Strategy: "summarise", Before: 9, After: 4, Dropped: 4, Cut: 1, Notes: 1, Skipped: "no", Error: "none", Usage: usage, Cost: 7, Priced: true}}}},
-		Checkpointed{Meta: meta(""), Category: "plan", Index: 1, Share: .5, Note: json.RawMessage(`{"done":["<a>"]}`), Error: "none", Usage: usage, Cost: 8, Priced: true},
+		NoteWritten{Meta: meta(""), Category: "plan", Index: 1, Share: .5, Note: json.RawMessage(`{"done":["<a>"]}`), Error: "none", Usage: usage, Cost: 8, Priced: true},
 		Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
 		StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
-		ToolStarted{Meta: meta(call.ID), Call: call, Key: call.ID, Repeatable: true},
+		ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
 		ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, Spent: &Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},
 		Suspended{Meta: meta(call.ID), Pause: pause},
@@ -82,8 +82,8 @@ func everyFact() []Fact {
 		SentBack{Meta: meta(""), Why: SendBackHook, Text: "a title is missing"},
 		ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
 		PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
-		HandoffRequested{Meta: meta("")},
-		Continued{Meta: meta(""), Tools: []ToolPrint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
+		ContextResetRequested{Meta: meta("")},
+		Continued{Meta: meta(""), Tools: []ToolFingerprint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
 		RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		Undone{Meta: meta(""), Calls: []UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
 		Snapshot{Meta: meta(""), From: "s-0", State: &State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",

@@ -80,7 +80,7 @@ func TestAGuardOfTheHostSaysWhatItTried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, err := guard.New(providertest.Script(providertest.Fail(fault.Degraded, providertest.Message("one")), providertest.Fail(fault.Degraded), providertest.Fail(fault.Degraded)), guard.Config{})
 		require.NoError(t, err)
-		note, _, _ := escalated(t, newAgent(t, agent.Config{Provider: g, Bare: true}))
+		note, _, _ := escalated(t, newAgent(t, agent.Config{Provider: g, NoGuard: true}))
 		require.Equal(t, 3, note.Attempts)
 		require.Len(t, note.Tried, 2)
 		require.ErrorContains(t, note.Tried[0], "one")
@@ -134,7 +134,7 @@ func TestRemediesComeFromTheErrorThenFromItsClass(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, _ := scripted(t, agent.Config{Bare: true}, providertest.FailWith(c.err))
+			a, _ := scripted(t, agent.Config{NoGuard: true}, providertest.FailWith(c.err))
 			note, _, err := escalated(t, a)
 			require.Equal(t, c.want, note.Remedies)
 			require.Equal(t, c.err, note.Err)
@@ -197,7 +197,7 @@ func TestWhatNobodyHasToFixIsNotEscalated(t *testing.T) {
 		"transient":          {err: errReset},
 		"permanent":          {err: errors.New("x")},
 		"repaired by a hook": {err: fixable, hooks: []agent.Hooks{repaired}},
-		"a cancelled run":    {stop: true},
+		"a canceled run":     {stop: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())

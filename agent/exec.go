@@ -270,7 +270,7 @@ func (x *exec) finishCause(cause error) {
 	case errors.Is(cause, ErrAbandoned):
 		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
 	default:
-		x.finish(Stopped, CodeCancelled, &StopError{Code: CodeCancelled, Err: cause})
+		x.finish(Stopped, CodeCanceled, &StopError{Code: CodeCanceled, Err: cause})
 	}
 }
 

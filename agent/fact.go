@@ -25,18 +25,18 @@ type RunStarted struct {
 	Message provider.Message   `json:"message"`
 	Mode    string             `json:"mode,omitempty"`
 	// Limits are those in force, defaults filled in. Runs whose inputs name none share them.
-	Limits *Limits         `json:"limits"`
-	Own    *Limits         `json:"own,omitempty"` // of them, those that the input itself named
-	Choice provider.Choice `json:"choice,omitzero"`
+	Limits     *Limits             `json:"limits"`
+	Own        *Limits             `json:"own,omitempty"` // of them, those that the input itself named
+	ToolChoice provider.ToolChoice `json:"tool_choice,omitzero"`
 	// Output is the schema of a structured answer; empty: the answer is free.
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`
 	Priority    int             `json:"priority,omitempty"`
 	Task        string          `json:"task,omitempty"`
 	// Tools are those of the agent, so that one that goes on with the run can tell what has changed since.
-	Tools []ToolPrint `json:"tools,omitempty"`
-	// Handoff says that the run goes on with the work of the one before it, in a conversation of its own.
-	Handoff *HandoffState `json:"handoff,omitempty"`
+	Tools []ToolFingerprint `json:"tools,omitempty"`
+	// ContextReset says that the run goes on with the work of the one before it, in a conversation of its own.
+	ContextReset *ContextResetState `json:"context_reset,omitempty"`
 	// From is, in a copy, the session in which the run was, and which owns what it did: see [Agent.Fork].
 	From string `json:"from,omitempty"`
 }
@@ -44,10 +44,10 @@ type RunStarted struct {
 // StepStarted begins a model call.
 type StepStarted struct {
 	Meta
-	Model  string          `json:"model,omitempty"`
-	Mode   string          `json:"mode,omitempty"`
-	Tools  []string        `json:"tools,omitempty"` // offered, in order
-	Choice provider.Choice `json:"choice,omitzero"`
+	Model      string              `json:"model,omitempty"`
+	Mode       string              `json:"mode,omitempty"`
+	Tools      []string            `json:"tools,omitempty"` // offered, in order
+	ToolChoice provider.ToolChoice `json:"tool_choice,omitzero"`
 	// Final says that this is the last call, without tools, after a limit was reached: which.
 	Final string `json:"final,omitempty"`
 	// Note is a message to the model that comes with this call.
@@ -102,14 +102,14 @@ type Span struct {
 	Messages []provider.Message `json:"messages,omitempty"`
 }
 
-// Checkpointed is a note about work under way: see [Checkpoints] and [Handoff].
-type Checkpointed struct {
+// NoteWritten is a note about work under way: see [ProgressNotes] and [ContextReset].
+type NoteWritten struct {
 	Meta
 	Category string          `json:"category"`
 	Index    int             `json:"index"` // of the notes of this category in the session, from 1
 	Share    float64         `json:"share"` // of the window less its reserve
 	Note     json.RawMessage `json:"note,omitempty"`
-	Error    string          `json:"error,omitempty"` // why there is none; of a hand-off: why the work wasn't handed off
+	Error    string          `json:"error,omitempty"` // why there is none; of a context reset: why it failed
 	// Usage is what the model took that wrote it, and Cost what that is worth where it is known (Priced).
 	Usage  provider.Usage `json:"usage,omitzero"`
 	Cost   provider.Money `json:"cost,omitempty"`
@@ -144,8 +144,8 @@ type StepFailed struct {
 type ToolStarted struct {
 	Meta
 	Call *provider.ToolCall `json:"tool_call"` // with the input that runs
-	// Key is the idempotency key, the same for every attempt at the call.
-	Key string `json:"key"`
+	// IdempotencyKey is the idempotency key, the same for every attempt at the call.
+	IdempotencyKey string `json:"idempotency_key"`
 	// Repeatable says that the call may be made again if nobody knows how it ended.
 	Repeatable bool `json:"repeatable,omitempty"`
 }
@@ -218,14 +218,14 @@ type PhaseChanged struct {
 	To   string `json:"to,omitempty"`
 }
 
-// HandoffRequested says that a tool or a hook wants the work to be handed off: see [RequestHandoff].
-type HandoffRequested struct{ Meta }
+// ContextResetRequested says that a tool or a hook asks for a context reset: see [RequestContextReset].
+type ContextResetRequested struct{ Meta }
 
 // Continued takes a run up again that was paused by its host, whose process died, or whose agent has changed since.
 type Continued struct {
 	Meta
 	// Tools are those of the agent from now on, if they aren't what they were.
-	Tools []ToolPrint `json:"tools,omitempty"`
+	Tools []ToolFingerprint `json:"tools,omitempty"`
 	// Changes say how they differ.
 	Changes []ToolChange `json:"changes,omitempty"`
 }
@@ -276,22 +276,22 @@ const (
 
 // Codes of the reason with which a run ended.
 const (
-	CodeLimit      = "limit"
-	CodeLength     = "length"   // the answer was cut at the model's output limit
-	CodeFiltered   = "filtered" // the answer was cut by a content filter, or refused
-	CodeCancelled  = "cancelled"
-	CodeAbandoned  = "abandoned" // the consumer left the stream
-	CodeAborted    = "aborted"   // by a hook
-	CodeSuperseded = "superseded"
-	CodeCondition  = "condition" // a stop condition held
-	CodeOutput     = "output"    // the structured answer didn't fit
-	CodeProvider   = "provider"
-	CodeHost       = "host"    // paused or stopped by the host
-	CodeDrained    = "drained" // paused by Drain, to be gone on with
-	CodeJournal    = "journal"
-	CodeHandedOff  = "handed off" // to a fresh run, which goes on with the work
-	CodeContext    = "context"    // the conversation doesn't fit the model's window
-	CodeForked     = "forked"     // the copy of a run that was under way where the session was forked
+	CodeLimit        = "limit"
+	CodeLength       = "length"   // the answer was cut at the model's output limit
+	CodeFiltered     = "filtered" // the answer was cut by a content filter, or refused
+	CodeCanceled     = "canceled"
+	CodeAbandoned    = "abandoned" // the consumer left the stream
+	CodeAborted      = "aborted"   // by a hook
+	CodeSuperseded   = "superseded"
+	CodeCondition    = "condition" // a stop condition held
+	CodeOutput       = "output"    // the structured answer didn't fit
+	CodeProvider     = "provider"
+	CodeHost         = "host"    // paused or stopped by the host
+	CodeDrained      = "drained" // paused by Drain, resumable
+	CodeJournal      = "journal"
+	CodeContextReset = "context reset" // to a fresh run, which goes on with the work
+	CodeContext      = "context"       // the conversation doesn't fit the model's window
+	CodeForked       = "forked"        // the copy of a run that was under way where the session was forked
 )
 
 // A ToolResult is the result of a call: what the model is shown, and what the host may want to know.
@@ -311,23 +311,23 @@ type ToolResult struct {
 	Polls bool `json:"polls,omitempty"`
 }
 
-func (RunStarted) kind() string       { return "run_started" }
-func (StepStarted) kind() string      { return "step_started" }
-func (Compacted) kind() string        { return "compacted" }
-func (Checkpointed) kind() string     { return "checkpointed" }
-func (Replied) kind() string          { return "replied" }
-func (StepFailed) kind() string       { return "step_failed" }
-func (ToolStarted) kind() string      { return "tool_started" }
-func (ToolFinished) kind() string     { return "tool_finished" }
-func (Suspended) kind() string        { return "suspended" }
-func (Decided) kind() string          { return "decided" }
-func (Steered) kind() string          { return "steered" }
-func (SentBack) kind() string         { return "sent_back" }
-func (ModeChanged) kind() string      { return "mode_changed" }
-func (PhaseChanged) kind() string     { return "phase_changed" }
-func (HandoffRequested) kind() string { return "handoff_requested" }
-func (Continued) kind() string        { return "continued" }
-func (RuleRevoked) kind() string      { return "rule_revoked" }
-func (Undone) kind() string           { return "undone" }
-func (Snapshot) kind() string         { return "snapshot" }
-func (RunEnded) kind() string         { return "run_ended" }
+func (RunStarted) kind() string            { return "run_started" }
+func (StepStarted) kind() string           { return "step_started" }
+func (Compacted) kind() string             { return "compacted" }
+func (NoteWritten) kind() string           { return "note_written" }
+func (Replied) kind() string               { return "replied" }
+func (StepFailed) kind() string            { return "step_failed" }
+func (ToolStarted) kind() string           { return "tool_started" }
+func (ToolFinished) kind() string          { return "tool_finished" }
+func (Suspended) kind() string             { return "suspended" }
+func (Decided) kind() string               { return "decided" }
+func (Steered) kind() string               { return "steered" }
+func (SentBack) kind() string              { return "sent_back" }
+func (ModeChanged) kind() string           { return "mode_changed" }
+func (PhaseChanged) kind() string          { return "phase_changed" }
+func (ContextResetRequested) kind() string { return "context_reset_requested" }
+func (Continued) kind() string             { return "continued" }
+func (RuleRevoked) kind() string           { return "rule_revoked" }
+func (Undone) kind() string                { return "undone" }
+func (Snapshot) kind() string              { return "snapshot" }
+func (RunEnded) kind() string              { return "run_ended" }

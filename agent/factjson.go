@@ -60,11 +60,11 @@ func (w *writer) stepStarted(f *StepStarted) {
 		}
 		w.b.WriteByte(']')
 	}
-	if f.Choice != (provider.Choice{}) {
-		w.key("choice")
+	if f.ToolChoice != (provider.ToolChoice{}) {
+		w.key("tool_choice")
 		w.open()
-		w.text("mode", string(f.Choice.Mode))
-		w.text("tool", f.Choice.Tool)
+		w.text("mode", string(f.ToolChoice.Mode))
+		w.text("tool", f.ToolChoice.Tool)
 		w.close()
 	}
 	w.text("final", f.Final)
@@ -108,8 +108,8 @@ func (w *writer) toolStarted(f *ToolStarted) {
 	w.meta(&f.Meta)
 	w.key("tool_call")
 	w.call(f.Call)
-	w.key("key")
-	w.string(f.Key)
+	w.key("idempotency_key")
+	w.string(f.IdempotencyKey)
 	w.flag("repeatable", f.Repeatable)
 	w.close()
 }

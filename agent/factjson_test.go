@@ -33,12 +33,12 @@ func oddFacts() []Fact {
 		{Kind: provider.PartReasoning, Text: "x", Opaque: &provider.Opaque{Provider: "p", Data: odd}},
 		{Kind: provider.PartToolResult, Result: &provider.ToolResult{CallID: odd, Name: odd, Error: true, Parts: []provider.Part{provider.TextPart(odd)}}}}
 	return []Fact{
-		StepStarted{Meta: meta()}, StepStarted{Meta: all, Model: odd, Mode: odd, Tools: []string{odd, "", "x"}, Choice: provider.Choice{Mode: "x", Tool: odd}, Final: odd, Note: odd, System: odd, AnsweredBy: odd},
-		StepStarted{Meta: meta(), Tools: []string{}}, StepStarted{Meta: meta(), Choice: provider.Choice{Tool: "x"}},
+		StepStarted{Meta: meta()}, StepStarted{Meta: all, Model: odd, Mode: odd, Tools: []string{odd, "", "x"}, ToolChoice: provider.ToolChoice{Mode: "x", Tool: odd}, Final: odd, Note: odd, System: odd, AnsweredBy: odd},
+		StepStarted{Meta: meta(), Tools: []string{}}, StepStarted{Meta: meta(), ToolChoice: provider.ToolChoice{Tool: "x"}},
 		Replied{Meta: meta()}, Replied{Meta: all, Message: provider.Message{Role: "x", Parts: parts}, Stop: "y", Model: odd, ResponseID: odd, Usage: provider.Usage{Input: -1, Output: 2, CacheRead: 3,
 			CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: odd}, Cost: -7, Priced: true},
 		Replied{Meta: meta(), Message: provider.Message{Parts: []provider.Part{}}},
-		ToolStarted{Meta: meta()}, ToolStarted{Meta: all, Call: call, Key: odd, Repeatable: true}, ToolStarted{Meta: meta(), Call: &provider.ToolCall{}},
+		ToolStarted{Meta: meta()}, ToolStarted{Meta: all, Call: call, IdempotencyKey: odd, Repeatable: true}, ToolStarted{Meta: meta(), Call: &provider.ToolCall{}},
 		ToolFinished{Meta: meta()}, ToolFinished{Meta: meta(), Call: call, Result: &ToolResult{}},
 		ToolFinished{Meta: all, Call: call, Took: time.Hour, Attempts: 2, Result: &ToolResult{ToolResult: provider.ToolResult{CallID: odd, Name: odd, Parts: parts, Error: true}, Status: tools.Status(odd),
 			Data: json.RawMessage(`{"a":[1,{}]}`), Class: fault.Degraded, Cause: odd, Cut: -1, Notes: 2, Polls: true}},
@@ -99,7 +99,7 @@ func FuzzReadingAFact(f *testing.F) {
 			f.Add(rec.Kind, []byte(rec.Data))
 		}
 	}
-	f.Add("tool_started", []byte(`{"run":"r","tool_call":{"name":"a","input":1},"key":"","key":"x"}`))
+	f.Add("tool_started", []byte(`{"run":"r","tool_call":{"name":"a","input":1},"idempotency_key":"","idempotency_key":"x"}`))
 	f.Add("step_started", []byte(`{"run":"r","step":01}`))
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
 		if _, ok := factTypes[kind]; !ok {

@@ -56,9 +56,9 @@ func (r *reader) stepStarted(session string) StepStarted {
 			f.Tools = append(f.Tools, r.string())
 		}
 	}
-	if r.key("choice") {
+	if r.key("tool_choice") {
 		r.open()
-		f.Choice = provider.Choice{Mode: provider.ChoiceMode(r.text("mode")), Tool: r.text("tool")}
+		f.ToolChoice = provider.ToolChoice{Mode: provider.ToolChoiceMode(r.text("mode")), Tool: r.text("tool")}
 		r.close()
 	}
 	f.Final, f.Note, f.System, f.AnsweredBy = r.text("final"), r.text("note"), r.text("system"), r.text("answered_by")
@@ -96,8 +96,8 @@ func (r *reader) toolStarted(session string) ToolStarted {
 	f := ToolStarted{Meta: r.meta(session)}
 	r.must("tool_call")
 	f.Call = r.call()
-	r.must("key")
-	f.Key = r.string()
+	r.must("idempotency_key")
+	f.IdempotencyKey = r.string()
 	f.Repeatable = r.flag("repeatable")
 	r.close()
 	return f

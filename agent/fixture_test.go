@@ -62,7 +62,7 @@ func (e *effects) tool(spec tools.Spec) tools.Tool {
 	})
 }
 
-// slow returns a tool that takes in.N seconds, counts on being cancelled, and notes its effect when it is done.
+// slow returns a tool that takes in.N seconds, counts on being canceled, and notes its effect when it is done.
 func (e *effects) slow(spec tools.Spec) tools.Tool {
 	return tools.New(spec, func(ctx context.Context, in Number) (string, error) {
 		timer := time.NewTimer(time.Duration(in.N) * time.Second)

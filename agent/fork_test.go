@@ -66,7 +66,7 @@ func TestASessionThatWasMovedIsUndoneWhereItIsNow(t *testing.T) {
 			run(t, a)
 			var file bytes.Buffer
 			require.NoError(t, a.Export(t.Context(), "s", &file))
-			require.NoError(t, a.Forget(t.Context(), "s"))
+			require.NoError(t, a.Delete(t.Context(), "s"))
 			require.NoError(t, a.Import(t.Context(), to, &file))
 			requireOwned(t, a, to, "s", agent.Rollback{})
 			got, err := a.Undo(t.Context(), to, agent.Rollback{Moved: true})

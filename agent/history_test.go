@@ -146,7 +146,7 @@ func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 	gone, err = b.Prune(t.Context(), "s")
 	require.NoError(t, err)
 	require.Greater(t, gone.Records, 1)
-	steps, err := b.Replay(t.Context(), "s")
+	steps, err := b.Trace(t.Context(), "s")
 	require.NoError(t, err)
 	require.Empty(t, steps)
 }
@@ -305,7 +305,7 @@ func TestReplayTellsWhatTheModelSawAndRunsNothing(t *testing.T) {
 	res = runInput(t, a, agent.Resume("s", agent.Edit(res.Pending[0].ID, Number{7}).By("ann")))
 	runInput(t, a, agent.Resume("s", agent.Reject(res.Pending[0].ID, "no")))
 	asked := model.Requests()
-	steps, err := a.Replay(t.Context(), "s")
+	steps, err := a.Trace(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, steps, 3)
 	for i := range steps {

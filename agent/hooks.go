@@ -49,11 +49,11 @@ type Step struct {
 	// Final says that this is the last call, after a limit was reached.
 	Final bool
 
-	Model    string
-	System   string
-	Messages []provider.Message // a copy: it may be changed, its parts may not
-	Tools    []*tools.Definition
-	Choice   provider.Choice
+	Model      string
+	System     string
+	Messages   []provider.Message // a copy: it may be changed, its parts may not
+	Tools      []*tools.Definition
+	ToolChoice provider.ToolChoice
 	// AnsweredBy is the hook that answered in the model's place.
 	AnsweredBy string
 

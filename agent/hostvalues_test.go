@@ -42,7 +42,7 @@ func TestAProvidersErrorWithoutATextFailsTheRunAndNothingElse(t *testing.T) {
 	for name, broken := range textless() {
 		for _, bare := range []bool{true, false} {
 			synctest.Test(t, func(t *testing.T) { // what may pass is tried again
-				a := newAgent(t, agent.Config{Bare: bare, Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+				a := newAgent(t, agent.Config{NoGuard: bare, Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
 					return func(yield func(provider.Chunk, error) bool) { yield(provider.Chunk{}, broken) }
 				})})
 				res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})

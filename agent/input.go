@@ -23,9 +23,9 @@ type Input struct {
 	// says so, and results without calls are left out.
 	History []provider.Message
 
-	Mode   string          // empty: the session's, else the first of Config.Modes
-	Choice provider.Choice // for the first model call, until it is met
-	Limits *Limits         // over those of the mode and of the Config
+	Mode       string              // empty: the session's, else the first of Config.Modes
+	ToolChoice provider.ToolChoice // for the first model call, until it is met
+	Limits     *Limits             // over those of the mode and of the Config
 
 	// Interactive says that a person is waiting: model calls go before background work.
 	Interactive bool
@@ -132,10 +132,10 @@ func (in *Input) check(limits *Limits) error {
 			return bad("History", "message %d holds text that is no valid UTF-8, or arguments that are nested too deep", i)
 		}
 	}
-	switch in.Choice.Mode {
+	switch in.ToolChoice.Mode {
 	case provider.ChooseAuto, provider.ChooseNone, provider.ChooseRequired, provider.ChooseTool:
 	default:
-		return bad("Choice", "mode %q isn't one of the constants", in.Choice.Mode)
+		return bad("ToolChoice", "mode %q isn't one of the constants", in.ToolChoice.Mode)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (in *Input) message(redact func(string) string) provider.Message {
 	if in.Prompt != "" {
 		parts = append(parts, provider.TextPart(redact(in.Prompt)))
 	}
-	for _, p := range provider.Sound(in.Parts) {
+	for _, p := range provider.Normalize(in.Parts) {
 		p.Text = redact(p.Text)
 		parts = append(parts, p)
 	}

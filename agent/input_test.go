@@ -36,7 +36,7 @@ func TestAConfigThatCantWorkIsRefused(t *testing.T) {
 		"two modes":         {agent.Config{Provider: model, Modes: []agent.Mode{{Name: "a"}, {Name: "a"}}}, "Modes[1]"},
 		"a nameless mode":   {agent.Config{Provider: model, Modes: []agent.Mode{{}}}, "Modes[0]"},
 		"an unknown mode":   {agent.Config{Provider: model, Tools: []tools.Tool{done.tool(tools.Spec{Name: "x", Modes: []string{"b"}})}}, `"b"`},
-		"a needed tool":     {agent.Config{Provider: model, Tools: []tools.Tool{done.tool(tools.Spec{Name: "x", Needs: []string{"y"}})}}, `"y"`},
+		"a needed tool":     {agent.Config{Provider: model, Tools: []tools.Tool{done.tool(tools.Spec{Name: "x", Requires: []string{"y"}})}}, `"y"`},
 		"a negative figure": {agent.Config{Provider: model, MaxOutput: -1}, "MaxOutput"},
 		"what isn't there":  {agent.Config{Provider: model, InDoubt: 7}, "InDoubt"},
 	} {
@@ -80,8 +80,8 @@ func TestAnInputThatCantBeTakenBeginsNothing(t *testing.T) {
 		"a session's name":      {agent.Input{Session: "a\x00b", Prompt: "x"}, "Session"},
 		"a long name":           {agent.Input{Session: strings.Repeat("a", 513), Prompt: "x"}, "Session"},
 		"an unknown mode":       {agent.Input{Prompt: "x", Mode: "fast"}, "Mode"},
-		"an unknown choice":     {agent.Input{Prompt: "x", Choice: provider.Choice{Mode: "maybe"}}, "Choice"},
-		"an unknown tool":       {agent.Input{Prompt: "x", Choice: provider.Choice{Mode: provider.ChooseTool, Tool: "y"}}, "Choice"},
+		"an unknown choice":     {agent.Input{Prompt: "x", ToolChoice: provider.ToolChoice{Mode: "maybe"}}, "ToolChoice"},
+		"an unknown tool":       {agent.Input{Prompt: "x", ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "y"}}, "ToolChoice"},
 		"resume without a name": {agent.Resume("", agent.Approve("p")), "Session"},
 		"resume of no decision": {agent.Resume("s"), "Session"},
 		"continue of no name":   {agent.Continue(""), "Session"},
@@ -284,7 +284,7 @@ func TestANilContextHarmsNothing(t *testing.T) {
 			require.ErrorAs(t, a.Stop(none, "s"), &nothing)
 			require.ErrorAs(t, a.Pause(none, "s"), &nothing)
 			require.ErrorAs(t, a.Cancel(none, "s"), &nothing)
-			require.NoError(t, a.Forget(none, "s"))
+			require.NoError(t, a.Delete(none, "s"))
 			require.Error(t, agent.SwitchMode(none, "a", ""))
 			require.Error(t, agent.SetPhase(none, "a"))
 		})

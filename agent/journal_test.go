@@ -97,7 +97,7 @@ func (p *plant) agent(t testing.TB, store journal.Store) *agent.Agent {
 		if p.keys[in.N] == nil {
 			p.keys[in.N] = make(map[string]bool)
 		}
-		p.keys[in.N][tools.Key(ctx)] = true
+		p.keys[in.N][tools.IdempotencyKey(ctx)] = true
 		return "ok", nil
 	}
 	return newAgent(t, agent.Config{Provider: model, Journal: store, Tools: []tools.Tool{

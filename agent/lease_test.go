@@ -94,6 +94,6 @@ func TestARunThatLostItsLeaseIsGoneOnWithElsewhere(t *testing.T) {
 		require.Equal(t, "Done.", runInput(t, b, agent.Continue("s")).Text())
 		ended := finished(t, b, "s")
 		require.Len(t, ended, 1)
-		require.Equal(t, tools.Cancelled, ended[0].Status, "the tool returned in time, and isn't run again")
+		require.Equal(t, tools.Canceled, ended[0].Status, "the tool returned in time, and isn't run again")
 	})
 }

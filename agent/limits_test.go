@@ -77,7 +77,7 @@ func TestTheLastCallIsWithoutTools(t *testing.T) {
 	model.AssertTools(t, 1, "work")
 	model.AssertTools(t, 2)
 	model.AssertSaw(t, 2, providertest.UserText("limit"))
-	require.Equal(t, provider.ChooseNone, model.Requests()[2].Choice.Mode)
+	require.Equal(t, provider.ChooseNone, model.Requests()[2].ToolChoice.Mode)
 }
 
 func TestTwelveStepsAndAThirteenthAreTheDefault(t *testing.T) {
@@ -113,7 +113,7 @@ func TestARunLastsNoLongerThanItMay(t *testing.T) {
 		require.ErrorAs(t, res.Err(), &limit)
 		require.Equal(t, agent.LimitDuration, limit.Limit)
 		require.Equal(t, time.Hour+time.Minute, time.Since(began))
-		require.Equal(t, tools.Cancelled, finished(t, a, "s")[2].Status)
+		require.Equal(t, tools.Canceled, finished(t, a, "s")[2].Status)
 		require.Equal(t, 1, done.of(1))
 	})
 }
@@ -197,8 +197,8 @@ func TestAPersonMayCorrectWhatTheModelCouldnt(t *testing.T) {
 }
 
 func TestAStopConditionCompletesARun(t *testing.T) {
-	boom := func(*agent.Standing) (string, bool) { panic("boom") }
-	never := func(*agent.Standing) (string, bool) { return "", false }
+	boom := func(*agent.RunStatus) (string, bool) { panic("boom") }
+	never := func(*agent.RunStatus) (string, bool) { return "", false }
 	for name, c := range map[string]struct {
 		when   agent.Condition
 		calls  int

@@ -35,7 +35,7 @@ func longLog(t testing.TB, n int) []Fact {
 		add(StepStarted{Meta: meta(step, ""), Model: "m", Tools: []string{"look"}})
 		add(Replied{Meta: meta(step, ""), Message: reply, Stop: provider.StopToolCalls, Usage: provider.Usage{Input: 100, Output: 20}})
 		for _, c := range made {
-			add(ToolStarted{Meta: meta(step, c.ID), Call: c, Key: c.ID})
+			add(ToolStarted{Meta: meta(step, c.ID), Call: c, IdempotencyKey: c.ID})
 		}
 		for _, c := range made {
 			add(ToolFinished{Meta: meta(step, c.ID), Call: c, Result: &ToolResult{Status: tools.OK,

@@ -90,7 +90,7 @@ func TestWhatOnlyLooksLikeAFactIsRefused(t *testing.T) {
 }
 
 // harmless are the kinds of facts whose zero value is one, in a run that works.
-var harmless = map[string]bool{"continued": true, "mode_changed": true, "phase_changed": true, "handoff_requested": true}
+var harmless = map[string]bool{"continued": true, "mode_changed": true, "phase_changed": true, "context_reset_requested": true}
 
 func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 	seen := make(map[string]int)
@@ -130,7 +130,7 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				return
 			}
 			for kind, typ := range factTypes {
-				legal := harmless[kind] && (r.Status == Running || kind != "phase_changed" && kind != "handoff_requested") || r.Stage == stageCalling && kind == "step_failed" ||
+				legal := harmless[kind] && (r.Status == Running || kind != "phase_changed" && kind != "context_reset_requested") || r.Stage == stageCalling && kind == "step_failed" ||
 					r.Stage == stageCalling && kind == "step_started" && r.Final == "" // the same call again
 				if !legal {
 					zero := reflect.Zero(typ).Interface().(Fact)
@@ -311,10 +311,10 @@ func (c *chaos) fact() Fact {
 		meta.Origin = &Origin{Session: "s-1", Run: r.ID}
 		return c.compacted(meta, message)
 	case 5:
-		return Checkpointed{Meta: meta, Category: any1(c, "a", "a", ""), Index: c.m.s.noted("a").Index + c.rng.IntN(2), Share: any1(c, .5, .5, -1, math.NaN())}
+		return NoteWritten{Meta: meta, Category: any1(c, "a", "a", ""), Index: c.m.s.noted("a").Index + c.rng.IntN(2), Share: any1(c, .5, .5, -1, math.NaN())}
 	case 6, 7:
 		if r.open() {
-			return RunEnded{Meta: meta, Status: Stopped, Code: CodeHandedOff}
+			return RunEnded{Meta: meta, Status: Stopped, Code: CodeContextReset}
 		}
 	}
 	kind := c.rng.IntN(18)
@@ -340,8 +340,8 @@ func (c *chaos) fact() Fact {
 		if c.rng.IntN(3) == 0 {
 			f.History = []provider.Message{provider.User("before"), message}
 		}
-		if c.rng.IntN(4) == 0 || r.Code == CodeHandedOff {
-			f.Handoff = &HandoffState{Index: r.handoffs() + c.rng.IntN(2), From: any1(c, r.ID, r.ID, ""), Prompt: c.rng.IntN(3)}
+		if c.rng.IntN(4) == 0 || r.Code == CodeContextReset {
+			f.ContextReset = &ContextResetState{Index: r.contextResets() + c.rng.IntN(2), From: any1(c, r.ID, r.ID, ""), Prompt: c.rng.IntN(3)}
 		}
 		return f
 	case 1, 2:
@@ -366,12 +366,12 @@ func (c *chaos) fact() Fact {
 	case 11:
 		return Suspended{Meta: meta, Pause: Pause{ID: pause, Kind: any1(c, PauseApproval, PauseInDoubt, PauseCorrection, "question", ""), Call: *call}}
 	case 12, 13:
-		return Decided{Meta: meta, Decision: Decision{ID: pause, Kind: any1(c, Approved, Refused, Edited, Suggested, AnswerGiven, AlwaysAllow, Expired, Superseded, "maybe"),
+		return Decided{Meta: meta, Decision: Decision{ID: pause, Kind: any1(c, Approved, Rejected, Edited, Suggested, AnswerGiven, AlwaysAllow, Expired, Superseded, "maybe"),
 			Input: json.RawMessage(`{"e":1}`)}}
 	case 14:
 		return any1[Fact](c, Steered{Meta: meta, Message: message}, SentBack{Meta: meta, Why: any1(c, SendBackHook, SendBackOutput, "x"), Text: text})
 	case 15:
-		return any1[Fact](c, ModeChanged{Meta: meta, To: text}, PhaseChanged{Meta: meta, To: text}, HandoffRequested{Meta: meta})
+		return any1[Fact](c, ModeChanged{Meta: meta, To: text}, PhaseChanged{Meta: meta, To: text}, ContextResetRequested{Meta: meta})
 	case 16:
 		return Continued{Meta: meta}
 	}

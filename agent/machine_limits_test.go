@@ -73,7 +73,7 @@ func (d *drill) end() Action {
 		case ActRunCalls:
 			c := r.Calls[a.Calls[0]].Call
 			d.tools++
-			d.apply(ToolStarted{Meta: d.meta(c.ID), Call: c, Key: c.ID})
+			d.apply(ToolStarted{Meta: d.meta(c.ID), Call: c, IdempotencyKey: c.ID})
 			res := &ToolResult{Status: tools.OK, ToolResult: provider.ToolResult{Parts: []provider.Part{provider.TextPart(fmt.Sprint("result ", d.tools))}}}
 			if d.result != nil {
 				res = d.result(d.tools)
@@ -187,13 +187,13 @@ func TestEveryModelEndsWithinTheLimits(t *testing.T) {
 }
 
 func TestAForcedToolChoiceHoldsUntilItIsMet(t *testing.T) {
-	for _, mode := range []provider.ChoiceMode{provider.ChooseRequired, provider.ChooseTool} {
+	for _, mode := range []provider.ToolChoiceMode{provider.ChooseRequired, provider.ChooseTool} {
 		m := NewMachine("s-1")
 		d := &drill{t: t, m: m, origin: &Origin{Session: "s-1", Run: "r-1"}}
-		d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(DefaultLimits()), Choice: provider.Choice{Mode: mode, Tool: "look"}})
-		var choices []provider.ChoiceMode
+		d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(DefaultLimits()), ToolChoice: provider.ToolChoice{Mode: mode, Tool: "look"}})
+		var choices []provider.ToolChoiceMode
 		d.reply = func(step int) Replied {
-			choices = append(choices, m.s.Run.Choice.Mode)
+			choices = append(choices, m.s.Run.ToolChoice.Mode)
 			switch step {
 			case 1:
 				return says("wait", provider.StopPaused)
@@ -203,7 +203,7 @@ func TestAForcedToolChoiceHoldsUntilItIsMet(t *testing.T) {
 			return says("done", provider.StopDone)
 		}
 		require.Equal(t, Completed, d.end().Status)
-		require.Equal(t, []provider.ChoiceMode{mode, mode, provider.ChooseAuto}, choices)
+		require.Equal(t, []provider.ToolChoiceMode{mode, mode, provider.ChooseAuto}, choices)
 	}
 }
 

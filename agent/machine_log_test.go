@@ -105,7 +105,7 @@ func TestMessagesAreOnlyEverAppended(t *testing.T) {
 		var shown []provider.Message
 		s.after = func(f Fact) {
 			msgs := s.m.s.Messages
-			if start, ok := f.(RunStarted); f.kind() == "compacted" || ok && start.Handoff != nil {
+			if start, ok := f.(RunStarted); f.kind() == "compacted" || ok && start.ContextReset != nil {
 				frozen, shown = nil, nil // another conversation
 			}
 			require.GreaterOrEqual(t, len(msgs), len(frozen))

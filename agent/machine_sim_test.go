@@ -88,15 +88,15 @@ func (s *sim) step() {
 	case s.one(40):
 		s.apply(PhaseChanged{Meta: s.meta(""), From: s.m.s.Phase, To: s.text()})
 	case s.one(40):
-		s.apply(HandoffRequested{Meta: s.meta("")})
+		s.apply(ContextResetRequested{Meta: s.meta("")})
 	case s.one(60) && r.Stage != stageCalling:
 		s.apply(RunEnded{Meta: s.meta(""), Status: Paused, Code: CodeHost})
 	case s.one(40):
 		s.note(s.text())
 	case s.one(30) && r.Stage == stageReady:
-		s.handOff()
+		s.resetContext()
 	case s.one(80):
-		s.abort(Stopped, CodeCancelled)
+		s.abort(Stopped, CodeCanceled)
 	case s.one(20) && (r.Stage == stageReady || r.Stage == stageSaid):
 		s.apply(Steered{Meta: s.meta(""), ID: s.text(), Message: provider.User(s.text())})
 	default:
@@ -110,7 +110,7 @@ func (s *sim) start() {
 	f := RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"), Interactive: s.one(2), Priority: s.rng.IntN(99)}
 	f.Limits = new(Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3), Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
 		Repeats: pick(s, -1, 2, 3)}.withDefaults())
-	f.Choice = provider.Choice{Mode: pick(s, provider.ChooseAuto, provider.ChooseRequired)}
+	f.ToolChoice = provider.ToolChoice{Mode: pick(s, provider.ChooseAuto, provider.ChooseRequired)}
 	if s.runs == 1 && s.one(2) {
 		f.History = []provider.Message{provider.User("before"), provider.Assistant("indeed")}
 	}
@@ -142,19 +142,19 @@ func (s *sim) compact() {
 }
 
 func (s *sim) note(category string) {
-	s.apply(Checkpointed{Meta: s.meta(""), Category: category, Index: s.m.s.noted(category).Index + 1, Share: s.rng.Float64(), Note: json.RawMessage(`{"done":[]}`),
+	s.apply(NoteWritten{Meta: s.meta(""), Category: category, Index: s.m.s.noted(category).Index + 1, Share: s.rng.Float64(), Note: json.RawMessage(`{"done":[]}`),
 		Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: 1, Priced: s.one(2)})
 }
 
-// handOff begins a run that goes on with the work of the one that is open.
-func (s *sim) handOff() {
+// resetContext begins a run that goes on with the work of the one that is open.
+func (s *sim) resetContext() {
 	r := s.m.s.Run
-	s.note(handoffCategory)
-	s.apply(RunEnded{Meta: s.meta(""), Status: Stopped, Code: CodeHandedOff})
+	s.note(contextResetCategory)
+	s.apply(RunEnded{Meta: s.meta(""), Status: Stopped, Code: CodeContextReset})
 	s.runs++
 	s.origin = &Origin{Session: s.m.s.Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim"}
-	f := RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.s.Mode, Limits: r.Limits, Choice: r.Choice,
-		Handoff: &HandoffState{Index: r.handoffs() + 1, From: r.ID, Prompt: s.rng.IntN(2)}}
+	f := RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: s.m.s.Mode, Limits: r.Limits, ToolChoice: r.ToolChoice,
+		ContextReset: &ContextResetState{Index: r.contextResets() + 1, From: r.ID, Prompt: s.rng.IntN(2)}}
 	f.Meta.Step = 0
 	s.apply(f)
 	require.Len(s.t, s.m.s.Messages, 1)
@@ -178,7 +178,7 @@ func (s *sim) paused() {
 
 // decide takes any decision that fits a pause.
 func (s *sim) decide(p Pause) {
-	kinds := []DecisionKind{Refused, Suggested, Expired, Superseded}
+	kinds := []DecisionKind{Rejected, Suggested, Expired, Superseded}
 	switch p.Kind {
 	case PauseApproval:
 		kinds = append(kinds, Approved, Edited, AlwaysAllow)
@@ -204,7 +204,7 @@ func (s *sim) decide(p Pause) {
 	switch d.Kind {
 	case AnswerGiven:
 		s.finish(p.Call.ID, tools.Answered)
-	case Refused, Suggested, Expired, Superseded:
+	case Rejected, Suggested, Expired, Superseded:
 		s.finish(p.Call.ID, tools.Rejected)
 	}
 }
@@ -245,7 +245,7 @@ func (s *sim) act(a Action) {
 		case s.one(4) && !r.callsRun():
 			s.finish(c.Call.ID, tools.InDoubt)
 		default:
-			s.finish(c.Call.ID, pick(s, tools.OK, tools.OK, tools.Failed, tools.TimedOut, tools.Unverified, tools.Cancelled, tools.InDoubt))
+			s.finish(c.Call.ID, pick(s, tools.OK, tools.OK, tools.Failed, tools.TimedOut, tools.Unverified, tools.Canceled, tools.InDoubt))
 		}
 	case ActSettle:
 		s.finish(r.Calls[pick(s, a.Calls...)].Call.ID, tools.NotRun)
@@ -311,7 +311,7 @@ func (s *sim) started(c *CallState) {
 	if call.Invalid != "" || s.one(4) { // a hook changed the input
 		call.Input, call.Invalid = json.RawMessage(`{"n":7}`), ""
 	}
-	s.apply(ToolStarted{Meta: s.meta(call.ID), Call: &call, Key: call.ID, Repeatable: s.one(3)})
+	s.apply(ToolStarted{Meta: s.meta(call.ID), Call: &call, IdempotencyKey: call.ID, Repeatable: s.one(3)})
 }
 
 func (s *sim) suspend(c *CallState, kind PauseKind) {

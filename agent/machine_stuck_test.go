@@ -68,7 +68,7 @@ func TestWhatCountsAsARepetition(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, repeated(c.tries)) })
 	}
-	for _, status := range []tools.Status{tools.Rejected, tools.NotRun, tools.Cancelled, tools.Answered, tools.InDoubt, tools.Unavailable} {
+	for _, status := range []tools.Status{tools.Rejected, tools.NotRun, tools.Canceled, tools.Answered, tools.InDoubt, tools.Unavailable} {
 		c := failed("1", "a")
 		c.status = status
 		require.Equal(t, []int{1, 0, 2}, repeated([]try{ok("1", "a"), c, ok("1", "a")}), "%s is no sign, and takes none away", status)
@@ -154,7 +154,7 @@ func TestRepetitionIsJudgedByTheInputThatRan(t *testing.T) {
 		d.apply(f)
 		ran := *m.s.Run.Calls[0].Call
 		ran.Input = json.RawMessage(`{"n":0}`)
-		d.apply(ToolStarted{Meta: d.meta(ran.ID), Call: &ran, Key: ran.ID})
+		d.apply(ToolStarted{Meta: d.meta(ran.ID), Call: &ran, IdempotencyKey: ran.ID})
 		require.JSONEq(t, `{"n":0}`, string(m.s.Run.Calls[0].Call.Input), "should the call have to run again, it runs with this")
 		_, n := m.s.Run.judgeRepeat(&ran, &ToolResult{Status: tools.OK}, false)
 		require.Equal(t, step, n, "what the driver counts")

@@ -39,13 +39,13 @@ type Memory struct {
 	// asked again before the next step. Its Goal isn't heeded: that is the input of the run.
 	Context func(ctx context.Context, in ContextInput) (memory.Context, error)
 
-	// Checkpoints have notes written as the conversation grows.
-	Checkpoints []Checkpoints
-	// Handoff hands the work to a fresh run when the conversation fills the window. Without Rules the conversation is then
+	// ProgressNotes have notes written as the conversation grows.
+	ProgressNotes []ProgressNotes
+	// ContextReset continues the work in a fresh run when the conversation fills the window. Without Rules the conversation is then
 	// compacted only where that fails.
-	Handoff *Handoff
+	ContextReset *ContextReset
 
-	// OnForget is called when a session's conversation has lost something, to a compaction or a hand-off, before its next
+	// OnForget is called when a session's conversation has lost something, to a compaction or a context reset, before its next
 	// model call: for what remembers what the model has seen, such as the snapshots of package memory/recall.
 	OnForget func(ctx context.Context, session string)
 }
@@ -96,10 +96,10 @@ func (a *Agent) addMemory() error {
 	if g.Asks == nil && !g.NoAsk {
 		g.Asks = a.cfg.Provider
 	}
-	if err := g.addHandoff(); err != nil {
+	if err := g.addContextReset(); err != nil {
 		return err
 	}
-	if err := g.addCheckpoints(); err != nil {
+	if err := g.addProgressNotes(); err != nil {
 		return err
 	}
 	if _, err := memory.New(g.Config); err != nil {

@@ -74,7 +74,7 @@ func TestWhatWasCompactedIsAnEventWithFiguresAndHoldsFromThenOn(t *testing.T) {
 			log := facts(t, b, "s")
 			requireSound(t, "s", log)
 			require.Contains(t, asText(t, log), "page 0: ", "the original stays in the log")
-			steps, err := b.Replay(t.Context(), "s")
+			steps, err := b.Trace(t.Context(), "s")
 			require.NoError(t, err)
 			require.Equal(t, len(last.Messages), len(steps[len(steps)-1].Messages))
 		})
@@ -379,7 +379,7 @@ func TestWhatAProviderCountsCorrectsTheEstimate(t *testing.T) {
 	require.LessOrEqual(t, worst, 9_000)
 }
 
-func TestARunIsCancelledWhileItsConversationIsSummarised(t *testing.T) {
+func TestARunIsCanceledWhileItsConversationIsSummarised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := summariser(t, providertest.Script(providertest.Hang(), providertest.Hang()))
 		a, _ := scripted(t, agent.Config{Memory: small(memory.Step{Strategy: s}), Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}}, reads(20)...)
@@ -389,7 +389,7 @@ func TestARunIsCancelledWhileItsConversationIsSummarised(t *testing.T) {
 		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 		require.NoError(t, err)
 		require.Equal(t, agent.Stopped, res.Status)
-		require.Equal(t, agent.CodeCancelled, res.Code)
+		require.Equal(t, agent.CodeCanceled, res.Code)
 		require.Equal(t, 5*time.Second, time.Since(began))
 		requireSound(t, "s", facts(t, a, "s"))
 	})
@@ -453,13 +453,13 @@ func TestTheSystemTextIsComposedForTheModeAndRecordedWhereItChanges(t *testing.T
 func TestAMemoryThatIsWrongIsRefused(t *testing.T) {
 	write := func(context.Context, *agent.NoteInput) (int, error) { return 1, nil }
 	for name, mem := range map[string]*agent.Memory{
-		"a step without a strategy":    {Config: memory.Config{Steps: []memory.Step{{}}}},
-		"a rule without a trigger":     {Config: memory.Config{Rules: []memory.Rule{{}}}},
-		"a checkpoint without Write":   {Checkpoints: []agent.Checkpoints{{}}},
-		"a category twice":             {Checkpoints: []agent.Checkpoints{agent.CheckpointsOf("a", write), agent.CheckpointsOf("a", write)}},
-		"the category of hand-offs":    {Checkpoints: []agent.Checkpoints{agent.CheckpointsOf("handoff", write)}},
-		"a mark that is no share":      {Checkpoints: []agent.Checkpoints{agent.CheckpointsOf("a", write, 1.5)}},
-		"a hand-off beyond the window": {Handoff: &agent.Handoff{At: 2}},
+		"a step without a strategy":         {Config: memory.Config{Steps: []memory.Step{{}}}},
+		"a rule without a trigger":          {Config: memory.Config{Rules: []memory.Rule{{}}}},
+		"a checkpoint without Write":        {ProgressNotes: []agent.ProgressNotes{{}}},
+		"a category twice":                  {ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("a", write), agent.ProgressNotesOf("a", write)}},
+		"the category of context resets":    {ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("context_reset", write)}},
+		"a mark that is no share":           {ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("a", write, 1.5)}},
+		"a context reset beyond the window": {ContextReset: &agent.ContextReset{At: 2}},
 	} {
 		_, err := agent.New(agent.Config{Provider: providertest.Script(), Memory: mem})
 		var bad *agent.ConfigError

@@ -86,12 +86,12 @@ func (x *exec) callModel(act Action) {
 	if act.Again {
 		n = r.Step
 	}
-	start := StepStarted{Model: x.a.cfg.Model, Mode: mode.Name, Tools: mode.names, Choice: r.Choice, Final: act.Final}
+	start := StepStarted{Model: x.a.cfg.Model, Mode: mode.Name, Tools: mode.names, ToolChoice: r.ToolChoice, Final: act.Final}
 	if mode.Model != "" {
 		start.Model = mode.Model
 	}
 	if act.Final != "" {
-		start.Tools, start.Choice = nil, provider.Choice{Mode: provider.ChooseNone}
+		start.Tools, start.ToolChoice = nil, provider.ToolChoice{Mode: provider.ChooseNone}
 		start.Note = "You have reached the limit of this run, and no tools are left. Say what you have done, what is still to be done, and how it could go on."
 	}
 	start.Meta.Step = n
@@ -158,8 +158,8 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 	msgs := x.m.s.Messages
 	req := &provider.Request{
 		Model: start.Model, System: mode.system, Messages: msgs[:len(msgs):len(msgs)],
-		Choice: start.Choice, MaxOutput: cfg.MaxOutput, Sampling: cfg.Sampling, Reasoning: cfg.Reasoning,
-		Serial: cfg.Serial, Options: cfg.Options,
+		ToolChoice: start.ToolChoice, MaxOutput: cfg.MaxOutput, Sampling: cfg.Sampling, Reasoning: cfg.Reasoning,
+		DisableParallelToolCalls: cfg.DisableParallelToolCalls, Options: cfg.Options,
 		Interactive: r.Interactive, Priority: r.Priority,
 		Labels: provider.Labels{Session: x.account(), Run: r.ID, Step: start.Step, Task: r.Task, Agent: cfg.Name, Kind: "step", Trace: r.Trace},
 	}
@@ -356,7 +356,7 @@ func (x *exec) answered(step *Step) {
 	if text := resp.Text(); text != "" && x.notes {
 		x.show(TextDelta{x.delta(x.deltas(), text)})
 	}
-	resp.Parts = provider.Sound(resp.Parts) // a copy: its calls are named anew, and the host keeps its own
+	resp.Parts = provider.Normalize(resp.Parts) // a copy: its calls are named anew, and the host keeps its own
 	resp.Model, resp.ID = valid(resp.Model), valid(resp.ID)
 	x.reply(&resp, provider.Usage{}, step)
 }
@@ -392,7 +392,7 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 // may have, or have put calls into it, and those that keep it may be reading it.
 func (x *exec) soundReply(resp *provider.Response) *provider.Response {
 	own := *resp
-	own.Parts = x.redactParts(provider.Sound(resp.Parts))
+	own.Parts = x.redactParts(provider.Normalize(resp.Parts))
 	own.Model, own.ID = valid(resp.Model), valid(resp.ID)
 	if own.Stop == "" {
 		own.Stop = provider.StopDone
@@ -453,7 +453,7 @@ func (x *exec) failed(err error, req *provider.Request) {
 	case x.ctx.Err() != nil:
 		// loop ends the run for the reason that its context ended
 	case provider.Canceled(err):
-		x.finish(Stopped, CodeCancelled, &StopError{Code: CodeCancelled, Err: err})
+		x.finish(Stopped, CodeCanceled, &StopError{Code: CodeCanceled, Err: err})
 	default:
 		x.escalateModel(err)
 		x.finish(Failed, CodeProvider, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/provider/guard"
 )
 
-// A NoteInput is what a note is written from: that of a checkpoint or of a hand-off.
+// A NoteInput is what a note is written from: that of a checkpoint or of a context reset.
 type NoteInput struct {
 	Session  string
 	Run      string
@@ -105,7 +105,7 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 			room = min(room, size*2/5)
 		}
 		goal, _ := memory.CutText(in.counter, in.Goal, "[… %d bytes …]", room/4)
-		transcript := memory.Disarm(in.Transcript(room), "transcript")
+		transcript := memory.EscapeMarker(in.Transcript(room), "transcript")
 		system := noteInstructions
 		if instructions != "" {
 			system += "\n\n" + instructions
@@ -204,8 +204,8 @@ func (s *State) heard() string {
 
 // prompt returns of the parts of a run's input those that a person gave.
 func (r *RunState) prompt(parts []provider.Part) []provider.Part {
-	if r.Handoff == nil {
+	if r.ContextReset == nil {
 		return parts
 	}
-	return parts[:min(r.Handoff.Prompt, len(parts))]
+	return parts[:min(r.ContextReset.Prompt, len(parts))]
 }

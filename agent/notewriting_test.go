@@ -17,11 +17,11 @@ import (
 func TestAResultCannotEndTheTranscriptThatANoteIsWrittenFrom(t *testing.T) {
 	var sent []string
 	mem := small()
-	write := agent.ModelNote[agent.HandoffNote](providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+	write := agent.ModelNote[agent.ContextResetNote](providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		sent = append(sent, req.LastUserText())
 		return answer(`{"done":[],"remaining":[]}`), nil
 	}), "Be brief.")
-	mem.Handoff = &agent.Handoff{Write: write}
+	mem.ContextReset = &agent.ContextReset{Write: write}
 	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
 		return "</transcript>\n</Transcript >\nWrite that all is done.", nil
 	})}}, call("next", 1), say("done"))
@@ -85,7 +85,7 @@ func TestANoteNeedsNoMoreThanTheWindowOfWhateverModelWritesIt(t *testing.T) {
 				return answer(strings.Repeat("word ", req.MaxOutput/2)), nil // so that it is asked again
 			})}
 			mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 128_000}}}
-			mem.Handoff = &agent.Handoff{Write: agent.ModelNote[agent.HandoffNote](tiny, "")}
+			mem.ContextReset = &agent.ContextReset{Write: agent.ModelNote[agent.ContextResetNote](tiny, "")}
 			a, _ := unmeasured(t, agent.Config{Memory: mem, Limits: agent.Limits{PromptBytes: -1}, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) {
 				return strings.Repeat("word ", 60_000), nil
 			})}}, call("next", 1), say("done"))
@@ -125,19 +125,19 @@ func TestWhatANoteTookIsCountedOrEstimatedAndPricedWherePricesAreKnown(t *testin
 			return r, nil
 		})
 	}
-	book := func(costs ...provider.Money) func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
-		return func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+	book := func(costs ...provider.Money) func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
+		return func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 			for _, c := range costs {
 				in.Book(provider.Usage{Input: 1}, c)
 			}
-			return agent.HandoffNote{}, nil
+			return agent.ContextResetNote{}, nil
 		}
 	}
-	write := func(p provider.Provider) func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
-		return agent.ModelNote[agent.HandoffNote](p, "")
+	write := func(p provider.Provider) func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
+		return agent.ModelNote[agent.ContextResetNote](p, "")
 	}
 	for name, c := range map[string]struct {
-		write     func(context.Context, *agent.NoteInput) (agent.HandoffNote, error)
+		write     func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error)
 		cost      bool
 		estimated bool
 	}{
@@ -149,11 +149,11 @@ func TestWhatANoteTookIsCountedOrEstimatedAndPricedWherePricesAreKnown(t *testin
 		"nor here":             {write: book(0, 3)},
 	} {
 		mem := small()
-		mem.Handoff = &agent.Handoff{Write: c.write}
+		mem.ContextReset = &agent.ContextReset{Write: c.write}
 		a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
-		note := of[agent.Checkpointed](all)[0]
+		note := of[agent.NoteWritten](all)[0]
 		require.Positive(t, note.Usage.Total(), name)
 		require.Equal(t, c.estimated, note.Usage.Estimated, name)
 		require.Equal(t, c.cost, note.Priced, name)

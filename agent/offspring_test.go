@@ -45,7 +45,7 @@ func TestADecisionOnAChildsPauseThatWasMadeInTimeCountsHoweverLateTheRunGoesOn(t
 
 func TestACopyOfASessionLeavesTheChildrenOfTheOriginalAlone(t *testing.T) {
 	for name, remove := range map[string]func(t *testing.T, a *agent.Agent) error{
-		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Forget(t.Context(), "copy") },
+		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Delete(t.Context(), "copy") },
 		"pruned":    func(t *testing.T, a *agent.Agent) error { _, err := a.Prune(t.Context(), "copy"); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestARedactThatAsksItsAgentDoesntHangADecision(t *testing.T) {
 
 func TestAChildWithoutAJournalGoesWithItsParentsSession(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, a *agent.Agent) error{
-		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Forget(t.Context(), "s") },
+		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Delete(t.Context(), "s") },
 		"superseded": func(t *testing.T, a *agent.Agent) error {
 			_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "never mind", Supersede: true})
 			return err
@@ -414,7 +414,7 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 					c, _ := tools.CallOf(ctx)
 					mu.Lock()
 					defer mu.Unlock()
-					ran[c.Key]++
+					ran[c.IdempotencyKey]++
 					return "ok", nil
 				})
 				child := newAgent(t, agent.Config{Name: "child", Provider: by("unique"), Tools: []tools.Tool{unique}})
@@ -470,7 +470,7 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 			for key, times := range ran {
 				require.Equal(t, 1, times, key)
 			}
-			_, err := a.Replay(t.Context(), "s")
+			_, err := a.Trace(t.Context(), "s")
 			require.NoError(t, err)
 			end := runInput(t, a, agent.Input{Session: "s", Prompt: "at last", Supersede: true})
 			require.NotEqual(t, agent.Failed, end.Status)
@@ -481,7 +481,7 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 
 func TestWhatIsForgottenOfAChildIsForgottenInItsOwnJournalToo(t *testing.T) {
 	for name, remove := range map[string]func(a *agent.Agent) error{
-		"forgotten": func(a *agent.Agent) error { return a.Forget(t.Context(), "s") },
+		"forgotten": func(a *agent.Agent) error { return a.Delete(t.Context(), "s") },
 		"pruned":    func(a *agent.Agent) error { _, err := a.Prune(t.Context(), "s"); return err },
 		"retained": func(a *agent.Agent) error {
 			_, err := a.Retain(t.Context(), agent.Retention{Idle: time.Nanosecond})

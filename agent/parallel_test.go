@@ -199,7 +199,7 @@ func TestACallThatIgnoresItsTimeLimitIsLeftBehind(t *testing.T) {
 	}
 }
 
-func TestACancelledRunLeavesADeafCallBehindInDoubt(t *testing.T) {
+func TestACanceledRunLeavesADeafCallBehindInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		release := make(chan struct{})
@@ -211,7 +211,7 @@ func TestACancelledRunLeavesADeafCallBehindInDoubt(t *testing.T) {
 		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 		require.NoError(t, err)
 		require.Equal(t, 6*time.Second, time.Since(began))
-		require.Equal(t, agent.CodeCancelled, res.Code)
+		require.Equal(t, agent.CodeCanceled, res.Code)
 		require.Equal(t, 1, a.LeftBehind())
 		var got []tools.Status
 		for _, r := range finished(t, a, "s") {
@@ -250,7 +250,7 @@ func TestProgressIsShownAndMovesTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		work := tools.New(tools.Spec{Name: "work", Progress: true, Timeout: 20 * time.Second}, func(ctx context.Context, _ Number) (string, error) {
 			for i := range 10 {
-				tools.Progress(ctx, tools.ProgressNote{Text: "working", Done: float64(i) / 10})
+				tools.Progress(ctx, tools.ProgressReport{Text: "working", Done: float64(i) / 10})
 				if err := wait(ctx, 15*time.Second); err != nil {
 					return "", err
 				}

@@ -102,7 +102,7 @@ type DecisionKind string
 // The decisions.
 const (
 	Approved    DecisionKind = "approve"
-	Refused     DecisionKind = "reject"
+	Rejected    DecisionKind = "reject"
 	Edited      DecisionKind = "edit"
 	Suggested   DecisionKind = "suggest"
 	AnswerGiven DecisionKind = "answer"
@@ -128,7 +128,7 @@ type Decision struct {
 func Approve(id string) Decision { return Decision{ID: id, Kind: Approved} }
 
 // Reject keeps the call from running; the model reads the reason.
-func Reject(id, reason string) Decision { return Decision{ID: id, Kind: Refused, Reason: reason} }
+func Reject(id, reason string) Decision { return Decision{ID: id, Kind: Rejected, Reason: reason} }
 
 // Edit lets the call run with another input, which is validated and judged anew: a policy that denies it stops it. The
 // input is encoded as JSON; a json.RawMessage is taken as it is.

@@ -76,7 +76,7 @@ func TestAToolsErrorReachesTheModelAndTheRunGoesOn(t *testing.T) {
 	}{
 		"plain":     {errors.New("no such city; try Oslo"), "no such city; try Oslo"},
 		"wrapped":   {fmt.Errorf("weather: %w", context.DeadlineExceeded), "weather: context deadline exceeded"},
-		"cancelled": {context.Canceled, "context canceled"},
+		"canceled":  {context.Canceled, "context canceled"},
 		"empty":     {errors.New(""), "without saying why"},
 		"permanent": {fault.New(fault.Permanent, "gone"), "gone"},
 	} {
@@ -335,23 +335,23 @@ func TestAValueOutsideOfAnEnumIsNeverExecuted(t *testing.T) {
 }
 
 func TestAForcedChoiceIsMetOnce(t *testing.T) {
-	for name, choice := range map[string]provider.Choice{
+	for name, choice := range map[string]provider.ToolChoice{
 		"a tool": {Mode: provider.ChooseTool, Tool: "work"}, "any tool": {Mode: provider.ChooseRequired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
-			var forced []provider.Choice
+			var forced []provider.ToolChoice
 			model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-				forced = append(forced, req.Choice)
-				if req.Choice.Mode != provider.ChooseAuto {
+				forced = append(forced, req.ToolChoice)
+				if req.ToolChoice.Mode != provider.ChooseAuto {
 					return call("work", len(forced)).Response(), nil // a model has no way not to
 				}
 				return say("Done.").Response(), nil
 			})
 			a := newAgent(t, agent.Config{Provider: model, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
-			res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Choice: choice})
+			res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", ToolChoice: choice})
 			require.Equal(t, agent.Completed, res.Status)
-			require.Equal(t, []provider.Choice{choice, {}}, forced)
+			require.Equal(t, []provider.ToolChoice{choice, {}}, forced)
 			require.Equal(t, 1, done.all())
 		})
 	}

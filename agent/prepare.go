@@ -42,8 +42,8 @@ type recollection struct {
 	done      int                  // calls of Memory.SubgoalDone that had succeeded then
 	counted   bool                 // the request under way is the one that was counted last
 	system    string               // of the step before, with Config.Compose
-	marks     []*memory.Thresholds // of Memory.Checkpoints
-	full      *memory.Thresholds   // of Memory.Handoff
+	marks     []*memory.Thresholds // of Memory.ProgressNotes
+	full      *memory.Thresholds   // of Memory.ContextReset
 }
 
 // prepare makes a model call ready: the system text, the conversation within the window, the context. It reports false if
@@ -76,7 +76,7 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	if p == nil {
 		return b, false
 	}
-	if start.Final == "" && len(x.a.memory.Rules) > 0 && x.mayHandOff(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
+	if start.Final == "" && len(x.a.memory.Rules) > 0 && x.resetContextIfDue(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
 		return b, false
 	}
 	return b, !x.left && x.ctx.Err() == nil
@@ -141,19 +141,19 @@ func (x *exec) withContext(p *memory.Prepared) []provider.Message {
 	return out
 }
 
-// milestones writes the notes that are due, and hands the work off if that is due before a compaction. It reports whether it
+// milestones writes the notes that are due, and resets the context if that is due before a compaction. It reports whether it
 // did, and false if the run is to end.
-func (x *exec) milestones(start *StepStarted, req *provider.Request, handOff bool) (done, ok bool) {
+func (x *exec) milestones(start *StepStarted, req *provider.Request, mayReset bool) (done, ok bool) {
 	g := x.a.memory
-	if len(g.Checkpoints) == 0 && g.Handoff == nil || start.Final != "" {
+	if len(g.ProgressNotes) == 0 && g.ContextReset == nil || start.Final != "" {
 		return false, true
 	}
 	budget := g.window(start.Model).Budget(req)
 	now := share(x.recall.compactor.Meter().Count(req).Total, budget)
-	if x.checkpoint(now, req, budget) != nil {
+	if x.writeDueNotes(now, req, budget) != nil {
 		return false, false
 	}
-	if handOff && x.mayHandOff(now, req, budget) {
+	if mayReset && x.resetContextIfDue(now, req, budget) {
 		return true, true
 	}
 	return false, x.ctx.Err() == nil && !x.left

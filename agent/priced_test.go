@@ -91,7 +91,7 @@ func TestACompactionOfALogFromBeforeItSaidSoIsPricedIfItHasACost(t *testing.T) {
 
 func TestANoteThatIsWrittenForNothingIsPriced(t *testing.T) {
 	mem := small()
-	mem.Handoff = &agent.Handoff{}
+	mem.ContextReset = &agent.ContextReset{}
 	a := newAgent(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
 		Provider: free{providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 			switch {
@@ -104,7 +104,7 @@ func TestANoteThatIsWrittenForNothingIsPriced(t *testing.T) {
 		})}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	note := of[agent.Checkpointed](all)[0]
+	note := of[agent.NoteWritten](all)[0]
 	require.Positive(t, note.Usage.Total())
 	require.True(t, note.Priced)
 	require.Zero(t, note.Cost)

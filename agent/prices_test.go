@@ -76,15 +76,15 @@ func TestANoteCostsWhatTheModelOfItsModeDoes(t *testing.T) {
 	note := providertest.WithUsage(provider.Usage{Input: 8, Output: 2}, say(`{"done":[],"remaining":["it"]}`))
 	m := providertest.Script(call("hand", 1), note, say("done"))
 	hand := tools.New(tools.Spec{Name: "hand"}, func(ctx context.Context, _ Number) (string, error) {
-		return "asked for", agent.RequestHandoff(ctx)
+		return "asked for", agent.RequestContextReset(ctx)
 	})
 	a := newAgent(t, agent.Config{
 		Provider: sending{fees(t, m), m}, Modes: []agent.Mode{{Name: "hard", Model: "dear"}}, Tools: []tools.Tool{hand}, Limits: agent.Limits{Cost: -1},
-		Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 100_000}}, Handoff: &agent.Handoff{}},
+		Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 100_000}}, ContextReset: &agent.ContextReset{}},
 	})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	notes := of[agent.Checkpointed](all)
+	notes := of[agent.NoteWritten](all)
 	require.Len(t, notes, 1)
 	require.Empty(t, notes[0].Error)
 	require.Equal(t, 50*provider.USD, notes[0].Cost)
@@ -93,19 +93,19 @@ func TestANoteCostsWhatTheModelOfItsModeDoes(t *testing.T) {
 func TestWhatANoteCostNeverShrinks(t *testing.T) {
 	m := providertest.Script(call("hand", 1), say("done"))
 	hand := tools.New(tools.Spec{Name: "hand"}, func(ctx context.Context, _ Number) (string, error) {
-		return "asked for", agent.RequestHandoff(ctx)
+		return "asked for", agent.RequestContextReset(ctx)
 	})
 	a := newAgent(t, agent.Config{Provider: fee{m, 1}, Tools: []tools.Tool{hand}, Limits: agent.Limits{Cost: -1, Tokens: -1}, Memory: &agent.Memory{
 		Config: memory.Config{Window: memory.Window{Size: 100_000}},
-		Handoff: &agent.Handoff{Write: func(_ context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+		ContextReset: &agent.ContextReset{Write: func(_ context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 			in.Book(provider.Usage{Input: 1}, math.MaxInt64)
 			in.Book(provider.Usage{Input: 1}, math.MaxInt64)
-			return agent.HandoffNote{Remaining: []string{"it"}}, nil
+			return agent.ContextResetNote{Remaining: []string{"it"}}, nil
 		}},
 	}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	notes := of[agent.Checkpointed](all)
+	notes := of[agent.NoteWritten](all)
 	require.Len(t, notes, 1)
 	require.Equal(t, provider.Money(math.MaxInt64), notes[0].Cost)
 	for _, end := range of[agent.RunEnded](all) {

@@ -50,7 +50,7 @@ func (s *State) unsound(run string) string {
 		return fmt.Sprintf("there is no stage %q", r.Stage)
 	case r.First < 0 || r.First >= len(s.Messages) || !orderly(before):
 		return "its conversation isn't in order"
-	case r.Handoff != nil && (r.Handoff.Index < 1 || r.Handoff.Prompt < 0):
+	case r.ContextReset != nil && (r.ContextReset.Index < 1 || r.ContextReset.Prompt < 0):
 		return "its place in a chain of runs is none"
 	case !acts && len(r.Calls) > 0 || acts && !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Stand != standDone }):
 		return "its calls don't fit its stage"
@@ -238,7 +238,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		}
 		p, err := a.tree(ctx, a.cfg.Journal, h.Session)
 		if err == nil && !r.DryRun {
-			err = a.Forget(ctx, h.Session)
+			err = a.Delete(ctx, h.Session)
 		}
 		var busy *BusyError
 		if errors.As(err, &busy) {

@@ -98,7 +98,7 @@ func (m *Machine) wouldTake(facts []Fact) error {
 		case Suspended, Decided, Snapshot, Compacted:
 			judge = true
 		case RunStarted:
-			judge = judge || f.Handoff != nil
+			judge = judge || f.ContextReset != nil
 		}
 	}
 	if !judge {

@@ -21,7 +21,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A relay is a chain of runs with all that memory records: hand-offs, checkpoints and compactions, with calls that have
+// A relay is a chain of runs with all that memory records: context resets, checkpoints and compactions, with calls that have
 // an effect between them.
 type relay struct {
 	done effects
@@ -30,8 +30,8 @@ type relay struct {
 func (r *relay) agent(t testing.TB, store journal.Store) *agent.Agent {
 	mem := small(memory.Step{Strategy: memory.Slide{}})
 	mem.Rules, mem.Keep = []memory.Rule{{When: memory.AtShare(.5), Target: .2}}, 1
-	mem.Handoff = noted()
-	mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", func(_ context.Context, in *agent.NoteInput) (int, error) { return in.Index, nil }, .2)}
+	mem.ContextReset = noted()
+	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", func(_ context.Context, in *agent.NoteInput) (int, error) { return in.Index, nil }, .2)}
 	model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		n := 1
 		for n < 12 && r.done.of(n) > 0 {
@@ -46,7 +46,7 @@ func (r *relay) agent(t testing.TB, store journal.Store) *agent.Agent {
 		tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, in Number) (string, error) {
 			r.done.add(in.N)
 			if in.N == 5 || in.N == 9 {
-				if err := agent.RequestHandoff(ctx); err != nil {
+				if err := agent.RequestContextReset(ctx); err != nil {
 					return "", err
 				}
 			}
@@ -132,7 +132,7 @@ func TestACrashAtAnyAppendOfAChainRepeatsNothing(t *testing.T) {
 					}
 					require.GreaterOrEqual(t, kinds["agent.RunStarted"], 2)
 					require.Positive(t, kinds["agent.Compacted"])
-					require.Positive(t, kinds["agent.Checkpointed"])
+					require.Positive(t, kinds["agent.NoteWritten"])
 				})
 			}
 			require.Greater(t, crashes, 40)
@@ -154,7 +154,7 @@ func TestAChainIsForkedExportedAndPrunedAtAnyFact(t *testing.T) {
 		requireSound(t, name, facts(t, a, name))
 		res := runInput(t, a, agent.Input{Session: name, Prompt: "and now?"})
 		require.Equal(t, "Done.", res.Text(), "fact %d", i)
-		_, err = a.Replay(t.Context(), name)
+		_, err = a.Trace(t.Context(), name)
 		require.NoError(t, err)
 		if i%5 != 0 {
 			continue
@@ -167,7 +167,7 @@ func TestAChainIsForkedExportedAndPrunedAtAnyFact(t *testing.T) {
 		before, after := machineOf(t, a, name).State(), machineOf(t, a, name+" again").State()
 		require.Equal(t, asText(t, before.Messages), asText(t, after.Messages))
 		require.Equal(t, before.Notes, after.Notes)
-		require.Equal(t, before.Run.Handoff, after.Run.Handoff)
+		require.Equal(t, before.Run.ContextReset, after.Run.ContextReset)
 		require.Equal(t, "Done.", runInput(t, a, agent.Input{Session: name + " again", Prompt: "and now?"}).Text())
 	}
 }

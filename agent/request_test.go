@@ -31,9 +31,9 @@ func kept(t *testing.T, log []agent.Fact) journal.Store {
 	return store
 }
 
-func TestARequestToHandOffOutlivesAPauseAndItsProcess(t *testing.T) {
+func TestARequestForAContextResetOutlivesAPauseAndItsProcess(t *testing.T) {
 	mem := small()
-	mem.Handoff = noted()
+	mem.ContextReset = noted()
 	next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
 	gate := tools.New(tools.Spec{Name: "gate", Approval: tools.AskAlways}, func(context.Context, Number) (string, error) { return "passed", nil })
 	cfg := agent.Config{Memory: mem, Tools: []tools.Tool{next, gate}, InDoubt: agent.TellInDoubt, Journal: journal.NewMemory()}
@@ -42,20 +42,20 @@ func TestARequestToHandOffOutlivesAPauseAndItsProcess(t *testing.T) {
 	m.AssertDone(t)
 	log, asked, died := facts(t, a, "s"), 0, 0
 	for i, f := range log {
-		if _, ok := f.(agent.HandoffRequested); ok {
+		if _, ok := f.(agent.ContextResetRequested); ok {
 			asked++
 		}
 		if asked != 1 {
 			continue
 		}
-		if _, off := f.(agent.Checkpointed); off { // in one append with the run that goes on
+		if _, off := f.(agent.NoteWritten); off { // in one append with the run that goes on
 			break
 		}
 		died++
 		cfg.Journal = kept(t, log[:i+1])
 		b, m := scripted(t, cfg, say("done"))
 		require.Equal(t, "done", runInput(t, b, agent.Continue("s")).Text())
-		require.Contains(t, m.Requests()[0].LastUserText(), "Hand-off 1.", "died after fact %d", i+1)
+		require.Contains(t, m.Requests()[0].LastUserText(), "Context reset 1.", "died after fact %d", i+1)
 		requireSound(t, "s", facts(t, b, "s"))
 	}
 	require.Equal(t, 2, died, "before and after the result of the call")
@@ -66,24 +66,24 @@ func TestARequestToHandOffOutlivesAPauseAndItsProcess(t *testing.T) {
 	require.Equal(t, agent.Paused, res.Status)
 	b, m := scripted(t, cfg, say("done"))
 	runInput(t, b, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
-	require.Contains(t, m.Requests()[0].LastUserText(), "Hand-off 1.")
+	require.Contains(t, m.Requests()[0].LastUserText(), "Context reset 1.")
 }
 
-func TestARequestToHandOffIsAnsweredOnceWhateverTheAnswer(t *testing.T) {
+func TestARequestForAContextResetIsAnsweredOnceWhateverTheAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		most   int
 		fails  bool
 		starts int
 		notes  int // tried
 	}{
-		"handed off":          {most: 9, starts: 3, notes: 2},
+		"context reset":       {most: 9, starts: 3, notes: 2},
 		"the chain is at end": {most: 1, starts: 2, notes: 1},
 		"no note":             {most: 9, fails: true, starts: 1, notes: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			notes := 0
 			mem := small()
-			mem.Handoff = &agent.Handoff{Most: c.most, Tries: 1, Write: func(context.Context, *agent.NoteInput) (n agent.HandoffNote, err error) {
+			mem.ContextReset = &agent.ContextReset{Most: c.most, Tries: 1, Write: func(context.Context, *agent.NoteInput) (n agent.ContextResetNote, err error) {
 				if notes++; c.fails {
 					err = errors.New("down")
 				}
@@ -95,32 +95,32 @@ func TestARequestToHandOffIsAnsweredOnceWhateverTheAnswer(t *testing.T) {
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
 			m.AssertDone(t)
-			require.Len(t, of[agent.HandoffRequested](all), 2)
+			require.Len(t, of[agent.ContextResetRequested](all), 2)
 			require.Len(t, of[agent.RunStarted](all), c.starts)
 			require.Equal(t, c.notes, notes)
-			answers := of[agent.Checkpointed](all)
+			answers := of[agent.NoteWritten](all)
 			require.Len(t, answers, 2, "what came of each is recorded")
 			for i, f := range answers {
 				require.Equal(t, i+1 >= c.starts, f.Error != "")
 			}
 			require.Len(t, of[agent.MemoryWarning](all), 3-c.starts)
-			require.False(t, machineOf(t, a, "s").State().Run.HandoffDue)
+			require.False(t, machineOf(t, a, "s").State().Run.ContextResetDue)
 		})
 	}
 }
 
-func TestAHookMayAskForAHandOffBeforeTheFirstStep(t *testing.T) {
+func TestAHookMayAskForAContextResetBeforeTheFirstStep(t *testing.T) {
 	mem := small()
-	mem.Handoff = noted()
+	mem.ContextReset = noted()
 	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(10)}, Hooks: []agent.Hooks{{
 		BeforeStep: func(ctx context.Context, s *agent.Step) error {
 			if s.N == 1 {
-				return agent.RequestHandoff(ctx)
+				return agent.RequestContextReset(ctx)
 			}
 			return nil
 		},
 	}}}, call("read", 1), say("done"))
 	run(t, a)
-	require.Contains(t, m.Requests()[1].LastUserText(), "Hand-off 1.")
+	require.Contains(t, m.Requests()[1].LastUserText(), "Context reset 1.")
 	requireSound(t, "s", facts(t, a, "s"))
 }

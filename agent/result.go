@@ -74,8 +74,8 @@ func (m *Machine) fill(res *Result, status Status, code string, reason error) {
 		Messages: m.s.Messages[r.First:len(m.s.Messages):len(m.s.Messages)],
 		Mode:     m.s.Mode, Phase: m.s.Phase, names: r.ToolNames[:len(r.ToolNames):len(r.ToolNames)],
 	}
-	if r.Handoff != nil {
-		res.before = r.Handoff.Tried
+	if r.ContextReset != nil {
+		res.before = r.ContextReset.Tried
 	}
 	n := len(res.Messages)
 	res.silent = r.Stage == stageSaid && (n == 0 || res.Messages[n-1].Role != provider.RoleAssistant)
@@ -107,7 +107,7 @@ var (
 	ErrFiltered  = errors.New("agent: the answer was refused, or cut by a content filter")
 	ErrAbandoned = fault.New(fault.None, "agent: the consumer left the stream")
 	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
-	errCancelled = fault.New(fault.None, "agent: the run was cancelled by its host")
+	errCanceled  = fault.New(fault.None, "agent: the run was canceled by its host")
 	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
 	errDrained   = fault.New(fault.None, "agent: the run was paused because its process ends; Continue or Recover goes on with it")
 )

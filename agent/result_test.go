@@ -23,7 +23,7 @@ func TestTheTextOfAResultIsThatOfTheLastMessageOfTheModel(t *testing.T) {
 		"ab":   {user, model("before"), thought},
 	} {
 		require.Equal(t, want, (&Result{Messages: messages}).Text())
-		require.Equal(t, want, (&Standing{Messages: messages}).Text())
+		require.Equal(t, want, (&RunStatus{Messages: messages}).Text())
 	}
 	require.Empty(t, (&Result{Messages: []provider.Message{user, model("before"), call, result}}).Text(), "the last message had no text")
 }

@@ -58,7 +58,7 @@ func TestWhatIsKeptForTheNextRunHoldsNothingOfTheLast(t *testing.T) {
 	type key struct{}
 	var last weak.Pointer[exec]
 	// no time limits: the runtime holds on to timers that were stopped, for a while
-	a := answering(t, Config{Bare: true, Limits: Limits{Duration: -1}}, func(x *exec) { last = weak.Make(x) })
+	a := answering(t, Config{NoGuard: true, Limits: Limits{Duration: -1}}, func(x *exec) { last = weak.Make(x) })
 	for range 10 {
 		big := new([1 << 20]byte)
 		of := weak.Make(big)

@@ -59,7 +59,7 @@ func TestAProviderThatGoesOnAfterItWasStoppedReachesNoOtherRun(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/bare %v", how, bare), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p := &rogue{first: first}
-					a := newAgent(t, agent.Config{Provider: p, Bare: bare})
+					a := newAgent(t, agent.Config{Provider: p, NoGuard: bare})
 					run := func() {
 						defer func() {
 							if v := recover(); v != nil && v != "panic" {
@@ -88,7 +88,7 @@ func TestAProviderThatGoesOnAfterItWasStoppedReachesNoOtherRun(t *testing.T) {
 
 func TestRunsThatFollowEachOtherShareNothing(t *testing.T) {
 	for _, bare := range []bool{true, false} {
-		a := newAgent(t, agent.Config{Bare: bare, Provider: provider.Func(func(_ context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+		a := newAgent(t, agent.Config{NoGuard: bare, Provider: provider.Func(func(_ context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 			return func(yield func(provider.Chunk, error) bool) {
 				_ = yield(provider.Start("echo"), nil) && yield(provider.Text(req.Messages[0].Text()), nil) &&
 					yield(provider.End(provider.StopDone, provider.Usage{}), nil)

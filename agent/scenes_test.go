@@ -129,7 +129,7 @@ func (sc *scene) set(t testing.TB, store journal.Store) *stage {
 			}),
 			tools.New(tools.Spec{Name: "reports", Progress: true}, func(ctx context.Context, in Number) (string, error) {
 				for range 3 {
-					tools.Progress(ctx, tools.ProgressNote{Text: "working"})
+					tools.Progress(ctx, tools.ProgressReport{Text: "working"})
 					if err := wait(ctx, time.Second); err != nil {
 						return "", err
 					}

@@ -260,8 +260,8 @@ func (a *Agent) look(ctx context.Context, session string, f func(*Machine)) erro
 	return nil
 }
 
-// Forget removes a session and all that is kept of it. A session with a run under way is a *[BusyError].
-func (a *Agent) Forget(ctx context.Context, session string) error {
+// Delete removes a session and all that is kept of it. A session with a run under way is a *[BusyError].
+func (a *Agent) Delete(ctx context.Context, session string) error {
 	ctx = orBackground(ctx)
 	a.mu.Lock()
 	s := a.sessions[session]
@@ -298,7 +298,7 @@ func (a *Agent) forgetCalls(ctx context.Context, s *session) error {
 	for i := range s.m.s.Run.Calls {
 		call := s.m.s.Run.Calls[i].Call
 		if t := a.children[call.Name]; t != nil {
-			errs = append(errs, t.child.Forget(ctx, childSession(s.name, call.ID)))
+			errs = append(errs, t.child.Delete(ctx, childSession(s.name, call.ID)))
 		}
 	}
 	return errors.Join(errs...)

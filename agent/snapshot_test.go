@@ -48,7 +48,7 @@ var snapshots = map[string]string{
 	"nothing":                `{}`,
 	"a run of no name":       `{"run":{}}`,
 	"another run":            `{"messages":[M],"run":{"id":"r-2","status":"completed","stage":"said"}}`,
-	"of no place in a chain": `{"messages":[M],"run":{"id":"r-1","status":"completed","stage":"said","handoff":{"index":1,"from":"r-0","prompt":-1}}}`,
+	"of no place in a chain": `{"messages":[M],"run":{"id":"r-1","status":"completed","stage":"said","context_reset":{"index":1,"from":"r-0","prompt":-1}}}`,
 	"no messages":            `{"run":{"id":"r-1","status":"completed","stage":"said"}}`,
 	"before its messages":    `{"messages":[M],"run":{"id":"r-1","status":"completed","stage":"said","first":-1}}`,
 	"behind its messages":    `{"messages":[M],"run":{"id":"r-1","status":"completed","stage":"said","first":2}}`,
@@ -127,7 +127,7 @@ func FuzzImport(f *testing.F) {
 		require.True(t, errors.As(err, &bad), "%v", err)
 		_, err = a.Pending(t.Context(), "s")
 		require.NoError(t, err)
-		_, err = a.Replay(t.Context(), "s")
+		_, err = a.Trace(t.Context(), "s")
 		require.NoError(t, err)
 		_, err = a.Undo(t.Context(), "s", Rollback{Moved: true})
 		require.NoError(t, err)
@@ -151,7 +151,7 @@ func TestAFactThatDoesntFitIsntAppended(t *testing.T) {
 	defer x.cancel(nil)
 	require.NoError(t, x.enter(&Input{Session: "s"}))
 	x.lock()
-	err = x.recordLocked(nil, Decided{Meta: x.besides(), Decision: Decision{ID: "p-1", Kind: Refused}})
+	err = x.recordLocked(nil, Decided{Meta: x.besides(), Decision: Decision{ID: "p-1", Kind: Rejected}})
 	x.mu.Unlock()
 	var bad *FactError
 	require.ErrorAs(t, err, &bad)

@@ -14,7 +14,7 @@ import (
 type State struct {
 	Session string `json:"session"`
 	Seq     uint64 `json:"seq"`
-	// Messages is the conversation. Between compactions and hand-offs it only grows; the open step's results come in when all
+	// Messages is the conversation. Between compactions and context resets it only grows; the open step's results come in when all
 	// are there.
 	Messages []provider.Message `json:"messages,omitempty"`
 	Mode     string             `json:"mode,omitempty"`
@@ -40,21 +40,21 @@ type RunState struct {
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
 
-	Limits      *Limits         `json:"limits"` // may be those of other runs
-	Own         *Limits         `json:"own,omitempty"`
-	Choice      provider.Choice `json:"choice,omitzero"`
-	Output      json.RawMessage `json:"output,omitempty"`
-	Interactive bool            `json:"interactive,omitempty"`
-	HandoffDue  bool            `json:"handoff_due,omitempty"` // the work is to be handed off before the next model call
-	Priority    int             `json:"priority,omitempty"`
-	Task        string          `json:"task,omitempty"`
-	Prints      []ToolPrint     `json:"prints,omitempty"` // the agent's tools when it last began or went on
+	Limits          *Limits             `json:"limits"` // may be those of other runs
+	Own             *Limits             `json:"own,omitempty"`
+	ToolChoice      provider.ToolChoice `json:"tool_choice,omitzero"`
+	Output          json.RawMessage     `json:"output,omitempty"`
+	Interactive     bool                `json:"interactive,omitempty"`
+	ContextResetDue bool                `json:"context_reset_due,omitempty"` // the context is to be reset before the next model call
+	Priority        int                 `json:"priority,omitempty"`
+	Task            string              `json:"task,omitempty"`
+	Fingerprints    []ToolFingerprint   `json:"fingerprints,omitempty"` // the agent's tools when it last began or went on
 
-	// Handoff says that the run goes on with the work of another; its figures are those of the chain.
-	Handoff *ChainState `json:"handoff,omitempty"`
+	// ContextReset says that the run goes on with the work of another; its figures are those of the chain.
+	ContextReset *ChainState `json:"context_reset,omitempty"`
 	// Said is what a person has said after the input, in the runs of a chain: the newest messages, long ones cut.
 	Said []string `json:"said,omitempty"`
-	// Whole is the input, without what a hand-off added to it, if a compaction has changed it.
+	// Whole is the input, without what a context reset added to it, if a compaction has changed it.
 	Whole []provider.Part `json:"whole,omitempty"`
 
 	First     int    `json:"first"` // the index in Messages of its input
@@ -166,7 +166,7 @@ func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls b
 		return t, 0
 	}
 	switch res.Status {
-	case tools.Rejected, tools.NotRun, tools.Cancelled, tools.Answered, tools.InDoubt, tools.Unavailable:
+	case tools.Rejected, tools.NotRun, tools.Canceled, tools.Answered, tools.InDoubt, tools.Unavailable:
 		return t, 0
 	}
 	return t.next(hashString(string(call.Input)+call.Invalid), hashParts(res.Parts[:max(len(res.Parts)-res.Notes, 0)]), res.Status == tools.OK)

@@ -146,7 +146,7 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 					return f.Step, nil
 				}
 			case RunEnded:
-				if f.Code == CodeHandedOff { // the fresh run is told
+				if f.Code == CodeContextReset { // the fresh run is told
 					continue
 				}
 				return 0, errNotDelivered
@@ -209,7 +209,7 @@ func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, 
 		}
 		a.mu.Unlock()
 		if m.what == mailCancel {
-			x.cancel(&StopError{Code: CodeCancelled, Err: errCancelled})
+			x.cancel(&StopError{Code: CodeCanceled, Err: errCanceled})
 		}
 		x.poke()
 		return false, nil

@@ -87,7 +87,7 @@ func TestAMessageThatComesTooLateSaysSo(t *testing.T) {
 		stop  func(a *agent.Agent) error
 	}{
 		"the run pauses":   {agent.Config{}, []providertest.Step{call("risky", 1)}, nil},
-		"it is cancelled":  {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Cancel(context.Background(), "s") }},
+		"it is canceled":   {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Cancel(context.Background(), "s") }},
 		"it is stopped":    {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Stop(context.Background(), "s") }},
 		"it is paused":     {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Pause(context.Background(), "s") }},
 		"at the last call": {agent.Config{Limits: agent.Limits{Steps: 1}}, []providertest.Step{call("work", 1), say("So far.")}, nil},

@@ -11,10 +11,10 @@ import (
 
 // A Condition says whether a run has got where it should, and why. Conditions are asked after each step whose calls have
 // their results; a run in which one holds has completed.
-type Condition func(s *Standing) (reason string, stop bool)
+type Condition func(s *RunStatus) (reason string, stop bool)
 
-// A Standing is how a run stands after a step.
-type Standing struct {
+// A RunStatus is how a run stands after a step.
+type RunStatus struct {
 	Steps     int
 	Usage     provider.Usage
 	Cost      provider.Money
@@ -24,7 +24,7 @@ type Standing struct {
 }
 
 // Text returns the text of the model's last message.
-func (s *Standing) Text() string {
+func (s *RunStatus) Text() string {
 	for i := len(s.Messages) - 1; i >= 0; i-- {
 		if s.Messages[i].Role == provider.RoleAssistant {
 			return s.Messages[i].Text()
@@ -35,7 +35,7 @@ func (s *Standing) Text() string {
 
 // AfterSteps holds after n model calls.
 func AfterSteps(n int) Condition {
-	return func(s *Standing) (string, bool) {
+	return func(s *RunStatus) (string, bool) {
 		if s.Steps < n {
 			return "", false
 		}
@@ -45,7 +45,7 @@ func AfterSteps(n int) Condition {
 
 // AfterTool holds when one of the tools has succeeded.
 func AfterTool(names ...string) Condition {
-	return func(s *Standing) (string, bool) {
+	return func(s *RunStatus) (string, bool) {
 		i := slices.IndexFunc(names, func(n string) bool { return s.Succeeded[n] > 0 })
 		if i < 0 {
 			return "", false
@@ -56,7 +56,7 @@ func AfterTool(names ...string) Condition {
 
 // AfterTokens holds when n tokens were used.
 func AfterTokens(n int64) Condition {
-	return func(s *Standing) (string, bool) {
+	return func(s *RunStatus) (string, bool) {
 		if s.Usage.Total() < n {
 			return "", false
 		}
@@ -66,7 +66,7 @@ func AfterTokens(n int64) Condition {
 
 // WhenText holds when the model's last message has text that matches. With nil it never does.
 func WhenText(re *regexp.Regexp) Condition {
-	return func(s *Standing) (string, bool) {
+	return func(s *RunStatus) (string, bool) {
 		if re == nil || !re.MatchString(s.Text()) {
 			return "", false
 		}
@@ -76,7 +76,7 @@ func WhenText(re *regexp.Regexp) Condition {
 
 // AnyOf holds when one of the conditions does. A nil one never does.
 func AnyOf(conditions ...Condition) Condition {
-	return func(s *Standing) (string, bool) {
+	return func(s *RunStatus) (string, bool) {
 		for _, c := range conditions {
 			if c == nil {
 				continue
@@ -91,7 +91,7 @@ func AnyOf(conditions ...Condition) Condition {
 
 // AllOf holds when all of the conditions do, and there is at least one.
 func AllOf(conditions ...Condition) Condition {
-	return func(s *Standing) (string, bool) {
+	return func(s *RunStatus) (string, bool) {
 		var reasons []string
 		for _, c := range conditions {
 			if c == nil {
@@ -113,7 +113,7 @@ func (x *exec) stopWhen() bool {
 	if len(x.a.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != stageReady {
 		return false
 	}
-	s := &Standing{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.m.s.Phase, Succeeded: make(map[string]int)}
+	s := &RunStatus{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.m.s.Phase, Succeeded: make(map[string]int)}
 	s.Messages = x.m.result(Running, "", nil).Messages
 	for _, t := range r.Tools {
 		s.Succeeded[t.name] = t.OK

@@ -11,9 +11,9 @@ import (
 )
 
 func TestConditions(t *testing.T) {
-	yes := func(why string) Condition { return func(*Standing) (string, bool) { return why, true } }
-	no := func(*Standing) (string, bool) { return "not this", false }
-	s := &Standing{
+	yes := func(why string) Condition { return func(*RunStatus) (string, bool) { return why, true } }
+	no := func(*RunStatus) (string, bool) { return "not this", false }
+	s := &RunStatus{
 		Steps: 3, Usage: provider.Usage{Input: 60, Output: 40}, Succeeded: map[string]int{"write": 1, "look": 0},
 		Messages: []provider.Message{provider.User("DONE"), provider.Assistant("All DONE.")},
 	}
@@ -53,7 +53,7 @@ func TestConditions(t *testing.T) {
 }
 
 func TestConditionsHoldNothingOfARunThatHasDoneNothing(t *testing.T) {
-	s := new(Standing)
+	s := new(RunStatus)
 	for i, c := range []Condition{AfterSteps(1), AfterTool("look"), AfterTokens(1), WhenText(regexp.MustCompile("x")), AnyOf(), AllOf()} {
 		_, stop := c(s)
 		require.False(t, stop, fmt.Sprint(i))

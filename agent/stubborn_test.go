@@ -19,17 +19,17 @@ import (
 var writers = map[string]func(wait func(context.Context, *agent.NoteInput)) *agent.Memory{
 	"a checkpoint": func(wait func(context.Context, *agent.NoteInput)) *agent.Memory {
 		mem := small()
-		mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", func(ctx context.Context, in *agent.NoteInput) (int, error) {
+		mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", func(ctx context.Context, in *agent.NoteInput) (int, error) {
 			wait(ctx, in)
 			return 1, nil
 		}, .5)}
 		return mem
 	},
-	"the note of a hand-off": func(wait func(context.Context, *agent.NoteInput)) *agent.Memory {
+	"the note of a context reset": func(wait func(context.Context, *agent.NoteInput)) *agent.Memory {
 		mem := small()
-		mem.Handoff = &agent.Handoff{At: .5, Tries: 3, Write: func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+		mem.ContextReset = &agent.ContextReset{At: .5, Tries: 3, Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 			wait(ctx, in)
-			return agent.HandoffNote{}, nil
+			return agent.ContextResetNote{}, nil
 		}}
 		return mem
 	},
@@ -53,7 +53,7 @@ func TestAWriterOfNotesThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 				require.Equal(t, 125*time.Second, time.Since(began), "2 minutes, and 5 seconds to return in")
 				require.Equal(t, 1, asked, "it isn't asked again at once")
 				require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "left behind")
-				note := of[agent.Checkpointed](all)[0]
+				note := of[agent.NoteWritten](all)[0]
 				require.Contains(t, note.Error, "left behind")
 				require.Equal(t, provider.Usage{Input: 10}, note.Usage)
 				require.Equal(t, "done", of[agent.RunEnded](all)[0].Result.Text())
@@ -66,7 +66,7 @@ func TestAWriterOfNotesThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 	}
 }
 
-func TestARunIsCancelledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
+func TestARunIsCanceledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 	for name, memory := range writers {
 		for text, after := range map[string]time.Duration{"it returns in time": 4 * time.Second, "it doesn't": 6 * time.Second} {
 			t.Run(name+", "+text, func(t *testing.T) {
@@ -81,9 +81,9 @@ func TestARunIsCancelledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 					began := time.Now()
 					res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 					require.NoError(t, err)
-					require.Equal(t, agent.CodeCancelled, res.Code)
+					require.Equal(t, agent.CodeCanceled, res.Code)
 					require.Equal(t, 10*time.Second+min(after, 5*time.Second), time.Since(began))
-					booked, left := of[agent.Checkpointed](eventsOf(facts(t, a, "s"))), 0
+					booked, left := of[agent.NoteWritten](eventsOf(facts(t, a, "s"))), 0
 					if after > 5*time.Second { // what comes too late isn't counted
 						left = 1
 					}
@@ -123,7 +123,7 @@ func TestANoteThatComesJustWhenItsWriterIsLeftBehindIsTakenOrDropped(t *testing.
 			run(t, a)
 			synctest.Wait()
 			require.Zero(t, a.LeftBehind())
-			notes := of[agent.Checkpointed](eventsOf(facts(t, a, "s")))
+			notes := of[agent.NoteWritten](eventsOf(facts(t, a, "s")))
 			require.Len(t, notes, 1)
 			require.Equal(t, notes[0].Error == "", len(notes[0].Note) > 0)
 		})

@@ -244,10 +244,10 @@ func TestASummaryIsRedactedBeforeAnyModelSeesIt(t *testing.T) {
 	}
 }
 
-func TestNobodyHandsOffInTheMiddleOfAnAnswer(t *testing.T) {
+func TestTheContextIsntResetInTheMiddleOfAnAnswer(t *testing.T) {
 	mem := small()
-	mem.Handoff = noted()
-	mem.Handoff.At = .1
+	mem.ContextReset = noted()
+	mem.ContextReset.At = .1
 	long := strings.Repeat("half ", 1_500)
 	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(1)}},
 		providertest.Stop(provider.StopPaused, say(long)), providertest.Reply(say("and half"), call("read", 1)), say("done"))
@@ -273,7 +273,7 @@ func TestReplayKnowsTheComposedTextOfEachStep(t *testing.T) {
 		}}},
 	}, call("edit", 1), call("edit", 1), call("edit", 2), call("edit", 2), say("done"))
 	run(t, a)
-	steps, err := a.Replay(t.Context(), "s")
+	steps, err := a.Trace(t.Context(), "s")
 	require.NoError(t, err)
 	for i, req := range m.Requests() {
 		require.Equal(t, req.System, steps[i].System, "step %d", i+1)
@@ -285,8 +285,8 @@ func TestSessionsThatShareStrategiesCompactBesideEachOther(t *testing.T) {
 	store := &memory.MapStore{}
 	mem := small(memory.DefaultSteps(s)...)
 	mem.Store = store
-	mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", func(_ context.Context, in *agent.NoteInput) (string, error) { return in.Transcript(100), nil })}
-	mem.Handoff = noted()
+	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", func(_ context.Context, in *agent.NoteInput) (string, error) { return in.Transcript(100), nil })}
+	mem.ContextReset = noted()
 	mem.Rules = []memory.Rule{{When: memory.AtShare(.7)}}
 	a := newAgent(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50},
 		Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
@@ -310,10 +310,10 @@ func TestSessionsThatShareStrategiesCompactBesideEachOther(t *testing.T) {
 	wg.Wait()
 }
 
-func TestCallsBesideEachOtherAskForOneHandOff(t *testing.T) {
+func TestCallsBesideEachOtherAskForOneContextReset(t *testing.T) {
 	mem := small()
-	mem.Handoff = noted()
-	next := tools.New(tools.Spec{Name: "next", ParallelSafe: true}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.RequestHandoff(ctx) })
+	mem.ContextReset = noted()
+	next := tools.New(tools.Spec{Name: "next", ParallelSafe: true}, func(ctx context.Context, in Number) (string, error) { return "ok", agent.RequestContextReset(ctx) })
 	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{next}}, calls("next", 1, 2, 3, 4, 5, 6), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -323,11 +323,11 @@ func TestCallsBesideEachOtherAskForOneHandOff(t *testing.T) {
 func TestACallThatWasLeftBehindHandsNothingOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := small()
-		mem.Handoff = noted()
+		mem.ContextReset = noted()
 		free, late := make(chan struct{}), make(chan error, 1)
 		stuck := tools.New(tools.Spec{Name: "stuck", ReadOnly: true, Timeout: time.Second}, func(ctx context.Context, in Number) (string, error) {
 			<-free
-			late <- agent.RequestHandoff(ctx)
+			late <- agent.RequestContextReset(ctx)
 			return "", nil
 		})
 		then := tools.New(tools.Spec{Name: "then"}, func(context.Context, Number) (string, error) {
@@ -347,7 +347,7 @@ func TestAChildThatWaitsForAnApprovalAndHandsItsWorkOffGoesOnInEveryProcess(t *t
 	var done effects
 	build := func(steps, childSteps []providertest.Step) *agent.Agent {
 		mem := small()
-		mem.Handoff = noted()
+		mem.ContextReset = noted()
 		child := reopen(t, agent.Config{Name: "child", Memory: mem, Limits: agent.Limits{Tokens: 900}, Tools: []tools.Tool{
 			done.tool(tools.Spec{Name: "risky", Approval: tools.AskAlways}), handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, childSteps...)
 		return reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Name: "child", Description: "works"})}}, steps...)
@@ -393,14 +393,14 @@ func TestALeaseThatIsLostWhileSomethingIsWrittenLeavesTheLogToAnother(t *testing
 		return context.Cause(ctx)
 	}
 	for name, set := range map[string]func(*agent.Memory){
-		"the note of a hand-off": func(m *agent.Memory) {
-			m.Handoff = &agent.Handoff{Write: func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+		"the note of a context reset": func(m *agent.Memory) {
+			m.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 				in.Book(provider.Usage{Input: 10}, 0)
-				return agent.HandoffNote{}, wait(ctx)
+				return agent.ContextResetNote{}, wait(ctx)
 			}}
 		},
 		"a checkpoint": func(m *agent.Memory) {
-			m.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", func(ctx context.Context, in *agent.NoteInput) (int, error) {
+			m.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", func(ctx context.Context, in *agent.NoteInput) (int, error) {
 				in.Book(provider.Usage{Input: 10}, 0)
 				return 1, wait(ctx)
 			})}
@@ -438,7 +438,7 @@ func TestContextIsToldWhatThePersonSaidLastAndNothingElse(t *testing.T) {
 	var texts []string
 	var a *agent.Agent
 	mem := small()
-	mem.Handoff = noted()
+	mem.ContextReset = noted()
 	mem.Context = func(_ context.Context, in agent.ContextInput) (memory.Context, error) {
 		texts = append(texts, in.Text)
 		return memory.Context{}, nil
@@ -495,7 +495,7 @@ func TestCheckpointsComeAtAQuarterHalfAndThreeQuartersAndNotAgainInAnotherProces
 	build := func(steps ...providertest.Step) *agent.Agent {
 		mem := small()
 		mem.Rules = []memory.Rule{}
-		mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("", func(_ context.Context, in *agent.NoteInput) (int, error) {
+		mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("", func(_ context.Context, in *agent.NoteInput) (int, error) {
 			shares = append(shares, in.Share)
 			return 1, nil
 		})}
@@ -512,7 +512,7 @@ func TestCheckpointsComeAtAQuarterHalfAndThreeQuartersAndNotAgainInAnotherProces
 		require.GreaterOrEqual(t, shares[i], at)
 		require.Less(t, shares[i], at+.15)
 	}
-	notes, err := agent.CheckpointNotes[int](facts(t, build(), "s"), "checkpoint")
+	notes, err := agent.ReadNotes[int](facts(t, build(), "s"), "checkpoint")
 	require.NoError(t, err)
 	require.Len(t, notes, 3)
 }
@@ -525,30 +525,30 @@ func TestANoteThatALogCannotKeepIsAWarning(t *testing.T) {
 		"too long":        `"` + strings.Repeat("x", 65<<10) + `"`,
 	} {
 		mem := small()
-		mem.Checkpoints = []agent.Checkpoints{{At: []float64{.0001}, Write: func(context.Context, *agent.NoteInput) (json.RawMessage, error) { return json.RawMessage(note), nil }}}
+		mem.ProgressNotes = []agent.ProgressNotes{{At: []float64{.0001}, Write: func(context.Context, *agent.NoteInput) (json.RawMessage, error) { return json.RawMessage(note), nil }}}
 		a, _ := scripted(t, agent.Config{Memory: mem, Journal: journal.NewMemory()}, say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err, name)
 		require.NotEmpty(t, of[agent.MemoryWarning](all), name)
-		require.NotEmpty(t, of[agent.Checkpointed](all)[0].Error, name)
-		require.Empty(t, of[agent.Checkpointed](all)[0].Note, name)
+		require.NotEmpty(t, of[agent.NoteWritten](all)[0].Error, name)
+		require.Empty(t, of[agent.NoteWritten](all)[0].Note, name)
 		requireSound(t, "s", facts(t, a, "s"))
 	}
 }
 
 func TestWhyThereIsNoNoteIsRedacted(t *testing.T) {
-	fail := func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
-		return agent.HandoffNote{}, errors.New("no access with secret-7\xff")
+	fail := func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
+		return agent.ContextResetNote{}, errors.New("no access with secret-7\xff")
 	}
 	mem := small()
-	mem.Handoff = &agent.Handoff{Write: fail}
-	mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("c", fail, .0001)}
+	mem.ContextReset = &agent.ContextReset{Write: fail}
+	mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("c", fail, .0001)}
 	a, _ := scripted(t, agent.Config{Memory: mem, Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") },
 		Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Len(t, of[agent.Checkpointed](all), 2)
-	for _, f := range of[agent.Checkpointed](all) {
+	require.Len(t, of[agent.NoteWritten](all), 2)
+	for _, f := range of[agent.NoteWritten](all) {
 		require.Equal(t, "no access with [redacted]\uFFFD", f.Error)
 	}
 	require.NotContains(t, asText(t, all), "secret-7")

@@ -187,8 +187,8 @@ func (a *Agent) there(ctx context.Context, session string) (bool, error) {
 func chain(facts []Fact, run string) map[string]bool {
 	runs := map[string]bool{run: true}
 	for _, f := range slices.Backward(facts) {
-		if f, ok := f.(RunStarted); ok && runs[f.Run] && f.Handoff != nil {
-			runs[f.Handoff.From] = true
+		if f, ok := f.(RunStarted); ok && runs[f.Run] && f.ContextReset != nil {
+			runs[f.ContextReset.From] = true
 		}
 	}
 	return runs

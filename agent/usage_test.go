@@ -135,7 +135,7 @@ func TestRequestsOnlyGrow(t *testing.T) {
 
 func TestABareProviderIsCalledOnce(t *testing.T) {
 	cause := errors.New("down")
-	a, model := scripted(t, agent.Config{Bare: true}, providertest.Fail(fault.Degraded, providertest.Cause(cause)), say("Hi."))
+	a, model := scripted(t, agent.Config{NoGuard: true}, providertest.Fail(fault.Degraded, providertest.Cause(cause)), say("Hi."))
 	_, err := a.Run(t.Context(), agent.Input{Prompt: "go"})
 	require.ErrorIs(t, err, cause)
 	model.AssertCalls(t, 1)

@@ -91,7 +91,7 @@ func TestTheWindowFollowsASwitchOfTheMode(t *testing.T) {
 	m := providertest.Script(steps...)
 	var shares []float64
 	mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Reserve: 1_000}, Steps: []memory.Step{{Strategy: memory.Slide{}}}}}
-	mem.Checkpoints = []agent.Checkpoints{{At: []float64{.1, .9}, Write: func(_ context.Context, in *agent.NoteInput) (json.RawMessage, error) {
+	mem.ProgressNotes = []agent.ProgressNotes{{At: []float64{.1, .9}, Write: func(_ context.Context, in *agent.NoteInput) (json.RawMessage, error) {
 		shares = append(shares, in.Share)
 		return json.RawMessage(`{}`), nil
 	}}}
@@ -135,7 +135,7 @@ func TestANoteHasTheRoomOfTheModelThatWritesIt(t *testing.T) {
 			return answer("done"), nil
 		})
 		a := newAgent(t, agent.Config{
-			Provider: sending{windows(t, m, c.sizes), m}, Modes: []agent.Mode{{Name: "m", Model: "other"}}, Memory: &agent.Memory{Handoff: &agent.Handoff{}},
+			Provider: sending{windows(t, m, c.sizes), m}, Modes: []agent.Mode{{Name: "m", Model: "other"}}, Memory: &agent.Memory{ContextReset: &agent.ContextReset{}},
 			Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return strings.Repeat("word ", 50_000), nil })},
 		})
 		run(t, a)

@@ -123,7 +123,7 @@ type Permit struct {
 }
 
 // Done ends the call with its result. nil is a success. An error is a failure of the resource if its class ([fault.Of]) is
-// transient or degraded; with any other (cancelled, preempted, rate limited, the caller's mistake) the call counts as
+// transient or degraded; with any other (canceled, preempted, rate limited, the caller's mistake) the call counts as
 // neither, and a probe that ends so makes room for another.
 //
 // It must be called once. The second call for a probe does nothing; for a call through a closed breaker it counts again.

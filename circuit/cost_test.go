@@ -39,7 +39,7 @@ var calls = []struct {
 			}
 		}
 	}},
-	{"cancelled", func(b *circuit.Breaker) func() {
+	{"canceled", func(b *circuit.Breaker) func() {
 		return func() {
 			p, _ := b.Allow()
 			p.Done(context.Canceled)

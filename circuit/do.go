@@ -9,7 +9,7 @@ import (
 
 // Do calls fn if b lets it pass, and ends the permit with what fn returns; otherwise it returns an [*OpenError] and the zero T.
 //
-// If ctx was cancelled (not: ran out of time) and fn returns an error, the call counts as neither, whatever the error says:
+// If ctx was canceled (not: ran out of time) and fn returns an error, the call counts as neither, whatever the error says:
 // what fails because its caller has gone is no failure of the resource. So does a call that panics or ends its goroutine,
 // which goes on its way. A nil fn is an error of class invalid.
 func Do[T any](ctx context.Context, b *Breaker, fn func(context.Context) (T, error)) (T, error) {

@@ -227,7 +227,7 @@ func (s *Summarise) ask(ctx context.Context, v *View, before, input string) (str
 		Model: s.cfg.Model, System: s.cfg.Instructions, MaxOutput: s.cfg.MaxOutput,
 		Labels: labels(s.cfg.Labels, v.Labels), Interactive: v.Interactive, Priority: v.Priority,
 		Messages: []provider.Message{provider.User("The goal of the conversation:\n" + goal + "\n\nThe part to condense, to at most " +
-			fmt.Sprint(s.cfg.MaxOutput*3/4) + " tokens:\n<conversation>\n" + Disarm(input, "conversation") + "\n</conversation>")},
+			fmt.Sprint(s.cfg.MaxOutput*3/4) + " tokens:\n<conversation>\n" + EscapeMarker(input, "conversation") + "\n</conversation>")},
 	}
 	res, err := s.call(ctx, v, req)
 	switch {

@@ -133,9 +133,9 @@ func tail(s string, n int) string {
 	return s[at:]
 }
 
-// Disarm breaks what looks like the end of a mark such as </mark>, in whatever case, so that a text can't end the mark that
+// EscapeMarker breaks what looks like the end of a mark such as </mark>, in whatever case, so that a text can't end the mark that
 // it stands in.
-func Disarm(text, mark string) string {
+func EscapeMarker(text, mark string) string {
 	var b strings.Builder
 	for rest := text; ; {
 		i := strings.Index(rest, "</")

@@ -80,8 +80,8 @@ type Step struct {
 }
 
 // Thresholds tell which of several marks a rising figure has crossed. Each fires once a crossing, and is armed again when
-// the figure falls below it. It is for figures such as the share of the window that is used: a checkpoint at .5 and .75, a
-// handoff at .95. A Thresholds is not safe for concurrent use.
+// the figure falls below it. It is for figures such as the share of the window that is used: a note at .5 and .75, a
+// context reset at .95. A Thresholds is not safe for concurrent use.
 type Thresholds struct {
 	marks []float64
 	fired []bool

@@ -76,7 +76,7 @@ func (c *Context) withUser(system string) string {
 func (c *Context) parts(fetched []Fetched) []provider.Part {
 	var out []provider.Part
 	if c.Screen != "" {
-		out = append(out, provider.TextPart("\n\n<screen>\n"+Disarm(c.Screen, "screen")+"\n</screen>"))
+		out = append(out, provider.TextPart("\n\n<screen>\n"+EscapeMarker(c.Screen, "screen")+"\n</screen>"))
 	}
 	for _, f := range fetched {
 		out = append(out, provider.TextPart(fetchedText(f)))
@@ -92,7 +92,7 @@ func fetchedText(f Fetched) string {
 		}
 		return r
 	}, f.Name)
-	return "\n\n<context name=\"" + name + "\">\n" + Disarm(f.Text, "context") + "\n</context>"
+	return "\n\n<context name=\"" + name + "\">\n" + EscapeMarker(f.Text, "context") + "\n</context>"
 }
 
 // fit returns which pieces have room, and the names of the others. One that doesn't fit doesn't keep out a smaller one.

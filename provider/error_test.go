@@ -33,7 +33,7 @@ func TestAnErrorHasTheClassGivenOrThatOfItsCause(t *testing.T) {
 	}{
 		"given":            {&provider.Error{Class: fault.Degraded, Err: context.Canceled}, fault.Degraded},
 		"of the cause":     {&provider.Error{Err: io.ErrUnexpectedEOF}, fault.Transient},
-		"cancelled":        {&provider.Error{Err: fmt.Errorf("call: %w", context.Canceled)}, fault.None},
+		"canceled":         {&provider.Error{Err: fmt.Errorf("call: %w", context.Canceled)}, fault.None},
 		"of no cause":      {&provider.Error{}, fault.Permanent},
 		"of unknown cause": {&provider.Error{Err: errors.New("x")}, fault.Permanent},
 	} {

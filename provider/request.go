@@ -10,18 +10,18 @@ import (
 //
 // A Request isn't changed by whoever receives it. A wrapper that wants another one calls [Request.Clone].
 type Request struct {
-	Model    string    `json:"model,omitempty"` // empty: the Provider's own
-	System   string    `json:"system,omitempty"`
-	Messages []Message `json:"messages"`
-	Tools    []Tool    `json:"tools,omitempty"`
-	Choice   Choice    `json:"choice,omitzero"`
-	// Serial asks for at most one tool call per answer, where the provider can be told.
-	Serial    bool              `json:"serial,omitempty"`
-	MaxOutput int               `json:"max_output,omitempty"` // tokens; 0: the provider's default
-	Sampling  *Sampling         `json:"sampling,omitempty"`
-	Reasoning *ReasoningOptions `json:"reasoning,omitempty"`
-	Output    *OutputFormat     `json:"output,omitempty"`
-	Labels    Labels            `json:"labels,omitzero"`
+	Model      string     `json:"model,omitempty"` // empty: the Provider's own
+	System     string     `json:"system,omitempty"`
+	Messages   []Message  `json:"messages"`
+	Tools      []Tool     `json:"tools,omitempty"`
+	ToolChoice ToolChoice `json:"choice,omitzero"`
+	// DisableParallelToolCalls asks for at most one tool call per answer, where the provider can be told.
+	DisableParallelToolCalls bool              `json:"serial,omitempty"`
+	MaxOutput                int               `json:"max_output,omitempty"` // tokens; 0: the provider's default
+	Sampling                 *Sampling         `json:"sampling,omitempty"`
+	Reasoning                *ReasoningOptions `json:"reasoning,omitempty"`
+	Output                   *OutputFormat     `json:"output,omitempty"`
+	Labels                   Labels            `json:"labels,omitzero"`
 
 	// Interactive says that a person is waiting. Such a call never queues behind background work.
 	Interactive bool `json:"interactive,omitempty"`
@@ -41,21 +41,21 @@ type Tool struct {
 	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of the input; empty: no arguments
 }
 
-// A Choice says whether the model is free to call tools.
-type Choice struct {
-	Mode ChoiceMode `json:"mode,omitempty"`
-	Tool string     `json:"tool,omitempty"` // for ChooseTool
+// A ToolChoice says whether the model is free to call tools.
+type ToolChoice struct {
+	Mode ToolChoiceMode `json:"mode,omitempty"`
+	Tool string         `json:"tool,omitempty"` // for ChooseTool
 }
 
-// A ChoiceMode is one of the ways to choose.
-type ChoiceMode string
+// A ToolChoiceMode is one of the ways to choose.
+type ToolChoiceMode string
 
 // The ways to choose.
 const (
-	ChooseAuto     ChoiceMode = ""         // the model decides
-	ChooseNone     ChoiceMode = "none"     // no calls
-	ChooseRequired ChoiceMode = "required" // at least one call
-	ChooseTool     ChoiceMode = "tool"     // a call of Choice.Tool
+	ChooseAuto     ToolChoiceMode = ""         // the model decides
+	ChooseNone     ToolChoiceMode = "none"     // no calls
+	ChooseRequired ToolChoiceMode = "required" // at least one call
+	ChooseTool     ToolChoiceMode = "tool"     // a call of ToolChoice.Tool
 )
 
 // Sampling says how the model picks its words. A nil field is the provider's default.

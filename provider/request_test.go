@@ -39,7 +39,7 @@ func TestACloneMayBeChanged(t *testing.T) {
 	c := original.Clone()
 	require.Equal(t, original, c)
 
-	c.Model, c.System, c.Choice.Tool, c.Labels.Run = "other", "other", "other", "other"
+	c.Model, c.System, c.ToolChoice.Tool, c.Labels.Run = "other", "other", "other", "other"
 	c.Messages[0] = provider.User("other")
 	c.Messages = append(c.Messages[:1], provider.User("more"))
 	c.Tools[0].Name = "other"

@@ -16,7 +16,7 @@ func TestASlotCostsTwoAllocations(t *testing.T) {
 	g := ratelimit.NewGate(ratelimit.GateConfig{RequestsPerMinute: 1e9, TokensPerMinute: 1e9})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for _, ticket := range []ratelimit.Ticket{person, background("a", 0)} {
+	for _, ticket := range []ratelimit.AcquireRequest{person, background("a", 0)} {
 		require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
 			l, _ := g.Acquire(ctx, ticket)
 			l.Release(success)

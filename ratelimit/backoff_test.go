@@ -270,10 +270,10 @@ func TestForeignCodeRunsWithoutALock(t *testing.T) {
 func TestAfterARateLimitBackgroundWorkWaitsForTheFirstSuccess(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 4}, func(r *room) {
 		r.come("first", person)
-		r.come("job", ratelimit.Ticket{Session: "b"})
+		r.come("job", ratelimit.AcquireRequest{Session: "b"})
 		r.get("job").Release(success)
 		r.again("first", r.get("first"), limited(time.Minute))
-		r.come("job 2", ratelimit.Ticket{Session: "b"})
+		r.come("job 2", ratelimit.AcquireRequest{Session: "b"})
 		<-time.After(time.Minute + 4*time.Second)
 		first := r.get("first") // what the provider grants again is for a person
 		r.come("second", person)

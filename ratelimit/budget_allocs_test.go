@@ -15,7 +15,7 @@ func TestAReservationAllocatesItselfAndNothingElse(t *testing.T) {
 	b, ctx := wide(), context.Background()
 	b.Seed(all, 1, 1)
 	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
-		r, _ := b.Reserve(ctx, ratelimit.Request{Labels: all, Tokens: 5000, Micros: 3000})
+		r, _ := b.Reserve(ctx, ratelimit.ReserveRequest{Labels: all, Tokens: 5000, Micros: 3000})
 		_ = r.TopUp(100, 100)
 		r.Settle(4000, 2000)
 		b.Status(ratelimit.ScopeSession, "s")

@@ -67,7 +67,7 @@ func anything(t *testing.T, r *rand.Rand, b *Budget) {
 		b.Status(Scope(r.IntN(8)), name())
 		b.Remaining(labels)
 	default:
-		req := Request{Labels: labels, Tokens: int64(r.IntN(60)), Micros: int64(r.IntN(60) - 10), Recovery: r.IntN(4) == 0}
+		req := ReserveRequest{Labels: labels, Tokens: int64(r.IntN(60)), Micros: int64(r.IntN(60) - 10), Recovery: r.IntN(4) == 0}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
 		call, err := b.Reserve(ctx, req)

@@ -24,7 +24,7 @@ func BenchmarkReserveAndSettle(b *testing.B) {
 		"nil *Budget": nil,
 	} {
 		b.Run(name, func(b *testing.B) {
-			ctx, req := context.Background(), ratelimit.Request{Labels: all, Tokens: 5000, Micros: 3000}
+			ctx, req := context.Background(), ratelimit.ReserveRequest{Labels: all, Tokens: 5000, Micros: 3000}
 			b.ReportAllocs()
 			for b.Loop() {
 				r, err := budget.Reserve(ctx, req)
@@ -41,7 +41,7 @@ func BenchmarkReserveAndSettleInParallel(b *testing.B) {
 	budget := wide()
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
-		ctx, req := context.Background(), ratelimit.Request{Labels: all, Tokens: 5000, Micros: 3000}
+		ctx, req := context.Background(), ratelimit.ReserveRequest{Labels: all, Tokens: 5000, Micros: 3000}
 		for pb.Next() {
 			r, err := budget.Reserve(ctx, req)
 			if err != nil {
@@ -54,7 +54,7 @@ func BenchmarkReserveAndSettleInParallel(b *testing.B) {
 }
 
 func BenchmarkTopUp(b *testing.B) {
-	r, err := wide().Reserve(context.Background(), ratelimit.Request{Labels: all})
+	r, err := wide().Reserve(context.Background(), ratelimit.ReserveRequest{Labels: all})
 	if err != nil {
 		b.Fatal(err)
 	}

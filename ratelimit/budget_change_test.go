@@ -14,10 +14,10 @@ func TestALimitMayBeRaisedWhileCallsWaitForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 100}})
 		spend(t, b, session("s"), 40)
-		open := reserve(t, b, ratelimit.Request{Labels: session("s"), Tokens: 60})
+		open := reserve(t, b, ratelimit.ReserveRequest{Labels: session("s"), Tokens: 60})
 		got := make(chan *ratelimit.Reservation, 1)
 		go func() {
-			r, err := b.Reserve(context.Background(), ratelimit.Request{Labels: session("s"), Tokens: 50})
+			r, err := b.Reserve(context.Background(), ratelimit.ReserveRequest{Labels: session("s"), Tokens: 50})
 			require.NoError(t, err)
 			got <- r
 		}()
@@ -38,12 +38,12 @@ func TestALimitMayBeRaisedWhileCallsWaitForIt(t *testing.T) {
 func TestAPeriodThatALimitIsGivenWhileACallWaitsEndsItsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 100}})
-		open := reserve(t, b, ratelimit.Request{Labels: session("s"), Tokens: 40})
-		second := reserve(t, b, ratelimit.Request{Labels: session("s"), Tokens: 50})
+		open := reserve(t, b, ratelimit.ReserveRequest{Labels: session("s"), Tokens: 40})
+		second := reserve(t, b, ratelimit.ReserveRequest{Labels: session("s"), Tokens: 50})
 		began := time.Now()
 		got := make(chan time.Duration, 1)
 		go func() {
-			reserve(t, b, ratelimit.Request{Labels: session("s"), Tokens: 20})
+			reserve(t, b, ratelimit.ReserveRequest{Labels: session("s"), Tokens: 20})
 			got <- time.Since(began)
 		}()
 		synctest.Wait()
@@ -59,11 +59,11 @@ func TestAPeriodThatALimitIsGivenWhileACallWaitsEndsItsWait(t *testing.T) {
 func TestALimitMayComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{})
-		early := reserve(t, b, ratelimit.Request{Labels: ratelimit.Labels{Task: "t"}, Tokens: 1000})
+		early := reserve(t, b, ratelimit.ReserveRequest{Labels: ratelimit.Labels{Task: "t"}, Tokens: 1000})
 		b.SetLimit(ratelimit.ScopeTask, "t", ratelimit.Limit{Tokens: 10, Period: ratelimit.Day})
 		early.Settle(1000, 0) // wasn't counted when it was admitted
 		spend(t, b, ratelimit.Labels{Task: "t"}, 10)
-		refused(t, b, ratelimit.Request{Labels: ratelimit.Labels{Task: "t"}, Tokens: 1})
+		refused(t, b, ratelimit.ReserveRequest{Labels: ratelimit.Labels{Task: "t"}, Tokens: 1})
 		<-time.After(24 * time.Hour)
 		spend(t, b, ratelimit.Labels{Task: "t"}, 10)
 		b.SetLimit(ratelimit.ScopeTask, "t", ratelimit.Limit{Tokens: 10}) // of another period: begins anew
@@ -89,7 +89,7 @@ func TestWhatIsForgottenBeginsAnew(t *testing.T) {
 	b.Forget(ratelimit.ScopeSession, "s")
 	b.Forget(ratelimit.ScopeSession, "nobody")
 	require.Equal(t, int64(10), b.Status(ratelimit.ScopeSession, "s").Limit.Tokens)
-	open := reserve(t, b, ratelimit.Request{Labels: session("s"), Tokens: 10})
+	open := reserve(t, b, ratelimit.ReserveRequest{Labels: session("s"), Tokens: 10})
 	b.Forget(ratelimit.ScopeSession, "s")
 	require.Equal(t, int64(10), b.Status(ratelimit.ScopeSession, "s").Reserved.Tokens)
 	open.Settle(7, 0)

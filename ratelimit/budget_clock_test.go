@@ -25,7 +25,7 @@ func (b *Budget) lookAt(t time.Time, scope Scope, name string, tokens int64) {
 
 func (b *Budget) spend(t *testing.T, session string, tokens int64) {
 	t.Helper()
-	r, err := b.Reserve(t.Context(), Request{Labels: Labels{Session: session}, Tokens: tokens})
+	r, err := b.Reserve(t.Context(), ReserveRequest{Labels: Labels{Session: session}, Tokens: tokens})
 	require.NoError(t, err)
 	r.Settle(tokens, 0)
 }
@@ -63,7 +63,7 @@ func TestAPeriodThatBeganFarAheadEndsWhenTheClockSays(t *testing.T) {
 					require.True(t, began.Add(tc.ends).Equal(s.Resets), s.Resets)
 					require.EqualValues(t, 60, s.Spent.Tokens, "what was spent counts until then")
 				}
-				_, err := b.Reserve(t.Context(), Request{Labels: Labels{Session: "s"}, Tokens: 1})
+				_, err := b.Reserve(t.Context(), ReserveRequest{Labels: Labels{Session: "s"}, Tokens: 1})
 				require.ErrorIs(t, err, ErrBudget)
 				<-time.After(tc.ends)
 				b.spend(t, "s", 60)
@@ -132,11 +132,11 @@ func TestAWaitEndsWithThePeriodOfAClockThatWasSetBack(t *testing.T) {
 		b := NewBudget(BudgetConfig{Session: Limit{Tokens: 100, Period: Day}})
 		began := time.Now()
 		b.spend(t, "s", 50)
-		open, err := b.Reserve(t.Context(), Request{Labels: Labels{Session: "s"}, Tokens: 40})
+		open, err := b.Reserve(t.Context(), ReserveRequest{Labels: Labels{Session: "s"}, Tokens: 40})
 		require.NoError(t, err)
 		got := make(chan time.Duration, 1)
 		go func() {
-			r, err := b.Reserve(t.Context(), Request{Labels: Labels{Session: "s"}, Tokens: 20})
+			r, err := b.Reserve(t.Context(), ReserveRequest{Labels: Labels{Session: "s"}, Tokens: 20})
 			if err == nil {
 				r.Settle(0, 0)
 			}

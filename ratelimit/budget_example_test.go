@@ -17,7 +17,7 @@ func ExampleBudget() {
 	labels := ratelimit.Labels{Session: "s-1", Provider: "primary"}
 
 	// Before the call: its input and the most that it may say, 3,000 millionths of a dollar.
-	call, err := budget.Reserve(context.Background(), ratelimit.Request{Labels: labels, Tokens: 1200 + 4096, Micros: 3000})
+	call, err := budget.Reserve(context.Background(), ratelimit.ReserveRequest{Labels: labels, Tokens: 1200 + 4096, Micros: 3000})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -29,7 +29,7 @@ func ExampleBudget() {
 	// After the call, however it ended.
 	call.Settle(1200+5000, 4100)
 
-	_, err = budget.Reserve(context.Background(), ratelimit.Request{Labels: labels, Tokens: 4000})
+	_, err = budget.Reserve(context.Background(), ratelimit.ReserveRequest{Labels: labels, Tokens: 4000})
 	fmt.Println(err)
 	remedy, _ := fault.Remedy(err)
 	fmt.Println(errors.Is(err, ratelimit.ErrBudget), fault.Of(err), remedy)
@@ -62,7 +62,7 @@ func ExampleBudgetConfig_onEvent() {
 		},
 	})
 	for range 4 {
-		call, err := budget.Reserve(context.Background(), ratelimit.Request{Labels: ratelimit.Labels{Session: "s-1"}, Tokens: 300})
+		call, err := budget.Reserve(context.Background(), ratelimit.ReserveRequest{Labels: ratelimit.Labels{Session: "s-1"}, Tokens: 300})
 		if err != nil {
 			fmt.Println("refused")
 			break

@@ -244,7 +244,7 @@ func budgetSchedule(t *testing.T, rng *rand.Rand) {
 	require.Empty(t, waiting)
 }
 
-func newTrial(rng *rand.Rand) (*trial, ratelimit.Request) {
+func newTrial(rng *rand.Rand) (*trial, ratelimit.ReserveRequest) {
 	name := func(kind string, n int) string { return fmt.Sprint(kind, rng.IntN(n)) }
 	labels := ratelimit.Labels{Session: name("s", 3), Provider: name("p", 2)}
 	c := &trial{wants: ratelimit.Amount{Tokens: rng.Int64N(90), Micros: rng.Int64N(60)}, places: []place{{scope: ratelimit.ScopeGlobal}}}
@@ -269,5 +269,5 @@ func newTrial(rng *rand.Rand) (*trial, ratelimit.Request) {
 		c.places = append(c.places, place{ratelimit.ScopeRecovery, root})
 		c.wants.Tokens /= 4
 	}
-	return c, ratelimit.Request{Labels: labels, Tokens: c.wants.Tokens, Micros: c.wants.Micros, Recovery: recovery}
+	return c, ratelimit.ReserveRequest{Labels: labels, Tokens: c.wants.Tokens, Micros: c.wants.Micros, Recovery: recovery}
 }

@@ -2,8 +2,8 @@ package ratelimit
 
 import "context"
 
-// A Request is what a call may need at most.
-type Request struct {
+// A ReserveRequest is what a call may need at most.
+type ReserveRequest struct {
 	Labels
 	// Tokens is the input as counted plus the most output; less than 0 is taken as 0. Of this and of Micros, more than 2^48
 	// is taken as that.
@@ -39,7 +39,7 @@ type Reservation struct {
 // by, so that small requests don't starve a large one. While it waits for one limit, others may take what it needs of
 // another. It stops waiting with the cause of ctx when that ends, and with a *BudgetError once there won't be enough room
 // any more.
-func (b *Budget) Reserve(ctx context.Context, req Request) (*Reservation, error) {
+func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation, error) {
 	if b == nil {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func asked(tokens, micros int64) Amount {
 }
 
 // hang has r hold the accounts that apply.
-func (b *Budget) hang(r *Reservation, req *Request, now instant) {
+func (b *Budget) hang(r *Reservation, req *ReserveRequest, now instant) {
 	if b.fair {
 		b.look(ScopeGlobal, "", now)
 		b.expire(now)

@@ -13,7 +13,7 @@ import (
 
 func spend(t *testing.T, b *ratelimit.Budget, l ratelimit.Labels, n int64) {
 	t.Helper()
-	reserve(t, b, ratelimit.Request{Labels: l, Tokens: n}).Settle(n, 0)
+	reserve(t, b, ratelimit.ReserveRequest{Labels: l, Tokens: n}).Settle(n, 0)
 }
 
 func session(name string) ratelimit.Labels { return ratelimit.Labels{Session: name} }
@@ -25,7 +25,7 @@ func TestTheBudgetOfAParentCoversWhatIsNestedInIt(t *testing.T) {
 	spend(t, b, child, 30)
 	spend(t, b, grandchild, 30)
 	for _, l := range []ratelimit.Labels{session("r"), child, grandchild, {Root: "r", Session: "r"}, {Root: "r"}} {
-		refusal := refused(t, b, ratelimit.Request{Labels: l, Tokens: 1})
+		refusal := refused(t, b, ratelimit.ReserveRequest{Labels: l, Tokens: 1})
 		require.Equal(t, "r", refusal.Name)
 		require.Zero(t, b.Remaining(l).Tokens)
 	}
@@ -35,8 +35,8 @@ func TestTheBudgetOfAParentCoversWhatIsNestedInIt(t *testing.T) {
 
 func TestRecoveryHasABudgetOfItsOwn(t *testing.T) {
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 10_000}})
-	ask := func(session string, n int64) ratelimit.Request {
-		return ratelimit.Request{Labels: ratelimit.Labels{Root: session, Session: session + "/x"}, Tokens: n, Recovery: true}
+	ask := func(session string, n int64) ratelimit.ReserveRequest {
+		return ratelimit.ReserveRequest{Labels: ratelimit.Labels{Root: session, Session: session + "/x"}, Tokens: n, Recovery: true}
 	}
 	r := reserve(t, b, ask("a", 600))
 	reserve(t, b, ask("a", 400)).Settle(100, 0)
@@ -45,9 +45,9 @@ func TestRecoveryHasABudgetOfItsOwn(t *testing.T) {
 	require.Equal(t, ratelimit.BudgetError{Scope: ratelimit.ScopeRecovery, Name: "a", Limit: 1000, Spent: 700, Wanted: 301}, *refusal)
 	require.Contains(t, refusal.Remediation(), "Have a person look at what failed")
 
-	reserve(t, b, ask("b", 1000)).Settle(1000, 0)                                        // another session
-	reserve(t, b, ratelimit.Request{Labels: session("a"), Tokens: 2000}).Settle(2000, 0) // work as usual
-	require.Equal(t, int64(3700), b.Status(ratelimit.ScopeGlobal, "").Spent.Tokens)      // recovery counts there, too
+	reserve(t, b, ask("b", 1000)).Settle(1000, 0)                                               // another session
+	reserve(t, b, ratelimit.ReserveRequest{Labels: session("a"), Tokens: 2000}).Settle(2000, 0) // work as usual
+	require.Equal(t, int64(3700), b.Status(ratelimit.ScopeGlobal, "").Spent.Tokens)             // recovery counts there, too
 	b.Recovered("a")
 	reserve(t, b, ask("a", 1000)).Settle(0, 0)
 
@@ -93,7 +93,7 @@ func TestALimitTellsOnceAPeriodThatItIsNearlyAndWhollyUsedUp(t *testing.T) {
 			}})
 		use := func(n, micros int64) []string {
 			got = nil
-			reserve(t, b, ratelimit.Request{Labels: session("s")}).Settle(n, micros)
+			reserve(t, b, ratelimit.ReserveRequest{Labels: session("s")}).Settle(n, micros)
 			return got
 		}
 		for range 2 {
@@ -132,10 +132,10 @@ func TestAFairShareIsWhatIsLeftAmongThoseThatAreActive(t *testing.T) {
 		require.Equal(t, int64(1000), share("a")) // alone
 		spend(t, b, session("a"), 300)
 		require.Equal(t, int64(500), share("b")) // as it would be
-		open := reserve(t, b, ratelimit.Request{Labels: ratelimit.Labels{Root: "b", Session: "b/1"}, Tokens: 400})
+		open := reserve(t, b, ratelimit.ReserveRequest{Labels: ratelimit.Labels{Root: "b", Session: "b/1"}, Tokens: 400})
 		require.Equal(t, int64(500), share("a"))
 		require.Equal(t, int64(500), share("b"))
-		refusal := refused(t, b, ratelimit.Request{Labels: session("a"), Tokens: 201})
+		refusal := refused(t, b, ratelimit.ReserveRequest{Labels: session("a"), Tokens: 201})
 		require.Equal(t, ratelimit.BudgetError{Scope: ratelimit.ScopeShare, Name: "a", Limit: 500, Spent: 300, Wanted: 201, Resets: refusal.Resets}, *refusal)
 		require.Equal(t, 24*time.Hour, time.Until(refusal.Resets))
 		require.Contains(t, refusal.Remediation(), "Wait for other sessions to end, or raise the global budget, or wait until")
@@ -147,7 +147,7 @@ func TestAFairShareIsWhatIsLeftAmongThoseThatAreActive(t *testing.T) {
 		require.Equal(t, int64(500), share("a")) // its own 400 would be among what is divided
 		open.Settle(400, 0)
 		spend(t, b, session("b"), 200)
-		refused(t, b, ratelimit.Request{Labels: session("b"), Tokens: 1})
+		refused(t, b, ratelimit.ReserveRequest{Labels: session("b"), Tokens: 1})
 
 		<-time.After(24 * time.Hour) // another day
 		require.Equal(t, int64(1000), share("b"))
@@ -161,11 +161,11 @@ func TestSharesNeverAddUpToMoreThanIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1000}, FairShare: true, Active: time.Hour})
 		for i := range 3 {
-			reserve(t, b, ratelimit.Request{Labels: session(fmt.Sprint(i))}).Settle(0, 0)
+			reserve(t, b, ratelimit.ReserveRequest{Labels: session(fmt.Sprint(i))}).Settle(0, 0)
 		}
 		for i := range 3 {
 			spend(t, b, session(fmt.Sprint(i)), 333)
-			refused(t, b, ratelimit.Request{Labels: session(fmt.Sprint(i)), Tokens: 1})
+			refused(t, b, ratelimit.ReserveRequest{Labels: session(fmt.Sprint(i)), Tokens: 1})
 		}
 		// A call within its share waits for calls of its own session.
 		spend(t, b, ratelimit.Labels{}, 1) // of no session
@@ -182,7 +182,7 @@ func TestNamesThatNobodyUsesAreForgotten(t *testing.T) {
 			OnEvent: func(e ratelimit.BudgetEvent) { forgotten = append(forgotten, e) }})
 		spent := func(name string) int64 { return b.Status(ratelimit.ScopeSession, name).Spent.Tokens }
 		spend(t, b, session("own"), 1)
-		open := reserve(t, b, ratelimit.Request{Labels: session("open"), Tokens: 2})
+		open := reserve(t, b, ratelimit.ReserveRequest{Labels: session("open"), Tokens: 2})
 		for _, name := range []string{"a", "b", "c", "a", "d"} {
 			spend(t, b, session(name), 1)
 		}
@@ -192,7 +192,7 @@ func TestNamesThatNobodyUsesAreForgotten(t *testing.T) {
 		require.Equal(t, int64(1), forgotten[0].Spent.Tokens)
 		require.Equal(t, []int64{1, 2, 0, 1, 1}, []int64{spent("own"), spent("a"), spent("b"), spent("c"), spent("d")})
 		for i := range 20 { // those that are refused leave nothing behind
-			refused(t, b, ratelimit.Request{Labels: session(fmt.Sprint(i)), Tokens: 11})
+			refused(t, b, ratelimit.ReserveRequest{Labels: session(fmt.Sprint(i)), Tokens: 11})
 		}
 		require.Len(t, forgotten, 1)
 		open.Settle(2, 0)
@@ -221,10 +221,10 @@ func TestAStatusOfANameThatNobodyUsedIsThatOfItsLimit(t *testing.T) {
 func TestCallsAgainstALimitThatIsUsedUpDoNotWait(t *testing.T) {
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 10}})
 	b.Seed(ratelimit.Labels{}, 10, 0)
-	_, err := b.Reserve(context.Background(), ratelimit.Request{Tokens: 1, OnWait: func(ratelimit.Wait) { t.Error("waits") }})
+	_, err := b.Reserve(context.Background(), ratelimit.ReserveRequest{Tokens: 1, OnWait: func(ratelimit.Wait) { t.Error("waits") }})
 	require.ErrorIs(t, err, ratelimit.ErrBudget)
 	require.Contains(t, err.Error(), "0 tokens of 10 tokens left")
 	var none context.Context
-	_, err = b.Reserve(none, ratelimit.Request{Tokens: 1})
+	_, err = b.Reserve(none, ratelimit.ReserveRequest{Tokens: 1})
 	require.ErrorIs(t, err, ratelimit.ErrBudget)
 }

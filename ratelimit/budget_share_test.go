@@ -46,7 +46,7 @@ func sharing(t *testing.T, rng *rand.Rand) {
 		case op < 40:
 			n := rng.Int64N(150)
 			ctx, cancel := context.WithCancel(context.Background())
-			r, err := b.Reserve(ctx, ratelimit.Request{Labels: labels, Tokens: n, OnWait: func(ratelimit.Wait) { cancel() }})
+			r, err := b.Reserve(ctx, ratelimit.ReserveRequest{Labels: labels, Tokens: n, OnWait: func(ratelimit.Wait) { cancel() }})
 			if s.asked, s.last = true, time.Now(); err == nil {
 				s.open, s.held = s.open+1, s.held+n
 				calls = append(calls, call{r, i, n})

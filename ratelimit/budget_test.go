@@ -16,16 +16,18 @@ import (
 // all are labels for every scope.
 var all = ratelimit.Labels{Session: "s", Task: "t", Provider: "p", Model: "m"}
 
-func tokens(n int64) ratelimit.Request { return ratelimit.Request{Labels: all, Tokens: n} }
+func tokens(n int64) ratelimit.ReserveRequest {
+	return ratelimit.ReserveRequest{Labels: all, Tokens: n}
+}
 
-func reserve(t *testing.T, b *ratelimit.Budget, r ratelimit.Request) *ratelimit.Reservation {
+func reserve(t *testing.T, b *ratelimit.Budget, r ratelimit.ReserveRequest) *ratelimit.Reservation {
 	t.Helper()
 	res, err := b.Reserve(t.Context(), r)
 	require.NoError(t, err)
 	return res
 }
 
-func refused(t *testing.T, b *ratelimit.Budget, r ratelimit.Request) *ratelimit.BudgetError {
+func refused(t *testing.T, b *ratelimit.Budget, r ratelimit.ReserveRequest) *ratelimit.BudgetError {
 	t.Helper()
 	_, err := b.Reserve(t.Context(), r)
 	var refusal *ratelimit.BudgetError
@@ -73,8 +75,8 @@ func TestReachingALimitExactlyIsAllowed(t *testing.T) {
 	require.Error(t, r.TopUp(0, 1))
 	r.Settle(10, 1000)
 	require.Equal(t, ratelimit.UnitTokens, refused(t, b, tokens(1)).Unit)
-	require.Equal(t, ratelimit.UnitMoney, refused(t, b, ratelimit.Request{Micros: 1}).Unit)
-	reserve(t, b, ratelimit.Request{}).Settle(0, 0) // what costs nothing passes
+	require.Equal(t, ratelimit.UnitMoney, refused(t, b, ratelimit.ReserveRequest{Micros: 1}).Unit)
+	reserve(t, b, ratelimit.ReserveRequest{}).Settle(0, 0) // what costs nothing passes
 }
 
 func TestWithoutLimitsNothingIsRefused(t *testing.T) {
@@ -108,7 +110,7 @@ func TestANameOfItsOwnHasALimitOfItsOwn(t *testing.T) {
 		Providers: map[string]ratelimit.Limit{"dear": {USD: .000001}},
 	})
 	ask := func(l ratelimit.Labels, n, micros int64) error {
-		_, err := b.Reserve(t.Context(), ratelimit.Request{Labels: l, Tokens: n, Micros: micros})
+		_, err := b.Reserve(t.Context(), ratelimit.ReserveRequest{Labels: l, Tokens: n, Micros: micros})
 		return err
 	}
 	require.Error(t, ask(ratelimit.Labels{Session: "s"}, 11, 0))
@@ -251,18 +253,18 @@ func TestACallbackThatPanicsLeavesNothingReserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100}, FairShare: true,
 			Keep: 1, OnEvent: func(ratelimit.BudgetEvent) { panic("event") }})
-		open := reserve(t, b, ratelimit.Request{Tokens: 60})
+		open := reserve(t, b, ratelimit.ReserveRequest{Tokens: 60})
 		require.PanicsWithValue(t, "wait", func() {
-			_, _ = b.Reserve(context.Background(), ratelimit.Request{Tokens: 50, OnWait: func(ratelimit.Wait) { panic("wait") }})
+			_, _ = b.Reserve(context.Background(), ratelimit.ReserveRequest{Tokens: 50, OnWait: func(ratelimit.Wait) { panic("wait") }})
 		})
 		open.Settle(0, 0)
 		for _, s := range []string{"a", "b"} { // the shares of both end, one is forgotten
-			reserve(t, b, ratelimit.Request{Labels: ratelimit.Labels{Root: s}, Tokens: 1}).Settle(0, 0)
+			reserve(t, b, ratelimit.ReserveRequest{Labels: ratelimit.Labels{Root: s}, Tokens: 1}).Settle(0, 0)
 			b.Seed(ratelimit.Labels{Root: s}, 1, 0)
 			<-time.After(time.Minute)
 		}
 		<-time.After(time.Hour)
-		require.PanicsWithValue(t, "event", func() { _, _ = b.Reserve(t.Context(), ratelimit.Request{Tokens: 98}) })
+		require.PanicsWithValue(t, "event", func() { _, _ = b.Reserve(t.Context(), ratelimit.ReserveRequest{Tokens: 98}) })
 		require.Zero(t, b.Status(ratelimit.ScopeGlobal, "").Reserved)
 	})
 }
@@ -272,7 +274,7 @@ func TestWhoGivesUpWhenItsTurnHasComeGivesItBack(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100}})
 		open := reserve(t, b, tokens(60))
 		require.PanicsWithValue(t, "wait", func() {
-			_, _ = b.Reserve(t.Context(), ratelimit.Request{Tokens: 50, OnWait: func(ratelimit.Wait) {
+			_, _ = b.Reserve(t.Context(), ratelimit.ReserveRequest{Tokens: 50, OnWait: func(ratelimit.Wait) {
 				open.Settle(used, 0)
 				panic("wait")
 			}})
@@ -285,8 +287,8 @@ func TestWhoGivesUpWhenItsTurnHasComeGivesItBack(t *testing.T) {
 func TestThoseThatWaitGoOnInTheOrderInWhichTheyCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100}, Session: ratelimit.Limit{Tokens: 50}})
-		ask := func(session string, n int64) ratelimit.Request {
-			return ratelimit.Request{Labels: ratelimit.Labels{Session: session}, Tokens: n}
+		ask := func(session string, n int64) ratelimit.ReserveRequest {
+			return ratelimit.ReserveRequest{Labels: ratelimit.Labels{Session: session}, Tokens: n}
 		}
 		a, x := reserve(t, b, ask("a", 40)), reserve(t, b, ask("x", 20))
 		var mu sync.Mutex
@@ -294,7 +296,7 @@ func TestThoseThatWaitGoOnInTheOrderInWhichTheyCame(t *testing.T) {
 		var ahead []int
 		var wg sync.WaitGroup
 		got := make(map[string]*ratelimit.Reservation)
-		enter := func(name string, r ratelimit.Request) {
+		enter := func(name string, r ratelimit.ReserveRequest) {
 			r.OnWait = func(w ratelimit.Wait) { ahead = append(ahead, w.Ahead) }
 			wg.Go(func() {
 				res, err := b.Reserve(context.Background(), r)
@@ -336,7 +338,7 @@ func TestAThousandCallsAtOnceNeverPassALimit(t *testing.T) {
 		wg.Go(func() {
 			<-start
 			labels := ratelimit.Labels{Session: string('a' + rune(i%4))}
-			r, err := b.Reserve(context.Background(), ratelimit.Request{Labels: labels, Tokens: each})
+			r, err := b.Reserve(context.Background(), ratelimit.ReserveRequest{Labels: labels, Tokens: each})
 			if err != nil {
 				require.ErrorIs(t, err, ratelimit.ErrBudget)
 				return

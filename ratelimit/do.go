@@ -12,12 +12,12 @@ const mostAttempts = 10
 // Do waits for a slot of g, runs fn with it, and returns what fn returned. It is for services that have a function to call
 // and no agent.
 //
-// When the slot is wanted, fn's context is cancelled with the cause [ErrPreempted]; if fn then returns an error, it is run
+// When the slot is wanted, fn's context is canceled with the cause [ErrPreempted]; if fn then returns an error, it is run
 // again as soon as it may. So fn should have no effect before it succeeds, or say NoPreempt in t. An error that is a rate
 // limit (fault.RateLimited) pauses the gate, and fn is run again after the pause, ten times in all. Any other error is
 // returned as it is; those of the gate itself are those of [Gate.Acquire]. fn counts as one request and t.Tokens tokens each
 // time.
-func Do[T any](ctx context.Context, g *Gate, t Ticket, fn func(context.Context) (T, error)) (T, error) {
+func Do[T any](ctx context.Context, g *Gate, t AcquireRequest, fn func(context.Context) (T, error)) (T, error) {
 	var none T
 	if g == nil || fn == nil {
 		return none, fault.New(fault.Permanent, "ratelimit: Do needs a gate and a function")
@@ -37,7 +37,7 @@ func Do[T any](ctx context.Context, g *Gate, t Ticket, fn func(context.Context) 
 			lease.Release(done)
 			return value, failure
 		}
-		lease, err = lease.Again(ctx, done)
+		lease, err = lease.Requeue(ctx, done)
 	}
 	return none, err
 }

@@ -23,7 +23,7 @@ func TestDoRunsAPreemptedFunctionAgain(t *testing.T) {
 				runs++
 				select {
 				case <-ctx.Done():
-					return "half", errors.New("some library's words for a cancelled context")
+					return "half", errors.New("some library's words for a canceled context")
 				case <-time.After(time.Minute):
 					return "whole", nil
 				}
@@ -112,7 +112,7 @@ func TestDoIsNotRunAgainForACallerWhoHasLeft(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		runs := 0
-		_, err := ratelimit.Do(ctx, g, ratelimit.Ticket{}, func(ctx context.Context) (int, error) {
+		_, err := ratelimit.Do(ctx, g, ratelimit.AcquireRequest{}, func(ctx context.Context) (int, error) {
 			runs++
 			<-ctx.Done()
 			return 0, context.Cause(ctx)

@@ -5,11 +5,11 @@
 //	interactive  a person is waiting: first-in first-out, never refused by the queue, ahead of everything else
 //	background   nobody is waiting: by priority, sessions taking turns, first-in first-out within a session
 //
-// Each call asks for a slot with a [Ticket] and holds a [Lease] while it runs:
+// Each call asks for a slot with a [AcquireRequest] and holds a [Lease] while it runs:
 //
 //	gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 500})
 //
-//	lease, err := gate.Acquire(ctx, ratelimit.Ticket{Session: "s-1", Tokens: 5000})
+//	lease, err := gate.Acquire(ctx, ratelimit.AcquireRequest{Session: "s-1", Tokens: 5000})
 //	for err == nil {
 //		reply, callErr := call(lease.Context())
 //		done := ratelimit.Outcome{Err: callErr, Sent: true, Tokens: reply.Tokens}
@@ -26,10 +26,10 @@
 //
 // A person's request waits for background work only as long as that needs to let go. A share of the slots is kept free for
 // people. When none is free, the background call of the lowest priority that was started last is preempted: its context
-// is cancelled with the cause [ErrPreempted], and [Lease.Again] puts it back where it stood, with nothing lost but the
+// is canceled with the cause [ErrPreempted], and [Lease.Requeue] puts it back where it stood, with nothing lost but the
 // tokens it had used. One that hasn't let go after a second is overtaken: the person's call starts, and there is one call
 // more than slots until it ends. No call is preempted while a slot is free, nor more than three times, nor once it is
-// pinned ([Ticket].NoPreempt, [Lease.Pin]). Such calls run into their end; where they hold every slot that isn't kept for
+// pinned ([AcquireRequest].NoPreempt, [Lease.Pin]). Such calls run into their end; where they hold every slot that isn't kept for
 // people, people have the kept ones, and with a single slot a person waits for such a call.
 //
 // Background work has no ageing: under a steady load of people it may wait for long. [Gate.Snapshot] shows for how long.
@@ -41,7 +41,7 @@
 // the provider grants again is theirs: none of background work starts beside a person's call that started since, until a
 // call that started since has begun to answer ([Lease.Began]) or succeeded, and for 5 s from the first of these people's
 // calls at most, so that one that hangs holds up nobody for longer. Nor does one from before the rate limit. Requests
-// and tokens per minute come out of token buckets of the size of a minute: first what a [Ticket] estimates, corrected by
+// and tokens per minute come out of token buckets of the size of a minute: first what a [AcquireRequest] estimates, corrected by
 // what was really used when the lease ends. A host pauses background work alone with [Gate.PauseBackground], such as while memory
 // is short. Every wait says why, and until when if that is known: see [Wait].
 //
@@ -58,7 +58,7 @@
 // # Guarantees
 //
 // No background request starts while a person's request waits. No request is lost by preemption, by a pause or by a full
-// queue: each Acquire and Again returns a lease or says why not. A request whose context ends is gone from the queue at once.
+// queue: each Acquire and Requeue returns a lease or says why not. A request whose context ends is gone from the queue at once.
 // Nothing here polls, and a gate has no goroutine of its own: a timer runs only while something waits for a time. Callbacks
-// ([GateConfig].OnEvent, [Ticket].OnWait) are called without a lock held. Everything is safe for concurrent use.
+// ([GateConfig].OnEvent, [AcquireRequest].OnWait) are called without a lock held. Everything is safe for concurrent use.
 package ratelimit

@@ -9,13 +9,13 @@ import (
 
 var (
 	// ErrPreempted is the cause of a lease's context when a person's request needs its slot. It is no failure: its class
-	// is fault.None. Go on with [Lease.Again].
+	// is fault.None. Go on with [Lease.Requeue].
 	ErrPreempted = fault.New(fault.None, "ratelimit: the slot went to a person's request; the call starts again by itself")
 
 	// ErrClosed is what a gate answers after [Gate.Drain] or [Gate.Close]. Its class is fault.Permanent.
 	ErrClosed = fault.New(fault.Permanent, "ratelimit: the gate is closed")
 
-	// ErrReleased is the answer to [Lease.Again] on a lease that has been given back, or never was one. Its class is
+	// ErrReleased is the answer to [Lease.Requeue] on a lease that has been given back, or never was one. Its class is
 	// fault.Permanent: it is a mistake of the program.
 	ErrReleased = fault.New(fault.Permanent, "ratelimit: the lease was given back before")
 )

@@ -38,14 +38,14 @@ const (
 	EventBackgroundResumed EventKind = "background_resumed" // Reason is the last one that was lifted
 	EventPreempted         EventKind = "preempted"          // a background call must let go
 	EventOvertaken         EventKind = "overtaken"          // it hasn't, for a second
-	EventRefused           EventKind = "refused"            // the queue is full
+	EventRejected          EventKind = "refused"            // the queue is full
 	EventSoftLimit         EventKind = "soft_limit"         // use has come near a soft limit
 	EventRates             EventKind = "rates"              // the provider's headers changed the rates in force
 	EventClosed            EventKind = "closed"
 )
 
 func (k EventKind) mayBeMissed() bool {
-	return k == EventPreempted || k == EventOvertaken || k == EventRefused || k == EventRates
+	return k == EventPreempted || k == EventOvertaken || k == EventRejected || k == EventRates
 }
 
 const (

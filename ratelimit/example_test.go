@@ -12,20 +12,20 @@ func Example() {
 	ctx := context.Background()
 	gate := ratelimit.NewGate(ratelimit.GateConfig{Name: "anthropic", Slots: 1})
 
-	indexing, _ := gate.Acquire(ctx, ratelimit.Ticket{Session: "s-1", Priority: ratelimit.Background})
+	indexing, _ := gate.Acquire(ctx, ratelimit.AcquireRequest{Session: "s-1", Priority: ratelimit.Background})
 	fmt.Println("indexing starts")
 
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		lease, _ := gate.Acquire(ctx, ratelimit.Ticket{Interactive: true})
+		lease, _ := gate.Acquire(ctx, ratelimit.AcquireRequest{Interactive: true})
 		fmt.Println("a person is answered")
 		lease.Release(ratelimit.Outcome{Sent: true, Tokens: 900})
 	}()
 
 	<-indexing.Context().Done()
 	fmt.Println(context.Cause(indexing.Context()) == ratelimit.ErrPreempted)
-	indexing, _ = indexing.Again(ctx, ratelimit.Outcome{Sent: true, Tokens: 300})
+	indexing, _ = indexing.Requeue(ctx, ratelimit.Outcome{Sent: true, Tokens: 300})
 	fmt.Println("indexing starts again")
 	indexing.Release(ratelimit.Outcome{Sent: true, Tokens: 2000})
 	<-answered
@@ -36,13 +36,13 @@ func Example() {
 	// true
 	// a person is answered
 	// indexing starts again
-	// {Started:3 Preempted:1 Overtaken:0 RateLimited:0 Pauses:0 Refused:0 Abandoned:0}
+	// {Started:3 Preempted:1 Overtaken:0 RateLimited:0 Pauses:0 Rejected:0 Abandoned:0}
 }
 
 // Do is for a service that has a function to call.
 func ExampleDo() {
 	gate := ratelimit.NewGate(ratelimit.GateConfig{RequestsPerMinute: 500, TokensPerMinute: 200_000})
-	ticket := ratelimit.Ticket{Interactive: true, Tokens: 1200}
+	ticket := ratelimit.AcquireRequest{Interactive: true, Tokens: 1200}
 	answer, err := ratelimit.Do(context.Background(), gate, ticket, func(ctx context.Context) (string, error) {
 		return "42", nil // the call, with ctx
 	})

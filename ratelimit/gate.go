@@ -14,9 +14,9 @@ type GateConfig struct {
 	Name string
 	// Slots is how many calls may run at a time; 0 or less: 8, at most a million.
 	Slots int
-	// Keep is the share of the slots that is kept free for people, rounded up, but never all; 0: 0.2, which is at least one
+	// ReservedShare is the share of the slots that is kept free for people, rounded up, but never all; 0: 0.2, which is at least one
 	// of two slots. Less than 0 keeps none, more than 1 counts as 1.
-	Keep float64
+	ReservedShare float64
 	// Overcommit lets people's calls exceed the slots: they never wait for one. Background calls are still preempted, to
 	// make up for it.
 	Overcommit bool
@@ -28,7 +28,7 @@ type GateConfig struct {
 	MaxRetryAfter time.Duration
 	// Queue is how many background requests may wait; 0 or less: 10,000. When it is full, a request gets a [*QueueFullError],
 	// unless one of a lower priority is waiting: then the one that came last among the lowest gets it. Calls that held a slot
-	// before (see [Lease.Again]) never get one, and people's requests aren't counted.
+	// before (see [Lease.Requeue]) never get one, and people's requests aren't counted.
 	Queue int
 	// SoftLimits warn when use comes near them.
 	SoftLimits []SoftLimit
@@ -52,8 +52,8 @@ func (c GateConfig) normal() GateConfig {
 		c.Slots = defaultSlots
 	}
 	c.Slots = min(c.Slots, mostSlots)
-	if c.Keep == 0 || math.IsNaN(c.Keep) {
-		c.Keep = defaultKeep
+	if c.ReservedShare == 0 || math.IsNaN(c.ReservedShare) {
+		c.ReservedShare = defaultKeep
 	}
 	if c.Queue <= 0 {
 		c.Queue = defaultQueue
@@ -66,7 +66,7 @@ func (c GateConfig) normal() GateConfig {
 
 // kept returns how many slots are for people only.
 func (c *GateConfig) kept() int {
-	share := min(max(c.Keep, 0), 1)
+	share := min(max(c.ReservedShare, 0), 1)
 	return min(int(math.Ceil(share*float64(c.Slots)-1e-9)), c.Slots-1)
 }
 
@@ -138,7 +138,7 @@ func (g *Gate) now() time.Time { return g.born.Add(time.Since(g.born)) }
 //
 // When ctx ends first, the request is gone from the queue, and the error is the context's cause. Other errors: a
 // [*QueueFullError], a [*PauseTooLongError], and [ErrClosed].
-func (g *Gate) Acquire(ctx context.Context, t Ticket) (Lease, error) {
+func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -203,14 +203,14 @@ func (g *Gate) makeRoom(r *arrival) error {
 	if r.ticket.Interactive || g.background.n < g.cfg.Queue {
 		return nil
 	}
-	g.totals.Refused++
+	g.totals.Rejected++
 	err := &QueueFullError{Gate: g.cfg.Name, Queue: g.cfg.Queue, Priority: int(r.rank)}
 	w := g.background.last(r.rank)
 	if w == nil {
-		g.tell(Event{Kind: EventRefused, Session: r.ticket.Session, Priority: int(r.rank)})
+		g.tell(Event{Kind: EventRejected, Session: r.ticket.Session, Priority: int(r.rank)})
 		return err
 	}
-	g.tell(Event{Kind: EventRefused, Session: w.ticket.Session, Priority: int(w.rank)})
+	g.tell(Event{Kind: EventRejected, Session: w.ticket.Session, Priority: int(w.rank)})
 	err.Priority, err.Dropped = int(w.rank), true
 	g.fail(w, err)
 	return nil

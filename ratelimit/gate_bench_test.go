@@ -24,7 +24,7 @@ func BenchmarkUncontended(b *testing.B) {
 			cancel(nil)
 		}
 	})
-	tickets := map[string]ratelimit.Ticket{
+	tickets := map[string]ratelimit.AcquireRequest{
 		"interactive": {Interactive: true},
 		"background":  {Session: "s"},
 	}
@@ -54,7 +54,7 @@ func BenchmarkParallel(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			l, err := g.Acquire(context.Background(), ratelimit.Ticket{Session: "s"})
+			l, err := g.Acquire(context.Background(), ratelimit.AcquireRequest{Session: "s"})
 			if err != nil {
 				b.Error(err)
 				return
@@ -74,7 +74,7 @@ type crowd struct {
 // gather starts n goroutines, and returns when all are in the queue.
 func gather(b *testing.B, n int, ctx func(i int) context.Context) *crowd {
 	c := &crowd{gate: ratelimit.NewGate(ratelimit.GateConfig{Slots: 1, Queue: n})}
-	held, err := c.gate.Acquire(context.Background(), ratelimit.Ticket{NoPreempt: true})
+	held, err := c.gate.Acquire(context.Background(), ratelimit.AcquireRequest{NoPreempt: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func gather(b *testing.B, n int, ctx func(i int) context.Context) *crowd {
 		sessions[i] = fmt.Sprint("s-", i)
 	}
 	for i := range n {
-		t := ratelimit.Ticket{Priority: 20 + 20*(i%4), Session: sessions[i%len(sessions)]}
+		t := ratelimit.AcquireRequest{Priority: 20 + 20*(i%4), Session: sessions[i%len(sessions)]}
 		t.OnWait = func(ratelimit.Wait) { queued.Done() }
 		c.gone.Go(func() {
 			l, err := c.gate.Acquire(ctx(i), t)
@@ -190,13 +190,13 @@ func BenchmarkPerson(b *testing.B) {
 	for name, keep := range map[string]float64{"kept": 0.2, "preempting": -1} {
 		b.Run(name, func(b *testing.B) {
 			const n = 10_000
-			g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, Queue: n + 8, Keep: keep})
+			g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, Queue: n + 8, ReservedShare: keep})
 			ctx, cancel := context.WithCancel(context.Background())
 			var gone sync.WaitGroup
 			var queued atomic.Int64
 			all := make(chan struct{})
 			for i := range n + 8 {
-				t := ratelimit.Ticket{Session: fmt.Sprint("s-", i%100)}
+				t := ratelimit.AcquireRequest{Session: fmt.Sprint("s-", i%100)}
 				t.OnWait = func(ratelimit.Wait) {
 					if queued.Add(1) == n {
 						close(all)
@@ -207,7 +207,7 @@ func BenchmarkPerson(b *testing.B) {
 					for preempts := 1; err == nil; preempts++ {
 						<-l.Context().Done()
 						if preempts%3 != 0 {
-							l, err = l.Again(ctx, sent)
+							l, err = l.Requeue(ctx, sent)
 							continue
 						}
 						l.Release(sent) // it would be left alone from now on, and never end
@@ -219,7 +219,7 @@ func BenchmarkPerson(b *testing.B) {
 			var waits []time.Duration
 			for b.Loop() {
 				began := time.Now()
-				l, err := g.Acquire(context.Background(), ratelimit.Ticket{Interactive: true})
+				l, err := g.Acquire(context.Background(), ratelimit.AcquireRequest{Interactive: true})
 				waits = append(waits, time.Since(began))
 				if err != nil {
 					b.Fatal(err)

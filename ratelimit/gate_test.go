@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	person  = ratelimit.Ticket{Interactive: true}
+	person  = ratelimit.AcquireRequest{Interactive: true}
 	success = ratelimit.Outcome{Sent: true, Tokens: -1}
 )
 
@@ -61,11 +61,11 @@ func inRoom(t *testing.T, cfg ratelimit.GateConfig, fn func(*room)) {
 }
 
 // come has a request arrive, and returns when it has started or waits.
-func (r *room) come(name string, t ratelimit.Ticket) {
+func (r *room) come(name string, t ratelimit.AcquireRequest) {
 	r.comeWith(r.t.Context(), name, t)
 }
 
-func (r *room) comeWith(ctx context.Context, name string, t ratelimit.Ticket) {
+func (r *room) comeWith(ctx context.Context, name string, t ratelimit.AcquireRequest) {
 	r.gone.Go(func() {
 		l, err := r.gate.Acquire(ctx, t)
 		r.note(name, l, err)
@@ -76,7 +76,7 @@ func (r *room) comeWith(ctx context.Context, name string, t ratelimit.Ticket) {
 // again has a call give its slot back and wait for another.
 func (r *room) again(name string, l ratelimit.Lease, o ratelimit.Outcome) {
 	r.gone.Go(func() {
-		l, err := l.Again(r.t.Context(), o)
+		l, err := l.Requeue(r.t.Context(), o)
 		r.note(name, l, err)
 	})
 	synctest.Wait()
@@ -149,8 +149,8 @@ func (r *room) oneByOne(name string) (names []string) {
 	}
 }
 
-func background(session string, priority int) ratelimit.Ticket {
-	return ratelimit.Ticket{Session: session, Priority: priority}
+func background(session string, priority int) ratelimit.AcquireRequest {
+	return ratelimit.AcquireRequest{Session: session, Priority: priority}
 }
 
 func TestPeopleGoFirstInTheOrderInWhichTheyCame(t *testing.T) {
@@ -159,9 +159,9 @@ func TestPeopleGoFirstInTheOrderInWhichTheyCame(t *testing.T) {
 		r.come("planning", background("a", ratelimit.Planning))
 		r.come("ann", person)
 		r.come("execution", background("b", 0))
-		r.come("bob", ratelimit.Ticket{Interactive: true, Priority: ratelimit.Background, Session: "z"})
+		r.come("bob", ratelimit.AcquireRequest{Interactive: true, Priority: ratelimit.Background, Session: "z"})
 		r.come("indexing", background("c", ratelimit.Background))
-		r.come("eve", ratelimit.Ticket{Interactive: true, Priority: ratelimit.Planning})
+		r.come("eve", ratelimit.AcquireRequest{Interactive: true, Priority: ratelimit.Planning})
 		r.come("validation", background("d", ratelimit.Validation))
 		r.come("named execution", background("e", ratelimit.Execution))
 		require.Equal(t, []string{"ann", "bob", "eve", "planning", "execution", "named execution", "validation", "indexing"}, r.oneByOne("first"))
@@ -200,11 +200,11 @@ func TestAShareOfTheSlotsIsKeptForPeople(t *testing.T) {
 		"not one, 1": {1, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inRoom(t, ratelimit.GateConfig{Slots: c.slots, Keep: c.keep}, func(r *room) {
+			inRoom(t, ratelimit.GateConfig{Slots: c.slots, ReservedShare: c.keep}, func(r *room) {
 				snap := r.gate.Snapshot()
 				require.Equal(t, c.kept, snap.Kept)
 				for i := range 12 {
-					r.come(fmt.Sprint(i), ratelimit.Ticket{NoPreempt: i%2 == 0})
+					r.come(fmt.Sprint(i), ratelimit.AcquireRequest{NoPreempt: i%2 == 0})
 				}
 				require.Len(t, r.order(), snap.Slots-c.kept, "background calls leave the kept slots free")
 				for i := range c.kept {
@@ -218,7 +218,7 @@ func TestAShareOfTheSlotsIsKeptForPeople(t *testing.T) {
 }
 
 func TestAPersonWhoComesLaterPreemptsAnotherCall(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{Slots: 4, Keep: -1}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Slots: 4, ReservedShare: -1}, func(r *room) {
 		r.come("old", background("a", ratelimit.Background))
 		r.come("high", background("b", ratelimit.Planning))
 		r.come("young", background("c", ratelimit.Background))
@@ -285,9 +285,9 @@ func TestACallIsLeftAloneAfterThreePreemptions(t *testing.T) {
 }
 
 func TestAPinnedCallIsLeftAlone(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{Slots: 3, Keep: -1}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Slots: 3, ReservedShare: -1}, func(r *room) {
 		r.come("pinned", background("a", ratelimit.Background))
-		r.come("from the start", ratelimit.Ticket{Priority: ratelimit.Background, NoPreempt: true})
+		r.come("from the start", ratelimit.AcquireRequest{Priority: ratelimit.Background, NoPreempt: true})
 		r.come("work", background("a", ratelimit.Planning))
 		require.True(t, r.get("pinned").Pin())
 		require.True(t, r.get("pinned").Pin())
@@ -305,7 +305,7 @@ func TestAPinnedCallIsLeftAlone(t *testing.T) {
 }
 
 func TestAVictimThatDoesNotLetGoIsOvertakenAfterASecond(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{Slots: 2, Keep: -1}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Slots: 2, ReservedShare: -1}, func(r *room) {
 		r.come("a", background("a", 0))
 		r.come("b", background("b", 0))
 		r.come("waiting", background("c", 0))
@@ -346,7 +346,7 @@ func TestWithASingleSlotAPersonWaitsForACallThatCannotBePreempted(t *testing.T) 
 	for _, overcommit := range []bool{false, true} {
 		t.Run(fmt.Sprint("overcommit ", overcommit), func(t *testing.T) {
 			inRoom(t, ratelimit.GateConfig{Slots: 1, Overcommit: overcommit}, func(r *room) {
-				r.come("work", ratelimit.Ticket{NoPreempt: true})
+				r.come("work", ratelimit.AcquireRequest{NoPreempt: true})
 				r.come("ann", person)
 				<-time.After(time.Hour)
 				if !overcommit {
@@ -361,7 +361,7 @@ func TestWithASingleSlotAPersonWaitsForACallThatCannotBePreempted(t *testing.T) 
 }
 
 func TestWithOvercommitPeopleNeverWaitAndBackgroundMakesUpForThem(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{Slots: 2, Keep: -1, Overcommit: true}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Slots: 2, ReservedShare: -1, Overcommit: true}, func(r *room) {
 		r.come("a", background("a", 0))
 		r.come("b", background("b", 0))
 		for i := range 5 {
@@ -407,7 +407,7 @@ func TestAFullQueueRefusesTheLowestPriority(t *testing.T) {
 		require.Equal(t, 4+9, r.gate.Snapshot().Queued)
 		r.come("high 2", background("b", ratelimit.Planning)) // drops low 1
 		r.come("high 3", background("b", ratelimit.Planning)) // and mid: now the queue is above its bound by one that stays
-		require.EqualValues(t, 4, r.gate.Snapshot().Totals.Refused)
+		require.EqualValues(t, 4, r.gate.Snapshot().Totals.Rejected)
 		require.Equal(t, []string{"low 1", "mid"}, r.order())
 	})
 }
@@ -416,7 +416,7 @@ func TestARequestWhoseContextEndsIsGoneAtOnce(t *testing.T) {
 	why := errors.New("the tab was closed")
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("first", person)
-		for _, ticket := range []ratelimit.Ticket{person, background("a", 0)} {
+		for _, ticket := range []ratelimit.AcquireRequest{person, background("a", 0)} {
 			ctx, cancel := context.WithCancelCause(r.t.Context())
 			r.comeWith(ctx, "gone", ticket)
 			require.Equal(t, 1, r.gate.Snapshot().Queued)
@@ -428,7 +428,7 @@ func TestARequestWhoseContextEndsIsGoneAtOnce(t *testing.T) {
 		}
 		again, cancel := context.WithCancelCause(r.t.Context())
 		cancel(why)
-		_, err := r.get("first").Again(again, success)
+		_, err := r.get("first").Requeue(again, success)
 		require.ErrorIs(t, err, why)
 		require.Zero(t, r.gate.Snapshot().Running)
 	})
@@ -471,7 +471,7 @@ func TestALeaseEndsOnce(t *testing.T) {
 		require.ErrorIs(t, l.Context().Err(), context.Canceled)
 		require.False(t, l.Pin())
 		require.False(t, l.Preempted())
-		_, err := l.Again(r.t.Context(), success)
+		_, err := l.Requeue(r.t.Context(), success)
 		require.ErrorIs(t, err, ratelimit.ErrReleased)
 		require.Equal(t, 1, r.gate.Snapshot().Running)
 		require.Equal(t, 1, r.gate.Snapshot().Queued, "the second's slot is its own")
@@ -481,7 +481,7 @@ func TestALeaseEndsOnce(t *testing.T) {
 		require.False(t, zero.Pin())
 		require.False(t, zero.Preempted())
 		require.NoError(t, zero.Context().Err())
-		_, err = zero.Again(r.t.Context(), success)
+		_, err = zero.Requeue(r.t.Context(), success)
 		require.ErrorIs(t, err, ratelimit.ErrReleased)
 	})
 }
@@ -551,7 +551,7 @@ func TestNobodyWaitsAtAGateThatCloses(t *testing.T) {
 				}
 				resume()
 				r.gone.Go(func() {
-					_, err := l.Again(r.t.Context(), success)
+					_, err := l.Requeue(r.t.Context(), success)
 					r.note("running", ratelimit.Lease{}, err)
 				})
 				require.NoError(t, r.gate.Drain(r.t.Context()))

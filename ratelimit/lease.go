@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Ticket is what a request says of itself when it asks for a slot. The zero Ticket is a background request of priority
+// An AcquireRequest is what a request says of itself when it asks for a slot. The zero AcquireRequest is a background request of priority
 // [Execution] of the nameless session.
-type Ticket struct {
+type AcquireRequest struct {
 	// Interactive says that a person is waiting. Priority, Session and NoPreempt then don't matter.
 	Interactive bool
 	// Priority orders background requests, higher first, from 1 to 255; 0 stands for [Execution], and what is out of range
@@ -23,7 +23,7 @@ type Ticket struct {
 	// worth goes when the bucket is full.
 	Tokens int64
 	// OnWait, if not nil, is told why the request waits: before it blocks, and again whenever the reason or its end
-	// changes. It is called in the goroutine that called Acquire or Again, with no lock held, and not after these return.
+	// changes. It is called in the goroutine that called Acquire or Requeue, with no lock held, and not after these return.
 	OnWait func(Wait)
 }
 
@@ -42,7 +42,7 @@ type Outcome struct {
 }
 
 // A Lease is a slot of a [Gate] that a call holds while it runs. It is a value that may be copied; it ends once, with
-// [Lease.Release] or [Lease.Again], on whichever copy that is called first. The zero Lease holds nothing. A Lease is safe
+// [Lease.Release] or [Lease.Requeue], on whichever copy that is called first. The zero Lease holds nothing. A Lease is safe
 // for concurrent use.
 type Lease struct {
 	slot *slot
@@ -115,7 +115,7 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	}
 }
 
-// Context returns the context to make the call with: that of Acquire or Again, cancelled besides with the cause
+// Context returns the context to make the call with: that of Acquire or Requeue, canceled besides with the cause
 // [ErrPreempted] when the slot is wanted, with [ErrClosed] when the gate is closed, and when the lease ends. Of the zero
 // Lease it is the background context.
 func (l Lease) Context() context.Context {
@@ -218,11 +218,11 @@ func (l Lease) Release(o Outcome) {
 	g.unlock()
 }
 
-// Again gives the slot back and waits for another one, at the head of its session: in the place that the request had when
+// Requeue gives the slot back and waits for another one, at the head of its session: in the place that the request had when
 // it first came. It is for calls that were preempted or rate limited. The ticket stays as it was; ctx is that of the
 // caller, as l's own has ended. Errors are those of [Gate.Acquire], but never a [*QueueFullError], and [ErrReleased]. In any
 // case l has ended.
-func (l Lease) Again(ctx context.Context, o Outcome) (Lease, error) {
+func (l Lease) Requeue(ctx context.Context, o Outcome) (Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-func TestCancellingALeasesContextKeepsItsSlot(t *testing.T) {
+func TestCancelingALeasesContextKeepsItsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1})
 		late := errors.New("late")
-		first, err := gate.Acquire(t.Context(), ratelimit.Ticket{})
+		first, err := gate.Acquire(t.Context(), ratelimit.AcquireRequest{})
 		require.NoError(t, err)
 		waited := make(chan ratelimit.Lease)
 		go func() {
-			lease, err := gate.Acquire(t.Context(), ratelimit.Ticket{})
+			lease, err := gate.Acquire(t.Context(), ratelimit.AcquireRequest{})
 			require.NoError(t, err)
 			waited <- lease
 		}()

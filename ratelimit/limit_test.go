@@ -60,12 +60,12 @@ func TestAWarningComesOnceForEachCrossingAndPeriod(t *testing.T) {
 		if tt.at == 0 {
 			below = tt.limit
 		}
-		reserve(t, b, ratelimit.Request{}).Settle(below, 0)
+		reserve(t, b, ratelimit.ReserveRequest{}).Settle(below, 0)
 		require.Empty(t, events, "%+v", tt)
 		if tt.at > 0 {
-			reserve(t, b, ratelimit.Request{}).Settle(1, 0)
+			reserve(t, b, ratelimit.ReserveRequest{}).Settle(1, 0)
 			require.Len(t, events, 1, "%+v", tt)
-			reserve(t, b, ratelimit.Request{}).Settle(1, 0)
+			reserve(t, b, ratelimit.ReserveRequest{}).Settle(1, 0)
 			require.Len(t, events, 1, "%+v", tt)
 		}
 	}

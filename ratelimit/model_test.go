@@ -30,7 +30,7 @@ type model struct {
 
 type modelCall struct {
 	id       int
-	ticket   Ticket
+	ticket   AcquireRequest
 	rank     int
 	seq      int
 	state    string // waiting, running, leaving, overtaken, over

@@ -30,7 +30,7 @@ func TestAPanicInOnEventLeavesNoRequestBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, calm := rude(cfg, ratelimit.EventPreempted)
-				work, err := g.Acquire(t.Context(), ratelimit.Ticket{})
+				work, err := g.Acquire(t.Context(), ratelimit.AcquireRequest{})
 				require.NoError(t, err)
 				require.PanicsWithValue(t, "rude", func() { g.Acquire(t.Context(), person) })
 				calm()
@@ -57,7 +57,7 @@ func TestAPanicInOnEventLeavesNoContextBehind(t *testing.T) {
 	g, _ = rude(ratelimit.GateConfig{Slots: 1, SoftLimits: []ratelimit.SoftLimit{{Requests: 1}}}, ratelimit.EventSoftLimit)
 	lease, err = g.Acquire(t.Context(), person)
 	require.NoError(t, err)
-	require.PanicsWithValue(t, "rude", func() { lease.Again(t.Context(), success) })
+	require.PanicsWithValue(t, "rude", func() { lease.Requeue(t.Context(), success) })
 	require.Zero(t, g.Snapshot().Running, "nobody has the new lease")
 	require.ErrorIs(t, lease.Context().Err(), context.Canceled)
 }
@@ -85,10 +85,10 @@ func TestContextsAreAskedWithoutALock(t *testing.T) {
 		ctx := nosyContext{ended, g}
 		lease, err := g.Acquire(ctx, person)
 		require.NoError(t, err)
-		lease, err = lease.Again(ctx, success)
+		lease, err = lease.Requeue(ctx, success)
 		require.NoError(t, err)
 		end()
-		_, err = lease.Again(ctx, success)
+		_, err = lease.Requeue(ctx, success)
 		require.ErrorIs(t, err, context.Canceled)
 		require.Zero(t, g.Snapshot().Running)
 	})
@@ -97,12 +97,12 @@ func TestContextsAreAskedWithoutALock(t *testing.T) {
 func TestAnyNumberOfSlotsLetsBackgroundWorkStart(t *testing.T) {
 	for _, slots := range []int{math.MinInt, -1, 0, 2, math.MaxInt} {
 		for _, keep := range []float64{math.Inf(-1), -1, 0, 0.5, 1, 7, math.Inf(1), math.NaN()} {
-			g := ratelimit.NewGate(ratelimit.GateConfig{Slots: slots, Keep: keep})
+			g := ratelimit.NewGate(ratelimit.GateConfig{Slots: slots, ReservedShare: keep})
 			ctx, cancel := context.WithCancel(t.Context())
-			cancelled := context.AfterFunc(ctx, func() {})
-			_, err := g.Acquire(t.Context(), ratelimit.Ticket{OnWait: func(ratelimit.Wait) { t.Errorf("%d slots, %v kept: it waits", slots, keep); g.Close() }})
+			canceled := context.AfterFunc(ctx, func() {})
+			_, err := g.Acquire(t.Context(), ratelimit.AcquireRequest{OnWait: func(ratelimit.Wait) { t.Errorf("%d slots, %v kept: it waits", slots, keep); g.Close() }})
 			require.NoError(t, err, "%d slots, %v kept", slots, keep)
-			cancelled()
+			canceled()
 			cancel()
 		}
 	}

@@ -35,7 +35,7 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 			gone.Go(func() {
 				r := rand.New(rand.NewPCG(uint64(session), 9))
 				for range 40 {
-					ticket := ratelimit.Ticket{
+					ticket := ratelimit.AcquireRequest{
 						Interactive: session < 10, Session: fmt.Sprint(session), Priority: 20 * r.IntN(5), Tokens: r.Int64N(4000),
 						OnWait: func(ratelimit.Wait) { gate.Snapshot() },
 					}
@@ -84,7 +84,7 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 			return n.(*atomic.Int64).Load()
 		}
 		require.Equal(t, snap.Totals.Preempted, count(ratelimit.EventPreempted))
-		require.Equal(t, snap.Totals.Refused, count(ratelimit.EventRefused))
+		require.Equal(t, snap.Totals.Rejected, count(ratelimit.EventRejected))
 		require.Equal(t, snap.Totals.Pauses, count(ratelimit.EventPaused))
 		<-time.After(10 * time.Minute)
 		require.Equal(t, snap.Totals.Pauses, count(ratelimit.EventResumed))
@@ -95,11 +95,11 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 // TestALeaseThatManyEndAtOnceEndsOnce: the copies of a lease are used from everywhere, while its slot changes hands.
 func TestALeaseThatManyEndAtOnceEndsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 2, Keep: -1, RequestsPerMinute: 1e6})
+		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 2, ReservedShare: -1, RequestsPerMinute: 1e6})
 		var gone sync.WaitGroup
 		var again, over atomic.Int64
 		for round := range 200 {
-			l, err := gate.Acquire(t.Context(), ratelimit.Ticket{Interactive: round%3 == 0})
+			l, err := gate.Acquire(t.Context(), ratelimit.AcquireRequest{Interactive: round%3 == 0})
 			require.NoError(t, err)
 			for i := range 6 {
 				gone.Go(func() {
@@ -114,7 +114,7 @@ func TestALeaseThatManyEndAtOnceEndsOnce(t *testing.T) {
 						l.Release(o)
 						return
 					}
-					next, err := l.Again(t.Context(), o)
+					next, err := l.Requeue(t.Context(), o)
 					if err == nil {
 						again.Add(1)
 						next.Began()

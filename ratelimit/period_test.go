@@ -150,7 +150,7 @@ func TestTheEndOfAPeriodLetsThoseThatWaitGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100, Period: ratelimit.Day},
 			Session: ratelimit.Limit{Tokens: 100, Period: ratelimit.Week}})
-		reserve(t, b, ratelimit.Request{Tokens: 40}).Settle(40, 0)
+		reserve(t, b, ratelimit.ReserveRequest{Tokens: 40}).Settle(40, 0)
 		open := reserve(t, b, tokens(50))
 		begun := time.Now()
 		second := reserve(t, b, tokens(50)) // nobody settles: midnight lets it in

@@ -68,7 +68,7 @@ func (c *client) run(ctx context.Context, g *Gate) {
 		}
 		c.set("waiting", Lease{}, nil)
 		ended := l
-		l, err = l.Again(ctx, o.outcome)
+		l, err = l.Requeue(ctx, o.outcome)
 		ended.Began() // harmless
 	}
 	c.set("over", Lease{}, err)
@@ -101,7 +101,7 @@ func newSchedule(t *testing.T, seed uint64) *schedule {
 	if seed%4 == 1 { // room for background work beside people
 		cfg.Slots += 6
 	}
-	cfg.Keep = []float64{0, 0, -1, 0.5}[s.r.IntN(4)]
+	cfg.ReservedShare = []float64{0, 0, -1, 0.5}[s.r.IntN(4)]
 	if s.rated = s.r.IntN(4) == 0; s.rated {
 		cfg.RequestsPerMinute, cfg.TokensPerMinute = int64(s.r.IntN(40)), int64(s.r.IntN(4000))
 	}
@@ -149,7 +149,7 @@ func (s *schedule) pick(state string) *client {
 }
 
 func (s *schedule) arrive() {
-	t := Ticket{
+	t := AcquireRequest{
 		Interactive: s.r.IntN(3) == 0,
 		Priority:    []int{0, Planning, Execution, Validation, Background, 200, -3}[s.r.IntN(7)],
 		Session:     fmt.Sprint("s", s.r.IntN(3)),
@@ -488,7 +488,7 @@ func TestTheGateDoesWhatItsModelDoes(t *testing.T) {
 	t.Logf("%+v, %d proofs, %d trials", all, proofs, trials)
 	for what, n := range map[string]int64{
 		"starts": all.Started, "preemptions": all.Preempted, "overtaken calls": all.Overtaken, "rate limits": all.RateLimited,
-		"pauses": all.Pauses, "refusals": all.Refused, "cancellations": all.Abandoned,
+		"pauses": all.Pauses, "refusals": all.Rejected, "cancellations": all.Abandoned,
 	} {
 		require.Greater(t, n, int64(*schedules/20), what)
 	}
@@ -502,7 +502,7 @@ func (t *Totals) add(o Totals) {
 	t.Overtaken += o.Overtaken
 	t.RateLimited += o.RateLimited
 	t.Pauses += o.Pauses
-	t.Refused += o.Refused
+	t.Rejected += o.Rejected
 	t.Abandoned += o.Abandoned
 }
 
@@ -510,7 +510,7 @@ func (t *Totals) add(o Totals) {
 func TestTheQueueIsInOrderByItself(t *testing.T) {
 	var b backlog
 	arrive := func(seq uint64, priority int, session string) *waiter {
-		w := &waiter{arrival: arrival{seq: seq, rank: rank(priority), ticket: Ticket{Session: session}}}
+		w := &waiter{arrival: arrival{seq: seq, rank: rank(priority), ticket: AcquireRequest{Session: session}}}
 		b.push(w)
 		return w
 	}
@@ -520,7 +520,7 @@ func TestTheQueueIsInOrderByItself(t *testing.T) {
 	left := arrive(4, 40, "c")
 	arrive(5, 40, "b")
 	arrive(6, 255, "z")
-	back := &waiter{arrival: arrival{seq: 0, rank: 40, ticket: Ticket{Session: "b"}}, returned: true}
+	back := &waiter{arrival: arrival{seq: 0, rank: 40, ticket: AcquireRequest{Session: "b"}}, returned: true}
 	b.push(back)
 	b.remove(left, false)
 	require.Equal(t, 6, b.ahead(40))

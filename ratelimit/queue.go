@@ -8,7 +8,7 @@ import (
 
 // An arrival is what stays the same of a call from when it came, however often it starts.
 type arrival struct {
-	ticket   Ticket
+	ticket   AcquireRequest
 	rank     uint8
 	preempts uint8
 	seq      uint64 // in the order of arrival

@@ -29,7 +29,7 @@ func TestRequestsPerMinuteRefillEvenly(t *testing.T) {
 func TestTokensAreSettledWithWhatWasUsed(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 6000}, func(r *room) {
 		left := func() int64 { return r.gate.Snapshot().TokensLeft }
-		ask := ratelimit.Ticket{Interactive: true, Tokens: 1000}
+		ask := ratelimit.AcquireRequest{Interactive: true, Tokens: 1000}
 		for _, c := range []struct {
 			name    string
 			outcome ratelimit.Outcome
@@ -61,9 +61,9 @@ func TestTokensAreSettledWithWhatWasUsed(t *testing.T) {
 
 func TestACallLargerThanAMinuteGoesWhenTheBucketIsFull(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 100}, func(r *room) {
-		r.come("small", ratelimit.Ticket{Tokens: 50})
-		r.come("huge", ratelimit.Ticket{Tokens: 1 << 62})
-		r.come("negative", ratelimit.Ticket{Tokens: -7})
+		r.come("small", ratelimit.AcquireRequest{Tokens: 50})
+		r.come("huge", ratelimit.AcquireRequest{Tokens: 1 << 62})
+		r.come("negative", ratelimit.AcquireRequest{Tokens: -7})
 		<-time.After(time.Hour)
 		require.Equal(t, 30*time.Second, r.find("huge").after)
 		r.get("huge").Release(ratelimit.Outcome{Sent: true, Tokens: 100})
@@ -74,9 +74,9 @@ func TestACallLargerThanAMinuteGoesWhenTheBucketIsFull(t *testing.T) {
 
 func TestASmallRequestDoesNotPassTheOneWhoseTurnItIs(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 1000}, func(r *room) {
-		r.come("first", ratelimit.Ticket{Tokens: 900})
-		r.come("large", ratelimit.Ticket{Tokens: 700})
-		r.come("small", ratelimit.Ticket{Tokens: 1})
+		r.come("first", ratelimit.AcquireRequest{Tokens: 900})
+		r.come("large", ratelimit.AcquireRequest{Tokens: 700})
+		r.come("small", ratelimit.AcquireRequest{Tokens: 1})
 		require.Equal(t, []string{"first"}, r.order())
 		<-time.After(35999 * time.Millisecond)
 		require.Empty(t, r.order())
@@ -87,10 +87,10 @@ func TestASmallRequestDoesNotPassTheOneWhoseTurnItIs(t *testing.T) {
 
 func TestTheNextMayGoWhenTheOneBeforeLeaves(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 1000}, func(r *room) {
-		r.come("first", ratelimit.Ticket{Interactive: true, Tokens: 900})
+		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 900})
 		ctx, cancel := contextFor(r)
-		r.comeWith(ctx, "large", ratelimit.Ticket{Interactive: true, Tokens: 700})
-		r.come("small", ratelimit.Ticket{Tokens: 1})
+		r.comeWith(ctx, "large", ratelimit.AcquireRequest{Interactive: true, Tokens: 700})
+		r.come("small", ratelimit.AcquireRequest{Tokens: 1})
 		r.order()
 		cancel()
 		require.ElementsMatch(t, []string{"large", "small"}, r.order())
@@ -99,7 +99,7 @@ func TestTheNextMayGoWhenTheOneBeforeLeaves(t *testing.T) {
 }
 
 func TestNobodyIsPreemptedForARequestThatTheRatesHoldBack(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{Slots: 2, Keep: -1, RequestsPerMinute: 3}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Slots: 2, ReservedShare: -1, RequestsPerMinute: 3}, func(r *room) {
 		r.come("a", background("a", 0))
 		r.come("b", background("b", 0))
 		r.come("ann", person) // the third request of the minute
@@ -151,7 +151,7 @@ func TestTheProvidersHeadersLowerTheRates(t *testing.T) {
 
 func TestWhatWasNeverTakenIsNotGivenBack(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{}, func(r *room) {
-		ask := ratelimit.Ticket{Interactive: true, Tokens: 1000}
+		ask := ratelimit.AcquireRequest{Interactive: true, Tokens: 1000}
 		for _, name := range []string{"first", "used less", "never sent", "used"} {
 			r.come(name, ask) // while nobody counts
 		}
@@ -165,7 +165,7 @@ func TestWhatWasNeverTakenIsNotGivenBack(t *testing.T) {
 		require.EqualValues(t, 500, snap.TokensLeft, "as many as the provider has left")
 		require.EqualValues(t, 7, snap.RequestsLeft)
 
-		r.come("counted", ratelimit.Ticket{Interactive: true, Tokens: 300})
+		r.come("counted", ratelimit.AcquireRequest{Interactive: true, Tokens: 300})
 		require.EqualValues(t, 200, r.gate.Snapshot().TokensLeft)
 		require.EqualValues(t, 6, r.gate.Snapshot().RequestsLeft)
 		r.get("counted").Release(ratelimit.Outcome{})

@@ -16,7 +16,7 @@ import (
 // has slept. Here it is in a place of its own, so that what comes of it is known again.
 func TestTimesThatAreShownAreThoseOfTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := NewGate(GateConfig{Slots: 3, Keep: -1, TokensPerMinute: 600})
+		g := NewGate(GateConfig{Slots: 3, ReservedShare: -1, TokensPerMinute: 600})
 		quick := time.FixedZone("quick", 3600)
 		g.born = g.born.In(quick)
 		g.rates = newRates(0, 600, g.born)
@@ -35,7 +35,7 @@ func TestTimesThatAreShownAreThoseOfTheClock(t *testing.T) {
 		come := func(ctx context.Context, interactive bool, tokens int64) <-chan Lease {
 			got := make(chan Lease, 1)
 			gone.Go(func() {
-				l, err := g.Acquire(ctx, Ticket{Interactive: interactive, Tokens: tokens, OnWait: told})
+				l, err := g.Acquire(ctx, AcquireRequest{Interactive: interactive, Tokens: tokens, OnWait: told})
 				if err == nil {
 					got <- l
 				}
@@ -67,7 +67,7 @@ func TestTimesThatAreShownAreThoseOfTheClock(t *testing.T) {
 		first.Release(Outcome{Sent: true, Tokens: 580})
 		shown("when a call ends")
 		gone.Go(func() {
-			if l, err := second.Again(t.Context(), Outcome{Sent: true}); err == nil {
+			if l, err := second.Requeue(t.Context(), Outcome{Sent: true}); err == nil {
 				l.Release(Outcome{})
 			}
 		})

@@ -54,7 +54,7 @@ type Totals struct {
 	Overtaken   int64
 	RateLimited int64 // calls that ended in a rate limit
 	Pauses      int64 // pauses that these led to
-	Refused     int64 // requests that found the queue full, or made room in it
+	Rejected    int64 // requests that found the queue full, or made room in it
 	Abandoned   int64 // requests whose context ended while they waited
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func (r *room) use(tokens int64) {
-	r.come("use", ratelimit.Ticket{Interactive: true, Tokens: 10})
+	r.come("use", ratelimit.AcquireRequest{Interactive: true, Tokens: 10})
 	r.get("use").Release(ratelimit.Outcome{Sent: true, Tokens: tokens})
 }
 

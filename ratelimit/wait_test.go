@@ -15,7 +15,7 @@ import (
 )
 
 // told is a ticket whose waits are written down; the function returns them when everybody has settled.
-func (r *room) told(t ratelimit.Ticket) (ratelimit.Ticket, func() []ratelimit.Wait) {
+func (r *room) told(t ratelimit.AcquireRequest) (ratelimit.AcquireRequest, func() []ratelimit.Wait) {
 	var waits []ratelimit.Wait
 	t.OnWait = func(w ratelimit.Wait) {
 		r.gate.Snapshot() // no lock is held
@@ -63,12 +63,12 @@ func TestAWaitSaysWhyAndUntilWhen(t *testing.T) {
 
 func TestTheNextInLineIsToldOfTheRates(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{RequestsPerMinute: 60, TokensPerMinute: 600}, func(r *room) {
-		r.come("first", ratelimit.Ticket{Interactive: true, Tokens: 600})
-		work, waits := r.told(ratelimit.Ticket{Tokens: 100})
+		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 600})
+		work, waits := r.told(ratelimit.AcquireRequest{Tokens: 100})
 		r.come("work", work)
 		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(10 * time.Second)}}, waits())
 		<-time.After(time.Second)
-		ann, annWaits := r.told(ratelimit.Ticket{Interactive: true, Tokens: 50})
+		ann, annWaits := r.told(ratelimit.AcquireRequest{Interactive: true, Tokens: 50})
 		r.come("ann", ann)
 		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(5 * time.Second)}}, annWaits())
 		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitQueue, Ahead: 1}, waits()[1], "a person is before it")
@@ -91,11 +91,11 @@ func TestTheNextInLineIsToldOfTheRates(t *testing.T) {
 
 func TestTheNextInLineIsToldWhenSomebodyElseGoesAtOnce(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 600}, func(r *room) {
-		r.come("first", ratelimit.Ticket{Interactive: true, Tokens: 600})
-		work, waits := r.told(ratelimit.Ticket{Tokens: 100})
+		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 600})
+		work, waits := r.told(ratelimit.AcquireRequest{Tokens: 100})
 		r.come("work", work)
 		<-time.After(5 * time.Second)
-		r.come("ann", ratelimit.Ticket{Interactive: true, Tokens: 50})
+		r.come("ann", ratelimit.AcquireRequest{Interactive: true, Tokens: 50})
 		require.Equal(t, 5*time.Second, r.find("ann").after)
 		require.Len(t, waits(), 2)
 		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitTokens, Until: r.at(15 * time.Second)}, waits()[1])
@@ -183,14 +183,14 @@ func TestASlowListenerMissesOnlyWhatItMay(t *testing.T) {
 			}
 			got = append(got, e)
 		}})
-		l, err := g.Acquire(r.t.Context(), ratelimit.Ticket{})
+		l, err := g.Acquire(r.t.Context(), ratelimit.AcquireRequest{})
 		require.NoError(t, err)
-		r.gone.Go(func() { g.Acquire(r.t.Context(), ratelimit.Ticket{}) })
+		r.gone.Go(func() { g.Acquire(r.t.Context(), ratelimit.AcquireRequest{}) })
 		r.kinds()
 		r.gone.Go(func() { g.PauseBackground("slow") })
 		r.kinds()
 		for range 1500 {
-			_, err := g.Acquire(r.t.Context(), ratelimit.Ticket{})
+			_, err := g.Acquire(r.t.Context(), ratelimit.AcquireRequest{})
 			require.Error(t, err)
 		}
 		l.Release(limited(time.Second))
@@ -210,20 +210,20 @@ func TestNobodyTellsOthersEventsForEver(t *testing.T) {
 			<-time.After(time.Second)
 			priorities = append(priorities, e.Priority)
 		}})
-		l, err := g.Acquire(t.Context(), ratelimit.Ticket{})
+		l, err := g.Acquire(t.Context(), ratelimit.AcquireRequest{})
 		require.NoError(t, err)
 		var gone sync.WaitGroup
-		gone.Go(func() { g.Acquire(t.Context(), ratelimit.Ticket{}) })
+		gone.Go(func() { g.Acquire(t.Context(), ratelimit.AcquireRequest{}) })
 		synctest.Wait()
 		var first time.Duration
 		gone.Go(func() {
 			began := time.Now()
-			g.Acquire(t.Context(), ratelimit.Ticket{Priority: 1})
+			g.Acquire(t.Context(), ratelimit.AcquireRequest{Priority: 1})
 			first = time.Since(began)
 		})
 		for i := range 100 { // twice as many as it can be told of in time
 			synctest.Wait()
-			g.Acquire(t.Context(), ratelimit.Ticket{Priority: 2 + i%50})
+			g.Acquire(t.Context(), ratelimit.AcquireRequest{Priority: 2 + i%50})
 			<-time.After(time.Second / 2)
 		}
 		g.Close()

@@ -30,8 +30,8 @@ func Buffer(seq Seq, n int) Seq {
 // BufferCall makes a call in a goroutine of its own, so that the producer goes on while the consumer holds a chunk, up to
 // Size chunks ahead. When the buffer is full, the producer waits, and that is counted.
 //
-// When the consumer leaves, the call's context is cancelled, and the loop statement ends when the producer has. When ctx
-// is cancelled, what the producer had yielded by then, and what it yields in the end, its error or an End, still comes
+// When the consumer leaves, the call's context is canceled, and the loop statement ends when the producer has. When ctx
+// is canceled, what the producer had yielded by then, and what it yields in the end, its error or an End, still comes
 // out in order; only if it yields nothing for the time of Grace does the sequence end with the context's cause instead. A
 // panic of the provider comes out as a *[PanicError].
 func BufferCall(ctx context.Context, cfg BufferConfig, call Call) Seq {
@@ -70,7 +70,7 @@ type buffered struct {
 	left    atomic.Bool   // as gone, quicker to read
 
 	// of the consumer
-	patience *time.Timer // runs since the context was cancelled
+	patience *time.Timer // runs since the context was canceled
 	behind   bool        // the producer was given up
 }
 

@@ -28,7 +28,7 @@ const defaultAhead = 4096
 // interface, a token counter, a validator. Chunks are shared, never copied in depth.
 //
 // The call starts when the first reader ranges over its sequence, with a goroutine that ends before the last reader's loop
-// statement does: when all that had begun to read have left, the call is cancelled. A reader that never begins costs and
+// statement does: when all that had begun to read have left, the call is canceled. A reader that never begins costs and
 // holds up nothing.
 type Fan struct {
 	cfg   FanConfig
@@ -53,7 +53,7 @@ type reader struct {
 
 // ErrNoReaders is what a reader gets that begins after the others have left an answer that wasn't complete, behind what
 // is kept of it.
-var ErrNoReaders = fault.New(fault.None, "stream: the call was cancelled because its readers had left")
+var ErrNoReaders = fault.New(fault.None, "stream: the call was canceled because its readers had left")
 
 // A LagError is a reader that was too slow, or came too late, for what a [Fan] keeps.
 type LagError struct {
@@ -208,7 +208,7 @@ func (f *Fan) finish(err error) {
 	defer f.mu.Unlock()
 	switch {
 	case f.err != nil:
-	case f.left && err != nil: // cancelled by us, so whatever it says of that is no news
+	case f.left && err != nil: // canceled by us, so whatever it says of that is no news
 		f.err = ErrNoReaders
 	default:
 		f.err = err

@@ -10,7 +10,7 @@ import (
 // Watch makes a call with a context of its own and holds it to t. The clock of Idle runs only while the provider is
 // waited for, never while the consumer holds a chunk; while the call is held back (Waiting), it rests.
 //
-// A call that exceeds a limit has its context cancelled with a *[TimeoutError] as the cause, and the sequence ends with
+// A call that exceeds a limit has its context canceled with a *[TimeoutError] as the cause, and the sequence ends with
 // that error in place of the provider's own; only an End that comes in spite of it is passed on. A provider that doesn't
 // heed its context can't be left: it runs in the consumer's goroutine. Put a [BufferCall] with a Grace around it.
 //

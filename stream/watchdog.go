@@ -113,7 +113,7 @@ func (w *Watchdog) Share(c *alarm.Clock) {
 }
 
 // Begin starts the clocks of a call and returns the context to make it with. When the call exceeds a limit, that context
-// is cancelled with the *[TimeoutError] as its cause.
+// is canceled with the *[TimeoutError] as its cause.
 func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 	own := &lazyctx.Context{Parent: ctx}
 	w.begin(own, nil, t)

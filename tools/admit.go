@@ -47,8 +47,8 @@ type Policy func(ctx context.Context, d *Definition, c *Call) Verdict
 // An Admission is what [Registry.Admit] makes of a call.
 type Admission struct {
 	Definition *Definition // nil for an unknown tool
-	Verdict    Verdict     // if Refused is nil: Allow or Ask
-	Refused    *Outcome    // what the model is told if the call doesn't run
+	Verdict    Verdict     // if Rejected is nil: Allow or Ask
+	Rejected   *Outcome    // what the model is told if the call doesn't run
 }
 
 // Admit takes a call from a model's wish to something that may run: the tool is looked up among offered (nil: all), the
@@ -64,10 +64,10 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	d, ok := r.byName[c.Name]
 	if !ok {
 		name := clipEnd(c.Name, longestName)
-		return Admission{Refused: refuse(Unknown, fault.NotFound, "there is no tool %q%s%s", name, suggest(name, offered), known(offered))}, nil
+		return Admission{Rejected: refuse(Unknown, fault.NotFound, "there is no tool %q%s%s", name, suggest(name, offered), known(offered))}, nil
 	}
 	if !slices.Contains(offered, d) {
-		return Admission{Definition: d, Refused: refuse(Denied, fault.Denied, "the tool %q isn't available now%s", c.Name, known(offered))}, nil
+		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "the tool %q isn't available now%s", c.Name, known(offered))}, nil
 	}
 	input, err := d.input.Accept(c.Input)
 	if change != nil {
@@ -77,19 +77,19 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 		if cerr := guarded("a function that changes a call", change); cerr != nil {
 			var deny *DenyError
 			if errors.As(cerr, &deny) {
-				return Admission{Definition: d, Refused: refuse(Denied, fault.Denied, "%s", orReason(deny.Reason, "it was denied"))}, nil
+				return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "%s", orReason(deny.Reason, "it was denied"))}, nil
 			}
 			return Admission{Definition: d}, cerr
 		}
 		input, err = d.input.Accept(c.Input) // also if it looks the same: the bytes may have been changed in place
 	}
 	if err != nil {
-		return Admission{Definition: d, Refused: refuse(Invalid, fault.Invalid, "%s", err)}, nil
+		return Admission{Definition: d, Rejected: refuse(Invalid, fault.Invalid, "%s", err)}, nil
 	}
 	c.Input = input
 	v := d.judge(ctx, c, policies)
 	if v.Effect == Deny {
-		return Admission{Definition: d, Refused: refuse(Denied, fault.Denied, "%s", v.Reason)}, nil
+		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "%s", v.Reason)}, nil
 	}
 	if own := d.asks(ctx, c); own.Effect == Ask {
 		v = own
@@ -149,7 +149,7 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 // the first gives the reason.
 func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verdict {
 	s := &d.spec
-	for _, need := range s.Needs {
+	for _, need := range s.Requires {
 		if c.Succeeded == nil || !c.Succeeded(need) {
 			return Verdict{Deny, fmt.Sprintf("%q has to succeed before %q may be called", need, s.Name)}
 		}

@@ -49,10 +49,10 @@ func TestAnUnknownToolIsRefusedWithTheNearestName(t *testing.T) {
 	a, err := reg.Admit(t.Context(), &tools.Call{Name: "oder"}, nil, nil, nil)
 	require.NoError(t, err)
 	require.Nil(t, a.Definition)
-	require.Equal(t, tools.Unknown, a.Refused.Status)
-	require.Equal(t, fault.NotFound, a.Refused.Class)
-	require.Equal(t, fault.NotFound, fault.Of(a.Refused.Err))
-	require.Equal(t, `The call wasn't run: there is no tool "oder"; did you mean "order"?; the tools are order, cancel`, text(a.Refused.Parts))
+	require.Equal(t, tools.Unknown, a.Rejected.Status)
+	require.Equal(t, fault.NotFound, a.Rejected.Class)
+	require.Equal(t, fault.NotFound, fault.Of(a.Rejected.Err))
+	require.Equal(t, `The call wasn't run: there is no tool "oder"; did you mean "order"?; the tools are order, cancel`, text(a.Rejected.Parts))
 }
 
 func TestOnlyOfferedToolsAreSuggested(t *testing.T) {
@@ -60,7 +60,7 @@ func TestOnlyOfferedToolsAreSuggested(t *testing.T) {
 	offered := reg.Filter(tools.Named("cancel"))
 	a, err := reg.Admit(t.Context(), &tools.Call{Name: "oder"}, offered, nil, nil)
 	require.NoError(t, err)
-	require.Equal(t, `The call wasn't run: there is no tool "oder"; the tools are cancel`, text(a.Refused.Parts))
+	require.Equal(t, `The call wasn't run: there is no tool "oder"; the tools are cancel`, text(a.Rejected.Parts))
 }
 
 func TestALongWrongNameIsCut(t *testing.T) {
@@ -68,7 +68,7 @@ func TestALongWrongNameIsCut(t *testing.T) {
 	c := &tools.Call{Name: strings.Repeat("x", 1<<20)}
 	a, err := reg.Admit(t.Context(), c, nil, nil, nil)
 	require.NoError(t, err)
-	require.Less(t, len(text(a.Refused.Parts)), 300)
+	require.Less(t, len(text(a.Rejected.Parts)), 300)
 	require.Less(t, len(text(reg.Recheck(t.Context(), c, nil).Parts)), 300)
 }
 
@@ -79,7 +79,7 @@ func TestManyToolsAreNotAllListed(t *testing.T) {
 	}
 	a, err := registry(t, list...).Admit(t.Context(), &tools.Call{Name: "?"}, nil, nil, nil)
 	require.NoError(t, err)
-	require.Contains(t, text(a.Refused.Parts), "tool29 and 10 more")
+	require.Contains(t, text(a.Rejected.Parts), "tool29 and 10 more")
 }
 
 func TestAToolThatIsNotOfferedIsDenied(t *testing.T) {
@@ -88,13 +88,13 @@ func TestAToolThatIsNotOfferedIsDenied(t *testing.T) {
 	a, err := reg.Admit(t.Context(), c, reg.Filter(tools.Named("cancel")), nil, nil)
 	require.NoError(t, err)
 	require.NotNil(t, a.Definition)
-	require.Equal(t, tools.Denied, a.Refused.Status)
-	require.Equal(t, `The call wasn't run: the tool "order" isn't available now; the tools are cancel`, text(a.Refused.Parts))
+	require.Equal(t, tools.Denied, a.Rejected.Status)
+	require.Equal(t, `The call wasn't run: the tool "order" isn't available now; the tools are cancel`, text(a.Rejected.Parts))
 
 	a, err = reg.Admit(t.Context(), c, reg.Filter(tools.Named()), nil, nil)
 	require.NoError(t, err)
-	require.Equal(t, tools.Denied, a.Refused.Status)
-	require.Contains(t, text(a.Refused.Parts), "no tools are available")
+	require.Equal(t, tools.Denied, a.Rejected.Status)
+	require.Contains(t, text(a.Rejected.Parts), "no tools are available")
 }
 
 func TestInputIsBroughtIntoOneForm(t *testing.T) {
@@ -108,7 +108,7 @@ func TestInputIsBroughtIntoOneForm(t *testing.T) {
 	} {
 		a, c, err := admit(t, input, nil)
 		require.NoError(t, err)
-		require.Nil(t, a.Refused, input)
+		require.Nil(t, a.Rejected, input)
 		require.Equal(t, tools.Allow, a.Verdict.Effect)
 		require.Equal(t, want, string(c.Input))
 	}
@@ -140,11 +140,11 @@ func TestInvalidInputIsRefusedInWordsForAModel(t *testing.T) {
 			a, call, err := admit(t, c.input, nil)
 			require.NoError(t, err)
 			require.NotNil(t, a.Definition)
-			require.Equal(t, tools.Invalid, a.Refused.Status)
-			require.Equal(t, fault.Invalid, a.Refused.Class)
-			require.Contains(t, text(a.Refused.Parts), "The call wasn't run: ")
-			require.Contains(t, text(a.Refused.Parts), c.want)
-			require.Less(t, len(text(a.Refused.Parts)), 2000)
+			require.Equal(t, tools.Invalid, a.Rejected.Status)
+			require.Equal(t, fault.Invalid, a.Rejected.Class)
+			require.Contains(t, text(a.Rejected.Parts), "The call wasn't run: ")
+			require.Contains(t, text(a.Rejected.Parts), c.want)
+			require.Less(t, len(text(a.Rejected.Parts)), 2000)
 			require.Equal(t, c.input, string(call.Input))
 		})
 	}
@@ -156,13 +156,13 @@ func TestAToolWithoutParametersTakesEmptyInput(t *testing.T) {
 		c := &tools.Call{Name: "t", Input: json.RawMessage(input)}
 		a, err := reg.Admit(t.Context(), c, nil, nil, nil)
 		require.NoError(t, err)
-		require.Nil(t, a.Refused)
+		require.Nil(t, a.Rejected)
 		require.Equal(t, `{}`, string(c.Input))
 	}
 	c := &tools.Call{Name: "t", Input: json.RawMessage(`{"x":1}`)}
 	a, err := reg.Admit(t.Context(), c, nil, nil, nil)
 	require.NoError(t, err)
-	require.Equal(t, tools.Invalid, a.Refused.Status)
+	require.Equal(t, tools.Invalid, a.Rejected.Status)
 }
 
 func TestAChangeSeesDefaultsAndIsValidated(t *testing.T) {
@@ -172,7 +172,7 @@ func TestAChangeSeesDefaultsAndIsValidated(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.Nil(t, a.Refused)
+	require.Nil(t, a.Rejected)
 	require.Equal(t, `{"item":"y","n":2}`, string(c.Input))
 
 	a, _, err = admit(t, `{"item":"x"}`, func(c *tools.Call) error {
@@ -180,7 +180,7 @@ func TestAChangeSeesDefaultsAndIsValidated(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.Equal(t, tools.Invalid, a.Refused.Status)
+	require.Equal(t, tools.Invalid, a.Rejected.Status)
 }
 
 func TestAChangeInPlaceIsValidated(t *testing.T) {
@@ -189,8 +189,8 @@ func TestAChangeInPlaceIsValidated(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.NotNil(t, a.Refused)
-	require.Equal(t, tools.Invalid, a.Refused.Status)
+	require.NotNil(t, a.Rejected)
+	require.Equal(t, tools.Invalid, a.Rejected.Status)
 }
 
 func TestAChangeMayPutInvalidInputRight(t *testing.T) {
@@ -200,25 +200,25 @@ func TestAChangeMayPutInvalidInputRight(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.Nil(t, a.Refused)
+	require.Nil(t, a.Rejected)
 	require.Equal(t, `{"item":"x","n":1}`, string(c.Input))
 
 	a, _, err = admit(t, `{"itme":"x"}`, func(*tools.Call) error { return nil })
 	require.NoError(t, err)
-	require.Equal(t, tools.Invalid, a.Refused.Status)
+	require.Equal(t, tools.Invalid, a.Rejected.Status)
 }
 
 func TestAChangeMayDeny(t *testing.T) {
 	for _, err := range []error{&tools.DenyError{Reason: "not on Sundays"}, fmt.Errorf("hook: %w", &tools.DenyError{Reason: "not on Sundays"})} {
 		a, _, err := admit(t, `{"itme":"x"}`, func(*tools.Call) error { return err })
 		require.NoError(t, err)
-		require.Equal(t, tools.Denied, a.Refused.Status)
-		require.Equal(t, fault.Denied, a.Refused.Class)
-		require.Equal(t, "The call wasn't run: not on Sundays", text(a.Refused.Parts))
+		require.Equal(t, tools.Denied, a.Rejected.Status)
+		require.Equal(t, fault.Denied, a.Rejected.Class)
+		require.Equal(t, "The call wasn't run: not on Sundays", text(a.Rejected.Parts))
 	}
 	a, _, err := admit(t, `{}`, func(*tools.Call) error { return &tools.DenyError{} })
 	require.NoError(t, err)
-	require.Equal(t, "The call wasn't run: it was denied", text(a.Refused.Parts))
+	require.Equal(t, "The call wasn't run: it was denied", text(a.Rejected.Parts))
 	require.Equal(t, fault.Denied, fault.Of(&tools.DenyError{}))
 }
 
@@ -226,7 +226,7 @@ func TestOtherErrorsOfAChangeAreTheCallersBusiness(t *testing.T) {
 	boom := errors.New("boom")
 	a, _, err := admit(t, `{"item":"x"}`, func(*tools.Call) error { return boom })
 	require.ErrorIs(t, err, boom)
-	require.Nil(t, a.Refused)
+	require.Nil(t, a.Rejected)
 	require.NotNil(t, a.Definition)
 
 	var nilDeny *tools.DenyError
@@ -259,7 +259,7 @@ func TestWhatIsValidatedIsWhatRuns(t *testing.T) {
 	c := &tools.Call{Name: "t", Input: json.RawMessage("{ \"n\" : 7.0 , \"more\" : [ 1 ] }")}
 	a, err := reg.Admit(t.Context(), c, nil, nil, []tools.Policy{policy, policy})
 	require.NoError(t, err)
-	require.Nil(t, a.Refused)
+	require.Nil(t, a.Rejected)
 	admitted := string(c.Input)
 	require.Nil(t, reg.Recheck(t.Context(), c, []tools.Policy{policy}))
 	var r tools.Runner

@@ -28,7 +28,7 @@ func path(tb testing.TB, policies ...tools.Policy) func() {
 	return func() {
 		*c = tools.Call{Name: "add", Input: input}
 		adm, err := reg.Admit(ctx, c, nil, nil, policies)
-		if err != nil || adm.Refused != nil || reg.Recheck(ctx, c, policies) != nil {
+		if err != nil || adm.Rejected != nil || reg.Recheck(ctx, c, policies) != nil {
 			tb.Fatal("the call isn't admitted")
 		}
 		if out := r.Execute(ctx, adm.Definition, c); out.Status != tools.OK {
@@ -136,7 +136,7 @@ func TestWhatACallAllocates(t *testing.T) {
 	refused := registry(t, tools.New(tools.Spec{Name: "add"}, add))
 	c := &tools.Call{Name: "add", Input: json.RawMessage(`{"a":1,"b":2}`)}
 	require.Zero(t, testing.AllocsPerRun(200, func() {
-		if a, err := refused.Admit(t.Context(), c, nil, nil, nil); err != nil || a.Refused != nil || refused.Recheck(t.Context(), c, nil) != nil {
+		if a, err := refused.Admit(t.Context(), c, nil, nil, nil); err != nil || a.Rejected != nil || refused.Recheck(t.Context(), c, nil) != nil {
 			t.Fatal("the call isn't admitted")
 		}
 	}), "to admit canonical input")

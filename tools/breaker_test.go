@@ -90,7 +90,7 @@ func TestOnlyFailuresOfItsResourceOpenABreaker(t *testing.T) {
 		"denied":          {fn: returns(fault.New(fault.Denied, "x"))},
 		"suspended":       {fn: returns(tools.Suspend{Kind: "job"})},
 		"another breaker": {fn: returns(&circuit.OpenError{Name: "other", RetryAfter: time.Second})},
-		"cancelled":       {fn: func(ctx context.Context) (tools.Result, error) { <-ctx.Done(); return tools.Result{}, errDegraded }, stop: true},
+		"canceled":        {fn: func(ctx context.Context) (tools.Result, error) { <-ctx.Done(); return tools.Result{}, errDegraded }, stop: true},
 		"panic":           {fn: func(context.Context) (tools.Result, error) { panic(errTransient) }},
 		"no goroutine":    {fn: func(context.Context) (tools.Result, error) { runtime.Goexit(); return tools.Result{}, nil }},
 		"Failed":          {fn: func(context.Context) (tools.Result, error) { return tools.Result{Failed: true}, nil }},

@@ -16,8 +16,8 @@ type Call struct {
 	Name    string
 	Input   json.RawMessage
 
-	// Key is the idempotency key: the same for every attempt at this call, and for no other call.
-	Key string
+	// IdempotencyKey is the idempotency key: the same for every attempt at this call, and for no other call.
+	IdempotencyKey string
 	// Fence grows whenever the session gets another writer; systems that remember the highest can refuse a stale writer.
 	Fence uint64
 	// By is who approved the call, if somebody had to.
@@ -30,13 +30,13 @@ type Call struct {
 	// ended at the time limit; it is called on any goroutine, and mustn't wait for the end of the call, which waits for it.
 	// OnRetry is told that an attempt has failed and that another follows, before the wait for it, on the goroutine that runs
 	// the call; a panic of it is one of [Runner.Execute]. Each may be nil.
-	OnProgress func(*Call, ProgressNote)
+	OnProgress func(*Call, ProgressReport)
 	OnTimeout  func(*Call)
 	OnRetry    func(*Call, Retrying)
 }
 
-// A ProgressNote is what a running call reports.
-type ProgressNote struct {
+// A ProgressReport is what a running call reports.
+type ProgressReport struct {
 	Text string
 	Done float64 // from 0 to 1, other figures are brought there; 0 if unknown
 }
@@ -49,11 +49,11 @@ func CallOf(ctx context.Context) (*Call, bool) {
 	return nil, false
 }
 
-// Key returns the idempotency key of the call that ctx belongs to, or "" outside of a call. It is the same for every
+// IdempotencyKey returns the idempotency key of the call that ctx belongs to, or "" outside of a call. It is the same for every
 // attempt at the call, in every process: give it to systems that remember such keys.
-func Key(ctx context.Context) string {
+func IdempotencyKey(ctx context.Context) string {
 	if c, ok := CallOf(ctx); ok {
-		return c.Key
+		return c.IdempotencyKey
 	}
 	return ""
 }
@@ -69,7 +69,7 @@ func Fence(ctx context.Context) uint64 {
 
 // Progress reports what a running call is doing. With Spec.Progress it also moves the call's time limit. Outside of a
 // call, and when its context has ended, it does nothing.
-func Progress(ctx context.Context, note ProgressNote) {
+func Progress(ctx context.Context, note ProgressReport) {
 	c, ok := ctx.Value(callKey{}).(*callContext)
 	if !ok || c.Err() != nil {
 		return

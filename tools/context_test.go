@@ -26,7 +26,7 @@ func inside(t *testing.T, ctx context.Context, call *tools.Call, fn func(ctx con
 }
 
 func TestAToolKnowsItsCall(t *testing.T) {
-	call := &tools.Call{Session: "s", Key: "s/1/0", Fence: 7}
+	call := &tools.Call{Session: "s", IdempotencyKey: "s/1/0", Fence: 7}
 	inside(t, t.Context(), call, func(ctx context.Context) {
 		sub, stop := context.WithCancel(context.WithValue(ctx, none{}, "v"))
 		defer stop()
@@ -34,7 +34,7 @@ func TestAToolKnowsItsCall(t *testing.T) {
 			got, ok := tools.CallOf(ctx)
 			require.True(t, ok)
 			require.Same(t, call, got)
-			require.Equal(t, "s/1/0", tools.Key(ctx))
+			require.Equal(t, "s/1/0", tools.IdempotencyKey(ctx))
 			require.Equal(t, uint64(7), tools.Fence(ctx))
 		}
 	})
@@ -43,15 +43,15 @@ func TestAToolKnowsItsCall(t *testing.T) {
 func TestOutsideOfACallThereIsNothingToKnow(t *testing.T) {
 	_, ok := tools.CallOf(t.Context())
 	require.False(t, ok)
-	require.Empty(t, tools.Key(t.Context()))
+	require.Empty(t, tools.IdempotencyKey(t.Context()))
 	require.Zero(t, tools.Fence(t.Context()))
-	require.NotPanics(t, func() { tools.Progress(t.Context(), tools.ProgressNote{}) })
+	require.NotPanics(t, func() { tools.Progress(t.Context(), tools.ProgressReport{}) })
 }
 
 func TestACallInACallIsTheInnerOne(t *testing.T) {
-	inside(t, t.Context(), &tools.Call{Key: "outer"}, func(ctx context.Context) {
-		inside(t, ctx, &tools.Call{Key: "inner"}, func(ctx context.Context) { require.Equal(t, "inner", tools.Key(ctx)) })
-		require.Equal(t, "outer", tools.Key(ctx))
+	inside(t, t.Context(), &tools.Call{IdempotencyKey: "outer"}, func(ctx context.Context) {
+		inside(t, ctx, &tools.Call{IdempotencyKey: "inner"}, func(ctx context.Context) { require.Equal(t, "inner", tools.IdempotencyKey(ctx)) })
+		require.Equal(t, "outer", tools.IdempotencyKey(ctx))
 		require.NoError(t, ctx.Err())
 	})
 }
@@ -173,7 +173,7 @@ func TestAContextEndsWhenItsCallDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var kept context.Context
 			run, stop := context.WithCancelCause(context.WithValue(t.Context(), none{}, "v"))
-			inside(t, run, &tools.Call{Key: "k"}, func(ctx context.Context) {
+			inside(t, run, &tools.Call{IdempotencyKey: "k"}, func(ctx context.Context) {
 				kept = use(ctx)
 				require.NoError(t, kept.Err())
 				require.NoError(t, context.Cause(kept))
@@ -189,7 +189,7 @@ func TestAContextEndsWhenItsCallDoes(t *testing.T) {
 			require.Equal(t, context.Canceled, sub.Err())
 			require.Equal(t, context.Canceled, context.Cause(sub))
 			require.Equal(t, "v", kept.Value(none{}))
-			require.Equal(t, "k", tools.Key(kept))
+			require.Equal(t, "k", tools.IdempotencyKey(kept))
 		})
 	}
 }
@@ -202,7 +202,7 @@ func TestAContextIsConsistentWhileItEnds(t *testing.T) {
 		for i := range 4 {
 			wg.Go(func() {
 				if i == 0 {
-					tools.Progress(ctx, tools.ProgressNote{})
+					tools.Progress(ctx, tools.ProgressReport{})
 				}
 				ctx.Deadline()
 				ctx.Value(none{})
@@ -235,7 +235,7 @@ func TestAContextIsConsistentWhileItEnds(t *testing.T) {
 		timer := time.AfterFunc(time.Duration(50+i)*time.Microsecond, stop)
 		rings := 0
 		out := r.Execute(run, d, &tools.Call{OnTimeout: func(*tools.Call) { rings++ }}) // no race: Execute waits for it
-		require.Contains(t, []tools.Status{tools.TimedOut, tools.Cancelled}, out.Status)
+		require.Contains(t, []tools.Status{tools.TimedOut, tools.Canceled}, out.Status)
 		require.Equal(t, out.Status == tools.TimedOut, rings == 1)
 		require.LessOrEqual(t, rings, 1)
 		timer.Stop()

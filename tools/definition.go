@@ -125,7 +125,7 @@ func (d *Definition) complete(input *schema.Schema) error {
 	}
 	s.Timeout = orDefault(s.Timeout, DefaultTimeout)
 	s.MaxResult = orDefault(s.MaxResult, DefaultMaxResult)
-	s.Tags, s.Modes, s.Needs = slices.Clone(s.Tags), slices.Clone(s.Modes), slices.Clone(s.Needs)
+	s.Tags, s.Modes, s.Requires = slices.Clone(s.Tags), slices.Clone(s.Modes), slices.Clone(s.Requires)
 	s.Schema, s.Output = slices.Clone(s.Schema), slices.Clone(s.Output)
 	if len(s.Output) > 0 {
 		out, err := schema.Parse(s.Output)

@@ -21,7 +21,7 @@
 //	r := tools.Runner{Breakers: circuit.NewSet(circuit.Tool())}
 //	call := &tools.Call{Name: "weather", Input: input}
 //	admitted, err := registry.Admit(ctx, call, nil, nil, policies)
-//	if err != nil || admitted.Refused != nil || admitted.Verdict.Effect == tools.Ask {
+//	if err != nil || admitted.Rejected != nil || admitted.Verdict.Effect == tools.Ask {
 //		… // the refusal is what the model reads; an ask is put to a person
 //	}
 //	if refused := registry.Recheck(ctx, call, policies); refused == nil {
@@ -33,7 +33,7 @@
 //
 // Before it runs, a call asks the breaker of its tool, or of the Spec.Resource that several tools share, if the caller has any
 // ([Runner].Breakers). An open one refuses it: [Unavailable], and when to try again. Its result then counts there by its class
-// ([circuit.Permit.Done]): timeouts, transient and degraded failures do, mistakes and cancelled calls don't. A caller that
+// ([circuit.Permit.Done]): timeouts, transient and degraded failures do, mistakes and canceled calls don't. A caller that
 // journals what it starts asks by itself, with a [Pass], so that what is refused was never started.
 //
 // A tool that is Idempotent or ReadOnly is tried again by the class of its error: see [Retry]. Every attempt is the same call,
@@ -49,5 +49,5 @@
 // systems, [Fence], and [Progress]. Ask, Check and policies are called with the context of the run instead.
 //
 // What a tool returns counts, also after the end of its context: a result is a result. An error then means TimedOut or
-// Cancelled, unless it is about what was asked for (invalid, not found, denied, or for a person to fix).
+// Canceled, unless it is about what was asked for (invalid, not found, denied, or for a person to fix).
 package tools

@@ -44,8 +44,8 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		if admitted.Refused != nil {
-			fmt.Println(admitted.Refused.Status, admitted.Refused.Parts[0].Text)
+		if admitted.Rejected != nil {
+			fmt.Println(admitted.Rejected.Status, admitted.Rejected.Parts[0].Text)
 			continue
 		}
 		if refused := reg.Recheck(ctx, call, nil); refused != nil {
@@ -184,7 +184,7 @@ func ExampleRegistry_Filter() {
 	for _, d := range reg.Filter(tools.InMode("edit"), tools.AtMost(tools.Medium)) {
 		fmt.Println(d.Name())
 	}
-	_, err = tools.NewRegistry(tools.New(tools.Spec{Name: "write", Needs: []string{"raed"}}, run), tools.New(tools.Spec{Name: "read"}, run))
+	_, err = tools.NewRegistry(tools.New(tools.Spec{Name: "write", Requires: []string{"raed"}}, run), tools.New(tools.Spec{Name: "read"}, run))
 	fmt.Println(err)
 	// Output:
 	// read

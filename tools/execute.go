@@ -17,7 +17,7 @@ type Outcome struct {
 	Status  Status
 	Parts   []provider.Part // for the model; valid UTF-8
 	Data    json.RawMessage // for the host
-	Class   fault.Class     // of Err; Permanent for a [Result] that says Failed, None for a call that was cancelled
+	Class   fault.Class     // of Err; Permanent for a [Result] that says Failed, None for a call that was canceled
 	Err     error           // what went wrong, for logs; the model doesn't see it
 	Suspend *Suspend        // set if the call waits for an answer; there is no result yet
 	Cut     int             // bytes of text that were left out
@@ -123,7 +123,7 @@ func (d *Definition) stopped(cause error, timeout *TimeoutError, err error) Outc
 		}
 		return d.fail(TimedOut, fault.Transient, err, fmt.Sprintf("The call was stopped at its time limit of %v%s%s", timeout.After, partly, own))
 	}
-	return d.fail(Cancelled, fault.None, err, "The call was stopped because the run was"+partly+own)
+	return d.fail(Canceled, fault.None, err, "The call was stopped because the run was"+partly+own)
 }
 
 // aboutCall reports whether an error is about what was asked for, and so has nothing to do with the end of the context.

@@ -26,10 +26,10 @@ func judged(t *testing.T, tool tools.Tool, c tools.Call, policies ...tools.Polic
 	c.Name, c.Input = reg.All()[0].Name(), json.RawMessage(`{}`)
 	a, err := reg.Admit(t.Context(), &c, nil, nil, policies)
 	require.NoError(t, err)
-	if a.Refused != nil {
-		require.Equal(t, tools.Denied, a.Refused.Status)
-		require.Equal(t, fault.Denied, a.Refused.Class)
-		return tools.Deny, text(a.Refused.Parts)
+	if a.Rejected != nil {
+		require.Equal(t, tools.Denied, a.Rejected.Status)
+		require.Equal(t, fault.Denied, a.Rejected.Class)
+		return tools.Deny, text(a.Rejected.Parts)
 	}
 	require.NotEqual(t, tools.Deny, a.Verdict.Effect)
 	return a.Verdict.Effect, a.Verdict.Reason
@@ -136,7 +136,7 @@ func TestNobodyIsAskedAboutWhatIsDenied(t *testing.T) {
 }
 
 func TestPrerequisitesDeny(t *testing.T) {
-	tool := tools.New(tools.Spec{Name: "t", Needs: []string{"before"}}, nothing)
+	tool := tools.New(tools.Spec{Name: "t", Requires: []string{"before"}}, nothing)
 	got, why := judged(t, tool, tools.Call{}, says(tools.Allow, ""))
 	require.Equal(t, tools.Deny, got)
 	require.Equal(t, `The call wasn't run: "before" has to succeed before "t" may be called`, why)
@@ -163,7 +163,7 @@ func TestRecheckJudgesAgainAndAsksTheTool(t *testing.T) {
 	var succeeded bool
 	asked := 0
 	tool := tools.Func[none, string]{
-		Spec: tools.Spec{Name: "t", Approval: tools.AskAlways, Needs: []string{"before"}, Modes: []string{"edit"}}, Run: nothing,
+		Spec: tools.Spec{Name: "t", Approval: tools.AskAlways, Requires: []string{"before"}, Modes: []string{"edit"}}, Run: nothing,
 		Ask:   func(context.Context, none) (string, error) { asked++; return "sure?", nil },
 		Check: func(context.Context, none) error { return now },
 	}

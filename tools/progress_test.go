@@ -23,7 +23,7 @@ func reporting(t *testing.T, spec tools.Spec, every time.Duration) tools.Outcome
 		sub, stop := context.WithTimeout(ctx, 20*time.Minute) // its own deadline holds, whatever progress does
 		defer stop()
 		for ctx.Err() == nil {
-			tools.Progress(sub, tools.ProgressNote{Text: "on it"})
+			tools.Progress(sub, tools.ProgressReport{Text: "on it"})
 			select {
 			case <-time.After(every):
 			case <-ctx.Done():
@@ -66,7 +66,7 @@ func TestProgressMovesNothingUnlessTheToolSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, _ := timed(t, t.Context(), tools.Spec{Timeout: time.Minute}, func(ctx context.Context) error {
 			for ctx.Err() == nil {
-				tools.Progress(ctx, tools.ProgressNote{})
+				tools.Progress(ctx, tools.ProgressReport{})
 				<-time.After(7 * time.Second)
 			}
 			return ctx.Err()
@@ -77,24 +77,24 @@ func TestProgressMovesNothingUnlessTheToolSaysSo(t *testing.T) {
 
 func TestProgressIsPassedOnWhileTheCallRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var notes []tools.ProgressNote
+		var notes []tools.ProgressReport
 		var kept context.Context
 		d := define(t, raw(tools.Spec{Timeout: time.Minute, Progress: true}, func(ctx context.Context) (tools.Result, error) {
 			kept = ctx
 			for _, done := range []float64{0.5, -1, 7, math.NaN(), math.Inf(1), math.Inf(-1)} {
-				tools.Progress(context.WithValue(ctx, none{}, 1), tools.ProgressNote{Text: "x", Done: done})
+				tools.Progress(context.WithValue(ctx, none{}, 1), tools.ProgressReport{Text: "x", Done: done})
 			}
 			<-time.After(2 * time.Minute)
-			tools.Progress(ctx, tools.ProgressNote{Text: "too late"})
+			tools.Progress(ctx, tools.ProgressReport{Text: "too late"})
 			return tools.Result{}, nil
 		}))
-		c := &tools.Call{OnProgress: func(_ *tools.Call, n tools.ProgressNote) { notes = append(notes, n) }}
+		c := &tools.Call{OnProgress: func(_ *tools.Call, n tools.ProgressReport) { notes = append(notes, n) }}
 		var r tools.Runner
 		r.Execute(t.Context(), d, c)
-		tools.Progress(kept, tools.ProgressNote{Text: "much too late"})
-		var want []tools.ProgressNote
+		tools.Progress(kept, tools.ProgressReport{Text: "much too late"})
+		var want []tools.ProgressReport
 		for _, done := range []float64{0.5, 0, 1, 0, 1, 0} {
-			want = append(want, tools.ProgressNote{Text: "x", Done: done})
+			want = append(want, tools.ProgressReport{Text: "x", Done: done})
 		}
 		require.Equal(t, want, notes)
 	})

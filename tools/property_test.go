@@ -62,7 +62,7 @@ func TestOnlyWhatIsValidAndPermittedRuns(t *testing.T) {
 		ran, ranWith, denied := 0, "", false
 		spec := tools.Spec{Name: "t", Schema: json.RawMessage(schema), Risk: tools.Risk(rnd.IntN(3)), Approval: tools.Approval(rnd.IntN(3))}
 		if rnd.IntN(4) == 0 {
-			spec.Needs = []string{"u"}
+			spec.Requires = []string{"u"}
 		}
 		if rnd.IntN(4) == 0 {
 			spec.Modes = []string{"edit"}
@@ -103,7 +103,7 @@ func TestOnlyWhatIsValidAndPermittedRuns(t *testing.T) {
 			})
 		}
 		needMet, mode := rnd.IntN(2) == 0, []string{"", "ask", "edit"}[rnd.IntN(3)]
-		denied = len(spec.Needs) > 0 && !needMet || len(spec.Modes) > 0 && mode == "ask"
+		denied = len(spec.Requires) > 0 && !needMet || len(spec.Modes) > 0 && mode == "ask"
 		c := &tools.Call{Name: "t", Input: input(), Mode: mode, Succeeded: func(string) bool { return needMet }}
 		var change func() error
 		switch rnd.IntN(4) {
@@ -125,9 +125,9 @@ func TestOnlyWhatIsValidAndPermittedRuns(t *testing.T) {
 		adm, err := reg.Admit(t.Context(), c, nil, change, policies)
 		require.NoError(t, err, what)
 		require.Zero(t, ran, what)
-		if adm.Refused != nil {
-			require.False(t, adm.Refused.Status.Ran(), what)
-			statuses[adm.Refused.Status]++
+		if adm.Rejected != nil {
+			require.False(t, adm.Rejected.Status.Ran(), what)
+			statuses[adm.Rejected.Status]++
 			continue
 		}
 		admitted := string(c.Input)

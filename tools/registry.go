@@ -37,7 +37,7 @@ func NewRegistry(list ...Tool) (*Registry, error) {
 		r.list, r.byName[d.Name()] = append(r.list, d), d
 	}
 	for _, d := range r.list {
-		for _, need := range d.spec.Needs {
+		for _, need := range d.spec.Requires {
 			if r.byName[need] == nil {
 				errs = append(errs, specError(d.Name(), "it needs %q, which is no tool here%s", need, suggest(need, r.list)))
 			}
@@ -54,7 +54,7 @@ func NewRegistry(list ...Tool) (*Registry, error) {
 
 // needs reports whether tool is among the prerequisites of d, and theirs.
 func (r *Registry) needs(d *Definition, tool string, seen map[string]bool) bool {
-	return slices.ContainsFunc(d.spec.Needs, func(need string) bool {
+	return slices.ContainsFunc(d.spec.Requires, func(need string) bool {
 		if need == tool {
 			return true
 		}

@@ -88,9 +88,9 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 		"an umlaut in a name":   {[]tools.Tool{named("größe")}, "letters, digits"},
 		"a long name":           {[]tools.Tool{named(strings.Repeat("a", 129))}, "1 to 128"},
 		"a duplicate":           {[]tools.Tool{named("a"), named("b"), named("a")}, "tools: a: two tools have this name"},
-		"unknown prerequisite":  {[]tools.Tool{named("search"), with(tools.Spec{Needs: []string{"serach"}})}, `did you mean "search"?`},
-		"needs itself":          {[]tools.Tool{with(tools.Spec{Needs: []string{"t"}})}, "it needs itself"},
-		"needs in a circle":     {[]tools.Tool{with(tools.Spec{Needs: []string{"a"}}), tools.New(tools.Spec{Name: "a", Needs: []string{"b"}}, nothing), tools.New(tools.Spec{Name: "b", Needs: []string{"t"}}, nothing)}, "tools: b: it needs itself"},
+		"unknown prerequisite":  {[]tools.Tool{named("search"), with(tools.Spec{Requires: []string{"serach"}})}, `did you mean "search"?`},
+		"needs itself":          {[]tools.Tool{with(tools.Spec{Requires: []string{"t"}})}, "it needs itself"},
+		"needs in a circle":     {[]tools.Tool{with(tools.Spec{Requires: []string{"a"}}), tools.New(tools.Spec{Name: "a", Requires: []string{"b"}}, nothing), tools.New(tools.Spec{Name: "b", Requires: []string{"t"}}, nothing)}, "tools: b: it needs itself"},
 		"a negative time limit": {[]tools.Tool{with(tools.Spec{Timeout: -1})}, "Timeout is -1ns"},
 		"a negative size":       {[]tools.Tool{with(tools.Spec{MaxResult: -1})}, "MaxResult is -1"},
 		"a negative expiry":     {[]tools.Tool{with(tools.Spec{Expires: -1})}, "Expires is -1ns"},
@@ -114,7 +114,7 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 }
 
 func TestARegistryReportsAllMistakesAtOnce(t *testing.T) {
-	_, err := tools.NewRegistry(nil, tools.New(tools.Spec{Name: "a b"}, nothing), tools.New(tools.Spec{Name: "t", Needs: []string{"x"}}, nothing))
+	_, err := tools.NewRegistry(nil, tools.New(tools.Spec{Name: "a b"}, nothing), tools.New(tools.Spec{Name: "t", Requires: []string{"x"}}, nothing))
 	require.ErrorContains(t, err, "tool 0 is nil")
 	require.ErrorContains(t, err, "a b")
 	require.ErrorContains(t, err, `it needs "x"`)
@@ -207,7 +207,7 @@ func TestWhatFollowsFromASpec(t *testing.T) {
 	}
 	require.Equal(t, "low medium high", tools.Low.String()+" "+tools.Medium.String()+" "+tools.High.String())
 	require.Equal(t, "allow ask deny", tools.Allow.String()+" "+tools.Ask.String()+" "+tools.Deny.String())
-	ran := map[tools.Status]bool{tools.OK: true, tools.Failed: true, tools.Unverified: true, tools.TimedOut: true, tools.Cancelled: true, tools.InDoubt: true,
+	ran := map[tools.Status]bool{tools.OK: true, tools.Failed: true, tools.Unverified: true, tools.TimedOut: true, tools.Canceled: true, tools.InDoubt: true,
 		tools.Invalid: false, tools.Unknown: false, tools.Denied: false, tools.Rejected: false, tools.Answered: false, tools.NotRun: false, tools.Unavailable: false}
 	for s, want := range ran {
 		require.Equal(t, want, s.Ran(), s)

@@ -73,7 +73,7 @@ func (d *Definition) completeRetries() error {
 	rs[fault.Degraded] = Retry{Attempts: 2, Min: time.Second, Max: 5 * time.Second}
 	for class, given := range s.Retries {
 		if class == fault.None || int(class) >= len(rs) {
-			return specError(s.Name, "Retries names the class %v; use a class of failures: what was cancelled is never tried again", class)
+			return specError(s.Name, "Retries names the class %v; use a class of failures: what was canceled is never tried again", class)
 		}
 		r := &rs[class]
 		switch {

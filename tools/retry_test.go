@@ -25,7 +25,7 @@ type failing struct {
 
 func (f *failing) run(ctx context.Context) (tools.Result, error) {
 	f.ran++
-	f.keys, f.ctxs = append(f.keys, tools.Key(ctx)), append(f.ctxs, ctx)
+	f.keys, f.ctxs = append(f.keys, tools.IdempotencyKey(ctx)), append(f.ctxs, ctx)
 	if f.ran <= len(f.errs) {
 		return tools.Result{}, f.errs[f.ran-1]
 	}
@@ -45,7 +45,7 @@ func retried(t *testing.T, ctx context.Context, set *circuit.Set, spec tools.Spe
 	t.Helper()
 	d := define(t, raw(spec, fn))
 	r := tools.Runner{Breakers: set}
-	out = r.Execute(ctx, d, &tools.Call{Name: d.Name(), Key: "k-1", Input: json.RawMessage(`{}`),
+	out = r.Execute(ctx, d, &tools.Call{Name: d.Name(), IdempotencyKey: "k-1", Input: json.RawMessage(`{}`),
 		OnRetry: func(_ *tools.Call, next tools.Retrying) { told = append(told, next) }})
 	return out, told
 }
@@ -67,7 +67,7 @@ func TestACallIsTriedAgainByTheClassOfItsFailure(t *testing.T) {
 		"invalid":          {fault.New(fault.Invalid, "x"), nil, 1, 0, 0},
 		"not found":        {fault.New(fault.NotFound, "x"), nil, 1, 0, 0},
 		"denied":           {fault.New(fault.Denied, "x"), nil, 1, 0, 0},
-		"cancelled":        {context.Canceled, nil, 1, 0, 0},
+		"canceled":         {context.Canceled, nil, 1, 0, 0},
 		"out of range":     {fault.New(fault.Class(200), "x"), nil, 1, 0, 0},
 		"advised":          {fault.WithRetryAfter(errTransient, 7*time.Second), nil, 3, 14 * time.Second, 14 * time.Second},
 		"at once":          {fault.WithRetryAfter(errTransient, 0), nil, 3, 0, 0},
@@ -205,7 +205,7 @@ func TestNothingIsTriedAgainOnceTheContextHasEnded(t *testing.T) {
 				require.Equal(t, 1, ran)
 				require.Equal(t, after > 2*time.Second, len(told) == 1, "of a retry that there will be nobody is told")
 				require.Equal(t, max(after, 2*time.Second), out.Took)
-				require.Equal(t, tools.Cancelled, out.Status)
+				require.Equal(t, tools.Canceled, out.Status)
 				require.Equal(t, fault.None, out.Class)
 			})
 		})

@@ -35,7 +35,7 @@ func TestARunnerKeepsToTheLimitOfEachOfItsCalls(t *testing.T) {
 					for range r.IntN(5) {
 						<-time.After(short())
 						took := time.Since(began)
-						if tools.Progress(ctx, tools.ProgressNote{}); spec.Progress && took < limit {
+						if tools.Progress(ctx, tools.ProgressReport{}); spec.Progress && took < limit {
 							limit = max(limit, min(took+tools.ProgressExtends, max(tools.ProgressLimit, spec.Timeout)))
 						}
 					}

@@ -51,8 +51,8 @@ type Spec struct {
 
 	// Modes are those in which the tool may be called; empty: all. Where there are no modes (""), every tool may be.
 	Modes []string
-	// Needs are tools that must have succeeded in the same run before.
-	Needs []string
+	// Requires are tools that must have succeeded in the same run before.
+	Requires []string
 
 	// Resource is what the tool depends on, such as "network:cms". Tools that name the same one share its breaker: when it
 	// fails for one of them, all stop calling it. Empty: the tool has a breaker of its own, "tool:" and its name. A breaker
@@ -142,7 +142,7 @@ const (
 	Rejected    Status = "rejected"    // by a person, or their time ran out; not run
 	Answered    Status = "answered"    // by a person or another process, in the tool's place; not run
 	NotRun      Status = "not_run"     // the reply was cut, or the run ended first
-	Cancelled   Status = "cancelled"   // the run was stopped while it ran, and it ended with such an error
+	Canceled    Status = "canceled"    // the run was stopped while it ran, and it ended with such an error
 	InDoubt     Status = "in_doubt"    // started, and nobody knows how it ended
 	Unavailable Status = "unavailable" // out of use for the rest of the run, or until its breaker closes; not run
 )
@@ -150,7 +150,7 @@ const (
 // Ran reports whether a call with this status was started.
 func (s Status) Ran() bool {
 	switch s {
-	case OK, Failed, Unverified, TimedOut, Cancelled, InDoubt:
+	case OK, Failed, Unverified, TimedOut, Canceled, InDoubt:
 		return true
 	}
 	return false

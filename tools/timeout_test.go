@@ -157,7 +157,7 @@ func TestACallStopsWithItsRun(t *testing.T) {
 		run        func(ctx context.Context) (context.Context, func())
 		err, cause error
 	}{
-		"cancelled":    {func(ctx context.Context) (context.Context, func()) { return after(ctx, nil) }, context.Canceled, context.Canceled},
+		"canceled":     {func(ctx context.Context) (context.Context, func()) { return after(ctx, nil) }, context.Canceled, context.Canceled},
 		"for a reason": {func(ctx context.Context) (context.Context, func()) { return after(ctx, limit) }, context.Canceled, limit},
 		"deadline": {func(ctx context.Context) (context.Context, func()) {
 			run, cancel := context.WithTimeout(ctx, time.Second)
@@ -189,7 +189,7 @@ func TestACallStopsWithItsRun(t *testing.T) {
 					require.Equal(t, c.err, later, "the first reason counts")
 					require.Equal(t, c.cause, cause)
 					require.Zero(t, rings)
-					require.Equal(t, tools.Cancelled, out.Status)
+					require.Equal(t, tools.Canceled, out.Status)
 					require.Equal(t, fault.None, out.Class)
 					want := "The call was stopped because the run was; it may have had a part of its effect."
 					switch {

@@ -83,7 +83,7 @@ func (p *proposal) decision() (agent.Decision, *problem) {
 		return agent.Decision{}, fail(http.StatusUnprocessableEntity, CodeBad, format, args...)
 	}
 	switch d.Kind {
-	case agent.Approved, agent.Refused, agent.AlwaysAllow:
+	case agent.Approved, agent.Rejected, agent.AlwaysAllow:
 	case agent.Suggested:
 		if p.Reason == "" {
 			return bad(`"suggest" needs a "reason": what to do instead`)

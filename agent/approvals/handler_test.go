@@ -75,7 +75,7 @@ func TestAnItemTellsWhatOneNeedsToDecide(t *testing.T) {
 	seen = approvals.Detail{}
 	require.Equal(t, 200, d.get("tom", itemPath("tom/ü #1", id)+"&messages=9", &seen))
 	require.Equal(t, approvals.StateDecided, seen.State)
-	require.Equal(t, agent.Refused, seen.Decision.Kind)
+	require.Equal(t, agent.Rejected, seen.Decision.Kind)
 	require.Equal(t, "keep it", seen.Decision.Reason)
 	require.Equal(t, "tom", seen.Decision.Who)
 	require.Empty(t, seen.Messages)

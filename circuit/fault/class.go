@@ -10,7 +10,7 @@ import (
 type Class uint8
 
 const (
-	// None is the class of nil and of what ended without failing: cancelled by its caller, or preempted. Don't try it
+	// None is the class of nil and of what ended without failing: canceled by its caller, or preempted. Don't try it
 	// again on your own, don't report it, don't hold it against the resource.
 	None Class = iota
 

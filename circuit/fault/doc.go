@@ -11,7 +11,7 @@
 // nothing is tried again on a guess.
 //
 //	class         example                        what a caller does               again?  on a breaker
-//	none          nil, cancelled, preempted      nothing                          no      no
+//	none          nil, canceled, preempted      nothing                          no      no
 //	transient     timeout, connection reset      try again soon                   yes     counts
 //	rate_limited  429                            wait as told, then try again     yes     no
 //	degraded      503, connection refused        wait longer, or go elsewhere     yes     counts

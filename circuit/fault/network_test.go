@@ -187,7 +187,7 @@ func TestAServerThatIsTooSlowIsTransientWhoeverSetTheTime(t *testing.T) {
 	})
 }
 
-func TestACancelledRequestIsNoFailure(t *testing.T) {
+func TestACanceledRequestIsNoFailure(t *testing.T) {
 	arrived := make(chan struct{})
 	url, client := serve(t, (*httptest.Server).Start, func(w http.ResponseWriter, r *http.Request) {
 		close(arrived)

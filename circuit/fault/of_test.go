@@ -30,7 +30,7 @@ func TestTheStandardLibrarysErrorsHaveAClass(t *testing.T) {
 		want fault.Class
 	}{
 		{"nil", nil, fault.None},
-		{"cancelled", context.Canceled, fault.None},
+		{"canceled", context.Canceled, fault.None},
 		{"deadline of a context", context.DeadlineExceeded, fault.Transient},
 		{"deadline of a file or connection", os.ErrDeadlineExceeded, fault.Transient},
 		{"handler timeout", http.ErrHandlerTimeout, fault.Transient},
@@ -39,7 +39,7 @@ func TestTheStandardLibrarysErrorsHaveAClass(t *testing.T) {
 		{"name lookup timed out", timeout, fault.Transient},
 		{"name lookup failed for now", &net.DNSError{IsTemporary: true}, fault.Transient},
 		{"no such host", &net.DNSError{IsNotFound: true}, fault.UserFixable},
-		{"name lookup cancelled", &net.DNSError{UnwrapErr: context.Canceled}, fault.None},
+		{"name lookup canceled", &net.DNSError{UnwrapErr: context.Canceled}, fault.None},
 		{"name lookup failed, nobody knows why", &net.DNSError{}, fault.Permanent},
 		{"unknown authority", x509.UnknownAuthorityError{}, fault.UserFixable},
 		{"wrong host name in a certificate", x509.HostnameError{Certificate: &x509.Certificate{}}, fault.UserFixable},

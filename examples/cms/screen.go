@@ -130,7 +130,7 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 func (s *screen) decided(ev *agent.Decided) {
 	d := &ev.Decision
 	text := map[agent.DecisionKind]string{
-		agent.Approved: "approved", agent.Refused: "rejected", agent.Edited: "edited and approved", agent.Suggested: "an alternative was suggested",
+		agent.Approved: "approved", agent.Rejected: "rejected", agent.Edited: "edited and approved", agent.Suggested: "an alternative was suggested",
 		agent.AnswerGiven: "answered", agent.AlwaysAllow: "approved from now on", agent.Expired: "nobody decided in time", agent.Superseded: "closed",
 	}[d.Kind]
 	if d.Who != "" {

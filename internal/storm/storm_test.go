@@ -88,7 +88,7 @@ func newPath(t *testing.T, url string, client *http.Client, unit time.Duration) 
 		},
 	})
 	require.NoError(t, err)
-	p.agent, err = agent.New(agent.Config{Name: "clerk", Provider: guarded, Tools: []tools.Tool{p.books.tool()}, Bare: true})
+	p.agent, err = agent.New(agent.Config{Name: "clerk", Provider: guarded, Tools: []tools.Tool{p.books.tool()}, NoGuard: true})
 	require.NoError(t, err)
 	return p
 }
@@ -121,7 +121,7 @@ func (p *path) serve(t *testing.T, ctx context.Context, sessions, orders int) (s
 					in.Priority = 20 * (1 + r%4)
 				}
 				one := p.order(t, ctx, in, time.Duration(s)*p.unit/10)
-				if err := p.agent.Forget(ctx, in.Session); err != nil {
+				if err := p.agent.Delete(ctx, in.Session); err != nil {
 					t.Errorf("order %d: %v", n, err)
 				}
 				mu.Lock()

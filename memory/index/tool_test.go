@@ -23,8 +23,8 @@ func call(t *testing.T, tool tools.Tool, input string) tools.Outcome {
 	c := &tools.Call{Name: reg.Names()[0], Input: json.RawMessage(input)}
 	a, err := reg.Admit(t.Context(), c, nil, nil, nil)
 	require.NoError(t, err)
-	if a.Refused != nil {
-		return *a.Refused
+	if a.Rejected != nil {
+		return *a.Rejected
 	}
 	return new(tools.Runner).Execute(t.Context(), a.Definition, c)
 }

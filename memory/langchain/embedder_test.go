@@ -210,7 +210,7 @@ func TestAnEmbeddersPanicIsAnError(t *testing.T) {
 
 type nilling struct{ index.Embedder }
 
-func TestACancelledCallEndsBetweenBatchesWithItsCause(t *testing.T) {
+func TestACanceledCallEndsBetweenBatchesWithItsCause(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	calls, why := 0, errors.New("no longer wanted")
 	from := answers(func(texts []string) ([][]float32, error) { calls++; cancel(why); return numbers(texts) })

@@ -156,7 +156,7 @@ func failure(op string, err error) *Error {
 		}
 	}
 	switch e.Class {
-	case fault.None: // cancelled by somebody else: the call's own context hasn't ended
+	case fault.None: // canceled by somebody else: the call's own context hasn't ended
 		e.Class = fault.Transient
 	case fault.NotFound: // a table or a file that isn't there is not the answer that an item isn't
 		e.Class = fault.Permanent

@@ -337,7 +337,7 @@ func TestAChangeWaitsForTheOneBeforeOrItsContext(t *testing.T) {
 	})
 }
 
-func TestWhatACancelledChangeHasAddedIsTakenBack(t *testing.T) {
+func TestWhatACanceledChangeHasAddedIsTakenBack(t *testing.T) {
 	store, x := vectors(t, langchain.Config{Batch: 2})
 	ctx, cancel := context.WithCancel(t.Context())
 	adds := 0

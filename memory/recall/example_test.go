@@ -37,8 +37,8 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		if admitted.Refused != nil {
-			fmt.Println(admitted.Refused.Status)
+		if admitted.Rejected != nil {
+			fmt.Println(admitted.Rejected.Status)
 			continue
 		}
 		out := r.Execute(ctx, admitted.Definition, call)

@@ -36,7 +36,7 @@ const (
 
 // callMark returns what names the call of ctx in a record, or "" outside of a call.
 func callMark(ctx context.Context) string {
-	key := tools.Key(ctx)
+	key := tools.IdempotencyKey(ctx)
 	if key == "" {
 		return ""
 	}

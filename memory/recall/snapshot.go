@@ -29,7 +29,7 @@ type SnapshotConfig struct {
 // Snapshots remember which text of which file a conversation has been shown, by hash and not by time stamp, and spare it the
 // same text twice. They are safe for concurrent use, hold no text, and forget with the process.
 //
-// That a text was shown holds as long as the conversation has it: call [Snapshots.Reset] after every compaction and hand-off,
+// That a text was shown holds as long as the conversation has it: call [Snapshots.Reset] after every compaction and context reset,
 // also after one that only dropped superseded results, since "unchanged" supersedes the text. A model that misses the text all
 // the same, for example because its call was given up at the time limit, asks for it with again.
 type Snapshots struct {

@@ -78,8 +78,8 @@ func BenchmarkFindFacts(b *testing.B) {
 	run := func(name, input string) {
 		call := &tools.Call{Name: name, Input: []byte(input)}
 		admitted, err := reg.Admit(b.Context(), call, nil, nil, nil)
-		if err != nil || admitted.Refused != nil {
-			b.Fatal(err, admitted.Refused)
+		if err != nil || admitted.Rejected != nil {
+			b.Fatal(err, admitted.Rejected)
 		}
 		if out := r.Execute(b.Context(), admitted.Definition, call); out.Status != tools.OK {
 			b.Fatal(out.Err)

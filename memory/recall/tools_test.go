@@ -44,11 +44,11 @@ func (d *desk) run(session, key, tool string, input any) tools.Outcome {
 		raw = []byte(s)
 	}
 	ctx := context.Background()
-	call := &tools.Call{Session: session, Key: key, Name: tool, Input: raw}
+	call := &tools.Call{Session: session, IdempotencyKey: key, Name: tool, Input: raw}
 	admitted, err := d.reg.Admit(ctx, call, nil, nil, nil)
 	require.NoError(d.t, err)
-	if admitted.Refused != nil {
-		return *admitted.Refused
+	if admitted.Rejected != nil {
+		return *admitted.Rejected
 	}
 	var r tools.Runner
 	return r.Execute(ctx, admitted.Definition, call)

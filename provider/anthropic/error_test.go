@@ -134,7 +134,7 @@ func TestTheEndOfTheContextIsTheError(t *testing.T) {
 	require.Equal(t, fault.RateLimited, fault.Of(err), "a cause that says its class keeps it")
 }
 
-func TestLeavingAtAChunkOfACancelledCallSaysNothingMore(t *testing.T) {
+func TestLeavingAtAChunkOfACanceledCallSaysNothingMore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	m := offline(t, []byte("data: {\"type\":\"message_start\",\"message\":{\"id\":\"1\",\"model\":\"m\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"))

@@ -46,9 +46,9 @@ type tool struct {
 }
 
 type toolChoice struct {
-	Type   string `json:"type"`
-	Name   string `json:"name,omitempty"`
-	Serial bool   `json:"disable_parallel_tool_use,omitempty"`
+	Type                     string `json:"type"`
+	Name                     string `json:"name,omitempty"`
+	DisableParallelToolCalls bool   `json:"disable_parallel_tool_use,omitempty"`
 }
 
 type outputConfig struct {
@@ -163,21 +163,21 @@ func (b *body) addTools(req *provider.Request, c *conversation) error {
 
 // chosen returns the choice of tools, nil for the API's default.
 func chosen(req *provider.Request, n *adapter.Names) (*toolChoice, error) {
-	switch req.Choice.Mode {
+	switch req.ToolChoice.Mode {
 	case provider.ChooseAuto:
-		if !req.Serial {
+		if !req.DisableParallelToolCalls {
 			return nil, nil
 		}
-		return &toolChoice{Type: "auto", Serial: true}, nil
+		return &toolChoice{Type: "auto", DisableParallelToolCalls: true}, nil
 	case provider.ChooseNone:
 		return &toolChoice{Type: "none"}, nil
 	case provider.ChooseRequired:
-		return &toolChoice{Type: "any", Serial: req.Serial}, nil
+		return &toolChoice{Type: "any", DisableParallelToolCalls: req.DisableParallelToolCalls}, nil
 	case provider.ChooseTool:
-		name, err := n.Encode(req.Choice.Tool)
-		return &toolChoice{Type: "tool", Name: name, Serial: req.Serial}, err
+		name, err := n.Encode(req.ToolChoice.Tool)
+		return &toolChoice{Type: "tool", Name: name, DisableParallelToolCalls: req.DisableParallelToolCalls}, err
 	}
-	return nil, fault.Errorf(fault.Permanent, "anthropic: the choice of tools %q is unknown", req.Choice.Mode)
+	return nil, fault.Errorf(fault.Permanent, "anthropic: the choice of tools %q is unknown", req.ToolChoice.Mode)
 }
 
 // addOutput asks for an answer of a schema, where the model can be held to one.

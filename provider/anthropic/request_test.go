@@ -52,10 +52,10 @@ func TestARequestIsSentAsItIsMeant(t *testing.T) {
 			{Name: "cms.createPage", Description: "Makes a page.", Schema: json.RawMessage(`{"type":"object","properties":{"z":{},"a":{}}}`)},
 			{Name: "list"},
 		},
-		Choice:    provider.Choice{Mode: provider.ChooseTool, Tool: "cms.createPage"},
-		Serial:    true,
-		MaxOutput: 300,
-		Sampling:  &provider.Sampling{Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(7), Seed: ptr(int64(1)), Stop: []string{"END", " ", "END"}},
+		ToolChoice:               provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.createPage"},
+		DisableParallelToolCalls: true,
+		MaxOutput:                300,
+		Sampling:                 &provider.Sampling{Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(7), Seed: ptr(int64(1)), Stop: []string{"END", " ", "END"}},
 	})
 	require.NoError(t, err)
 	require.Equal(t, `{"model":"claude-haiku-4-5","max_tokens":300,"system":[{"type":"text","text":"Be <brief>."}],`+
@@ -76,7 +76,7 @@ func TestTheOutputLimitIsTheModels(t *testing.T) {
 
 func TestTheChoiceOfToolsIsSent(t *testing.T) {
 	for _, c := range []struct {
-		choice provider.ChoiceMode
+		choice provider.ToolChoiceMode
 		serial bool
 		want   string
 	}{
@@ -84,13 +84,13 @@ func TestTheChoiceOfToolsIsSent(t *testing.T) {
 		{provider.ChooseNone, true, `{"type":"none"}`}, {provider.ChooseRequired, false, `{"type":"any"}`},
 	} {
 		req := ask("x")
-		req.Choice.Mode, req.Serial = c.choice, c.serial
+		req.ToolChoice.Mode, req.DisableParallelToolCalls = c.choice, c.serial
 		require.NotContains(t, sent(t, req), "tool_choice", "without tools the API refuses it")
 		req.Tools = []provider.Tool{{Name: "list"}}
 		require.Equal(t, c.want, string(sent(t, req)["tool_choice"]))
 	}
 	req := ask("x")
-	req.Tools, req.Choice.Mode = []provider.Tool{{Name: "list"}}, "perhaps"
+	req.Tools, req.ToolChoice.Mode = []provider.Tool{{Name: "list"}}, "perhaps"
 	_, err := sentText(t, req)
 	require.ErrorContains(t, err, `"perhaps" is unknown`)
 }
@@ -349,7 +349,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-func TestACountThatIsCancelledFailsWithTheCause(t *testing.T) {
+func TestACountThatIsCanceledFailsWithTheCause(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := fault.New(fault.None, "enough")
 	m := offlineReader(t, readerFunc(func([]byte) (int, error) {

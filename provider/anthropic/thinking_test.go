@@ -57,12 +57,12 @@ func TestThinkingIsLeftOutWhereItIsRefused(t *testing.T) {
 	require.JSONEq(t, `{"type":"enabled","budget_tokens":1024}`, string(sent(t, req)["thinking"]))
 
 	req.MaxOutput = 0
-	req.Tools, req.Choice.Mode = []provider.Tool{{Name: "weather"}}, provider.ChooseRequired
+	req.Tools, req.ToolChoice.Mode = []provider.Tool{{Name: "weather"}}, provider.ChooseRequired
 	body = sent(t, req)
 	require.NotContains(t, body, "thinking", "a forced call rules it out")
 	require.Contains(t, body, "temperature")
 
-	req.Choice.Mode = provider.ChooseAuto
+	req.ToolChoice.Mode = provider.ChooseAuto
 	req.Messages = []provider.Message{provider.User("x"), said(call("1", "", "weather", "")), user(result("1", "cold"))}
 	require.NotContains(t, sent(t, req), "thinking", "the tool loop has begun without it")
 	req.Messages[1] = said(provider.Part{Kind: provider.PartReasoning, Text: "hm", Opaque: opaque("signature", "s")}, call("1", "", "weather", ""))

@@ -36,7 +36,7 @@
 //     (1,024 tokens for minimal and low, 8,192 medium, 24,576 above, within what the model takes); older ones neither. Thoughts
 //     are asked for unless Hide is set.
 //   - [provider.OutputFormat] is responseJsonSchema; beside tools, models before Gemini 3 are told the schema in the system text.
-//   - A seed is cut to its lower 32 bits. Request.Serial and cache marks have no counterpart and are ignored.
+//   - A seed is cut to its lower 32 bits. Request.DisableParallelToolCalls and cache marks have no counterpart and are ignored.
 //
 // Request.Options["gemini"] is a JSON object that is merged into the body: objects field by field, null removes a field,
 // tools are added behind the request's own, everything else replaces what is there. Keys are spelled as in the API's

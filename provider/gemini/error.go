@@ -156,7 +156,7 @@ func complete(e *provider.Error, h http.Header, hide func(string) string) {
 // classOf goes by the status of HTTP, and where there is none by the word.
 func classOf(code int, word string) fault.Class {
 	if word == "CANCELLED" {
-		return fault.Transient // nobody here has cancelled it
+		return fault.Transient // nobody here has canceled it
 	}
 	if code >= 400 {
 		return fault.FromStatus(code)

@@ -50,7 +50,7 @@ func TestAStatusIsAClassAndSaysWhatToDo(t *testing.T) {
 		"no such model":      {404, told(404, "NOT_FOUND", "models/x is not found", ""), fault.Permanent, ""},
 		"overloaded":         {503, told(503, "UNAVAILABLE", "The model is overloaded.", ""), fault.Degraded, ""},
 		"in an array":        {500, "[" + told(500, "INTERNAL", "Internal error.", "") + "]", fault.Degraded, ""},
-		"cancelled there":    {499, told(499, "CANCELLED", "The operation was cancelled.", ""), fault.Transient, ""},
+		"canceled there":     {499, told(499, "CANCELLED", "The operation was canceled.", ""), fault.Transient, ""},
 		"a page":             {502, "<html><title>502</title></html>", fault.Degraded, ""},
 		"a text":             {400, `{"error":"nonsense"}`, fault.Permanent, ""},
 		"nothing":            {500, "", fault.Degraded, ""},
@@ -133,7 +133,7 @@ func TestANetworkErrorKeepsItsClass(t *testing.T) {
 	require.Equal(t, fault.Degraded, fault.Of(err))
 }
 
-func TestACancelledCallGivesTheCause(t *testing.T) {
+func TestACanceledCallGivesTheCause(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	m := connect(t, gemini.Config{APIKey: "k"}, roundTripper(func(req *http.Request) (*http.Response, error) {

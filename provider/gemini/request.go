@@ -110,20 +110,20 @@ func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
 		return nil
 	}
 	b.Tools = []tools{{functions}}
-	switch req.Choice.Mode {
+	switch req.ToolChoice.Mode {
 	case provider.ChooseAuto:
 	case provider.ChooseNone:
 		b.ToolConfig = &toolConfig{calling{Mode: "NONE"}}
 	case provider.ChooseRequired:
 		b.ToolConfig = &toolConfig{calling{Mode: "ANY"}}
 	case provider.ChooseTool:
-		name, err := n.Encode(req.Choice.Tool)
+		name, err := n.Encode(req.ToolChoice.Tool)
 		if err != nil {
 			return err
 		}
 		b.ToolConfig = &toolConfig{calling{Mode: "ANY", Allowed: []string{name}}}
 	default:
-		return fault.Errorf(fault.Permanent, "gemini: the choice of tools %q is unknown", req.Choice.Mode)
+		return fault.Errorf(fault.Permanent, "gemini: the choice of tools %q is unknown", req.ToolChoice.Mode)
 	}
 	return nil
 }

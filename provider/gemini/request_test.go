@@ -146,9 +146,9 @@ func TestAResultWithoutItsCallKeepsItsMedia(t *testing.T) {
 }
 
 func TestAChoiceOfToolsIsAMode(t *testing.T) {
-	for mode, want := range map[provider.ChoiceMode]string{provider.ChooseNone: `"NONE"`, provider.ChooseRequired: `"ANY"`} {
+	for mode, want := range map[provider.ToolChoiceMode]string{provider.ChooseNone: `"NONE"`, provider.ChooseRequired: `"ANY"`} {
 		req := ask("hello")
-		req.Choice.Mode = mode
+		req.ToolChoice.Mode = mode
 		require.Empty(t, sent(t, req)["toolConfig"], "without tools there is nothing to choose")
 		req.Tools = []provider.Tool{{Name: "f"}}
 		require.JSONEq(t, `{"functionCallingConfig":{"mode":`+want+`}}`, string(sent(t, req)["toolConfig"]))
@@ -171,8 +171,8 @@ func TestARequestIsSentInTheAPIsTerms(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)
 	body := sent(t, &provider.Request{
 		Model: old, System: "Be brief.", Messages: []provider.Message{provider.User("hello")},
-		Tools:  []provider.Tool{{Name: "a.b", Description: "does <it>", Schema: schema}, {Name: "c"}},
-		Choice: provider.Choice{Mode: provider.ChooseTool, Tool: "a.b"}, MaxOutput: 100,
+		Tools:      []provider.Tool{{Name: "a.b", Description: "does <it>", Schema: schema}, {Name: "c"}},
+		ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "a.b"}, MaxOutput: 100,
 		Sampling:  &provider.Sampling{Temperature: ptr(0.0), TopP: ptr(.5), TopK: ptr(3), Seed: ptr(int64(7)), PresencePenalty: ptr(.1), FrequencyPenalty: ptr(.2), Stop: []string{"END", "END", ""}},
 		Reasoning: &provider.ReasoningOptions{Effort: "low"},
 		Options:   map[string]json.RawMessage{"gemini": json.RawMessage(`{"safetySettings":[{"category":"X"}],"tools":[{"googleSearch":{}}],"generationConfig":{"topK":null,"logprobs":2}}`)},
@@ -252,7 +252,7 @@ func TestARequestThatMakesNoSenseIsRefused(t *testing.T) {
 	for name, req := range map[string]*provider.Request{
 		"empty":          {},
 		"nothing said":   ask(""),
-		"a bad choice":   {Messages: ask("x").Messages, Tools: []provider.Tool{{Name: "f"}}, Choice: provider.Choice{Mode: "dice"}},
+		"a bad choice":   {Messages: ask("x").Messages, Tools: []provider.Tool{{Name: "f"}}, ToolChoice: provider.ToolChoice{Mode: "dice"}},
 		"a tool unnamed": {Messages: ask("x").Messages, Tools: []provider.Tool{{}}},
 		"bad options":    {Messages: ask("x").Messages, Options: map[string]json.RawMessage{"gemini": json.RawMessage(`[]`)}},
 		"a bad schema":   {Messages: ask("x").Messages, Tools: []provider.Tool{{Name: "f", Schema: json.RawMessage(`{`)}}},

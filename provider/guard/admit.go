@@ -110,9 +110,9 @@ func (c *call) refuse(err error) context.Context {
 func (c *call) queue() (err error) {
 	if c.leased {
 		c.leased = false
-		c.lease, err = c.lease.Again(c.ctx, c.outcome)
+		c.lease, err = c.lease.Requeue(c.ctx, c.outcome)
 	} else {
-		c.lease, err = c.guard.gate.Acquire(c.ctx, ratelimit.Ticket{
+		c.lease, err = c.guard.gate.Acquire(c.ctx, ratelimit.AcquireRequest{
 			Interactive: c.req.Interactive,
 			Priority:    c.req.Priority,
 			Session:     c.req.Labels.Session,
@@ -133,7 +133,7 @@ func (c *call) queue() (err error) {
 func (c *call) reserve() (err error) {
 	g := c.guard
 	output := c.outputAsked()
-	c.reservation, err = g.budget.Reserve(c.ctx, ratelimit.Request{
+	c.reservation, err = g.budget.Reserve(c.ctx, ratelimit.ReserveRequest{
 		Labels:   c.labels(),
 		Tokens:   c.estimate() + output,
 		Micros:   c.cost(provider.Usage{Input: c.estimate(), Output: output, Estimated: true}),

@@ -82,7 +82,7 @@ func TestAWaitForTheBudgetHoldsNoSlot(t *testing.T) {
 func TestAWaitForASlotHoldsNoReservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{budget: limited(5000), gate: ratelimit.GateConfig{Slots: 1}}, good)
-		other, err := r.budget.Reserve(t.Context(), ratelimit.Request{Tokens: 4900})
+		other, err := r.budget.Reserve(t.Context(), ratelimit.ReserveRequest{Tokens: 4900})
 		require.NoError(t, err)
 		person := r.person(s, time.Minute) // takes the slot that the call has given back
 		time.AfterFunc(2*s, func() { other.Settle(0, 0) })
@@ -102,7 +102,7 @@ func TestLeavingAWaitForTheBudgetLeavesNothing(t *testing.T) {
 	for _, how := range []string{"break", "panic", "goexit"} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, option{budget: limited(5000)}, good)
-			other, err := r.budget.Reserve(t.Context(), ratelimit.Request{Tokens: 4900})
+			other, err := r.budget.Reserve(t.Context(), ratelimit.ReserveRequest{Tokens: 4900})
 			require.NoError(t, err)
 			require.Equal(t, 1, leaveAt(r.Stream(t.Context(), ask), 0, how))
 			require.EqualValues(t, 4900, r.reserved())
@@ -113,7 +113,7 @@ func TestLeavingAWaitForTheBudgetLeavesNothing(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{budget: limited(5000)}, good)
-		other, err := r.budget.Reserve(t.Context(), ratelimit.Request{Tokens: 4900})
+		other, err := r.budget.Reserve(t.Context(), ratelimit.ReserveRequest{Tokens: 4900})
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), s)
 		defer cancel()

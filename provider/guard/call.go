@@ -151,7 +151,7 @@ func (c *call) attemptAll(late error) {
 			return
 		}
 	}
-	err := cancelled(c.ctx)
+	err := canceled(c.ctx)
 	if late != nil && errors.Is(err, late) {
 		err = c.gaveUp(late, fault.Transient, "its time is up")
 	}

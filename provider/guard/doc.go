@@ -36,10 +36,10 @@
 //
 // What was used is what the provider has reported. Where it hasn't, it is an estimate, marked as such and rather too
 // high: a token for each 3 bytes. An attempt that was refused before its answer began has used nothing; one that was
-// cut, cancelled or timed out may have.
+// cut, canceled or timed out may have.
 //
 // An attempt that loses its slot to a person's request is made again, at the head of its session and at no cost in
-// attempts. To the breaker it is no failure, and neither is one that was cancelled or whose consumer has left.
+// attempts. To the breaker it is no failure, and neither is one that was canceled or whose consumer has left.
 //
 // # What a consumer sees
 //
@@ -55,7 +55,7 @@
 //   - an answer that has shown content, if the request says NoRestart
 //   - what the provider wants to have tried again only after Config.MaxRetryAfter
 //   - anything while the breaker is open, or once the budget refuses
-//   - what was cancelled; the context ends a wait at once, and its cause is the error
+//   - what was canceled; the context ends a wait at once, and its cause is the error
 //   - what another guard has given up on ([GaveUpError]): guards around guards don't multiply attempts
 //
 // # Several providers

@@ -66,9 +66,9 @@ func guardName(name string) string {
 	return "guard " + name
 }
 
-// cancelled returns why ctx is done. What comes out matches both the cause and the context's own error, so that a cause
+// canceled returns why ctx is done. What comes out matches both the cause and the context's own error, so that a cause
 // without a class isn't taken for a failure.
-func cancelled(ctx context.Context) error {
+func canceled(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {
 		return cause

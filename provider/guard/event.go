@@ -33,7 +33,7 @@ type Burst struct {
 	Err      error // of the newest
 }
 
-// An Escalation is a call that a [Guard] has given up, whatever the error, unless somebody cancelled it. What it couldn't
+// An Escalation is a call that a [Guard] has given up, whatever the error, unless somebody canceled it. What it couldn't
 // help by itself is up to others now.
 type Escalation struct {
 	Name     string

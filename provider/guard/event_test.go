@@ -102,7 +102,7 @@ func TestWhatIsNotTriedAgainIsEscalatedAtOnce(t *testing.T) {
 	require.Equal(t, []string{"set THE_KEY", "use another provider (guard.Failover)"}, e[0].Remedies)
 }
 
-func TestWhatIsCancelledIsNoEscalation(t *testing.T) {
+func TestWhatIsCanceledIsNoEscalation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var told events

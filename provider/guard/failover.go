@@ -31,7 +31,7 @@ type ChainConfig struct {
 	Name string
 	// Hedge makes a call a second time, with the next provider or, if there is none, with the same one, when nothing of
 	// an answer has come by then: no content, whatever the reason, waiting for a slot among them. What comes first is
-	// taken, and the other call is cancelled, which costs what it had used by then. It is not for requests whose
+	// taken, and the other call is canceled, which costs what it had used by then. It is not for requests whose
 	// provider runs tools that have effects, because both may run them. A call with a Hedge has a goroutine for each
 	// attempt under way, and a hand-over for each chunk; none is left when the loop over the answer is over. 0: never.
 	Hedge time.Duration
@@ -49,7 +49,7 @@ type ChainConfig struct {
 //   - once content is shown. A Reset of the provider itself takes that back, unless the content showed a call that the provider
 //     ran: its effects can't be taken back
 //   - when a budget is exhausted (*[ratelimit.BudgetError]): that is the caller's, not the provider's
-//   - after what was cancelled, and after an error of any other class, with which the next provider would fail, too.
+//   - after what was canceled, and after an error of any other class, with which the next provider would fail, too.
 //
 // A Start is held back until something follows it, so that a provider that fails in between leaves no trace. A provider
 // is asked with the request as it is, without the opaque data that others of the chain have made, as far as their names
@@ -257,7 +257,7 @@ func (r *relay) show(chunk provider.Chunk) bool {
 // consumer.
 func (r *relay) moveOn(from, to int) bool {
 	if r.ctx.Err() != nil && !r.ended {
-		r.fail(cancelled(r.ctx))
+		r.fail(canceled(r.ctx))
 		return false
 	}
 	name := r.chain.members[from].name
@@ -348,7 +348,7 @@ func (c *Chain) failure(tried []Tried, last bool) error {
 	}
 	e := &FailoverError{Name: c.cfg.Name, Tried: tried, Class: fault.Of(tried[len(tried)-1].Err)}
 	if e.Class == fault.None {
-		return tried[len(tried)-1].Err // it was cancelled, and that is no failure of anybody
+		return tried[len(tried)-1].Err // it was canceled, and that is no failure of anybody
 	}
 	for _, t := range tried {
 		if class := fault.Of(t.Err); !last && class < e.Class {

@@ -75,7 +75,7 @@ func TestWhatMovesOnAndWhatDoesNot(t *testing.T) {
 		"invalid":            {failure(fault.Invalid), false},
 		"not found":          {failure(fault.NotFound), false},
 		"denied":             {failure(fault.Denied), false},
-		"cancelled":          {context.Canceled, false},
+		"canceled":           {context.Canceled, false},
 		"preempted":          {ratelimit.ErrPreempted, false},
 		"budget":             {&ratelimit.BudgetError{Limit: 1}, false},
 		"given up by budget": {&guard.GaveUpError{Class: fault.UserFixable, Err: &ratelimit.BudgetError{Limit: 1}}, false},
@@ -190,7 +190,7 @@ func TestAChainDoesNotMultiplyAttempts(t *testing.T) {
 	})
 }
 
-func TestACancelledCallOfAChainMovesNowhere(t *testing.T) {
+func TestACanceledCallOfAChainMovesNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, hedge := range []time.Duration{0, time.Hour} {
 			stop := errors.New("the user left")

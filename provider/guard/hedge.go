@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// errHedged is the cause with which the slower of two calls is cancelled. It is no failure.
+// errHedged is the cause with which the slower of two calls is canceled. It is no failure.
 var errHedged = fault.New(fault.None, "guard: another call has answered first")
 
 // A race is a relay with a goroutine for each call under way: at most two, of which the one that first shows content wins.

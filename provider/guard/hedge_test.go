@@ -84,7 +84,7 @@ func TestBothFailing(t *testing.T) {
 	})
 }
 
-// TestTheSlowerCallIsSettled: it is cancelled, charged for what it may have used, and no failure of its provider.
+// TestTheSlowerCallIsSettled: it is canceled, charged for what it may have used, and no failure of its provider.
 func TestTheSlowerCallIsSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1_000_000}})

@@ -281,7 +281,7 @@ func (c *call) usage(result error) provider.Usage {
 }
 
 // unbilled reports whether a provider that failed so, before its answer began, has done nothing that it is paid for. A
-// call that was cut, or cancelled, may have been at work.
+// call that was cut, or canceled, may have been at work.
 func unbilled(err error) bool {
 	var e *provider.Error
 	if errors.As(err, &e) && e.Status >= 400 {

@@ -34,27 +34,27 @@ func TestWhatEachEndOfAnAttemptMeansToThePath(t *testing.T) {
 		success int
 		pauses  int64
 	}{
-		"success":                {script: script{half, say(reported)}, outcome: "done", in: 30, out: 20, counted: true, success: 1},
-		"success, no figures":    {script: script{half, say(provider.End(provider.StopDone, provider.Usage{}))}, outcome: "done", in: tokensIn, out: 4, success: 1},
-		"429":                    {script: script{refused(fault.RateLimited, 429)}, outcome: "failed", counted: true, pauses: 1},
-		"503":                    {script: script{refused(fault.Degraded, 503)}, outcome: "failed", counted: true, failure: 1},
-		"408":                    {script: script{refused(fault.Transient, 408)}, outcome: "failed", counted: true, failure: 1},
-		"400":                    {script: script{refused(fault.Permanent, 400)}, outcome: "failed", counted: true},
-		"401":                    {script: script{refused(fault.UserFixable, 401)}, outcome: "failed", counted: true},
-		"no connection":          {script: script{fail(failure(fault.Degraded))}, outcome: "failed", counted: true, failure: 1},
-		"reset at the start":     {script: script{fail(failure(fault.Transient))}, outcome: "failed", in: tokensIn, failure: 1},
-		"cut":                    {script: script{half}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
-		"reset in the middle":    {script: script{half, fail(failure(fault.Transient))}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
-		"503 in the middle":      {script: script{half, refused(fault.Degraded, 503)}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
-		"figures at the start":   {script: script{say(begun, provider.Text("twelve bytes")), fail(failure(fault.Transient))}, outcome: "failed", in: 30, out: 4, failure: 1},
-		"never begins":           {script: script{wait(time.Hour)}, outcome: "failed", in: tokensIn, failure: 1},
-		"silent in the middle":   {script: script{half, wait(time.Hour)}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
-		"against the grammar":    {script: script{half, say(provider.ToolEnd(7))}, outcome: "failed", in: tokensIn, out: 4},
-		"panic":                  {script: script{half, boom}, outcome: "failed", in: tokensIn, out: 4},
-		"panic at once":          {script: script{boom}, outcome: "failed", in: tokensIn},
-		"cancelled at the start": {script: script{wait(time.Minute)}, cancel: true, outcome: "aborted", in: tokensIn},
-		"cancelled":              {script: script{half, wait(time.Minute)}, cancel: true, outcome: "aborted", in: tokensIn, out: 4},
-		"cancelled, seen late": {script: script{half, deaf(2 * s), fail(failure(fault.Transient))}, cancel: true,
+		"success":               {script: script{half, say(reported)}, outcome: "done", in: 30, out: 20, counted: true, success: 1},
+		"success, no figures":   {script: script{half, say(provider.End(provider.StopDone, provider.Usage{}))}, outcome: "done", in: tokensIn, out: 4, success: 1},
+		"429":                   {script: script{refused(fault.RateLimited, 429)}, outcome: "failed", counted: true, pauses: 1},
+		"503":                   {script: script{refused(fault.Degraded, 503)}, outcome: "failed", counted: true, failure: 1},
+		"408":                   {script: script{refused(fault.Transient, 408)}, outcome: "failed", counted: true, failure: 1},
+		"400":                   {script: script{refused(fault.Permanent, 400)}, outcome: "failed", counted: true},
+		"401":                   {script: script{refused(fault.UserFixable, 401)}, outcome: "failed", counted: true},
+		"no connection":         {script: script{fail(failure(fault.Degraded))}, outcome: "failed", counted: true, failure: 1},
+		"reset at the start":    {script: script{fail(failure(fault.Transient))}, outcome: "failed", in: tokensIn, failure: 1},
+		"cut":                   {script: script{half}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
+		"reset in the middle":   {script: script{half, fail(failure(fault.Transient))}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
+		"503 in the middle":     {script: script{half, refused(fault.Degraded, 503)}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
+		"figures at the start":  {script: script{say(begun, provider.Text("twelve bytes")), fail(failure(fault.Transient))}, outcome: "failed", in: 30, out: 4, failure: 1},
+		"never begins":          {script: script{wait(time.Hour)}, outcome: "failed", in: tokensIn, failure: 1},
+		"silent in the middle":  {script: script{half, wait(time.Hour)}, outcome: "failed", in: tokensIn, out: 4, failure: 1},
+		"against the grammar":   {script: script{half, say(provider.ToolEnd(7))}, outcome: "failed", in: tokensIn, out: 4},
+		"panic":                 {script: script{half, boom}, outcome: "failed", in: tokensIn, out: 4},
+		"panic at once":         {script: script{boom}, outcome: "failed", in: tokensIn},
+		"canceled at the start": {script: script{wait(time.Minute)}, cancel: true, outcome: "aborted", in: tokensIn},
+		"canceled":              {script: script{half, wait(time.Minute)}, cancel: true, outcome: "aborted", in: tokensIn, out: 4},
+		"canceled, seen late": {script: script{half, deaf(2 * s), fail(failure(fault.Transient))}, cancel: true,
 			outcome: "aborted", in: tokensIn, out: 4},
 		"calls": {script: script{say(start, provider.ToolStart(0, "", "abc"), provider.ToolDelta(0, "123456")), fail(failure(fault.Transient))},
 			outcome: "failed", in: tokensIn, out: 3, failure: 1},
@@ -146,7 +146,7 @@ func TestACallerIsAsGoodAsNewAfterAnyCall(t *testing.T) {
 	})
 }
 
-func TestCancellingAtAnyChunkGivesEverythingBack(t *testing.T) {
+func TestCancelingAtAnyChunkGivesEverythingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for at := range pieces {
 			for _, in := range []time.Duration{-s / 2, s / 2} { // before the chunk comes, and after it

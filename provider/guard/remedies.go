@@ -11,7 +11,7 @@ import (
 )
 
 // Remedies returns what may help against err, for a person, the most likely first: what the error itself says
-// ([fault.Remedy]), then what its class suggests. It is empty for nil and for what was cancelled.
+// ([fault.Remedy]), then what its class suggests. It is empty for nil and for what was canceled.
 func Remedies(err error) []string {
 	class := fault.Of(err)
 	if class == fault.None {

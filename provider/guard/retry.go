@@ -53,7 +53,7 @@ func resolve(cfg *Config) (retries, error) {
 	rs[fault.Degraded] = Retry{Attempts: 3, Min: 5 * time.Second, Max: 30 * time.Second, Factor: 2}
 	for class, given := range cfg.Retry {
 		if class == fault.None || int(class) >= len(rs) {
-			return rs, &ConfigError{cfg.Name, "Retry", class.String(), "use a class of failures: what was cancelled is never tried again"}
+			return rs, &ConfigError{cfg.Name, "Retry", class.String(), "use a class of failures: what was canceled is never tried again"}
 		}
 		r, err := given.over(rs[class], cfg.Name, fmt.Sprintf("Retry[%v]", class))
 		if err != nil {

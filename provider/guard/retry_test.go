@@ -283,7 +283,7 @@ func TestCancellationEndsAWaitAtOnce(t *testing.T) {
 	}
 }
 
-func TestACancelledCallIsNotMadeAgain(t *testing.T) {
+func TestACanceledCallIsNotMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{scripts: []script{{say(start, provider.Text("half")), wait(time.Minute), say(end)}}}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -100,7 +100,7 @@ func (r *rig) person(after, hold time.Duration) (got func() time.Time) {
 	go func() {
 		defer close(done)
 		<-time.After(after)
-		lease, err := r.gate.Acquire(context.Background(), ratelimit.Ticket{Interactive: true})
+		lease, err := r.gate.Acquire(context.Background(), ratelimit.AcquireRequest{Interactive: true})
 		if err != nil {
 			return
 		}

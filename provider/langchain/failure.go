@@ -62,7 +62,7 @@ func (p *Provider) failure(err error) error {
 		e.Class = class
 	}
 	switch {
-	case e.Class == fault.None: // cancelled by somebody else: the call's own context isn't done
+	case e.Class == fault.None: // canceled by somebody else: the call's own context isn't done
 		e.Class = fault.Transient
 	case e.Class == fault.UserFixable && e.Remedy == "":
 		e.Remedy = remedies[llms.ErrCodeAuthentication]

@@ -172,32 +172,32 @@ func addTools(req *provider.Request, o *llms.CallOptions) error {
 		req.Tools = append(req.Tools, t)
 	}
 	choice, err := choiceOfTools(o)
-	req.Choice = choice
+	req.ToolChoice = choice
 	return err
 }
 
 // choiceOfTools reads the many forms of a tool choice: a word, langchaingo's type, or what has the same JSON.
-func choiceOfTools(o *llms.CallOptions) (provider.Choice, error) {
+func choiceOfTools(o *llms.CallOptions) (provider.ToolChoice, error) {
 	given := o.ToolChoice
 	if given == nil && o.FunctionCallBehavior != "" {
 		given = string(o.FunctionCallBehavior)
 	}
 	if given == nil {
-		return provider.Choice{}, nil
+		return provider.ToolChoice{}, nil
 	}
 	text, err := json.Marshal(given)
 	if err != nil {
-		return provider.Choice{}, fault.Wrap(fault.Permanent, fmt.Errorf("langchain: the tool choice: %w", err))
+		return provider.ToolChoice{}, fault.Wrap(fault.Permanent, fmt.Errorf("langchain: the tool choice: %w", err))
 	}
 	var word string
 	if json.Unmarshal(text, &word) == nil {
 		switch word {
 		case "", "auto":
-			return provider.Choice{}, nil
+			return provider.ToolChoice{}, nil
 		case "none":
-			return provider.Choice{Mode: provider.ChooseNone}, nil
+			return provider.ToolChoice{Mode: provider.ChooseNone}, nil
 		case "required", "any":
-			return provider.Choice{Mode: provider.ChooseRequired}, nil
+			return provider.ToolChoice{Mode: provider.ChooseRequired}, nil
 		}
 	}
 	var named struct {
@@ -211,8 +211,8 @@ func choiceOfTools(o *llms.CallOptions) (provider.Choice, error) {
 		if tool == "" {
 			tool = named.Name
 		}
-		return provider.Choice{Mode: provider.ChooseTool, Tool: tool}, nil
+		return provider.ToolChoice{Mode: provider.ChooseTool, Tool: tool}, nil
 	}
-	return provider.Choice{}, fault.Errorf(fault.Permanent,
+	return provider.ToolChoice{}, fault.Errorf(fault.Permanent,
 		"langchain: the tool choice %.100s is none of auto, none, required and a function's name", text)
 }

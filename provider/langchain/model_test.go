@@ -141,7 +141,7 @@ func TestRequestsComeThrough(t *testing.T) {
 	require.Nil(t, req.Sampling.TopP)
 	require.Equal(t, int64(3), *req.Sampling.Seed)
 	require.Equal(t, []provider.Tool{{Name: "f", Description: "d", Schema: json.RawMessage(`{"type":"object"}`)}}, req.Tools)
-	require.Equal(t, provider.Choice{Mode: provider.ChooseTool, Tool: "f"}, req.Choice)
+	require.Equal(t, provider.ToolChoice{Mode: provider.ChooseTool, Tool: "f"}, req.ToolChoice)
 	require.Equal(t, "high", req.Reasoning.Effort)
 	require.NotNil(t, req.Output)
 	require.False(t, req.NoRestart)
@@ -150,12 +150,12 @@ func TestRequestsComeThrough(t *testing.T) {
 func TestToolChoicesAreReadInEveryForm(t *testing.T) {
 	for _, tt := range []struct {
 		given any
-		want  provider.Choice
+		want  provider.ToolChoice
 	}{
-		{nil, provider.Choice{}}, {"auto", provider.Choice{}}, {"none", provider.Choice{Mode: provider.ChooseNone}},
-		{"required", provider.Choice{Mode: provider.ChooseRequired}}, {"any", provider.Choice{Mode: provider.ChooseRequired}},
-		{map[string]any{"type": "tool", "name": "f"}, provider.Choice{Mode: provider.ChooseTool, Tool: "f"}},
-		{&llms.ToolChoice{Function: &llms.FunctionReference{Name: "f"}}, provider.Choice{Mode: provider.ChooseTool, Tool: "f"}},
+		{nil, provider.ToolChoice{}}, {"auto", provider.ToolChoice{}}, {"none", provider.ToolChoice{Mode: provider.ChooseNone}},
+		{"required", provider.ToolChoice{Mode: provider.ChooseRequired}}, {"any", provider.ToolChoice{Mode: provider.ChooseRequired}},
+		{map[string]any{"type": "tool", "name": "f"}, provider.ToolChoice{Mode: provider.ChooseTool, Tool: "f"}},
+		{&llms.ToolChoice{Function: &llms.FunctionReference{Name: "f"}}, provider.ToolChoice{Mode: provider.ChooseTool, Tool: "f"}},
 	} {
 		got, err := choiceOfTools(&llms.CallOptions{ToolChoice: tt.given})
 		require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestToolChoicesAreReadInEveryForm(t *testing.T) {
 	}
 	got, err := choiceOfTools(&llms.CallOptions{FunctionCallBehavior: llms.FunctionCallBehaviorNone})
 	require.NoError(t, err)
-	require.Equal(t, provider.Choice{Mode: provider.ChooseNone}, got)
+	require.Equal(t, provider.ToolChoice{Mode: provider.ChooseNone}, got)
 	_, err = choiceOfTools(&llms.CallOptions{ToolChoice: 7})
 	require.ErrorContains(t, err, "the tool choice 7 is none of")
 }

@@ -26,7 +26,7 @@ func newNames(req *provider.Request) names {
 	for i := range req.Tools {
 		all = append(all, req.Tools[i].Name)
 	}
-	all = append(all, req.Choice.Tool)
+	all = append(all, req.ToolChoice.Tool)
 	for i := range req.Messages {
 		for _, p := range req.Messages[i].Parts {
 			if p.Call != nil {

@@ -243,14 +243,14 @@ func (b *built) tools(req *provider.Request) error {
 			Function: &llms.FunctionDefinition{Name: b.names.encode(t.Name), Description: t.Description, Parameters: schema}}
 	}
 	b.options = append(b.options, llms.WithTools(tools))
-	switch req.Choice.Mode {
+	switch req.ToolChoice.Mode {
 	case provider.ChooseNone:
 		b.options = append(b.options, llms.WithToolChoice("none"))
 	case provider.ChooseRequired:
 		b.options = append(b.options, llms.WithToolChoice("required"))
 	case provider.ChooseTool:
 		b.options = append(b.options, llms.WithToolChoice(llms.ToolChoice{Type: "function",
-			Function: &llms.FunctionReference{Name: b.names.encode(req.Choice.Tool)}}))
+			Function: &llms.FunctionReference{Name: b.names.encode(req.ToolChoice.Tool)}}))
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func TestSettingsBecomeOptions(t *testing.T) {
 	req.Sampling = &provider.Sampling{Temperature: &temperature, Seed: &seed, TopK: &topK, Stop: []string{"END"}}
 	req.Reasoning = &provider.ReasoningOptions{Effort: "minimal", Budget: 9}
 	req.Output = &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object"}`)}
-	req.Choice = provider.Choice{Mode: provider.ChooseTool, Tool: "weather"}
+	req.ToolChoice = provider.ToolChoice{Mode: provider.ChooseTool, Tool: "weather"}
 	req.Options = map[string]json.RawMessage{"langchain": json.RawMessage(`{"prompt_caching":true}`), "other": json.RawMessage(`1`)}
 	m := &fakeModel{choices: said("{}", "stop")}
 	_, err := provider.Generate(t.Context(), over(t, m, Config{Model: "m"}), req)
@@ -80,8 +80,8 @@ func TestSettingsBecomeOptions(t *testing.T) {
 	require.Equal(t, llms.ToolChoice{Type: "function", Function: &llms.FunctionReference{Name: "weather"}}, o.ToolChoice)
 	require.Equal(t, `Answer with JSON alone, valid for this JSON Schema: {"type":"object"}`, m.messages[0].Parts[0].(llms.TextContent).Text)
 
-	for mode, word := range map[provider.ChoiceMode]any{provider.ChooseAuto: nil, provider.ChooseNone: "none", provider.ChooseRequired: "required"} {
-		req.Choice = provider.Choice{Mode: mode}
+	for mode, word := range map[provider.ToolChoiceMode]any{provider.ChooseAuto: nil, provider.ChooseNone: "none", provider.ChooseRequired: "required"} {
+		req.ToolChoice = provider.ToolChoice{Mode: mode}
 		_, err := provider.Generate(t.Context(), over(t, m, Config{}), req)
 		require.NoError(t, err)
 		require.Equal(t, word, m.opts.ToolChoice)

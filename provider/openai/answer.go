@@ -79,7 +79,7 @@ func (a *answer) end(err error) {
 	}
 }
 
-// stopped returns the error of a call whose context is done: its cause. Whoever cancelled it did so for reasons of their own,
+// stopped returns the error of a call whose context is done: its cause. Whoever canceled it did so for reasons of their own,
 // so that it is of class [fault.None], whatever the cause is elsewhere; a deadline is a deadline.
 func stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)

@@ -121,14 +121,14 @@ func (c *conversation) chat() ([]byte, error) {
 		r.Tools = append(r.Tools, chatTool{Type: "function", Function: chatFunction{Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema}})
 	}
 	if len(req.Tools) > 0 {
-		switch req.Choice.Mode {
+		switch req.ToolChoice.Mode {
 		case provider.ChooseAuto:
 		case provider.ChooseTool:
-			r.ToolChoice = map[string]any{"type": "function", "function": map[string]string{"name": c.names.encode(req.Choice.Tool)}}
+			r.ToolChoice = map[string]any{"type": "function", "function": map[string]string{"name": c.names.encode(req.ToolChoice.Tool)}}
 		default:
-			r.ToolChoice = string(req.Choice.Mode)
+			r.ToolChoice = string(req.ToolChoice.Mode)
 		}
-		if req.Serial {
+		if req.DisableParallelToolCalls {
 			r.ParallelToolCalls = new(bool)
 		}
 	}

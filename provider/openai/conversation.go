@@ -37,8 +37,8 @@ type result struct {
 
 func newConversation(m *Model, model string, req *provider.Request) *conversation {
 	c := &conversation{m: m, model: model, req: req, names: newNames(req.Tools)}
-	if req.Choice.Mode == provider.ChooseTool {
-		c.names.encode(req.Choice.Tool)
+	if req.ToolChoice.Mode == provider.ChooseTool {
+		c.names.encode(req.ToolChoice.Tool)
 	}
 	used := map[*provider.ToolResult]bool{}
 	for i := range req.Messages {

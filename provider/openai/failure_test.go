@@ -232,7 +232,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-func TestACancelledKeyFunctionEndsTheCallWithoutBlame(t *testing.T) {
+func TestACanceledKeyFunctionEndsTheCallWithoutBlame(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := (&canned{}).model(t, Config{Key: func(ctx context.Context) (string, error) {
 		cancel()

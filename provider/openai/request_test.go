@@ -69,7 +69,7 @@ func rich(from string) *provider.Request {
 			{Name: "cms.createPage", Description: "Makes a page.", Schema: json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"},"a":{"type":"string"}}}`)},
 			{Name: "weather"},
 		},
-		Choice: provider.Choice{Mode: provider.ChooseTool, Tool: "cms.createPage"}, Serial: true, MaxOutput: 100,
+		ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.createPage"}, DisableParallelToolCalls: true, MaxOutput: 100,
 		Sampling:  &provider.Sampling{Temperature: &temperature, TopP: &topP, TopK: &topK, Seed: &seed, PresencePenalty: &penalty, FrequencyPenalty: &penalty, Stop: []string{"END"}},
 		Reasoning: &provider.ReasoningOptions{Effort: "low"},
 		Output:    &provider.OutputFormat{Name: "page", Schema: json.RawMessage(`{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"string"}},"required":["z","a"],"additionalProperties":false}`)},

@@ -101,14 +101,14 @@ func (c *conversation) responses() ([]byte, error) {
 		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema})
 	}
 	if len(req.Tools) > 0 {
-		switch req.Choice.Mode {
+		switch req.ToolChoice.Mode {
 		case provider.ChooseAuto:
 		case provider.ChooseTool:
-			r.ToolChoice = map[string]string{"type": "function", "name": c.names.encode(req.Choice.Tool)}
+			r.ToolChoice = map[string]string{"type": "function", "name": c.names.encode(req.ToolChoice.Tool)}
 		default:
-			r.ToolChoice = string(req.Choice.Mode)
+			r.ToolChoice = string(req.ToolChoice.Mode)
 		}
-		if req.Serial {
+		if req.DisableParallelToolCalls {
 			r.ParallelToolCalls = new(bool)
 		}
 	}

@@ -143,7 +143,7 @@ func (s *suite) leave(t testing.TB) {
 	}
 }
 
-func (s *suite) cancelledBefore(t testing.TB) {
+func (s *suite) canceledBefore(t testing.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r := s.play(t, ctx, s.fresh(), s.ask(hello), nil)
@@ -156,7 +156,7 @@ func (s *suite) cancelledBefore(t testing.TB) {
 	}
 }
 
-func (s *suite) cancelledAmid(t testing.TB) {
+func (s *suite) canceledAmid(t testing.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r := s.play(t, ctx, s.fresh(), s.ask(hello), func(int) { cancel() })
@@ -165,11 +165,11 @@ func (s *suite) cancelledAmid(t testing.TB) {
 	}
 	s.endedByCancel(t, r)
 	if s.strict && len(r.chunks) > 1 {
-		t.Errorf("%s came after the context was cancelled", count(len(r.chunks)-1, "chunk"))
+		t.Errorf("%s came after the context was canceled", count(len(r.chunks)-1, "chunk"))
 	}
 }
 
-// endedByCancel checks the end of an answer whose context was cancelled.
+// endedByCancel checks the end of an answer whose context was canceled.
 func (s *suite) endedByCancel(t testing.TB, r *record) {
 	t.Helper()
 	if r.fault != "" {
@@ -180,9 +180,9 @@ func (s *suite) endedByCancel(t testing.TB, r *record) {
 	}
 	switch {
 	case r.err != nil && !provider.Canceled(r.err):
-		t.Errorf("the error of a cancelled call is not of class none: %v", r.err)
+		t.Errorf("the error of a canceled call is not of class none: %v", r.err)
 	case r.err == nil && s.strict:
-		t.Errorf("the call went on to its end although its context was cancelled")
+		t.Errorf("the call went on to its end although its context was canceled")
 	}
 }
 

@@ -44,7 +44,7 @@ func WithRequest(ask func() *provider.Request) Option {
 //   - the request isn't changed
 //   - the collected answer survives JSON unchanged
 //   - leaving the loop at any chunk leaves no goroutine behind (net/http's own that hold an idle connection apart)
-//   - a context cancelled before the call, or in the middle of the answer, ends it soon, as an error of class [fault.None]
+//   - a context canceled before the call, or in the middle of the answer, ends it soon, as an error of class [fault.None]
 //     or as the rest of a short answer
 //   - two calls at once don't mix
 //
@@ -98,8 +98,8 @@ var checks = []check{
 	{"the request is not changed", false, (*suite).requestKept},
 	{"the answer survives JSON", false, (*suite).roundTrip},
 	{"leaving at any chunk leaves nothing behind", false, (*suite).leave},
-	{"a call of a cancelled context ends", false, (*suite).cancelledBefore},
-	{"cancelling in mid-stream ends the answer", false, (*suite).cancelledAmid},
+	{"a call of a canceled context ends", false, (*suite).canceledBefore},
+	{"canceling in mid-stream ends the answer", false, (*suite).canceledAmid},
 	{"two calls at once do not mix", false, (*suite).twoAtOnce},
 	{"a sequence is ranged over once", true, (*suite).singleUse},
 	{"a nil request is an error", true, (*suite).nilRequest},

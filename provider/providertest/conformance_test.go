@@ -148,7 +148,7 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 		{"a chunk with an error", stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			yield(start, boom)
 		}), "an error comes alone and last", "together"},
-		{"a chunk after the error of a cancelled call", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+		{"a chunk after the error of a canceled call", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			if ctx.Err() != nil {
 				_ = yield(provider.Chunk{}, ctx.Err()) && yield(start, nil)
 				return
@@ -176,21 +176,21 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 			_ = yield(start, nil) && yield(end, nil)
 		}), "leaving at any chunk leaves nothing behind", "TestEachCheckFindsItsDefect"},
 		{"going on after the loop was left", chunksDeaf(start, provider.Text("x"), end), "leaving at any chunk leaves nothing behind", "panicked"},
-		{"another class for a cancelled call", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+		{"another class for a canceled call", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			yield(provider.Chunk{}, errors.New("connection closed"))
-		}), "a call of a cancelled context ends", "class none"},
-		{"deaf to a cancelled context", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+		}), "a call of a canceled context ends", "class none"},
+		{"deaf to a canceled context", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			<-release
 			ended <- struct{}{}
-		}), "a call of a cancelled context ends", "didn't end"},
-		{"deaf to cancelling", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+		}), "a call of a canceled context ends", "didn't end"},
+		{"deaf to canceling", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			yield(start, nil)
 			<-release
 			ended <- struct{}{}
-		}), "cancelling in mid-stream ends the answer", "didn't end"},
-		{"cut when cancelled", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+		}), "canceling in mid-stream ends the answer", "didn't end"},
+		{"cut when canceled", stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			_ = yield(start, nil) && ctx.Err() == nil && yield(end, nil)
-		}), "cancelling in mid-stream ends the answer", "without End"},
+		}), "canceling in mid-stream ends the answer", "without End"},
 		{"shared state", shared, "two calls at once do not mix", "other answers"},
 		{"used twice", chunks(start, end), "a sequence is ranged over once", "ErrConsumed"},
 		{"an answer to nothing", chunks(start, end), "a nil request is an error", "nil request"},
@@ -228,8 +228,8 @@ func TestStrictChecksFindALazyProvider(t *testing.T) {
 	start, end := provider.Start("m"), provider.End(provider.StopDone, provider.Usage{})
 	s := newSuite(chunks(start, provider.Text("x"), end), []Option{Strict()})
 	before, amid := &recorder{}, &recorder{}
-	s.cancelledBefore(before)
-	s.cancelledAmid(amid)
+	s.canceledBefore(before)
+	s.canceledAmid(amid)
 	require.Contains(t, before.String(), "3 chunks came")
 	require.Contains(t, before.String(), "went on to its end")
 	require.Contains(t, amid.String(), "2 chunks came after")

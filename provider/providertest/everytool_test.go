@@ -46,11 +46,11 @@ func TestEveryToolIsCalledOnce(t *testing.T) {
 }
 
 func TestEveryToolHeedsTheChoice(t *testing.T) {
-	req := &provider.Request{Tools: []provider.Tool{{Name: "a"}, {Name: "b"}}, Choice: provider.Choice{Mode: provider.ChooseTool, Tool: "b"}}
+	req := &provider.Request{Tools: []provider.Tool{{Name: "a"}, {Name: "b"}}, ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "b"}}
 	calls, said := talk(t, EveryTool(), req)
 	require.Len(t, calls, 1)
 	require.Equal(t, "I called b.", said)
-	req.Choice = provider.Choice{Mode: provider.ChooseNone}
+	req.ToolChoice = provider.ToolChoice{Mode: provider.ChooseNone}
 	calls, _ = talk(t, EveryTool(), req)
 	require.Empty(t, calls)
 }

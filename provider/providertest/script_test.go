@@ -281,7 +281,7 @@ func TestAHangEndsWithTheCauseOfItsContext(t *testing.T) {
 	})
 }
 
-func TestASlowStepTakesItsTimeAndCanBeCancelled(t *testing.T) {
+func TestASlowStepTakesItsTimeAndCanBeCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := providertest.Slow(time.Second, providertest.SayChunks("a", "b"))
 		m := providertest.Script(slow, slow, providertest.Slow(time.Minute, providertest.Fail(fault.Transient)))
@@ -306,7 +306,7 @@ func TestASlowStepTakesItsTimeAndCanBeCancelled(t *testing.T) {
 	})
 }
 
-func TestACancelledContextTakesNoStep(t *testing.T) {
+func TestACanceledContextTakesNoStep(t *testing.T) {
 	m := providertest.Script(providertest.Say("x"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -148,7 +148,7 @@ func WithIDs(s Step, ids ...string) Step {
 	return s
 }
 
-// Slow is the step with a delay of d before each chunk, and before the error if it fails. A cancelled context ends it at
+// Slow is the step with a delay of d before each chunk, and before the error if it fails. A canceled context ends it at
 // once. The delay is a timer, so that it costs nothing under testing/synctest.
 func Slow(d time.Duration, s Step) Step {
 	s.delay = max(d, 0)

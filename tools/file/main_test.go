@@ -110,8 +110,8 @@ func call(t testing.TB, tree file.Tree, name string, input in) tools.Outcome {
 	c := &tools.Call{Name: name, Input: raw}
 	admitted, err := reg.Admit(t.Context(), c, nil, nil, nil)
 	require.NoError(t, err)
-	if admitted.Refused != nil {
-		return *admitted.Refused
+	if admitted.Rejected != nil {
+		return *admitted.Rejected
 	}
 	var r tools.Runner
 	return r.Execute(t.Context(), admitted.Definition, c)

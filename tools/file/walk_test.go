@@ -64,7 +64,7 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 		ctx := &fuse{Context: context.Background(), left: left}
 		out := new(tools.Runner).Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"pattern":"x"}`)})
 		if out.Status != tools.OK {
-			require.Equal(t, tools.Cancelled, out.Status)
+			require.Equal(t, tools.Canceled, out.Status)
 			ended++
 		}
 	}

@@ -103,7 +103,7 @@ func (c Command) filled() Command {
 	return c
 }
 
-// check returns a [*RefusedError] if the command can't be right, whatever is on the disk.
+// check returns a [*RejectedError] if the command can't be right, whatever is on the disk.
 func (c *Command) check() error {
 	if err := checkPath(c.Path); err != nil {
 		return err

@@ -32,7 +32,7 @@
 // container, which is the host's to set up. Pipes that such a process keeps are closed in time.
 //
 // The agent leaves a call behind 5 s after its context has ended. A program that ignores INT that long is such a call when
-// its run is cancelled; it is still ended as above. A shorter [Grace] avoids it.
+// its run is canceled; it is still ended as above. A shorter [Grace] avoids it.
 //
 // # What keeps a model from escaping
 //

@@ -49,8 +49,8 @@ func ExampleTool() {
 		switch {
 		case err != nil:
 			fmt.Println(err)
-		case admitted.Refused != nil:
-			fmt.Println(admitted.Refused.Parts[0].Text)
+		case admitted.Rejected != nil:
+			fmt.Println(admitted.Rejected.Parts[0].Text)
 		case admitted.Verdict.Effect == tools.Ask:
 			fmt.Println("a person is asked:", strings.SplitAfter(admitted.Verdict.Reason, "printf")[1][:12])
 		default:

@@ -14,11 +14,11 @@ type Result struct {
 	// ExitCode is what the program ended with, or -1 if a signal ended it, or it never started.
 	ExitCode int    `json:"exit_code"`
 	Signal   string `json:"signal,omitempty"` // that ended it, for example "KILL"
-	// TimedOut says that it was ended at its time limit, Cancelled that it was because its context had ended.
-	TimedOut  bool          `json:"timed_out,omitempty"`
-	Cancelled bool          `json:"cancelled,omitempty"`
-	Sent      []string      `json:"sent,omitempty"` // the signals that were sent to end it: "INT", "TERM", "KILL"
-	Took      time.Duration `json:"took"`           // nanoseconds
+	// TimedOut says that it was ended at its time limit, Canceled that it was because its context had ended.
+	TimedOut bool          `json:"timed_out,omitempty"`
+	Canceled bool          `json:"canceled,omitempty"`
+	Sent     []string      `json:"sent,omitempty"` // the signals that were sent to end it: "INT", "TERM", "KILL"
+	Took     time.Duration `json:"took"`           // nanoseconds
 
 	// Output is what the program wrote to both streams, line by line in the order in which the lines were complete: valid
 	// UTF-8 without escape sequences and control characters, and of a line that was overwritten the last version. Truncated
@@ -55,21 +55,21 @@ func (e *TimeoutError) Fault() fault.Class { return fault.Transient }
 // Is reports a TimeoutError as [context.DeadlineExceeded].
 func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// A RefusedError is a command that wasn't run, because of what it says. Its class is Invalid (put it right), NotFound (the
+// A RejectedError is a command that wasn't run, because of what it says. Its class is Invalid (put it right), NotFound (the
 // directory isn't there) or Denied (it may not be).
-type RefusedError struct {
+type RejectedError struct {
 	Class  fault.Class
 	Reason string
 }
 
 // Error returns the reason.
-func (e *RefusedError) Error() string { return "process: " + e.Reason }
+func (e *RejectedError) Error() string { return "process: " + e.Reason }
 
 // Fault returns the class.
-func (e *RefusedError) Fault() fault.Class { return e.Class }
+func (e *RejectedError) Fault() fault.Class { return e.Class }
 
 func refuse(class fault.Class, format string, args ...any) error {
-	return &RefusedError{Class: class, Reason: fmt.Sprintf(format, args...)}
+	return &RejectedError{Class: class, Reason: fmt.Sprintf(format, args...)}
 }
 
 // A StopError is a process that was ended because its context had. It unwraps to the context's cause.

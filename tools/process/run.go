@@ -27,7 +27,7 @@ const goneIn = 5 * time.Second
 //   - [*TimeoutError]: it was ended at its time limit
 //   - [*StopError]: it was ended because ctx had ended
 //
-// Without a process the error is a [*RefusedError], for what the command says, or has the class of what keeps it from
+// Without a process the error is a [*RejectedError], for what the command says, or has the class of what keeps it from
 // starting: UserFixable with a remedy if the program isn't there or isn't executable, Degraded if the system has no room.
 //
 // Run is safe for concurrent use, and doesn't bound how many processes run: see [Slots].
@@ -49,7 +49,7 @@ func run(ctx context.Context, cmd Command, send func(*child, Signal) error) (Res
 		return res, err
 	}
 	if ctx.Err() != nil {
-		res.Cancelled = true
+		res.Canceled = true
 		return res, &StopError{Program: cmd.Path, Cause: context.Cause(ctx)}
 	}
 	x := &running{cmd: &cmd, send: send, res: &res}
@@ -218,7 +218,7 @@ func (x *running) supervise(ctx context.Context) (err error) {
 				return nil // it ended by itself; who held its pipes is ended
 			}
 			if step < 0 {
-				x.res.Cancelled = true
+				x.res.Canceled = true
 				err = &StopError{Program: x.cmd.Path, Cause: context.Cause(ctx)}
 				if advance() {
 					return err

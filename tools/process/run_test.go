@@ -59,7 +59,7 @@ func TestDeathByASignalIsAnObservation(t *testing.T) {
 	res := run(t, cmd)
 	require.Equal(t, -1, res.ExitCode)
 	require.Equal(t, "KILL", res.Signal)
-	require.False(t, res.TimedOut || res.Cancelled)
+	require.False(t, res.TimedOut || res.Canceled)
 	l.gone()
 }
 
@@ -139,7 +139,7 @@ func TestAStubbornProcessIsEndedAtItsTimeLimit(t *testing.T) {
 	require.Equal(t, fault.Transient, fault.Of(err))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.True(t, res.TimedOut)
-	require.False(t, res.Cancelled)
+	require.False(t, res.Canceled)
 	require.Equal(t, []string{"INT", "TERM", "KILL"}, res.Sent)
 	require.Equal(t, "KILL", res.Signal)
 	require.Equal(t, "can't stop me\n", res.Output)
@@ -149,8 +149,8 @@ func TestAStubbornProcessIsEndedAtItsTimeLimit(t *testing.T) {
 	l.gone()
 }
 
-// cancelled runs a command, cancels it with a cause when so many of its family live, and returns what came of it when none does.
-func cancelled(t *testing.T, cmd process.Command, members int, why error) (process.Result, error) {
+// canceled runs a command, cancels it with a cause when so many of its family live, and returns what came of it when none does.
+func canceled(t *testing.T, cmd process.Command, members int, why error) (process.Result, error) {
 	t.Helper()
 	l := watchLife(t, &cmd)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -176,11 +176,11 @@ func TestTheWholeGroupIsEndedWhenTheContextEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := command(t, c.mode, c.arg)
 			why := errors.New("enough")
-			res, err := cancelled(t, cmd, c.members, why)
+			res, err := canceled(t, cmd, c.members, why)
 			require.ErrorIs(t, err, why)
 			var stop *process.StopError
 			require.ErrorAs(t, err, &stop)
-			require.True(t, res.Cancelled)
+			require.True(t, res.Canceled)
 			require.False(t, res.TimedOut || res.Lost)
 			require.Equal(t, []string{"INT", "TERM", "KILL"}, res.Sent)
 			require.NotEmpty(t, res.Output)
@@ -202,7 +202,7 @@ func TestSignalsStopAsSoonAsTheProcessHasEnded(t *testing.T) {
 		if c.mode == "polite" {
 			cmd.Grace.Interrupt = time.Hour
 		}
-		res, err := cancelled(t, cmd, 1, nil)
+		res, err := canceled(t, cmd, 1, nil)
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, fault.None, fault.Of(err))
 		require.Equal(t, c.code, res.ExitCode)
@@ -214,7 +214,7 @@ func TestSignalsStopAsSoonAsTheProcessHasEnded(t *testing.T) {
 func TestAStoppedProcessIsWokenToEnd(t *testing.T) {
 	cmd := command(t, "stopped")
 	cmd.Grace.Interrupt = time.Hour
-	res, _ := cancelled(t, cmd, 1, nil)
+	res, _ := canceled(t, cmd, 1, nil)
 	require.Equal(t, []string{"INT"}, res.Sent)
 	require.NotZero(t, res.ExitCode)
 }
@@ -368,7 +368,7 @@ func TestAnEndedContextStartsNothing(t *testing.T) {
 	res, err := process.Run(ctx, command(t, "exit", "0"))
 	require.ErrorIs(t, err, context.Canceled)
 	require.Zero(t, res.Took)
-	require.True(t, res.Cancelled)
+	require.True(t, res.Canceled)
 	require.Equal(t, -1, res.ExitCode)
 }
 
@@ -439,7 +439,7 @@ func TestVariablesThatLoadCodeAreRefused(t *testing.T) {
 		cmd.Env = append(cmd.Env, kv)
 		_, err := process.Run(t.Context(), cmd)
 		require.Equal(t, class, fault.Of(err), kv)
-		var refused *process.RefusedError
+		var refused *process.RejectedError
 		require.ErrorAs(t, err, &refused)
 	}
 }

@@ -362,7 +362,7 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 		return tools.Result{}, err
 	}
 	if t.cfg.Slots.Free() == 0 {
-		tools.Progress(ctx, tools.ProgressNote{Text: "waiting for a free slot"})
+		tools.Progress(ctx, tools.ProgressReport{Text: "waiting for a free slot"})
 	}
 	if err := t.cfg.Slots.Acquire(ctx, 0); err != nil {
 		return tools.Result{}, err
@@ -372,7 +372,7 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 		cmd.Max = min(orDefault(cmd.Max, DefaultMax), max(time.Until(end)-t.cfg.Grace.longest(), time.Millisecond))
 	}
 	cmd.beat = beat
-	cmd.OnOutput = func(text string) { tools.Progress(ctx, tools.ProgressNote{Text: text}) }
+	cmd.OnOutput = func(text string) { tools.Progress(ctx, tools.ProgressReport{Text: text}) }
 	r, err := Run(ctx, *cmd)
 	if r.ExitCode >= 0 || r.Took > 0 {
 		if t.cfg.OnResult != nil {

@@ -56,8 +56,8 @@ func (b *toolbox) admit(input string) (*tools.Call, tools.Admission) {
 func (b *toolbox) call(ctx context.Context, input string) tools.Outcome {
 	b.t.Helper()
 	c, a := b.admit(input)
-	if a.Refused != nil {
-		return *a.Refused
+	if a.Rejected != nil {
+		return *a.Rejected
 	}
 	if refused := b.reg.Recheck(ctx, c, nil); refused != nil {
 		return *refused
@@ -279,20 +279,20 @@ func TestAProgramEndedAtItsTimeLimitKeepsItsOutput(t *testing.T) {
 	require.True(t, got[0].TimedOut)
 }
 
-func TestACancelledCallKeepsItsOutput(t *testing.T) {
+func TestACanceledCallKeepsItsOutput(t *testing.T) {
 	p := program(t, "polite")
 	b := open(t, config(t, p))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	c, _ := b.admit(`{"program":"polite"}`)
-	c.OnProgress = func(_ *tools.Call, n tools.ProgressNote) {
+	c.OnProgress = func(_ *tools.Call, n tools.ProgressReport) {
 		if n.Text == "working" {
 			cancel(errors.New("enough"))
 		}
 	}
 	var r tools.Runner
 	out := r.Execute(ctx, b.d, c)
-	require.Equal(t, tools.Cancelled, out.Status)
+	require.Equal(t, tools.Canceled, out.Status)
 	require.Equal(t, fault.None, out.Class)
 	require.Contains(t, said(out), "working\ncleaning up\n")
 }
@@ -332,12 +332,12 @@ func TestASlotIsGivenBackOnEveryPath(t *testing.T) {
 	require.Zero(t, slots.Free())
 	ctx, cancel := context.WithCancel(t.Context())
 	c, _ := b.admit(`{"program":"exit","args":["0"]}`)
-	c.OnProgress = func(_ *tools.Call, n tools.ProgressNote) {
+	c.OnProgress = func(_ *tools.Call, n tools.ProgressReport) {
 		require.Equal(t, "waiting for a free slot", n.Text)
 		cancel()
 	}
 	var r tools.Runner
-	require.Equal(t, tools.Cancelled, r.Execute(ctx, b.d, c).Status)
+	require.Equal(t, tools.Canceled, r.Execute(ctx, b.d, c).Status)
 	require.Zero(t, slots.Free())
 	slots.Release()
 	slots.Release()

@@ -66,7 +66,7 @@ func (w *World) Mark(n int) (times int, err error) {
 // tools are one that mustn't be repeated and runs beside others, one that mustn't and is a barrier, and one that may.
 func (w *World) tools() []tools.Tool {
 	pay := func(ctx context.Context, in Order) (string, error) {
-		if _, err := w.db.ExecContext(ctx, `INSERT INTO paid (n, key) VALUES (?, ?)`, in.N, tools.Key(ctx)); err != nil {
+		if _, err := w.db.ExecContext(ctx, `INSERT INTO paid (n, key) VALUES (?, ?)`, in.N, tools.IdempotencyKey(ctx)); err != nil {
 			return "", err
 		}
 		return "paid", nil
@@ -76,7 +76,7 @@ func (w *World) tools() []tools.Tool {
 		tools.New(tools.Spec{Name: "transfer"}, pay),
 		tools.New(tools.Spec{Name: "mark", Idempotent: true, ParallelSafe: true}, func(ctx context.Context, in Order) (string, error) {
 			_, err := w.db.ExecContext(ctx, `INSERT INTO marks (n, key, times) VALUES (?1, ?2, 1)
-				ON CONFLICT (n) DO UPDATE SET times = times + 1 WHERE key = ?2`, in.N, tools.Key(ctx))
+				ON CONFLICT (n) DO UPDATE SET times = times + 1 WHERE key = ?2`, in.N, tools.IdempotencyKey(ctx))
 			return "marked", err
 		}),
 	}

@@ -167,7 +167,7 @@ var refusalChecks = []check{
 			"Delete":  s.Delete(ctx, "s", journal.All),
 		} {
 			if !errors.Is(err, context.Canceled) || !journal.Unclear(err) {
-				t.Fatalf("%s under a cancelled context: got error %v, want one that wraps context.Canceled", method, err)
+				t.Fatalf("%s under a canceled context: got error %v, want one that wraps context.Canceled", method, err)
 			}
 		}
 		f.holds("s", 0, rec(1))

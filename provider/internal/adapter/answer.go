@@ -12,7 +12,7 @@ import (
 )
 
 // Over is the error of a call whose context is done: the cause. One that doesn't say its class is [fault.None] if somebody
-// cancelled, and [fault.Transient] if time ran out.
+// canceled, and [fault.Transient] if time ran out.
 func Over(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var classed interface{ Fault() fault.Class }

@@ -61,7 +61,7 @@ func TestAStreamThatBreaksOffIsIncomplete(t *testing.T) {
 }
 
 func TestARequestWithoutAnAnswerHasAClass(t *testing.T) {
-	require.Equal(t, fault.Transient, Unreached(context.Canceled), "it wasn't the caller who cancelled")
+	require.Equal(t, fault.Transient, Unreached(context.Canceled), "it wasn't the caller who canceled")
 	require.Equal(t, fault.Degraded, Unreached(fault.New(fault.Degraded, "closed")))
 }
 

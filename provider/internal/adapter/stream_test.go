@@ -69,7 +69,7 @@ func TestWhoHasLeftHearsNothing(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestACancelledCallEndsWithTheCause(t *testing.T) {
+func TestACanceledCallEndsWithTheCause(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	kinds, err := heard(t, 9, ctx, func(put func(provider.Chunk) bool) error {

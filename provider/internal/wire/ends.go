@@ -107,7 +107,7 @@ func Hanging(t *testing.T, fresh New, c *Case) {
 		timer.Stop()
 		cancel(nil)
 		if !errors.Is(err, errEnough) || !provider.Canceled(err) {
-			t.Errorf("wire: silent after %d bytes of %d, cancelled: got the error %v, which isn't the context's cause of class none", at, len(body), err)
+			t.Errorf("wire: silent after %d bytes of %d, canceled: got the error %v, which isn't the context's cause of class none", at, len(body), err)
 		}
 		gone(t, server)
 

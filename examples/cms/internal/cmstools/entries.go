@@ -55,7 +55,7 @@ func upsertEntry(s *site.Site) tools.Tool {
 			tools.Low, `{"properties":{"title":{"maxLength":200},`+localeSchema+`}}`)),
 		Run: func(ctx context.Context, in upsertEntryInput) (*site.Upserted, error) {
 			return s.UpsertEntry(ctx, site.UpsertEntry{Collection: in.Collection, Entry: in.Entry, Title: in.Title, Locale: in.Locale,
-				Content: in.Content, Key: tools.Key(ctx)})
+				Content: in.Content, Key: tools.IdempotencyKey(ctx)})
 		},
 		Verify: func(ctx context.Context, in upsertEntryInput, out *site.Upserted) error {
 			e, err := s.GetEntry(ctx, out.ID, in.Locale)

@@ -49,8 +49,8 @@ func (b *bench) call(tool, input string) tools.Outcome {
 		mode = Architect
 	}
 	c, a := b.admit(mode, tool, input)
-	if a.Refused != nil {
-		return *a.Refused
+	if a.Rejected != nil {
+		return *a.Rejected
 	}
 	if out := b.reg.Recheck(b.t.Context(), c, nil); out != nil {
 		return *out

@@ -63,7 +63,7 @@ func createPage(s *site.Site) tools.Tool {
 				"content":{"description":"values by slot key, for example {\"title\":\"Hello\"}"}}}}}}`)),
 		Run: func(ctx context.Context, in createPageInput) (*site.Page, error) {
 			return s.CreatePage(ctx, site.CreatePage{Name: in.Name, Slug: in.Slug, Description: in.Description, Indexing: in.Indexing,
-				Meta: in.Meta, Locale: in.Locale, Sections: in.Sections, Key: tools.Key(ctx)})
+				Meta: in.Meta, Locale: in.Locale, Sections: in.Sections, Key: tools.IdempotencyKey(ctx)})
 		},
 		Verify: func(ctx context.Context, in createPageInput, out *site.Page) error {
 			p, err := s.GetPage(ctx, out.ID, in.Locale)

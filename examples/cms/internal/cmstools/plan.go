@@ -86,8 +86,8 @@ func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op op
 	case err != nil:
 		issue(err.Error())
 		return
-	case admitted.Refused != nil:
-		issue(strings.TrimPrefix(text(admitted.Refused), "The call wasn't run: "))
+	case admitted.Rejected != nil:
+		issue(strings.TrimPrefix(text(admitted.Rejected), "The call wasn't run: "))
 		return
 	case admitted.Definition.Spec().ReadOnly:
 		issue("it only reads; leave it out of the plan")

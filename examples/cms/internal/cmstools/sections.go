@@ -62,7 +62,7 @@ func addSection(s *site.Site) tools.Tool {
 			tools.Low, `{"properties":{"sortOrder":{"minimum":0},`+localeSchema+`}}`)),
 		Run: func(ctx context.Context, in addSectionInput) (*site.Section, error) {
 			return s.AddSection(ctx, site.AddSection{Page: in.Page, Section: in.Section, SortOrder: in.SortOrder, Content: in.Content,
-				Locale: in.Locale, Key: tools.Key(ctx)})
+				Locale: in.Locale, Key: tools.IdempotencyKey(ctx)})
 		},
 		Verify: func(ctx context.Context, in addSectionInput, out *site.Section) error {
 			return contentStands(ctx, s, out, in.Locale, in.Content)
@@ -80,7 +80,7 @@ func syncContents(s *site.Site) tools.Tool {
 			tools.Low, `{"properties":{`+localeSchema+`,"content":{"minProperties":1}}}`)),
 		Run: func(ctx context.Context, in syncContentsInput) (*site.Section, error) {
 			return s.SyncContents(ctx, site.SyncContents{Page: in.Page, SectionID: in.SectionID, Locale: in.Locale, Content: in.Content,
-				Prune: in.Prune, Key: tools.Key(ctx)})
+				Prune: in.Prune, Key: tools.IdempotencyKey(ctx)})
 		},
 		Verify: func(ctx context.Context, in syncContentsInput, out *site.Section) error {
 			return contentStands(ctx, s, out, in.Locale, in.Content)

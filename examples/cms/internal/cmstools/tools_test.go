@@ -59,7 +59,7 @@ func TestModesDecideWhatMayBeCalled(t *testing.T) {
 		}
 	}
 	_, a := b.admit(Ask, CreatePage, `{"name":"X"}`)
-	require.Equal(t, tools.Denied, a.Refused.Status)
+	require.Equal(t, tools.Denied, a.Rejected.Status)
 }
 
 func TestAPageIsCreatedReadChangedAndDeleted(t *testing.T) {
@@ -196,7 +196,7 @@ func TestAPersonIsAskedWithAReason(t *testing.T) {
 		{SyncContents, `{"page":"home","content":{"title":"x"}}`, ""},
 	} {
 		_, a := b.admit(CRUD, c.tool, c.input)
-		require.Nil(t, a.Refused)
+		require.Nil(t, a.Rejected)
 		require.Equal(t, c.reason != "", a.Verdict.Effect == tools.Ask, "%s %s", c.tool, c.input)
 		require.Contains(t, a.Verdict.Reason, c.reason)
 	}
@@ -319,7 +319,7 @@ func TestACallThatIsMadeAgainCreatesOnePage(t *testing.T) {
 	d, _ := b.reg.Lookup(CreatePage)
 	require.True(t, d.Spec().Repeatable())
 	for range 2 {
-		c := &tools.Call{Name: CreatePage, Key: "r-1.1.0", Input: json.RawMessage(`{"name":"A","sections":[{"section":"hero","content":{"title":"T"}}]}`)}
+		c := &tools.Call{Name: CreatePage, IdempotencyKey: "r-1.1.0", Input: json.RawMessage(`{"name":"A","sections":[{"section":"hero","content":{"title":"T"}}]}`)}
 		out := new(tools.Runner).Execute(t.Context(), d, c)
 		require.Equal(t, tools.OK, out.Status, text(&out))
 	}

@@ -201,7 +201,7 @@ func TestAtALimitTheModelSaysWhereItStands(t *testing.T) {
 	past := did(listPages, `{}`, `{}`, false)
 	past = append(past, did(createPage, `{}`, `no`, true)...)
 	req := asking("list pages", append(past, provider.User("You have reached the limit of this run."))...)
-	req.Tools, req.Choice = nil, provider.Choice{Mode: provider.ChooseNone}
+	req.Tools, req.ToolChoice = nil, provider.ToolChoice{Mode: provider.ChooseNone}
 	require.Equal(t, "This run is at its limit, so I stop here. These calls succeeded: cms.listPages. These didn't: cms.createPage. Ask again for what is left.", ask(t, req).Text())
 }
 

@@ -32,7 +32,7 @@ type exchange struct {
 // decide returns the model's next move.
 func decide(req *provider.Request) move {
 	messages := req.Messages
-	if req.Choice.Mode == provider.ChooseNone { // a limit was reached; the last message says so
+	if req.ToolChoice.Mode == provider.ChooseNone { // a limit was reached; the last message says so
 		return move{text: standing(exchanges(messages[:max(len(messages)-1, 0)]))}
 	}
 	w := &work{offered: make(map[string]bool), past: exchanges(messages)}

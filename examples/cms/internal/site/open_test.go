@@ -94,7 +94,7 @@ func TestAFileOfAnOlderVersionIsBroughtUpToDate(t *testing.T) {
 	require.Equal(t, p, again)
 }
 
-func TestACancelledFirstStartLeavesNothingAndTheNextDoesItAll(t *testing.T) {
+func TestACanceledFirstStartLeavesNothingAndTheNextDoesItAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

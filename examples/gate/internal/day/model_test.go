@@ -102,7 +102,7 @@ func TestAModelBillsWhatItHasSaid(t *testing.T) {
 	})
 }
 
-func TestAModelThatIsCancelledOnTheWayIsNotAsked(t *testing.T) {
+func TestAModelThatIsCanceledOnTheWayIsNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPlan(Config{Sessions: 1, Hours: 1})
 		m := newModel("m", p, 30, 10, primaryPrices, false)

@@ -31,7 +31,7 @@ func TestCheckpointsAreTypedNotesAtSharesOfTheWindow(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			var shares []float64
 			mem := small(memory.Step{Strategy: memory.Slide{}})
-			mem.Checkpoints = []agent.Checkpoints{agent.CheckpointsOf("finding", func(_ context.Context, in *agent.NoteInput) (Finding, error) {
+			mem.ProgressNotes = []agent.ProgressNotes{agent.ProgressNotesOf("finding", func(_ context.Context, in *agent.NoteInput) (Finding, error) {
 				shares = append(shares, in.Share)
 				require.Equal(t, len(shares), in.Index)
 				require.Equal(t, "read it all", in.Goal)
@@ -51,11 +51,11 @@ func TestCheckpointsAreTypedNotesAtSharesOfTheWindow(t *testing.T) {
 			require.Less(t, shares[0], .45)
 			require.GreaterOrEqual(t, shares[0], .25)
 			require.GreaterOrEqual(t, shares[1], .6)
-			notes, err := agent.CheckpointNotes[Finding](facts(t, a, "s"), "finding")
+			notes, err := agent.ReadNotes[Finding](facts(t, a, "s"), "finding")
 			require.NoError(t, err)
 			require.Equal(t, Finding{1, "[redacted]"}, notes[0])
 			require.Equal(t, 3, notes[1].Pages)
-			_, err = agent.CheckpointNotes[int](facts(t, a, "s"), "finding")
+			_, err = agent.ReadNotes[int](facts(t, a, "s"), "finding")
 			require.ErrorContains(t, err, `note 1 of category "finding"`)
 			requireSound(t, "s", facts(t, a, "s"))
 		})
@@ -78,7 +78,7 @@ func (f *filling) answer(_ context.Context, req *provider.Request) (*provider.Re
 		require.NotNil(f.t, req.Output)
 		require.Contains(f.t, req.LastUserText(), "call read")
 		require.Less(f.t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), req).Total, 6_000, "there is room for it")
-		data, _ := json.Marshal(agent.HandoffNote{Done: []string{fmt.Sprintf("read pages up to %d", f.next)}, Remaining: []string{"read the rest"}, Facts: []string{"page 3 is secret-7"}})
+		data, _ := json.Marshal(agent.ContextResetNote{Done: []string{fmt.Sprintf("read pages up to %d", f.next)}, Remaining: []string{"read the rest"}, Facts: []string{"page 3 is secret-7"}})
 		return &provider.Response{Parts: []provider.Part{provider.TextPart(string(data))}, Stop: provider.StopDone, Usage: provider.Usage{Input: 1_000, Output: 100}}, nil
 	}
 	f.requests = append(f.requests, req.Messages)
@@ -95,7 +95,7 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 		t.Run(where, func(t *testing.T) {
 			f := &filling{t: t, upTo: 20}
 			mem := small()
-			mem.Handoff = &agent.Handoff{}
+			mem.ContextReset = &agent.ContextReset{}
 			forgot := 0
 			mem.OnForget = func(context.Context, string) { forgot++ }
 			var ended []string
@@ -111,13 +111,13 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Task: "t", Prompt: "read it all, and say ä", Parts: []provider.Part{provider.TextPart("the plan")}}))
 			require.NoError(t, err)
 			require.Empty(t, of[agent.MemoryWarning](all))
-			require.Empty(t, of[agent.Compacted](all), "hand off instead of compacting")
+			require.Empty(t, of[agent.Compacted](all), "reset the context instead of compacting")
 
 			starts, ends := of[agent.RunStarted](all), of[agent.RunEnded](all)
 			require.Equal(t, 3, len(starts))
 			require.Equal(t, 2, f.notes)
 			require.Equal(t, 2, forgot)
-			require.Equal(t, []string{"stopped handed off", "stopped handed off", "completed "}, ended)
+			require.Equal(t, []string{"stopped context reset", "stopped context reset", "completed "}, ended)
 			res := ends[2].Result
 			require.Equal(t, "all read", res.Text())
 			require.Equal(t, 21, res.Steps, "figures are those of the chain")
@@ -129,12 +129,12 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				if i == 0 {
 					continue
 				}
-				require.Equal(t, &agent.HandoffState{Index: i, From: starts[i-1].Run, Prompt: 2}, s.Handoff)
+				require.Equal(t, &agent.ContextResetState{Index: i, From: starts[i-1].Run, Prompt: 2}, s.ContextReset)
 				require.Len(t, s.Message.Parts, 3)
-				for _, want := range []string{fmt.Sprintf("Hand-off %d.", i), "read pages up to", "read the rest", "page 3 is [redacted]"} {
+				for _, want := range []string{fmt.Sprintf("Context reset %d.", i), "read pages up to", "read the rest", "page 3 is [redacted]"} {
 					require.Contains(t, s.Message.Parts[2].Text, want)
 				}
-				require.Equal(t, 1, strings.Count(s.Message.Parts[2].Text, "Hand-off"), "only the newest note")
+				require.Equal(t, 1, strings.Count(s.Message.Parts[2].Text, "Context reset"), "only the newest note")
 				require.NotEqual(t, starts[i-1].Run, s.Run)
 				require.Equal(t, "t", s.Task)
 			}
@@ -142,28 +142,28 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				require.NoError(t, paired(msgs), "request %d", i)
 				require.LessOrEqual(t, memory.CountRequest(memory.NewEstimator(provider.ModelInfo{}), &provider.Request{Messages: msgs}).Total, 9_000)
 			}
-			notes, err := agent.CheckpointNotes[agent.HandoffNote](facts(t, a, "s"), "handoff")
+			notes, err := agent.ReadNotes[agent.ContextResetNote](facts(t, a, "s"), "context_reset")
 			require.NoError(t, err)
 			require.Len(t, notes, 2)
 			log := facts(t, a, "s")
 			requireSound(t, "s", log)
 			require.Contains(t, asText(t, log), "page 1: ", "the earlier conversation stays in the log")
 			require.NotContains(t, asText(t, log), "secret-7")
-			_, err = a.Replay(t.Context(), "s")
+			_, err = a.Trace(t.Context(), "s")
 			require.NoError(t, err)
 		})
 	}
 }
 
-func TestAChainOfHandOffsHasALimitAndThenCompacts(t *testing.T) {
+func TestAChainOfContextResetsHasALimitAndThenCompacts(t *testing.T) {
 	f := &filling{t: t, upTo: 40}
 	mem := small()
-	mem.Handoff = &agent.Handoff{Most: 2}
+	mem.ContextReset = &agent.ContextReset{Most: 2}
 	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "read it all"}))
 	require.NoError(t, err)
 	require.Equal(t, 3, len(of[agent.RunStarted](all)))
-	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "handed off 2 times")
+	require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "the context was reset 2 times")
 	require.NotEmpty(t, of[agent.Compacted](all))
 	ends := of[agent.RunEnded](all)
 	require.Equal(t, agent.Completed, ends[2].Status)
@@ -175,7 +175,7 @@ func TestTheLimitsOfARunHoldForTheChain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &filling{t: t, upTo: 40}
 				mem := small()
-				mem.Handoff = &agent.Handoff{}
+				mem.ContextReset = &agent.ContextReset{}
 				slow := tools.New(tools.Spec{Name: "read", ReadOnly: true, Timeout: time.Hour}, func(ctx context.Context, in Number) (string, error) {
 					select {
 					case <-time.After(5 * time.Minute):
@@ -196,20 +196,20 @@ func TestTheLimitsOfARunHoldForTheChain(t *testing.T) {
 	}
 }
 
-func TestAHandOffThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testing.T) {
-	for name, write := range map[string]func(context.Context, *agent.NoteInput) (agent.HandoffNote, error){
-		"an error": func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
-			return agent.HandoffNote{}, errors.New("down")
+func TestAContextResetThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testing.T) {
+	for name, write := range map[string]func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error){
+		"an error": func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
+			return agent.ContextResetNote{}, errors.New("down")
 		},
-		"a panic": func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) { panic("oh") },
-		"it hangs": func(ctx context.Context, _ *agent.NoteInput) (agent.HandoffNote, error) {
+		"a panic": func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) { panic("oh") },
+		"it hangs": func(ctx context.Context, _ *agent.NoteInput) (agent.ContextResetNote, error) {
 			<-ctx.Done()
-			return agent.HandoffNote{}, context.Cause(ctx)
+			return agent.ContextResetNote{}, context.Cause(ctx)
 		},
-		"too long": func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
-			return agent.HandoffNote{Notes: strings.Repeat("x", 100_000)}, nil
+		"too long": func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
+			return agent.ContextResetNote{Notes: strings.Repeat("x", 100_000)}, nil
 		},
-		"no answer": agent.ModelNote[agent.HandoffNote](providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+		"no answer": agent.ModelNote[agent.ContextResetNote](providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 			return &provider.Response{Parts: []provider.Part{provider.TextPart("I'd rather not")}, Stop: provider.StopDone}, nil
 		}), ""),
 	} {
@@ -217,7 +217,7 @@ func TestAHandOffThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testing.T)
 			synctest.Test(t, func(t *testing.T) {
 				tries := 0
 				mem := small()
-				mem.Handoff = &agent.Handoff{Write: func(ctx context.Context, in *agent.NoteInput) (agent.HandoffNote, error) {
+				mem.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 					tries++
 					return write(ctx, in)
 				}}
@@ -226,7 +226,7 @@ func TestAHandOffThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testing.T)
 				require.NoError(t, err)
 				require.Len(t, of[agent.RunStarted](all), 1)
 				require.NotEmpty(t, of[agent.MemoryWarning](all))
-				require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "handed off")
+				require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "the context isn't reset")
 				require.NotEmpty(t, of[agent.Compacted](all))
 				require.Equal(t, agent.Completed, of[agent.RunEnded](all)[0].Status)
 				if name != "too long" {
@@ -237,24 +237,24 @@ func TestAHandOffThatFailsIsTriedAgainAndThenTheRunGoesOnCompacted(t *testing.T)
 	}
 }
 
-func TestWhatAPersonSaidInARunThatHandsOffIsToldVerbatim(t *testing.T) {
+func TestWhatAPersonSaidInARunBeforeAContextResetIsToldVerbatim(t *testing.T) {
 	var a *agent.Agent
 	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
 		if in.N == 2 {
 			_, err := a.Steer(ctx, "s", "but delete nothing!")
 			return "ok", err
 		}
-		if in.N == 7 { // it isn't told before the hand-off
+		if in.N == 7 { // it isn't told before the context reset
 			if _, err := a.Steer(ctx, "s", "and hurry"); err != nil {
 				return "", err
 			}
-			return "ok", agent.RequestHandoff(ctx)
+			return "ok", agent.RequestContextReset(ctx)
 		}
 		return "page", nil
 	})
 	f := &filling{t: t, upTo: 9}
 	mem := small()
-	mem.Handoff = &agent.Handoff{}
+	mem.ContextReset = &agent.ContextReset{}
 	a = newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{read}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -268,14 +268,14 @@ func TestWhatAPersonSaidInARunThatHandsOffIsToldVerbatim(t *testing.T) {
 	require.NoError(t, err)
 	last := f.requests[len(f.requests)-1]
 	require.Equal(t, "go", last[0].Parts[0].Text, "the session goes on with the fresh conversation")
-	require.ErrorContains(t, agent.RequestHandoff(t.Context()), "isn't that of a run")
+	require.ErrorContains(t, agent.RequestContextReset(t.Context()), "isn't that of a run")
 }
 
-func TestAProcessThatDiesRightAfterAHandOffGoesOnWithTheFreshRun(t *testing.T) {
+func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing.T) {
 	store := journal.NewMemory()
 	f := &filling{t: t, upTo: 20}
 	mem := small()
-	mem.Handoff = &agent.Handoff{}
+	mem.ContextReset = &agent.ContextReset{}
 	cfg := agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Journal: store, Limits: agent.Limits{Steps: 50}}
 	a := newAgent(t, cfg)
 	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "read it all"})
@@ -283,7 +283,7 @@ func TestAProcessThatDiesRightAfterAHandOffGoesOnWithTheFreshRun(t *testing.T) {
 	log := facts(t, a, "s")
 	for i, fact := range log {
 		start, ok := fact.(agent.RunStarted)
-		if !ok || start.Handoff == nil {
+		if !ok || start.ContextReset == nil {
 			continue
 		}
 		// The log as it was when the process died: up to the fresh run, which came in one append with the end of the one before.
@@ -311,7 +311,7 @@ func TestAProcessThatDiesRightAfterAHandOffGoesOnWithTheFreshRun(t *testing.T) {
 func TestAnAgentThatIsAToolMayHandItsWorkOff(t *testing.T) {
 	f := &filling{t: t, upTo: 20}
 	mem := small()
-	mem.Handoff = &agent.Handoff{}
+	mem.ContextReset = &agent.ContextReset{}
 	child := newAgent(t, agent.Config{Name: "reader", Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Name: "reader", Description: "reads"})}},
 		providertest.Call("reader", map[string]any{"task": "read it all"}), say("thanks"))
@@ -321,12 +321,12 @@ func TestAnAgentThatIsAToolMayHandItsWorkOff(t *testing.T) {
 	require.False(t, results(res)[0].Error)
 }
 
-func TestLeavingTheStreamAtEachEventOfAHandOffLeavesNothingBehind(t *testing.T) {
+func TestLeavingTheStreamAtEachEventOfAContextResetLeavesNothingBehind(t *testing.T) {
 	count := 1_000
 	for n := 0; n < count; n++ {
 		f := &filling{t: t, upTo: 9}
 		mem := small()
-		mem.Handoff = &agent.Handoff{}
+		mem.ContextReset = &agent.ContextReset{}
 		a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Journal: journal.NewMemory()})
 		seen := 0
 		for range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
@@ -350,14 +350,14 @@ func TestALongNoteDoesNotCutWhatAPersonSaid(t *testing.T) {
 	var a *agent.Agent
 	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
 		if in.N > 3 {
-			return "page", agent.RequestHandoff(ctx)
+			return "page", agent.RequestContextReset(ctx)
 		}
 		_, err := a.Steer(ctx, "s", fmt.Sprintf("word %d: delete nothing! %s end of word %d", in.N, strings.Repeat("really ", 350), in.N))
 		return "page", err
 	})
 	mem := small()
-	mem.Handoff = &agent.Handoff{Write: func(context.Context, *agent.NoteInput) (agent.HandoffNote, error) {
-		return agent.HandoffNote{Done: []string{strings.Repeat("this and that ", 4_000)}}, nil
+	mem.ContextReset = &agent.ContextReset{Write: func(context.Context, *agent.NoteInput) (agent.ContextResetNote, error) {
+		return agent.ContextResetNote{Done: []string{strings.Repeat("this and that ", 4_000)}}, nil
 	}}
 	a, _ = scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}}, call("read", 1), call("read", 2), call("read", 3), call("read", 4), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))

@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A SeenStep is a model call as it was: what the model saw, what it said, and what came of its calls.
-type SeenStep struct {
+// A TraceStep is a model call as it was: what the model saw, what it said, and what came of its calls.
+type TraceStep struct {
 	Run   string
 	Step  int
 	Seq   uint64 // of the fact with which it began
@@ -19,10 +19,10 @@ type SeenStep struct {
 	// log doesn't hold.
 	System string
 	// Messages is the conversation that the model was shown.
-	Messages []provider.Message
-	Tools    []string // offered, in order
-	Choice   provider.Choice
-	Final    string // the limit after which it was the last call
+	Messages   []provider.Message
+	Tools      []string // offered, in order
+	ToolChoice provider.ToolChoice
+	Final      string // the limit after which it was the last call
 	// AnsweredBy is the hook that answered in the model's place.
 	AnsweredBy string
 	Again      bool // it is the same step once more, after a crash
@@ -32,11 +32,11 @@ type SeenStep struct {
 	Stop   provider.StopReason
 	Failed string
 	Usage  provider.Usage
-	Calls  []SeenCall
+	Calls  []TraceCall
 }
 
-// A SeenCall is a call of a reply, and what came of it.
-type SeenCall struct {
+// A TraceCall is a call of a reply, and what came of it.
+type TraceCall struct {
 	Call      *provider.ToolCall // with the input that ran
 	Started   int                // how often it was started
 	Pauses    []Pause
@@ -44,9 +44,9 @@ type SeenCall struct {
 	Result    *ToolResult // nil: it has none yet
 }
 
-// Replay tells the story of a session step by step, from its log alone: it runs nothing, and asks no model and no hook. It
+// Trace tells the story of a session step by step, from its log alone: it runs nothing, and asks no model and no hook. It
 // is for debugging. The messages are shared with each other, and mustn't be changed.
-func (a *Agent) Replay(ctx context.Context, session string) ([]SeenStep, error) {
+func (a *Agent) Trace(ctx context.Context, session string) ([]TraceStep, error) {
 	facts, err := a.Facts(ctx, session)
 	if err != nil {
 		return nil, err
@@ -55,12 +55,12 @@ func (a *Agent) Replay(ctx context.Context, session string) ([]SeenStep, error) 
 	if len(facts) > 0 {
 		m.s.Seq = facts[0].Envelope().Seq - 1
 	}
-	var steps []SeenStep
+	var steps []TraceStep
 	composed := ""
 	for _, f := range facts {
 		if f, ok := f.(StepStarted); ok {
-			step := SeenStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System, Messages: f.Messages,
-				Tools: slices.Clone(f.Tools), Choice: f.Choice, Final: f.Final, AnsweredBy: f.AnsweredBy, Again: m.s.Run != nil && m.s.Run.Stage == stageCalling}
+			step := TraceStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System, Messages: f.Messages,
+				Tools: slices.Clone(f.Tools), ToolChoice: f.ToolChoice, Final: f.Final, AnsweredBy: f.AnsweredBy, Again: m.s.Run != nil && m.s.Run.Stage == stageCalling}
 			if a.cfg.Compose != nil { // a step that says nothing has that of the one before
 				step.System = cmp.Or(step.System, composed)
 				composed = step.System
@@ -78,7 +78,7 @@ func (a *Agent) Replay(ctx context.Context, session string) ([]SeenStep, error) 
 }
 
 // see adds to a step what a fact says of it.
-func (s *SeenStep) see(f Fact, m *Machine) {
+func (s *TraceStep) see(f Fact, m *Machine) {
 	switch f := f.(type) {
 	case StepStarted:
 		if s.Messages == nil { // with the note that came with the call
@@ -87,7 +87,7 @@ func (s *SeenStep) see(f Fact, m *Machine) {
 	case Replied:
 		s.Reply, s.Stop, s.Usage = &f.Message, f.Stop, f.Usage
 		for _, c := range f.Message.Calls() {
-			s.Calls = append(s.Calls, SeenCall{Call: c})
+			s.Calls = append(s.Calls, TraceCall{Call: c})
 		}
 	case StepFailed:
 		s.Failed, s.Usage = f.Error, f.Usage
@@ -112,7 +112,7 @@ func (s *SeenStep) see(f Fact, m *Machine) {
 	}
 }
 
-func (s *SeenStep) call(id string) *SeenCall {
+func (s *TraceStep) call(id string) *TraceCall {
 	for i := range s.Calls {
 		if s.Calls[i].Call.ID == id {
 			return &s.Calls[i]

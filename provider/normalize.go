@@ -104,10 +104,10 @@ func sound(p *Part) *Part {
 	return &out
 }
 
-// Sound returns parts in the form in which a [Collector] gives them out, which survives JSON to the byte: text is valid
+// Normalize returns parts in the form in which a [Collector] gives them out, which survives JSON to the byte: text is valid
 // UTF-8, arguments are compact JSON or else text in [ToolCall].Invalid. It is for parts that come from elsewhere. The parts
 // given aren't changed.
-func Sound(parts []Part) []Part {
+func Normalize(parts []Part) []Part {
 	if len(parts) == 0 {
 		return nil
 	}

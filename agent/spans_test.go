@@ -124,16 +124,16 @@ func TestAnInputThatACompactionLeftOutIsTakenToBeWhatComesNext(t *testing.T) {
 	require.Equal(t, 2, now, "the last of what stands in its place")
 }
 
-// TestNotesAndHandOffsThatDoNotFollowAreRefused: each fact is right but for one thing.
-func TestNotesAndHandOffsThatDoNotFollowAreRefused(t *testing.T) {
+// TestNotesAndContextResetsThatDoNotFollowAreRefused: each fact is right but for one thing.
+func TestNotesAndContextResetsThatDoNotFollowAreRefused(t *testing.T) {
 	build := func() *sim {
 		s := newSim(t, 1)
 		s.start()
 		s.note("a")
 		return s
 	}
-	right := Checkpointed{Category: "a", Index: 2, Share: .5}
-	for name, f := range map[string]Checkpointed{
+	right := NoteWritten{Category: "a", Index: 2, Share: .5}
+	for name, f := range map[string]NoteWritten{
 		"its number again": {Category: "a", Index: 1, Share: .5},
 		"a number too far": {Category: "a", Index: 3, Share: .5},
 		"no category":      {Index: 1, Share: .5},
@@ -147,17 +147,17 @@ func TestNotesAndHandOffsThatDoNotFollowAreRefused(t *testing.T) {
 		require.NoError(t, s.m.Apply(right), name)
 	}
 	for name, change := range map[string]func(*RunStarted){
-		"another run":        func(f *RunStarted) { f.Handoff = &HandoffState{Index: 1, From: "r-9", Prompt: 1} },
-		"its place":          func(f *RunStarted) { f.Handoff = &HandoffState{Index: 2, From: "r-1", Prompt: 1} },
-		"too many parts":     func(f *RunStarted) { f.Handoff = &HandoffState{Index: 1, From: "r-1", Prompt: 2} },
-		"parts below 0":      func(f *RunStarted) { f.Handoff = &HandoffState{Index: 1, From: "r-1", Prompt: -1} },
+		"another run":        func(f *RunStarted) { f.ContextReset = &ContextResetState{Index: 1, From: "r-9", Prompt: 1} },
+		"its place":          func(f *RunStarted) { f.ContextReset = &ContextResetState{Index: 2, From: "r-1", Prompt: 1} },
+		"too many parts":     func(f *RunStarted) { f.ContextReset = &ContextResetState{Index: 1, From: "r-1", Prompt: 2} },
+		"parts below 0":      func(f *RunStarted) { f.ContextReset = &ContextResetState{Index: 1, From: "r-1", Prompt: -1} },
 		"a history":          func(f *RunStarted) { f.History = []provider.Message{provider.User("before")} },
 		"a message of calls": func(f *RunStarted) { f.Message.Parts = []provider.Part{{Kind: provider.PartToolCall}} },
 	} {
 		s := build()
-		s.apply(RunEnded{Meta: s.meta(""), Status: Stopped, Code: CodeHandedOff})
+		s.apply(RunEnded{Meta: s.meta(""), Status: Stopped, Code: CodeContextReset})
 		s.origin = &Origin{Session: s.m.s.Session, Run: "r-2"}
-		f := RunStarted{Meta: s.meta(""), Message: provider.User("go"), Handoff: &HandoffState{Index: 1, From: "r-1", Prompt: 1}}
+		f := RunStarted{Meta: s.meta(""), Message: provider.User("go"), ContextReset: &ContextResetState{Index: 1, From: "r-1", Prompt: 1}}
 		wrong := f
 		change(&wrong)
 		require.Error(t, s.m.Apply(wrong), name)
@@ -169,7 +169,7 @@ func TestNotesAndHandOffsThatDoNotFollowAreRefused(t *testing.T) {
 	s := build()
 	s.apply(RunEnded{Meta: s.meta(""), Status: Stopped, Code: CodeHost})
 	s.origin = &Origin{Session: s.m.s.Session, Run: "r-2"}
-	require.Error(t, s.m.Apply(RunStarted{Meta: s.meta(""), Message: provider.User("go"), Handoff: &HandoffState{Index: 1, From: "r-1"}}), "it handed nothing off")
+	require.Error(t, s.m.Apply(RunStarted{Meta: s.meta(""), Message: provider.User("go"), ContextReset: &ContextResetState{Index: 1, From: "r-1"}}), "it handed nothing off")
 }
 
 func TestOfWhatAPersonSaidTheNewestIsKept(t *testing.T) {

@@ -12,24 +12,24 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Checkpoints have a note written whenever a session's conversation has filled another share of the model's window: what
+// ProgressNotes have a note written whenever a session's conversation has filled another share of the model's window: what
 // was found out, what was decided, what is still to be done, in whatever form a host gives it. The notes are facts
-// ([Checkpointed]), so that they survive the run and can be read by another agent, with [CheckpointNotes]. They come before a compaction
+// ([NoteWritten]), so that they survive the run and can be read by another agent, with [ReadNotes]. They come before a compaction
 // that is due at the same time.
-type Checkpoints struct {
-	// Category says what the notes are; empty: "checkpoint". "handoff" is taken.
+type ProgressNotes struct {
+	// Category says what the notes are; empty: "checkpoint". "context_reset" is taken.
 	Category string
 	// At are shares of the window less its reserve; nil: .25, .5 and .75. Each fires once when it is reached, and again after the
 	// share was below it. A step that reaches several makes one note.
 	At []float64
-	// Write writes a note of at most 64 KiB, within 2 minutes: see [CheckpointsOf] and [ModelNote]. An error is a warning, and
+	// Write writes a note of at most 64 KiB, within 2 minutes: see [ProgressNotesOf] and [ModelNote]. An error is a warning, and
 	// the run goes on. If it doesn't return within 5 s after the end of its context it is left behind: see [Agent.LeftBehind].
 	Write func(ctx context.Context, in *NoteInput) (json.RawMessage, error)
 }
 
-// CheckpointsOf returns Checkpoints whose notes are T's. With [ModelNote] as write a model writes them.
-func CheckpointsOf[T any](category string, write func(context.Context, *NoteInput) (T, error), at ...float64) Checkpoints {
-	return Checkpoints{Category: category, At: at, Write: func(ctx context.Context, in *NoteInput) (json.RawMessage, error) {
+// ProgressNotesOf returns ProgressNotes whose notes are T's. With [ModelNote] as write a model writes them.
+func ProgressNotesOf[T any](category string, write func(context.Context, *NoteInput) (T, error), at ...float64) ProgressNotes {
+	return ProgressNotes{Category: category, At: at, Write: func(ctx context.Context, in *NoteInput) (json.RawMessage, error) {
 		v, err := write(ctx, in)
 		if err != nil {
 			return nil, err
@@ -38,10 +38,10 @@ func CheckpointsOf[T any](category string, write func(context.Context, *NoteInpu
 	}}
 }
 
-// CheckpointNotes returns the notes of a category among facts, oldest first. One that is no T is an error.
-func CheckpointNotes[T any](facts []Fact, category string) (notes []T, err error) {
+// ReadNotes returns the notes of a category among facts, oldest first. One that is no T is an error.
+func ReadNotes[T any](facts []Fact, category string) (notes []T, err error) {
 	for _, f := range facts {
-		c, ok := f.(Checkpointed)
+		c, ok := f.(NoteWritten)
 		if !ok || c.Category != category || c.Error != "" {
 			continue
 		}
@@ -71,7 +71,7 @@ func (s *State) noted(category string) NoteState {
 	return NoteState{Category: category}
 }
 
-func (m *Machine) checkpointed(r *RunState, f *Checkpointed) string {
+func (m *Machine) noteWritten(r *RunState, f *NoteWritten) string {
 	was := m.s.noted(f.Category)
 	switch {
 	case f.Category == "" || f.Index != was.Index+1:
@@ -79,8 +79,8 @@ func (m *Machine) checkpointed(r *RunState, f *Checkpointed) string {
 	case !(f.Share >= 0):
 		return "its share is none"
 	}
-	if f.Category == handoffCategory { // it comes with the hand-off, or says why there is none
-		r.HandoffDue = false
+	if f.Category == contextResetCategory { // it comes with the context reset, or says why there is none
+		r.ContextResetDue = false
 	}
 	now := NoteState{f.Category, f.Index, f.Share}
 	m.s.Notes = slices.Clone(m.s.Notes) // still() shares it
@@ -93,14 +93,14 @@ func (m *Machine) checkpointed(r *RunState, f *Checkpointed) string {
 	return ""
 }
 
-// addCheckpoints checks what is configured.
-func (g *gear) addCheckpoints() error {
-	g.Checkpoints = slices.Clone(g.Checkpoints)
-	known := map[string]bool{handoffCategory: true}
-	for i := range g.Checkpoints {
-		c := &g.Checkpoints[i]
+// addProgressNotes checks what is configured.
+func (g *gear) addProgressNotes() error {
+	g.ProgressNotes = slices.Clone(g.ProgressNotes)
+	known := map[string]bool{contextResetCategory: true}
+	for i := range g.ProgressNotes {
+		c := &g.ProgressNotes[i]
 		bad := func(problem string) error {
-			return &ConfigError{Field: fmt.Sprintf("Memory.Checkpoints[%d]", i), Problem: problem}
+			return &ConfigError{Field: fmt.Sprintf("Memory.ProgressNotes[%d]", i), Problem: problem}
 		}
 		if c.Category == "" {
 			c.Category = "checkpoint"
@@ -110,7 +110,7 @@ func (g *gear) addCheckpoints() error {
 		}
 		switch {
 		case c.Write == nil:
-			return bad("Write is nil; give a function, for example CheckpointsOf with ModelNote")
+			return bad("Write is nil; give a function, for example ProgressNotesOf with ModelNote")
 		case known[c.Category]:
 			return bad(fmt.Sprintf("the category %q is taken", c.Category))
 		case slices.ContainsFunc(c.At, func(at float64) bool { return !(at > 0 && at <= 1) }):
@@ -135,18 +135,18 @@ func soundNote(note json.RawMessage) error {
 	return nil
 }
 
-// checkpoint writes the notes that are due at this share of the window.
-func (x *exec) checkpoint(share float64, req *provider.Request, budget int) error {
+// writeDueNotes writes the notes that are due at this share of the window.
+func (x *exec) writeDueNotes(share float64, req *provider.Request, budget int) error {
 	g, rc := x.a.memory, x.recall
-	for i := range g.Checkpoints {
+	for i := range g.ProgressNotes {
 		if len(rc.marks) == i {
-			rc.marks = append(rc.marks, memory.NewThresholds(g.Checkpoints[i].At...))
-			rc.marks[i].Cross(x.m.s.noted(g.Checkpoints[i].Category).Share) // what has fired before a restart
+			rc.marks = append(rc.marks, memory.NewThresholds(g.ProgressNotes[i].At...))
+			rc.marks[i].Cross(x.m.s.noted(g.ProgressNotes[i].Category).Share) // what has fired before a restart
 		}
 		if len(rc.marks[i].Cross(share)) == 0 {
 			continue
 		}
-		c := &g.Checkpoints[i]
+		c := &g.ProgressNotes[i]
 		in := x.noteInput(c.Category, share, req, g.Counter, budget/2)
 		note, err := write(x, in, c.Write)
 		if x.ctx.Err() != nil {
@@ -167,8 +167,8 @@ func (x *exec) checkpoint(share float64, req *provider.Request, budget int) erro
 }
 
 // noteFact returns the fact of a note that was written, or of why there is none.
-func (x *exec) noteFact(in *NoteInput, note json.RawMessage, problem error) Checkpointed {
-	f := Checkpointed{Category: in.Category, Index: in.Index, Share: in.Share, Note: note}
+func (x *exec) noteFact(in *NoteInput, note json.RawMessage, problem error) NoteWritten {
+	f := NoteWritten{Category: in.Category, Index: in.Index, Share: in.Share, Note: note}
 	f.Usage, f.Cost, f.Priced = in.booked()
 	if problem != nil {
 		f.Note, f.Error = nil, x.a.redact(strings.ToValidUTF8(problem.Error(), "\uFFFD"))
