@@ -273,7 +273,7 @@ func (a *Agent) addModes() []error {
 		if m.Limits != nil {
 			out.limits = *m.Limits
 		}
-		out.limits = out.limits.or(a.cfg.Limits).withDefaults()
+		out.limits = out.limits.Or(a.cfg.Limits).WithDefaults()
 		for _, d := range out.offered {
 			out.names = append(out.names, d.Name())
 		}

@@ -76,7 +76,7 @@ func (x *exec) beforeStep(start *StepStarted, mode *mode, base *base, n int) (*S
 	if x.recall != nil && s.changed {
 		x.recall.counted = false
 	}
-	if s.changed && start.Note != "" && x.m.s.Run.Stage != stageCalling { // it was told already, where the call is made again
+	if s.changed && start.Note != "" && x.m.s.Run.Stage != StageCalling { // it was told already, where the call is made again
 		s.Messages = append(slices.Clone(s.Messages), memory.Told(start.Note))
 	}
 	return s, nil
@@ -175,7 +175,7 @@ func (x *exec) afterTool(cr *callRun, res *ToolResult) {
 			res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) + "), but its result is withheld: a guard failed.")}
 		}
 	}
-	if !sound(res.Parts) {
+	if !Normal(res.Parts) {
 		res.Parts = provider.Normalize(res.Parts)
 	}
 	res.Cause = valid(res.Cause)

@@ -138,7 +138,7 @@ func (a *Agent) adopt(list []tools.Tool) []tools.Tool {
 // childSession returns the name of the session that belongs to a call in a session.
 func childSession(session, call string) string { return childPrefix + call + childSuffix(session) }
 
-func childSuffix(session string) string { return "@" + strconv.FormatUint(hashString(session), 36) }
+func childSuffix(session string) string { return "@" + strconv.FormatUint(Hash(session), 36) }
 
 // run is the tool's function.
 func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
@@ -187,14 +187,14 @@ func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task T
 			r := m.s.Run
 			switch {
 			case r == nil:
-			case !r.open():
-				res = m.result(r.Status, r.Code, rested(r))
+			case !r.IsOpen():
+				res = m.Result(r.Status, r.Code, rested(r))
 			default:
 				in = Continue(name)
 				if answers := r.unanswered(m, parent.answers); len(answers) > 0 {
 					in = Resume(name, answers...)
-				} else if len(r.pending()) > 0 && m.waiting() && !r.anyExpired(time.Now(), parent.answers) {
-					res = m.result(Paused, "", nil)
+				} else if len(r.Pending()) > 0 && m.waiting() && !r.anyExpired(time.Now(), parent.answers) {
+					res = m.Result(Paused, "", nil)
 				}
 				in.parent, in.AcceptChanges = parent, true
 			}
@@ -229,7 +229,7 @@ func rested(r *RunState) error {
 func (r *RunState) unanswered(m *Machine, answers []Decision) []Decision {
 	var out []Decision
 	for _, d := range answers {
-		if c, _ := r.suspended(d.ID); c != nil && !slices.Contains(m.s.Used, d.ID) && d.Kind != Expired {
+		if c, _ := r.Suspended(d.ID); c != nil && !slices.Contains(m.s.Used, d.ID) && d.Kind != Expired {
 			out = append(out, d)
 		}
 	}
@@ -238,15 +238,15 @@ func (r *RunState) unanswered(m *Machine, answers []Decision) []Decision {
 
 // anyExpired reports whether the time of a pause is over, also if only the parent's answers say so.
 func (r *RunState) anyExpired(now time.Time, answers []Decision) bool {
-	return slices.ContainsFunc(r.pending(), func(p Pause) bool {
-		return p.expired(now) || slices.ContainsFunc(answers, func(d Decision) bool { return d.ID == p.ID && d.Kind == Expired })
+	return slices.ContainsFunc(r.Pending(), func(p Pause) bool {
+		return p.Expired(now) || slices.ContainsFunc(answers, func(d Decision) bool { return d.ID == p.ID && d.Kind == Expired })
 	})
 }
 
 // rest returns the limits of a child: at most what is left of this run's, of which so much is used. mu is held.
 func (x *exec) rest(own Limits, used Spent) *Limits {
 	r := x.m.s.Run
-	own = own.withDefaults()
+	own = own.WithDefaults()
 	if l := r.Limits.Tokens; l >= 0 && (own.Tokens < 0 || own.Tokens > l-used.Usage.Total()) {
 		own.Tokens = max(l-used.Usage.Total(), 1)
 	}
@@ -266,7 +266,7 @@ func (x *exec) rest(own Limits, used Spent) *Limits {
 func (x *exec) answers(call string) []Decision {
 	x.lock()
 	defer x.mu.Unlock()
-	if c := x.m.s.Run.callByID(call); c != nil {
+	if c := x.m.s.Run.Call(call); c != nil {
 		return c.Answers
 	}
 	return nil
@@ -413,7 +413,7 @@ func (t *agentTool) abandon(ctx context.Context, session, call, why string) {
 		defer func() { _ = t.child.Delete(ctx, name) }() // nobody can ask for it again
 	}
 	defer x.leave()
-	if r := x.m.s.Run; r.open() {
+	if r := x.m.s.Run; r.IsOpen() {
 		x.origin = &Origin{Session: name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
 		x.supersede(why)
 	}

@@ -44,7 +44,7 @@ func (x *exec) begin(in *Input) (err error) {
 		}
 	}()
 	r := x.m.s.Run
-	if in.recovering && r.open() && (r.Agent != x.a.cfg.Name || r.Parent != "") {
+	if in.recovering && r.IsOpen() && (r.Agent != x.a.cfg.Name || r.Parent != "") {
 		return errNotOurs
 	}
 	if in.resume || in.goOn {
@@ -53,14 +53,14 @@ func (x *exec) begin(in *Input) (err error) {
 		}
 	}
 	expired := make(map[string]bool)
-	if r.open() {
+	if r.IsOpen() {
 		x.origin = &Origin{Session: x.s.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
 	}
-	decided, err := x.takeSent(r.open() && (in.resume || in.goOn))
+	decided, err := x.takeSent(r.IsOpen() && (in.resume || in.goOn))
 	if err != nil {
 		return err
 	}
-	if r.open() {
+	if r.IsOpen() {
 		if err := x.expire(in, expired); err != nil {
 			return err
 		}
@@ -99,8 +99,8 @@ func (x *exec) known(in *Input) error {
 // startRun begins a run with a prompt.
 func (x *exec) startRun(in *Input) error {
 	s := &x.m.s
-	if s.Run.open() && !in.Supersede {
-		return &PausedError{Session: s.Session, Pending: s.Run.pending()}
+	if s.Run.IsOpen() && !in.Supersede {
+		return &PausedError{Session: s.Session, Pending: s.Run.Pending()}
 	}
 	if len(in.History) > 0 && len(s.Messages) > 0 {
 		return &InputError{Field: "History", Problem: fmt.Sprintf("session %q has a conversation already", s.Session)}
@@ -117,7 +117,7 @@ func (x *exec) startRun(in *Input) error {
 	if in.ToolChoice.Mode == provider.ChooseTool && mode != nil && !slices.Contains(mode.names, in.ToolChoice.Tool) {
 		return &InputError{Field: "ToolChoice", Problem: fmt.Sprintf("the tool %q isn't available in mode %q", in.ToolChoice.Tool, mode.Name)}
 	}
-	if s.Run.open() { // only now, when nothing is wrong with the input
+	if s.Run.IsOpen() { // only now, when nothing is wrong with the input
 		x.supersede("another input superseded it")
 		if x.errAt != nil {
 			return x.errAt
@@ -168,14 +168,14 @@ func (x *exec) supersede(why string) {
 func (x *exec) goOn(settled bool) error {
 	r := x.m.s.Run
 	switch {
-	case !r.open():
+	case !r.IsOpen():
 		e := &NothingOpenError{Session: x.s.name}
 		if r != nil {
 			e.Status = r.Status
 		}
 		return e
 	}
-	if p := r.pending(); !settled && len(p) > 0 && x.m.waiting() {
+	if p := r.Pending(); !settled && len(p) > 0 && x.m.waiting() {
 		return &PausedError{Session: x.s.name, Pending: p}
 	}
 	if settled && r.Status == Running { // the decision has let it run
@@ -186,19 +186,12 @@ func (x *exec) goOn(settled bool) error {
 	return x.recordLocked(nil, x.continued(0))
 }
 
-// waiting reports whether nothing can be done before somebody decides.
-func (m *Machine) waiting() bool {
-	r := *m.s.Run
-	r.Status = Running
-	return r.Stage == stageActing && m.nextCalls(&r).Kind == ActWait
-}
-
 // expire closes the pauses whose time is over. For an agent that is a tool its parent has judged of that already, by its own
 // clock, where there is a decision on the pause.
 func (x *exec) expire(in *Input, expired map[string]bool) error {
 	now := time.Now()
-	for _, p := range x.m.s.Run.pending() {
-		over := p.expired(now)
+	for _, p := range x.m.s.Run.Pending() {
+		over := p.Expired(now)
 		if in.parent != nil {
 			if i := slices.IndexFunc(in.parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
 				over = in.parent.answers[i].Kind == Expired
@@ -207,7 +200,7 @@ func (x *exec) expire(in *Input, expired map[string]bool) error {
 		if !over {
 			continue
 		}
-		c, own := x.m.s.Run.suspended(p.ID)
+		c, own := x.m.s.Run.Suspended(p.ID)
 		expired[p.ID] = true
 		var res *ToolResult
 		if own == c.Pause { // else the agent that it belongs to sees for itself

@@ -106,7 +106,7 @@ func (x *exec) runCalls(calls []int) {
 // admit reports whether a call may run. One that may not has its result, or is suspended.
 func (x *exec) admit(cr *callRun) bool {
 	r, c := x.m.s.Run, cr.st
-	if c.Stand == standApproved && !c.Edited {
+	if c.Status == CallApproved && !c.Edited {
 		if cr.d == nil {
 			return x.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
 		}
@@ -150,7 +150,7 @@ func (x *exec) admit(cr *callRun) bool {
 		call.Input, call.Invalid = cr.call.Input, ""
 		cr.told = &call
 	}
-	if adm.Verdict.Effect == tools.Ask && c.Stand != standApproved && !x.ruled(cr) {
+	if adm.Verdict.Effect == tools.Ask && c.Status != CallApproved && !x.ruled(cr) {
 		s := cr.d.Spec()
 		x.suspend(cr, Pause{
 			Kind: PauseApproval, Reason: adm.Verdict.Reason, Always: s.Risk < tools.High || s.AllowAlways,
@@ -191,7 +191,7 @@ func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	}
 	meta := x.stamp(0, cr.call.ID)
 	p.Call = *cr.told
-	p.ID = pauseID(x.s.name, &p.Call, p.Kind, cr.st.Pauses)
+	p.ID = PauseID(x.s.name, &p.Call, p.Kind, cr.st.Pauses)
 	p.Kind = PauseKind(valid(string(p.Kind)))
 	if cr.d != nil {
 		p.Risk, p.Tool = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
@@ -243,7 +243,7 @@ func (x *exec) recordStart(cr *callRun) bool {
 func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 	if out.Suspend != nil && len(out.Suspend.Schema) > 0 {
 		_, err := schema.Parse(out.Suspend.Schema)
-		if err != nil || tooDeep(out.Suspend.Schema) {
+		if err != nil || TooDeep(out.Suspend.Schema) {
 			out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: fmt.Errorf("agent: Suspend.Schema: %w", err),
 				Parts: []provider.Part{provider.TextPart("The tool failed: an internal error. Trying the same again won't help.")}}
 		}
@@ -285,7 +285,7 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 		}
 		x.afterTool(cr, res)
 	}
-	if len(res.Data) > 0 && (!json.Valid(res.Data) || tooDeep(res.Data)) {
+	if len(res.Data) > 0 && (!json.Valid(res.Data) || TooDeep(res.Data)) {
 		res.Data, res.Cause = nil, joinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
 	}
 	x.redactResult(res)
@@ -351,7 +351,7 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 // finishedLocked returns the fact of a call's result, with a warning if the call repeats itself.
 func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) ToolFinished {
 	r := x.m.s.Run
-	if r.repeats(cr.told, res) {
+	if r.Repeats(cr.told, res) {
 		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
 	}
 	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: out.Took, Spent: x.purse.spent(cr.call.ID)}

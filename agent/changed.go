@@ -10,27 +10,6 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A ToolFingerprint says what a tool was: its name and the fingerprint of its input schema.
-type ToolFingerprint struct {
-	Name   string `json:"name"`
-	Schema string `json:"schema"`
-}
-
-// A ToolChange is a tool that isn't what it was when a run began. Tools that were added are no change.
-type ToolChange struct {
-	Name string `json:"name"`
-	Was  string `json:"was"`           // fingerprint of its input schema
-	Now  string `json:"now,omitempty"` // empty: the tool is gone
-}
-
-// String says what became of the tool.
-func (c ToolChange) String() string {
-	if c.Now == "" {
-		return c.Name + " is gone"
-	}
-	return c.Name + " takes another input"
-}
-
 // A ChangedError says that a run can't just go on, because the agent, or one that is its tool, isn't the one that began it:
 // it has another name, or calls that are still open are of tools that are gone or have another schema. Nothing was run and nothing recorded
 // because of it. Input.AcceptChanges goes on all the same: calls of tools that are gone then get a result that says so,
@@ -86,7 +65,7 @@ func (a *Agent) changesSince(prints []ToolFingerprint) []ToolChange {
 
 // checkChanges refuses to go on with an open run if what changed concerns it.
 func (x *exec) checkChanges(in *Input) error {
-	if !x.m.s.Run.open() || in.AcceptChanges {
+	if !x.m.s.Run.IsOpen() || in.AcceptChanges {
 		return nil
 	}
 	e := &ChangedError{Session: x.s.name}
@@ -106,7 +85,7 @@ func (a *Agent) changed(ctx context.Context, m *Machine, e *ChangedError) {
 	for _, change := range a.changesSince(r.Fingerprints) {
 		concerned := false
 		for i := range r.Calls {
-			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Stand != standDone {
+			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Status != CallDone {
 				e.Calls, concerned = append(e.Calls, c.Call.ID), true
 			}
 		}
@@ -117,12 +96,12 @@ func (a *Agent) changed(ctx context.Context, m *Machine, e *ChangedError) {
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		t := a.children[c.Call.Name]
-		if t == nil || t.child.cfg.Journal == nil || !c.Started || c.Stand == standDone {
+		if t == nil || t.child.cfg.Journal == nil || !c.Started || c.Status == CallDone {
 			continue
 		}
 		name := childSession(m.s.Session, c.Call.ID)
 		err := t.child.look(ctx, name, func(child *Machine) {
-			if child.s.Run.open() {
+			if child.s.Run.IsOpen() {
 				t.child.changed(ctx, child, e)
 			}
 		})

@@ -48,67 +48,6 @@ func spans(before, after []provider.Message) (out []Span) {
 	return out
 }
 
-// compacted takes over a conversation that was made shorter.
-func (m *Machine) compacted(r *RunState, f *Compacted) string {
-	if f.Report == nil {
-		return "it has no report"
-	}
-	if len(f.Spans) > 0 {
-		messages, first, problem := m.s.respan(f.Spans)
-		if problem != "" {
-			return problem
-		}
-		if now, was := &messages[first], &m.s.Messages[r.First]; &now.Parts[0] != &was.Parts[0] {
-			r.Whole = m.s.input()
-		}
-		m.s.Messages, r.First = messages, first
-	}
-	if f.Usage.Total() > 0 || f.Cost > 0 {
-		r.book(f.Usage, f.Cost, f.Priced)
-	}
-	return ""
-}
-
-// respan returns the conversation that spans make of the one there is, and where the input of the run is in it.
-func (s *State) respan(spans []Span) (out []provider.Message, first int, problem string) {
-	at, first, acting := 0, -1, s.Run.Stage == stageActing
-	for i, p := range spans {
-		if p.From < at || p.To < p.From || p.To > len(s.Messages) || p.From == p.To && len(p.Messages) == 0 {
-			return nil, 0, fmt.Sprintf("span %d (%d to %d) doesn't follow, or isn't within %d messages", i, p.From, p.To, len(s.Messages))
-		}
-		if first < 0 && s.Run.First < p.To {
-			first = len(out)
-			if in := s.Run.First - p.From; in > 0 { // else it is in what was left out before
-				first += in
-				if n := len(p.Messages); n > 0 {
-					first = len(out) + min(in, n-1)
-				}
-			}
-		}
-		if len(p.Messages) > 0 {
-			out = append(out, p.Messages...)
-		} else {
-			out = append(out, s.Messages[p.From:p.To]...)
-		}
-		at = p.To
-	}
-	last := &spans[len(spans)-1]
-	settled := out
-	if acting {
-		if at != len(s.Messages) || len(last.Messages) > 0 {
-			return nil, 0, "it changes the reply whose calls are open"
-		}
-		settled = out[:len(out)-1]
-	}
-	if !orderly(settled) {
-		return nil, 0, "its conversation isn't in order"
-	}
-	if first < 0 {
-		first = len(out) - 1
-	}
-	return out, first, ""
-}
-
 // recordCompaction records what a compaction did, if it did anything. mu is not held.
 func (x *exec) recordCompaction(p *memory.Prepared) error {
 	f := Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}

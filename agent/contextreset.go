@@ -41,22 +41,6 @@ type ContextResetNote struct {
 	Notes     string   `json:"notes,omitempty" jsonschema:"anything else, for example what was tried and failed"`
 }
 
-// A ContextResetState says which run of a chain a run is.
-type ContextResetState struct {
-	Index  int    `json:"index"`  // of the context resets, from 1
-	From   string `json:"from"`   // the run before
-	Prompt int    `json:"prompt"` // how many of the first parts of its input are those of the first run
-}
-
-// A ChainState is a run's place in a chain, and what the runs before it have tried.
-type ChainState struct {
-	ContextResetState
-	Tried *tried `json:"tried,omitempty"`
-}
-
-// contextResetCategory is the category of the notes of context resets.
-const contextResetCategory = "context_reset"
-
 // errContextReset is why a run has ended whose work goes on.
 var errContextReset = fault.New(fault.None, "agent: the context was reset, and a fresh run continues the work")
 
@@ -114,7 +98,7 @@ func (g *gear) addContextReset() error {
 // resetContextIfDue resets the context if it is time, and reports whether it did.
 func (x *exec) resetContextIfDue(share float64, req *provider.Request, budget int) bool {
 	h := x.a.memory.ContextReset
-	if h == nil || x.m.s.Run.Stage != stageReady { // in the middle of an answer, or of a call that is made again
+	if h == nil || x.m.s.Run.Stage != StageReady { // in the middle of an answer, or of a call that is made again
 		return false
 	}
 	if x.recall.full == nil {
@@ -153,18 +137,10 @@ func (x *exec) keepContext(in *NoteInput, err error) {
 	_ = x.recordNote(in, nil, err) // loop ends a run whose journal refuses it
 }
 
-// contextResets returns how many context resets led to a run.
-func (r *RunState) contextResets() int {
-	if r.ContextReset == nil {
-		return 0
-	}
-	return r.ContextReset.Index
-}
-
 // resetContext ends the run and begins the one that goes on with its work, in one append.
 func (x *exec) resetContext(in *NoteInput, note *ContextResetNote, budget int) bool {
 	r := x.m.s.Run
-	data, err := marshal(note)
+	data, err := Marshal(note)
 	if err == nil {
 		data = x.redactJSON(data)
 		err = soundNote(data)
@@ -192,7 +168,7 @@ func (x *exec) resetContext(in *NoteInput, note *ContextResetNote, budget int) b
 	x.lock()
 	kept.Meta, end.Meta, next.Meta = x.stamp(0, ""), x.stamp(1, ""), x.stamp(2, "")
 	next.Meta.Origin, next.Meta.Step = &origin, 0
-	res := *x.m.result(Stopped, CodeContextReset, reason)
+	res := *x.m.Result(Stopped, CodeContextReset, reason)
 	res.Usage, res.Cost, res.Unpriced = res.Usage.Add(kept.Usage), res.Cost.Add(kept.Cost), res.Unpriced || !kept.Priced && kept.Usage.Total() > 0
 	*end.Result = res
 	if err = x.recordLocked(nil, kept, end, next); err == nil {
@@ -239,51 +215,3 @@ func (x *exec) contextResetText(note *ContextResetNote, index int, c memory.Coun
 
 // breaks indents what comes behind a line break.
 var breaks = strings.NewReplacer("\r\n", "\n  ", "\n", "\n  ", "\r", "\n  ", "\v", "\n  ", "\f", "\n  ", "\u0085", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")
-
-// Bounds of what is kept of what a person has said.
-const (
-	mostSaid  = 20
-	mostBytes = 4 << 10 // of one message
-)
-
-// hear keeps what a person has said, for the runs that go on with the work of this one.
-func (r *RunState) hear(text string) {
-	text = cutBytes(text, mostBytes)
-	said := r.Said[max(len(r.Said)-mostSaid+1, 0):]
-	r.Said = append(said[:len(said):len(said)], text) // a copy: still() shares it
-}
-
-// takesOver says why a run can't go on with the work of the one before.
-func (m *Machine) takesOver(f *RunStarted) string {
-	r, h := m.s.Run, f.ContextReset
-	switch {
-	case r == nil || r.Code != CodeContextReset || h.From != r.ID:
-		return fmt.Sprintf("no run %q has handed its work off", h.From)
-	case h.Index != r.contextResets()+1 || h.Prompt < 0 || h.Prompt > len(f.Message.Parts):
-		return "its place in the chain is wrong"
-	case len(f.History) > 0:
-		return "a run that goes on with another's work has no history"
-	}
-	return ""
-}
-
-// chain returns where a run stands that goes on with the work of the newest one, whose conversation is still there.
-func (s *State) chain(h *ContextResetState) *ChainState {
-	var before *tried
-	if s.Run.ContextReset != nil {
-		before = s.Run.ContextReset.Tried
-	}
-	c := &ChainState{*h, before.and(s.Messages[s.Run.First:])}
-	c.Tried.Failed = c.Tried.Failed.worst()
-	return c
-}
-
-// carry counts on what the run before has counted: what limits one run limits the chain.
-func (r *RunState) carry(before *RunState, c *ChainState) {
-	r.ContextReset = c
-	r.Step, r.PhaseStep, r.Lost = before.Step, before.PhaseStep, before.Lost
-	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
-	r.Tools, r.SentBack, r.Corrected = before.Tools, before.SentBack, before.Corrected
-	r.ToolNames = before.ToolNames
-	r.Model, r.Said = before.Model, before.Said
-}

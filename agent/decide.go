@@ -22,7 +22,7 @@ type ruling struct {
 // resume takes decisions: all, or none.
 func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 	r := x.m.s.Run
-	if r == nil || !r.open() && len(r.pending()) == 0 && !x.usedAny(decisions) {
+	if r == nil || !r.IsOpen() && len(r.Pending()) == 0 && !x.usedAny(decisions) {
 		e := &NothingOpenError{Session: x.s.name}
 		if r != nil {
 			e.Status = r.Status
@@ -56,8 +56,8 @@ func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
 	if d.err != nil {
 		return problem(DecisionBad, "its value can't be encoded: %v", d.err)
 	}
-	if tooDeep(d.Input) || tooDeep(d.Value) {
-		return problem(DecisionBad, "its value is nested deeper than %d levels", maxDepth)
+	if TooDeep(d.Input) || TooDeep(d.Value) {
+		return problem(DecisionBad, "its value is nested deeper than %d levels", MaxDepth)
 	}
 	c, p := x.paused(d.ID)
 	switch {
@@ -131,7 +131,7 @@ func (x *exec) paused(id string) (*CallState, *Pause) {
 	if x.m.s.Run == nil {
 		return nil, nil
 	}
-	return x.m.s.Run.suspended(id)
+	return x.m.s.Run.Suspended(id)
 }
 
 // decide checks a decision on a suspended call, brings its input into canonical form, and returns the call's result if the

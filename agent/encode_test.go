@@ -122,9 +122,9 @@ func TestFactsOfVersionOneAreWrittenAndReadTheSameForEver(t *testing.T) {
 	for _, f := range everyFact() {
 		kinds[f.kind()] = true
 		require.Empty(t, unset(reflect.ValueOf(f), f.kind()))
-		rec, err := EncodeFact(f)
+		rec, err := Encode(f)
 		require.NoError(t, err)
-		line, err := marshal(written{rec.Seq, rec.Time, rec.Kind, rec.V, rec.Data})
+		line, err := Marshal(written{rec.Seq, rec.Time, rec.Kind, rec.V, rec.Data})
 		require.NoError(t, err)
 		fresh.Write(append(line, '\n'))
 	}
@@ -141,7 +141,7 @@ func TestFactsOfVersionOneAreWrittenAndReadTheSameForEver(t *testing.T) {
 		require.True(t, lines.Scan())
 		var w written
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &w))
-		got, err := DecodeFact("s-1", journal.Record{Seq: w.Seq, Time: w.Time, Kind: w.Kind, V: w.V, Data: w.Data})
+		got, err := Decode("s-1", journal.Record{Seq: w.Seq, Time: w.Time, Kind: w.Kind, V: w.V, Data: w.Data})
 		require.NoError(t, err)
 		if want, ok := want.(RunEnded); ok {
 			require.Equal(t, want, got)
@@ -156,7 +156,7 @@ func TestTheResultOfARunIsNotPartOfItsJournal(t *testing.T) {
 	all := everyFact()
 	end := all[len(all)-1].(RunEnded)
 	end.Result = &Result{Reason: "secret"}
-	rec, err := EncodeFact(end)
+	rec, err := Encode(end)
 	require.NoError(t, err)
 	require.NotContains(t, string(rec.Data), "secret")
 }
@@ -165,7 +165,7 @@ func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
 	rec := func(kind string, v int, data string) journal.Record {
 		return journal.Record{Seq: 3, Kind: kind, V: v, Data: []byte(data)}
 	}
-	f, err := DecodeFact("s-1", rec("continued", 1, `{"run":"r-1","new_field":{"a":[1]},"step":2}`))
+	f, err := Decode("s-1", rec("continued", 1, `{"run":"r-1","new_field":{"a":[1]},"step":2}`))
 	require.NoError(t, err)
 	require.Equal(t, Continued{Meta: Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 3, V: 1, Step: 2}}, f)
 
@@ -188,7 +188,7 @@ func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
 		"another's field": {rec("tool_started", 1, `{"run":"r-1","tool_call":[]}`), "can't be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := DecodeFact("s-1", c.rec)
+			f, err := Decode("s-1", c.rec)
 			var fe *FactError
 			require.ErrorAs(t, err, &fe)
 			require.Nil(t, f)
@@ -202,11 +202,11 @@ func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
 // again returns a fact as a journal gives it back.
 func again(t *testing.T, f Fact) Fact {
 	t.Helper()
-	rec, err := EncodeFact(f)
+	rec, err := Encode(f)
 	require.NoError(t, err)
 	require.True(t, json.Valid(rec.Data))
 	require.NotContains(t, string(rec.Data), "\n")
-	back, err := DecodeFact("s-1", rec)
+	back, err := Decode("s-1", rec)
 	require.NoError(t, err)
 	return back
 }
@@ -247,7 +247,7 @@ func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
 		"a time":              Suspended{Meta: meta, Pause: Pause{Expires: time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rec, err := EncodeFact(f)
+			rec, err := Encode(f)
 			require.Error(t, err)
 			require.Contains(t, err.Error(), "agent: encoding a fact of kind "+f.kind())
 			require.Empty(t, rec)
@@ -255,7 +255,7 @@ func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
 			require.True(t, errors.As(err, &me), "%T", err)
 		})
 	}
-	_, err := EncodeFact(Continued{})
+	_, err := Encode(Continued{})
 	var fe *FactError
 	require.ErrorAs(t, err, &fe)
 }
@@ -267,7 +267,7 @@ func FuzzDecodeFact(f *testing.F) {
 	}
 	slices.Sort(kinds)
 	for _, fact := range everyFact() {
-		rec, err := EncodeFact(fact)
+		rec, err := Encode(fact)
 		require.NoError(f, err)
 		f.Add(slices.Index(kinds, rec.Kind), rec.V, []byte(rec.Data))
 	}
@@ -278,21 +278,21 @@ func FuzzDecodeFact(f *testing.F) {
 		if kind >= 0 {
 			rec.Kind = kinds[kind%len(kinds)]
 		}
-		fact, err := DecodeFact("s-1", rec)
+		fact, err := Decode("s-1", rec)
 		if err != nil {
 			var fe *FactError
 			require.ErrorAs(t, err, &fe)
 			return
 		}
 		// What could be read can be written, is then read as the same, and is taken or refused without a panic.
-		out, err := EncodeFact(fact)
+		out, err := Encode(fact)
 		require.NoError(t, err)
-		back, err := DecodeFact("s-1", out)
+		back, err := Decode("s-1", out)
 		require.NoError(t, err)
-		once, err := EncodeFact(back)
+		once, err := Encode(back)
 		require.NoError(t, err)
 		require.Equal(t, out, once)
-		m := NewMachine("s-1")
+		m := New2("s-1")
 		if m.Apply(fact) == nil {
 			m.Next()
 			stateJSON(t, m)

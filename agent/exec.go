@@ -330,12 +330,12 @@ func (x *exec) afterRun(res *Result) {
 // closeCalls gives every open call its result, so that none is ever without.
 func (x *exec) closeCalls(reason error) {
 	r := x.m.s.Run
-	if r.Stage == stageCalling { // the model call never came to an end
+	if r.Stage == StageCalling { // the model call never came to an end
 		x.lock()
 		x.recordLocked(nil, StepFailed{Meta: x.stamp(0, ""), Class: fault.None, Error: "the run ended"})
 		x.mu.Unlock()
 	}
-	if r.Stage != stageActing {
+	if r.Stage != StageActing {
 		return
 	}
 	defer x.abandonChildren(reason)()
@@ -345,21 +345,21 @@ func (x *exec) closeCalls(reason error) {
 	}
 	var open []int
 	for i := range r.Calls {
-		switch c := &r.Calls[i]; c.Stand {
-		case standDone:
-		case standSuspended:
+		switch c := &r.Calls[i]; c.Status {
+		case CallDone:
+		case CallSuspended:
 			res := undecided(c, "nobody decided on it before the run ended.")
 			x.showHooks(c, res)
 			x.lock()
 			x.recordLocked(nil,
 				Decided{Meta: x.stamp(0, c.Call.ID), Decision: Decision{ID: c.Pause.ID, Kind: Superseded, Reason: why}}, x.resultFact(1, c, res))
 			x.mu.Unlock()
-		case standStarted:
+		case CallStarted:
 			x.settle([]int{i}, tools.InDoubt, "The call was started, and nobody knows how it ended: "+why)
 		default:
 			open = append(open, i)
 		}
-		if r.Stage != stageActing {
+		if r.Stage != StageActing {
 			return
 		}
 	}
@@ -370,7 +370,7 @@ func (x *exec) closeCalls(reason error) {
 func (x *exec) abandonChildren(reason error) func() {
 	var calls, names []string
 	for i := range x.m.s.Run.Calls {
-		if c := &x.m.s.Run.Calls[i]; c.Started && c.Stand != standDone && x.a.children[c.Call.Name] != nil {
+		if c := &x.m.s.Run.Calls[i]; c.Started && c.Status != CallDone && x.a.children[c.Call.Name] != nil {
 			calls, names = append(calls, c.Call.ID), append(names, c.Call.Name)
 		}
 	}

@@ -54,7 +54,7 @@ func TestTheFourFactsOfAStepAreWrittenAsEncodingJSONDoes(t *testing.T) {
 		if w.b.Len() > 1<<16 {
 			w.b.Reset()
 		}
-		want, err := marshal(f)
+		want, err := Marshal(f)
 		require.NoError(t, err)
 		got, ok, err := w.fact(f)
 		require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestTheFourFactsOfAStepAreReadAsEncodingJSONDoes(t *testing.T) {
 	var r reader // one for all, as when a session is loaded
 	ours := 0
 	check := func(f Fact) {
-		rec, err := EncodeFact(f)
+		rec, err := Encode(f)
 		require.NoError(t, err)
 		want, err := slowly(rec)
 		require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestTheFourFactsOfAStepAreReadAsEncodingJSONDoes(t *testing.T) {
 // FuzzReadingAFact checks that what is read by hand means the same to encoding/json.
 func FuzzReadingAFact(f *testing.F) {
 	for _, fact := range append(everyFact(), oddFacts()...) {
-		if rec, err := EncodeFact(fact); err == nil {
+		if rec, err := Encode(fact); err == nil {
 			f.Add(rec.Kind, []byte(rec.Data))
 		}
 	}

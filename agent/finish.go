@@ -76,7 +76,7 @@ func (x *exec) checkOutput() (back string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
 	}
-	text := x.m.result(Completed, "", nil).Text()
+	text := x.m.Result(Completed, "", nil).Text()
 	_, problem := s.Accept([]byte(unfence(text)))
 	switch {
 	case problem == nil:
@@ -108,7 +108,7 @@ func (x *exec) beforeFinish() (back string, err error) {
 		if h.BeforeFinish == nil {
 			continue
 		}
-		res := x.m.result(Completed, "", nil)
+		res := x.m.Result(Completed, "", nil)
 		err := x.call(h, "BeforeFinish", func() error { return h.BeforeFinish(x.ctx, res) })
 		var send *sendBackError
 		var warn *warnError

@@ -24,7 +24,7 @@ func (x *exec) large(content int) bool { return x.a.cfg.Journal != nil && conten
 
 // fits reports whether a journal takes a fact, with so much room to spare.
 func (x *exec) fits(f Fact, spare int) bool {
-	rec, err := EncodeFact(f)
+	rec, err := Encode(f)
 	return err == nil && len(rec.Data) <= x.a.record-spare
 }
 

@@ -57,7 +57,7 @@ func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
 			facts, err := a.Facts(t.Context(), "s")
 			require.NoError(t, err)
 			for _, f := range facts {
-				rec, err := EncodeFact(f)
+				rec, err := Encode(f)
 				require.NoError(t, err)
 				require.LessOrEqual(t, len(rec.Data), most)
 			}

@@ -60,7 +60,7 @@ func (a *Agent) Fork(ctx context.Context, from, to string, upTo uint64) (uint64,
 // is open.
 func copies(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	var own []Fact
-	keep, m := 0, NewMachine(to)
+	keep, m := 0, New2(to)
 	for i, f := range facts {
 		if upTo > 0 && f.Envelope().Seq > upTo {
 			break
@@ -78,7 +78,7 @@ func copies(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 		}
 		own = append(own, f)
 		switch r := m.s.Run; {
-		case !r.open(), r.Stage == stageReady, r.Stage == stageSaid:
+		case !r.IsOpen(), r.Stage == StageReady, r.Stage == StageReplied:
 			keep = len(own)
 		}
 	}
@@ -129,7 +129,7 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 	for _, rule := range m.s.Rules {
 		facts = append(facts, RuleRevoked{Meta: meta(), Tool: rule.Tool})
 	}
-	if r.open() {
+	if r.IsOpen() {
 		facts = append(facts, RunEnded{Meta: meta(), Status: Stopped, Code: CodeForked, Reason: "forked from session " + from})
 	}
 	x.lock()
@@ -139,12 +139,12 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 
 // under returns a fact as one of a session, with a number there.
 func under(f Fact, session string, seq uint64) (Fact, error) {
-	rec, err := EncodeFact(f)
+	rec, err := Encode(f)
 	if err != nil {
 		return nil, err
 	}
 	rec.Seq = seq
-	return DecodeFact(session, rec)
+	return Decode(session, rec)
 }
 
 // exported is a line of an export.
@@ -174,7 +174,7 @@ func (a *Agent) Export(ctx context.Context, session string, w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for _, f := range facts {
-		rec, err := EncodeFact(f)
+		rec, err := Encode(f)
 		if err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("agent: importing session %q: line %d: %w", session, len(facts)+1, err)
 		}
-		f, err := DecodeFact(session, journal.Record{Seq: line.Seq, Time: line.Time, Kind: line.Kind, V: line.V, Data: line.Data})
+		f, err := Decode(session, journal.Record{Seq: line.Seq, Time: line.Time, Kind: line.Kind, V: line.V, Data: line.Data})
 		if err != nil {
 			return err
 		}

@@ -128,7 +128,7 @@ func (in *Input) check(limits *Limits) error {
 		default:
 			return bad("History", "message %d has the role %q; use user, assistant or tool. A system text is Config.Instructions", i, role)
 		}
-		if !sound(in.History[i].Parts) {
+		if !Normal(in.History[i].Parts) {
 			return bad("History", "message %d holds text that is no valid UTF-8, or arguments that are nested too deep", i)
 		}
 	}
@@ -165,7 +165,7 @@ func (a *Agent) limits(own *Limits, mode *mode) *Limits {
 	if own == nil {
 		return &mode.limits
 	}
-	return new(own.or(mode.limits))
+	return new(own.Or(mode.limits))
 }
 
 // mode returns the mode with that name, and nil for the empty name where there are no modes.

@@ -108,7 +108,7 @@ func TestTitlesAreCutBetweenCharacters(t *testing.T) {
 	for _, tail := range []string{"", "a", "ä", "€", "🙂", "\uFFFD", "\xff", "\n"} {
 		for n := journal.MaxName - 8; n <= journal.MaxName+8; n++ {
 			s := strings.Repeat("x", n) + tail + "yz"
-			got := clean(s)
+			got := CleanTitle(s)
 			require.NoError(t, journal.ValidateSession(got), "%d bytes and %q", n, tail)
 			want := strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\n", " ")
 			require.True(t, strings.HasPrefix(want, got))
@@ -119,7 +119,7 @@ func TestTitlesAreCutBetweenCharacters(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, "a b c d", clean("a\tb\x00c\u0085d"))
+	require.Equal(t, "a b c d", CleanTitle("a\tb\x00c\u0085d"))
 }
 
 func FuzzClean(f *testing.F) {
@@ -127,10 +127,10 @@ func FuzzClean(f *testing.F) {
 	f.Add(strings.Repeat("€", 200))
 	f.Add(strings.Repeat("x", 511) + "\xff\xff")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := clean(s)
+		got := CleanTitle(s)
 		require.True(t, utf8.ValidString(got))
 		require.LessOrEqual(t, len(got), journal.MaxName)
 		require.False(t, strings.ContainsFunc(got, unicode.IsControl))
-		require.Equal(t, got, clean(got))
+		require.Equal(t, got, CleanTitle(got))
 	})
 }

@@ -181,7 +181,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 			require.NoError(t, err)
 			kept.keep(ev)
 			if f, ok := ev.(agent.Fact); ok {
-				rec, err := agent.EncodeFact(f)
+				rec, err := agent.Encode(f)
 				require.NoError(t, err)
 				facts, encoded = append(facts, f), append(encoded, string(rec.Data))
 			}
@@ -225,7 +225,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 	require.NoError(t, err)
 	require.Len(t, again, len(facts))
 	for i, f := range again {
-		rec, err := agent.EncodeFact(f)
+		rec, err := agent.Encode(f)
 		require.NoError(t, err)
 		require.Equal(t, encoded[i], string(rec.Data))
 	}

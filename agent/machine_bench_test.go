@@ -13,7 +13,7 @@ import (
 
 // longLog returns the facts of a run of n steps with two calls each: six facts a step.
 func longLog(t testing.TB, n int) []Fact {
-	m, origin := NewMachine("s-1"), &Origin{Session: "s-1", Run: "r-0123456789abcdef0123456789abcdef"}
+	m, origin := New2("s-1"), &Origin{Session: "s-1", Run: "r-0123456789abcdef0123456789abcdef"}
 	var facts []Fact
 	add := func(f Fact) {
 		require.NoError(t, m.Apply(f))
@@ -22,13 +22,13 @@ func longLog(t testing.TB, n int) []Fact {
 	meta := func(step int, call string) Meta {
 		return Meta{Origin: origin, Seq: m.s.Seq + 1, V: 1, Step: step, Call: call}
 	}
-	limits := Limits{Steps: -1, Tokens: -1, Repeats: -1}.withDefaults()
+	limits := Limits{Steps: -1, Tokens: -1, Repeats: -1}.WithDefaults()
 	add(RunStarted{Meta: meta(0, ""), Message: provider.User("go"), Limits: &limits})
 	for step := 1; step <= n; step++ {
 		reply := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart("I look.")}}
 		var made []*provider.ToolCall
 		for i := range 2 {
-			c := &provider.ToolCall{ID: callID(origin.Run, step, i), ProviderID: "call_1", Name: "look", Input: json.RawMessage(`{"page":17,"part":"title"}`)}
+			c := &provider.ToolCall{ID: CallID(origin.Run, step, i), ProviderID: "call_1", Name: "look", Input: json.RawMessage(`{"page":17,"part":"title"}`)}
 			made = append(made, c)
 			reply.Parts = append(reply.Parts, provider.Part{Kind: provider.PartToolCall, Call: c})
 		}
@@ -72,7 +72,7 @@ func BenchmarkEncodeAStep(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, f := range facts {
-			if _, err := EncodeFact(f); err != nil {
+			if _, err := Encode(f); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -82,14 +82,14 @@ func BenchmarkEncodeAStep(b *testing.B) {
 func BenchmarkDecodeAStep(b *testing.B) {
 	var recs []journal.Record
 	for _, f := range longLog(b, 1)[1:] {
-		rec, err := EncodeFact(f)
+		rec, err := Encode(f)
 		require.NoError(b, err)
 		recs = append(recs, rec)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, rec := range recs {
-			if _, err := DecodeFact("s-1", rec); err != nil {
+			if _, err := Decode("s-1", rec); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -9,13 +9,13 @@ import (
 )
 
 func TestAModelCallThatIsLostAgainAndAgainComesToAnEnd(t *testing.T) {
-	m := NewMachine("s")
+	m := New2("s")
 	origin := &Origin{Session: "s", Run: "r-1"}
 	apply := func(make func(Meta) Fact) {
 		require.NoError(t, m.Apply(make(Meta{Origin: origin, Seq: m.s.Seq + 1, Step: 1})))
 	}
 	apply(func(meta Meta) Fact {
-		return RunStarted{Meta: meta, Message: provider.User("go"), Limits: new(Limits{Steps: 3}.withDefaults())}
+		return RunStarted{Meta: meta, Message: provider.User("go"), Limits: new(Limits{Steps: 3}.WithDefaults())}
 	})
 	apply(func(meta Meta) Fact { return StepStarted{Meta: meta} })
 	made := 1

@@ -84,7 +84,7 @@ func TestWhatOnlyLooksLikeAFactIsRefused(t *testing.T) {
 		refuses(t, s.m, reflect.Zero(typ).Interface().(Fact), "zero "+kind)
 		for _, f := range []Fact{nil, pretender{}, reflect.Zero(reflect.PointerTo(typ)).Interface().(Fact), reflect.Zero(typ).Interface().(Fact)} {
 			var fe *FactError
-			require.NotPanics(t, func() { _, err := EncodeFact(f); require.ErrorAs(t, err, &fe) }, kind)
+			require.NotPanics(t, func() { _, err := Encode(f); require.ErrorAs(t, err, &fe) }, kind)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				}
 			}
 			r := s.m.s.Run
-			if !r.open() {
+			if !r.IsOpen() {
 				for _, typ := range factTypes {
 					zero := reflect.Zero(typ).Interface().(Fact)
 					try(withMeta(zero, func(m *Meta) { *m = s.meta("") }), "no run is open")
@@ -130,8 +130,8 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				return
 			}
 			for kind, typ := range factTypes {
-				legal := harmless[kind] && (r.Status == Running || kind != "phase_changed" && kind != "context_reset_requested") || r.Stage == stageCalling && kind == "step_failed" ||
-					r.Stage == stageCalling && kind == "step_started" && r.Final == "" // the same call again
+				legal := harmless[kind] && (r.Status == Running || kind != "phase_changed" && kind != "context_reset_requested") || r.Stage == StageCalling && kind == "step_failed" ||
+					r.Stage == StageCalling && kind == "step_started" && r.Final == "" // the same call again
 				if !legal {
 					zero := reflect.Zero(typ).Interface().(Fact)
 					try(withMeta(zero, func(m *Meta) { *m = s.meta("") }), "zero value")
@@ -150,7 +150,7 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 			try(ToolStarted{Meta: s.meta(call.ID), Call: call}, "a call that isn't")
 			try(ToolFinished{Meta: s.meta(call.ID), Call: call, Result: result(call)}, "a call that isn't")
 			try(Suspended{Meta: s.meta(call.ID), Pause: Pause{ID: "p-1", Kind: PauseApproval, Call: *call}}, "a call that isn't")
-			if r.Stage != stageCalling {
+			if r.Stage != StageCalling {
 				try(Replied{Meta: s.meta(""), Message: provider.Assistant("hi"), Stop: provider.StopDone}, "a reply to nothing")
 				try(StepFailed{Meta: s.meta("")}, "a failure of nothing")
 			} else {
@@ -164,13 +164,13 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				step := withMeta(StepStarted{}, func(m *Meta) { *m = s.meta(""); m.Step++ })
 				try(step, "a step in a step")
 			}
-			if r.Stage != stageReady && r.Stage != stageSaid {
+			if r.Stage != StageReady && r.Stage != StageReplied {
 				try(Steered{Meta: s.meta(""), Message: provider.User("hi")}, "a message within a step")
 			}
-			if r.Stage != stageSaid {
+			if r.Stage != StageReplied {
 				try(SentBack{Meta: s.meta(""), Why: SendBackHook, Text: "more"}, "sent back without an answer")
 			}
-			if r.Stage != stageActing {
+			if r.Stage != StageActing {
 				return
 			}
 			for _, status := range []Status{Completed, Stopped, Failed} {
@@ -183,20 +183,20 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				other.Name = "other"
 				try(ToolStarted{Meta: s.meta(c.Call.ID), Call: &other}, "another tool's name")
 				try(ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(call)}, "another call's result")
-				if c.Stand != standStarted {
+				if c.Status != CallStarted {
 					try(ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "success without a start")
 				}
 				if begun[c.Call.ID] && !c.Retry {
 					try(ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call, Repeatable: true}, "a second start")
 				}
-				switch c.Stand {
-				case standDone:
+				switch c.Status {
+				case CallDone:
 					try(ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "a second result")
 					try(Suspended{Meta: s.meta(c.Call.ID), Pause: Pause{ID: "p-1", Kind: "question", Call: *c.Call}}, "a pause of what is done")
-				case standSettled:
+				case CallDecided:
 					try(ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start after a refusal")
 					try(Suspended{Meta: s.meta(c.Call.ID), Pause: Pause{ID: "p-1", Kind: PauseApproval, Call: *c.Call}}, "a pause after a refusal")
-				case standSuspended:
+				case CallSuspended:
 					try(ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start without a decision")
 					try(ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "a result without a decision")
 					try(Suspended{Meta: s.meta(c.Call.ID), Pause: Pause{ID: "p-1", Kind: PauseApproval, Call: *c.Call}}, "a pause of what is paused")
@@ -205,11 +205,11 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 						try(Decided{Meta: s.meta(c.Call.ID), Decision: Decision{ID: c.Pause.ID, Kind: Approved}}, "approval of a question")
 					}
 					for j := range r.Calls {
-						if d := &r.Calls[j]; d.Stand == standOpen {
+						if d := &r.Calls[j]; d.Status == CallOpen {
 							try(Suspended{Meta: s.meta(d.Call.ID), Pause: Pause{ID: c.Pause.ID, Kind: PauseApproval, Call: *d.Call}}, "two pauses with one id")
 						}
 					}
-				case standOpen:
+				case CallOpen:
 					for id := range used {
 						try(Suspended{Meta: s.meta(c.Call.ID), Pause: Pause{ID: id, Kind: PauseApproval, Call: *c.Call}}, "a pause with a used id")
 					}
@@ -240,7 +240,7 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 func TestNoSequenceOfFactsBreaksAConversation(t *testing.T) {
 	taken := make(map[string]int)
 	for seed := range 200 {
-		c := &chaos{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 2)), m: NewMachine("s-1"), starts: make(map[string]bool), closed: make(map[string]bool), pauses: make(map[string]string)}
+		c := &chaos{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 2)), m: New2("s-1"), starts: make(map[string]bool), closed: make(map[string]bool), pauses: make(map[string]string)}
 		for now := shape(t, c.m); c.tries < 400; c.tries++ {
 			f := c.fact()
 			var err error
@@ -285,10 +285,10 @@ func (c *chaos) fact() Fact {
 		r = &RunState{ID: "r-1"}
 	}
 	run := r.ID
-	if !r.open() || c.rng.IntN(20) == 0 {
+	if !r.IsOpen() || c.rng.IntN(20) == 0 {
 		run += "x"
 	}
-	name := callID(r.ID, r.Step, c.rng.IntN(2))
+	name := CallID(r.ID, r.Step, c.rng.IntN(2))
 	meta := Meta{Origin: &Origin{Session: "s-1", Run: run}, Seq: c.m.s.Seq + 1, Step: r.Step + c.rng.IntN(2), Call: name}
 	call := &provider.ToolCall{ID: name, Name: any1(c, "a", "a", "a", "a", "a", "b"), Input: any1(c, nil, json.RawMessage(`{}`))}
 	pause := fmt.Sprint("p-", c.rng.IntN(6))
@@ -313,24 +313,24 @@ func (c *chaos) fact() Fact {
 	case 5:
 		return NoteWritten{Meta: meta, Category: any1(c, "a", "a", ""), Index: c.m.s.noted("a").Index + c.rng.IntN(2), Share: any1(c, .5, .5, -1, math.NaN())}
 	case 6, 7:
-		if r.open() {
+		if r.IsOpen() {
 			return RunEnded{Meta: meta, Status: Stopped, Code: CodeContextReset}
 		}
 	}
 	kind := c.rng.IntN(18)
 	if c.rng.IntN(4) > 0 { // mostly of a kind that may come now
 		switch {
-		case !r.open():
+		case !r.IsOpen():
 			kind = 0
 		case r.Status == Paused:
 			kind = any1(c, 9, 12, 16)
-		case r.Stage == stageReady:
+		case r.Stage == StageReady:
 			kind = 1
-		case r.Stage == stageCalling:
+		case r.Stage == StageCalling:
 			kind = any1(c, 3, 3, 3, 6)
-		case r.Stage == stageActing:
+		case r.Stage == StageActing:
 			kind = any1(c, 7, 7, 9, 9, 9, 11, 12)
-		case r.Stage == stageSaid:
+		case r.Stage == StageReplied:
 			kind = any1(c, 1, 14, 17)
 		}
 	}
@@ -351,7 +351,7 @@ func (c *chaos) fact() Fact {
 			Stop: any1(c, provider.StopDone, provider.StopToolCalls, provider.StopToolCalls, provider.StopToolCalls, provider.StopToolCalls, provider.StopPaused, provider.StopLength, "")}
 		for n := range c.rng.IntN(4) {
 			calls := len((&provider.Message{Parts: f.Message.Parts}).Calls())
-			id := any1(c, callID(r.ID, r.Step, calls), callID(r.ID, r.Step, calls), callID(r.ID, r.Step, calls), callID(r.ID, r.Step, n))
+			id := any1(c, CallID(r.ID, r.Step, calls), CallID(r.ID, r.Step, calls), CallID(r.ID, r.Step, calls), CallID(r.ID, r.Step, n))
 			f.Message.Parts = append(f.Message.Parts, any1(c, provider.TextPart("hi"), provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "a"}}))
 		}
 		return f
@@ -415,7 +415,7 @@ func (c *chaos) taken(f Fact, seed int) {
 	if r := c.m.s.Run; r.First < 0 || r.First >= len(c.m.s.Messages) {
 		require.Failf(c.t, "the input of the run", "seed %d: message %d of %d", seed, r.First, len(c.m.s.Messages))
 	}
-	if a := c.m.Next(); a.Kind == ActCallModel || !c.m.s.Run.open() {
+	if a := c.m.Next(); a.Kind == ActCallModel || !c.m.s.Run.IsOpen() {
 		require.NoError(c.t, balanced(c.m.s.Messages), "seed %d", seed)
 	}
 }

@@ -26,7 +26,7 @@ type drill struct {
 }
 
 func newDrill(t *testing.T, limits Limits, reply func(step int) Replied) *drill {
-	d := &drill{t: t, m: NewMachine("s-1"), origin: &Origin{Session: "s-1", Run: "r-1"}, reply: reply}
+	d := &drill{t: t, m: New2("s-1"), origin: &Origin{Session: "s-1", Run: "r-1"}, reply: reply}
 	d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: &limits})
 	return d
 }
@@ -65,7 +65,7 @@ func (d *drill) end() Action {
 			n := 0
 			for i := range f.Message.Parts {
 				if c := f.Message.Parts[i].Call; c != nil {
-					c.ID = callID("r-1", r.Step, n)
+					c.ID = CallID("r-1", r.Step, n)
 					n++
 				}
 			}
@@ -188,7 +188,7 @@ func TestEveryModelEndsWithinTheLimits(t *testing.T) {
 
 func TestAForcedToolChoiceHoldsUntilItIsMet(t *testing.T) {
 	for _, mode := range []provider.ToolChoiceMode{provider.ChooseRequired, provider.ChooseTool} {
-		m := NewMachine("s-1")
+		m := New2("s-1")
 		d := &drill{t: t, m: m, origin: &Origin{Session: "s-1", Run: "r-1"}}
 		d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(DefaultLimits()), ToolChoice: provider.ToolChoice{Mode: mode, Tool: "look"}})
 		var choices []provider.ToolChoiceMode
@@ -213,7 +213,7 @@ func TestTheStepLimitGrantsOneLastCallWithoutTools(t *testing.T) {
 			t.Run(fmt.Sprintf("%d steps, done at %d", steps, says1), func(t *testing.T) {
 				finals := 0
 				var d *drill
-				d = newDrill(t, Limits{Steps: steps}.withDefaults(), func(step int) Replied {
+				d = newDrill(t, Limits{Steps: steps}.WithDefaults(), func(step int) Replied {
 					if d.m.s.Run.Final != "" {
 						finals++
 					}
@@ -239,7 +239,7 @@ func TestTheStepLimitGrantsOneLastCallWithoutTools(t *testing.T) {
 }
 
 func TestWithoutAStepLimitTheModelMayGoOn(t *testing.T) {
-	limits := Limits{Steps: -1, Tokens: -1, Cost: -1, Repeats: -1}.withDefaults()
+	limits := Limits{Steps: -1, Tokens: -1, Cost: -1, Repeats: -1}.WithDefaults()
 	d := newDrill(t, limits, func(step int) Replied {
 		if step == 1000 {
 			return says("done", provider.StopDone)
@@ -254,7 +254,7 @@ func TestWithoutAStepLimitTheModelMayGoOn(t *testing.T) {
 }
 
 func TestAPhaseCountsItsOwnSteps(t *testing.T) {
-	limits := Limits{Steps: 50, StepsPerPhase: 3}.withDefaults()
+	limits := Limits{Steps: 50, StepsPerPhase: 3}.WithDefaults()
 	d := newDrill(t, limits, fresh)
 	le := d.limit()
 	require.Equal(t, &LimitError{Limit: LimitStepsPerPhase, Max: 3, Have: 3}, le)
@@ -270,14 +270,14 @@ func TestAPhaseCountsItsOwnSteps(t *testing.T) {
 	require.Equal(t, LimitStepsPerPhase, d.limit().Limit)
 	require.Equal(t, 10, d.calls)
 
-	d = newDrill(t, Limits{Steps: 5, StepsPerPhase: 3}.withDefaults(), fresh)
+	d = newDrill(t, Limits{Steps: 5, StepsPerPhase: 3}.WithDefaults(), fresh)
 	d.between = func(int) []Fact { return []Fact{PhaseChanged{To: "again"}} }
 	require.Equal(t, LimitSteps, d.limit().Limit)
 	require.Equal(t, 6, d.calls)
 }
 
 func TestALastCallStaysTheLastWhateverHappens(t *testing.T) {
-	d := newDrill(t, Limits{StepsPerPhase: 1}.withDefaults(), fresh)
+	d := newDrill(t, Limits{StepsPerPhase: 1}.WithDefaults(), fresh)
 	d.between = func(step int) []Fact { return nil }
 	for d.m.Next().Final == "" {
 		d.apply(withMeta(StepStarted{}, func(m *Meta) { *m = d.meta(""); m.Step++ }))
@@ -318,8 +318,8 @@ func TestTokensAndMoneyEndARunOnceTheyAreUsedUp(t *testing.T) {
 				}
 			}
 			for limit, d := range map[string]*drill{
-				LimitTokens: newDrill(t, Limits{Tokens: c.limit}.withDefaults(), reply(c.each, 0)),
-				LimitCost:   newDrill(t, Limits{Cost: provider.Money(c.limit)}.withDefaults(), reply(0, c.each)),
+				LimitTokens: newDrill(t, Limits{Tokens: c.limit}.WithDefaults(), reply(c.each, 0)),
+				LimitCost:   newDrill(t, Limits{Cost: provider.Money(c.limit)}.WithDefaults(), reply(0, c.each)),
 			} {
 				if c.calls == 0 {
 					require.Equal(t, Completed, d.end().Status)
@@ -335,7 +335,7 @@ func TestTokensAndMoneyEndARunOnceTheyAreUsedUp(t *testing.T) {
 }
 
 func TestAnAnswerThatUsesUpTheTokensIsStillAnAnswer(t *testing.T) {
-	d := newDrill(t, Limits{Tokens: 10}.withDefaults(), func(int) Replied {
+	d := newDrill(t, Limits{Tokens: 10}.WithDefaults(), func(int) Replied {
 		f := says("done", provider.StopDone)
 		f.Usage.Output = 1000
 		return f
@@ -357,7 +357,7 @@ func TestCallsWithoutAPriceAreReported(t *testing.T) {
 }
 
 func TestTimeWhilePausedDoesNotCount(t *testing.T) {
-	m := NewMachine("s-1")
+	m := New2("s-1")
 	origin := &Origin{Session: "s-1", Run: "r-1"}
 	at := func(second int64) Meta {
 		return Meta{Origin: origin, Seq: m.s.Seq + 1, Time: time.Unix(second, 0)}
@@ -372,7 +372,7 @@ func TestTimeWhilePausedDoesNotCount(t *testing.T) {
 
 func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
 	meta := Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1}
-	m := NewMachine("s-1")
+	m := New2("s-1")
 	require.NoError(t, m.Apply(RunStarted{Meta: meta, Message: provider.User("go")}))
 	require.Equal(t, new(Limits), m.s.Run.Limits)
 	require.Equal(t, ActCallModel, m.Next().Kind)
@@ -380,7 +380,7 @@ func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
 	state, err := m.s.clone()
 	require.NoError(t, err)
 	state.Run.Limits = nil
-	other := NewMachine("s-1")
+	other := New2("s-1")
 	require.NoError(t, other.Apply(Snapshot{Meta: meta, State: state}))
 	require.Nil(t, state.Run.Limits, "a fact isn't changed")
 	require.Equal(t, m.Next(), other.Next())

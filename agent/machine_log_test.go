@@ -23,8 +23,8 @@ func eachLog(t *testing.T, logs int, check func(t *testing.T, s *sim)) {
 }
 
 func TestRandomLogsReachEveryKindOfFactAndStand(t *testing.T) {
-	kinds, actions, stands := make(map[string]bool), make(map[ActionKind]bool), make(map[stand]bool)
-	stages, stops := make(map[stage]bool), make(map[string]bool)
+	kinds, actions, stands := make(map[string]bool), make(map[ActionKind]bool), make(map[CallStatus]bool)
+	stages, stops := make(map[Stage]bool), make(map[string]bool)
 	eachLog(t, 60, func(t *testing.T, s *sim) {
 		s.after = func(f Fact) {
 			kinds[f.kind()] = true
@@ -35,7 +35,7 @@ func TestRandomLogsReachEveryKindOfFactAndStand(t *testing.T) {
 			}
 			stages[s.m.s.Run.Stage] = true
 			for _, c := range s.m.s.Run.Calls {
-				stands[c.Stand] = true
+				stands[c.Status] = true
 			}
 		}
 	})
@@ -52,7 +52,7 @@ func TestEveryCallHasExactlyOneResultBehindItsReplyInCallOrder(t *testing.T) {
 	eachLog(t, 60, func(t *testing.T, s *sim) {
 		s.after = func(f Fact) {
 			asks := s.m.Next().Kind == ActCallModel
-			if !asks && s.m.s.Run.open() {
+			if !asks && s.m.s.Run.IsOpen() {
 				return
 			}
 			require.NoError(t, balanced(s.m.s.Messages), "after fact %d, %s", len(s.facts), f.kind())
@@ -62,12 +62,12 @@ func TestEveryCallHasExactlyOneResultBehindItsReplyInCallOrder(t *testing.T) {
 
 func TestReplayOfAnyPrefixMakesTheStateByteForByte(t *testing.T) {
 	eachLog(t, 10, func(t *testing.T, s *sim) {
-		read := NewMachine(s.m.s.Session) // reads what a journal gives back
+		read := New2(s.m.s.Session) // reads what a journal gives back
 		var decoded []Fact
 		s.after = func(f Fact) {
-			rec, err := EncodeFact(f)
+			rec, err := Encode(f)
 			require.NoError(t, err)
-			back, err := DecodeFact(s.m.s.Session, rec)
+			back, err := Decode(s.m.s.Session, rec)
 			require.NoError(t, err)
 			require.NoError(t, read.Apply(back))
 			live := stateJSON(t, s.m)
@@ -87,12 +87,12 @@ func TestReplayOfAnyPrefixMakesTheStateByteForByte(t *testing.T) {
 func TestARecordOfAFactIsTheSameAfterEveryRoundTrip(t *testing.T) {
 	eachLog(t, 30, func(t *testing.T, s *sim) {
 		s.after = func(f Fact) {
-			rec, err := EncodeFact(f)
+			rec, err := Encode(f)
 			require.NoError(t, err)
-			back, err := DecodeFact(s.m.s.Session, rec)
+			back, err := Decode(s.m.s.Session, rec)
 			require.NoError(t, err)
 			require.Equal(t, f, back)
-			again, err := EncodeFact(back)
+			again, err := Encode(back)
 			require.NoError(t, err)
 			require.Equal(t, rec, again)
 		}
@@ -110,13 +110,13 @@ func TestMessagesAreOnlyEverAppended(t *testing.T) {
 			}
 			require.GreaterOrEqual(t, len(msgs), len(frozen))
 			for i := range frozen {
-				now, err := marshal(msgs[i])
+				now, err := Marshal(msgs[i])
 				require.NoError(t, err)
 				require.Equal(t, frozen[i], string(now), "message %d", i)
 				require.Same(t, &shown[i].Parts[0], &msgs[i].Parts[0], "message %d", i)
 			}
 			for i := len(frozen); i < len(msgs); i++ {
-				now, err := marshal(msgs[i])
+				now, err := Marshal(msgs[i])
 				require.NoError(t, err)
 				frozen, shown = append(frozen, string(now)), append(shown, msgs[i])
 			}
@@ -134,7 +134,7 @@ func TestNextChangesNothing(t *testing.T) {
 			require.Equal(t, before, stateJSON(t, s.m))
 		}
 	})
-	m := NewMachine("s-1")
+	m := New2("s-1")
 	require.Equal(t, Action{}, m.Next())
 	require.Equal(t, `{"session":"s-1","seq":0}`, stateJSON(t, m))
 }
@@ -143,14 +143,14 @@ func TestFactsAreNeverChangedByTheMachine(t *testing.T) {
 	eachLog(t, 20, func(t *testing.T, s *sim) {
 		var written []string
 		s.after = func(f Fact) {
-			rec, err := EncodeFact(f)
+			rec, err := Encode(f)
 			require.NoError(t, err)
 			written = append(written, string(rec.Data))
 			if len(s.facts)%50 != 0 {
 				return
 			}
 			for i, f := range s.facts {
-				rec, err := EncodeFact(f)
+				rec, err := Encode(f)
 				require.NoError(t, err)
 				require.Equal(t, written[i], string(rec.Data))
 			}

@@ -31,7 +31,7 @@ type sim struct {
 }
 
 func newSim(t *testing.T, seed uint64) *sim {
-	return &sim{t: t, rng: rand.New(rand.NewPCG(seed, 1)), m: NewMachine("s-1"), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return &sim{t: t, rng: rand.New(rand.NewPCG(seed, 1)), m: New2("s-1"), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func (s *sim) one(in int) bool { return s.rng.IntN(in) == 0 }
@@ -41,7 +41,7 @@ func pick[T any](s *sim, from ...T) T { return from[s.rng.IntN(len(from))] }
 // meta returns the envelope of the next fact.
 func (s *sim) meta(call string) Meta {
 	s.now = s.now.Add(time.Duration(s.rng.Int64N(int64(time.Second))))
-	return Meta{Origin: s.origin, Seq: s.m.s.Seq + 1, Time: s.now, V: factVersion, Step: s.m.stepNumber(), Call: call}
+	return Meta{Origin: s.origin, Seq: s.m.s.Seq + 1, Time: s.now, V: Version, Step: s.m.stepNumber(), Call: call}
 }
 
 func (s *sim) apply(f Fact) {
@@ -75,9 +75,9 @@ func (s *sim) step() {
 		s.apply(Snapshot{Meta: s.meta(""), State: state})
 	case r != nil && s.one(25):
 		s.compact()
-	case r != nil && !r.open() && s.one(10):
+	case r != nil && !r.IsOpen() && s.one(10):
 		s.apply(Undone{Meta: s.meta(""), Calls: []UndoneCall{{Call: &provider.ToolCall{ID: s.text() + "c", Name: "a"}}}, Message: provider.User("undone")})
-	case !r.open():
+	case !r.IsOpen():
 		s.start()
 	case r.Status == Paused:
 		s.paused()
@@ -89,15 +89,15 @@ func (s *sim) step() {
 		s.apply(PhaseChanged{Meta: s.meta(""), From: s.m.s.Phase, To: s.text()})
 	case s.one(40):
 		s.apply(ContextResetRequested{Meta: s.meta("")})
-	case s.one(60) && r.Stage != stageCalling:
+	case s.one(60) && r.Stage != StageCalling:
 		s.apply(RunEnded{Meta: s.meta(""), Status: Paused, Code: CodeHost})
 	case s.one(40):
 		s.note(s.text())
-	case s.one(30) && r.Stage == stageReady:
+	case s.one(30) && r.Stage == StageReady:
 		s.resetContext()
 	case s.one(80):
 		s.abort(Stopped, CodeCanceled)
-	case s.one(20) && (r.Stage == stageReady || r.Stage == stageSaid):
+	case s.one(20) && (r.Stage == StageReady || r.Stage == StageReplied):
 		s.apply(Steered{Meta: s.meta(""), ID: s.text(), Message: provider.User(s.text())})
 	default:
 		s.act(s.m.Next())
@@ -109,7 +109,7 @@ func (s *sim) start() {
 	s.origin = &Origin{Session: s.m.s.Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim", Trace: s.text()}
 	f := RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"), Interactive: s.one(2), Priority: s.rng.IntN(99)}
 	f.Limits = new(Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3), Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
-		Repeats: pick(s, -1, 2, 3)}.withDefaults())
+		Repeats: pick(s, -1, 2, 3)}.WithDefaults())
 	f.ToolChoice = provider.ToolChoice{Mode: pick(s, provider.ChooseAuto, provider.ChooseRequired)}
 	if s.runs == 1 && s.one(2) {
 		f.History = []provider.Message{provider.User("before"), provider.Assistant("indeed")}
@@ -165,7 +165,7 @@ func (s *sim) resetContext() {
 // paused does one of the things that go on with a paused run.
 func (s *sim) paused() {
 	r := s.m.s.Run
-	pending := r.pending()
+	pending := r.Pending()
 	switch {
 	case len(pending) > 0 && !s.one(8):
 		s.decide(pending[s.rng.IntN(len(pending))])
@@ -226,7 +226,7 @@ func (s *sim) act(a Action) {
 	case ActRunCalls:
 		c := &r.Calls[pick(s, a.Calls...)]
 		switch {
-		case s.one(3) && c.Stand == standOpen:
+		case s.one(3) && c.Status == CallOpen:
 			s.suspend(c, pick(s, PauseApproval, PauseCorrection))
 		case s.one(5):
 			s.finish(c.Call.ID, pick(s, tools.Invalid, tools.Unknown, tools.Denied, tools.Unavailable))
@@ -293,7 +293,7 @@ func (s *sim) reply() {
 		f.Message.Parts = append(f.Message.Parts, provider.TextPart(s.text()))
 	}
 	for n := range s.rng.IntN(6) {
-		call := &provider.ToolCall{ID: callID(r.ID, r.Step, n), ProviderID: pick(s, "", "same"), Name: pick(s, "look", "write", "poll")}
+		call := &provider.ToolCall{ID: CallID(r.ID, r.Step, n), ProviderID: pick(s, "", "same"), Name: pick(s, "look", "write", "poll")}
 		switch s.rng.IntN(4) {
 		case 0:
 			call.Invalid = `{"n":`
@@ -319,20 +319,20 @@ func (s *sim) suspend(c *CallState, kind PauseKind) {
 	if s.one(2) {
 		p.Schema, p.Expires = json.RawMessage(`{"type":"string"}`), s.now.Add(time.Hour)
 	}
-	p.ID = pauseID(s.m.s.Session, &p.Call, kind, c.Pauses)
-	if kind == PauseAgent && c.waits() { // the agent has acted on one decision, and waits for the others again
+	p.ID = PauseID(s.m.s.Session, &p.Call, kind, c.Pauses)
+	if kind == PauseAgent && c.Waits() { // the agent has acted on one decision, and waits for the others again
 		p.Nested = slices.DeleteFunc(slices.Clone(c.Pause.Nested), func(n Pause) bool { return slices.Contains(s.m.s.Used, n.ID) })
 	}
 	for i := 0; kind == PauseAgent && i < 2; i++ {
 		n := Pause{ID: fmt.Sprintf("%s.%d", p.ID, i), Kind: PauseApproval, Reason: s.text()}
-		n.Call = provider.ToolCall{ID: callID("r-child", 1, i), Name: "write", Input: json.RawMessage(`{"n":1}`)}
+		n.Call = provider.ToolCall{ID: CallID("r-child", 1, i), Name: "write", Input: json.RawMessage(`{"n":1}`)}
 		p.Nested = append(p.Nested, n)
 	}
 	s.apply(Suspended{Meta: s.meta(c.Call.ID), Pause: p})
 }
 
 func (s *sim) finish(id string, status tools.Status) {
-	c := s.m.s.Run.callByID(id)
+	c := s.m.s.Run.Call(id)
 	call := *c.Call
 	res := &ToolResult{Status: status, Polls: call.Name == "poll", Class: fault.None}
 	res.ToolResult = provider.ToolResult{CallID: id, Name: call.Name, Parts: []provider.Part{provider.TextPart(s.text())}, Error: !status.Good()}
@@ -348,18 +348,18 @@ func (s *sim) finish(id string, status tools.Status) {
 // abort ends a run wherever it is: open calls get their result first.
 func (s *sim) abort(status Status, code string) {
 	r := s.m.s.Run
-	if r.Stage == stageCalling && s.one(2) {
+	if r.Stage == StageCalling && s.one(2) {
 		s.apply(StepFailed{Meta: s.meta(""), Error: "the run ended"})
 	}
-	for r.Stage == stageActing {
+	for r.Stage == StageActing {
 		for i := range r.Calls {
-			switch c := &r.Calls[i]; c.Stand {
-			case standDone:
+			switch c := &r.Calls[i]; c.Status {
+			case CallDone:
 				continue
-			case standSuspended:
+			case CallSuspended:
 				s.apply(Decided{Meta: s.meta(c.Call.ID), Decision: Decision{ID: c.Pause.ID, Kind: Superseded}})
 				s.finish(c.Call.ID, tools.Rejected)
-			case standStarted:
+			case CallStarted:
 				s.finish(c.Call.ID, tools.InDoubt)
 			default:
 				s.finish(c.Call.ID, tools.NotRun)

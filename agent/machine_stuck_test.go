@@ -95,11 +95,11 @@ func TestMediaTellsResultsApart(t *testing.T) {
 
 func TestTheHashOfATextSurvivesAJournal(t *testing.T) {
 	for _, s := range []string{"", "plain", "\xff\xfe broken", "cut \xe2\x82", "ä\u2028🙂"} {
-		data, err := marshal(s)
+		data, err := Marshal(s)
 		require.NoError(t, err)
 		var back string
 		require.NoError(t, json.Unmarshal(data, &back))
-		require.Equal(t, hashString(s), hashString(back), "%q", s)
+		require.Equal(t, Hash(s), Hash(back), "%q", s)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestARunIsStuckAfterExactlyAsManyRepetitionsAsItsLimitSays(t *testing.T) {
 			"failures":        func(n int) *ToolResult { return failure(n) },
 		} {
 			t.Run(fmt.Sprintf("%s, limit %d", name, c.limit), func(t *testing.T) {
-				d := newDrill(t, Limits{Repeats: c.limit}.withDefaults(), func(int) Replied { return calls(provider.StopToolCalls, "1") })
+				d := newDrill(t, Limits{Repeats: c.limit}.WithDefaults(), func(int) Replied { return calls(provider.StopToolCalls, "1") })
 				d.result = result
 				le := d.limit()
 				if c.calls == 0 {
@@ -142,7 +142,7 @@ func TestAModelThatChangesItsInputIsNotStuck(t *testing.T) {
 
 func TestRepetitionIsJudgedByTheInputThatRan(t *testing.T) {
 	// The model writes the input in ever other ways, and what runs is the same each time.
-	m := NewMachine("s-1")
+	m := New2("s-1")
 	d := &drill{t: t, m: m, origin: &Origin{Session: "s-1", Run: "r-1"}}
 	d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(DefaultLimits())})
 	for step := 1; step <= 5; step++ {
@@ -150,7 +150,7 @@ func TestRepetitionIsJudgedByTheInputThatRan(t *testing.T) {
 		d.apply(withMeta(StepStarted{}, func(meta *Meta) { *meta = d.meta(""); meta.Step = step }))
 		f := calls(provider.StopToolCalls, fmt.Sprintf(`{"n":%d}`, step))
 		f.Meta, f.Message.Role = d.meta(""), provider.RoleAssistant
-		f.Message.Parts[0].Call.ID = callID("r-1", step, 0)
+		f.Message.Parts[0].Call.ID = CallID("r-1", step, 0)
 		d.apply(f)
 		ran := *m.s.Run.Calls[0].Call
 		ran.Input = json.RawMessage(`{"n":0}`)
@@ -168,7 +168,7 @@ func TestACallThatFitsGivesTheModelItsCorrectionsBack(t *testing.T) {
 		tools.OK: 0, tools.Failed: 0, tools.TimedOut: 0, tools.Unverified: 0, tools.Answered: 0,
 		tools.Invalid: 3, tools.Unavailable: 2, tools.NotRun: 2, tools.Rejected: 2,
 	} {
-		r := &RunState{Tools: toolStates{{"look", toolState{Invalid: 2}}}}
+		r := &RunState{Tools: ToolStates{{"look", ToolState{Invalid: 2}}}}
 		state, _ := r.judgeRepeat(&provider.ToolCall{Name: "look"}, &ToolResult{Status: status}, false)
 		require.Equal(t, want, state.Invalid, status)
 	}

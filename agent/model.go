@@ -301,7 +301,7 @@ func (mc *modelCall) open(index int32) *begunCall {
 func (x *exec) nameCall(n int) string {
 	mc := x.model
 	for len(mc.calls) <= n {
-		mc.calls = append(mc.calls, begunCall{name: callID(x.origin.Run, x.m.stepNumber(), len(mc.calls))})
+		mc.calls = append(mc.calls, begunCall{name: CallID(x.origin.Run, x.m.stepNumber(), len(mc.calls))})
 	}
 	return mc.calls[n].name
 }
@@ -325,24 +325,6 @@ func (x *exec) delta(meta *Meta, text string) *Delta {
 	}
 	mc.slab = append(mc.slab, Delta{Meta: meta, Text: text})
 	return &mc.slab[len(mc.slab)-1]
-}
-
-// callID names a call: by its run, its step and its place in the reply.
-func callID(run string, step, index int) string {
-	var room [64]byte
-	return string(appendCallID(room[:0], run, step, index))
-}
-
-// isCallID reports whether id is the name of that call.
-func isCallID(id, run string, step, index int) bool {
-	var room [64]byte
-	return string(appendCallID(room[:0], run, step, index)) == id
-}
-
-func appendCallID(b []byte, run string, step, index int) []byte {
-	b = append(append(b, run...), '.')
-	b = append(strconv.AppendInt(b, int64(step), 10), '.')
-	return strconv.AppendInt(b, int64(index), 10)
 }
 
 // answered records the answer that a hook gave, and shows it as if the model had said it.
@@ -408,7 +390,7 @@ func (x *exec) nameCalls(resp *provider.Response) {
 	n := 0
 	for i := range resp.Parts {
 		p := &resp.Parts[i]
-		if p.Call != nil && tooDeep(p.Call.Input) {
+		if p.Call != nil && TooDeep(p.Call.Input) {
 			p.Call.Input, p.Call.Invalid = nil, string(p.Call.Input)
 		}
 		if p.Kind != provider.PartToolCall {

@@ -49,8 +49,8 @@ func (a *Agent) mayDecide(ctx context.Context, now *Machine, m *mail) error {
 	probe := &exec{a: a, m: now, s: &session{name: now.s.Session}, jctx: ctx}
 	expired := make(map[string]bool)
 	if now.s.Run != nil {
-		for _, p := range now.s.Run.pending() {
-			expired[p.ID] = p.expired(m.at)
+		for _, p := range now.s.Run.Pending() {
+			expired[p.ID] = p.Expired(m.at)
 		}
 	}
 	ok, err := probe.rule(m.decision, expired)
@@ -95,9 +95,9 @@ func (a *Agent) standing(session string) (*Machine, error) {
 			return nil, ErrDraining
 		}
 		if s == nil || s.busy == nil {
-			m := NewMachine(session)
+			m := New2(session)
 			if s != nil {
-				m = s.m.still()
+				m = s.m.Clone()
 			}
 			a.mu.Unlock()
 			return m, nil
@@ -108,7 +108,7 @@ func (a *Agent) standing(session string) (*Machine, error) {
 		a.mu.Lock()
 		var m *Machine
 		if s.busy == x {
-			m = s.m.still()
+			m = s.m.Clone()
 		}
 		a.mu.Unlock()
 		x.mu.Unlock()
@@ -178,9 +178,6 @@ func (a *Agent) wake(session string) {
 	}
 }
 
-// expired reports whether the time to decide on a pause was over at some instant.
-func (p *Pause) expired(at time.Time) bool { return !p.Expires.IsZero() && !at.Before(p.Expires) }
-
 // takeSent takes what was sent to a session while nobody drove it: revocations, and decisions where they can be taken. It
 // returns how many decisions there were. The rest of the inbox is noted as unread.
 func (x *exec) takeSent(decisions bool) (n int, err error) {
@@ -208,7 +205,7 @@ func (x *exec) takeSent(decisions bool) (n int, err error) {
 func (x *exec) takeDecision(m *mail) bool {
 	late := map[string]bool{}
 	if _, p := x.paused(m.id); p != nil {
-		late[m.id] = p.expired(m.at)
+		late[m.id] = p.Expired(m.at)
 	}
 	m.decision.ID = m.id // what was posted under an id is about that
 	one, err := x.rule(m.decision, late)

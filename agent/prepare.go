@@ -87,7 +87,7 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 func (x *exec) fit(b *base, req *provider.Request, note string) *memory.Prepared {
 	more := x.recall.context
 	more.Goal = x.m.s.Run.First
-	if x.m.s.Run.Stage != stageCalling { // else it is in the conversation already
+	if x.m.s.Run.Stage != StageCalling { // else it is in the conversation already
 		more.Told = note
 	}
 	usage, cost, _ := x.recall.compactor.Used()
@@ -115,7 +115,7 @@ func (x *exec) fit(b *base, req *provider.Request, note string) *memory.Prepared
 // refit brings a request within the window once more if hooks have added to what the model is told with it. It reports false if no
 // call can be made.
 func (x *exec) refit(b *base, start *StepStarted, mode *mode, step *Step) bool {
-	if x.a.memory == nil || step == nil || step.changed || step.answer != nil || start.Note == b.told || x.m.s.Run.Stage == stageCalling {
+	if x.a.memory == nil || step == nil || step.changed || step.answer != nil || start.Note == b.told || x.m.s.Run.Stage == StageCalling {
 		return true
 	}
 	req := x.request(start, mode, nil)

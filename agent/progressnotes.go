@@ -34,7 +34,7 @@ func ProgressNotesOf[T any](category string, write func(context.Context, *NoteIn
 		if err != nil {
 			return nil, err
 		}
-		return marshal(v)
+		return Marshal(v)
 	}}
 }
 
@@ -52,45 +52,6 @@ func ReadNotes[T any](facts []Fact, category string) (notes []T, err error) {
 		notes = append(notes, v)
 	}
 	return notes, nil
-}
-
-// A NoteState is the newest note of a category.
-type NoteState struct {
-	Category string  `json:"category"`
-	Index    int     `json:"index"`
-	Share    float64 `json:"share"`
-}
-
-// noted returns the newest note of a category.
-func (s *State) noted(category string) NoteState {
-	for _, n := range s.Notes {
-		if n.Category == category {
-			return n
-		}
-	}
-	return NoteState{Category: category}
-}
-
-func (m *Machine) noteWritten(r *RunState, f *NoteWritten) string {
-	was := m.s.noted(f.Category)
-	switch {
-	case f.Category == "" || f.Index != was.Index+1:
-		return fmt.Sprintf("it is note %d of category %q after note %d", f.Index, f.Category, was.Index)
-	case !(f.Share >= 0):
-		return "its share is none"
-	}
-	if f.Category == contextResetCategory { // it comes with the context reset, or says why there is none
-		r.ContextResetDue = false
-	}
-	now := NoteState{f.Category, f.Index, f.Share}
-	m.s.Notes = slices.Clone(m.s.Notes) // still() shares it
-	if i := slices.Index(m.s.Notes, was); i >= 0 {
-		m.s.Notes[i] = now
-	} else {
-		m.s.Notes = append(m.s.Notes, now)
-	}
-	r.book(f.Usage, f.Cost, f.Priced)
-	return ""
 }
 
 // addProgressNotes checks what is configured.
@@ -129,7 +90,7 @@ func soundNote(note json.RawMessage) error {
 	switch {
 	case len(note) > maxNote:
 		return fmt.Errorf("it has %d bytes; notes have at most %d", len(note), maxNote)
-	case !json.Valid(note) || tooDeep(note):
+	case !json.Valid(note) || TooDeep(note):
 		return errors.New("it is no JSON, or nested too deep")
 	}
 	return nil

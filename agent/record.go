@@ -31,7 +31,7 @@ func (x *exec) fence() uint64 {
 
 // stamp returns the envelope of the nth next fact.
 func (x *exec) stamp(n int, call string) Meta {
-	return Meta{Origin: x.origin, Seq: x.m.s.Seq + 1 + uint64(n), Time: x.now().UTC().Round(0), V: factVersion, Step: x.m.stepNumber(), Call: call}
+	return Meta{Origin: x.origin, Seq: x.m.s.Seq + 1 + uint64(n), Time: x.now().UTC().Round(0), V: Version, Step: x.m.stepNumber(), Call: call}
 }
 
 // now returns the time of day.
@@ -85,30 +85,6 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 	}
 	if x.purse != nil {
 		x.purse.note(x.m.s.Run)
-	}
-	return nil
-}
-
-// wouldTake returns an error if facts can't follow in the state. It looks only at those with pauses and decisions, and at those
-// that change the conversation: they are rare, and hold what others have made. A log with a fact that doesn't fit could never be read again.
-func (m *Machine) wouldTake(facts []Fact) error {
-	judge := false
-	for _, f := range facts {
-		switch f := f.(type) {
-		case Suspended, Decided, Snapshot, Compacted:
-			judge = true
-		case RunStarted:
-			judge = judge || f.ContextReset != nil
-		}
-	}
-	if !judge {
-		return nil
-	}
-	probe := m.still()
-	for _, f := range facts {
-		if err := probe.Apply(f); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -197,7 +173,7 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 	open := make([]journal.Open, 0, 4)
 	if r := x.m.s.Run; r != nil {
 		status = string(r.Status)
-		for _, p := range r.pending() {
+		for _, p := range r.Pending() {
 			open = append(open, openMatter(&p))
 		}
 	}
@@ -213,7 +189,7 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 			open, changed = x.closed(open, f.Meta.Call), true
 		case Suspended:
 			open = x.closed(open, f.Meta.Call) // in its place comes this
-			for _, p := range f.Pause.flat() {
+			for _, p := range f.Pause.Flat() {
 				open = append(open, openMatter(&p))
 			}
 			changed = true
@@ -238,13 +214,13 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 
 // closed returns what is open without what a call has waited for.
 func (x *exec) closed(open []journal.Open, call string) []journal.Open {
-	c := x.m.s.Run.callByID(call)
-	if c == nil || !c.waits() {
+	c := x.m.s.Run.Call(call)
+	if c == nil || !c.Waits() {
 		return open
 	}
-	return slices.DeleteFunc(open, func(o journal.Open) bool { return o.ID == c.Pause.ID || c.Pause.nested(o.ID) != nil })
+	return slices.DeleteFunc(open, func(o journal.Open) bool { return o.ID == c.Pause.ID || c.Pause.Find(o.ID) != nil })
 }
 
 func openMatter(p *Pause) journal.Open {
-	return journal.Open{ID: p.ID, Kind: clean(string(p.Kind)), Title: clean(p.Call.Name + ": " + p.Reason), Expires: p.Expires}
+	return journal.Open{ID: p.ID, Kind: CleanTitle(string(p.Kind)), Title: CleanTitle(p.Call.Name + ": " + p.Reason), Expires: p.Expires}
 }

@@ -165,7 +165,7 @@ func TestRepairedHistoryIsInOrderAndNothingElseIsChanged(t *testing.T) {
 			orderlyOnes++
 		}
 		require.Equal(t, inOrder, orderly(in), "seed %d: %v", seed, outline(in))
-		m := NewMachine("s-1")
+		m := New2("s-1")
 		require.NoError(t, m.Apply(RunStarted{Meta: Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, History: out, Message: provider.User("go")}))
 	}
 	require.Greater(t, orderlyOnes, 20)
@@ -183,7 +183,7 @@ func hasNil(messages []provider.Message) bool {
 }
 
 func TestAMachineTakesNoHistoryThatNeedsRepair(t *testing.T) {
-	refuses(t, NewMachine("s-1"), RunStarted{Meta: Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, Message: provider.User("go"),
+	refuses(t, New2("s-1"), RunStarted{Meta: Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, Message: provider.User("go"),
 		History: []provider.Message{message(provider.RoleAssistant, callPart("1"))}}, "a call without a result")
 }
 

@@ -20,7 +20,7 @@ func kept(t *testing.T, log []agent.Fact) journal.Store {
 	store := journal.NewMemory()
 	var recs []journal.Record
 	for _, f := range log {
-		rec, err := agent.EncodeFact(f)
+		rec, err := agent.Encode(f)
 		require.NoError(t, err)
 		recs = append(recs, rec)
 	}

@@ -46,12 +46,12 @@ func TestAResultSaysWhyARunDidNotComplete(t *testing.T) {
 		{Paused, false, errPaused, errPaused},
 		{Paused, true, errPaused, &PausedError{Session: "s-1", Pending: []Pause{pause}}},
 	} {
-		m := NewMachine("s-1")
+		m := New2("s-1")
 		m.s.Run = &RunState{ID: "r-1"}
 		if c.pending {
-			m.s.Run.Calls = []CallState{{Call: &pause.Call, Stand: standSuspended, Pause: &pause}, {Call: &pause.Call, Stand: standDone}}
+			m.s.Run.Calls = []CallState{{Call: &pause.Call, Status: CallSuspended, Pause: &pause}, {Call: &pause.Call, Status: CallDone}}
 		}
-		res := m.result(c.status, "code", c.reason)
+		res := m.Result(c.status, "code", c.reason)
 		require.Equal(t, c.want, res.Err(), "%s, %v", c.status, c.reason)
 		require.Equal(t, c.pending, len(res.Pending) == 1)
 		if c.reason != nil {
@@ -66,12 +66,12 @@ func TestAResultIsNotChangedByWhatFollows(t *testing.T) {
 		var results []*Result
 		var was []string
 		print := func(r *Result) string {
-			data, err := marshal([]any{r.Status, r.Steps, r.Usage, r.Messages, r.Pending, r.Mode, r.Phase, r.ToolNames()})
+			data, err := Marshal([]any{r.Status, r.Steps, r.Usage, r.Messages, r.Pending, r.Mode, r.Phase, r.ToolNames()})
 			require.NoError(t, err)
 			return string(data)
 		}
 		s.after = func(Fact) {
-			res := s.m.result(s.m.s.Run.Status, "", nil)
+			res := s.m.Result(s.m.s.Run.Status, "", nil)
 			require.Equal(t, provider.RoleUser, res.Messages[0].Role, "its input comes first")
 			names := res.ToolNames()
 			if copied := slices.Clone(names); len(names) > 0 {

@@ -75,12 +75,3 @@ func (x *exec) takeRevocation(m *mail) {
 		x.a.log.WarnContext(x.ctx, "agent: revoking a rule", "session", x.s.name, "error", err)
 	}
 }
-
-func (m *Machine) revoked(f *RuleRevoked) string {
-	n := len(m.s.Rules)
-	m.s.Rules = slices.DeleteFunc(m.s.Rules, func(r Rule) bool { return r.Tool == f.Tool })
-	if len(m.s.Rules) == n {
-		return fmt.Sprintf("there is no standing approval of %q", f.Tool)
-	}
-	return ""
-}

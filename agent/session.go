@@ -128,7 +128,7 @@ func (x *exec) leave() {
 // forgetUnnamed removes a session that nobody named from the journal, once its run has ended.
 func (x *exec) forgetUnnamed() {
 	s := x.s
-	if x.ledger == nil || !s.unnamed || s.m.s.Run.open() || x.errAt != nil {
+	if x.ledger == nil || !s.unnamed || s.m.s.Run.IsOpen() || x.errAt != nil {
 		return
 	}
 	if err := x.a.delete(x.jctx, x.a.cfg.Journal, s.name); err != nil {
@@ -230,7 +230,7 @@ func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([
 // still, and can be decided on.
 func (a *Agent) Pending(ctx context.Context, session string) ([]Pause, error) {
 	var pending []Pause
-	err := a.look(ctx, session, func(m *Machine) { pending = m.s.Run.pending() })
+	err := a.look(ctx, session, func(m *Machine) { pending = m.s.Run.Pending() })
 	return pending, err
 }
 
@@ -240,19 +240,19 @@ func (a *Agent) look(ctx context.Context, session string, f func(*Machine)) erro
 	ctx = orBackground(ctx)
 	if a.cfg.Journal == nil {
 		a.mu.Lock()
-		s, m := a.sessions[session], NewMachine(session)
+		s, m := a.sessions[session], New2(session)
 		if s != nil && s.busy != nil {
 			a.mu.Unlock()
 			return &BusyError{Session: session}
 		}
 		if s != nil {
-			m = s.m.still()
+			m = s.m.Clone()
 		}
 		a.mu.Unlock()
 		f(m)
 		return nil
 	}
-	m := NewMachine(session)
+	m := New2(session)
 	if err := m.read(ctx, a.cfg.Journal); err != nil {
 		return err
 	}
@@ -291,7 +291,7 @@ func (a *Agent) Delete(ctx context.Context, session string) error {
 
 // forgetCalls removes the sessions of the open calls of a session that no journal keeps.
 func (a *Agent) forgetCalls(ctx context.Context, s *session) error {
-	if s == nil || !s.m.s.Run.open() {
+	if s == nil || !s.m.s.Run.IsOpen() {
 		return nil
 	}
 	var errs []error
@@ -325,7 +325,7 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 			if err != nil {
 				return err
 			}
-			if f, err := DecodeFact(session, rec); err == nil { // what can't be read has no children that can be found
+			if f, err := Decode(session, rec); err == nil { // what can't be read has no children that can be found
 				runs[f.Envelope().Run] = true
 			}
 		}

@@ -19,9 +19,9 @@ func TestASnapshotOfAnyStateGoesOnAsTheFactsWouldHave(t *testing.T) {
 		var pruned *Machine
 		s.after = func(f Fact) {
 			if pruned != nil {
-				rec, err := EncodeFact(f)
+				rec, err := Encode(f)
 				require.NoError(t, err)
-				f, err := DecodeFact(s.m.s.Session, rec)
+				f, err := Decode(s.m.s.Session, rec)
 				require.NoError(t, err)
 				require.NoError(t, pruned.Apply(f))
 				require.Equal(t, stateJSON(t, s.m), stateJSON(t, pruned), "after fact %d, %s", len(s.facts), f.kind())
@@ -30,11 +30,11 @@ func TestASnapshotOfAnyStateGoesOnAsTheFactsWouldHave(t *testing.T) {
 			if pruned == nil || s.one(5) {
 				state, err := s.m.s.clone()
 				require.NoError(t, err)
-				rec, err := EncodeFact(Snapshot{Meta: Meta{Origin: &Origin{Session: s.m.s.Session, Run: s.m.s.Run.ID}, Seq: s.m.s.Seq}, State: state})
+				rec, err := Encode(Snapshot{Meta: Meta{Origin: &Origin{Session: s.m.s.Session, Run: s.m.s.Run.ID}, Seq: s.m.s.Seq}, State: state})
 				require.NoError(t, err)
-				back, err := DecodeFact(s.m.s.Session, rec)
+				back, err := Decode(s.m.s.Session, rec)
 				require.NoError(t, err)
-				pruned = NewMachine(s.m.s.Session)
+				pruned = New2(s.m.s.Session)
 				pruned.s.Seq = s.m.s.Seq - 1
 				require.NoError(t, pruned.Apply(back))
 				require.Equal(t, stateJSON(t, s.m), stateJSON(t, pruned))
@@ -107,7 +107,7 @@ func FuzzImport(f *testing.F) {
 	}
 	enc := json.NewEncoder(&log)
 	for _, f := range s.facts {
-		rec, err := EncodeFact(f)
+		rec, err := Encode(f)
 		if err != nil {
 			panic(err)
 		}

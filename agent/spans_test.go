@@ -42,9 +42,9 @@ func TestTheInputOfARunIsFoundAgainAfterAnyCompaction(t *testing.T) {
 				after = append(after, before[i])
 			}
 		}
-		state := &State{Messages: before, Run: &RunState{First: first, Stage: stageReady}}
+		state := &State{Messages: before, Run: &RunState{First: first, Stage: StageReady}}
 		changed := spans(before, after)
-		got, now, problem := state.respan(changed)
+		got, now, problem := state.applySpans(changed)
 		require.Empty(t, problem, "seed %d", seed)
 		require.Equal(t, after, got, "seed %d", seed)
 		if !cut { // what stands in the place of several messages can't be told apart
@@ -84,20 +84,20 @@ func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
 	orphan := provider.Message{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "x"})}}
 	for name, c := range map[string]struct {
 		spans []Span
-		stage stage
+		stage Stage
 	}{
-		"backwards":            {[]Span{{From: 1, To: 2}, {From: 0, To: 1}}, stageReady},
-		"negative":             {[]Span{{From: -1, To: 2}}, stageReady},
-		"beyond":               {[]Span{{From: 0, To: 4}}, stageReady},
-		"empty":                {[]Span{{From: 1, To: 1}}, stageReady},
-		"turned round":         {[]Span{{From: 2, To: 1}}, stageReady},
-		"an orphan":            {[]Span{{From: 0, To: 3, Messages: []provider.Message{orphan}}}, stageReady},
-		"a message of nothing": {[]Span{{From: 0, To: 3, Messages: []provider.Message{{Role: provider.RoleUser}}}}, stageReady},
-		"the open step left":   {[]Span{{From: 0, To: 2}}, stageActing},
-		"the open step":        {[]Span{{From: 0, To: 2}, {From: 2, To: 3, Messages: msgs[:1]}}, stageActing},
+		"backwards":            {[]Span{{From: 1, To: 2}, {From: 0, To: 1}}, StageReady},
+		"negative":             {[]Span{{From: -1, To: 2}}, StageReady},
+		"beyond":               {[]Span{{From: 0, To: 4}}, StageReady},
+		"empty":                {[]Span{{From: 1, To: 1}}, StageReady},
+		"turned round":         {[]Span{{From: 2, To: 1}}, StageReady},
+		"an orphan":            {[]Span{{From: 0, To: 3, Messages: []provider.Message{orphan}}}, StageReady},
+		"a message of nothing": {[]Span{{From: 0, To: 3, Messages: []provider.Message{{Role: provider.RoleUser}}}}, StageReady},
+		"the open step left":   {[]Span{{From: 0, To: 2}}, StageActing},
+		"the open step":        {[]Span{{From: 0, To: 2}, {From: 2, To: 3, Messages: msgs[:1]}}, StageActing},
 	} {
 		s := &State{Messages: msgs, Run: &RunState{First: 0, Stage: c.stage}}
-		_, _, problem := s.respan(c.spans)
+		_, _, problem := s.applySpans(c.spans)
 		require.NotEmpty(t, problem, name)
 	}
 	m := newSim(t, 1)
@@ -111,16 +111,16 @@ func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
 func TestAnInputThatACompactionLeftOutIsTakenToBeWhatComesNext(t *testing.T) {
 	msgs := []provider.Message{provider.User("a"), provider.User("b"), provider.User("c"), provider.User("d")}
 	for first, want := range []int{0, 1, 1, 1} {
-		s := &State{Messages: msgs, Run: &RunState{First: first, Stage: stageReady}}
-		_, now, problem := s.respan([]Span{{From: 0, To: 2}})
+		s := &State{Messages: msgs, Run: &RunState{First: first, Stage: StageReady}}
+		_, now, problem := s.applySpans([]Span{{From: 0, To: 2}})
 		require.Empty(t, problem)
 		require.Equal(t, want, now, "%d", first)
 	}
-	s := &State{Messages: msgs, Run: &RunState{First: 1, Stage: stageReady}}
-	_, now, _ := s.respan([]Span{{From: 0, To: 1}, {From: 2, To: 4}})
+	s := &State{Messages: msgs, Run: &RunState{First: 1, Stage: StageReady}}
+	_, now, _ := s.applySpans([]Span{{From: 0, To: 1}, {From: 2, To: 4}})
 	require.Equal(t, 1, now)
 	s.Run.First = 3
-	_, now, _ = s.respan([]Span{{From: 0, To: 1}, {From: 1, To: 4, Messages: msgs[:2]}})
+	_, now, _ = s.applySpans([]Span{{From: 0, To: 1}, {From: 1, To: 4, Messages: msgs[:2]}})
 	require.Equal(t, 2, now, "the last of what stands in its place")
 }
 
@@ -176,7 +176,7 @@ func TestOfWhatAPersonSaidTheNewestIsKept(t *testing.T) {
 	r := new(RunState)
 	for i := range 30 {
 		before := r.Said
-		r.hear(fmt.Sprint("m", i))
+		r.keepUserText(fmt.Sprint("m", i))
 		if len(before) > 0 {
 			require.Equal(t, fmt.Sprint("m", i-1), before[len(before)-1], "what was shared stays as it was")
 		}
@@ -184,7 +184,7 @@ func TestOfWhatAPersonSaidTheNewestIsKept(t *testing.T) {
 	require.Len(t, r.Said, 20)
 	require.Equal(t, "m10", r.Said[0])
 	require.Equal(t, "m29", r.Said[19])
-	r.hear(strings.Repeat("ü", 4_000))
+	r.keepUserText(strings.Repeat("ü", 4_000))
 	require.Len(t, r.Said[19], 4<<10+len(" […]"))
 	require.True(t, utf8.ValidString(r.Said[19]))
 }

@@ -31,7 +31,7 @@ func (p *purse) note(r *RunState) {
 	defer p.mu.Unlock()
 	p.limits, p.used = *r.Limits, Spent{r.Usage, r.Cost, r.Unpriced}
 	for id := range p.calls {
-		if c := r.callByID(id); c == nil || c.Stand == standDone { // it is booked
+		if c := r.Call(id); c == nil || c.Status == CallDone { // it is booked
 			delete(p.calls, id)
 		}
 	}
@@ -186,7 +186,7 @@ type openCall struct {
 func (a *Agent) openChildren(r *RunState, without func(id string) bool) (open []openCall) {
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if t := a.children[c.Call.Name]; t != nil && c.Started && c.Stand != standDone && !without(c.Call.ID) {
+		if t := a.children[c.Call.Name]; t != nil && c.Started && c.Status != CallDone && !without(c.Call.ID) {
 			open = append(open, openCall{c.Call.ID, t.child})
 		}
 	}
@@ -220,7 +220,7 @@ func (a *Agent) fillPurse(ctx context.Context, session string, p *purse, look fu
 	err := a.look(ctx, session, func(m *Machine) {
 		if r := m.s.Run; r != nil {
 			p.note(r)
-			if r.open() {
+			if r.IsOpen() {
 				open = a.openChildren(r, func(string) bool { return false })
 			}
 		}

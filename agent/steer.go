@@ -104,7 +104,7 @@ func (a *Agent) Steer(ctx context.Context, session, text string) (*Receipt, erro
 	if text == "" || !utf8.ValidString(text) {
 		return nil, &InputError{Field: "Prompt", Problem: "a message has to be text, and valid UTF-8"}
 	}
-	if limit := a.cfg.Limits.withDefaults().PromptBytes; limit >= 0 && len(text) > limit {
+	if limit := a.cfg.Limits.WithDefaults().PromptBytes; limit >= 0 && len(text) > limit {
 		return nil, &LimitError{Limit: LimitPromptBytes, Max: int64(limit), Have: int64(len(text))}
 	}
 	m := mail{id: newID("m-"), what: mailSteer, text: a.redact(text), receipt: &Receipt{done: make(chan struct{})}}
@@ -236,7 +236,7 @@ func (a *Agent) post(ctx context.Context, session string, m *mail) error {
 	if m.what == mailDecide {
 		l.Decision = &m.decision
 	}
-	data, err := marshal(l)
+	data, err := Marshal(l)
 	if err != nil {
 		return fmt.Errorf("agent: encoding a message: %w", err)
 	}
@@ -251,7 +251,7 @@ func (a *Agent) post(ctx context.Context, session string, m *mail) error {
 // steps, when no call is open; until then they wait where they are. It reports whether anything was there.
 func (x *exec) readMail() (came bool) {
 	r := x.m.s.Run
-	between := (r.Stage == stageReady || r.Stage == stageSaid) && r.Final == ""
+	between := (r.Stage == StageReady || r.Stage == StageReplied) && r.Final == ""
 	var steer []mail
 	all := append(x.takeMail(), x.inbox()...)
 	for _, m := range all {

@@ -110,11 +110,11 @@ func AllOf(conditions ...Condition) Condition {
 // stopWhen asks the stop conditions. It reports true if it has ended the run.
 func (x *exec) stopWhen() bool {
 	r := x.m.s.Run
-	if len(x.a.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != stageReady {
+	if len(x.a.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != StageReady {
 		return false
 	}
 	s := &RunStatus{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.m.s.Phase, Succeeded: make(map[string]int)}
-	s.Messages = x.m.result(Running, "", nil).Messages
+	s.Messages = x.m.Result(Running, "", nil).Messages
 	for _, t := range r.Tools {
 		s.Succeeded[t.name] = t.OK
 	}

@@ -8,21 +8,21 @@ import (
 )
 
 func TestStatesOfToolsAreThoseOfAMap(t *testing.T) {
-	var s toolStates
-	m := make(map[string]toolState)
+	var s ToolStates
+	m := make(map[string]ToolState)
 	for n, tool := range []string{"m", "a", "z", "m", "b", "a", "", "z", "<b> & \u2028"} {
 		require.Equal(t, m[tool], s.of(tool))
-		m[tool] = toolState{OK: n, Input: uint64(n)}
+		m[tool] = ToolState{OK: n, Input: uint64(n)}
 		s.set(tool, m[tool])
-		for _, encode := range []func(any) ([]byte, error){json.Marshal, func(v any) ([]byte, error) { return marshal(v) }} {
+		for _, encode := range []func(any) ([]byte, error){json.Marshal, func(v any) ([]byte, error) { return Marshal(v) }} {
 			want, err := encode(m)
 			require.NoError(t, err)
 			got, err := encode(struct {
-				S toolStates `json:"s,omitempty"`
+				S ToolStates `json:"s,omitempty"`
 			}{s})
 			require.NoError(t, err)
 			require.Equal(t, `{"s":`+string(want)+`}`, string(got))
-			var back toolStates
+			var back ToolStates
 			require.NoError(t, json.Unmarshal(want, &back))
 			require.Equal(t, s, back)
 		}

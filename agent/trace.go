@@ -51,7 +51,7 @@ func (a *Agent) Trace(ctx context.Context, session string) ([]TraceStep, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := NewMachine(session)
+	m := New2(session)
 	if len(facts) > 0 {
 		m.s.Seq = facts[0].Envelope().Seq - 1
 	}
@@ -60,7 +60,7 @@ func (a *Agent) Trace(ctx context.Context, session string) ([]TraceStep, error) 
 	for _, f := range facts {
 		if f, ok := f.(StepStarted); ok {
 			step := TraceStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System, Messages: f.Messages,
-				Tools: slices.Clone(f.Tools), ToolChoice: f.ToolChoice, Final: f.Final, AnsweredBy: f.AnsweredBy, Again: m.s.Run != nil && m.s.Run.Stage == stageCalling}
+				Tools: slices.Clone(f.Tools), ToolChoice: f.ToolChoice, Final: f.Final, AnsweredBy: f.AnsweredBy, Again: m.s.Run != nil && m.s.Run.Stage == StageCalling}
 			if a.cfg.Compose != nil { // a step that says nothing has that of the one before
 				step.System = cmp.Or(step.System, composed)
 				composed = step.System

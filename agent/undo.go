@@ -27,14 +27,6 @@ type Rollback struct {
 	By    string // who asks for it
 }
 
-// An UndoneCall is a call that was to be undone, and what came of that.
-type UndoneCall struct {
-	Call *provider.ToolCall `json:"call"`
-	Step int                `json:"step"`
-	// Why the call wasn't undone; empty: it was.
-	Why string `json:"why,omitempty"`
-}
-
 // An UndoReceipt says what came of a rollback. Each list is in the order in which the calls were dealt with, the newest first.
 type UndoReceipt struct {
 	Run        string
@@ -90,7 +82,7 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 	switch r := x.m.s.Run; {
 	case r == nil:
 		return nil, &NothingOpenError{Session: session}
-	case r.open():
+	case r.IsOpen():
 		return nil, &UndoError{Session: session, Problem: "a run is open; stop it, or decide on what it waits for, before its effects are undone"}
 	case what.Run == "":
 		what.Run = r.ID
@@ -269,26 +261,6 @@ func (x *exec) noteUndone(f Undone, by string) error {
 	return x.recordLocked(nil, f)
 }
 
-// undone folds in what was undone. The conversation keeps the calls: the model is told.
-func (m *Machine) undone(f *Undone) string {
-	for _, c := range f.Calls {
-		if c.Call == nil || c.Call.ID == "" {
-			return "it names no call"
-		}
-	}
-	if len(f.Message.Parts) == 0 {
-		if len(f.Calls) == 0 {
-			return "it holds nothing"
-		}
-		return ""
-	}
-	if problem := saidBy(provider.RoleUser, &f.Message); problem != "" {
-		return problem
-	}
-	m.s.Messages = append(m.s.Messages, f.Message)
-	return ""
-}
-
 // tell says to the model what was undone, now and before.
 func (r *UndoReceipt) tell(before []UndoneCall) string {
 	var b strings.Builder
@@ -299,7 +271,7 @@ func (r *UndoReceipt) tell(before []UndoneCall) string {
 		}
 		fmt.Fprintf(&b, "\n%s:", title)
 		for _, c := range calls {
-			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, clean(string(c.Call.Input))) // enough to know which it was
+			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, CleanTitle(string(c.Call.Input))) // enough to know which it was
 			if c.Why != "" {
 				b.WriteString(" (" + c.Why + ")")
 			}

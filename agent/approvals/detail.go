@@ -108,7 +108,7 @@ func (l *log) after(ctx context.Context, store journal.Store, seq uint64) error 
 		if err != nil {
 			return err
 		}
-		f, err := agent.DecodeFact(l.session, rec)
+		f, err := agent.Decode(l.session, rec)
 		if err != nil {
 			return err
 		}

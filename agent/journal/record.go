@@ -18,6 +18,9 @@ type Record struct {
 	V    int
 	// Data is any bytes, at most [MaxRecord] of them. Nil and empty are the same.
 	Data []byte
+	// Value is what Data would encode, where writer and reader are in the same process. A [Memory] keeps it; a store that
+	// outlives its process ignores it, and is never given one without Data.
+	Value any
 }
 
 // Equal reports whether r and o have the same content: time (as an instant), kind, version and data. Seq isn't compared.
@@ -62,6 +65,9 @@ type Item struct {
 	// Time and Data are kept as a [Record]'s are.
 	Time time.Time
 	Data []byte
+	// Closes names further ids that the item uses up: Post refuses the item if one of them was used before, and closes them to
+	// later posts, as [Append].Taken does. It is for an item that answers several questions at once. At most [MaxOpen].
+	Closes []string
 }
 
 // A Lease is the right to write to a session, until another takes it.

@@ -1,4 +1,4 @@
-package agent
+package machine
 
 import (
 	"fmt"
@@ -46,21 +46,11 @@ func (m *Machine) Apply(f Fact) error {
 	return nil
 }
 
-// isFact refuses what only looks like a fact: nil, a pointer to a fact, or a type that embeds one.
-func isFact(f Fact) *FactError {
-	switch f.(type) {
-	case RunStarted, StepStarted, Compacted, NoteWritten, Replied, StepFailed, ToolStarted, ToolFinished, Suspended, Decided, Steered, SentBack,
-		ModeChanged, PhaseChanged, ContextResetRequested, Continued, RuleRevoked, Undone, Snapshot, RunEnded:
-		return nil
-	}
-	return &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it is no fact; facts are types of this package, by value"}
-}
-
 // misplaced says why a fact can't come now, whatever it holds.
 func (m *Machine) misplaced(f Fact, meta *Meta) string {
 	r := m.s.Run
 	switch {
-	case meta.Origin == nil || meta.Run == "":
+	case meta.Run == "":
 		return "it names no run"
 	case meta.Session != m.s.Session:
 		return fmt.Sprintf("it is of session %q", meta.Session)
@@ -83,20 +73,20 @@ func (m *Machine) misplaced(f Fact, meta *Meta) string {
 		}
 	case Undone: // effects outlast runs
 		switch {
-		case r.open():
+		case r.IsOpen():
 			return "a run is open"
 		case r != nil && meta.Run == r.ID:
 			return ""
 		}
 	}
 	switch {
-	case starts && r.open():
+	case starts && r.IsOpen():
 		return "run " + r.ID + " hasn't ended"
 	case starts && r != nil && meta.Run == r.ID:
 		return "there was a run " + r.ID + " before"
 	case starts:
 		return ""
-	case !r.open():
+	case !r.IsOpen():
 		return "no run is open"
 	case meta.Run != r.ID:
 		return fmt.Sprintf("it is of run %s, but %s is open", meta.Run, r.ID)
@@ -136,8 +126,8 @@ func (m *Machine) fold(f Fact) (problem string) {
 	case Decided:
 		problem = m.decided(r, &f)
 	case Steered:
-		if problem = m.said(r, &f.Message); problem == "" {
-			r.hear(f.Message.Text())
+		if problem = m.say(r, &f.Message); problem == "" {
+			r.keepUserText(f.Message.Text())
 		}
 	case SentBack:
 		problem = m.sentBack(r, &f)
@@ -202,7 +192,7 @@ func (m *Machine) start(f *RunStarted) string {
 		m.s.Phase = ""
 	}
 	m.s.Run = &RunState{
-		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: stageReady,
+		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Fingerprints: f.Tools,
 		First: len(m.s.Messages), Since: instant(f.Time),
@@ -228,8 +218,8 @@ func saidBy(role provider.Role, msg *provider.Message) string {
 }
 
 func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
-	again := r.Stage == stageCalling && f.Step == r.Step && f.Final == r.Final
-	ready := (r.Stage == stageReady || r.Stage == stageSaid && r.Stop == provider.StopPaused) && f.Step == r.Step+1 && r.Final == ""
+	again := r.Stage == StageCalling && f.Step == r.Step && f.Final == r.Final
+	ready := (r.Stage == StageReady || r.Stage == StageReplied && r.Stop == provider.StopPaused) && f.Step == r.Step+1 && r.Final == ""
 	if !again && !ready {
 		return fmt.Sprintf("a model call for step %d can't begin at stage %s of step %d", f.Step, r.Stage, r.Step)
 	}
@@ -240,7 +230,7 @@ func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
 		r.Step++
 		r.PhaseStep++
 	}
-	r.Stage, r.Final, r.Model = stageCalling, f.Final, f.Model
+	r.Stage, r.Final, r.Model = StageCalling, f.Final, f.Model
 	if f.Note != "" && ready {
 		m.s.Messages = append(m.s.Messages, memory.Told(f.Note))
 	}
@@ -248,7 +238,7 @@ func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
 }
 
 func (m *Machine) replied(r *RunState, f *Replied) string {
-	if r.Stage != stageCalling || f.Step != r.Step {
+	if r.Stage != StageCalling || f.Step != r.Step {
 		return fmt.Sprintf("no model call of step %d is open", f.Step)
 	}
 	if f.Stop == "" {
@@ -267,13 +257,13 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 		m.s.Messages = append(m.s.Messages, f.Message)
 	}
 	if n == 0 {
-		r.Calls, r.Stage = nil, stageSaid
+		r.Calls, r.Stage = nil, StageReplied
 		return ""
 	}
-	r.Calls, m.calls, r.Stage = slices.Grow(m.calls, n), nil, stageActing
+	r.Calls, r.Stage = make([]CallState, 0, n), StageActing
 	for i := range f.Message.Parts {
 		if p := &f.Message.Parts[i]; p.Kind == provider.PartToolCall {
-			r.Calls = append(r.Calls, CallState{Call: p.Call, Stand: standOpen})
+			r.Calls = append(r.Calls, CallState{Call: p.Call, Status: CallOpen})
 			r.ToolNames = append(r.ToolNames, p.Call.Name)
 		}
 	}
@@ -294,7 +284,7 @@ func (r *RunState) countCalls(msg *provider.Message) (n int, problem string) {
 			return 0, "a reply has no results"
 		case provider.PartToolCall:
 			if p.Call == nil || !isCallID(p.Call.ID, r.ID, r.Step, n) {
-				return 0, fmt.Sprintf("call %d isn't named %s", n, callID(r.ID, r.Step, n))
+				return 0, fmt.Sprintf("call %d isn't named %s", n, CallID(r.ID, r.Step, n))
 			}
 			n++
 		}
@@ -311,7 +301,7 @@ func (r *RunState) book(u provider.Usage, cost provider.Money, priced bool) {
 }
 
 func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
-	if r.Stage != stageCalling || f.Step != r.Step {
+	if r.Stage != StageCalling || f.Step != r.Step {
 		return fmt.Sprintf("no model call of step %d is open", f.Step)
 	}
 	if len(f.Partial.Parts) > 0 {
@@ -320,7 +310,7 @@ func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
 		}
 	}
 	r.book(f.Usage, f.Cost, f.Priced)
-	r.Stage, r.Calls = stageBroken, nil
+	r.Stage, r.Calls = StageFailed, nil
 	if len(f.Partial.Parts) > 0 {
 		m.s.Messages = append(m.s.Messages, f.Partial)
 	}
@@ -328,21 +318,21 @@ func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
 }
 
 // said adds what the model is told to the conversation, between steps.
-func (m *Machine) said(r *RunState, msg *provider.Message) string {
-	if r.Stage != stageReady && r.Stage != stageSaid {
+func (m *Machine) say(r *RunState, msg *provider.Message) string {
+	if r.Stage != StageReady && r.Stage != StageReplied {
 		return "a message can come in only between steps"
 	}
 	if problem := saidBy(provider.RoleUser, msg); problem != "" {
 		return problem
 	}
 	m.s.Messages = append(m.s.Messages, *msg)
-	r.Stage = stageReady
+	r.Stage = StageReady
 	return ""
 }
 
 func (m *Machine) sentBack(r *RunState, f *SentBack) string {
 	switch {
-	case r.Stage != stageSaid:
+	case r.Stage != StageReplied:
 		return "only a run that is about to finish can be sent back"
 	case f.Text == "":
 		return "it doesn't say what is missing"
@@ -354,7 +344,7 @@ func (m *Machine) sentBack(r *RunState, f *SentBack) string {
 		return fmt.Sprintf("%q is no reason to be sent back", f.Why)
 	}
 	msg := memory.Told(f.Text)
-	return m.said(r, &msg)
+	return m.say(r, &msg)
 }
 
 func (m *Machine) ended(r *RunState, f *RunEnded) string {
@@ -364,7 +354,7 @@ func (m *Machine) ended(r *RunState, f *RunEnded) string {
 			return "the run is paused already"
 		}
 	case Completed, Stopped, Failed:
-		if r.Stage == stageActing {
+		if r.Stage == StageActing {
 			return "calls are open"
 		}
 	default:

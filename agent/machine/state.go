@@ -1,10 +1,11 @@
-package agent
+package machine
 
 import (
 	"encoding/json"
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -58,7 +59,7 @@ type RunState struct {
 	Whole []provider.Part `json:"whole,omitempty"`
 
 	First     int    `json:"first"` // the index in Messages of its input
-	Stage     stage  `json:"stage"`
+	Stage     Stage  `json:"stage"`
 	Step      int    `json:"step"`           // model calls made
 	PhaseStep int    `json:"phase_step"`     // of these, in the current phase
 	Lost      int    `json:"lost,omitempty"` // model calls that were begun, and made again after a crash
@@ -68,34 +69,34 @@ type RunState struct {
 	Model string              `json:"model,omitempty"`
 	Calls []CallState         `json:"calls,omitempty"` // of the newest reply
 
-	Usage     provider.Usage `json:"usage"`
-	Cost      provider.Money `json:"cost,omitempty"`
-	Unpriced  bool           `json:"unpriced,omitempty"` // some calls had no known price
-	Worked    time.Duration  `json:"worked,omitempty"`   // before Since
-	Since     time.Time      `json:"since"`
-	Last      time.Time      `json:"last"` // of the newest fact
-	Tools     toolStates     `json:"tools,omitempty"`
-	Stuck     string         `json:"stuck,omitempty"` // the tool that is repeated past the limit
-	SentBack  int            `json:"sent_back,omitempty"`
-	Corrected int            `json:"corrected,omitempty"` // structured answers
-	ToolNames []string       `json:"tool_names,omitempty"`
+	Usage     provider.Usage       `json:"usage"`
+	Cost      provider.Money       `json:"cost,omitempty"`
+	Unpriced  bool                 `json:"unpriced,omitempty"` // some calls had no known price
+	Worked    time.Duration        `json:"worked,omitempty"`   // before Since
+	Since     time.Time            `json:"since"`
+	Last      time.Time            `json:"last"` // of the newest fact
+	Tools     map[string]ToolState `json:"tools,omitempty"`
+	Stuck     string               `json:"stuck,omitempty"` // the tool that is repeated past the limit
+	SentBack  int                  `json:"sent_back,omitempty"`
+	Corrected int                  `json:"corrected,omitempty"` // structured answers
+	ToolNames []string             `json:"tool_names,omitempty"`
 }
 
 // A stage is where a run stands between its facts.
-type stage string
+type Stage string
 
 const (
-	stageReady   stage = "ready"   // the model is to be called
-	stageCalling stage = "calling" // the model is being called
-	stageActing  stage = "acting"  // calls are open
-	stageSaid    stage = "said"    // the model has spoken without calling tools
-	stageBroken  stage = "broken"  // the model call failed
+	StageReady   Stage = "ready"   // the model is to be called
+	StageCalling Stage = "calling" // the model is being called
+	StageActing  Stage = "acting"  // calls are open
+	StageReplied Stage = "said"    // the model has spoken without calling tools
+	StageFailed  Stage = "broken"  // the model call failed
 )
 
 // A CallState is how one tool call of the newest reply stands.
 type CallState struct {
 	Call    *provider.ToolCall `json:"call"` // as the model made it, as a person edited it, then as it was started
-	Stand   stand              `json:"stand"`
+	Status  CallStatus         `json:"status"`
 	Pause   *Pause             `json:"pause,omitempty"`
 	Pauses  int                `json:"pauses,omitempty"` // how often it was suspended
 	By      string             `json:"by,omitempty"`     // who approved it
@@ -108,19 +109,19 @@ type CallState struct {
 }
 
 // A stand is where a call is on its way.
-type stand string
+type CallStatus string
 
 const (
-	standOpen      stand = "open"      // not looked at yet
-	standApproved  stand = "approved"  // somebody let it run
-	standStarted   stand = "started"   // it runs, or nobody knows
-	standSuspended stand = "suspended" // it waits for a decision
-	standSettled   stand = "settled"   // it was decided, and isn't run: its result follows
-	standDone      stand = "done"
+	CallOpen      CallStatus = "open"      // not looked at yet
+	CallApproved  CallStatus = "approved"  // somebody let it run
+	CallStarted   CallStatus = "started"   // it runs, or nobody knows
+	CallSuspended CallStatus = "suspended" // it waits for a decision
+	CallDecided   CallStatus = "decided"   // it was decided, and isn't run: its result follows
+	CallDone      CallStatus = "done"
 )
 
 // A toolState is what a run remembers of a tool.
-type toolState struct {
+type ToolState struct {
 	OK      int    `json:"ok,omitempty"`      // successes
 	Invalid int    `json:"invalid,omitempty"` // inputs in a row that didn't fit
 	Input   uint64 `json:"input,omitempty"`   // hash of the newest input
@@ -129,101 +130,18 @@ type toolState struct {
 	Failing int    `json:"failing,omitempty"` // how often in a row the same input failed
 }
 
-// next returns the state after another call, and how often in a row the call was made to no avail then.
-func (t toolState) next(input, result uint64, ok bool) (toolState, int) {
-	if t.Same == 0 || t.Input != input {
-		t.Same, t.Failing = 0, 0
-	}
-	if t.Same > 0 && t.Result == result {
-		t.Same++
-	} else {
-		t.Same = 1
-	}
-	if ok {
-		t.Failing = 0
-	} else {
-		t.Failing++
-	}
-	t.Input, t.Result = input, result
-	return t, max(t.Same, t.Failing)
-}
-
-// judgeRepeat returns how often in a row the call has been made to no avail if it ends with res, and what the tool's state
-// is then. Calls that polled, waited for a person or never ran don't count.
-func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls bool) (toolState, int) {
-	t := r.Tools.of(call.Name)
-	switch res.Status {
-	case tools.Invalid:
-		t.Invalid++
-	case tools.OK, tools.Answered:
-		t.OK++
-		t.Invalid = 0
-	case tools.Failed, tools.Unverified, tools.TimedOut: // the input fitted
-		t.Invalid = 0
-	}
-	if polls {
-		t.Same, t.Failing = 0, 0
-		return t, 0
-	}
-	switch res.Status {
-	case tools.Rejected, tools.NotRun, tools.Canceled, tools.Answered, tools.InDoubt, tools.Unavailable:
-		return t, 0
-	}
-	return t.next(hashString(string(call.Input)+call.Invalid), hashParts(res.Parts[:max(len(res.Parts)-res.Notes, 0)]), res.Status == tools.OK)
-}
-
-// repeats reports whether the model is to be told that it repeats itself, if a call ends with res.
-func (r *RunState) repeats(call *provider.ToolCall, res *ToolResult) bool {
-	t := r.Tools.of(call.Name)
-	if r.Limits.Repeats <= 0 || max(t.Same, t.Failing) < repeatWarning-1 { // whatever res is
-		return false
-	}
-	_, n := r.judgeRepeat(call, res, res.Polls)
-	return n >= repeatWarning
-}
-
-// hashString is FNV-1a, 64 bits (draft-eastlake-fnv), over characters: stable across machines, which hash/maphash is not,
-// and the same for bytes that aren't UTF-8 and what JSON makes of them.
-func hashString(s string) uint64 { return fnv(fnvOffset, s) }
-
-const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
-)
-
-func fnv(h uint64, s string) uint64 {
-	for _, r := range s {
-		h = (h ^ uint64(r)) * fnvPrime
-	}
-	return h
-}
-
-func hashParts(parts []provider.Part) uint64 {
-	h := uint64(fnvOffset)
-	for i := range parts {
-		h = fnv(fnv(h, string(parts[i].Kind)), parts[i].Text)
-		if m := parts[i].Media; m != nil {
-			for _, c := range m.Data { // not characters
-				h = (h ^ uint64(c)) * fnvPrime
-			}
-			h = fnv(fnv(h, m.URL), m.FileID)
-		}
-	}
-	return h
-}
-
 // pending returns the pauses of a run.
-func (r *RunState) pending() []Pause {
+func (r *RunState) Pending() []Pause {
 	if r == nil {
 		return nil
 	}
 	var out []Pause
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if !c.waits() {
+		if !c.Waits() {
 			continue
 		}
-		for _, p := range c.Pause.flat() {
+		for _, p := range c.Pause.Flat() {
 			if !slices.ContainsFunc(c.Answers, func(d Decision) bool { return d.ID == p.ID }) {
 				out = append(out, p)
 			}
@@ -234,24 +152,24 @@ func (r *RunState) pending() []Pause {
 
 // waits reports whether a call has a pause to decide on: its own, or those of an agent that is a tool. That agent may be at
 // work on a decision on one of them: it waits for the others all the same.
-func (c *CallState) waits() bool {
-	switch c.Stand {
-	case standSuspended:
+func (c *CallState) Waits() bool {
+	switch c.Status {
+	case CallSuspended:
 		return c.Pause != nil
-	case standApproved:
+	case CallApproved:
 		return c.Pause != nil && c.Pause.Kind == PauseAgent
-	case standStarted:
+	case CallStarted:
 		return c.Pause != nil && c.Pause.Kind == PauseAgent && c.Repeat
 	}
 	return false
 }
 
 // open reports whether a run hasn't ended.
-func (r *RunState) open() bool {
+func (r *RunState) IsOpen() bool {
 	return r != nil && (r.Status == Running || r.Status == Paused)
 }
 
-func (r *RunState) callByID(id string) *CallState {
+func (r *RunState) Call(id string) *CallState {
 	if r == nil {
 		return nil
 	}
@@ -266,14 +184,14 @@ func (r *RunState) callByID(id string) *CallState {
 // suspended returns the call that waits for a decision on the pause with that id, and the pause: the call's own, or one
 // that is nested in it. A call of an agent that is a tool can take decisions while it goes on, too: its driver records them
 // once it has come to rest, or when a crash is gone on from.
-func (r *RunState) suspended(id string) (*CallState, *Pause) {
+func (r *RunState) Suspended(id string) (*CallState, *Pause) {
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if c.Stand == standSuspended && c.Pause.ID == id {
+		if c.Status == CallSuspended && c.Pause.ID == id {
 			return c, c.Pause
 		}
-		if c.waits() {
-			if n := c.Pause.nested(id); n != nil {
+		if c.Waits() {
+			if n := c.Pause.Find(id); n != nil {
 				return c, n
 			}
 		}
@@ -287,4 +205,57 @@ func (r *RunState) callsRun() bool { return r.Stop.RunsCalls() && r.Final == "" 
 // is reports whether call is this one, whatever its input.
 func (c *CallState) is(call *provider.ToolCall) bool {
 	return call != nil && call.ID == c.Call.ID && call.Name == c.Call.Name
+}
+
+// A NoteState is the newest note of a category.
+type NoteState struct {
+	Category string  `json:"category"`
+	Index    int     `json:"index"`
+	Share    float64 `json:"share"`
+}
+
+// noted returns the newest note of a category.
+func (s *State) Note(category string) NoteState {
+	for _, n := range s.Notes {
+		if n.Category == category {
+			return n
+		}
+	}
+	return NoteState{Category: category}
+}
+
+// goal returns the text that the run began with, or the first of the runs that were handed on to it.
+func (s *State) Goal() string { return (&provider.Message{Parts: s.Input()}).Text() }
+
+// input returns the input that the run began with, or the first of the runs that were handed on to it, as a person gave it.
+func (s *State) Input() []provider.Part {
+	if len(s.Run.Whole) > 0 {
+		return s.Run.Whole
+	}
+	return s.Run.prompt(s.Messages[s.Run.First].Parts)
+}
+
+// heard returns what a person has said last.
+func (s *State) LastUserText() string {
+	if said := s.Run.Said; len(said) > 0 {
+		return said[len(said)-1]
+	}
+	return s.Goal()
+}
+
+// prompt returns of the parts of a run's input those that a person gave.
+func (r *RunState) prompt(parts []provider.Part) []provider.Part {
+	if r.ContextReset == nil {
+		return parts
+	}
+	return parts[:min(r.ContextReset.Prompt, len(parts))]
+}
+
+// ResultOf returns a result for the call that isn't that of the tool: why it wasn't run, or what somebody answered.
+func (c *CallState) ResultOf(status tools.Status, class fault.Class, text string) *ToolResult {
+	res := &ToolResult{Status: status, Class: class}
+	res.ToolResult = provider.ToolResult{
+		CallID: c.Call.ID, Name: c.Call.Name, Parts: []provider.Part{provider.TextPart(text)}, Error: !status.Good(),
+	}
+	return res
 }

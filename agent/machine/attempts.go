@@ -1,9 +1,93 @@
-package agent
+package machine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/pawlkit/pawl/provider"
 )
+
+// Attempts is what runs have tried, in words: what is kept of a conversation when its work is handed on.
+type Attempts struct {
+	Calls  int         `json:"calls"`            // how many there were
+	Newest []string    `json:"newest,omitempty"` // of them, mostTried, with what came of them
+	Failed FailedCalls `json:"failed,omitempty"`
+	Said   string      `json:"said,omitempty"` // what the model said last
+}
+
+// and returns what was tried in t and then in messages. It changes neither.
+func (t *Attempts) and(messages []provider.Message) *Attempts {
+	out := new(Attempts)
+	if t != nil {
+		*out = *t
+	}
+	out.Newest, out.Failed = slices.Clone(out.Newest), slices.Clone(out.Failed)
+	for i := range messages {
+		m := &messages[i]
+		for _, c := range m.Calls() {
+			what := shorten(c.Name+" "+string(c.Input)+c.Invalid, mostLine)
+			outcome, ok := outcomeOf(messages[i+1:], c.ID)
+			if !ok {
+				out.Failed.add(FailedCall{what, outcome, 1})
+			}
+			out.Newest = append(out.Newest, what+" → "+outcome)
+			out.Calls++
+		}
+		if m.Role == provider.RoleAssistant && m.Text() != "" {
+			out.Said = m.Text()
+		}
+	}
+	out.Said = shorten(out.Said, mostLastSaid)
+	out.Newest = out.Newest[max(len(out.Newest)-mostTried, 0):]
+	return out
+}
+
+// outcomeOf returns what came of a call, and whether it succeeded.
+func outcomeOf(behind []provider.Message, id string) (string, bool) {
+	for i := range behind {
+		for j := range behind[i].Parts {
+			r := behind[i].Parts[j].Result
+			if r == nil || r.CallID != id {
+				continue
+			}
+			msg := provider.Message{Parts: r.Parts}
+			text, _, _ := strings.Cut(strings.TrimSpace(msg.Text()), "\n")
+			if r.Error {
+				return "failed: " + shorten(text, mostLine), false
+			}
+			return "ok: " + shorten(text, 100), true
+		}
+	}
+	return "no result", true
+}
+
+// A failedCall is a call that failed, and why it did last.
+type FailedCall struct {
+	What  string `json:"what"`
+	Why   string `json:"why"`
+	Times int    `json:"times"`
+}
+
+// failures are calls that failed, in the order in which they first did.
+type FailedCalls []FailedCall
+
+func (f *FailedCalls) add(other FailedCall) {
+	i := slices.IndexFunc(*f, func(known FailedCall) bool { return known.What == other.What })
+	if i < 0 {
+		*f = append(*f, other)
+		return
+	}
+	(*f)[i].Why = other.Why
+	(*f)[i].Times += other.Times
+}
+
+// worst returns the mostAvoid most frequent, these first.
+func (f FailedCalls) worst() FailedCalls {
+	out := slices.Clone(f)
+	slices.SortStableFunc(out, func(a, b FailedCall) int { return b.Times - a.Times })
+	return out[:min(len(out), mostAvoid)]
+}
 
 // A Briefing tells a run what earlier attempts at its task came to, so that it doesn't fail in the same way or do again
 // what is done: see [BriefingOf] and Input.Briefing. A host may change it, and add to it what it knows.
@@ -34,7 +118,7 @@ const (
 // failed most often); theirs aren't to be given beside it. nil results are left out.
 func BriefingOf(results ...*Result) *Briefing {
 	b := new(Briefing)
-	var failed failures
+	var failed FailedCalls
 	for _, res := range results {
 		if res == nil {
 			continue

@@ -1,4 +1,4 @@
-package agent
+package machine
 
 import (
 	"cmp"
@@ -47,10 +47,10 @@ type Limits struct {
 }
 
 // DefaultLimits returns the figures that the zero Limits stand for.
-func DefaultLimits() Limits { return Limits{}.or(Limits{}).withDefaults() }
+func DefaultLimits() Limits { return Limits{}.Or(Limits{}).WithDefaults() }
 
 // or returns l with the fields that aren't set taken from m.
-func (l Limits) or(m Limits) Limits {
+func (l Limits) Or(m Limits) Limits {
 	l.Steps = cmp.Or(l.Steps, m.Steps)
 	l.StepsPerPhase = cmp.Or(l.StepsPerPhase, m.StepsPerPhase)
 	l.Tokens = cmp.Or(l.Tokens, m.Tokens)
@@ -76,8 +76,8 @@ func (l *Limits) orZero() *Limits {
 	return l
 }
 
-func (l Limits) withDefaults() Limits {
-	return l.or(Limits{
+func (l Limits) WithDefaults() Limits {
+	return l.Or(Limits{
 		Steps:             12,
 		StepsPerPhase:     -1,
 		Tokens:            1_000_000,

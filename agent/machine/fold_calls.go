@@ -1,4 +1,4 @@
-package agent
+package machine
 
 import (
 	"fmt"
@@ -20,15 +20,15 @@ func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
 		return "its call isn't the one that it names"
 	case !r.callsRun():
 		return "the calls of this reply are never run"
-	case c.Stand == standSuspended:
+	case c.Status == CallSuspended:
 		return "the call waits for a decision"
-	case c.Stand == standSettled:
+	case c.Status == CallDecided:
 		return "it was decided that the call isn't run"
 	case c.Started && !c.Repeat && !c.Retry:
 		return "the call was started, and may not be started again"
 	}
 	c.Call = f.Call // with the input that runs, also if it runs again
-	c.Stand, c.Started, c.Repeat, c.Retry = standStarted, true, f.Repeatable, false
+	c.Status, c.Started, c.Repeat, c.Retry = CallStarted, true, f.Repeatable, false
 	return "" // a call of an agent keeps its pause: what it doesn't act on now is still waited for
 }
 
@@ -42,23 +42,26 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 		return "its call or its result isn't of the call that it names"
 	case f.Result.Status == "":
 		return "the result has no status"
-	case c.Stand == standSuspended:
+	case c.Status == CallSuspended:
 		return "the call waits for a decision"
-	case f.Result.Status == tools.OK && c.Stand != standStarted:
+	case f.Result.Status == tools.OK && c.Status != CallStarted:
 		return "a call that wasn't started can't have succeeded"
-	case f.Result.Status == tools.Answered && c.Stand != standSettled:
+	case f.Result.Status == tools.Answered && c.Status != CallDecided:
 		return "nobody has answered the call"
 	}
 	t, n := r.judgeRepeat(f.Call, f.Result, f.Result.Polls)
-	r.Tools.set(c.Call.Name, t)
+	if r.Tools == nil {
+		r.Tools = make(map[string]ToolState)
+	}
+	r.Tools[c.Call.Name] = t
 	if n > 0 && r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}
-	c.Stand, c.Result, c.Pause = standDone, f.Result, nil
+	c.Status, c.Result, c.Pause = CallDone, f.Result, nil
 	if s := f.Spent; s != nil {
 		r.book(s.Usage, s.Cost, !s.Unpriced)
 	}
-	if !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Stand != standDone }) {
+	if !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != CallDone }) {
 		m.closeStep(r)
 	}
 	return ""
@@ -71,7 +74,7 @@ func (m *Machine) closeStep(r *RunState) {
 		parts[i] = provider.Part{Kind: provider.PartToolResult, Result: &r.Calls[i].Result.ToolResult}
 	}
 	m.s.Messages = append(m.s.Messages, provider.Message{Role: provider.RoleTool, Parts: parts})
-	m.calls, r.Calls, r.Stage = r.Calls[:0], nil, stageReady
+	r.Calls, r.Stage = nil, StageReady
 }
 
 func (m *Machine) suspended(r *RunState, f *Suspended) string {
@@ -80,21 +83,21 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 		return problem
 	}
 	switch p := &f.Pause; {
-	case c.Stand == standSuspended:
+	case c.Status == CallSuspended:
 		return "the call is suspended already"
-	case c.Stand == standSettled:
+	case c.Status == CallDecided:
 		return "it was decided that the call isn't run"
 	case !c.is(&p.Call) || p.Kind == "":
 		return "the pause isn't of the call that it names, or of no kind"
 	case p.ID == "" || m.taken(p.ID, c):
 		return "the pause has no id of its own"
-	case p.Kind == PauseAgent && len(p.flat()) == 0 || p.Kind != PauseAgent && len(p.Nested) > 0:
+	case p.Kind == PauseAgent && len(p.Flat()) == 0 || p.Kind != PauseAgent && len(p.Nested) > 0:
 		return "an agent's pause has pauses of its own, and no other has"
 	case slices.ContainsFunc(p.Nested, func(n Pause) bool { return m.taken(n.ID, c) }):
 		return "a pause that is nested in it has no id of its own"
 	}
 	p := f.Pause
-	c.Stand, c.Pause, c.Answers = standSuspended, &p, nil
+	c.Status, c.Pause, c.Answers = CallSuspended, &p, nil
 	c.Pauses++
 	if string(p.Call.Input) != string(c.Call.Input) {
 		c.Call = &p.Call // what is asked about is what would run
@@ -105,13 +108,13 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 // taken reports whether a pause has or had that id, but for those that a call of an agent still waits for: it may be suspended
 // for them again.
 func (m *Machine) taken(id string, again *CallState) bool {
-	c, _ := m.s.Run.suspended(id)
+	c, _ := m.s.Run.Suspended(id)
 	return c != nil && c != again || slices.Contains(m.s.Used, id)
 }
 
 func (m *Machine) decided(r *RunState, f *Decided) string {
 	d := &f.Decision
-	c, p := r.suspended(d.ID)
+	c, p := r.Suspended(d.ID)
 	switch {
 	case d.ID == "" || c == nil:
 		return "no pause has this id"
@@ -119,7 +122,7 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 		return "the pause was decided before"
 	case p != c.Pause:
 		return m.decidedNested(r, c, p, f)
-	case !d.Kind.fits(c.Pause.Kind):
+	case !d.Kind.Fits(c.Pause.Kind):
 		return fmt.Sprintf("%q is no decision on a pause of kind %q", d.Kind, c.Pause.Kind)
 	case d.Kind.runs() && c.Started && c.Pause.Kind != PauseInDoubt:
 		return "the call was started, and may not be started again"
@@ -127,7 +130,7 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
 	switch d.Kind {
 	case Approved, AlwaysAllow, Edited:
-		c.Stand, c.By = standApproved, d.Who
+		c.Status, c.By = CallApproved, d.Who
 		c.Retry = c.Pause.Kind == PauseInDoubt
 		if d.Kind == Edited {
 			call := *c.Call
@@ -139,7 +142,7 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 				Rule{Tool: c.Call.Name, Schema: c.Pause.Tool, By: d.Who, Since: instant(f.Time)})
 		}
 	default: // its result follows in the same append
-		c.Stand = standSettled
+		c.Status = CallDecided
 	}
 	c.Pause = nil
 	if r.Status == Paused {
@@ -151,12 +154,12 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 // decidedNested folds in a decision on a pause of an agent that is a tool: its call goes on, and passes the decision on.
 func (m *Machine) decidedNested(r *RunState, c *CallState, p *Pause, f *Decided) string {
 	d := &f.Decision
-	if !d.Kind.fits(p.Kind) {
+	if !d.Kind.Fits(p.Kind) {
 		return fmt.Sprintf("%q is no decision on a pause of kind %q", d.Kind, p.Kind)
 	}
 	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
 	c.Answers = append(c.Answers[:len(c.Answers):len(c.Answers)], *d)
-	c.Stand = standApproved
+	c.Status = CallApproved
 	if r.Status == Paused {
 		r.run(f.Time)
 	}
@@ -166,9 +169,9 @@ func (m *Machine) decidedNested(r *RunState, c *CallState, p *Pause, f *Decided)
 // runs reports whether a decision lets the call run.
 func (k DecisionKind) runs() bool { return k == Approved || k == Edited || k == AlwaysAllow }
 
-// fits reports whether a pause of some kind can be decided so. Pauses of kinds that tools have named are questions: the
+// Fits reports whether a pause of some kind can be decided so. Pauses of kinds that tools have named are questions: the
 // tool has run, so that they are answered or turned down.
-func (k DecisionKind) fits(pause PauseKind) bool {
+func (k DecisionKind) Fits(pause PauseKind) bool {
 	if pause == PauseAgent { // it is decided on by what is nested in it
 		return k == Superseded
 	}
@@ -189,14 +192,14 @@ func (k DecisionKind) fits(pause PauseKind) bool {
 
 // openCall returns the call with that id if it has no result yet.
 func (r *RunState) openCall(id string) (*CallState, string) {
-	if r.Stage != stageActing {
+	if r.Stage != StageActing {
 		return nil, "no calls are open"
 	}
-	c := r.callByID(id)
+	c := r.Call(id)
 	if c == nil {
 		return nil, fmt.Sprintf("the newest reply has no call %q", id)
 	}
-	if c.Stand == standDone {
+	if c.Status == CallDone {
 		return nil, fmt.Sprintf("call %q has its result", id)
 	}
 	return c, ""

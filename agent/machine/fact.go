@@ -1,4 +1,4 @@
-package agent
+package machine
 
 import (
 	"encoding/json"
@@ -13,8 +13,10 @@ import (
 // A Fact is an event that has happened for good. Facts are all that a [Machine] ever sees: the same facts make the same
 // state, on any machine.
 type Fact interface {
-	Event
+	// Envelope returns what all facts have in common.
+	Envelope() Meta
 	kind() string
+	with(Meta) Fact // the same fact with another envelope
 }
 
 // RunStarted begins a run with an input.
@@ -258,8 +260,6 @@ type RunEnded struct {
 	Status Status `json:"status"`
 	Code   string `json:"code,omitempty"` // see the Code constants
 	Reason string `json:"reason,omitempty"`
-	// Result is the run's result. It isn't part of the journal.
-	Result *Result `json:"-"`
 }
 
 // A Status is how a run stands.
@@ -311,23 +311,38 @@ type ToolResult struct {
 	Polls bool `json:"polls,omitempty"`
 }
 
-func (RunStarted) kind() string            { return "run_started" }
-func (StepStarted) kind() string           { return "step_started" }
-func (Compacted) kind() string             { return "compacted" }
-func (NoteWritten) kind() string           { return "note_written" }
-func (Replied) kind() string               { return "replied" }
-func (StepFailed) kind() string            { return "step_failed" }
-func (ToolStarted) kind() string           { return "tool_started" }
-func (ToolFinished) kind() string          { return "tool_finished" }
-func (Suspended) kind() string             { return "suspended" }
-func (Decided) kind() string               { return "decided" }
-func (Steered) kind() string               { return "steered" }
-func (SentBack) kind() string              { return "sent_back" }
-func (ModeChanged) kind() string           { return "mode_changed" }
-func (PhaseChanged) kind() string          { return "phase_changed" }
-func (ContextResetRequested) kind() string { return "context_reset_requested" }
-func (Continued) kind() string             { return "continued" }
-func (RuleRevoked) kind() string           { return "rule_revoked" }
-func (Undone) kind() string                { return "undone" }
-func (Snapshot) kind() string              { return "snapshot" }
-func (RunEnded) kind() string              { return "run_ended" }
+// A ToolFingerprint says what a tool was: its name and the fingerprint of its input schema.
+type ToolFingerprint struct {
+	Name   string `json:"name"`
+	Schema string `json:"schema"`
+}
+
+// A ToolChange is a tool that isn't what it was when a run began. Tools that were added are no change.
+type ToolChange struct {
+	Name string `json:"name"`
+	Was  string `json:"was"`           // fingerprint of its input schema
+	Now  string `json:"now,omitempty"` // empty: the tool is gone
+}
+
+// String says what became of the tool.
+func (c ToolChange) String() string {
+	if c.Now == "" {
+		return c.Name + " is gone"
+	}
+	return c.Name + " takes another input"
+}
+
+// An UndoneCall is a call that was to be undone, and what came of that.
+type UndoneCall struct {
+	Call *provider.ToolCall `json:"call"`
+	Step int                `json:"step"`
+	// Why the call wasn't undone; empty: it was.
+	Why string `json:"why,omitempty"`
+}
+
+// A ContextResetState says which run of a chain a run is.
+type ContextResetState struct {
+	Index  int    `json:"index"`  // of the context resets, from 1
+	From   string `json:"from"`   // the run before
+	Prompt int    `json:"prompt"` // how many of the first parts of its input are those of the first run
+}

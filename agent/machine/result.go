@@ -1,4 +1,4 @@
-package agent
+package machine
 
 import (
 	"cmp"
@@ -32,9 +32,9 @@ type Result struct {
 	Phase   string
 
 	names  []string
-	nested []Pause // those of the calls, not flat
-	before *tried  // in the runs that have handed their work to this one
-	silent bool    // the model's last answer was empty
+	nested []Pause   // those of the calls, not flat
+	before *Attempts // in the runs that have handed their work to this one
+	silent bool      // the model's last answer was empty
 	err    error
 }
 
@@ -58,27 +58,21 @@ func (r *Result) Err() error { return r.err }
 // ToolNames returns the names of the tools that the model called, in order, also those that weren't run.
 func (r *Result) ToolNames() []string { return append([]string(nil), r.names...) }
 
-// result makes the Result of the run as it stands.
-func (m *Machine) result(status Status, code string, reason error) *Result {
-	res := new(Result)
-	m.fill(res, status, code, reason)
-	return res
-}
-
-// fill sets res to what result returns.
-func (m *Machine) fill(res *Result, status Status, code string, reason error) {
+// Result returns what has come of the newest run, which has to exist. status and code say how it stands or ends, and reason
+// why; it is the error that [Result.Err] returns unless the run has completed.
+func (m *Machine) Result(status Status, code string, reason error) *Result {
 	r := m.s.Run
-	*res = Result{
+	res := &Result{
 		Session: m.s.Session, Run: r.ID, Trace: r.Trace, Status: status, Code: code,
 		Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced,
 		Messages: m.s.Messages[r.First:len(m.s.Messages):len(m.s.Messages)],
 		Mode:     m.s.Mode, Phase: m.s.Phase, names: r.ToolNames[:len(r.ToolNames):len(r.ToolNames)],
 	}
 	if r.ContextReset != nil {
-		res.before = r.ContextReset.Tried
+		res.before = r.ContextReset.Attempts
 	}
 	n := len(res.Messages)
-	res.silent = r.Stage == stageSaid && (n == 0 || res.Messages[n-1].Role != provider.RoleAssistant)
+	res.silent = r.Stage == StageReplied && (n == 0 || res.Messages[n-1].Role != provider.RoleAssistant)
 	if reason != nil {
 		res.Reason = reason.Error()
 		if status != Completed {
@@ -86,9 +80,9 @@ func (m *Machine) fill(res *Result, status Status, code string, reason error) {
 		}
 	}
 	if status == Paused {
-		res.Pending = r.pending()
+		res.Pending = r.Pending()
 		for i := range r.Calls {
-			if c := &r.Calls[i]; c.Stand == standSuspended {
+			if c := &r.Calls[i]; c.Status == CallSuspended {
 				res.nested = append(res.nested, *c.Pause)
 			}
 		}
@@ -96,20 +90,17 @@ func (m *Machine) fill(res *Result, status Status, code string, reason error) {
 			res.err = &PausedError{Session: res.Session, Pending: res.Pending}
 		}
 	}
+	return res
 }
 
-// errNoAgent is the error of an Agent that New didn't make.
-var errNoAgent = &ConfigError{Field: "Provider", Problem: "this Agent is nil or empty; make one with New"}
+// Suspended returns the pauses of the run's own calls. That of a subagent's call holds those of the subagent, which stand in its
+// place in Pending.
+func (r *Result) Suspended() []Pause { return r.nested }
 
-// Reasons for which runs end.
+// Reasons for which the machine ends a run.
 var (
-	ErrCutAnswer = errors.New("agent: the answer was cut at the model's output limit; raise Config.MaxOutput or ask for less")
+	ErrCutAnswer = errors.New("agent: the answer was cut at the model's output limit; raise Params.MaxOutput or ask for less")
 	ErrFiltered  = errors.New("agent: the answer was refused, or cut by a content filter")
-	ErrAbandoned = fault.New(fault.None, "agent: the consumer left the stream")
-	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
-	errCanceled  = fault.New(fault.None, "agent: the run was canceled by its host")
-	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
-	errDrained   = fault.New(fault.None, "agent: the run was paused because its process ends; Continue or Recover goes on with it")
 )
 
 // A StopError says why a run was stopped.
@@ -156,63 +147,3 @@ func (e *PausedError) Error() string {
 
 // Fault returns None: to wait is no failure.
 func (e *PausedError) Fault() fault.Class { return fault.None }
-
-// A BusyError says that a session has a run under way: here, or in another process.
-type BusyError struct {
-	Session string
-	Err     error // the journal's, if it is another process
-}
-
-// Error says which session.
-func (e *BusyError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("agent: session %q has a run under way elsewhere: %v", e.Session, e.Err)
-	}
-	return fmt.Sprintf("agent: session %q has a run under way; wait for its end, or use Steer", e.Session)
-}
-
-// Unwrap returns the cause.
-func (e *BusyError) Unwrap() error { return e.Err }
-
-// An InputError says what is wrong with an input. Nothing was begun because of it.
-type InputError struct {
-	Field   string
-	Problem string
-	Err     error
-}
-
-// Error names the field and says what would be right.
-func (e *InputError) Error() string { return "agent: Input." + e.Field + ": " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *InputError) Unwrap() error { return e.Err }
-
-// Fault returns Invalid.
-func (e *InputError) Fault() fault.Class { return fault.Invalid }
-
-// A NothingOpenError says that a session has nothing to go on with: it is unknown, or its last run has ended.
-type NothingOpenError struct {
-	Session string
-	Status  Status // of its last run; empty: there is none
-}
-
-// Error says how the session stands.
-func (e *NothingOpenError) Error() string {
-	if e.Status == "" {
-		return fmt.Sprintf("agent: session %q is unknown, so there is nothing to go on with", e.Session)
-	}
-	return fmt.Sprintf("agent: the last run of session %q has ended (%s), so there is nothing to go on with; begin another with a prompt", e.Session, e.Status)
-}
-
-// A ConfigError says what is wrong with a Config.
-type ConfigError struct {
-	Field   string
-	Problem string
-	Err     error
-}
-
-// Error names the field and says what would be right.
-func (e *ConfigError) Error() string { return "agent: Config." + e.Field + ": " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *ConfigError) Unwrap() error { return e.Err }

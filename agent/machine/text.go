@@ -1,4 +1,4 @@
-package agent
+package machine
 
 import (
 	"encoding/json"
@@ -42,7 +42,7 @@ func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 			return nil, false
 		}
 		if t := fn(s); t != s {
-			lit, _ = marshal(t)
+			lit, _ = Marshal(t)
 		}
 		out = append(out, lit...)
 	}
@@ -51,18 +51,18 @@ func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 
 // maxDepth is how deep JSON from outside may be nested: far more than any schema takes, and far less than what
 // encoding/json reads, so that a fact that holds it can be read back.
-const maxDepth = 1000
+const MaxDepth = 1000
 
 // tooDeep reports whether JSON is nested deeper than maxDepth.
-func tooDeep(raw []byte) bool {
-	if len(raw) <= maxDepth {
+func TooDeep(raw []byte) bool {
+	if len(raw) <= MaxDepth {
 		return false
 	}
 	depth := 0
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
 		case '{', '[':
-			if depth++; depth > maxDepth {
+			if depth++; depth > MaxDepth {
 				return true
 			}
 		case '}', ']':
@@ -79,11 +79,11 @@ func tooDeep(raw []byte) bool {
 }
 
 // sound reports whether parts survive a journal unchanged.
-func sound(parts []provider.Part) bool {
+func Normal(parts []provider.Part) bool {
 	for i := range parts {
 		p := &parts[i]
-		if !utf8.ValidString(p.Text) || p.Call != nil && (!utf8.Valid(p.Call.Input) || tooDeep(p.Call.Input)) ||
-			p.Result != nil && !sound(p.Result.Parts) {
+		if !utf8.ValidString(p.Text) || p.Call != nil && (!utf8.Valid(p.Call.Input) || TooDeep(p.Call.Input)) ||
+			p.Result != nil && !Normal(p.Result.Parts) {
 			return false
 		}
 	}
@@ -105,7 +105,7 @@ func isKey(rest []byte) bool {
 }
 
 // clean returns s as a journal takes titles: at most journal.MaxName bytes of valid UTF-8 without control characters.
-func clean(s string) string {
+func CleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
@@ -120,4 +120,12 @@ func clean(s string) string {
 		end--
 	}
 	return s[:end]
+}
+
+// JoinLines returns two texts, one below the other if both say something.
+func JoinLines(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "\n" + b
 }

@@ -1,7 +1,8 @@
-package agent
+package machine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pawlkit/pawl/provider"
@@ -13,20 +14,18 @@ import (
 //
 // A Machine isn't safe for concurrent use.
 type Machine struct {
-	s     State
-	room  []int       // for Action.Calls
-	calls []CallState // of the step before, for RunState.Calls: empty
+	s State
 }
 
-// NewMachine returns the machine of a session without facts.
-func NewMachine(session string) *Machine {
+// New returns the machine of a session without facts.
+func New(session string) *Machine {
 	return &Machine{s: State{Session: session}}
 }
 
 // Replay returns the machine of a session after the given facts: all of them, or those from a [Snapshot] on, as
 // [Agent.Facts] returns them of a session that was pruned.
 func Replay(session string, facts ...Fact) (*Machine, error) {
-	m := NewMachine(session)
+	m := New(session)
 	if len(facts) > 0 {
 		if s, ok := facts[0].(Snapshot); ok && s.Meta.Seq > 0 {
 			m.s.Seq = s.Meta.Seq - 1
@@ -44,12 +43,12 @@ func Replay(session string, facts ...Fact) (*Machine, error) {
 func (m *Machine) State() *State { return &m.s }
 
 // still returns a machine in the same state, which it keeps when this one goes on.
-func (m *Machine) still() *Machine {
+func (m *Machine) Clone() *Machine {
 	out := &Machine{s: m.s}
 	out.s.Rules = slices.Clone(m.s.Rules)
 	if m.s.Run != nil {
 		r := *m.s.Run
-		r.Calls, r.Tools = slices.Clone(r.Calls), slices.Clone(r.Tools)
+		r.Calls, r.Tools = slices.Clone(r.Calls), maps.Clone(r.Tools)
 		out.s.Run = &r
 	}
 	return out
@@ -72,7 +71,7 @@ const (
 // An Action is what has to happen now.
 type Action struct {
 	Kind ActionKind
-	// Calls are the indexes in RunState.Calls that the action is about, until the next call of Next.
+	// Calls are the indexes in RunState.Calls that the action is about.
 	Calls []int
 	// Final, of ActCallModel, names the limit after which this is the last call, without tools.
 	Final string
@@ -90,49 +89,49 @@ func (m *Machine) Next() Action {
 		return Action{}
 	}
 	switch r.Stage {
-	case stageCalling:
+	case StageCalling:
 		if l := r.Limits.Steps; l >= 0 && r.Step+r.Lost > l { // one that is lost again and again, too, comes to an end
 			return Action{Kind: ActFinish, Status: Stopped, Code: CodeLimit, Err: r.limitError(LimitSteps)}
 		}
 		return Action{Kind: ActCallModel, Final: r.Final, Again: true}
-	case stageBroken:
+	case StageFailed:
 		return Action{Kind: ActFinish, Status: Failed, Code: CodeProvider}
-	case stageActing:
+	case StageActing:
 		return m.nextCalls(r)
-	case stageSaid:
-		return m.nextSaid(r)
+	case StageReplied:
+		return m.nextReplied(r)
 	}
 	return m.nextStep(r)
 }
 
 // nextCalls says what has to happen with the open calls. There is at least one.
 func (m *Machine) nextCalls(r *RunState) Action {
-	switch {
-	case m.pick(r, standStarted, standStarted):
-		return Action{Kind: ActDoubt, Calls: m.room}
-	case m.pick(r, standSettled, standSettled):
-		return Action{Kind: ActSettle, Calls: m.room}
-	case !m.pick(r, standOpen, standApproved):
-		return Action{Kind: ActWait, Status: Paused}
-	case !r.callsRun():
-		return Action{Kind: ActSettle, Calls: m.room}
-	}
-	return Action{Kind: ActRunCalls, Calls: m.room}
-}
-
-// pick puts the calls that stand at one or the other into m.room, and reports whether there are any.
-func (m *Machine) pick(r *RunState, one, other stand) bool {
-	m.room = m.room[:0]
+	var started, decided, open []int
 	for i := range r.Calls {
-		if s := r.Calls[i].Stand; s == one || s == other {
-			m.room = append(m.room, i)
+		switch r.Calls[i].Status {
+		case CallStarted:
+			started = append(started, i)
+		case CallDecided:
+			decided = append(decided, i)
+		case CallOpen, CallApproved:
+			open = append(open, i)
 		}
 	}
-	return len(m.room) > 0
+	switch {
+	case len(started) > 0:
+		return Action{Kind: ActDoubt, Calls: started}
+	case len(decided) > 0:
+		return Action{Kind: ActSettle, Calls: decided}
+	case len(open) == 0:
+		return Action{Kind: ActWait, Status: Paused}
+	case !r.callsRun():
+		return Action{Kind: ActSettle, Calls: open}
+	}
+	return Action{Kind: ActRunCalls, Calls: open}
 }
 
-// nextSaid says how to go on after a reply without calls.
-func (m *Machine) nextSaid(r *RunState) Action {
+// nextReplied says how to go on after a reply without calls.
+func (m *Machine) nextReplied(r *RunState) Action {
 	switch {
 	case r.Stop == provider.StopPaused: // the provider wants to be called again with what it said
 		return m.nextStep(r)
@@ -188,9 +187,41 @@ func (r *RunState) limitError(limit string) *LimitError {
 	case LimitCost:
 		e.Max, e.Have = int64(r.Limits.Cost), int64(r.Cost)
 	case LimitRepeats:
-		t := r.Tools.of(r.Stuck)
+		t := r.Tools[r.Stuck]
 		e.Max, e.Have = int64(r.Limits.Repeats), int64(max(t.Same, t.Failing))
 		e.Note = "the model calls " + r.Stuck + " with the same input to no avail"
 	}
 	return e
+}
+
+// Waiting reports whether nothing can be done before somebody decides.
+func (m *Machine) Waiting() bool {
+	r := *m.s.Run
+	r.Status = Running
+	return r.Stage == StageActing && m.nextCalls(&r).Kind == ActWait
+}
+
+// Check returns an error if facts can't follow in the state, before they are stored: a log with a fact that doesn't fit could
+// never be read again. It looks only at facts with pauses and decisions, and at those that change the conversation. They are
+// rare, and hold what hosts, people and subagents have made.
+func (m *Machine) Check(facts []Fact) error {
+	judge := false
+	for _, f := range facts {
+		switch f := f.(type) {
+		case Suspended, Decided, Snapshot, Compacted:
+			judge = true
+		case RunStarted:
+			judge = judge || f.ContextReset != nil
+		}
+	}
+	if !judge {
+		return nil
+	}
+	probe := m.Clone()
+	for _, f := range facts {
+		if err := probe.Apply(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package agent
+package machine
 
 import (
 	"slices"
@@ -72,7 +72,7 @@ func pair(parts []provider.Part, results []*provider.ToolResult, seen map[string
 		}
 		call := *p.Call
 		for n := len(answers.Parts); call.ID == "" || seen[call.ID]; n++ {
-			call.ID = callID("history", at, n)
+			call.ID = CallID("history", at, n)
 		}
 		seen[call.ID] = true
 		p.Call, res.CallID = &call, call.ID

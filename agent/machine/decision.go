@@ -1,4 +1,4 @@
-package agent
+package machine
 
 import (
 	"crypto/sha256"
@@ -39,8 +39,8 @@ type Pause struct {
 	Nested []Pause `json:"nested,omitempty"`
 }
 
-// flat returns the pauses that somebody can decide on: p itself, or those nested in it.
-func (p *Pause) flat() []Pause {
+// Flat returns the pauses that somebody can decide on: p itself, or those nested in it.
+func (p *Pause) Flat() []Pause {
 	if p.Kind != PauseAgent {
 		out := *p
 		out.Call.Input = slices.Clone(p.Call.Input) // callers get a copy: what runs is what is stored
@@ -48,7 +48,7 @@ func (p *Pause) flat() []Pause {
 	}
 	var out []Pause
 	for i := range p.Nested {
-		for _, n := range p.Nested[i].flat() {
+		for _, n := range p.Nested[i].Flat() {
 			n.Path = append([]string{p.Call.ID}, n.Path...)
 			out = append(out, n)
 		}
@@ -56,15 +56,15 @@ func (p *Pause) flat() []Pause {
 	return out
 }
 
-// nested returns the pause with that id that is nested in p, or nil.
-func (p *Pause) nested(id string) *Pause {
+// Find returns the pause with that id that is nested in p, or nil.
+func (p *Pause) Find(id string) *Pause {
 	if p == nil || p.Kind != PauseAgent {
 		return nil
 	}
 	for i := range p.Nested {
 		if n := &p.Nested[i]; n.ID == id && n.Kind != PauseAgent {
 			return n
-		} else if n := n.nested(id); n != nil {
+		} else if n := n.Find(id); n != nil {
 			return n
 		}
 	}
@@ -86,9 +86,9 @@ const (
 	PauseAgent PauseKind = "agent"
 )
 
-// pauseID makes the id of a pause: of the call and the input, so that another input has another id. The call's id holds
+// PauseID makes the id of a pause: of the call and the input, so that another input has another id. The call's id holds
 // the run's, which can't be guessed.
-func pauseID(session string, call *provider.ToolCall, kind PauseKind, round int) string {
+func PauseID(session string, call *provider.ToolCall, kind PauseKind, round int) string {
 	h := sha256.New()
 	for _, s := range []string{session, call.ID, call.Name, string(call.Input), call.Invalid, string(kind), fmt.Sprint(round)} {
 		fmt.Fprintf(h, "%d:%s", len(s), s)
@@ -155,6 +155,9 @@ func Answer(id string, value any) Decision {
 // tool's schema stays what it is. It isn't possible for tools of high risk, unless the tool says so: see [Pause.Always].
 func AllowAlways(id string) Decision { return Decision{ID: id, Kind: AlwaysAllow} }
 
+// Err returns what went wrong when the value or the input of the decision was encoded.
+func (d Decision) Err() error { return d.err }
+
 // By returns the decision with who made it.
 func (d Decision) By(who string) Decision {
 	d.Who = who
@@ -203,7 +206,7 @@ func rawJSON(v any) (json.RawMessage, error) {
 	raw, ok := v.(json.RawMessage)
 	if !ok {
 		var err error
-		if raw, err = marshal(v); err != nil {
+		if raw, err = Marshal(v); err != nil {
 			return nil, err
 		}
 	}
@@ -213,8 +216,11 @@ func rawJSON(v any) (json.RawMessage, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("the value is no valid UTF-8")
 	}
-	if tooDeep(raw) {
-		return nil, fmt.Errorf("the value is nested deeper than %d levels", maxDepth)
+	if TooDeep(raw) {
+		return nil, fmt.Errorf("the value is nested deeper than %d levels", MaxDepth)
 	}
 	return raw, nil
 }
+
+// Expired reports whether the time to decide on a pause was over at some instant.
+func (p *Pause) Expired(at time.Time) bool { return !p.Expires.IsZero() && !at.Before(p.Expires) }

@@ -1,0 +1,75 @@
+package agent
+
+// errNoAgent is the error of an Agent that New didn't make.
+var errNoAgent = &ConfigError{Field: "Provider", Problem: "this Agent is nil or empty; make one with New"}
+
+// Reasons for which runs end.
+var (
+	ErrCutAnswer = machine.ErrCutAnswer
+	ErrFiltered  = machine.ErrFiltered
+	ErrAbandoned = fault.New(fault.None, "agent: the consumer left the stream")
+	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
+	errCanceled  = fault.New(fault.None, "agent: the run was canceled by its host")
+	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
+	errDrained   = fault.New(fault.None, "agent: the run was paused because its process ends; Continue or Recover goes on with it")
+)
+
+// A BusyError says that a session has a run under way: here, or in another process.
+type BusyError struct {
+	Session string
+	Err     error // the journal's, if it is another process
+}
+
+// Error says which session.
+func (e *BusyError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("agent: session %q has a run under way elsewhere: %v", e.Session, e.Err)
+	}
+	return fmt.Sprintf("agent: session %q has a run under way; wait for its end, or use Steer", e.Session)
+}
+
+// Unwrap returns the cause.
+func (e *BusyError) Unwrap() error { return e.Err }
+
+// An InputError says what is wrong with an input. Nothing was begun because of it.
+type InputError struct {
+	Field   string
+	Problem string
+	Err     error
+}
+
+// Error names the field and says what would be right.
+func (e *InputError) Error() string { return "agent: Input." + e.Field + ": " + e.Problem }
+
+// Unwrap returns the cause.
+func (e *InputError) Unwrap() error { return e.Err }
+
+// Fault returns Invalid.
+func (e *InputError) Fault() fault.Class { return fault.Invalid }
+
+// A NothingOpenError says that a session has nothing to go on with: it is unknown, or its last run has ended.
+type NothingOpenError struct {
+	Session string
+	Status  Status // of its last run; empty: there is none
+}
+
+// Error says how the session stands.
+func (e *NothingOpenError) Error() string {
+	if e.Status == "" {
+		return fmt.Sprintf("agent: session %q is unknown, so there is nothing to go on with", e.Session)
+	}
+	return fmt.Sprintf("agent: the last run of session %q has ended (%s), so there is nothing to go on with; begin another with a prompt", e.Session, e.Status)
+}
+
+// A ConfigError says what is wrong with a Config.
+type ConfigError struct {
+	Field   string
+	Problem string
+	Err     error
+}
+
+// Error names the field and says what would be right.
+func (e *ConfigError) Error() string { return "agent: Config." + e.Field + ": " + e.Problem }
+
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }

@@ -1,0 +1,73 @@
+package machine
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Every fact has a kind, by which a journal knows it. A new fact gets its two methods here, and is added to factTypes and to
+// Machine.fold.
+
+func (RunStarted) kind() string            { return "run_started" }
+func (StepStarted) kind() string           { return "step_started" }
+func (Compacted) kind() string             { return "compacted" }
+func (NoteWritten) kind() string           { return "note_written" }
+func (Replied) kind() string               { return "replied" }
+func (StepFailed) kind() string            { return "step_failed" }
+func (ToolStarted) kind() string           { return "tool_started" }
+func (ToolFinished) kind() string          { return "tool_finished" }
+func (Suspended) kind() string             { return "suspended" }
+func (Decided) kind() string               { return "decided" }
+func (Steered) kind() string               { return "steered" }
+func (SentBack) kind() string              { return "sent_back" }
+func (ModeChanged) kind() string           { return "mode_changed" }
+func (PhaseChanged) kind() string          { return "phase_changed" }
+func (ContextResetRequested) kind() string { return "context_reset_requested" }
+func (Continued) kind() string             { return "continued" }
+func (RuleRevoked) kind() string           { return "rule_revoked" }
+func (Undone) kind() string                { return "undone" }
+func (Snapshot) kind() string              { return "snapshot" }
+func (RunEnded) kind() string              { return "run_ended" }
+
+func (f RunStarted) with(m Meta) Fact            { f.Meta = m; return f }
+func (f StepStarted) with(m Meta) Fact           { f.Meta = m; return f }
+func (f Compacted) with(m Meta) Fact             { f.Meta = m; return f }
+func (f NoteWritten) with(m Meta) Fact           { f.Meta = m; return f }
+func (f Replied) with(m Meta) Fact               { f.Meta = m; return f }
+func (f StepFailed) with(m Meta) Fact            { f.Meta = m; return f }
+func (f ToolStarted) with(m Meta) Fact           { f.Meta = m; return f }
+func (f ToolFinished) with(m Meta) Fact          { f.Meta = m; return f }
+func (f Suspended) with(m Meta) Fact             { f.Meta = m; return f }
+func (f Decided) with(m Meta) Fact               { f.Meta = m; return f }
+func (f Steered) with(m Meta) Fact               { f.Meta = m; return f }
+func (f SentBack) with(m Meta) Fact              { f.Meta = m; return f }
+func (f ModeChanged) with(m Meta) Fact           { f.Meta = m; return f }
+func (f PhaseChanged) with(m Meta) Fact          { f.Meta = m; return f }
+func (f ContextResetRequested) with(m Meta) Fact { f.Meta = m; return f }
+func (f Continued) with(m Meta) Fact             { f.Meta = m; return f }
+func (f RuleRevoked) with(m Meta) Fact           { f.Meta = m; return f }
+func (f Undone) with(m Meta) Fact                { f.Meta = m; return f }
+func (f Snapshot) with(m Meta) Fact              { f.Meta = m; return f }
+func (f RunEnded) with(m Meta) Fact              { f.Meta = m; return f }
+
+// factTypes are the facts by their kind.
+var factTypes = func() map[string]reflect.Type {
+	types := make(map[string]reflect.Type)
+	for _, f := range []Fact{RunStarted{}, StepStarted{}, Compacted{}, NoteWritten{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{}, Decided{}, Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, ContextResetRequested{}, Continued{}, RuleRevoked{}, Undone{}, Snapshot{}, RunEnded{}} {
+		types[f.kind()] = reflect.TypeOf(f)
+	}
+	return types
+}()
+
+// isFact refuses what only looks like a fact: nil, a pointer to a fact, or a type that embeds one.
+func isFact(f Fact) *FactError {
+	if f != nil {
+		if t := reflect.TypeOf(f); t.Kind() == reflect.Struct && factTypes[f.kind()] == t {
+			return nil
+		}
+	}
+	return &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it is no fact; facts are types of package agent/machine, by value"}
+}
+
+// Stamp returns f with another envelope.
+func Stamp(f Fact, m Meta) Fact { return f.with(m) }
