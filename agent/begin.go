@@ -7,220 +7,196 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
-// begin takes an input: it checks it, enters the session, and records what follows from it. After an error nothing is held.
-func (x *exec) begin(in *Input) (err error) {
-	first, err := x.a.mode(in.Mode)
-	if err != nil {
+// begin takes an input: it checks it, opens the session, takes what was posted to it, and starts or resumes the run. After an
+// error nothing is held.
+func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
+	if err := a.checkInput(in); err != nil {
 		return err
 	}
-	if in.ToolChoice.Mode == provider.ChooseTool {
-		if _, ok := x.a.registry.Lookup(in.ToolChoice.Tool); !ok {
-			return &InputError{Field: "ToolChoice", Problem: fmt.Sprintf("there is no tool %q", in.ToolChoice.Tool)}
-		}
+	if x.caller.Err() != nil {
+		return &StopError{Code: CodeCanceled, Err: context.Cause(x.caller)}
 	}
-	if err := in.check(x.a.limits(in.Limits, first)); err != nil {
-		return err
+	name := in.Session
+	if name == "" {
+		name = newID(unnamedPrefix)
 	}
-	if x.parent = in.parent; x.parent != nil {
-		x.purse = x.parent.purse
+	open := a.open
+	if in.resumes() {
+		open = a.openKnown
 	}
-	if err := x.ctx.Err(); err != nil {
-		return &StopError{Code: CodeCanceled, Err: context.Cause(x.ctx)}
-	}
-	if err := x.known(in); err != nil {
-		return err
-	}
-	if err := x.enter(in); err != nil {
+	if x.sessionLog, err = open(x.caller, name); err != nil {
 		return err
 	}
 	begun := false
 	defer func() { // also if a function of the host panics
 		if !begun {
-			x.leave()
+			x.sessionLog.close()
 		}
 	}()
-	r := x.m.s.Run
-	if in.recovering && r.IsOpen() && (r.Agent != x.a.cfg.Name || r.Parent != "") {
+	x.attach(in, deltas)
+	if in.recovering && x.run().IsOpen() && (x.run().Agent != a.cfg.Name || x.run().Parent != "") {
 		return errNotOurs
 	}
-	if in.resume || in.goOn {
-		if err := x.checkChanges(in); err != nil {
-			return err
-		}
-	}
-	expired := make(map[string]bool)
-	if r.IsOpen() {
-		x.origin = &Origin{Session: x.s.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
-	}
-	decided, err := x.takeSent(r.IsOpen() && (in.resume || in.goOn))
-	if err != nil {
-		return err
-	}
-	if r.IsOpen() {
-		if err := x.expire(in, expired); err != nil {
-			return err
-		}
-	}
-	switch {
-	case in.resume:
-		err = x.resume(in.decisions, expired)
-	case in.goOn:
-		err = x.goOn(decided > 0 || len(expired) > 0)
-	default:
-		err = x.startRun(in)
+	if in.resumes() {
+		err = x.resume(in)
+	} else {
+		err = x.start(in)
 	}
 	if err != nil {
 		return err
 	}
 	x.limitTime()
-	begun, x.driving = true, true
+	begun = true
 	return nil
 }
 
-// known refuses to go on with a session that the journal doesn't have, before a lease would make it.
-func (x *exec) known(in *Input) error {
-	if x.a.cfg.Journal == nil || !in.resume && !in.goOn {
-		return nil
-	}
-	_, err := x.a.cfg.Journal.Head(x.jctx, in.Session)
-	if errors.Is(err, journal.ErrNoSession) {
-		return &NothingOpenError{Session: in.Session}
-	}
+// checkInput says what is wrong with an input, regardless of its session.
+func (a *Agent) checkInput(in *Input) error {
+	mode, err := a.mode(in.Mode)
 	if err != nil {
-		return fmt.Errorf("agent: session %q: reading its head: %w", in.Session, err)
+		return err
 	}
-	return nil
+	if in.ToolChoice.Mode == provider.ChooseTool {
+		if _, ok := a.registry.Lookup(in.ToolChoice.Tool); !ok {
+			return &InputError{Field: "ToolChoice", Problem: fmt.Sprintf("there is no tool %q", in.ToolChoice.Tool)}
+		}
+	}
+	return in.check(a.limits(in.Limits, mode))
 }
 
-// startRun begins a run with a prompt.
-func (x *exec) startRun(in *Input) error {
-	s := &x.m.s
-	if s.Run.IsOpen() && !in.Supersede {
-		return &PausedError{Session: s.Session, Pending: s.Run.Pending()}
+// attach makes x the driver of its session.
+func (x *driver) attach(in *Input, deltas bool) {
+	x.deltas, x.wake = deltas, make(chan struct{}, 1)
+	x.ctx = context.WithValue(x.ctx, driverKey{}, x)
+	if x.agent.memoryConfig != nil || x.agent.cfg.Compose != nil {
+		x.memory = new(memoryState)
+	}
+	if x.parent != nil {
+		x.spending = x.parent.spending
+	}
+	x.agent.mu.Lock()
+	x.driver = x
+	x.agent.mu.Unlock()
+}
+
+// start starts a run with a prompt.
+func (x *driver) start(in *Input) error {
+	a, s := x.agent, x.state()
+	_, posted := x.takePosted(false)
+	if x.lost() {
+		return x.err
+	}
+	if s.Run.IsOpen() {
+		if _, err := x.expire(x.parent); err != nil {
+			return err
+		}
+		if s.Run.IsOpen() && !in.Supersede {
+			return &PausedError{Session: s.Session, Pending: s.Run.Pending()}
+		}
 	}
 	if len(in.History) > 0 && len(s.Messages) > 0 {
 		return &InputError{Field: "History", Problem: fmt.Sprintf("session %q has a conversation already", s.Session)}
 	}
-	mode, err := x.a.mode(in.Mode)
+	mode, err := a.mode(in.Mode)
 	if err != nil {
 		return err
 	}
 	if in.Mode == "" { // a session stays in its mode, if there still is such a mode
-		if own, err := x.a.mode(s.Mode); err == nil {
+		if own, err := a.mode(s.Mode); err == nil {
 			mode = own
 		}
 	}
-	if in.ToolChoice.Mode == provider.ChooseTool && mode != nil && !slices.Contains(mode.names, in.ToolChoice.Tool) {
+	if in.ToolChoice.Mode == provider.ChooseTool && !slices.Contains(mode.names, in.ToolChoice.Tool) {
 		return &InputError{Field: "ToolChoice", Problem: fmt.Sprintf("the tool %q isn't available in mode %q", in.ToolChoice.Tool, mode.Name)}
 	}
 	if s.Run.IsOpen() { // only now, when nothing is wrong with the input
-		x.supersede("another input superseded it")
-		if x.errAt != nil {
-			return x.errAt
+		if err := x.supersede("another input superseded it"); err != nil {
+			return err
 		}
 	}
-	if in.Session != "" { // else it was named with its session
-		x.origin = x.a.newOrigin(s.Session)
-	}
-	if in.parent != nil {
-		x.origin.Parent, x.origin.Trace = in.parent.id, in.parent.trace
-	}
 	f := RunStarted{
-		Message: in.message(x.a.redact), Limits: x.a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
-		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: x.a.prints,
+		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
+		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: a.fingerprints, History: a.foreign(in.History),
+	}
+	f.Meta.By, f.Meta.Origin = in.By, Origin{Session: x.name, Run: newID("r-"), Trace: newID(""), Agent: a.cfg.Name}
+	if in.parent != nil {
+		f.Parent, f.Trace = in.parent.id, in.parent.trace
 	}
 	if in.Limits != nil && *in.Limits != (Limits{}) {
 		f.Own = new(*in.Limits)
 	}
-	if mode != nil {
-		f.Mode = mode.Name
-	}
 	if in.output != nil {
 		f.Output = in.output.JSON()
 	}
-	if len(in.History) > 0 {
-		f.History = x.foreign(in.History)
-	}
-	x.lock()
-	defer x.mu.Unlock()
-	f.Meta = x.stamp(0, "")
-	f.Meta.Step, f.Meta.By = 0, in.By
-	return x.recordLocked(x.unread, f) // what was posted to an earlier run, a stop for example, mustn't stop this one
+	return x.appendTaking(posted, f) // what was posted to an earlier run, a stop for example, mustn't stop this one
 }
 
-// supersede ends the open run of the session.
-func (x *exec) supersede(why string) {
-	x.closeCalls(errors.New(why))
-	x.lock()
-	defer x.mu.Unlock()
-	end := RunEnded{Meta: x.stamp(0, ""), Status: Stopped, Code: CodeSuperseded, Reason: why, Result: new(Result)}
-	if x.recordLocked(nil, end) == nil {
-		x.m.fill(end.Result, Stopped, CodeSuperseded, &StopError{Code: CodeSuperseded, Err: errors.New(end.Reason)})
-	}
-}
-
-// goOn continues a run that was paused by its host, or whose process died. Settled says that a pause was just decided on, or
-// has expired.
-func (x *exec) goOn(settled bool) error {
-	r := x.m.s.Run
-	switch {
-	case !r.IsOpen():
-		e := &NothingOpenError{Session: x.s.name}
-		if r != nil {
-			e.Status = r.Status
+// resume resumes the open run of the session: with the decisions of the input, with those that were posted, or because nothing
+// keeps it from going on.
+func (x *driver) resume(in *Input) error {
+	r := x.run()
+	if !in.AcceptChanges {
+		if err := x.checkChanges(); err != nil {
+			return err
 		}
-		return e
 	}
-	if p := r.Pending(); !settled && len(p) > 0 && x.m.waiting() {
-		return &PausedError{Session: x.s.name, Pending: p}
+	taken, _ := x.takePosted(r.IsOpen())
+	if x.lost() {
+		return x.err
+	}
+	expired := map[string]bool{}
+	if r.IsOpen() {
+		var err error
+		if expired, err = x.expire(x.parent); err != nil {
+			return err
+		}
+	}
+	if len(in.decisions) > 0 {
+		if !r.IsOpen() && !x.anyUsed(in.decisions) {
+			return nothingOpen(x.name, r)
+		}
+		at := time.Now()
+		if x.parent != nil { // it has decided whether they come in time
+			at = time.Time{}
+		}
+		if err := x.agent.decide(x.stored, x.machine, in.decisions, at, expired); err != nil {
+			return err
+		}
+		own, _ := x.takePosted(true)
+		if taken += own; x.lost() {
+			return x.err
+		}
+	}
+	if !r.IsOpen() {
+		return nothingOpen(x.name, r)
+	}
+	settled := taken > 0 || len(expired) > 0
+	if p := r.Pending(); !settled && len(p) > 0 && x.machine.Waiting() {
+		return &PausedError{Session: x.name, Pending: p}
 	}
 	if settled && r.Status == Running { // the decision has let it run
 		return nil
 	}
 	x.lock()
 	defer x.mu.Unlock()
-	return x.recordLocked(nil, x.continued(0))
+	return x.appendLocked(nil, x.continued())
 }
 
-// expire closes the pauses whose time is over. For an agent that is a tool its parent has judged of that already, by its own
-// clock, where there is a decision on the pause.
-func (x *exec) expire(in *Input, expired map[string]bool) error {
-	now := time.Now()
-	for _, p := range x.m.s.Run.Pending() {
-		over := p.Expired(now)
-		if in.parent != nil {
-			if i := slices.IndexFunc(in.parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
-				over = in.parent.answers[i].Kind == Expired
-			}
-		}
-		if !over {
-			continue
-		}
-		c, own := x.m.s.Run.Suspended(p.ID)
-		expired[p.ID] = true
-		var res *ToolResult
-		if own == c.Pause { // else the agent that it belongs to sees for itself
-			res = undecided(c, "rejected: expired. Nobody decided on it in time.")
-		}
-		x.showHooks(c, res)
-		x.lock()
-		var facts []Fact
-		if x.m.s.Run.Status == Running || x.otherTools() { // its process died before it could pause: the time since then wasn't worked
-			facts = append(facts, x.continued(0))
-		}
-		facts = append(facts, Decided{Meta: x.stamp(len(facts), c.Call.ID), Decision: Decision{ID: p.ID, Kind: Expired}})
-		if res != nil {
-			facts = append(facts, x.resultFact(len(facts), c, res))
-		}
-		err := x.recordLocked([]string{p.ID}, facts...)
-		x.mu.Unlock()
-		if err != nil {
-			return err
-		}
+func nothingOpen(session string, r *machine.RunState) error {
+	e := &NothingOpenError{Session: session}
+	if r != nil {
+		e.Status = r.Status
 	}
-	return nil
+	return e
 }
+
+func (x *driver) anyUsed(decisions []Decision) bool {
+	return slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.state().Used, d.ID) })
+}
+
+// errNotOurs is why Recover leaves a session alone.
+var errNotOurs = errors.New("agent: the session's run belongs to another agent, or to a parent")

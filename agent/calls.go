@@ -7,45 +7,47 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A callRun is one tool call on its way.
+// A callRun is one tool call that is admitted, run and finished.
 type callRun struct {
-	x    *exec
-	d    *tools.Definition // nil for an unknown tool
-	call tools.Call
-	told *provider.ToolCall // the call as the state has it, with the input that runs
-	st   *CallState         // while the call has no result: the next step's calls take its place
-	note string             // what hooks want the model to know
-	pass tools.Pass
+	// fixed at creation
+	x     *driver
+	d     *tools.Definition // nil for an unknown tool
+	state *machine.CallState
+	again bool // it was started before
 
-	edited bool // by a person; fixed at creation
-	again  bool // it was started before; fixed at creation
+	// of the goroutine that admits and runs the call
+	call    tools.Call
+	stored  *provider.ToolCall // the call as the state has it, with the input that runs
+	warning string             // what hooks want the model to know
+	pass    tools.Pass
 
-	// guarded by exec.mu
-	started  bool
-	over     bool      // it has its result, or is suspended
-	gone     bool      // left behind
-	hooked   bool      // AfterTool has it, or had it
-	began    int64     // in nanoseconds since 1970
-	overdue  time.Time // when its time limit was reached
-	progress *Progress // the newest that wasn't shown yet
-	tried    []error   // of the attempts that were followed by another
+	// guarded by mu
+	started   bool
+	over      bool // it has its result, or is suspended
+	abandoned bool
+	hooked    bool // AfterTool has it, or had it
+	began     time.Time
+	overdue   time.Time // when its time limit was reached
+	progress  *Progress // the newest that wasn't shown yet
+	attempts  []error   // of the attempts that were followed by another
 }
 
 // newCall returns the callRun of a call of the newest reply.
-func (x *exec) newCall(c *CallState) *callRun {
-	r := x.m.s.Run
-	d, _ := x.a.registry.Lookup(c.Call.Name)
-	cr := &callRun{x: x, d: d, told: c.Call, st: c, edited: c.Edited, again: c.Started}
+func (x *driver) newCall(c *machine.CallState) *callRun {
+	r := x.run()
+	d, _ := x.agent.registry.Lookup(c.Call.Name)
+	cr := &callRun{x: x, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
-		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: x.fence(), By: c.By, Mode: x.m.s.Mode,
-		Succeeded: x.bound.succeeded, OnTimeout: x.bound.overdue,
+		Session: x.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
+		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.state().Mode,
+		Succeeded: x.succeeded, OnTimeout: x.overdue,
 	}
 	if d != nil && d.Spec().Repeatable() {
 		cr.call.OnRetry = x.retrying
@@ -53,60 +55,57 @@ func (x *exec) newCall(c *CallState) *callRun {
 	return cr
 }
 
-func (x *exec) indexOf(c *CallState) int {
-	calls := x.m.s.Run.Calls
-	for i := range calls {
-		if &calls[i] == c {
-			return i
-		}
+// hookCall returns the call as hooks see it.
+func (cr *callRun) hookCall() *ToolCall {
+	c := &ToolCall{Session: cr.call.Session, Run: cr.call.Run, Step: cr.call.Step, Index: cr.call.Index,
+		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input}
+	if cr.d != nil {
+		c.Spec = cr.d.Spec()
 	}
-	return 0
+	return c
 }
 
 // succeeded reports whether a tool has succeeded in this run.
-func (x *exec) succeeded(tool string) bool {
+func (x *driver) succeeded(tool string) bool {
 	x.lock()
 	defer x.mu.Unlock()
-	return x.m.s.Run.Tools.of(tool).OK > 0
+	return x.run().Tools[tool].OK > 0
 }
 
-// runCalls takes calls further: those that need nobody run, in call order, beside each other where they may; the others
-// get their result or are suspended.
-func (x *exec) runCalls(calls []int) {
-	var room [4]*callRun
-	together := room[:0]
-	for _, i := range calls {
-		c := &x.m.s.Run.Calls[i]
-		d, _ := x.a.registry.Lookup(c.Call.Name)
+// runCalls takes calls further. Those that need no approval run, in call order, and in parallel where they may; the others get
+// their result or are suspended.
+func (x *driver) runCalls(indexes []int) {
+	var together []*callRun
+	for _, c := range x.callStates(indexes) {
+		d, _ := x.agent.registry.Lookup(c.Call.Name)
 		parallel := d != nil && d.Spec().Parallel()
 		if !parallel { // a barrier: what comes before it ends first
 			x.runTogether(together)
-			together = together[:0]
+			together = nil
 		}
-		if x.left || x.ctx.Err() != nil || x.errAt != nil {
+		if x.left || x.ctx.Err() != nil || x.lost() {
 			return
 		}
-		if x.m.s.Run.Stuck == c.Call.Name {
-			x.refuse(x.newCall(c), tools.NotRun, fault.None, "the same call was made too often in a row.")
+		cr := x.newCall(c)
+		if x.run().Stuck == c.Call.Name {
+			x.refuse(cr, tools.NotRun, fault.None, "the same call was made too often in a row.")
 			continue
 		}
-		cr := x.newCall(c)
 		if !x.admit(cr) {
 			continue
 		}
-		if parallel {
-			together = append(together, cr)
-			continue
+		if together = append(together, cr); !parallel {
+			x.runTogether(together)
+			together = nil
 		}
-		x.runTogether(append(together, cr))
 	}
 	x.runTogether(together)
 }
 
 // admit reports whether a call may run. One that may not has its result, or is suspended.
-func (x *exec) admit(cr *callRun) bool {
-	r, c := x.m.s.Run, cr.st
-	if c.Status == CallApproved && !c.Edited {
+func (x *driver) admit(cr *callRun) bool {
+	r, c := x.run(), cr.state
+	if c.Status == machine.CallApproved && !c.Edited {
 		if cr.d == nil {
 			return x.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
 		}
@@ -116,7 +115,7 @@ func (x *exec) admit(cr *callRun) bool {
 		return true
 	}
 	l := r.Limits
-	if t := r.Tools.of(c.Call.Name); l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
+	if invalid := r.Tools[c.Call.Name].Invalid; l.Corrections >= 0 && invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
 		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
 	}
 	if c.Call.Invalid != "" && !c.Edited {
@@ -127,72 +126,73 @@ func (x *exec) admit(cr *callRun) bool {
 		offered = x.currentMode().offered
 	}
 	var change func() error
-	if x.a.hooked.tool {
+	if x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
 		change = func() error { return x.beforeTool(cr) }
 	}
-	adm, err := x.a.registry.Admit(x.ctx, &cr.call, offered, change, x.a.cfg.Policies)
+	adm, err := x.agent.registry.Admit(x.ctx, &cr.call, offered, change, x.agent.cfg.Policies)
 	if err != nil {
 		x.cancel(err)
 		return false
 	}
 	if adm.Rejected != nil {
-		t := r.Tools.of(c.Call.Name)
-		if adm.Rejected.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && t.Invalid >= l.Corrections && !c.Edited {
-			x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " + partsText(adm.Rejected.Parts)}, 0)
-			return false
-		}
-		x.finishCall(cr, *adm.Rejected)
-		x.flush()
+		x.refused(cr, adm.Rejected)
 		return false
 	}
 	if string(cr.call.Input) != string(c.Call.Input) || c.Call.Invalid != "" {
 		call := *c.Call
 		call.Input, call.Invalid = cr.call.Input, ""
-		cr.told = &call
+		cr.stored = &call
 	}
-	if adm.Verdict.Effect == tools.Ask && c.Status != CallApproved && !x.ruled(cr) {
+	if adm.Verdict.Effect == tools.Ask && c.Status != machine.CallApproved && !x.ruled(cr) {
 		s := cr.d.Spec()
-		x.suspend(cr, Pause{
-			Kind: PauseApproval, Reason: adm.Verdict.Reason, Always: s.Risk < tools.High || s.AllowAlways,
-		}, s.Expires)
+		x.suspend(cr, Pause{Kind: PauseApproval, Reason: adm.Verdict.Reason, Always: s.Risk < tools.High || s.AllowAlways}, s.Expires)
 		return false
 	}
 	return true
 }
 
+// refused gives a call the result with which the registry has refused it, or asks a person to correct its input.
+func (x *driver) refused(cr *callRun, out *tools.Outcome) {
+	l, invalid := x.run().Limits, x.run().Tools[cr.call.Name].Invalid
+	if out.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && invalid >= l.Corrections && !cr.state.Edited {
+		x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " + partsText(out.Parts)}, 0)
+		return
+	}
+	x.finishCall(cr, *out)
+	x.flush()
+}
+
 // ruled reports whether a standing rule lets the call run without asking.
-func (x *exec) ruled(cr *callRun) bool {
+func (x *driver) ruled(cr *callRun) bool {
 	s := cr.d.Spec()
-	holds := func(r Rule) bool { return r.Tool == s.Name && r.Schema == cr.d.SchemaHash() }
-	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.m.s.Rules, holds) || slices.ContainsFunc(x.a.cfg.Rules, holds))
+	applies := func(r Rule) bool { return r.Tool == s.Name && r.Schema == cr.d.SchemaHash() }
+	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.state().Rules, applies) || slices.ContainsFunc(x.agent.cfg.Rules, applies))
 }
 
 // refuse gives a call a result that says why it wasn't run. It returns false.
-func (x *exec) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
+func (x *driver) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
 	x.finishCall(cr, tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
 	cr.abandonChild()
 	x.flush()
 	return false
 }
 
-// suspend records that a call waits for a decision.
-func (x *exec) suspend(cr *callRun, p Pause, expires time.Duration) {
-	p.Reason = x.a.redact(p.Reason)
+// suspend appends that a call waits for a decision. With expires 0 it waits as long as Config.PauseExpires says, and below 0
+// for ever.
+func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
 	x.lock()
 	x.suspendLocked(cr, p, expires)
 	x.mu.Unlock()
 	x.flush()
 }
 
-// suspendLocked is suspend for a Pause whose Reason is redacted. It shows nothing.
-func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
+func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	if expires == 0 {
-		expires = x.a.cfg.PauseExpires
+		expires = x.agent.cfg.PauseExpires
 	}
-	meta := x.stamp(0, cr.call.ID)
-	p.Call = *cr.told
-	p.ID = PauseID(x.s.name, &p.Call, p.Kind, cr.st.Pauses)
-	p.Kind = PauseKind(valid(string(p.Kind)))
+	p.Call = *cr.stored
+	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
+	p.Kind = PauseKind(machine.ValidText(string(p.Kind)))
 	if cr.d != nil {
 		p.Risk, p.Tool = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
 	}
@@ -200,131 +200,140 @@ func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 		p.Expires = time.Now().UTC().Round(0).Add(expires)
 	}
 	cr.over = true
-	x.recordLocked(nil, Suspended{Meta: meta, Pause: p})
+	_ = x.appendLocked(nil, Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p})
 }
 
-// start judges a call a last time, asks its breaker, and records that it is about to run. It reports false if the call has
-// its result instead. A breaker that is open is known before the record: what it refuses is never in doubt.
-func (x *exec) start(cr *callRun) bool {
-	if refused := x.a.registry.Recheck(x.ctx, &cr.call, x.a.cfg.Policies); refused != nil {
+// startCall checks a call a last time, asks its breaker, and appends that it is about to run. It reports false if the call has its
+// result instead. The breaker is asked before the append, so what it refuses is never in doubt.
+func (x *driver) startCall(cr *callRun) bool {
+	if refused := x.agent.registry.Recheck(x.ctx, &cr.call, x.agent.cfg.Policies); refused != nil {
 		x.finishCall(cr, *refused)
 		cr.abandonChild()
 		return false
 	}
-	if !x.pass(cr) {
+	if !x.askBreaker(cr) {
 		return false
 	}
-	if !x.recordStart(cr) {
+	if !x.appendStart(cr) {
 		cr.pass.Cancel() // not under the lock: it may call OnChange of the breaker
 		return false
 	}
 	return true
 }
 
-func (x *exec) recordStart(cr *callRun) bool {
+func (x *driver) appendStart(cr *callRun) bool {
 	x.lock()
 	defer x.mu.Unlock()
-	if cr.over || x.ended || x.ctx.Err() != nil { // the run was stopped while the call was judged: the end of the run settles it
+	if cr.over || x.ended || x.ctx.Err() != nil { // the run was stopped while the call was checked: the end of the run gives it its result
 		cr.over = true
 		return false
 	}
-	meta := x.stamp(0, cr.call.ID)
-	meta.By = cr.call.By
-	if x.recordLocked(nil, ToolStarted{Meta: meta, Call: cr.told, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}) != nil {
+	f := ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By}, Call: cr.stored, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
+	if x.appendLocked(nil, f) != nil {
 		cr.over = true
 		return false
 	}
-	cr.began, cr.started = meta.Time.UnixNano(), true
+	cr.began, cr.started = time.Now(), true
 	return true
 }
 
-// finishCall records the result of a call, whatever it is. It may be called on any goroutine, and does nothing for a call
-// that was left behind.
-func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
-	if out.Suspend != nil && len(out.Suspend.Schema) > 0 {
-		_, err := schema.Parse(out.Suspend.Schema)
-		if err != nil || TooDeep(out.Suspend.Schema) {
-			out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: fmt.Errorf("agent: Suspend.Schema: %w", err),
-				Parts: []provider.Part{provider.TextPart("The tool failed: an internal error. Trying the same again won't help.")}}
-		}
-	}
-	if out.Suspend != nil {
-		reason := x.a.redact(out.Suspend.Prompt)
-		x.lock()
-		defer x.mu.Unlock()
-		if !cr.over && !cr.gone {
-			p := Pause{Kind: PauseKind(out.Suspend.Kind), Reason: reason, Schema: out.Suspend.Schema}
-			expires := out.Suspend.Expires
-			switch n, _ := x.purse.call(cr.call.ID); {
-			case p.Kind == PauseAgent && n.paused != "": // it waits for nobody, and so does the call
-				cr.over, x.childHold = true, holdPause
-				if n.paused == CodeDrained {
-					x.childHold = holdDrain
-				}
-				return
-			case p.Kind == PauseAgent && len(n.pauses) > 0:
-				p.Nested, expires = n.pauses, -1 // those expire, not this one
-			case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == PauseAgent:
-				p.Kind = "question"
-			}
-			x.suspendLocked(cr, p, expires)
-		}
+// finishCall appends the result of a call, whatever it is. It may be called on any goroutine, and does nothing for a call that
+// was abandoned.
+func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
+	if out.Suspend != nil && x.finishSuspended(cr, &out) {
 		return
 	}
 	cr.bill()
 	res := x.toolResult(cr, &out)
-	if x.a.hooked.afterTool && !cr.hooked {
-		x.lock()
-		dropped := cr.over || cr.gone
-		if !dropped { // else it isn't shown, and who has dropped it looks at hooked
-			cr.hooked = true
-		}
-		x.mu.Unlock()
-		if dropped {
-			return
-		}
-		x.afterTool(cr, res)
+	if !cr.showHooks(res) {
+		return
 	}
-	if len(res.Data) > 0 && (!json.Valid(res.Data) || TooDeep(res.Data)) {
-		res.Data, res.Cause = nil, joinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
+	if len(res.Data) > 0 && (!json.Valid(res.Data) || machine.TooDeep(res.Data)) {
+		res.Data, res.Cause = nil, machine.JoinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
 	}
-	x.redactResult(res)
-	x.cutToFit(cr, res)
 	if out.Err != nil {
-		x.a.log.WarnContext(x.ctx, "agent: tool call", "session", x.s.name, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status, "error", out.Err)
+		x.agent.logger.WarnContext(x.ctx, "agent: tool call", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status, "error", out.Err)
 	}
 	var escalated Event
 	if res.Error && res.Class == fault.UserFixable && !cr.dropped() {
-		escalated = x.escalation(x.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts), out.Attempts, cr.tried)
+		escalated = x.escalation(x.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts), out.Attempts, cr.attempts)
 	}
 	x.lock()
 	defer x.mu.Unlock()
-	if cr.over || cr.gone {
+	if cr.over || cr.abandoned {
 		return
 	}
 	cr.over = true
 	if escalated != nil {
-		x.noteLocked(escalated)
+		x.note(escalated)
 	}
-	x.recordLocked(nil, x.finishedLocked(cr, res, &out))
+	x.appendResult(cr, res, &out)
+}
+
+// finishSuspended suspends a call whose tool asks for that. It reports false, with another outcome, if the tool's schema is
+// wrong.
+func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
+	s := out.Suspend
+	if len(s.Schema) > 0 {
+		if _, err := schema.Parse(s.Schema); err != nil || machine.TooDeep(s.Schema) {
+			*out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: fmt.Errorf("agent: Suspend.Schema: %w", err),
+				Parts: []provider.Part{provider.TextPart(internalError)}}
+			return false
+		}
+	}
+	x.lock()
+	defer x.mu.Unlock()
+	if cr.over || cr.abandoned {
+		return true
+	}
+	p, expires := Pause{Kind: PauseKind(s.Kind), Reason: s.Prompt, Schema: s.Schema}, s.Expires
+	switch child, _ := x.spending.call(cr.call.ID); {
+	case p.Kind == PauseAgent && child.paused != "": // it waits for nobody, and so does the call
+		cr.over, x.childHold = true, requestPause
+		if child.paused == CodeDrained {
+			x.childHold = requestDrain
+		}
+		return true
+	case p.Kind == PauseAgent && len(child.pauses) > 0:
+		p.Nested, expires = child.pauses, -1 // those expire, not this one
+	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == PauseAgent:
+		p.Kind = "question"
+	}
+	x.suspendLocked(cr, p, expires)
+	return true
+}
+
+const internalError = "The tool failed: an internal error. Trying the same again won't help."
+
+// showHooks shows hooks the result, once for each call. It reports whether the call still needs its result.
+func (cr *callRun) showHooks(res *ToolResult) bool {
+	x := cr.x
+	x.lock()
+	dropped, shown := cr.over || cr.abandoned, cr.hooked
+	cr.hooked = shown || !dropped
+	x.mu.Unlock()
+	if !dropped && !shown {
+		x.afterTool(cr.hookCall(), res)
+	}
+	return !dropped
 }
 
 // dropped reports whether nobody wants the call's result any more.
 func (cr *callRun) dropped() bool {
 	cr.x.lock()
 	defer cr.x.mu.Unlock()
-	return cr.over || cr.gone
+	return cr.over || cr.abandoned
 }
 
 // maxMedia bounds the media of one result, in bytes: what a journal takes in a record, with room for its encoding.
 const maxMedia = 32 << 20
 
 // toolResult makes the result of an outcome.
-func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
+func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Cut: out.Cut, Polls: cr.d != nil && cr.d.Spec().Polls}
 	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts, Error: !out.Status.Good()}
 	if out.Err != nil {
-		res.Cause = valid(out.Err.Error())
+		res.Cause = out.Err.Error()
 	}
 	if slices.ContainsFunc(res.Parts, func(p provider.Part) bool { return p.Kind != provider.PartText }) {
 		res.Parts = provider.Normalize(res.Parts)
@@ -339,46 +348,36 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 		res.Status, res.Error, res.Class = tools.Failed, true, fault.Permanent
 		res.Parts = []provider.Part{provider.TextPart(fmt.Sprintf("The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
-	if cr.edited {
-		res.addNote("Note: a person changed the input of this call to " + string(cr.told.Input))
+	if cr.state.Edited {
+		res.AddNote("Note: a person changed the input of this call to " + string(cr.stored.Input))
 	}
-	if cr.note != "" {
-		res.addNote(cr.note)
+	if cr.warning != "" {
+		res.AddNote(cr.warning)
 	}
 	return res
 }
 
-// finishedLocked returns the fact of a call's result, with a warning if the call repeats itself.
-func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) ToolFinished {
-	r := x.m.s.Run
-	if r.Repeats(cr.told, res) {
-		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
+// appendResult appends the result of a call, with a warning if the call repeats itself. mu is held.
+func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
+	if x.run().Repeats(cr.stored, res) {
+		res.AddNote("Note: you have made this very call several times in a row without new information. Do something else.")
 	}
-	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: out.Took, Spent: x.purse.spent(cr.call.ID)}
+	f := ToolFinished{Meta: Meta{Call: cr.call.ID}, Call: cr.stored, Result: res, Took: out.Took, Spent: x.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}
-	return f
+	_ = x.appendLocked(nil, f) // loop ends a run whose journal refuses it
 }
 
-// addNote adds a part that isn't the tool's: on a line of its own, because most providers are sent the parts as one text.
-func (r *ToolResult) addNote(text string) {
-	if n := len(r.Parts); n > 0 && r.Parts[n-1].Text != "" && !strings.HasSuffix(r.Parts[n-1].Text, "\n") {
-		text = "\n" + text
-	}
-	r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], provider.TextPart(text))
-	r.Notes++
-}
-
-// doubt deals with calls that were started before the process that ran them died.
-func (x *exec) doubt(calls []int) {
-	for _, i := range calls {
-		c := &x.m.s.Run.Calls[i]
+// resolveDoubt deals with calls that were started before the process that ran them died. A call that may be repeated runs again;
+// any other waits for a person, or the model is told, as Config.InDoubt says.
+func (x *driver) resolveDoubt(indexes []int) {
+	for _, c := range x.callStates(indexes) {
 		cr := x.newCall(c)
 		if c.Repeat && cr.d != nil && cr.d.Spec().Repeatable() {
 			x.runTogether([]*callRun{cr})
 		} else {
-			x.doubtful(cr, "the process that ran it ended")
+			x.inDoubt(cr, "the process that ran it ended")
 		}
 		if x.left || x.ctx.Err() != nil {
 			return
@@ -386,19 +385,20 @@ func (x *exec) doubt(calls []int) {
 	}
 }
 
-// doubtful puts a call that nobody knows the end of before a person, or tells the model.
-func (x *exec) doubtful(cr *callRun, why string) {
-	if x.a.cfg.InDoubt == TellInDoubt {
-		x.finishCall(cr, inDoubt(why))
+// inDoubt asks a person about a call whose end isn't known, or tells the model.
+func (x *driver) inDoubt(cr *callRun, why string) {
+	if x.agent.cfg.InDoubt == TellInDoubt {
+		x.finishCall(cr, doubtful(why))
 		x.flush()
 		return
 	}
-	x.suspend(cr, Pause{Kind: PauseInDoubt, Reason: "the call was started, and nobody knows whether it had its effect: " + why}, 0)
+	x.suspend(cr, Pause{Kind: PauseInDoubt, Reason: "the call was started, and it is not known whether it had its effect: " + why}, 0)
 }
 
-func inDoubt(why string) tools.Outcome {
+// doubtful is the outcome of a call whose end isn't known.
+func doubtful(why string) tools.Outcome {
 	return tools.Outcome{Status: tools.InDoubt, Class: fault.Permanent, Parts: []provider.Part{
-		provider.TextPart("The call was started, and nobody knows whether it had its effect: " + why + ". Find out before you make it again."),
+		provider.TextPart("The call was started, and it is not known whether it had its effect: " + why + ". Find out before you make it again."),
 	}}
 }
 

@@ -1,195 +1,158 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A ruling is a decision that can be taken, and what it makes of its call.
-type ruling struct {
-	d   Decision
-	c   *CallState
-	res *ToolResult // nil: the call goes on
+// A decision takes one path, whoever makes it and wherever the run is. decide checks all decisions of one input against the
+// state of the session and posts them as one inbox item, which closes their pauses to other decisions. Whoever drives the session
+// takes the item from the inbox (takeDecisions), checks the decisions again, and appends them with what follows from them.
+// [Resume] is such an item followed by [Continue].
+
+// A verdict is a decision that can be taken, and what it makes of its call.
+type verdict struct {
+	decision Decision
+	call     *machine.CallState
+	result   *ToolResult // nil: the call goes on
 }
 
-// resume takes decisions: all, or none.
-func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
-	r := x.m.s.Run
-	if r == nil || !r.IsOpen() && len(r.Pending()) == 0 && !x.usedAny(decisions) {
-		e := &NothingOpenError{Session: x.s.name}
-		if r != nil {
-			e.Status = r.Status
-		}
-		return e
-	}
-	var all []ruling
-	seen := make(map[string]bool)
-	for _, d := range decisions {
-		if seen[d.ID] && !slices.Contains(x.m.s.Used, d.ID) && !expired[d.ID] {
-			return &DecisionError{Session: x.s.name, ID: d.ID, Code: DecisionRepeated, Problem: "the input has two decisions on this pause"}
-		}
-		seen[d.ID] = true
-		one, err := x.rule(d, expired)
-		if err != nil {
-			return err
-		}
-		all = append(all, one)
-	}
-	if err := x.claim(all); err != nil {
+// decide checks decisions that were made at that time, and posts them. The error of one that can't be taken is a *[DecisionError], and nothing is posted.
+func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time, expired map[string]bool) error {
+	session := m.State().Session
+	verdicts, err := a.evaluate(ctx, m, decisions, at, expired)
+	if err != nil {
 		return err
 	}
-	return x.recordRulings(all, nil)
-}
-
-// rule checks a decision. The error is a *DecisionError, unless the session of a child couldn't be looked at.
-func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
-	problem := func(code, format string, args ...any) (ruling, error) {
-		return ruling{}, &DecisionError{Session: x.s.name, ID: d.ID, Code: code, Problem: fmt.Sprintf(format, args...), Err: d.err}
+	it := inboxItem{ID: newID("d-"), Kind: itemDecide}
+	for _, v := range verdicts {
+		it.Decisions = append(it.Decisions, v.decision)
 	}
-	if d.err != nil {
-		return problem(DecisionBad, "its value can't be encoded: %v", d.err)
-	}
-	if TooDeep(d.Input) || TooDeep(d.Value) {
-		return problem(DecisionBad, "its value is nested deeper than %d levels", MaxDepth)
-	}
-	c, p := x.paused(d.ID)
+	err = a.post(ctx, session, it)
+	var posted *journal.PostedError
 	switch {
-	case expired[d.ID]:
-		return problem(DecisionExpired, "it comes too late: the pause has expired, and the call counts as rejected; Continue goes on")
-	case slices.Contains(x.m.s.Used, d.ID):
-		return problem(DecisionUsed, "the pause was decided before")
+	case errors.As(err, &posted):
+		return &DecisionError{Session: session, ID: posted.ID, Code: machine.DecisionUsed, Problem: "somebody else has decided on the pause before", Err: err}
+	case errors.Is(err, journal.ErrNoSession):
+		return &DecisionError{Session: session, ID: decisions[0].ID, Code: machine.DecisionUnknown, Problem: "there is no such session", Err: err}
+	}
+	return err
+}
+
+// evaluate says what decisions that were made at that time make of their calls. expired are pauses that have just been closed.
+func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time, expired map[string]bool) ([]verdict, error) {
+	var verdicts []verdict
+	seen := make(map[string]bool)
+	for _, d := range decisions {
+		v, code, err := a.evaluateOne(ctx, m, d, at)
+		switch {
+		case code == machine.DecisionUsed && expired[d.ID]:
+			code, err = machine.DecisionExpired, errTooLate
+		case err == nil && seen[d.ID]:
+			code, err = machine.DecisionRepeated, errors.New("the input has two decisions on this pause")
+		}
+		var known *DecisionError
+		if errors.As(err, &known) { // of a subagent
+			known.Session = m.State().Session
+			return nil, known
+		}
+		if code != "" {
+			return nil, &DecisionError{Session: m.State().Session, ID: d.ID, Code: code, Problem: err.Error(), Err: errors.Unwrap(err)}
+		}
+		if err != nil {
+			return nil, err
+		}
+		seen[d.ID] = true
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, nil
+}
+
+var errTooLate = errors.New("it comes too late: the pause has expired, and the call counts as rejected; Continue resumes the run")
+
+// evaluateOne evaluates one decision. If it can't be taken, code is that of the DecisionError; an error without a code is that of
+// a subagent's session that couldn't be read.
+func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision, at time.Time) (v verdict, code string, err error) {
+	if err := d.Err(); err != nil {
+		return v, machine.DecisionBad, fmt.Errorf("its value can't be encoded: %w", err)
+	}
+	if machine.TooDeep(d.Input) || machine.TooDeep(d.Value) {
+		return v, machine.DecisionBad, fmt.Errorf("its value is nested deeper than %d levels", machine.MaxDepth)
+	}
+	s := m.State()
+	c, p := s.Run.Suspended(d.ID)
+	switch {
+	case slices.Contains(s.Used, d.ID):
+		return v, machine.DecisionUsed, errors.New("the pause was decided before")
 	case c == nil:
-		return problem(DecisionUnknown, "no pause in this session has this id")
+		return v, machine.DecisionUnknown, errors.New("no pause in this session has this id")
+	case p.Expired(at):
+		return v, machine.DecisionExpired, errTooLate
 	}
-	d.Who, d.Reason, d.Input, d.Value = valid(d.Who), x.a.redact(d.Reason), x.redactJSON(d.Input), x.redactJSON(d.Value)
-	var res *ToolResult
-	var err error
+	v = verdict{decision: a.redact.Decision(d), call: c}
 	if p != c.Pause {
-		d, err = x.a.children[c.Call.Name].mayDecide(x.jctx, x.s.name, c.Call.ID, d)
-		var de *DecisionError
-		if errors.As(err, &de) {
-			de.Session = x.s.name
+		child := a.children[c.Call.Name]
+		if child == nil {
+			return v, machine.DecisionBad, errors.New("the subagent that it is about is no tool of this agent any more")
 		}
-	} else if res, err = x.decide(&d, c); err != nil {
-		err = &DecisionError{Session: x.s.name, ID: d.ID, Code: DecisionBad, Problem: err.Error(), Err: err}
+		v.decision, err = child.mayDecide(ctx, s.Session, c.Call.ID, v.decision)
+		return v, "", err
 	}
-	if err != nil {
-		return ruling{}, err
+	if v.result, err = a.outcomeOf(&v.decision, c); err != nil {
+		return v, machine.DecisionBad, err
 	}
-	return ruling{d, c, res}, nil
+	return v, "", nil
 }
 
-// recordRulings records decisions and what follows from them at once. Taken are inbox items that leave with them.
-func (x *exec) recordRulings(all []ruling, taken []string) error {
-	for _, o := range all {
-		x.showHooks(o.c, o.res)
-	}
-	x.lock()
-	defer x.mu.Unlock()
-	var facts []Fact
-	if !x.driving && (x.m.s.Run.Status == Running || x.otherTools()) { // its process died before it could pause: the time since then wasn't worked
-		facts = append(facts, x.continued(0))
-	}
-	for _, o := range all {
-		meta := x.stamp(len(facts), o.c.Call.ID)
-		meta.By = o.d.Who
-		facts = append(facts, Decided{Meta: meta, Decision: o.d})
-		if !slices.Contains(taken, o.d.ID) {
-			taken = append(taken, o.d.ID)
-		}
-		if o.res != nil {
-			facts = append(facts, x.resultFact(len(facts), o.c, o.res))
-		}
-	}
-	return x.recordLocked(taken, facts...)
-}
-
-// showHooks shows hooks the result, if there is one, of a call that was decided on, and redacts it. mu mustn't be held.
-func (x *exec) showHooks(c *CallState, res *ToolResult) {
-	if res == nil {
-		return
-	}
-	if x.a.hooked.afterTool {
-		x.afterTool(x.newCall(c), res)
-	}
-	x.redactResult(res)
-}
-
-func (x *exec) usedAny(decisions []Decision) bool {
-	return slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.m.s.Used, d.ID) })
-}
-
-// paused returns the call that waits for a decision on the pause with that id, and the pause.
-func (x *exec) paused(id string) (*CallState, *Pause) {
-	if x.m.s.Run == nil {
-		return nil, nil
-	}
-	return x.m.s.Run.Suspended(id)
-}
-
-// decide checks a decision on a suspended call, brings its input into canonical form, and returns the call's result if the
-// decision makes one.
-func (x *exec) decide(d *Decision, c *CallState) (*ToolResult, error) {
+// outcomeOf checks a decision on a call of this agent, brings its input into canonical form, and returns the result of the
+// call if the decision makes one.
+func (a *Agent) outcomeOf(d *Decision, c *machine.CallState) (*ToolResult, error) {
 	p := c.Pause
-	may := func(kinds ...PauseKind) error {
-		if !slices.Contains(kinds, p.Kind) {
-			return fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
-		}
-		return nil
-	}
-	if p.Kind == PauseAgent {
-		return nil, errors.New("the call of an agent is decided on by what that agent waits for: see Result.Pending")
+	switch {
+	case p.Kind == PauseAgent:
+		return nil, errors.New("the call of a subagent is decided on by what the subagent waits for: see Result.Pending")
+	case d.Kind == AlwaysAllow && p.Kind == PauseApproval && !p.Always:
+		return nil, errors.New("a tool of high risk can't be allowed always; approve this call instead")
+	case !d.Kind.Fits(p.Kind) || d.Kind == Expired || d.Kind == Superseded:
+		return nil, fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
 	}
 	switch d.Kind {
-	case Approved:
-		return nil, may(PauseApproval, PauseInDoubt)
-	case AlwaysAllow:
-		if err := may(PauseApproval); err != nil {
-			return nil, err
-		}
-		if !p.Always {
-			return nil, errors.New("a tool of high risk can't be allowed always; approve this call instead")
-		}
-		return nil, nil
 	case Edited:
-		if err := may(PauseApproval, PauseCorrection); err != nil {
-			return nil, err
-		}
-		input, err := x.a.registry.Fit(c.Call.Name, d.Input)
+		input, err := a.registry.Fit(c.Call.Name, d.Input)
 		d.Input = input
 		return nil, err
 	case Rejected:
-		return rejection(c, d.Reason, "A person refused this call."), nil
+		return rejection(c, d.Reason, "A person rejected this call."), nil
 	case Suggested:
-		return rejection(c, d.Reason, "A person refused this call and suggests instead:"), nil
+		return rejection(c, d.Reason, "A person rejected this call and suggests instead:"), nil
 	case AnswerGiven:
-		if p.Kind == PauseApproval || p.Kind == PauseCorrection {
-			return nil, may()
-		}
 		return answer(d, c)
 	}
-	return nil, fmt.Errorf("%q is no decision", d.Kind)
+	return nil, nil
 }
 
-func rejection(c *CallState, reason, text string) *ToolResult {
+func rejection(c *machine.CallState, reason, text string) *ToolResult {
 	if reason != "" {
 		text += " " + reason
 	}
 	if c.Started {
-		text += " Whether it had its effect when it was first run, nobody knows."
+		text += " It is not known whether it had its effect when it was first run."
 	}
-	return plainResult(c, tools.Rejected, fault.Denied, text)
+	return c.ResultOf(tools.Rejected, fault.Denied, text)
 }
 
 // answer makes a result of what somebody says in the tool's place.
-func answer(d *Decision, c *CallState) (*ToolResult, error) {
+func answer(d *Decision, c *machine.CallState) (*ToolResult, error) {
 	if len(c.Pause.Schema) > 0 {
 		s, err := schema.Parse(c.Pause.Schema)
 		if err != nil {
@@ -204,31 +167,94 @@ func answer(d *Decision, c *CallState) (*ToolResult, error) {
 	if json.Unmarshal(d.Value, &s) == nil {
 		text = s
 	}
-	res := plainResult(c, tools.Answered, fault.None, text)
+	res := c.ResultOf(tools.Answered, fault.None, text)
 	res.Data = d.Value
 	return res, nil
 }
 
-func plainResult(c *CallState, status tools.Status, class fault.Class, text string) *ToolResult {
-	res := &ToolResult{Status: status, Class: class}
-	res.ToolResult = provider.ToolResult{
-		CallID: c.Call.ID, Name: c.Call.Name, Parts: []provider.Part{provider.TextPart(text)}, Error: !status.Good(),
+// takeDecisions takes the decisions of an inbox item, all or none, and reports whether it did. resumed says that the
+// session is being resumed. Decisions that can't be taken any more leave the inbox; those that can't be judged now stay.
+func (l *sessionLog) takeDecisions(it *inboxItem, resumed bool) bool {
+	at := it.Time
+	if l.driver != nil && l.driver.parent != nil { // the parent has decided whether it comes in time
+		at = time.Time{}
 	}
-	return res
+	verdicts, err := l.agent.evaluate(l.stored, l.machine, it.Decisions, at, nil)
+	if err == nil {
+		err = l.appendVerdicts(verdicts, it.ID, resumed)
+	} else if errors.As(err, new(*DecisionError)) {
+		l.remove(it.ID)
+	}
+	if err != nil {
+		l.agent.logger.WarnContext(l.ctx, "agent: a decision that was posted can't be taken", "session", l.name, "item", it.ID, "error", err)
+	}
+	return err == nil
 }
 
-// resultFact returns the result of a call, which hooks were shown, as the nth next fact.
-func (x *exec) resultFact(n int, c *CallState, res *ToolResult) ToolFinished {
-	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res, Spent: x.purse.spent(c.Call.ID)}
+// appendVerdicts appends decisions with what follows from them.
+func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed bool) error {
+	items := []string{item}
+	for _, v := range verdicts {
+		if v.result != nil {
+			l.afterTool(l.hookCall(v.call), v.result)
+		}
+		items = append(items, v.decision.ID)
+	}
+	l.lock()
+	defer l.mu.Unlock()
+	var facts []Fact
+	if resumed && l.outOfDate() {
+		facts = append(facts, l.continued())
+	}
+	for _, v := range verdicts {
+		facts = append(facts, Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.Who}, Decision: v.decision})
+		if v.result != nil {
+			facts = append(facts, l.result(v.call, v.result))
+		}
+	}
+	return l.appendLocked(items, facts...)
+}
+
+// result returns the fact of a result that isn't that of a tool. mu is held.
+func (l *sessionLog) result(c *machine.CallState, res *ToolResult) ToolFinished {
+	return ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
+}
+
+// expire closes the pauses whose time is over, and returns their ids. For a subagent its parent has decided that already,
+// by its own clock, where it has passed on a decision on the pause.
+func (l *sessionLog) expire(parent *parentCall) (map[string]bool, error) {
+	expired := make(map[string]bool)
+	now := time.Now()
+	for _, p := range l.run().Pending() {
+		over := p.Expired(now)
+		if parent != nil {
+			if i := slices.IndexFunc(parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
+				over = parent.answers[i].Kind == Expired
+			}
+		}
+		if !over {
+			continue
+		}
+		c, own := l.run().Suspended(p.ID)
+		v := verdict{decision: Decision{ID: p.ID, Kind: Expired}, call: c}
+		if own == c.Pause { // else the subagent closes it when its call is resumed
+			v.result = undecided(c, "rejected: expired. Nobody decided on it in time.")
+		}
+		if err := l.appendVerdicts([]verdict{v}, p.ID, true); err != nil {
+			return nil, err
+		}
+		expired[p.ID] = true
+	}
+	return expired, nil
 }
 
 // undecided returns the result of a call on which nobody has decided: a call in doubt stays so.
-func undecided(c *CallState, why string) *ToolResult {
+func undecided(c *machine.CallState, why string) *ToolResult {
 	switch {
 	case c.Pause.Kind == PauseInDoubt:
-		return plainResult(c, tools.InDoubt, fault.Permanent, "The call was started, and nobody knows whether it had its effect: "+why)
+		return c.ResultOf(tools.InDoubt, fault.Permanent, "The call was started, and it is not known whether it had its effect: "+why)
 	case c.Started:
-		return plainResult(c, tools.Rejected, fault.Denied, "The call wasn't answered: "+why)
+		return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't answered: "+why)
 	}
-	return plainResult(c, tools.Rejected, fault.Denied, "The call wasn't run: "+why)
+	return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't run: "+why)
 }

@@ -3,7 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -38,10 +39,9 @@ func (a *Agent) Drain(ctx context.Context) error {
 	a.mu.Lock()
 	if !a.draining {
 		a.draining, a.idle = true, make(chan struct{})
-		for _, s := range a.sessions {
-			if s.busy != nil {
-				s.put(mail{id: newID("m-"), what: mailDrain})
-				s.busy.poke()
+		for _, l := range a.held {
+			if l.driver != nil {
+				l.driver.poke()
 			}
 		}
 		a.drained()
@@ -53,39 +53,30 @@ func (a *Agent) Drain(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	e := &DrainError{Err: context.Cause(ctx)}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for name, s := range a.sessions {
-		if s.busy != nil {
-			e.Sessions = append(e.Sessions, name)
-		}
-	}
-	if sort.Strings(e.Sessions); len(e.Sessions) == 0 {
+	if len(a.held) == 0 {
 		return nil
 	}
-	return e
+	return &DrainError{Sessions: slices.Sorted(maps.Keys(a.held)), Err: context.Cause(ctx)}
 }
 
 // drains reports whether the agent that drives x, or one above it, is being drained.
-func (x *exec) drains() bool {
-	x.a.mu.Lock()
-	draining := x.a.draining
-	x.a.mu.Unlock()
-	return draining || x.parent != nil && x.parent.x.drains()
+func (x *driver) drains() bool {
+	x.agent.mu.Lock()
+	draining := x.agent.draining
+	x.agent.mu.Unlock()
+	return draining || x.parent != nil && x.parent.driver.drains()
 }
 
-// drained closes idle if no run is under way. mu is held.
+// drained closes idle if no session is held. mu is held.
 func (a *Agent) drained() {
 	select {
 	case <-a.idle:
 		return
 	default:
 	}
-	for _, s := range a.sessions {
-		if s.busy != nil {
-			return
-		}
+	if len(a.held) == 0 {
+		close(a.idle)
 	}
-	close(a.idle)
 }

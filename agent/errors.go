@@ -1,5 +1,12 @@
 package agent
 
+import (
+	"fmt"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
 // errNoAgent is the error of an Agent that New didn't make.
 var errNoAgent = &ConfigError{Field: "Provider", Problem: "this Agent is nil or empty; make one with New"}
 

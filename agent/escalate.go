@@ -30,27 +30,27 @@ type Escalated struct {
 }
 
 // escalation returns the note about a failure.
-func (x *exec) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int, tried []error) (e Escalated) {
-	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.a.redact(text), Err: failure, Attempts: attempts, Tried: tried}
+func (x *driver) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int, tried []error) (e Escalated) {
+	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure, Attempts: attempts, Tried: tried}
 	for _, r := range remedies(failure, class, tool) {
-		e.Remedies = append(e.Remedies, x.a.redact(r))
+		e.Remedies = append(e.Remedies, x.agent.redact.Text(r))
 	}
-	x.a.log.ErrorContext(x.ctx, "agent: something failed that the run can't help by itself", "session", x.s.name, "call", meta.Call, "tool", tool,
+	x.agent.logger.ErrorContext(x.ctx, "agent: something failed that the run can't help by itself", "session", x.name, "call", meta.Call, "tool", tool,
 		"class", class, "attempts", attempts, "reason", e.Reason, "remedies", e.Remedies)
 	return e
 }
 
 // escalateModel shows that the model can't be called.
-func (x *exec) escalateModel(err error) {
+func (x *driver) escalateModel(err error) {
 	attempts := 0
 	var gave *guard.GaveUpError
 	if asError(err, &gave) {
 		attempts = gave.Attempts
-		if n := len(gave.Tried); n > 1 && len(x.model.tried) == 0 { // a guard of the host's
-			x.model.tried = slices.Clone(gave.Tried[:n-1])
+		if n := len(gave.Tried); n > 1 && len(x.reply.attempts) == 0 { // a guard of the host's
+			x.reply.attempts = slices.Clone(gave.Tried[:n-1])
 		}
 	}
-	x.show(x.escalation(x.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, x.model.tried))
+	x.show(x.escalation(x.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, x.reply.attempts))
 }
 
 // remedies returns what may help: what the errors themselves say, then what their class suggests.

@@ -3,40 +3,52 @@ package agent
 import (
 	"time"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An Event is something that a run did. There are two kinds: a [Fact] has happened for good, and is journaled and
-// numbered before anyone sees it; a note ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated],
-// [MemoryWarning]) is
-// shown and forgotten. Events are never changed once they are shown.
+// An Event is something that a run did. There are two kinds. A [Fact] is stored and numbered before anyone sees it. A note
+// ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated],
+// [MemoryWarning]) is shown and not kept. Events are plain values, and are never changed once they are shown.
 type Event interface {
 	// Envelope returns what all events have in common.
 	Envelope() Meta
 }
 
-// A Delta is a piece of what the model is saying.
-type Delta struct {
-	*Meta
-	Text string
+// RunEnded ends a run, or pauses it. It is the fact with the Result of the run, which the journal doesn't hold: among the facts
+// of a session it is a [machine.RunEnded].
+type RunEnded struct {
+	machine.RunEnded
+	Result *Result
+
+	cause error // the Result's Err
 }
 
 // TextDelta is a piece of text, or of a refusal. A [Reset] voids the pieces of its model call.
-type TextDelta struct{ *Delta }
+type TextDelta struct {
+	Meta
+	Text string
+}
 
 // ReasoningDelta is a piece of what the model thinks.
-type ReasoningDelta struct{ *Delta }
+type ReasoningDelta struct {
+	Meta
+	Text string
+}
 
 // CallBegun says that the model has begun to write a tool call, which its envelope names. Its arguments follow; whether it
 // runs is decided when the reply is complete.
 type CallBegun struct {
-	*Meta
+	Meta
 	Name string
 }
 
 // CallDelta is a piece of the arguments of the call that its envelope names.
-type CallDelta struct{ *Delta }
+type CallDelta struct {
+	Meta
+	Text string
+}
 
 // Waiting says that a call is held back: why, and until when if that is known. It is the tool call that the envelope names,
 // which is tried again; without one it is the model call, which is queued, rate limited, backing off, or waits for budget.

@@ -1,16 +1,17 @@
 package agent
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/schema"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // conclude ends a run as the machine says, unless something is still missing.
-func (x *exec) conclude(act Action) {
+func (x *driver) conclude(act machine.Action) {
 	if act.Status != Completed {
 		err := act.Err
 		if err == nil && act.Status == Failed {
@@ -19,116 +20,157 @@ func (x *exec) conclude(act Action) {
 		x.finish(act.Status, act.Code, err)
 		return
 	}
-	if back, err := x.checkOutput(); err != nil {
+	if missing, err := x.checkOutput(); err != nil {
 		x.finish(Failed, CodeOutput, err)
 		return
-	} else if back != "" {
-		x.sendBack(SendBackOutput, back)
+	} else if missing != "" {
+		x.sendBack(machine.SendBackOutput, missing)
 		return
 	}
-	if back, err := x.beforeFinish(); err != nil {
+	if missing, err := x.beforeFinish(); err != nil {
 		x.cancel(err)
 		return
-	} else if back != "" {
-		x.sendBack(SendBackHook, back)
+	} else if missing != "" {
+		x.sendBack(machine.SendBackHook, missing)
 		return
 	}
-	if x.s.mailed.Load() { // it came while the hooks were asked: the loop reads it, and comes back
-		return
+	if len(x.agent.cfg.Hooks) > 0 && len(x.inbox()) > 0 { // posted while the hooks were asked: the loop reads it, and comes back
+		if x.readInbox() || x.requested != requestNone {
+			return
+		}
 	}
 	x.finish(Completed, "", nil)
 }
 
-func (x *exec) sendBack(why, text string) {
-	if text = x.a.redact(text); text == "" {
+// sendBack tells the model what is missing.
+func (x *driver) sendBack(why, text string) {
+	if text == "" {
 		text = "Something is missing."
 	}
-	x.lock()
-	x.recordLocked(nil, SentBack{Meta: x.stamp(0, ""), Why: why, Text: text})
-	x.mu.Unlock()
+	_ = x.append(SentBack{Why: why, Text: text}) // loop ends a run whose journal refuses it
 	x.flush()
 }
 
-// An OutputError is a structured answer that didn't fit its schema, after the model had its corrections.
-type OutputError struct {
-	Text string // the answer
-	Err  error  // what is wrong with it
-}
-
-// Error says what is wrong with the answer.
-func (e *OutputError) Error() string {
-	return fmt.Sprintf("agent: the structured answer doesn't fit its schema: %v", e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *OutputError) Unwrap() error { return e.Err }
-
-// Fault returns Permanent.
-func (e *OutputError) Fault() fault.Class { return fault.Permanent }
-
-// checkOutput checks a structured answer. It returns what to tell the model if it should try again.
-func (x *exec) checkOutput() (back string, err error) {
-	r := x.m.s.Run
-	if len(r.Output) == 0 {
-		return "", nil
-	}
-	s, err := schema.Parse(r.Output)
-	if err != nil {
-		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
-	}
-	text := x.m.Result(Completed, "", nil).Text()
-	_, problem := s.Accept([]byte(unfence(text)))
-	switch {
-	case problem == nil:
-		return "", nil
-	case r.Limits.OutputCorrections >= 0 && r.Corrected >= r.Limits.OutputCorrections:
-		return "", &OutputError{Text: text, Err: problem}
-	}
-	return "Your answer doesn't fit the schema that was asked for: " + problem.Error() + "\nAnswer again, with nothing but JSON that fits.", nil
-}
-
-// unfence returns the JSON in an answer that has it in a code fence.
-func unfence(text string) string {
-	text = strings.TrimSpace(text)
-	if !strings.HasPrefix(text, "```") || !strings.HasSuffix(text, "```") || len(text) < 6 {
-		return text
-	}
-	text = strings.TrimSuffix(text[3:], "```")
-	if line, rest, ok := strings.Cut(text, "\n"); ok && !strings.ContainsAny(line, "{[\"") {
-		text = rest
-	}
-	return strings.TrimSpace(text)
-}
-
 // beforeFinish asks the hooks whether the run may finish. It returns what is missing.
-func (x *exec) beforeFinish() (back string, err error) {
-	var missing []string
-	for i := range x.a.cfg.Hooks {
-		h := &x.a.cfg.Hooks[i]
+func (x *driver) beforeFinish() (missing string, err error) {
+	var all []string
+	for i := range x.agent.cfg.Hooks {
+		h := &x.agent.cfg.Hooks[i]
 		if h.BeforeFinish == nil {
 			continue
 		}
-		res := x.m.Result(Completed, "", nil)
-		err := x.call(h, "BeforeFinish", func() error { return h.BeforeFinish(x.ctx, res) })
+		res := x.machine.Result(Completed, "", nil)
+		err := x.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(x.ctx, res) })
 		var send *sendBackError
 		var warn *warnError
 		switch {
 		case err == nil:
 		case errors.As(err, &send):
-			missing = append(missing, send.what)
+			all = append(all, send.what)
 		case errors.As(err, &warn):
-			x.a.log.WarnContext(x.ctx, "agent: a hook warns at the end of a run", "hook", h.Name, "warning", warn.text)
+			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns at the end of a run", "hook", h.Name, "warning", warn.text)
 		default:
 			return "", err
 		}
 	}
-	r := x.m.s.Run
-	if len(missing) == 0 {
+	r := x.run()
+	if len(all) == 0 {
 		return "", nil
 	}
 	if r.Limits.SendBacks >= 0 && r.SentBack >= r.Limits.SendBacks {
-		x.a.log.WarnContext(x.ctx, "agent: the run finishes though something is missing: it was sent back often enough", "session", x.s.name, "missing", missing)
+		x.agent.logger.WarnContext(x.ctx, "agent: the run finishes although something is missing: Limits.SendBacks is reached", "session", x.name, "missing", all)
 		return "", nil
 	}
-	return strings.Join(missing, "\n"), nil
+	return strings.Join(all, "\n"), nil
 }
+
+// finishCause ends a run whose context has ended.
+func (x *driver) finishCause(cause error) {
+	var (
+		limit   *LimitError
+		busy    *BusyError
+		refused *appendError
+		abort   *AbortError
+		hook    *HookError
+	)
+	switch {
+	case errors.As(cause, &abort):
+		x.finish(Stopped, CodeAborted, abort)
+	case errors.As(cause, &hook):
+		x.finish(Failed, CodeAborted, hook)
+	case errors.As(cause, &limit):
+		x.finish(Stopped, CodeLimit, limit)
+	case errors.As(cause, &busy), errors.As(cause, &refused): // the log is another's: whoever holds it next resumes the session
+		x.lock()
+		if x.err == nil {
+			x.err = cause
+		}
+		x.mu.Unlock()
+		x.finish(Failed, CodeJournal, cause)
+	case errors.Is(cause, ErrAbandoned):
+		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+	default:
+		x.finish(Stopped, CodeCanceled, &StopError{Code: CodeCanceled, Err: cause})
+	}
+}
+
+// finish ends the run, or pauses it: open calls get a result, the end is appended, and shown with the Result.
+func (x *driver) finish(status Status, code string, reason error) {
+	if x.ended {
+		return
+	}
+	if status != Paused {
+		x.closeRun(reason)
+	}
+	end := RunEnded{RunEnded: machine.RunEnded{Status: status, Code: code}, Result: new(Result), cause: reason}
+	if reason != nil {
+		end.Reason = reason.Error()
+	}
+	x.lock()
+	err := x.appendLocked(nil, end)
+	x.ended = true
+	if err != nil { // the log ends before this fact: another process, or Continue, will end the run
+		if !errors.Is(reason, err) {
+			reason = errors.Join(err, reason)
+		}
+		status = Failed
+		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: CodeJournal, Reason: x.agent.redact.Text(reason.Error())}, 0).(machine.RunEnded)
+		*end.Result = *x.machine.Result(Failed, CodeJournal, reason)
+		x.queue = append(x.queue, end)
+	}
+	x.mu.Unlock()
+	x.afterRun(end.Result)
+	x.flush()
+	switch {
+	case x.left:
+	case status == Failed && reason == nil:
+		x.fail(fault.New(fault.Permanent, "agent: the run failed"))
+	case status == Failed:
+		x.fail(reason)
+	case code == CodeCanceled && x.caller.Err() != nil:
+		x.fail(x.caller.Err())
+	}
+}
+
+// fail yields an error, which comes last.
+func (x *driver) fail(err error) {
+	x.yield(nil, err)
+	x.left = true
+}
+
+// whyCut says why the calls of the newest reply aren't run.
+func (x *driver) whyCut() string {
+	r := x.run()
+	if r.Final != "" {
+		return "the run is at its limit of " + r.Final
+	}
+	switch r.Stop {
+	case provider.StopLength:
+		return "your reply was cut at the output limit, so its calls may be incomplete. Make the call again, with less in it."
+	case provider.StopFiltered:
+		return "your reply was cut by a content filter"
+	}
+	return "your reply ended before it was complete (" + string(r.Stop) + ")"
+}
+
+var _ context.Context

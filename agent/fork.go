@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -25,60 +26,74 @@ func (e *ForkError) Error() string {
 	return fmt.Sprintf("agent: can't fork session %q into %q: %s", e.From, e.To, e.Problem)
 }
 
-// Fork copies a session up to the fact with number upTo, or whole if that is 0, into a new one, and returns the number of
-// the last fact that it has copied: the newest up to there after which no call of the model or of a tool was open. Pauses
-// and calls in doubt are therefore not carried over, and neither are standing approvals, which belong to one session. A run
-// that was under way there counts as stopped with [CodeForked] in the copy, whose conversation goes on with a prompt; the
-// original isn't touched, and may be running (without a journal that is a *[BusyError]).
+// A ForkOption changes what [Session.Fork] copies.
+type ForkOption func(*forkOptions)
+
+type forkOptions struct{ upTo uint64 }
+
+// At has a fork end with the fact of that number, instead of the newest.
+func At(fact uint64) ForkOption { return func(o *forkOptions) { o.upTo = fact } }
+
+// Fork copies the session into a new one: up to the newest fact, or the newest up to [At], after which no call of the model or of a
+// tool was open. Pauses and calls in doubt are therefore not copied, and neither are standing approvals, which belong to one
+// session. A run that was open there counts as stopped with [CodeForked] in the copy, whose conversation continues with a
+// prompt. The original isn't changed, and may be running.
 //
 // A copy has the conversation, not the effects: what the calls of a run did belongs to the session in which that run was.
-// Only there [Agent.Undo] takes it back; in the copy that is an *[UndoError] with the owner's name, also in a copy of the
-// copy. Runs that begin in the copy are its own.
-func (a *Agent) Fork(ctx context.Context, from, to string, upTo uint64) (uint64, error) {
-	ctx = orBackground(ctx)
-	if to == from {
-		return 0, &ForkError{From: from, To: to, Problem: "the copy needs a name of its own"}
-	}
-	facts, err := a.Facts(ctx, from)
+// Only there [Session.Undo] takes it back; in the copy that is an *[UndoError] with the owner's name, also in a copy of the
+// copy. Runs that start in the copy are its own.
+func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) error {
+	ctx, err := s.ready(ctx)
 	if err != nil {
-		return 0, err
+		return err
+	}
+	var o forkOptions
+	for _, set := range options {
+		if set != nil {
+			set(&o)
+		}
+	}
+	if to == s.id {
+		return &ForkError{From: s.id, To: to, Problem: "the copy needs a name of its own"}
+	}
+	facts, err := s.agent.factsAfter(ctx, s.id, 0)
+	if err != nil {
+		return err
 	}
 	if len(facts) == 0 {
-		return 0, &NothingOpenError{Session: from}
+		return &NothingOpenError{Session: s.id}
 	}
-	own, err := copies(from, to, facts, upTo)
+	own, err := copies(s.id, to, facts, o.upTo)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if len(own) == 0 {
-		return 0, &ForkError{From: from, To: to, Problem: fmt.Sprintf("nothing was finished by fact %d; the log begins with fact %d", upTo, facts[0].Envelope().Seq)}
+		return &ForkError{From: s.id, To: to, Problem: fmt.Sprintf("nothing was finished by fact %d; the log begins with fact %d", o.upTo, facts[0].Envelope().Seq)}
 	}
-	return facts[len(own)-1].Envelope().Seq, a.copyTo(ctx, from, to, own)
+	return s.agent.copyTo(ctx, s.id, to, own)
 }
 
 // copies returns facts of a session as those of another, up to the last one, with a number up to upTo, after which nothing
 // is open.
 func copies(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	var own []Fact
-	keep, m := 0, New2(to)
+	keep, m := 0, machine.New(to)
 	for i, f := range facts {
 		if upTo > 0 && f.Envelope().Seq > upTo {
 			break
 		}
 		if next := facts[0].Envelope().Seq + uint64(i); f.Envelope().Seq != next {
-			return nil, &FactError{Session: to, Seq: f.Envelope().Seq, Kind: f.kind(), Problem: fmt.Sprintf("its number should be %d", next)}
+			return nil, &FactError{Session: to, Seq: f.Envelope().Seq, Kind: fmt.Sprintf("%T", f), Problem: fmt.Sprintf("its number should be %d", next)}
 		}
-		f, err := under(f, to, uint64(i)+1)
-		if err != nil {
-			return nil, err
-		}
-		f = ownedBy(f, from)
+		meta := f.Envelope()
+		meta.Session, meta.Seq = to, uint64(i)+1
+		f = ownedBy(machine.Stamp(f, meta), from)
 		if err := m.Apply(f); err != nil {
 			return nil, err
 		}
 		own = append(own, f)
-		switch r := m.s.Run; {
-		case !r.IsOpen(), r.Stage == StageReady, r.Stage == StageReplied:
+		switch r := m.State().Run; {
+		case !r.IsOpen(), r.Stage == machine.StageReady, r.Stage == machine.StageReplied:
 			keep = len(own)
 		}
 	}
@@ -99,52 +114,34 @@ func ownedBy(f Fact, session string) Fact {
 	return f
 }
 
-// copyTo makes a new session of facts, with the end of what they leave open: in one append, so that nobody goes on with half
-// of it after a crash.
+// copyTo makes a new session of facts, with the end of what they leave open: in one append, so that nobody resumes half of it
+// after a crash.
 func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
 	in := Input{Session: to, Prompt: "x"}
 	if err := in.check(new(DefaultLimits())); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
 		return &ForkError{From: from, To: to, Problem: "the new session needs a name that would do for Input.Session"}
 	}
-	m, err := Replay(to, facts...)
+	m, err := machine.Replay(to, facts...)
 	if err != nil {
 		return err
 	}
-	x := a.shell(ctx)
-	defer x.cancel(nil)
-	if err := x.enter(&Input{Session: to}); err != nil {
+	l, err := a.open(ctx, to)
+	if err != nil {
 		return err
 	}
-	defer x.leave()
-	if x.m.s.Seq > 0 || x.m.s.Run != nil {
+	defer l.close()
+	if l.state().Seq > 0 {
 		return &ForkError{From: from, To: to, Problem: "there is a session by that name"}
 	}
-	r := m.s.Run
-	x.origin = &Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
-	meta := func() Meta {
-		meta := x.stamp(len(facts), "")
-		meta.Step = r.Step
-		return meta
-	}
-	for _, rule := range m.s.Rules {
-		facts = append(facts, RuleRevoked{Meta: meta(), Tool: rule.Tool})
+	r := m.State().Run
+	meta := Meta{Origin: Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}, Step: r.Step}
+	for _, rule := range m.State().Rules {
+		facts = append(facts, RuleRevoked{Meta: meta, Tool: rule.Tool})
 	}
 	if r.IsOpen() {
-		facts = append(facts, RunEnded{Meta: meta(), Status: Stopped, Code: CodeForked, Reason: "forked from session " + from})
+		facts = append(facts, machine.RunEnded{Meta: meta, Status: Stopped, Code: CodeForked, Reason: "forked from session " + from})
 	}
-	x.lock()
-	defer x.mu.Unlock()
-	return x.recordLocked(nil, facts...)
-}
-
-// under returns a fact as one of a session, with a number there.
-func under(f Fact, session string, seq uint64) (Fact, error) {
-	rec, err := Encode(f)
-	if err != nil {
-		return nil, err
-	}
-	rec.Seq = seq
-	return Decode(session, rec)
+	return l.append(facts...)
 }
 
 // exported is a line of an export.
@@ -159,22 +156,22 @@ type exported struct {
 
 // Export writes the log of a session as JSON lines, a fact each: session, seq, time, kind, v (the version of its form) and
 // data. An unknown session is a *[NothingOpenError]. What w was given when an error comes stands.
-func (a *Agent) Export(ctx context.Context, session string, w io.Writer) error {
-	ctx = orBackground(ctx)
+func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	if w == nil {
-		return fault.Errorf(fault.Invalid, "agent: exporting session %q: the Writer is nil", session)
+		return fault.Errorf(fault.Invalid, "agent: exporting a session: the Writer is nil")
 	}
-	facts, err := a.Facts(ctx, session)
+	facts, err := s.Facts(ctx)
 	if err != nil {
 		return err
 	}
+	session := s.id
 	if len(facts) == 0 {
 		return &NothingOpenError{Session: session}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for _, f := range facts {
-		rec, err := Encode(f)
+		rec, err := machine.Encode(f)
 		if err != nil {
 			return err
 		}
@@ -186,11 +183,15 @@ func (a *Agent) Export(ctx context.Context, session string, w io.Writer) error {
 	return nil
 }
 
-// Import makes a session, by the name given, of what [Agent.Export] has written, from its first line on. Every fact has to
+// Import makes the session, which must not exist, of what [Session.Export] has written, from its first line on. Every fact has to
 // follow from those before it, and to be of the same session; nothing is run. A session by that name is a *[ForkError]. As
-// that of a fork, its effects belong to the session that was exported: see [Agent.Fork], and Rollback.Moved.
-func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
-	ctx = orBackground(ctx)
+// that of a fork, its effects belong to the session that was exported: see [Session.Fork], and Rollback.Moved.
+func (s *Session) Import(ctx context.Context, r io.Reader) error {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	session := s.id
 	if r == nil {
 		return fault.Errorf(fault.Invalid, "agent: importing session %q: the Reader is nil", session)
 	}
@@ -205,7 +206,7 @@ func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("agent: importing session %q: line %d: %w", session, len(facts)+1, err)
 		}
-		f, err := Decode(session, journal.Record{Seq: line.Seq, Time: line.Time, Kind: line.Kind, V: line.V, Data: line.Data})
+		f, err := machine.Decode(session, journal.Record{Seq: line.Seq, Time: line.Time, Kind: line.Kind, V: line.V, Data: line.Data})
 		if err != nil {
 			return err
 		}
@@ -224,7 +225,7 @@ func (a *Agent) Import(ctx context.Context, session string, r io.Reader) error {
 	if len(own) == 0 {
 		return &ForkError{From: from, To: session, Problem: "nothing is finished in it"}
 	}
-	return a.copyTo(ctx, from, session, own)
+	return s.agent.copyTo(ctx, from, session, own)
 }
 
 // misplaced says why a line can't be the one after n others, of a session.

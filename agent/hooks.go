@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -96,10 +96,10 @@ func Abort(err error) error {
 }
 
 // SendBack keeps a run from finishing and tells the model what is missing.
-func SendBack(what string) error { return &sendBackError{valid(what)} }
+func SendBack(what string) error { return &sendBackError{machine.ValidText(what)} }
 
 // Warn lets things go on, and tells the model.
-func Warn(text string) error { return &warnError{valid(text)} }
+func Warn(text string) error { return &warnError{machine.ValidText(text)} }
 
 // An AbortError ended a run.
 type AbortError struct {
@@ -150,37 +150,9 @@ func (e *HookError) Unwrap() error { return e.Err }
 // Fault returns Permanent, whatever the cause is of.
 func (e *HookError) Fault() fault.Class { return fault.Permanent }
 
-// A PanicError is a panic in a function of the host. Its message has no stack; Stack has.
-type PanicError struct {
-	Value any
-	Stack []byte
-}
-
-// Error says what the panic was.
-func (e *PanicError) Error() string { return fmt.Sprintf("agent: panic: %v", e.Value) }
-
-// contain makes an error of a panic. It is to be deferred.
-func contain(err *error) {
-	if v := recover(); v != nil {
-		*err = &PanicError{Value: v, Stack: debug.Stack()}
-	}
-}
-
-// worded returns an error that gives its text: err, or what came when it was asked for it. A nil pointer in an error panics
-// only then.
-func worded(err error) (out error) {
-	defer func() {
-		if v := recover(); v != nil {
-			out = fault.Wrap(fault.Of(err), &PanicError{Value: v, Stack: debug.Stack()})
-		}
-	}()
-	_ = err.Error()
-	return err
-}
-
-// call calls one hook, contains its panics, and sorts what it says: what is to be done is returned, what is only to be
+// callHook calls one hook, contains its panics, and sorts what it says: what is to be done is returned, and what is only to be
 // logged is logged.
-func (x *exec) call(h *Hooks, point string, fn func() error) (err error) {
+func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) (err error) {
 	err = func() (err error) {
 		defer contain(&err)
 		return fn()
@@ -189,8 +161,9 @@ func (x *exec) call(h *Hooks, point string, fn func() error) (err error) {
 		return nil
 	}
 	err = worded(err)
+	logger := l.agent.logger.With("hook", h.Name, "point", point, "session", l.name)
 	if h.Observer {
-		x.a.log.WarnContext(x.ctx, "agent: an observer failed", "hook", h.Name, "point", point, "error", err, "session", x.s.name)
+		logger.WarnContext(l.ctx, "agent: an observer failed", "error", err)
 		return nil
 	}
 	var (
@@ -209,6 +182,16 @@ func (x *exec) call(h *Hooks, point string, fn func() error) (err error) {
 	case errors.As(err, &deny), errors.As(err, &back), errors.As(err, &warn):
 		return err
 	}
-	x.a.log.ErrorContext(x.ctx, "agent: a guard failed", "hook", h.Name, "point", point, "error", err, "session", x.s.name)
+	logger.ErrorContext(l.ctx, "agent: a guard failed", "error", err)
 	return &HookError{Hook: h.Name, Point: point, Err: err}
+}
+
+// hooksAt reports whether a hook of the agent is asked at a point.
+func (a *Agent) hooksAt(asks func(*Hooks) bool) bool {
+	for i := range a.cfg.Hooks {
+		if asks(&a.cfg.Hooks[i]) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,17 +1,17 @@
 package agent
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An Input is what a run begins or goes on with. Prompt or Parts is all that most runs need.
+// An Input is what a run starts with or is resumed with. Prompt or Parts is all that most runs need.
 type Input struct {
 	// Session names the conversation that the run is part of. A run without one is forgotten when it ends, unless it is
 	// paused: its Result then names the session that it was given. Such names, and no others, begin with "unnamed/".
@@ -43,24 +43,34 @@ type Input struct {
 
 	// output is the schema of a structured answer: see RunFor.
 	output    *schema.Schema
-	decisions []Decision
-	resume    bool
-	goOn      bool
-	parent    *parentCall // of an agent that is a tool
+	decisions []Decision // of Resume
+	kind      inputKind
+	parent    *parentCall // of a subagent
 	// recovering leaves alone what isn't this agent's own.
 	recovering bool
 }
 
-// Resume returns the input that takes decisions on the pauses of a session. They are all taken, or, if one can't be, none.
-// Only if another process decides on one of several between their being checked and their being recorded do those that
-// stand before it in the input count all the same; the error is then about that one, and [Continue] goes on. The run stays what it
-// was begun as: of the fields of the input only AcceptChanges may be set, and the others change nothing; likewise for Continue.
+// An inputKind says what an input is for.
+type inputKind uint8
+
+const (
+	startRun inputKind = iota
+	resumeRun
+	continueRun
+)
+
+// resumes reports whether the input resumes a run.
+func (in *Input) resumes() bool { return in.kind != startRun }
+
+// Resume returns the input that takes decisions on the pauses of a session and resumes its run: all of them are taken, or, if
+// one can't be, none. The run stays what it was started as: of the fields of the input only AcceptChanges may be set, and the
+// others change nothing; likewise for [Continue].
 func Resume(session string, decisions ...Decision) Input {
-	return Input{Session: session, decisions: decisions, resume: true}
+	return Input{Session: session, decisions: decisions, kind: resumeRun}
 }
 
-// Continue returns the input that goes on with a session whose process died, or that its host had paused.
-func Continue(session string) Input { return Input{Session: session, goOn: true} }
+// Continue returns the input that resumes a session whose process died, or that its host had paused.
+func Continue(session string) Input { return Input{Session: session, kind: continueRun} }
 
 // maxSession bounds a session's name, in bytes: what a journal takes.
 const maxSession = 512
@@ -76,14 +86,14 @@ func (in *Input) check(limits *Limits) error {
 	if strings.HasPrefix(in.Session, childPrefix) && in.parent == nil {
 		return bad("Session", "names that begin with %q are those of agents that are tools; decide in the session of the parent, or take another name", childPrefix)
 	}
-	if in.resume || in.goOn {
+	if in.resumes() {
 		switch {
 		case in.Session == "":
 			return bad("Session", "Resume and Continue need the name of a session; a paused run's is in its Result")
 		case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || len(in.History) > 0 || in.Supersede:
 			return bad("Prompt", "Resume and Continue take no prompt; decide first, then ask")
-		case in.resume && len(in.decisions) == 0:
-			return bad("Session", "Resume needs a decision; Continue goes on without one")
+		case in.kind == resumeRun && len(in.decisions) == 0:
+			return bad("Session", "Resume needs a decision; Continue resumes without one")
 		}
 		return nil
 	}
@@ -117,10 +127,10 @@ func (in *Input) check(limits *Limits) error {
 		}
 	}
 	if limits.PromptBytes >= 0 && text > limits.PromptBytes {
-		return &LimitError{Limit: LimitPromptBytes, Max: int64(limits.PromptBytes), Have: int64(text), Note: "shorten the prompt"}
+		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limits.PromptBytes), Have: int64(text), Note: "shorten the prompt"}
 	}
 	if limits.MediaBytes >= 0 && media > limits.MediaBytes {
-		return &LimitError{Limit: LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media), Note: "give smaller files, or URLs"}
+		return &LimitError{Limit: machine.LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media), Note: "give smaller files, or URLs"}
 	}
 	for i := range in.History {
 		switch role := in.History[i].Role; role {
@@ -128,7 +138,7 @@ func (in *Input) check(limits *Limits) error {
 		default:
 			return bad("History", "message %d has the role %q; use user, assistant or tool. A system text is Config.Instructions", i, role)
 		}
-		if !Normal(in.History[i].Parts) {
+		if !machine.Normal(in.History[i].Parts) {
 			return bad("History", "message %d holds text that is no valid UTF-8, or arguments that are nested too deep", i)
 		}
 	}
@@ -141,49 +151,16 @@ func (in *Input) check(limits *Limits) error {
 }
 
 // message returns the input as a message.
-func (in *Input) message(redact func(string) string) provider.Message {
+func (in *Input) message() provider.Message {
 	parts := make([]provider.Part, 0, len(in.Parts)+1)
 	if in.Prompt != "" {
-		parts = append(parts, provider.TextPart(redact(in.Prompt)))
+		parts = append(parts, provider.TextPart(in.Prompt))
 	}
 	for _, p := range provider.Normalize(in.Parts) {
-		p.Text = redact(p.Text)
 		parts = append(parts, p)
 	}
 	if text := in.Briefing.Text(); text != "" {
-		parts = append(parts, provider.TextPart(redact(strings.ToValidUTF8(text, "\uFFFD"))))
+		parts = append(parts, provider.TextPart(text))
 	}
 	return provider.Message{Role: provider.RoleUser, Parts: parts}
-}
-
-// limits returns the limits of a run: the input's over the mode's over the Config's over the defaults. Without any of the
-// input's they are the mode's own, which mustn't be changed.
-func (a *Agent) limits(own *Limits, mode *mode) *Limits {
-	if mode == nil {
-		mode = &a.plain
-	}
-	if own == nil {
-		return &mode.limits
-	}
-	return new(own.Or(mode.limits))
-}
-
-// mode returns the mode with that name, and nil for the empty name where there are no modes.
-func (a *Agent) mode(name string) (*mode, error) {
-	if name == "" && len(a.modes) == 0 {
-		return nil, nil
-	}
-	for i := range a.modes {
-		if a.modes[i].Name == cmp.Or(name, a.modes[0].Name) {
-			return &a.modes[i], nil
-		}
-	}
-	if len(a.modes) == 0 {
-		return nil, &InputError{Field: "Mode", Problem: fmt.Sprintf("there is no mode %q; the agent has none (Config.Modes)", name)}
-	}
-	names := make([]string, len(a.modes))
-	for i := range a.modes {
-		names[i] = a.modes[i].Name
-	}
-	return nil, &InputError{Field: "Mode", Problem: fmt.Sprintf("there is no mode %q; the modes are %s", name, strings.Join(names, ", "))}
 }

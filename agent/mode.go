@@ -3,11 +3,9 @@ package agent
 import (
 	"context"
 	"errors"
-	"math"
-	"sync/atomic"
 	"time"
 
-	"github.com/pawlkit/pawl/internal/alarm"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // Returned by functions that are for tools and hooks.
@@ -18,12 +16,9 @@ var (
 
 // SwitchMode switches the run that ctx belongs to to another mode, from its next model call on. It is for tools and hooks.
 func SwitchMode(ctx context.Context, name, reason string) error {
-	x := execOf(ctx)
+	x := driverIn(ctx)
 	if x == nil {
 		return errNoRun
-	}
-	if _, err := x.a.mode(name); err != nil {
-		return err
 	}
 	return x.setMode(ctx, name, reason)
 }
@@ -31,85 +26,83 @@ func SwitchMode(ctx context.Context, name, reason string) error {
 // SetPhase begins another phase of the work that ctx belongs to. It is for tools and hooks. Limits.StepsPerPhase counts
 // anew.
 func SetPhase(ctx context.Context, name string) error {
-	x := execOf(ctx)
+	return appendIn(ctx, func(x *driver) (Fact, error) {
+		name := machine.ValidText(name)
+		if x.state().Phase == name {
+			return nil, nil
+		}
+		return PhaseChanged{From: x.state().Phase, To: name}, nil
+	})
+}
+
+// appendIn appends the fact that makes returns, if any, to the log of the run that ctx belongs to. A call that was abandoned,
+// whose ctx has ended, may not touch the state any more.
+func appendIn(ctx context.Context, makes func(*driver) (Fact, error)) error {
+	x := driverIn(ctx)
 	if x == nil {
 		return errNoRun
 	}
-	name = valid(name)
 	x.lock()
 	defer x.mu.Unlock()
 	if ctx.Err() != nil || x.ended {
 		return errOver
 	}
-	if x.m.s.Phase == name {
-		return nil
-	}
-	return x.recordLocked(nil, PhaseChanged{Meta: x.stamp(0, ""), From: x.m.s.Phase, To: name})
-}
-
-// setMode is for the driving goroutine, and for tools and hooks while their ctx lasts: a call that was left behind, whose
-// ctx has ended, may not touch the state any more.
-func (x *exec) setMode(ctx context.Context, name, reason string) error {
-	reason = x.a.redact(reason)
-	x.lock()
-	defer x.mu.Unlock()
-	if ctx.Err() != nil || x.ended {
-		return errOver
-	}
-	if x.m.s.Mode == name {
-		return nil
-	}
-	f := ModeChanged{Meta: x.stamp(0, ""), From: x.m.s.Mode, To: name, Reason: reason}
-	if m, err := x.a.mode(name); err == nil {
-		f.Limits = x.a.limits(x.m.s.Run.Own, m)
-	}
-	if err := x.recordLocked(nil, f); err != nil {
+	f, err := makes(x)
+	if f == nil || err != nil {
 		return err
 	}
-	x.limitTime()
+	return x.appendLocked(nil, f)
+}
+
+// setMode switches the run to another mode, as long as ctx lasts.
+func (x *driver) setMode(ctx context.Context, name, reason string) error {
+	m, err := x.agent.mode(name)
+	if err != nil {
+		return err
+	}
+	x.lock()
+	defer x.mu.Unlock()
+	switch {
+	case ctx.Err() != nil || x.ended:
+		return errOver
+	case x.state().Mode == name:
+		return nil
+	}
+	f := ModeChanged{From: x.state().Mode, To: name, Reason: reason, Limits: x.agent.limits(x.run().Own, m)}
+	if err := x.appendLocked(nil, f); err != nil {
+		return err
+	}
+	x.limitTimeLocked()
 	return nil
 }
 
-// A timeLimit is Limits.Duration, by the clock of its run. It may be moved by a switch of modes.
-type timeLimit struct{ over, limit atomic.Int64 }
-
-// limitTime sets or moves the time when Limits.Duration is over.
-func (x *exec) limitTime() {
-	r := x.m.s.Run
-	limit := r.Limits.Duration
-	if limit < 0 {
-		x.time.over.Store(math.MaxInt64)
-		return
-	}
-	now := x.clock.Now()
-	rest := min(max(limit-r.Worked-max(x.at(now).Sub(r.Since), 0), 0), math.MaxInt64/2)
-	x.time.limit.Store(int64(limit))
-	x.time.over.Store(int64(now + rest))
-	x.clock.Set((*overtime)(x), now, rest)
+// limitTime sets the timer of Limits.Duration.
+func (x *driver) limitTime() {
+	x.lock()
+	defer x.mu.Unlock()
+	x.limitTimeLocked()
 }
 
-// An overtime is a run as its clock sees it.
-type overtime exec
-
-// Ring ends the run if its time is over.
-func (o *overtime) Ring(*alarm.Clock) {
-	x, limit := (*exec)(o), o.time.limit.Load()
-	switch over, now := time.Duration(o.time.over.Load()), x.clock.Now(); {
-	case over == math.MaxInt64:
-	case now < over:
-		x.clock.Set(o, now, over-now)
-	default:
-		x.cancel(&LimitError{Limit: LimitDuration, Max: limit, Have: limit})
+// limitTimeLocked sets or moves the timer of Limits.Duration. mu is held.
+func (x *driver) limitTimeLocked() {
+	if x.deadline != nil {
+		x.deadline.Stop()
 	}
+	r := x.run()
+	limit := r.Limits.Duration
+	if limit < 0 {
+		return
+	}
+	rest := max(limit-r.Worked-max(time.Since(r.Since), 0), 0)
+	x.deadline = time.AfterFunc(rest, func() {
+		x.cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
+	})
 }
 
 // currentMode returns the mode of the session. One that the agent no longer has counts as the first.
-func (x *exec) currentMode() *mode {
-	if len(x.a.modes) == 0 {
-		return &x.a.plain
-	}
-	if m, err := x.a.mode(x.m.s.Mode); err == nil {
+func (l *sessionLog) currentMode() *mode {
+	if m, err := l.agent.mode(l.state().Mode); err == nil {
 		return m
 	}
-	return &x.a.modes[0]
+	return &l.agent.modes[0]
 }

@@ -4,37 +4,37 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A base is what a model call is made of before hooks see it.
-type base struct {
+// A prepared is what a model call is made of before hooks see it.
+type prepared struct {
 	system string
 	// messages are those of the state, or, with context put in, a slice of their own.
 	messages []provider.Message
 	own      bool
 	context  *memory.Context // new with this step
-	bare     string          // system, without what memory has added
-	told     string          // what the model is told with the step, as far as it was counted
+	plain    string          // system, without what memory has added
+	note     string          // the note of the step, as far as it was counted
 }
 
 // into puts what was prepared into a request that no hook has changed. The note of a step that is made again is among the
 // messages already.
-func (b *base) into(req *provider.Request, start *StepStarted, again bool) {
-	req.System = b.system
-	if !b.own {
+func (p *prepared) into(req *provider.Request, start *StepStarted, again bool) {
+	req.System = p.system
+	if !p.own {
 		return
 	}
-	if req.Messages = b.messages; start.Note != "" && !again {
+	if req.Messages = p.messages; start.Note != "" && !again {
 		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], memory.Told(start.Note))
 	}
 }
 
-// A recollection is what the driver remembers of a session's memory. It belongs to the driving goroutine.
-type recollection struct {
+// A memoryState is what the driver remembers of a session's memory. It belongs to the driving goroutine.
+type memoryState struct {
 	compactor *memory.Compactor
 	context   memory.Context       // in force
 	asked     bool                 // context is up to date
@@ -48,86 +48,86 @@ type recollection struct {
 
 // prepare makes a model call ready: the system text, the conversation within the window, the context. It reports false if
 // the run has ended, or is to end: no call can be made then.
-func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
-	b = base{system: mode.system, messages: x.m.s.Messages}
-	if x.a.cfg.Compose != nil {
-		text, err := x.compose(mode.Name)
+func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
+	b = prepared{system: mode.system, messages: x.state().Messages}
+	if x.agent.cfg.Compose != nil {
+		text, err := x.agent.compose(mode.Name)
 		if err != nil {
 			x.finish(Failed, CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
 			return b, false
 		}
 		b.system = text
 	}
-	b.bare = b.system
-	if x.a.memory == nil {
+	b.plain = b.system
+	if x.agent.memoryConfig == nil {
 		return b, true
 	}
-	if x.recall.compactor == nil && !x.remember() {
+	if x.memory.compactor == nil && !x.makeCompactor() {
 		return b, false
 	}
-	x.recall.compactor.SetWindow(x.a.memory.window(start.Model))
+	x.memory.compactor.SetWindow(x.agent.memoryConfig.window(start.Model))
 	b.context = x.freshContext(mode)
 	req := x.request(start, mode, nil)
 	req.System = b.system
-	if done, ok := x.milestones(start, req, len(x.a.memory.Rules) == 0); done || !ok {
+	if done, ok := x.writeNotes(start, req, len(x.agent.memoryConfig.Rules) == 0); done || !ok {
 		return b, false
 	}
 	p := x.fit(&b, req, start.Note)
 	if p == nil {
 		return b, false
 	}
-	if start.Final == "" && len(x.a.memory.Rules) > 0 && x.resetContextIfDue(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
+	if start.Final == "" && len(x.agent.memoryConfig.Rules) > 0 && x.resetContextIfDue(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
 		return b, false
 	}
 	return b, !x.left && x.ctx.Err() == nil
 }
 
-// fit brings a request within the window, and puts what came of it into b. note is what the model is told with it. It returns nil
+// fit brings a request within the window, and puts what came of it into b. note is the note of the step. It returns nil
 // if no call can be made.
-func (x *exec) fit(b *base, req *provider.Request, note string) *memory.Prepared {
-	more := x.recall.context
-	more.Goal = x.m.s.Run.First
-	if x.m.s.Run.Stage != StageCalling { // else it is in the conversation already
+func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Prepared {
+	more := x.memory.context
+	more.Goal = x.run().First
+	if x.run().Stage != machine.StageCalling { // else it is in the conversation already
 		more.Told = note
 	}
-	usage, cost, _ := x.recall.compactor.Used()
-	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
+	usage, cost, _ := x.memory.compactor.Used()
+	p, err := x.memory.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
 	if err != nil {
-		x.bookInVain(x.recall.compactor, usage, cost, err)
+		x.appendFailedCompaction(x.memory.compactor, usage, cost, err)
 		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
-			x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.s.name, err))
+			x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.name, err))
 		}
 		return nil
 	}
 	for _, w := range p.Warnings {
-		x.warn(w)
+		x.memoryWarning(w)
 	}
-	if p.Report != nil && x.recordCompaction(p) != nil {
+	if p.Report != nil && x.appendCompaction(p) != nil {
 		return nil
 	}
-	b.system, b.messages, b.own, b.told, x.recall.counted = p.Request.System, x.m.s.Messages, false, note, true
+	b.system, b.messages, b.own, b.note, x.memory.counted = p.Request.System, x.state().Messages, false, note, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
 		b.messages, b.own = x.withContext(p), true
 	}
 	return p
 }
 
-// refit brings a request within the window once more if hooks have added to what the model is told with it. It reports false if no
+// prepareAgain brings a request within the window once more if hooks have added to the note of the step. It reports false if no
 // call can be made.
-func (x *exec) refit(b *base, start *StepStarted, mode *mode, step *Step) bool {
-	if x.a.memory == nil || step == nil || step.changed || step.answer != nil || start.Note == b.told || x.m.s.Run.Stage == StageCalling {
+func (x *driver) prepareAgain(b *prepared, start *StepStarted, mode *mode, step *Step) bool {
+	if x.agent.memoryConfig == nil || step == nil || step.changed || step.answer != nil || start.Note == b.note || x.run().Stage == machine.StageCalling {
 		return true
 	}
 	req := x.request(start, mode, nil)
-	req.System = b.bare
+	req.System = b.plain
 	return x.fit(b, req, start.Note) != nil && !x.left && x.ctx.Err() == nil
 }
 
 // withContext returns the messages of a request with the context in them. Those that a compaction has written are as they were
 // recorded: redacted.
-func (x *exec) withContext(p *memory.Prepared) []provider.Message {
-	out, state := p.Request.Messages, x.m.s.Messages
-	if x.a.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
+func (x *driver) withContext(p *memory.Prepared) []provider.Message {
+	out, state := p.Request.Messages, x.state().Messages
+	if x.agent.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
 		return out
 	}
 	out = slices.Clone(out)
@@ -135,21 +135,21 @@ func (x *exec) withContext(p *memory.Prepared) []provider.Message {
 		if now, was := out[i:i+1], p.Messages[i:i+1]; sameMessages(now, was) {
 			out[i] = state[i]
 		} else { // the one that holds the context
-			out[i].Parts = x.redactParts(out[i].Parts)
+			out[i].Parts = x.agent.redact.Parts(out[i].Parts)
 		}
 	}
 	return out
 }
 
-// milestones writes the notes that are due, and resets the context if that is due before a compaction. It reports whether it
+// writeNotes writes the notes that are due, and resets the context if that is due before a compaction. It reports whether it
 // did, and false if the run is to end.
-func (x *exec) milestones(start *StepStarted, req *provider.Request, mayReset bool) (done, ok bool) {
-	g := x.a.memory
+func (x *driver) writeNotes(start *StepStarted, req *provider.Request, mayReset bool) (done, ok bool) {
+	g := x.agent.memoryConfig
 	if len(g.ProgressNotes) == 0 && g.ContextReset == nil || start.Final != "" {
 		return false, true
 	}
 	budget := g.window(start.Model).Budget(req)
-	now := share(x.recall.compactor.Meter().Count(req).Total, budget)
+	now := share(x.memory.compactor.Meter().Count(req).Total, budget)
 	if x.writeDueNotes(now, req, budget) != nil {
 		return false, false
 	}
@@ -162,63 +162,63 @@ func (x *exec) milestones(start *StepStarted, req *provider.Request, mayReset bo
 func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }
 
 // compose asks the host for the system text.
-func (x *exec) compose(mode string) (text string, err error) {
+func (a *Agent) compose(mode string) (text string, err error) {
 	defer contain(&err)
-	text, err = x.a.cfg.Compose(mode)
-	return x.hostText(text), err
+	text, err = a.cfg.Compose(mode)
+	return a.redact.Text(text), err
 }
 
-// remember makes the session's compactor.
-func (x *exec) remember() bool {
-	c, err := x.a.memory.compactor(x.s.name)
+// makeCompactor makes the session's compactor.
+func (x *driver) makeCompactor() bool {
+	c, err := x.agent.memoryConfig.compactor(x.name)
 	if err != nil {
-		x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.s.name, err))
+		x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.name, err))
 		return false
 	}
-	x.recall.compactor, x.recall.phase, x.recall.done = c, x.m.s.Phase, x.subgoalsDone()
+	x.memory.compactor, x.memory.phase, x.memory.done = c, x.state().Phase, x.subgoalsDone()
 	return true
 }
 
-func (x *exec) subgoalsDone() int {
-	return x.m.s.Run.Tools.of(x.a.memory.SubgoalDone).OK
+func (x *driver) subgoalsDone() int {
+	return x.run().Tools[x.agent.memoryConfig.SubgoalDone].OK
 }
 
 // memoryEvents returns what has happened since the last call was prepared.
-func (x *exec) memoryEvents() (events []memory.Event) {
-	if x.m.s.Phase != x.recall.phase {
+func (x *driver) memoryEvents() (events []memory.Event) {
+	if x.state().Phase != x.memory.phase {
 		events = append(events, memory.PhaseChanged)
 	}
 	done := x.subgoalsDone()
-	if done != x.recall.done {
+	if done != x.memory.done {
 		events = append(events, memory.SubgoalDone)
 	}
-	x.recall.phase, x.recall.done = x.m.s.Phase, done
+	x.memory.phase, x.memory.done = x.state().Phase, done
 	return events
 }
 
 // freshContext asks the host for the context if what it said before no longer holds. It returns what is new.
-func (x *exec) freshContext(mode *mode) *memory.Context {
-	ask := x.a.memory.Context
-	if ask == nil || x.recall.asked {
+func (x *driver) freshContext(mode *mode) *memory.Context {
+	ask := x.agent.memoryConfig.Context
+	if ask == nil || x.memory.asked {
 		return nil
 	}
-	in := ContextInput{Session: x.s.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.m.s.Phase, Task: x.m.s.Run.Task, Text: x.m.s.heard()}
+	in := ContextInput{Session: x.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.state().Phase, Task: x.run().Task, Text: x.state().LastUserText()}
 	c, err := func(ctx context.Context) (c memory.Context, err error) {
 		defer contain(&err)
 		return ask(ctx, in)
 	}(x.ctx)
-	if limit := x.m.s.Run.Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
-		err = &LimitError{Limit: LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)), Note: "return less"}
+	if limit := x.run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
+		err = &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)), Note: "return less"}
 	}
 	if err != nil {
-		x.warn("Memory.Context: " + err.Error())
+		x.memoryWarning("Memory.Context: " + err.Error())
 		return nil
 	}
-	c = memory.Context{User: x.hostText(c.User), Screen: x.hostText(c.Screen), Fetched: append([]memory.Fetched(nil), c.Fetched...)}
+	c = memory.Context{User: x.agent.redact.Text(c.User), Screen: x.agent.redact.Text(c.Screen), Fetched: append([]memory.Fetched(nil), c.Fetched...)}
 	for i := range c.Fetched {
-		c.Fetched[i] = memory.Fetched{Name: x.hostText(c.Fetched[i].Name), Text: x.hostText(c.Fetched[i].Text)}
+		c.Fetched[i] = memory.Fetched{Name: x.agent.redact.Text(c.Fetched[i].Name), Text: x.agent.redact.Text(c.Fetched[i].Text)}
 	}
-	x.recall.context, x.recall.asked = c, true
+	x.memory.context, x.memory.asked = c, true
 	return &c
 }
 
@@ -230,23 +230,24 @@ func contextBytes(c *memory.Context) int {
 	return n
 }
 
-// hostText returns a text of the host's as a log and a model may have it.
-func (x *exec) hostText(s string) string { return x.a.redact(strings.ToValidUTF8(s, "\uFFFD")) }
-
-// warn shows and logs that something is wrong with the memory.
-func (x *exec) warn(text string) {
-	text = x.a.redact(text)
-	x.a.log.WarnContext(x.ctx, "agent: memory", "session", x.s.name, "run", x.origin.Run, "warning", text)
-	x.show(MemoryWarning{Meta: x.noteMeta(), Text: text})
-}
-
 // learn tells the memory what the provider counted.
-func (x *exec) learn(usage *provider.Usage) {
-	if x.recall == nil {
+func (x *driver) learn(usage *provider.Usage) {
+	if x.memory == nil {
 		return
 	}
-	if x.recall.counted && !usage.Estimated {
-		x.recall.compactor.Meter().Learn(int(usage.Input))
+	if x.memory.counted && !usage.Estimated {
+		x.memory.compactor.Meter().Learn(int(usage.Input))
 	}
-	x.recall.counted = false
+	x.memory.counted = false
+}
+
+// noteSystem puts the system text into the fact that begins a step, if it differs from that of the step before.
+func (x *driver) noteSystem(start *StepStarted, system string, step *Step) {
+	if step != nil {
+		system = step.System
+	}
+	if start.System = ""; system != x.memory.system {
+		start.System = system
+	}
+	x.memory.system = system
 }

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -34,7 +34,7 @@ func ProgressNotesOf[T any](category string, write func(context.Context, *NoteIn
 		if err != nil {
 			return nil, err
 		}
-		return Marshal(v)
+		return machine.Marshal(v)
 	}}
 }
 
@@ -55,9 +55,9 @@ func ReadNotes[T any](facts []Fact, category string) (notes []T, err error) {
 }
 
 // addProgressNotes checks what is configured.
-func (g *gear) addProgressNotes() error {
+func (g *memoryConfig) addProgressNotes() error {
 	g.ProgressNotes = slices.Clone(g.ProgressNotes)
-	known := map[string]bool{contextResetCategory: true}
+	known := map[string]bool{machine.ContextResetCategory: true}
 	for i := range g.ProgressNotes {
 		c := &g.ProgressNotes[i]
 		bad := func(problem string) error {
@@ -85,24 +85,24 @@ func (g *gear) addProgressNotes() error {
 // maxNote is how long a note may be, in bytes.
 const maxNote = 64 << 10
 
-// soundNote says why a log can't keep a note.
-func soundNote(note json.RawMessage) error {
+// checkNote says why a log can't keep a note.
+func checkNote(note json.RawMessage) error {
 	switch {
 	case len(note) > maxNote:
 		return fmt.Errorf("it has %d bytes; notes have at most %d", len(note), maxNote)
-	case !json.Valid(note) || TooDeep(note):
+	case !json.Valid(note) || machine.TooDeep(note):
 		return errors.New("it is no JSON, or nested too deep")
 	}
 	return nil
 }
 
 // writeDueNotes writes the notes that are due at this share of the window.
-func (x *exec) writeDueNotes(share float64, req *provider.Request, budget int) error {
-	g, rc := x.a.memory, x.recall
+func (x *driver) writeDueNotes(share float64, req *provider.Request, budget int) error {
+	g, rc := x.agent.memoryConfig, x.memory
 	for i := range g.ProgressNotes {
 		if len(rc.marks) == i {
 			rc.marks = append(rc.marks, memory.NewThresholds(g.ProgressNotes[i].At...))
-			rc.marks[i].Cross(x.m.s.noted(g.ProgressNotes[i].Category).Share) // what has fired before a restart
+			rc.marks[i].Cross(x.state().Note(g.ProgressNotes[i].Category).Share) // what has fired before a restart
 		}
 		if len(rc.marks[i].Cross(share)) == 0 {
 			continue
@@ -111,16 +111,16 @@ func (x *exec) writeDueNotes(share float64, req *provider.Request, budget int) e
 		in := x.noteInput(c.Category, share, req, g.Counter, budget/2)
 		note, err := write(x, in, c.Write)
 		if x.ctx.Err() != nil {
-			x.brokenOff(in)
+			x.appendBrokenOff(in)
 			return context.Cause(x.ctx)
 		}
 		if err == nil {
-			err = soundNote(note)
+			err = checkNote(note)
 		}
 		if err != nil {
-			x.warn(fmt.Sprintf("writing note %d of category %q: %v", in.Index, c.Category, err))
+			x.memoryWarning(fmt.Sprintf("writing note %d of category %q: %v", in.Index, c.Category, err))
 		}
-		if err := x.recordNote(in, note, err); err != nil {
+		if err := x.appendNote(in, note, err); err != nil {
 			return err
 		}
 	}
@@ -128,37 +128,25 @@ func (x *exec) writeDueNotes(share float64, req *provider.Request, budget int) e
 }
 
 // noteFact returns the fact of a note that was written, or of why there is none.
-func (x *exec) noteFact(in *NoteInput, note json.RawMessage, problem error) NoteWritten {
+func (x *driver) noteFact(in *NoteInput, note json.RawMessage, problem error) NoteWritten {
 	f := NoteWritten{Category: in.Category, Index: in.Index, Share: in.Share, Note: note}
 	f.Usage, f.Cost, f.Priced = in.booked()
 	if problem != nil {
-		f.Note, f.Error = nil, x.a.redact(strings.ToValidUTF8(problem.Error(), "\uFFFD"))
+		f.Note, f.Error = nil, problem.Error()
 	}
 	return f
 }
 
-// brokenOff records what a note has taken that was being written when the run's context ended. loop ends the run.
-func (x *exec) brokenOff(in *NoteInput) {
-	if used, _, _ := in.booked(); used.Total() > 0 && !x.lostLog() {
-		_ = x.recordNote(in, nil, context.Cause(x.ctx))
+// appendBrokenOff appends what a note has used that was being written when the run's context ended. loop ends the run.
+func (x *driver) appendBrokenOff(in *NoteInput) {
+	if used, _, _ := in.booked(); used.Total() > 0 && !x.leaseLost() {
+		_ = x.appendNote(in, nil, context.Cause(x.ctx))
 	}
 }
 
-// lostLog reports whether the run has ended because its log is another's.
-func (x *exec) lostLog() bool {
-	var busy *BusyError
-	return errors.As(context.Cause(x.ctx), &busy)
-}
-
-// recordNote records a note, or why there is none and what the attempt took.
-func (x *exec) recordNote(in *NoteInput, note json.RawMessage, problem error) error {
-	f := x.noteFact(in, x.redactJSON(note), problem)
-	x.lock()
-	f.Meta = x.stamp(0, "")
-	err := x.recordLocked(nil, f)
-	x.mu.Unlock()
-	if err == nil {
-		x.flush()
-	}
+// appendNote appends a note, or why there is none and what the attempt used.
+func (x *driver) appendNote(in *NoteInput, note json.RawMessage, problem error) error {
+	err := x.append(x.noteFact(in, note, problem))
+	x.flush()
 	return err
 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,95 +9,111 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// Pruned says what [Agent.Prune] or [Agent.Retain] has removed.
+// Pruned says what [Session.Prune] or [Agent.Retain] has removed.
 type Pruned struct {
 	Sessions int   // removed whole
 	Records  int   // in all
-	Bytes    int64 // of their data
+	Bytes    int64 // of their data; facts that are kept in memory have none
 }
 
-// Prune removes the facts of a session up to now, and leaves a [Snapshot] of what they add up to: the conversation goes on
-// as if they were there, but can't be replayed, undone or forked before this point any more. Open pauses stay open; the sessions of agents that are tools
-// go, but for those whose calls are open. A session with a run under way is a *[BusyError].
-func (a *Agent) Prune(ctx context.Context, session string) (Pruned, error) {
-	ctx = orBackground(ctx)
-	if a.cfg.Journal == nil {
-		return Pruned{}, errNoJournal
-	}
-	if err := a.exists(ctx, session); err != nil {
-		return Pruned{}, err
-	}
-	x := a.shell(ctx)
-	defer x.cancel(nil)
-	if err := x.enter(&Input{Session: session}); err != nil {
-		return Pruned{}, err
-	}
-	defer x.leave()
-	if x.m.s.Run == nil {
-		return Pruned{}, nil
-	}
-	size, err := a.size(ctx, a.cfg.Journal, session)
+func (p *Pruned) add(other Pruned) {
+	p.Sessions, p.Records, p.Bytes = p.Sessions+other.Sessions, p.Records+other.Records, p.Bytes+other.Bytes
+}
+
+// Prune removes the facts of the session up to now, and leaves a [Snapshot] of what they add up to: the conversation continues as
+// if they were there, but can't be traced, undone or forked before this point any more. Open pauses stay open; the sessions of
+// subagents are removed, except for those whose calls are open. A session with a run under way is a *[BusyError].
+func (s *Session) Prune(ctx context.Context) (Pruned, error) {
+	ctx, err := s.ready(ctx)
 	if err != nil {
 		return Pruned{}, err
 	}
-	err = a.eachChild(ctx, a.cfg.Journal, session, func(store journal.Store, name string) error {
-		if slices.ContainsFunc(x.m.s.Run.Calls, func(c CallState) bool { return name == childSession(session, c.Call.ID) }) {
+	a := s.agent
+	l, err := a.openKnown(ctx, s.id)
+	if err != nil {
+		return Pruned{}, err
+	}
+	defer l.close()
+	if l.run() == nil {
+		return Pruned{}, nil
+	}
+	total, err := a.size(ctx, a.store, s.id)
+	if err != nil {
+		return Pruned{}, err
+	}
+	err = a.eachChild(ctx, a.store, s.id, func(store journal.Store, name string) error {
+		if slices.ContainsFunc(l.run().Calls, func(c machine.CallState) bool { return name == childSession(s.id, c.Call.ID) }) {
 			return nil // it is still needed
 		}
 		child, err := a.tree(ctx, store, name)
-		size.Sessions, size.Records, size.Bytes = size.Sessions+child.Sessions, size.Records+child.Records, size.Bytes+child.Bytes
-		if err == nil {
-			err = a.delete(ctx, store, name)
+		if err != nil {
+			return err
 		}
-		return err
+		total.add(child)
+		return a.delete(ctx, store, name)
 	})
 	if err != nil {
 		return Pruned{}, err
 	}
-	if err := x.snapshot(); err != nil {
+	state, err := l.state().Clone()
+	if err != nil {
 		return Pruned{}, err
 	}
-	if err := a.cfg.Journal.Delete(ctx, session, x.m.s.Seq-1); err != nil {
-		return Pruned{}, fmt.Errorf("agent: session %q: pruning: %w", session, err)
+	if err := l.append(Snapshot{State: state}); err != nil {
+		return Pruned{}, err
 	}
-	return size, nil
+	if err := a.store.Delete(ctx, s.id, l.state().Seq-1); err != nil {
+		return Pruned{}, fmt.Errorf("agent: session %q: pruning: %w", s.id, err)
+	}
+	return total, nil
 }
 
-// snapshot records the state.
-func (x *exec) snapshot() error {
-	x.lock()
-	defer x.mu.Unlock()
-	state, err := x.m.s.clone()
-	if err != nil {
-		return err
-	}
-	return x.recordLocked(nil, Snapshot{Meta: x.besides(), State: state})
+// A Retention says which sessions [Agent.Retain] keeps.
+type Retention struct {
+	// Idle is how long a session is kept after its last fact. It has to be above 0.
+	Idle time.Duration
+	// Prefix concerns only sessions whose names begin with it.
+	Prefix string
+	// Open removes also sessions that wait for a decision, or were left open by a process that died. Without it they are kept.
+	Open bool
+	// DryRun removes nothing, and says what would be.
+	DryRun bool
 }
 
-// besides returns the envelope of a fact that isn't of a run under way.
-func (x *exec) besides() Meta {
-	if x.origin == nil {
-		r := x.m.s.Run
-		x.origin = &Origin{Session: x.s.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
+// Retain removes the sessions of the journal that have been idle for long, with those of agents that are tools, and says
+// how much that was. Sessions that are being written to are kept.
+func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err error) {
+	ctx = orBackground(ctx)
+	if r.Idle <= 0 {
+		return total, &InputError{Field: "Retention.Idle", Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
 	}
-	return x.stamp(0, "")
-}
-
-var errNoJournal = &ConfigError{Field: "Journal", Problem: "it is nil, so that nothing is kept that could be looked at or removed"}
-
-// exists returns a *NothingOpenError if the journal has no such session.
-func (a *Agent) exists(ctx context.Context, session string) error {
-	_, err := a.cfg.Journal.Head(ctx, session)
-	if errors.Is(err, journal.ErrNoSession) {
-		return &NothingOpenError{Session: session}
+	for h, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix}) {
+		if err != nil {
+			return total, fmt.Errorf("agent: listing sessions: %w", err)
+		}
+		open := h.Status == string(Running) || h.Status == string(Paused)
+		if time.Since(h.Updated) < r.Idle || open && !r.Open || strings.HasPrefix(h.Session, childPrefix) {
+			continue
+		}
+		p, err := a.tree(ctx, a.store, h.Session)
+		if err == nil && !r.DryRun {
+			err = a.Session(h.Session).Delete(ctx)
+		}
+		var busy *BusyError
+		if errors.As(err, &busy) {
+			continue
+		}
+		if err != nil {
+			return total, err
+		}
+		total.Sessions += p.Sessions
+		total.Records += p.Records
+		total.Bytes += p.Bytes
 	}
-	if err != nil {
-		return fmt.Errorf("agent: session %q: reading its head: %w", session, err)
-	}
-	return nil
+	return total, nil
 }
 
 // size counts the records of a session.
@@ -124,54 +139,6 @@ func (a *Agent) size(ctx context.Context, store journal.Store, session string) (
 	return p, nil
 }
 
-// A Retention says which sessions [Agent.Retain] keeps.
-type Retention struct {
-	// Idle is how long a session is kept after its last fact. It has to be above 0.
-	Idle time.Duration
-	// Prefix concerns only sessions whose names begin with it.
-	Prefix string
-	// Open removes also sessions that wait for a decision, or were left by a process that died. Without it they are kept.
-	Open bool
-	// DryRun removes nothing, and says what would be.
-	DryRun bool
-}
-
-// Retain removes the sessions of the journal that have been idle for long, with those of agents that are tools, and says
-// how much that was. Sessions that are being written to are kept.
-func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err error) {
-	ctx = orBackground(ctx)
-	switch {
-	case a.cfg.Journal == nil:
-		return total, errNoJournal
-	case r.Idle <= 0:
-		return total, &InputError{Field: "Retention.Idle", Problem: "it says nothing; give the time for which sessions are kept"}
-	}
-	for h, err := range a.cfg.Journal.Heads(ctx, journal.Filter{Prefix: r.Prefix}) {
-		if err != nil {
-			return total, fmt.Errorf("agent: listing sessions: %w", err)
-		}
-		open := h.Status == string(Running) || h.Status == string(Paused)
-		if time.Since(h.Updated) < r.Idle || open && !r.Open || strings.HasPrefix(h.Session, childPrefix) {
-			continue
-		}
-		p, err := a.tree(ctx, a.cfg.Journal, h.Session)
-		if err == nil && !r.DryRun {
-			err = a.Delete(ctx, h.Session)
-		}
-		var busy *BusyError
-		if errors.As(err, &busy) {
-			continue
-		}
-		if err != nil {
-			return total, err
-		}
-		total.Sessions += p.Sessions
-		total.Records += p.Records
-		total.Bytes += p.Bytes
-	}
-	return total, nil
-}
-
 // tree counts a session with those of the agents that are tools.
 func (a *Agent) tree(ctx context.Context, store journal.Store, session string) (Pruned, error) {
 	p, err := a.size(ctx, store, session)
@@ -181,9 +148,7 @@ func (a *Agent) tree(ctx context.Context, store journal.Store, session string) (
 	}
 	err = a.eachChild(ctx, store, session, func(store journal.Store, name string) error {
 		c, err := a.tree(ctx, store, name)
-		p.Sessions += c.Sessions
-		p.Records += c.Records
-		p.Bytes += c.Bytes
+		p.add(c)
 		return err
 	})
 	return p, err

@@ -45,9 +45,6 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 	if a == nil || a.registry == nil {
 		return 0, errNoAgent
 	}
-	if a.cfg.Journal == nil {
-		return 0, &ConfigError{Field: "Journal", Problem: "it is nil, so that nothing outlives its process; give one to recover from"}
-	}
 	if r.Parallel <= 0 {
 		r.Parallel = defaultRecovery
 	}
@@ -73,7 +70,7 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 
 // stranded sends the names of the sessions that could go on and that nobody drives.
 func (a *Agent) stranded(ctx context.Context, prefix string, names chan<- string) error {
-	for head, err := range a.cfg.Journal.Heads(ctx, journal.Filter{Prefix: prefix}) {
+	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: prefix}) {
 		if err != nil {
 			return fmt.Errorf("agent: listing sessions to recover: %w", err)
 		}
@@ -115,6 +112,3 @@ func (a *Agent) recoverOne(ctx context.Context, name string, each func(Recovered
 	}
 	return true
 }
-
-// errNotOurs is why Recover leaves a session alone.
-var errNotOurs = errors.New("agent: the session's run belongs to another agent, or to a parent")

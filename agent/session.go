@@ -1,381 +1,253 @@
 package agent
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
+	"iter"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
 )
 
-// A session is a conversation that this Agent knows of.
-type session struct {
-	name  string
-	m     Machine // its state is that of the run under way
-	facts []Fact  // without a journal: all of them, of a named session
-
-	// guarded by Agent.mu
-	busy    *exec
-	mail    []mail
-	unnamed bool
-	mailed  atomic.Bool // there may be mail: what reads it looks here first, without the lock
+// A Session is a handle on one session: every operation on it that isn't a run. It holds nothing; [Agent.Session] makes one
+// at no cost, whether or not there is such a session. It is safe for concurrent use.
+//
+// What only reads (Facts, Messages, Pending, Result, Rules, Trace, Export) may be called while a run is under way. What
+// changes the log (Revoke apart: Fork's target, Undo, Compact, Prune, Import, Delete) is then a *[BusyError].
+type Session struct {
+	agent *Agent
+	id    string
 }
 
-// put adds mail. Agent.mu is held.
-func (s *session) put(m mail) {
-	s.mail = append(s.mail, m)
-	s.mailed.Store(true)
+// Session returns a handle on the session with that name.
+func (a *Agent) Session(id string) *Session { return &Session{agent: a, id: id} }
+
+// ID returns the name of the session.
+func (s *Session) ID() string { return s.id }
+
+// ready returns what is wrong with the handle, and ctx, or the background if that is nil.
+func (s *Session) ready(ctx context.Context) (context.Context, error) {
+	if s == nil || s.agent == nil || s.agent.registry == nil {
+		return ctx, errNoAgent
+	}
+	return orBackground(ctx), nil
 }
 
-// unnamedPrefix begins the names that sessions get whose input has none. They are told by it, in whichever process.
-const unnamedPrefix = "unnamed/"
-
-// newID returns an id that can't be guessed: 128 bits.
-func newID(prefix string) string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails: see its documentation
-	var room [64]byte
-	return string(hex.AppendEncode(append(room[:0], prefix...), b[:]))
+// Facts returns the facts of the session, in order. An unknown session has none. Those of a session that was pruned begin
+// with a [Snapshot].
+func (s *Session) Facts(ctx context.Context) ([]Fact, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.agent.factsAfter(ctx, s.id, 0)
 }
 
-// newOrigin names a run with ids that can't be guessed, 128 bits each: its session too if that has no name, and its trace.
-// They are drawn at once and are of one string, because a short run is over soon.
-func (a *Agent) newOrigin(session string) *Origin {
-	var random [48]byte
-	rand.Read(random[:])
-	b := make([]byte, 0, 128)
-	if session == "" {
-		b = hex.AppendEncode(append(b, unnamedPrefix...), random[:16])
+// Messages returns the conversation as a chat page shows it: what people asked and said, what the model answered, and the
+// results of its calls, from the first run on. What a compaction took out of the model's sight is part of it, and what the
+// agent itself tells the model isn't. Before the point at which the session was pruned it is what the model saw there.
+func (s *Session) Messages(ctx context.Context) ([]provider.Message, error) {
+	facts, err := s.Facts(ctx)
+	if err != nil {
+		return nil, err
 	}
-	run := len(b)
-	b = hex.AppendEncode(append(b, "r-"...), random[16:32])
-	trace := len(b)
-	ids := string(hex.AppendEncode(b, random[32:]))
-	if session == "" {
-		session = ids[:run]
-	}
-	return &Origin{Session: session, Run: ids[run:trace], Trace: ids[trace:], Agent: a.cfg.Name}
+	return machine.Conversation(facts), nil
 }
 
-// enter makes x the run of its session, and loads what the session is.
-func (x *exec) enter(in *Input) error {
-	a := x.a
-	name := in.Session
-	if name == "" {
-		x.origin = a.newOrigin("")
-		name = x.origin.Session
+// Pending returns what the session waits for. While a subagent acts on a decision, what else it waits for is still pending.
+func (s *Session) Pending(ctx context.Context) ([]Pause, error) {
+	m, err := s.machine(ctx)
+	if err != nil {
+		return nil, err
 	}
-	a.mu.Lock()
-	if a.draining {
-		a.mu.Unlock()
-		return ErrDraining
-	}
-	s := a.sessions[name]
-	if s == nil {
-		s = &session{name: name, unnamed: strings.HasPrefix(name, unnamedPrefix), m: Machine{s: State{Session: name}}}
-		a.sessions[name] = s
-	}
-	if s.busy != nil {
-		a.mu.Unlock()
-		return &BusyError{Session: name}
-	}
-	s.busy, x.s = x, s
-	a.mu.Unlock()
-	if err := x.load(); err != nil {
-		x.leave()
-		return err
-	}
-	x.m = &s.m
-	return nil
+	return m.State().Run.Pending(), nil
 }
 
-// leave ends x's hold on its session.
-func (x *exec) leave() {
-	a, s := x.a, x.s
-	if x.ledger != nil {
-		x.ledger.renewal.end()
-		ctx, cancel := context.WithTimeout(x.jctx, grace) // it ends by itself, too
-		if err := a.cfg.Journal.Release(ctx, x.ledger.lease); err != nil {
-			a.log.WarnContext(x.ctx, "agent: releasing a lease", "session", s.name, "error", err)
-		}
-		cancel()
+// Result returns the newest run as it is now, as [Agent.Run] would have returned it. An unknown session is a
+// *[NothingOpenError].
+func (s *Session) Result(ctx context.Context) (*Result, error) {
+	m, err := s.machine(ctx)
+	if err != nil {
+		return nil, err
 	}
-	x.forgetUnnamed()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s.busy = nil
-	if a.draining {
-		defer a.drained()
+	r := m.State().Run
+	if r == nil {
+		return nil, &NothingOpenError{Session: s.id}
 	}
-	for _, m := range append(s.mail, x.told...) {
-		m.settle(0, errNotDelivered)
-	}
-	s.mail = slices.DeleteFunc(s.mail, func(m mail) bool { return m.what != mailDecide && m.what != mailRevoke }) // these wait for who goes on
-	run := s.m.s.Run
-	if a.cfg.Journal != nil || run == nil || s.unnamed && run.Status != Paused {
-		delete(a.sessions, s.name)
-	}
+	return m.Result(r.Status, r.Code, endOf(r)), nil
 }
 
-// forgetUnnamed removes a session that nobody named from the journal, once its run has ended.
-func (x *exec) forgetUnnamed() {
-	s := x.s
-	if x.ledger == nil || !s.unnamed || s.m.s.Run.IsOpen() || x.errAt != nil {
-		return
-	}
-	if err := x.a.delete(x.jctx, x.a.cfg.Journal, s.name); err != nil {
-		x.a.log.WarnContext(x.ctx, "agent: forgetting a session", "session", s.name, "error", err)
-	}
-}
-
-// load brings the session's machine to where its log is.
-func (x *exec) load() error {
-	s, store := x.s, x.a.cfg.Journal
-	if store == nil {
+// endOf returns why a run has ended as an error; nil for one that has completed or is open.
+func endOf(r *machine.RunState) error {
+	if r.Status == Completed || r.IsOpen() {
 		return nil
 	}
-	asked := time.Now()
-	lease, err := store.Lease(x.jctx, s.name, x.a.owner+"/"+newID(""), x.a.lease)
-	if err != nil {
-		var held *journal.HeldError
-		if errors.As(err, &held) {
-			return &BusyError{Session: s.name, Err: err}
-		}
-		return fmt.Errorf("agent: session %q: taking the lease: %w", s.name, err)
-	}
-	x.ledger = &ledger{lease: lease, renewal: renew(x, lease, asked)}
-	x.ledger.tried.L = &x.mu
-	return s.m.read(x.jctx, store)
+	return &StopError{Code: r.Code, Err: errors.New(r.Reason)}
 }
 
-// read applies the records of a session from a journal: all of them, or those from a snapshot on if what comes before was
-// pruned.
-func (m *Machine) read(ctx context.Context, store journal.Store) error {
-	err := m.readAfter(ctx, store, 0)
-	var pruned *journal.PrunedError
-	if errors.As(err, &pruned) { // maybe only while it was read
-		m.s = State{Session: m.s.Session, Seq: pruned.UpTo}
-		err = m.readAfter(ctx, store, pruned.UpTo)
+// machine returns the session's machine, which nobody else has.
+func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
 	}
+	return s.agent.load(ctx, s.id)
+}
+
+// Decide takes decisions on pauses of the session without resuming it: all of them, or, if one can't be taken, none. A run that
+// is under way, here or in another process, acts on them at its next safe point; one that is paused does so when it is
+// resumed, by [Continue], [Resume] or [Agent.Recover]. Whoever decides therefore needn't be able to run what is decided on.
+//
+// The first decision on a pause counts; the next is a *[DecisionError] with the code [DecisionUsed], as is every other that
+// can't be taken. A decision that was taken counts as made in time, however late the run is resumed.
+func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	if len(decisions) == 0 {
+		return &InputError{Field: "Decisions", Problem: "there are none; give at least one, for example agent.Approve(id)"}
+	}
+	if strings.HasPrefix(s.id, childPrefix) {
+		return &DecisionError{Session: s.id, ID: decisions[0].ID, Code: DecisionUnknown, Problem: "the session is that of a subagent; decide in the session that called it"}
+	}
+	m, err := s.agent.load(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	return s.agent.decide(ctx, m, decisions, time.Now(), nil)
+}
+
+// Steer sends a message to the running session. It returns at once; the model reads the message before its next call, and a
+// run that was about to finish takes one more step. If the session runs nowhere, that is a *[NothingOpenError].
+func (s *Session) Steer(ctx context.Context, text string) (*Receipt, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if text == "" || !utf8.ValidString(text) {
+		return nil, &InputError{Field: "Prompt", Problem: "a message has to be text, and valid UTF-8"}
+	}
+	if limit := s.agent.cfg.Limits.WithDefaults().PromptBytes; limit >= 0 && len(text) > limit {
+		return nil, &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(len(text)), Note: "send less"}
+	}
+	return s.agent.steer(ctx, s.id, s.agent.redact.Text(text))
+}
+
+// Stop stops the running session at its next safe point: when the model call or the tool calls under way have ended.
+func (s *Session) Stop(ctx context.Context) error { return s.send(ctx, inboxItem{Kind: itemStop}) }
+
+// Pause pauses the running session at its next safe point. [Continue] resumes it.
+func (s *Session) Pause(ctx context.Context) error { return s.send(ctx, inboxItem{Kind: itemPause}) }
+
+// Cancel stops the running session at once, as the end of its context would. In another process it takes effect at the next
+// safe point.
+func (s *Session) Cancel(ctx context.Context) error {
+	if s != nil && s.agent != nil {
+		if x := s.agent.driverOf(s.id); x != nil {
+			x.cancel(&StopError{Code: CodeCanceled, Err: errCanceled})
+			x.poke()
+			return nil
+		}
+	}
+	return s.send(ctx, inboxItem{Kind: itemCancel})
+}
+
+// SetMode switches the running session to another mode, from its next model call on. A session that isn't running is
+// switched with Input.Mode.
+func (s *Session) SetMode(ctx context.Context, mode string) error {
+	if _, err := s.ready(ctx); err != nil {
+		return err
+	}
+	if _, err := s.agent.mode(mode); err != nil {
+		return err
+	}
+	return s.send(ctx, inboxItem{Kind: itemMode, Text: mode})
+}
+
+func (s *Session) send(ctx context.Context, it inboxItem) error {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = s.agent.send(ctx, s.id, it)
 	return err
 }
 
-func (m *Machine) readAfter(ctx context.Context, store journal.Store, after uint64) error {
-	var r reader
-	for rec, err := range store.Read(ctx, m.s.Session, after) {
-		if err != nil {
-			return fmt.Errorf("agent: session %q: reading its journal: %w", m.s.Session, err)
-		}
-		f, err := r.decode(m.s.Session, rec)
-		if err != nil {
-			return err
-		}
-		if err := m.Apply(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Facts returns the facts of a session, in order: from the journal, or from memory. An unknown session has none, and
-// without a journal neither has one that wasn't named by its input. Those of a session that was pruned begin with a
-// [Snapshot].
-func (a *Agent) Facts(ctx context.Context, session string) ([]Fact, error) {
-	ctx = orBackground(ctx)
-	if a.cfg.Journal == nil {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		s := a.sessions[session]
-		if s == nil {
-			return nil, nil
-		}
-		if s.busy != nil {
-			return nil, &BusyError{Session: session}
-		}
-		return append([]Fact(nil), s.facts...), nil
-	}
-	facts, err := a.factsAfter(ctx, session, 0)
-	var pruned *journal.PrunedError
-	if errors.As(err, &pruned) {
-		return a.factsAfter(ctx, session, pruned.UpTo)
-	}
-	return facts, err
-}
-
-func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([]Fact, error) {
-	var facts []Fact
-	var r reader
-	for rec, err := range a.cfg.Journal.Read(ctx, session, after) {
-		if err != nil {
-			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
-		}
-		f, err := r.decode(session, rec)
-		if err != nil {
-			return nil, err
-		}
-		facts = append(facts, f)
-	}
-	return facts, nil
-}
-
-// Pending returns what a session waits for. While an agent that is a tool acts on a decision, what else it waits for is pending
-// still, and can be decided on.
-func (a *Agent) Pending(ctx context.Context, session string) ([]Pause, error) {
-	var pending []Pause
-	err := a.look(ctx, session, func(m *Machine) { pending = m.s.Run.Pending() })
-	return pending, err
-}
-
-// look shows f how a session stands, in a machine that nobody changes. An unknown session has one without facts. Without a
-// journal, a session that has a run under way is a *BusyError.
-func (a *Agent) look(ctx context.Context, session string, f func(*Machine)) error {
-	ctx = orBackground(ctx)
-	if a.cfg.Journal == nil {
-		a.mu.Lock()
-		s, m := a.sessions[session], New2(session)
-		if s != nil && s.busy != nil {
-			a.mu.Unlock()
-			return &BusyError{Session: session}
-		}
-		if s != nil {
-			m = s.m.Clone()
-		}
-		a.mu.Unlock()
-		f(m)
-		return nil
-	}
-	m := New2(session)
-	if err := m.read(ctx, a.cfg.Journal); err != nil {
-		return err
-	}
-	f(m)
-	return nil
-}
-
-// Delete removes a session and all that is kept of it. A session with a run under way is a *[BusyError].
-func (a *Agent) Delete(ctx context.Context, session string) error {
-	ctx = orBackground(ctx)
-	a.mu.Lock()
-	s := a.sessions[session]
-	if s != nil && s.busy != nil {
-		a.mu.Unlock()
-		return &BusyError{Session: session}
-	}
-	delete(a.sessions, session)
-	a.mu.Unlock()
-	if a.cfg.Journal == nil {
-		return a.forgetCalls(ctx, s)
-	}
-	lease, err := a.cfg.Journal.Lease(ctx, session, a.owner+"/"+newID(""), a.lease)
-	if err != nil {
-		var held *journal.HeldError
-		if errors.As(err, &held) {
-			return &BusyError{Session: session, Err: err}
-		}
-		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
-	}
-	if err := a.delete(ctx, a.cfg.Journal, session); err != nil {
-		_ = a.cfg.Journal.Release(context.WithoutCancel(ctx), lease) // it ends by itself, too
-		return fmt.Errorf("agent: forgetting session %q: %w", session, err)
-	}
-	return nil
-}
-
-// forgetCalls removes the sessions of the open calls of a session that no journal keeps.
-func (a *Agent) forgetCalls(ctx context.Context, s *session) error {
-	if s == nil || !s.m.s.Run.IsOpen() {
-		return nil
-	}
-	var errs []error
-	for i := range s.m.s.Run.Calls {
-		call := s.m.s.Run.Calls[i].Call
-		if t := a.children[call.Name]; t != nil {
-			errs = append(errs, t.child.Delete(ctx, childSession(s.name, call.ID)))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// delete removes a session from a journal, after those of the agents that are tools which were called in it.
-func (a *Agent) delete(ctx context.Context, store journal.Store, session string) error {
-	err := a.eachChild(ctx, store, session, func(store journal.Store, name string) error { return a.delete(ctx, store, name) })
+// Delete removes the session with those of its subagents, and all that is kept of them. One with a run under way is a
+// *[BusyError]; an unknown one is no error.
+func (s *Session) Delete(ctx context.Context) error {
+	ctx, err := s.ready(ctx)
 	if err != nil {
 		return err
 	}
-	return store.Delete(ctx, session, journal.All)
+	a := s.agent
+	if a.driverOf(s.id) != nil {
+		return &BusyError{Session: s.id}
+	}
+	lease, err := a.takeLease(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	if err := a.delete(ctx, a.store, s.id); err != nil {
+		_ = a.store.Release(context.WithoutCancel(ctx), lease) // it ends by itself, too
+		return fmt.Errorf("agent: deleting session %q: %w", s.id, err)
+	}
+	return nil
 }
 
-// eachChild calls f for the sessions of the agents that are tools which were called in a session of a journal, each with the
-// journal that it is in.
-func (a *Agent) eachChild(ctx context.Context, store journal.Store, session string, f func(store journal.Store, name string) error) error {
-	if len(a.children) == 0 && !strings.HasPrefix(session, childPrefix) {
-		return nil
-	}
-	runs := make(map[string]bool)
-	look := func(after uint64) error {
-		for rec, err := range store.Read(ctx, session, after) {
+// A SessionFilter says which sessions [Agent.Sessions] lists. The zero value lists all.
+type SessionFilter struct {
+	Prefix  string    // only sessions whose names begin with it
+	Status  Status    // only those whose newest run has this status; empty: any
+	Updated time.Time // only those that have changed since; zero: any
+	Limit   int       // at most so many; 0: all
+}
+
+// A SessionInfo is what a list shows of a session.
+type SessionInfo struct {
+	Session string
+	Status  Status    // of its newest run
+	Updated time.Time // when its newest fact was stored, by the clock of the store
+	Pending int       // how many decisions it waits for
+	Facts   uint64    // the number of its newest fact
+}
+
+// Sessions lists the agent's sessions, newest first, except for those of subagents. The sequence can be ranged over again, and
+// then lists anew.
+func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[SessionInfo, error] {
+	return func(yield func(SessionInfo, error) bool) {
+		if a == nil || a.registry == nil {
+			yield(SessionInfo{}, errNoAgent)
+			return
+		}
+		var found []SessionInfo
+		for h, err := range a.store.Heads(orBackground(ctx), journal.Filter{Prefix: f.Prefix, Status: string(f.Status)}) {
 			if err != nil {
-				return err
+				yield(SessionInfo{}, fmt.Errorf("agent: listing sessions: %w", err))
+				return
 			}
-			if f, err := Decode(session, rec); err == nil { // what can't be read has no children that can be found
-				runs[f.Envelope().Run] = true
+			if h.Seq > 0 && !h.Updated.Before(f.Updated) && !strings.HasPrefix(h.Session, childPrefix) {
+				found = append(found, SessionInfo{Session: h.Session, Status: Status(h.Status), Updated: h.Updated, Pending: len(h.Open), Facts: h.Seq})
 			}
 		}
-		return nil
-	}
-	err := look(0)
-	var pruned *journal.PrunedError
-	if errors.As(err, &pruned) {
-		err = look(pruned.UpTo)
-	}
-	if err != nil {
-		return err
-	}
-	prefixes := slices.Sorted(maps.Keys(runs))
-	found := make(map[string]bool) // two journals may be the same
-	for _, store := range a.journals() {
-		for _, run := range prefixes {
-			for head, err := range store.Heads(ctx, journal.Filter{Prefix: childPrefix + run + "."}) {
-				if err != nil {
-					return err
-				}
-				if found[head.Session] || !strings.HasSuffix(head.Session, childSuffix(session)) {
-					continue // the latter: of the session that this one is a copy of
-				}
-				found[head.Session] = true
-				if err := f(store, head.Session); err != nil {
-					return err
-				}
+		slices.SortStableFunc(found, func(x, y SessionInfo) int {
+			return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Session, y.Session))
+		})
+		if f.Limit > 0 && len(found) > f.Limit {
+			found = found[:f.Limit]
+		}
+		for _, info := range found {
+			if !yield(info, nil) {
+				return
 			}
 		}
 	}
-	return nil
-}
-
-// journals returns where the sessions of the agents are that are called by this one, and by those: its own journal, and those
-// that they were given. One may be named twice.
-func (a *Agent) journals() []journal.Store {
-	stores := []journal.Store{a.cfg.Journal}
-	for _, t := range a.children {
-		for i, store := range t.child.journals() {
-			if store == nil || i == 0 && t.lent || slices.ContainsFunc(stores, func(s journal.Store) bool { return sameStore(s, store) }) {
-				continue
-			}
-			stores = append(stores, store)
-		}
-	}
-	return stores
-}
-
-// sameStore reports whether two stores are known to be one.
-func sameStore(a, b journal.Store) bool {
-	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

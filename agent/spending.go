@@ -4,232 +4,211 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A purse counts what a run has used, together with the agents that are tools whose calls are open in it. The parent's log
-// has what such an agent used only when its call is over; until then all that run beside each other look here at what is
-// left. A run that calls no agent has none.
-type purse struct {
-	up *purse // of the run that made the call; nil for the outermost
+// A spending counts what a run has used, together with the subagents whose calls are open in it. The parent's log has what a
+// subagent used only when its call is over; until then all that run in parallel look here at what is left. A run that calls no
+// subagent has none.
+type spending struct {
+	up *spending // of the run that made the call; nil for the outermost
 
 	mu     sync.Mutex // guards what follows; nothing else is locked under it
 	limits Limits
-	used   Spent                  // as the log of the run has it
-	calls  map[string]*nestedCall // of agents, by id, while they are open
+	used   Spent                     // as the log of the run has it
+	calls  map[string]*childSpending // by the id of the call, while it is open
 }
 
-// A nestedCall is what a call of an agent leaves for the fact that records its end.
-type nestedCall struct {
-	run    *purse // what the agent has used
-	pauses []Pause
-	paused string // the code with which its host paused it
+// A childSpending is what the call of a subagent leaves for the fact that records its end.
+type childSpending struct {
+	run    *spending // what the subagent has used
+	pauses []Pause   // what it waits for
+	paused string    // the code with which its host paused it
 }
 
-// note takes over what the log of the run says by now.
-func (p *purse) note(r *RunState) {
+// update takes over what the log of the run says by now.
+func (p *spending) update(r *machine.RunState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.limits, p.used = *r.Limits, Spent{r.Usage, r.Cost, r.Unpriced}
+	p.limits, p.used = *r.Limits, Spent{Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced}
 	for id := range p.calls {
-		if c := r.Call(id); c == nil || c.Status == CallDone { // it is booked
+		if c := r.Call(id); c == nil || c.Status == machine.CallDone { // the log has it now
 			delete(p.calls, id)
 		}
 	}
 }
 
-// set has the purse count what a call of an agent uses.
-func (p *purse) set(call string, n nestedCall) {
+// set makes the spending count what a subagent uses.
+func (p *spending) set(call string, c childSpending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.calls == nil {
-		p.calls = make(map[string]*nestedCall)
+		p.calls = make(map[string]*childSpending)
 	}
-	p.calls[call] = &n
+	p.calls[call] = &c
 }
 
-// call returns what is known of an open call of an agent, if anything is.
-func (p *purse) call(id string) (n nestedCall, ok bool) {
+// call returns what is known of an open call of a subagent, if anything is.
+func (p *spending) call(id string) (c childSpending, ok bool) {
 	if p == nil {
-		return n, false
+		return c, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := p.calls[id]
-	if c == nil {
-		return n, false
+	if p.calls[id] == nil {
+		return c, false
 	}
-	return *c, true
+	return *p.calls[id], true
 }
 
-// spent returns what a call of an agent has used so far; nil if it is none.
-func (p *purse) spent(call string) *Spent {
-	n, ok := p.call(call)
+// of returns what the call of a subagent has used so far; nil if it isn't one.
+func (p *spending) of(call string) *Spent {
+	c, ok := p.call(call)
 	if !ok {
 		return nil
 	}
-	s := n.run.total()
+	s := c.run.total()
 	return &s
 }
 
-// total returns what the run and the agents that it waits for have used by now.
-func (p *purse) total() Spent {
+// total returns what the run and the subagents that it waits for have used by now.
+func (p *spending) total() Spent {
 	p.mu.Lock()
-	sum, open := p.used, make([]*purse, 0, len(p.calls))
+	sum, open := p.used, make([]*spending, 0, len(p.calls))
 	for _, c := range p.calls {
 		open = append(open, c.run)
 	}
 	p.mu.Unlock()
 	for _, c := range open { // one that ends meanwhile keeps its figures
 		s := c.total()
-		sum = Spent{sum.Usage.Add(s.Usage), sum.Cost.Add(s.Cost), sum.Unpriced || s.Unpriced}
+		sum = Spent{Usage: sum.Usage.Add(s.Usage), Cost: sum.Cost.Add(s.Cost), Unpriced: sum.Unpriced || s.Unpriced}
 	}
 	return sum
 }
 
-// overdrawn returns the limit, if there is one, of a run above this one that is reached by what it and all in it have used.
-func (p *purse) overdrawn() error {
+// limitReached returns the limit, if there is one, of a run above this one that is reached by what it and all in it have used.
+func (p *spending) limitReached() error {
 	for up := p.up; up != nil; up = up.up {
 		used := up.total()
 		up.mu.Lock()
 		l := up.limits
 		up.mu.Unlock()
-		const note = "that is of the run which has called this agent, and counts what all agents have used that it has called"
+		const note = "it is the limit of the run that has called this subagent, and counts what all its subagents have used"
 		switch {
 		case l.Tokens >= 0 && used.Usage.Total() >= l.Tokens:
-			return &LimitError{Limit: LimitTokens, Max: l.Tokens, Have: used.Usage.Total(), Note: note}
+			return &LimitError{Limit: machine.LimitTokens, Max: l.Tokens, Have: used.Usage.Total(), Note: note}
 		case l.Cost >= 0 && used.Cost >= l.Cost:
-			return &LimitError{Limit: LimitCost, Max: int64(l.Cost), Have: int64(used.Cost), Note: note}
+			return &LimitError{Limit: machine.LimitCost, Max: int64(l.Cost), Have: int64(used.Cost), Note: note}
 		}
 	}
 	return nil
 }
 
-// overdrawn ends the run, of an agent that is a tool, if a run above it has nothing left for another model call. It reports
-// whether it did.
-func (x *exec) overdrawn() bool {
+// parentLimitReached ends the run of a subagent if a run above it has nothing left for another model call. It reports whether it
+// did.
+func (x *driver) parentLimitReached() bool {
 	if x.parent == nil {
 		return false
 	}
-	err := x.parent.purse.overdrawn()
+	err := x.parent.spending.limitReached()
 	if err != nil {
 		x.finish(Stopped, CodeLimit, err)
 	}
 	return err != nil
 }
 
-// ownPurse returns the purse of the run, and makes it when the first agent is called: with what those have used already that
-// were called before this process went on with the run.
-func (x *exec) ownPurse(ctx context.Context) (*purse, error) {
-	x.lock()
-	p := x.purse
+// ownSpending returns the spending of the run. It is made when the first subagent is called, with what those have used already
+// that were called before this process resumed the run.
+func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
+	l.lock()
+	p := l.spending
 	var before []openCall
 	if p == nil {
-		before = x.a.openChildren(x.m.s.Run, func(id string) bool { return x.running.fresh(id) })
+		before = l.agent.openChildren(l.run())
 	}
-	x.mu.Unlock()
+	l.mu.Unlock()
 	if p != nil {
 		return p, nil
 	}
-	p = new(purse)
-	if err := p.load(ctx, x.s.name, before); err != nil {
+	p = new(spending)
+	if err := p.load(ctx, l.name, before); err != nil {
 		return nil, err
 	}
-	x.lock()
-	defer x.mu.Unlock()
-	if x.purse == nil { // else another call was quicker
-		p.note(x.m.s.Run)
-		x.purse = p
+	l.lock()
+	defer l.mu.Unlock()
+	if l.spending == nil { // else another call was quicker
+		p.update(l.run())
+		l.spending = p
 	}
-	return x.purse, nil
+	return l.spending, nil
 }
 
-// bill has the purse count a call of an agent that ends without another look at it, so that what it used isn't lost.
+// bill makes the spending count a call of a subagent that ends without another look at it, so that what it used isn't lost.
 func (cr *callRun) bill() {
-	if cr.again && cr.x.a.children[cr.call.Name] != nil {
+	if cr.again && cr.x.agent.children[cr.call.Name] != nil {
 		cr.x.bill()
 	}
 }
 
-// bill has the purse count the agents that were called before this process went on with the run.
-func (x *exec) bill() {
-	x.lock()
-	lost := x.errAt != nil
-	x.mu.Unlock()
-	if lost {
+// bill makes the spending count the subagents that were called before this process resumed the run.
+func (l *sessionLog) bill() {
+	if l.lost() {
 		return
 	}
-	if _, err := x.ownPurse(x.jctx); err != nil {
-		x.a.log.WarnContext(x.ctx, "agent: what the agents have used that are tools isn't known", "session", x.s.name, "error", err)
+	if _, err := l.ownSpending(l.stored); err != nil {
+		l.agent.logger.WarnContext(l.ctx, "agent: it isn't known what subagents have used", "session", l.name, "error", err)
 	}
 }
 
-// fresh reports whether a call of the batch is made for the first time, so that nothing was used in it before.
-func (b *batch) fresh(id string) bool {
-	if b == nil {
-		return false
-	}
-	for _, cr := range b.calls {
-		if cr.call.ID == id {
-			return !cr.again
-		}
-	}
-	return false
-}
-
-// An openCall is a call of an agent that was begun and isn't over.
+// An openCall is the call of a subagent that was started and isn't over.
 type openCall struct {
 	id    string
 	child *Agent
 }
 
-// openChildren returns the calls of agents that were begun in a run and aren't over, but for those to be left out.
-func (a *Agent) openChildren(r *RunState, without func(id string) bool) (open []openCall) {
+// openChildren returns the calls of subagents that were started in a run and aren't over.
+func (a *Agent) openChildren(r *machine.RunState) (open []openCall) {
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if t := a.children[c.Call.Name]; t != nil && c.Started && c.Status != CallDone && !without(c.Call.ID) {
+		if t := a.children[c.Call.Name]; t != nil && c.Started && c.Status != machine.CallDone {
 			open = append(open, openCall{c.Call.ID, t.child})
 		}
 	}
 	return open
 }
 
-// load adds what the agents have used that were called in a session.
-func (p *purse) load(ctx context.Context, session string, open []openCall) error {
+// load adds what the subagents have used that were called in a session.
+func (p *spending) load(ctx context.Context, session string, open []openCall) error {
 	for _, c := range open {
-		child := &purse{up: p}
-		err := c.child.fillPurse(ctx, childSession(session, c.id), child, nil)
-		var busy *BusyError
+		child := &spending{up: p}
+		_, err := c.child.loadSpending(ctx, childSession(session, c.id), child)
 		var unreadable *FactError
 		switch {
-		case errors.As(err, &busy): // without a journal: it was left behind, and is about to end
-			continue
-		case errors.As(err, &unreadable): // which is told when its own call goes on
+		case errors.As(err, &unreadable): // this is reported when its own call is resumed
 			continue
 		case err != nil:
 			return err
 		}
-		p.set(c.id, nestedCall{run: child})
+		p.set(c.id, childSpending{run: child})
 	}
 	return nil
 }
 
-// fillPurse fills p with what the run of a session has used, with the agents that it waits for, and shows look how the session
-// stands.
-func (a *Agent) fillPurse(ctx context.Context, session string, p *purse, look func(*Machine)) error {
-	var open []openCall
-	err := a.look(ctx, session, func(m *Machine) {
-		if r := m.s.Run; r != nil {
-			p.note(r)
-			if r.IsOpen() {
-				open = a.openChildren(r, func(string) bool { return false })
-			}
-		}
-		if look != nil {
-			look(m)
-		}
-	})
+// loadSpending sets p to what the run of a session has used, with the subagents that it waits for, and returns the session's
+// machine.
+func (a *Agent) loadSpending(ctx context.Context, session string, p *spending) (*machine.Machine, error) {
+	m, err := a.load(ctx, session)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return p.load(ctx, session, open)
+	r := m.State().Run
+	if r == nil {
+		return m, nil
+	}
+	p.update(r)
+	if r.IsOpen() {
+		return m, p.load(ctx, session, a.openChildren(r))
+	}
+	return m, nil
 }

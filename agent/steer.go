@@ -2,30 +2,25 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
-	"unicode/utf8"
 
-	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // A Receipt tells what became of a message to a running session.
 type Receipt struct {
-	// Posted says that the message went to another process, by way of the journal.
+	// Posted says that the session runs in another process.
 	Posted bool
 
-	done chan struct{}
-	step int
-	err  error
-
+	done   chan struct{} // closed when step or err is set; nil for one that was posted
+	step   int
+	err    error
 	follow func(context.Context) (int, error) // for one that was posted
 }
 
 // Wait returns the step before which the model reads the message, once that is certain, or why it never will: the run
-// ended or paused first. For a message that was posted it looks into the session's log, four times a second.
+// ended or paused first. For a message to another process it reads the session's log, four times a second.
 func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	ctx = orBackground(ctx)
 	if r.Posted {
@@ -44,93 +39,102 @@ func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	}
 }
 
-var (
-	errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
-)
-
-// A mail is something asked of a running session.
-type mail struct {
-	id      string
-	what    string // one of the mail kinds
-	text    string
-	by      string
-	receipt *Receipt
-	posted  bool // it is in the journal's inbox
-
-	decision Decision
-	at       time.Time // when it was sent
+func (r *Receipt) settle(step int, err error) {
+	r.step, r.err = step, err
+	close(r.done)
 }
 
-// A letter is a mail in a journal's inbox.
-type letter struct {
-	Text     string    `json:"text,omitempty"`
-	By       string    `json:"by,omitempty"`
-	Decision *Decision `json:"decision,omitempty"`
-}
+var errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
 
-// The kinds of mail, also as items of a journal's inbox.
-const (
-	mailSteer  = "steer"
-	mailStop   = "stop"
-	mailPause  = "pause"
-	mailCancel = "cancel"
-	mailMode   = "mode"
-	mailDrain  = "drain" // never leaves the process
-	mailRevoke = "revoke"
-	mailDecide = "decide" // its id is that of the pause
-)
-
-func (m *mail) settle(step int, err error) {
-	if m.receipt != nil {
-		m.receipt.step, m.receipt.err = step, err
-		close(m.receipt.done)
-	}
-}
-
-// A hold is what the host has asked a run for.
-type hold uint8
-
-const (
-	holdNone hold = iota
-	holdStop
-	holdPause
-	holdDrain // pause, so that Recover goes on
-)
-
-// Steer says something to a running session. It returns at once; the model reads the message before its next call, and a
-// run that was about to finish takes one more step. A session that doesn't run here is reached by way of the journal, if
-// there is one; if it runs nowhere, that is a *[NothingOpenError].
-func (a *Agent) Steer(ctx context.Context, session, text string) (*Receipt, error) {
-	if text == "" || !utf8.ValidString(text) {
-		return nil, &InputError{Field: "Prompt", Problem: "a message has to be text, and valid UTF-8"}
-	}
-	if limit := a.cfg.Limits.WithDefaults().PromptBytes; limit >= 0 && len(text) > limit {
-		return nil, &LimitError{Limit: LimitPromptBytes, Max: int64(limit), Have: int64(len(text))}
-	}
-	m := mail{id: newID("m-"), what: mailSteer, text: a.redact(text), receipt: &Receipt{done: make(chan struct{})}}
-	var after uint64 // of the log, where its delivery can stand
-	if a.cfg.Journal != nil {
-		if head, err := a.cfg.Journal.Head(orBackground(ctx), session); err == nil {
-			after = head.Seq
+// steer posts a message.
+func (a *Agent) steer(ctx context.Context, session, text string) (*Receipt, error) {
+	it := inboxItem{ID: newID("m-"), Kind: itemSteer, Text: text}
+	if x := a.driverOf(session); x != nil {
+		if r := x.expect(it.ID); r != nil {
+			if err := a.post(ctx, session, it); err != nil {
+				x.forget(it.ID)
+				return nil, err
+			}
+			return r, nil
 		}
 	}
-	posted, err := a.send(ctx, session, m)
+	after := uint64(0) // in the log its delivery comes later
+	if head, err := a.store.Head(ctx, session); err == nil {
+		after = head.Seq
+	}
+	id, err := a.send(ctx, session, it)
 	if err != nil {
 		return nil, err
 	}
-	m.receipt.Posted = posted
-	m.receipt.follow = func(ctx context.Context) (int, error) { return a.follow(ctx, session, m.id, after) }
-	return m.receipt, nil
+	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) { return a.follow(ctx, session, id, after) }}, nil
 }
 
-// followEvery is how often a log is looked at for what has become of a message.
-const followEvery = 250 * time.Millisecond
+// expect makes the receipt of a message that is about to be posted; nil if the run is over.
+func (x *driver) expect(id string) *Receipt {
+	x.agent.mu.Lock()
+	defer x.agent.mu.Unlock()
+	if x.closed {
+		return nil
+	}
+	if x.receipts == nil {
+		x.receipts = make(map[string]*Receipt)
+	}
+	r := &Receipt{done: make(chan struct{})}
+	x.receipts[id] = r
+	return r
+}
+
+func (x *driver) forget(id string) {
+	x.agent.mu.Lock()
+	defer x.agent.mu.Unlock()
+	delete(x.receipts, id)
+}
+
+// settleReceipts settles the receipts of messages that were delivered, before a step.
+func (x *driver) settleReceipts(step int) {
+	if len(x.delivered) == 0 {
+		return
+	}
+	x.agent.mu.Lock()
+	defer x.agent.mu.Unlock()
+	for _, id := range x.delivered {
+		if r := x.receipts[id]; r != nil {
+			r.settle(step, nil)
+			delete(x.receipts, id)
+		}
+	}
+	x.delivered = nil
+}
+
+// closeReceipts settles all receipts when the run is over. Messages that weren't delivered leave the inbox, so that no later
+// run reads what its sender was told is lost.
+func (x *driver) closeReceipts() {
+	x.agent.mu.Lock()
+	x.closed = true
+	receipts := x.receipts
+	x.receipts = nil
+	x.agent.mu.Unlock()
+	if len(receipts) == 0 {
+		return
+	}
+	for _, it := range x.inbox() {
+		if receipts[it.ID] != nil {
+			x.remove(it.ID)
+		}
+	}
+	for _, r := range receipts {
+		r.settle(0, errNotDelivered)
+	}
+}
+
+// followInterval is how often a log is read to find out what became of a message.
+const followInterval = 250 * time.Millisecond
 
 // follow waits until the log of a session says what became of a message that was posted.
 func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {
-	tick := time.NewTicker(followEvery)
+	tick := time.NewTicker(followInterval)
 	defer tick.Stop()
-	read := false // the message is in the conversation
+	delivered := false
 	for {
 		facts, err := a.factsAfter(ctx, session, after)
 		if err != nil {
@@ -140,16 +144,15 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 			after = f.Envelope().Seq
 			switch f := f.(type) {
 			case Steered:
-				read = read || f.ID == id
+				delivered = delivered || f.ID == id
 			case StepStarted:
-				if read {
+				if delivered {
 					return f.Step, nil
 				}
-			case RunEnded:
-				if f.Code == CodeContextReset { // the fresh run is told
-					continue
+			case machine.RunEnded:
+				if f.Code != CodeContextReset { // the next run of the chain reads it
+					return 0, errNotDelivered
 				}
-				return 0, errNotDelivered
 			}
 		}
 		select {
@@ -158,252 +161,4 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 		case <-tick.C:
 		}
 	}
-}
-
-// Stop stops a running session at its next safe point: when the model call or the tool calls under way have ended.
-func (a *Agent) Stop(ctx context.Context, session string) error {
-	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailStop})
-	return err
-}
-
-// Pause pauses a running session at its next safe point. [Continue] goes on with it.
-func (a *Agent) Pause(ctx context.Context, session string) error {
-	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailPause})
-	return err
-}
-
-// Cancel stops a running session at once, as the end of its context would. In another process it takes effect at the next
-// safe point.
-func (a *Agent) Cancel(ctx context.Context, session string) error {
-	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailCancel})
-	return err
-}
-
-// SetMode switches a running session to another mode, from its next model call on. A session that isn't running is
-// switched with Input.Mode.
-func (a *Agent) SetMode(ctx context.Context, session, name string) error {
-	if _, err := a.mode(name); err != nil {
-		return err
-	}
-	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailMode, text: name})
-	return err
-}
-
-// send gives mail to the run of a session: here, or by way of the journal.
-func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, err error) {
-	ctx = orBackground(ctx)
-	a.mu.Lock()
-	if s := a.sessions[session]; s != nil && s.busy != nil {
-		x := s.busy
-		if m.what == mailRevoke {
-			x.revoking.Store(true)
-		}
-		if m.what == mailRevoke && a.cfg.Journal != nil { // it has to be heeded even if the run ends before it reads it
-			a.mu.Unlock()
-			err := a.post(ctx, session, &m)
-			x.poke()
-			return true, err
-		}
-		if m.what != mailCancel {
-			s.put(m)
-		}
-		a.mu.Unlock()
-		if m.what == mailCancel {
-			x.cancel(&StopError{Code: CodeCanceled, Err: errCanceled})
-		}
-		x.poke()
-		return false, nil
-	}
-	a.mu.Unlock()
-	if a.cfg.Journal == nil {
-		return false, &NothingOpenError{Session: session}
-	}
-	head, err := a.cfg.Journal.Head(ctx, session)
-	switch {
-	case errors.Is(err, journal.ErrNoSession):
-		return false, &NothingOpenError{Session: session}
-	case err != nil:
-		return false, fmt.Errorf("agent: session %q: reading its head: %w", session, err)
-	case head.Status != string(Running) || head.Owner == "" || head.Until.Before(time.Now()):
-		return false, &NothingOpenError{Session: session, Status: Status(head.Status)}
-	}
-	return true, a.post(ctx, session, &m)
-}
-
-// post puts mail into the journal's inbox of a session.
-func (a *Agent) post(ctx context.Context, session string, m *mail) error {
-	l := letter{Text: m.text, By: m.by}
-	if m.what == mailDecide {
-		l.Decision = &m.decision
-	}
-	data, err := Marshal(l)
-	if err != nil {
-		return fmt.Errorf("agent: encoding a message: %w", err)
-	}
-	err = a.cfg.Journal.Post(ctx, session, journal.Item{ID: m.id, Kind: m.what, Time: time.Now().UTC(), Data: data})
-	if err != nil {
-		return fmt.Errorf("agent: session %q: posting: %w", session, err)
-	}
-	return nil
-}
-
-// readMail takes what was sent to the run, at a point where nothing is under way. Messages are delivered only between
-// steps, when no call is open; until then they wait where they are. It reports whether anything was there.
-func (x *exec) readMail() (came bool) {
-	r := x.m.s.Run
-	between := (r.Stage == StageReady || r.Stage == StageReplied) && r.Final == ""
-	var steer []mail
-	all := append(x.takeMail(), x.inbox()...)
-	for _, m := range all {
-		switch m.what {
-		case mailSteer:
-			steer = append(steer, m)
-			continue
-		case mailDecide:
-			x.takeDecision(&m)
-			continue
-		case mailRevoke:
-			x.takeRevocation(&m)
-			continue
-		}
-		if m.posted && !x.acknowledge(m.id) {
-			continue
-		}
-		switch m.what {
-		case mailStop, mailCancel:
-			x.hold = holdStop
-		case mailPause, mailDrain:
-			if x.hold == holdNone && m.what == mailPause {
-				x.hold = holdPause
-			} else if x.hold == holdNone {
-				x.hold = holdDrain
-			}
-		case mailMode:
-			if _, err := x.a.mode(m.text); err != nil { // of a host with other modes
-				x.a.log.WarnContext(x.ctx, "agent: switching the mode", "session", x.s.name, "error", err)
-				continue
-			}
-			x.setMode(x.jctx, m.text, "set by the host")
-		}
-	}
-	if x.hold == holdNone && x.parent != nil && x.parent.x.drains() {
-		x.hold = holdDrain
-	}
-	var later []mail
-	for _, m := range steer {
-		switch {
-		case between && x.hold == holdNone:
-			x.deliver(m)
-		case !m.posted:
-			later = append(later, m)
-		}
-	}
-	x.putBack(later) // at once: each would come before the one before
-	x.flush()
-	return len(all) > 0
-}
-
-// putBack leaves what came from this process for later.
-func (x *exec) putBack(later []mail) {
-	if len(later) == 0 {
-		return
-	}
-	x.a.mu.Lock()
-	defer x.a.mu.Unlock()
-	x.s.mail = append(later, x.s.mail...)
-	x.s.mailed.Store(true)
-}
-
-// deliver adds a message to the conversation. One from the inbox leaves it in the same append.
-func (x *exec) deliver(m mail) {
-	var taken []string
-	if m.posted {
-		taken = []string{m.id}
-	}
-	x.lock()
-	err := x.recordLocked(taken, Steered{Meta: x.stamp(0, ""), ID: m.id, Message: provider.User(m.text)})
-	x.mu.Unlock()
-	if err != nil {
-		m.settle(0, err)
-		return
-	}
-	if x.recall != nil {
-		x.recall.asked = false
-	}
-	x.told = append(x.told, m) // settled when the model call has begun
-}
-
-// takeMail returns what came from this process. The decisions in it are claimed until it is known what becomes of them.
-func (x *exec) takeMail() []mail {
-	if !x.s.mailed.Load() { // what is put just now is found by the next look
-		return nil
-	}
-	x.a.mu.Lock()
-	defer x.a.mu.Unlock()
-	all := x.s.mail
-	x.s.mail = nil
-	x.s.mailed.Store(false)
-	for i := range all {
-		if all[i].what == mailDecide {
-			x.claimed = append(x.claimed, all[i].id)
-		}
-	}
-	return all
-}
-
-// inbox returns what other processes have posted, and leaves it there.
-func (x *exec) inbox() []mail {
-	store := x.a.cfg.Journal
-	if store == nil || x.errAt != nil {
-		return nil
-	}
-	items, err := store.Take(x.jctx, x.s.name, x.fence())
-	if err != nil {
-		var conflict *journal.ConflictError
-		if errors.As(err, &conflict) {
-			x.cancel(&BusyError{Session: x.s.name, Err: err})
-		}
-		x.a.log.WarnContext(x.ctx, "agent: reading the inbox", "session", x.s.name, "error", err)
-		return nil
-	}
-	var out []mail
-	for _, it := range items {
-		var l letter
-		if err := json.Unmarshal(it.Data, &l); err != nil {
-			x.a.log.WarnContext(x.ctx, "agent: the inbox holds what can't be read", "session", x.s.name, "item", it.ID, "error", err)
-			x.unread = append(x.unread, it.ID)
-			continue
-		}
-		m := mail{id: it.ID, what: it.Kind, posted: true, text: l.Text, by: l.By, at: it.Time}
-		if l.Decision != nil {
-			m.decision = *l.Decision
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
-// acknowledge takes an item out of the inbox before what it asks for is done.
-func (x *exec) acknowledge(id string) bool {
-	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: x.fence(), Taken: []string{id}}
-	if err := x.a.cfg.Journal.Append(x.jctx, app); err != nil {
-		x.a.log.WarnContext(x.ctx, "agent: clearing the inbox", "session", x.s.name, "error", err)
-		return journal.Unclear(err) // it may be gone, and then nobody else would do it
-	}
-	return true
-}
-
-// obey does what the host asked for.
-func (x *exec) obey() {
-	h := x.hold
-	x.hold = holdNone
-	switch h {
-	case holdPause:
-		x.finish(Paused, CodeHost, errPaused)
-		return
-	case holdDrain:
-		x.finish(Paused, CodeDrained, errDrained)
-		return
-	}
-	x.finish(Stopped, CodeHost, &StopError{Code: CodeHost, Err: errStopped})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -44,24 +45,24 @@ type TraceCall struct {
 	Result    *ToolResult // nil: it has none yet
 }
 
-// Trace tells the story of a session step by step, from its log alone: it runs nothing, and asks no model and no hook. It
+// Trace returns the model calls of the session in order, from its log alone: it runs nothing, and calls no model and no hook. It
 // is for debugging. The messages are shared with each other, and mustn't be changed.
-func (a *Agent) Trace(ctx context.Context, session string) ([]TraceStep, error) {
-	facts, err := a.Facts(ctx, session)
+func (s *Session) Trace(ctx context.Context) ([]TraceStep, error) {
+	facts, err := s.Facts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m := New2(session)
+	m := machine.New(s.id)
 	if len(facts) > 0 {
-		m.s.Seq = facts[0].Envelope().Seq - 1
+		m.State().Seq = facts[0].Envelope().Seq - 1
 	}
 	var steps []TraceStep
 	composed := ""
 	for _, f := range facts {
 		if f, ok := f.(StepStarted); ok {
 			step := TraceStep{Run: f.Run, Step: f.Step, Seq: f.Seq, Model: f.Model, Mode: f.Mode, System: f.System, Messages: f.Messages,
-				Tools: slices.Clone(f.Tools), ToolChoice: f.ToolChoice, Final: f.Final, AnsweredBy: f.AnsweredBy, Again: m.s.Run != nil && m.s.Run.Stage == StageCalling}
-			if a.cfg.Compose != nil { // a step that says nothing has that of the one before
+				Tools: slices.Clone(f.Tools), ToolChoice: f.ToolChoice, Final: f.Final, AnsweredBy: f.AnsweredBy, Again: m.State().Run != nil && m.State().Run.Stage == machine.StageCalling}
+			if s.agent.cfg.Compose != nil { // a step that says nothing has that of the one before
 				step.System = cmp.Or(step.System, composed)
 				composed = step.System
 			}
@@ -78,11 +79,11 @@ func (a *Agent) Trace(ctx context.Context, session string) ([]TraceStep, error) 
 }
 
 // see adds to a step what a fact says of it.
-func (s *TraceStep) see(f Fact, m *Machine) {
+func (s *TraceStep) see(f Fact, m *machine.Machine) {
 	switch f := f.(type) {
 	case StepStarted:
 		if s.Messages == nil { // with the note that came with the call
-			s.Messages = m.s.Messages[:len(m.s.Messages):len(m.s.Messages)]
+			s.Messages = m.State().Messages[:len(m.State().Messages):len(m.State().Messages)]
 		}
 	case Replied:
 		s.Reply, s.Stop, s.Usage = &f.Message, f.Stop, f.Usage

@@ -9,19 +9,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Rollback says what [Agent.Undo] takes back.
+// A Rollback says what [Session.Undo] takes back.
 type Rollback struct {
 	// Run is the run whose calls are undone, with those of the runs that have handed their work on to it; empty: the newest.
 	Run string
 	// Steps is how many of its last steps that made calls are undone; 0: all.
 	Steps int
 	// Moved says that the session in which the run was is gone for good, and that this copy of it stands in its place: see
-	// [Agent.Fork]. It is for a session that went from one store to another, and for one copy only: two that are both undone
+	// [Session.Fork]. It is for a session that went from one store to another, and for one copy only: two that are both undone
 	// so take the same effects back twice. While there is a session by that name here, beside this one, it is refused.
 	Moved bool
 	By    string // who asks for it
@@ -56,70 +56,72 @@ func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s",
 // call whose effect it has taken back already, so an Undo function has to bear that. What an agent that is a tool did isn't
 // taken back with its call, which is noted as one that can't be undone.
 //
-// An effect is taken back where it was caused, and nowhere else: in a copy ([Agent.Fork], [Agent.Import]) the runs that it
+// An effect is taken back where it was caused, and nowhere else: in a copy ([Session.Fork], [Session.Import]) the runs that it
 // has from its original are refused with an *[UndoError] that names the owner. The model of a copy isn't told what its
 // original has taken back.
-func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoReceipt, error) {
-	ctx = orBackground(ctx)
-	if a.cfg.Journal != nil {
-		if err := a.exists(ctx, session); err != nil {
-			return nil, err
-		}
-	}
-	x := a.shell(ctx)
-	defer x.cancel(nil)
-	if err := x.enter(&Input{Session: session}); err != nil {
+func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer x.leave()
-	facts := x.s.facts
-	if a.cfg.Journal != nil { // only now, when nobody else can undo
-		var err error
-		if facts, err = a.Facts(ctx, session); err != nil {
-			return nil, err
-		}
+	a := s.agent
+	l, err := a.openKnown(ctx, s.id)
+	if err != nil {
+		return nil, err
 	}
-	switch r := x.m.s.Run; {
+	defer l.close()
+	facts, err := a.factsAfter(ctx, s.id, 0) // only now, when nobody else can undo
+	if err != nil {
+		return nil, err
+	}
+	switch r := l.run(); {
 	case r == nil:
-		return nil, &NothingOpenError{Session: session}
+		return nil, &NothingOpenError{Session: s.id}
 	case r.IsOpen():
-		return nil, &UndoError{Session: session, Problem: "a run is open; stop it, or decide on what it waits for, before its effects are undone"}
+		return nil, &UndoError{Session: s.id, Problem: "a run is open; stop it, or decide on what it waits for, before its effects are undone"}
 	case what.Run == "":
 		what.Run = r.ID
 	}
-	if err := a.mayUndo(ctx, session, facts, what); err != nil {
+	if err := a.mayUndo(ctx, s.id, facts, what); err != nil {
 		return nil, err
 	}
 	calls, untold, pruned := effects(facts, what)
-	rec := &UndoReceipt{Run: what.Run, Pruned: pruned}
 	calls = slices.DeleteFunc(calls, func(f ToolFinished) bool {
 		d, ok := a.registry.Lookup(f.Call.Name)
 		return ok && d.Spec().ReadOnly
 	})
+	rec, err := l.undoCalls(calls, what)
+	rec.Pruned = pruned
+	if err != nil || len(calls)+len(untold) == 0 {
+		return rec, err
+	}
+	return rec, l.append(Undone{Meta: Meta{By: what.By}, Message: memory.Told(rec.tell(untold))})
+}
+
+// undoCalls takes back the effects of calls, and appends each that is undone at once.
+func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceipt, error) {
+	rec := &UndoReceipt{Run: what.Run}
 	for i := range calls {
 		c := &calls[i]
 		done := UndoneCall{Call: c.Call, Step: c.Step}
-		if done.Why = x.cantUndo(c); done.Why != "" {
+		if done.Why = l.agent.cantUndo(c); done.Why != "" {
 			rec.Impossible = append(rec.Impossible, done)
 			continue
 		}
-		if err := x.undo(c); err != nil {
-			done.Why = x.a.redact(worded(err).Error())
+		if err := l.undoCall(c); err != nil {
+			done.Why = l.agent.redact.Text(worded(err).Error())
 			rec.Failed = &done
 			for _, c := range calls[i+1:] {
 				rec.Left = append(rec.Left, UndoneCall{Call: c.Call, Step: c.Step, Why: "not tried"})
 			}
-			break
+			return rec, nil
 		}
 		rec.Undone = append(rec.Undone, done)
-		if err := x.noteUndone(Undone{Calls: []UndoneCall{done}}, what.By); err != nil {
+		if err := l.append(Undone{Meta: Meta{By: what.By}, Calls: []UndoneCall{done}}); err != nil {
 			return rec, err
 		}
 	}
-	if len(calls)+len(untold) == 0 {
-		return rec, nil
-	}
-	return rec, x.noteUndone(Undone{Message: memory.Told(rec.tell(untold))}, what.By)
+	return rec, nil
 }
 
 // mayUndo says why what a run did can't be undone in a session: it isn't in the log, or its effects aren't the session's.
@@ -162,11 +164,6 @@ func (a *Agent) mayUndo(ctx context.Context, session string, facts []Fact, what 
 
 // there reports whether there is a session by that name.
 func (a *Agent) there(ctx context.Context, session string) (bool, error) {
-	if a.cfg.Journal == nil {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.sessions[session] != nil, nil
-	}
 	err := a.exists(ctx, session)
 	var none *NothingOpenError
 	if errors.As(err, &none) {
@@ -228,15 +225,15 @@ func effects(facts []Fact, what Rollback) (out []ToolFinished, untold []UndoneCa
 }
 
 // cantUndo says why a call can't be undone.
-func (x *exec) cantUndo(f *ToolFinished) string {
-	d, ok := x.a.registry.Lookup(f.Call.Name)
+func (a *Agent) cantUndo(f *ToolFinished) string {
+	d, ok := a.registry.Lookup(f.Call.Name)
 	switch {
 	case !ok:
 		return "there is no such tool any more"
-	case x.a.children[f.Call.Name] != nil:
+	case a.children[f.Call.Name] != nil:
 		return "it is an agent, and what it did isn't undone with its call"
 	case f.Result.Status != tools.OK && f.Result.Status != tools.Unverified:
-		return "it ended as " + string(f.Result.Status) + ", and nobody knows what it had done by then"
+		return "it ended as " + string(f.Result.Status) + ", and it isn't known what it had done by then"
 	case !d.CanUndo():
 		return "the tool can't undo"
 	case f.Result.Cut > 0:
@@ -245,20 +242,12 @@ func (x *exec) cantUndo(f *ToolFinished) string {
 	return ""
 }
 
-func (x *exec) undo(f *ToolFinished) error {
-	d, _ := x.a.registry.Lookup(f.Call.Name)
-	ctx, cancel := context.WithTimeout(x.ctx, d.Spec().Timeout) // which ends with the lease
+func (l *sessionLog) undoCall(f *ToolFinished) error {
+	d, _ := l.agent.registry.Lookup(f.Call.Name)
+	ctx, cancel := context.WithTimeout(l.ctx, d.Spec().Timeout) // l.ctx ends with the lease
 	defer cancel()
 	parts := f.Result.Parts
 	return d.Undo(ctx, f.Call.Input, json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)])))
-}
-
-func (x *exec) noteUndone(f Undone, by string) error {
-	x.lock()
-	defer x.mu.Unlock()
-	f.Meta = x.besides()
-	f.Meta.By = valid(by)
-	return x.recordLocked(nil, f)
 }
 
 // tell says to the model what was undone, now and before.
@@ -271,7 +260,7 @@ func (r *UndoReceipt) tell(before []UndoneCall) string {
 		}
 		fmt.Fprintf(&b, "\n%s:", title)
 		for _, c := range calls {
-			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, CleanTitle(string(c.Call.Input))) // enough to know which it was
+			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, machine.CleanTitle(string(c.Call.Input))) // enough to know which it was
 			if c.Why != "" {
 				b.WriteString(" (" + c.Why + ")")
 			}

@@ -41,6 +41,8 @@ type Spec struct {
 	// the goroutine of the run, since a hand-over to another takes many times as long as such a call; if it then ignores the
 	// end of its context, its run can't leave it behind, only report it.
 	Detached bool
+	// Inline is temporary.
+	Inline bool
 
 	// Timeout is how long a call may take; 0: 60 s.
 	Timeout time.Duration

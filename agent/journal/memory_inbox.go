@@ -24,13 +24,18 @@ func (m *Memory) Post(ctx context.Context, session string, it Item) error {
 	if s == nil {
 		return fmt.Errorf("%w: %q", ErrNoSession, session)
 	}
-	if taken, used := s.ids[it.ID]; used {
-		return &PostedError{Session: session, ID: it.ID, Taken: taken}
+	for _, id := range append([]string{it.ID}, it.Closes...) {
+		if taken, used := s.ids[id]; used {
+			return &PostedError{Session: session, ID: id, Taken: taken}
+		}
 	}
 	it.Time, it.Data = plain(it.Time), bytes.Clone(it.Data)
 	s.inbox = append(s.inbox, it)
 	s.head.Inbox = len(s.inbox)
 	s.close(it.ID, false)
+	for _, id := range it.Closes {
+		s.close(id, true)
+	}
 	return nil
 }
 

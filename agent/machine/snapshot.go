@@ -19,7 +19,7 @@ func (m *Machine) loaded(f *Snapshot) string {
 	if problem := f.State.unsound(f.Run); problem != "" {
 		return problem
 	}
-	s, err := f.State.clone() // the fact is shared
+	s, err := f.State.Clone() // the fact is shared
 	if err != nil {
 		return err.Error()
 	}
@@ -80,8 +80,8 @@ func (c *CallState) sound(made *provider.ToolCall) bool {
 	return false
 }
 
-// clone returns a copy that shares nothing that changes.
-func (s *State) clone() (*State, error) {
+// Clone returns a copy that shares nothing that changes.
+func (s *State) Clone() (*State, error) {
 	data, err := Marshal(s)
 	if err != nil {
 		return nil, err

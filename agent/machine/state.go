@@ -3,6 +3,7 @@ package machine
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -258,4 +259,23 @@ func (c *CallState) ResultOf(status tools.Status, class fault.Class, text string
 		CallID: c.Call.ID, Name: c.Call.Name, Parts: []provider.Part{provider.TextPart(text)}, Error: !status.Good(),
 	}
 	return res
+}
+
+// IndexOf returns the place of a call in the newest reply.
+func (r *RunState) IndexOf(c *CallState) int {
+	for i := range r.Calls {
+		if &r.Calls[i] == c {
+			return i
+		}
+	}
+	return 0
+}
+
+// AddNote adds a part that isn't the tool's: on a line of its own, because most providers are sent the parts as one text.
+func (r *ToolResult) AddNote(text string) {
+	if n := len(r.Parts); n > 0 && r.Parts[n-1].Text != "" && !strings.HasSuffix(r.Parts[n-1].Text, "\n") {
+		text = "\n" + text
+	}
+	r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], provider.TextPart(text))
+	r.Notes++
 }

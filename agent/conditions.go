@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -107,18 +108,18 @@ func AllOf(conditions ...Condition) Condition {
 	}
 }
 
-// stopWhen asks the stop conditions. It reports true if it has ended the run.
-func (x *exec) stopWhen() bool {
-	r := x.m.s.Run
-	if len(x.a.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != StageReady {
+// conditionHolds asks the stop conditions. It reports true if it has ended the run.
+func (x *driver) conditionHolds() bool {
+	r := x.run()
+	if len(x.agent.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != machine.StageReady {
 		return false
 	}
-	s := &RunStatus{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.m.s.Phase, Succeeded: make(map[string]int)}
-	s.Messages = x.m.Result(Running, "", nil).Messages
-	for _, t := range r.Tools {
-		s.Succeeded[t.name] = t.OK
+	s := &RunStatus{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.state().Phase, Succeeded: make(map[string]int)}
+	s.Messages = x.machine.Result(Running, "", nil).Messages
+	for name, t := range r.Tools {
+		s.Succeeded[name] = t.OK
 	}
-	for _, c := range x.a.cfg.StopWhen {
+	for _, c := range x.agent.cfg.StopWhen {
 		var why string
 		var stop bool
 		err := func() (err error) {

@@ -2,11 +2,13 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"runtime/debug"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A containedStore makes errors of a store's panics. The run's lock is held while facts are appended: a panic on its way out would
@@ -93,4 +95,32 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 			return !over
 		})
 	}
+}
+
+// A PanicError is a panic in a function of the host. Its message has no stack; Stack has.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+// Error says what the panic was.
+func (e *PanicError) Error() string { return fmt.Sprintf("agent: panic: %v", e.Value) }
+
+// contain makes an error of a panic. It is to be deferred.
+func contain(err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{Value: v, Stack: debug.Stack()}
+	}
+}
+
+// worded returns an error that gives its text: err, or what came when it was asked for it. A nil pointer in an error panics
+// only then.
+func worded(err error) (out error) {
+	defer func() {
+		if v := recover(); v != nil {
+			out = fault.Wrap(fault.Of(err), &PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	_ = err.Error()
+	return err
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
 )
 
@@ -64,4 +66,55 @@ func outputSchema[T any](field string) (s *schema.Schema, wrapped bool, err erro
 		return nil, false, &ConfigError{Field: field, Problem: fmt.Sprintf("no schema can be made of %s: %v", reflect.TypeFor[T](), err), Err: err}
 	}
 	return s, wrapped, nil
+}
+
+// An OutputError is a structured answer that didn't fit its schema, after the model had its corrections.
+type OutputError struct {
+	Text string // the answer
+	Err  error  // what is wrong with it
+}
+
+// Error says what is wrong with the answer.
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("agent: the structured answer doesn't fit its schema: %v", e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// Fault returns Permanent.
+func (e *OutputError) Fault() fault.Class { return fault.Permanent }
+
+// checkOutput checks a structured answer. It returns what to tell the model if it should try again.
+func (x *driver) checkOutput() (back string, err error) {
+	r := x.run()
+	if len(r.Output) == 0 {
+		return "", nil
+	}
+	s, err := schema.Parse(r.Output)
+	if err != nil {
+		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
+	}
+	text := x.machine.Result(Completed, "", nil).Text()
+	_, problem := s.Accept([]byte(unfence(text)))
+	switch {
+	case problem == nil:
+		return "", nil
+	case r.Limits.OutputCorrections >= 0 && r.Corrected >= r.Limits.OutputCorrections:
+		return "", &OutputError{Text: text, Err: problem}
+	}
+	return "Your answer doesn't fit the schema that was asked for: " + problem.Error() + "\nAnswer again, with nothing but JSON that fits.", nil
+}
+
+// unfence returns the JSON in an answer that has it in a code fence.
+func unfence(text string) string {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "```") || !strings.HasSuffix(text, "```") || len(text) < 6 {
+		return text
+	}
+	text = strings.TrimSuffix(text[3:], "```")
+	if line, rest, ok := strings.Cut(text, "\n"); ok && !strings.ContainsAny(line, "{[\"") {
+		text = rest
+	}
+	return strings.TrimSpace(text)
 }

@@ -35,11 +35,11 @@ type NoteInput struct {
 	interactive bool
 	priority    int
 
-	mu     sync.Mutex // guards what follows
-	usage  provider.Usage
-	cost   provider.Money
-	priced bool
-	left   bool // the writer was left behind
+	mu        sync.Mutex // guards what follows
+	usage     provider.Usage
+	cost      provider.Money
+	priced    bool
+	abandoned bool // the writer was abandoned
 }
 
 // Transcript returns the conversation as text: who said what, calls and results, long ones cut. Of one that is longer than
@@ -55,13 +55,13 @@ func (n *NoteInput) Transcript(tokens int) string {
 func (n *NoteInput) half() int { return cmp.Or(n.room, memory.Window{}.Budget(nil)/2) }
 
 // Book counts what a model call made for the note has used towards the limits of the run. Cost 0: it isn't known. What is booked
-// after the writer was left behind isn't counted. It is safe for concurrent use.
+// after the writer was abandoned isn't counted. It is safe for concurrent use.
 func (n *NoteInput) Book(u provider.Usage, cost provider.Money) { n.book(u, cost, cost > 0) }
 
 func (n *NoteInput) book(u provider.Usage, cost provider.Money, priced bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.left {
+	if n.abandoned {
 		return
 	}
 	n.priced = priced && (n.priced || n.usage.Total() == 0)
@@ -174,12 +174,12 @@ func (n *NoteInput) ask(ctx context.Context, p provider.Provider, req *provider.
 }
 
 // noteInput returns what a note is written from.
-func (x *exec) noteInput(category string, share float64, req *provider.Request, c memory.Counter, room int) *NoteInput {
-	s := &x.m.s
+func (x *driver) noteInput(category string, share float64, req *provider.Request, c memory.Counter, room int) *NoteInput {
+	s := x.state()
 	n := &NoteInput{
-		Session: s.Session, Run: x.origin.Run, Agent: x.a.cfg.Name, Task: s.Run.Task, Category: category, Index: s.noted(category).Index + 1, Share: share,
-		Goal: s.goal(), Messages: req.Messages,
-		provider: x.a.provider, model: req.Model, counter: c, room: room, labels: req.Labels, interactive: req.Interactive, priority: req.Priority,
+		Session: s.Session, Run: x.origin.Run, Agent: x.agent.cfg.Name, Task: s.Run.Task, Category: category, Index: s.Note(category).Index + 1, Share: share,
+		Goal: s.Goal(), Messages: req.Messages,
+		provider: x.agent.provider, model: req.Model, counter: c, room: room, labels: req.Labels, interactive: req.Interactive, priority: req.Priority,
 	}
 	return n
 }

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// The facts of a run. They are types of package agent/machine.
+type (
+	Fact                  = machine.Fact
+	RunStarted            = machine.RunStarted
+	StepStarted           = machine.StepStarted
+	Replied               = machine.Replied
+	StepFailed            = machine.StepFailed
+	ToolStarted           = machine.ToolStarted
+	ToolFinished          = machine.ToolFinished
+	Suspended             = machine.Suspended
+	Decided               = machine.Decided
+	Steered               = machine.Steered
+	SentBack              = machine.SentBack
+	ModeChanged           = machine.ModeChanged
+	PhaseChanged          = machine.PhaseChanged
+	Compacted             = machine.Compacted
+	NoteWritten           = machine.NoteWritten
+	ContextResetRequested = machine.ContextResetRequested
+	Continued             = machine.Continued
+	RuleRevoked           = machine.RuleRevoked
+	Undone                = machine.Undone
+	Snapshot              = machine.Snapshot
+)
+
+// What facts, results and errors are made of.
+type (
+	Meta            = machine.Meta
+	Origin          = machine.Origin
+	Result          = machine.Result
+	ToolResult      = machine.ToolResult
+	Status          = machine.Status
+	Limits          = machine.Limits
+	Rule            = machine.Rule
+	Spent           = machine.Spent
+	Pause           = machine.Pause
+	PauseKind       = machine.PauseKind
+	Decision        = machine.Decision
+	ToolFingerprint = machine.ToolFingerprint
+	ToolChange      = machine.ToolChange
+	UndoneCall      = machine.UndoneCall
+	Span            = machine.Span
+	Briefing        = machine.Briefing
+	Attempt         = machine.Attempt
+
+	LimitError    = machine.LimitError
+	StopError     = machine.StopError
+	PausedError   = machine.PausedError
+	DecisionError = machine.DecisionError
+	FactError     = machine.FactError
+)
+
+// The statuses of a run.
+const (
+	Running   = machine.Running
+	Paused    = machine.Paused
+	Completed = machine.Completed
+	Stopped   = machine.Stopped
+	Failed    = machine.Failed
+)
+
+// Codes of the reason for which a run ended.
+const (
+	CodeLimit        = machine.CodeLimit
+	CodeLength       = machine.CodeLength
+	CodeFiltered     = machine.CodeFiltered
+	CodeCanceled     = machine.CodeCanceled
+	CodeAbandoned    = machine.CodeAbandoned
+	CodeAborted      = machine.CodeAborted
+	CodeSuperseded   = machine.CodeSuperseded
+	CodeCondition    = machine.CodeCondition
+	CodeOutput       = machine.CodeOutput
+	CodeProvider     = machine.CodeProvider
+	CodeHost         = machine.CodeHost
+	CodeDrained      = machine.CodeDrained
+	CodeJournal      = machine.CodeJournal
+	CodeContextReset = machine.CodeContextReset
+	CodeContext      = machine.CodeContext
+	CodeForked       = machine.CodeForked
+)
+
+// The kinds of pauses, and of decisions on them.
+const (
+	PauseApproval   = machine.PauseApproval
+	PauseInDoubt    = machine.PauseInDoubt
+	PauseCorrection = machine.PauseCorrection
+	PauseAgent      = machine.PauseAgent
+
+	Approved    = machine.Approved
+	Rejected    = machine.Rejected
+	Edited      = machine.Edited
+	Suggested   = machine.Suggested
+	AnswerGiven = machine.AnswerGiven
+	AlwaysAllow = machine.AlwaysAllow
+	Expired     = machine.Expired
+	Superseded  = machine.Superseded
+)
+
+// Codes of a [DecisionError].
+const (
+	DecisionUnknown  = machine.DecisionUnknown
+	DecisionUsed     = machine.DecisionUsed
+	DecisionExpired  = machine.DecisionExpired
+	DecisionRepeated = machine.DecisionRepeated
+	DecisionBad      = machine.DecisionBad
+)
+
+// DefaultLimits returns the figures that the zero Limits stand for.
+func DefaultLimits() Limits { return machine.DefaultLimits() }
+
+// Approve lets the call run as it was shown.
+func Approve(id string) Decision { return machine.Approve(id) }
+
+// Reject keeps the call from running; the model reads the reason.
+func Reject(id, reason string) Decision { return machine.Reject(id, reason) }
+
+// Edit lets the call run with another input, which is validated and checked against the policies again: a policy that denies it
+// stops it. The input is encoded as JSON; a json.RawMessage is taken as it is.
+func Edit(id string, input any) Decision { return machine.Edit(id, input) }
+
+// Suggest keeps the call from running; the model reads what to do instead.
+func Suggest(id, alternative string) Decision { return machine.Suggest(id, alternative) }
+
+// Answer gives the call's result instead of the tool, which doesn't run: for questions, for jobs that have finished, and for
+// calls in doubt that did happen. The value is encoded as JSON and checked against the schema of the pause.
+func Answer(id string, value any) Decision { return machine.Answer(id, value) }
+
+// AllowAlways lets the call run, and later calls of the same tool in the same session without asking, as long as the
+// tool's schema stays the same. It isn't possible for tools of high risk, unless the tool says so: see [Pause.Always].
+func AllowAlways(id string) Decision { return machine.AllowAlways(id) }
+
+// BriefingOf returns what earlier attempts came to, oldest first: see [machine.BriefingOf].
+func BriefingOf(results ...*Result) *Briefing { return machine.BriefingOf(results...) }
+
+// RepairHistory returns messages in a form that every provider takes: see [machine.RepairHistory].
+func RepairHistory(messages []provider.Message) []provider.Message {
+	return machine.RepairHistory(messages)
+}

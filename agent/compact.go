@@ -1,0 +1,159 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// Compact makes the conversation of the session shorter: to at most target tokens of the whole next request, as far as the
+// strategies of Config.Memory can, or with 0 to as little as they can. It returns what was done. A session with a run under
+// way, or with one whose process died, is a *[BusyError]; one that is paused stays so.
+func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := s.agent
+	if a.memoryConfig == nil {
+		return nil, &ConfigError{Field: "Memory", Problem: "it is nil, so nothing says how to compact; an empty Memory has the defaults"}
+	}
+	l, err := a.openKnown(ctx, s.id)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	r := l.run()
+	switch {
+	case r == nil:
+		return nil, &NothingOpenError{Session: s.id}
+	case r.Status == Running:
+		return nil, &BusyError{Session: s.id, Err: errors.New("its process has left its run open; resume it with Continue first")}
+	}
+	c, err := a.memoryConfig.compactor(s.id)
+	if err != nil {
+		return nil, fmt.Errorf("agent: session %q: its memory: %w", s.id, err)
+	}
+	mode := l.currentMode()
+	model := cmp.Or(mode.Model, a.cfg.Params.Model)
+	c.SetWindow(a.memoryConfig.window(model))
+	req := l.request(&StepStarted{Model: model, Meta: Meta{Step: r.Step}}, mode, nil)
+	if a.cfg.Compose != nil {
+		if req.System, err = a.compose(mode.Name); err != nil {
+			return nil, fmt.Errorf("agent: composing the system text: %w", err)
+		}
+	}
+	p, err := c.Compact(l.ctx, req, memory.Context{Goal: r.First}, target, nil) // l.ctx ends with the lease
+	if err != nil {
+		l.appendFailedCompaction(c, provider.Usage{}, 0, err)
+		return nil, fmt.Errorf("agent: session %q: %w", s.id, err)
+	}
+	return p.Report, l.appendCompaction(p)
+}
+
+// appendCompaction appends what a compaction did, if it did anything, and tells the host that the conversation has lost something.
+func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
+	f := Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}
+	if p.Report.Changed() {
+		f.Spans = spans(l.state().Messages, p.Messages)
+	}
+	if len(f.Spans) == 0 && f.Usage.Total() == 0 {
+		return nil
+	}
+	if err := l.append(f); err != nil {
+		return err
+	}
+	if len(f.Spans) > 0 {
+		l.forgot()
+	}
+	return nil
+}
+
+// appendFailedCompaction appends what the model calls of a compaction used that has failed. was and cost are what c had used
+// before. A price that wasn't known then counts as unknown now, which changes nothing for the run.
+func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Usage, cost provider.Money, why error) {
+	used, total, priced := c.Used()
+	used.Input, used.Output, used.Reasoning = used.Input-was.Input, used.Output-was.Output, used.Reasoning-was.Reasoning
+	used.CacheRead, used.CacheWrite = used.CacheRead-was.CacheRead, used.CacheWrite-was.CacheWrite
+	if used.Total() == 0 || l.leaseLost() {
+		return
+	}
+	n := len(l.state().Messages)
+	_ = l.append(Compacted{Usage: used, Cost: total - cost, Priced: priced, Report: &memory.Report{Trigger: "without effect", MessagesBefore: n, MessagesAfter: n,
+		Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}}) // loop ends a run whose journal refuses it
+}
+
+// leaseLost reports whether the session is another's.
+func (l *sessionLog) leaseLost() bool {
+	var busy *BusyError
+	return errors.As(context.Cause(l.ctx), &busy)
+}
+
+// forgot tells the host that the conversation has lost something.
+func (l *sessionLog) forgot() {
+	tell := l.agent.memoryConfig.OnForget
+	if tell == nil {
+		return
+	}
+	err := func() (err error) {
+		defer contain(&err)
+		tell(l.ctx, l.name)
+		return nil
+	}()
+	if err != nil {
+		l.memoryWarning("Memory.OnForget: " + err.Error())
+	}
+}
+
+// memoryWarning shows and logs that something is wrong with the memory.
+func (l *sessionLog) memoryWarning(text string) {
+	text = l.agent.redact.Text(text)
+	l.agent.logger.WarnContext(l.ctx, "agent: memory", "session", l.name, "run", l.origin.Run, "warning", text)
+	l.lock()
+	defer l.mu.Unlock()
+	l.queue = append(l.queue, MemoryWarning{Meta: Meta{Origin: *l.origin, Step: l.run().Step}, Text: text})
+}
+
+// spans says how a conversation became another. Messages are known again by where their parts are, as they aren't changed
+// once they are shared.
+func spans(before, after []provider.Message) (out []Span) {
+	index := make(map[*provider.Part]int, len(before))
+	for i := range before {
+		if p := before[i].Parts; len(p) > 0 {
+			index[&p[0]] = i
+		}
+	}
+	at := 0 // of before: what comes before it is accounted for
+	was := func(m *provider.Message) int {
+		if len(m.Parts) > 0 {
+			if i, ok := index[&m.Parts[0]]; ok && i >= at && len(before[i].Parts) == len(m.Parts) && before[i].Role == m.Role {
+				return i
+			}
+		}
+		return -1
+	}
+	for i := 0; i < len(after); {
+		begin, from := i, was(&after[i])
+		if from >= 0 { // it stays, and so do those that follow it as before
+			for at = from; i < len(after) && was(&after[i]) == at; i++ {
+				at++
+			}
+			out = append(out, Span{From: from, To: at})
+			continue
+		}
+		to := len(before)
+		for i++; i < len(after); i++ {
+			if next := was(&after[i]); next >= 0 {
+				to = next
+				break
+			}
+		}
+		out = append(out, Span{From: at, To: to, Messages: after[begin:i:i]})
+		at = to
+	}
+	return out
+}

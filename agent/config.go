@@ -1,0 +1,334 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A Config makes an [Agent]. Only Provider is needed.
+type Config struct {
+	// The agent: who it is, what it may do, and which model it asks.
+
+	Name         string
+	Provider     provider.Provider
+	Instructions string // the system text
+	Tools        []tools.Tool
+	Params       Params // what goes with every request
+	Modes        []Mode
+
+	// Where sessions are stored.
+
+	// Journal keeps the facts of sessions. Without one the Agent keeps them in memory: named sessions until [Session.Delete],
+	// unnamed ones until their run ends.
+	Journal journal.Store
+	// Owner names this process to the Journal; empty: a name is made up.
+	Owner string
+	// Lease is how long a session in the Journal belongs to this process after it was last heard of: for that long no other
+	// process resumes a session whose process has died. It is renewed after a third of that time. 0: 30 s; at least 100 ms.
+	Lease time.Duration
+
+	// What a run may do, and who is asked.
+
+	Limits Limits
+	// Policies judge calls by their final input: deny overrides ask, and ask overrides allow. They may be called from several
+	// goroutines.
+	Policies []tools.Policy
+	// Rules are standing approvals that apply in every session, beside those that people give in one: each for a tool with
+	// the schema of that fingerprint, see [tools.Definition.SchemaHash]. They can be revoked only here.
+	Rules []Rule
+	// PauseExpires is how long a person has to decide, for tools that don't say; 0: for ever.
+	PauseExpires time.Duration
+	// InDoubt says what is done with a call that was started and whose end isn't known, unless it may be repeated.
+	InDoubt InDoubt
+	Hooks   []Hooks
+	// StopWhen ends a run, as completed, when one of the conditions holds after a step.
+	StopWhen []Condition
+
+	// What the model is shown.
+
+	// Memory keeps conversations within the model's window; nil: they are sent whole.
+	Memory *Memory
+	// Compose returns the system text for a mode ("" without modes), instead of Instructions and the mode's: package
+	// agent/prompt composes it from files. It is called before each model call and should be quick. A text that differs from
+	// that of the step before is stored, and costs the provider's prompt cache. If it fails, the run fails.
+	Compose func(mode string) (string, error)
+	// Redact is applied to text before it is stored or shown to a model: prompts, replies, inputs and results of tools,
+	// errors. What it returns is given to it again when it is part of a later fact, so it should leave its own replacements
+	// alone. Deltas are shown as they come.
+	Redact func(string) string
+
+	// How failures are handled and reported.
+
+	// Breakers has the breakers of tools and of what they depend on (tools.Spec.Resource), shared by all sessions; give the same
+	// to all agents that call the same resources. Its ProbeTimeout shouldn't be shorter than the longest time limit of a tool.
+	// nil: the Agent has its own, with the figures of circuit.Tool(), and a ProbeTimeout that is long enough. A tool without a
+	// breaker says so (tools.Spec.NoBreaker).
+	Breakers *circuit.Set
+	// NoGuard leaves out the guard that is otherwise put around Provider: retries by class, and its timeouts.
+	NoGuard bool
+	Logger  *slog.Logger // nil: nothing is logged
+}
+
+// Params goes with every request of an agent to its model. The zero value leaves everything to the provider.
+type Params struct {
+	Model     string // empty: the provider's own
+	MaxOutput int    // tokens of one answer; 0: the provider's default
+	Sampling  *provider.Sampling
+	Reasoning *provider.ReasoningOptions
+	// DisableParallelToolCalls asks the model for at most one tool call at a time, where the provider can be told.
+	DisableParallelToolCalls bool
+	// Options are passed to the provider named by the key: see provider.Request.
+	Options map[string]json.RawMessage
+}
+
+// InDoubt says what is done with a call in doubt.
+type InDoubt uint8
+
+// What is done with a call in doubt. One that may be repeated is always repeated.
+const (
+	AskInDoubt  InDoubt = iota // a person decides
+	TellInDoubt                // the model is told that the end isn't known, and the run continues
+)
+
+// A Mode is a way of working: other tools, other limits, more instructions.
+type Mode struct {
+	Name         string
+	Instructions string // after those of the Config
+	// Tools keeps some of the agent's tools, of those whose Spec permits the mode; nil: all of them.
+	Tools  tools.Filter
+	Limits *Limits // override those of the Config
+	Model  string  // asked of the Provider in this mode; empty: the Config's
+}
+
+// A mode is a Mode with what follows from it.
+type mode struct {
+	Mode
+	offered     []*tools.Definition
+	names       []string        // of the tools that are offered
+	definitions []provider.Tool // of the same, as a request has them
+	system      string
+	limits      Limits // the mode's over the Config's over the defaults
+}
+
+// defaultLease is how long the lease of a session lasts: see Config.Lease.
+const defaultLease = 30 * time.Second
+
+// New returns an agent. The error joins everything that is wrong with the Config, including tools and modes.
+func New(cfg Config) (*Agent, error) {
+	a := &Agent{held: make(map[string]*sessionLog)}
+	errs := checkConfig(&cfg)
+	cfg.Owner, cfg.Lease = cmp.Or(cfg.Owner, newID("o-")), cmp.Or(cfg.Lease, defaultLease)
+	a.setup = setup{cfg: cfg, logger: cfg.Logger, redact: machine.Redactor(cfg.Redact), record: journal.MaxRecord, abandoned: new(atomic.Int64)}
+	if a.logger == nil {
+		a.logger = slog.New(slog.DiscardHandler)
+	}
+	if a.store = containStore(cfg.Journal); cfg.Journal == nil {
+		a.store, a.inMemory = journal.NewMemory(), true
+	}
+	if err := a.addMemory(); err != nil {
+		errs = append(errs, err)
+	}
+	var err error
+	if a.registry, err = tools.NewRegistry(a.adopt(a.cfg.Tools)...); err != nil {
+		errs = append(errs, &ConfigError{Field: "Tools", Problem: err.Error(), Err: err})
+		a.registry, _ = tools.NewRegistry()
+	}
+	a.fingerprints = fingerprints(a.registry)
+	if a.breakers = cfg.Breakers; a.breakers == nil {
+		a.breakers = a.ownBreakers()
+	}
+	errs = append(errs, a.addModes()...)
+	if a.provider, err = a.guard(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	a.addPrices()
+	return a, nil
+}
+
+// checkConfig says what is wrong with the fields of a Config that stand for themselves.
+func checkConfig(cfg *Config) (errs []error) {
+	bad := func(field, format string, args ...any) {
+		errs = append(errs, &ConfigError{Field: field, Problem: fmt.Sprintf(format, args...)})
+	}
+	text := func(field, text string) {
+		if !utf8.ValidString(text) {
+			bad(field, "it isn't valid UTF-8")
+		}
+	}
+	text("Name", cfg.Name)
+	text("Params.Model", cfg.Params.Model)
+	text("Instructions", cfg.Instructions)
+	for i, m := range cfg.Modes {
+		text(fmt.Sprintf("Modes[%d]", i), m.Name+m.Instructions+m.Model)
+	}
+	for i, p := range cfg.Policies {
+		if p == nil {
+			bad(fmt.Sprintf("Policies[%d]", i), "it is nil")
+		}
+	}
+	if v := reflect.ValueOf(cfg.Journal); v.Kind() == reflect.Pointer && v.IsNil() {
+		bad("Journal", "it is a nil %T; look at the error with which it was opened, or leave it out", cfg.Journal)
+		cfg.Journal = nil
+	}
+	if cfg.Lease != 0 && cfg.Lease < 100*time.Millisecond || cfg.Lease > journal.MaxTTL {
+		bad("Lease", "it is %v; give 100 ms to %v, or 0 for %v", cfg.Lease, journal.MaxTTL, defaultLease)
+	}
+	if cfg.Params.MaxOutput < 0 {
+		bad("Params.MaxOutput", "it is %d; give a number of tokens, or 0 for the provider's default", cfg.Params.MaxOutput)
+	}
+	if cfg.PauseExpires < 0 {
+		bad("PauseExpires", "it is %v; give a time, or 0 for ever", cfg.PauseExpires)
+	}
+	if cfg.InDoubt > TellInDoubt {
+		bad("InDoubt", "it is %d; give AskInDoubt or TellInDoubt", cfg.InDoubt)
+	}
+	return errs
+}
+
+// guard returns the Provider with a guard around it, unless the Config leaves it out.
+func (a *Agent) guard() (provider.Provider, error) {
+	idle := a.cfg.Limits.Idle // 0: guard's default, which is for providers without a guard of their own
+	if idle < 0 {
+		idle = 365 * 24 * time.Hour // the longest that a guard takes
+	}
+	g, err := guard.New(a.cfg.Provider, guard.Config{
+		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
+		OnRetry: func(ctx context.Context, f guard.Failure) {
+			if x := driverIn(ctx); x != nil && ctx.Value(noteKey{}) == nil {
+				x.reply.attempts = append(x.reply.attempts, f.Err)
+			}
+			a.logger.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
+		},
+	})
+	if err != nil { // a nil Provider, first of all: that is no use without a guard either
+		return nil, &ConfigError{Field: "Provider", Problem: err.Error(), Err: err}
+	}
+	if a.cfg.NoGuard {
+		return a.cfg.Provider, nil
+	}
+	return g, nil
+}
+
+// addModes makes the agent's modes: those of the Config, or one without a name.
+func (a *Agent) addModes() (errs []error) {
+	known := make(map[string]bool)
+	for i, m := range a.cfg.Modes {
+		if m.Name == "" || known[m.Name] {
+			errs = append(errs, &ConfigError{Field: fmt.Sprintf("Modes[%d]", i), Problem: fmt.Sprintf("the name %q is empty or used twice", m.Name)})
+			continue
+		}
+		known[m.Name] = true
+		a.modes = append(a.modes, a.newMode(m))
+	}
+	if len(a.modes) == 0 {
+		a.modes = []mode{a.newMode(Mode{})}
+	}
+	for _, d := range a.registry.All() {
+		for _, name := range d.Spec().Modes {
+			if !known[name] {
+				errs = append(errs, &ConfigError{Field: "Tools", Problem: fmt.Sprintf("the tool %q names the mode %q, which isn't in Config.Modes", d.Name(), name)})
+			}
+		}
+	}
+	return errs
+}
+
+func (a *Agent) newMode(m Mode) mode {
+	keep := []tools.Filter{tools.InMode(m.Name)}
+	if m.Tools != nil {
+		keep = append(keep, m.Tools)
+	}
+	out := mode{Mode: m, offered: a.registry.Filter(keep...), system: a.cfg.Instructions}
+	if m.Limits != nil {
+		out.limits = *m.Limits
+	}
+	out.limits = out.limits.Or(a.cfg.Limits).WithDefaults()
+	for _, d := range out.offered {
+		out.names = append(out.names, d.Name())
+	}
+	out.definitions = tools.Told(out.offered)
+	if m.Instructions != "" {
+		if out.system != "" {
+			out.system += "\n\n"
+		}
+		out.system += m.Instructions
+	}
+	return out
+}
+
+// addPrices looks up the prices of the models that the agent and its modes ask for.
+func (a *Agent) addPrices() {
+	a.prices = map[string]*provider.Prices{a.cfg.Params.Model: pricesOf(a.provider, a.cfg.Params.Model)}
+	for _, m := range a.cfg.Modes {
+		a.prices[m.Model] = pricesOf(a.provider, m.Model)
+	}
+}
+
+// cost returns what a call cost that asked for a model, and false if its price isn't known.
+func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
+	prices, known := a.prices[model]
+	if !known { // a hook has asked for it
+		prices = pricesOf(a.provider, model)
+	}
+	if prices == nil {
+		return 0, false
+	}
+	return prices.Cost(u), true
+}
+
+// pricesOf returns the prices of the model that p calls by that name; nil if they aren't known.
+func pricesOf(p provider.Provider, model string) (prices *provider.Prices) {
+	defer func() {
+		if recover() != nil { // it is the host's
+			prices = nil
+		}
+	}()
+	info, _ := provider.InfoOf(p, model)
+	return info.Prices
+}
+
+// mode returns the mode with that name; for the empty name it is the first.
+func (a *Agent) mode(name string) (*mode, error) {
+	if name == "" {
+		return &a.modes[0], nil
+	}
+	names := make([]string, len(a.modes))
+	for i := range a.modes {
+		if a.modes[i].Name == name {
+			return &a.modes[i], nil
+		}
+		names[i] = a.modes[i].Name
+	}
+	if len(a.cfg.Modes) == 0 {
+		return nil, &InputError{Field: "Mode", Problem: fmt.Sprintf("there is no mode %q; the agent has none (Config.Modes)", name)}
+	}
+	return nil, &InputError{Field: "Mode", Problem: fmt.Sprintf("there is no mode %q; the modes are %s", name, strings.Join(names, ", "))}
+}
+
+// limits returns the limits of a run: the input's over the mode's over the Config's over the defaults. Without any of the
+// input's they are the mode's own, which mustn't be changed.
+func (a *Agent) limits(own *Limits, mode *mode) *Limits {
+	if own == nil {
+		return &mode.limits
+	}
+	return new(own.Or(mode.limits))
+}

@@ -1,0 +1,202 @@
+package agent
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// beforeStep lets hooks change a step. It returns nil if no hook looks at steps. What was changed is in start.
+func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step, error) {
+	x.offered = mode.offered
+	if !x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil }) {
+		return nil, nil
+	}
+	s := &Step{
+		Session: x.name, Run: x.origin.Run, N: start.Step, Mode: mode.Name, Phase: x.state().Phase, Final: start.Final != "",
+		Model: start.Model, System: p.system, Messages: slices.Clone(p.messages), ToolChoice: start.ToolChoice,
+	}
+	if !s.Final {
+		s.Tools = slices.Clone(mode.offered)
+	}
+	offered := slices.Clone(s.Tools)
+	for i := range x.agent.cfg.Hooks {
+		h := &x.agent.cfg.Hooks[i]
+		if h.BeforeStep == nil {
+			continue
+		}
+		had := s.answer != nil
+		err := x.callHook(h, "BeforeStep", func() error { return h.BeforeStep(x.ctx, s) })
+		var warn *warnError
+		switch {
+		case err == nil:
+		case errors.As(err, &warn):
+			start.Note = machine.JoinLines(start.Note, warn.text)
+		default:
+			return nil, err
+		}
+		if !had && s.answer != nil {
+			s.AnsweredBy = h.Name
+		}
+	}
+	x.takeStep(start, s, offered, p)
+	return s, nil
+}
+
+// takeStep takes over what hooks have made of a step.
+func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definition, p *prepared) {
+	redact := x.agent.redact
+	s.Tools = slices.DeleteFunc(s.Tools, func(d *tools.Definition) bool { // only the agent's own
+		if d == nil {
+			return true
+		}
+		own, ok := x.agent.registry.Lookup(d.Name())
+		return !ok || own != d
+	})
+	start.AnsweredBy, start.Model, start.ToolChoice = machine.ValidText(s.AnsweredBy), machine.ValidText(s.Model), s.ToolChoice
+	start.ToolChoice.Tool = machine.ValidText(s.ToolChoice.Tool)
+	if !slices.Equal(offered, s.Tools) {
+		s.changed, x.offered = true, append([]*tools.Definition{}, s.Tools...) // none isn't nil, which would stand for all
+		start.Tools = make([]string, len(s.Tools))
+		for i, d := range s.Tools {
+			start.Tools[i] = d.Name()
+		}
+	}
+	if s.System != p.system {
+		s.changed, s.System = true, redact.Text(s.System)
+		start.System = s.System
+	}
+	if !sameMessages(p.messages, s.Messages) {
+		s.changed, s.Messages = true, x.agent.foreign(s.Messages)
+		start.Messages = s.Messages
+	}
+	start.Note = redact.Text(start.Note)
+	if x.memory != nil && s.changed {
+		x.memory.counted = false
+	}
+	if s.changed && start.Note != "" && x.run().Stage != machine.StageCalling { // in a call that is made again it is in the conversation already
+		s.Messages = append(slices.Clone(s.Messages), memory.Told(start.Note))
+	}
+}
+
+// sameMessages reports whether b holds the very messages of a: parts are compared by where they are.
+func sameMessages(a, b []provider.Message) bool {
+	return slices.EqualFunc(a, b, func(m, n provider.Message) bool {
+		return m.Role == n.Role && len(m.Parts) == len(n.Parts) && (len(m.Parts) == 0 || &m.Parts[0] == &n.Parts[0])
+	})
+}
+
+// foreign returns messages of the host as a log and a model may have them: normalized, redacted, and with a result for every
+// call.
+func (a *Agent) foreign(messages []provider.Message) []provider.Message {
+	out := slices.Clone(messages)
+	for i := range out {
+		out[i].Parts = a.redact.Parts(provider.Normalize(out[i].Parts))
+	}
+	return machine.RepairHistory(out) // last: ids that differed may be the same in valid UTF-8
+}
+
+// afterStep shows hooks an answer.
+func (x *driver) afterStep(s *Step, resp *provider.Response) error {
+	if s == nil {
+		return nil
+	}
+	var failure error
+	for i := range x.agent.cfg.Hooks {
+		h := &x.agent.cfg.Hooks[i]
+		if h.AfterStep == nil {
+			continue
+		}
+		err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.ctx, s, resp) })
+		var warn *warnError
+		if errors.As(err, &warn) {
+			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns of an answer", "hook", h.Name, "warning", warn.text)
+		} else if err != nil && failure == nil {
+			failure = err
+		}
+	}
+	return failure
+}
+
+// hookCall returns a call of the newest reply as hooks see it.
+func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
+	r := l.run()
+	call := &ToolCall{Session: l.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input}
+	if d, ok := l.agent.registry.Lookup(c.Call.Name); ok {
+		call.Spec = d.Spec()
+	}
+	return call
+}
+
+// beforeTool lets hooks change or deny a call. The failure of a guard denies it.
+func (x *driver) beforeTool(cr *callRun) error {
+	c := cr.hookCall()
+	c.Input = slices.Clone(c.Input)
+	for i := range x.agent.cfg.Hooks {
+		h := &x.agent.cfg.Hooks[i]
+		if h.BeforeTool == nil {
+			continue
+		}
+		err := x.callHook(h, "BeforeTool", func() error { return h.BeforeTool(x.ctx, c) })
+		var warn *warnError
+		var hook *HookError
+		switch {
+		case err == nil:
+		case errors.As(err, &warn):
+			cr.warning = machine.JoinLines(cr.warning, "Note: "+warn.text)
+		case errors.As(err, &hook):
+			return &tools.DenyError{Reason: "a guard failed; the call is denied to be safe"}
+		default:
+			return err
+		}
+	}
+	if string(c.Input) != string(cr.call.Input) { // what runs is what is stored
+		cr.call.Input = x.agent.redact.JSON(c.Input)
+	}
+	return nil
+}
+
+// afterTool shows hooks the result of a call. All are called; the failure of a guard withholds the result.
+func (l *sessionLog) afterTool(c *ToolCall, res *ToolResult) {
+	if !l.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil }) {
+		return
+	}
+	status, name := res.Status, res.Name
+	for i := range l.agent.cfg.Hooks {
+		h := &l.agent.cfg.Hooks[i]
+		if h.AfterTool == nil {
+			continue
+		}
+		err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(l.ctx, c, res) })
+		var (
+			warn  *warnError
+			abort *AbortError
+		)
+		switch {
+		case err == nil:
+		case errors.As(err, &warn):
+			res.AddNote("Note: " + warn.text)
+		case errors.As(err, &abort):
+			l.cancel(abort)
+		default:
+			withhold(res)
+		}
+	}
+	res.Parts = provider.Normalize(res.Parts)
+	res.CallID, res.Name = c.ID, name
+	res.Notes = min(max(res.Notes, 0), len(res.Parts))
+	if res.Status == "" || res.Status.Good() { // a hook may make a result worse, but can't make a call have succeeded
+		res.Status = status
+	}
+}
+
+// withhold replaces a result that a guard couldn't check.
+func withhold(res *ToolResult) {
+	res.Cut += max(len(partsText(res.Parts)), 1) // so that nobody takes what follows for what the tool said
+	res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) + "), but its result is withheld: a guard failed.")}
+	res.Notes, res.Data, res.Error = 0, nil, true
+}

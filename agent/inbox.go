@@ -1,0 +1,227 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// An inboxItem is something that is asked of a session, in this process or in another. It waits in the inbox of the session's
+// journal until whoever drives the session reads it: at the next safe point of a run, or when a run begins or is resumed.
+type inboxItem struct {
+	ID   string    `json:"-"`
+	Kind string    `json:"-"`
+	Time time.Time `json:"-"` // when it was posted
+
+	Text      string     `json:"text,omitempty"` // a message, a mode, or the tool of a rule
+	By        string     `json:"by,omitempty"`
+	Decisions []Decision `json:"decisions,omitempty"` // all or none of them are taken
+}
+
+// The kinds of inbox items.
+const (
+	itemSteer  = "steer"
+	itemStop   = "stop"
+	itemPause  = "pause"
+	itemCancel = "cancel"
+	itemMode   = "mode"
+	itemRevoke = "revoke"
+	itemDecide = "decide"
+)
+
+// post puts an item into the inbox of a session, and wakes its run if that is in this process.
+func (a *Agent) post(ctx context.Context, session string, it inboxItem) error {
+	data, err := machine.Marshal(it)
+	if err != nil {
+		return fmt.Errorf("agent: session %q: encoding an inbox item: %w", session, err)
+	}
+	item := journal.Item{ID: it.ID, Kind: it.Kind, Time: time.Now().UTC(), Data: data}
+	for _, d := range it.Decisions {
+		item.Closes = append(item.Closes, d.ID)
+	}
+	if err := a.store.Post(ctx, session, item); err != nil {
+		return fmt.Errorf("agent: session %q: posting to its inbox: %w", session, err)
+	}
+	if x := a.driverOf(session); x != nil {
+		x.poke()
+	}
+	return nil
+}
+
+// driverOf returns what drives a session in this process; nil if nothing does.
+func (a *Agent) driverOf(session string) *driver {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l := a.held[session]; l != nil {
+		return l.driver
+	}
+	return nil
+}
+
+// send posts an item to the run of a session, here or in another process. If no run is under way, that is a
+// *[NothingOpenError].
+func (a *Agent) send(ctx context.Context, session string, it inboxItem) (id string, err error) {
+	if a.driverOf(session) == nil {
+		head, err := a.store.Head(ctx, session)
+		switch {
+		case errors.Is(err, journal.ErrNoSession):
+			return "", &NothingOpenError{Session: session}
+		case err != nil:
+			return "", fmt.Errorf("agent: session %q: reading its head: %w", session, err)
+		case head.Status != string(Running) || head.Owner == "" || head.Until.Before(time.Now()):
+			return "", &NothingOpenError{Session: session, Status: Status(head.Status)}
+		}
+	}
+	it.ID = newID("m-")
+	return it.ID, a.post(ctx, session, it)
+}
+
+// inbox returns what was posted to the session, oldest first, and leaves it there. What can't be read is dropped with the next
+// append.
+func (l *sessionLog) inbox() (items []inboxItem) {
+	if l.lost() {
+		return nil
+	}
+	posted, err := l.agent.store.Take(l.stored, l.name, l.lease.Fence)
+	if err != nil {
+		var conflict *journal.ConflictError
+		if errors.As(err, &conflict) {
+			l.cancel(&BusyError{Session: l.name, Err: err})
+		}
+		l.agent.logger.WarnContext(l.ctx, "agent: reading the inbox", "session", l.name, "error", err)
+		return nil
+	}
+	for _, p := range posted {
+		it := inboxItem{}
+		if err := json.Unmarshal(p.Data, &it); err != nil {
+			l.agent.logger.WarnContext(l.ctx, "agent: an inbox item can't be read and is ignored", "session", l.name, "item", p.ID, "error", err)
+		}
+		it.ID, it.Kind, it.Time = p.ID, p.Kind, p.Time
+		items = append(items, it)
+	}
+	return items
+}
+
+// remove takes an item out of the inbox before what it asks for is done. It reports false if the item is still there.
+func (l *sessionLog) remove(id string) bool {
+	l.lock()
+	app := journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Taken: []string{id}}
+	l.mu.Unlock()
+	if err := l.agent.store.Append(l.stored, app); err != nil {
+		l.agent.logger.WarnContext(l.ctx, "agent: removing an inbox item", "session", l.name, "item", id, "error", err)
+		return journal.Unclear(err) // it may be gone, and then nobody else would do what it asks for
+	}
+	return true
+}
+
+// takePosted takes what was posted to a session before its run began or was resumed: revocations, and decisions if a run is
+// open. It returns how many decisions it took, and the ids of the other items.
+func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
+	for _, it := range l.inbox() {
+		switch {
+		case it.Kind == itemRevoke:
+			l.takeRevocation(&it)
+		case it.Kind == itemDecide && decisions:
+			if l.takeDecisions(&it, true) {
+				taken++
+			}
+		default:
+			others = append(others, it.ID)
+		}
+	}
+	return taken, others
+}
+
+// readInbox does what was asked of the run, at a point where nothing is under way. Messages are delivered only between steps,
+// when no call is open; until then they wait in the inbox. It reports whether anything was done.
+func (x *driver) readInbox() (done bool) {
+	r := x.run()
+	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == ""
+	var messages []inboxItem
+	for _, it := range x.inbox() {
+		switch it.Kind {
+		case itemSteer:
+			messages = append(messages, it)
+			continue
+		case itemDecide:
+			x.takeDecisions(&it, false)
+		case itemRevoke:
+			x.takeRevocation(&it)
+		default:
+			if !x.remove(it.ID) {
+				continue
+			}
+			x.obey(&it)
+		}
+		done = true
+	}
+	if x.requested == requestNone && x.drains() {
+		x.requested = requestDrain
+	}
+	if between && x.requested == requestNone {
+		for _, it := range messages {
+			done = x.deliver(&it) || done
+		}
+	}
+	x.flush()
+	return done
+}
+
+// A hostRequest is what the host has asked a run for.
+type hostRequest uint8
+
+const (
+	requestNone hostRequest = iota
+	requestStop
+	requestPause
+	requestDrain // a pause after which Recover resumes the run
+)
+
+// obey notes what the host asks for.
+func (x *driver) obey(it *inboxItem) {
+	switch it.Kind {
+	case itemStop, itemCancel:
+		x.requested = requestStop
+	case itemPause:
+		if x.requested == requestNone {
+			x.requested = requestPause
+		}
+	case itemMode:
+		if err := x.setMode(x.stored, it.Text, "set by the host"); err != nil { // of a host with other modes
+			x.agent.logger.WarnContext(x.ctx, "agent: switching the mode", "session", x.name, "error", err)
+		}
+	}
+}
+
+// grant ends or pauses the run as the host has asked.
+func (x *driver) grant() {
+	request := x.requested
+	x.requested = requestNone
+	switch request {
+	case requestPause:
+		x.finish(Paused, CodeHost, errPaused)
+	case requestDrain:
+		x.finish(Paused, CodeDrained, errDrained)
+	default:
+		x.finish(Stopped, CodeHost, &StopError{Code: CodeHost, Err: errStopped})
+	}
+}
+
+// deliver adds a message to the conversation. It leaves the inbox in the same append.
+func (x *driver) deliver(it *inboxItem) bool {
+	err := x.appendTaking([]string{it.ID}, Steered{ID: it.ID, Message: provider.User(it.Text)})
+	if err != nil {
+		return false
+	}
+	if x.memory != nil {
+		x.memory.asked = false
+	}
+	x.delivered = append(x.delivered, it.ID) // their receipts are settled when the model call has begun
+	return true
+}

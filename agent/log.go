@@ -1,0 +1,407 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A sessionLog is a session that this process holds, and the only way in which anything is written to it. [Agent.open] takes
+// the lease of the session and reads its facts into a machine; close gives the lease back. In between append stamps facts,
+// redacts and truncates them, stores them, applies them, and queues them to be shown.
+//
+// The driver of a run uses it, and without a driver so does whatever changes a session between runs: Undo, Fork, Prune,
+// Compact, Revoke, and the end of a subagent that was abandoned.
+type sessionLog struct {
+	// fixed when the session is opened
+	agent  *Agent
+	name   string
+	ctx    context.Context // ends with the caller's, and when the lease is lost
+	cancel context.CancelCauseFunc
+	stored context.Context // for the store: doesn't end
+	lease  journal.Lease
+	renew  *renewal
+	driver *driver // of the run under way; nil without one; guarded by Agent.mu
+	deltas bool    // notes are queued, too: somebody reads them; fixed
+
+	mu       sync.Mutex // guards what follows; taken with lock
+	machine  *machine.Machine
+	origin   *Origin // of the newest run; nil before the first
+	queue    []Event // facts that were appended and not shown yet, and notes in their place among them
+	err      error   // why nothing can be appended any more
+	retrying bool    // an append is tried again: nothing else may be appended meanwhile
+	retried  *sync.Cond
+	spending *spending       // with that of subagents; nil before the first is called
+	asked    map[string]bool // pauses of subagents that were shown
+}
+
+// open takes hold of a session, which is made if there is none. A session that is held already is a *[BusyError].
+func (a *Agent) open(ctx context.Context, session string) (*sessionLog, error) {
+	l := &sessionLog{agent: a, name: session, stored: withoutRun(context.WithoutCancel(ctx))}
+	l.retried = sync.NewCond(&l.mu)
+	a.mu.Lock()
+	switch {
+	case a.draining:
+		a.mu.Unlock()
+		return nil, ErrDraining
+	case a.held[session] != nil:
+		a.mu.Unlock()
+		return nil, &BusyError{Session: session}
+	}
+	a.held[session] = l
+	a.mu.Unlock()
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	if err := l.load(); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// openKnown is open for a session that has to be there: another is a *[NothingOpenError].
+func (a *Agent) openKnown(ctx context.Context, session string) (*sessionLog, error) {
+	if err := a.exists(ctx, session); err != nil {
+		return nil, err
+	}
+	return a.open(ctx, session)
+}
+
+// exists returns a *[NothingOpenError] if the store has no such session.
+func (a *Agent) exists(ctx context.Context, session string) error {
+	_, err := a.store.Head(ctx, session)
+	if errors.Is(err, journal.ErrNoSession) {
+		return &NothingOpenError{Session: session}
+	}
+	if err != nil {
+		return fmt.Errorf("agent: session %q: reading its head: %w", session, err)
+	}
+	return nil
+}
+
+// load takes the lease and reads the facts.
+func (l *sessionLog) load() error {
+	asked := time.Now()
+	lease, err := l.agent.takeLease(l.stored, l.name)
+	if err != nil {
+		return err
+	}
+	l.lease, l.renew = lease, startRenewal(l, lease, asked)
+	if l.machine, err = l.agent.load(l.stored, l.name); err != nil {
+		return err
+	}
+	if r := l.run(); r != nil {
+		l.origin = &Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
+	}
+	return nil
+}
+
+// close gives the session back. A session that nobody has named goes with its last run, and so does one without facts.
+func (l *sessionLog) close() {
+	a := l.agent
+	if l.renew != nil {
+		l.renew.end()
+		ctx, cancel := context.WithTimeout(l.stored, grace) // the lease ends by itself, too
+		if l.forgettable() {
+			if err := a.delete(ctx, a.store, l.name); err != nil {
+				a.logger.WarnContext(l.ctx, "agent: removing a session", "session", l.name, "error", err)
+			}
+		} else if err := a.store.Release(ctx, l.lease); err != nil {
+			a.logger.WarnContext(l.ctx, "agent: releasing a lease", "session", l.name, "error", err)
+		}
+		cancel()
+	}
+	l.cancel(nil)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.held, l.name)
+	if a.draining {
+		a.drained()
+	}
+}
+
+// forgettable reports whether nobody can ask for the session again.
+func (l *sessionLog) forgettable() bool {
+	l.lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return false
+	}
+	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()
+}
+
+func (l *sessionLog) state() *machine.State { return l.machine.State() }
+
+// run returns the newest run; nil before the first.
+func (l *sessionLog) run() *machine.RunState { return l.machine.State().Run }
+
+// lock takes mu. While an append is tried again it waits: that append may have been kept although it failed, so nothing else
+// may take its number. It waits on a Cond, and the append doesn't sleep under mu, because under the fake time of
+// testing/synctest a goroutine that waits for a Mutex keeps the clock from moving on.
+func (l *sessionLog) lock() {
+	l.mu.Lock()
+	for l.retrying {
+		l.retried.Wait()
+	}
+}
+
+// append writes facts, all or none. Of their envelopes the caller sets at most Call, By, Step and Origin. After an error
+// nothing more can be appended, except after an [errTooLarge].
+func (l *sessionLog) append(facts ...Fact) error { return l.appendTaking(nil, facts...) }
+
+// appendTaking is append for facts that are the outcome of inbox items, which leave the inbox with them.
+func (l *sessionLog) appendTaking(items []string, facts ...Fact) error {
+	l.lock()
+	defer l.mu.Unlock()
+	return l.appendLocked(items, facts...)
+}
+
+// appendLocked is appendTaking for a caller that holds mu.
+func (l *sessionLog) appendLocked(items []string, facts ...Fact) error {
+	if l.err != nil {
+		return l.err
+	}
+	events := make([]Event, len(facts))
+	own := make([]Fact, len(facts))
+	for i, f := range facts {
+		end, isEnd := f.(RunEnded)
+		if isEnd {
+			f = end.RunEnded
+		}
+		own[i] = l.agent.redact.Fact(l.stamp(f, i))
+		if isEnd {
+			end.RunEnded = own[i].(machine.RunEnded)
+			events[i] = end
+		}
+	}
+	if err := l.machine.Check(own); err != nil {
+		return l.broken(err)
+	}
+	recs, err := l.encode(own)
+	if errors.Is(err, errTooLarge) {
+		return err
+	}
+	if err == nil {
+		err = l.store(journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs, Taken: items, Head: l.head(own)})
+	}
+	if err != nil {
+		l.agent.logger.ErrorContext(l.ctx, "agent: journal", "session", l.name, "error", err)
+		return l.broken(&appendError{l.name, err})
+	}
+	for i, f := range own {
+		if err := l.machine.Apply(f); err != nil {
+			return l.broken(err)
+		}
+		if start, ok := f.(RunStarted); ok {
+			l.origin = &start.Origin
+		}
+		l.enqueue(f, events[i])
+	}
+	if l.spending != nil {
+		l.spending.update(l.run())
+	}
+	return nil
+}
+
+// broken ends the use of a log that can't be written to any more.
+func (l *sessionLog) broken(err error) error {
+	l.err = err
+	l.cancel(err)
+	return err
+}
+
+// stamp returns the nth of the facts that are appended together with its envelope. Facts that were stamped before, those of a
+// fork, stay as they are.
+func (l *sessionLog) stamp(f Fact, n int) Fact {
+	meta := f.Envelope()
+	if meta.Seq > 0 {
+		return f
+	}
+	s := l.state()
+	if meta.Run == "" {
+		meta.Origin = *l.origin
+	}
+	meta.Session, meta.Seq, meta.Time, meta.V = l.name, s.Seq+1+uint64(n), time.Now().UTC().Round(0), machine.Version
+	meta.By = machine.ValidText(meta.By)
+	if _, starts := f.(RunStarted); !starts && meta.Step == 0 && s.Run != nil {
+		meta.Step = s.Run.Step
+	}
+	return machine.Stamp(f, meta)
+}
+
+// errTooLarge says that a reply doesn't fit into a record. A result that doesn't is truncated.
+var errTooLarge = errors.New("agent: the reply is larger than a record of the journal")
+
+// encode returns facts as records, and truncates those that wouldn't fit. The store of an agent without a journal gets the
+// facts as they are.
+func (l *sessionLog) encode(facts []Fact) ([]journal.Record, error) {
+	recs := make([]journal.Record, len(facts))
+	for i, f := range facts {
+		if l.agent.inMemory {
+			recs[i] = machine.Record(f)
+			continue
+		}
+		for {
+			rec, err := machine.Encode(f)
+			if err != nil {
+				return nil, err
+			}
+			_, reply := f.(Replied)
+			if reply && len(rec.Data) > l.agent.record-l.agent.record/roomForResult {
+				return nil, errTooLarge
+			}
+			recs[i], facts[i] = rec, f
+			if len(rec.Data) <= l.agent.record {
+				break
+			}
+			shorter, ok := machine.Truncate(f)
+			if !ok {
+				break // the store says what is wrong
+			}
+			f = shorter
+		}
+	}
+	return recs, nil
+}
+
+// roomForResult is the share of a record that a reply leaves free, because its calls are repeated in the records of their results.
+const roomForResult = 64
+
+// appendTimeout is how long an append whose outcome is unclear is tried again.
+const appendTimeout = 30 * time.Second
+
+// store hands an append to the store. An append whose outcome is unclear is tried again, unchanged. mu is held.
+func (l *sessionLog) store(app journal.Append) error {
+	defer l.retried.Broadcast()
+	began := time.Now()
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := l.agent.store.Append(l.stored, app)
+		if err == nil || !journal.Unclear(err) || time.Since(began) > appendTimeout {
+			return err
+		}
+		l.retrying = true
+		l.mu.Unlock()
+		timer := time.NewTimer(wait)
+		<-timer.C
+		l.mu.Lock()
+		l.retrying = false
+	}
+}
+
+// An appendError says that the journal refuses an append. The log stays open, for whoever resumes the session next; so do
+// those of the subagents whose calls it ends.
+type appendError struct {
+	session string
+	err     error
+}
+
+func (e *appendError) Error() string {
+	return fmt.Sprintf("agent: session %q: the journal refuses an append: %v", e.session, e.err)
+}
+
+func (e *appendError) Unwrap() error { return e.err }
+
+// enqueue queues what a fact shows. mu is held.
+func (l *sessionLog) enqueue(f Fact, ev Event) {
+	switch f := f.(type) {
+	case machine.RunEnded:
+		end, _ := ev.(RunEnded)
+		if end.Result == nil {
+			end = RunEnded{RunEnded: f, Result: new(Result)}
+		}
+		*end.Result = *l.machine.Result(f.Status, f.Code, end.cause)
+		ev = end
+	case Suspended:
+		if f.Pause.Kind == PauseAgent {
+			l.showNested(f)
+			return
+		}
+		ev = f
+	default:
+		ev = f
+	}
+	l.queue = append(l.queue, ev)
+}
+
+// showNested queues the pauses that a subagent waits for, each once: they are what a person can decide on.
+func (l *sessionLog) showNested(f Suspended) {
+	if l.asked == nil {
+		l.asked = make(map[string]bool)
+	}
+	for _, p := range f.Pause.Flat() {
+		if !l.asked[p.ID] {
+			l.asked[p.ID] = true
+			l.queue = append(l.queue, Suspended{Meta: f.Meta, Pause: p})
+		}
+	}
+}
+
+// note queues a note in its place among the facts. mu is held.
+func (l *sessionLog) note(ev Event) {
+	if l.deltas {
+		l.queue = append(l.queue, ev)
+	}
+}
+
+// takeQueue returns what is queued, and empties the queue.
+func (l *sessionLog) takeQueue() []Event {
+	l.lock()
+	defer l.mu.Unlock()
+	events := l.queue
+	l.queue = nil
+	return events
+}
+
+// lost returns whether nothing can be appended any more.
+func (l *sessionLog) lost() bool {
+	l.lock()
+	defer l.mu.Unlock()
+	return l.err != nil
+}
+
+// takeLease takes the lease of a session. One that another holds is a *[BusyError].
+func (a *Agent) takeLease(ctx context.Context, session string) (journal.Lease, error) {
+	lease, err := a.store.Lease(ctx, session, a.cfg.Owner+"/"+newID(""), a.cfg.Lease)
+	var held *journal.HeldError
+	if errors.As(err, &held) {
+		return lease, &BusyError{Session: session, Err: err}
+	}
+	if err != nil {
+		return lease, fmt.Errorf("agent: session %q: taking the lease: %w", session, err)
+	}
+	return lease, nil
+}
+
+// factsAfter returns the facts of a session with numbers above after, or those from a snapshot on if what comes before was
+// pruned. An unknown session has none.
+func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) (facts []Fact, err error) {
+	for rec, err := range a.store.Read(ctx, session, after) {
+		var pruned *journal.PrunedError
+		if errors.As(err, &pruned) { // maybe only while it was read
+			return a.factsAfter(ctx, session, pruned.UpTo)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
+		}
+		f, err := machine.Decode(session, rec)
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, f)
+	}
+	return facts, nil
+}
+
+// load returns the machine of a session as it is now. An unknown session has one without facts.
+func (a *Agent) load(ctx context.Context, session string) (*machine.Machine, error) {
+	facts, err := a.factsAfter(ctx, session, 0)
+	if err != nil {
+		return nil, err
+	}
+	return machine.Replay(session, facts...)
+}

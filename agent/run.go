@@ -1,0 +1,279 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A driver drives one run of a session, from an input to its end or to a pause: it asks the machine what has to happen, does
+// that, and appends what came of it to the log. Everything but the log belongs to the goroutine that ranges over the events of
+// the run; tool calls run on other goroutines, and only append what they did.
+type driver struct {
+	*sessionLog // of the session; what is guarded by its mu, other goroutines use too
+
+	// fixed
+	yield  func(Event, error) bool
+	caller context.Context // of Run or Stream
+	parent *parentCall     // the call that the run belongs to, of a subagent
+
+	// of the driving goroutine
+	left      bool         // the consumer has left: yield must not be called again
+	yielding  bool         // the body of the consumer's loop is running; stays set if that panics
+	requested hostRequest  // what the host asked for
+	reply     reply        // the model call under way
+	memory    *memoryState // nil without Config.Memory and Config.Compose
+	offered   []*tools.Definition
+	delivered []string // messages in the conversation that the model hasn't been asked about yet
+
+	// guarded by mu
+	ended     bool          // the end of the run is appended
+	childHold hostRequest   // how the host of a subagent has paused it
+	running   *batch        // the calls that run
+	deadline  *time.Timer   // of Limits.Duration
+	wake      chan struct{} // wakes the driving goroutine while it waits for calls
+
+	calls sync.WaitGroup // goroutines of tool calls that weren't abandoned
+
+	receipts map[string]*Receipt // of messages that weren't delivered yet; guarded by Agent.mu
+	closed   bool                // likewise: receipts are settled
+}
+
+// Stream runs an input and yields what happens: facts once they are stored, and notes in between. The last event of a run is
+// a [RunEnded] with the [Result]. The error comes last and alone. It is set for a run that failed, for an input that can't be
+// taken, and for a run that was stopped because ctx ended, for which it is ctx's error. Leaving the loop stops the run, and leaves
+// nothing behind. The sequence is ranged over once; a second range yields [provider.ErrConsumed].
+func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
+	var used atomic.Bool
+	return func(yield func(Event, error) bool) {
+		if used.Swap(true) {
+			yield(nil, provider.ErrConsumed)
+			return
+		}
+		a.drive(ctx, &in, true, yield)
+	}
+}
+
+// Run runs an input to its end or to a pause, and returns what came of it. The error is set as [Agent.Stream] has it; a run
+// that was stopped for another reason, for example by a limit, has that in [Result.Err]. The Result is nil only if no run was
+// begun.
+func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
+	var res *Result
+	var failure error
+	a.drive(ctx, &in, false, func(ev Event, err error) bool {
+		if err != nil {
+			failure = err
+		}
+		if end, ok := ev.(RunEnded); ok {
+			res = end.Result
+		}
+		return true
+	})
+	return res, failure
+}
+
+// drive runs an input. It is the one loop: Run collects what it yields.
+func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Event, error) bool) {
+	if a == nil || a.registry == nil {
+		yield(nil, errNoAgent)
+		return
+	}
+	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent}
+	if err := a.begin(x, in, deltas); err != nil {
+		yield(nil, err)
+		return
+	}
+	defer x.close()
+	x.flush()
+	x.loop()
+}
+
+// orBackground stands in for a context that a caller forgot.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
+// loop does what the machine says until the run has ended.
+func (x *driver) loop() {
+	for !x.ended {
+		switch {
+		case x.left:
+			x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+			return
+		case x.lost():
+			x.finish(Failed, CodeJournal, x.err)
+			return
+		case x.ctx.Err() != nil:
+			x.finishCause(context.Cause(x.ctx))
+			return
+		}
+		act := x.machine.Next()
+		if atSafePoint(act) {
+			done := x.readInbox()
+			if act.Kind == machine.ActWait && (x.requested == requestPause || x.requested == requestDrain) {
+				x.requested = requestNone // it pauses anyway
+			}
+			if x.requested != requestNone {
+				x.grant()
+				continue
+			}
+			if done {
+				act = x.machine.Next()
+			}
+		}
+		x.perform(act)
+	}
+}
+
+// atSafePoint reports whether nothing is under way before an action, so that the inbox may be read.
+func atSafePoint(act machine.Action) bool {
+	switch act.Kind {
+	case machine.ActCallModel, machine.ActRunCalls, machine.ActWait:
+		return true
+	}
+	return act.Kind == machine.ActFinish && act.Status == Completed
+}
+
+// perform does what the machine says has to happen now.
+func (x *driver) perform(act machine.Action) {
+	switch act.Kind {
+	case machine.ActCallModel:
+		if act.Final == "" && x.conditionHolds() || x.parentLimitReached() {
+			return
+		}
+		x.step(act)
+	case machine.ActRunCalls:
+		x.runCalls(act.Calls)
+	case machine.ActSettle:
+		for _, c := range x.callStates(act.Calls) {
+			x.closeCall(c, tools.NotRun, "The call wasn't run: "+x.whyCut())
+		}
+		x.flush()
+	case machine.ActDoubt:
+		if x.childHold != requestNone { // the call pauses with the subagent, and runs again when the session is resumed
+			x.requested = x.childHold
+			x.grant()
+			return
+		}
+		x.resolveDoubt(act.Calls)
+	case machine.ActWait:
+		x.finish(Paused, "", nil)
+	case machine.ActFinish:
+		x.conclude(act)
+	default:
+		x.finish(Failed, CodeHost, errors.New("agent: the machine has nothing to do, but the run hasn't ended"))
+	}
+}
+
+// callStates returns the calls of the newest reply with these indexes.
+func (x *driver) callStates(indexes []int) []*machine.CallState {
+	out := make([]*machine.CallState, len(indexes))
+	for i, n := range indexes {
+		out[i] = &x.run().Calls[n]
+	}
+	return out
+}
+
+// close leaves nothing behind, whatever happened: also if the consumer or a hook panicked.
+func (x *driver) close() {
+	defer x.sessionLog.close()
+	defer x.closeReceipts()
+	if !x.ended { // only after a panic
+		x.left = true
+		x.cancel(ErrAbandoned)
+		if x.running != nil {
+			x.wait(x.running)
+		}
+		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+	}
+	x.calls.Wait()
+	if x.deadline != nil {
+		x.deadline.Stop()
+	}
+	x.agent.mu.Lock()
+	x.driver = nil // nothing that is posted from now on is for this run
+	x.agent.mu.Unlock()
+}
+
+// flush shows what was queued. Only the driving goroutine may call it. What others append meanwhile is shown with the next
+// flush: there is one after every call, and one after the end.
+func (x *driver) flush() {
+	for _, ev := range x.takeQueue() {
+		x.show(ev)
+	}
+}
+
+// show yields one event, unless the consumer has left, and reports whether it is still there.
+func (x *driver) show(ev Event) bool {
+	if x.left {
+		return false
+	}
+	x.yielding = true
+	if !x.yield(ev, nil) {
+		x.left = true
+		x.cancel(ErrAbandoned)
+	}
+	x.yielding = false
+	return !x.left
+}
+
+// poke wakes the driving goroutine if it waits for calls.
+func (x *driver) poke() {
+	select {
+	case x.wake <- struct{}{}:
+	default:
+	}
+}
+
+// noteMeta returns the envelope of notes that are about no tool call.
+func (x *driver) noteMeta() Meta { return Meta{Origin: *x.origin, Step: x.run().Step} }
+
+// callMeta returns the envelope of notes about a call.
+func (x *driver) callMeta(c *tools.Call) Meta {
+	return Meta{Origin: *x.origin, Step: c.Step, Call: c.ID}
+}
+
+// afterRun tells the hooks and the logger of the end of a run.
+func (x *driver) afterRun(res *Result) {
+	for i := range x.agent.cfg.Hooks {
+		if h := &x.agent.cfg.Hooks[i]; h.AfterRun != nil {
+			if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(x.stored, res) }); err != nil {
+				x.agent.logger.WarnContext(x.stored, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
+			}
+		}
+	}
+	if x.agent.logger.Enabled(x.stored, slog.LevelInfo) {
+		x.agent.logger.InfoContext(x.stored, "agent: run ended", "session", x.name, "run", res.Run, "trace", res.Trace,
+			"status", res.Status, "code", res.Code, "steps", res.Steps, "tokens", res.Usage.Total())
+	}
+}
+
+type driverKey struct{}
+
+// driverIn returns what drives the run that ctx belongs to, or nil.
+func driverIn(ctx context.Context) *driver {
+	if ctx == nil {
+		return nil
+	}
+	x, _ := ctx.Value(driverKey{}).(*driver)
+	return x
+}
+
+// withoutRun returns a context that belongs to no run.
+func withoutRun(ctx context.Context) context.Context {
+	if driverIn(ctx) == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, driverKey{}, (*driver)(nil))
+}

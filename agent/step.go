@@ -1,0 +1,312 @@
+package agent
+
+import (
+	"runtime/debug"
+	"slices"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// step makes one model call: it prepares the request, asks the hooks, appends that the call begins, makes it, and appends what
+// came of it.
+func (x *driver) step(act machine.Action) {
+	r, mode := x.run(), x.currentMode()
+	start := StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: mode.names, ToolChoice: r.ToolChoice, Final: act.Final}
+	if start.Step = r.Step + 1; act.Again {
+		start.Step = r.Step
+	}
+	if mode.Model != "" {
+		start.Model = mode.Model
+	}
+	if act.Final != "" {
+		start.Tools, start.ToolChoice = nil, provider.ToolChoice{Mode: provider.ChooseNone}
+		start.Note = "You have reached the limit of this run, and no tools are left. Say what you have done, what is still to be done, and how it could go on."
+	}
+	p, ok := x.prepare(&start, mode)
+	if !ok {
+		return
+	}
+	start.Context = p.context
+	step, err := x.beforeStep(&start, mode, &p)
+	if err != nil {
+		x.cancel(err) // loop ends the run for this reason
+		return
+	}
+	if !x.prepareAgain(&p, &start, mode, step) {
+		return
+	}
+	if x.agent.cfg.Compose != nil {
+		x.noteSystem(&start, p.system, step)
+	}
+	if x.append(start) != nil {
+		return // loop ends the run
+	}
+	x.settleReceipts(start.Step)
+	x.flush()
+	if act.Again {
+		x.show(Reset{Meta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
+	}
+	if x.left || x.ctx.Err() != nil {
+		return
+	}
+	x.reply.reset()
+	if step != nil && step.answer != nil {
+		x.takeAnswer(step)
+		return
+	}
+	req := x.request(&start, mode, step)
+	if step == nil || !step.changed {
+		p.into(req, &start, act.Again)
+	}
+	x.ask(req, step)
+}
+
+// request builds what the provider is sent. Messages are shared with the state, which only ever appends to them.
+func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provider.Request {
+	r, params := l.run(), &l.agent.cfg.Params
+	msgs := l.state().Messages
+	req := &provider.Request{
+		Model: start.Model, System: mode.system, Messages: msgs[:len(msgs):len(msgs)],
+		ToolChoice: start.ToolChoice, MaxOutput: params.MaxOutput, Sampling: params.Sampling, Reasoning: params.Reasoning,
+		DisableParallelToolCalls: params.DisableParallelToolCalls, Options: params.Options,
+		Interactive: r.Interactive, Priority: r.Priority,
+		Labels: provider.Labels{Session: l.account(), Run: r.ID, Step: start.Step, Task: r.Task, Agent: l.agent.cfg.Name, Kind: "step", Trace: r.Trace},
+	}
+	if start.Final == "" {
+		req.Tools = mode.definitions
+	}
+	if len(r.Output) > 0 {
+		req.Output = &provider.OutputFormat{Name: "answer", Schema: r.Output}
+	}
+	if step != nil && step.changed {
+		req.System, req.Messages = step.System, step.Messages
+		req.Tools = tools.Told(step.Tools)
+	}
+	return req
+}
+
+// A reply is the answer of the model call under way.
+type reply struct {
+	collector provider.Collector
+	err       error
+	calls     []begunCall // as far as they are known
+	attempts  []error     // of the attempts that were followed by another
+}
+
+// A begunCall is a call of the reply under way.
+type begunCall struct {
+	id    string
+	index int32 // the provider's
+	open  bool  // its arguments are coming in
+}
+
+func (r *reply) reset() { *r = reply{} }
+
+// ask makes the call and appends what came of it.
+func (x *driver) ask(req *provider.Request, step *Step) {
+	x.stream(req)
+	err := x.reply.err
+	switch {
+	case x.left:
+		err = ErrAbandoned
+	case err == nil && !x.reply.collector.Complete():
+		err = provider.ErrIncomplete
+	}
+	if err != nil {
+		x.stepFailed(worded(err), req)
+		return
+	}
+	resp := x.reply.collector.Response()
+	x.learn(&resp.Usage)
+	x.replied(resp, resp.Usage, step)
+}
+
+// stream shows the chunks of an answer and collects them. Panics of a provider without a guard are contained; those of the
+// consumer aren't.
+func (x *driver) stream(req *provider.Request) {
+	defer func() {
+		if x.yielding {
+			return
+		}
+		if v := recover(); v != nil {
+			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	for c, err := range x.agent.provider.Stream(x.ctx, req) {
+		if err == nil {
+			err = x.reply.collector.Add(c)
+		}
+		if err != nil {
+			x.reply.err = err
+			return
+		}
+		x.showChunk(&c)
+		if x.left {
+			return
+		}
+	}
+}
+
+// showChunk shows a chunk.
+func (x *driver) showChunk(c *provider.Chunk) {
+	switch c.Kind {
+	case provider.KindWaiting:
+		x.show(Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait})
+		return
+	case provider.KindReset:
+		x.reply.calls = nil
+		x.show(Reset{Meta: x.noteMeta(), Why: c.Text})
+		return
+	}
+	if !x.deltas {
+		return
+	}
+	switch c.Kind {
+	case provider.KindText, provider.KindRefusal:
+		x.show(TextDelta{Meta: x.noteMeta(), Text: c.Text})
+	case provider.KindReasoning:
+		x.show(ReasoningDelta{Meta: x.noteMeta(), Text: c.Text})
+	case provider.KindToolStart: // its name is the one that the reply will have
+		meta := x.noteMeta()
+		n := len(x.reply.calls)
+		meta.Call = machine.CallID(meta.Run, meta.Step, n)
+		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
+		x.show(CallBegun{Meta: meta, Name: c.Name})
+	case provider.KindToolDelta:
+		if call := x.reply.open(c.Index); call != nil {
+			meta := x.noteMeta()
+			meta.Call = call.id
+			x.show(CallDelta{Meta: meta, Text: c.Text})
+		}
+	case provider.KindToolEnd:
+		if call := x.reply.open(c.Index); call != nil {
+			call.open = false
+		}
+	}
+}
+
+// open returns the call whose arguments are coming in with the provider's index; nil if there is none.
+func (r *reply) open(index int32) *begunCall {
+	for i := range r.calls {
+		if call := &r.calls[i]; call.index == index && call.open {
+			return call
+		}
+	}
+	return nil
+}
+
+// takeAnswer appends the answer that a hook gave, and shows it as if the model had given it.
+func (x *driver) takeAnswer(step *Step) {
+	resp := *step.answer
+	if resp.Stop == "" {
+		resp.Stop = provider.StopDone
+	}
+	if text := resp.Text(); text != "" && x.deltas {
+		x.show(TextDelta{Meta: x.noteMeta(), Text: text})
+	}
+	resp.Parts = provider.Normalize(resp.Parts) // a copy: its calls are named anew, and the host keeps its own
+	resp.Model, resp.ID = machine.ValidText(resp.Model), machine.ValidText(resp.ID)
+	x.replied(&resp, provider.Usage{}, step)
+}
+
+// replied appends a complete answer.
+func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *Step) {
+	resp.Parts = x.agent.redact.Parts(resp.Parts)
+	x.nameCalls(resp)
+	if err := x.afterStep(step, resp); err != nil {
+		x.cancel(err)
+		x.stepFailed(err, nil)
+		return
+	}
+	if step != nil { // hooks have it in hand: they mustn't change it, but may have, and those that keep it may be reading it
+		resp = x.ownReply(resp)
+		x.nameCalls(resp)
+	}
+	f := Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
+	f.Cost, f.Priced = x.agent.cost(x.run().Model, usage)
+	if x.append(f) == errTooLarge {
+		x.tooLarge(&f)
+	}
+}
+
+// ownReply returns a copy of an answer in the form of one that a model gave.
+func (x *driver) ownReply(resp *provider.Response) *provider.Response {
+	own := *resp
+	own.Parts = x.agent.redact.Parts(provider.Normalize(resp.Parts))
+	own.Model, own.ID = machine.ValidText(resp.Model), machine.ValidText(resp.ID)
+	if own.Stop == "" {
+		own.Stop = provider.StopDone
+	}
+	return &own
+}
+
+// nameCalls gives the calls of a reply their names, and makes sure that the reply can be read back from a journal.
+func (x *driver) nameCalls(resp *provider.Response) {
+	resp.Parts = slices.DeleteFunc(resp.Parts, func(p provider.Part) bool {
+		return p.Kind == provider.PartToolCall && p.Call == nil || p.Kind == provider.PartToolResult // only hooks can have put these
+	})
+	n := 0
+	for i := range resp.Parts {
+		p := &resp.Parts[i]
+		if p.Call != nil && machine.TooDeep(p.Call.Input) {
+			p.Call.Input, p.Call.Invalid = nil, string(p.Call.Input)
+		}
+		if p.Kind != provider.PartToolCall {
+			continue
+		}
+		if id := machine.CallID(x.origin.Run, x.run().Step, n); p.Call.ID != id {
+			p.Call.ProviderID, p.Call.ID = p.Call.ID, id
+		}
+		n++
+	}
+}
+
+// stepFailed appends a model call that ended without an answer, and ends the run. Text that was shown is kept; calls in it never
+// run. Where the provider hasn't said what the call used, that of an answer that had begun is estimated.
+func (x *driver) stepFailed(err error, req *provider.Request) {
+	partial := x.reply.collector.Response()
+	if partial.Usage.Total() == 0 && req != nil && len(partial.Parts) > 0 {
+		partial.Usage = guard.Estimate(req, partial.Parts)
+	}
+	var keep []provider.Part
+	for _, p := range partial.Parts {
+		if p.Kind == provider.PartText && p.Text != "" {
+			keep = append(keep, p)
+		}
+	}
+	f := StepFailed{Usage: partial.Usage, Class: fault.Of(err), Error: err.Error()}
+	f.Cost, f.Priced = x.agent.cost(x.run().Model, partial.Usage)
+	if len(keep) > 0 {
+		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
+	}
+	if x.append(f) != nil {
+		return
+	}
+	x.flush()
+	switch {
+	case x.left:
+		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+	case x.ctx.Err() != nil:
+		// loop ends the run for the reason that its context ended
+	case provider.Canceled(err):
+		x.finish(Stopped, CodeCanceled, &StopError{Code: CodeCanceled, Err: err})
+	default:
+		x.escalateModel(err)
+		x.finish(Failed, CodeProvider, err)
+	}
+}
+
+// tooLarge appends that an answer can't be kept, and ends the run. Nothing of it is kept but what it used.
+func (x *driver) tooLarge(f *Replied) {
+	err := fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set Params.MaxOutput", x.agent.record)
+	if x.append(StepFailed{Class: fault.Permanent, Error: err.Error(), Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}) != nil {
+		return
+	}
+	x.flush()
+	x.escalateModel(err)
+	x.finish(Failed, CodeProvider, err)
+}

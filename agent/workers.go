@@ -1,0 +1,397 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A batch is the calls that run in parallel. One worker takes them one after the other. If that takes longer than helpersAfter,
+// more workers join, because most tools are done before another goroutine has even started.
+type batch struct {
+	x     *driver
+	calls []*callRun
+
+	// guarded by mu
+	next    int // the first call that no worker has taken
+	workers int // that take calls, and weren't abandoned with one
+	helpers *time.Timer
+}
+
+const (
+	helpersAfter = 100 * time.Microsecond
+	// grace is how long a call has to return after its context has ended, before it is abandoned.
+	grace = 5 * time.Second
+)
+
+// runTogether runs calls and returns when each has its result, is suspended, or was abandoned.
+func (x *driver) runTogether(calls []*callRun) {
+	if len(calls) == 0 || x.left || x.ctx.Err() != nil {
+		return
+	}
+	if len(calls) == 1 { // its start is shown before it runs
+		cr := calls[0]
+		defer cr.pass.Cancel() // of a call that isn't run, whatever the reason
+		if !x.startCall(cr) {
+			x.flush()
+			return
+		}
+		x.flush()
+		if x.left || x.ctx.Err() != nil {
+			x.finishCall(cr, tools.Outcome{Status: tools.NotRun, Parts: []provider.Part{provider.TextPart("The call wasn't run: the run was stopped.")}})
+			cr.abandonChild()
+			return
+		}
+		if cr.d.Spec().Inline {
+			x.runInline(cr)
+			return
+		}
+	}
+	b := &batch{x: x, calls: calls}
+	if x.deltas {
+		for _, cr := range calls {
+			cr.call.OnProgress = x.progress
+		}
+	}
+	x.lock()
+	x.running = b
+	b.spawn(1)
+	if len(calls) > 1 && x.parallel() > 1 {
+		x.calls.Add(1)
+		b.helpers = time.AfterFunc(helpersAfter, b.help)
+	}
+	x.mu.Unlock()
+	x.wait(b)
+	x.lock()
+	x.running = nil
+	x.mu.Unlock()
+	if b.helpers != nil && b.helpers.Stop() {
+		x.calls.Done()
+	}
+}
+
+// runInline runs a call on the driving goroutine: see tools.Spec.Inline.
+func (x *driver) runInline(cr *callRun) {
+	x.lock()
+	x.running = &batch{x: x, calls: []*callRun{cr}, next: 1}
+	x.mu.Unlock()
+	cr.run()
+	x.lock()
+	x.running = nil
+	x.mu.Unlock()
+	x.flush()
+}
+
+// parallel returns how many calls may run at a time.
+func (x *driver) parallel() int {
+	if n := x.run().Limits.ParallelCalls; n > 0 {
+		return n
+	}
+	return 1 << 20
+}
+
+// spawn starts n workers. mu is held.
+func (b *batch) spawn(n int) {
+	b.workers += n
+	b.x.calls.Add(n)
+	for range n {
+		go b.work()
+	}
+}
+
+// help starts more workers, for calls that none has taken.
+func (b *batch) help() {
+	defer b.x.calls.Done()
+	b.x.lock()
+	defer b.x.mu.Unlock()
+	if n := min(len(b.calls)-b.next, b.x.parallel()-b.workers); n > 0 {
+		b.spawn(n)
+	}
+}
+
+// work takes calls until there are none.
+func (b *batch) work() {
+	x := b.x
+	var cr *callRun
+	defer func() { // also if a tool ended this goroutine
+		x.lock()
+		defer x.mu.Unlock()
+		if cr != nil && cr.abandoned { // counted out when it was abandoned
+			x.agent.abandoned.Add(-1)
+			x.agent.logger.Warn("agent: a tool call that was abandoned has returned; its result is dropped", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
+			return
+		}
+		b.workers--
+		if b.next < len(b.calls) && b.workers == 0 {
+			b.spawn(1)
+		}
+		x.poke()
+		x.calls.Done()
+	}()
+	for {
+		x.lock()
+		if b.next == len(b.calls) || cr != nil && cr.abandoned {
+			x.mu.Unlock()
+			return
+		}
+		cr = b.calls[b.next]
+		b.next++
+		x.mu.Unlock()
+		cr.run()
+		if len(b.calls) > 1 {
+			x.poke()
+		}
+	}
+}
+
+// run runs the call on this goroutine.
+func (cr *callRun) run() {
+	x := cr.x
+	returned := false
+	defer func() {
+		if !returned {
+			cr.goexit()
+		}
+	}()
+	if x.ctx.Err() != nil && !cr.started {
+		x.lock()
+		cr.over = true // it stays open: the end of the run gives it its result
+		x.mu.Unlock()
+	} else if cr.started || x.startCall(cr) {
+		out := tools.Execute(x.ctx, cr.d, &cr.call, &cr.pass)
+		x.finishCall(cr, out)
+		if out.Suspend == nil && out.Status != tools.OK {
+			cr.abandonChild()
+		}
+	}
+	returned = true
+}
+
+// wait shows what calls do until all of a batch are over. It is for the driving goroutine.
+func (x *driver) wait(b *batch) {
+	done := x.ctx.Done()
+	var ring <-chan time.Time
+	for {
+		x.showProgress(b)
+		x.flush()
+		next, over := x.nextAbandon(b)
+		if over {
+			x.showProgress(b)
+			x.flush()
+			return
+		}
+		if next > 0 {
+			ring = time.After(next)
+		}
+		select {
+		case <-x.wake:
+		case <-done:
+			done = nil
+			x.stopped(b)
+		case <-ring:
+			x.abandonOverdue(b)
+		}
+	}
+}
+
+// nextAbandon returns when the next call is to be abandoned (0: none is overdue), and whether all are over.
+func (x *driver) nextAbandon(b *batch) (next time.Duration, over bool) {
+	x.lock()
+	defer x.mu.Unlock()
+	over = true
+	for _, cr := range b.calls {
+		if cr.over || cr.abandoned {
+			continue
+		}
+		over = false
+		if cr.overdue.IsZero() {
+			continue
+		}
+		if d := max(time.Until(cr.overdue.Add(grace)), time.Nanosecond); next == 0 || d < next {
+			next = d
+		}
+	}
+	return next, over
+}
+
+// overdue notes that a call has reached its time limit. Any goroutine may call it.
+func (x *driver) overdue(c *tools.Call) {
+	x.lock()
+	if cr := x.runningCall(c); cr != nil && cr.overdue.IsZero() {
+		cr.overdue = time.Now()
+		if cr.d.Spec().Inline {
+			x.agent.logger.Error("agent: a call of an inline tool has reached its time limit; its run waits until it returns", "session", x.name, "call", c.ID, "tool", c.Name)
+		}
+	}
+	x.mu.Unlock()
+	x.poke()
+}
+
+// runningCall returns the callRun of a call that runs; nil if it is over. mu is held.
+func (x *driver) runningCall(c *tools.Call) *callRun {
+	if x.running != nil {
+		for _, cr := range x.running.calls {
+			if &cr.call == c && !cr.over && !cr.abandoned {
+				return cr
+			}
+		}
+	}
+	return nil
+}
+
+// stopped notes that the run was stopped while calls ran.
+func (x *driver) stopped(b *batch) {
+	x.lock()
+	defer x.mu.Unlock()
+	for _, cr := range b.calls {
+		if cr.overdue.IsZero() {
+			cr.overdue = time.Now()
+		}
+	}
+}
+
+// abandonOverdue gives up the calls that haven't returned in time: what they do from now on is dropped.
+func (x *driver) abandonOverdue(b *batch) {
+	var given []*callRun
+	x.lock()
+	for _, cr := range b.calls {
+		if cr.over || cr.abandoned || cr.overdue.IsZero() || time.Since(cr.overdue) < grace {
+			continue
+		}
+		if !cr.started { // no worker has taken it: all of them hang
+			cr.over = true
+			continue
+		}
+		cr.abandoned = true
+		b.workers--
+		x.calls.Done()
+		x.agent.abandoned.Add(1)
+		x.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
+		given = append(given, cr)
+	}
+	if b.next < len(b.calls) && b.workers == 0 && x.ctx.Err() == nil {
+		b.spawn(1)
+	}
+	x.mu.Unlock()
+	for _, cr := range given {
+		x.finishAbandoned(cr)
+	}
+}
+
+// finishAbandoned gives a call that was abandoned its result. Its own goroutine may still use the callRun, so another one stands in.
+func (x *driver) finishAbandoned(cr *callRun) {
+	if x.ctx.Err() != nil { // the breaker isn't told of a call that was stopped
+		cr.pass.Cancel()
+	} else {
+		cr.pass.Done(&tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout})
+	}
+	own := &callRun{x: x, d: cr.d, hooked: cr.hooked, call: cr.call, stored: cr.stored, state: cr.state, warning: cr.warning, again: cr.again}
+	const why = "it didn't return within its time limit, nor when it was told to stop"
+	switch {
+	case cr.d.Spec().Repeatable():
+		x.finishCall(own, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(cr.began),
+			Parts: []provider.Part{provider.TextPart("The call was given up: " + why + ".")}})
+	case x.ctx.Err() != nil:
+		x.finishCall(own, doubtful(why))
+	default:
+		x.inDoubt(own, why)
+	}
+}
+
+// progress notes what a call reports. Any goroutine may call it; of several reports the newest is shown.
+func (x *driver) progress(c *tools.Call, note tools.ProgressReport) {
+	x.lock()
+	if cr := x.runningCall(c); cr != nil {
+		cr.progress = &Progress{Meta: x.callMeta(c), Tool: c.Name, Text: note.Text, Done: note.Done}
+	}
+	x.mu.Unlock()
+	x.poke()
+}
+
+func (x *driver) showProgress(b *batch) {
+	if !x.deltas {
+		return
+	}
+	for _, cr := range b.calls {
+		x.lock()
+		for cr.progress != nil && len(x.queue) > 0 { // facts before it come first
+			x.mu.Unlock()
+			x.flush()
+			x.lock()
+		}
+		p := cr.progress
+		if cr.progress = nil; cr.over {
+			p = nil // its result is shown, or comes next
+		}
+		x.mu.Unlock()
+		if p != nil {
+			x.show(*p)
+		}
+	}
+}
+
+// goexit gives a call its result if the tool, a hook or a policy ended the goroutine (runtime.Goexit).
+func (cr *callRun) goexit() {
+	x := cr.x
+	if cr.dropped() {
+		return
+	}
+	out := tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
+		Err:   fmt.Errorf("agent: the tool %s, or a hook or policy of it, ended its goroutine", cr.call.Name),
+		Parts: []provider.Part{provider.TextPart(internalError)}}
+	res := x.toolResult(cr, &out)
+	x.lock()
+	defer x.mu.Unlock()
+	if !cr.over && !cr.abandoned {
+		cr.over = true
+		x.appendResult(cr, res, &out)
+	}
+}
+
+// askBreaker asks the breaker of a call. It reports false if the call has its result instead.
+func (x *driver) askBreaker(cr *callRun) bool {
+	refused := cr.pass.Take(cr.d, x.agent.breakers)
+	if refused == nil {
+		return true
+	}
+	note := BreakerOpen{Meta: x.callMeta(&cr.call), Tool: cr.call.Name}
+	if errors.As(refused.Err, &note.Err) {
+		note.Until = note.Err.Until
+	}
+	if cr.again { // before the process died, or so often that somebody had to decide
+		refused.Status = tools.InDoubt
+		refused.Parts = append(refused.Parts, provider.TextPart("It was started before, and it is not known whether it had its effect then."))
+	}
+	x.lock()
+	x.note(note)
+	x.mu.Unlock()
+	x.finishCall(cr, *refused)
+	return false
+}
+
+// retrying notes that a call waits for another attempt. It is called on the goroutine of the call.
+func (x *driver) retrying(c *tools.Call, next tools.Retrying) {
+	w := provider.Wait{Reason: provider.WaitBackingOff, Until: time.Now().Add(next.Wait), Attempt: next.Attempt,
+		Detail: "retrying after a " + next.Class.String() + " failure"}
+	if next.Class == fault.RateLimited {
+		w.Reason = provider.WaitRateLimited
+	}
+	x.agent.logger.WarnContext(x.ctx, "agent: a tool call failed and is made again", "session", x.name, "call", c.ID, "tool", c.Name,
+		"attempt", next.Attempt-1, "class", next.Class, "wait", next.Wait, "error", next.Err)
+	x.lock()
+	cr := x.runningCall(c)
+	if cr != nil {
+		cr.attempts = append(cr.attempts, next.Err)
+		x.note(Waiting{Meta: x.callMeta(c), Wait: w})
+	}
+	x.mu.Unlock()
+	if cr != nil && cr.d.Spec().Inline {
+		x.flush()
+	} else {
+		x.poke()
+	}
+}
