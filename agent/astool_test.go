@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -114,9 +115,9 @@ func TestADecisionOnAChildsPauseCanBeSent(t *testing.T) {
 		f := newFamily(t, agent.Config{Journal: store},
 			[]providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{call("risky", 1), say("I did.")})
 		id := run(t, f.a).Pending[0].ID
-		require.NoError(t, f.a.Decide(t.Context(), "s", agent.Approve(id)))
+		require.NoError(t, f.a.Session("s").Decide(t.Context(), agent.Approve(id)))
 		var used *agent.DecisionError
-		require.ErrorAs(t, f.a.Decide(t.Context(), "s", agent.Approve(id)), &used)
+		require.ErrorAs(t, f.a.Session("s").Decide(t.Context(), agent.Approve(id)), &used)
 		require.Equal(t, "Done.", runInput(t, f.a, agent.Continue("s")).Text())
 		require.Equal(t, 1, f.done.all())
 	})
@@ -140,7 +141,7 @@ func TestAPauseThreeAgentsDeepIsAddressedByItsPath(t *testing.T) {
 		sessions++
 	}
 	require.Equal(t, 3, sessions)
-	require.NoError(t, outer.Delete(t.Context(), "s"))
+	require.NoError(t, outer.Session("s").Delete(t.Context()))
 	for h := range store.Heads(t.Context(), journal.Filter{}) {
 		require.Fail(t, "is left", h.Session)
 	}
@@ -188,7 +189,7 @@ func TestAChildGetsWhatIsLeftOfTheParentsLimits(t *testing.T) {
 	require.Equal(t, agent.Stopped, res.Status)
 	var limit *agent.LimitError
 	require.ErrorAs(t, res.Err(), &limit)
-	require.Equal(t, agent.LimitTokens, limit.Limit)
+	require.Equal(t, machine.LimitTokens, limit.Limit)
 	require.Less(t, len(f.child.Requests()), 5)
 }
 
@@ -220,7 +221,7 @@ func TestTheSessionsOfChildrenAreOutOfReach(t *testing.T) {
 		var bad *agent.InputError
 		require.ErrorAs(t, err, &bad)
 	}
-	require.Error(t, a.Decide(t.Context(), "call/r-1.1.0", agent.Approve("p-1")))
+	require.Error(t, a.Session("call/r-1.1.0").Decide(t.Context(), agent.Approve("p-1")))
 }
 
 // TestACrashAtAnyAppendOfParentOrChildRepeatsNothing lets the process die at each append, of whichever session it is.

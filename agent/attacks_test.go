@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -35,7 +36,7 @@ func TestADecisionThroughTheSessionOfAChildIsRefused(t *testing.T) {
 	res := run(t, f.a)
 	child := childOf(t, store)
 	var unknown *agent.DecisionError
-	require.ErrorAs(t, f.a.Decide(t.Context(), child, agent.Approve(res.Pending[0].ID).By("mallory")), &unknown)
+	require.ErrorAs(t, f.a.Session(child).Decide(t.Context(), agent.Approve(res.Pending[0].ID).By("mallory")), &unknown)
 	require.Equal(t, agent.DecisionUnknown, unknown.Code)
 	h, err := store.Head(t.Context(), child)
 	require.NoError(t, err)
@@ -55,7 +56,7 @@ func TestADecisionOnAChildsPauseMadeInTimeCountsHoweverLateTheRunGoesOn(t *testi
 			task("child", "x"), say("Done."))
 		res := run(t, a)
 		require.False(t, res.Pending[0].Expires.IsZero())
-		require.NoError(t, a.Decide(t.Context(), "s", agent.Approve(res.Pending[0].ID)))
+		require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
 		<-time.After(time.Hour)
 		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 		require.Equal(t, 1, done.all())
@@ -76,11 +77,11 @@ func TestARevocationIsHeededHoweverTheRunEndsThatItWasSentTo(t *testing.T) {
 			var a, b *agent.Agent
 			leave := tools.New(tools.Spec{Name: "leave"}, func(ctx context.Context, _ Number) (string, error) {
 				for range 2 { // nobody knows yet that there is no rule any more
-					if err := b.Revoke(ctx, "s", "ask", "bob"); err != nil {
+					if err := b.Session("s").Revoke(ctx, "ask", "bob"); err != nil {
 						return "", err
 					}
 				}
-				return "ok", a.Cancel(ctx, "s")
+				return "ok", a.Session("s").Cancel(ctx)
 			})
 			cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), leave}}
 			a, _ = scripted(t, cfg, call("ask", 1), call("leave", 0), call("ask", 2), say("Done."))
@@ -91,14 +92,14 @@ func TestARevocationIsHeededHoweverTheRunEndsThatItWasSentTo(t *testing.T) {
 			res = runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID)))
 			require.Equal(t, agent.Stopped, res.Status)
 			if !c.elsewhere {
-				rules, err := a.Rules(t.Context(), "s")
+				rules, err := a.Session("s").Rules(t.Context())
 				require.NoError(t, err)
 				require.Empty(t, rules, "at once")
 			}
 			res = run(t, a)
 			require.Equal(t, agent.Paused, res.Status, "the rule is gone")
 			require.Equal(t, 1, done.all())
-			rules, err := a.Rules(t.Context(), "s")
+			rules, err := a.Session("s").Rules(t.Context())
 			require.NoError(t, err)
 			require.Empty(t, rules)
 			requireSound(t, "s", facts(t, a, "s"))
@@ -138,7 +139,7 @@ func TestOfADecisionThatIsSentAndOneThatGoesOnOnlyTheFirstIsTaken(t *testing.T) 
 	a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 	id := run(t, a).Pending[0].ID
 	var sent error
-	store.before = func() { sent = a.Decide(t.Context(), "s", agent.Reject(id, "no").By("ann")) }
+	store.before = func() { sent = a.Session("s").Decide(t.Context(), agent.Reject(id, "no").By("ann")) }
 	res, err := a.Run(t.Context(), agent.Resume("s", agent.Approve(id).By("bob")))
 	var used *agent.DecisionError
 	if err == nil { // bob was first: ann has to be told
@@ -177,7 +178,7 @@ func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
 			wg.Go(func() {
 				var err error
 				if i%2 == 0 {
-					err = by.Decide(t.Context(), "s", d)
+					err = by.Session("s").Decide(t.Context(), d)
 				} else {
 					_, err = by.Run(t.Context(), agent.Resume("s", d))
 				}
@@ -213,13 +214,13 @@ func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
 func TestTheFactsOfAPrunedSessionCanBeReplayed(t *testing.T) {
 	a, _, _ := risky(t, agent.Config{Journal: journal.NewMemory()}, say("One."), call("risky", 1))
 	run(t, a)
-	before, err := a.Prune(t.Context(), "s")
+	before, err := a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
 	require.NotZero(t, before)
 	res := run(t, a)
 	log := facts(t, a, "s")
 	require.IsType(t, agent.Snapshot{}, log[0])
-	m, err := agent.Replay("s", log...)
+	m, err := machine.Replay("s", log...)
 	require.NoError(t, err)
 	require.Equal(t, res.Run, m.State().Run.ID)
 }
@@ -257,7 +258,7 @@ func TestOfSeveralDecisionsEachIsTakenOnceThoughAnotherProcessDecidesMeanwhile(t
 	a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2), say("Done."))
 	p := run(t, a).Pending
 	store.after = func(string) {
-		require.NoError(t, a.Decide(t.Context(), "s", agent.Reject(p[1].ID, "no").By("ann")))
+		require.NoError(t, a.Session("s").Decide(t.Context(), agent.Reject(p[1].ID, "no").By("ann")))
 	}
 	_, err := a.Run(t.Context(), agent.Resume("s", agent.Approve(p[0].ID).By("bob"), agent.Approve(p[1].ID).By("bob")))
 	var used *agent.DecisionError
@@ -275,7 +276,7 @@ func TestADecisionThatIsBeingTakenInMemoryIsTheFirst(t *testing.T) {
 	var id string
 	var sent error
 	hook := agent.Hooks{AfterTool: func(ctx context.Context, c *agent.ToolCall, _ *agent.ToolResult) error {
-		sent = a.Decide(ctx, "s", agent.Approve(id))
+		sent = a.Session("s").Decide(ctx, agent.Approve(id))
 		return nil
 	}}
 	a, _, done := risky(t, agent.Config{Hooks: []agent.Hooks{hook}}, call("risky", 1), say("Done."))
@@ -302,7 +303,7 @@ func TestARuleDoesntHoldOnceItsToolIsOfHighRisk(t *testing.T) {
 	require.Equal(t, 1, done.of(1))
 	require.Zero(t, done.of(2))
 	var bad *agent.DecisionError
-	require.ErrorAs(t, b.Decide(t.Context(), "s", agent.AllowAlways(res.Pending[0].ID)), &bad)
+	require.ErrorAs(t, b.Session("s").Decide(t.Context(), agent.AllowAlways(res.Pending[0].ID)), &bad)
 	require.Equal(t, agent.DecisionBad, bad.Code)
 }
 
@@ -320,8 +321,8 @@ func TestARevocationDuringAnotherDecisionIsHeeded(t *testing.T) {
 	cfg.Tools = []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), done.tool(tools.Spec{Name: "risky", Risk: tools.High})}
 	a, _ = scripted(t, cfg, call("ask", 1), call("risky", 2), call("ask", 3), say("Done."))
 	res := runInput(t, a, agent.Resume("s", agent.AllowAlways(run(t, a).Pending[0].ID)))
-	revoke = func() { require.NoError(t, a.Revoke(t.Context(), "s", "ask", "bob")) }
-	require.NoError(t, a.Decide(t.Context(), "s", agent.Reject(res.Pending[0].ID, "no")))
+	revoke = func() { require.NoError(t, a.Session("s").Revoke(t.Context(), "ask", "bob")) }
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Reject(res.Pending[0].ID, "no")))
 	require.Nil(t, revoke)
 	res = runInput(t, a, agent.Continue("s"))
 	require.Equal(t, agent.Paused, res.Status, "the rule is gone")
@@ -350,7 +351,7 @@ func TestAMessageToARunThatIsAboutToBeginIsDelivered(t *testing.T) {
 	var receipt *agent.Receipt
 	store.leased = func() {
 		var err error
-		receipt, err = a.Steer(t.Context(), "s", "and be quick")
+		receipt, err = a.Session("s").Steer(t.Context(), "and be quick")
 		require.NoError(t, err)
 	}
 	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Approve(id))).Text())

@@ -96,7 +96,7 @@ func TestAnEstimateTeachesNothing(t *testing.T) {
 func TestCompactingASessionThatThereIsNotMakesNone(t *testing.T) {
 	store := journal.NewMemory()
 	a, _ := scripted(t, agent.Config{Memory: small(), Journal: store})
-	_, err := a.Compact(t.Context(), "nobody", 0)
+	_, err := a.Session("nobody").Compact(t.Context(), 0)
 	var none *agent.NothingOpenError
 	require.ErrorAs(t, err, &none)
 	_, err = store.Head(t.Context(), "nobody")
@@ -107,7 +107,7 @@ func TestCompactingByHandKeepsTheInputOfTheRunThatIsPaused(t *testing.T) {
 	var a *agent.Agent
 	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
 		if in.N == 1 {
-			if _, err := a.Steer(ctx, "s", "be quick"); err != nil {
+			if _, err := a.Session("s").Steer(ctx, "be quick"); err != nil {
 				return "", err
 			}
 		}
@@ -120,7 +120,7 @@ func TestCompactingByHandKeepsTheInputOfTheRunThatIsPaused(t *testing.T) {
 		call("read", 1), call("read", 2), call("read", 3), call("read", 4), call("ask", 1), say("done"))
 	runInput(t, a, agent.Input{Session: "s", Prompt: "hello"})
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "the task"})
-	report, err := a.Compact(t.Context(), "s", 0)
+	report, err := a.Session("s").Compact(t.Context(), 0)
 	require.NoError(t, err)
 	require.True(t, report.Changed())
 	res = runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -60,7 +61,7 @@ func TestLeavingTheLoopAtAnyEventLeavesNothingBehind(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, asked, st.model.calls.Load(), "the model isn't called for a consumer that has left")
 		st.requireOnce(t)
-		require.Zero(t, st.agent.LeftBehind())
+		require.Zero(t, st.agent.Abandoned())
 		requireOver(t, st)
 		requireFree(t, st.agent, st.model, "s")
 		return true
@@ -125,7 +126,7 @@ func requireOver(t *testing.T, st *stage) {
 	t.Helper()
 	log := facts(t, st.agent, "s")
 	requireSound(t, "s", log)
-	m, err := agent.Replay("s", log...)
+	m, err := machine.Replay("s", log...)
 	require.NoError(t, err)
 	require.NotEqual(t, agent.Running, m.State().Run.Status)
 }
@@ -148,7 +149,9 @@ func TestCancelingAtAnyEventEndsTheRun(t *testing.T) {
 	cause := errors.New("the client hung up")
 	for name, cancel := range map[string]func(a *agent.Agent, end context.CancelCauseFunc) error{
 		"the context": func(_ *agent.Agent, end context.CancelCauseFunc) error { end(cause); return nil },
-		"Cancel":      func(a *agent.Agent, _ context.CancelCauseFunc) error { return a.Cancel(context.Background(), "s") },
+		"Cancel": func(a *agent.Agent, _ context.CancelCauseFunc) error {
+			return a.Session("s").Cancel(context.Background())
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			atEveryEvent(t, func(t *testing.T, sc *scene, st *stage, at int) bool {
@@ -178,7 +181,7 @@ func TestCancelingAtAnyEventEndsTheRun(t *testing.T) {
 					require.Contains(t, []agent.Status{agent.Completed, agent.Paused, agent.Failed, agent.Stopped}, res.Status)
 				}
 				st.requireOnce(t)
-				require.Zero(t, st.agent.LeftBehind())
+				require.Zero(t, st.agent.Abandoned())
 				requireSound(t, "s", facts(t, st.agent, "s"))
 				requireFree(t, st.agent, st.model, "s")
 				return true
@@ -197,7 +200,7 @@ func lastResult(t testing.TB, all []agent.Event) *agent.Result {
 
 func TestStoppingAtASafePointInterruptsNothing(t *testing.T) {
 	atEveryEvent(t, func(t *testing.T, sc *scene, st *stage, at int) bool {
-		all, _ := interrupted(st, t.Context(), at, func() { _ = st.agent.Stop(context.Background(), "s") })
+		all, _ := interrupted(st, t.Context(), at, func() { _ = st.agent.Session("s").Stop(context.Background()) })
 		if len(all) <= at {
 			return false
 		}
@@ -225,7 +228,7 @@ func TestARunThatWasPausedByItsHostGoesOnWhereItWas(t *testing.T) {
 	atEveryEvent(t, func(t *testing.T, sc *scene, st *stage, at int) bool {
 		whole := sc.set(t, nil)
 		want, _ := events(whole.agent.Stream(t.Context(), whole.input))
-		all, err := interrupted(st, t.Context(), at, func() { _ = st.agent.Pause(context.Background(), "s") })
+		all, err := interrupted(st, t.Context(), at, func() { _ = st.agent.Session("s").Pause(context.Background()) })
 		if len(all) <= at {
 			return false
 		}

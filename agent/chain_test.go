@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -41,7 +42,7 @@ func TestWhatAPersonSaidIsToldInEveryRunOfAChainHoweverMuchTheAgentHasSaid(t *te
 			mem := small()
 			mem.ContextReset = noted()
 			say1 := tools.New(tools.Spec{Name: "said"}, func(ctx context.Context, in Number) (string, error) {
-				_, err := a.Steer(ctx, "s", fmt.Sprintf("delete nothing in %d!", in.N))
+				_, err := a.Session("s").Steer(ctx, fmt.Sprintf("delete nothing in %d!", in.N))
 				return fmt.Sprint("ok ", in.N), err
 			})
 			ok := func(context.Context, Number) (string, error) { return "ok", nil }
@@ -76,10 +77,10 @@ func TestUndoTakesBackWhatTheRunsBeforeAContextResetDid(t *testing.T) {
 			call("put", 9), say("Another run."), call("put", 1), call("next", 0), call("put", 2), call("next", 0), call("put", 3), say("Done."))
 		run(t, a)
 		run(t, a)
-		got, err := a.Undo(t.Context(), "s", agent.Rollback{Steps: 2})
+		got, err := a.Session("s").Undo(t.Context(), agent.Rollback{Steps: 2})
 		require.NoError(t, err)
 		require.Len(t, got.Undone, 1, "the last two steps: a put, and the context reset")
-		got, err = a.Undo(t.Context(), "s", agent.Rollback{})
+		got, err = a.Session("s").Undo(t.Context(), agent.Rollback{})
 		require.NoError(t, err)
 		require.Equal(t, []string{"3 300", "2 200", "1 100"}, s.log)
 		require.Len(t, got.Undone, 2)
@@ -238,8 +239,8 @@ func TestAPromptNearlyAsBigAsTheWindowComesToAnEnd(t *testing.T) {
 	}
 }
 
-func machineOf(t *testing.T, a *agent.Agent, session string) *agent.Machine {
-	m, err := agent.Replay(session, facts(t, a, session)...)
+func machineOf(t *testing.T, a *agent.Agent, session string) *machine.Machine {
+	m, err := machine.Replay(session, facts(t, a, session)...)
 	require.NoError(t, err)
 	return m
 }
@@ -356,7 +357,7 @@ func TestAReceiptOfAMessageSaysTheStepOfTheFreshRun(t *testing.T) {
 	var a *agent.Agent
 	var receipts []*agent.Receipt
 	steer := func(ctx context.Context, text string) error {
-		r, err := a.Steer(ctx, "s", text)
+		r, err := a.Session("s").Steer(ctx, text)
 		receipts = append(receipts, r)
 		return err
 	}
@@ -464,7 +465,7 @@ func TestAMessageOfAnotherProcessIsDeliveredToTheFreshRun(t *testing.T) {
 		mem.ContextReset = &agent.ContextReset{Write: func(ctx context.Context, in *agent.NoteInput) (agent.ContextResetNote, error) {
 			b := newAgent(t, agent.Config{Provider: providertest.Script(), Journal: store})
 			var err error
-			receipt, err = b.Steer(ctx, "s", "be quick")
+			receipt, err = b.Session("s").Steer(ctx, "be quick")
 			return agent.ContextResetNote{}, err
 		}}
 		a, m := scripted(t, agent.Config{Memory: mem, Journal: store, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}},
@@ -484,10 +485,10 @@ func TestWhatIsAskedOfARunWhileANoteIsWrittenIsHeeded(t *testing.T) {
 			ask  func(ctx context.Context, a *agent.Agent) error
 			code string
 		}{
-			"stop":   {func(ctx context.Context, a *agent.Agent) error { return a.Stop(ctx, "s") }, agent.CodeHost},
-			"pause":  {func(ctx context.Context, a *agent.Agent) error { return a.Pause(ctx, "s") }, agent.CodeHost},
-			"cancel": {func(ctx context.Context, a *agent.Agent) error { return a.Cancel(ctx, "s") }, ""},
-			"mode":   {func(ctx context.Context, a *agent.Agent) error { return a.SetMode(ctx, "s", "two") }, ""},
+			"stop":   {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Stop(ctx) }, agent.CodeHost},
+			"pause":  {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Pause(ctx) }, agent.CodeHost},
+			"cancel": {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Cancel(ctx) }, ""},
+			"mode":   {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").SetMode(ctx, "two") }, ""},
 		} {
 			t.Run(fmt.Sprint(name, elsewhere), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

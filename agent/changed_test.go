@@ -73,7 +73,7 @@ func TestAChangeThatConcernsNoOpenCallIsSaidInTheLog(t *testing.T) {
 	require.Equal(t, "work is gone", went[0].Changes[0].String())
 	require.IsType(t, agent.Continued{}, all[0], "before anything runs")
 
-	pending, err := b.Pending(t.Context(), "s")
+	pending, err := b.Session("s").Pending(t.Context())
 	require.NoError(t, err)
 	all, err = events(b.Stream(t.Context(), agent.Resume("s", agent.Approve(pending[0].ID))))
 	require.NoError(t, err)

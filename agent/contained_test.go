@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -98,13 +99,13 @@ func besideAPause(t *testing.T, cfg agent.Config, do func(ctx context.Context, a
 }
 
 func TestAStopIsntLostToAPause(t *testing.T) {
-	res := besideAPause(t, agent.Config{}, func(ctx context.Context, a *agent.Agent) error { return a.Stop(ctx, "s") })
+	res := besideAPause(t, agent.Config{}, func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Stop(ctx) })
 	require.Equal(t, agent.Stopped, res.Status)
 }
 
 func TestASwitchOfTheModeIsntLostToAPause(t *testing.T) {
 	res := besideAPause(t, agent.Config{Modes: []agent.Mode{{Name: "one"}, {Name: "two"}}},
-		func(ctx context.Context, a *agent.Agent) error { return a.SetMode(ctx, "s", "two") })
+		func(ctx context.Context, a *agent.Agent) error { return a.Session("s").SetMode(ctx, "two") })
 	require.Equal(t, agent.Paused, res.Status)
 	require.Equal(t, "two", res.Mode)
 }
@@ -117,7 +118,7 @@ func TestAReceiptNeverNamesAStepThatNeverCame(t *testing.T) {
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
 		if _, ok := ev.(agent.ToolFinished); ok {
-			receipt, err = a.Steer(t.Context(), "s", "hello")
+			receipt, err = a.Session("s").Steer(t.Context(), "hello")
 			require.NoError(t, err)
 		}
 	}
@@ -159,11 +160,11 @@ func TestASessionThatAnotherAgentRunsIsntForgotten(t *testing.T) {
 		if _, ok := ev.(agent.StepStarted); ok {
 			steps++
 			var busy *agent.BusyError
-			require.ErrorAs(t, b.Delete(t.Context(), "s"), &busy)
+			require.ErrorAs(t, b.Session("s").Delete(t.Context()), &busy)
 		}
 	}
 	require.Equal(t, 1, steps)
-	require.NoError(t, b.Delete(t.Context(), "s"))
+	require.NoError(t, b.Session("s").Delete(t.Context()))
 }
 
 func TestCallsRepeatedWithinOneReplyAreCutShort(t *testing.T) {
@@ -173,7 +174,7 @@ func TestCallsRepeatedWithinOneReplyAreCutShort(t *testing.T) {
 	require.LessOrEqual(t, done.all(), 5)
 	var limit *agent.LimitError
 	require.ErrorAs(t, res.Err(), &limit)
-	require.Equal(t, agent.LimitRepeats, limit.Limit)
+	require.Equal(t, machine.LimitRepeats, limit.Limit)
 }
 
 func TestAnUnnamedSessionLeavesNothingInTheJournal(t *testing.T) {
@@ -194,7 +195,7 @@ func TestMediaThatAToolGoesOnUsingStaysAsItWasGiven(t *testing.T) {
 	})
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, Journal: journal.NewMemory()}, call("work", 7), call("work", 8), say("on"))
 	res := run(t, a)
-	m, err := agent.Replay("s", facts(t, a, "s")...)
+	m, err := machine.Replay("s", facts(t, a, "s")...)
 	require.NoError(t, err)
 	kept, err := json.Marshal(m.State().Messages)
 	require.NoError(t, err)

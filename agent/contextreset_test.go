@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -129,7 +130,7 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				if i == 0 {
 					continue
 				}
-				require.Equal(t, &agent.ContextResetState{Index: i, From: starts[i-1].Run, Prompt: 2}, s.ContextReset)
+				require.Equal(t, &machine.ContextResetState{Index: i, From: starts[i-1].Run, Prompt: 2}, s.ContextReset)
 				require.Len(t, s.Message.Parts, 3)
 				for _, want := range []string{fmt.Sprintf("Context reset %d.", i), "read pages up to", "read the rest", "page 3 is [redacted]"} {
 					require.Contains(t, s.Message.Parts[2].Text, want)
@@ -149,7 +150,7 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 			requireSound(t, "s", log)
 			require.Contains(t, asText(t, log), "page 1: ", "the earlier conversation stays in the log")
 			require.NotContains(t, asText(t, log), "secret-7")
-			_, err = a.Trace(t.Context(), "s")
+			_, err = a.Session("s").Trace(t.Context())
 			require.NoError(t, err)
 		})
 	}
@@ -170,7 +171,7 @@ func TestAChainOfContextResetsHasALimitAndThenCompacts(t *testing.T) {
 }
 
 func TestTheLimitsOfARunHoldForTheChain(t *testing.T) {
-	for name, limits := range map[string]agent.Limits{agent.LimitSteps: {Steps: 12, Duration: -1}, agent.LimitTokens: {Steps: 50, Tokens: 1_200, Duration: -1}, agent.LimitDuration: {Steps: 50, Duration: time.Hour}} {
+	for name, limits := range map[string]agent.Limits{machine.LimitSteps: {Steps: 12, Duration: -1}, machine.LimitTokens: {Steps: 50, Tokens: 1_200, Duration: -1}, machine.LimitDuration: {Steps: 50, Duration: time.Hour}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &filling{t: t, upTo: 40}
@@ -241,11 +242,11 @@ func TestWhatAPersonSaidInARunBeforeAContextResetIsToldVerbatim(t *testing.T) {
 	var a *agent.Agent
 	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
 		if in.N == 2 {
-			_, err := a.Steer(ctx, "s", "but delete nothing!")
+			_, err := a.Session("s").Steer(ctx, "but delete nothing!")
 			return "ok", err
 		}
 		if in.N == 7 { // it isn't told before the context reset
-			if _, err := a.Steer(ctx, "s", "and hurry"); err != nil {
+			if _, err := a.Session("s").Steer(ctx, "and hurry"); err != nil {
 				return "", err
 			}
 			return "ok", agent.RequestContextReset(ctx)
@@ -352,7 +353,7 @@ func TestALongNoteDoesNotCutWhatAPersonSaid(t *testing.T) {
 		if in.N > 3 {
 			return "page", agent.RequestContextReset(ctx)
 		}
-		_, err := a.Steer(ctx, "s", fmt.Sprintf("word %d: delete nothing! %s end of word %d", in.N, strings.Repeat("really ", 350), in.N))
+		_, err := a.Session("s").Steer(ctx, fmt.Sprintf("word %d: delete nothing! %s end of word %d", in.N, strings.Repeat("really ", 350), in.N))
 		return "page", err
 	})
 	mem := small()

@@ -97,9 +97,9 @@ func TestRecoverGoesOnWithWhatIsStrandedAndWithNothingElse(t *testing.T) {
 		<-time.After(time.Minute)
 
 		b := build("a", store)
-		pending, err := b.Pending(t.Context(), "decided")
+		pending, err := b.Session("decided").Pending(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, b.Decide(t.Context(), "decided", agent.Approve(pending[0].ID)))
+		require.NoError(t, b.Session("decided").Decide(t.Context(), agent.Approve(pending[0].ID)))
 
 		c, model := scripted(t, agent.Config{Name: "a", Journal: store, Tools: spec.Tools}, repeat(say("Recovered."), 10)...)
 		var mu sync.Mutex

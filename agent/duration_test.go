@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -51,7 +52,7 @@ func TestASwitchOfModesMovesTheTimeOfARun(t *testing.T) {
 				}
 				var over *agent.LimitError
 				require.ErrorAs(t, res.Err(), &over)
-				require.Equal(t, agent.LimitDuration, over.Limit)
+				require.Equal(t, machine.LimitDuration, over.Limit)
 				require.EqualValues(t, want, over.Max)
 				require.Equal(t, want, time.Since(began))
 			})

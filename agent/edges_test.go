@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -33,7 +34,7 @@ func TestAnotherModeBringsItsOwnLimits(t *testing.T) {
 	require.Equal(t, agent.Stopped, res.Status)
 	var limit *agent.LimitError
 	require.ErrorAs(t, res.Err(), &limit)
-	require.Equal(t, agent.LimitSteps, limit.Limit)
+	require.Equal(t, machine.LimitSteps, limit.Limit)
 	require.EqualValues(t, 2, limit.Max)
 }
 
@@ -98,14 +99,14 @@ func TestTimeThatAProcessWorkedBeforeItDiedCounts(t *testing.T) {
 	require.NoError(t, err)
 	_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.NoError(t, err)
-	facts, err = a.Facts(t.Context(), "s")
+	facts, err = a.Session("s").Facts(t.Context())
 	require.NoError(t, err)
 	start := facts[0].(agent.RunStarted)
 	step := facts[1].(agent.StepStarted)
 	step.Time = start.Time.Add(time.Minute)
 	again := agent.Continued{Meta: step.Meta}
 	again.Seq, again.Time = 3, start.Time.Add(time.Hour)
-	m, err := agent.Replay("s", start, step, again)
+	m, err := machine.Replay("s", start, step, again)
 	require.NoError(t, err)
 	require.Equal(t, time.Minute, m.State().Run.Worked)
 }

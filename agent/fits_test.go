@@ -54,7 +54,7 @@ func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
 			res, err = a.Run(t.Context(), Input{Session: "s", Prompt: "go on"})
 			require.NoError(t, err, "no run is open")
 			require.Equal(t, Completed, res.Status)
-			facts, err := a.Facts(t.Context(), "s")
+			facts, err := a.Session("s").Facts(t.Context())
 			require.NoError(t, err)
 			for _, f := range facts {
 				rec, err := Encode(f)

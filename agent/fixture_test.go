@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -183,7 +184,7 @@ func finished(t testing.TB, a *agent.Agent, session string) (out []*agent.ToolRe
 
 func facts(t testing.TB, a *agent.Agent, session string) []agent.Fact {
 	t.Helper()
-	all, err := a.Facts(context.Background(), session)
+	all, err := a.Session(session).Facts(context.Background())
 	require.NoError(t, err)
 	return all
 }
@@ -192,7 +193,7 @@ func facts(t testing.TB, a *agent.Agent, session string) []agent.Fact {
 // started twice, unless it may be repeated; and once the run has ended, every call has its result, in call order.
 func requireSound(t testing.TB, session string, log []agent.Fact) {
 	t.Helper()
-	m, err := agent.Replay(session, log...)
+	m, err := machine.Replay(session, log...)
 	require.NoError(t, err)
 	started, ended, doubt := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, f := range log {

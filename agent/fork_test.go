@@ -18,7 +18,7 @@ import (
 // requireOwned fails the test unless what a session has of its original is refused to be undone, and the owner named.
 func requireOwned(t *testing.T, a *agent.Agent, session, owner string, what agent.Rollback) {
 	t.Helper()
-	_, err := a.Undo(t.Context(), session, what)
+	_, err := a.Session(session).Undo(t.Context(), what)
 	var refused *agent.UndoError
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, owner, refused.Owner)
@@ -30,13 +30,13 @@ func TestAnEffectIsUndoneOnceHoweverOftenItsSessionWasCopied(t *testing.T) {
 		s := &shelf{things: map[int]bool{}}
 		a, _ := scripted(t, agent.Config{Journal: store, Tools: s.tools()}, call("put", 1), say("Done."), call("put", 2), say("Done."))
 		first := run(t, a).Run
-		_, err := a.Fork(t.Context(), "s", "fork", 0)
+		err := a.Session("s").Fork(t.Context(), "fork")
 		require.NoError(t, err)
-		_, err = a.Fork(t.Context(), "fork", "fork of the fork", 0)
+		err = a.Session("fork").Fork(t.Context(), "fork of the fork")
 		require.NoError(t, err)
 		var file bytes.Buffer
-		require.NoError(t, a.Export(t.Context(), "fork", &file))
-		require.NoError(t, a.Import(t.Context(), "import", &file))
+		require.NoError(t, a.Session("fork").Export(t.Context(), &file))
+		require.NoError(t, a.Session("import").Import(t.Context(), &file))
 		for _, copied := range []string{"fork", "fork of the fork", "import"} {
 			requireOwned(t, a, copied, "s", agent.Rollback{})
 			requireOwned(t, a, copied, "s", agent.Rollback{Steps: 1, Moved: true})
@@ -44,12 +44,12 @@ func TestAnEffectIsUndoneOnceHoweverOftenItsSessionWasCopied(t *testing.T) {
 		require.Empty(t, s.log)
 
 		require.Equal(t, "Done.", runInput(t, a, agent.Input{Session: "fork", Prompt: "another"}).Text())
-		got, err := a.Undo(t.Context(), "fork", agent.Rollback{})
+		got, err := a.Session("fork").Undo(t.Context(), agent.Rollback{})
 		require.NoError(t, err)
 		require.Len(t, got.Undone, 1, "what it has done itself")
 		requireOwned(t, a, "fork", "s", agent.Rollback{Run: first})
 
-		got, err = a.Undo(t.Context(), "s", agent.Rollback{})
+		got, err = a.Session("s").Undo(t.Context(), agent.Rollback{})
 		require.NoError(t, err)
 		require.Len(t, got.Undone, 1)
 		require.Equal(t, []string{"2 200", "1 100"}, s.log)
@@ -65,14 +65,14 @@ func TestASessionThatWasMovedIsUndoneWhereItIsNow(t *testing.T) {
 			a, _ := scripted(t, cfg, calls("put", 1, 2), say("Done."))
 			run(t, a)
 			var file bytes.Buffer
-			require.NoError(t, a.Export(t.Context(), "s", &file))
-			require.NoError(t, a.Delete(t.Context(), "s"))
-			require.NoError(t, a.Import(t.Context(), to, &file))
+			require.NoError(t, a.Session("s").Export(t.Context(), &file))
+			require.NoError(t, a.Session("s").Delete(t.Context()))
+			require.NoError(t, a.Session(to).Import(t.Context(), &file))
 			requireOwned(t, a, to, "s", agent.Rollback{})
-			got, err := a.Undo(t.Context(), to, agent.Rollback{Moved: true})
+			got, err := a.Session(to).Undo(t.Context(), agent.Rollback{Moved: true})
 			require.NoError(t, err)
 			require.Len(t, got.Undone, 2)
-			again, err := a.Undo(t.Context(), to, agent.Rollback{Moved: true})
+			again, err := a.Session(to).Undo(t.Context(), agent.Rollback{Moved: true})
 			require.NoError(t, err)
 			require.Empty(t, again.Undone)
 			require.Len(t, s.log, 2)
@@ -86,30 +86,30 @@ func TestWhatAPrunedRunDidBelongsToItsSessionToo(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: append(s.tools(), asks)},
 		call("put", 1), call("asks", 1), call("put", 2), call("asks", 2), say("Done."))
 	res := run(t, a)
-	_, err := a.Prune(t.Context(), "s")
+	_, err := a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
 	res = runInput(t, a, approveAll(res))
 	require.Len(t, res.Pending, 1)
-	_, err = a.Fork(t.Context(), "s", "fork", 0)
+	err = a.Session("s").Fork(t.Context(), "fork")
 	require.NoError(t, err)
 	requireOwned(t, a, "fork", "s", agent.Rollback{})
 	require.Equal(t, "Done.", runInput(t, a, approveAll(res)).Text())
 
-	got, err := a.Undo(t.Context(), "s", agent.Rollback{Steps: 1})
+	got, err := a.Session("s").Undo(t.Context(), agent.Rollback{Steps: 1})
 	require.NoError(t, err)
 	require.False(t, got.Pruned)
-	got, err = a.Undo(t.Context(), "s", agent.Rollback{})
+	got, err = a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"2 200"}, s.log)
 	require.True(t, got.Pruned)
 	require.Error(t, got.Err())
-	_, err = a.Prune(t.Context(), "s")
+	_, err = a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
-	got, err = a.Undo(t.Context(), "s", agent.Rollback{})
+	got, err = a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
 	require.ErrorContains(t, got.Err(), "pruned", "nothing is known of what it did")
 
-	_, err = a.Fork(t.Context(), "s", "another", 0)
+	err = a.Session("s").Fork(t.Context(), "another")
 	require.NoError(t, err)
 	requireOwned(t, a, "another", "s", agent.Rollback{})
 }
@@ -118,7 +118,7 @@ func TestARunThatTheLogDoesntHaveIsntUndone(t *testing.T) {
 	a, _ := scripted(t, agent.Config{}, say("Done."))
 	run(t, a)
 	for _, what := range []agent.Rollback{{Run: "r-1"}, {Steps: -1}} {
-		_, err := a.Undo(t.Context(), "s", what)
+		_, err := a.Session("s").Undo(t.Context(), what)
 		var refused *agent.UndoError
 		require.ErrorAs(t, err, &refused)
 		require.Empty(t, refused.Owner)
@@ -133,14 +133,14 @@ func TestUndoAndRevokeBearEachOther(t *testing.T) {
 			calls("put", 1, 2), call("ask", 1), say("Done."))
 		res := run(t, a)
 		require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID))).Text())
-		_, err := a.Undo(t.Context(), "s", agent.Rollback{Steps: 1})
+		_, err := a.Session("s").Undo(t.Context(), agent.Rollback{Steps: 1})
 		require.NoError(t, err)
-		require.NoError(t, a.Revoke(t.Context(), "s", "ask", "ann"))
-		got, err := a.Undo(t.Context(), "s", agent.Rollback{})
+		require.NoError(t, a.Session("s").Revoke(t.Context(), "ask", "ann"))
+		got, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
 		require.NoError(t, err)
 		require.Len(t, got.Undone, 2)
 		require.Equal(t, []string{"2 200", "1 100"}, s.log)
-		_, err = a.Fork(t.Context(), "s", "copy", 0)
+		err = a.Session("s").Fork(t.Context(), "copy")
 		require.NoError(t, err)
 		requireSound(t, "s", facts(t, a, "s"))
 		requireSound(t, "copy", facts(t, a, "copy"))
@@ -152,7 +152,7 @@ func TestWhatIsNoExportIsntImported(t *testing.T) {
 	run(t, a)
 	run(t, a)
 	var file bytes.Buffer
-	require.NoError(t, a.Export(t.Context(), "s", &file))
+	require.NoError(t, a.Session("s").Export(t.Context(), &file))
 	log := file.String()
 	lines := strings.SplitAfter(log, "\n")
 	half := len(lines) / 2
@@ -172,12 +172,12 @@ func TestWhatIsNoExportIsntImported(t *testing.T) {
 		"a version of another":      strings.Replace(log, `"v":1`, `"v":2`, 1),
 		"no data":                   strings.Replace(lines[0], `"data":{`, `"date":{`, 1),
 	} {
-		err := a.Import(t.Context(), "copy", strings.NewReader(text))
+		err := a.Session("copy").Import(t.Context(), strings.NewReader(text))
 		require.Error(t, err, name)
 		require.True(t, strings.HasPrefix(err.Error(), "agent: "), "%s: %v", name, err)
 		require.Empty(t, facts(t, a, "copy"), name)
 	}
-	require.NoError(t, a.Import(t.Context(), "copy", strings.NewReader(log)))
+	require.NoError(t, a.Session("copy").Import(t.Context(), strings.NewReader(log)))
 }
 
 func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
@@ -188,7 +188,7 @@ func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
 	for res.Status == agent.Paused {
 		res = runInput(t, a, approveAll(res))
 	}
-	_, err := a.Fork(t.Context(), "s", "copy", 0)
+	err := a.Session("s").Fork(t.Context(), "copy")
 	require.NoError(t, err)
 	h, err := store.Head(t.Context(), "copy")
 	require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
 func TestUndoSaysThatWhatAnAgentDidStays(t *testing.T) {
 	f := newFamily(t, agent.Config{Journal: journal.NewMemory()}, []providertest.Step{task("child", "x"), say("Done.")}, []providertest.Step{call("work", 1), say("I did.")})
 	run(t, f.a)
-	got, err := f.a.Undo(t.Context(), "s", agent.Rollback{})
+	got, err := f.a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
 	require.Len(t, got.Impossible, 1)
 	require.Contains(t, got.Impossible[0].Why, "agent")
@@ -219,7 +219,7 @@ func TestUndoIsntToldAResultThatWasWithheld(t *testing.T) {
 	guard := agent.Hooks{Name: "guard", AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return errors.New("it has a secret") }}
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{put}, Hooks: []agent.Hooks{guard}}, call("put", 1), say("Done."))
 	require.Contains(t, run(t, a).Messages[2].Parts[0].Result.Parts[0].Text, "withheld")
-	got, err := a.Undo(t.Context(), "s", agent.Rollback{})
+	got, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
 	require.Empty(t, told)
 	require.Len(t, got.Impossible, 1)

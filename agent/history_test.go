@@ -36,7 +36,7 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 		at, err := a.Fork(t.Context(), "s", "copy", second+2) // in the middle of the third call of the model
 		require.NoError(t, err)
 		require.Equal(t, second, at)
-		pending, err := a.Pending(t.Context(), "copy")
+		pending, err := a.Session("copy").Pending(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, pending)
 		end := runInput(t, a, agent.Input{Session: "copy", Prompt: "and now?"})
@@ -60,9 +60,9 @@ func TestAForkCarriesNoPausesAndNoStandingApprovals(t *testing.T) {
 		call("ask", 1), call("ask", 2), say("Done."), call("ask", 3), call("ask", 4))
 	res := run(t, a)
 	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID))).Text())
-	_, err := a.Fork(t.Context(), "s", "copy", 0)
+	err := a.Session("s").Fork(t.Context(), "copy")
 	require.NoError(t, err)
-	rules, err := a.Rules(t.Context(), "copy")
+	rules, err := a.Session("copy").Rules(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, rules)
 	require.Equal(t, agent.Paused, runInput(t, a, agent.Input{Session: "copy", Prompt: "again"}).Status)
@@ -75,11 +75,11 @@ func TestAForkThatCantBeMadeSaysWhy(t *testing.T) {
 	runInput(t, a, agent.Input{Session: "other", Prompt: "x"})
 	var fork *agent.ForkError
 	for _, to := range []string{"", "s", "other", "call/r-1.1.0", "a\nb"} {
-		_, err := a.Fork(t.Context(), "s", to, 0)
+		err := a.Session("s").Fork(t.Context(), to)
 		require.ErrorAs(t, err, &fork, to)
 	}
 	var none *agent.NothingOpenError
-	_, err := a.Fork(t.Context(), "unknown", "copy", 0)
+	err := a.Session("unknown").Fork(t.Context(), "copy")
 	require.ErrorAs(t, err, &none)
 	require.Len(t, facts(t, a, "other"), 4, "nothing was added to it")
 }
@@ -90,23 +90,23 @@ func TestWhatIsExportedIsImportedAndGoesOn(t *testing.T) {
 	a, _ := scripted(t, cfg, call("work", 1), say("Done <b>."))
 	run(t, a)
 	var file bytes.Buffer
-	require.NoError(t, a.Export(t.Context(), "s", &file))
+	require.NoError(t, a.Session("s").Export(t.Context(), &file))
 	cfg.Journal = nil
 	b, model := scripted(t, cfg, say("More."))
-	require.NoError(t, b.Import(t.Context(), "t", bytes.NewReader(file.Bytes())))
+	require.NoError(t, b.Session("t").Import(t.Context(), bytes.NewReader(file.Bytes())))
 	require.Equal(t, "More.", runInput(t, b, agent.Input{Session: "t", Prompt: "go on"}).Text())
 	require.Len(t, model.Requests()[0].Messages, 5)
 	var again bytes.Buffer
-	require.NoError(t, b.Export(t.Context(), "t", &again))
+	require.NoError(t, b.Session("t").Export(t.Context(), &again))
 	same := bytes.Replace(again.Bytes(), []byte(`,"from":"s"`), nil, 1) // whose effects they are
 	require.Equal(t, bytes.ReplaceAll(file.Bytes(), []byte(`"session":"s"`), []byte(`"session":"t"`)), same[:file.Len()])
 
 	var fork *agent.ForkError
-	require.ErrorAs(t, b.Import(t.Context(), "t", bytes.NewReader(file.Bytes())), &fork)
+	require.ErrorAs(t, b.Session("t").Import(t.Context(), bytes.NewReader(file.Bytes())), &fork)
 	var bad *agent.FactError
 	lines := bytes.SplitAfter(file.Bytes(), []byte("\n"))
-	require.ErrorAs(t, b.Import(t.Context(), "u", bytes.NewReader(bytes.Join(append(lines[:2:2], lines[3:]...), nil))), &bad, "a line is missing")
-	require.Error(t, b.Import(t.Context(), "u", bytes.NewReader(file.Bytes()[:file.Len()-5])))
+	require.ErrorAs(t, b.Session("u").Import(t.Context(), bytes.NewReader(bytes.Join(append(lines[:2:2], lines[3:]...), nil))), &bad, "a line is missing")
+	require.Error(t, b.Session("u").Import(t.Context(), bytes.NewReader(file.Bytes()[:file.Len()-5])))
 	require.Empty(t, facts(t, b, "u"))
 }
 
@@ -119,7 +119,7 @@ func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 	res := run(t, a)
 	before, err := store.Head(t.Context(), "s")
 	require.NoError(t, err)
-	gone, err := a.Prune(t.Context(), "s")
+	gone, err := a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, before.Seq, gone.Records)
 	require.Positive(t, gone.Bytes)
@@ -132,7 +132,7 @@ func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 	require.Equal(t, before.Status, after.Status)
 
 	b, model := scripted(t, cfg, say("Second."))
-	pending, err := b.Pending(t.Context(), "s")
+	pending, err := b.Session("s").Pending(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, res.Pending, pending)
 	require.Equal(t, "Second.", runInput(t, b, approveAll(res)).Text())
@@ -143,10 +143,10 @@ func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 	require.ErrorAs(t, err, &used)
 	require.Equal(t, agent.DecisionUsed, used.Code)
 
-	gone, err = b.Prune(t.Context(), "s")
+	gone, err = b.Session("s").Prune(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, gone.Records, 1)
-	steps, err := b.Trace(t.Context(), "s")
+	steps, err := b.Session("s").Trace(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, steps)
 }
@@ -156,7 +156,7 @@ func TestPruningTakesTheSessionsOfFinishedChildren(t *testing.T) {
 	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x"), say("One."), task("child", "y")}, []providertest.Step{say("x"), call("risky", 1), say("y")})
 	run(t, f.a)
 	res := run(t, f.a)
-	gone, err := f.a.Prune(t.Context(), "s")
+	gone, err := f.a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, gone.Sessions)
 	f2 := newFamily(t, agent.Config{Journal: store}, []providertest.Step{say("Two.")}, []providertest.Step{say("y")})
@@ -226,7 +226,7 @@ func TestUndoTakesEffectsBackNewestFirstAndTellsTheModel(t *testing.T) {
 		a, model := scripted(t, agent.Config{Journal: store, Tools: s.tools()},
 			calls("put", 1, 2), call("look", 0), call("mail", 9), call("put", 3), call("fails", 4), say("Done."), say("I see."))
 		run(t, a)
-		got, err := a.Undo(t.Context(), "s", agent.Rollback{By: "ann"})
+		got, err := a.Session("s").Undo(t.Context(), agent.Rollback{By: "ann"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"3 300", "2 200", "1 100"}, s.log)
 		require.Empty(t, s.things)
@@ -237,7 +237,7 @@ func TestUndoTakesEffectsBackNewestFirstAndTellsTheModel(t *testing.T) {
 		require.Nil(t, got.Failed)
 		require.Error(t, got.Err())
 
-		again, err := a.Undo(t.Context(), "s", agent.Rollback{})
+		again, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
 		require.NoError(t, err)
 		require.Empty(t, again.Undone, "nothing is undone twice")
 
@@ -260,13 +260,13 @@ func TestUndoEndsAtTheFirstThatFailsAndSaysWhatIsLeft(t *testing.T) {
 	s := &shelf{things: map[int]bool{}, stuck: 2}
 	a, _ := scripted(t, agent.Config{Tools: s.tools()}, calls("put", 1, 2, 3), say("Done."))
 	run(t, a)
-	got, err := a.Undo(t.Context(), "s", agent.Rollback{})
+	got, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
 	require.Len(t, got.Undone, 1)
 	require.Contains(t, got.Failed.Why, "stuck")
 	require.Len(t, got.Left, 1)
 	s.stuck = 0
-	got, err = a.Undo(t.Context(), "s", agent.Rollback{})
+	got, err = a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
 	require.Len(t, got.Undone, 2)
 	require.Equal(t, []string{"3 300", "2 200", "1 100"}, s.log)
@@ -276,7 +276,7 @@ func TestUndoOfTheLastSteps(t *testing.T) {
 	s := &shelf{things: map[int]bool{}}
 	a, _ := scripted(t, agent.Config{Tools: s.tools()}, call("put", 1), calls("put", 2, 3), call("put", 4), say("Done."))
 	run(t, a)
-	got, err := a.Undo(t.Context(), "s", agent.Rollback{Steps: 2})
+	got, err := a.Session("s").Undo(t.Context(), agent.Rollback{Steps: 2})
 	require.NoError(t, err)
 	require.Len(t, got.Undone, 3)
 	require.Equal(t, map[int]bool{1: true}, s.things)
@@ -285,7 +285,7 @@ func TestUndoOfTheLastSteps(t *testing.T) {
 func TestNothingIsUndoneInAnOpenRun(t *testing.T) {
 	a, _, _ := risky(t, agent.Config{}, call("risky", 1))
 	run(t, a)
-	_, err := a.Undo(t.Context(), "s", agent.Rollback{})
+	_, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
 	var open *agent.UndoError
 	require.ErrorAs(t, err, &open)
 }
@@ -305,7 +305,7 @@ func TestReplayTellsWhatTheModelSawAndRunsNothing(t *testing.T) {
 	res = runInput(t, a, agent.Resume("s", agent.Edit(res.Pending[0].ID, Number{7}).By("ann")))
 	runInput(t, a, agent.Resume("s", agent.Reject(res.Pending[0].ID, "no")))
 	asked := model.Requests()
-	steps, err := a.Trace(t.Context(), "s")
+	steps, err := a.Session("s").Trace(t.Context())
 	require.NoError(t, err)
 	require.Len(t, steps, 3)
 	for i := range steps {

@@ -64,7 +64,7 @@ func TestAnUndoWhoseErrorHasNoTextIsAFailedUndo(t *testing.T) {
 				Undo: func(context.Context, Number, string) error { return broken },
 			}}}, call("write", 1), say("done"))
 			run(t, a)
-			receipt, err := a.Undo(t.Context(), "s", agent.Rollback{})
+			receipt, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
 			require.NoError(t, err)
 			require.NotNil(t, receipt.Failed)
 			require.NotEmpty(t, receipt.Failed.Why)
@@ -99,8 +99,8 @@ func TestANilJournalInTheInterfaceIsRefused(t *testing.T) {
 func TestNothingIsExportedToOrImportedFromNowhere(t *testing.T) {
 	a, _ := scripted(t, agent.Config{}, say("on"))
 	run(t, a)
-	require.Equal(t, fault.Invalid, fault.Of(a.Export(t.Context(), "s", nil)))
-	require.Equal(t, fault.Invalid, fault.Of(a.Import(t.Context(), "other", nil)))
+	require.Equal(t, fault.Invalid, fault.Of(a.Session("s").Export(t.Context(), nil)))
+	require.Equal(t, fault.Invalid, fault.Of(a.Session("other").Import(t.Context(), nil)))
 }
 
 func TestAnAnswerThatAHookKeepsIsItsOwn(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -151,7 +152,7 @@ func TestAPromptIsBoundedToTheByte(t *testing.T) {
 		_, err := a.Run(t.Context(), in)
 		var le *agent.LimitError
 		require.ErrorAs(t, err, &le)
-		require.Equal(t, agent.LimitPromptBytes, le.Limit)
+		require.Equal(t, machine.LimitPromptBytes, le.Limit)
 		require.EqualValues(t, limit, le.Max)
 		require.EqualValues(t, limit+1, le.Have)
 	}
@@ -159,7 +160,7 @@ func TestAPromptIsBoundedToTheByte(t *testing.T) {
 	_, err := a.Run(t.Context(), agent.Input{Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: make([]byte, 32<<20+1)})}})
 	var le *agent.LimitError
 	require.ErrorAs(t, err, &le)
-	require.Equal(t, agent.LimitMediaBytes, le.Limit)
+	require.Equal(t, machine.LimitMediaBytes, le.Limit)
 }
 
 func TestDeeplyNestedArgumentsHarmNothing(t *testing.T) {
@@ -274,17 +275,17 @@ func TestANilContextHarmsNothing(t *testing.T) {
 			require.Equal(t, "Hi.", res.Text())
 			_, err = events(a.Stream(none, agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
-			_, err = a.Facts(none, "s")
+			_, err = a.Session("s").Facts(none)
 			require.NoError(t, err)
-			_, err = a.Pending(none, "s")
+			_, err = a.Session("s").Pending(none)
 			require.NoError(t, err)
 			var nothing *agent.NothingOpenError
-			_, err = a.Steer(none, "s", "hello")
+			_, err = a.Session("s").Steer(none, "hello")
 			require.ErrorAs(t, err, &nothing)
-			require.ErrorAs(t, a.Stop(none, "s"), &nothing)
-			require.ErrorAs(t, a.Pause(none, "s"), &nothing)
-			require.ErrorAs(t, a.Cancel(none, "s"), &nothing)
-			require.NoError(t, a.Delete(none, "s"))
+			require.ErrorAs(t, a.Session("s").Stop(none), &nothing)
+			require.ErrorAs(t, a.Session("s").Pause(none), &nothing)
+			require.ErrorAs(t, a.Session("s").Cancel(none), &nothing)
+			require.NoError(t, a.Session("s").Delete(none))
 			require.Error(t, agent.SwitchMode(none, "a", ""))
 			require.Error(t, agent.SetPhase(none, "a"))
 		})
@@ -326,13 +327,13 @@ func TestAnUnnamedSessionIsForgottenUnlessItIsPaused(t *testing.T) {
 
 	res = runInput(t, a, agent.Input{Prompt: "go"})
 	require.Equal(t, agent.Paused, res.Status)
-	pending, err := a.Pending(t.Context(), res.Session)
+	pending, err := a.Session(res.Session).Pending(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, res.Pending, pending)
 	require.Equal(t, "Done.", runInput(t, a, approveAll(res)).Text())
-	_, err = a.Facts(t.Context(), res.Session)
+	_, err = a.Session(res.Session).Facts(t.Context())
 	require.NoError(t, err)
-	pending, err = a.Pending(t.Context(), res.Session)
+	pending, err = a.Session(res.Session).Pending(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, pending)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -166,7 +167,7 @@ func (p *plant) requireDone(t *testing.T, store journal.Store) {
 	t.Helper()
 	log := facts(t, p.agent(t, store), "s")
 	requireSound(t, "s", log)
-	m, err := agent.Replay("s", log...)
+	m, err := machine.Replay("s", log...)
 	require.NoError(t, err)
 	s := m.State()
 	require.Equal(t, agent.Completed, s.Run.Status)
@@ -388,7 +389,7 @@ func TestWhatWasShownIsWhatTheJournalHolds(t *testing.T) {
 // stateOf is the state that facts add up to.
 func stateOf(t *testing.T, log []agent.Fact) string {
 	t.Helper()
-	m, err := agent.Replay("s", log...)
+	m, err := machine.Replay("s", log...)
 	require.NoError(t, err)
 	text, err := json.Marshal(m.State())
 	require.NoError(t, err)

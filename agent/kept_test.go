@@ -189,7 +189,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 				res = end.Result
 			}
 			if step, ok := ev.(agent.StepStarted); ok && step.Step%7 == 0 {
-				_, err := a.Steer(t.Context(), "s", "go on")
+				_, err := a.Session("s").Steer(t.Context(), "go on")
 				require.NoError(t, err)
 			}
 		}
@@ -198,7 +198,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 			break
 		}
 		require.Equal(t, agent.Paused, res.Status, res.Reason)
-		pending, err := a.Pending(t.Context(), "s")
+		pending, err := a.Session("s").Pending(t.Context())
 		require.NoError(t, err)
 		kept.keep(pending)
 		var decisions []agent.Decision
@@ -221,7 +221,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 			t.Fatalf("thing %d, a %T, has changed:\nfrom %s\nto   %s", i, thing, kept.looks[i], now)
 		}
 	}
-	again, err := a.Facts(t.Context(), "s")
+	again, err := a.Session("s").Facts(t.Context())
 	require.NoError(t, err)
 	require.Len(t, again, len(facts))
 	for i, f := range again {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -41,10 +42,10 @@ func TestEveryLimitEndsARunWithItsName(t *testing.T) {
 		max, have int64
 		calls     int
 	}{
-		agent.LimitSteps:         {agent.Limits{Steps: 3}, 3, 3, 4},
-		agent.LimitStepsPerPhase: {agent.Limits{StepsPerPhase: 2}, 2, 2, 3},
-		agent.LimitTokens:        {agent.Limits{Tokens: 8}, 8, 9, 3},
-		agent.LimitCost:          {agent.Limits{Cost: 6 * provider.USD}, int64(6 * provider.USD), int64(6 * provider.USD), 2},
+		machine.LimitSteps:         {agent.Limits{Steps: 3}, 3, 3, 4},
+		machine.LimitStepsPerPhase: {agent.Limits{StepsPerPhase: 2}, 2, 2, 3},
+		machine.LimitTokens:        {agent.Limits{Tokens: 8}, 8, 9, 3},
+		machine.LimitCost:          {agent.Limits{Cost: 6 * provider.USD}, int64(6 * provider.USD), int64(6 * provider.USD), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
@@ -111,7 +112,7 @@ func TestARunLastsNoLongerThanItMay(t *testing.T) {
 		require.Equal(t, agent.Stopped, res.Status)
 		var limit *agent.LimitError
 		require.ErrorAs(t, res.Err(), &limit)
-		require.Equal(t, agent.LimitDuration, limit.Limit)
+		require.Equal(t, machine.LimitDuration, limit.Limit)
 		require.Equal(t, time.Hour+time.Minute, time.Since(began))
 		require.Equal(t, tools.Canceled, finished(t, a, "s")[2].Status)
 		require.Equal(t, 1, done.of(1))
@@ -150,7 +151,7 @@ func TestAModelThatRepeatsItselfIsToldAtTheThirdTimeAndStoppedAtTheFifth(t *test
 			model.AssertCalls(t, 5)
 			var limit *agent.LimitError
 			require.ErrorAs(t, res.Err(), &limit)
-			require.Equal(t, agent.LimitRepeats, limit.Limit)
+			require.Equal(t, machine.LimitRepeats, limit.Limit)
 			require.Contains(t, limit.Error(), "work")
 		})
 	}
@@ -235,7 +236,7 @@ func TestAStopConditionCompletesARun(t *testing.T) {
 
 func TestACutAnswerSaysSo(t *testing.T) {
 	for stop, want := range map[provider.StopReason]error{provider.StopLength: agent.ErrCutAnswer, provider.StopFiltered: agent.ErrFiltered} {
-		a, _ := scripted(t, agent.Config{}, providertest.Stop(stop, say("It is")))
+		a, _ := scripted(t, agent.Config{}, providertest.Session(say("It is")).Stop(stop))
 		res := run(t, a)
 		require.Equal(t, agent.Stopped, res.Status)
 		require.ErrorIs(t, res.Err(), want)
@@ -268,6 +269,6 @@ func TestAnOddUsageNeverGetsARunPastItsLimitOfTokens(t *testing.T) {
 		res := run(t, a)
 		var limit *agent.LimitError
 		require.ErrorAs(t, res.Err(), &limit, name)
-		require.Equal(t, agent.LimitTokens, limit.Limit, name)
+		require.Equal(t, machine.LimitTokens, limit.Limit, name)
 	}
 }

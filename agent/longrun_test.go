@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -235,7 +236,7 @@ func TestALongRunNeverOverflowsAndKnowsWhatItLearntAtItsBeginning(t *testing.T) 
 
 			log := facts(t, a, "s") // the original stays in it, and replays to the same state
 			require.Contains(t, asText(t, log), "fact-3-is-9 word")
-			machine, err := agent.Replay("s", log...)
+			machine, err := machine.Replay("s", log...)
 			require.NoError(t, err)
 			require.NoError(t, paired(machine.State().Messages))
 		})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -74,7 +75,7 @@ func TestWhatWasCompactedIsAnEventWithFiguresAndHoldsFromThenOn(t *testing.T) {
 			log := facts(t, b, "s")
 			requireSound(t, "s", log)
 			require.Contains(t, asText(t, log), "page 0: ", "the original stays in the log")
-			steps, err := b.Trace(t.Context(), "s")
+			steps, err := b.Session("s").Trace(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, len(last.Messages), len(steps[len(steps)-1].Messages))
 		})
@@ -150,7 +151,7 @@ func TestASummaryCountsTowardsTheLimitsOfItsRun(t *testing.T) {
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Interactive: true})
 	var limit *agent.LimitError
 	require.ErrorAs(t, res.Err(), &limit)
-	require.Equal(t, agent.LimitTokens, limit.Limit)
+	require.Equal(t, machine.LimitTokens, limit.Limit)
 	require.Greater(t, res.Usage.Total(), int64(50_000))
 }
 
@@ -217,7 +218,7 @@ func TestContextIsAskedForWhenSomebodySpeaksAndIsNoPartOfTheConversation(t *test
 			Fetched: []memory.Fetched{{Name: "pages", Text: "Members is the team page, secret-7"}, {Name: "huge", Text: strings.Repeat("word ", 20_000)}}}, nil
 	}
 	steer := tools.New(tools.Spec{Name: "steer"}, func(ctx context.Context, in Number) (string, error) {
-		_, err := a.Steer(ctx, "s", "also this")
+		_, err := a.Session("s").Steer(ctx, "also this")
 		return "ok", err
 	})
 	a, m := scripted(t, agent.Config{
@@ -303,12 +304,12 @@ func TestAConversationIsCompactedByHand(t *testing.T) {
 			res := run(t, a)
 			require.Equal(t, agent.Paused, res.Status)
 
-			report, err := a.Compact(t.Context(), "s", 0)
+			report, err := a.Session("s").Compact(t.Context(), 0)
 			require.NoError(t, err)
 			require.Equal(t, "by hand", report.Trigger)
 			require.Less(t, report.After, report.Before/2)
 			require.Equal(t, 1, forgot)
-			report, err = a.Compact(t.Context(), "s", 0)
+			report, err = a.Session("s").Compact(t.Context(), 0)
 			require.NoError(t, err)
 			require.False(t, report.Changed(), "again finds nothing to do")
 
@@ -321,13 +322,13 @@ func TestAConversationIsCompactedByHand(t *testing.T) {
 			require.NotContains(t, asText(t, sent), "page 1")
 			requireSound(t, "s", facts(t, a, "s"))
 
-			_, err = a.Compact(t.Context(), "nobody", 0)
+			_, err = a.Session("nobody").Compact(t.Context(), 0)
 			var none *agent.NothingOpenError
 			require.ErrorAs(t, err, &none)
 		})
 	}
 	a, _ := scripted(t, agent.Config{}, say("hi"))
-	_, err := a.Compact(t.Context(), "s", 0)
+	_, err := a.Session("s").Compact(t.Context(), 0)
 	var bad *agent.ConfigError
 	require.ErrorAs(t, err, &bad)
 }
@@ -502,7 +503,7 @@ func TestTheNewestWordsOfAPersonStayThoughHooksWarn(t *testing.T) {
 		}
 		read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
 			if in.N == 1 {
-				if _, err := a.Steer(ctx, "s", "delete nothing!"); err != nil {
+				if _, err := a.Session("s").Steer(ctx, "delete nothing!"); err != nil {
 					return "", err
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -81,13 +82,13 @@ func TestAnUnknownModeIsAnErrorForTheTool(t *testing.T) {
 func TestTheHostSwitchesTheMode(t *testing.T) {
 	var done effects
 	a, model := scripted(t, moded(&done), call("look", 1), call("write", 2), say("Done."))
-	require.Error(t, a.SetMode(t.Context(), "s", "fly"))
+	require.Error(t, a.Session("s").SetMode(t.Context(), "fly"))
 	var nothing *agent.NothingOpenError
-	require.ErrorAs(t, a.SetMode(t.Context(), "s", "edit"), &nothing)
+	require.ErrorAs(t, a.Session("s").SetMode(t.Context(), "edit"), &nothing)
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
 		if ev, ok := ev.(agent.ToolStarted); ok && ev.Call.Name == "look" {
-			require.NoError(t, a.SetMode(t.Context(), "s", "edit"))
+			require.NoError(t, a.Session("s").SetMode(t.Context(), "edit"))
 		}
 	}
 	model.AssertTools(t, 1, "look", "write", "switch")
@@ -122,7 +123,7 @@ func TestAPhaseHasItsOwnSteps(t *testing.T) {
 	require.Equal(t, "build", res.Phase)
 	var limit *agent.LimitError
 	require.ErrorAs(t, res.Err(), &limit)
-	require.Equal(t, agent.LimitStepsPerPhase, limit.Limit)
+	require.Equal(t, machine.LimitStepsPerPhase, limit.Limit)
 	require.Equal(t, 4, done.all())
 	model.AssertDone(t)
 	model.AssertTools(t, 5)

@@ -32,7 +32,7 @@ func TestADecisionOnAChildsPauseThatWasMadeInTimeCountsHoweverLateTheRunGoesOn(t
 			res := run(t, a)
 			require.Len(t, res.Pending, 2)
 			<-time.After(30 * time.Second)
-			require.NoError(t, a.Decide(t.Context(), "s", agent.Approve(res.Pending[0].ID)))
+			require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
 			<-time.After(time.Hour)
 			end := runInput(t, a, agent.Continue("s"))
 			require.Equal(t, "Done.", end.Text())
@@ -45,14 +45,14 @@ func TestADecisionOnAChildsPauseThatWasMadeInTimeCountsHoweverLateTheRunGoesOn(t
 
 func TestACopyOfASessionLeavesTheChildrenOfTheOriginalAlone(t *testing.T) {
 	for name, remove := range map[string]func(t *testing.T, a *agent.Agent) error{
-		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Delete(t.Context(), "copy") },
-		"pruned":    func(t *testing.T, a *agent.Agent) error { _, err := a.Prune(t.Context(), "copy"); return err },
+		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Session("copy").Delete(t.Context()) },
+		"pruned":    func(t *testing.T, a *agent.Agent) error { _, err := a.Session("copy").Prune(t.Context()); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFamily(t, agent.Config{Journal: journal.NewMemory()},
 				[]providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{call("work", 1), call("risky", 2), say("I did.")})
 			res := run(t, f.a)
-			_, err := f.a.Fork(t.Context(), "s", "copy", 0)
+			err := f.a.Session("s").Fork(t.Context(), "copy")
 			require.NoError(t, err)
 			require.NoError(t, remove(t, f.a))
 			require.Equal(t, "Done.", runInput(t, f.a, approveAll(res)).Text())
@@ -139,13 +139,13 @@ func TestARedactThatAsksItsAgentDoesntHangADecision(t *testing.T) {
 	var done effects
 	child, _ = scripted(t, agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
 		Redact: func(s string) string {
-			_, _ = child.Pending(context.Background(), "other")
+			_, _ = child.Session("other").Pending(context.Background())
 			return s
 		}}, call("risky", 1), say("I did."))
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
 	res := run(t, a)
 	over := make(chan error, 1)
-	go func() { over <- a.Decide(context.Background(), "s", agent.Approve(res.Pending[0].ID)) }()
+	go func() { over <- a.Session("s").Decide(context.Background(), agent.Approve(res.Pending[0].ID)) }()
 	select {
 	case err := <-over:
 		require.NoError(t, err)
@@ -156,7 +156,7 @@ func TestARedactThatAsksItsAgentDoesntHangADecision(t *testing.T) {
 
 func TestAChildWithoutAJournalGoesWithItsParentsSession(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, a *agent.Agent) error{
-		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Delete(t.Context(), "s") },
+		"forgotten": func(t *testing.T, a *agent.Agent) error { return a.Session("s").Delete(t.Context()) },
 		"superseded": func(t *testing.T, a *agent.Agent) error {
 			_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "never mind", Supersede: true})
 			return err
@@ -192,7 +192,7 @@ func TestAForkIsMadeWholeOrNotAtAll(t *testing.T) {
 		require.Equal(t, "Done.", run(t, a).Text())
 		dying := &weak{Store: store, at: 2, err: death, lasts: true}
 		cfg.Journal = dying
-		_, err := reopen(t, cfg).Fork(t.Context(), "s", "copy", 0)
+		err := reopen(t, cfg).Session("s").Fork(t.Context(), "copy")
 		require.Equal(t, dying.dead(), err != nil)
 		<-time.After(time.Minute)
 		n, err := a.Recover(t.Context(), agent.Recovery{})
@@ -246,7 +246,7 @@ func TestAnUndoIsToldWhenTheLeaseIsLost(t *testing.T) {
 			},
 		}}}, call("put", 1), say("Done."))
 		run(t, a)
-		receipt, err := a.Undo(t.Context(), "s", agent.Rollback{})
+		receipt, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
 		require.NotNil(t, receipt.Failed, "%v", err)
 		require.Less(t, took, 25*time.Second)
 	})
@@ -262,7 +262,7 @@ func TestWhatTheModelIsToldOfAnUndoHasItsBounds(t *testing.T) {
 		Undo: func(context.Context, page, Number) error { return errors.New("no") },
 	}}}, providertest.Call("put", page{string(make([]byte, 100_000))}), say("Done."), say("I see."))
 	run(t, a)
-	_, err := a.Undo(t.Context(), "s", agent.Rollback{})
+	_, err := a.Session("s").Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
 	run(t, a)
 	msgs := model.Requests()[2].Messages
@@ -281,7 +281,7 @@ func TestTheCallOfAChildIsDecidedOnOnlyByWhatItWaitsFor(t *testing.T) {
 		}
 		for _, d := range []agent.Decision{agent.Approve(own), agent.Reject(own, "no"), agent.Suggest(own, "else"), agent.Answer(own, "x"), agent.Edit(own, agent.Task{Task: "y"}), agent.AllowAlways(own)} {
 			var bad *agent.DecisionError
-			require.ErrorAs(t, f.a.Decide(t.Context(), "s", d), &bad)
+			require.ErrorAs(t, f.a.Session("s").Decide(t.Context(), d), &bad)
 			_, err := f.a.Run(t.Context(), agent.Resume("s", d))
 			require.ErrorAs(t, err, &bad)
 			require.Equal(t, agent.DecisionBad, bad.Code)
@@ -352,13 +352,13 @@ func TestTheModelIsToldOfWhatWasUndoneBeforeTheProcessDied(t *testing.T) {
 	cfg := agent.Config{Journal: store, Tools: s.tools()}
 	run(t, reopen(t, cfg, call("put", 1), say("Done.")))
 	cfg.Journal = &weak{Store: store, at: 2, err: death, lasts: true}
-	_, err := reopen(t, cfg).Undo(t.Context(), "s", agent.Rollback{})
+	_, err := reopen(t, cfg).Session("s").Undo(t.Context(), agent.Rollback{})
 	require.Error(t, err)
 	require.Len(t, s.log, 1)
 	cfg.Journal = store
 	a, model := scripted(t, cfg, say("I see."))
 	for range 2 {
-		_, err = a.Undo(t.Context(), "s", agent.Rollback{})
+		_, err = a.Session("s").Undo(t.Context(), agent.Rollback{})
 		require.NoError(t, err)
 	}
 	require.Len(t, s.log, 1)
@@ -431,15 +431,15 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 				wg.Go(func() {
 					ctx := context.Background()
 					for j := range 15 {
-						pending, _ := a.Pending(ctx, "s")
+						pending, _ := a.Session("s").Pending(ctx)
 						for _, p := range pending {
 							switch (i + j) % 4 {
 							case 0:
-								_ = a.Decide(ctx, "s", agent.Approve(p.ID))
+								_ = a.Session("s").Decide(ctx, agent.Approve(p.ID))
 							case 1:
 								_, _ = a.Run(ctx, agent.Resume("s", agent.Approve(p.ID)))
 							case 2:
-								_ = a.Decide(ctx, "s", agent.AllowAlways(p.ID))
+								_ = a.Session("s").Decide(ctx, agent.AllowAlways(p.ID))
 							case 3:
 								_, _ = a.Run(ctx, agent.Resume("s", agent.Reject(p.ID, "no")))
 							}
@@ -448,19 +448,19 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 						case 0:
 							_, _ = a.Run(ctx, agent.Continue("s"))
 						case 1:
-							_ = a.Revoke(ctx, "s", "unique", "ann")
+							_ = a.Session("s").Revoke(ctx, "unique", "ann")
 						case 2:
-							_, _ = a.Steer(ctx, "s", "hello")
+							_, _ = a.Session("s").Steer(ctx, "hello")
 						case 3:
 							_, _ = a.Run(ctx, agent.Input{Session: "s", Prompt: "more"})
 						case 4:
 							_, _ = a.Recover(ctx, agent.Recovery{})
 						case 5:
-							_, _ = a.Prune(ctx, "s")
+							_, _ = a.Session("s").Prune(ctx)
 						case 6:
-							_ = a.Pause(ctx, "s")
+							_ = a.Session("s").Pause(ctx)
 						case 7:
-							_, _ = a.Undo(ctx, "s", agent.Rollback{})
+							_, _ = a.Session("s").Undo(ctx, agent.Rollback{})
 						}
 					}
 				})
@@ -470,7 +470,7 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 			for key, times := range ran {
 				require.Equal(t, 1, times, key)
 			}
-			_, err := a.Trace(t.Context(), "s")
+			_, err := a.Session("s").Trace(t.Context())
 			require.NoError(t, err)
 			end := runInput(t, a, agent.Input{Session: "s", Prompt: "at last", Supersede: true})
 			require.NotEqual(t, agent.Failed, end.Status)
@@ -481,8 +481,8 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 
 func TestWhatIsForgottenOfAChildIsForgottenInItsOwnJournalToo(t *testing.T) {
 	for name, remove := range map[string]func(a *agent.Agent) error{
-		"forgotten": func(a *agent.Agent) error { return a.Delete(t.Context(), "s") },
-		"pruned":    func(a *agent.Agent) error { _, err := a.Prune(t.Context(), "s"); return err },
+		"forgotten": func(a *agent.Agent) error { return a.Session("s").Delete(t.Context()) },
+		"pruned":    func(a *agent.Agent) error { _, err := a.Session("s").Prune(t.Context()); return err },
 		"retained": func(a *agent.Agent) error {
 			_, err := a.Retain(t.Context(), agent.Retention{Idle: time.Nanosecond})
 			return err

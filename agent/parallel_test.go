@@ -172,7 +172,7 @@ func TestACallThatIgnoresItsTimeLimitIsLeftBehind(t *testing.T) {
 					limit = tools.DefaultTimeout
 				}
 				require.Equal(t, limit+5*time.Second, time.Since(began))
-				require.Equal(t, 1, a.LeftBehind())
+				require.Equal(t, 1, a.Abandoned())
 				if c.status == "" {
 					require.Equal(t, agent.Paused, res.Status)
 					require.Equal(t, agent.PauseInDoubt, res.Pending[0].Kind)
@@ -183,7 +183,7 @@ func TestACallThatIgnoresItsTimeLimitIsLeftBehind(t *testing.T) {
 				log := len(facts(t, a, "s"))
 				close(release)
 				synctest.Wait()
-				require.Zero(t, a.LeftBehind())
+				require.Zero(t, a.Abandoned())
 				require.Equal(t, 1, done.all(), "it did return")
 				require.Len(t, facts(t, a, "s"), log, "its late result is dropped")
 				if c.status == "" {
@@ -212,7 +212,7 @@ func TestACanceledRunLeavesADeafCallBehindInDoubt(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 6*time.Second, time.Since(began))
 		require.Equal(t, agent.CodeCanceled, res.Code)
-		require.Equal(t, 1, a.LeftBehind())
+		require.Equal(t, 1, a.Abandoned())
 		var got []tools.Status
 		for _, r := range finished(t, a, "s") {
 			got = append(got, r.Status)

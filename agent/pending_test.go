@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -59,11 +60,11 @@ func TestWhatAChildWaitsForBesidesStaysPendingWhileItActs(t *testing.T) {
 			if n == 2 {
 				return
 			}
-			pending, _ = a.Pending(ctx, "s")
+			pending, _ = a.Session("s").Pending(ctx)
 			h, _ := store.Head(ctx, "s")
 			open = h.Open
 			for _, p := range pending {
-				if err := a.Decide(ctx, "s", agent.Approve(p.ID)); err != nil {
+				if err := a.Session("s").Decide(ctx, agent.Approve(p.ID)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -89,11 +90,11 @@ func TestWhatAChildWaitsForBesidesIsDecidedOnWhileItActs(t *testing.T) {
 		var other string
 		a := acting(t, store, 2, &done, func(ctx context.Context, a *agent.Agent, n int) {
 			if n == 1 {
-				if err := a.Decide(ctx, "s", agent.Approve(other)); err != nil {
+				if err := a.Session("s").Decide(ctx, agent.Approve(other)); err != nil {
 					t.Error(err)
 				}
 				var used *agent.DecisionError
-				if err := a.Decide(ctx, "s", agent.Reject(other, "no")); !errors.As(err, &used) || used.Code != agent.DecisionUsed {
+				if err := a.Session("s").Decide(ctx, agent.Reject(other, "no")); !errors.As(err, &used) || used.Code != agent.DecisionUsed {
 					t.Error(err)
 				}
 			}
@@ -120,7 +121,7 @@ func TestWhatAChildWaitsForBesidesIsDecidedOnAfterACrash(t *testing.T) {
 			crashes++
 			<-time.After(time.Minute)
 			a := acting(t, store, 2, &done, nil)
-			pending, err := a.Pending(t.Context(), "s")
+			pending, err := a.Session("s").Pending(t.Context())
 			require.NoError(t, err)
 			require.Contains(t, pending, res.Pending[1], "append %d", at)
 			h, err := store.Head(t.Context(), "s")
@@ -178,7 +179,7 @@ func TestWhatWasDecidedOnInAChildHappensThoughItWasDrainedBefore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, 1, done.of(1))
-	pending, err := a.Pending(t.Context(), "s")
+	pending, err := a.Session("s").Pending(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, res.Pending[1:], pending)
 	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Approve(pending[0].ID))).Text())
@@ -200,7 +201,7 @@ func TestAChildEndsWhoseCallIsntRunBecauseTheRunIsStuck(t *testing.T) {
 	end := runInput(t, a, approveAll(res))
 	var limit *agent.LimitError
 	require.ErrorAs(t, end.Err(), &limit)
-	require.Equal(t, agent.LimitRepeats, limit.Limit)
+	require.Equal(t, machine.LimitRepeats, limit.Limit)
 	require.Equal(t, 5, done.all())
 	for h, err := range store.Heads(t.Context(), journal.Filter{Open: true}) {
 		require.NoError(t, err)

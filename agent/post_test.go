@@ -32,7 +32,7 @@ func TestADecisionIsTakenWithoutGoingOnAndCountsWhenSomebodyDoes(t *testing.T) {
 		if store != nil {
 			b, _, _ = risky(t, agent.Config{Journal: store})
 		}
-		require.NoError(t, b.Decide(t.Context(), "s", agent.Approve(res.Pending[0].ID).By("ann")))
+		require.NoError(t, b.Session("s").Decide(t.Context(), agent.Approve(res.Pending[0].ID).By("ann")))
 		require.Zero(t, done.all(), "nothing runs yet")
 		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 		require.Equal(t, 1, done.all())
@@ -57,7 +57,7 @@ func TestTheFirstDecisionCountsAndTheNextIsTold(t *testing.T) {
 				if i%2 == 0 {
 					d = agent.Reject(id, "no")
 				}
-				err := a.Decide(t.Context(), "s", d)
+				err := a.Session("s").Decide(t.Context(), d)
 				var de *agent.DecisionError
 				switch {
 				case err == nil:
@@ -89,7 +89,7 @@ func TestDecisionsThatCantBeTakenAreRefusedAtOnce(t *testing.T) {
 			id := run(t, a).Pending[0].ID
 			code := func(session string, d agent.Decision) string {
 				var de *agent.DecisionError
-				require.ErrorAs(t, a.Decide(t.Context(), session, d), &de)
+				require.ErrorAs(t, a.Session(session).Decide(t.Context(), d), &de)
 				return de.Code
 			}
 			require.Equal(t, agent.DecisionUnknown, code("s", agent.Approve("p-0")))
@@ -115,7 +115,7 @@ func TestADecisionMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
 			a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: time.Minute}, call("risky", 1), say("Done."))
 			id := run(t, a).Pending[0].ID
 			<-time.After(30 * time.Second)
-			require.NoError(t, a.Decide(t.Context(), "s", agent.Approve(id)))
+			require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(id)))
 			<-time.After(time.Hour)
 			require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 			require.Equal(t, 1, done.all())
@@ -149,7 +149,7 @@ func TestARunUnderWayTakesADecisionThatWasSent(t *testing.T) {
 					id := ev.Pause.ID
 					go func() {
 						<-time.After(5 * time.Second) // the slow call runs
-						if err := a.Decide(context.Background(), "s", agent.Approve(id)); err != nil {
+						if err := a.Session("s").Decide(context.Background(), agent.Approve(id)); err != nil {
 							t.Error(err)
 						}
 					}()
@@ -171,13 +171,13 @@ func TestADecisionIsTheFirstAlsoWhileItIsBeingTaken(t *testing.T) {
 		asked := 0
 		hook := agent.Hooks{AfterTool: func(ctx context.Context, c *agent.ToolCall, r *agent.ToolResult) error {
 			asked++
-			second = a.Decide(ctx, "s", agent.Approve(id).By("bob"))
+			second = a.Session("s").Decide(ctx, agent.Approve(id).By("bob"))
 			return nil
 		}}
 		a, _, done := risky(t, agent.Config{Journal: store, Hooks: []agent.Hooks{hook}}, call("risky", 1), say("done"))
 		res := run(t, a)
 		id = res.Pending[0].ID
-		require.NoError(t, a.Decide(t.Context(), "s", agent.Reject(id, "no").By("ann")))
+		require.NoError(t, a.Session("s").Decide(t.Context(), agent.Reject(id, "no").By("ann")))
 		end := runInput(t, a, agent.Continue("s"))
 		require.Equal(t, agent.Completed, end.Status)
 		require.Equal(t, 1, asked)
@@ -209,7 +209,7 @@ func TestADecisionWaitsWhileAChildsLogCantBeRead(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Journal: own, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
 			res := run(t, a)
 			require.Len(t, res.Pending, 1)
-			require.NoError(t, a.Decide(t.Context(), "s", agent.Approve(res.Pending[0].ID)))
+			require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
 			store.fails = true
 			_, err := a.Run(t.Context(), agent.Continue("s"))
 			require.Error(t, err)

@@ -129,7 +129,7 @@ func TestASecretInASteeringMessageIsntJournaled(t *testing.T) {
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
 		if _, ok := ev.(agent.StepStarted); ok && len(model.Requests()) == 0 {
-			_, err := a.Steer(t.Context(), "s", "use "+secret)
+			_, err := a.Session("s").Steer(t.Context(), "use "+secret)
 			require.NoError(t, err)
 		}
 	}
@@ -157,7 +157,7 @@ func TestARedactThatAsksItsAgentHangsNoRun(t *testing.T) {
 			redact := func(s string) string {
 				if strings.Contains(s, c.text) {
 					asked++
-					_ = a.Decide(context.Background(), "s", agent.Approve("p"))
+					_ = a.Session("s").Decide(context.Background(), agent.Approve("p"))
 				}
 				return s
 			}

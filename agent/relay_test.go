@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -98,7 +99,7 @@ func (r *relay) work(t *testing.T, store journal.Store) bool {
 func (r *relay) requireDone(t *testing.T, store journal.Store) {
 	log := facts(t, r.agent(t, store), "s")
 	requireSound(t, "s", log)
-	m, err := agent.Replay("s", log...)
+	m, err := machine.Replay("s", log...)
 	require.NoError(t, err)
 	s := m.State()
 	require.Equal(t, agent.Completed, s.Run.Status)
@@ -149,21 +150,21 @@ func TestAChainIsForkedExportedAndPrunedAtAnyFact(t *testing.T) {
 	log := facts(t, a, "s")
 	for i, f := range log {
 		name := fmt.Sprint("copy ", i)
-		_, err := a.Fork(t.Context(), "s", name, f.Envelope().Seq)
+		err := a.Session("s").Fork(t.Context(), name, agent.At(f.Envelope().Seq))
 		require.NoError(t, err, "fact %d", i)
 		requireSound(t, name, facts(t, a, name))
 		res := runInput(t, a, agent.Input{Session: name, Prompt: "and now?"})
 		require.Equal(t, "Done.", res.Text(), "fact %d", i)
-		_, err = a.Trace(t.Context(), name)
+		_, err = a.Session(name).Trace(t.Context())
 		require.NoError(t, err)
 		if i%5 != 0 {
 			continue
 		}
-		_, err = a.Prune(t.Context(), name)
+		_, err = a.Session(name).Prune(t.Context())
 		require.NoError(t, err)
 		var out bytes.Buffer
-		require.NoError(t, a.Export(t.Context(), name, &out))
-		require.NoError(t, a.Import(t.Context(), name+" again", &out))
+		require.NoError(t, a.Session(name).Export(t.Context(), &out))
+		require.NoError(t, a.Session(name+" again").Import(t.Context(), &out))
 		before, after := machineOf(t, a, name).State(), machineOf(t, a, name+" again").State()
 		require.Equal(t, asText(t, before.Messages), asText(t, after.Messages))
 		require.Equal(t, before.Notes, after.Notes)

@@ -19,14 +19,14 @@ func TestARevokedRuleAsksAgain(t *testing.T) {
 				call("ask", 1), call("ask", 2), say("Done."), call("ask", 3), say("Done again."))
 			res := run(t, a)
 			require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID).By("ann"))).Text())
-			rules, err := a.Rules(t.Context(), "s")
+			rules, err := a.Session("s").Rules(t.Context())
 			require.NoError(t, err)
 			require.Len(t, rules, 1)
 			require.Equal(t, "ask", rules[0].Tool)
 			require.Equal(t, "ann", rules[0].By)
 
-			require.NoError(t, a.Revoke(t.Context(), "s", "ask", "bob"))
-			rules, err = a.Rules(t.Context(), "s")
+			require.NoError(t, a.Session("s").Revoke(t.Context(), "ask", "bob"))
+			rules, err = a.Session("s").Rules(t.Context())
 			require.NoError(t, err)
 			require.Empty(t, rules)
 			log := facts(t, a, "s")
@@ -44,9 +44,9 @@ func TestRevokingWhatIsNoRuleIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Journal: store}, say("Done."))
 			var none *agent.NoRuleError
-			require.ErrorAs(t, a.Revoke(t.Context(), "s", "ask", ""), &none)
+			require.ErrorAs(t, a.Session("s").Revoke(t.Context(), "ask", ""), &none)
 			run(t, a)
-			require.ErrorAs(t, a.Revoke(t.Context(), "s", "ask", ""), &none)
+			require.ErrorAs(t, a.Session("s").Revoke(t.Context(), "ask", ""), &none)
 			require.Len(t, facts(t, a, "s"), 4, "and leaves nothing in the log")
 			require.Equal(t, agent.Completed, mustHead(t, a, store))
 		})
@@ -73,9 +73,9 @@ func TestARuleIsRevokedInARunUnderWay(t *testing.T) {
 			var a, b *agent.Agent
 			revoke := tools.New(tools.Spec{Name: "revoke"}, func(ctx context.Context, _ Number) (string, error) {
 				if other {
-					return "ok", b.Revoke(ctx, "s", "ask", "bob")
+					return "ok", b.Session("s").Revoke(ctx, "ask", "bob")
 				}
-				return "ok", a.Revoke(ctx, "s", "ask", "bob")
+				return "ok", a.Session("s").Revoke(ctx, "ask", "bob")
 			})
 			cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}), revoke}}
 			a, _ = scripted(t, cfg, call("ask", 1), call("revoke", 0), call("ask", 2), say("Done."))

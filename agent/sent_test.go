@@ -52,7 +52,7 @@ func TestWhatIsSentWhileARunIsTakenUpIsDelivered(t *testing.T) {
 		store.watch(func(string) error {
 			store.watch(nil)
 			var err error
-			receipt, err = a.Steer(t.Context(), "s", "be quick")
+			receipt, err = a.Session("s").Steer(t.Context(), "be quick")
 			return err
 		})
 		require.Equal(t, "Done.", runInput(t, a, approveAll(res)).Text())
@@ -105,7 +105,7 @@ func TestARevocationOutlivesTheRunThatDidntReadIt(t *testing.T) {
 				var wg sync.WaitGroup
 				wg.Go(func() {
 					<-time.After(5 * time.Second) // while the slow call runs
-					if err := b.Revoke(context.Background(), "s", "ask", "ann"); err != nil {
+					if err := b.Session("s").Revoke(context.Background(), "ask", "ann"); err != nil {
 						t.Error(err)
 					}
 				})
@@ -114,7 +114,7 @@ func TestARevocationOutlivesTheRunThatDidntReadIt(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, agent.Stopped, res.Status)
 				require.Equal(t, agent.Paused, run(t, a).Status, "the call asks again")
-				rules, err := a.Rules(t.Context(), "s")
+				rules, err := a.Session("s").Rules(t.Context())
 				require.NoError(t, err)
 				require.Empty(t, rules)
 				require.Zero(t, done.of(2))
@@ -139,7 +139,7 @@ func TestARevocationThatWasPostedOutlivesACrashAtAnyAppend(t *testing.T) {
 				var wg sync.WaitGroup
 				wg.Go(func() {
 					<-time.After(5 * time.Second)
-					err := b.Revoke(context.Background(), "s", "ask", "ann")
+					err := b.Session("s").Revoke(context.Background(), "ask", "ann")
 					var none *agent.NoRuleError
 					if err != nil && !errors.As(err, &none) {
 						t.Error(err)
@@ -166,7 +166,7 @@ func TestADecisionIsntLostBecauseTheChildsSessionCantBeReadJustNow(t *testing.T)
 	store := &watched{Store: journal.NewMemory()}
 	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "it"), say("Done.")}, []providertest.Step{call("risky", 1), say("I did.")})
 	id := run(t, f.a).Pending[0].ID
-	require.NoError(t, f.a.Decide(t.Context(), "s", agent.Approve(id)))
+	require.NoError(t, f.a.Session("s").Decide(t.Context(), agent.Approve(id)))
 	store.watch(func(session string) error {
 		if strings.HasPrefix(session, "call/") {
 			return errors.New("the network is down")
@@ -193,11 +193,11 @@ func TestADecisionForARunUnderWayIsCheckedAtOnce(t *testing.T) {
 						<-time.After(5 * time.Second) // the slow call runs
 						for _, d := range []agent.Decision{agent.Approve("p-0"), agent.Edit(ev.Pause.ID, "no object"), agent.AllowAlways(ev.Pause.ID)} {
 							var bad *agent.DecisionError
-							if err := a.Decide(context.Background(), "s", d); !errors.As(err, &bad) {
+							if err := a.Session("s").Decide(context.Background(), d); !errors.As(err, &bad) {
 								t.Errorf("%+v: %v", d, err)
 							}
 						}
-						if err := a.Decide(context.Background(), "s", agent.Approve(ev.Pause.ID)); err != nil {
+						if err := a.Session("s").Decide(context.Background(), agent.Approve(ev.Pause.ID)); err != nil {
 							t.Error(err)
 						}
 					})
@@ -212,7 +212,7 @@ func TestADecisionForARunUnderWayIsCheckedAtOnce(t *testing.T) {
 func TestAPromptThatIsRefusedLosesNoDecision(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
-		require.NoError(t, a.Decide(t.Context(), "s", agent.Approve(run(t, a).Pending[0].ID)))
+		require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(run(t, a).Pending[0].ID)))
 		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "and now?"})
 		var paused *agent.PausedError
 		require.ErrorAs(t, err, &paused)
@@ -226,8 +226,8 @@ func TestPendingCanBeAskedForWhileTheSessionIsPruned(t *testing.T) {
 	a, _, _ := risky(t, agent.Config{Journal: store}, say("Done."), call("risky", 1))
 	run(t, a)
 	res := run(t, a)
-	store.on = func() { _, store.err = a.Prune(t.Context(), "s") }
-	pending, err := a.Pending(t.Context(), "s")
+	store.on = func() { _, store.err = a.Session("s").Prune(t.Context()) }
+	pending, err := a.Session("s").Pending(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, store.err)
 	require.Equal(t, res.Pending, pending)

@@ -83,13 +83,13 @@ func TestAnImportedSnapshotThatFactsCantHaveMadeIsRefused(t *testing.T) {
 	a, err := New(Config{Provider: providertest.Script()})
 	require.NoError(t, err)
 	good := `{"messages":[M],"run":{"id":"r-1","status":"completed","stage":"said"}}`
-	require.NoError(t, a.Import(t.Context(), "good", bytes.NewReader([]byte(snapshotOf(good)))))
+	require.NoError(t, a.Session("good").Import(t.Context(), bytes.NewReader([]byte(snapshotOf(good)))))
 	for name, state := range snapshots {
-		err := a.Import(t.Context(), "s", bytes.NewReader([]byte(snapshotOf(state))))
+		err := a.Session("s").Import(t.Context(), bytes.NewReader([]byte(snapshotOf(state))))
 		var bad *FactError
 		require.ErrorAs(t, err, &bad, name)
 	}
-	facts, err := a.Facts(t.Context(), "s")
+	facts, err := a.Session("s").Facts(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, facts)
 }
@@ -119,17 +119,17 @@ func FuzzImport(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := New(Config{Provider: providertest.Script(providertest.Say("Done."))})
 		require.NoError(t, err)
-		if a.Import(t.Context(), "s", bytes.NewReader(data)) != nil {
+		if a.Session("s").Import(t.Context(), bytes.NewReader(data)) != nil {
 			return
 		}
-		err = a.Decide(t.Context(), "s", Approve(""))
+		err = a.Session("s").Decide(t.Context(), Approve(""))
 		var bad *DecisionError
 		require.True(t, errors.As(err, &bad), "%v", err)
-		_, err = a.Pending(t.Context(), "s")
+		_, err = a.Session("s").Pending(t.Context())
 		require.NoError(t, err)
-		_, err = a.Trace(t.Context(), "s")
+		_, err = a.Session("s").Trace(t.Context())
 		require.NoError(t, err)
-		_, err = a.Undo(t.Context(), "s", Rollback{Moved: true})
+		_, err = a.Session("s").Undo(t.Context(), Rollback{Moved: true})
 		require.NoError(t, err)
 		_, err = a.Fork(t.Context(), "s", "copy", 0)
 		require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -178,7 +179,7 @@ func TestCallsOfAHistoryWhoseIDsAreNoUTF8StayApart(t *testing.T) {
 		{Role: provider.RoleTool, Parts: []provider.Part{given("\xff"), given("\xfe")}},
 	}})
 	require.Equal(t, "on", res.Text())
-	m, err := agent.Replay("s", facts(t, a, "s")...)
+	m, err := machine.Replay("s", facts(t, a, "s")...)
 	require.NoError(t, err)
 	past := m.State().Messages
 	require.Len(t, past, 5)

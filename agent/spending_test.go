@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -102,7 +103,7 @@ func TestChildrenBesideEachOtherDrawOnOneRemainder(t *testing.T) {
 				if limits.Tokens > 0 {
 					var limit *agent.LimitError
 					require.ErrorAs(t, res.Err(), &limit)
-					require.Equal(t, agent.LimitTokens, limit.Limit)
+					require.Equal(t, machine.LimitTokens, limit.Limit)
 				}
 			})
 		})

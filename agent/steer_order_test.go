@@ -17,7 +17,7 @@ func TestMessagesAreReadInTheOrderInWhichTheyWereSent(t *testing.T) {
 			a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, calls("work", 1, 2), say("Done."))
 			steer := func(texts ...string) {
 				for _, text := range texts {
-					_, err := a.Steer(t.Context(), "s", text)
+					_, err := a.Session("s").Steer(t.Context(), text)
 					require.NoError(t, err)
 				}
 			}

@@ -22,7 +22,7 @@ func TestASteeringMessageIsReadBeforeTheNextStep(t *testing.T) {
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
 		if _, ok := ev.(agent.ToolStarted); ok && receipt == nil {
-			receipt, err = a.Steer(t.Context(), "s", "be quick")
+			receipt, err = a.Session("s").Steer(t.Context(), "be quick")
 			require.NoError(t, err)
 		}
 		all = append(all, ev)
@@ -49,7 +49,7 @@ func TestARunAboutToFinishTakesOneMoreStepForAMessage(t *testing.T) {
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 				require.NoError(t, err)
 				if receipt == nil && when(a, ev) {
-					receipt, err = a.Steer(t.Context(), "s", "and that too")
+					receipt, err = a.Session("s").Steer(t.Context(), "and that too")
 					require.NoError(t, err)
 				}
 			}
@@ -64,7 +64,7 @@ func TestARunAboutToFinishTakesOneMoreStepForAMessage(t *testing.T) {
 		var receipt *agent.Receipt
 		hook := agent.Hooks{BeforeFinish: func(ctx context.Context, _ *agent.Result) (err error) {
 			if receipt == nil {
-				receipt, err = a.Steer(ctx, "s", "and that too")
+				receipt, err = a.Session("s").Steer(ctx, "and that too")
 			}
 			return err
 		}}
@@ -87,9 +87,9 @@ func TestAMessageThatComesTooLateSaysSo(t *testing.T) {
 		stop  func(a *agent.Agent) error
 	}{
 		"the run pauses":   {agent.Config{}, []providertest.Step{call("risky", 1)}, nil},
-		"it is canceled":   {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Cancel(context.Background(), "s") }},
-		"it is stopped":    {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Stop(context.Background(), "s") }},
-		"it is paused":     {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Pause(context.Background(), "s") }},
+		"it is canceled":   {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Session("s").Cancel(context.Background()) }},
+		"it is stopped":    {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Session("s").Stop(context.Background()) }},
+		"it is paused":     {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Session("s").Pause(context.Background()) }},
 		"at the last call": {agent.Config{Limits: agent.Limits{Steps: 1}}, []providertest.Step{call("work", 1), say("So far.")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestAMessageThatComesTooLateSaysSo(t *testing.T) {
 				if !ok || receipt != nil || c.cfg.Limits.Steps == 1 && step.Step == 1 {
 					continue
 				}
-				receipt, err = a.Steer(t.Context(), "s", "late")
+				receipt, err = a.Session("s").Steer(t.Context(), "late")
 				require.NoError(t, err)
 				if c.stop != nil {
 					require.NoError(t, c.stop(a))
@@ -119,21 +119,21 @@ func TestOnlyARunningSessionCanBeSteered(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			a, _, _ := risky(t, agent.Config{Journal: store()}, call("risky", 1))
 			var nothing *agent.NothingOpenError
-			_, err := a.Steer(t.Context(), "s", "hello")
+			_, err := a.Session("s").Steer(t.Context(), "hello")
 			require.ErrorAs(t, err, &nothing)
 			run(t, a)
-			_, err = a.Steer(t.Context(), "s", "hello")
+			_, err = a.Session("s").Steer(t.Context(), "hello")
 			require.ErrorAs(t, err, &nothing)
-			require.ErrorAs(t, a.Stop(t.Context(), "s"), &nothing)
+			require.ErrorAs(t, a.Session("s").Stop(t.Context()), &nothing)
 		})
 	}
 	a, _ := scripted(t, agent.Config{})
 	for _, text := range []string{"", "\xff"} {
-		_, err := a.Steer(t.Context(), "s", text)
+		_, err := a.Session("s").Steer(t.Context(), text)
 		var bad *agent.InputError
 		require.ErrorAs(t, err, &bad)
 	}
-	_, err := a.Steer(t.Context(), "s", string(make([]byte, 4<<20+1)))
+	_, err := a.Session("s").Steer(t.Context(), string(make([]byte, 4<<20+1)))
 	var limit *agent.LimitError
 	require.ErrorAs(t, err, &limit)
 }
@@ -142,7 +142,7 @@ func TestWaitingForAReceiptEndsWithItsContext(t *testing.T) {
 	a, _ := scripted(t, agent.Config{}, say("Done."), say("Done."))
 	for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		if _, ok := ev.(agent.StepStarted); ok {
-			receipt, err := a.Steer(t.Context(), "s", "hello")
+			receipt, err := a.Session("s").Steer(t.Context(), "hello")
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -178,7 +178,7 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 	t.Run("steer", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			res, a, model := elsewhere(t, agent.Config{}, func(b *agent.Agent) {
-				receipt, err := b.Steer(t.Context(), "s", "be quick")
+				receipt, err := b.Session("s").Steer(t.Context(), "be quick")
 				require.NoError(t, err)
 				require.True(t, receipt.Posted)
 				step, err := receipt.Wait(t.Context())
@@ -200,9 +200,9 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 		do     func(b *agent.Agent) error
 		status agent.Status
 	}{
-		"stop":   {func(b *agent.Agent) error { return b.Stop(context.Background(), "s") }, agent.Stopped},
-		"cancel": {func(b *agent.Agent) error { return b.Cancel(context.Background(), "s") }, agent.Stopped},
-		"pause":  {func(b *agent.Agent) error { return b.Pause(context.Background(), "s") }, agent.Paused},
+		"stop":   {func(b *agent.Agent) error { return b.Session("s").Stop(context.Background()) }, agent.Stopped},
+		"cancel": {func(b *agent.Agent) error { return b.Session("s").Cancel(context.Background()) }, agent.Stopped},
+		"pause":  {func(b *agent.Agent) error { return b.Session("s").Pause(context.Background()) }, agent.Paused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 	}
 	t.Run("mode", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			res, _, model := elsewhere(t, agent.Config{}, func(b *agent.Agent) { require.NoError(t, b.SetMode(t.Context(), "s", "edit")) }, call("slow", 10), say("Done."))
+			res, _, model := elsewhere(t, agent.Config{}, func(b *agent.Agent) { require.NoError(t, b.Session("s").SetMode(t.Context(), "edit")) }, call("slow", 10), say("Done."))
 			require.Equal(t, "edit", res.Mode)
 			model.AssertTools(t, 1, "slow", "work")
 		})
@@ -227,14 +227,14 @@ func TestWhatIsPostedToARunThatEndsFirstDoesntReachTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		res, a, model := elsewhere(t, agent.Config{Limits: agent.Limits{Steps: 1}}, func(b *agent.Agent) {
 			require.NoError(t, wait(t.Context(), 6*time.Second)) // the last call is under way
-			receipt, err := b.Steer(t.Context(), "s", "too late")
+			receipt, err := b.Session("s").Steer(t.Context(), "too late")
 			require.NoError(t, err)
-			require.NoError(t, b.Stop(t.Context(), "s"))
+			require.NoError(t, b.Session("s").Stop(t.Context()))
 			_, err = receipt.Wait(t.Context())
 			require.ErrorContains(t, err, "before the message could be delivered")
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			_, err = b.Steer(ctx, "s", "far too late")
+			_, err = b.Session("s").Steer(ctx, "far too late")
 			require.Error(t, err)
 		}, call("slow", 10), providertest.Slow(time.Second, say("So far.")), say("Again."))
 		require.Equal(t, agent.CodeLimit, res.Code)

@@ -40,7 +40,7 @@ func TestNothingIsLostThatIsSentWhileARunLooksForIt(t *testing.T) {
 		)
 		send := func(sender, round int) {
 			text := fmt.Sprint(sender, " ", round)
-			receipt, err := a.Steer(t.Context(), "s", text)
+			receipt, err := a.Session("s").Steer(t.Context(), text)
 			if err != nil {
 				t.Error(err)
 				return
@@ -73,7 +73,7 @@ func TestNothingIsLostThatIsSentWhileARunLooksForIt(t *testing.T) {
 			for sender := range senders {
 				close(start[sender])
 			}
-			if err := a.Stop(t.Context(), "s"); err != nil {
+			if err := a.Session("s").Stop(t.Context()); err != nil {
 				t.Error(err)
 			}
 			stopped.Store(newest.Load())

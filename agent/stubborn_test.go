@@ -57,10 +57,10 @@ func TestAWriterOfNotesThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 				require.Contains(t, note.Error, "left behind")
 				require.Equal(t, provider.Usage{Input: 10}, note.Usage)
 				require.Equal(t, "done", of[agent.RunEnded](all)[0].Result.Text())
-				require.Equal(t, 1, a.LeftBehind())
+				require.Equal(t, 1, a.Abandoned())
 				close(free)
 				synctest.Wait()
-				require.Zero(t, a.LeftBehind())
+				require.Zero(t, a.Abandoned())
 			})
 		})
 	}
@@ -88,11 +88,11 @@ func TestARunIsCanceledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 						left = 1
 					}
 					require.Len(t, booked, 1-left)
-					require.Equal(t, left, a.LeftBehind())
+					require.Equal(t, left, a.Abandoned())
 					requireSound(t, "s", facts(t, a, "s"))
 					<-time.After(after)
 					synctest.Wait()
-					require.Zero(t, a.LeftBehind())
+					require.Zero(t, a.Abandoned())
 				})
 			})
 		}
@@ -107,7 +107,7 @@ func TestAWriterOfNotesThatEndsItsGoroutineEndsNoRun(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, strings.Contains(of[agent.MemoryWarning](all)[0].Text, "ended its goroutine"))
 			require.Equal(t, "done", of[agent.RunEnded](all)[0].Result.Text())
-			require.Zero(t, a.LeftBehind())
+			require.Zero(t, a.Abandoned())
 		})
 	}
 }
@@ -122,7 +122,7 @@ func TestANoteThatComesJustWhenItsWriterIsLeftBehindIsTakenOrDropped(t *testing.
 			})}, reads(3)...)
 			run(t, a)
 			synctest.Wait()
-			require.Zero(t, a.LeftBehind())
+			require.Zero(t, a.Abandoned())
 			notes := of[agent.NoteWritten](eventsOf(facts(t, a, "s")))
 			require.Len(t, notes, 1)
 			require.Equal(t, notes[0].Error == "", len(notes[0].Note) > 0)

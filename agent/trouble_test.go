@@ -40,7 +40,7 @@ func TestAFunctionOfTheMemoryThatPanicsEndsNothingButItself(t *testing.T) {
 			require.NoError(t, err)
 			require.NotEmpty(t, of[agent.MemoryWarning](all))
 			require.NotEmpty(t, of[agent.Compacted](all))
-			require.NotPanics(t, func() { _, err = a.Compact(t.Context(), "s", 0) })
+			require.NotPanics(t, func() { _, err = a.Session("s").Compact(t.Context(), 0) })
 			require.NoError(t, err)
 		})
 	}
@@ -98,7 +98,7 @@ func TestStoresThatPanicAreAnError(t *testing.T) {
 	require.True(t, results(res)[0].Error)
 	bad = true
 	var failure error
-	require.NotPanics(t, func() { _, failure = a.Compact(t.Context(), "s", 0) })
+	require.NotPanics(t, func() { _, failure = a.Session("s").Compact(t.Context(), 0) })
 	require.ErrorContains(t, failure, "oh")
 	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "again"})
 	require.ErrorContains(t, err, "oh")
@@ -115,11 +115,11 @@ func TestCompactingByHandCountsTheComposedText(t *testing.T) {
 	}}
 	a, _ := scripted(t, cfg, say("hi"))
 	run(t, a)
-	report, err := a.Compact(t.Context(), "s", 0)
+	report, err := a.Session("s").Compact(t.Context(), 0)
 	require.NoError(t, err)
 	require.Greater(t, report.Before, 2_000)
 	broken = true
-	_, err = a.Compact(t.Context(), "s", 0)
+	_, err = a.Session("s").Compact(t.Context(), 0)
 	require.ErrorContains(t, err, "the file is broken")
 }
 
@@ -137,7 +137,7 @@ func TestASummaryIsBookedThoughCompactingByHandFails(t *testing.T) {
 		Compose: func(string) (string, error) { return strings.Repeat("rule ", large), nil }})
 	used := run(t, a).Usage.Total()
 	large = 20_000
-	_, err := a.Compact(t.Context(), "s", 0)
+	_, err := a.Session("s").Compact(t.Context(), 0)
 	require.ErrorIs(t, err, memory.ErrContextTooLarge)
 	log := facts(t, a, "s")
 	requireSound(t, "s", log)
@@ -185,11 +185,11 @@ func TestARunThatItsProcessLeftIsNotCompactedByHand(t *testing.T) {
 	_, err := build(&weak{Store: store, at: 8, err: death, lasts: true}).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.Error(t, err)
 	a := build(store)
-	_, err = a.Compact(t.Context(), "s", 0)
+	_, err = a.Session("s").Compact(t.Context(), 0)
 	var busy *agent.BusyError
 	require.ErrorAs(t, err, &busy)
 	require.Equal(t, agent.Completed, runInput(t, a, agent.Continue("s")).Status)
-	_, err = a.Compact(t.Context(), "s", 0)
+	_, err = a.Session("s").Compact(t.Context(), 0)
 	require.NoError(t, err)
 }
 
@@ -197,7 +197,7 @@ func TestACompactionKeepsTheInputOfTheRunAndCountsTheComposedText(t *testing.T) 
 	var a *agent.Agent
 	read := tools.New(tools.Spec{Name: "read", ReadOnly: true}, func(ctx context.Context, in Number) (string, error) {
 		if in.N == 1 {
-			if _, err := a.Steer(ctx, "s", "be quick"); err != nil {
+			if _, err := a.Session("s").Steer(ctx, "be quick"); err != nil {
 				return "", err
 			}
 		}
@@ -250,7 +250,7 @@ func TestTheContextIsntResetInTheMiddleOfAnAnswer(t *testing.T) {
 	mem.ContextReset.At = .1
 	long := strings.Repeat("half ", 1_500)
 	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(1)}},
-		providertest.Stop(provider.StopPaused, say(long)), providertest.Reply(say("and half"), call("read", 1)), say("done"))
+		providertest.Session(say(long)).Stop(provider.StopPaused), providertest.Reply(say("and half"), call("read", 1)), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Contains(t, asText(t, m.Requests()[1].Messages), "half half", "the provider goes on with what it said")
@@ -273,7 +273,7 @@ func TestReplayKnowsTheComposedTextOfEachStep(t *testing.T) {
 		}}},
 	}, call("edit", 1), call("edit", 1), call("edit", 2), call("edit", 2), say("done"))
 	run(t, a)
-	steps, err := a.Trace(t.Context(), "s")
+	steps, err := a.Session("s").Trace(t.Context())
 	require.NoError(t, err)
 	for i, req := range m.Requests() {
 		require.Equal(t, req.System, steps[i].System, "step %d", i+1)
@@ -302,7 +302,7 @@ func TestSessionsThatShareStrategiesCompactBesideEachOther(t *testing.T) {
 			if err != nil || res.Status != agent.Completed {
 				t.Errorf("session %d: %v %v", i, res, err)
 			}
-			if _, err := a.Compact(context.Background(), fmt.Sprint(i), 0); err != nil {
+			if _, err := a.Session(fmt.Sprint(i)).Compact(context.Background(), 0); err != nil {
 				t.Error(err)
 			}
 		})
@@ -367,7 +367,7 @@ func TestAChildThatWaitsForAnApprovalAndHandsItsWorkOffGoesOnInEveryProcess(t *t
 	require.Equal(t, "thanks", res.Text())
 	require.Equal(t, 1, done.of(2))
 	require.Contains(t, results(res)[0].Parts[0].Text, "all done")
-	pruned, err := c.Prune(t.Context(), "s")
+	pruned, err := c.Session("s").Prune(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, pruned.Sessions)
 }
@@ -444,7 +444,7 @@ func TestContextIsToldWhatThePersonSaidLastAndNothingElse(t *testing.T) {
 		return memory.Context{}, nil
 	}
 	said := tools.New(tools.Spec{Name: "said"}, func(ctx context.Context, in Number) (string, error) {
-		_, err := a.Steer(ctx, "s", "be quick")
+		_, err := a.Session("s").Steer(ctx, "be quick")
 		return "ok", err
 	})
 	ok := func(context.Context, Number) (string, error) { return "ok", nil }

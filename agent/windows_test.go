@@ -110,7 +110,7 @@ func TestTheWindowFollowsASwitchOfTheMode(t *testing.T) {
 	require.Less(t, shares[0], .2, "a tenth of the wide window")
 	require.Greater(t, shares[1], 1.0, "of the other one more than all")
 
-	report, err := a.Compact(t.Context(), "s", 0)
+	report, err := a.Session("s").Compact(t.Context(), 0)
 	require.NoError(t, err)
 	require.Equal(t, 9_000, report.Budget, "by hand, too")
 }

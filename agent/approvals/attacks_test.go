@@ -194,7 +194,7 @@ func TestARequestIsTakenOnceHoweverOftenItIsSentAndAcrossRestarts(t *testing.T) 
 	next := d.run("s")[0].ID
 	require.NotEqual(t, id, next, "the same call again has another id")
 	again("in the session's next run")
-	_, err := d.a.Prune(t.Context(), "s")
+	_, err := d.a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
 	again("after its log was pruned")
 	require.Equal(t, []string{"home"}, d.done.done())

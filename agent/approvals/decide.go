@@ -57,7 +57,7 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	}
 	ctx, cancel := lasting(r)
 	defer cancel()
-	if err := a.Decide(ctx, body.Session, d.By(who)); err != nil {
+	if err := a.Session(body.Session).Decide(ctx, d.By(who)); err != nil {
 		return failed(err)
 	}
 	if h.cfg.OnDecided != nil {

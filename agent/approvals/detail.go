@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -74,7 +75,7 @@ func Find(ctx context.Context, store journal.Store, session, id string, messages
 type log struct {
 	session string
 	facts   []agent.Fact
-	state   *agent.State
+	state   *machine.State
 }
 
 // read reads a session: all of it, or from its snapshot on.
@@ -94,7 +95,7 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 	if err != nil {
 		return nil, fmt.Errorf("approvals: session %q: reading its journal: %w", session, err)
 	}
-	m, err := agent.Replay(session, l.facts...)
+	m, err := machine.Replay(session, l.facts...)
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func (d *desk) goOn(session string) *agent.Result {
 
 func (d *desk) facts(session string) []agent.Fact {
 	d.t.Helper()
-	facts, err := d.a.Facts(d.t.Context(), session)
+	facts, err := d.a.Session(session).Facts(d.t.Context())
 	require.NoError(d.t, err)
 	return facts
 }

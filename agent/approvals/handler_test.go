@@ -63,7 +63,7 @@ func TestAnItemTellsWhatOneNeedsToDecide(t *testing.T) {
 	_, err = approvals.Find(t.Context(), d.store, "tom/ü #1", "", 0)
 	require.ErrorIs(t, err, approvals.ErrUnknown)
 
-	_, err = d.a.Prune(t.Context(), "tom/ü #1")
+	_, err = d.a.Session("tom/ü #1").Prune(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 200, d.get("tom", itemPath("tom/ü #1", id)+"&messages=9", &seen))
 	require.Equal(t, approvals.StateOpen, seen.State, "also when its log was pruned")

@@ -89,7 +89,7 @@ func TestAResumerDrivesOnlySoManyRunsAtATime(t *testing.T) {
 		d.restart(append(steps, say("Done."), say("Done."), say("Done."), say("Done."), say("Done."))...)
 		for i := range 6 {
 			id := d.run(fmt.Sprint("s-", i))[0].ID
-			require.NoError(t, d.a.Decide(t.Context(), fmt.Sprint("s-", i), agent.Approve(id)))
+			require.NoError(t, d.a.Session(fmt.Sprint("s-", i)).Decide(t.Context(), agent.Approve(id)))
 		}
 		for i := range 6 {
 			err := r.Go(d.a, fmt.Sprint("s-", i))
@@ -119,7 +119,7 @@ func TestAResumerLooksAgainAtASessionThatIsBusy(t *testing.T) {
 		lease, err := d.store.Lease(t.Context(), "s", "a process that dies", 30*time.Second)
 		require.NoError(t, err)
 		require.NotZero(t, lease.Fence)
-		require.NoError(t, d.a.Decide(t.Context(), "s", agent.Approve(id)))
+		require.NoError(t, d.a.Session("s").Decide(t.Context(), agent.Approve(id)))
 		require.NoError(t, r.Go(d.a, "s"))
 		<-time.After(20 * time.Second)
 		require.Empty(t, d.done.done())
@@ -150,7 +150,7 @@ func TestADecisionDuringARunIsLookedAtAfterwards(t *testing.T) {
 		d.restart(calls("cms.remove", "a", "b"), say("Done."))
 		p := d.run("s")
 		for _, p := range p {
-			require.NoError(t, d.a.Decide(t.Context(), "s", agent.Approve(p.ID)))
+			require.NoError(t, d.a.Session("s").Decide(t.Context(), agent.Approve(p.ID)))
 			require.NoError(t, r.Go(d.a, "s"))
 			<-time.After(5 * time.Second)
 		}
@@ -175,7 +175,7 @@ func TestClosingAResumerWaitsAndThenStopsWhatRuns(t *testing.T) {
 				d.cfg.Tools = []tools.Tool{d.done.slow(remove, 10*time.Second)}
 				d.restart(call("cms.remove", "a"), call("cms.remove", "b"), say("Done."))
 				for _, s := range []string{"s", "later"} {
-					require.NoError(t, d.a.Decide(t.Context(), s, agent.Approve(d.run(s)[0].ID)))
+					require.NoError(t, d.a.Session(s).Decide(t.Context(), agent.Approve(d.run(s)[0].ID)))
 				}
 				require.NoError(t, r.Go(d.a, "s"))
 				require.NoError(t, r.Go(d.a, "later"))
@@ -227,7 +227,7 @@ func TestADecisionThatComesAsTheRunPausesIsLookedAtAgain(t *testing.T) {
 		d.cfg.Hooks = []agent.Hooks{{AfterRun: func(ctx context.Context, res *agent.Result) error {
 			if id := second; id != "" && res.Status == agent.Paused { // it has paused, and still holds the session
 				second = ""
-				if err := d.a.Decide(ctx, "s", agent.Approve(id)); err != nil {
+				if err := d.a.Session("s").Decide(ctx, agent.Approve(id)); err != nil {
 					return err
 				}
 				return r.Go(d.a, "s")
@@ -237,7 +237,7 @@ func TestADecisionThatComesAsTheRunPausesIsLookedAtAgain(t *testing.T) {
 		d.restart(calls("cms.remove", "a", "b"), say("Done."))
 		p := d.run("s")
 		second = p[1].ID
-		require.NoError(t, d.a.Decide(t.Context(), "s", agent.Approve(p[0].ID)))
+		require.NoError(t, d.a.Session("s").Decide(t.Context(), agent.Approve(p[0].ID)))
 		require.NoError(t, r.Go(d.a, "s"))
 		synctest.Wait()
 		require.Equal(t, []string{"a", "b"}, d.done.done())

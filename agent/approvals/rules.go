@@ -66,7 +66,7 @@ func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) *problem {
 	}
 	ctx, cancel := lasting(r)
 	defer cancel()
-	if err := a.Revoke(ctx, item.Session, item.Tool, who); err != nil {
+	if err := a.Session(item.Session).Revoke(ctx, item.Tool, who); err != nil {
 		return failed(err)
 	}
 	w.WriteHeader(http.StatusNoContent)

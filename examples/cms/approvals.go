@@ -114,11 +114,11 @@ func (p *program) opened(ctx context.Context) ([]opened, error) {
 		if p.session != "" && p.session != head.Session {
 			continue
 		}
-		facts, err := p.agent.Facts(ctx, head.Session)
+		facts, err := p.agent.Session(head.Session).Facts(ctx)
 		if err != nil {
 			return nil, err
 		}
-		pending, err := p.agent.Pending(ctx, head.Session)
+		pending, err := p.agent.Session(head.Session).Pending(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -197,7 +197,7 @@ func (p *program) rules(ctx context.Context) ([]rule, error) {
 		if p.session != "" && p.session != head.Session {
 			continue
 		}
-		rules, err := p.agent.Rules(ctx, head.Session)
+		rules, err := p.agent.Session(head.Session).Rules(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +237,7 @@ func (p *program) revoke(ctx context.Context, tool string) int {
 		if r.Tool != tool {
 			continue
 		}
-		if err := p.agent.Revoke(ctx, r.Session, tool, p.by); err != nil {
+		if err := p.agent.Session(r.Session).Revoke(ctx, tool, p.by); err != nil {
 			return p.finish(nil, err)
 		}
 		ended = append(ended, r)

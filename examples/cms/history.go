@@ -8,7 +8,7 @@ import (
 
 // takeBack undoes what the last run of the session has changed, and prints the receipt.
 func (p *program) takeBack(ctx context.Context) int {
-	receipt, err := p.agent.Undo(ctx, p.session, agent.Rollback{By: p.by})
+	receipt, err := p.agent.Session(p.session).Undo(ctx, agent.Rollback{By: p.by})
 	if receipt != nil {
 		p.receipt(receipt)
 	}
@@ -46,7 +46,7 @@ func (p *program) receipt(r *agent.UndoReceipt) {
 
 // exportLog prints the log of the session.
 func (p *program) exportLog(ctx context.Context) int {
-	return p.finish(&agent.Result{Status: agent.Completed}, p.agent.Export(ctx, p.session, screenWriter{p.out}))
+	return p.finish(&agent.Result{Status: agent.Completed}, p.agent.Session(p.session).Export(ctx, screenWriter{p.out}))
 }
 
 // A screenWriter writes to a screen as it is.

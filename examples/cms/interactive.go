@@ -63,7 +63,7 @@ func (p *program) takeUp(ctx context.Context) (status int, ok bool) {
 		p.out.line("The last run of this session was interrupted. It goes on.")
 		return p.after(p.carryOut(ctx, agent.Continue(p.session)))
 	case agent.Paused:
-		pending, err := p.agent.Pending(ctx, p.session)
+		pending, err := p.agent.Session(p.session).Pending(ctx)
 		if err != nil {
 			return p.finish(nil, err), false
 		}

@@ -36,7 +36,7 @@ func (p *program) decideOnce(ctx context.Context) int {
 // decideAndGoOn takes a decision and goes on with the run. The two are apart: once it is taken, the decision holds, whatever becomes of
 // this process, and of several that decide the first one alone goes on.
 func (p *program) decideAndGoOn(ctx context.Context, d agent.Decision) int {
-	if err := p.agent.Decide(ctx, p.session, d); err != nil {
+	if err := p.agent.Session(p.session).Decide(ctx, d); err != nil {
 		return p.finish(nil, err)
 	}
 	fmt.Fprint(p.err, p.banner())
@@ -52,7 +52,7 @@ func (p *program) decideAndGoOn(ctx context.Context, d agent.Decision) int {
 func (p *program) decision(ctx context.Context) (d agent.Decision, err error) {
 	id := p.id
 	if id == "" {
-		pending, err := p.agent.Pending(ctx, p.session)
+		pending, err := p.agent.Session(p.session).Pending(ctx)
 		switch {
 		case err != nil:
 			return d, err

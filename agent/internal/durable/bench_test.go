@@ -97,13 +97,13 @@ func BenchmarkResume(b *testing.B) {
 			a := counter(b, store)
 			_, err := a.Run(b.Context(), agent.Input{Session: Session, Prompt: prompt(2500)})
 			require.NoError(b, err)
-			facts, err := a.Facts(b.Context(), Session)
+			facts, err := a.Session(Session).Facts(b.Context())
 			require.NoError(b, err)
 			require.Greater(b, len(facts), 10_000)
 			b.ReportAllocs()
 			b.ResetTimer()
 			for range b.N {
-				pending, err := a.Pending(b.Context(), Session) // loads it whole
+				pending, err := a.Session(Session).Pending(b.Context()) // loads it whole
 				if err != nil || len(pending) > 0 {
 					b.Fatal(err)
 				}

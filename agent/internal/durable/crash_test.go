@@ -17,6 +17,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/file"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/internal/roletest"
 )
 
@@ -126,9 +127,9 @@ func check(t *testing.T, kind, dir string) {
 	defer closed()
 	a, err := NewAgent(w, store)
 	require.NoError(t, err)
-	facts, err := a.Facts(t.Context(), Session)
+	facts, err := a.Session(Session).Facts(t.Context())
 	require.NoError(t, err)
-	m, err := agent.Replay(Session, facts...)
+	m, err := machine.Replay(Session, facts...)
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, m.State().Run.Status)
 	require.Equal(t, Steps+1, m.State().Run.Step)
