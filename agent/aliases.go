@@ -42,6 +42,7 @@ type (
 	Pause           = machine.Pause
 	PauseKind       = machine.PauseKind
 	Decision        = machine.Decision
+	DecisionKind    = machine.DecisionKind
 	ToolFingerprint = machine.ToolFingerprint
 	ToolChange      = machine.ToolChange
 	UndoneCall      = machine.UndoneCall

@@ -8,16 +8,16 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Attempts is what runs have tried, in words: what is kept of a conversation when its work is handed on.
+// Attempts is a summary of what runs have tried. It is all that is kept of a conversation after a context reset.
 type Attempts struct {
-	Calls  int         `json:"calls"`            // how many there were
-	Newest []string    `json:"newest,omitempty"` // of them, mostTried, with what came of them
+	Calls  int         `json:"calls"`            // how many calls there were
+	Newest []string    `json:"newest,omitempty"` // the newest 30 of them, with their outcomes
 	Failed FailedCalls `json:"failed,omitempty"`
-	Said   string      `json:"said,omitempty"` // what the model said last
+	Said   string      `json:"said,omitempty"` // the model's last text
 }
 
-// and returns what was tried in t and then in messages. It changes neither.
-func (t *Attempts) and(messages []provider.Message) *Attempts {
+// with returns a copy of t, which may be nil, that also covers messages.
+func (t *Attempts) with(messages []provider.Message) *Attempts {
 	out := new(Attempts)
 	if t != nil {
 		*out = *t
@@ -26,7 +26,7 @@ func (t *Attempts) and(messages []provider.Message) *Attempts {
 	for i := range messages {
 		m := &messages[i]
 		for _, c := range m.Calls() {
-			what := shorten(c.Name+" "+string(c.Input)+c.Invalid, mostLine)
+			what := shorten(c.Name+" "+string(c.Input)+c.Invalid, maxLine)
 			outcome, ok := outcomeOf(messages[i+1:], c.ID)
 			if !ok {
 				out.Failed.add(FailedCall{what, outcome, 1})
@@ -38,23 +38,23 @@ func (t *Attempts) and(messages []provider.Message) *Attempts {
 			out.Said = m.Text()
 		}
 	}
-	out.Said = shorten(out.Said, mostLastSaid)
-	out.Newest = out.Newest[max(len(out.Newest)-mostTried, 0):]
+	out.Said = shorten(out.Said, maxLastText)
+	out.Newest = out.Newest[max(len(out.Newest)-maxTried, 0):]
 	return out
 }
 
-// outcomeOf returns what came of a call, and whether it succeeded.
-func outcomeOf(behind []provider.Message, id string) (string, bool) {
-	for i := range behind {
-		for j := range behind[i].Parts {
-			r := behind[i].Parts[j].Result
+// outcomeOf returns the outcome of a call in words, and false if the call failed. following are the messages after the call.
+func outcomeOf(following []provider.Message, id string) (string, bool) {
+	for i := range following {
+		for j := range following[i].Parts {
+			r := following[i].Parts[j].Result
 			if r == nil || r.CallID != id {
 				continue
 			}
 			msg := provider.Message{Parts: r.Parts}
 			text, _, _ := strings.Cut(strings.TrimSpace(msg.Text()), "\n")
 			if r.Error {
-				return "failed: " + shorten(text, mostLine), false
+				return "failed: " + shorten(text, maxLine), false
 			}
 			return "ok: " + shorten(text, 100), true
 		}
@@ -62,14 +62,14 @@ func outcomeOf(behind []provider.Message, id string) (string, bool) {
 	return "no result", true
 }
 
-// A failedCall is a call that failed, and why it did last.
+// A FailedCall is a call that failed.
 type FailedCall struct {
-	What  string `json:"what"`
-	Why   string `json:"why"`
-	Times int    `json:"times"`
+	What  string `json:"what"`  // tool and input
+	Why   string `json:"why"`   // the newest failure
+	Times int    `json:"times"` // how often it failed
 }
 
-// failures are calls that failed, in the order in which they first did.
+// FailedCalls are calls that failed, each once, in the order of their first failures.
 type FailedCalls []FailedCall
 
 func (f *FailedCalls) add(other FailedCall) {
@@ -82,40 +82,40 @@ func (f *FailedCalls) add(other FailedCall) {
 	(*f)[i].Times += other.Times
 }
 
-// worst returns the mostAvoid most frequent, these first.
-func (f FailedCalls) worst() FailedCalls {
+// mostFrequent returns the 20 calls that failed most often, sorted by that.
+func (f FailedCalls) mostFrequent() FailedCalls {
 	out := slices.Clone(f)
 	slices.SortStableFunc(out, func(a, b FailedCall) int { return b.Times - a.Times })
-	return out[:min(len(out), mostAvoid)]
+	return out[:min(len(out), maxAvoid)]
 }
 
-// A Briefing tells a run what earlier attempts at its task came to, so that it doesn't fail in the same way or do again
-// what is done: see [BriefingOf] and Input.Briefing. A host may change it, and add to it what it knows.
+// A Briefing tells a run what earlier attempts at its task came to, so that it doesn't fail in the same way or repeat what was done.
+// Make one with [BriefingOf], and give it to a run as Input.Briefing of package agent. A host may change it and add what it knows.
 type Briefing struct {
 	Attempts []Attempt
 	// Avoid says what the run shouldn't do again, and why.
 	Avoid []string
 }
 
-// An Attempt is a run that didn't come to what was wanted.
+// An Attempt is a run that didn't reach its goal.
 type Attempt struct {
-	Tried []string // what it called, and what came of that
-	Why   string   // why it ended
-	Said  string   // what the model said last
+	Tried []string // the calls, with their outcomes
+	Why   string   // why the run ended
+	Said  string   // the model's last text
 }
 
 // Bounds of a briefing.
 const (
-	mostTried    = 30 // calls of an attempt
-	mostAvoid    = 20
-	mostLine     = 300 // bytes of a line
-	mostLastSaid = 2_000
+	maxTried    = 30 // calls of an attempt
+	maxAvoid    = 20
+	maxLine     = 300 // bytes of a line
+	maxLastText = 2_000
 )
 
-// BriefingOf returns what earlier attempts came to, oldest first: from their messages alone, the same for the same. Of an
-// attempt it names the last 30 calls with their outcome; to be avoided are calls that failed, 20 at most, the most
-// frequent first. The Result of a run that others have handed their work to stands for them, too (of each the 20 calls that
-// failed most often); theirs aren't to be given beside it. nil results are left out.
+// BriefingOf returns what earlier attempts came to, the oldest first. It uses only their messages, so the same results give the same
+// briefing. Each attempt lists its last 30 calls with their outcomes. Avoid lists calls that failed, at most 20, the most frequent
+// first. The Result of a run that continues others after context resets covers those runs too (of each, the 20 calls that failed most
+// often), so their results should not be passed as well. nil results are skipped.
 func BriefingOf(results ...*Result) *Briefing {
 	b := new(Briefing)
 	var failed FailedCalls
@@ -123,20 +123,20 @@ func BriefingOf(results ...*Result) *Briefing {
 		if res == nil {
 			continue
 		}
-		t := res.before.and(res.Messages)
+		t := res.earlier.with(res.Messages)
 		a := Attempt{Why: string(res.Status), Said: t.Said, Tried: t.Newest}
 		if res.Reason != "" {
-			a.Why += ": " + shorten(res.Reason, mostLine)
+			a.Why += ": " + shorten(res.Reason, maxLine)
 		}
-		if left := t.Calls - len(t.Newest); left > 0 {
-			a.Tried = append([]string{fmt.Sprintf("(%d earlier calls)", left)}, a.Tried...)
+		if earlier := t.Calls - len(t.Newest); earlier > 0 {
+			a.Tried = append([]string{fmt.Sprintf("(%d earlier calls)", earlier)}, a.Tried...)
 		}
 		b.Attempts = append(b.Attempts, a)
 		for _, f := range t.Failed {
 			failed.add(f)
 		}
 	}
-	for _, f := range failed.worst() {
+	for _, f := range failed.mostFrequent() {
 		line := f.What + " → " + f.Why
 		if f.Times > 1 {
 			line += fmt.Sprintf(" (%d times)", f.Times)
@@ -146,21 +146,7 @@ func BriefingOf(results ...*Result) *Briefing {
 	return b
 }
 
-// shorten cuts a text to at most that many bytes, between characters, and takes out line breaks.
-func shorten(s string, limit int) string {
-	s = strings.Map(func(r rune) rune { return r }, s) // bytes that aren't UTF-8 as JSON has them, so that a replay cuts at the same place
-	return cutBytes(strings.Join(strings.Fields(s), " "), limit)
-}
-
-// cutBytes cuts a text to at most that many bytes, between characters, and says so.
-func cutBytes(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + " […]"
-}
-
-// Text is what the model is told, behind the prompt.
+// Text returns what the model is told after the prompt. It is empty for an empty briefing.
 func (b *Briefing) Text() string {
 	if b == nil || len(b.Attempts) == 0 && len(b.Avoid) == 0 {
 		return ""
@@ -184,4 +170,18 @@ func (b *Briefing) Text() string {
 		w.WriteString("- " + a + "\n")
 	}
 	return w.String()
+}
+
+// shorten removes line breaks from a text and cuts it to at most limit bytes.
+func shorten(s string, limit int) string {
+	s = string([]rune(s)) // replaces invalid UTF-8 as JSON does, so that a replay cuts at the same place
+	return cutBytes(strings.Join(strings.Fields(s), " "), limit)
+}
+
+// cutBytes cuts a text to at most limit bytes, between characters, and marks the cut.
+func cutBytes(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + " […]"
 }

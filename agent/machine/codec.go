@@ -12,12 +12,13 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Version is the version of the form in which facts are stored. Records of another version are refused.
+// Version is the version of the encoding of facts. Records of another version are refused.
 const Version = 2
 
-// Encode returns a fact as a record of a journal.
+// Encode returns a fact as a record of a journal, with its JSON as data. The error is a *[FactError] if f isn't a fact, names no run,
+// or is nested too deep to be read back.
 func Encode(f Fact) (journal.Record, error) {
-	if err := isFact(f); err != nil {
+	if err := checkFact(f); err != nil {
 		return journal.Record{}, err
 	}
 	rec := Record(f)
@@ -38,43 +39,49 @@ func Encode(f Fact) (journal.Record, error) {
 	return rec, nil
 }
 
-// Record returns a fact as a record that isn't encoded, for a store in the same process that keeps it as it is.
+// Record returns a fact as a record with a Value and no data, for a store that keeps facts in the same process.
 func Record(f Fact) journal.Record {
+	if checkFact(f) != nil {
+		return journal.Record{}
+	}
 	meta := f.Envelope()
 	return journal.Record{Seq: meta.Seq, Time: meta.Time, Kind: f.kind(), V: Version, Value: f}
 }
 
-// Decode returns the fact of a record. A record of another version, or of a kind that this release doesn't know, is a
-// *[FactError]: the state can't be rebuilt without it.
+// Decode returns the fact of a record. If the record can't be read, or is of another version or an unknown kind, the error is a
+// *[FactError]: the state can't be rebuilt without the fact.
 func Decode(session string, rec journal.Record) (Fact, error) {
-	bad := func(format string, args ...any) error {
-		return &FactError{Session: session, Seq: rec.Seq, Kind: rec.Kind, Problem: fmt.Sprintf(format, args...)}
+	bad := func(format string, args ...any) (Fact, error) {
+		return nil, &FactError{Session: session, Seq: rec.Seq, Kind: rec.Kind, Problem: fmt.Sprintf(format, args...)}
 	}
 	if rec.V != Version {
-		return nil, bad("it was stored in version %d, and this release reads version %d", rec.V, Version)
+		return bad("it was stored in version %d, and this release reads version %d", rec.V, Version)
 	}
-	if f, ok := rec.Value.(Fact); ok {
-		return f, nil
-	}
-	t, ok := factTypes[rec.Kind]
+	f, ok := rec.Value.(Fact)
 	if !ok {
-		return nil, bad("its kind is unknown to this release")
+		t, ok := factTypes[rec.Kind]
+		if !ok {
+			return bad("its kind is unknown to this release")
+		}
+		v := reflect.New(t)
+		if err := json.Unmarshal(rec.Data, v.Interface()); err != nil {
+			return bad("it can't be read: %v", err)
+		}
+		f = v.Elem().Interface().(Fact)
 	}
-	v := reflect.New(t)
-	if err := json.Unmarshal(rec.Data, v.Interface()); err != nil {
-		return nil, bad("it can't be read: %v", err)
+	if checkFact(f) != nil {
+		return bad("its value isn't a fact")
 	}
-	f := v.Elem().Interface().(Fact)
 	meta := f.Envelope()
 	if meta.Run == "" {
-		return nil, bad("it names no run")
+		return bad("it names no run")
 	}
 	meta.Session, meta.Seq, meta.Time, meta.V = session, rec.Seq, rec.Time, rec.V
 	return f.with(meta), nil
 }
 
-// Truncate returns a fact without a part of what makes it too large for a record, and false if it can't be made smaller. Only
-// the result of a call can: first its Data go, which are for the host, then what the model reads.
+// Truncate returns a smaller fact, for one that is too large for a record. It returns false if the fact can't be made smaller. Only
+// the result of a call can: first it loses its Data, which are for the host, and then what the model would read.
 func Truncate(f Fact) (Fact, bool) {
 	end, ok := f.(ToolFinished)
 	if !ok || end.Result == nil {
@@ -84,7 +91,7 @@ func Truncate(f Fact) (Fact, bool) {
 	switch n := len(res.Data); {
 	case n > 0:
 		res.Data, res.Cause = nil, JoinLines(res.Cause, fmt.Sprintf("agent: Data has %d bytes, is too large for the journal, and left out", n))
-	case res.Cut < 0 || len(res.Parts) == 1 && res.Parts[0].Text == tooLarge:
+	case len(res.Parts) == 1 && res.Parts[0].Text == tooLarge:
 		return f, false
 	default:
 		res.Parts, res.Notes, res.Cause = []provider.Part{provider.TextPart(tooLarge)}, 0, ""
@@ -96,6 +103,7 @@ func Truncate(f Fact) (Fact, bool) {
 	return end, true
 }
 
+// tooLarge is what the model reads instead of a result that is too large.
 const tooLarge = "The call ran, but its result is too large to be kept."
 
 // Marshal encodes v as JSON without escaping <, > and &, and without a newline.

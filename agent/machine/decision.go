@@ -17,33 +17,31 @@ import (
 
 // A Pause is a call that waits for a decision.
 type Pause struct {
-	// ID names the call with this very input. It is used once.
+	// ID names the call with this input. It is valid for one decision.
 	ID   string            `json:"id"`
 	Kind PauseKind         `json:"kind"`
 	Call provider.ToolCall `json:"call"`
-	// Reason says why somebody is asked.
+	// Reason says why a person is asked.
 	Reason string `json:"reason,omitempty"`
 	Risk   string `json:"risk,omitempty"` // low, medium or high
-	// Schema is that of the answer; empty: any JSON.
+	// Schema is the JSON schema of the answer; empty if any JSON will do.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// Tool is the fingerprint of the tool's input schema, to which a standing rule is bound.
+	// Tool is the fingerprint of the tool's input schema. A standing approval holds for this schema only.
 	Tool    string    `json:"tool,omitempty"`
-	Expires time.Time `json:"expires,omitzero"` // zero: never
-	// Always says that "always allow" is possible.
+	Expires time.Time `json:"expires,omitzero"` // zero if it never expires
+	// Always says that [AllowAlways] is possible.
 	Always bool `json:"always,omitempty"`
-	// Path are the ids of the calls of agents that are tools through which the pause is reached, from the outermost on; empty
-	// for a call of the session's own agent.
+	// Path is set for the pause of an agent that is a tool: the ids of the calls that lead to that agent, the outermost first.
 	Path []string `json:"path,omitempty"`
-	// Nested are, for a call of an agent that is a tool, the pauses of that agent. In what the host is shown they stand in
-	// the place of this one.
+	// Nested are, for a call of an agent that is a tool, the pauses of that agent. The host is shown these instead.
 	Nested []Pause `json:"nested,omitempty"`
 }
 
-// Flat returns the pauses that somebody can decide on: p itself, or those nested in it.
+// Flat returns the pauses that can be decided on: p itself, or those nested in it, with their Path.
 func (p *Pause) Flat() []Pause {
 	if p.Kind != PauseAgent {
 		out := *p
-		out.Call.Input = slices.Clone(p.Call.Input) // callers get a copy: what runs is what is stored
+		out.Call.Input = slices.Clone(p.Call.Input) // callers may change their copy; the stored call is what runs
 		return []Pause{out}
 	}
 	var out []Pause
@@ -56,7 +54,7 @@ func (p *Pause) Flat() []Pause {
 	return out
 }
 
-// Find returns the pause with that id that is nested in p, or nil.
+// Find returns the pause with the id that is nested in p, or nil.
 func (p *Pause) Find(id string) *Pause {
 	if p == nil || p.Kind != PauseAgent {
 		return nil
@@ -71,23 +69,27 @@ func (p *Pause) Find(id string) *Pause {
 	return nil
 }
 
-// A PauseKind says what is waited for.
+// Expired reports whether the time to decide was over at the given time.
+func (p *Pause) Expired(at time.Time) bool { return !p.Expires.IsZero() && !at.Before(p.Expires) }
+
+// A PauseKind says what kind of decision a pause waits for.
 type PauseKind string
 
-// The kinds of pauses. A tool that suspends names its own.
+// The kinds of pauses. A tool that suspends its call may name another kind; such a pause is a question.
 const (
+	// PauseApproval is a call that needs approval before it runs.
 	PauseApproval PauseKind = "approval"
-	// PauseInDoubt is a call that was started, and nobody knows how it ended: approve runs it again, answer says what it
-	// did, reject lets it be.
+	// PauseInDoubt is a call that was started, and it is unknown how it ended. [Approve] runs it again, [Answer] says what its
+	// result was, and [Reject] leaves it as it is.
 	PauseInDoubt PauseKind = "in_doubt"
-	// PauseCorrection is a call whose input doesn't fit, after the model had its chances: edit puts it right.
+	// PauseCorrection is a call whose input still doesn't fit the schema after the model's own corrections. [Edit] corrects it.
 	PauseCorrection PauseKind = "correction"
-	// PauseAgent is a call of an agent that is a tool, which waits for decisions itself: see [Pause.Nested].
+	// PauseAgent is a call of an agent that is a tool and waits for decisions itself: see [Pause.Nested].
 	PauseAgent PauseKind = "agent"
 )
 
-// PauseID makes the id of a pause: of the call and the input, so that another input has another id. The call's id holds
-// the run's, which can't be guessed.
+// PauseID returns the id of a pause. round is how often the call was suspended before. Another input gives another id. The id can't
+// be guessed, because the call's id contains the run's.
 func PauseID(session string, call *provider.ToolCall, kind PauseKind, round int) string {
 	h := sha256.New()
 	for _, s := range []string{session, call.ID, call.Name, string(call.Input), call.Invalid, string(kind), fmt.Sprint(round)} {
@@ -96,23 +98,47 @@ func PauseID(session string, call *provider.ToolCall, kind PauseKind, round int)
 	return "p-" + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:15]))
 }
 
-// A DecisionKind is one of the things that can be decided.
+// A DecisionKind says what was decided.
 type DecisionKind string
 
-// The decisions.
+// The kinds of decisions.
 const (
-	Approved    DecisionKind = "approve"
-	Rejected    DecisionKind = "reject"
-	Edited      DecisionKind = "edit"
-	Suggested   DecisionKind = "suggest"
-	AnswerGiven DecisionKind = "answer"
-	AlwaysAllow DecisionKind = "always"
+	Approved    DecisionKind = "approve"    // see [Approve]
+	Rejected    DecisionKind = "reject"     // see [Reject]
+	Edited      DecisionKind = "edit"       // see [Edit]
+	Suggested   DecisionKind = "suggest"    // see [Suggest]
+	AnswerGiven DecisionKind = "answer"     // see [Answer]
+	AlwaysAllow DecisionKind = "always"     // see [AllowAlways]
 	Expired     DecisionKind = "expired"    // nobody decided in time
-	Superseded  DecisionKind = "superseded" // another input came instead
+	Superseded  DecisionKind = "superseded" // another input took the run's place
 )
 
-// A Decision is what somebody decided on a pause. Make one with [Approve], [Reject], [Edit], [Suggest], [Answer] or
-// [AllowAlways]. Only the id and the decision are taken from it: what runs is the call as it was stored.
+// letsRun reports whether the decision lets the call run.
+func (k DecisionKind) letsRun() bool { return k == Approved || k == Edited || k == AlwaysAllow }
+
+// Fits reports whether a pause of the given kind can be decided in this way. A question was asked by the tool itself, so it can be
+// answered or rejected, but not approved.
+func (k DecisionKind) Fits(pause PauseKind) bool {
+	if pause == PauseAgent { // the pauses nested in it are decided
+		return k == Superseded
+	}
+	switch k {
+	case Approved:
+		return pause == PauseApproval || pause == PauseInDoubt
+	case AlwaysAllow:
+		return pause == PauseApproval
+	case Edited:
+		return pause == PauseApproval || pause == PauseCorrection
+	case AnswerGiven:
+		return pause != PauseApproval && pause != PauseCorrection
+	case Rejected, Suggested, Expired, Superseded:
+		return true
+	}
+	return false
+}
+
+// A Decision is a decision on a pause. Make one with [Approve], [Reject], [Edit], [Suggest], [Answer] or [AllowAlways]. It names the
+// pause and says what was decided; the call that runs is always the stored one.
 type Decision struct {
 	ID     string          `json:"id"`
 	Kind   DecisionKind    `json:"kind"`
@@ -121,69 +147,69 @@ type Decision struct {
 	Value  json.RawMessage `json:"value,omitempty"` // for AnswerGiven
 	Who    string          `json:"who,omitempty"`
 
-	err error // of encoding what it was made of
+	err error // from encoding Input or Value
 }
 
-// Approve lets the call run as it was shown.
+// Approve lets the call run with the input that was shown.
 func Approve(id string) Decision { return Decision{ID: id, Kind: Approved} }
 
-// Reject keeps the call from running; the model reads the reason.
+// Reject keeps the call from running. The model reads the reason.
 func Reject(id, reason string) Decision { return Decision{ID: id, Kind: Rejected, Reason: reason} }
 
-// Edit lets the call run with another input, which is validated and judged anew: a policy that denies it stops it. The
-// input is encoded as JSON; a json.RawMessage is taken as it is.
+// Edit lets the call run with another input. The input is validated and checked against the policy again; if the policy denies it,
+// the call doesn't run. The input is encoded as JSON; a json.RawMessage is used as it is.
 func Edit(id string, input any) Decision {
 	d := Decision{ID: id, Kind: Edited}
 	d.Input, d.err = rawJSON(input)
 	return d
 }
 
-// Suggest keeps the call from running; the model reads what to do instead.
+// Suggest keeps the call from running. The model reads what to do instead.
 func Suggest(id, alternative string) Decision {
 	return Decision{ID: id, Kind: Suggested, Reason: alternative}
 }
 
-// Answer gives the call's result in the tool's place, which isn't run: for questions, for jobs that have finished, and for
-// calls in doubt that did happen. The value is encoded as JSON and checked against the schema of the pause.
+// Answer gives the result of the call; the tool doesn't run. It is for questions, for jobs that have finished, and for calls in doubt
+// that did happen. The value is encoded as JSON and validated against the schema of the pause; a json.RawMessage is used as it is.
 func Answer(id string, value any) Decision {
 	d := Decision{ID: id, Kind: AnswerGiven}
 	d.Value, d.err = rawJSON(value)
 	return d
 }
 
-// AllowAlways lets the call run, and later calls of the same tool in the same session without asking, as long as the
-// tool's schema stays what it is. It isn't possible for tools of high risk, unless the tool says so: see [Pause.Always].
+// AllowAlways lets the call run, and approves later calls of the same tool in the same session as long as the tool's schema doesn't
+// change. It isn't possible for tools of high risk unless the tool permits it: see [Pause.Always].
 func AllowAlways(id string) Decision { return Decision{ID: id, Kind: AlwaysAllow} }
 
-// Err returns what went wrong when the value or the input of the decision was encoded.
+// Err returns the error from encoding the input or the value, or nil.
 func (d Decision) Err() error { return d.err }
 
-// By returns the decision with who made it.
+// By returns the decision with the name of who made it.
 func (d Decision) By(who string) Decision {
 	d.Who = who
 	return d
 }
 
-// A DecisionError is a decision that can't be taken. Nothing was run and nothing recorded because of it; the other
-// decisions of the same input weren't taken either.
+// A DecisionError is a decision that is refused. Nothing ran and nothing was recorded because of it, and the other decisions of the
+// same input are refused with it.
 type DecisionError struct {
 	Session string
 	ID      string
-	Code    string // see the Decision constants
+	Code    string // one of the codes below
 	Problem string
-	Err     error
+	Err     error // the cause, or nil
 }
 
-// Codes of a DecisionError.
+// The codes of a [DecisionError].
 const (
-	DecisionUnknown  = "unknown"  // no such pause in this session
-	DecisionUsed     = "used"     // decided before
-	DecisionExpired  = "expired"  // too late
-	DecisionRepeated = "repeated" // twice in one input
-	DecisionBad      = "bad"      // not possible for this pause, or not valid
+	DecisionUnknown  = "unknown"  // the session has no such pause
+	DecisionUsed     = "used"     // the pause was decided before
+	DecisionExpired  = "expired"  // the pause has expired
+	DecisionRepeated = "repeated" // one input decides the pause twice
+	DecisionBad      = "bad"      // the pause can't be decided in this way, or the value isn't valid
 )
 
-// Error says which decision it is and what is wrong with it.
+// Error returns the pause, the session and the problem.
 func (e *DecisionError) Error() string {
 	return fmt.Sprintf("agent: decision on %q in session %q: %s", e.ID, e.Session, e.Problem)
 }
@@ -194,7 +220,7 @@ func (e *DecisionError) Unwrap() error { return e.Err }
 // Fault returns Invalid.
 func (e *DecisionError) Fault() fault.Class { return fault.Invalid }
 
-// A Rule is a standing approval: calls of the tool in this session don't ask as long as its schema stays the same.
+// A Rule is a standing approval: calls of the tool in this session need no approval as long as its input schema doesn't change.
 type Rule struct {
 	Tool   string    `json:"tool"`
 	Schema string    `json:"schema"` // fingerprint
@@ -202,6 +228,7 @@ type Rule struct {
 	Since  time.Time `json:"since"`
 }
 
+// rawJSON returns v as JSON that can be stored.
 func rawJSON(v any) (json.RawMessage, error) {
 	raw, ok := v.(json.RawMessage)
 	if !ok {
@@ -211,16 +238,13 @@ func rawJSON(v any) (json.RawMessage, error) {
 		}
 	}
 	if !json.Valid(raw) {
-		return nil, errors.New("the value is no JSON")
+		return nil, errors.New("the value isn't JSON")
 	}
 	if !utf8.Valid(raw) {
-		return nil, errors.New("the value is no valid UTF-8")
+		return nil, errors.New("the value isn't valid UTF-8")
 	}
 	if TooDeep(raw) {
 		return nil, fmt.Errorf("the value is nested deeper than %d levels", MaxDepth)
 	}
 	return raw, nil
 }
-
-// Expired reports whether the time to decide on a pause was over at some instant.
-func (p *Pause) Expired(at time.Time) bool { return !p.Expires.IsZero() && !at.Before(p.Expires) }

@@ -10,8 +10,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Fact is an event that has happened for good. Facts are all that a [Machine] ever sees: the same facts make the same
-// state, on any machine.
+// A Fact is an event of a session that is recorded in its journal. Facts are the only input of a [Machine]: the same facts make
+// the same state, in any process. The facts are the types of this file, by value; no other package can add one. A fact must not be
+// changed once it has been applied or shared.
 type Fact interface {
 	// Envelope returns what all facts have in common.
 	Envelope() Meta
@@ -19,109 +20,121 @@ type Fact interface {
 	with(Meta) Fact // the same fact with another envelope
 }
 
-// RunStarted begins a run with an input.
+// An Origin names the run that an event belongs to.
+type Origin struct {
+	Session string `json:"-"`
+	Run     string `json:"run"`
+	Parent  string `json:"parent,omitempty"` // the parent run's tool call, for an agent that is a tool
+	Agent   string `json:"agent,omitempty"`
+	Trace   string `json:"trace,omitempty"` // W3C trace id: 32 hexadecimal digits
+}
+
+// A Meta is the envelope of an event.
+type Meta struct {
+	Origin
+	// Seq is the number of the fact in its session, from 1 without gaps. It is 0 for events that aren't facts.
+	Seq uint64 `json:"-"`
+	// Time is when the fact was recorded. It is zero for events that aren't facts.
+	Time time.Time `json:"-"`
+	// V is the version of the fact's encoding; this release writes [Version].
+	V    int    `json:"-"`
+	Step int    `json:"step,omitempty"` // the model call of the run, from 1; 0 before the first
+	Call string `json:"call,omitempty"` // the tool call that the event is about
+	By   string `json:"by,omitempty"`   // who caused the event, if it wasn't the run itself
+}
+
+// Envelope returns m.
+func (m Meta) Envelope() Meta { return m }
+
+// RunStarted starts a run with an input.
 type RunStarted struct {
 	Meta
-	// History precedes the input, in a session that the host has begun elsewhere.
+	// History comes before the input, for a session that the host began elsewhere.
 	History []provider.Message `json:"history,omitempty"`
-	Message provider.Message   `json:"message"`
+	Message provider.Message   `json:"message"` // the input
 	Mode    string             `json:"mode,omitempty"`
-	// Limits are those in force, defaults filled in. Runs whose inputs name none share them.
+	// Limits are the limits in force, with defaults filled in. Runs whose inputs set no limits share one value.
 	Limits     *Limits             `json:"limits"`
-	Own        *Limits             `json:"own,omitempty"` // of them, those that the input itself named
+	Own        *Limits             `json:"own,omitempty"` // the limits that the input itself set
 	ToolChoice provider.ToolChoice `json:"tool_choice,omitzero"`
-	// Output is the schema of a structured answer; empty: the answer is free.
+	// Output is the JSON schema of a structured answer; empty for an answer in free form.
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`
 	Priority    int             `json:"priority,omitempty"`
 	Task        string          `json:"task,omitempty"`
-	// Tools are those of the agent, so that one that goes on with the run can tell what has changed since.
+	// Tools are the fingerprints of the agent's tools. A process that resumes the run compares its own tools with them.
 	Tools []ToolFingerprint `json:"tools,omitempty"`
-	// ContextReset says that the run goes on with the work of the one before it, in a conversation of its own.
+	// ContextReset is set if the run continues the work of the run before it, in a new conversation.
 	ContextReset *ContextResetState `json:"context_reset,omitempty"`
-	// From is, in a copy, the session in which the run was, and which owns what it did: see [Agent.Fork].
+	// From is set in a copy of a session, see Agent.Fork of package agent: the session that the run took place in, and that owns its
+	// effects.
 	From string `json:"from,omitempty"`
 }
 
-// StepStarted begins a model call.
+// StepStarted starts a model call.
 type StepStarted struct {
 	Meta
 	Model      string              `json:"model,omitempty"`
 	Mode       string              `json:"mode,omitempty"`
-	Tools      []string            `json:"tools,omitempty"` // offered, in order
+	Tools      []string            `json:"tools,omitempty"` // the tools that are offered, in order
 	ToolChoice provider.ToolChoice `json:"tool_choice,omitzero"`
-	// Final says that this is the last call, without tools, after a limit was reached: which.
+	// Final names the limit that was reached if this is the last call, without tools.
 	Final string `json:"final,omitempty"`
-	// Note is a message to the model that comes with this call.
+	// Note is a message to the model that is added to the conversation before this call.
 	Note string `json:"note,omitempty"`
 	// Messages and System are what the model was shown if a hook changed them.
 	Messages []provider.Message `json:"messages,omitempty"`
-	// With Config.Compose, System is the system text if it is another than in the step before.
+	// System is also set if Config.Compose of package agent made another system text than for the step before.
 	System string `json:"system,omitempty"`
-	// Context is what the request says besides the conversation, from this step on: see [Memory].
+	// Context is what requests contain besides the conversation, from this step on.
 	Context *memory.Context `json:"context,omitempty"`
 	// AnsweredBy is the hook that answered instead of the model.
 	AnsweredBy string `json:"answered_by,omitempty"`
 }
 
-// Compacted is a conversation that was made shorter. What it was before stays in the log.
+// Compacted replaces the conversation by a shorter one. The journal keeps the original messages.
 type Compacted struct {
 	Meta
-	// Report says what was done, with figures. Its Trigger is "in vain" where the conversation couldn't be made to fit, or the run
-	// ended meanwhile, and summaries had been paid for.
+	// Report says what was done, with figures. Its Trigger is "in vain" if summaries were paid for, but the conversation couldn't be
+	// made to fit, or the run ended before that.
 	Report *memory.Report `json:"report"`
-	// Spans are the conversation from now on; none: it is as it was, and only costs.
+	// Spans are the new conversation. Without spans the conversation is unchanged, and only the usage counts.
 	Spans []Span `json:"spans,omitempty"`
-	// Usage is what summaries took, and Cost what that is worth as far as their prices are known; Priced says that all of them are.
-	// It counts towards the limits of the run. A log from before Priced was recorded has none: there a Cost above 0 counts as known.
-	Usage  provider.Usage `json:"usage,omitzero"`
-	Cost   provider.Money `json:"cost,omitempty"`
-	Priced bool           `json:"priced"`
-}
-
-// UnmarshalJSON reads the fact, also from a log from before Priced was recorded.
-func (f *Compacted) UnmarshalJSON(data []byte) error {
-	type plain Compacted
-	read := struct {
-		*plain
-		Priced *bool `json:"priced"`
-	}{plain: (*plain)(f)}
-	if err := json.Unmarshal(data, &read); err != nil {
-		return err
-	}
-	f.Priced = f.Cost > 0
-	if read.Priced != nil {
-		f.Priced = *read.Priced
-	}
-	return nil
-}
-
-// A Span is a piece of a conversation that was compacted. Messages that no span names were left out.
-type Span struct {
-	// From and To are the messages before, To exclusive, that stay as they are, or whose place Messages take.
-	From     int                `json:"from"`
-	To       int                `json:"to"`
-	Messages []provider.Message `json:"messages,omitempty"`
-}
-
-// NoteWritten is a note about work under way: see [ProgressNotes] and [ContextReset].
-type NoteWritten struct {
-	Meta
-	Category string          `json:"category"`
-	Index    int             `json:"index"` // of the notes of this category in the session, from 1
-	Share    float64         `json:"share"` // of the window less its reserve
-	Note     json.RawMessage `json:"note,omitempty"`
-	Error    string          `json:"error,omitempty"` // why there is none; of a context reset: why it failed
-	// Usage is what the model took that wrote it, and Cost what that is worth where it is known (Priced).
+	// Usage is what summaries took, and Cost its price as far as prices are known; Priced says that all of it has a known price. All
+	// of it counts towards the limits of the run.
 	Usage  provider.Usage `json:"usage,omitzero"`
 	Cost   provider.Money `json:"cost,omitempty"`
 	Priced bool           `json:"priced,omitempty"`
 }
 
-// Replied is the model's answer, complete.
+// A Span is a piece of a compacted conversation. Old messages that are in no span were left out.
+type Span struct {
+	// From and To are indexes in the conversation before the compaction, To exclusive. The messages between them are kept, or
+	// replaced by Messages if there are any.
+	From     int                `json:"from"`
+	To       int                `json:"to"`
+	Messages []provider.Message `json:"messages,omitempty"`
+}
+
+// NoteWritten is a note that a model wrote about the work so far: a progress note, or the one of a context reset (see
+// [ContextResetCategory]).
+type NoteWritten struct {
+	Meta
+	Category string          `json:"category"`
+	Index    int             `json:"index"` // among the notes of this category in the session, from 1
+	Share    float64         `json:"share"` // how full the context window was, without its reserve: 0 to 1
+	Note     json.RawMessage `json:"note,omitempty"`
+	Error    string          `json:"error,omitempty"` // why there is no note, or why the context reset failed
+	// Usage is what writing the note took, and Cost its price if that is known (Priced).
+	Usage  provider.Usage `json:"usage,omitzero"`
+	Cost   provider.Money `json:"cost,omitempty"`
+	Priced bool           `json:"priced,omitempty"`
+}
+
+// Replied is the complete reply to a model call.
 type Replied struct {
 	Meta
-	Message    provider.Message    `json:"message"` // its calls named by the machine
+	Message    provider.Message    `json:"message"` // its calls have the ids that [CallID] makes
 	Stop       provider.StopReason `json:"stop"`
 	Model      string              `json:"model,omitempty"`
 	ResponseID string              `json:"response_id,omitempty"`
@@ -130,10 +143,10 @@ type Replied struct {
 	Priced     bool                `json:"priced,omitempty"` // Cost is known
 }
 
-// StepFailed is a model call that ended without a complete answer.
+// StepFailed is a model call that ended without a complete reply.
 type StepFailed struct {
 	Meta
-	// Partial is what had been said, without its calls, which never run.
+	// Partial is the part of the reply that had arrived, without its calls, which never run.
 	Partial provider.Message `json:"partial,omitzero"`
 	Usage   provider.Usage   `json:"usage"`
 	Cost    provider.Money   `json:"cost,omitempty"`
@@ -142,25 +155,25 @@ type StepFailed struct {
 	Error   string           `json:"error"`
 }
 
-// ToolStarted is a call about to run: it is recorded before the tool can have an effect.
+// ToolStarted is a call that is about to run. It is recorded before the tool can have an effect.
 type ToolStarted struct {
 	Meta
 	Call *provider.ToolCall `json:"tool_call"` // with the input that runs
-	// IdempotencyKey is the idempotency key, the same for every attempt at the call.
+	// IdempotencyKey is the same for every attempt at the call.
 	IdempotencyKey string `json:"idempotency_key"`
-	// Repeatable says that the call may be made again if nobody knows how it ended.
+	// Repeatable says that the call may run again if it is unknown how it ended.
 	Repeatable bool `json:"repeatable,omitempty"`
 }
 
-// ToolFinished is the one result of a call.
+// ToolFinished is the result of a call. Each call has exactly one.
 type ToolFinished struct {
 	Meta
 	Call   *provider.ToolCall `json:"tool_call"`
 	Result *ToolResult        `json:"result"`
-	Took   time.Duration      `json:"took,omitempty"`
-	// Attempts is how often the tool was called, if that was more than once.
+	Took   time.Duration      `json:"took,omitempty"` // in nanoseconds
+	// Attempts is how often the tool was called, if more than once.
 	Attempts int `json:"attempts,omitempty"`
-	// Spent is what the call used of the run's limits: that of an agent that is a tool.
+	// Spent is what the call of an agent that is a tool used of the run's limits.
 	Spent *Spent `json:"spent,omitempty"`
 }
 
@@ -171,7 +184,7 @@ type Spent struct {
 	Unpriced bool           `json:"unpriced,omitempty"` // some model calls had no known price
 }
 
-// Suspended is a call that waits for a decision.
+// Suspended says that a call waits for a decision.
 type Suspended struct {
 	Meta
 	Pause Pause `json:"pause"`
@@ -183,50 +196,50 @@ type Decided struct {
 	Decision Decision `json:"decision"`
 }
 
-// Steered is a message that reached a run while it worked.
+// Steered is a user's message that reached the run between two steps.
 type Steered struct {
 	Meta
 	ID      string           `json:"id,omitempty"`
 	Message provider.Message `json:"message"`
 }
 
-// SentBack keeps a run from finishing, and tells the model what is missing.
+// SentBack keeps a run from completing and tells the model what is missing.
 type SentBack struct {
 	Meta
 	Why  string `json:"why"` // SendBackHook or SendBackOutput
 	Text string `json:"text"`
 }
 
-// Why a run was sent back.
+// The reasons of a [SentBack].
 const (
-	SendBackHook   = "hook"
-	SendBackOutput = "output"
+	SendBackHook   = "hook"   // a BeforeFinish hook wants more
+	SendBackOutput = "output" // the structured answer doesn't fit its schema
 )
 
-// ModeChanged is a switch to another mode, from the next model call on.
+// ModeChanged switches to another mode, from the next model call on.
 type ModeChanged struct {
 	Meta
 	From   string `json:"from,omitempty"`
 	To     string `json:"to,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Limits are those in force from now on; nil: as before.
+	// Limits are the limits in force from now on; nil if they don't change.
 	Limits *Limits `json:"limits,omitempty"`
 }
 
-// PhaseChanged begins another phase of the work.
+// PhaseChanged starts another phase of the work.
 type PhaseChanged struct {
 	Meta
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }
 
-// ContextResetRequested says that a tool or a hook asks for a context reset: see [RequestContextReset].
+// ContextResetRequested says that a tool or a hook has asked for a context reset before the next model call.
 type ContextResetRequested struct{ Meta }
 
-// Continued takes a run up again that was paused by its host, whose process died, or whose agent has changed since.
+// Continued resumes a run that its host had paused, whose process had died, or whose agent has changed since.
 type Continued struct {
 	Meta
-	// Tools are those of the agent from now on, if they aren't what they were.
+	// Tools are the fingerprints of the agent's tools from now on, if they have changed.
 	Tools []ToolFingerprint `json:"tools,omitempty"`
 	// Changes say how they differ.
 	Changes []ToolChange `json:"changes,omitempty"`
@@ -238,63 +251,31 @@ type RuleRevoked struct {
 	Tool string `json:"tool"`
 }
 
-// Undone says that effects of calls were taken back, after their run had ended: see [Agent.Undo].
+// Undone says that effects of calls were undone after their run had ended: see Agent.Undo of package agent.
 type Undone struct {
 	Meta
 	Calls []UndoneCall `json:"calls,omitempty"`
-	// Message tells the model, at the end of it.
+	// Message tells the model. It is added to the end of the conversation.
 	Message provider.Message `json:"message,omitzero"`
 }
 
-// Snapshot is a session's state as it is at this point, so that what comes before isn't needed to go on: see [Agent.Prune].
+// Snapshot is the state of a session at this point. The facts before it aren't needed any more: see Agent.Prune of package agent.
 type Snapshot struct {
 	Meta
 	State *State `json:"state"`
-	// From is, in a copy, the session in which the run of the State was: see [RunStarted].
+	// From is set in a copy of a session: the session that the newest run took place in. See [RunStarted].
 	From string `json:"from,omitempty"`
 }
 
 // RunEnded ends a run, or pauses it.
 type RunEnded struct {
 	Meta
-	Status Status `json:"status"`
-	Code   string `json:"code,omitempty"` // see the Code constants
+	Status Status `json:"status"`         // Paused, Completed, Stopped or Failed
+	Code   string `json:"code,omitempty"` // one of the Code constants
 	Reason string `json:"reason,omitempty"`
 }
 
-// A Status is how a run stands.
-type Status string
-
-// The statuses of a run.
-const (
-	Running   Status = "running"
-	Paused    Status = "paused"    // waits for decisions, or for Continue
-	Completed Status = "completed" // the model ended its turn
-	Stopped   Status = "stopped"   // by a limit, a hook, a person, or the end of its context
-	Failed    Status = "failed"    // the model couldn't be called
-)
-
-// Codes of the reason with which a run ended.
-const (
-	CodeLimit        = "limit"
-	CodeLength       = "length"   // the answer was cut at the model's output limit
-	CodeFiltered     = "filtered" // the answer was cut by a content filter, or refused
-	CodeCanceled     = "canceled"
-	CodeAbandoned    = "abandoned" // the consumer left the stream
-	CodeAborted      = "aborted"   // by a hook
-	CodeSuperseded   = "superseded"
-	CodeCondition    = "condition" // a stop condition held
-	CodeOutput       = "output"    // the structured answer didn't fit
-	CodeProvider     = "provider"
-	CodeHost         = "host"    // paused or stopped by the host
-	CodeDrained      = "drained" // paused by Drain, resumable
-	CodeJournal      = "journal"
-	CodeContextReset = "context reset" // to a fresh run, which goes on with the work
-	CodeContext      = "context"       // the conversation doesn't fit the model's window
-	CodeForked       = "forked"        // the copy of a run that was under way where the session was forked
-)
-
-// A ToolResult is the result of a call: what the model is shown, and what the host may want to know.
+// A ToolResult is the result of a call: what the model reads, and what the host may want to know.
 type ToolResult struct {
 	provider.ToolResult
 	Status tools.Status `json:"status"`
@@ -307,24 +288,24 @@ type ToolResult struct {
 	Cut int `json:"cut,omitempty"`
 	// Notes is how many of the last parts were added by the agent: warnings of hooks, and of repetition.
 	Notes int `json:"notes,omitempty"`
-	// Polls says that the tool polls, so that repeating the call is no sign of being stuck.
+	// Polls says that the tool polls, so repeated calls don't mean that the run is stuck.
 	Polls bool `json:"polls,omitempty"`
 }
 
-// A ToolFingerprint says what a tool was: its name and the fingerprint of its input schema.
+// A ToolFingerprint identifies a version of a tool.
 type ToolFingerprint struct {
 	Name   string `json:"name"`
-	Schema string `json:"schema"`
+	Schema string `json:"schema"` // fingerprint of its input schema
 }
 
-// A ToolChange is a tool that isn't what it was when a run began. Tools that were added are no change.
+// A ToolChange is a tool that differs from what it was when the run began. Tools that were added aren't listed.
 type ToolChange struct {
 	Name string `json:"name"`
 	Was  string `json:"was"`           // fingerprint of its input schema
-	Now  string `json:"now,omitempty"` // empty: the tool is gone
+	Now  string `json:"now,omitempty"` // empty if the tool is gone
 }
 
-// String says what became of the tool.
+// String says how the tool has changed.
 func (c ToolChange) String() string {
 	if c.Now == "" {
 		return c.Name + " is gone"
@@ -332,17 +313,17 @@ func (c ToolChange) String() string {
 	return c.Name + " takes another input"
 }
 
-// An UndoneCall is a call that was to be undone, and what came of that.
+// An UndoneCall is a call whose effect was to be undone.
 type UndoneCall struct {
 	Call *provider.ToolCall `json:"call"`
 	Step int                `json:"step"`
-	// Why the call wasn't undone; empty: it was.
+	// Why says why the effect wasn't undone; empty if it was.
 	Why string `json:"why,omitempty"`
 }
 
-// A ContextResetState says which run of a chain a run is.
+// A ContextResetState is the place of a run in a chain of runs that continue each other's work.
 type ContextResetState struct {
-	Index  int    `json:"index"`  // of the context resets, from 1
+	Index  int    `json:"index"`  // how many context resets there were, from 1
 	From   string `json:"from"`   // the run before
-	Prompt int    `json:"prompt"` // how many of the first parts of its input are those of the first run
+	Prompt int    `json:"prompt"` // how many of the first parts of the input come from the first run's input
 }

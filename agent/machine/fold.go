@@ -1,16 +1,16 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A FactError is a fact that can't have happened after those before it: a mistake of the driver, or a journal that isn't
-// what was written.
+// A FactError is a fact that can't follow the facts before it. Either the driver has made a mistake, or the journal isn't what was
+// written.
 type FactError struct {
 	Session string
 	Seq     uint64
@@ -23,14 +23,14 @@ func (e *FactError) Error() string {
 	return fmt.Sprintf("agent: session %q: fact %d (%s) doesn't fit: %s", e.Session, e.Seq, e.Kind, e.Problem)
 }
 
-// Apply folds a fact into the state. A fact that can't follow those before it is a *[FactError], and changes nothing.
+// Apply folds a fact into the state. If the fact can't follow those before it, Apply returns a *[FactError] and changes nothing.
 func (m *Machine) Apply(f Fact) error {
-	if err := isFact(f); err != nil {
+	if err := checkFact(f); err != nil {
 		err.Session = m.s.Session
 		return err
 	}
 	meta := f.Envelope()
-	problem := m.misplaced(f, &meta)
+	problem := m.checkOrder(f, &meta)
 	if problem == "" {
 		problem = m.fold(f)
 	}
@@ -41,13 +41,13 @@ func (m *Machine) Apply(f Fact) error {
 	switch f.(type) {
 	case Snapshot, Undone, RuleRevoked: // the run did nothing
 	default:
-		m.s.Run.Last = instant(meta.Time)
+		m.s.Run.Last = normalTime(meta.Time)
 	}
 	return nil
 }
 
-// misplaced says why a fact can't come now, whatever it holds.
-func (m *Machine) misplaced(f Fact, meta *Meta) string {
+// checkOrder says why a fact can't come now, whatever its contents are. It returns "" if it can.
+func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 	r := m.s.Run
 	switch {
 	case meta.Run == "":
@@ -57,43 +57,42 @@ func (m *Machine) misplaced(f Fact, meta *Meta) string {
 	case meta.Seq != m.s.Seq+1:
 		return fmt.Sprintf("its number should be %d", m.s.Seq+1)
 	}
-	_, starts := f.(RunStarted)
+	newest := r != nil && meta.Run == r.ID
 	switch f.(type) {
+	case RunStarted:
+		switch {
+		case r.IsOpen():
+			return "run " + r.ID + " hasn't ended"
+		case newest:
+			return "there was a run " + r.ID + " before"
+		}
+		return ""
 	case Snapshot:
-		if r == nil || meta.Run == r.ID {
+		if r == nil || newest {
 			return ""
 		}
-	case Compacted: // also between runs
-		if r != nil && meta.Run == r.ID {
+	case Compacted, RuleRevoked: // also between runs
+		if newest {
 			return ""
 		}
-	case RuleRevoked: // at any time: rules outlast runs
-		if r != nil && meta.Run == r.ID {
-			return ""
-		}
-	case Undone: // effects outlast runs
+	case Undone: // only between runs
 		switch {
 		case r.IsOpen():
 			return "a run is open"
-		case r != nil && meta.Run == r.ID:
+		case newest:
 			return ""
 		}
 	}
 	switch {
-	case starts && r.IsOpen():
-		return "run " + r.ID + " hasn't ended"
-	case starts && r != nil && meta.Run == r.ID:
-		return "there was a run " + r.ID + " before"
-	case starts:
-		return ""
 	case !r.IsOpen():
 		return "no run is open"
-	case meta.Run != r.ID:
+	case !newest:
 		return fmt.Sprintf("it is of run %s, but %s is open", meta.Run, r.ID)
 	}
 	if r.Status == Paused {
 		switch f.(type) {
-		case Continued, Decided, RunEnded, ModeChanged, StepFailed, ToolFinished: // the last two close what is open
+		case Continued, Decided, RunEnded, ModeChanged:
+		case StepFailed, ToolFinished: // a paused run that is to end must close what is open
 		default:
 			return "the run is paused"
 		}
@@ -101,12 +100,12 @@ func (m *Machine) misplaced(f Fact, meta *Meta) string {
 	return ""
 }
 
-// fold folds in a fact that isn't misplaced, or says what is wrong with it. It changes nothing then.
+// fold applies a fact that checkOrder has accepted. If the fact's contents don't fit the state, fold says why and changes nothing.
 func (m *Machine) fold(f Fact) (problem string) {
 	r := m.s.Run
 	switch f := f.(type) {
 	case RunStarted:
-		problem = m.start(&f)
+		problem = m.runStarted(&f)
 	case StepStarted:
 		problem = m.stepStarted(r, &f)
 	case Compacted:
@@ -126,9 +125,7 @@ func (m *Machine) fold(f Fact) (problem string) {
 	case Decided:
 		problem = m.decided(r, &f)
 	case Steered:
-		if problem = m.say(r, &f.Message); problem == "" {
-			r.keepUserText(f.Message.Text())
-		}
+		problem = m.steered(r, &f)
 	case SentBack:
 		problem = m.sentBack(r, &f)
 	case ModeChanged:
@@ -140,72 +137,73 @@ func (m *Machine) fold(f Fact) (problem string) {
 	case ContextResetRequested:
 		r.ContextResetDue = true
 	case Continued:
-		if r.Status == Running { // its process died: it had worked up to the last fact, as far as anyone knows
-			r.Worked += max(r.Last.Sub(r.Since), 0)
-		}
-		if len(f.Tools) > 0 {
-			r.Fingerprints = f.Tools
-		}
-		r.run(f.Time)
+		m.continued(r, &f)
 	case RuleRevoked:
-		problem = m.revoked(&f)
+		problem = m.ruleRevoked(&f)
 	case Undone:
 		problem = m.undone(&f)
 	case Snapshot:
-		problem = m.loaded(&f)
+		problem = m.snapshot(&f)
 	case RunEnded:
-		problem = m.ended(r, &f)
+		problem = m.runEnded(r, &f)
 	}
 	return problem
 }
 
-// run lets a run go on, from now on.
-func (r *RunState) run(now time.Time) {
-	r.Status, r.Code, r.Reason, r.Since = Running, "", "", instant(now)
-}
-
-// instant returns t as a journal gives it back.
-func instant(t time.Time) time.Time { return t.Round(0).UTC() }
-
-// fewMessages are those of a run with one step of calls: the input, the calls, their results and the answer.
-const fewMessages = 4
-
-func (m *Machine) start(f *RunStarted) string {
-	if problem := saidBy(provider.RoleUser, &f.Message); problem != "" {
+func (m *Machine) runStarted(f *RunStarted) string {
+	if problem := checkMessage(provider.RoleUser, &f.Message); problem != "" {
 		return problem
 	}
-	if !orderly(f.History) {
+	if !isWellFormed(f.History) {
 		return "its history needs repair"
 	}
 	before := m.s.Run
 	var chain *ChainState
 	if f.ContextReset != nil {
-		if problem := m.takesOver(f); problem != "" {
+		if problem := m.checkContextReset(f); problem != "" {
 			return problem
 		}
-		chain = m.s.chain(f.ContextReset)
-		m.s.Messages = nil // the conversation begins anew
-	}
-	m.s.Messages = append(slices.Grow(m.s.Messages, len(f.History)+fewMessages), f.History...)
-	m.s.Mode = f.Mode
-	if f.ContextReset == nil {
+		chain = m.s.extendChain(f.ContextReset)
+		m.s.Messages = nil // a new conversation
+	} else {
 		m.s.Phase = ""
 	}
+	m.s.Mode = f.Mode
+	m.s.Messages = append(m.s.Messages, f.History...)
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Fingerprints: f.Tools,
-		First: len(m.s.Messages), Since: instant(f.Time),
+		First: len(m.s.Messages), Since: normalTime(f.Time),
 	}
-	if f.ContextReset != nil {
-		m.s.Run.carry(before, chain)
+	if chain != nil {
+		m.s.Run.inherit(before, chain)
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
 	return ""
 }
 
-// saidBy says what is wrong with a message that has to be of one role, and to hold neither calls nor results.
-func saidBy(role provider.Role, msg *provider.Message) string {
+// continued resumes a run.
+func (m *Machine) continued(r *RunState, f *Continued) {
+	if r.Status == Running { // its process died; it is taken to have worked until its newest fact
+		r.Worked += max(r.Last.Sub(r.Since), 0)
+	}
+	if len(f.Tools) > 0 {
+		r.Fingerprints = f.Tools
+	}
+	r.resume(f.Time)
+}
+
+// resume sets a run to running, from now on.
+func (r *RunState) resume(now time.Time) {
+	r.Status, r.Code, r.Reason, r.Since = Running, "", "", normalTime(now)
+}
+
+// normalTime returns t as a journal gives it back.
+func normalTime(t time.Time) time.Time { return t.Round(0).UTC() }
+
+// checkMessage says why a message isn't one of the role with contents, but without calls and results.
+func checkMessage(role provider.Role, msg *provider.Message) string {
 	if msg.Role != role || len(msg.Parts) == 0 {
 		return fmt.Sprintf("its message is empty, or not of the role %q", role)
 	}
@@ -219,21 +217,20 @@ func saidBy(role provider.Role, msg *provider.Message) string {
 
 func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
 	again := r.Stage == StageCalling && f.Step == r.Step && f.Final == r.Final
-	ready := (r.Stage == StageReady || r.Stage == StageReplied && r.Stop == provider.StopPaused) && f.Step == r.Step+1 && r.Final == ""
-	if !again && !ready {
-		return fmt.Sprintf("a model call for step %d can't begin at stage %s of step %d", f.Step, r.Stage, r.Step)
-	}
-	if again {
+	next := (r.Stage == StageReady || r.Stage == StageReplied && r.Stop == provider.StopPaused) && f.Step == r.Step+1 && r.Final == ""
+	switch {
+	case again:
 		r.Lost++
-	}
-	if ready {
+	case next:
 		r.Step++
 		r.PhaseStep++
+		if f.Note != "" {
+			m.s.Messages = append(m.s.Messages, memory.Told(f.Note))
+		}
+	default:
+		return fmt.Sprintf("a model call for step %d can't begin at stage %s of step %d", f.Step, r.Stage, r.Step)
 	}
 	r.Stage, r.Final, r.Model = StageCalling, f.Final, f.Model
-	if f.Note != "" && ready {
-		m.s.Messages = append(m.s.Messages, memory.Told(f.Note))
-	}
 	return ""
 }
 
@@ -244,55 +241,52 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	if f.Stop == "" {
 		return "it has no stop reason"
 	}
-	n, problem := r.countCalls(&f.Message)
-	if problem != "" {
+	if problem := r.checkReply(&f.Message); problem != "" {
 		return problem
 	}
-	r.book(f.Usage, f.Cost, f.Priced)
-	if f.Model != "" {
-		r.Model = f.Model
-	}
-	r.Stop = f.Stop
+	r.addUsage(f.Usage, f.Cost, f.Priced)
+	r.Model, r.Stop = cmp.Or(f.Model, r.Model), f.Stop
 	if len(f.Message.Parts) > 0 {
 		m.s.Messages = append(m.s.Messages, f.Message)
 	}
-	if n == 0 {
+	calls := f.Message.Calls()
+	if len(calls) == 0 {
 		r.Calls, r.Stage = nil, StageReplied
 		return ""
 	}
-	r.Calls, r.Stage = make([]CallState, 0, n), StageActing
-	for i := range f.Message.Parts {
-		if p := &f.Message.Parts[i]; p.Kind == provider.PartToolCall {
-			r.Calls = append(r.Calls, CallState{Call: p.Call, Status: CallOpen})
-			r.ToolNames = append(r.ToolNames, p.Call.Name)
-		}
+	r.Calls, r.Stage = make([]CallState, len(calls)), StageActing
+	for i, c := range calls {
+		r.Calls[i] = CallState{Call: c, Status: CallOpen}
+		r.ToolNames = append(r.ToolNames, c.Name)
 	}
 	if r.ToolChoice.Mode == provider.ChooseRequired || r.ToolChoice.Mode == provider.ChooseTool {
-		r.ToolChoice = provider.ToolChoice{} // a forced choice holds until it was met, or the model could never end
+		r.ToolChoice = provider.ToolChoice{} // a forced choice ends once a call was made; otherwise the run could never end
 	}
 	return ""
 }
 
-// countCalls returns how many calls a reply has. Each is named by where it stands, so that no other has its name.
-func (r *RunState) countCalls(msg *provider.Message) (n int, problem string) {
+// checkReply says what is wrong with a reply. Its calls must have the ids of [CallID].
+func (r *RunState) checkReply(msg *provider.Message) string {
 	if len(msg.Parts) > 0 && msg.Role != provider.RoleAssistant {
-		return 0, fmt.Sprintf("a reply isn't of the role %q", msg.Role)
+		return fmt.Sprintf("a reply isn't of the role %q", msg.Role)
 	}
+	n := 0
 	for i := range msg.Parts {
 		switch p := &msg.Parts[i]; p.Kind {
 		case provider.PartToolResult:
-			return 0, "a reply has no results"
+			return "a reply has no results"
 		case provider.PartToolCall:
-			if p.Call == nil || !isCallID(p.Call.ID, r.ID, r.Step, n) {
-				return 0, fmt.Sprintf("call %d isn't named %s", n, CallID(r.ID, r.Step, n))
+			if id := CallID(r.ID, r.Step, n); p.Call == nil || p.Call.ID != id {
+				return fmt.Sprintf("the id of call %d isn't %s", n, id)
 			}
 			n++
 		}
 	}
-	return n, ""
+	return ""
 }
 
-func (r *RunState) book(u provider.Usage, cost provider.Money, priced bool) {
+// addUsage counts what a model call took.
+func (r *RunState) addUsage(u provider.Usage, cost provider.Money, priced bool) {
 	r.Usage = r.Usage.Add(u)
 	r.Cost = r.Cost.Add(cost)
 	if !priced && u.Total() > 0 {
@@ -305,24 +299,22 @@ func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
 		return fmt.Sprintf("no model call of step %d is open", f.Step)
 	}
 	if len(f.Partial.Parts) > 0 {
-		if problem := saidBy(provider.RoleAssistant, &f.Partial); problem != "" {
+		if problem := checkMessage(provider.RoleAssistant, &f.Partial); problem != "" {
 			return problem
 		}
-	}
-	r.book(f.Usage, f.Cost, f.Priced)
-	r.Stage, r.Calls = StageFailed, nil
-	if len(f.Partial.Parts) > 0 {
 		m.s.Messages = append(m.s.Messages, f.Partial)
 	}
+	r.addUsage(f.Usage, f.Cost, f.Priced)
+	r.Stage, r.Calls = StageFailed, nil
 	return ""
 }
 
-// said adds what the model is told to the conversation, between steps.
-func (m *Machine) say(r *RunState, msg *provider.Message) string {
+// addUserMessage adds a message in the user's role to the conversation, between two steps.
+func (m *Machine) addUserMessage(r *RunState, msg *provider.Message) string {
 	if r.Stage != StageReady && r.Stage != StageReplied {
 		return "a message can come in only between steps"
 	}
-	if problem := saidBy(provider.RoleUser, msg); problem != "" {
+	if problem := checkMessage(provider.RoleUser, msg); problem != "" {
 		return problem
 	}
 	m.s.Messages = append(m.s.Messages, *msg)
@@ -330,10 +322,18 @@ func (m *Machine) say(r *RunState, msg *provider.Message) string {
 	return ""
 }
 
+func (m *Machine) steered(r *RunState, f *Steered) string {
+	if problem := m.addUserMessage(r, &f.Message); problem != "" {
+		return problem
+	}
+	r.keepUserText(f.Message.Text())
+	return ""
+}
+
 func (m *Machine) sentBack(r *RunState, f *SentBack) string {
 	switch {
 	case r.Stage != StageReplied:
-		return "only a run that is about to finish can be sent back"
+		return "only a run that is about to complete can be sent back"
 	case f.Text == "":
 		return "it doesn't say what is missing"
 	case f.Why == SendBackOutput:
@@ -341,13 +341,13 @@ func (m *Machine) sentBack(r *RunState, f *SentBack) string {
 	case f.Why == SendBackHook:
 		r.SentBack++
 	default:
-		return fmt.Sprintf("%q is no reason to be sent back", f.Why)
+		return fmt.Sprintf("%q isn't a reason for sending a run back", f.Why)
 	}
 	msg := memory.Told(f.Text)
-	return m.say(r, &msg)
+	return m.addUserMessage(r, &msg)
 }
 
-func (m *Machine) ended(r *RunState, f *RunEnded) string {
+func (m *Machine) runEnded(r *RunState, f *RunEnded) string {
 	switch f.Status {
 	case Paused:
 		if r.Status == Paused {
@@ -358,7 +358,7 @@ func (m *Machine) ended(r *RunState, f *RunEnded) string {
 			return "calls are open"
 		}
 	default:
-		return fmt.Sprintf("status %q ends no run", f.Status)
+		return fmt.Sprintf("a run can't end with status %q", f.Status)
 	}
 	if r.Status == Running {
 		r.Worked += max(f.Time.Sub(r.Since), 0)

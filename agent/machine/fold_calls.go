@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// This file folds in the facts about calls: each comes after what lets it happen, and each call ends with one result.
+// This file folds in the facts about tool calls. Each call ends with exactly one result.
 
 func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
 	c, problem := r.openCall(f.Meta.Call)
@@ -16,9 +16,9 @@ func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
 		return problem
 	}
 	switch {
-	case !c.is(f.Call):
+	case !c.matches(f.Call):
 		return "its call isn't the one that it names"
-	case !r.callsRun():
+	case !r.callsMayRun():
 		return "the calls of this reply are never run"
 	case c.Status == CallSuspended:
 		return "the call waits for a decision"
@@ -27,9 +27,10 @@ func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
 	case c.Started && !c.Repeat && !c.Retry:
 		return "the call was started, and may not be started again"
 	}
-	c.Call = f.Call // with the input that runs, also if it runs again
+	c.Call = f.Call // with the input that runs, and that would run again
 	c.Status, c.Started, c.Repeat, c.Retry = CallStarted, true, f.Repeatable, false
-	return "" // a call of an agent keeps its pause: what it doesn't act on now is still waited for
+	// The pause of an agent that is a tool stays: other pauses in it may still be waiting for decisions.
+	return ""
 }
 
 func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
@@ -38,7 +39,7 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 		return problem
 	}
 	switch {
-	case !c.is(f.Call) || f.Result == nil || f.Result.CallID != c.Call.ID:
+	case !c.matches(f.Call) || f.Result == nil || f.Result.CallID != c.Call.ID:
 		return "its call or its result isn't of the call that it names"
 	case f.Result.Status == "":
 		return "the result has no status"
@@ -49,17 +50,17 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 	case f.Result.Status == tools.Answered && c.Status != CallDecided:
 		return "nobody has answered the call"
 	}
-	t, n := r.judgeRepeat(f.Call, f.Result, f.Result.Polls)
+	t, n := r.repeats(f.Call, f.Result)
 	if r.Tools == nil {
 		r.Tools = make(map[string]ToolState)
 	}
 	r.Tools[c.Call.Name] = t
-	if n > 0 && r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
+	if r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}
 	c.Status, c.Result, c.Pause = CallDone, f.Result, nil
 	if s := f.Spent; s != nil {
-		r.book(s.Usage, s.Cost, !s.Unpriced)
+		r.addUsage(s.Usage, s.Cost, !s.Unpriced)
 	}
 	if !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != CallDone }) {
 		m.closeStep(r)
@@ -82,34 +83,34 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 	if problem != "" {
 		return problem
 	}
-	switch p := &f.Pause; {
+	p := f.Pause
+	switch {
 	case c.Status == CallSuspended:
 		return "the call is suspended already"
 	case c.Status == CallDecided:
 		return "it was decided that the call isn't run"
-	case !c.is(&p.Call) || p.Kind == "":
-		return "the pause isn't of the call that it names, or of no kind"
-	case p.ID == "" || m.taken(p.ID, c):
+	case !c.matches(&p.Call) || p.Kind == "":
+		return "the pause isn't of the call that it names, or has no kind"
+	case p.ID == "" || m.isUsedBefore(p.ID, c):
 		return "the pause has no id of its own"
 	case p.Kind == PauseAgent && len(p.Flat()) == 0 || p.Kind != PauseAgent && len(p.Nested) > 0:
-		return "an agent's pause has pauses of its own, and no other has"
-	case slices.ContainsFunc(p.Nested, func(n Pause) bool { return m.taken(n.ID, c) }):
-		return "a pause that is nested in it has no id of its own"
+		return "the pause of an agent has nested pauses, and no other pause has"
+	case slices.ContainsFunc(p.Nested, func(n Pause) bool { return m.isUsedBefore(n.ID, c) }):
+		return "a nested pause has no id of its own"
 	}
-	p := f.Pause
 	c.Status, c.Pause, c.Answers = CallSuspended, &p, nil
 	c.Pauses++
 	if string(p.Call.Input) != string(c.Call.Input) {
-		c.Call = &p.Call // what is asked about is what would run
+		c.Call = &p.Call // the input that is asked about is the one that would run
 	}
 	return ""
 }
 
-// taken reports whether a pause has or had that id, but for those that a call of an agent still waits for: it may be suspended
-// for them again.
-func (m *Machine) taken(id string, again *CallState) bool {
-	c, _ := m.s.Run.Suspended(id)
-	return c != nil && c != again || slices.Contains(m.s.Used, id)
+// isUsedBefore reports whether a pause has or had the id. Pauses that c itself still waits for don't count: an agent that is a tool
+// may be suspended for them again.
+func (m *Machine) isUsedBefore(id string, c *CallState) bool {
+	other, _ := m.s.Run.Suspended(id)
+	return other != nil && other != c || slices.Contains(m.s.Used, id)
 }
 
 func (m *Machine) decided(r *RunState, f *Decided) string {
@@ -120,77 +121,45 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 		return "no pause has this id"
 	case slices.Contains(m.s.Used, d.ID):
 		return "the pause was decided before"
-	case p != c.Pause:
-		return m.decidedNested(r, c, p, f)
-	case !d.Kind.Fits(c.Pause.Kind):
-		return fmt.Sprintf("%q is no decision on a pause of kind %q", d.Kind, c.Pause.Kind)
-	case d.Kind.runs() && c.Started && c.Pause.Kind != PauseInDoubt:
+	case !d.Kind.Fits(p.Kind):
+		return fmt.Sprintf("%q isn't a possible decision on a pause of kind %q", d.Kind, p.Kind)
+	case p == c.Pause && d.Kind.letsRun() && c.Started && p.Kind != PauseInDoubt:
 		return "the call was started, and may not be started again"
 	}
-	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
-	switch d.Kind {
-	case Approved, AlwaysAllow, Edited:
-		c.Status, c.By = CallApproved, d.Who
-		c.Retry = c.Pause.Kind == PauseInDoubt
-		if d.Kind == Edited {
-			call := *c.Call
-			call.Input, call.Invalid = d.Input, ""
-			c.Call, c.Edited = &call, true
-		}
-		if d.Kind == AlwaysAllow {
-			m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool { return old.Tool == c.Call.Name }),
-				Rule{Tool: c.Call.Name, Schema: c.Pause.Tool, By: d.Who, Since: instant(f.Time)})
-		}
-	default: // its result follows in the same append
-		c.Status = CallDecided
+	m.s.Used = append(m.s.Used[max(len(m.s.Used)-maxUsed+1, 0):], d.ID)
+	if p == c.Pause {
+		m.decideCall(c, f)
+	} else { // the pause of an agent that is a tool: its call runs again, and passes the decision on
+		c.Answers = append(slices.Clip(c.Answers), *d)
+		c.Status = CallApproved
 	}
+	if r.Status == Paused {
+		r.resume(f.Time)
+	}
+	return ""
+}
+
+// decideCall applies a decision on a call's own pause.
+func (m *Machine) decideCall(c *CallState, f *Decided) {
+	d, p := &f.Decision, c.Pause
 	c.Pause = nil
-	if r.Status == Paused {
-		r.run(f.Time)
+	if !d.Kind.letsRun() {
+		c.Status = CallDecided // its result follows in the same append
+		return
 	}
-	return ""
-}
-
-// decidedNested folds in a decision on a pause of an agent that is a tool: its call goes on, and passes the decision on.
-func (m *Machine) decidedNested(r *RunState, c *CallState, p *Pause, f *Decided) string {
-	d := &f.Decision
-	if !d.Kind.Fits(p.Kind) {
-		return fmt.Sprintf("%q is no decision on a pause of kind %q", d.Kind, p.Kind)
-	}
-	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
-	c.Answers = append(c.Answers[:len(c.Answers):len(c.Answers)], *d)
-	c.Status = CallApproved
-	if r.Status == Paused {
-		r.run(f.Time)
-	}
-	return ""
-}
-
-// runs reports whether a decision lets the call run.
-func (k DecisionKind) runs() bool { return k == Approved || k == Edited || k == AlwaysAllow }
-
-// Fits reports whether a pause of some kind can be decided so. Pauses of kinds that tools have named are questions: the
-// tool has run, so that they are answered or turned down.
-func (k DecisionKind) Fits(pause PauseKind) bool {
-	if pause == PauseAgent { // it is decided on by what is nested in it
-		return k == Superseded
-	}
-	switch k {
-	case Approved:
-		return pause == PauseApproval || pause == PauseInDoubt
-	case AlwaysAllow:
-		return pause == PauseApproval
+	c.Status, c.By, c.Retry = CallApproved, d.Who, p.Kind == PauseInDoubt
+	switch d.Kind {
 	case Edited:
-		return pause == PauseApproval || pause == PauseCorrection
-	case AnswerGiven:
-		return pause != PauseApproval && pause != PauseCorrection
-	case Rejected, Suggested, Expired, Superseded:
-		return true
+		call := *c.Call
+		call.Input, call.Invalid = d.Input, ""
+		c.Call, c.Edited = &call, true
+	case AlwaysAllow:
+		m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool { return old.Tool == c.Call.Name }),
+			Rule{Tool: c.Call.Name, Schema: p.Tool, By: d.Who, Since: normalTime(f.Time)})
 	}
-	return false
 }
 
-// openCall returns the call with that id if it has no result yet.
+// openCall returns the call with the id, or says why there is no such call without a result.
 func (r *RunState) openCall(id string) (*CallState, string) {
 	if r.Stage != StageActing {
 		return nil, "no calls are open"

@@ -7,7 +7,10 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// compacted takes over a conversation that was made shorter.
+// This file folds in the facts that change what the conversation contains, and what the session remembers besides it: compactions,
+// notes, context resets, standing approvals and undone effects.
+
+// compacted replaces the conversation by a shorter one.
 func (m *Machine) compacted(r *RunState, f *Compacted) string {
 	if f.Report == nil {
 		return "it has no report"
@@ -17,18 +20,18 @@ func (m *Machine) compacted(r *RunState, f *Compacted) string {
 		if problem != "" {
 			return problem
 		}
-		if now, was := &messages[first], &m.s.Messages[r.First]; &now.Parts[0] != &was.Parts[0] {
+		if now, was := &messages[first], &m.s.Messages[r.First]; &now.Parts[0] != &was.Parts[0] { // the input was changed
 			r.Whole = m.s.Input()
 		}
 		m.s.Messages, r.First = messages, first
 	}
 	if f.Usage.Total() > 0 || f.Cost > 0 {
-		r.book(f.Usage, f.Cost, f.Priced)
+		r.addUsage(f.Usage, f.Cost, f.Priced)
 	}
 	return ""
 }
 
-// respan returns the conversation that spans make of the one there is, and where the input of the run is in it.
+// applySpans returns the conversation that spans make of the present one, and the index of the run's input in it.
 func (s *State) applySpans(spans []Span) (out []provider.Message, first int, problem string) {
 	at, first, acting := 0, -1, s.Run.Stage == StageActing
 	for i, p := range spans {
@@ -37,7 +40,7 @@ func (s *State) applySpans(spans []Span) (out []provider.Message, first int, pro
 		}
 		if first < 0 && s.Run.First < p.To {
 			first = len(out)
-			if in := s.Run.First - p.From; in > 0 { // else it is in what was left out before
+			if in := s.Run.First - p.From; in > 0 { // otherwise the input was left out before this span
 				first += in
 				if n := len(p.Messages); n > 0 {
 					first = len(out) + min(in, n-1)
@@ -52,15 +55,15 @@ func (s *State) applySpans(spans []Span) (out []provider.Message, first int, pro
 		at = p.To
 	}
 	last := &spans[len(spans)-1]
-	settled := out
+	closed := out
 	if acting {
 		if at != len(s.Messages) || len(last.Messages) > 0 {
 			return nil, 0, "it changes the reply whose calls are open"
 		}
-		settled = out[:len(out)-1]
+		closed = out[:len(out)-1]
 	}
-	if !orderly(settled) {
-		return nil, 0, "its conversation isn't in order"
+	if !isWellFormed(closed) {
+		return nil, 0, "its conversation isn't well formed"
 	}
 	if first < 0 {
 		first = len(out) - 1
@@ -74,76 +77,71 @@ func (m *Machine) noteWritten(r *RunState, f *NoteWritten) string {
 	case f.Category == "" || f.Index != was.Index+1:
 		return fmt.Sprintf("it is note %d of category %q after note %d", f.Index, f.Category, was.Index)
 	case !(f.Share >= 0):
-		return "its share is none"
+		return "its share is negative, or not a number"
 	}
-	if f.Category == ContextResetCategory { // it comes with the context reset, or says why there is none
+	if f.Category == ContextResetCategory { // the context reset was carried out, or failed
 		r.ContextResetDue = false
 	}
 	now := NoteState{f.Category, f.Index, f.Share}
-	m.s.Notes = slices.Clone(m.s.Notes) // still() shares it
+	m.s.Notes = slices.Clone(m.s.Notes) // a Clone of the machine shares the slice
 	if i := slices.Index(m.s.Notes, was); i >= 0 {
 		m.s.Notes[i] = now
 	} else {
 		m.s.Notes = append(m.s.Notes, now)
 	}
-	r.book(f.Usage, f.Cost, f.Priced)
+	r.addUsage(f.Usage, f.Cost, f.Priced)
 	return ""
 }
 
-// A ChainState is a run's place in a chain, and what the runs before it have tried.
+// A ChainState is a run's place in a chain of runs, and what the runs before it have tried.
 type ChainState struct {
 	ContextResetState
-	Attempts *Attempts `json:"tried,omitempty"`
+	Attempts *Attempts `json:"attempts,omitempty"`
 }
 
-// contextResets returns how many context resets led to a run.
-func (r *RunState) ContextResets() int {
-	if r.ContextReset == nil {
-		return 0
-	}
-	return r.ContextReset.Index
-}
+// ContextResetCategory is the category of the notes that context resets write.
+const ContextResetCategory = "context-reset"
 
-// Bounds of what is kept of what a person has said.
+// Bounds of RunState.Said.
 const (
-	mostSaid  = 20
-	mostBytes = 4 << 10 // of one message
+	maxSaid      = 20
+	maxSaidBytes = 4 << 10 // of one message
 )
 
-// hear keeps what a person has said, for the runs that go on with the work of this one.
+// keepUserText remembers a user's message for the runs that continue the work of this one.
 func (r *RunState) keepUserText(text string) {
-	text = cutBytes(text, mostBytes)
-	said := r.Said[max(len(r.Said)-mostSaid+1, 0):]
-	r.Said = append(said[:len(said):len(said)], text) // a copy: still() shares it
+	said := r.Said[max(len(r.Said)-maxSaid+1, 0):]
+	r.Said = append(slices.Clip(said), cutBytes(text, maxSaidBytes)) // a Clone of the machine shares the slice
 }
 
-// takesOver says why a run can't go on with the work of the one before.
-func (m *Machine) takesOver(f *RunStarted) string {
-	r, h := m.s.Run, f.ContextReset
+// checkContextReset says why a run can't continue the work of the one before it.
+func (m *Machine) checkContextReset(f *RunStarted) string {
+	r, c := m.s.Run, f.ContextReset
 	switch {
-	case r == nil || r.Code != CodeContextReset || h.From != r.ID:
-		return fmt.Sprintf("no run %q has handed its work off", h.From)
-	case h.Index != r.ContextResets()+1 || h.Prompt < 0 || h.Prompt > len(f.Message.Parts):
+	case r == nil || r.Code != CodeContextReset || c.From != r.ID:
+		return fmt.Sprintf("run %q didn't end with a context reset", c.From)
+	case c.Index != r.ContextResets()+1 || c.Prompt < 0 || c.Prompt > len(f.Message.Parts):
 		return "its place in the chain is wrong"
 	case len(f.History) > 0:
-		return "a run that goes on with another's work has no history"
+		return "a run that continues another's work has no history"
 	}
 	return ""
 }
 
-// chain returns where a run stands that goes on with the work of the newest one, whose conversation is still there.
-func (s *State) chain(h *ContextResetState) *ChainState {
-	var before *Attempts
+// extendChain returns the place in the chain of the run that continues the newest one's work. The conversation must still be that of
+// the newest run.
+func (s *State) extendChain(reset *ContextResetState) *ChainState {
+	var earlier *Attempts
 	if s.Run.ContextReset != nil {
-		before = s.Run.ContextReset.Attempts
+		earlier = s.Run.ContextReset.Attempts
 	}
-	c := &ChainState{*h, before.and(s.Messages[s.Run.First:])}
-	c.Attempts.Failed = c.Attempts.Failed.worst()
+	c := &ChainState{*reset, earlier.with(s.Messages[s.Run.First:])}
+	c.Attempts.Failed = c.Attempts.Failed.mostFrequent()
 	return c
 }
 
-// carry counts on what the run before has counted: what limits one run limits the chain.
-func (r *RunState) carry(before *RunState, c *ChainState) {
+// inherit copies the counts of the run before: limits apply to the whole chain.
+func (r *RunState) inherit(before *RunState, c *ChainState) {
 	r.ContextReset = c
 	r.Step, r.PhaseStep, r.Lost = before.Step, before.PhaseStep, before.Lost
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
@@ -152,7 +150,7 @@ func (r *RunState) carry(before *RunState, c *ChainState) {
 	r.Model, r.Said = before.Model, before.Said
 }
 
-func (m *Machine) revoked(f *RuleRevoked) string {
+func (m *Machine) ruleRevoked(f *RuleRevoked) string {
 	n := len(m.s.Rules)
 	m.s.Rules = slices.DeleteFunc(m.s.Rules, func(r Rule) bool { return r.Tool == f.Tool })
 	if len(m.s.Rules) == n {
@@ -161,7 +159,7 @@ func (m *Machine) revoked(f *RuleRevoked) string {
 	return ""
 }
 
-// undone folds in what was undone. The conversation keeps the calls: the model is told.
+// undone adds the message that tells the model. The conversation keeps the calls.
 func (m *Machine) undone(f *Undone) string {
 	for _, c := range f.Calls {
 		if c.Call == nil || c.Call.ID == "" {
@@ -170,16 +168,13 @@ func (m *Machine) undone(f *Undone) string {
 	}
 	if len(f.Message.Parts) == 0 {
 		if len(f.Calls) == 0 {
-			return "it holds nothing"
+			return "it is empty"
 		}
 		return ""
 	}
-	if problem := saidBy(provider.RoleUser, &f.Message); problem != "" {
+	if problem := checkMessage(provider.RoleUser, &f.Message); problem != "" {
 		return problem
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
 	return ""
 }
-
-// ContextResetCategory is the category of the notes that context resets write.
-const ContextResetCategory = "context-reset"

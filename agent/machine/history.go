@@ -6,41 +6,47 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// RepairHistory returns messages in a form that every provider takes: each call has exactly one result, in the message
-// right behind it and in call order. A result is looked for up to the next message with calls; a call without one gets one
-// that says so. Results without a call, calls that aren't the model's and empty messages are left out. A call without an id,
-// or with one seen before, gets one of its own. Messages that are in order are returned as they are; the input isn't changed.
+// RepairHistory returns messages in a form that every provider accepts: each call has exactly one result, in the message right after
+// it and in call order. The result of a call is searched for up to the next message with calls; if it isn't found, one is added that
+// says so. Results without a call, calls that aren't the model's and empty messages are left out. A call without an id, or with one
+// that was used before, gets a new id. Messages that need no repair are returned as they are. The argument isn't changed.
 func RepairHistory(messages []provider.Message) []provider.Message {
-	if orderly(messages) {
+	if isWellFormed(messages) {
 		return messages
 	}
 	out := make([]provider.Message, 0, len(messages)+1)
 	seen := make(map[string]bool)
 	for i, m := range messages {
 		if m.Role == provider.RoleTool {
-			continue // results are placed behind their calls
+			continue // results are added after their calls
 		}
-		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p provider.Part) bool { return misplaced(m.Role, &p) })
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p provider.Part) bool { return !partAllowed(m.Role, &p) })
 		if len(m.Parts) == 0 {
 			continue
 		}
 		if out = append(out, m); hasCalls(&m) {
-			out = append(out, pair(m.Parts, resultsIn(messages[i+1:]), seen, len(out)))
+			out = append(out, pairResults(m.Parts, resultsIn(messages[i+1:]), seen, len(out)))
 		}
 	}
 	return out
 }
 
-// misplaced reports a part that a message of that role can't have, unless it is the one with results.
-func misplaced(role provider.Role, p *provider.Part) bool {
-	return p.Kind == provider.PartToolResult || p.Kind == provider.PartToolCall && (p.Call == nil || role != provider.RoleAssistant)
+// partAllowed reports whether a message of the role, which isn't RoleTool, may contain the part.
+func partAllowed(role provider.Role, p *provider.Part) bool {
+	switch p.Kind {
+	case provider.PartToolResult:
+		return false
+	case provider.PartToolCall:
+		return p.Call != nil && role == provider.RoleAssistant
+	}
+	return true
 }
 
 func hasCalls(m *provider.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return p.Kind == provider.PartToolCall })
 }
 
-// resultsIn returns the results in messages, up to the next one with calls.
+// resultsIn returns the results in messages, up to the next message with calls.
 func resultsIn(messages []provider.Message) (results []*provider.ToolResult) {
 	for i := range messages {
 		m := &messages[i]
@@ -56,8 +62,9 @@ func resultsIn(messages []provider.Message) (results []*provider.ToolResult) {
 	return results
 }
 
-// pair gives the calls among parts ids of their own, and returns the message with their results.
-func pair(parts []provider.Part, results []*provider.ToolResult, seen map[string]bool, at int) provider.Message {
+// pairResults gives each call in parts an id that isn't in seen, and returns the message with their results. at is the index of that
+// message.
+func pairResults(parts []provider.Part, results []*provider.ToolResult, seen map[string]bool, at int) provider.Message {
 	answers := provider.Message{Role: provider.RoleTool}
 	for i := range parts {
 		p := &parts[i]
@@ -81,35 +88,44 @@ func pair(parts []provider.Part, results []*provider.ToolResult, seen map[string
 	return answers
 }
 
-// orderly reports whether messages need no repair.
-func orderly(messages []provider.Message) bool {
-	var open []string // calls of the message before
+// isWellFormed reports whether messages need no repair: see [RepairHistory].
+func isWellFormed(messages []provider.Message) bool {
+	var open []string // the calls of the message before
 	seen := make(map[string]bool)
 	for i := range messages {
 		m := &messages[i]
-		if len(m.Parts) == 0 || m.Role != provider.RoleTool && len(open) > 0 || m.Role == provider.RoleTool && len(open) != len(m.Parts) {
+		if len(m.Parts) == 0 {
+			return false
+		}
+		if m.Role == provider.RoleTool {
+			if !isResultsOf(m.Parts, open) {
+				return false
+			}
+			open = nil
+			continue
+		}
+		if len(open) > 0 {
 			return false
 		}
 		for j := range m.Parts {
-			p := &m.Parts[j]
-			switch {
-			case m.Role == provider.RoleTool:
-				if p.Kind != provider.PartToolResult || p.Result == nil || p.Result.CallID != open[j] {
-					return false
-				}
-			case misplaced(m.Role, p):
+			if !partAllowed(m.Role, &m.Parts[j]) {
 				return false
-			case p.Kind == provider.PartToolCall:
-				if p.Call.ID == "" || seen[p.Call.ID] {
-					return false
-				}
-				seen[p.Call.ID] = true
-				open = append(open, p.Call.ID)
 			}
 		}
-		if m.Role == provider.RoleTool {
-			open = open[:0]
+		for _, c := range m.Calls() {
+			if c.ID == "" || seen[c.ID] {
+				return false
+			}
+			seen[c.ID] = true
+			open = append(open, c.ID)
 		}
 	}
 	return len(open) == 0
+}
+
+// isResultsOf reports whether parts are the results of the calls with the ids, in this order.
+func isResultsOf(parts []provider.Part, ids []string) bool {
+	return slices.EqualFunc(parts, ids, func(p provider.Part, id string) bool {
+		return p.Kind == provider.PartToolResult && p.Result != nil && p.Result.CallID == id
+	})
 }

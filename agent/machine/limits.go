@@ -8,48 +8,52 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Limits bound a run. The zero value of a field stands for the figure named with it, a negative one for no limit. A run
-// that reaches a limit is stopped with a *[LimitError] that names the field; what it had done by then is in its Result.
+// Limits bound a run. A zero field stands for the default that its comment gives, a negative one for no limit. A run that reaches a
+// limit is stopped with a *[LimitError] that names the field; its Result holds what it had done by then.
+//
+// To add a limit, add a field here, in [Limits.Or] and in [Limits.WithDefaults], a Limit constant, and the comparison in
+// RunState.nextStep.
 type Limits struct {
-	// Steps is how many model calls a run may make with tools. At the limit the model gets one more call, without tools,
-	// to say where it stands. 12.
+	// Steps is how many model calls with tools a run may make. At the limit the model gets one more call, without tools, to report
+	// where it stands. Default 12.
 	Steps int `json:"steps,omitempty"`
-	// StepsPerPhase is the same for each phase; it is off unless set.
+	// StepsPerPhase is the same for each phase. Default: no limit.
 	StepsPerPhase int `json:"steps_per_phase,omitempty"`
-	// Tokens is how many tokens a run may use, input and output, with the agents that are its tools; counted after each model
-	// call. 1,000,000.
+	// Tokens is how many input and output tokens a run may use, including the agents that are its tools. They are counted after each
+	// model call. Default 1,000,000.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Cost is what a run, with the agents that are its tools, may cost where the models' prices are known. 10 US dollars.
+	// Cost is what a run may cost, including the agents that are its tools, as far as the models' prices are known. Default 10 US
+	// dollars.
 	Cost provider.Money `json:"cost,omitempty"`
-	// Duration is how long a run may work; the time that it is paused doesn't count. 30 minutes.
+	// Duration is how long a run may work. The time in which it is paused doesn't count. Default 30 minutes.
 	Duration time.Duration `json:"duration,omitempty"`
-	// PromptBytes bounds the text of an input. 4 MiB.
+	// PromptBytes bounds the text of an input. Default 4 MiB.
 	PromptBytes int `json:"prompt_bytes,omitempty"`
-	// MediaBytes bounds the images and files of an input. 32 MiB.
+	// MediaBytes bounds the images and files of an input. Default 32 MiB.
 	MediaBytes int `json:"media_bytes,omitempty"`
-	// ParallelCalls is how many tool calls of one reply run at a time. 8.
+	// ParallelCalls is how many tool calls of one reply run at a time. Default 8.
 	ParallelCalls int `json:"parallel_calls,omitempty"`
-	// Repeats is after how many calls in a row of one tool with the same input, and the same result or a failure each
-	// time, a run counts as stuck. From the third on the model is told. 5.
+	// Repeats is how often in a row one tool may be called with the same input, and give the same result or fail each time. At this
+	// count the run is stopped. From the third time on the model is told. Default 5.
 	Repeats int `json:"repeats,omitempty"`
-	// Corrections is how often a model may correct itself after an input that doesn't fit a tool's schema, for each tool,
-	// counted anew after a call that fits; then the tool is out of use for the rest of the run. 2.
+	// Corrections is how often in a row a model may correct itself after an input that doesn't fit a tool's schema. After that, the
+	// tool is unavailable for the rest of the run. It is counted for each tool. Default 2.
 	Corrections int `json:"corrections,omitempty"`
-	// AskAfterCorrections puts a call that still doesn't fit before a person, instead of taking the tool out of use.
+	// AskAfterCorrections asks a person to correct a call that still doesn't fit, instead of making the tool unavailable.
 	AskAfterCorrections bool `json:"ask_after_corrections,omitempty"`
-	// SendBacks is how often a BeforeFinish hook may send a run back to work. 2.
+	// SendBacks is how often a BeforeFinish hook may send a run back to work. Default 2.
 	SendBacks int `json:"send_backs,omitempty"`
-	// OutputCorrections is how often a model may correct a structured answer that doesn't fit its schema. 2.
+	// OutputCorrections is how often a model may correct a structured answer that doesn't fit its schema. Default 2.
 	OutputCorrections int `json:"output_corrections,omitempty"`
-	// Idle is how long a provider may be silent within an answer. 120 seconds; of a provider with a guard of its own, as long
-	// as that allows. Only the Config's counts.
+	// Idle is how long a provider may be silent within a reply. Default 120 seconds; for a provider with its own guard, what the
+	// guard allows. Only the agent's configuration sets it.
 	Idle time.Duration `json:"idle,omitempty"`
 }
 
-// DefaultLimits returns the figures that the zero Limits stand for.
-func DefaultLimits() Limits { return Limits{}.Or(Limits{}).WithDefaults() }
+// DefaultLimits returns what the zero Limits stand for.
+func DefaultLimits() Limits { return Limits{}.WithDefaults() }
 
-// or returns l with the fields that aren't set taken from m.
+// Or returns l with its zero fields taken from m.
 func (l Limits) Or(m Limits) Limits {
 	l.Steps = cmp.Or(l.Steps, m.Steps)
 	l.StepsPerPhase = cmp.Or(l.StepsPerPhase, m.StepsPerPhase)
@@ -68,7 +72,7 @@ func (l Limits) Or(m Limits) Limits {
 	return l
 }
 
-// orZero returns l, or zero Limits if it is nil: in a fact that no agent has made.
+// orZero returns l, or zero Limits for a fact without limits.
 func (l *Limits) orZero() *Limits {
 	if l == nil {
 		return new(Limits)
@@ -76,6 +80,7 @@ func (l *Limits) orZero() *Limits {
 	return l
 }
 
+// WithDefaults returns l with its zero fields set to their defaults.
 func (l Limits) WithDefaults() Limits {
 	return l.Or(Limits{
 		Steps:             12,
@@ -94,10 +99,7 @@ func (l Limits) WithDefaults() Limits {
 	})
 }
 
-// repeatWarning is from which repetition on the model is told that it repeats itself.
-const repeatWarning = 3
-
-// Names of limits, as a [LimitError] has them.
+// Names of limits, as in [LimitError]. Each is the name of a field of [Limits].
 const (
 	LimitSteps             = "Steps"
 	LimitStepsPerPhase     = "StepsPerPhase"
@@ -113,22 +115,22 @@ const (
 
 // A LimitError says which limit ended a run, or refused an input.
 type LimitError struct {
-	Limit string // the field of Limits
-	Max   int64  // bytes, calls, tokens, millionths of a dollar, or nanoseconds
-	Have  int64
-	Note  string // what else is to be said, for example which tool was repeated
+	Limit string // the field of [Limits]
+	Max   int64  // in bytes, calls, tokens, millionths of a US dollar, or nanoseconds
+	Have  int64  // in the same unit
+	Note  string // more about it, for example which tool was repeated
 }
 
-// Error says which limit it was, and its figure.
+// Error names the field of Limits and both figures.
 func (e *LimitError) Error() string {
-	s := fmt.Sprintf("agent: the limit %s is reached: %s of %s", e.Limit, e.figure(e.Have), e.figure(e.Max))
+	s := fmt.Sprintf("agent: Limits.%s is reached: %s of %s", e.Limit, e.format(e.Have), e.format(e.Max))
 	if e.Note != "" {
 		s += "; " + e.Note
 	}
 	return s
 }
 
-func (e *LimitError) figure(n int64) string {
+func (e *LimitError) format(n int64) string {
 	switch e.Limit {
 	case LimitCost:
 		return provider.Money(n).String()
@@ -138,4 +140,28 @@ func (e *LimitError) figure(n int64) string {
 		return fmt.Sprintf("%d bytes", n)
 	}
 	return fmt.Sprint(n)
+}
+
+// limitError returns the error of a limit that the run has reached.
+func (r *RunState) limitError(limit string) *LimitError {
+	e := &LimitError{Limit: limit}
+	last := 0
+	if r.Final != "" {
+		last = 1 // the last call, without tools, doesn't count
+	}
+	switch limit {
+	case LimitSteps:
+		e.Max, e.Have = int64(r.Limits.Steps), int64(r.Step-last)
+	case LimitStepsPerPhase:
+		e.Max, e.Have = int64(r.Limits.StepsPerPhase), int64(max(r.PhaseStep-last, 0)) // another phase may have begun since
+	case LimitTokens:
+		e.Max, e.Have = r.Limits.Tokens, r.Usage.Total()
+	case LimitCost:
+		e.Max, e.Have = int64(r.Limits.Cost), int64(r.Cost)
+	case LimitRepeats:
+		t := r.Tools[r.Stuck]
+		e.Max, e.Have = int64(r.Limits.Repeats), int64(max(t.Same, t.Failing))
+		e.Note = "the model repeats the same call of " + r.Stuck + " without new information"
+	}
+	return e
 }

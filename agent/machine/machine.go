@@ -9,8 +9,8 @@ import (
 )
 
 // A Machine is the loop of an agent without its effects: a deterministic state machine over facts. It reads no clock, no
-// randomness and no environment, and runs nothing. [Machine.Next] says what has to happen now; whoever drives it does
-// that, and tells what came of it with [Machine.Apply]. The same facts make the same state, in any process.
+// randomness and no environment, and runs nothing. [Machine.Next] says what has to happen now. The driver does it, and reports the
+// outcome with [Machine.Apply].
 //
 // A Machine isn't safe for concurrent use.
 type Machine struct {
@@ -22,13 +22,13 @@ func New(session string) *Machine {
 	return &Machine{s: State{Session: session}}
 }
 
-// Replay returns the machine of a session after the given facts: all of them, or those from a [Snapshot] on, as
-// [Agent.Facts] returns them of a session that was pruned.
+// Replay returns the machine of a session after the given facts: all facts of the session, or those from a [Snapshot] on. Its error
+// is a *[FactError].
 func Replay(session string, facts ...Fact) (*Machine, error) {
 	m := New(session)
 	if len(facts) > 0 {
-		if s, ok := facts[0].(Snapshot); ok && s.Meta.Seq > 0 {
-			m.s.Seq = s.Meta.Seq - 1
+		if s, ok := facts[0].(Snapshot); ok && s.Seq > 0 {
+			m.s.Seq = s.Seq - 1
 		}
 	}
 	for _, f := range facts {
@@ -39,16 +39,17 @@ func Replay(session string, facts ...Fact) (*Machine, error) {
 	return m, nil
 }
 
-// State returns the state. It is the machine's own: it must not be changed, and changes with the next Apply.
+// State returns the state. It belongs to the machine: the caller mustn't change it, and the next Apply may.
 func (m *Machine) State() *State { return &m.s }
 
-// still returns a machine in the same state, which it keeps when this one goes on.
+// Clone returns a machine in the same state. Facts applied to one of the two don't change the other.
 func (m *Machine) Clone() *Machine {
 	out := &Machine{s: m.s}
-	out.s.Rules = slices.Clone(m.s.Rules)
+	// What Apply changes in place is copied; appending to the rest must not reach the original.
+	out.s.Rules, out.s.Messages, out.s.Used = slices.Clone(m.s.Rules), slices.Clip(m.s.Messages), slices.Clip(m.s.Used)
 	if m.s.Run != nil {
 		r := *m.s.Run
-		r.Calls, r.Tools = slices.Clone(r.Calls), maps.Clone(r.Tools)
+		r.Calls, r.Tools, r.ToolNames = slices.Clone(r.Calls), maps.Clone(r.Tools), slices.Clip(r.ToolNames)
 		out.s.Run = &r
 	}
 	return out
@@ -57,32 +58,34 @@ func (m *Machine) Clone() *Machine {
 // An ActionKind says what has to happen.
 type ActionKind uint8
 
-// The kinds of actions.
+// The kinds of actions. What each asks of the driver is in the package documentation.
 const (
-	ActNothing   ActionKind = iota // there is no run, or it has ended
+	ActNothing   ActionKind = iota // there is no run, it is paused, or it has ended
 	ActCallModel                   // call the model
-	ActRunCalls                    // take the calls named by Action.Calls further
-	ActSettle                      // give the calls named by Action.Calls their result without running them: the reply was cut, or they were turned down
-	ActDoubt                       // Action.Calls were started, and nobody knows how they ended
-	ActWait                        // nothing can be done until somebody decides
-	ActFinish                      // end the run with Action.Status and Action.Code
+	ActRunCalls                    // run the calls in Action.Calls, or suspend them, or give them a result that says why they don't run
+	ActSettle                      // give the calls in Action.Calls their results without running them: the reply was cut off, or they were rejected
+	ActDoubt                       // the calls in Action.Calls were started, and it is unknown how they ended
+	ActWait                        // pause the run: all open calls wait for decisions
+	ActFinish                      // end the run with Action.Status, Action.Code and Action.Err
 )
 
 // An Action is what has to happen now.
 type Action struct {
 	Kind ActionKind
-	// Calls are the indexes in RunState.Calls that the action is about.
+	// Calls are indexes in RunState.Calls, for ActRunCalls, ActSettle and ActDoubt.
 	Calls []int
-	// Final, of ActCallModel, names the limit after which this is the last call, without tools.
+	// Final is set for ActCallModel if this is the last call, without tools: the limit that was reached.
 	Final string
-	// Again, of ActCallModel, says that a call of this step was begun before and nobody knows how it ended.
-	Again  bool
+	// Again is set for ActCallModel if a call of this step was begun before and it is unknown how it ended.
+	Again bool
+	// Status, Code and Err say how to end the run, for ActFinish and ActWait. Err is nil for a run that completes, and where the
+	// facts say why.
 	Status Status
 	Code   string
 	Err    error
 }
 
-// Next says what has to happen now. It changes nothing.
+// Next returns what has to happen now. It changes nothing.
 func (m *Machine) Next() Action {
 	r := m.s.Run
 	if r == nil || r.Status != Running {
@@ -90,22 +93,22 @@ func (m *Machine) Next() Action {
 	}
 	switch r.Stage {
 	case StageCalling:
-		if l := r.Limits.Steps; l >= 0 && r.Step+r.Lost > l { // one that is lost again and again, too, comes to an end
-			return Action{Kind: ActFinish, Status: Stopped, Code: CodeLimit, Err: r.limitError(LimitSteps)}
+		if l := r.Limits.Steps; l >= 0 && r.Step+r.Lost > l { // calls that are lost in every attempt count, too
+			return r.stopAt(LimitSteps)
 		}
 		return Action{Kind: ActCallModel, Final: r.Final, Again: true}
 	case StageFailed:
 		return Action{Kind: ActFinish, Status: Failed, Code: CodeProvider}
 	case StageActing:
-		return m.nextCalls(r)
+		return r.nextCalls()
 	case StageReplied:
-		return m.nextReplied(r)
+		return r.nextReplied()
 	}
-	return m.nextStep(r)
+	return r.nextStep()
 }
 
-// nextCalls says what has to happen with the open calls. There is at least one.
-func (m *Machine) nextCalls(r *RunState) Action {
+// nextCalls returns what has to happen with the calls that have no result. There is at least one.
+func (r *RunState) nextCalls() Action {
 	var started, decided, open []int
 	for i := range r.Calls {
 		switch r.Calls[i].Status {
@@ -124,21 +127,21 @@ func (m *Machine) nextCalls(r *RunState) Action {
 		return Action{Kind: ActSettle, Calls: decided}
 	case len(open) == 0:
 		return Action{Kind: ActWait, Status: Paused}
-	case !r.callsRun():
+	case !r.callsMayRun():
 		return Action{Kind: ActSettle, Calls: open}
 	}
 	return Action{Kind: ActRunCalls, Calls: open}
 }
 
-// nextReplied says how to go on after a reply without calls.
-func (m *Machine) nextReplied(r *RunState) Action {
+// nextReplied returns what has to happen after a reply without calls.
+func (r *RunState) nextReplied() Action {
 	switch {
-	case r.Stop == provider.StopPaused: // the provider wants to be called again with what it said
-		return m.nextStep(r)
+	case r.Stop == provider.StopPaused: // the provider asks to be called again with its own output
+		return r.nextStep()
 	case r.Stop == provider.StopError:
 		return Action{Kind: ActFinish, Status: Failed, Code: CodeProvider, Err: fmt.Errorf("agent: the provider says that the answer failed")}
 	case r.Final != "":
-		return Action{Kind: ActFinish, Status: Stopped, Code: CodeLimit, Err: r.limitError(r.Final)}
+		return r.stopAt(r.Final)
 	case r.Stop == provider.StopLength:
 		return Action{Kind: ActFinish, Status: Stopped, Code: CodeLength, Err: ErrCutAnswer}
 	case r.Stop == provider.StopFiltered:
@@ -147,21 +150,18 @@ func (m *Machine) nextReplied(r *RunState) Action {
 	return Action{Kind: ActFinish, Status: Completed}
 }
 
-// nextStep says whether the model may be called again.
-func (m *Machine) nextStep(r *RunState) Action {
+// nextStep returns a model call, or the end of the run if a limit is reached.
+func (r *RunState) nextStep() Action {
 	l := r.Limits
-	over := func(limit string) Action {
-		return Action{Kind: ActFinish, Status: Stopped, Code: CodeLimit, Err: r.limitError(limit)}
-	}
 	switch {
 	case r.Final != "": // the last call was made
-		return over(r.Final)
+		return r.stopAt(r.Final)
 	case r.Stuck != "":
-		return over(LimitRepeats)
+		return r.stopAt(LimitRepeats)
 	case l.Tokens >= 0 && r.Usage.Total() >= l.Tokens && r.Step > 0:
-		return over(LimitTokens)
+		return r.stopAt(LimitTokens)
 	case l.Cost >= 0 && r.Cost >= l.Cost && r.Step > 0:
-		return over(LimitCost)
+		return r.stopAt(LimitCost)
 	case l.Steps >= 0 && r.Step+r.Lost >= l.Steps:
 		return Action{Kind: ActCallModel, Final: LimitSteps}
 	case l.StepsPerPhase >= 0 && r.PhaseStep >= l.StepsPerPhase:
@@ -170,51 +170,23 @@ func (m *Machine) nextStep(r *RunState) Action {
 	return Action{Kind: ActCallModel}
 }
 
-// limitError returns the error of a limit that this run has reached.
-func (r *RunState) limitError(limit string) *LimitError {
-	e := &LimitError{Limit: limit}
-	last := 0
-	if r.Final != "" {
-		last = 1 // the last call, without tools, is granted on top
-	}
-	switch limit {
-	case LimitSteps:
-		e.Max, e.Have = int64(r.Limits.Steps), int64(r.Step-last)
-	case LimitStepsPerPhase:
-		e.Max, e.Have = int64(r.Limits.StepsPerPhase), int64(max(r.PhaseStep-last, 0)) // another phase may have begun since
-	case LimitTokens:
-		e.Max, e.Have = r.Limits.Tokens, r.Usage.Total()
-	case LimitCost:
-		e.Max, e.Have = int64(r.Limits.Cost), int64(r.Cost)
-	case LimitRepeats:
-		t := r.Tools[r.Stuck]
-		e.Max, e.Have = int64(r.Limits.Repeats), int64(max(t.Same, t.Failing))
-		e.Note = "the model calls " + r.Stuck + " with the same input to no avail"
-	}
-	return e
+// stopAt ends the run because it has reached a limit.
+func (r *RunState) stopAt(limit string) Action {
+	return Action{Kind: ActFinish, Status: Stopped, Code: CodeLimit, Err: r.limitError(limit)}
 }
 
 // Waiting reports whether nothing can be done before somebody decides.
 func (m *Machine) Waiting() bool {
-	r := *m.s.Run
-	r.Status = Running
-	return r.Stage == StageActing && m.nextCalls(&r).Kind == ActWait
+	r := m.s.Run
+	return r != nil && r.Stage == StageActing && r.nextCalls().Kind == ActWait
 }
 
-// Check returns an error if facts can't follow in the state, before they are stored: a log with a fact that doesn't fit could
-// never be read again. It looks only at facts with pauses and decisions, and at those that change the conversation. They are
-// rare, and hold what hosts, people and subagents have made.
+// Check returns the error that Apply would return for these facts, one after the other, without applying them. A driver calls it
+// before it stores them, because a journal with a fact that doesn't fit could never be read again. Check looks only at facts with
+// pauses, decisions, snapshots or compactions, and at context resets: they contain what hosts, people and agents that are tools have
+// made. It returns nil for all others.
 func (m *Machine) Check(facts []Fact) error {
-	judge := false
-	for _, f := range facts {
-		switch f := f.(type) {
-		case Suspended, Decided, Snapshot, Compacted:
-			judge = true
-		case RunStarted:
-			judge = judge || f.ContextReset != nil
-		}
-	}
-	if !judge {
+	if !slices.ContainsFunc(facts, needsCheck) {
 		return nil
 	}
 	probe := m.Clone()
@@ -224,4 +196,14 @@ func (m *Machine) Check(facts []Fact) error {
 		}
 	}
 	return nil
+}
+
+func needsCheck(f Fact) bool {
+	switch f := f.(type) {
+	case Suspended, Decided, Snapshot, Compacted:
+		return true
+	case RunStarted:
+		return f.ContextReset != nil
+	}
+	return false
 }

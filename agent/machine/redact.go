@@ -9,12 +9,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Redactor replaces what must not be stored or shown to a model, in text. Its results are redacted again when they are
-// part of a later fact, so it should leave its own replacements alone. nil replaces nothing. What a Redactor returns is
-// valid UTF-8 in any case, because a journal gives back nothing else.
+// A Redactor replaces what must not be stored or shown to a model in a text. Its results are redacted again when they become part of a
+// later fact, so it must leave its own replacements alone. A nil Redactor replaces nothing. If it panics, the text is withheld. The
+// methods return valid UTF-8 in any case, because a journal returns nothing else. They don't change their arguments.
 type Redactor func(string) string
 
-// withheld stands for a text whose redaction has panicked.
+// withheld replaces a text if redacting it has panicked.
 const withheld = "[withheld: redacting it failed]"
 
 // Text returns s redacted.
@@ -30,7 +30,7 @@ func (r Redactor) Text(s string) (out string) {
 	return ValidText(r(s))
 }
 
-// JSON returns a JSON value with the strings in it redacted, except for keys.
+// JSON returns a JSON value with the strings in it redacted, except for keys. It returns raw as it is if that isn't JSON.
 func (r Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	if r == nil || len(raw) == 0 {
 		return raw
@@ -42,46 +42,33 @@ func (r Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// Parts returns parts with their text redacted, including the inputs of calls. It doesn't change its argument, and returns it
-// if nothing is to be replaced.
+// Parts returns parts with their texts redacted, including the inputs of calls and the results. URLs, media and opaque data stay as
+// they are: a provider needs them verbatim.
 func (r Redactor) Parts(parts []provider.Part) []provider.Part {
-	own := parts
-	for i := range parts {
-		p, changed := r.part(parts[i])
-		if !changed {
-			continue
+	own := slices.Clone(parts)
+	for i := range own {
+		p := &own[i]
+		p.Text = r.Text(p.Text)
+		if p.Call != nil {
+			call := *p.Call
+			call.Input, call.Invalid = r.JSON(call.Input), r.Text(call.Invalid)
+			p.Call = &call
 		}
-		if &own[0] == &parts[0] {
-			own = slices.Clone(parts)
+		if p.Result != nil {
+			res := *p.Result
+			res.Parts = r.Parts(res.Parts)
+			p.Result = &res
 		}
-		own[i] = p
+		if p.Source != nil {
+			source := *p.Source
+			source.Title, source.Text = r.Text(source.Title), r.Text(source.Text)
+			p.Source = &source
+		}
 	}
 	return own
 }
 
-func (r Redactor) part(p provider.Part) (provider.Part, bool) {
-	changed := false
-	if text := r.Text(p.Text); text != p.Text {
-		p.Text, changed = text, true
-	}
-	if p.Call != nil {
-		call := *p.Call
-		call.Input, call.Invalid = r.JSON(call.Input), r.Text(call.Invalid)
-		if string(call.Input) != string(p.Call.Input) || call.Invalid != p.Call.Invalid {
-			p.Call, changed = &call, true
-		}
-	}
-	if p.Result != nil {
-		res := *p.Result
-		res.Parts = r.Parts(res.Parts)
-		if len(res.Parts) > 0 && &res.Parts[0] != &p.Result.Parts[0] {
-			p.Result, changed = &res, true
-		}
-	}
-	return p, changed
-}
-
-// Messages returns messages with their parts redacted. It doesn't change its argument.
+// Messages returns messages with their parts redacted.
 func (r Redactor) Messages(messages []provider.Message) []provider.Message {
 	own := slices.Clone(messages)
 	for i := range own {
@@ -90,19 +77,32 @@ func (r Redactor) Messages(messages []provider.Message) []provider.Message {
 	return own
 }
 
-// Fact returns f with its texts redacted: everything that a person, a model, a tool or the host has written. The input of a
-// call is redacted in the reply that makes it, and in the decision that edits it; the facts that repeat it later keep it as
-// it is, because what is recorded is what runs.
+// Decision returns d with its texts redacted. Who is a name, and only made valid UTF-8.
+func (r Redactor) Decision(d Decision) Decision {
+	d.Who, d.Reason, d.Input, d.Value = ValidText(d.Who), r.Text(d.Reason), r.JSON(d.Input), r.JSON(d.Value)
+	return d
+}
+
+// Fact returns f with its texts redacted: everything that a person, a model, a tool or the host has written. Names, ids and schemas
+// stay as they are, and so does a [Snapshot], whose texts were redacted in the facts that it stands for.
+//
+// The input of a call is redacted in the reply that makes the call, and in the decision that edits it. The facts that repeat it later
+// keep it as it is, because the input that is recorded must be the one that runs.
 func (r Redactor) Fact(f Fact) Fact {
 	switch f := f.(type) {
 	case RunStarted:
 		f.History, f.Message.Parts = r.Messages(f.History), r.Parts(f.Message.Parts)
 		return f
 	case StepStarted:
-		f.System, f.Note, f.Messages = r.Text(f.System), r.Text(f.Note), r.Messages(f.Messages)
+		f.System, f.Note, f.Messages, f.Context = r.Text(f.System), r.Text(f.Note), r.Messages(f.Messages), r.context(f.Context)
 		return f
 	case Compacted:
-		return r.compacted(f)
+		f.Spans = slices.Clone(f.Spans)
+		for i := range f.Spans {
+			f.Spans[i].Messages = r.Messages(f.Spans[i].Messages)
+		}
+		f.Report = r.report(f.Report)
+		return f
 	case NoteWritten:
 		f.Note, f.Error = r.JSON(f.Note), r.Text(f.Error)
 		return f
@@ -120,7 +120,7 @@ func (r Redactor) Fact(f Fact) Fact {
 		}
 		return f
 	case Suspended:
-		f.Pause.Reason = r.Text(f.Pause.Reason)
+		f.Pause = r.pause(f.Pause)
 		return f
 	case Decided:
 		f.Decision = r.Decision(f.Decision)
@@ -148,27 +148,42 @@ func (r Redactor) Fact(f Fact) Fact {
 	return f
 }
 
-// Decision returns d with its texts redacted.
-func (r Redactor) Decision(d Decision) Decision {
-	d.Who, d.Reason, d.Input, d.Value = ValidText(d.Who), r.Text(d.Reason), r.JSON(d.Input), r.JSON(d.Value)
-	return d
+func (r Redactor) context(c *memory.Context) *memory.Context {
+	if c == nil {
+		return nil
+	}
+	own := *c
+	own.User, own.Screen, own.Told = r.Text(c.User), r.Text(c.Screen), r.Text(c.Told)
+	own.Fetched = slices.Clone(c.Fetched)
+	for i := range own.Fetched {
+		f := &own.Fetched[i]
+		f.Name, f.Text = r.Text(f.Name), r.Text(f.Text)
+	}
+	return &own
 }
 
-func (r Redactor) compacted(f Compacted) Compacted {
-	f.Spans = slices.Clone(f.Spans)
-	for i := range f.Spans {
-		f.Spans[i].Messages = r.Messages(f.Spans[i].Messages)
+func (r Redactor) report(report *memory.Report) *memory.Report {
+	if report == nil {
+		return nil
 	}
-	if f.Report != nil {
-		report := *f.Report
-		report.Steps = append([]memory.StepReport(nil), report.Steps...)
-		for i := range report.Steps {
-			report.Steps[i].Error = r.Text(report.Steps[i].Error)
-		}
-		f.Report = &report
+	own := *report
+	own.Trigger = r.Text(own.Trigger)
+	own.Steps = slices.Clone(report.Steps)
+	for i := range own.Steps {
+		s := &own.Steps[i]
+		s.Skipped, s.Error = r.Text(s.Skipped), r.Text(s.Error)
 	}
-	return f
+	return &own
 }
 
-// ValidText returns s with bytes that aren't UTF-8 replaced.
+func (r Redactor) pause(p Pause) Pause {
+	p.Reason = r.Text(p.Reason)
+	p.Nested = slices.Clone(p.Nested)
+	for i := range p.Nested {
+		p.Nested[i] = r.pause(p.Nested[i])
+	}
+	return p
+}
+
+// ValidText returns s with invalid UTF-8 replaced by U+FFFD.
 func ValidText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

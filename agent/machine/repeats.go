@@ -5,28 +5,24 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// next returns the state after another call, and how often in a row the call was made to no avail then.
-func (t ToolState) next(input, result uint64, ok bool) (ToolState, int) {
-	if t.Same == 0 || t.Input != input {
-		t.Same, t.Failing = 0, 0
+// This file detects runs that are stuck: one tool is called again and again with the same input, and gives the same result or fails
+// each time.
+
+// warnAfter is from which repetition on the model is told.
+const warnAfter = 3
+
+// Repeats reports whether the model is to be told that it repeats itself, if the call ends with res: from the third repetition on.
+func (r *RunState) Repeats(call *provider.ToolCall, res *ToolResult) bool {
+	if r.Limits.Repeats <= 0 {
+		return false
 	}
-	if t.Same > 0 && t.Result == result {
-		t.Same++
-	} else {
-		t.Same = 1
-	}
-	if ok {
-		t.Failing = 0
-	} else {
-		t.Failing++
-	}
-	t.Input, t.Result = input, result
-	return t, max(t.Same, t.Failing)
+	_, n := r.repeats(call, res)
+	return n >= warnAfter
 }
 
-// judgeRepeat returns how often in a row the call has been made to no avail if it ends with res, and what the tool's state
-// is then. Calls that polled, waited for a person or never ran don't count.
-func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls bool) (ToolState, int) {
+// repeats returns the state of the call's tool if the call ends with res, and how often in a row the call was then repeated. Calls
+// that poll, wait for a person or never run aren't counted.
+func (r *RunState) repeats(call *provider.ToolCall, res *ToolResult) (ToolState, int) {
 	t := r.Tools[call.Name]
 	switch res.Status {
 	case tools.Invalid:
@@ -34,10 +30,10 @@ func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls b
 	case tools.OK, tools.Answered:
 		t.OK++
 		t.Invalid = 0
-	case tools.Failed, tools.Unverified, tools.TimedOut: // the input fitted
+	case tools.Failed, tools.Unverified, tools.TimedOut: // the input was valid
 		t.Invalid = 0
 	}
-	if polls {
+	if res.Polls {
 		t.Same, t.Failing = 0, 0
 		return t, 0
 	}
@@ -45,29 +41,37 @@ func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls b
 	case tools.Rejected, tools.NotRun, tools.Canceled, tools.Answered, tools.InDoubt, tools.Unavailable:
 		return t, 0
 	}
-	return t.next(Hash(string(call.Input)+call.Invalid), hashParts(res.Parts[:max(len(res.Parts)-res.Notes, 0)]), res.Status == tools.OK)
+	own := res.Parts[:max(len(res.Parts)-res.Notes, 0)] // without what the agent added
+	t.count(Hash(string(call.Input)+call.Invalid), hashParts(own), res.Status == tools.OK)
+	return t, max(t.Same, t.Failing)
 }
 
-// repeats reports whether the model is to be told that it repeats itself, if a call ends with res.
-func (r *RunState) Repeats(call *provider.ToolCall, res *ToolResult) bool {
-	t := r.Tools[call.Name]
-	if r.Limits.Repeats <= 0 || max(t.Same, t.Failing) < repeatWarning-1 { // whatever res is
-		return false
+// count counts a call with the hashes of its input and its result.
+func (t *ToolState) count(input, result uint64, ok bool) {
+	if t.Same == 0 || t.Input != input {
+		t.Same, t.Failing = 0, 0
 	}
-	_, n := r.judgeRepeat(call, res, res.Polls)
-	return n >= repeatWarning
+	if t.Result != result {
+		t.Same = 0
+	}
+	t.Same++
+	t.Failing++
+	if ok {
+		t.Failing = 0
+	}
+	t.Input, t.Result = input, result
 }
 
-// hashString is FNV-1a, 64 bits (draft-eastlake-fnv), over characters: stable across machines, which hash/maphash is not,
-// and the same for bytes that aren't UTF-8 and what JSON makes of them.
-func Hash(s string) uint64 { return fnv(fnvOffset, s) }
+// Hash returns the FNV-1a hash (64 bits, draft-eastlake-fnv) of the characters of s. It is the same on every machine, which that of
+// hash/maphash isn't. Bytes that aren't UTF-8 have the same hash as the characters by which JSON replaces them.
+func Hash(s string) uint64 { return hashString(fnvOffset, s) }
 
 const (
 	fnvOffset = 14695981039346656037
 	fnvPrime  = 1099511628211
 )
 
-func fnv(h uint64, s string) uint64 {
+func hashString(h uint64, s string) uint64 {
 	for _, r := range s {
 		h = (h ^ uint64(r)) * fnvPrime
 	}
@@ -77,12 +81,12 @@ func fnv(h uint64, s string) uint64 {
 func hashParts(parts []provider.Part) uint64 {
 	h := uint64(fnvOffset)
 	for i := range parts {
-		h = fnv(fnv(h, string(parts[i].Kind)), parts[i].Text)
+		h = hashString(hashString(h, string(parts[i].Kind)), parts[i].Text)
 		if m := parts[i].Media; m != nil {
-			for _, c := range m.Data { // not characters
-				h = (h ^ uint64(c)) * fnvPrime
+			for _, b := range m.Data { // bytes, not characters
+				h = (h ^ uint64(b)) * fnvPrime
 			}
-			h = fnv(fnv(h, m.URL), m.FileID)
+			h = hashString(hashString(h, m.URL), m.FileID)
 		}
 	}
 	return h

@@ -4,72 +4,87 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Result is what came of a run, or of the part of it that one call of [Agent.Run] drove. It is always there, however
-// the run went.
+// A Status is the status of a run.
+type Status string
+
+// The statuses of a run. A run is open while it is running or paused.
+const (
+	Running   Status = "running"
+	Paused    Status = "paused"    // it waits for decisions, or for Continue
+	Completed Status = "completed" // the model ended its turn
+	Stopped   Status = "stopped"   // by a limit, a hook, a person, or the end of its context
+	Failed    Status = "failed"    // the model couldn't be called
+)
+
+// Codes say why a run was paused, stopped or failed. A run that completed has none, unless a stop condition completed it.
+const (
+	CodeLimit        = "limit"         // it reached one of its Limits
+	CodeLength       = "length"        // the answer was cut off at the model's output limit
+	CodeFiltered     = "filtered"      // the answer was refused, or cut off by a content filter
+	CodeCanceled     = "canceled"      // its context ended, or Cancel was called
+	CodeAbandoned    = "abandoned"     // the consumer left the stream
+	CodeAborted      = "aborted"       // by a hook
+	CodeSuperseded   = "superseded"    // another input took its place
+	CodeCondition    = "condition"     // a stop condition held
+	CodeOutput       = "output"        // the structured answer didn't fit its schema
+	CodeProvider     = "provider"      // the model call failed
+	CodeHost         = "host"          // paused or stopped by the host
+	CodeDrained      = "drained"       // paused by Drain, resumable
+	CodeJournal      = "journal"       // the journal failed
+	CodeContextReset = "context reset" // another run continues the work in a new conversation
+	CodeContext      = "context"       // the conversation doesn't fit the model's window
+	CodeForked       = "forked"        // it was open when its session was forked; this is the copy
+)
+
+// A Result is the outcome of a run, or of the part of it that one call of Agent.Run drove. It exists however the run ended.
 type Result struct {
 	Session string
 	Run     string
 	Trace   string
 	Status  Status
-	Code    string // why it ended: see the Code constants; empty for a run that completed
+	Code    string // one of the Code constants; empty for a run that completed
 	Reason  string // the same in words
 	Steps   int    // model calls
 	Usage   provider.Usage
-	// Cost is what the model calls cost, as far as their prices are known; Unpriced says that some aren't.
+	// Cost is the price of the model calls as far as prices are known. Unpriced says that some prices aren't.
 	Cost     provider.Money
 	Unpriced bool
-	// Messages are those of this run, from its input on. They mustn't be changed.
+	// Messages are the messages of this run, from its input on. The caller mustn't change them.
 	Messages []provider.Message
 	// Pending are the pauses that wait for a decision.
 	Pending []Pause
 	Mode    string
 	Phase   string
 
-	names  []string
-	nested []Pause   // those of the calls, not flat
-	before *Attempts // in the runs that have handed their work to this one
-	silent bool      // the model's last answer was empty
-	err    error
+	names     []string
+	suspended []Pause
+	earlier   *Attempts // of the runs before it in a chain
+	silent    bool      // the model's last answer was empty
+	err       error
 }
 
-// Text returns the text of the model's last message, its refusal if that is all, or "" if it said nothing.
-func (r *Result) Text() string {
-	if r.silent {
-		return ""
-	}
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if m := &r.Messages[i]; m.Role == provider.RoleAssistant {
-			return cmp.Or(m.Text(), m.Refusal())
-		}
-	}
-	return ""
-}
-
-// Err returns why the run didn't complete, as a typed error: a *[LimitError], a *[PausedError], a *[StopError] or what the
-// provider said. It is nil for a run that completed.
-func (r *Result) Err() error { return r.err }
-
-// ToolNames returns the names of the tools that the model called, in order, also those that weren't run.
-func (r *Result) ToolNames() []string { return append([]string(nil), r.names...) }
-
-// Result returns what has come of the newest run, which has to exist. status and code say how it stands or ends, and reason
-// why; it is the error that [Result.Err] returns unless the run has completed.
+// Result returns the outcome of the newest run. status and code say how the run ended or where it stands, and reason says why.
+// [Result.Err] returns reason unless the run has completed. Before the first run, the Result names only the session.
 func (m *Machine) Result(status Status, code string, reason error) *Result {
 	r := m.s.Run
+	if r == nil {
+		return &Result{Session: m.s.Session, Status: status, Code: code, err: reason}
+	}
 	res := &Result{
 		Session: m.s.Session, Run: r.ID, Trace: r.Trace, Status: status, Code: code,
 		Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced,
-		Messages: m.s.Messages[r.First:len(m.s.Messages):len(m.s.Messages)],
-		Mode:     m.s.Mode, Phase: m.s.Phase, names: r.ToolNames[:len(r.ToolNames):len(r.ToolNames)],
+		Messages: slices.Clip(m.s.Messages[r.First:]),
+		Mode:     m.s.Mode, Phase: m.s.Phase, names: slices.Clip(r.ToolNames),
 	}
 	if r.ContextReset != nil {
-		res.before = r.ContextReset.Attempts
+		res.earlier = r.ContextReset.Attempts
 	}
 	n := len(res.Messages)
 	res.silent = r.Stage == StageReplied && (n == 0 || res.Messages[n-1].Role != provider.RoleAssistant)
@@ -83,7 +98,7 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 		res.Pending = r.Pending()
 		for i := range r.Calls {
 			if c := &r.Calls[i]; c.Status == CallSuspended {
-				res.nested = append(res.nested, *c.Pause)
+				res.suspended = append(res.suspended, *c.Pause)
 			}
 		}
 		if len(res.Pending) > 0 || res.err == nil {
@@ -93,29 +108,51 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 	return res
 }
 
-// Suspended returns the pauses of the run's own calls. That of a subagent's call holds those of the subagent, which stand in its
-// place in Pending.
-func (r *Result) Suspended() []Pause { return r.nested }
+// Text returns the text of the model's last message, or its refusal if it has no text. It returns "" if the model said nothing.
+func (r *Result) Text() string {
+	if r.silent {
+		return ""
+	}
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if m := &r.Messages[i]; m.Role == provider.RoleAssistant {
+			return cmp.Or(m.Text(), m.Refusal())
+		}
+	}
+	return ""
+}
 
-// Reasons for which the machine ends a run.
+// Err returns why the run didn't complete, as a typed error: a *[LimitError], a *[PausedError], a *[StopError], or the error of the
+// provider. It returns nil for a run that completed.
+func (r *Result) Err() error { return r.err }
+
+// ToolNames returns the names of the tools that the model called, in order, including calls that didn't run.
+func (r *Result) ToolNames() []string { return slices.Clone(r.names) }
+
+// Suspended returns the pauses of the run's own calls. The pause of an agent that is a tool contains that agent's pauses; Pending has
+// them in its place.
+func (r *Result) Suspended() []Pause { return r.suspended }
+
+// Errors with which the machine ends a run.
 var (
+	// ErrCutAnswer says that the answer was cut off at the model's output limit.
 	ErrCutAnswer = errors.New("agent: the answer was cut at the model's output limit; raise Params.MaxOutput or ask for less")
-	ErrFiltered  = errors.New("agent: the answer was refused, or cut by a content filter")
+	// ErrFiltered says that the model refused to answer, or that a content filter cut its answer.
+	ErrFiltered = errors.New("agent: the answer was refused, or cut by a content filter")
 )
 
 // A StopError says why a run was stopped.
 type StopError struct {
-	Code string
-	Err  error
+	Code string // one of the Code constants
+	Err  error  // the cause; nil if the code says everything
 }
 
-// Error says why.
+// Error returns the code and the cause.
 func (e *StopError) Error() string {
 	if e.Err == nil {
 		return "agent: the run was stopped: " + e.Code
 	}
 	why := fmt.Sprint(e.Err)
-	if strings.HasPrefix(why, "agent: the run was ") { // it says so itself
+	if strings.HasPrefix(why, "agent: the run was ") { // the cause says so itself
 		return why
 	}
 	return fmt.Sprintf("agent: the run was stopped (%s): %s", e.Code, strings.TrimPrefix(why, "agent: "))
@@ -124,7 +161,7 @@ func (e *StopError) Error() string {
 // Unwrap returns the cause.
 func (e *StopError) Unwrap() error { return e.Err }
 
-// Fault returns None: to be stopped is no failure.
+// Fault returns None: stopping a run isn't a failure.
 func (e *StopError) Fault() fault.Class { return fault.None }
 
 // A PausedError says that a session waits for decisions.
@@ -133,11 +170,11 @@ type PausedError struct {
 	Pending []Pause
 }
 
-// Error says what it waits for.
+// Error says what the session waits for.
 func (e *PausedError) Error() string {
 	switch len(e.Pending) {
 	case 0:
-		return fmt.Sprintf("agent: session %q is paused; go on with Continue, or begin anew with Input.Supersede", e.Session)
+		return fmt.Sprintf("agent: session %q is paused; resume it with Continue, or start another run with Input.Supersede", e.Session)
 	case 1:
 		p := e.Pending[0]
 		return fmt.Sprintf("agent: session %q waits for a decision on %s (%s, pause %s)", e.Session, p.Call.Name, p.Kind, p.ID)
@@ -145,5 +182,5 @@ func (e *PausedError) Error() string {
 	return fmt.Sprintf("agent: session %q waits for %d decisions", e.Session, len(e.Pending))
 }
 
-// Fault returns None: to wait is no failure.
+// Fault returns None: waiting isn't a failure.
 func (e *PausedError) Fault() fault.Class { return fault.None }

@@ -8,15 +8,15 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// loaded takes over the state of a snapshot, in a machine that has none: the facts before it were pruned.
-func (m *Machine) loaded(f *Snapshot) string {
+// snapshot sets the state of a machine that has none, because the facts before the snapshot were pruned.
+func (m *Machine) snapshot(f *Snapshot) string {
 	switch {
 	case f.State == nil || f.State.Run == nil:
 		return "it holds no state"
-	case m.s.Run != nil: // the state is what the facts say
+	case m.s.Run != nil: // the facts before it were applied, and give the same state
 		return ""
 	}
-	if problem := f.State.unsound(f.Run); problem != "" {
+	if problem := f.State.check(f.Run); problem != "" {
 		return problem
 	}
 	s, err := f.State.Clone() // the fact is shared
@@ -29,42 +29,46 @@ func (m *Machine) loaded(f *Snapshot) string {
 	return ""
 }
 
-// unsound says why facts can't have made the state, whose newest run has that id. An imported log may hold anything.
-func (s *State) unsound(run string) string {
-	r, before := s.Run, s.Messages
-	acts := r.Stage == StageActing
-	if acts && len(before) > 0 {
-		before = before[:len(before)-1] // the reply whose calls are open
+// check says why no sequence of facts can have made the state. run is the id of its newest run. A snapshot that was imported may
+// contain anything.
+func (s *State) check(run string) string {
+	r, closed := s.Run, s.Messages
+	acting := r.Stage == StageActing
+	if acting && len(closed) > 0 {
+		closed = closed[:len(closed)-1] // without the reply whose calls are open
 	}
 	switch {
 	case r.ID == "" || r.ID != run:
 		return "its run isn't the one that it names"
-	case !slices.Contains([]Status{Running, Paused, Completed, Stopped, Failed}, r.Status) || acts && !r.IsOpen():
+	case !slices.Contains([]Status{Running, Paused, Completed, Stopped, Failed}, r.Status) || acting && !r.IsOpen():
 		return fmt.Sprintf("status %q doesn't fit stage %q", r.Status, r.Stage)
 	case !slices.Contains([]Stage{StageReady, StageCalling, StageActing, StageReplied, StageFailed}, r.Stage):
 		return fmt.Sprintf("there is no stage %q", r.Stage)
-	case r.First < 0 || r.First >= len(s.Messages) || !orderly(before):
-		return "its conversation isn't in order"
+	case r.First < 0 || r.First >= len(s.Messages) || !isWellFormed(closed):
+		return "its conversation isn't well formed"
 	case r.ContextReset != nil && (r.ContextReset.Index < 1 || r.ContextReset.Prompt < 0):
-		return "its place in a chain of runs is none"
-	case !acts && len(r.Calls) > 0 || acts && !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != CallDone }):
+		return "its place in a chain of runs is wrong"
+	case !acting && len(r.Calls) > 0 || acting && !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != CallDone }):
 		return "its calls don't fit its stage"
 	}
-	if !acts {
+	if !acting {
 		return ""
 	}
 	made := s.Messages[len(s.Messages)-1].Calls()
+	if len(made) != len(r.Calls) {
+		return "its calls aren't those of the newest reply"
+	}
 	for i := range r.Calls {
-		if c := &r.Calls[i]; len(made) != len(r.Calls) || !c.sound(made[i]) || !isCallID(c.Call.ID, r.ID, r.Step, i) {
-			return fmt.Sprintf("call %d isn't as the model made it, or doesn't stand as a call can", i)
+		if made[i] == nil || made[i].ID != CallID(r.ID, r.Step, i) || !r.Calls[i].isValid(made[i]) {
+			return fmt.Sprintf("call %d isn't the model's, or its status doesn't fit", i)
 		}
 	}
 	return ""
 }
 
-// sound reports whether a call that the model made can stand so.
-func (c *CallState) sound(made *provider.ToolCall) bool {
-	if c.Call == nil || made == nil || !c.is(made) {
+// isValid reports whether a call that the model made can be in this state.
+func (c *CallState) isValid(made *provider.ToolCall) bool {
+	if c.Call == nil || !c.matches(made) {
 		return false
 	}
 	switch c.Status {
@@ -73,7 +77,7 @@ func (c *CallState) sound(made *provider.ToolCall) bool {
 	case CallStarted:
 		return c.Started
 	case CallSuspended:
-		return c.Pause != nil && c.Pause.ID != "" && c.is(&c.Pause.Call)
+		return c.Pause != nil && c.Pause.ID != "" && c.matches(&c.Pause.Call)
 	case CallDone:
 		return c.Result != nil && c.Result.CallID == made.ID
 	}

@@ -3,6 +3,7 @@ package machine
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,28 +12,27 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A State is what the facts of a session add up to. It is made by a [Machine] alone, and marshals to the same JSON
-// wherever the same facts are replayed.
+// A State is what the facts of a session add up to. Only a [Machine] makes it. The same facts give the same JSON, in any process.
 type State struct {
 	Session string `json:"session"`
-	Seq     uint64 `json:"seq"`
-	// Messages is the conversation. Between compactions and context resets it only grows; the open step's results come in when all
-	// are there.
+	Seq     uint64 `json:"seq"` // the number of the newest fact
+	// Messages is the conversation. It only grows, except by compactions and context resets. The results of a step are added
+	// together, when all of them exist.
 	Messages []provider.Message `json:"messages,omitempty"`
 	Mode     string             `json:"mode,omitempty"`
 	Phase    string             `json:"phase,omitempty"`
 	Rules    []Rule             `json:"rules,omitempty"`
-	Run      *RunState          `json:"run,omitempty"` // the newest; nil before the first
-	// Used are the ids of pauses that were decided, the newest 1,000.
+	Run      *RunState          `json:"run,omitempty"` // the newest run; nil before the first
+	// Used are the ids of the newest 1,000 pauses that were decided.
 	Used []string `json:"used,omitempty"`
-	// Notes are the newest of each category.
+	// Notes are the newest note of each category.
 	Notes []NoteState `json:"notes,omitempty"`
 }
 
-// mostUsed is how many ids of decided pauses a session remembers, so that it can say that one was used.
-const mostUsed = 1000
+// maxUsed is how many ids of decided pauses a session remembers. A decision on one of them is reported as used, not as unknown.
+const maxUsed = 1000
 
-// A RunState is how the newest run of a session stands.
+// A RunState is the state of the newest run of a session.
 type RunState struct {
 	ID     string `json:"id"`
 	Trace  string `json:"trace,omitempty"`
@@ -42,96 +42,128 @@ type RunState struct {
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
 
-	Limits          *Limits             `json:"limits"` // may be those of other runs
-	Own             *Limits             `json:"own,omitempty"`
-	ToolChoice      provider.ToolChoice `json:"tool_choice,omitzero"`
-	Output          json.RawMessage     `json:"output,omitempty"`
-	Interactive     bool                `json:"interactive,omitempty"`
-	ContextResetDue bool                `json:"context_reset_due,omitempty"` // the context is to be reset before the next model call
-	Priority        int                 `json:"priority,omitempty"`
-	Task            string              `json:"task,omitempty"`
-	Fingerprints    []ToolFingerprint   `json:"fingerprints,omitempty"` // the agent's tools when it last began or went on
+	// fixed when the run starts, except that a mode may change the limits
+	Limits       *Limits             `json:"limits"` // may be shared with other runs
+	Own          *Limits             `json:"own,omitempty"`
+	ToolChoice   provider.ToolChoice `json:"tool_choice,omitzero"`
+	Output       json.RawMessage     `json:"output,omitempty"`
+	Interactive  bool                `json:"interactive,omitempty"`
+	Priority     int                 `json:"priority,omitempty"`
+	Task         string              `json:"task,omitempty"`
+	Fingerprints []ToolFingerprint   `json:"fingerprints,omitempty"` // of the agent's tools when the run started or was last resumed
 
-	// ContextReset says that the run goes on with the work of another; its figures are those of the chain.
+	// ContextReset is set if the run continues the work of another. The counts below then include those of the runs before it.
 	ContextReset *ChainState `json:"context_reset,omitempty"`
-	// Said is what a person has said after the input, in the runs of a chain: the newest messages, long ones cut.
+	// ContextResetDue says that the context is to be reset before the next model call.
+	ContextResetDue bool `json:"context_reset_due,omitempty"`
+	// Said are the user's messages after the input, in all runs of a chain: the newest 20, each cut to 4 KiB.
 	Said []string `json:"said,omitempty"`
 	// Whole is the input, without what a context reset added to it, if a compaction has changed it.
 	Whole []provider.Part `json:"whole,omitempty"`
 
-	First     int    `json:"first"` // the index in Messages of its input
+	First     int    `json:"first"` // the index of the input in State.Messages
 	Stage     Stage  `json:"stage"`
-	Step      int    `json:"step"`           // model calls made
-	PhaseStep int    `json:"phase_step"`     // of these, in the current phase
-	Lost      int    `json:"lost,omitempty"` // model calls that were begun, and made again after a crash
+	Step      int    `json:"step"`           // model calls so far
+	PhaseStep int    `json:"phase_step"`     // model calls in the current phase
+	Lost      int    `json:"lost,omitempty"` // model calls that were lost in a crash and made again
 	Final     string `json:"final,omitempty"`
 	// Stop is the stop reason of the newest reply.
 	Stop  provider.StopReason `json:"stop,omitempty"`
 	Model string              `json:"model,omitempty"`
-	Calls []CallState         `json:"calls,omitempty"` // of the newest reply
+	Calls []CallState         `json:"calls,omitempty"` // the calls of the newest reply until all have their results
 
 	Usage     provider.Usage       `json:"usage"`
 	Cost      provider.Money       `json:"cost,omitempty"`
-	Unpriced  bool                 `json:"unpriced,omitempty"` // some calls had no known price
-	Worked    time.Duration        `json:"worked,omitempty"`   // before Since
-	Since     time.Time            `json:"since"`
-	Last      time.Time            `json:"last"` // of the newest fact
+	Unpriced  bool                 `json:"unpriced,omitempty"` // some usage had no known price
+	Worked    time.Duration        `json:"worked,omitempty"`   // working time before Since
+	Since     time.Time            `json:"since"`              // when the run started or was last resumed
+	Last      time.Time            `json:"last"`               // time of the newest fact
 	Tools     map[string]ToolState `json:"tools,omitempty"`
-	Stuck     string               `json:"stuck,omitempty"` // the tool that is repeated past the limit
-	SentBack  int                  `json:"sent_back,omitempty"`
-	Corrected int                  `json:"corrected,omitempty"` // structured answers
+	Stuck     string               `json:"stuck,omitempty"`     // the tool that was repeated up to the limit
+	SentBack  int                  `json:"sent_back,omitempty"` // how often hooks sent the run back
+	Corrected int                  `json:"corrected,omitempty"` // how often a structured answer was sent back
 	ToolNames []string             `json:"tool_names,omitempty"`
 }
 
-// A stage is where a run stands between its facts.
+// A Stage is where a run is in its loop. Together with the [Status] it says which facts may follow: see the table in the package
+// documentation.
 type Stage string
 
+// The stages of a run.
 const (
-	StageReady   Stage = "ready"   // the model is to be called
-	StageCalling Stage = "calling" // the model is being called
-	StageActing  Stage = "acting"  // calls are open
-	StageReplied Stage = "said"    // the model has spoken without calling tools
-	StageFailed  Stage = "broken"  // the model call failed
+	StageReady   Stage = "ready"   // the model may be called
+	StageCalling Stage = "calling" // a model call has begun and hasn't ended
+	StageActing  Stage = "acting"  // calls of the newest reply have no results yet
+	StageReplied Stage = "replied" // the newest reply calls no tools
+	StageFailed  Stage = "failed"  // the newest model call failed
 )
 
-// A CallState is how one tool call of the newest reply stands.
+// A CallState is the state of one tool call of the newest reply.
 type CallState struct {
-	Call    *provider.ToolCall `json:"call"` // as the model made it, as a person edited it, then as it was started
+	// Call is the call as the model made it, then as a person edited it, then as it was started.
+	Call    *provider.ToolCall `json:"call"`
 	Status  CallStatus         `json:"status"`
-	Pause   *Pause             `json:"pause,omitempty"`
+	Pause   *Pause             `json:"pause,omitempty"`  // what it waits for
 	Pauses  int                `json:"pauses,omitempty"` // how often it was suspended
 	By      string             `json:"by,omitempty"`     // who approved it
 	Edited  bool               `json:"edited,omitempty"`
 	Retry   bool               `json:"retry,omitempty"` // a person lets a call in doubt run again
 	Started bool               `json:"started,omitempty"`
-	Repeat  bool               `json:"repeatable,omitempty"`
-	Answers []Decision         `json:"answers,omitempty"` // for the agent that the call is of, since it was last suspended
-	Result  *ToolResult        `json:"result,omitempty"`
+	Repeat  bool               `json:"repeatable,omitempty"` // it may run again if it is unknown how it ended
+	// Answers are, for a call of an agent that is a tool, the decisions since it was last suspended.
+	Answers []Decision  `json:"answers,omitempty"`
+	Result  *ToolResult `json:"result,omitempty"`
 }
 
-// A stand is where a call is on its way.
+// A CallStatus says how far a call has got.
 type CallStatus string
 
+// The statuses of a call.
 const (
-	CallOpen      CallStatus = "open"      // not looked at yet
-	CallApproved  CallStatus = "approved"  // somebody let it run
-	CallStarted   CallStatus = "started"   // it runs, or nobody knows
+	CallOpen      CallStatus = "open"      // nothing was done about it yet
+	CallApproved  CallStatus = "approved"  // a person lets it run
+	CallStarted   CallStatus = "started"   // it is running, or it is unknown how it ended
 	CallSuspended CallStatus = "suspended" // it waits for a decision
-	CallDecided   CallStatus = "decided"   // it was decided, and isn't run: its result follows
-	CallDone      CallStatus = "done"
+	CallDecided   CallStatus = "decided"   // a decision keeps it from running; its result follows
+	CallDone      CallStatus = "done"      // it has its result
 )
 
-// A toolState is what a run remembers of a tool.
+// A ToolState is what a run remembers of a tool.
 type ToolState struct {
 	OK      int    `json:"ok,omitempty"`      // successes
-	Invalid int    `json:"invalid,omitempty"` // inputs in a row that didn't fit
+	Invalid int    `json:"invalid,omitempty"` // invalid inputs in a row
 	Input   uint64 `json:"input,omitempty"`   // hash of the newest input
-	Result  uint64 `json:"result,omitempty"`  // and of its result
+	Result  uint64 `json:"result,omitempty"`  // hash of its result
 	Same    int    `json:"same,omitempty"`    // how often in a row both were the same
 	Failing int    `json:"failing,omitempty"` // how often in a row the same input failed
 }
 
-// pending returns the pauses of a run.
+// A NoteState is the newest note of a category.
+type NoteState struct {
+	Category string  `json:"category"`
+	Index    int     `json:"index"` // among the notes of the category, from 1; 0 before the first
+	Share    float64 `json:"share"` // how full the context window was
+}
+
+// IsOpen reports whether a run exists and hasn't ended.
+func (r *RunState) IsOpen() bool {
+	return r != nil && (r.Status == Running || r.Status == Paused)
+}
+
+// Call returns the call of the newest reply that has the id, or nil.
+func (r *RunState) Call(id string) *CallState {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Calls {
+		if r.Calls[i].Call.ID == id {
+			return &r.Calls[i]
+		}
+	}
+	return nil
+}
+
+// Pending returns the pauses that wait for a decision. Those of an agent that is a tool stand in the place of its call's.
 func (r *RunState) Pending() []Pause {
 	if r == nil {
 		return nil
@@ -151,41 +183,12 @@ func (r *RunState) Pending() []Pause {
 	return out
 }
 
-// waits reports whether a call has a pause to decide on: its own, or those of an agent that is a tool. That agent may be at
-// work on a decision on one of them: it waits for the others all the same.
-func (c *CallState) Waits() bool {
-	switch c.Status {
-	case CallSuspended:
-		return c.Pause != nil
-	case CallApproved:
-		return c.Pause != nil && c.Pause.Kind == PauseAgent
-	case CallStarted:
-		return c.Pause != nil && c.Pause.Kind == PauseAgent && c.Repeat
-	}
-	return false
-}
-
-// open reports whether a run hasn't ended.
-func (r *RunState) IsOpen() bool {
-	return r != nil && (r.Status == Running || r.Status == Paused)
-}
-
-func (r *RunState) Call(id string) *CallState {
-	if r == nil {
-		return nil
-	}
-	for i := range r.Calls {
-		if r.Calls[i].Call.ID == id {
-			return &r.Calls[i]
-		}
-	}
-	return nil
-}
-
-// suspended returns the call that waits for a decision on the pause with that id, and the pause: the call's own, or one
-// that is nested in it. A call of an agent that is a tool can take decisions while it goes on, too: its driver records them
-// once it has come to rest, or when a crash is gone on from.
+// Suspended returns the call that waits for a decision on the pause with the id, and that pause: the call's own, or one that is
+// nested in it. It returns nil if there is none.
 func (r *RunState) Suspended(id string) (*CallState, *Pause) {
+	if r == nil {
+		return nil, nil
+	}
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		if c.Status == CallSuspended && c.Pause.ID == id {
@@ -200,22 +203,54 @@ func (r *RunState) Suspended(id string) (*CallState, *Pause) {
 	return nil, nil
 }
 
-// callsRun reports whether the calls of the newest reply may be run: never those of one that was cut, or of the last.
-func (r *RunState) callsRun() bool { return r.Stop.RunsCalls() && r.Final == "" }
+// ContextResets returns how many context resets led to the run.
+func (r *RunState) ContextResets() int {
+	if r == nil || r.ContextReset == nil {
+		return 0
+	}
+	return r.ContextReset.Index
+}
 
-// is reports whether call is this one, whatever its input.
-func (c *CallState) is(call *provider.ToolCall) bool {
+// callsMayRun reports whether calls of the newest reply may run. Those of a reply that was cut off, and of the last one, may not.
+func (r *RunState) callsMayRun() bool { return r.Stop.RunsCalls() && r.Final == "" }
+
+// ownInput returns the parts of a run's input that a user gave. A context reset adds others.
+func (r *RunState) ownInput(parts []provider.Part) []provider.Part {
+	if r.ContextReset == nil {
+		return parts
+	}
+	return parts[:min(r.ContextReset.Prompt, len(parts))]
+}
+
+// Waits reports whether the call has a pause to decide on: its own, or those of an agent that is a tool. While that agent acts on
+// one decision, its other pauses may still be decided.
+func (c *CallState) Waits() bool {
+	switch c.Status {
+	case CallSuspended:
+		return c.Pause != nil
+	case CallApproved:
+		return c.Pause != nil && c.Pause.Kind == PauseAgent
+	case CallStarted:
+		return c.Pause != nil && c.Pause.Kind == PauseAgent && c.Repeat
+	}
+	return false
+}
+
+// ResultOf returns a result for the call that isn't the tool's own: why the call didn't run, or what a person answered.
+func (c *CallState) ResultOf(status tools.Status, class fault.Class, text string) *ToolResult {
+	res := &ToolResult{Status: status, Class: class}
+	res.ToolResult = provider.ToolResult{
+		CallID: c.Call.ID, Name: c.Call.Name, Parts: []provider.Part{provider.TextPart(text)}, Error: !status.Good(),
+	}
+	return res
+}
+
+// matches reports whether call is this call, possibly with another input.
+func (c *CallState) matches(call *provider.ToolCall) bool {
 	return call != nil && call.ID == c.Call.ID && call.Name == c.Call.Name
 }
 
-// A NoteState is the newest note of a category.
-type NoteState struct {
-	Category string  `json:"category"`
-	Index    int     `json:"index"`
-	Share    float64 `json:"share"`
-}
-
-// noted returns the newest note of a category.
+// Note returns the newest note of a category; its Index is 0 if there is none.
 func (s *State) Note(category string) NoteState {
 	for _, n := range s.Notes {
 		if n.Category == category {
@@ -225,40 +260,36 @@ func (s *State) Note(category string) NoteState {
 	return NoteState{Category: category}
 }
 
-// goal returns the text that the run began with, or the first of the runs that were handed on to it.
-func (s *State) Goal() string { return (&provider.Message{Parts: s.Input()}).Text() }
-
-// input returns the input that the run began with, or the first of the runs that were handed on to it, as a person gave it.
+// Input returns the newest run's input as the user gave it. In a chain of runs it is the input of the first run. It returns nil
+// before the first run.
 func (s *State) Input() []provider.Part {
-	if len(s.Run.Whole) > 0 {
+	switch {
+	case s.Run == nil:
+		return nil
+	case len(s.Run.Whole) > 0:
 		return s.Run.Whole
 	}
-	return s.Run.prompt(s.Messages[s.Run.First].Parts)
+	return s.Run.ownInput(s.Messages[s.Run.First].Parts)
 }
 
-// heard returns what a person has said last.
+// Goal returns the text of [State.Input].
+func (s *State) Goal() string { return (&provider.Message{Parts: s.Input()}).Text() }
+
+// LastUserText returns the text of the user's newest message in the newest run: of a steering message, or the goal.
 func (s *State) LastUserText() string {
-	if said := s.Run.Said; len(said) > 0 {
-		return said[len(said)-1]
+	if s.Run != nil && len(s.Run.Said) > 0 {
+		return s.Run.Said[len(s.Run.Said)-1]
 	}
 	return s.Goal()
 }
 
-// prompt returns of the parts of a run's input those that a person gave.
-func (r *RunState) prompt(parts []provider.Part) []provider.Part {
-	if r.ContextReset == nil {
-		return parts
-	}
-	return parts[:min(r.ContextReset.Prompt, len(parts))]
-}
-
-// ResultOf returns a result for the call that isn't that of the tool: why it wasn't run, or what somebody answered.
-func (c *CallState) ResultOf(status tools.Status, class fault.Class, text string) *ToolResult {
-	res := &ToolResult{Status: status, Class: class}
-	res.ToolResult = provider.ToolResult{
-		CallID: c.Call.ID, Name: c.Call.Name, Parts: []provider.Part{provider.TextPart(text)}, Error: !status.Good(),
-	}
-	return res
+// CallID returns the id of a call: its run, its step (from 1), and its index among the calls of the reply (from 0). Providers repeat
+// and omit ids, so the machine doesn't use theirs.
+func CallID(run string, step, index int) string {
+	b := append(make([]byte, 0, 64), run...)
+	b = strconv.AppendInt(append(b, '.'), int64(step), 10)
+	b = strconv.AppendInt(append(b, '.'), int64(index), 10)
+	return string(b)
 }
 
 // IndexOf returns the place of a call in the newest reply.

@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// mapStrings returns a JSON value with every string in it, keys excepted, replaced by what fn makes of it. Everything else
-// stays to the byte, so numbers keep their form and keys their order. It reports false if raw is no JSON.
+// mapStrings returns a JSON value with each string in it, except for keys, replaced by what fn returns. Everything else keeps its
+// bytes, so numbers keep their form and keys their order. It returns false if raw isn't JSON.
 func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 	if !json.Valid(raw) {
 		return nil, false
@@ -49,11 +49,11 @@ func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 	return out, true
 }
 
-// maxDepth is how deep JSON from outside may be nested: far more than any schema takes, and far less than what
-// encoding/json reads, so that a fact that holds it can be read back.
+// MaxDepth is how deep JSON from outside may be nested. It is far more than any schema needs, and far less than encoding/json reads, so
+// that a fact that contains it can be read back.
 const MaxDepth = 1000
 
-// tooDeep reports whether JSON is nested deeper than maxDepth.
+// TooDeep reports whether JSON is nested deeper than [MaxDepth]. raw must be valid JSON.
 func TooDeep(raw []byte) bool {
 	if len(raw) <= MaxDepth {
 		return false
@@ -78,7 +78,7 @@ func TooDeep(raw []byte) bool {
 	return false
 }
 
-// sound reports whether parts survive a journal unchanged.
+// Normal reports whether parts come back from a journal unchanged: their texts are UTF-8, and inputs of calls aren't nested too deep.
 func Normal(parts []provider.Part) bool {
 	for i := range parts {
 		p := &parts[i]
@@ -90,7 +90,7 @@ func Normal(parts []provider.Part) bool {
 	return true
 }
 
-// isKey reports whether the string before rest is the key of a member.
+// isKey reports whether the string before rest is a key of an object.
 func isKey(rest []byte) bool {
 	for _, c := range rest {
 		switch c {
@@ -104,7 +104,8 @@ func isKey(rest []byte) bool {
 	return false
 }
 
-// clean returns s as a journal takes titles: at most journal.MaxName bytes of valid UTF-8 without control characters.
+// CleanTitle returns s in the form that a journal accepts as a title: at most journal.MaxName bytes of valid UTF-8, without control
+// characters.
 func CleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -122,10 +123,10 @@ func CleanTitle(s string) string {
 	return s[:end]
 }
 
-// JoinLines returns two texts, one below the other if both say something.
+// JoinLines returns a and b on separate lines, or one of them if the other is empty.
 func JoinLines(a, b string) string {
-	if a == "" {
-		return b
+	if a == "" || b == "" {
+		return a + b
 	}
 	return a + "\n" + b
 }

@@ -1,4 +1,4 @@
-package agent
+package machine_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -23,18 +24,18 @@ type try struct {
 
 // repeated applies calls to the state of a run, and returns what is counted after each.
 func repeated(tries []try) (counts []int) {
-	r := &RunState{}
+	r := &machine.RunState{Tools: make(map[string]machine.ToolState)}
 	for _, c := range tries {
-		res := &ToolResult{Status: c.status, Polls: c.polls}
+		res := &machine.ToolResult{Status: c.status, Polls: c.polls}
 		if c.text != "" {
 			res.Parts = []provider.Part{provider.TextPart(c.text)}
 		}
 		for range c.notes {
-			res.addNote(fmt.Sprint("Note ", len(counts)))
+			addNote(res, fmt.Sprint("Note ", len(counts)))
 		}
 		call := &provider.ToolCall{Name: c.tool, Input: json.RawMessage(c.input)}
-		t, n := r.judgeRepeat(call, res, res.Polls)
-		r.Tools.set(c.tool, t)
+		t, n := machine.CountRepeats(r, call, res)
+		r.Tools[c.tool] = t
 		counts = append(counts, n)
 	}
 	return counts
@@ -86,20 +87,20 @@ func TestMediaTellsResultsApart(t *testing.T) {
 	image := func(data string) []provider.Part {
 		return []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: []byte(data)})}
 	}
-	require.NotEqual(t, hashParts(image("\xff\x00")), hashParts(image("\xfe\x00")), "bytes aren't characters")
-	require.Equal(t, hashParts(image("\xff\x00")), hashParts(image("\xff\x00")))
+	require.NotEqual(t, machine.HashParts(image("\xff\x00")), machine.HashParts(image("\xfe\x00")), "bytes aren't characters")
+	require.Equal(t, machine.HashParts(image("\xff\x00")), machine.HashParts(image("\xff\x00")))
 	byURL := provider.MediaPart(provider.Media{URL: "https://a.example/1.png"})
 	byID := provider.MediaPart(provider.Media{FileID: "file-1"})
-	require.NotEqual(t, hashParts([]provider.Part{byURL}), hashParts([]provider.Part{byID}))
+	require.NotEqual(t, machine.HashParts([]provider.Part{byURL}), machine.HashParts([]provider.Part{byID}))
 }
 
 func TestTheHashOfATextSurvivesAJournal(t *testing.T) {
 	for _, s := range []string{"", "plain", "\xff\xfe broken", "cut \xe2\x82", "ä\u2028🙂"} {
-		data, err := Marshal(s)
+		data, err := machine.Marshal(s)
 		require.NoError(t, err)
 		var back string
 		require.NoError(t, json.Unmarshal(data, &back))
-		require.Equal(t, Hash(s), Hash(back), "%q", s)
+		require.Equal(t, machine.Hash(s), machine.Hash(back), "%q", s)
 	}
 }
 
@@ -108,20 +109,20 @@ func TestARunIsStuckAfterExactlyAsManyRepetitionsAsItsLimitSays(t *testing.T) {
 		limit int
 		calls int // model calls until the run is stuck; 0: it never is
 	}{{1, 1}, {2, 2}, {3, 3}, {5, 5}, {7, 7}, {-1, 0}} {
-		for name, result := range map[string]func(n int) *ToolResult{
-			"the same result": func(int) *ToolResult { return &ToolResult{Status: tools.OK} },
-			"failures":        func(n int) *ToolResult { return failure(n) },
+		for name, result := range map[string]func(n int) *machine.ToolResult{
+			"the same result": func(int) *machine.ToolResult { return &machine.ToolResult{Status: tools.OK} },
+			"failures":        func(n int) *machine.ToolResult { return failure(n) },
 		} {
 			t.Run(fmt.Sprintf("%s, limit %d", name, c.limit), func(t *testing.T) {
-				d := newDrill(t, Limits{Repeats: c.limit}.WithDefaults(), func(int) Replied { return calls(provider.StopToolCalls, "1") })
+				d := newDrill(t, machine.Limits{Repeats: c.limit}.WithDefaults(), func(int) machine.Replied { return calls(provider.StopToolCalls, "1") })
 				d.result = result
 				le := d.limit()
 				if c.calls == 0 {
-					require.Equal(t, LimitSteps, le.Limit)
+					require.Equal(t, machine.LimitSteps, le.Limit)
 					return
 				}
 				require.Equal(t, c.calls, d.calls)
-				require.Equal(t, LimitRepeats, le.Limit)
+				require.Equal(t, machine.LimitRepeats, le.Limit)
 				require.Equal(t, int64(c.limit), le.Max)
 				require.Equal(t, int64(c.limit), le.Have)
 				require.Contains(t, le.Error(), "look")
@@ -130,37 +131,37 @@ func TestARunIsStuckAfterExactlyAsManyRepetitionsAsItsLimitSays(t *testing.T) {
 	}
 }
 
-func failure(n int) *ToolResult {
-	return &ToolResult{Status: tools.Failed, Class: fault.Permanent, ToolResult: provider.ToolResult{Parts: []provider.Part{provider.TextPart(fmt.Sprint("error ", n))}}}
+func failure(n int) *machine.ToolResult {
+	return &machine.ToolResult{Status: tools.Failed, Class: fault.Permanent, ToolResult: provider.ToolResult{Parts: []provider.Part{provider.TextPart(fmt.Sprint("error ", n))}}}
 }
 
 func TestAModelThatChangesItsInputIsNotStuck(t *testing.T) {
-	d := newDrill(t, DefaultLimits(), func(step int) Replied { return calls(provider.StopToolCalls, fmt.Sprint(step/4)) })
-	d.result = func(int) *ToolResult { return &ToolResult{Status: tools.OK} }
-	require.Equal(t, LimitSteps, d.limit().Limit)
+	d := newDrill(t, machine.DefaultLimits(), func(step int) machine.Replied { return calls(provider.StopToolCalls, fmt.Sprint(step/4)) })
+	d.result = func(int) *machine.ToolResult { return &machine.ToolResult{Status: tools.OK} }
+	require.Equal(t, machine.LimitSteps, d.limit().Limit)
 }
 
 func TestRepetitionIsJudgedByTheInputThatRan(t *testing.T) {
 	// The model writes the input in ever other ways, and what runs is the same each time.
-	m := New2("s-1")
-	d := &drill{t: t, m: m, origin: &Origin{Session: "s-1", Run: "r-1"}}
-	d.apply(RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(DefaultLimits())})
+	m := machine.New("s-1")
+	d := &drill{t: t, m: m, origin: machine.Origin{Session: "s-1", Run: "r-1"}}
+	d.apply(machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(machine.DefaultLimits())})
 	for step := 1; step <= 5; step++ {
-		require.Empty(t, m.s.Run.Stuck)
-		d.apply(withMeta(StepStarted{}, func(meta *Meta) { *meta = d.meta(""); meta.Step = step }))
+		require.Empty(t, m.State().Run.Stuck)
+		d.apply(withMeta(machine.StepStarted{}, func(meta *machine.Meta) { *meta = d.meta(""); meta.Step = step }))
 		f := calls(provider.StopToolCalls, fmt.Sprintf(`{"n":%d}`, step))
 		f.Meta, f.Message.Role = d.meta(""), provider.RoleAssistant
-		f.Message.Parts[0].Call.ID = CallID("r-1", step, 0)
+		f.Message.Parts[0].Call.ID = machine.CallID("r-1", step, 0)
 		d.apply(f)
-		ran := *m.s.Run.Calls[0].Call
+		ran := *m.State().Run.Calls[0].Call
 		ran.Input = json.RawMessage(`{"n":0}`)
-		d.apply(ToolStarted{Meta: d.meta(ran.ID), Call: &ran, IdempotencyKey: ran.ID})
-		require.JSONEq(t, `{"n":0}`, string(m.s.Run.Calls[0].Call.Input), "should the call have to run again, it runs with this")
-		_, n := m.s.Run.judgeRepeat(&ran, &ToolResult{Status: tools.OK}, false)
+		d.apply(machine.ToolStarted{Meta: d.meta(ran.ID), Call: &ran, IdempotencyKey: ran.ID})
+		require.JSONEq(t, `{"n":0}`, string(m.State().Run.Calls[0].Call.Input), "should the call have to run again, it runs with this")
+		_, n := machine.CountRepeats(m.State().Run, &ran, &machine.ToolResult{Status: tools.OK})
 		require.Equal(t, step, n, "what the driver counts")
-		d.apply(ToolFinished{Meta: d.meta(ran.ID), Call: &ran, Result: &ToolResult{Status: tools.OK, ToolResult: provider.ToolResult{CallID: ran.ID}}})
+		d.apply(machine.ToolFinished{Meta: d.meta(ran.ID), Call: &ran, Result: &machine.ToolResult{Status: tools.OK, ToolResult: provider.ToolResult{CallID: ran.ID}}})
 	}
-	require.Equal(t, "look", m.s.Run.Stuck)
+	require.Equal(t, "look", m.State().Run.Stuck)
 }
 
 func TestACallThatFitsGivesTheModelItsCorrectionsBack(t *testing.T) {
@@ -168,8 +169,8 @@ func TestACallThatFitsGivesTheModelItsCorrectionsBack(t *testing.T) {
 		tools.OK: 0, tools.Failed: 0, tools.TimedOut: 0, tools.Unverified: 0, tools.Answered: 0,
 		tools.Invalid: 3, tools.Unavailable: 2, tools.NotRun: 2, tools.Rejected: 2,
 	} {
-		r := &RunState{Tools: ToolStates{{"look", ToolState{Invalid: 2}}}}
-		state, _ := r.judgeRepeat(&provider.ToolCall{Name: "look"}, &ToolResult{Status: status}, false)
+		r := &machine.RunState{Tools: map[string]machine.ToolState{"look": {Invalid: 2}}}
+		state, _ := machine.CountRepeats(r, &provider.ToolCall{Name: "look"}, &machine.ToolResult{Status: status})
 		require.Equal(t, want, state.Invalid, status)
 	}
 }

@@ -1,10 +1,11 @@
-package agent
+package machine_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -22,60 +23,60 @@ func eachLog(t *testing.T, logs int, check func(t *testing.T, s *sim)) {
 	}
 }
 
-func TestRandomLogsReachEveryKindOfFactAndStand(t *testing.T) {
-	kinds, actions, stands := make(map[string]bool), make(map[ActionKind]bool), make(map[CallStatus]bool)
-	stages, stops := make(map[Stage]bool), make(map[string]bool)
+func TestRandomLogsReachEveryKindOfFactStageAndStatus(t *testing.T) {
+	kinds, actions, statuses := make(map[string]bool), make(map[machine.ActionKind]bool), make(map[machine.CallStatus]bool)
+	stages, stops := make(map[machine.Stage]bool), make(map[string]bool)
 	eachLog(t, 60, func(t *testing.T, s *sim) {
-		s.after = func(f Fact) {
-			kinds[f.kind()] = true
+		s.after = func(f machine.Fact) {
+			kinds[machine.KindOf(f)] = true
 			a := s.m.Next()
 			actions[a.Kind] = true
-			if err, ok := a.Err.(*LimitError); ok {
+			if err, ok := a.Err.(*machine.LimitError); ok {
 				stops[err.Limit] = true
 			}
-			stages[s.m.s.Run.Stage] = true
-			for _, c := range s.m.s.Run.Calls {
-				stands[c.Status] = true
+			stages[s.m.State().Run.Stage] = true
+			for _, c := range s.m.State().Run.Calls {
+				statuses[c.Status] = true
 			}
 		}
 	})
-	require.Len(t, kinds, len(factTypes))
-	require.Len(t, actions, int(ActFinish)+1)
-	require.Len(t, stands, 6)
+	require.Len(t, kinds, len(machine.FactTypes))
+	require.Len(t, actions, int(machine.ActFinish)+1)
+	require.Len(t, statuses, 6)
 	require.Len(t, stages, 5)
-	for _, limit := range []string{LimitSteps, LimitTokens, LimitCost, LimitRepeats} {
+	for _, limit := range []string{machine.LimitSteps, machine.LimitTokens, machine.LimitCost, machine.LimitRepeats} {
 		require.True(t, stops[limit], limit)
 	}
 }
 
 func TestEveryCallHasExactlyOneResultBehindItsReplyInCallOrder(t *testing.T) {
 	eachLog(t, 60, func(t *testing.T, s *sim) {
-		s.after = func(f Fact) {
-			asks := s.m.Next().Kind == ActCallModel
-			if !asks && s.m.s.Run.IsOpen() {
+		s.after = func(f machine.Fact) {
+			asks := s.m.Next().Kind == machine.ActCallModel
+			if !asks && s.m.State().Run.IsOpen() {
 				return
 			}
-			require.NoError(t, balanced(s.m.s.Messages), "after fact %d, %s", len(s.facts), f.kind())
+			require.NoError(t, balanced(s.m.State().Messages), "after fact %d, %s", len(s.facts), machine.KindOf(f))
 		}
 	})
 }
 
 func TestReplayOfAnyPrefixMakesTheStateByteForByte(t *testing.T) {
 	eachLog(t, 10, func(t *testing.T, s *sim) {
-		read := New2(s.m.s.Session) // reads what a journal gives back
-		var decoded []Fact
-		s.after = func(f Fact) {
-			rec, err := Encode(f)
+		read := machine.New(s.m.State().Session) // reads what a journal gives back
+		var decoded []machine.Fact
+		s.after = func(f machine.Fact) {
+			rec, err := machine.Encode(f)
 			require.NoError(t, err)
-			back, err := Decode(s.m.s.Session, rec)
+			back, err := machine.Decode(s.m.State().Session, rec)
 			require.NoError(t, err)
 			require.NoError(t, read.Apply(back))
 			live := stateJSON(t, s.m)
-			require.Equal(t, live, stateJSON(t, read), "after fact %d, %s", len(s.facts), f.kind())
+			require.Equal(t, live, stateJSON(t, read), "after fact %d, %s", len(s.facts), machine.KindOf(f))
 			require.Equal(t, s.m.Next(), read.Next())
 			if decoded = append(decoded, back); s.one(30) {
-				for _, facts := range [][]Fact{s.facts, decoded} {
-					m, err := Replay(s.m.s.Session, facts...)
+				for _, facts := range [][]machine.Fact{s.facts, decoded} {
+					m, err := machine.Replay(s.m.State().Session, facts...)
 					require.NoError(t, err)
 					require.Equal(t, live, stateJSON(t, m))
 				}
@@ -86,13 +87,13 @@ func TestReplayOfAnyPrefixMakesTheStateByteForByte(t *testing.T) {
 
 func TestARecordOfAFactIsTheSameAfterEveryRoundTrip(t *testing.T) {
 	eachLog(t, 30, func(t *testing.T, s *sim) {
-		s.after = func(f Fact) {
-			rec, err := Encode(f)
+		s.after = func(f machine.Fact) {
+			rec, err := machine.Encode(f)
 			require.NoError(t, err)
-			back, err := Decode(s.m.s.Session, rec)
+			back, err := machine.Decode(s.m.State().Session, rec)
 			require.NoError(t, err)
 			require.Equal(t, f, back)
-			again, err := Encode(back)
+			again, err := machine.Encode(back)
 			require.NoError(t, err)
 			require.Equal(t, rec, again)
 		}
@@ -103,20 +104,20 @@ func TestMessagesAreOnlyEverAppended(t *testing.T) {
 	eachLog(t, 8, func(t *testing.T, s *sim) {
 		var frozen []string // each message as it was when it came
 		var shown []provider.Message
-		s.after = func(f Fact) {
-			msgs := s.m.s.Messages
-			if start, ok := f.(RunStarted); f.kind() == "compacted" || ok && start.ContextReset != nil {
+		s.after = func(f machine.Fact) {
+			msgs := s.m.State().Messages
+			if start, ok := f.(machine.RunStarted); machine.KindOf(f) == "compacted" || ok && start.ContextReset != nil {
 				frozen, shown = nil, nil // another conversation
 			}
 			require.GreaterOrEqual(t, len(msgs), len(frozen))
 			for i := range frozen {
-				now, err := Marshal(msgs[i])
+				now, err := machine.Marshal(msgs[i])
 				require.NoError(t, err)
 				require.Equal(t, frozen[i], string(now), "message %d", i)
 				require.Same(t, &shown[i].Parts[0], &msgs[i].Parts[0], "message %d", i)
 			}
 			for i := len(frozen); i < len(msgs); i++ {
-				now, err := Marshal(msgs[i])
+				now, err := machine.Marshal(msgs[i])
 				require.NoError(t, err)
 				frozen, shown = append(frozen, string(now)), append(shown, msgs[i])
 			}
@@ -126,7 +127,7 @@ func TestMessagesAreOnlyEverAppended(t *testing.T) {
 
 func TestNextChangesNothing(t *testing.T) {
 	eachLog(t, 8, func(t *testing.T, s *sim) {
-		s.after = func(Fact) {
+		s.after = func(machine.Fact) {
 			before := stateJSON(t, s.m)
 			first := s.m.Next()
 			second := s.m.Next()
@@ -134,23 +135,23 @@ func TestNextChangesNothing(t *testing.T) {
 			require.Equal(t, before, stateJSON(t, s.m))
 		}
 	})
-	m := New2("s-1")
-	require.Equal(t, Action{}, m.Next())
+	m := machine.New("s-1")
+	require.Equal(t, machine.Action{}, m.Next())
 	require.Equal(t, `{"session":"s-1","seq":0}`, stateJSON(t, m))
 }
 
 func TestFactsAreNeverChangedByTheMachine(t *testing.T) {
 	eachLog(t, 20, func(t *testing.T, s *sim) {
 		var written []string
-		s.after = func(f Fact) {
-			rec, err := Encode(f)
+		s.after = func(f machine.Fact) {
+			rec, err := machine.Encode(f)
 			require.NoError(t, err)
 			written = append(written, string(rec.Data))
 			if len(s.facts)%50 != 0 {
 				return
 			}
 			for i, f := range s.facts {
-				rec, err := Encode(f)
+				rec, err := machine.Encode(f)
 				require.NoError(t, err)
 				require.Equal(t, written[i], string(rec.Data))
 			}

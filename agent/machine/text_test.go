@@ -1,4 +1,4 @@
-package agent
+package machine_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 func TestStringsInJSONAreReplacedAndNothingElse(t *testing.T) {
@@ -34,12 +35,12 @@ func TestStringsInJSONAreReplacedAndNothingElse(t *testing.T) {
 		`{"a":"x","a":"y"}`:     `{"a":"X","a":"Y"}`,
 		`{"a":"\\","b":"\\\""}`: `{"a":"\\","b":"\\\""}`,
 	} {
-		got, ok := mapStrings([]byte(in), shout)
+		got, ok := machine.MapStrings([]byte(in), shout)
 		require.True(t, ok, in)
 		require.Equal(t, want, string(got))
 	}
 	for _, in := range []string{"", "{", `"`, `{"a":}`, "nope", `"a" "b"`, "\"\x01\""} {
-		got, ok := mapStrings([]byte(in), shout)
+		got, ok := machine.MapStrings([]byte(in), shout)
 		require.False(t, ok, in)
 		require.Nil(t, got)
 	}
@@ -47,7 +48,7 @@ func TestStringsInJSONAreReplacedAndNothingElse(t *testing.T) {
 
 func TestWhatReplacesAStringIsEscaped(t *testing.T) {
 	for _, by := range []string{`quo"te`, `back\slash`, "new\nline", "\x00", "\xff", "<script>", "\u2028", `","admin":"true`} {
-		got, ok := mapStrings([]byte(`{"key":"secret"}`), func(string) string { return by })
+		got, ok := machine.MapStrings([]byte(`{"key":"secret"}`), func(string) string { return by })
 		require.True(t, ok)
 		var back map[string]string
 		require.NoError(t, json.Unmarshal(got, &back))
@@ -77,14 +78,14 @@ func FuzzMapStrings(f *testing.F) {
 		f.Add([]byte(s), `"\`)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, by string) {
-		same, ok := mapStrings(raw, func(s string) string { return s })
+		same, ok := machine.MapStrings(raw, func(s string) string { return s })
 		require.Equal(t, json.Valid(raw), ok)
 		if !ok {
 			return
 		}
 		require.Equal(t, string(raw), string(same), "what isn't changed stays to the byte")
 		var seen []string
-		out, ok := mapStrings(raw, func(s string) string {
+		out, ok := machine.MapStrings(raw, func(s string) string {
 			seen = append(seen, s)
 			return s + by
 		})
@@ -108,7 +109,7 @@ func TestTitlesAreCutBetweenCharacters(t *testing.T) {
 	for _, tail := range []string{"", "a", "ä", "€", "🙂", "\uFFFD", "\xff", "\n"} {
 		for n := journal.MaxName - 8; n <= journal.MaxName+8; n++ {
 			s := strings.Repeat("x", n) + tail + "yz"
-			got := CleanTitle(s)
+			got := machine.CleanTitle(s)
 			require.NoError(t, journal.ValidateSession(got), "%d bytes and %q", n, tail)
 			want := strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\n", " ")
 			require.True(t, strings.HasPrefix(want, got))
@@ -119,18 +120,18 @@ func TestTitlesAreCutBetweenCharacters(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, "a b c d", CleanTitle("a\tb\x00c\u0085d"))
+	require.Equal(t, "a b c d", machine.CleanTitle("a\tb\x00c\u0085d"))
 }
 
-func FuzzClean(f *testing.F) {
+func FuzzCleanTitle(f *testing.F) {
 	f.Add("a\x00b")
 	f.Add(strings.Repeat("€", 200))
 	f.Add(strings.Repeat("x", 511) + "\xff\xff")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := CleanTitle(s)
+		got := machine.CleanTitle(s)
 		require.True(t, utf8.ValidString(got))
 		require.LessOrEqual(t, len(got), journal.MaxName)
 		require.False(t, strings.ContainsFunc(got, unicode.IsControl))
-		require.Equal(t, got, CleanTitle(got))
+		require.Equal(t, got, machine.CleanTitle(got))
 	})
 }

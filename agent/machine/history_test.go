@@ -1,4 +1,4 @@
-package agent
+package machine_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -101,7 +102,7 @@ func TestHistoryIsRepaired(t *testing.T) {
 		"empty messages": {
 			[]provider.Message{message(u), message(u, say("hi")), message(a)}, []string{"user: hi"}},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, outline(RepairHistory(c.in))) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, outline(machine.RepairHistory(c.in))) })
 	}
 }
 
@@ -109,7 +110,7 @@ func TestCallsThatTheProviderRanAreLeftAlone(t *testing.T) {
 	in := []provider.Message{message(provider.RoleAssistant,
 		provider.Part{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "srv_1"}},
 		provider.Part{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "srv_1"}}, provider.TextPart("found"))}
-	require.Same(t, &in[0], &RepairHistory(in)[0])
+	require.Same(t, &in[0], &machine.RepairHistory(in)[0])
 }
 
 // anyHistory returns messages as nobody should write them.
@@ -151,22 +152,22 @@ func TestRepairedHistoryIsInOrderAndNothingElseIsChanged(t *testing.T) {
 		before, err := json.Marshal(in)
 		require.NoError(t, err)
 		inOrder := !hasNil(in) && balanced(in) == nil
-		out := RepairHistory(in)
+		out := machine.RepairHistory(in)
 		after, err := json.Marshal(in)
 		require.NoError(t, err)
 		require.Equal(t, string(before), string(after), "seed %d: the input is changed", seed)
 		require.False(t, hasNil(out))
 		require.NoError(t, balanced(out), "seed %d: %v", seed, outline(in))
-		if again := RepairHistory(out); len(out) > 0 {
+		if again := machine.RepairHistory(out); len(out) > 0 {
 			require.Same(t, &out[0], &again[0], "seed %d: what is in order is returned as it is", seed)
 			require.Len(t, again, len(out))
 		}
 		if len(in) > 0 && len(out) == len(in) && &in[0] == &out[0] {
 			orderlyOnes++
 		}
-		require.Equal(t, inOrder, orderly(in), "seed %d: %v", seed, outline(in))
-		m := New2("s-1")
-		require.NoError(t, m.Apply(RunStarted{Meta: Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, History: out, Message: provider.User("go")}))
+		require.Equal(t, inOrder, machine.IsWellFormed(in), "seed %d: %v", seed, outline(in))
+		m := machine.New("s-1")
+		require.NoError(t, m.Apply(machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, History: out, Message: provider.User("go")}))
 	}
 	require.Greater(t, orderlyOnes, 20)
 }
@@ -183,7 +184,7 @@ func hasNil(messages []provider.Message) bool {
 }
 
 func TestAMachineTakesNoHistoryThatNeedsRepair(t *testing.T) {
-	refuses(t, New2("s-1"), RunStarted{Meta: Meta{Origin: &Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, Message: provider.User("go"),
+	refuses(t, machine.New("s-1"), machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, Message: provider.User("go"),
 		History: []provider.Message{message(provider.RoleAssistant, callPart("1"))}}, "a call without a result")
 }
 
@@ -195,6 +196,6 @@ func BenchmarkRepairHistoryInOrder(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		RepairHistory(in)
+		machine.RepairHistory(in)
 	}
 }

@@ -1,0 +1,290 @@
+package machine_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// written is a line of testdata/facts_v2.jsonl.
+type written struct {
+	Seq  uint64          `json:"seq"`
+	Time time.Time       `json:"time"`
+	Kind string          `json:"kind"`
+	V    int             `json:"v"`
+	Data json.RawMessage `json:"data"`
+}
+
+// everyFact returns a fact of each kind with every field set.
+func everyFact() []machine.Fact {
+	at := time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC)
+	var n uint64
+	meta := func(call string) machine.Meta {
+		n++
+		return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1", Parent: "r-0.1.0", Agent: "editor", Trace: "0af7651916cd43dd8448eb211c80319c"},
+			Seq: n, Time: at.Add(time.Duration(n)), V: machine.Version, Step: int(n), Call: call, By: "ann"}
+	}
+	call := &provider.ToolCall{ID: "r-1.1.0", ProviderID: "call_1", Name: "cms.write", Input: json.RawMessage(`{"html":"<b>&\u2028","n":12345678901234567890.50e3}`)}
+	cut := &provider.ToolCall{ID: "r-1.1.1", ProviderID: "call_2", Name: "cms.write", Invalid: `{"html":"<b`}
+	result := provider.ToolResult{CallID: "r-1.1.0", Name: "cms.write", Error: true, Parts: []provider.Part{provider.TextPart("a < b"), {
+		Kind: provider.PartMedia, Media: &provider.Media{Type: "image/png", Name: "a.png", Data: []byte{0, 255}, URL: "https://a.example/?a=1&b=2", FileID: "file-1"}}}}
+	reply := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
+		{Kind: provider.PartReasoning, Text: "hm", Opaque: &provider.Opaque{Provider: "p", Kind: "signature", Data: "a+b/<=>"}},
+		{Kind: provider.PartText, Text: "done \u2029", Cache: true},
+		{Kind: provider.PartSource, Source: &provider.Source{ID: "1", URL: "https://a.example", Title: "t", Text: "x", Start: 1, End: 2}},
+		{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "srv_1", Name: "search", Input: json.RawMessage(`{}`)}},
+		{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "srv_1", Name: "search"}},
+		{Kind: provider.PartToolCall, Call: call}, {Kind: provider.PartToolCall, Call: cut},
+	}}
+	limits := machine.Limits{Steps: 1, StepsPerPhase: 2, Tokens: 3, Cost: 4, Duration: 5, PromptBytes: 6, MediaBytes: 7, ParallelCalls: 8, Repeats: 9,
+		Corrections: 10, AskAfterCorrections: true, SendBacks: 11, OutputCorrections: 12, Idle: 13}
+	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: `{"in":1}`}
+	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
+	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
+		Tool: "schema-1", Expires: at.Add(time.Hour), Always: true, Path: []string{"r-0.1.0"}, Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
+	return []machine.Fact{
+		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
+			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
+			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
+		machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice, Final: machine.LimitSteps, Note: "last call",
+			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
+			Context: &memory.Context{User: "Ann", Screen: "page 42", Fetched: []memory.Fetched{{Name: "a", Text: "<b>"}}}},
+		machine.Compacted{Meta: meta(""), Spans: []machine.Span{{From: 0, To: 1}, {From: 1, To: 5, Messages: []provider.Message{provider.User("in short")}}}, Usage: usage, Cost: 7, Priced: true,
+			Report: &memory.Report{Trigger: "share 0.70", Before: 9, After: 4, Target: 5, Budget: 10, MessagesBefore: 8, MessagesAfter: 2,
+				Steps: []memory.StepReport{{Strategy: "summarise", Before: 9, After: 4, Dropped: 4, Cut: 1, Notes: 1, Skipped: "no", Error: "none", Usage: usage, Cost: 7, Priced: true}}}},
+		machine.NoteWritten{Meta: meta(""), Category: "plan", Index: 1, Share: .5, Note: json.RawMessage(`{"done":["<a>"]}`), Error: "none", Usage: usage, Cost: 8, Priced: true},
+		machine.Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
+		machine.StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
+		machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
+		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
+			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},
+		machine.Suspended{Meta: meta(call.ID), Pause: pause},
+		machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},
+		machine.Steered{Meta: meta(""), ID: "m-1", Message: provider.User("mind <this>")},
+		machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},
+		machine.ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
+		machine.PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
+		machine.ContextResetRequested{Meta: meta("")},
+		machine.Continued{Meta: meta(""), Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []machine.ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
+		machine.RuleRevoked{Meta: meta(""), Tool: "cms.write"},
+		machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
+		machine.Snapshot{Meta: meta(""), From: "s-0", State: &machine.State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
+			Rules: []machine.Rule{{Tool: "t", Schema: "s", By: "ann", Since: at}}, Run: &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"}, Notes: []machine.NoteState{{"plan", 1, .5}}}},
+		machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit, Reason: "agent: Limits.Steps is reached: 12 of 12"},
+	}
+}
+
+// unset returns the names of the fields of v that are zero, those that aren't part of a journal excepted.
+func unset(v reflect.Value, path string) (names []string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return unset(v.Elem(), path)
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() || v.Type() == reflect.TypeFor[machine.RunState]() { // its form is that of State, see the logs
+			break
+		}
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.IsExported() && f.Name != "Call" && f.Tag.Get("json") != "-" && !strings.HasPrefix(f.Type.String(), "provider.") {
+				names = append(names, unset(v.Field(i), path+"."+f.Name)...)
+			}
+		}
+		return names
+	}
+	if v.IsZero() {
+		return []string{path}
+	}
+	return nil
+}
+
+func TestFactsOfThisVersionAreAlwaysWrittenAndReadInTheSameForm(t *testing.T) {
+	const path = "testdata/facts_v2.jsonl"
+	var fresh bytes.Buffer
+	kinds := make(map[string]bool)
+	for _, f := range everyFact() {
+		kinds[machine.KindOf(f)] = true
+		require.Empty(t, unset(reflect.ValueOf(f), machine.KindOf(f)))
+		rec, err := machine.Encode(f)
+		require.NoError(t, err)
+		line, err := machine.Marshal(written{rec.Seq, rec.Time, rec.Kind, rec.V, rec.Data})
+		require.NoError(t, err)
+		fresh.Write(append(line, '\n'))
+	}
+	require.Len(t, kinds, len(machine.FactTypes), "every kind of fact is written")
+	if *update {
+		require.NoError(t, os.WriteFile(path, fresh.Bytes(), 0o644))
+	}
+	golden, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(golden), fresh.String())
+
+	lines := bufio.NewScanner(bytes.NewReader(golden))
+	for _, want := range everyFact() {
+		require.True(t, lines.Scan())
+		var w written
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &w))
+		got, err := machine.Decode("s-1", journal.Record{Seq: w.Seq, Time: w.Time, Kind: w.Kind, V: w.V, Data: w.Data})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	require.False(t, lines.Scan())
+}
+
+func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
+	rec := func(kind string, v int, data string) journal.Record {
+		return journal.Record{Seq: 3, Kind: kind, V: v, Data: []byte(data)}
+	}
+	f, err := machine.Decode("s-1", rec("continued", 2, `{"run":"r-1","new_field":{"a":[1]},"step":2}`))
+	require.NoError(t, err)
+	require.Equal(t, machine.Continued{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 3, V: machine.Version, Step: 2}}, f)
+
+	for name, c := range map[string]struct {
+		rec     journal.Record
+		problem string
+	}{
+		"unknown kind":    {rec("dreamt", 2, `{"run":"r-1"}`), "unknown"},
+		"no kind":         {rec("", 2, `{"run":"r-1"}`), "unknown"},
+		"newer version":   {rec("continued", 3, `{"run":"r-1"}`), "stored in version 3, and this release reads version 2"},
+		"older version":   {rec("continued", 1, `{"run":"r-1"}`), "stored in version 1, and this release reads version 2"},
+		"no version":      {rec("continued", 0, `{"run":"r-1"}`), "stored in version 0"},
+		"no run":          {rec("continued", 2, `{}`), "no run"},
+		"null":            {rec("continued", 2, `null`), "no run"},
+		"nothing":         {rec("continued", 2, ``), "can't be read"},
+		"cut":             {rec("continued", 2, `{"run":"r-1"`), "can't be read"},
+		"more behind it":  {rec("continued", 2, `{"run":"r-1"}{}`), "can't be read"},
+		"an array":        {rec("continued", 2, `[]`), "can't be read"},
+		"the wrong type":  {rec("continued", 2, `{"run":1}`), "can't be read"},
+		"unknown class":   {rec("step_failed", 2, `{"run":"r-1","class":"novel"}`), "can't be read"},
+		"another's field": {rec("tool_started", 2, `{"run":"r-1","tool_call":[]}`), "can't be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := machine.Decode("s-1", c.rec)
+			var fe *machine.FactError
+			require.ErrorAs(t, err, &fe)
+			require.Nil(t, f)
+			require.Equal(t, uint64(3), fe.Seq)
+			require.Contains(t, fe.Error(), c.problem)
+			require.Contains(t, fe.Error(), `session "s-1"`)
+		})
+	}
+}
+
+// again returns a fact as a journal gives it back.
+func again(t *testing.T, f machine.Fact) machine.Fact {
+	t.Helper()
+	rec, err := machine.Encode(f)
+	require.NoError(t, err)
+	require.True(t, json.Valid(rec.Data))
+	require.NotContains(t, string(rec.Data), "\n")
+	back, err := machine.Decode("s-1", rec)
+	require.NoError(t, err)
+	return back
+}
+
+func TestInputsAndOpaqueDataSurviveByteForByte(t *testing.T) {
+	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
+	for _, input := range []string{``, `{}`, `null`, `""`, `{"html":"<p>&amp;\u003c</p>"}`, `{"a":"\u2028` + "\u2028" + `"}`, `{"n":1e400,"m":0.1000,"k":-0,"i":98765432109876543210987654321}`,
+		`{"a":1,"a":2}`, `{"b":1,"a":2}`, `{"s":"\ud800"}`, `{"s":"\ud83d\ude42🙂"}`, "{\"s\":\"\xff\"}", `{"k\u0065y":"\/"}`, `[[[[1]]]]`} {
+		call := &provider.ToolCall{ID: "r-1.1.0", Name: "look"}
+		if input != "" {
+			call.Input = json.RawMessage(input)
+		}
+		back := again(t, machine.ToolStarted{Meta: meta, Call: call}).(machine.ToolStarted)
+		require.Equal(t, call, back.Call, input)
+	}
+	for _, invalid := range []string{`{`, `{"html":"<b`, `{"a":"\u20`, "\x00", "not json & more", "{\n"} {
+		call := &provider.ToolCall{ID: "r-1.1.0", Name: "look", Invalid: invalid}
+		require.Equal(t, call, again(t, machine.ToolStarted{Meta: meta, Call: call}).(machine.ToolStarted).Call)
+	}
+	for _, data := range []string{"", "EqQBCkYIBhgCKkA+/==", `{"nested":"json<>&"}`, "\u2028\u2029\x00\x1f\x7f\"\\", strings.Repeat("x", 1<<16)} {
+		f := machine.Replied{Meta: meta, Message: provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
+			{Kind: provider.PartReasoning, Opaque: &provider.Opaque{Provider: "p", Data: data}}}}}
+		require.Equal(t, f, again(t, f))
+	}
+}
+
+func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
+	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
+	bad := json.RawMessage(`{"cut":`)
+	for name, f := range map[string]machine.Fact{
+		"the input of a call": machine.ToolStarted{Meta: meta, Call: &provider.ToolCall{ID: "r-1.1.0", Input: bad}},
+		"no input at all":     machine.ToolStarted{Meta: meta, Call: &provider.ToolCall{ID: "r-1.1.0", Input: json.RawMessage(" ")}},
+		"data of a result":    machine.ToolFinished{Meta: meta, Result: &machine.ToolResult{Data: bad}},
+		"a schema":            machine.RunStarted{Meta: meta, Output: bad},
+		"a pause":             machine.Suspended{Meta: meta, Pause: machine.Pause{Schema: bad}},
+		"a decision":          machine.Decided{Meta: meta, Decision: machine.Decision{Value: bad}},
+		"a class":             machine.StepFailed{Meta: meta, Class: 200},
+		"a time":              machine.Suspended{Meta: meta, Pause: machine.Pause{Expires: time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec, err := machine.Encode(f)
+			require.Error(t, err)
+			require.Contains(t, err.Error(), "agent: encoding a fact of kind "+machine.KindOf(f))
+			require.Empty(t, rec)
+			var me *json.MarshalerError
+			require.True(t, errors.As(err, &me), "%T", err)
+		})
+	}
+	_, err := machine.Encode(machine.Continued{})
+	var fe *machine.FactError
+	require.ErrorAs(t, err, &fe)
+}
+
+func FuzzDecodeFact(f *testing.F) {
+	var kinds []string
+	for kind := range machine.FactTypes {
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	for _, fact := range everyFact() {
+		rec, err := machine.Encode(fact)
+		require.NoError(f, err)
+		f.Add(slices.Index(kinds, rec.Kind), rec.V, []byte(rec.Data))
+	}
+	f.Add(-1, 2, []byte(`{}`))
+	f.Add(3, 2, []byte(`{"run":null,"tool_call":null,"result":{"call_id":1}}`))
+	f.Fuzz(func(t *testing.T, kind, v int, data []byte) {
+		rec := journal.Record{Seq: 1, Kind: "unknown", V: v, Data: data}
+		if kind >= 0 {
+			rec.Kind = kinds[kind%len(kinds)]
+		}
+		fact, err := machine.Decode("s-1", rec)
+		if err != nil {
+			var fe *machine.FactError
+			require.ErrorAs(t, err, &fe)
+			return
+		}
+		// What could be read can be written, is then read as the same, and is taken or refused without a panic.
+		out, err := machine.Encode(fact)
+		require.NoError(t, err)
+		back, err := machine.Decode("s-1", out)
+		require.NoError(t, err)
+		once, err := machine.Encode(back)
+		require.NoError(t, err)
+		require.Equal(t, out, once)
+		m := machine.New("s-1")
+		if m.Apply(fact) == nil {
+			m.Next()
+			stateJSON(t, m)
+		}
+	})
+}

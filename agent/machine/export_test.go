@@ -1,0 +1,19 @@
+package machine
+
+import "github.com/pawlkit/pawl/provider"
+
+// What the tests of package machine_test use besides the exported names.
+var (
+	FactTypes    = factTypes
+	MapStrings   = mapStrings
+	HashParts    = hashParts
+	IsWellFormed = isWellFormed
+)
+
+func KindOf(f Fact) string { return f.kind() }
+
+func CloneState(s *State) (*State, error) { return s.Clone() }
+
+func CountRepeats(r *RunState, c *provider.ToolCall, res *ToolResult) (ToolState, int) {
+	return r.repeats(c, res)
+}
