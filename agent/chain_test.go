@@ -423,7 +423,7 @@ func TestAnAnswerMayBeAllowedToBeLongerThanTheWindow(t *testing.T) {
 	mem := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 10_000}}}
 	mem.ContextReset = &agent.ContextReset{}
 	f := &filling{t: t, upTo: 20}
-	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), MaxOutput: 1_000_000, Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
+	a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Params: agent.Params{MaxOutput: 1_000_000}, Memory: mem, Tools: []tools.Tool{reading(800)}, Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	ends := of[agent.RunEnded](all)

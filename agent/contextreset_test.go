@@ -291,7 +291,7 @@ func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing
 		half := journal.NewMemory()
 		var recs []journal.Record
 		for _, fact := range log[:i+1] {
-			rec, err := agent.Encode(fact)
+			rec, err := machine.Encode(fact)
 			require.NoError(t, err)
 			recs = append(recs, rec)
 		}

@@ -134,7 +134,7 @@ func TestAnAgentThatNewDidNotMakeIsAnError(t *testing.T) {
 
 func TestOptionsReachTheProvider(t *testing.T) {
 	model := providertest.Script(providertest.Say("Done."))
-	a, err := agent.New(agent.Config{Provider: model, DisableParallelToolCalls: true, Options: map[string]json.RawMessage{"scripted": json.RawMessage(`{"tier":"flex"}`)}})
+	a, err := agent.New(agent.Config{Provider: model, Params: agent.Params{DisableParallelToolCalls: true, Options: map[string]json.RawMessage{"scripted": json.RawMessage(`{"tier":"flex"}`)}}})
 	require.NoError(t, err)
 	_, err = a.Run(t.Context(), agent.Input{Prompt: "go"})
 	require.NoError(t, err)

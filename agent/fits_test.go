@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -57,7 +58,7 @@ func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
 			facts, err := a.Session("s").Facts(t.Context())
 			require.NoError(t, err)
 			for _, f := range facts {
-				rec, err := Encode(f)
+				rec, err := machine.Encode(f)
 				require.NoError(t, err)
 				require.LessOrEqual(t, len(rec.Data), most)
 			}

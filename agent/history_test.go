@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -33,9 +34,11 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 				second = f.Envelope().Seq
 			}
 		}
-		at, err := a.Fork(t.Context(), "s", "copy", second+2) // in the middle of the third call of the model
+		err := a.Session("s").Fork(t.Context(), "copy", agent.At(second+2)) // in the middle of the third call of the model
 		require.NoError(t, err)
-		require.Equal(t, second, at)
+		copied := facts(t, a, "copy")
+		require.IsType(t, machine.RunEnded{}, copied[len(copied)-1])
+		require.Len(t, copied, int(second)+1, "up to the result of the second call, and the end of the run")
 		pending, err := a.Session("copy").Pending(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, pending)

@@ -38,7 +38,7 @@ func TestAConfigThatCantWorkIsRefused(t *testing.T) {
 		"a nameless mode":   {agent.Config{Provider: model, Modes: []agent.Mode{{}}}, "Modes[0]"},
 		"an unknown mode":   {agent.Config{Provider: model, Tools: []tools.Tool{done.tool(tools.Spec{Name: "x", Modes: []string{"b"}})}}, `"b"`},
 		"a needed tool":     {agent.Config{Provider: model, Tools: []tools.Tool{done.tool(tools.Spec{Name: "x", Requires: []string{"y"}})}}, `"y"`},
-		"a negative figure": {agent.Config{Provider: model, MaxOutput: -1}, "MaxOutput"},
+		"a negative figure": {agent.Config{Provider: model, Params: agent.Params{MaxOutput: -1}}, "MaxOutput"},
 		"what isn't there":  {agent.Config{Provider: model, InDoubt: 7}, "InDoubt"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -181,7 +182,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 			require.NoError(t, err)
 			kept.keep(ev)
 			if f, ok := ev.(agent.Fact); ok {
-				rec, err := agent.Encode(f)
+				rec, err := machine.Encode(f)
 				require.NoError(t, err)
 				facts, encoded = append(facts, f), append(encoded, string(rec.Data))
 			}
@@ -225,7 +226,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 	require.NoError(t, err)
 	require.Len(t, again, len(facts))
 	for i, f := range again {
-		rec, err := agent.Encode(f)
+		rec, err := machine.Encode(f)
 		require.NoError(t, err)
 		require.Equal(t, encoded[i], string(rec.Data))
 	}

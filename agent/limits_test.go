@@ -236,7 +236,7 @@ func TestAStopConditionCompletesARun(t *testing.T) {
 
 func TestACutAnswerSaysSo(t *testing.T) {
 	for stop, want := range map[provider.StopReason]error{provider.StopLength: agent.ErrCutAnswer, provider.StopFiltered: agent.ErrFiltered} {
-		a, _ := scripted(t, agent.Config{}, providertest.Session(say("It is")).Stop(stop))
+		a, _ := scripted(t, agent.Config{}, providertest.Stop(stop, say("It is")))
 		res := run(t, a)
 		require.Equal(t, agent.Stopped, res.Status)
 		require.ErrorIs(t, res.Err(), want)

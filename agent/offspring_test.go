@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -299,7 +300,7 @@ func TestAPauseThatTheParentSawExpireHasExpiredForTheChild(t *testing.T) {
 		res := run(t, a)
 		f := facts(t, a, "s")
 		meta := agent.Meta{Origin: f[0].Envelope().Origin, Seq: uint64(len(f)) + 1, Time: time.Now(), V: 1, Step: 1, Call: res.Pending[0].Path[0]}
-		rec, err := agent.Encode(agent.Decided{Meta: meta, Decision: agent.Decision{ID: res.Pending[0].ID, Kind: agent.Expired}})
+		rec, err := machine.Encode(agent.Decided{Meta: meta, Decision: agent.Decision{ID: res.Pending[0].ID, Kind: agent.Expired}})
 		require.NoError(t, err)
 		lease, err := store.Lease(t.Context(), "s", "fast", time.Minute)
 		require.NoError(t, err)

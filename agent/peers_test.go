@@ -99,7 +99,7 @@ func TestCallsOfAReplyThatWasCutNeverRun(t *testing.T) {
 		t.Run(string(stop), func(t *testing.T) {
 			var done effects
 			a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
-				providertest.Session(providertest.Reply(say("Now."), call("work", 1))).Stop(stop), say("I see."))
+				providertest.Stop(stop, providertest.Reply(say("Now."), call("work", 1))), say("I see."))
 			res := run(t, a)
 			require.Zero(t, done.all())
 			require.Equal(t, agent.Completed, res.Status)

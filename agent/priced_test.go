@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -81,7 +82,7 @@ func TestACompactionOfALogFromBeforeItSaidSoIsPricedIfItHasACost(t *testing.T) {
 		`{"run":"r-1","report":{"trigger":"phase"},"usage":{"input":9,"output":1},"cost":7,"priced":false}`: false,
 		`{"run":"r-1","report":{"trigger":"phase"},"usage":{"input":9,"output":1},"priced":true}`:           true,
 	} {
-		f, err := agent.Decode("s", journal.Record{Seq: 3, Kind: "compacted", V: 1, Data: []byte(data)})
+		f, err := machine.Decode("s", journal.Record{Seq: 3, Kind: "compacted", V: 1, Data: []byte(data)})
 		require.NoError(t, err)
 		require.Equal(t, priced, f.(agent.Compacted).Priced, data)
 		require.Equal(t, "phase", f.(agent.Compacted).Report.Trigger)

@@ -45,7 +45,7 @@ func TestWhatACallCostsGoesByTheModelThatItAskedFor(t *testing.T) {
 		unpriced bool
 	}{
 		"the provider's own":     {cost: 1},
-		"the agent's":            {cfg: agent.Config{Model: "cheap"}, cost: 2},
+		"the agent's":            {cfg: agent.Config{Params: agent.Params{Model: "cheap"}}, cost: 2},
 		"the mode's":             {mode: "hard", cost: 5},
 		"one without a price":    {mode: "odd", unpriced: true},
 		"one that nobody knows":  {mode: "unheard", unpriced: true},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -20,7 +21,7 @@ func kept(t *testing.T, log []agent.Fact) journal.Store {
 	store := journal.NewMemory()
 	var recs []journal.Record
 	for _, f := range log {
-		rec, err := agent.Encode(f)
+		rec, err := machine.Encode(f)
 		require.NoError(t, err)
 		recs = append(recs, rec)
 	}

@@ -53,7 +53,7 @@ var scenes = map[string]scene{
 		providertest.Cut(6, providertest.Reply(say("Now"), call("work", 1))), call("work", 1), say("It is a long story.")}},
 	"a slow model": {steps: []providertest.Step{providertest.Slow(time.Second, providertest.Reply(say("I will."), call("work", 1))), say("Done.")}},
 	"failure":      {steps: []providertest.Step{call("work", 1), providertest.FailAfter(3, say("And now the"), fault.Permanent)}, fails: true},
-	"a cut reply":  {steps: []providertest.Step{providertest.Session(calls("work", 1, 2)).Stop("length"), say("Done.")}},
+	"a cut reply":  {steps: []providertest.Step{providertest.Stop("length", calls("work", 1, 2)), say("Done.")}},
 	"limit": {steps: []providertest.Step{call("work", 1), call("work", 2), calls("work", 3, 4)},
 		limit: agent.Limits{Steps: 2}},
 	"approval": {steps: []providertest.Step{providertest.Calls(

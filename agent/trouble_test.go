@@ -250,7 +250,7 @@ func TestTheContextIsntResetInTheMiddleOfAnAnswer(t *testing.T) {
 	mem.ContextReset.At = .1
 	long := strings.Repeat("half ", 1_500)
 	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{reading(1)}},
-		providertest.Session(say(long)).Stop(provider.StopPaused), providertest.Reply(say("and half"), call("read", 1)), say("done"))
+		providertest.Stop(provider.StopPaused, say(long)), providertest.Reply(say("and half"), call("read", 1)), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
 	require.Contains(t, asText(t, m.Requests()[1].Messages), "half half", "the provider goes on with what it said")

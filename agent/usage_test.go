@@ -93,7 +93,7 @@ func TestUsageAndCostAddUp(t *testing.T) {
 }
 
 func TestARequestSaysOnWhoseAccountItIs(t *testing.T) {
-	a, model := scripted(t, agent.Config{Name: "cms", Model: "large", MaxOutput: 100}, say("Hi."))
+	a, model := scripted(t, agent.Config{Name: "cms", Params: agent.Params{Model: "large", MaxOutput: 100}}, say("Hi."))
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Interactive: true, Priority: 80, Task: "reindex"})
 	req := model.Requests()[0]
 	require.Equal(t, provider.Labels{Session: "s", Run: res.Run, Step: 1, Task: "reindex", Agent: "cms", Kind: "step", Trace: res.Trace}, req.Labels)

@@ -52,9 +52,9 @@ func TestAConversationIsKeptWithinTheWindowOfTheModelOfItsMode(t *testing.T) {
 	}{
 		"the agent's own":                  {mode: "wide"},
 		"the mode's":                       {mode: "tight", budget: 9_000},
-		"the agent's, by name":             {cfg: agent.Config{Model: "tiny"}, mode: "wide", budget: 9_000},
+		"the agent's, by name":             {cfg: agent.Config{Params: agent.Params{Model: "tiny"}}, mode: "wide", budget: 9_000},
 		"that which the configuration has": {cfg: agent.Config{Memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 60_000, Reserve: 1_000}, Steps: slide}}}, mode: "tight"},
-		"the agent's, of an unknown model": {cfg: agent.Config{Model: "tiny"}, mode: "unheard", budget: 9_000},
+		"the agent's, of an unknown model": {cfg: agent.Config{Params: agent.Params{Model: "tiny"}}, mode: "unheard", budget: 9_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := providertest.Script(reads(20)...)

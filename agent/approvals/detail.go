@@ -109,7 +109,7 @@ func (l *log) after(ctx context.Context, store journal.Store, seq uint64) error 
 		if err != nil {
 			return err
 		}
-		f, err := agent.Decode(l.session, rec)
+		f, err := machine.Decode(l.session, rec)
 		if err != nil {
 			return err
 		}
