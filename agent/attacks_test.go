@@ -253,22 +253,37 @@ func (g *gossip) Post(ctx context.Context, session string, it journal.Item) erro
 	return err
 }
 
-func TestOfSeveralDecisionsEachIsTakenOnceThoughAnotherProcessDecidesMeanwhile(t *testing.T) {
+func TestDecisionsOfOneInputAreAllTakenThoughAnotherProcessDecidesMeanwhile(t *testing.T) {
 	store := &gossip{Store: journal.NewMemory()}
 	a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2), say("Done."))
 	p := run(t, a).Pending
+	var late error
 	store.after = func(string) {
-		require.NoError(t, a.Session("s").Decide(t.Context(), agent.Reject(p[1].ID, "no").By("ann")))
+		late = a.Session("s").Decide(t.Context(), agent.Reject(p[1].ID, "no").By("ann"))
 	}
-	_, err := a.Run(t.Context(), agent.Resume("s", agent.Approve(p[0].ID).By("bob"), agent.Approve(p[1].ID).By("bob")))
+	res := runInput(t, a, agent.Resume("s", agent.Approve(p[0].ID).By("bob"), agent.Approve(p[1].ID).By("bob")))
+	var used *agent.DecisionError
+	require.ErrorAs(t, late, &used)
+	require.Equal(t, p[1].ID, used.ID)
+	require.Equal(t, agent.DecisionUsed, used.Code)
+	require.Equal(t, "Done.", res.Text())
+	require.Equal(t, []int{1, 1}, []int{done.of(1), done.of(2)})
+	requireSound(t, "s", facts(t, a, "s"))
+}
+
+func TestOfDecisionsOfOneInputNoneIsTakenIfAnotherProcessHasDecidedOnOne(t *testing.T) {
+	store := journal.NewMemory()
+	a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2), say("Done."))
+	p := run(t, a).Pending
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Reject(p[1].ID, "no").By("ann")))
+	err := a.Session("s").Decide(t.Context(), agent.Approve(p[0].ID).By("bob"), agent.Approve(p[1].ID).By("bob"))
 	var used *agent.DecisionError
 	require.ErrorAs(t, err, &used)
 	require.Equal(t, p[1].ID, used.ID)
 	require.Equal(t, agent.DecisionUsed, used.Code)
-	require.Zero(t, done.all())
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(p[0].ID).By("bob")), "nothing came of the other input")
 	require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 	require.Equal(t, []int{1, 0}, []int{done.of(1), done.of(2)})
-	requireSound(t, "s", facts(t, a, "s"))
 }
 
 func TestADecisionThatIsBeingTakenInMemoryIsTheFirst(t *testing.T) {

@@ -24,20 +24,29 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 	if name == "" {
 		name = newID(unnamedPrefix)
 	}
-	open := a.open
 	if in.resumes() {
-		open = a.openKnown
+		if err := a.exists(x.caller, name); err != nil {
+			return err
+		}
 	}
-	if x.sessionLog, err = open(x.caller, name); err != nil {
+	x.sessionLog, x.wake = a.newLog(x.caller, name), make(chan struct{}, 1)
+	x.deltas, x.ctx = deltas, context.WithValue(x.ctx, driverKey{}, x)
+	if a.memoryConfig != nil || a.cfg.Compose != nil {
+		x.memory = new(memoryState)
+	}
+	if err := x.hold(x); err != nil {
 		return err
+	}
+	if x.parent != nil {
+		x.spending = x.parent.spending
 	}
 	begun := false
 	defer func() { // also if a function of the host panics
 		if !begun {
+			x.closeReceipts()
 			x.sessionLog.close()
 		}
 	}()
-	x.attach(in, deltas)
 	if in.recovering && x.run().IsOpen() && (x.run().Agent != a.cfg.Name || x.run().Parent != "") {
 		return errNotOurs
 	}
@@ -68,25 +77,11 @@ func (a *Agent) checkInput(in *Input) error {
 	return in.check(a.limits(in.Limits, mode))
 }
 
-// attach makes x the driver of its session.
-func (x *driver) attach(in *Input, deltas bool) {
-	x.deltas, x.wake = deltas, make(chan struct{}, 1)
-	x.ctx = context.WithValue(x.ctx, driverKey{}, x)
-	if x.agent.memoryConfig != nil || x.agent.cfg.Compose != nil {
-		x.memory = new(memoryState)
-	}
-	if x.parent != nil {
-		x.spending = x.parent.spending
-	}
-	x.agent.mu.Lock()
-	x.driver = x
-	x.agent.mu.Unlock()
-}
-
 // start starts a run with a prompt.
 func (x *driver) start(in *Input) error {
 	a, s := x.agent, x.state()
 	_, posted := x.takePosted(false)
+	posted = slices.DeleteFunc(posted, x.expects) // messages to this run
 	if x.lost() {
 		return x.err
 	}
@@ -155,15 +150,19 @@ func (x *driver) resume(in *Input) error {
 			return err
 		}
 	}
-	if len(in.decisions) > 0 {
-		if !r.IsOpen() && !x.anyUsed(in.decisions) {
+	decisions := in.decisions
+	if x.parent != nil { // it may have posted them before it crashed
+		decisions = unanswered(x.machine, decisions)
+	}
+	if len(decisions) > 0 {
+		if !r.IsOpen() && !x.anyUsed(decisions) {
 			return nothingOpen(x.name, r)
 		}
 		at := time.Now()
 		if x.parent != nil { // it has decided whether they come in time
 			at = time.Time{}
 		}
-		if err := x.agent.decide(x.stored, x.machine, in.decisions, at, expired); err != nil {
+		if err := x.agent.decide(x.stored, x.machine, decisions, at, expired); err != nil {
 			return err
 		}
 		own, _ := x.takePosted(true)

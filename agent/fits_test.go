@@ -44,7 +44,7 @@ func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
 			a.record = most
 			res, err := a.Run(t.Context(), Input{Session: "s", Prompt: "go"})
 			if c.answered == "" {
-				require.ErrorContains(t, err, "larger than a journal's record")
+				require.ErrorContains(t, err, "larger than a record of the journal")
 				require.Equal(t, CodeProvider, res.Code)
 				require.Positive(t, res.Usage.Total())
 			} else {

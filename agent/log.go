@@ -43,25 +43,36 @@ type sessionLog struct {
 
 // open takes hold of a session, which is made if there is none. A session that is held already is a *[BusyError].
 func (a *Agent) open(ctx context.Context, session string) (*sessionLog, error) {
+	l := a.newLog(ctx, session)
+	return l, l.hold(nil)
+}
+
+func (a *Agent) newLog(ctx context.Context, session string) *sessionLog {
 	l := &sessionLog{agent: a, name: session, stored: withoutRun(context.WithoutCancel(ctx))}
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	l.retried = sync.NewCond(&l.mu)
+	return l
+}
+
+// hold takes hold of the session, for a driver or for none. After an error nothing is held.
+func (l *sessionLog) hold(x *driver) error {
+	a, session := l.agent, l.name
 	a.mu.Lock()
 	switch {
 	case a.draining:
 		a.mu.Unlock()
-		return nil, ErrDraining
+		return ErrDraining
 	case a.held[session] != nil:
 		a.mu.Unlock()
-		return nil, &BusyError{Session: session}
+		return &BusyError{Session: session}
 	}
-	a.held[session] = l
+	a.held[session], l.driver = l, x
 	a.mu.Unlock()
-	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	if err := l.load(); err != nil {
 		l.close()
-		return nil, err
+		return err
 	}
-	return l, nil
+	return nil
 }
 
 // openKnown is open for a session that has to be there: another is a *[NothingOpenError].

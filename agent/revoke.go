@@ -70,3 +70,15 @@ func (l *sessionLog) takeRevocation(it *inboxItem) {
 		l.agent.logger.WarnContext(l.ctx, "agent: revoking a rule", "session", l.name, "error", err)
 	}
 }
+
+// revokePosted does what revocations ask for that were posted to a run too late for its last safe point.
+func (l *sessionLog) revokePosted() {
+	if len(l.state().Rules) == 0 {
+		return
+	}
+	for _, it := range l.inbox() {
+		if it.Kind == itemRevoke {
+			l.takeRevocation(&it)
+		}
+	}
+}

@@ -189,6 +189,7 @@ func (x *driver) callStates(indexes []int) []*machine.CallState {
 func (x *driver) close() {
 	defer x.sessionLog.close()
 	defer x.closeReceipts()
+	defer x.revokePosted()
 	if !x.ended { // only after a panic
 		x.left = true
 		x.cancel(ErrAbandoned)

@@ -84,6 +84,13 @@ func (x *driver) expect(id string) *Receipt {
 	return r
 }
 
+// expects reports whether an inbox item is a message that this process has posted to the run.
+func (x *driver) expects(id string) bool {
+	x.agent.mu.Lock()
+	defer x.agent.mu.Unlock()
+	return x.receipts[id] != nil
+}
+
 func (x *driver) forget(id string) {
 	x.agent.mu.Lock()
 	defer x.agent.mu.Unlock()
