@@ -48,8 +48,8 @@ type Append struct {
 
 // A HeadUpdate is what an [Append] makes of the part of a [Head] that belongs to the host. It replaces both fields.
 type HeadUpdate struct {
-	Status string
-	Open   []Open
+	Status string `json:"status"`
+	Open   []Open `json:"open,omitempty"`
 }
 
 // An Item is something that another process, or another goroutine, asks of a session's writer: a decision, a message, a cancel.

@@ -138,7 +138,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 		}
 		return nil
 	}))
-	require.Equal(t, 5, seen) // two directories, log, checkpoint, fences
+	require.Equal(t, 6, seen) // two directories, the log and its checkpoint, the fences and theirs
 }
 
 func TestNoTwoNamesShareAFile(t *testing.T) {
@@ -153,21 +153,21 @@ func TestNoTwoNamesShareAFile(t *testing.T) {
 			continue
 		}
 		seen[name] = true
-		file := stem(name)
+		file := baseName(name)
 		require.Equal(t, strings.ToLower(file), file)
 		require.LessOrEqual(t, len(file+headExt+tempExt), 255)
 		require.Empty(t, stems[file], "%q and %q", name, stems[file])
 		stems[file] = name
-		back, ok := unstem(file + logExt)
+		back, ok := sessionOf(file + logExt)
 		require.True(t, ok)
 		if back != "" {
 			require.Equal(t, name, back)
 		} else {
-			require.Greater(t, len(name), mostStem/3-2)
+			require.Greater(t, len(name), maxBase/3-2)
 		}
 	}
 	for _, file := range []string{"s.log", "s-.log", "s-S.log", "s-%.log", "s-%2.log", "s-%zz.log", "s-%73.log", "s-s.head", "h-00.log", "fences", "s-%2F.log"} {
-		_, ok := unstem(file)
+		_, ok := sessionOf(file)
 		require.False(t, ok, file)
 	}
 }

@@ -25,10 +25,10 @@ func openAt(t testing.TB, dir string, cfg Config) *Store {
 }
 
 func one(session string, after uint64) journal.Append {
-	return journal.Append{Session: session, After: after, Records: []journal.Record{record(int(after + 1))}}
+	return journal.Append{Session: session, After: after, Records: []journal.Record{rec(int(after + 1))}}
 }
 
-func record(n int) journal.Record {
+func rec(n int) journal.Record {
 	return journal.Record{Time: time.Unix(int64(n), 5), Kind: "kind", V: 1, Data: fmt.Appendf(nil, `{"n":%d}`, n)}
 }
 
