@@ -15,14 +15,14 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// repairs collects what a store was told to have cut.
+// repairs collects what a store has cut.
 type repairs []Repair
 
 func (r *repairs) config() Config {
 	return Config{Durability: Process, OnRepair: func(c Repair) { *r = append(*r, c) }}
 }
 
-// logOf writes three changes, the last of them of three records, and returns the log and where that begins.
+// logOf writes three changes, the last one with three records, and returns the log and where the last one begins.
 func logOf(t *testing.T) (text []byte, last int64) {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,19 +58,19 @@ func dirWith(t *testing.T, text []byte) string {
 	return dir
 }
 
-func TestATornEndIsCutWholeAndTold(t *testing.T) {
+func TestAnIncompleteChangeIsCutAndReported(t *testing.T) {
 	text, last := logOf(t)
 	for size := last + 1; size < int64(len(text)); size++ {
 		dir := dirWith(t, text[:size])
-		var told repairs
-		st := openAt(t, dir, told.config())
+		var reported repairs
+		st := openAt(t, dir, reported.config())
 		h, err := st.Head(t.Context(), "s")
 		require.NoError(t, err)
 		require.Equal(t, uint64(2), h.Seq)
-		require.Len(t, told, 1)
-		require.NotEmpty(t, told[0].Problem)
-		told[0].Problem = ""
-		require.Equal(t, repairs{{Session: "s", File: logName, Offset: last, Bytes: size - last}}, told)
+		require.Len(t, reported, 1)
+		require.NotEmpty(t, reported[0].Problem)
+		reported[0].Problem = ""
+		require.Equal(t, repairs{{Session: "s", File: logName, Offset: last, Bytes: size - last}}, reported)
 		require.Len(t, contentOf(t, dir), int(last))
 
 		require.NoError(t, st.Append(t.Context(), one("s", 2)))
@@ -78,34 +78,34 @@ func TestATornEndIsCutWholeAndTold(t *testing.T) {
 	}
 }
 
-// A disk writes the pages of a change in any order, and shows zeros for those that it hasn't written.
-func TestAnEndWithHolesIsCutWhole(t *testing.T) {
+// A disk writes the pages of a change in any order. Those that it hasn't written are zeros.
+func TestALastChangeWithHolesIsCut(t *testing.T) {
 	text, last := logOf(t)
 	for from := int(last); from < len(text); from += 7 {
 		holed := slices.Clone(text)
 		clear(holed[from:min(from+40, len(text))])
-		var told repairs
-		st := openAt(t, dirWith(t, holed), told.config())
+		var reported repairs
+		st := openAt(t, dirWith(t, holed), reported.config())
 		require.Len(t, read(t, st, "s", 0), 2)
-		require.Len(t, told, 1)
+		require.Len(t, reported, 1)
 	}
 }
 
-func TestALogTornInItsFirstChangeIsNone(t *testing.T) {
+func TestALogWithAnIncompleteFirstChangeHasNoSession(t *testing.T) {
 	text, _ := logOf(t)
 	first := bytes.IndexByte(text, '\n')
 	for size := 1; size <= first; size++ {
-		var told repairs
-		st := openAt(t, dirWith(t, text[:size]), told.config())
+		var reported repairs
+		st := openAt(t, dirWith(t, text[:size]), reported.config())
 		_, err := st.Head(t.Context(), "s")
 		require.ErrorIs(t, err, journal.ErrNoSession)
-		require.Len(t, told, 1)
+		require.Len(t, reported, 1)
 		require.NoError(t, st.Append(t.Context(), one("s", 0)))
 		require.Len(t, read(t, st, "s", 0), 1)
 	}
 }
 
-func TestDamageBeforeTheLastChangeIsAnErrorAndStaysAsItIs(t *testing.T) {
+func TestDamageBeforeTheLastChangeIsAnErrorAndIsLeftAlone(t *testing.T) {
 	text, last := logOf(t)
 	check := func(damaged []byte) {
 		t.Helper()
@@ -139,7 +139,7 @@ func TestDamageBeforeTheLastChangeIsAnErrorAndStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestDamageBeforeACheckpointIsFoundByReading(t *testing.T) {
+func TestDamageBeforeACheckpointIsFoundByRead(t *testing.T) {
 	dir := t.TempDir()
 	st := openAt(t, dir, Config{Durability: Process})
 	st.every = 100
@@ -164,7 +164,7 @@ func TestDamageBeforeACheckpointIsFoundByReading(t *testing.T) {
 	require.ErrorAs(t, end, &corrupt)
 }
 
-func TestACheckpointThatDoesNotFitIsNotBelieved(t *testing.T) {
+func TestACheckpointThatDoesNotMatchIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	head := filepath.Join(dir, "s-s"+headExt)
 	st := openAt(t, dir, Config{Durability: Process})
@@ -182,14 +182,14 @@ func TestACheckpointThatDoesNotFitIsNotBelieved(t *testing.T) {
 		require.Len(t, read(t, openAt(t, dir, Config{}), "s", 0), 200, name)
 	}
 
-	// One of a log that was pruned meanwhile, whose lines stand elsewhere.
+	// The log was pruned after the checkpoint, so its lines are elsewhere.
 	st = openAt(t, dir, Config{Durability: Process})
 	require.NoError(t, st.Delete(t.Context(), "s", 3))
 	require.NoError(t, os.WriteFile(head, good, 0o600))
 	require.Len(t, read(t, openAt(t, dir, Config{}), "s", 3), 197)
 }
 
-func TestALogThatIsNoneIsLeftAlone(t *testing.T) {
+func TestAFileThatIsNoLogIsLeftAlone(t *testing.T) {
 	for _, text := range []string{"hello\n", "hello", "\n", `{"a":1}` + "\n", string(encoded(t, &change{Format: format, Session: "other", N: 1, Release: true}))} {
 		dir := dirWith(t, []byte(text))
 		var corrupt *CorruptError
@@ -246,7 +246,7 @@ func TestSalvageKeepsWhatIsBeforeTheDamage(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestSalvageOfALogWithoutAGoodLineLeavesNone(t *testing.T) {
+func TestSalvageOfALogWithoutAnIntactLineLeavesNoSession(t *testing.T) {
 	st := openAt(t, dirWith(t, []byte("hello\n")), Config{})
 	r, err := st.Salvage(t.Context(), "s")
 	require.NoError(t, err)
@@ -256,7 +256,7 @@ func TestSalvageOfALogWithoutAGoodLineLeavesNone(t *testing.T) {
 	require.NoError(t, st.Append(t.Context(), one("s", 0)))
 }
 
-// The lease that a log has lost to damage was given out all the same.
+// The owner of a lease that the log has lost to damage may still be there.
 func TestAfterSalvageNoFenceIsGivenTwice(t *testing.T) {
 	ctx := t.Context()
 	for name, leases := range map[string]int{"none before the damage": 0, "one before the damage": 1} {

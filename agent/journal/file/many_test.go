@@ -47,8 +47,8 @@ func TestAThousandSessionsNeedFewOpenFiles(t *testing.T) {
 	require.Zero(t, disk.open)
 }
 
-// A head costs what is behind the last checkpoint, however long the log is.
-func TestAHeadIsKnownWithoutReadingTheLogWhole(t *testing.T) {
+// The cost of a head depends on the log behind the last checkpoint, not on the length of the log.
+func TestAHeadIsReadWithoutTheWholeLog(t *testing.T) {
 	ctx, disk := t.Context(), &countingDisk{memDisk: newMemDisk(1)}
 	st := open(disk, Config{Durability: Process})
 	require.NoError(t, st.Append(ctx, one("s", 0)))
@@ -189,7 +189,7 @@ func TestFilesOfOthersAreNotListed(t *testing.T) {
 	require.Equal(t, []string{long, "s"}, names)
 }
 
-func TestADamagedSessionIsAnErrorInItsPlaceOfTheList(t *testing.T) {
+func TestADamagedSessionIsAnErrorInItsPlaceInTheList(t *testing.T) {
 	dir := t.TempDir()
 	st := openAt(t, dir, Config{Durability: Process})
 	for _, name := range []string{"a", "b", "c"} {
@@ -224,7 +224,7 @@ func TestACallThatWaitsForAProcessGivesUpWithItsContext(t *testing.T) {
 		disk := newMemDisk(1)
 		st := open(disk, Config{})
 		require.NoError(t, st.Append(t.Context(), one("s", 0)))
-		stopped, err := disk.Open(logName, false) // as by a process that is stopped in the middle of a call
+		stopped, err := disk.Open(logName, false) // like a process that is stopped during a call
 		require.NoError(t, err)
 		ok, err := stopped.TryLock()
 		require.True(t, ok)
