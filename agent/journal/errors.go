@@ -9,20 +9,22 @@ import (
 // ErrNoSession says that no session has that name.
 var ErrNoSession = errors.New("journal: no such session")
 
-// A ConflictError says that the caller is not, or no longer, the writer of a session: another has appended, or the fence
-// is stale. The log must be read again before anything else is done; the same append again would get the same answer.
+// A ConflictError says that the caller isn't the writer of a session, or no longer: another writer has appended, or the fence is
+// stale. The caller must read the log again before it does anything else. The same append again gets the same error.
 type ConflictError struct {
 	Session string
-	// After is what the append named, HaveSeq the number of the last record. Renew and Take name no number: After is HaveSeq then.
+	// After is what the append named, HaveSeq the number of the last record. Renew and Take name no number; then After is HaveSeq.
 	After, HaveSeq uint64
-	// Fence is what the caller named, HaveFence that of the newest lease, 0 if the session was never leased.
+	// Fence is what the caller named. HaveFence is the fence of the session's newest lease. It is 0 if the session was never leased,
+	// or doesn't exist: a session deleted whole takes its leases along. So every fence of a deleted session is stale, and a
+	// writer that holds one can't bring the session back.
 	Fence, HaveFence uint64
-	// Owner has the newest lease until Until. It is empty if that was released, or if there never was one.
+	// Owner has the newest lease until Until. It is empty if that lease was released, or if there is none.
 	Owner string
 	Until time.Time
 }
 
-// Stale reports whether the fence is the reason, and not the number.
+// Stale reports whether the fence is the reason for the conflict, and not the number.
 func (e *ConflictError) Stale() bool {
 	return e.Fence != e.HaveFence || e.Fence != 0 && e.Owner == ""
 }
@@ -33,7 +35,7 @@ func (e *ConflictError) Error() string {
 	case !e.Stale():
 		return fmt.Sprintf("journal: session %q: can't append after record %d, the last one is %d", e.Session, e.After, e.HaveSeq)
 	case e.HaveFence == 0:
-		return fmt.Sprintf("journal: session %q: fence %d is stale, the session isn't leased", e.Session, e.Fence)
+		return fmt.Sprintf("journal: session %q: fence %d is stale, the session isn't leased or was deleted", e.Session, e.Fence)
 	case e.Owner == "":
 		return fmt.Sprintf("journal: session %q: fence %d is stale, fence %d was released", e.Session, e.Fence, e.HaveFence)
 	default:
@@ -42,7 +44,7 @@ func (e *ConflictError) Error() string {
 	}
 }
 
-// A HeldError says that another owner has a live lease on a session.
+// A HeldError says that another owner has a lease on a session that hasn't ended.
 type HeldError struct {
 	Session string
 	Owner   string
@@ -54,11 +56,11 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("journal: session %q is leased by %q until %s", e.Session, e.Owner, e.Until.Format(time.RFC3339Nano))
 }
 
-// A PostedError says that an item's id has been used in its session before.
+// A PostedError says that an item's id was used in its session before.
 type PostedError struct {
 	Session string
 	ID      string
-	Taken   bool // the one that came first was taken already, it doesn't wait in the inbox
+	Taken   bool // the first item with that id is no longer in the inbox: it was taken, or the id was closed
 }
 
 // Error names the item and says where it is.
@@ -70,29 +72,29 @@ func (e *PostedError) Error() string {
 	return fmt.Sprintf("journal: session %q: item %q %s already", e.Session, e.ID, where)
 }
 
-// A PrunedError says that some of the records asked for have been deleted.
+// A PrunedError says that some of the requested records were deleted.
 type PrunedError struct {
 	Session string
-	After   uint64 // what was asked for
+	After   uint64 // what was requested
 	UpTo    uint64 // reading after this number works
 }
 
-// Error says what was asked for and what is gone.
+// Error says what was requested and what was deleted.
 func (e *PrunedError) Error() string {
 	return fmt.Sprintf("journal: session %q: can't read after record %d, records up to %d were pruned", e.Session, e.After, e.UpTo)
 }
 
-// An InvalidError says that a request could never be right.
+// An InvalidError says that a request is invalid, whatever the store holds.
 type InvalidError struct {
 	Field   string // as in Append.Records[2].Kind
-	Problem string // what is wrong with it, and what would do
+	Problem string // what is wrong with it, and what would be valid
 }
 
-// Error names the field and says what would do.
+// Error names the field and says what would be valid.
 func (e *InvalidError) Error() string { return "journal: " + e.Field + " " + e.Problem }
 
-// Unclear reports whether err, from a method that changes a store, leaves open whether the change was made: it is an error, and none of
-// this package's. A context that ended counts, because it may have ended too late to stop a commit.
+// Unclear reports whether err, from a method that changes a store, leaves open whether the change was made. That is so for every
+// error that isn't one of this package's. A context that ended counts, because it may have ended too late to stop a commit.
 func Unclear(err error) bool {
 	if err == nil || errors.Is(err, ErrNoSession) {
 		return false

@@ -25,7 +25,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		},
 		{
 			&journal.ConflictError{Session: "s", Fence: 2},
-			`journal: session "s": fence 2 is stale, the session isn't leased`,
+			`journal: session "s": fence 2 is stale, the session isn't leased or was deleted`,
 		},
 		{
 			&journal.ConflictError{Session: "s", Fence: 2, HaveFence: 2},

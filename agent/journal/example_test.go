@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Two workers, one session: the lease says who writes, and the fence stops the one that has lost it.
+// Two workers, one session: the lease decides who writes, and the fence stops the one that has lost it.
 func Example() {
 	ctx := context.Background()
 	store := journal.NewMemory()
@@ -49,7 +49,7 @@ func Example() {
 	// conflict: true true worker-2
 }
 
-// A fork is a read and an append: what the session was at record 2 goes on under another name.
+// A fork is a read and an append: the session up to record 2 continues under another name.
 func ExampleStore_fork() {
 	ctx := context.Background()
 	store := journal.NewMemory()
@@ -85,7 +85,7 @@ func ExampleStore_fork() {
 	// s-1/retry 2 forked <nil>
 }
 
-// Another process answers a question. The answer stays in the inbox until the writer has journaled what came of it.
+// Another process answers a question. The answer stays in the inbox until the writer has appended its result.
 func ExampleStore_inbox() {
 	ctx := context.Background()
 	store := journal.NewMemory()

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// A Memory is a [Store] that forgets everything with its process: for tests, and for runs that nobody has to take up again.
+// A Memory is a [Store] in memory, for tests and for runs that nobody resumes after the process has ended.
 //
-// It keeps every session until that is deleted. It starts no goroutine, and takes the time from time.Now.
+// It keeps every session until that is deleted. It starts no goroutine, and its clock is time.Now.
 type Memory struct {
-	mu       sync.Mutex // guards what follows, and all that hangs from it
+	mu       sync.Mutex // guards what follows, and the sessions
 	sessions map[string]*session
-	fence    uint64 // the last one given out, to whichever session: so fences outlive the sessions
+	fence    uint64 // the last one of any session, so that fences go on rising after a session is deleted
 }
 
 var _ Store = (*Memory)(nil)
@@ -27,17 +27,17 @@ func NewMemory() *Memory {
 	return &Memory{sessions: make(map[string]*session)}
 }
 
-// A session is never handed out, only copied from. The records in entries are never written to again, so a reader may go on
-// with the slice that it saw under the lock.
+// A session is never returned, only copied from. The records in entries don't change, so a reader may use the slice that it got under
+// the lock.
 type session struct {
-	head    Head // Seq, Pruned and Inbox are kept up to date here
+	head    Head
 	entries []entry
 	inbox   []Item
 	ids     map[string]bool // every id posted or closed; true once taken
 	until   time.Time       // head.Until, with the monotonic reading
 }
 
-// An entry is a record and the fence under which it was appended: the same record under another fence is another append.
+// An entry is a record and the fence with which it was appended. The same record with another fence is another append.
 type entry struct {
 	Record
 	fence uint64
@@ -49,9 +49,9 @@ func (m *Memory) Append(ctx context.Context, a Append) error {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return ended("append to", a.Session, err)
+		return contextError("append to", a.Session, err)
 	}
-	now := plain(time.Now())
+	now := normalize(time.Now())
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +62,7 @@ func (m *Memory) Append(ctx context.Context, a Append) error {
 	if !s.writable(a.Fence) {
 		return s.conflict(a.After, a.Fence)
 	}
-	if s.has(a) {
+	if s.repeats(a) {
 		return nil
 	}
 	if a.After != s.head.Seq {
@@ -78,14 +78,14 @@ func (m *Memory) Append(ctx context.Context, a Append) error {
 // Read implements [Store]. It yields what was there when the loop began.
 func (m *Memory) Read(ctx context.Context, session string, after uint64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		entries, err := m.from(session, after)
+		entries, err := m.entries(session, after)
 		if err != nil {
 			yield(Record{}, err)
 			return
 		}
 		for i := range entries {
 			if err := ctx.Err(); err != nil {
-				yield(Record{}, ended("read", session, err))
+				yield(Record{}, contextError("read", session, err))
 				return
 			}
 			r := entries[i].Record
@@ -95,12 +95,12 @@ func (m *Memory) Read(ctx context.Context, session string, after uint64) iter.Se
 			}
 		}
 		if err := ctx.Err(); err != nil {
-			yield(Record{}, ended("read", session, err))
+			yield(Record{}, contextError("read", session, err))
 		}
 	}
 }
 
-func (m *Memory) from(session string, after uint64) ([]entry, error) {
+func (m *Memory) entries(session string, after uint64) ([]entry, error) {
 	if err := ValidateSession(session); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (m *Memory) Head(ctx context.Context, session string) (Head, error) {
 		return Head{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return Head{}, ended("head of", session, err)
+		return Head{}, contextError("head of", session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -175,7 +175,7 @@ func (m *Memory) Delete(ctx context.Context, session string, upTo uint64) error 
 		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return ended("delete from", session, err)
+		return contextError("delete from", session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,7 +188,7 @@ func (m *Memory) Delete(ctx context.Context, session string, upTo uint64) error 
 		return nil
 	}
 	if upTo = min(upTo, s.head.Seq); upTo > s.head.Pruned {
-		s.entries = slices.Clone(s.entries[upTo-s.head.Pruned:]) // a copy, so that the rest is let go
+		s.entries = slices.Clone(s.entries[upTo-s.head.Pruned:]) // a copy, so that the rest is freed
 		s.head.Pruned = upTo
 	}
 	return nil
@@ -203,8 +203,8 @@ func (s *session) writable(fence uint64) bool {
 	return fence == s.head.Fence && (fence == 0 || s.head.Owner != "")
 }
 
-// has reports whether the very records of a stand where a would put them, under the same fence.
-func (s *session) has(a Append) bool {
+// repeats reports whether the records of a are in the log already, at the same numbers and with the same fence.
+func (s *session) repeats(a Append) bool {
 	n := uint64(len(a.Records))
 	if n == 0 || a.After < s.head.Pruned || a.After+n > s.head.Seq {
 		return false
@@ -221,7 +221,7 @@ func (s *session) add(a Append, now time.Time) {
 	for _, r := range a.Records {
 		s.head.Seq++
 		r.Seq = s.head.Seq
-		r.Time = plain(r.Time)
+		r.Time = normalize(r.Time)
 		r.Data = bytes.Clone(r.Data)
 		s.entries = append(s.entries, entry{r, a.Fence})
 	}
@@ -229,7 +229,7 @@ func (s *session) add(a Append, now time.Time) {
 		s.head.Status = a.Head.Status
 		s.head.Open = slices.Clone(a.Head.Open)
 		for i := range s.head.Open {
-			s.head.Open[i].Expires = plain(s.head.Open[i].Expires)
+			s.head.Open[i].Expires = normalize(s.head.Open[i].Expires)
 		}
 	}
 	s.take(a.Taken)
@@ -252,9 +252,10 @@ func (s *session) conflict(after, fence uint64) error {
 	}
 }
 
-// plain returns t as every store gives it back: in UTC, without a monotonic reading.
-func plain(t time.Time) time.Time { return t.Round(0).UTC() }
+// normalize returns t as every store returns it: in UTC, without a monotonic reading.
+func normalize(t time.Time) time.Time { return t.Round(0).UTC() }
 
-func ended(what, session string, err error) error {
+// contextError says which call didn't begin because its context has ended.
+func contextError(what, session string, err error) error {
 	return fmt.Errorf("journal: %s %q: %w", what, session, err)
 }

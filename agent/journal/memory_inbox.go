@@ -16,7 +16,7 @@ func (m *Memory) Post(ctx context.Context, session string, it Item) error {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return ended("post to", session, err)
+		return contextError("post to", session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -29,12 +29,12 @@ func (m *Memory) Post(ctx context.Context, session string, it Item) error {
 			return &PostedError{Session: session, ID: id, Taken: taken}
 		}
 	}
-	it.Time, it.Data = plain(it.Time), bytes.Clone(it.Data)
+	it.Time, it.Data = normalize(it.Time), bytes.Clone(it.Data)
 	s.inbox = append(s.inbox, it)
 	s.head.Inbox = len(s.inbox)
-	s.close(it.ID, false)
+	s.setID(it.ID, false)
 	for _, id := range it.Closes {
-		s.close(id, true)
+		s.setID(id, true)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (m *Memory) Take(ctx context.Context, session string, fence uint64) ([]Item
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, ended("take from", session, err)
+		return nil, contextError("take from", session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,19 +66,19 @@ func (m *Memory) Take(ctx context.Context, session string, fence uint64) ([]Item
 	return items, nil
 }
 
-// take closes ids and removes their items.
+// take removes items and closes their ids.
 func (s *session) take(ids []string) {
 	if len(ids) == 0 {
 		return
 	}
 	for _, id := range ids {
-		s.close(id, true)
+		s.setID(id, true)
 	}
 	s.inbox = slices.DeleteFunc(s.inbox, func(it Item) bool { return s.ids[it.ID] })
 	s.head.Inbox = len(s.inbox)
 }
 
-func (s *session) close(id string, taken bool) {
+func (s *session) setID(id string, taken bool) {
 	if s.ids == nil {
 		s.ids = make(map[string]bool)
 	}

@@ -11,14 +11,14 @@ func (m *Memory) Lease(ctx context.Context, session, owner string, ttl time.Dura
 		return Lease{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return Lease{}, ended("lease", session, err)
+		return Lease{}, contextError("lease", session, err)
 	}
 	now := time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, known := m.sessions[session]
 	if !known {
-		s = newSession(session, plain(now))
+		s = newSession(session, normalize(now))
 		m.sessions[session] = s
 	}
 	if h := &s.head; h.Owner != "" && h.Owner != owner && now.Before(s.until) {
@@ -35,14 +35,14 @@ func (m *Memory) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, 
 		return Lease{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return Lease{}, ended("renew the lease of", l.Session, err)
+		return Lease{}, contextError("renew the lease of", l.Session, err)
 	}
 	now := time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, known := m.sessions[l.Session]
 	if !known {
-		s = newSession(l.Session, plain(now))
+		s = newSession(l.Session, normalize(now))
 	}
 	if !s.leased(l) {
 		return Lease{}, s.conflict(s.head.Seq, l.Fence)
@@ -56,7 +56,7 @@ func (m *Memory) Release(ctx context.Context, l Lease) error {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return ended("release", l.Session, err)
+		return contextError("release", l.Session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,13 +66,13 @@ func (m *Memory) Release(ctx context.Context, l Lease) error {
 	return nil
 }
 
-// leased reports whether l is still the session's lease, run out or not. Fence 0 is no lease.
+// leased reports whether l is the session's newest lease and wasn't released, even if it has ended. Fence 0 is no lease.
 func (s *session) leased(l Lease) bool {
 	return l.Fence != 0 && s.writable(l.Fence)
 }
 
 func (s *session) extend(until time.Time) Lease {
-	s.until, s.head.Until = until, plain(until)
+	s.until, s.head.Until = until, normalize(until)
 	h := &s.head
 	return Lease{Session: h.Session, Owner: h.Owner, Fence: h.Fence, Until: h.Until}
 }

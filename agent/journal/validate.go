@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// MaxName is the longest name in bytes: of a session, an owner, a kind, an id, a status or a title. Names are valid
-	// UTF-8 without control characters. Status, and an [Open]'s kind and title, may be empty; the others not.
+	// MaxName is the most bytes that a name has: of a session, an owner, a kind, an id, a status or a title. Names are valid
+	// UTF-8 without control characters. A status, and the kind and title of an [Open], may be empty; the others may not.
 	MaxName = 512
 	// MaxRecord is the most bytes that Data of a [Record] or an [Item] has: 64 MiB.
 	MaxRecord = 64 << 20
 	// MaxOpen is the most entries that [HeadUpdate].Open has.
 	MaxOpen = 1000
-	// MaxTTL is the longest lease. After a crash a lease shuts everybody out until it ends.
+	// MaxTTL is the longest lease. After a crash nobody else can write until the lease ends.
 	MaxTTL = 24 * time.Hour
 )
 
-// Validate returns an [*InvalidError] if a could never be appended to anything. Stores call it first.
+// Validate returns an [*InvalidError] if a is invalid, whatever the store holds. Stores call it first.
 func (a Append) Validate() error {
 	if err := validName("Append.Session", a.Session, false); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (h *HeadUpdate) validate() error {
 	return nil
 }
 
-// Validate returns an [*InvalidError] if it could never be posted.
+// Validate returns an [*InvalidError] if it is invalid, whatever the store holds.
 func (it Item) Validate() error {
 	err := validName(".ID", it.ID, false)
 	if err == nil {
@@ -99,7 +99,7 @@ func ValidateSession(name string) error {
 	return nil
 }
 
-// ValidateLease returns an [*InvalidError] if no lease can be asked for like this.
+// ValidateLease returns an [*InvalidError] if these can't be arguments of [Store.Lease].
 func ValidateLease(session, owner string, ttl time.Duration) error {
 	if err := ValidateSession(session); err != nil {
 		return err
@@ -113,7 +113,7 @@ func ValidateLease(session, owner string, ttl time.Duration) error {
 	return nil
 }
 
-// ValidateRenew returns an [*InvalidError] if l is no lease that a store has given out, or can't be renewed for ttl.
+// ValidateRenew returns an [*InvalidError] if no store returns a lease like l, or if it can't be renewed for ttl.
 func ValidateRenew(l Lease, ttl time.Duration) error {
 	if l.Fence == 0 || l.Fence > math.MaxInt64 {
 		return &InvalidError{"Lease.Fence", fmt.Sprintf("is %d; leases have fences from 1 to 1<<63-1", l.Fence)}
@@ -138,10 +138,10 @@ func validContent(kind string, t time.Time, data []byte) *InvalidError {
 	return nil
 }
 
-// validTime keeps to what fits into 64 bits of nanoseconds around 1970, the narrowest form a store will keep.
+// validTime allows what fits into 64 bits of nanoseconds around 1970, the narrowest form in which a store keeps times.
 func validTime(field string, t time.Time) *InvalidError {
-	const most = math.MaxInt64 / int64(time.Second)
-	if s := t.Unix(); (s < -most || s >= most) && !t.IsZero() {
+	const maxSeconds = math.MaxInt64 / int64(time.Second)
+	if s := t.Unix(); (s < -maxSeconds || s >= maxSeconds) && !t.IsZero() {
 		return &InvalidError{field, fmt.Sprintf("is in the year %d; it must be zero or between 1678 and 2262", t.Year())}
 	}
 	return nil
@@ -154,21 +154,12 @@ func validName(field, name string, mayBeEmpty bool) *InvalidError {
 	if len(name) > MaxName {
 		return &InvalidError{field, fmt.Sprintf("has %d bytes; %d are allowed", len(name), MaxName)}
 	}
-	for i := 0; i < len(name); i++ {
-		if c := name[i]; c < ' ' || c > '~' { // rare: let the slow way decide about the rest
-			return validRunes(field, name[i:])
-		}
-	}
-	return nil
-}
-
-func validRunes(field, rest string) *InvalidError {
-	if !utf8.ValidString(rest) {
+	if !utf8.ValidString(name) {
 		return &InvalidError{field, "isn't valid UTF-8"}
 	}
-	for _, r := range rest {
+	for _, r := range name {
 		if unicode.IsControl(r) {
-			return &InvalidError{field, fmt.Sprintf("holds the control character %U", r)}
+			return &InvalidError{field, fmt.Sprintf("contains the control character %U", r)}
 		}
 	}
 	return nil

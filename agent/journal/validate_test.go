@@ -28,7 +28,7 @@ func TestARefusalNamesTheFieldAndTheProblem(t *testing.T) {
 		},
 		{
 			journal.Append{Session: "s", Records: []journal.Record{{Kind: "a\x00"}}}.Validate(),
-			"journal: Append.Records[0].Kind holds the control character U+0000",
+			"journal: Append.Records[0].Kind contains the control character U+0000",
 		},
 		{
 			journal.Append{Session: "s", Records: []journal.Record{{Kind: "k", Time: time.Unix(1<<40, 0)}}}.Validate(),

@@ -12,7 +12,7 @@ func (s *Store) Append(ctx context.Context, a journal.Append) error {
 	if err := a.Validate(); err != nil {
 		return err
 	}
-	if err := ended(ctx, "append to", a.Session); err != nil {
+	if err := contextError(ctx, "append to", a.Session); err != nil {
 		return err
 	}
 	if done, err := s.db.TryAppend(ctx, a); done || err != nil {
@@ -26,7 +26,7 @@ func (s *Store) Append(ctx context.Context, a journal.Append) error {
 		if !at.writable(a.Fence) {
 			return at.conflict(a.After, a.Fence)
 		}
-		if same, err := s.has(ctx, tx, at, a); err != nil || same {
+		if same, err := s.repeats(ctx, tx, at, a); err != nil || same {
 			return err
 		}
 		if a.After != at.Seq {
@@ -36,13 +36,13 @@ func (s *Store) Append(ctx context.Context, a journal.Append) error {
 	})
 }
 
-// has reports whether the very records of a stand where a would put them, under the same fence.
-func (s *Store) has(ctx context.Context, tx Tx, at *row, a journal.Append) (bool, error) {
+// repeats reports whether the records of a are in the log already, at the same numbers and with the same fence.
+func (s *Store) repeats(ctx context.Context, tx Tx, at *row, a journal.Append) (bool, error) {
 	n := uint64(len(a.Records))
 	if n == 0 || a.After < at.Pruned || a.After+n > at.Seq {
 		return false, nil
 	}
-	rows, err := tx.QueryContext(ctx, s.q.stands, at.id, int64(a.After), int64(a.After+n))
+	rows, err := tx.QueryContext(ctx, s.q.repeated, at.id, int64(a.After), int64(a.After+n))
 	if err != nil {
 		return false, err
 	}
@@ -62,21 +62,21 @@ func (s *Store) has(ctx context.Context, tx Tx, at *row, a journal.Append) (bool
 	return i == len(a.Records), rows.Err()
 }
 
-// add makes of a session what a says.
+// add stores a, which was checked.
 func (s *Store) add(ctx context.Context, tx Tx, at *row, a journal.Append) error {
-	after, begun := at.Seq, !at.known()
+	after, begun := at.Seq, !at.exists()
 	at.Seq += uint64(len(a.Records))
 	at.touch()
 	if a.Head != nil {
 		at.Status, at.Open = a.Head.Status, a.Head.Open
 	}
-	if !at.known() { // the others need its id
+	if !at.exists() { // the other rows need its id
 		if err := s.save(ctx, tx, at); err != nil {
 			return err
 		}
 	}
 	for _, id := range a.Taken {
-		if err := s.close(ctx, tx, at, id); err != nil {
+		if err := s.closeID(ctx, tx, at, id); err != nil {
 			return err
 		}
 	}
@@ -88,8 +88,8 @@ func (s *Store) add(ctx context.Context, tx Tx, at *row, a journal.Append) error
 	return s.db.Insert(ctx, tx, Rows{Session: at.id, Fence: int64(a.Fence), At: at.Updated.UnixNano(), After: int64(after), Records: a.Records})
 }
 
-// close removes an item from the inbox, and closes its id.
-func (s *Store) close(ctx context.Context, tx Tx, at *row, id string) error {
+// closeID removes an item from the inbox, and closes its id.
+func (s *Store) closeID(ctx context.Context, tx Tx, at *row, id string) error {
 	result, err := tx.ExecContext(ctx, s.q.empty, at.id, id, []byte{})
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *Store) close(ctx context.Context, tx Tx, at *row, id string) error {
 	return err
 }
 
-func ended(ctx context.Context, what, session string) error {
+func contextError(ctx context.Context, what, session string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("journal: %s %q: %w", what, session, err)
 	}

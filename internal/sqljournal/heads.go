@@ -23,32 +23,31 @@ func (s *Store) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.H
 	}
 }
 
-// list yields heads, and returns the error that is to be yielded last, if yield may still be called. The statement only narrows
-// down what f asks for; f.Match has the last word.
+// list yields heads, and returns the error to be yielded last, if any. The statement selects at least what f selects; f.Match decides.
 func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.Head, error) bool) error {
 	limit := headPage
 	if f.Limit > 0 {
 		limit = min(limit, f.Limit)
 	}
 	prefix, given := storable(f.Prefix), 0
-	from, beyond := storable(f.After), storable(f.After) == f.After
+	from, exclusive := storable(f.After), storable(f.After) == f.After
 	if from < prefix {
-		from, beyond = prefix, false
+		from, exclusive = prefix, false
 	}
 	for {
-		page, err := s.heads(ctx, f, from, beyond, limit)
+		page, err := s.heads(ctx, f, from, exclusive, limit)
 		if err != nil {
 			return err
 		}
 		for _, h := range page {
-			if !strings.HasPrefix(h.Session, prefix) { // past all that begin with it
-				return listing(ctx)
+			if !strings.HasPrefix(h.Session, prefix) { // all that have the prefix came before
+				return listContextError(ctx)
 			}
-			from, beyond = h.Session, true
+			from, exclusive = h.Session, true
 			if !f.Match(h) {
 				continue
 			}
-			if err := listing(ctx); err != nil {
+			if err := listContextError(ctx); err != nil {
 				return err
 			}
 			if !yield(h, nil) {
@@ -59,18 +58,18 @@ func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.H
 			}
 		}
 		if len(page) < limit {
-			return listing(ctx)
+			return listContextError(ctx)
 		}
 	}
 }
 
-// heads returns heads from a name on, or beyond it.
-func (s *Store) heads(ctx context.Context, f journal.Filter, from string, beyond bool, limit int) ([]journal.Head, error) {
-	if err := listing(ctx); err != nil {
+// heads returns a page of heads with names from a name on, or after it.
+func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclusive bool, limit int) ([]journal.Head, error) {
+	if err := listContextError(ctx); err != nil {
 		return nil, err
 	}
 	where, args := "s.name >= ", []any{from}
-	if beyond {
+	if exclusive {
 		where = "s.name > "
 	}
 	where += s.param(1)
@@ -79,7 +78,7 @@ func (s *Store) heads(ctx context.Context, f journal.Filter, from string, beyond
 			args = append(args, c.value)
 			where += " AND " + c.column + " = " + s.param(len(args))
 			if c.column == "s.owner" {
-				where += " AND s.owner <> ''" // what the index of owners is for
+				where += " AND s.owner <> ''" // so that the index of owners can be used
 			}
 		}
 	}
@@ -103,14 +102,14 @@ func (s *Store) heads(ctx context.Context, f journal.Filter, from string, beyond
 
 func (s *Store) param(n int) string { return s.sign + strconv.Itoa(n) }
 
-func listing(ctx context.Context) error {
+func listContextError(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("journal: list heads: %w", err)
 	}
 	return nil
 }
 
-// storable returns the part of a text that can stand in a database, from its beginning: valid UTF-8 without NUL.
+// storable returns the longest prefix of text that a database can store: valid UTF-8 without NUL.
 func storable(text string) string {
 	for i, r := range text {
 		if r == 0 {

@@ -18,7 +18,7 @@ func (s *Store) Post(ctx context.Context, session string, it journal.Item) error
 	if err := it.Validate(); err != nil {
 		return err
 	}
-	if err := ended(ctx, "post to", session); err != nil {
+	if err := contextError(ctx, "post to", session); err != nil {
 		return err
 	}
 	return s.db.Write(ctx, func(tx Tx) error {
@@ -26,7 +26,7 @@ func (s *Store) Post(ctx context.Context, session string, it journal.Item) error
 		if err != nil {
 			return err
 		}
-		if !at.known() {
+		if !at.exists() {
 			return fmt.Errorf("%w: %q", journal.ErrNoSession, session)
 		}
 		var taken number
@@ -50,7 +50,7 @@ func (s *Store) Take(ctx context.Context, session string, fence uint64) (items [
 	if err := journal.ValidateSession(session); err != nil {
 		return nil, err
 	}
-	if err := ended(ctx, "take from", session); err != nil {
+	if err := contextError(ctx, "take from", session); err != nil {
 		return nil, err
 	}
 	at := &row{Head: journal.Head{Session: session}}
@@ -65,7 +65,7 @@ func (s *Store) Take(ctx context.Context, session string, fence uint64) (items [
 			return err
 		}
 		at.Seq, at.Fence, at.Until = uint64(seq), uint64(have), time.Time(until)
-		if !at.writable(fence) || !id.Valid { // no item: the session alone
+		if !at.writable(fence) || !id.Valid { // the session has no item
 			return ErrStop
 		}
 		items = append(items, journal.Item{ID: id.String, Kind: kind.String, Time: time.Time(when), Data: data})
@@ -85,12 +85,12 @@ func (s *Store) Delete(ctx context.Context, session string, upTo uint64) error {
 	if err := journal.ValidateSession(session); err != nil {
 		return err
 	}
-	if err := ended(ctx, "delete from", session); err != nil {
+	if err := contextError(ctx, "delete from", session); err != nil {
 		return err
 	}
 	return s.db.Write(ctx, func(tx Tx) error {
 		at, err := s.lock(ctx, tx, session)
-		if err != nil || !at.known() {
+		if err != nil || !at.exists() {
 			return err
 		}
 		if upTo == journal.All {
@@ -105,7 +105,7 @@ func (s *Store) Delete(ctx context.Context, session string, upTo uint64) error {
 			return nil
 		}
 		at.Pruned = upTo
-		if err := s.save(ctx, tx, at); err != nil { // before the records go: what it keeps of the last one comes from there
+		if err := s.save(ctx, tx, at); err != nil { // before the records are deleted: the row takes number and time of the last one from them
 			return err
 		}
 		_, err = tx.ExecContext(ctx, s.q.prune, at.id, int64(upTo))

@@ -12,7 +12,7 @@ func (s *Store) Lease(ctx context.Context, session, owner string, ttl time.Durat
 	if err := journal.ValidateLease(session, owner, ttl); err != nil {
 		return l, err
 	}
-	if err := ended(ctx, "lease", session); err != nil {
+	if err := contextError(ctx, "lease", session); err != nil {
 		return l, err
 	}
 	err = s.db.Write(ctx, func(tx Tx) error {
@@ -23,7 +23,7 @@ func (s *Store) Lease(ctx context.Context, session, owner string, ttl time.Durat
 		if at.Owner != "" && at.Owner != owner && at.now.Before(at.Until) {
 			return &journal.HeldError{Session: session, Owner: at.Owner, Until: at.Until}
 		}
-		if !at.known() {
+		if !at.exists() {
 			at.Updated = at.now
 		}
 		var fence number
@@ -34,7 +34,10 @@ func (s *Store) Lease(ctx context.Context, session, owner string, ttl time.Durat
 		l = at.lease()
 		return s.save(ctx, tx, at)
 	})
-	return given(l, err)
+	if err != nil {
+		return journal.Lease{}, err
+	}
+	return l, nil
 }
 
 // Renew implements [journal.Store].
@@ -42,7 +45,7 @@ func (s *Store) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (
 	if err := journal.ValidateRenew(l, ttl); err != nil {
 		return renewed, err
 	}
-	if err := ended(ctx, "renew the lease of", l.Session); err != nil {
+	if err := contextError(ctx, "renew the lease of", l.Session); err != nil {
 		return renewed, err
 	}
 	err = s.db.Write(ctx, func(tx Tx) error {
@@ -57,7 +60,10 @@ func (s *Store) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (
 		renewed = at.lease()
 		return s.save(ctx, tx, at)
 	})
-	return given(renewed, err)
+	if err != nil {
+		return journal.Lease{}, err
+	}
+	return renewed, nil
 }
 
 // Release implements [journal.Store].
@@ -65,12 +71,12 @@ func (s *Store) Release(ctx context.Context, l journal.Lease) error {
 	if err := journal.ValidateSession(l.Session); err != nil {
 		return err
 	}
-	if err := ended(ctx, "release", l.Session); err != nil {
+	if err := contextError(ctx, "release", l.Session); err != nil {
 		return err
 	}
 	return s.db.Write(ctx, func(tx Tx) error {
 		at, err := s.lock(ctx, tx, l.Session)
-		if err != nil || !at.known() || l.Fence == 0 || !at.writable(l.Fence) {
+		if err != nil || !at.exists() || l.Fence == 0 || !at.writable(l.Fence) {
 			return err
 		}
 		at.Owner, at.Until = "", time.Time{}
@@ -80,12 +86,4 @@ func (s *Store) Release(ctx context.Context, l journal.Lease) error {
 
 func (r *row) lease() journal.Lease {
 	return journal.Lease{Session: r.Session, Owner: r.Owner, Fence: r.Fence, Until: r.Until}
-}
-
-// given returns l unless it wasn't kept.
-func given(l journal.Lease, err error) (journal.Lease, error) {
-	if err != nil {
-		return journal.Lease{}, err
-	}
-	return l, nil
 }

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// firstPage and mostPage bound how many records are read at a time; pageBytes is how many bytes a page aims at.
+	// firstPage and maxPage are the most records that the first and a later page have, pageBytes about how many bytes.
 	firstPage = 500
-	mostPage  = 1000
+	maxPage   = 1000
 	pageBytes = 4 << 20
 )
 
-// A recordScanner reads rows into the same places, again and again.
+// A recordScanner scans all rows into the same variables.
 type recordScanner struct {
 	seq, v number
 	time   instant
@@ -25,7 +25,7 @@ type recordScanner struct {
 	dest   []any
 }
 
-// newRecordScanner returns a scanner of seq, what more says, time, kind, v and data.
+// newRecordScanner returns a scanner of the columns seq, those of more, time, kind, v and data.
 func newRecordScanner(more ...any) *recordScanner {
 	c := new(recordScanner)
 	c.dest = append(append([]any{&c.seq}, more...), &c.time, &c.kind, &c.v, &c.data)
@@ -46,12 +46,12 @@ func (s *Store) Read(ctx context.Context, session string, after uint64) iter.Seq
 	}
 }
 
-// read yields records, and returns the error that is to be yielded last, if yield may still be called.
+// read yields records, and returns the error to be yielded last, if any.
 func (s *Store) read(ctx context.Context, session string, after uint64, yield func(journal.Record, error) bool) error {
 	if err := journal.ValidateSession(session); err != nil {
 		return err
 	}
-	if err := ended(ctx, "read", session); err != nil {
+	if err := contextError(ctx, "read", session); err != nil {
 		return err
 	}
 	at, err := s.find(ctx, session)
@@ -59,7 +59,7 @@ func (s *Store) read(ctx context.Context, session string, after uint64, yield fu
 		return err
 	}
 	if after >= at.Seq {
-		return ended(ctx, "read", session)
+		return contextError(ctx, "read", session)
 	}
 	if after < at.Pruned {
 		return &journal.PrunedError{Session: session, After: after, UpTo: at.Pruned}
@@ -71,7 +71,7 @@ func (s *Store) read(ctx context.Context, session string, after uint64, yield fu
 			return err
 		}
 		for _, r := range page {
-			if err := ended(ctx, "read", session); err != nil {
+			if err := contextError(ctx, "read", session); err != nil {
 				return err
 			}
 			if !yield(r, nil) {
@@ -79,9 +79,9 @@ func (s *Store) read(ctx context.Context, session string, after uint64, yield fu
 			}
 		}
 		after += uint64(len(page))
-		limit = max(1, min(mostPage, pageBytes/(size/len(page)+1)))
+		limit = max(1, min(maxPage, pageBytes/(size/len(page)+1)))
 	}
-	return ended(ctx, "read", session)
+	return contextError(ctx, "read", session)
 }
 
 // page returns the records after a number, at least one and at most limit, and the size of their data.
@@ -93,7 +93,7 @@ func (s *Store) page(ctx context.Context, at *row, after uint64, limit int, page
 		switch {
 		case err != nil:
 			return err
-		case r.Seq != after+1+uint64(len(page)): // something is missing
+		case r.Seq != after+1+uint64(len(page)): // a record is missing
 			return ErrStop
 		}
 		page = append(page, r)
@@ -108,13 +108,13 @@ func (s *Store) page(ctx context.Context, at *row, after uint64, limit int, page
 	return page, size, err
 }
 
-// missing says why the record after a number isn't there any more.
+// missing returns the error for a record that was there when the read began: it was pruned, or the table is damaged.
 func (s *Store) missing(ctx context.Context, was *row, after uint64) error {
 	at, err := s.find(ctx, was.Session)
 	switch {
 	case err != nil:
 		return err
-	case at.id != was.id: // deleted whole
+	case at.id != was.id: // the session was deleted
 		return &journal.PrunedError{Session: was.Session, After: after, UpTo: journal.All}
 	case after < at.Pruned:
 		return &journal.PrunedError{Session: was.Session, After: after, UpTo: at.Pruned}
@@ -127,14 +127,14 @@ func (s *Store) Head(ctx context.Context, session string) (journal.Head, error) 
 	if err := journal.ValidateSession(session); err != nil {
 		return journal.Head{}, err
 	}
-	if err := ended(ctx, "head of", session); err != nil {
+	if err := contextError(ctx, "head of", session); err != nil {
 		return journal.Head{}, err
 	}
 	at, err := s.find(ctx, session)
 	switch {
 	case err != nil:
 		return journal.Head{}, err
-	case !at.known():
+	case !at.exists():
 		return journal.Head{}, fmt.Errorf("%w: %q", journal.ErrNoSession, session)
 	}
 	return at.Head, nil

@@ -9,14 +9,14 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A row is a session in the table of sessions. One that isn't there has id 0 and is zero but for its name.
+// A row is a session in the table of sessions. One that doesn't exist has id 0, and only its name is set.
 type row struct {
 	journal.Head
 	id  int64
 	now time.Time // the store's time, if the row was locked
 }
 
-func (r *row) known() bool { return r.id != 0 }
+func (r *row) exists() bool { return r.id != 0 }
 
 // scanRow reads the columns of Dialect.statements.
 func scanRow(scan func(...any) error) (*row, error) {
@@ -32,11 +32,11 @@ func scanRow(scan func(...any) error) (*row, error) {
 	r.id, r.Seq, r.Pruned, r.Inbox, r.Fence = int64(id), uint64(seq), uint64(pruned), int(inbox), uint64(fence)
 	r.Until, r.Updated, r.now = time.Time(until), time.Time(updated), time.Time(now)
 	var err error
-	r.Open, err = readOpen(openText)
+	r.Open, err = decodeOpen(openText)
 	return &r, err
 }
 
-// find returns a session for reading.
+// find returns a session without locking it.
 func (s *Store) find(ctx context.Context, name string) (*row, error) {
 	r := &row{Head: journal.Head{Session: name}}
 	err := s.db.Query(ctx, s.q.find, []any{name}, func(scan func(...any) error) (err error) {
@@ -46,7 +46,7 @@ func (s *Store) find(ctx context.Context, name string) (*row, error) {
 	return r, err
 }
 
-// lock returns a session that is about to change.
+// lock returns a session and locks its row, so that it can be changed.
 func (s *Store) lock(ctx context.Context, tx Tx, name string) (*row, error) {
 	r, err := scanRow(tx.QueryRowContext(ctx, s.q.lock, name).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -58,15 +58,15 @@ func (s *Store) lock(ctx context.Context, tx Tx, name string) (*row, error) {
 	return r, err
 }
 
-// save writes the row, and inserts it if it isn't there yet.
+// save updates the row, or inserts it if it doesn't exist.
 func (s *Store) save(ctx context.Context, tx Tx, r *row) error {
-	text, err := Open(r.Open)
+	text, err := EncodeOpen(r.Open)
 	if err != nil {
 		return err
 	}
 	args := []any{r.id, r.Status, text, len(r.Open), int64(r.Seq), int64(r.Pruned), r.Inbox, int64(r.Fence), r.Owner,
 		Nanos(r.Until), r.Updated.UnixNano()}
-	if r.known() {
+	if r.exists() {
 		_, err = tx.ExecContext(ctx, s.q.update, args...)
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Store) save(ctx context.Context, tx Tx, r *row) error {
 	return err
 }
 
-// touch says that the session is being appended to. Its clock never goes back.
+// touch sets Updated to now. It never goes back.
 func (r *row) touch() {
 	if r.now.After(r.Updated) {
 		r.Updated = r.now

@@ -13,7 +13,7 @@ import (
 // ErrStop makes [Database].Query end early, without an error.
 var ErrStop = errors.New("sqljournal: enough rows")
 
-// These scan a column without reflection, which is most of the price of a row with small ones.
+// These scan a column without reflection, which takes most of the time for a row of small columns.
 type (
 	number  int64
 	instant time.Time
@@ -24,7 +24,7 @@ type (
 func (n *number) Scan(src any) error {
 	v, ok := src.(int64)
 	if !ok {
-		return fmt.Errorf("%T in place of an integer", src)
+		return fmt.Errorf("%T instead of an integer", src)
 	}
 	*n = number(v)
 	return nil
@@ -38,30 +38,30 @@ func (t *instant) Scan(src any) error {
 	case int64:
 		*t = instant(time.Unix(0, v).UTC())
 	default:
-		return fmt.Errorf("%T in place of a time", src)
+		return fmt.Errorf("%T instead of a time", src)
 	}
 	return nil
 }
 
-// An Own is a column of bytes that nobody else will write to. Others are copied when they are scanned.
-type Own []byte
+// OwnedBytes is a column of bytes that nobody else will change, so that it isn't copied when it is scanned. Others are copied.
+type OwnedBytes []byte
 
 // Scan takes bytes.
 func (b *blob) Scan(src any) error {
 	switch v := src.(type) {
-	case Own:
+	case OwnedBytes:
 		*b = blob(v)
 	case []byte:
 		*b = bytes.Clone(v)
 	case nil:
 		*b = nil
 	default:
-		return fmt.Errorf("%T in place of bytes", src)
+		return fmt.Errorf("%T instead of bytes", src)
 	}
 	return nil
 }
 
-// Nanos returns a time as it is stored.
+// Nanos returns a time as it is stored: nanoseconds since 1970, and nil for the zero time.
 func Nanos(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -78,8 +78,8 @@ func Blob(data []byte) []byte {
 	return data
 }
 
-// Size says how much an append carries.
-func Size(records []journal.Record) int {
+// DataSize returns how many bytes of data records have.
+func DataSize(records []journal.Record) int {
 	n := 0
 	for i := range records {
 		n += len(records[i].Data)
@@ -95,8 +95,8 @@ type open struct {
 	Expires *int64 `json:"expires,omitempty"` // as Nanos returns it
 }
 
-// Open returns what a session waits for as it is stored: a JSON list.
-func Open(list []journal.Open) (string, error) {
+// EncodeOpen returns the open list of a head as it is stored: a JSON array.
+func EncodeOpen(list []journal.Open) (string, error) {
 	if len(list) == 0 {
 		return "[]", nil
 	}
@@ -108,14 +108,14 @@ func Open(list []journal.Open) (string, error) {
 	return string(text), err
 }
 
-// readOpen reads what Open wrote.
-func readOpen(text string) ([]journal.Open, error) {
+// decodeOpen reads what EncodeOpen returned.
+func decodeOpen(text string) ([]journal.Open, error) {
 	if text == "[]" {
 		return nil, nil
 	}
 	var list []open
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("the list of what a session waits for is damaged: %w", err)
+		return nil, fmt.Errorf("the open list of a session is damaged: %w", err)
 	}
 	out := make([]journal.Open, len(list))
 	for i, o := range list {

@@ -6,14 +6,15 @@ import (
 	"fmt"
 )
 
-// ErrNewer says that the tables were made, or changed, by a newer version of the package. Nothing is read or written then:
-// what the older one doesn't know it couldn't keep.
-var ErrNewer = errors.New("the journal's tables are of a newer version; use the version of Pawl that made them, or a later one")
+// ErrNewer says that a newer version of the package has created or changed the tables. They are neither read nor written then,
+// because this version would lose what it doesn't know.
+var ErrNewer = errors.New("the journal's tables are of a newer version; use the version of Pawl that created them, or a later one")
 
-// Migrate brings the tables up to date, within one transaction that shuts out all others that would do the same. The first
-// migrations[0] makes the tables of version 1, and so on; statements are written as for [Dialect].SQL. Version 0 is: there are none.
+// Migrate brings the tables up to date, within one transaction that excludes all others that would do the same. Migrations[0] creates the
+// tables of version 1, migrations[1] changes them to version 2, and so on. Statements are written as for [Dialect].SQL. Version 0
+// means that there are no tables.
 func Migrate(ctx context.Context, tx Tx, d Dialect, version int, migrations [][]string) error {
-	if err := Check(version, migrations); err != nil {
+	if err := CheckVersion(version, migrations); err != nil {
 		return err
 	}
 	if version == len(migrations) {
@@ -30,8 +31,8 @@ func Migrate(ctx context.Context, tx Tx, d Dialect, version int, migrations [][]
 	return err
 }
 
-// Check returns an error that wraps [ErrNewer] if tables of a version can't be used.
-func Check(version int, migrations [][]string) error {
+// CheckVersion returns an error that wraps [ErrNewer] if tables of a version can't be used.
+func CheckVersion(version int, migrations [][]string) error {
 	if version > len(migrations) {
 		return fmt.Errorf("%w (they have version %d, this one knows up to %d)", ErrNewer, version, len(migrations))
 	}

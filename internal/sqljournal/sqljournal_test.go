@@ -20,23 +20,23 @@ func TestStatementsAreWrittenAsTheDatabaseWantsThem(t *testing.T) {
 	require.Equal(t, "SELECT p_a", Dialect{Prefix: "p_"}.SQL("SELECT @a"))
 }
 
-func TestWhatASessionWaitsForComesBackAsItWentIn(t *testing.T) {
+func TestAnOpenListIsDecodedAsItWasEncoded(t *testing.T) {
 	for _, list := range [][]journal.Open{
 		nil,
 		{{ID: "a"}},
 		{{ID: "a", Kind: "k", Title: "“<&>” 日本 \u2028", Expires: time.Unix(0, 0).UTC()}, {ID: "b", Expires: time.Unix(-1, 999_999_999).UTC()}},
 	} {
-		text, err := Open(list)
+		text, err := EncodeOpen(list)
 		require.NoError(t, err)
-		back, err := readOpen(text)
+		back, err := decodeOpen(text)
 		require.NoError(t, err)
 		require.Equal(t, list, back)
 	}
-	_, err := readOpen(`[{"id":`)
+	_, err := decodeOpen(`[{"id":`)
 	require.ErrorContains(t, err, "damaged")
 }
 
-// What can't be stored narrows nothing down, so a filter with it is left to Match.
+// A text that can't be stored selects no less than its storable prefix; Match does the rest.
 func TestOnlyTheStorablePartOfATextGoesIntoAStatement(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "abc": "abc", "日本": "日本", "a\x00b": "a", "\xe6\x97": "", "日\xe6\x97": "日", "a\uFFFDb": "a\uFFFDb", "\xff": "",
@@ -76,7 +76,7 @@ func TestAColumnOfAnotherTypeIsAnError(t *testing.T) {
 func TestNewerTablesAreRefusedAndOlderOnesNot(t *testing.T) {
 	migrations := make([][]string, 3)
 	for version := range 4 {
-		require.NoError(t, Check(version, migrations))
+		require.NoError(t, CheckVersion(version, migrations))
 	}
-	require.ErrorIs(t, Check(4, migrations), ErrNewer)
+	require.ErrorIs(t, CheckVersion(4, migrations), ErrNewer)
 }

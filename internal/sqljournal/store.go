@@ -12,12 +12,12 @@ import (
 type Store struct {
 	db   Database
 	q    statements
-	sign string // goes before the number of a parameter
+	sign string // before the number of a parameter
 }
 
 var _ journal.Store = (*Store)(nil)
 
-// New returns the store in db, whose tables are there already.
+// New returns the store in db, whose tables exist.
 func New(db Database, d Dialect) *Store {
 	return &Store{db: db, q: d.statements(), sign: d.SQL("?")}
 }
@@ -29,18 +29,17 @@ type Tx interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// A Database is where a [Store] keeps its tables. Its methods return errors of package journal as they are and others with a
-// word on where they come from; once ctx has ended, an error that wraps ctx.Err().
+// A Database is where a [Store] keeps its tables. Its methods return errors of package journal unchanged, wrap others, and return an
+// error that wraps ctx.Err() once ctx has ended.
 type Database interface {
-	// Write runs fn in a transaction and commits it if fn returns nil. It may run fn again after a failure from which a
-	// second try recovers. Within fn a row that was selected by a statement of the store doesn't change
-	// by another's hand until the transaction ends.
+	// Write runs fn in a transaction and commits it if fn returns nil. It may run fn again after a failure that a retry can
+	// avoid. No other transaction changes a row that fn has selected until the transaction ends.
 	Write(ctx context.Context, fn func(Tx) error) error
 	// Query runs one statement that only reads, and calls each for every row of its result, until that returns [ErrStop] or
-	// another error. All rows are of one moment. A column goes into a *string or a sql.Scanner.
+	// another error. All rows are of one snapshot. A column is scanned into a *string or a sql.Scanner.
 	Query(ctx context.Context, query string, args []any, each func(scan func(dest ...any) error) error) error
-	// TryAppend appends a in the shortest way that the database has, if nothing stands in its way, and reports whether it
-	// did. That it didn't says nothing about a: the store then looks into the matter.
+	// TryAppend appends a with as few statements as the database allows, and reports whether it did. If it didn't, a may still be
+	// valid: the store then checks and appends it with Write.
 	TryAppend(ctx context.Context, a journal.Append) (bool, error)
 	// Insert inserts the rows of records into the log of a session.
 	Insert(ctx context.Context, tx Tx, rows Rows) error
@@ -48,30 +47,30 @@ type Database interface {
 
 // Rows are records about to be inserted.
 type Rows struct {
-	Session int64 // the row in sessions
+	Session int64 // id of the row in sessions
 	Fence   int64
-	At      int64 // the store's time
+	At      int64 // when the store appended them
 	After   int64 // the number before the first
 	Records []journal.Record
 }
 
-// A Dialect is what the statements of one database have of their own. Expressions may use s for the row in sessions, and @ for Prefix.
+// A Dialect says how the statements of one database differ. Expressions may use s for the row in sessions, and @ for Prefix.
 type Dialect struct {
-	// Prefix goes before the name of every table: pawl_ or pawl. for one.
+	// Prefix is put before the name of every table: pawl_ or pawl., for example.
 	Prefix string
-	// Dollar is set where parameters are written $1 instead of ?1.
+	// Dollar is set if parameters are written $1 instead of ?1.
 	Dollar bool
-	// Lock ends the selection of a session that is about to change. It may be empty if a transaction shuts out all others.
+	// Lock is added to the statement that selects a session for a change. It is empty if a transaction excludes all others.
 	Lock string
-	// Now is an expression for the time in nanoseconds. If it is empty, time.Now is asked.
+	// Now is an expression for the time in nanoseconds. If it is empty, the time is that of time.Now.
 	Now string
 	// Seq and Updated are expressions for the number of the last record and the time of the last append.
 	Seq, Updated string
-	// NextFence returns a fence above all those it returned before.
+	// NextFence is a statement that returns a fence above all those that it returned before.
 	NextFence string
 }
 
-// SQL returns a statement with the dialect's prefix and parameters in place of @ and ?.
+// SQL returns a statement with @ and ? replaced by the dialect's prefix and parameters.
 func (d Dialect) SQL(statement string) string {
 	if d.Dollar {
 		statement = strings.ReplaceAll(statement, "?", "$")
@@ -82,7 +81,7 @@ func (d Dialect) SQL(statement string) string {
 type statements struct {
 	find, lock, heads                string
 	insert, update                   string
-	stands, page                     string
+	repeated, page                   string
 	nextFence                        string
 	inbox, taken, post, close, empty string
 	prune, drop                      string
@@ -105,7 +104,7 @@ func (d Dialect) statements() statements {
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id`,
 		update: `UPDATE @sessions SET status = ?2, open = ?3, opens = ?4, seq = ?5, pruned = ?6, inbox = ?7, fence = ?8, owner = ?9,
 			until = ?10, updated = ?11 WHERE id = ?1`,
-		stands:    "SELECT seq, fence, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
+		repeated:  "SELECT seq, fence, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
 		page:      "SELECT seq, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
 		nextFence: d.NextFence,
 		inbox: `SELECT ` + d.Seq + `, s.fence, s.owner, s.until, i.id, i.kind, i.time, i.data
@@ -119,7 +118,7 @@ func (d Dialect) statements() statements {
 		dropAll: [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
 	}
 	for _, p := range []*string{
-		&q.find, &q.lock, &q.heads, &q.insert, &q.update, &q.stands, &q.page, &q.nextFence, &q.inbox, &q.taken, &q.post,
+		&q.find, &q.lock, &q.heads, &q.insert, &q.update, &q.repeated, &q.page, &q.nextFence, &q.inbox, &q.taken, &q.post,
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
 	} {
 		*p = d.SQL(*p)

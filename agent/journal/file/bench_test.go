@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// fact is about what a fact of a run is.
+// fact is an append of about the size of a fact of a run.
 func fact(after uint64) journal.Append {
 	data := fmt.Appendf(nil, `{"run":"r-1","step":%d,"text":"%0450d"}`, after, after)
 	return journal.Append{
@@ -64,7 +64,7 @@ func BenchmarkRead10000(b *testing.B) {
 			load(b, st)
 		}
 	})
-	b.Run("anew", func(b *testing.B) {
+	b.Run("opened again", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			st, err := OpenWith(dir, Config{})

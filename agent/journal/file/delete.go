@@ -1,66 +1,67 @@
 package file
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Delete implements [journal.Store]. Records go by writing a log without them and putting it in the place of the old one, so it takes
-// time in proportion to what stays. Either is synced whatever the store's durability.
+// Delete implements [journal.Store]. It removes records by replacing the log with one that lacks them, in time proportional to what
+// stays. It is synced whatever the store's durability.
 func (st *Store) Delete(ctx context.Context, name string, upTo uint64) error {
 	if err := journal.ValidateSession(name); err != nil {
 		return err
 	}
 	if upTo == journal.All {
-		return st.do(ctx, "delete", name, false, (*session).remove)
+		return st.do(ctx, "delete", name, false, func(s *session) error { return s.remove(ctx) })
 	}
 	return st.do(ctx, "delete from", name, true, func(s *session) error {
 		if upTo = min(upTo, s.head.Seq); upTo <= s.head.Pruned {
-			return s.settle()
+			return s.ensureSynced()
 		}
 		return s.rewrite(upTo)
 	})
 }
 
-// remove deletes all files of the session, the log last: while that stands, the session does.
-func (s *session) remove() error {
+// remove deletes all files of the session. The session exists as long as its log does, so that is the last one.
+func (s *session) remove(ctx context.Context) error {
 	if s.head.Fence > 0 {
-		if err := s.store.passFence(s.head.Fence); err != nil {
+		if err := s.store.keepFence(ctx, s.head.Fence); err != nil {
 			return err
 		}
 	}
 	if s.file != nil {
 		for _, ext := range []string{headExt + tempExt, headExt, tempExt, damagedExt, logExt} {
-			if err := s.store.fs.Remove(s.stem + ext); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := s.store.fs.Remove(s.base + ext); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
-		s.store.distrust(s.name, false)
+		s.store.setUnsynced(s.name, false)
 	}
-	return s.store.fs.Sync() // also if there was none: the one who removed it may have died before this
+	return s.store.fs.Sync() // even without a log: whoever removed it may have died before this
 }
 
-// rewrite puts a new log in the place of the old one, without the records up to a number. It is what pruning does, and how a
-// log comes clear of pages that a failed sync has left in doubt: every line is verified, and what is there is on the disk.
+// rewrite replaces the log by one without the records up to a number. That is how records are pruned, and how a log gets rid of
+// pages that a failed sync has left in doubt: every line is verified, and the new log is on the disk before it has its name.
 func (s *session) rewrite(upTo uint64) (err error) {
-	temp := s.stem + tempExt
+	temp := s.base + tempExt
 	f, err := s.store.fs.Open(temp, true)
 	if err != nil {
 		return err
 	}
-	fresh := &session{store: s.store, name: s.name, stem: s.stem, file: &shared{handle: f}}
-	fresh.file.refs.Store(1)
-	fresh.forget()
+	fresh := newSession(s.store, s.name)
+	fresh.file = newSharedFile(f)
 	defer func() {
 		if err != nil {
 			fresh.leave()
-			fresh.drop()
+			fresh.close()
 		}
 	}()
-	// Locked before it has its name, so that nobody writes to it before the name is durable.
+	// It is locked before it has its name, so that nobody writes to it before the name is durable.
 	if ok, err := f.TryLock(); !ok {
 		return errors.Join(err, errors.New(temp+" is locked"))
 	}
@@ -71,87 +72,55 @@ func (s *session) rewrite(upTo uint64) (err error) {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if cut, err := fresh.fold(size); err != nil || cut != nil {
+	if cut, err := fresh.load(size); err != nil || cut != nil {
 		return errors.Join(err, errors.New("what was written to "+temp+" can't be read"))
 	}
-	if err := s.store.fs.Rename(temp, s.stem+logExt); err != nil {
+	if err := s.store.fs.Rename(temp, s.base+logExt); err != nil {
 		return err
 	}
 	s.leave()
-	s.drop()
+	s.close()
 	s.file, s.state, s.synced = fresh.file, fresh.state, fresh.end
 	fresh.file = nil
 	if err := s.store.fs.Sync(); err != nil {
-		return err // the next change tries again, since named is false
+		return err // the next change syncs it again
 	}
-	s.named = true
+	s.dirSynced = true
 	return nil
 }
 
-// copyTo writes what the log is without the records up to a number, and returns how many bytes that took.
-func (s *session) copyTo(f handle, upTo uint64) (int64, error) {
+// copyTo writes the log without the records up to a number, and returns its size.
+func (s *session) copyTo(f handle, upTo uint64) (size int64, err error) {
 	if err := f.Truncate(0); err != nil {
 		return 0, err
 	}
-	w := copier{f: f, buf: buffers.Get().(*[]byte), n: 1}
-	defer keepBuffer(w.buf)
-	*w.buf = appendLog(*w.buf, newID(), s.name)
-	*w.buf = appendState(*w.buf, w.n, upTo, &s.head)
-	w.flush(chunk)
-
-	var ids []string
-	for id, taken := range s.ids {
-		if taken {
-			ids = append(ids, id)
+	out := bufio.NewWriterSize(io.NewOffsetWriter(f, 0), chunk)
+	write := func(c *change) error {
+		line, err := encodeLine(c)
+		size += int64(len(line))
+		if err == nil {
+			_, err = out.Write(line)
 		}
+		return err
 	}
-	for ; len(ids) > 0; ids = ids[min(len(ids), 1000):] {
-		w.n++
-		*w.buf = appendClosed(*w.buf, w.n, ids[:min(len(ids), 1000)])
-		w.flush(chunk)
-	}
-	items, err := s.items()
-	if err != nil {
+	first := &change{N: 1, At: s.head.Updated, State: s.snapshot()}
+	first.begin(s.name)
+	first.State.Head.Seq, first.State.Head.Pruned = upTo, upTo
+	if err := write(first); err != nil {
 		return 0, err
 	}
-	for i := range items {
-		w.n++
-		*w.buf = appendPost(*w.buf, w.n, &items[i])
-		w.flush(chunk)
-	}
-	at, bad := s.head.Updated.UnixNano(), error(nil)
-	err = s.scan(upTo, func(l *line) bool {
-		var data []byte
-		if data, bad = l.content(); bad != nil {
-			return false
+	n := first.N
+	for c, err := range s.appends(s.file, upTo, s.offset(upTo), s.end) {
+		if err != nil {
+			return 0, err
 		}
-		r := journal.Record{Time: l.when(), Kind: string(l.kind), V: l.v, Data: data}
-		w.n++
-		*w.buf = appendRecord(*w.buf, w.n, l.seq, l.fence, &r)
-		*w.buf = appendAppend(*w.buf, w.n, 1, at, nil, nil)
-		w.flush(chunk)
-		return w.err == nil
-	})
-	w.flush(0)
-	return w.off, errors.Join(err, bad, w.err)
-}
-
-// A copier writes in large pieces. After an error it writes nothing.
-type copier struct {
-	f   handle
-	buf *[]byte
-	off int64
-	n   uint64 // of the last change
-	err error
-}
-
-// flush writes what is there, if it is more than least.
-func (w *copier) flush(least int) {
-	if len(*w.buf) <= least || w.err != nil {
-		return
+		n++
+		a := c.Append
+		// What else the change did is in the snapshot.
+		kept := &change{N: n, At: c.At, Append: &appended{After: a.After, Fence: a.Fence, Records: a.Records}}
+		if err := write(kept); err != nil {
+			return 0, err
+		}
 	}
-	var n int
-	n, w.err = w.f.WriteAt(*w.buf, w.off)
-	w.off += int64(n)
-	*w.buf = (*w.buf)[:0]
+	return size, out.Flush()
 }

@@ -8,5 +8,5 @@ import (
 )
 
 func openDisk(string) (fsys, error) {
-	return nil, fmt.Errorf("needs locks that die with their process, and replacing of open files, which %s doesn't offer; a SQL store would do", runtime.GOOS)
+	return nil, fmt.Errorf("the store needs flock and the replacing of open files, which %s doesn't have; use a SQL store", runtime.GOOS)
 }

@@ -3,6 +3,7 @@
 package file
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,32 +13,28 @@ import (
 // disk is a directory of the operating system.
 type disk string
 
-// openDisk makes the directory, 0700, if it isn't there, and whatever is missing above it.
+// openDisk creates the directory, and those above it, with mode 0700 if they don't exist.
 func openDisk(dir string) (fsys, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(dir)
-	switch {
-	case err == nil && !info.IsDir():
-		return nil, fmt.Errorf("%s is a file; a directory would do", dir)
-	case err == nil:
-		return disk(dir), nil
-	case !os.IsNotExist(err):
+	if err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file; give the path of a directory", dir)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	var made []string
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Stat(d); err == nil || d == filepath.Dir(d) {
-			break
-		}
-		made = append(made, d)
+	var created []string
+	for d := dir; err != nil && d != filepath.Dir(d); _, err = os.Stat(d) {
+		created = append(created, d)
+		d = filepath.Dir(d)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	for _, d := range made {
+	for _, d := range created {
 		if err := disk(filepath.Dir(d)).Sync(); err != nil {
 			return nil, err
 		}
@@ -56,7 +53,7 @@ func (d disk) Open(name string, create bool) (handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &diskFile{File: f, fd: int(f.Fd())}, nil
+	return &diskFile{f}, nil
 }
 
 func (d disk) Rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
@@ -81,42 +78,35 @@ func (d disk) Sync() error {
 	return f.Sync()
 }
 
-type diskFile struct {
-	*os.File
-	fd int
-	st syscall.Stat_t // scratch of Stat, which only the holder of the lock calls
-}
+type diskFile struct{ *os.File }
 
 func (f *diskFile) Stat() (int64, bool, error) {
-	if err := again(func() error { return syscall.Fstat(f.fd, &f.st) }); err != nil {
-		return 0, false, &os.PathError{Op: "stat", Path: f.Name(), Err: err}
+	info, err := f.File.Stat()
+	if err != nil {
+		return 0, false, err
 	}
-	return f.st.Size, f.st.Nlink > 0, nil
+	return info.Size(), info.Sys().(*syscall.Stat_t).Nlink > 0, nil
 }
 
 func (f *diskFile) TryLock() (bool, error) {
-	err := again(func() error { return syscall.Flock(f.fd, syscall.LOCK_EX|syscall.LOCK_NB) })
-	if err == syscall.EWOULDBLOCK {
+	err := f.flock(syscall.LOCK_EX | syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return false, nil
 	}
-	if err != nil {
-		return false, &os.PathError{Op: "lock", Path: f.Name(), Err: err}
-	}
-	return true, nil
+	return err == nil, err
 }
 
-func (f *diskFile) Unlock() error {
-	if err := again(func() error { return syscall.Flock(f.fd, syscall.LOCK_UN) }); err != nil {
-		return &os.PathError{Op: "unlock", Path: f.Name(), Err: err}
-	}
-	return nil
-}
+func (f *diskFile) Unlock() error { return f.flock(syscall.LOCK_UN) }
 
-// again does what a signal has interrupted once more.
-func again(do func() error) error {
+func (f *diskFile) flock(how int) error {
 	for {
-		if err := do(); err != syscall.EINTR {
-			return err
+		err := syscall.Flock(int(f.Fd()), how)
+		if errors.Is(err, syscall.EINTR) {
+			continue
 		}
+		if err != nil {
+			return &os.PathError{Op: "flock", Path: f.Name(), Err: err}
+		}
+		return nil
 	}
 }

@@ -1,7 +1,7 @@
-// Package file keeps sessions in plain files, one for each.
+// Package file keeps sessions in plain files, one for each session.
 //
-// A [Store] is a [journal.Store] over a directory, for programs on one machine that want their sessions readable with an editor and
-// need no database. A session's log is a file of JSON lines, each with a checksum; one line is a record, and the one behind it keeps it.
+// A [Store] is a [journal.Store] in a directory, for programs on one machine that want to read their sessions with an editor and need
+// no database. A session's log is a file of JSON lines, each with a checksum; each line is one change of the session.
 //
 //	store, err := file.Open("/var/lib/pages/sessions")
 //	if err != nil {
@@ -14,32 +14,34 @@
 //	}
 //	err = store.Append(ctx, journal.Append{Session: "s-1", Fence: lease.Fence, Records: records})
 //
-// # What is kept
+// # Durability
 //
-// A change of a session (an append with its head and what it took, a lease, a post) is one write at the end of the log, and stands
-// whole or not at all. Before it is acknowledged it is synced, and so is the directory where the file is new: it survives a loss of
-// power. [Process] leaves the syncs out. A change that a crash has cut in the middle is cut off when the session is next used, and told to
-// [Config].OnRepair. Damage anywhere else is a [*CorruptError], and nothing is skipped: see [Store.Salvage]. A damaged last
-// change can't be told from one that was being written.
+// A change of a session (an append with its head and the items it took, a lease, a post) is one line, written at the end of the log. It is
+// in the log as a whole or not at all. Before it is acknowledged it is synced, and so is the directory if the file is new: it
+// survives a loss of power. [Process] omits the syncs.
 //
-// After a failed sync nobody knows what has reached the disk, and a second sync may well succeed without having written it. So the change
-// is taken back, and before the next one the log is verified and written to a new file.
+// A change that a crash has left incomplete is cut off when the session is next used, and reported to [Config].OnRepair. Damage
+// anywhere else is a [*CorruptError]; nothing is skipped, see [Store.Salvage]. A damaged last change can't be told from an
+// incomplete one.
+//
+// After a failed sync nobody knows what has reached the disk, and a second sync may succeed without having written it. So the
+// change is taken back, and before the next one the log is verified and written to a new file.
 //
 // # Several processes
 //
-// Any number of processes may open one directory. Each call locks its session's file while it lasts, with a lock that the system takes
-// away from a dead process; a call that waits for one gives up when its context ends. Leases are lines of the log: they outlive a process, end
-// at their time, and their fences stop whoever had them before. The directory must be on a local file system.
+// Any number of processes may open one directory. Each call locks its session's file while it lasts, with a lock that ends with its
+// process; a call that waits for one gives up when its context ends. Leases are lines of the log: they outlive a process and end at
+// their time, and their fences stop earlier owners. The directory must be on a local file system.
 //
 // # Costs
 //
-// A change costs four system calls and, where it is to survive a loss of power, a sync. A session in use costs an open file and memory for
-// its open matters, the ids ever posted to it and 16 bytes for each 64 KiB of log; [Config].Files bounds how many there are. A
-// head is known from a checkpoint beside the log and what follows it there, so that no log is read whole: the checkpoint is a hint that is
-// verified against the log, and made anew where it doesn't fit.
+// A change costs four system calls and, under [Power], a sync. A session in use costs an open file, and memory for its head, its inbox,
+// the ids ever posted to it, and 16 bytes for each 64 KiB of log; [Config].Files bounds how many are kept. Its state is read
+// from a checkpoint beside the log and from what follows that in the log, so no log is read whole. A checkpoint is verified against the log,
+// and written again if it doesn't match.
 //
-// # Formats
+// # Format
 //
-// The first line of a log names the format of the others, which is 1. Later releases read the logs of earlier ones; the log of a
-// later one is refused with a [*FormatError], and left alone.
+// The first line of a log names the format of all its lines, which is 2. A log of another format is refused with a [*FormatError],
+// and left as it is.
 package file

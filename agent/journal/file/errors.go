@@ -2,12 +2,12 @@ package file
 
 import "fmt"
 
-// A CorruptError says that a log is damaged where no crash of a writer can have damaged it: before its last change, or in a
-// line whose checksum is right. Nothing of the session is guessed or skipped. [Store.Salvage] keeps what is before the damage.
+// A CorruptError says that a log is damaged in a way that no crash of a writer causes: before its last change, or in a line whose
+// checksum is right. Nothing is guessed or skipped. [Store.Salvage] keeps what is before the damage.
 //
-// It counts as unclear, see [journal.Unclear]: what an append met it may stand or not.
+// It counts as unclear, see [journal.Unclear]: an append that meets it may be in the log or not.
 type CorruptError struct {
-	Session string
+	Session string // empty for the log of fences, which belongs to no session
 	File    string // its name in the store's directory
 	Offset  int64  // of the first damaged line, in bytes
 	Problem string
@@ -18,22 +18,22 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("journal/file: session %q: %s is damaged at byte %d: %s", e.Session, e.File, e.Offset, e.Problem)
 }
 
-// A FormatError says that a log was written by a newer version of this package. It is left as it is.
+// A FormatError says that a log was written by a version of this package with another format. The log is left as it is.
 type FormatError struct {
 	Session string
 	File    string // its name in the store's directory
 	Format  uint64 // of the log
-	Known   uint64 // the newest that this package reads
+	Known   uint64 // the one that this version reads
 }
 
 // Error names the session and both formats.
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("journal/file: session %q: %s has format %d, formats up to %d can be read; a newer release of this module would do",
+	return fmt.Sprintf("journal/file: session %q: %s has format %d, this version reads format %d; use the version that wrote it",
 		e.Session, e.File, e.Format, e.Known)
 }
 
-// A Repair is what was cut from the end of a log: a change that a writer was making when it crashed. It had not been
-// acknowledged; nothing that had been is ever cut by itself.
+// A Repair is what was cut from the end of a log: a change that a writer was making when it crashed. The change had not been
+// acknowledged. Only [Store.Salvage] cuts what had been.
 type Repair struct {
 	Session string
 	File    string // its name in the store's directory

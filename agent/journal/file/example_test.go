@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal/file"
 )
 
-// A program writes to a session and dies in the middle of an append. The next one is told what was cut, and goes on.
+// A program writes to a session and crashes in the middle of an append. The next one is told what was cut, and goes on.
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "sessions")
@@ -45,7 +45,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	_, _ = log.WriteString(`{"crc":"1baa7ace","n":3,"seq":2,"fen`) // the power goes
+	_, _ = log.WriteString(`{"crc":"1baa7ace","n":3,"at":"2026-0`) // the power fails
 	_ = log.Close()
 
 	store, err = file.OpenWith(dir, file.Config{OnRepair: func(r file.Repair) {
@@ -65,7 +65,7 @@ func Example() {
 	fmt.Println("held:", errors.As(err, &held) && held.Owner == "worker")
 	// Output:
 	// append: <nil>
-	// session "s-1": cut 36 bytes: the line isn't whole
+	// session "s-1": cut 36 bytes: the line isn't complete
 	// 1 asked {"prompt":"hello"} <nil>
 	// held: true
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A script is changes of some sessions, one after the other, by a host that does each again until it knows what became of it.
+// A script is a sequence of changes of some sessions. A step that fails is repeated until it succeeds.
 type script struct {
 	steps []func(ctx context.Context, st *Store) error
 	lease map[string]journal.Lease
@@ -54,7 +54,7 @@ func newScript() *script {
 		add(func(ctx context.Context, st *Store) error {
 			err := st.Post(ctx, session, journal.Item{ID: id, Kind: "k", Time: time.Unix(1, 2), Data: bytes.Repeat([]byte{7}, size)})
 			if errors.As(err, new(*journal.PostedError)) {
-				return nil // ours, that came through before
+				return nil // our own post, stored by an earlier try
 			}
 			return err
 		})
@@ -69,38 +69,38 @@ func newScript() *script {
 	}
 
 	lease("a")
-	appendTo("a", 0, "running", nil, record(1))
-	appendTo("a", 1, "", nil, record(2), record(3), record(4))
-	appendTo("B/b", 0, "", nil, record(1))
+	appendTo("a", 0, "running", nil, rec(1))
+	appendTo("a", 1, "", nil, rec(2), rec(3), rec(4))
+	appendTo("B/b", 0, "", nil, rec(1))
 	post("B/b", "x", 150)
 	lease("gone")
-	appendTo("gone", 0, "gone soon", nil, record(1))
+	appendTo("gone", 0, "gone soon", nil, rec(1))
 	post("a", "i-1", 10)
 	post("a", "i-2", 300)
-	appendTo("a", 4, "decided", []string{"i-1", "never posted"}, record(5))
+	appendTo("a", 4, "decided", []string{"i-1", "never posted"}, rec(5))
 	remove("a", 2)
 	appendTo("a", 5, "paused", nil)
 	lease("a")
 	remove("gone", journal.All)
-	appendTo("a", 5, "", nil, journal.Record{Kind: "big", Data: bytes.Repeat([]byte("big\n"), 200)}, record(7))
-	appendTo("B/b", 1, "on", []string{"x"}, record(2))
+	appendTo("a", 5, "", nil, journal.Record{Kind: "big", Data: bytes.Repeat([]byte("big\n"), 200)}, rec(7))
+	appendTo("B/b", 1, "on", []string{"x"}, rec(2))
 	lease("gone")
-	appendTo("gone", 0, "", nil, record(1))
+	appendTo("gone", 0, "", nil, rec(1))
 	release("gone")
 	remove("a", 6)
 	add(func(ctx context.Context, st *Store) error {
 		_, err := st.Renew(ctx, s.lease["a"], 2*time.Hour)
 		return err
 	})
-	appendTo("a", 7, "", []string{"i-2"}, record(8))
+	appendTo("a", 7, "", []string{"i-2"}, rec(8))
 	remove("B/b", 1)
 	remove("gone", journal.All)
-	appendTo("B/b", 2, "", nil, record(3))
+	appendTo("B/b", 2, "", nil, rec(3))
 	release("a")
 	return s
 }
 
-// dump says all that can be seen of the sessions, but for times and fences, which differ from run to run.
+// dump describes the sessions without times and fences, which differ from run to run.
 func dump(t testing.TB, st *Store) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -128,7 +128,7 @@ func dump(t testing.TB, st *Store) string {
 	return out.String()
 }
 
-// snapshots returns what there is to see before and after each step where nothing fails, and how many operations that takes.
+// snapshots returns the dumps before and after each step if nothing fails, and the number of operations.
 func snapshots(t *testing.T, d Durability) (shots []string, ops int) {
 	t.Helper()
 	disk, s := newMemDisk(0), newScript()
@@ -138,14 +138,14 @@ func snapshots(t *testing.T, d Durability) (shots []string, ops int) {
 		require.NoError(t, step(t.Context(), st), "step %d", i)
 		before := disk.ops
 		shots = append(shots, dump(t, st))
-		disk.ops = before // looking doesn't count
+		disk.ops = before // those of dump don't count
 	}
 	require.NoError(t, st.Close())
 	require.Zero(t, disk.open)
 	return shots, disk.ops
 }
 
-// testStore is one that makes many checkpoints, and keeps few files open.
+// testStore returns a store that writes many checkpoints, and keeps few files open.
 func testStore(t testing.TB, disk fsys, d Durability) *Store {
 	t.Helper()
 	require.NoError(t, Config{Durability: d}.check())
@@ -154,7 +154,7 @@ func testStore(t testing.TB, disk fsys, d Durability) *Store {
 	return st
 }
 
-// finish does the steps from number at, the first of them perhaps for a second time.
+// finish runs the steps from number at on, the first of them perhaps for a second time.
 func (s *script) finish(t testing.TB, st *Store, at int) {
 	t.Helper()
 	for i, step := range s.steps[at:] {
@@ -162,7 +162,7 @@ func (s *script) finish(t testing.TB, st *Store, at int) {
 	}
 }
 
-// until does steps until one fails, and returns its number.
+// until runs the steps until one fails, and returns its number.
 func (s *script) until(t testing.TB, st *Store) (int, error) {
 	t.Helper()
 	for i, step := range s.steps {
@@ -173,7 +173,7 @@ func (s *script) until(t testing.TB, st *Store) (int, error) {
 	return len(s.steps), nil
 }
 
-func TestAfterACrashAtAnyPointThereIsWhatWasAcknowledged(t *testing.T) {
+func TestACrashAtAnyPointLosesNothingAcknowledged(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		d     Durability
@@ -216,8 +216,8 @@ func TestAfterACrashAtAnyPointThereIsWhatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// What a process had written and not yet synced when it died is there for all to see. Who is told that it is kept must find it kept.
-func TestWhatADeadProcessHadWrittenIsSyncedBeforeItIsAcknowledged(t *testing.T) {
+// Another process sees what a dead process had written and not yet synced. It must be synced before it is acknowledged.
+func TestAChangeOfADeadProcessIsSyncedBeforeItIsAcknowledged(t *testing.T) {
 	shots, ops := snapshots(t, Power)
 	for at := 1; at <= ops; at += stepBetween {
 		for seed := range uint64(2) {
@@ -250,7 +250,7 @@ func TestAFailedChangeIsTakenBackAndLeavesNothingToRepair(t *testing.T) {
 	}
 }
 
-func TestAFailureAtAnyPointIsToldAndTheSameChangeAgainSettlesIt(t *testing.T) {
+func TestAFailureAtAnyPointIsReturnedAndTheSameChangeAgainSettlesIt(t *testing.T) {
 	for _, d := range []Durability{Power, Process} {
 		for _, fails := range []int{1, 2, 5} {
 			t.Run(fmt.Sprintf("durability %d, %d in a row", d, fails), func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"slices"
@@ -13,50 +14,51 @@ import (
 )
 
 // Head implements [journal.Store].
-func (st *Store) Head(ctx context.Context, name string) (journal.Head, error) {
+func (st *Store) Head(ctx context.Context, name string) (h journal.Head, err error) {
 	if err := journal.ValidateSession(name); err != nil {
-		return journal.Head{}, err
+		return h, err
 	}
-	var h journal.Head
-	err := st.do(ctx, "head of", name, false, func(s *session) error {
-		if s.n == 0 {
-			return unknown(name)
-		}
-		h = s.copyHead()
-		return nil
+	err = st.do(ctx, "head of", name, false, func(s *session) (err error) {
+		h, err = s.existingHead()
+		return err
 	})
 	return h, err
 }
 
-// Heads implements [journal.Store]. It lists the directory once, and then looks at one session after the other: at its checkpoint
-// and at most some 256 KiB of its log. A session whose log is damaged is an error in its place, a [*CorruptError]; the rest is
-// listed by a [journal.Filter] with its name as After.
+func (s *session) existingHead() (journal.Head, error) {
+	if s.n == 0 {
+		return journal.Head{}, noSession(s.name)
+	}
+	return s.copyHead(), nil
+}
+
+func noSession(name string) error {
+	return fmt.Errorf("%w: %q", journal.ErrNoSession, name)
+}
+
+// Heads implements [journal.Store]. It lists the directory once, and then reads one session after the other: its checkpoint and
+// the log behind that. A session whose log is damaged is a [*CorruptError] in its place, after which a [journal.Filter] with its
+// name as After lists the rest.
 func (st *Store) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
-		stopped := false
-		err := st.list(ctx, f, func(h journal.Head) bool {
-			stopped = !yield(h, nil)
-			return !stopped
-		})
-		if err != nil && !stopped {
-			if !typed(err) {
-				err = fmt.Errorf("journal/file: list heads: %w", err)
-			}
+		err := st.list(ctx, f, yield)
+		if err != nil && !typed(err) {
+			err = fmt.Errorf("journal/file: list heads: %w", err)
+		}
+		if err != nil {
 			yield(journal.Head{}, err)
 		}
 	}
 }
 
-func (st *Store) list(ctx context.Context, f journal.Filter, do func(journal.Head) bool) error {
+// list yields heads, and returns the error to be yielded last, if any.
+func (st *Store) list(ctx context.Context, f journal.Filter, yield func(journal.Head, error) bool) error {
 	names, err := st.names(ctx, f)
 	if err != nil {
 		return err
 	}
 	left := f.Limit
 	for _, name := range names {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		h, err := st.peek(ctx, name)
 		if errors.Is(err, journal.ErrNoSession) {
 			continue
@@ -67,7 +69,7 @@ func (st *Store) list(ctx context.Context, f journal.Filter, do func(journal.Hea
 		if !f.Match(h) {
 			continue
 		}
-		if !do(h) {
+		if !yield(h, nil) {
 			return nil
 		}
 		if left--; left == 0 {
@@ -88,7 +90,7 @@ func (st *Store) names(ctx context.Context, f journal.Filter) ([]string, error) 
 	}
 	var names []string
 	for _, file := range files {
-		name, ok := unstem(file)
+		name, ok := sessionOf(file)
 		if ok && name == "" {
 			name, err = st.nameIn(file)
 		}
@@ -103,7 +105,7 @@ func (st *Store) names(ctx context.Context, f journal.Filter) ([]string, error) 
 	return names, nil
 }
 
-// nameIn returns the session that a log says it is of, or "" if it doesn't say so yet.
+// nameIn returns the session that a log says it is of, and "" if it doesn't say so.
 func (st *Store) nameIn(file string) (string, error) {
 	f, err := st.fs.Open(file, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,36 +119,37 @@ func (st *Store) nameIn(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	in := readLines(f, 0, min(size, 2*journal.MaxName+chunk))
-	defer in.close()
-	var l line
-	text, _, whole, err := in.next()
-	if err != nil || !whole || l.parse(text) != nil || stem(string(l.session))+logExt != file {
+	var first change
+	err = readLines(f, 0, size).change(&first)
+	switch {
+	case errors.Is(err, io.EOF) || isDamage(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case baseName(first.Session)+logExt != file:
 		return "", nil
 	}
-	return string(l.session), nil
+	return first.Session, nil
 }
 
-// peek returns the head of a session, and keeps nothing open that wasn't.
+// peek returns the head of a session, and keeps no log open that wasn't open before.
 func (st *Store) peek(ctx context.Context, name string) (h journal.Head, err error) {
-	look := func(s *session) error {
-		if s.n == 0 {
-			return journal.ErrNoSession
-		}
-		h = s.copyHead()
-		return nil
+	look := func(s *session) (err error) {
+		h, err = s.existingHead()
+		return err
 	}
 	st.mu.Lock()
-	open, closed := st.sessions[name] != nil, st.closed
+	cached := st.sessions[name] != nil || st.closed
 	st.mu.Unlock()
-	if open || closed {
-		return h, st.do(ctx, "head of", name, false, look)
+	if cached {
+		err = st.run(ctx, name, false, look)
+		return h, err
+	}
+	if err := ctx.Err(); err != nil {
+		return h, err
 	}
 	s := newSession(st, name)
-	defer s.drop()
-	return h, st.in(ctx, s, "head of", false, look)
-}
-
-func unknown(name string) error {
-	return fmt.Errorf("%w: %q", journal.ErrNoSession, name)
+	defer s.close()
+	err = s.exclusive(ctx, func() error { return s.call(ctx, false, look) })
+	return h, err
 }

@@ -7,51 +7,27 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Lease implements [journal.Store]. Time is the machine's, so that processes on it agree; a clock that is set moves the ends of leases.
+// Lease implements [journal.Store]. The time is the machine's, so processes agree on it; setting its clock moves the ends of leases.
 func (st *Store) Lease(ctx context.Context, name, owner string, ttl time.Duration) (journal.Lease, error) {
 	if err := journal.ValidateLease(name, owner, ttl); err != nil {
 		return journal.Lease{}, err
 	}
 	var l journal.Lease
 	err := st.do(ctx, "lease", name, true, func(s *session) (err error) {
-		l, err = s.lease(owner, ttl)
+		h := &s.head
+		if h.Owner != "" && h.Owner != owner && time.Now().Before(h.Until) {
+			return &journal.HeldError{Session: name, Owner: h.Owner, Until: h.Until}
+		}
+		last := h.Fence
+		if last == 0 { // a session of that name may have been deleted
+			if last, err = st.lastFence(ctx); err != nil {
+				return err
+			}
+		}
+		l, err = s.lease(last+1, owner, ttl)
 		return err
 	})
 	return l, err
-}
-
-func (s *session) lease(owner string, ttl time.Duration) (journal.Lease, error) {
-	now := time.Now()
-	h := &s.head
-	if h.Owner != "" && h.Owner != owner && now.Before(h.Until) {
-		return journal.Lease{}, &journal.HeldError{Session: s.name, Owner: h.Owner, Until: h.Until}
-	}
-	fence := h.Fence + 1
-	if h.Fence == 0 {
-		last, err := s.store.lastFence()
-		if err != nil {
-			return journal.Lease{}, err
-		}
-		fence = last + 1
-	}
-	return s.extend(fence, owner, now, ttl)
-}
-
-// extend writes a lease from now on.
-func (s *session) extend(fence uint64, owner string, now time.Time, ttl time.Duration) (journal.Lease, error) {
-	until := plain(now.Add(ttl))
-	var began int64
-	if s.n == 0 {
-		began = now.UnixNano()
-	}
-	buf := s.write()
-	defer keepBuffer(buf)
-	*buf = appendLease(*buf, s.n+1, fence, owner, until.UnixNano(), began)
-	if err := s.commit(*buf); err != nil {
-		return journal.Lease{}, err
-	}
-	s.leased(fence, owner, until, began)
-	return journal.Lease{Session: s.name, Owner: owner, Fence: fence, Until: until}, nil
 }
 
 // Renew implements [journal.Store].
@@ -64,10 +40,19 @@ func (st *Store) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) 
 		if !s.writable(l.Fence) {
 			return s.conflict(s.head.Seq, l.Fence)
 		}
-		renewed, err = s.extend(l.Fence, s.head.Owner, time.Now(), ttl)
+		renewed, err = s.lease(l.Fence, s.head.Owner, ttl)
 		return err
 	})
 	return renewed, err
+}
+
+// lease writes a lease, or its renewal, that begins now.
+func (s *session) lease(fence uint64, owner string, ttl time.Duration) (journal.Lease, error) {
+	until := normalize(time.Now().Add(ttl))
+	if err := s.commit(&change{Lease: &lease{Fence: fence, Owner: owner, Until: until}}); err != nil {
+		return journal.Lease{}, err
+	}
+	return journal.Lease{Session: s.name, Owner: owner, Fence: fence, Until: until}, nil
 }
 
 // Release implements [journal.Store].
@@ -77,15 +62,38 @@ func (st *Store) Release(ctx context.Context, l journal.Lease) error {
 	}
 	return st.do(ctx, "release", l.Session, true, func(s *session) error {
 		if l.Fence == 0 || !s.writable(l.Fence) {
-			return s.settle()
+			return s.ensureSynced()
 		}
-		buf := s.write()
-		defer keepBuffer(buf)
-		*buf = appendRelease(*buf, s.n+1, l.Fence)
-		if err := s.commit(*buf); err != nil {
-			return err
-		}
-		s.released()
+		return s.commit(&change{Release: true})
+	})
+}
+
+// Fences of a session rise by one. So that they still rise when a session was deleted and begins again, a log for all sessions holds
+// the highest fence of any deleted one, as the fence of a lease. A session's first fence is above that.
+
+// lastFence returns the highest fence of a deleted session.
+func (st *Store) lastFence(ctx context.Context) (fence uint64, err error) {
+	err = st.fences(ctx, false, func(s *session) error {
+		fence = s.head.Fence
 		return nil
 	})
+	return fence, err
+}
+
+// keepFence records the fence of a session that is being deleted.
+func (st *Store) keepFence(ctx context.Context, fence uint64) error {
+	return st.fences(ctx, true, func(s *session) error {
+		if fence <= s.head.Fence {
+			return s.ensureSynced()
+		}
+		return s.commit(&change{Lease: &lease{Fence: fence}})
+	})
+}
+
+// fences runs fn on the log of fences, which is that of a session without a name. It is always synced, as deleting is.
+func (st *Store) fences(ctx context.Context, write bool, fn func(*session) error) error {
+	s := newSession(st, "")
+	s.durable = true
+	defer s.close()
+	return s.call(ctx, write, fn)
 }

@@ -1,101 +1,91 @@
 package file
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"io"
-	"sync"
+	"iter"
 )
 
-// chunk is how much is read and written at once.
+// chunk is how many bytes are read and written at once.
 const chunk = 256 << 10
 
-// buffers holds what lines are read into and written from. Large ones are let go.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+// A lineReader reads the lines of a file between two offsets.
+type lineReader struct {
+	buf  *bufio.Reader
+	off  int64 // where the line that was read last begins
+	next int64 // where the next one begins
+}
 
-func keepBuffer(b *[]byte) {
-	if cap(*b) <= 4*chunk {
-		*b = (*b)[:0]
-		buffers.Put(b)
+func readLines(f handle, from, to int64) *lineReader {
+	size := min(chunk, to-from)
+	return &lineReader{buf: bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), int(size)), next: from}
+}
+
+// line returns the next line with its line break. At the end it returns io.EOF, and for a damaged line its text with errPartial
+// or errChecksum.
+func (l *lineReader) line() ([]byte, error) {
+	text, err := l.buf.ReadBytes('\n')
+	l.off = l.next
+	l.next += int64(len(text))
+	switch {
+	case errors.Is(err, io.EOF) && len(text) > 0:
+		return text, errPartial
+	case err != nil:
+		return nil, err
+	case !intact(text):
+		return text, errChecksum
 	}
+	return text, nil
 }
 
-// lines walks over the lines of a file between two offsets. It must be closed.
-type lines struct {
-	f     handle
-	limit int64 // nothing is read from here on
-	off   int64 // where the next line begins
-	buf   *[]byte
-	at    int // where it begins in buf
-}
-
-func readLines(f handle, from, limit int64) *lines {
-	buf := buffers.Get().(*[]byte)
-	if need := int(min(chunk, limit-from)); cap(*buf) < need {
-		*buf = make([]byte, 0, need)
+// change reads the next line into c.
+func (l *lineReader) change(c *change) error {
+	text, err := l.line()
+	if err != nil {
+		return err
 	}
-	return &lines{f: f, limit: limit, off: from, buf: buf}
+	return decodeLine(text, c)
 }
 
-func (l *lines) close() {
-	keepBuffer(l.buf)
-	l.buf = nil
-}
-
-// next returns a line without its break, which is valid until the next call, and where it begins. Whole is false for what stands
-// at the end without a line break. At the end it returns io.EOF.
-func (l *lines) next() (b []byte, off int64, whole bool, err error) {
-	seen := l.at // up to here there is no break
-	for {
-		buf := *l.buf
-		if i := bytes.IndexByte(buf[seen:], '\n'); i >= 0 {
-			b, off = buf[l.at:seen+i], l.off
-			l.at = seen + i + 1
-			l.off += int64(len(b)) + 1
-			return b, off, true, nil
+// changes reads the changes between two offsets that were read before. It needs no lock: what is in a log never changes.
+// Damage is a [*CorruptError].
+func (s *session) changes(f handle, from, to int64) iter.Seq2[*change, error] {
+	return func(yield func(*change, error) bool) {
+		for in := readLines(f, from, to); in.next < to; {
+			var c change
+			err := in.change(&c)
+			if errors.Is(err, io.EOF) {
+				err = errShorter
+			}
+			if isDamage(err) {
+				err = s.corrupt(in.off, err)
+			}
+			if !yield(&c, err) || err != nil {
+				return
+			}
 		}
-		seen = len(buf)
-		more, err := l.fill(&seen)
-		if err != nil {
-			return nil, l.off, false, err
-		}
-		if !more {
-			break
-		}
 	}
-	b, off = (*l.buf)[l.at:], l.off
-	if len(b) == 0 {
-		return nil, off, false, io.EOF
-	}
-	l.at += len(b)
-	l.off += int64(len(b))
-	return b, off, false, nil
 }
 
-// fill reads on behind what is there. Where it moves that to the front, it moves seen along.
-func (l *lines) fill(seen *int) (more bool, err error) {
-	buf := *l.buf
-	if l.at > 0 {
-		n := copy(buf, buf[l.at:])
-		*seen -= l.at
-		buf, l.at = buf[:n], 0
-	}
-	from := l.off + int64(len(buf))
-	if from >= l.limit {
-		*l.buf = buf
-		return false, nil
-	}
-	if len(buf) == cap(buf) {
-		buf = append(make([]byte, 0, 2*cap(buf)), buf...)
-	}
-	room := buf[len(buf):min(int64(cap(buf)), int64(len(buf))+l.limit-from)]
-	n, err := l.f.ReadAt(room, from)
-	*l.buf = buf[:len(buf)+n]
-	if err != nil && !(errors.Is(err, io.EOF) && n > 0) {
-		if errors.Is(err, io.EOF) {
-			return false, nil // the file is shorter than it was
+// appends reads the changes that appended records after number after, without the records up to that number.
+func (s *session) appends(f handle, after uint64, from, to int64) iter.Seq2[*change, error] {
+	return func(yield func(*change, error) bool) {
+		for c, err := range s.changes(f, from, to) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			a := c.Append
+			if a == nil || a.After+uint64(len(a.Records)) <= after {
+				continue
+			}
+			if a.After < after {
+				a.After, a.Records = after, a.Records[after-a.After:]
+			}
+			if !yield(c, nil) {
+				return
+			}
 		}
-		return false, err
 	}
-	return n > 0, nil
 }

@@ -47,8 +47,8 @@ func TestAThousandSessionsNeedFewOpenFiles(t *testing.T) {
 	require.Zero(t, disk.open)
 }
 
-// A head costs what is behind the last checkpoint, however long the log is.
-func TestAHeadIsKnownWithoutReadingTheLogWhole(t *testing.T) {
+// The cost of a head depends on the log behind the last checkpoint, not on the length of the log.
+func TestAHeadIsReadWithoutTheWholeLog(t *testing.T) {
 	ctx, disk := t.Context(), &countingDisk{memDisk: newMemDisk(1)}
 	st := open(disk, Config{Durability: Process})
 	require.NoError(t, st.Append(ctx, one("s", 0)))
@@ -138,7 +138,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 		}
 		return nil
 	}))
-	require.Equal(t, 5, seen) // two directories, log, checkpoint, fences
+	require.Equal(t, 6, seen) // two directories, the log and its checkpoint, the fences and theirs
 }
 
 func TestNoTwoNamesShareAFile(t *testing.T) {
@@ -153,21 +153,21 @@ func TestNoTwoNamesShareAFile(t *testing.T) {
 			continue
 		}
 		seen[name] = true
-		file := stem(name)
+		file := baseName(name)
 		require.Equal(t, strings.ToLower(file), file)
 		require.LessOrEqual(t, len(file+headExt+tempExt), 255)
 		require.Empty(t, stems[file], "%q and %q", name, stems[file])
 		stems[file] = name
-		back, ok := unstem(file + logExt)
+		back, ok := sessionOf(file + logExt)
 		require.True(t, ok)
 		if back != "" {
 			require.Equal(t, name, back)
 		} else {
-			require.Greater(t, len(name), mostStem/3-2)
+			require.Greater(t, len(name), maxBase/3-2)
 		}
 	}
 	for _, file := range []string{"s.log", "s-.log", "s-S.log", "s-%.log", "s-%2.log", "s-%zz.log", "s-%73.log", "s-s.head", "h-00.log", "fences", "s-%2F.log"} {
-		_, ok := unstem(file)
+		_, ok := sessionOf(file)
 		require.False(t, ok, file)
 	}
 }
@@ -189,7 +189,7 @@ func TestFilesOfOthersAreNotListed(t *testing.T) {
 	require.Equal(t, []string{long, "s"}, names)
 }
 
-func TestADamagedSessionIsAnErrorInItsPlaceOfTheList(t *testing.T) {
+func TestADamagedSessionIsAnErrorInItsPlaceInTheList(t *testing.T) {
 	dir := t.TempDir()
 	st := openAt(t, dir, Config{Durability: Process})
 	for _, name := range []string{"a", "b", "c"} {
@@ -224,7 +224,7 @@ func TestACallThatWaitsForAProcessGivesUpWithItsContext(t *testing.T) {
 		disk := newMemDisk(1)
 		st := open(disk, Config{})
 		require.NoError(t, st.Append(t.Context(), one("s", 0)))
-		stopped, err := disk.Open(logName, false) // as by a process that is stopped in the middle of a call
+		stopped, err := disk.Open(logName, false) // like a process that is stopped during a call
 		require.NoError(t, err)
 		ok, err := stopped.TryLock()
 		require.True(t, ok)

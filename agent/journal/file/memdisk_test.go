@@ -15,11 +15,11 @@ var (
 	errDead     = errors.New("injected: the process is dead")
 )
 
-// pageSize is small, so that a change of some hundred bytes has many ways to reach a disk in part.
+// pageSize is small, so that a change of some hundred bytes can reach the disk in part in many ways.
 const pageSize = 64
 
-// A memDisk is a directory of which is known what has reached the disk. Any of its operations can be made to fail, or be the last
-// of the process.
+// A memDisk is a directory in memory that knows what has reached the disk. Any of its operations can be made to fail, or to be the
+// last one of the process.
 type memDisk struct {
 	mu    sync.Mutex
 	rnd   *rand.Rand
@@ -47,7 +47,7 @@ func newMemDisk(seed uint64) *memDisk {
 	return &memDisk{rnd: rand.New(rand.NewPCG(seed, 1)), names: map[string]*inode{}, disk: map[string]*inode{}}
 }
 
-// step counts an operation, and tells whether it fails. If part is set, it is to be done in part all the same.
+// step counts an operation, and returns its error if it has to fail. If part is set, it is still done in part.
 func (d *memDisk) step(string) (part bool, err error) {
 	if d.dead {
 		return false, errDead
@@ -82,7 +82,7 @@ func (d *memDisk) Open(name string, create bool) (handle, error) {
 	return &memHandle{disk: d, inode: f}, nil
 }
 
-// name gives f a name, now, and on the disk some time later.
+// name gives f a name in memory now, and on the disk with the next sync.
 func (d *memDisk) name(name string, f *inode) {
 	if old := d.names[name]; old != nil {
 		old.links--
@@ -157,7 +157,7 @@ func (d *memDisk) Sync() error {
 	return nil
 }
 
-// die ends the process, and with it all locks.
+// die ends the process, and all its locks.
 func (d *memDisk) die() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -167,8 +167,8 @@ func (d *memDisk) die() {
 	d.dead, d.dieAt, d.failAt, d.fails = false, 0, 0, 0
 }
 
-// cut takes the power away and brings it back. Of what wasn't synced, keep says how likely a page or a size has reached the
-// disk all the same; of the changes to the directory the first few have.
+// cut simulates a loss of power. Keep is the probability that a page or a size that wasn't synced has reached the disk. Of the
+// changes to the directory the first few have.
 func (d *memDisk) cut(keep float64) {
 	d.die()
 	d.mu.Lock()
@@ -257,12 +257,12 @@ func (h *memHandle) WriteAt(b []byte, off int64) (int, error) {
 	end := off + int64(len(b))
 	h.data = resized(h.data, max(end, int64(len(h.data))))
 	copy(h.data[off:], b)
-	h.soil(off, end)
+	h.markDirty(off, end)
 	return len(b), err
 }
 
-// soil marks what lies between two offsets as not yet on the disk.
-func (h *memHandle) soil(from, to int64) {
+// markDirty marks the pages between two offsets as not yet on the disk.
+func (h *memHandle) markDirty(from, to int64) {
 	for page := from / pageSize; page*pageSize < to; page++ {
 		h.dirty[page] = true
 	}
@@ -275,7 +275,7 @@ func (h *memHandle) Truncate(size int64) error {
 		return err
 	}
 	if size < int64(len(h.data)) {
-		h.soil(size, size+1)
+		h.markDirty(size, size+1)
 		for page := range h.dirty {
 			if page*pageSize > size {
 				delete(h.dirty, page)
@@ -286,7 +286,7 @@ func (h *memHandle) Truncate(size int64) error {
 	return nil
 }
 
-// Sync that fails behaves like Linux: some pages have reached the disk, and all count as clean from then on.
+// A Sync that fails behaves like Linux: some pages have reached the disk, and all count as clean afterwards.
 func (h *memHandle) Sync() error {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()

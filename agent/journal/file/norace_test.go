@@ -2,5 +2,5 @@
 
 package file
 
-// stepBetween makes the tests of crashes and failures go through every operation.
+// stepBetween makes the tests of crashes and failures cover every operation.
 const stepBetween = 1

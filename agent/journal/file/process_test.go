@@ -18,7 +18,7 @@ import (
 
 const appendsEach = 5000
 
-// race appends records of its own to a session that another process writes to as well. After the first it waits for the other.
+// race appends records of its own to a session to which another process appends too. After the first one it waits for the other.
 func race(args []string) error {
 	ctx := context.Background()
 	me, err := strconv.Atoi(args[1])
@@ -68,7 +68,7 @@ func TestTwoProcessesThatAppendToOneSessionLoseNothing(t *testing.T) {
 	turns, writer := 0, -1
 	for _, r := range read(t, openAt(t, dir, Config{}), "s", 0) {
 		want := mine(r.V, next[r.V])
-		require.True(t, want.Equal(r), "record %d: got %v, want %v", r.Seq, r, want)
+		require.True(t, want.Equal(r), "record %d: got %+v, want %+v", r.Seq, r, want)
 		next[r.V]++
 		if r.V != writer {
 			turns, writer = turns+1, r.V
@@ -78,8 +78,8 @@ func TestTwoProcessesThatAppendToOneSessionLoseNothing(t *testing.T) {
 	require.Equal(t, []int{appendsEach, appendsEach}, next)
 }
 
-// busy posts, appends and prunes until it is killed, and says after each append which record was the last. What it writes
-// follows from the number of the record.
+// busy posts, appends and prunes until it is killed, and prints the number of the last record after each append. The number of a
+// record determines its content.
 func busy(args []string) error {
 	ctx := context.Background()
 	d, err := strconv.Atoi(args[1])
@@ -161,14 +161,14 @@ func TestAProcessKilledAtAnyMomentLosesNothing(t *testing.T) {
 		records := read(t, st, "s", h.Pruned)
 		require.Len(t, records, int(h.Seq-h.Pruned))
 		for _, r := range records {
-			require.True(t, busyRecord(r.Seq).Equal(r), "record %d: %v", r.Seq, r)
+			require.True(t, busyRecord(r.Seq).Equal(r), "record %d: %+v", r.Seq, r)
 		}
 		require.NoError(t, st.Close())
 		last = h.Seq
 	}
 }
 
-// What another process does is seen by a store that has the session open: appends, takeovers, pruning, and deletion.
+// A store that has a session open sees the appends, leases, pruning and deletion of another store.
 func TestStoresOfOneDirectorySeeEachOther(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	a, b := openAt(t, dir, Config{}), openAt(t, dir, Config{Durability: Process})

@@ -8,108 +8,102 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Salvage makes a damaged session usable again: it keeps all changes before the first damaged line. The damaged log is kept beside the new
-// one, as a file with the extension .damaged in place of what an earlier Salvage has left there, until the session is deleted whole. The
-// Repair says what is gone. Every lease is released, and every fence stale. For a session without damage, or an unknown one, it is zero, and nothing changes.
+// Salvage makes a damaged session usable again: it keeps all changes before the first damaged line. The damaged log is kept beside the
+// new one, with the extension .damaged, until the next Salvage or until the session is deleted whole. The [Repair] says what is
+// gone. Every lease is released, and every fence is stale. For a session without damage, or an unknown one, the Repair is zero, and
+// nothing changes.
 //
-// What is cut had been acknowledged. Salvage is for a person who has looked, not for a program that wants to go on.
+// What is cut had been acknowledged. Salvage is for a person who has looked at the damage, not for a program that wants to go on.
 func (st *Store) Salvage(ctx context.Context, name string) (Repair, error) {
-	if err := journal.ValidateSession(name); err != nil {
-		return Repair{}, err
+	err := journal.ValidateSession(name)
+	if err == nil {
+		err = ctx.Err()
 	}
-	if err := ctx.Err(); err != nil {
-		return Repair{}, failed("salvage", name, err)
-	}
-	s, err := st.borrow(name)
 	if err != nil {
 		return Repair{}, failed("salvage", name, err)
 	}
-	defer st.giveBack(s)
+	s, err := st.acquire(name)
+	if err != nil {
+		return Repair{}, failed("salvage", name, err)
+	}
+	defer st.release(s)
 	var r Repair
-	err = s.alone(ctx, func() error {
-		size, err := s.hold(ctx, false)
+	err = s.exclusive(ctx, func() error {
+		size, err := s.lockLog(ctx, false)
 		if err != nil || s.file == nil {
 			return err
 		}
 		defer s.leave()
-		r, err = s.salvage(size)
+		r, err = s.salvage(ctx, size)
+		if err != nil || r == (Repair{}) {
+			s.reset()
+		}
 		return err
 	})
-	return r, failed("salvage", name, err)
-}
-
-// salvage reads the log from its beginning, whatever was known of it.
-func (s *session) salvage(size int64) (Repair, error) {
-	s.forget()
-	cut, err := s.fold(size)
-	var damage *CorruptError
-	switch {
-	case err == nil: // a torn end is for the next one to cut
-		if cut != nil {
-			s.forget()
-		}
-		return Repair{}, nil
-	case !errors.As(err, &damage):
-		s.forget()
-		return Repair{}, err
-	}
-	r := *s.torn(size, damage.Problem)
-	if err := s.setAside(size); err != nil {
-		s.forget()
-		return Repair{}, err
-	}
-	fence, err := s.mostFence(damage.Offset, size)
-	if err == nil {
-		err = s.store.passFence(fence) // for a session that is left without a lease
-	}
 	if err != nil {
-		s.forget()
-		return Repair{}, err
-	}
-	if s.head.Fence > 0 {
-		s.head.Fence = fence
-		s.released()
-	}
-	if s.n == 0 { // not one change is left
-		err = s.file.Truncate(0)
-		s.forget()
-	} else {
-		err = s.rewrite(s.head.Pruned)
-	}
-	if err != nil {
-		s.forget()
-		return Repair{}, err
+		return Repair{}, failed("salvage", name, err)
 	}
 	return r, nil
 }
 
-// mostFence returns a number that no fence of the session was above: what can be read behind the damage may name some,
-// and each line that can't be read may have been a lease.
-func (s *session) mostFence(from, size int64) (uint64, error) {
-	most := s.head.Fence
-	in := readLines(s.file, from, size)
-	defer in.close()
-	unread := uint64(0)
-	for {
-		text, _, whole, err := in.next()
-		if err == io.EOF {
-			return most + unread, nil
-		}
-		if err != nil {
+// salvage reads the log from its beginning, whatever was known of it.
+func (s *session) salvage(ctx context.Context, size int64) (Repair, error) {
+	s.reset()
+	var damage *CorruptError
+	if _, err := s.load(size); !errors.As(err, &damage) {
+		return Repair{}, err // an incomplete change at the end is cut by the next call
+	}
+	if err := s.copyDamaged(size); err != nil {
+		return Repair{}, err
+	}
+	fence, err := s.highestFence(ctx, damage.Offset, size)
+	if err == nil {
+		err = s.store.keepFence(ctx, fence) // for a session that is left without a lease
+	}
+	if err != nil {
+		return Repair{}, err
+	}
+	r := *s.cut(size, errors.New(damage.Problem))
+	if s.head.Fence > 0 {
+		s.head.Fence = fence
+		s.released()
+	}
+	if s.n > 0 {
+		return r, s.rewrite(s.head.Pruned)
+	}
+	s.reset()
+	return r, s.file.Truncate(0)
+}
+
+// highestFence returns a number that no fence of the session was above. What can be read behind the damage may name some, and what
+// can't may have been leases, of at least minLease bytes each.
+func (s *session) highestFence(ctx context.Context, from, size int64) (uint64, error) {
+	const minLease = 100
+	deleted, err := s.store.lastFence(ctx)
+	if err != nil {
+		return 0, err
+	}
+	highest, damaged := max(s.head.Fence, deleted), int64(0)
+	for in := readLines(s.file, from, size); ; {
+		var c change
+		err := in.change(&c)
+		switch {
+		case errors.Is(err, io.EOF):
+			return highest + uint64(damaged), nil
+		case isDamage(err):
+			damaged += 1 + (in.next-in.off)/minLease
+		case err != nil:
 			return 0, err
+		case c.Lease != nil:
+			highest = max(highest, c.Lease.Fence)
+		case c.Append != nil:
+			highest = max(highest, c.Append.Fence)
 		}
-		var l line
-		if !whole || l.parse(text) != nil {
-			unread++
-			continue
-		}
-		most = max(most, l.fence)
 	}
 }
 
-// setAside copies the damaged log.
-func (s *session) setAside(size int64) error {
-	f, err := s.store.fs.Open(s.stem+damagedExt, true)
+func (s *session) copyDamaged(size int64) error {
+	f, err := s.store.fs.Open(s.base+damagedExt, true)
 	if err != nil {
 		return err
 	}
@@ -117,16 +111,8 @@ func (s *session) setAside(size int64) error {
 	if err := f.Truncate(0); err != nil {
 		return err
 	}
-	b := make([]byte, chunk)
-	for off := int64(0); off < size; {
-		n, err := s.file.ReadAt(b[:min(chunk, size-off)], off)
-		if n == 0 && err != nil {
-			return err
-		}
-		if _, err := f.WriteAt(b[:n], off); err != nil {
-			return err
-		}
-		off += int64(n)
+	if _, err := io.Copy(io.NewOffsetWriter(f, 0), io.NewSectionReader(s.file, 0, size)); err != nil {
+		return err
 	}
 	if err := f.Sync(); err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"sync/atomic"
 
 	"github.com/pawlkit/pawl/agent/journal"
 )
@@ -15,48 +14,46 @@ import (
 type Durability int
 
 const (
-	// Power makes that a change survives the crash of the machine and the loss of its power: it is synced to the disk, as is the
-	// directory where that has changed, before it is acknowledged.
+	// Power is the default: a change survives a crash of the machine and the loss of its power. Before it is acknowledged it is
+	// synced to the disk, and so is the directory if that has changed.
 	Power Durability = iota
-	// Process makes that a change survives the death of the process, however sudden, as long as the system goes on: it is handed to
-	// the system before it is acknowledged. What the system had not written yet when the machine crashes is lost, and may
-	// leave a log that is damaged in the middle, see [CorruptError].
+	// Process survives the death of the process, but not a crash of the machine: a change is acknowledged once the operating
+	// system has it. A crash of the machine loses what the system had not written yet, and may leave a log that is damaged in
+	// the middle, see [CorruptError].
 	Process
 )
 
 // DefaultFiles is how many logs a store keeps open if [Config].Files is 0.
 const DefaultFiles = 128
 
-// A Config says how a store works. The zero Config is good.
+// A Config says how a store works. The zero Config is the default.
 type Config struct {
-	// Durability is what acknowledged changes survive. Stores of one directory may differ in it.
+	// Durability is what acknowledged changes survive. The stores of one directory may differ in it.
 	Durability Durability
-	// Files is how many logs are kept open, and their states in memory, between calls; 0 is DefaultFiles. Calls and readers under way have
-	// theirs open in any case.
+	// Files is how many logs are kept open between calls, with their states in memory. The default, for 0, is DefaultFiles. Calls
+	// and readers under way have theirs open in any case.
 	Files int
-	// OnRepair, if not nil, is told what was cut from the end of a log. It is called by the method that found it, from
-	// the goroutine of its caller, without any lock held.
+	// OnRepair, if not nil, is called with what was cut from the end of a log. The method that found it calls it on the goroutine
+	// of its caller, without a lock.
 	OnRepair func(Repair)
 }
 
-// A Store is a [journal.Store] in a directory. It is safe for concurrent use, by many goroutines and by many processes that have
-// opened the same directory, each with a Store of its own.
+// A Store is a [journal.Store] in a directory. It is safe for concurrent use by many goroutines, and by many processes that each open
+// the same directory.
 //
-// Errors of the file system come back wrapped, and count as unclear, see [journal.Unclear]. The change that met one has been
-// taken back, or stands whole; the same change again settles which.
+// Errors of the file system are returned wrapped, and count as unclear, see [journal.Unclear]. The change that met one was taken
+// back or is in the log; the same change again settles which.
 type Store struct {
 	// fixed at creation
 	fs    fsys
 	cfg   Config
 	every int64 // bytes of log between two checkpoints, at least
 
-	doubts atomic.Int32 // how many names are in doubted, so that nobody need look
-
-	mu       sync.Mutex // guards what follows
-	sessions map[string]*list.Element
-	recent   list.List       // of *session, last used first
-	doubted  map[string]bool // logs whose sync has failed
-	closed   bool
+	mu         sync.Mutex // guards what follows
+	sessions   map[string]*list.Element
+	recent     list.List       // of *session, the last used first
+	failedSync map[string]bool // sessions whose log couldn't be synced
+	closed     bool
 }
 
 var _ journal.Store = (*Store)(nil)
@@ -64,15 +61,15 @@ var _ journal.Store = (*Store)(nil)
 // Open is [OpenWith] with the defaults.
 func Open(dir string) (*Store, error) { return OpenWith(dir, Config{}) }
 
-// OpenWith returns a store that keeps its sessions in dir, which is made if it isn't there: directories 0700, files 0600. Dir must lie on
-// a local file system that nobody else puts files into. Locks and syncs over a network, NFS above all, keep less than they promise.
+// OpenWith returns a store that keeps its sessions in dir, which it creates if it doesn't exist: directories with mode 0700, files with
+// mode 0600. Dir must be on a local file system, because locks and syncs over a network (NFS above all) are not reliable, and
+// nobody else may put files into it.
 //
-// It reads no log: what a crash has left is found and repaired when a session is next used. It returns an error where
-// dir can't be had, a field of cfg makes no sense, or the system isn't one that offers what the store needs: of those that Go
-// runs on these are Linux, macOS and the BSDs.
+// OpenWith reads no log: what a crash has left is found and repaired when a session is next used. It returns an error if dir can't
+// be opened or created, if a field of cfg is invalid, or if the operating system isn't Linux, macOS or one of the BSDs.
 func OpenWith(dir string, cfg Config) (*Store, error) {
 	if dir == "" {
-		return nil, errors.New("journal/file: dir is empty; the path of a directory would do")
+		return nil, errors.New("journal/file: dir is empty; give the path of a directory")
 	}
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -86,10 +83,10 @@ func OpenWith(dir string, cfg Config) (*Store, error) {
 
 func (c Config) check() error {
 	if c.Durability != Power && c.Durability != Process {
-		return fmt.Errorf("journal/file: Config.Durability is %d; Power or Process would do", c.Durability)
+		return fmt.Errorf("journal/file: Config.Durability is %d; it must be Power or Process", c.Durability)
 	}
 	if c.Files < 0 {
-		return fmt.Errorf("journal/file: Config.Files is %d; 0 for %d, or a number above it would do", c.Files, DefaultFiles)
+		return fmt.Errorf("journal/file: Config.Files is %d; it must be above 0, or 0 for %d", c.Files, DefaultFiles)
 	}
 	return nil
 }
@@ -98,24 +95,27 @@ func open(fs fsys, cfg Config) *Store {
 	if cfg.Files == 0 {
 		cfg.Files = DefaultFiles
 	}
-	return &Store{fs: fs, cfg: cfg, every: chunk, sessions: make(map[string]*list.Element), doubted: make(map[string]bool)}
+	return &Store{
+		fs: fs, cfg: cfg, every: checkpointEvery,
+		sessions: make(map[string]*list.Element), failedSync: make(map[string]bool),
+	}
 }
 
-// Close closes the logs. Calls under way end as they would have, and close theirs then; later ones return an error that wraps
-// [os.ErrClosed]. Leases go on, so that a store opened anew can renew them. Close more than once does nothing.
+// Close closes the logs. Calls under way end normally, and close theirs then; later calls return an error that wraps [os.ErrClosed].
+// Leases stay, so that another store can renew them. It is no error to call Close again.
 func (st *Store) Close() error {
 	st.mu.Lock()
 	st.closed = true
-	idle := st.trim(0)
+	idle := st.evict(0)
 	st.mu.Unlock()
 	for _, s := range idle {
-		s.drop()
+		s.close()
 	}
 	return nil
 }
 
-// borrow returns the one session of that name which the store's calls share.
-func (st *Store) borrow(name string) (*session, error) {
+// acquire returns the session of that name that all calls of the store share. Release must follow.
+func (st *Store) acquire(name string) (*session, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.closed {
@@ -133,33 +133,33 @@ func (st *Store) borrow(name string) (*session, error) {
 	return s, nil
 }
 
-// giveBack ends what borrow began, and closes what has become too much.
-func (st *Store) giveBack(s *session) {
+// release ends what acquire began, and closes logs beyond the number that is kept open.
+func (st *Store) release(s *session) {
 	st.mu.Lock()
 	s.refs--
 	var idle []*session
 	switch {
 	case st.closed:
-		idle = st.trim(0)
+		idle = st.evict(0)
 	case s.refs == 0 && s.file == nil: // there is nothing to keep
-		st.remove(st.sessions[s.name])
+		st.forget(st.sessions[s.name])
 	case st.recent.Len() > st.cfg.Files:
-		idle = st.trim(st.cfg.Files)
+		idle = st.evict(st.cfg.Files)
 	}
 	st.mu.Unlock()
 	for _, s := range idle {
-		s.drop()
+		s.close()
 	}
 }
 
-// trim removes sessions that nobody uses, those unused for the longest time first, until keep are left. The caller drops them, without
-// mu. Whoever borrows one of them again meanwhile gets a new one: the file's lock keeps the two apart.
-func (st *Store) trim(keep int) []*session {
+// evict removes unused sessions, those used last at the end, until keep are left. The caller closes them without mu. A call that
+// needs one of them meanwhile gets a new one: the lock of the file keeps the two apart.
+func (st *Store) evict(keep int) []*session {
 	var idle []*session
 	for e := st.recent.Back(); e != nil && st.recent.Len() > keep; {
 		s, before := e.Value.(*session), e.Prev()
 		if s.refs == 0 {
-			st.remove(e)
+			st.forget(e)
 			idle = append(idle, s)
 		}
 		e = before
@@ -167,32 +167,29 @@ func (st *Store) trim(keep int) []*session {
 	return idle
 }
 
-func (st *Store) remove(e *list.Element) {
+func (st *Store) forget(e *list.Element) {
 	delete(st.sessions, e.Value.(*session).name)
 	st.recent.Remove(e)
 }
 
-func (st *Store) distrust(name string, doubted bool) {
+// setUnsynced says whether the last sync of a session's log has failed.
+func (st *Store) setUnsynced(name string, unsynced bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if doubted {
-		st.doubted[name] = true
+	if unsynced {
+		st.failedSync[name] = true
 	} else {
-		delete(st.doubted, name)
+		delete(st.failedSync, name)
 	}
-	st.doubts.Store(int32(len(st.doubted)))
 }
 
-func (st *Store) distrusts(name string) bool {
-	if st.doubts.Load() == 0 {
-		return false
-	}
+func (st *Store) unsynced(name string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.doubted[name]
+	return st.failedSync[name]
 }
 
-// failed says what failed, unless err is an answer of the contract, or of this package, already.
+// failed adds what failed to err, unless err is one of package journal's or of this package's.
 func failed(what, session string, err error) error {
 	if err == nil || typed(err) {
 		return err

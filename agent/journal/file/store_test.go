@@ -25,14 +25,14 @@ func openAt(t testing.TB, dir string, cfg Config) *Store {
 }
 
 func one(session string, after uint64) journal.Append {
-	return journal.Append{Session: session, After: after, Records: []journal.Record{record(int(after + 1))}}
+	return journal.Append{Session: session, After: after, Records: []journal.Record{rec(int(after + 1))}}
 }
 
-func record(n int) journal.Record {
+func rec(n int) journal.Record {
 	return journal.Record{Time: time.Unix(int64(n), 5), Kind: "kind", V: 1, Data: fmt.Appendf(nil, `{"n":%d}`, n)}
 }
 
-// read returns the records of a session, as they were appended.
+// read returns the records of a session.
 func read(t testing.TB, st *Store, session string, after uint64) []journal.Record {
 	t.Helper()
 	var out []journal.Record
@@ -48,13 +48,13 @@ func TestFilesAreAStore(t *testing.T) {
 	journaltest.Run(t, func(t *testing.T) journal.Store { return openAt(t, t.TempDir(), Config{Durability: Process}) })
 }
 
-// A real disk would sync for minutes.
+// It runs in memory, because a real disk would sync for minutes.
 func TestFilesThatAreSyncedAreAStore(t *testing.T) {
 	journaltest.Run(t, func(*testing.T) journal.Store { return open(newMemDisk(1), Config{}) })
 }
 
-// Whatever a store knows of a session it can learn from the files alone.
-func TestFilesOpenedAnewForEachCallAreAStore(t *testing.T) {
+// All that a store knows about a session comes from the files.
+func TestFilesOpenedAgainForEachCallAreAStore(t *testing.T) {
 	journaltest.Run(t, func(t *testing.T) journal.Store {
 		return &reopener{t, t.TempDir()}
 	})

@@ -7,47 +7,47 @@ import (
 )
 
 var appendChecks = []check{
-	{"records are read in the order they were appended", func(t tb, s journal.Store) {
+	{"records are read in the order in which they were appended", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 5)
-		f.holds("s", 0, recs(1, 5)...)
+		f.checkLog("s", 0, recs(1, 5)...)
 	}},
-	{"one append takes many records", func(t tb, s journal.Store) {
+	{"one append can have many records", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Records: recs(1, 300)})
 		f.append(journal.Append{Session: "s", After: 300, Records: recs(301, 302)})
-		f.holds("s", 0, recs(1, 302)...)
+		f.checkLog("s", 0, recs(1, 302)...)
 	}},
 	{"records may carry the numbers they will have", func(t tb, s journal.Store) {
 		f := on(t, s)
 		two := recs(1, 2)
 		two[0].Seq, two[1].Seq = 1, 2
 		f.append(journal.Append{Session: "s", Records: two})
-		f.holds("s", 0, recs(1, 2)...)
+		f.checkLog("s", 0, recs(1, 2)...)
 	}},
-	{"the store doesn't write into the records it is handed", func(t tb, s journal.Store) {
+	{"the store doesn't change the records that it is passed", func(t tb, s journal.Store) {
 		f := on(t, s)
 		two := recs(1, 2)
 		f.append(journal.Append{Session: "s", Records: two})
-		f.same("records of the caller", two, recs(1, 2))
+		f.equal("records of the caller", two, recs(1, 2))
 	}},
 	{"an append after a number that isn't the last conflicts", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 3)
 		for _, after := range []uint64{0, 1, 2, 4, 100} {
-			e := f.conflicts(fmt.Sprintf("append after %d of 3", after),
+			e := f.refuseAppend(fmt.Sprintf("append after %d of 3", after),
 				journal.Append{Session: "s", After: after, Records: recs(50, 50)})
-			f.same("conflict", *e, journal.ConflictError{Session: "s", After: after, HaveSeq: 3})
-			f.same("stale", e.Stale(), false)
+			f.equal("conflict", *e, journal.ConflictError{Session: "s", After: after, HaveSeq: 3})
+			f.equal("stale", e.Stale(), false)
 		}
-		f.holds("s", 0, recs(1, 3)...)
+		f.checkLog("s", 0, recs(1, 3)...)
 	}},
-	{"an append to a new session begins at the beginning", func(t tb, s journal.Store) {
+	{"an append to a new session begins after record 0", func(t tb, s journal.Store) {
 		f := on(t, s)
-		e := f.conflicts("append after 1 of none", journal.Append{Session: "s", After: 1, Records: recs(2, 2)})
-		f.same("last number", e.HaveSeq, uint64(0))
-		f.conflicts("append under a fence nobody gave", journal.Append{Session: "s", Fence: 1, Records: recs(1, 1)})
-		f.same("sessions", f.names(journal.Filter{}), nil)
+		e := f.refuseAppend("append after 1 of none", journal.Append{Session: "s", After: 1, Records: recs(2, 2)})
+		f.equal("last number", e.HaveSeq, uint64(0))
+		f.refuseAppend("append with a fence nobody gave", journal.Append{Session: "s", Fence: 1, Records: recs(1, 1)})
+		f.equal("sessions", f.names(journal.Filter{}), nil)
 	}},
 	{"a refused append changes nothing", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -58,16 +58,16 @@ var appendChecks = []check{
 			Session: "s", After: 1, Records: recs(3, 5), Taken: []string{"a"},
 			Head: &journal.HeadUpdate{Status: "after", Open: []journal.Open{{ID: "o"}}},
 		}
-		f.conflicts("append at the wrong number", a)
+		f.refuseAppend("append at the wrong number", a)
 		a.After, a.Fence = 2, 7
-		f.conflicts("append under a wrong fence", a)
+		f.refuseAppend("append with a wrong fence", a)
 		a.Fence, a.Records[2].Kind = 0, ""
 		refused[*journal.InvalidError](f, "append with a bad third record", s.Append(f.ctx, a))
-		f.holds("s", 0, recs(1, 2)...)
-		f.same("head", f.head("s"), before)
-		f.inbox("s", 0, "a")
+		f.checkLog("s", 0, recs(1, 2)...)
+		f.equal("head", f.head("s"), before)
+		f.checkInbox("s", 0, "a")
 	}},
-	{"sessions with names alike are apart", func(t tb, s journal.Store) {
+	{"sessions with similar names are separate", func(t tb, s journal.Store) {
 		f := on(t, s)
 		names := []string{
 			"s", "S", "s ", " s", "s.", "s-1", "s-10", "s/1", "s\\1", "..", ".", "/", "../s", "a%b", "a_b", "a%2Fb", "a*b", "'; --", `"s"`,
@@ -77,12 +77,12 @@ var appendChecks = []check{
 			f.append(journal.Append{Session: name, Records: recs(i, i), Head: &journal.HeadUpdate{Status: fmt.Sprint(i)}})
 		}
 		for i, name := range names {
-			f.holds(name, 0, rec(i))
+			f.checkLog(name, 0, rec(i))
 			h := f.head(name)
-			f.same("name in the head", h.Session, name)
-			f.same("status", h.Status, fmt.Sprint(i))
+			f.equal("name in the head", h.Session, name)
+			f.equal("status", h.Status, fmt.Sprint(i))
 		}
-		f.same("number of sessions", len(f.names(journal.Filter{})), len(names))
+		f.equal("number of sessions", len(f.names(journal.Filter{})), len(names))
 	}},
 }
 
@@ -97,14 +97,14 @@ var retryChecks = []check{
 			f.append(a)
 			f.append(a)
 		}
-		f.holds("s", 0, recs(1, 4)...)
-		f.same("last number", f.head("s").Seq, uint64(4))
+		f.checkLog("s", 0, recs(1, 4)...)
+		f.equal("last number", f.head("s").Seq, uint64(4))
 	}},
 	{"the same append again succeeds when others have followed", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 3)
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2)})
-		f.holds("s", 0, recs(1, 3)...)
+		f.checkLog("s", 0, recs(1, 3)...)
 	}},
 	{"the same append again with its numbers filled in is still the same", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -112,15 +112,15 @@ var retryChecks = []check{
 		r := rec(1)
 		r.Seq = 1
 		f.append(journal.Append{Session: "s", Records: []journal.Record{r}})
-		f.holds("s", 0, rec(1))
+		f.checkLog("s", 0, rec(1))
 	}},
-	{"the same append again is told by the instant, not by its time zone", func(t tb, s journal.Store) {
+	{"the same append again is recognized by its instant, not by its time zone", func(t tb, s journal.Store) {
 		f := on(t, s)
 		r := rec(1)
 		r.Time = r.Time.In(zone)
 		f.append(journal.Append{Session: "s", Records: []journal.Record{r}})
 		f.append(journal.Append{Session: "s", Records: recs(1, 1)})
-		f.holds("s", 0, rec(1))
+		f.checkLog("s", 0, rec(1))
 	}},
 	{"an append that differs in anything is not the same", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -134,11 +134,11 @@ var retryChecks = []check{
 		} {
 			two := recs(1, 2)
 			change(&two[1])
-			f.conflicts("append with another "+what, journal.Append{Session: "s", Records: two})
+			f.refuseAppend("append with another "+what, journal.Append{Session: "s", Records: two})
 		}
-		f.conflicts("append that is longer", journal.Append{Session: "s", Records: recs(1, 3)})
-		f.conflicts("append in another order", journal.Append{Session: "s", Records: []journal.Record{rec(2), rec(1)}})
-		f.holds("s", 0, recs(1, 2)...)
+		f.refuseAppend("append that is longer", journal.Append{Session: "s", Records: recs(1, 3)})
+		f.refuseAppend("append in another order", journal.Append{Session: "s", Records: []journal.Record{rec(2), rec(1)}})
+		f.checkLog("s", 0, recs(1, 2)...)
 	}},
 	{"the same append again doesn't touch the head", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -146,19 +146,19 @@ var retryChecks = []check{
 		f.append(a)
 		f.append(journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Status: "second"}})
 		f.append(a)
-		f.same("status", f.head("s").Status, "second")
+		f.equal("status", f.head("s").Status, "second")
 	}},
-	{"the same records under another fence are another append", func(t tb, s journal.Store) {
+	{"the same records with another fence are another append", func(t tb, s journal.Store) {
 		f := on(t, s)
 		first := f.lease("s", "a", hour)
 		f.append(journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
 		f.release(first)
 		second := f.lease("s", "b", hour)
-		f.conflicts("what the first has appended, by the second",
+		f.refuseAppend("what the first has appended, by the second",
 			journal.Append{Session: "s", Fence: second.Fence, Records: recs(1, 1)})
-		f.holds("s", 0, rec(1))
+		f.checkLog("s", 0, rec(1))
 	}},
-	{"a stale fence conflicts even if its records stand", func(t tb, s journal.Store) {
+	{"a stale fence conflicts even if its records are in the log", func(t tb, s journal.Store) {
 		f := on(t, s)
 		first := f.lease("s", "a", hour)
 		a := journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)}
@@ -166,11 +166,11 @@ var retryChecks = []check{
 		f.append(a)
 		f.release(first)
 		second := f.lease("s", "b", hour)
-		e := f.conflicts("the same append again, after the lease has passed on", a)
-		f.same("conflict", *e, journal.ConflictError{
+		e := f.refuseAppend("the same append again, after the lease has passed on", a)
+		f.equal("conflict", *e, journal.ConflictError{
 			Session: "s", HaveSeq: 1, Fence: first.Fence, HaveFence: second.Fence, Owner: "b", Until: second.Until,
 		})
-		f.same("stale", e.Stale(), true)
-		f.holds("s", 0, rec(1))
+		f.equal("stale", e.Stale(), true)
+		f.checkLog("s", 0, rec(1))
 	}},
 }

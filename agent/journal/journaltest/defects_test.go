@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// bad is a good store with some of its methods replaced.
+// bad is a correct store with some of its methods replaced.
 type bad struct {
 	journal.Store
 	onAppend  func(context.Context, journal.Append) error
@@ -79,7 +79,7 @@ func (d defect) wrap(s journal.Store) journal.Store {
 }
 
 var defects = []defect{
-	{"appends again what it has", "the same append again succeeds and adds nothing", func(b *bad, s journal.Store) {
+	{"stores an append again", "the same append again succeeds and adds nothing", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			if h, err := s.Head(ctx, a.Session); err == nil && len(a.Records) > 0 && a.After < h.Seq {
 				a.After = h.Seq
@@ -87,7 +87,7 @@ var defects = []defect{
 			return s.Append(ctx, a)
 		}
 	}},
-	{"knows no retry", "the same append again succeeds and adds nothing", func(b *bad, s journal.Store) {
+	{"refuses a retry", "the same append again succeeds and adds nothing", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			if h, err := s.Head(ctx, a.Session); err == nil && a.After < h.Seq {
 				return &journal.ConflictError{Session: a.Session, After: a.After, HaveSeq: h.Seq}
@@ -95,7 +95,7 @@ var defects = []defect{
 			return s.Append(ctx, a)
 		}
 	}},
-	{"takes any append to a number that stands for a retry", "an append that differs in anything is not the same", func(b *bad, s journal.Store) {
+	{"takes any append to an existing number for a retry", "an append that differs in anything is not the same", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			if h, err := s.Head(ctx, a.Session); err == nil && a.After+uint64(len(a.Records)) <= h.Seq {
 				return nil
@@ -111,20 +111,20 @@ var defects = []defect{
 			return s.Append(ctx, a)
 		}
 	}},
-	{"allows a stale fence", "a lease that has run out passes to another", allowStale},
-	{"allows a stale fence after a release", "a stale fence conflicts even if its records stand", allowStale},
+	{"allows a stale fence", "a lease that has ended passes to another owner", allowStale},
+	{"allows a stale fence after a release", "a stale fence conflicts even if its records are in the log", allowStale},
 	{"allows no fence on a leased session", "a leased session takes no append without its fence", allowStale},
-	{"looks for the records before the fence", "a stale fence conflicts even if its records stand", func(b *bad, s journal.Store) {
+	{"checks the records before the fence", "a stale fence conflicts even if its records are in the log", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			if stands(ctx, s, a) {
+			if inLog(ctx, s, a) {
 				return nil
 			}
 			return s.Append(ctx, a)
 		}
 	}},
-	{"doesn't look at the fence of what stands", "the same records under another fence are another append", func(b *bad, s journal.Store) {
+	{"ignores the fence of the records in the log", "the same records with another fence are another append", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
-			if h, err := s.Head(ctx, a.Session); err == nil && h.Fence == a.Fence && stands(ctx, s, a) {
+			if h, err := s.Head(ctx, a.Session); err == nil && h.Fence == a.Fence && inLog(ctx, s, a) {
 				return nil
 			}
 			return s.Append(ctx, a)
@@ -153,7 +153,7 @@ var defects = []defect{
 			if err := s.Append(ctx, a); err != nil {
 				return err
 			}
-			half.Store(true) // and now somebody looks
+			half.Store(true) // and now another goroutine reads the head
 			select {
 			case <-looked:
 			case <-ctx.Done():
@@ -184,7 +184,7 @@ var defects = []defect{
 			return s.Append(ctx, a)
 		}
 	}},
-	{"drops what was taken", "an append removes what it took", func(b *bad, s journal.Store) {
+	{"drops what was taken", "an append removes the items that it took", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			if a.Taken = nil; len(a.Records) == 0 && a.Head == nil {
 				return nil
@@ -212,7 +212,7 @@ var defects = []defect{
 			return items, err
 		}
 	}},
-	{"gives items in another order", "items are taken in the order they were posted", func(b *bad, s journal.Store) {
+	{"returns items in another order", "items are taken in the order in which they were posted", func(b *bad, s journal.Store) {
 		b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
 			items, err := s.Take(ctx, session, fence)
 			slices.SortFunc(items, func(a, b journal.Item) int { return strings.Compare(a.ID, b.ID) })
@@ -227,7 +227,7 @@ var defects = []defect{
 			return s.Take(ctx, session, fence)
 		}
 	}},
-	{"is silent about a second post", "an id is posted once", func(b *bad, s journal.Store) {
+	{"returns no error for a second post", "an id is posted once", func(b *bad, s journal.Store) {
 		b.onPost = func(ctx context.Context, session string, it journal.Item) error {
 			var posted *journal.PostedError
 			if err := s.Post(ctx, session, it); !errors.As(err, &posted) {
@@ -236,7 +236,7 @@ var defects = []defect{
 			return nil
 		}
 	}},
-	{"yields records in another order", "records are read in the order they were appended", func(b *bad, s journal.Store) {
+	{"yields records in another order", "records are read in the order in which they were appended", func(b *bad, s journal.Store) {
 		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
 			return func(yield func(journal.Record, error) bool) {
 				var all []journal.Record
@@ -268,15 +268,15 @@ var defects = []defect{
 			return s.Read(ctx, session, after)
 		}
 	}},
-	{"goes on when the context has ended", "reading stops when the context ends", func(b *bad, s journal.Store) {
+	{"reads on when the context has ended", "reading stops when the context ends", func(b *bad, s journal.Store) {
 		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
 			return s.Read(context.WithoutCancel(ctx), session, after)
 		}
 	}},
-	{"appends under an ended context", "nothing is done under a context that has ended", func(b *bad, s journal.Store) {
+	{"appends with an ended context", "nothing is done with a context that has ended", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error { return s.Append(context.WithoutCancel(ctx), a) }
 	}},
-	{"has one connection, and holds it while it is read", "the store may be used while it is read", func(b *bad, s journal.Store) {
+	{"has one connection, and keeps it during a read", "the store may be used while it is read", func(b *bad, s journal.Store) {
 		connection := make(chan struct{}, 1)
 		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
 			return func(yield func(journal.Record, error) bool) {
@@ -299,13 +299,13 @@ var defects = []defect{
 			}
 		}
 	}},
-	{"keeps times to the microsecond", "records come back as they went in", eachRecord(func(r *journal.Record) {
+	{"keeps times to the microsecond", "records are returned unchanged", eachRecord(func(r *journal.Record) {
 		r.Time = r.Time.Truncate(time.Microsecond)
 	})},
-	{"keeps data as text", "data of any bytes come back as they went in", eachRecord(func(r *journal.Record) {
+	{"keeps data as text", "data of any bytes are returned unchanged", eachRecord(func(r *journal.Record) {
 		r.Data = bytes.ToValidUTF8(r.Data, []byte("\uFFFD"))
 	})},
-	{"folds the case of names", "sessions with names alike are apart", func(b *bad, s journal.Store) {
+	{"folds the case of names", "sessions with similar names are separate", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			a.Session = strings.ToLower(a.Session)
 			return s.Append(ctx, a)
@@ -314,7 +314,7 @@ var defects = []defect{
 			return s.Read(ctx, strings.ToLower(session), after)
 		}
 	}},
-	{"takes a prefix for a pattern", "heads are listed by what is asked for", func(b *bad, s journal.Store) {
+	{"uses a prefix as a pattern", "heads are listed by the filter", func(b *bad, s journal.Store) {
 		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
 			f.Prefix = strings.TrimRight(f.Prefix, "%")
 			return s.Heads(ctx, f)
@@ -328,7 +328,7 @@ var defects = []defect{
 			return s.Heads(ctx, f)
 		}
 	}},
-	{"gives a held lease away", "a live lease is held against others", func(b *bad, s journal.Store) {
+	{"gives away a lease that hasn't ended", "a lease excludes other owners until it ends", func(b *bad, s journal.Store) {
 		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
 			if h, err := s.Head(ctx, session); err == nil {
 				_ = s.Release(ctx, journal.Lease{Session: session, Owner: h.Owner, Fence: h.Fence})
@@ -352,10 +352,10 @@ var defects = []defect{
 			return s.Release(ctx, l)
 		}
 	}},
-	{"never releases", "a released lease is free at once, and appends no more", func(b *bad, s journal.Store) {
+	{"never releases", "a released lease is free at once, and can't append", func(b *bad, s journal.Store) {
 		b.onRelease = func(context.Context, journal.Lease) error { return nil }
 	}},
-	{"never lets a lease run out", "a lease that has run out passes to another", func(b *bad, s journal.Store) {
+	{"never ends a lease", "a lease that has ended passes to another owner", func(b *bad, s journal.Store) {
 		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
 			return s.Lease(ctx, session, owner, journal.MaxTTL)
 		}
@@ -365,10 +365,18 @@ var defects = []defect{
 			return s.Delete(ctx, session, min(upTo, journal.All-1))
 		}
 	}},
+	{"takes the fence of a deleted session for none", "a writer can't bring back a session that was deleted", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if _, err := s.Head(ctx, a.Session); errors.Is(err, journal.ErrNoSession) {
+				a.Fence = 0
+			}
+			return s.Append(ctx, a)
+		}
+	}},
 	{"deletes nothing", "pruning goes forward only", func(b *bad, s journal.Store) {
 		b.onDelete = func(context.Context, string, uint64) error { return nil }
 	}},
-	{"counts fences by session, and forgets them with it", "fences never go back, even if the session is deleted", func(b *bad, s journal.Store) {
+	{"counts fences by session, and forgets them with it", "fences always rise, even if the session is deleted", func(b *bad, s journal.Store) {
 		fresh := s
 		b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
 			return fresh.Lease(ctx, session, owner, ttl)
@@ -389,7 +397,7 @@ var defects = []defect{
 	}},
 }
 
-// allowStale appends under whatever fence the session has.
+// allowStale appends with the fence that the session has.
 func allowStale(b *bad, s journal.Store) {
 	b.onAppend = func(ctx context.Context, a journal.Append) error {
 		if h, err := s.Head(ctx, a.Session); err == nil {
@@ -399,8 +407,8 @@ func allowStale(b *bad, s journal.Store) {
 	}
 }
 
-// stands reports whether the records of a are where a would put them, under whatever fence.
-func stands(ctx context.Context, s journal.Store, a journal.Append) bool {
+// inLog reports whether the records of a are in the log where a would put them, with any fence.
+func inLog(ctx context.Context, s journal.Store, a journal.Append) bool {
 	i := 0
 	for r, err := range s.Read(ctx, a.Session, a.After) {
 		if err != nil || i == len(a.Records) || !r.Equal(a.Records[i]) {

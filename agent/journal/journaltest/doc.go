@@ -1,4 +1,4 @@
-// Package journaltest holds the suite that every [journal.Store] passes.
+// Package journaltest is the suite of tests that every [journal.Store] passes.
 //
 // A store's test is one call:
 //
@@ -13,10 +13,10 @@
 //		})
 //	}
 //
-// Each check is a subtest with an empty store of its own. The suite proves what [journal.Store] says of one store in use by
-// one process: order, conflicts, retries, leases, inbox, pruning, races between goroutines. What only files and servers have, a test of
-// theirs must prove: that an append survives a crash, that a second process sees it, that a torn write is not read.
+// Each check is a subtest with an empty store of its own. The suite covers what [journal.Store] promises to one process: order,
+// conflicts, retries, leases, inbox, pruning, races between goroutines. A store in files or on a server needs tests of its own for the
+// rest: that an append survives a crash, that a second process sees it, that an incomplete write isn't read.
 //
-// A few checks wait for leases of some milliseconds to run out, by the store's own clock; all others need no time.
-// Every check gives up after ten seconds.
+// A few checks wait some milliseconds for leases to end, by the store's own clock. A check whose store doesn't return fails after two
+// minutes.
 package journaltest

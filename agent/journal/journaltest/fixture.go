@@ -10,13 +10,13 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// patience ends a check whose store hangs.
-const patience = 2 * time.Minute
+// checkTimeout ends a check whose store doesn't return.
+const checkTimeout = 2 * time.Minute
 
-// epoch is when the records of the suite say they happened.
-var epoch = time.Date(2026, 3, 29, 1, 30, 0, 123456789, time.UTC)
+// recordTime is when the records of the suite say they happened.
+var recordTime = time.Date(2026, 3, 29, 1, 30, 0, 123456789, time.UTC)
 
-// A fixture is one store under one check. Its methods end the check when something goes wrong that isn't the point of it.
+// A fixture is the store of one check. Its methods end the check with a failure if the store returns an error or a wrong value.
 type fixture struct {
 	t     tb
 	ctx   context.Context
@@ -24,14 +24,14 @@ type fixture struct {
 }
 
 func on(t tb, s journal.Store) *fixture {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	t.Cleanup(cancel)
 	return &fixture{t, ctx, s}
 }
 
 // rec returns a record that no other n has.
 func rec(n int) journal.Record {
-	return journal.Record{Time: epoch.Add(time.Duration(n)), Kind: "kind", V: 1, Data: fmt.Appendf(nil, "data %d", n)}
+	return journal.Record{Time: recordTime.Add(time.Duration(n)), Kind: "kind", V: 1, Data: fmt.Appendf(nil, "data %d", n)}
 }
 
 // recs returns the records from rec(from) to rec(to).
@@ -44,13 +44,13 @@ func recs(from, to int) []journal.Record {
 }
 
 func item(id string) journal.Item {
-	return journal.Item{ID: id, Kind: "decision", Time: epoch, Data: []byte("about " + id)}
+	return journal.Item{ID: id, Kind: "decision", Time: recordTime, Data: []byte("about " + id)}
 }
 
 func (f *fixture) append(a journal.Append) {
 	f.t.Helper()
 	if err := f.store.Append(f.ctx, a); err != nil {
-		f.t.Fatalf("append to %q after %d under fence %d: %v", a.Session, a.After, a.Fence, err)
+		f.t.Fatalf("append to %q after %d with fence %d: %v", a.Session, a.After, a.Fence, err)
 	}
 }
 
@@ -74,8 +74,8 @@ func (f *fixture) read(session string, after uint64) []journal.Record {
 	return out
 }
 
-// holds checks that a session has exactly these records after number after, in number and content.
-func (f *fixture) holds(session string, after uint64, want ...journal.Record) {
+// checkLog checks that the records after number after are exactly these, with the right numbers.
+func (f *fixture) checkLog(session string, after uint64, want ...journal.Record) {
 	f.t.Helper()
 	got := f.read(session, after)
 	for i := 0; i < min(len(got), len(want)); i++ {
@@ -100,7 +100,7 @@ func (f *fixture) head(session string) journal.Head {
 	return h
 }
 
-// names lists the names of the sessions that flt asks for.
+// names returns the names of the sessions that flt selects.
 func (f *fixture) names(flt journal.Filter) []string {
 	f.t.Helper()
 	var out []string
@@ -122,7 +122,7 @@ func (f *fixture) lease(session, owner string, ttl time.Duration) journal.Lease 
 	return l
 }
 
-// leaseOnceFree waits for the end of whatever lease another has, as the store tells it, and takes over.
+// leaseOnceFree waits until the lease of another owner has ended, and takes a lease.
 func (f *fixture) leaseOnceFree(session, owner string) journal.Lease {
 	f.t.Helper()
 	for {
@@ -138,7 +138,7 @@ func (f *fixture) leaseOnceFree(session, owner string) journal.Lease {
 	}
 }
 
-// wait waits until a time has come, and a little for clocks that are behind.
+// wait waits until a time, and a little longer for clocks that are behind.
 func (f *fixture) wait(until time.Time) {
 	f.t.Helper()
 	timer := time.NewTimer(time.Until(until) + time.Millisecond)
@@ -170,20 +170,20 @@ func (f *fixture) take(session string, fence uint64) []journal.Item {
 	f.t.Helper()
 	items, err := f.store.Take(f.ctx, session, fence)
 	if err != nil {
-		f.t.Fatalf("take from %q under fence %d: %v", session, fence, err)
+		f.t.Fatalf("take from %q with fence %d: %v", session, fence, err)
 	}
 	return items
 }
 
-// inbox checks that the inbox holds the items with these ids, and that the head counts them.
-func (f *fixture) inbox(session string, fence uint64, ids ...string) {
+// checkInbox checks that the inbox has the items with these ids, and that the head counts them.
+func (f *fixture) checkInbox(session string, fence uint64, ids ...string) {
 	f.t.Helper()
 	var got []string
 	for _, it := range f.take(session, fence) {
 		got = append(got, it.ID)
 	}
-	f.same("ids in the inbox", got, ids)
-	f.same("items that the head counts", f.head(session).Inbox, len(ids))
+	f.equal("ids in the inbox", got, ids)
+	f.equal("items that the head counts", f.head(session).Inbox, len(ids))
 }
 
 func (f *fixture) delete(session string, upTo uint64) {
@@ -193,15 +193,15 @@ func (f *fixture) delete(session string, upTo uint64) {
 	}
 }
 
-// same checks that got is want. Slices without elements are all the same, whether nil or not; so are heads with nothing open.
-func (f *fixture) same(what string, got, want any) {
+// equal checks that got equals want. A nil slice equals an empty one, also as the open list of a head.
+func (f *fixture) equal(what string, got, want any) {
 	f.t.Helper()
-	if !reflect.DeepEqual(plain(got), plain(want)) {
-		f.t.Fatalf("%s: got %v, want %v", what, got, want)
+	if !reflect.DeepEqual(emptyIsNil(got), emptyIsNil(want)) {
+		f.t.Fatalf("%s: got %+v, want %+v", what, got, want)
 	}
 }
 
-func plain(v any) any {
+func emptyIsNil(v any) any {
 	if h, ok := v.(journal.Head); ok {
 		if len(h.Open) == 0 {
 			h.Open = nil
@@ -214,7 +214,7 @@ func plain(v any) any {
 	return v
 }
 
-// refused checks that err is a T of the package, and that it doesn't count as unclear.
+// refused checks that err is a T of package journal, and that it isn't unclear.
 func refused[T error](f *fixture, what string, err error) T {
 	f.t.Helper()
 	var want T
@@ -222,13 +222,13 @@ func refused[T error](f *fixture, what string, err error) T {
 		f.t.Fatalf("%s: got error %v, want a %T", what, err, want)
 	}
 	if journal.Unclear(err) {
-		f.t.Fatalf("%s: %v counts as unclear", what, err)
+		f.t.Fatalf("%s: %v is unclear", what, err)
 	}
 	return want
 }
 
-// conflicts checks that an append is refused with a conflict.
-func (f *fixture) conflicts(what string, a journal.Append) *journal.ConflictError {
+// refuseAppend checks that an append is refused with a conflict, and returns that.
+func (f *fixture) refuseAppend(what string, a journal.Append) *journal.ConflictError {
 	f.t.Helper()
 	return refused[*journal.ConflictError](f, what, f.store.Append(f.ctx, a))
 }

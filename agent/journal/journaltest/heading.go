@@ -13,7 +13,7 @@ var headChecks = []check{
 	{"a head shows what the append set", func(t tb, s journal.Store) {
 		f := on(t, s)
 		open := []journal.Open{
-			{ID: "p-1", Kind: "approval", Title: "Delete the page “home”?", Expires: epoch},
+			{ID: "p-1", Kind: "approval", Title: "Delete the page “home”?", Expires: recordTime},
 			{ID: "p-2", Kind: "question"},
 		}
 		f.append(journal.Append{Session: "s", Records: recs(1, 3), Head: &journal.HeadUpdate{Status: "paused", Open: open}})
@@ -21,7 +21,7 @@ var headChecks = []check{
 		if h.Updated.IsZero() {
 			t.Fatalf("the head doesn't say when it was updated")
 		}
-		f.same("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Seq: 3, Updated: h.Updated})
+		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Seq: 3, Updated: h.Updated})
 	}},
 	{"an append without a head leaves it as it is", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -33,31 +33,31 @@ var headChecks = []check{
 			t.Fatalf("updated went back from %v to %v", before.Updated, h.Updated)
 		}
 		before.Seq, before.Updated = 2, h.Updated
-		f.same("head", h, before)
+		f.equal("head", h, before)
 	}},
 	{"a head update replaces status and open list", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{Status: "x", Open: []journal.Open{{ID: "o"}, {ID: "p"}}}})
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Head: &journal.HeadUpdate{Status: "y", Open: []journal.Open{{ID: "q"}}}})
-		f.same("open list", f.head("s").Open, []journal.Open{{ID: "q"}})
+		f.equal("open list", f.head("s").Open, []journal.Open{{ID: "q"}})
 		f.append(journal.Append{Session: "s", After: 2, Records: recs(3, 3), Head: &journal.HeadUpdate{}})
 		h := f.head("s")
-		f.same("status", h.Status, "")
-		f.same("open list", h.Open, []journal.Open{})
+		f.equal("status", h.Status, "")
+		f.equal("open list", h.Open, []journal.Open{})
 	}},
 	{"a head can change without a record", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Head: &journal.HeadUpdate{Status: "new"}})
-		f.same("last number", f.head("s").Seq, uint64(0))
+		f.equal("last number", f.head("s").Seq, uint64(0))
 		f.append(journal.Append{Session: "s", Records: recs(1, 1)})
 		a := journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Status: "old"}}
 		f.append(a)
 		f.append(a)
-		f.same("status", f.head("s").Status, "old")
+		f.equal("status", f.head("s").Status, "old")
 		a.After, a.Head = 0, &journal.HeadUpdate{Status: "wrong"}
-		f.conflicts("head at the wrong number", a)
-		f.same("status", f.head("s").Status, "old")
-		f.holds("s", 0, rec(1))
+		f.refuseAppend("head at the wrong number", a)
+		f.equal("status", f.head("s").Status, "old")
+		f.checkLog("s", 0, rec(1))
 	}},
 	{"a lease alone makes a session", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -66,9 +66,9 @@ var headChecks = []check{
 		if h.Updated.IsZero() {
 			t.Fatalf("the head doesn't say when the session began")
 		}
-		f.same("head", h, journal.Head{Session: "s", Fence: l.Fence, Owner: "a", Until: l.Until, Updated: h.Updated})
-		f.same("sessions", f.names(journal.Filter{}), []string{"s"})
-		f.holds("s", 0)
+		f.equal("head", h, journal.Head{Session: "s", Fence: l.Fence, Owner: "a", Until: l.Until, Updated: h.Updated})
+		f.equal("sessions", f.names(journal.Filter{}), []string{"s"})
+		f.checkLog("s", 0)
 	}},
 	{"leases, posts and pruning don't count as updates", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -78,7 +78,7 @@ var headChecks = []check{
 		f.post("s", item("a"))
 		f.delete("s", 1)
 		f.release(l)
-		f.same("updated", f.head("s").Updated, want)
+		f.equal("updated", f.head("s").Updated, want)
 	}},
 }
 
@@ -127,15 +127,15 @@ var listChecks = []check{
 		for _, e := range list {
 			want = append(want, e.name)
 		}
-		f.same("sessions", f.names(journal.Filter{}), want)
+		f.equal("sessions", f.names(journal.Filter{}), want)
 		for h, err := range s.Heads(f.ctx, journal.Filter{}) {
 			if err != nil {
 				t.Fatalf("heads: %v", err)
 			}
-			f.same("listed head", h, f.head(h.Session))
+			f.equal("listed head", h, f.head(h.Session))
 		}
 	}},
-	{"heads are listed by what is asked for", func(t tb, s journal.Store) {
+	{"heads are listed by the filter", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.prepare()
 		for _, c := range []struct {
@@ -161,22 +161,22 @@ var listChecks = []check{
 			{journal.Filter{Status: "paused", Prefix: "a", Limit: 2}, []string{"a", "a_1"}},
 			{journal.Filter{Open: true, After: "a", Limit: 1}, []string{"a_1"}},
 		} {
-			f.same(fmt.Sprintf("sessions for %+v", c.filter), f.names(c.filter), c.want)
+			f.equal(fmt.Sprintf("sessions for %+v", c.filter), f.names(c.filter), c.want)
 		}
 	}},
-	{"filters follow what changes", func(t tb, s journal.Store) {
+	{"filters follow changes", func(t tb, s journal.Store) {
 		f := on(t, s)
 		l := f.lease("s", "w", hour)
 		f.append(journal.Append{Session: "s", Fence: l.Fence, Head: &journal.HeadUpdate{Status: "paused", Open: []journal.Open{{ID: "o"}}}})
 		f.post("s", item("a"))
 		all := []journal.Filter{{Status: "paused"}, {Owner: "w"}, {Open: true}, {Inbox: true}}
 		for _, flt := range all {
-			f.same(fmt.Sprintf("sessions for %+v before", flt), f.names(flt), []string{"s"})
+			f.equal(fmt.Sprintf("sessions for %+v before", flt), f.names(flt), []string{"s"})
 		}
 		f.append(journal.Append{Session: "s", Fence: l.Fence, Head: &journal.HeadUpdate{Status: "done"}, Taken: []string{"a"}})
 		f.release(l)
 		for _, flt := range all {
-			f.same(fmt.Sprintf("sessions for %+v afterwards", flt), f.names(flt), nil)
+			f.equal(fmt.Sprintf("sessions for %+v afterwards", flt), f.names(flt), nil)
 		}
 	}},
 	{"pages show every session once", func(t tb, s journal.Store) {
@@ -193,8 +193,8 @@ var listChecks = []check{
 				break
 			}
 		}
-		f.same("sessions by pages", got, want)
-		f.same("sessions at once", f.names(journal.Filter{}), want)
+		f.equal("sessions by pages", got, want)
+		f.equal("sessions at once", f.names(journal.Filter{}), want)
 	}},
 	{"breaking out of a list leaves the store usable", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -211,7 +211,7 @@ var listChecks = []check{
 			}
 		}
 		f.fill("new", 1)
-		f.same("number of sessions", len(f.names(journal.Filter{})), len(list)+1)
+		f.equal("number of sessions", len(f.names(journal.Filter{})), len(list)+1)
 	}},
 	{"the store may be used while it is listed", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -223,10 +223,10 @@ var listChecks = []check{
 			}
 			got = append(got, h.Session)
 			f.append(journal.Append{Session: h.Session, After: 1, Fence: h.Fence, Records: recs(2, 2)})
-			f.holds(h.Session, 0, recs(1, 2)...)
+			f.checkLog(h.Session, 0, recs(1, 2)...)
 			f.names(journal.Filter{Limit: 2})
 		}
-		f.same("number of sessions", len(slices.Compact(got)), len(list))
+		f.equal("number of sessions", len(slices.Compact(got)), len(list))
 	}},
 	{"listing stops when the context ends", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -246,7 +246,7 @@ var listChecks = []check{
 				cancel()
 			}
 		}
-		f.same("heads listed", n, 2)
+		f.equal("heads listed", n, 2)
 		if !errors.Is(end, context.Canceled) {
 			t.Fatalf("got error %v, want context.Canceled", end)
 		}

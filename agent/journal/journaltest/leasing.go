@@ -16,38 +16,38 @@ var leaseChecks = []check{
 		if l.Fence == 0 {
 			t.Fatalf("the fence is 0")
 		}
-		f.same("lease", l, journal.Lease{Session: "s", Owner: "a", Fence: l.Fence, Until: l.Until})
+		f.equal("lease", l, journal.Lease{Session: "s", Owner: "a", Fence: l.Fence, Until: l.Until})
 		f.append(journal.Append{Session: "s", Fence: l.Fence, Records: recs(1, 2)})
 		f.append(journal.Append{Session: "s", Fence: l.Fence, After: 2, Records: recs(3, 3)})
-		f.holds("s", 0, recs(1, 3)...)
+		f.checkLog("s", 0, recs(1, 3)...)
 		h := f.head("s")
-		f.same("owner", h.Owner, "a")
-		f.same("fence", h.Fence, l.Fence)
-		f.same("until", h.Until, l.Until)
+		f.equal("owner", h.Owner, "a")
+		f.equal("fence", h.Fence, l.Fence)
+		f.equal("until", h.Until, l.Until)
 	}},
 	{"a leased session takes no append without its fence", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		l := f.lease("s", "a", hour)
 		for _, fence := range []uint64{0, l.Fence - 1, l.Fence + 1, l.Fence + 1000} {
-			e := f.conflicts("append under a wrong fence", journal.Append{Session: "s", After: 1, Fence: fence, Records: recs(2, 2)})
-			f.same("conflict", *e, journal.ConflictError{
+			e := f.refuseAppend("append with a wrong fence", journal.Append{Session: "s", After: 1, Fence: fence, Records: recs(2, 2)})
+			f.equal("conflict", *e, journal.ConflictError{
 				Session: "s", After: 1, HaveSeq: 1, Fence: fence, HaveFence: l.Fence, Owner: "a", Until: l.Until,
 			})
-			f.conflicts("head under a wrong fence", journal.Append{Session: "s", After: 1, Fence: fence, Head: &journal.HeadUpdate{Status: "x"}})
+			f.refuseAppend("head with a wrong fence", journal.Append{Session: "s", After: 1, Fence: fence, Head: &journal.HeadUpdate{Status: "x"}})
 		}
-		f.holds("s", 0, rec(1))
-		f.same("status", f.head("s").Status, "")
+		f.checkLog("s", 0, rec(1))
+		f.equal("status", f.head("s").Status, "")
 	}},
-	{"a live lease is held against others", func(t tb, s journal.Store) {
+	{"a lease excludes other owners until it ends", func(t tb, s journal.Store) {
 		f := on(t, s)
 		l := f.lease("s", "a", hour)
 		_, err := s.Lease(f.ctx, "s", "b", hour)
 		e := refused[*journal.HeldError](f, "lease of another owner", err)
-		f.same("held", *e, journal.HeldError{Session: "s", Owner: "a", Until: l.Until})
+		f.equal("held", *e, journal.HeldError{Session: "s", Owner: "a", Until: l.Until})
 		f.append(journal.Append{Session: "s", Fence: l.Fence, Records: recs(1, 1)})
 	}},
-	{"leases of different sessions don't meet", func(t tb, s journal.Store) {
+	{"leases of different sessions are independent", func(t tb, s journal.Store) {
 		f := on(t, s)
 		a, b := f.lease("s", "a", hour), f.lease("S", "b", hour)
 		f.append(journal.Append{Session: "s", Fence: a.Fence, Records: recs(1, 1)})
@@ -63,8 +63,8 @@ var leaseChecks = []check{
 		if second.Fence <= first.Fence {
 			t.Fatalf("second fence %d isn't above the first, %d", second.Fence, first.Fence)
 		}
-		e := f.conflicts("append under the first fence", journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
-		f.same("stale", e.Stale(), true)
+		e := f.refuseAppend("append with the first fence", journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
+		f.equal("stale", e.Stale(), true)
 		f.append(journal.Append{Session: "s", Fence: second.Fence, Records: recs(1, 1)})
 	}},
 	{"renewing keeps the fence and moves the end", func(t tb, s journal.Store) {
@@ -77,8 +77,8 @@ var leaseChecks = []check{
 		if !longer.Until.After(l.Until) {
 			t.Fatalf("until moved from %v to %v", l.Until, longer.Until)
 		}
-		f.same("lease", longer, journal.Lease{Session: "s", Owner: "a", Fence: l.Fence, Until: longer.Until})
-		f.same("until in the head", f.head("s").Until, longer.Until)
+		f.equal("lease", longer, journal.Lease{Session: "s", Owner: "a", Fence: l.Fence, Until: longer.Until})
+		f.equal("until in the head", f.head("s").Until, longer.Until)
 		shorter, err := s.Renew(f.ctx, l, hour/2) // the older value of the lease does as well
 		if err != nil {
 			t.Fatalf("renew: %v", err)
@@ -88,35 +88,35 @@ var leaseChecks = []check{
 		}
 		f.append(journal.Append{Session: "s", Fence: l.Fence, Records: recs(1, 1)})
 	}},
-	{"a lease that was taken or released can't be renewed", func(t tb, s journal.Store) {
+	{"a lease that was taken over or released can't be renewed", func(t tb, s journal.Store) {
 		f := on(t, s)
 		first := f.lease("s", "a", hour)
 		f.release(first)
 		_, err := s.Renew(f.ctx, first, hour)
 		e := refused[*journal.ConflictError](f, "renewal after the release", err)
-		f.same("stale", e.Stale(), true)
+		f.equal("stale", e.Stale(), true)
 		second := f.lease("s", "b", hour)
 		_, err = s.Renew(f.ctx, first, hour)
 		e = refused[*journal.ConflictError](f, "renewal after another has taken it", err)
-		f.same("conflict", *e, journal.ConflictError{
+		f.equal("conflict", *e, journal.ConflictError{
 			Session: "s", Fence: first.Fence, HaveFence: second.Fence, Owner: "b", Until: second.Until,
 		})
 		_, err = s.Renew(f.ctx, journal.Lease{Session: "unknown", Owner: "a", Fence: second.Fence}, hour)
 		refused[*journal.ConflictError](f, "renewal of an unknown session's", err)
-		f.same("sessions", f.names(journal.Filter{}), []string{"s"})
+		f.equal("sessions", f.names(journal.Filter{}), []string{"s"})
 	}},
-	{"a released lease is free at once, and appends no more", func(t tb, s journal.Store) {
+	{"a released lease is free at once, and can't append", func(t tb, s journal.Store) {
 		f := on(t, s)
 		first := f.lease("s", "a", hour)
 		f.append(journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
 		f.release(first)
 		f.release(first)
 		h := f.head("s")
-		f.same("owner", h.Owner, "")
-		f.same("until", h.Until, time.Time{})
+		f.equal("owner", h.Owner, "")
+		f.equal("until", h.Until, time.Time{})
 		for _, fence := range []uint64{first.Fence, 0} {
-			e := f.conflicts("append after the release", journal.Append{Session: "s", After: 1, Fence: fence, Records: recs(2, 2)})
-			f.same("stale", e.Stale(), true)
+			e := f.refuseAppend("append after the release", journal.Append{Session: "s", After: 1, Fence: fence, Records: recs(2, 2)})
+			f.equal("stale", e.Stale(), true)
 		}
 		second := f.lease("s", "b", hour)
 		if second.Fence <= first.Fence {
@@ -131,11 +131,11 @@ var leaseChecks = []check{
 		f.release(first)
 		f.release(journal.Lease{Session: "s", Owner: "a"})
 		f.release(journal.Lease{Session: "unknown", Owner: "a", Fence: first.Fence})
-		f.same("owner", f.head("s").Owner, "a")
+		f.equal("owner", f.head("s").Owner, "a")
 		f.append(journal.Append{Session: "s", Fence: second.Fence, Records: recs(1, 1)})
-		f.same("sessions", f.names(journal.Filter{}), []string{"s"})
+		f.equal("sessions", f.names(journal.Filter{}), []string{"s"})
 	}},
-	{"a lease that has run out passes to another", func(t tb, s journal.Store) {
+	{"a lease that has ended passes to another owner", func(t tb, s journal.Store) {
 		f := on(t, s)
 		first := f.lease("s", "a", short)
 		f.append(journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
@@ -143,30 +143,30 @@ var leaseChecks = []check{
 		if second.Fence <= first.Fence {
 			t.Fatalf("second fence %d isn't above the first, %d", second.Fence, first.Fence)
 		}
-		e := f.conflicts("append of the first", journal.Append{Session: "s", After: 1, Fence: first.Fence, Records: recs(2, 2)})
-		f.same("owner in the conflict", e.Owner, "b")
+		e := f.refuseAppend("append of the first", journal.Append{Session: "s", After: 1, Fence: first.Fence, Records: recs(2, 2)})
+		f.equal("owner in the conflict", e.Owner, "b")
 		_, err := s.Renew(f.ctx, first, hour)
 		refused[*journal.ConflictError](f, "renewal by the first", err)
 		_, err = s.Take(f.ctx, "s", first.Fence)
 		refused[*journal.ConflictError](f, "take by the first", err)
 		f.append(journal.Append{Session: "s", After: 1, Fence: second.Fence, Records: recs(2, 2)})
-		f.holds("s", 0, recs(1, 2)...)
+		f.checkLog("s", 0, recs(1, 2)...)
 	}},
-	{"a lease that has run out still holds while nobody takes it", func(t tb, s journal.Store) {
+	{"a lease that has ended can write while nobody takes it", func(t tb, s journal.Store) {
 		f := on(t, s)
 		l := f.lease("s", "a", time.Millisecond)
 		f.wait(l.Until)
 		f.append(journal.Append{Session: "s", Fence: l.Fence, Records: recs(1, 1)})
-		f.same("items", f.take("s", l.Fence), nil)
+		f.equal("items", f.take("s", l.Fence), nil)
 		again, err := s.Renew(f.ctx, l, hour)
 		if err != nil {
 			t.Fatalf("renew: %v", err)
 		}
-		f.same("fence", again.Fence, l.Fence)
+		f.equal("fence", again.Fence, l.Fence)
 		_, err = s.Lease(f.ctx, "s", "b", hour)
 		refused[*journal.HeldError](f, "lease of another after the renewal", err)
 	}},
-	{"fences never go back, even if the session is deleted", func(t tb, s journal.Store) {
+	{"fences always rise, even if the session is deleted", func(t tb, s journal.Store) {
 		f := on(t, s)
 		last := uint64(0)
 		for range 5 {

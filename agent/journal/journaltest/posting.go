@@ -9,51 +9,51 @@ import (
 )
 
 var inboxChecks = []check{
-	{"items are taken in the order they were posted", func(t tb, s journal.Store) {
+	{"items are taken in the order in which they were posted", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		var want []journal.Item
 		for i := range 30 {
 			it := item(fmt.Sprintf("i-%d", (i*7)%30)) // neither sorted by id nor by time
-			it.Time = epoch.Add(-time.Duration(i))
+			it.Time = recordTime.Add(-time.Duration(i))
 			want = append(want, it)
 		}
 		f.post("s", want...)
-		f.same("items", f.take("s", 0), want)
-		f.same("items that the head counts", f.head("s").Inbox, 30)
+		f.equal("items", f.take("s", 0), want)
+		f.equal("items that the head counts", f.head("s").Inbox, 30)
 	}},
-	{"items of any bytes come back as they went in", func(t tb, s journal.Store) {
+	{"items of any bytes are returned unchanged", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		want := []journal.Item{
-			{ID: "a/b c'%", Kind: "ünïcode", Time: epoch, Data: []byte("\x00\xff\n{")},
+			{ID: "a/b c'%", Kind: "ünïcode", Time: recordTime, Data: []byte("\x00\xff\n{")},
 			{ID: "A/b c'%", Kind: "k", Data: []byte(" { } ")},
 			{ID: "last", Kind: "k", Data: make([]byte, 1<<20)},
 		}
 		f.post("s", want...)
-		f.same("items", f.take("s", 0), want)
+		f.equal("items", f.take("s", 0), want)
 		f.post("s", journal.Item{ID: "empty", Kind: "k"})
-		f.same("length of no data", len(f.take("s", 0)[3].Data), 0)
+		f.equal("length of no data", len(f.take("s", 0)[3].Data), 0)
 	}},
 	{"taking removes nothing", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		f.post("s", item("a"), item("b"))
-		f.inbox("s", 0, "a", "b")
-		f.inbox("s", 0, "a", "b")
+		f.checkInbox("s", 0, "a", "b")
+		f.checkInbox("s", 0, "a", "b")
 	}},
-	{"an append removes what it took", func(t tb, s journal.Store) {
+	{"an append removes the items that it took", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		f.post("s", item("a"), item("b"), item("c"))
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Taken: []string{"b"}})
-		f.inbox("s", 0, "a", "c")
+		f.checkInbox("s", 0, "a", "c")
 		f.post("s", item("d"))
 		a := journal.Append{Session: "s", After: 2, Taken: []string{"d", "a"}}
 		f.append(a)
 		f.append(a) // without records there is no telling, and no harm
-		f.inbox("s", 0, "c")
-		f.holds("s", 0, recs(1, 2)...)
+		f.checkInbox("s", 0, "c")
+		f.checkLog("s", 0, recs(1, 2)...)
 	}},
 	{"an append that is refused removes nothing", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -61,10 +61,10 @@ var inboxChecks = []check{
 		f.append(journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
 		second := f.lease("s", "a", hour)
 		f.post("s", item("a"))
-		f.conflicts("append at the wrong number", journal.Append{Session: "s", After: 3, Fence: second.Fence, Records: recs(4, 4), Taken: []string{"a"}})
-		f.conflicts("append under a stale fence", journal.Append{Session: "s", After: 1, Fence: first.Fence, Records: recs(2, 2), Taken: []string{"a"}})
-		f.conflicts("taking under a stale fence", journal.Append{Session: "s", After: 1, Fence: first.Fence, Taken: []string{"a"}})
-		f.inbox("s", second.Fence, "a")
+		f.refuseAppend("append at the wrong number", journal.Append{Session: "s", After: 3, Fence: second.Fence, Records: recs(4, 4), Taken: []string{"a"}})
+		f.refuseAppend("append with a stale fence", journal.Append{Session: "s", After: 1, Fence: first.Fence, Records: recs(2, 2), Taken: []string{"a"}})
+		f.refuseAppend("taking with a stale fence", journal.Append{Session: "s", After: 1, Fence: first.Fence, Taken: []string{"a"}})
+		f.checkInbox("s", second.Fence, "a")
 	}},
 	{"an id is posted once", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -74,30 +74,30 @@ var inboxChecks = []check{
 		other.Kind, other.Data = "other", []byte("other")
 		for _, it := range []journal.Item{item("a"), other} {
 			e := refused[*journal.PostedError](f, "second post", s.Post(f.ctx, "s", it))
-			f.same("posted", *e, journal.PostedError{Session: "s", ID: "a"})
+			f.equal("posted", *e, journal.PostedError{Session: "s", ID: "a"})
 		}
-		f.same("items", f.take("s", 0), []journal.Item{item("a")})
+		f.equal("items", f.take("s", 0), []journal.Item{item("a")})
 		f.post("s", item("A"), item("a "))
-		f.inbox("s", 0, "a", "A", "a ")
+		f.checkInbox("s", 0, "a", "A", "a ")
 	}},
-	{"an id that was taken isn't posted again", func(t tb, s journal.Store) {
+	{"an id that was taken can't be posted again", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		f.post("s", item("a"))
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Taken: []string{"a"}})
 		f.delete("s", 2)
 		e := refused[*journal.PostedError](f, "post of what was taken", s.Post(f.ctx, "s", item("a")))
-		f.same("posted", *e, journal.PostedError{Session: "s", ID: "a", Taken: true})
-		f.inbox("s", 0)
+		f.equal("posted", *e, journal.PostedError{Session: "s", ID: "a", Taken: true})
+		f.checkInbox("s", 0)
 	}},
 	{"an append closes ids that nobody has posted", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Taken: []string{"a", "b", "a"}})
 		e := refused[*journal.PostedError](f, "post of what was closed", s.Post(f.ctx, "s", item("a")))
-		f.same("taken", e.Taken, true)
-		f.inbox("s", 0)
+		f.equal("taken", e.Taken, true)
+		f.checkInbox("s", 0)
 	}},
-	{"ids of different sessions don't meet", func(t tb, s journal.Store) {
+	{"ids of different sessions are independent", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		f.fill("S", 1)
@@ -105,18 +105,18 @@ var inboxChecks = []check{
 		f.post("S", item("a"))
 		f.append(journal.Append{Session: "s", After: 1, Taken: []string{"a", "b"}})
 		f.post("S", item("b"))
-		f.inbox("s", 0)
-		f.inbox("S", 0, "a", "b")
+		f.checkInbox("s", 0)
+		f.checkInbox("S", 0, "a", "b")
 	}},
 	{"nothing is posted to an unknown session", func(t tb, s journal.Store) {
 		f := on(t, s)
 		if err := s.Post(f.ctx, "s", item("a")); !errors.Is(err, journal.ErrNoSession) || journal.Unclear(err) {
 			t.Fatalf("got error %v, want ErrNoSession", err)
 		}
-		f.same("sessions", f.names(journal.Filter{}), nil)
-		f.same("items", f.take("s", 0), nil)
+		f.equal("sessions", f.names(journal.Filter{}), nil)
+		f.equal("items", f.take("s", 0), nil)
 		_, err := s.Take(f.ctx, "s", 3)
-		refused[*journal.ConflictError](f, "take from an unknown session under a fence", err)
+		refused[*journal.ConflictError](f, "take from an unknown session with a fence", err)
 	}},
 	{"posting needs no lease, taking does", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -124,14 +124,14 @@ var inboxChecks = []check{
 		f.post("s", item("a"))
 		for _, fence := range []uint64{0, l.Fence + 1} {
 			_, err := s.Take(f.ctx, "s", fence)
-			e := refused[*journal.ConflictError](f, "take under a wrong fence", err)
-			f.same("conflict", *e, journal.ConflictError{Session: "s", Fence: fence, HaveFence: l.Fence, Owner: "a", Until: l.Until})
+			e := refused[*journal.ConflictError](f, "take with a wrong fence", err)
+			f.equal("conflict", *e, journal.ConflictError{Session: "s", Fence: fence, HaveFence: l.Fence, Owner: "a", Until: l.Until})
 		}
-		f.inbox("s", l.Fence, "a")
+		f.checkInbox("s", l.Fence, "a")
 		f.release(l)
 		f.post("s", item("b"))
 		_, err := s.Take(f.ctx, "s", l.Fence)
 		refused[*journal.ConflictError](f, "take after the release", err)
-		f.inbox("s", f.lease("s", "b", hour).Fence, "a", "b")
+		f.checkInbox("s", f.lease("s", "b", hour).Fence, "a", "b")
 	}},
 }

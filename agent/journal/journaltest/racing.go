@@ -62,18 +62,18 @@ var raceChecks = []check{
 			return nil
 		})
 		log := f.read("s", 0)
-		f.same("records", len(log), writers*each)
+		f.equal("records", len(log), writers*each)
 		next := make([]int, writers)
 		for i, r := range log {
-			f.same("number", r.Seq, uint64(i+1))
+			f.equal("number", r.Seq, uint64(i+1))
 			if r.V < 0 || r.V >= writers || next[r.V] >= each {
 				t.Fatalf("record %d belongs to nobody: %+v", r.Seq, r)
 			}
-			f.same(fmt.Sprintf("number that writer %d was told", r.V), won[r.V][next[r.V]], r.Seq)
+			f.equal(fmt.Sprintf("number that writer %d was told", r.V), won[r.V][next[r.V]], r.Seq)
 			next[r.V]++
 		}
 	}},
-	{"writers of many sessions don't meet", func(t tb, s journal.Store) {
+	{"writers of different sessions are independent", func(t tb, s journal.Store) {
 		const sessions, each = 40, 5
 		f := on(t, s)
 		name := func(i int) string { return fmt.Sprintf("s-%02d", i) }
@@ -85,16 +85,16 @@ var raceChecks = []check{
 			}
 			return nil
 		})
-		f.same("number of sessions", len(f.names(journal.Filter{})), sessions)
+		f.equal("number of sessions", len(f.names(journal.Filter{})), sessions)
 		for i := range sessions {
 			for n, r := range f.read(name(i), 0) {
-				f.same("writer", r.V, i)
-				f.same("data", string(r.Data), string(rec(n).Data))
+				f.equal("writer", r.V, i)
+				f.equal("data", string(r.Data), string(rec(n).Data))
 			}
-			f.same("last number", f.head(name(i)).Seq, uint64(each))
+			f.equal("last number", f.head(name(i)).Seq, uint64(each))
 		}
 	}},
-	{"readers under a writer see no gap", func(t tb, s journal.Store) {
+	{"readers during appends see no gap", func(t tb, s journal.Store) {
 		const batches = 40
 		f := on(t, s)
 		var done atomic.Bool
@@ -189,8 +189,8 @@ var raceChecks = []check{
 			winners.Add(1)
 			return s.Append(f.ctx, journal.Append{Session: "s", Fence: l.Fence, Records: recs(i, i)})
 		})
-		f.same("winners", winners.Load(), int32(1))
-		f.same("records", len(f.read("s", 0)), 1)
+		f.equal("winners", winners.Load(), int32(1))
+		f.equal("records", len(f.read("s", 0)), 1)
 	}},
 	{"of racing posts of one id exactly one is kept", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -210,10 +210,10 @@ var raceChecks = []check{
 			return err
 		})
 		items := f.take("s", 0)
-		f.same("items", len(items), 1)
-		f.same("item that was accepted", int32(items[0].Data[0]), winner.Load())
+		f.equal("items", len(items), 1)
+		f.equal("item that was accepted", int32(items[0].Data[0]), winner.Load())
 	}},
-	{"posts are not lost under a writer that takes", func(t tb, s journal.Store) {
+	{"posts during takes are not lost", func(t tb, s journal.Store) {
 		const posters, each = 4, 15
 		f := on(t, s)
 		f.fill("s", 1)
@@ -252,10 +252,10 @@ var raceChecks = []check{
 			}
 			return nil
 		})
-		f.same("ids seen", len(seen), posters*each)
+		f.equal("ids seen", len(seen), posters*each)
 		for id, n := range seen {
-			f.same("times that "+id+" was seen", n, 1)
+			f.equal("times that "+id+" was seen", n, 1)
 		}
-		f.inbox("s", 0)
+		f.checkInbox("s", 0)
 	}},
 }

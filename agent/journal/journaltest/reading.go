@@ -18,10 +18,10 @@ var zone = time.FixedZone("nowhere", 3*3600+25*60)
 var readChecks = []check{
 	{"an empty store holds nothing", func(t tb, s journal.Store) {
 		f := on(t, s)
-		f.holds("s", 0)
-		f.holds("s", 7)
-		f.same("sessions", f.names(journal.Filter{}), nil)
-		f.same("items", f.take("s", 0), nil)
+		f.checkLog("s", 0)
+		f.checkLog("s", 7)
+		f.equal("sessions", f.names(journal.Filter{}), nil)
+		f.equal("items", f.take("s", 0), nil)
 		if _, err := s.Head(f.ctx, "s"); !errors.Is(err, journal.ErrNoSession) || journal.Unclear(err) {
 			t.Fatalf("head of an unknown session: got error %v, want ErrNoSession", err)
 		}
@@ -30,21 +30,21 @@ var readChecks = []check{
 		f := on(t, s)
 		f.fill("s", 6)
 		for after := range 7 {
-			f.holds("s", uint64(after), recs(after+1, 6)...)
+			f.checkLog("s", uint64(after), recs(after+1, 6)...)
 		}
-		f.holds("s", 7)
-		f.holds("s", math.MaxInt64)
-		f.holds("s", math.MaxUint64)
+		f.checkLog("s", 7)
+		f.checkLog("s", math.MaxInt64)
+		f.checkLog("s", math.MaxUint64)
 	}},
-	{"long logs are read whole", func(t tb, s journal.Store) {
+	{"long logs are read completely", func(t tb, s journal.Store) {
 		f := on(t, s)
 		for after := 0; after < 3000; after += 750 {
 			f.append(journal.Append{Session: "s", After: uint64(after), Records: recs(after+1, after+750)})
 		}
-		f.holds("s", 0, recs(1, 3000)...)
-		f.holds("s", 1499, recs(1500, 3000)...)
+		f.checkLog("s", 0, recs(1, 3000)...)
+		f.checkLog("s", 1499, recs(1500, 3000)...)
 	}},
-	{"a sequence can be ranged over again", func(t tb, s journal.Store) {
+	{"a sequence can be used again", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		seq := s.Read(f.ctx, "s", 0)
@@ -56,7 +56,7 @@ var readChecks = []check{
 				}
 				got++
 			}
-			f.same("records", got, want)
+			f.equal("records", got, want)
 			f.append(journal.Append{Session: "s", After: uint64(want), Records: recs(want+1, want+1)})
 		}
 	}},
@@ -74,7 +74,7 @@ var readChecks = []check{
 			}
 		}
 		f.append(journal.Append{Session: "s", After: 400, Records: recs(401, 401)})
-		f.holds("s", 399, recs(400, 401)...)
+		f.checkLog("s", 399, recs(400, 401)...)
 	}},
 	{"the store may be used while it is read", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -84,18 +84,18 @@ var readChecks = []check{
 			if err != nil {
 				t.Fatalf("read: %v", err)
 			}
-			f.same("number", r.Seq, last+1)
+			f.equal("number", r.Seq, last+1)
 			last = r.Seq
 			if r.Seq <= 3 {
 				f.append(journal.Append{Session: "s", After: 2 + r.Seq, Records: recs(int(3+r.Seq), int(3+r.Seq))})
-				f.holds("s", r.Seq, recs(int(r.Seq+1), int(3+r.Seq))...)
+				f.checkLog("s", r.Seq, recs(int(r.Seq+1), int(3+r.Seq))...)
 				f.head("s")
 			}
 		}
 		if last < 3 {
 			t.Fatalf("reading stopped at %d of 3", last)
 		}
-		f.holds("s", 0, recs(1, 6)...)
+		f.checkLog("s", 0, recs(1, 6)...)
 	}},
 	{"reading stops when the context ends", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -116,7 +116,7 @@ var readChecks = []check{
 				cancel()
 			}
 		}
-		f.same("numbers read", got, []uint64{1, 2})
+		f.equal("numbers read", got, []uint64{1, 2})
 		if !errors.Is(end, context.Canceled) {
 			t.Fatalf("got error %v, want context.Canceled", end)
 		}
@@ -124,20 +124,20 @@ var readChecks = []check{
 }
 
 var contentChecks = []check{
-	{"records come back as they went in", func(t tb, s journal.Store) {
+	{"records are returned unchanged", func(t tb, s journal.Store) {
 		f := on(t, s)
 		want := []journal.Record{
-			{Time: epoch, Kind: "k", V: 0, Data: []byte("x")},
-			{Time: epoch.Add(1), Kind: "Kind with spaces, ünïcode / and \"quotes\"", V: -1, Data: []byte("x")},
+			{Time: recordTime, Kind: "k", V: 0, Data: []byte("x")},
+			{Time: recordTime.Add(1), Kind: "Kind with spaces, ünïcode / and \"quotes\"", V: -1, Data: []byte("x")},
 			{Kind: "zero time", V: math.MaxInt32, Data: []byte("x")},
 			{Time: time.Unix(0, 0), Kind: "1970", V: math.MinInt32, Data: []byte("x")},
 			{Time: time.Date(1678, 1, 1, 0, 0, 0, 1, time.UTC), Kind: "early", Data: []byte("x")},
 			{Time: time.Date(2262, 1, 1, 0, 0, 0, 999999999, time.UTC), Kind: "late", Data: []byte("x")},
 		}
 		f.append(journal.Append{Session: "s", Records: want})
-		f.holds("s", 0, want...)
+		f.checkLog("s", 0, want...)
 	}},
-	{"times come back in UTC", func(t tb, s journal.Store) {
+	{"times are returned in UTC", func(t tb, s journal.Store) {
 		f := on(t, s)
 		now := time.Now() // with a monotonic reading
 		r := rec(1)
@@ -150,13 +150,13 @@ var contentChecks = []check{
 		it.Time = now.In(zone)
 		f.post("s", it)
 		want := now.Round(0).UTC()
-		f.same("record's time", f.read("s", 0)[0].Time, want)
-		f.same("item's time", f.take("s", 0)[0].Time, want)
-		f.same("open list", f.head("s").Open, []journal.Open{{ID: "o", Expires: want}, {ID: "never"}})
+		f.equal("record's time", f.read("s", 0)[0].Time, want)
+		f.equal("item's time", f.take("s", 0)[0].Time, want)
+		f.equal("open list", f.head("s").Open, []journal.Open{{ID: "o", Expires: want}, {ID: "never"}})
 		f.append(journal.Append{Session: "zero", Records: []journal.Record{{Kind: "k"}}})
-		f.same("zero time", f.read("zero", 0)[0].Time, time.Time{})
+		f.equal("zero time", f.read("zero", 0)[0].Time, time.Time{})
 	}},
-	{"data of any bytes come back as they went in", func(t tb, s journal.Store) {
+	{"data of any bytes are returned unchanged", func(t tb, s journal.Store) {
 		f := on(t, s)
 		all := make([]byte, 256)
 		for i := range all {
@@ -173,46 +173,46 @@ var contentChecks = []check{
 		}
 		f.append(journal.Append{Session: "s", Records: want})
 		f.append(journal.Append{Session: "s", Records: want})
-		f.holds("s", 0, want...)
+		f.checkLog("s", 0, want...)
 	}},
-	{"big data come back as they went in", func(t tb, s journal.Store) {
+	{"big data are returned unchanged", func(t tb, s journal.Store) {
 		f := on(t, s)
 		want := recs(1, 3)
 		want[1].Data = bytes.Repeat([]byte("0123456789abcde\n"), 1<<16) // 1 MiB
 		f.append(journal.Append{Session: "s", Records: want})
 		f.append(journal.Append{Session: "s", Records: want})
-		f.holds("s", 0, want...)
+		f.checkLog("s", 0, want...)
 	}},
-	{"the store keeps copies of what it is handed", func(t tb, s journal.Store) {
+	{"the store keeps copies of what it is passed", func(t tb, s journal.Store) {
 		f := on(t, s)
 		a := journal.Append{Session: "s", Records: recs(1, 2), Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "o"}}}}
 		it := item("a")
 		f.append(a)
 		f.post("s", it)
 		a.Records[0].Data[0], a.Records[1], a.Head.Open[0].ID, it.Data[0] = 'X', rec(9), "X", 'X'
-		f.holds("s", 0, recs(1, 2)...)
-		f.same("open list", f.head("s").Open, []journal.Open{{ID: "o"}})
-		f.same("items", f.take("s", 0), []journal.Item{item("a")})
+		f.checkLog("s", 0, recs(1, 2)...)
+		f.equal("open list", f.head("s").Open, []journal.Open{{ID: "o"}})
+		f.equal("items", f.take("s", 0), []journal.Item{item("a")})
 	}},
-	{"the caller owns what it gets", func(t tb, s journal.Store) {
+	{"the caller owns what the store returns", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.append(journal.Append{Session: "s", Records: recs(1, 2), Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "o"}}}})
 		f.post("s", item("a"))
 		for range 2 {
 			got, h, items := f.read("s", 0), f.head("s"), f.take("s", 0)
-			f.same("first record", string(got[0].Data), "data 1")
-			f.same("open list", h.Open, []journal.Open{{ID: "o"}})
-			f.same("items", items, []journal.Item{item("a")})
+			f.equal("first record", string(got[0].Data), "data 1")
+			f.equal("open list", h.Open, []journal.Open{{ID: "o"}})
+			f.equal("items", items, []journal.Item{item("a")})
 			got[0].Data[0], h.Open[0].ID, items[0].Data[0], items[0].ID = 'X', "X", 'X', "X"
 			_ = append(got[0].Data, "overwritten"...)
 			for h, err := range s.Heads(f.ctx, journal.Filter{}) {
 				if err != nil {
 					t.Fatalf("heads: %v", err)
 				}
-				f.same("listed open list", h.Open, []journal.Open{{ID: "o"}})
+				f.equal("listed open list", h.Open, []journal.Open{{ID: "o"}})
 				h.Open[0].ID = "X"
 			}
 		}
-		f.holds("s", 0, recs(1, 2)...)
+		f.checkLog("s", 0, recs(1, 2)...)
 	}},
 }

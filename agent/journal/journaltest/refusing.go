@@ -23,13 +23,13 @@ var badNames = map[string]string{
 }
 
 var refusalChecks = []check{
-	{"names of the full length are good", func(t tb, s journal.Store) {
+	{"names of the full length are accepted", func(t tb, s journal.Store) {
 		f := on(t, s)
 		long := strings.Repeat("ü/", journal.MaxName/3) // fills up to two bytes of the limit
 		long += strings.Repeat("n", journal.MaxName-len(long))
 		r := rec(1)
 		r.Kind = long
-		open := journal.Open{ID: long, Kind: long, Title: long, Expires: epoch}
+		open := journal.Open{ID: long, Kind: long, Title: long, Expires: recordTime}
 		l := f.lease(long, long, hour)
 		f.append(journal.Append{Session: long, Fence: l.Fence, Records: []journal.Record{r}, Head: &journal.HeadUpdate{
 			Status: long, Open: []journal.Open{open},
@@ -37,12 +37,12 @@ var refusalChecks = []check{
 		it := item(long)
 		it.Kind = long
 		f.post(long, it)
-		f.holds(long, 0, r)
-		f.same("items", f.take(long, l.Fence), []journal.Item{it})
+		f.checkLog(long, 0, r)
+		f.equal("items", f.take(long, l.Fence), []journal.Item{it})
 		h := f.head(long)
-		f.same("owner", h.Owner, long)
-		f.same("status", h.Status, long)
-		f.same("open list", h.Open, []journal.Open{open})
+		f.equal("owner", h.Owner, long)
+		f.equal("status", h.Status, long)
+		f.equal("open list", h.Open, []journal.Open{open})
 	}},
 	{"bad session names are refused everywhere", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -107,7 +107,7 @@ var refusalChecks = []check{
 		for what, a := range bad {
 			refused[*journal.InvalidError](f, "append with "+what, s.Append(f.ctx, a))
 		}
-		f.holds("s", 0, rec(1))
+		f.checkLog("s", 0, rec(1))
 	}},
 	{"bad leases and items are refused", func(t tb, s journal.Store) {
 		f := on(t, s)
@@ -138,12 +138,12 @@ var refusalChecks = []check{
 		it := item("a")
 		it.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
 		refused[*journal.InvalidError](f, "item too late", s.Post(f.ctx, "s", it))
-		it.Time, it.Data = epoch, make([]byte, journal.MaxRecord+1)
+		it.Time, it.Data = recordTime, make([]byte, journal.MaxRecord+1)
 		refused[*journal.InvalidError](f, "item too big", s.Post(f.ctx, "s", it))
-		f.inbox("s", l.Fence)
-		f.same("fence", f.head("s").Fence, l.Fence)
+		f.checkInbox("s", l.Fence)
+		f.equal("fence", f.head("s").Fence, l.Fence)
 	}},
-	{"nothing is done under a context that has ended", func(t tb, s journal.Store) {
+	{"nothing is done with a context that has ended", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		l := f.lease("s", "a", hour)
@@ -167,11 +167,11 @@ var refusalChecks = []check{
 			"Delete":  s.Delete(ctx, "s", journal.All),
 		} {
 			if !errors.Is(err, context.Canceled) || !journal.Unclear(err) {
-				t.Fatalf("%s under a canceled context: got error %v, want one that wraps context.Canceled", method, err)
+				t.Fatalf("%s with a canceled context: got error %v, want one that wraps context.Canceled", method, err)
 			}
 		}
-		f.holds("s", 0, rec(1))
-		f.same("head", f.head("s"), before)
-		f.inbox("s", l.Fence)
+		f.checkLog("s", 0, rec(1))
+		f.equal("head", f.head("s"), before)
+		f.checkInbox("s", l.Fence)
 	}},
 }

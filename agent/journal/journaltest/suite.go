@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Run runs every check as a subtest of t, each against a store of its own. Open returns an empty one, and arranges with
-// t.Cleanup for whatever it needs to be closed.
+// Run runs every check as a subtest of t, each with a store of its own. Open returns an empty store, and closes it with t.Cleanup if
+// that is necessary.
 func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 	t.Helper()
 	for _, c := range checks() {
@@ -18,7 +18,7 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 	}
 }
 
-// tb is what a check needs of a testing.TB, so that the suite's own tests can hand it one that only takes notes.
+// tb is the part of testing.TB that a check needs. The suite's own tests pass one that records the failure.
 type tb interface {
 	Helper()
 	Context() context.Context

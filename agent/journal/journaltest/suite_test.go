@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -14,24 +15,24 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// notes is a tb that takes the failure down instead of failing.
-type notes struct {
+// recorder is a tb that records the failure instead of failing.
+type recorder struct {
 	ctx      context.Context
 	cleanups []func()
 	failure  string
 }
 
-func (n *notes) Helper()                  {}
-func (n *notes) Context() context.Context { return n.ctx }
-func (n *notes) Cleanup(f func())         { n.cleanups = append(n.cleanups, f) }
-func (n *notes) Fatalf(format string, args ...any) {
+func (n *recorder) Helper()                  {}
+func (n *recorder) Context() context.Context { return n.ctx }
+func (n *recorder) Cleanup(f func())         { n.cleanups = append(n.cleanups, f) }
+func (n *recorder) Fatalf(format string, args ...any) {
 	n.failure = fmt.Sprintf(format, args...)
 	runtime.Goexit()
 }
 
-// verdict runs one check against s, and returns what it found wrong.
-func verdict(ctx context.Context, c check, s journal.Store) string {
-	n := &notes{ctx: ctx}
+// failureOf runs one check against s, and returns the message with which it failed, or "".
+func failureOf(ctx context.Context, c check, s journal.Store) string {
+	n := &recorder{ctx: ctx}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -49,7 +50,7 @@ func verdict(ctx context.Context, c check, s journal.Store) string {
 func TestNoCheckFailsAGoodStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range checks() {
-			if failure := verdict(t.Context(), c, journal.NewMemory()); failure != "" {
+			if failure := failureOf(t.Context(), c, journal.NewMemory()); failure != "" {
 				t.Errorf("%s: %s", c.name, failure)
 			}
 		}
@@ -66,7 +67,7 @@ func TestEveryCheckHasANameOfItsOwn(t *testing.T) {
 	}
 }
 
-// Each defect is caught by the check that is there for it; that others fail too is no matter.
+// Each defect is caught by the check that is there for it. Others may catch it too.
 func TestEveryDefectIsCaught(t *testing.T) {
 	byName := make(map[string]check)
 	for _, c := range checks() {
@@ -79,12 +80,30 @@ func TestEveryDefectIsCaught(t *testing.T) {
 				if !ok {
 					t.Fatalf("no check is named %q", d.caught)
 				}
-				failure := verdict(t.Context(), c, d.wrap(journal.NewMemory()))
+				failure := failureOf(t.Context(), c, d.wrap(journal.NewMemory()))
 				if failure == "" {
-					t.Fatalf("%q lets it pass", d.caught)
+					t.Fatalf("%q doesn't catch it", d.caught)
 				}
 				t.Log(failure)
 			})
 		})
+	}
+}
+
+func TestAFailureNamesTheFieldsOfItsValues(t *testing.T) {
+	r := &recorder{ctx: t.Context()}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		on(r, journal.NewMemory()).equal("conflict", journal.ConflictError{Session: "s", HaveFence: 3}, journal.ConflictError{Session: "t"})
+	}()
+	<-done
+	for _, cleanup := range r.cleanups {
+		cleanup()
+	}
+	for _, want := range []string{"conflict: got ", "Session:s", "HaveFence:3", ", want ", "Session:t"} {
+		if !strings.Contains(r.failure, want) {
+			t.Errorf("%q lacks %q", r.failure, want)
+		}
 	}
 }

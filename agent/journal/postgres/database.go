@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// tries is how often a transaction is begun that others keep getting in the way of.
-	tries = 10
-	// oneMessage is about how many bytes of records go to the server at once; a message has at most a gigabyte.
-	oneMessage = 16 << 20
+	// maxTries is how often a transaction is tried that fails because of others.
+	maxTries = 10
+	// maxMessage is about how many bytes of records are sent to the server at once; a message has at most a gigabyte.
+	maxMessage = 16 << 20
 )
 
-// A database is the pool, and how the statements of a [sqljournal.Store] are run on it.
+// A database runs the statements of a [sqljournal.Store] on a pool of connections.
 type database struct {
 	pool    *sql.DB
 	timeout time.Duration
@@ -31,20 +31,20 @@ type database struct {
 
 var _ sqljournal.Database = (*database)(nil)
 
-// prepare makes the schema and the tables, or brings them up to date.
+// prepare creates the schema and the tables, or brings them up to date.
 func (db *database) prepare(ctx context.Context, schema string) error {
 	var encoding string
 	if err := db.pool.QueryRowContext(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
 		return err
 	}
 	if encoding != "UTF8" {
-		return fmt.Errorf("the database's encoding is %s; make one with UTF8", encoding)
+		return fmt.Errorf("the database's encoding is %s; create one with UTF8", encoding)
 	}
 	if current, err := db.current(ctx); current || err != nil {
 		return err
 	}
-	return db.once(ctx, func(tx sqljournal.Tx) error {
-		// Whoever comes second waits here, and finds the work done.
+	return db.transaction(ctx, func(tx sqljournal.Tx) error {
+		// A second process waits here, and then finds the tables up to date.
 		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey(schema)); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (db *database) prepare(ctx context.Context, schema string) error {
 	})
 }
 
-// current reports whether the tables are there and up to date, so that no right to make any is needed.
+// current reports whether the tables exist and are up to date, so that no permission to create any is needed.
 func (db *database) current(ctx context.Context) (bool, error) {
 	var there bool
 	if err := db.pool.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", db.dialect.SQL("@meta")).Scan(&there); err != nil || !there {
@@ -73,12 +73,12 @@ func (db *database) current(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if err == nil {
-		err = sqljournal.Check(version, migrations)
+		err = sqljournal.CheckVersion(version, migrations)
 	}
 	return version == len(migrations), err
 }
 
-// lockKey names the advisory lock of those who migrate a schema.
+// lockKey is the key of the advisory lock for migrating a schema.
 func lockKey(schema string) int64 {
 	h := fnv.New64a()
 	h.Write([]byte("pawl journal " + schema))
@@ -87,12 +87,12 @@ func lockKey(schema string) int64 {
 
 // Write implements [sqljournal.Database].
 func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) error {
-	return db.retry(ctx, func(ctx context.Context) error { return db.once(ctx, fn) })
+	return db.retry(ctx, func(ctx context.Context) error { return db.transaction(ctx, fn) })
 }
 
-// once runs fn in one transaction. Under READ COMMITTED each of its statements sees what was committed before it, and so what stands in
-// a row once its lock is there.
-func (db *database) once(ctx context.Context, fn func(sqljournal.Tx) error) error {
+// transaction runs fn in one transaction. Under READ COMMITTED each statement sees what was committed before it, and so the newest
+// version of a row that it has locked.
+func (db *database) transaction(ctx context.Context, fn func(sqljournal.Tx) error) error {
 	tx, err := db.pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
@@ -104,21 +104,21 @@ func (db *database) once(ctx context.Context, fn func(sqljournal.Tx) error) erro
 	return tx.Commit()
 }
 
-// retry runs try until nobody gets in its way, in the time that a call has.
+// retry runs try again if it failed because of another transaction, within the timeout of a call.
 func (db *database) retry(ctx context.Context, try func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, db.timeout)
 	defer cancel()
 	for n := 1; ; n++ {
 		err := try(limited)
-		if err == nil || !again(err) || n == tries {
-			return word(ctx, err)
+		if err == nil || !retryable(err) || n == maxTries {
+			return wrapError(ctx, err)
 		}
 		timer := time.NewTimer(rand.N(time.Duration(n) * 5 * time.Millisecond))
 		select {
 		case <-timer.C:
 		case <-limited.Done():
 			timer.Stop()
-			return word(ctx, err)
+			return wrapError(ctx, err)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (db *database) retry(ctx context.Context, try func(context.Context) error) 
 func (db *database) Query(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) error {
 	limited, cancel := context.WithTimeout(ctx, db.timeout)
 	defer cancel()
-	return word(ctx, func() error {
+	return wrapError(ctx, func() error {
 		rows, err := db.pool.QueryContext(limited, query, args...)
 		if err != nil {
 			return err
@@ -144,15 +144,15 @@ func (db *database) Query(ctx context.Context, query string, args []any, each fu
 	}())
 }
 
-// TryAppend implements [sqljournal.Database]: an append to a session that is as it says is one statement, and one round trip.
+// TryAppend implements [sqljournal.Database]. An append to a session with the right fence and number is one statement, and one round trip.
 func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool, err error) {
-	if len(a.Records) == 0 || len(a.Taken) > 0 || sqljournal.Size(a.Records) > oneMessage {
+	if len(a.Records) == 0 || len(a.Taken) > 0 || sqljournal.DataSize(a.Records) > maxMessage {
 		return false, nil
 	}
 	var status, open *string
 	var opens *int
 	if a.Head != nil {
-		text, err := sqljournal.Open(a.Head.Open)
+		text, err := sqljournal.EncodeOpen(a.Head.Open)
 		if err != nil {
 			return false, fmt.Errorf("postgres: %w", err)
 		}
@@ -176,7 +176,7 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool,
 func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
 	for len(rows.Records) > 0 {
 		n, size := 1, len(rows.Records[0].Data)
-		for ; n < len(rows.Records) && size+len(rows.Records[n].Data) <= oneMessage; n++ {
+		for ; n < len(rows.Records) && size+len(rows.Records[n].Data) <= maxMessage; n++ {
 			size += len(rows.Records[n].Data)
 		}
 		args := append([]any{rows.Session, rows.After, rows.Fence, rows.At}, columns(rows.Records[:n])...)

@@ -11,13 +11,13 @@ import (
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
-// What a call may fail with. Each stands in the chain of an error with the server's own words, a *pgconn.PgError. For
-// [journal.Unclear] they are like any other failure.
+// Errors that a call may return, each wrapped together with the server's error, a *pgconn.PgError. All are unclear, see
+// [journal.Unclear].
 var (
 	// ErrFull says that the server's disk is full. What was appended before is safe.
 	ErrFull = errors.New("the server's disk is full")
-	// ErrReadOnly says that the server takes no changes: a replica, or one that was told so.
-	ErrReadOnly = errors.New("the server takes no changes; connect to the primary (target_session_attrs=read-write)")
+	// ErrReadOnly says that the server accepts no changes: it is a replica, or configured so.
+	ErrReadOnly = errors.New("the server accepts no changes; connect to the primary (target_session_attrs=read-write)")
 	// ErrNewer says that the tables are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
 )
@@ -31,19 +31,19 @@ func state(err error) string {
 	return ""
 }
 
-// again reports whether the transaction failed because of another, and would do better the next time.
-func again(err error) bool {
+// retryable reports whether the transaction failed because of another one, so that a retry may succeed.
+func retryable(err error) bool {
 	switch state(err) {
 	case "40001", "40P01", // serialization failure, deadlock
-		"23505": // two made the same session at once: the second sees it now
+		"23505": // two transactions created the same session at once: the second sees it on the retry
 		return true
 	}
 	return false
 }
 
-// word returns err with a sentinel of the package in its chain. Errors of package journal pass unchanged. The end of ctx is one
-// that wraps ctx.Err(), whichever way the driver reports it.
-func word(ctx context.Context, err error) error {
+// wrapError returns err as a method returns it: errors of package journal unchanged, one that wraps ctx.Err() if ctx has ended,
+// and otherwise err wrapped with the error of this package that describes it, if there is one.
+func wrapError(ctx context.Context, err error) error {
 	switch {
 	case err == nil || !journal.Unclear(err):
 		return err

@@ -2,11 +2,11 @@ package postgres
 
 import "github.com/pawlkit/pawl/internal/sqljournal"
 
-// now is the server's clock in nanoseconds. It moves on within a transaction, so waiting for a session doesn't age what is decided.
+// now is the server's clock in nanoseconds. It goes on within a transaction, so it is right after a wait for a session.
 const now = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
 
-// dialect says how PostgreSQL's statements differ. Every change of a session holds its row, and every append changes it: a snapshot is
-// taken before the row is waited for, so what is to be judged must stand in the row itself.
+// dialect says how PostgreSQL's statements differ. Every change of a session locks its row, and every append changes the row. A
+// statement's snapshot is taken before it waits for the lock, so all that is checked must be in the row itself.
 func dialect(schema string) sqljournal.Dialect {
 	prefix := `"` + schema + `".`
 	return sqljournal.Dialect{
@@ -20,7 +20,7 @@ func dialect(schema string) sqljournal.Dialect {
 	}
 }
 
-// migrations[i] makes of version i version i+1. What has been released is never changed, only added to.
+// migrations[i] changes the tables from version i to version i+1. Released ones never change; new ones are added.
 var migrations = [][]string{{
 	`CREATE TABLE @sessions (
 		id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -35,12 +35,12 @@ var migrations = [][]string{{
 		owner   text COLLATE "C" NOT NULL,
 		until   bigint,
 		updated bigint NOT NULL
-	) WITH (fillfactor = 70)`, // room for the next version of a row beside it: an append touches no index then
+	) WITH (fillfactor = 70)`, // space for the next version of a row on the same page: then an append changes no index
 	"CREATE INDEX sessions_by_status ON @sessions (status, name)",
 	"CREATE INDEX sessions_by_owner ON @sessions (owner, name) WHERE owner <> ''",
 	"CREATE INDEX sessions_open ON @sessions (name) WHERE opens > 0",
 	"CREATE INDEX sessions_inbox ON @sessions (name) WHERE inbox > 0",
-	// fence is that of the append: the same record under another fence is another append. at is when the store kept it.
+	// fence is that of the append: the same record with another fence is another append. at is when the store appended it.
 	`CREATE TABLE @records (
 		session bigint NOT NULL,
 		seq     bigint NOT NULL,
@@ -63,7 +63,7 @@ var migrations = [][]string{{
 		UNIQUE (session, id)
 	)`,
 	"CREATE INDEX items_waiting ON @items (session, n) WHERE taken = 0",
-	// The last fence given out, to whichever session: fences outlive sessions.
+	// The last fence of any session, so that fences go on rising after a session is deleted.
 	"CREATE SEQUENCE @fence",
 }}
 
@@ -73,7 +73,7 @@ const (
 	fillMeta   = "INSERT INTO @meta (one, version) VALUES (1, 0) ON CONFLICT DO NOTHING"
 	readMeta   = "SELECT version FROM @meta"
 
-	// tryAppend changes nothing where the session isn't as the append needs it: no row is updated, so none is inserted.
+	// tryAppend changes nothing if fence or number differ: no row is updated, so none is inserted.
 	tryAppend = `WITH s AS (
 		UPDATE @sessions SET seq = seq + ?4, updated = greatest(updated, ` + now + `),
 			status = coalesce(?5, status), open = coalesce(?6, open), opens = coalesce(?7, opens)

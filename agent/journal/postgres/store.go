@@ -18,31 +18,31 @@ import (
 type Durability int
 
 const (
-	// Power is the default: the server's disk has confirmed the append. Where the server's settings say synchronous_commit off, the store's
-	// connections switch it on; what waits for replicas as well is left as it is.
+	// Power is the default: the server's disk has confirmed the append. If synchronous_commit is off in the server's settings, the
+	// store's connections switch it on; settings that also wait for replicas stay as they are.
 	Power Durability = iota
-	// Process survives the death of this process, not that of the server, which may lose the appends of its last moments,
-	// below a second with its own defaults (synchronous_commit off).
+	// Process survives the death of this process, but not a crash of the server, which may lose the appends of the last moments, of
+	// less than a second with its default settings (synchronous_commit off).
 	Process
 )
 
-// Config is what [Open] is told.
+// Config says how [Open] connects.
 type Config struct {
-	// DSN says where the database is: a URL (postgres://user@host/db) or key=value pairs, both as libpq takes them. What it leaves out
-	// comes from the environment (PGHOST and so on). Logs never show it.
+	// DSN says where the database is: a URL (postgres://user@host/db) or key=value pairs, both as in libpq. What it omits comes from
+	// the environment (PGHOST and so on). It is never logged.
 	DSN string
 	// Schema is where the tables are: letters, digits and _, at most 63, the first no digit, all lower case. The default is pawl.
-	// [Open] makes it if it isn't there. Two stores in one database are apart if their schemas are.
+	// [Open] creates it if it doesn't exist. Two stores in one database are separate if their schemas differ.
 	Schema string
 	// Durability is what an append survives. The default is a power failure.
 	Durability Durability
-	// MaxConns is the most connections that the store has open. The default is 8; from 1 on. Calls beyond wait for one to come free,
-	// until their context ends or Timeout has passed.
+	// MaxConns is the most connections that the store has open. The default, for 0, is 8. Other calls wait for a free connection until
+	// their context ends or Timeout has passed.
 	MaxConns int
-	// MaxIdle is how long a connection that nobody uses stays open. The default is 5 minutes. A connection is
-	// replaced after an hour in any case.
+	// MaxIdle is how long an unused connection stays open. The default, for 0, is 5 minutes. Every connection is replaced after an hour.
 	MaxIdle time.Duration
-	// Timeout ends a call, or the reading of a page, that gets no answer; it then leaves open whether a change was made. The default is 30 s.
+	// Timeout ends a call, or the read of a page, that gets no answer; then it is open whether a change was made. The default, for 0,
+	// is 30 s.
 	Timeout time.Duration
 }
 
@@ -54,9 +54,9 @@ type Store struct {
 
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// Open connects to the database and makes the tables if they aren't there, or brings those of an older version up to date; newer
-// ones are refused with [ErrNewer]. Once the tables are there it needs no right to make any. It ends with ctx; reaching the
-// server takes at most 10 s for each of its addresses, or what connect_timeout in the DSN says.
+// Open connects to the database and creates the tables if they don't exist, or brings those of an older version up to date; newer
+// ones are refused with [ErrNewer]. If the tables exist it needs no permission to create any. It ends with ctx; connecting to the
+// server takes at most 10 s for each of its addresses, or connect_timeout of the DSN.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Schema == "" {
 		cfg.Schema = "pawl"
@@ -81,7 +81,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		conf.ConnectTimeout = 10 * time.Second
 	}
 	db := &database{
-		pool:    stdlib.OpenDB(*conf, stdlib.OptionAfterConnect(cfg.Durability.set)),
+		pool:    stdlib.OpenDB(*conf, stdlib.OptionAfterConnect(cfg.Durability.configure)),
 		timeout: cfg.Timeout,
 		dialect: dialect(cfg.Schema),
 	}
@@ -96,7 +96,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return &Store{Store: sqljournal.New(db, db.dialect), db: db}, nil
 }
 
-// Close closes the connections. Calls that are under way come to their end first; later ones fail.
+// Close closes the connections. It waits for calls under way; later calls fail.
 func (s *Store) Close() error {
 	if err := s.db.pool.Close(); err != nil {
 		return fmt.Errorf("postgres: closing: %w", err)
@@ -120,8 +120,8 @@ func (c Config) validate() error {
 	return nil
 }
 
-// set makes a new connection as durable as d says.
-func (d Durability) set(ctx context.Context, conn *pgx.Conn) error {
+// configure makes a new connection as durable as d says.
+func (d Durability) configure(ctx context.Context, conn *pgx.Conn) error {
 	statement := "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 	if d == Process {
 		statement = "SET synchronous_commit = off"

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
-// readers is how many calls read at the same time.
+// readers is how many calls can read at the same time.
 const readers = 4
 
 // A database is the file, with one connection that writes and a few that read. Statements are prepared once for each.
@@ -21,7 +21,7 @@ type database struct {
 	maxBytes int64
 	pool     *sql.DB
 
-	// writing holds the writer while nobody writes: goroutines take turns here, and only processes compete for SQLite's lock.
+	// writing holds the writer while it is idle: goroutines wait here, and only processes compete for SQLite's lock.
 	writing chan *writer
 
 	// reading holds the readers that are idle.
@@ -46,18 +46,18 @@ func openDatabase(path string, cfg Config) (*database, error) {
 		db.reading <- &reader{pool: pool}
 	}
 	if err := db.prepare(context.Background()); err != nil {
-		err = class(err)
+		err = classify(err)
 		select {
 		case w := <-db.writing:
 			err = errors.Join(err, w.close())
-		default: // it didn't come that far
+		default: // there is no writer yet
 		}
 		return nil, errors.Join(err, pool.Close())
 	}
 	return db, nil
 }
 
-// prepare makes the file ready, and the writer.
+// prepare sets up the file, the writer and the tables.
 func (db *database) prepare(ctx context.Context) error {
 	if err := sqlitefile.WAL(ctx, db.pool, db.busy); err != nil {
 		return err
@@ -70,10 +70,10 @@ func (db *database) prepare(ctx context.Context) error {
 	if current, err := db.current(ctx); current || err != nil {
 		return err
 	}
-	return db.turn(ctx, func(w *writer) error { return w.transaction(migrate) })
+	return db.withWriter(ctx, func(w *writer) error { return w.transaction(migrate) })
 }
 
-// migrate makes the tables, or brings them up to date.
+// migrate creates the tables, or brings them up to date.
 func migrate(tx sqljournal.Tx) error {
 	ctx := context.Background()
 	for _, statement := range []string{makeMeta, fillMeta} {
@@ -88,7 +88,7 @@ func migrate(tx sqljournal.Tx) error {
 	return sqljournal.Migrate(ctx, tx, dialect, version, migrations)
 }
 
-// current reports whether the tables are there and up to date, so that nothing needs to be written.
+// current reports whether the tables exist and are up to date, so that nothing needs to be written.
 func (db *database) current(ctx context.Context) (bool, error) {
 	var tables, version int
 	err := db.retry(ctx, func() error {
@@ -102,7 +102,7 @@ func (db *database) current(ctx context.Context) (bool, error) {
 		return err
 	})
 	if err == nil {
-		err = sqljournal.Check(version, migrations)
+		err = sqljournal.CheckVersion(version, migrations)
 	}
 	return version == len(migrations), err
 }
@@ -127,9 +127,9 @@ func (db *database) close() error {
 // errClosed says that the store is no longer open.
 var errClosed = errors.New("sqlite: the store is closed")
 
-// turn waits for the writer and lends it to fn. Once it has it, statements take no notice of ctx: they take microseconds, and one
-// that is interrupted may have been kept all the same.
-func (db *database) turn(ctx context.Context, fn func(w *writer) error) error {
+// withWriter waits for the writer and calls fn with it. From then on statements ignore ctx: they take microseconds, and one that is
+// interrupted may have been committed all the same.
+func (db *database) withWriter(ctx context.Context, fn func(w *writer) error) error {
 	select {
 	case w, ok := <-db.writing:
 		if !ok {
@@ -141,7 +141,7 @@ func (db *database) turn(ctx context.Context, fn func(w *writer) error) error {
 			if err != nil {
 				return err
 			}
-			_ = w.close() // it may well fail, being broken
+			_ = w.close() // a broken writer may fail to close
 			w = fresh
 		}
 		return db.retry(ctx, func() error { return fn(w) })
@@ -150,28 +150,28 @@ func (db *database) turn(ctx context.Context, fn func(w *writer) error) error {
 	}
 }
 
-// Write implements [sqljournal.Database]. The transaction has SQLite's write lock from its start, so none fails half-way because another
-// process wrote first.
+// Write implements [sqljournal.Database]. The transaction has SQLite's write lock from its start, so it doesn't fail halfway because
+// another process wrote first.
 func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) error {
-	return word(ctx, db.turn(ctx, func(w *writer) error { return w.transaction(fn) }))
+	return wrapError(ctx, db.withWriter(ctx, func(w *writer) error { return w.transaction(fn) }))
 }
 
-// TryAppend implements [sqljournal.Database]: an append of one record, and nothing else, is a single statement, and writes a
-// single page. Of several each is judged, which costs less than to look at the session first.
+// TryAppend implements [sqljournal.Database]. An append of one record, without head and items, is one statement and writes one page.
+// Of several records each is checked by its statement, which costs less than to read the session first.
 func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, error) {
 	if len(a.Records) == 0 || a.Head != nil || len(a.Taken) > 0 {
 		return false, nil
 	}
-	err := db.turn(ctx, func(w *writer) error {
+	err := db.withWriter(ctx, func(w *writer) error {
 		if len(a.Records) == 1 {
 			return w.tryAppend(a)
 		}
 		return w.transaction(func(sqljournal.Tx) error { return w.tryAppend(a) })
 	})
-	if errors.Is(err, errInTheWay) {
+	if errors.Is(err, errNotPlain) {
 		return false, nil
 	}
-	return err == nil, word(ctx, err)
+	return err == nil, wrapError(ctx, err)
 }
 
 // Insert implements [sqljournal.Database].
@@ -191,20 +191,20 @@ func (db *database) Query(ctx context.Context, query string, args []any, each fu
 	select {
 	case r := <-db.reading:
 		defer func() { db.reading <- r }()
-		return word(ctx, db.retry(ctx, func() error { return r.query(ctx, query, args, each) }))
+		return wrapError(ctx, db.retry(ctx, func() error { return r.query(ctx, query, args, each) }))
 	case <-db.closed:
 		return errClosed
 	case <-ctx.Done():
-		return word(ctx, ctx.Err())
+		return wrapError(ctx, ctx.Err())
 	}
 }
 
-// retry runs try until it isn't busy any more, for as long as Config.Busy says.
+// retry runs try again while the file is busy, for as long as Config.Busy allows.
 func (db *database) retry(ctx context.Context, try func() error) error {
 	return sqlitefile.Retry(ctx, db.busy, try)
 }
 
-// nanos returns a time as a statement takes it.
+// nanos returns a time as the parameter of a statement.
 func nanos(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -9,20 +9,20 @@
 //
 // # Guarantees
 //
-//   - What Append has returned nil for survives a power failure; under [Process] it survives the death of the process alone.
+//   - An append that returned nil survives a power failure; under [Process] it survives only the death of the process.
 //   - A [Store] is safe for concurrent use. Several processes of one machine may have the same file open, and other programs may
-//     keep tables of their own in it: Pawl's begin with pawl_. Files on network drives don't lock as they should: don't.
+//     keep tables of their own in it: Pawl's begin with pawl_. The file must not be on a network drive, where locks don't work.
 //   - A sequence holds no connection and no lock between two of its elements.
-//   - An error is one of package journal's, or leaves open whether the change was made ([journal.Unclear]): the same append
-//     again settles it. [ErrBusy], [ErrFull], [ErrReadOnly], [ErrDamaged] and [ErrNewer] say what to do about it first.
+//   - An error is one of package journal's, or leaves open whether the change was made ([journal.Unclear]); then the same append
+//     again settles that. [ErrBusy], [ErrFull], [ErrReadOnly], [ErrDamaged] and [ErrNewer] say what to do first.
 //
 // # Time
 //
-// Leases go by the clock of the process that asks. Processes whose clocks differ may think a lease longer or shorter than it is
-// by that much; who may write is decided by fences, so that costs patience, never a log.
+// Leases use the clock of the calling process. If clocks differ, a lease may end earlier or later by that much for another process. The
+// fence decides who may write, so that can cause waiting, but never damages a log.
 //
 // # Cost
 //
-// Writers take turns, over all sessions of a file, and each waits for the disk: with the default durability that is what
-// an append costs. BenchmarkAppend shows both durabilities, BenchmarkRead10000 what loading a session costs.
+// All sessions of a file share one writer, and with the default durability each append waits for the disk. BenchmarkAppend shows both
+// durabilities, BenchmarkRead10000 the time to load a session.
 package sqlite

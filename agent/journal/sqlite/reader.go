@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
-// A reader is a connection that reads, with its statements. One goroutine uses it at a time. It speaks to the driver itself, because
-// database/sql takes as long over a row as SQLite does.
+// A reader is a connection that reads, with its statements. One goroutine uses it at a time. It calls the driver directly, because
+// database/sql takes as long for a row as SQLite does.
 type reader struct {
 	pool *sql.DB
 
@@ -51,7 +51,7 @@ func (r *reader) query(ctx context.Context, query string, args []any, each func(
 	})
 }
 
-// rows hands every row to each. What goes wrong after the first one isn't tried again: each has seen some.
+// rows calls each for every row. An error after the first row isn't retried, because each has seen rows already.
 func (r *reader) rows(rows driver.Rows, each func(scan func(...any) error) error) error {
 	if n := len(rows.Columns()); cap(r.row) < n {
 		r.row = make([]driver.Value, n)
@@ -75,28 +75,28 @@ func (r *reader) rows(rows driver.Rows, each func(scan func(...any) error) error
 	}
 }
 
-// scan puts the columns of the row where they belong.
+// scan copies the columns of the row to dest.
 func (r *reader) scan(dest ...any) error {
 	if len(dest) != len(r.row) {
-		return fmt.Errorf("%d columns for %d places", len(r.row), len(dest))
+		return fmt.Errorf("%d columns for %d destinations", len(r.row), len(dest))
 	}
 	for i, d := range dest {
 		var err error
 		switch d := d.(type) {
 		case sql.Scanner:
 			v := r.row[i]
-			if data, ok := v.([]byte); ok { // the driver has made a copy, for us alone
-				v = sqljournal.Own(data)
+			if data, ok := v.([]byte); ok { // a copy that the driver made for this row
+				v = sqljournal.OwnedBytes(data)
 			}
 			err = d.Scan(v)
 		case *string:
 			text, ok := r.row[i].(string)
 			if !ok {
-				err = fmt.Errorf("%T in place of a text", r.row[i])
+				err = fmt.Errorf("%T instead of a text", r.row[i])
 			}
 			*d = text
 		default:
-			err = fmt.Errorf("no way to scan into a %T", d)
+			err = fmt.Errorf("can't scan into a %T", d)
 		}
 		if err != nil {
 			return fmt.Errorf("column %d: %w", i+1, err)
@@ -105,7 +105,7 @@ func (r *reader) scan(dest ...any) error {
 	return nil
 }
 
-// stmt returns a statement that stays prepared.
+// stmt returns a prepared statement, and keeps it for later calls.
 func (r *reader) stmt(ctx context.Context, conn any, query string) (driver.Stmt, error) {
 	if stmt := r.stmts[query]; stmt != nil {
 		return stmt, nil

@@ -2,8 +2,8 @@ package sqlite
 
 import "github.com/pawlkit/pawl/internal/sqljournal"
 
-// dialect says how SQLite's statements differ. An append of one record touches no row but the record's own, which halves what goes to
-// the log: so the number of a session's last record, and its time, come from the records where those are ahead of the row.
+// dialect says how SQLite's statements differ. An append of one record writes only the record's row, which halves what is written to
+// the write-ahead log. So the records may be ahead of the session's row, and its last number and time are read from both.
 var dialect = sqljournal.Dialect{
 	Prefix:    "pawl_",
 	Seq:       "max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))",
@@ -11,9 +11,9 @@ var dialect = sqljournal.Dialect{
 	NextFence: "UPDATE @meta SET fence = fence + 1 RETURNING fence",
 }
 
-// migrations[i] makes of version i version i+1. What has been released is never changed, only added to.
+// migrations[i] changes the tables from version i to version i+1. Released ones never change; new ones are added.
 var migrations = [][]string{{
-	// Ids aren't given twice, so a reader can tell a session from one of the same name that came after it.
+	// Ids are never reused, so a reader can tell a session from a later one of the same name.
 	`CREATE TABLE @sessions (
 		id      INTEGER PRIMARY KEY AUTOINCREMENT,
 		name    TEXT NOT NULL UNIQUE,
@@ -32,7 +32,7 @@ var migrations = [][]string{{
 	"CREATE INDEX @sessions_by_owner ON @sessions (owner, name) WHERE owner <> ''",
 	"CREATE INDEX @sessions_open ON @sessions (name) WHERE opens > 0",
 	"CREATE INDEX @sessions_inbox ON @sessions (name) WHERE inbox > 0",
-	// fence is that of the append: the same record under another fence is another append. at is when the store kept it.
+	// fence is that of the append: the same record with another fence is another append. at is when the store appended it.
 	`CREATE TABLE @records (
 		session INTEGER NOT NULL,
 		seq     INTEGER NOT NULL,
@@ -57,7 +57,7 @@ var migrations = [][]string{{
 	"CREATE INDEX @items_waiting ON @items (session, n) WHERE taken = 0",
 }}
 
-// The table that tells the version is there from the start. Its fence is the last one given out, to whichever session: fences outlive sessions.
+// The table with the version is created first. Its fence is the last one of any session, so that fences go on rising after a session is deleted.
 var (
 	makeMeta = dialect.SQL(`CREATE TABLE IF NOT EXISTS @meta (
 		one     INTEGER PRIMARY KEY CHECK (one = 1),
@@ -67,7 +67,7 @@ var (
 	fillMeta = dialect.SQL("INSERT INTO @meta (one, version, fence) VALUES (1, 0, 0) ON CONFLICT DO NOTHING")
 	hasMeta  = dialect.SQL("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '@meta'")
 	readMeta = dialect.SQL("SELECT version FROM @meta")
-	// Where something stands in the way there is no session to name, and the record is left out.
+	// If the session doesn't match, its id is NULL, and the record is ignored.
 	tryAppend = dialect.SQL(`INSERT OR IGNORE INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (
 		(SELECT s.id FROM @sessions s WHERE s.name = ?1 AND s.fence = ?2 AND (s.fence = 0 OR s.owner <> '') AND
 			?3 = max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))),

@@ -18,7 +18,7 @@ import (
 type writer struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
-	// broken says that a transaction couldn't be ended: whatever came next would be part of it, and lost with it.
+	// broken is set if a transaction couldn't be ended: the next statement would be part of it, and lost with it.
 	broken bool
 }
 
@@ -46,13 +46,13 @@ func (w *writer) close() (err error) {
 	for _, stmt := range w.stmts {
 		err = errors.Join(err, stmt.Close())
 	}
-	if w.broken { // ends its transaction, too
+	if w.broken { // closing the connection ends its transaction
 		_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
 	}
 	return errors.Join(err, w.conn.Close())
 }
 
-// transaction runs fn between BEGIN and COMMIT. However it ends, no transaction is open afterwards.
+// transaction runs fn between BEGIN and COMMIT. No transaction is open afterwards, unless w is broken.
 func (w *writer) transaction(fn func(sqljournal.Tx) error) (err error) {
 	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -75,10 +75,10 @@ func (w *writer) transaction(fn func(sqljournal.Tx) error) (err error) {
 	return nil
 }
 
-// errInTheWay says that a session isn't as a plain append needs it.
-var errInTheWay = errors.New("sqlite: something is in the way")
+// errNotPlain says that an append can't be made by a single statement: the session doesn't exist, the fence or the number differs.
+var errNotPlain = errors.New("sqlite: not a plain append")
 
-// tryAppend inserts the records of a, each if the session is as a says and the record before it the last one.
+// tryAppend inserts each record of a if the session has the fence of a, and the number before the record is the last one.
 func (w *writer) tryAppend(a journal.Append) error {
 	now := time.Now().UnixNano()
 	for i := range a.Records {
@@ -91,7 +91,7 @@ func (w *writer) tryAppend(a journal.Append) error {
 		if n, err := result.RowsAffected(); err != nil {
 			return err
 		} else if n != 1 {
-			return errInTheWay
+			return errNotPlain
 		}
 	}
 	return nil
@@ -134,7 +134,7 @@ func (w *writer) QueryContext(_ context.Context, query string, args ...any) (*sq
 func (w *writer) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	stmt, err := w.stmt(query)
 	if err != nil {
-		return w.conn.QueryRowContext(ctx, query, args...) // fails the same way, in its own words
+		return w.conn.QueryRowContext(ctx, query, args...) // fails in the same way
 	}
 	return stmt.QueryRowContext(context.Background(), args...)
 }
