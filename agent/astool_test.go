@@ -154,7 +154,7 @@ func TestTheEndOfTheParentEndsItsChild(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
 		res, err := f.a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
-		require.NoError(t, err)
+		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, agent.Stopped, res.Status)
 		require.Zero(t, f.done.all())
 		n, err := f.a.Recover(t.Context(), agent.Recovery{})
