@@ -103,39 +103,39 @@ type Mode struct {
 // A mode is a Mode with what follows from it.
 type mode struct {
 	Mode
-	offered []*tools.Definition
-	names   []string
-	told    []provider.Tool
-	system  string
-	limits  Limits // the mode's over the Config's over the defaults
+	offered     []*tools.Definition
+	names       []string
+	definitions []provider.Tool
+	system      string
+	limits      Limits // the mode's over the Config's over the defaults
 }
 
 // An Agent is a model with instructions and tools. It is safe for concurrent use: sessions run beside each other, one run
 // at a time in each.
 type Agent struct {
 	// fixed at creation
-	cfg      Config
-	provider provider.Provider
-	guarded  *guard.Guard // the same; nil for a NoGuard agent
-	registry *tools.Registry
-	prints   []ToolFingerprint     // of the registry
-	breakers *circuit.Set          // of tools
-	memory   *gear                 // nil without a Config.Memory
-	children map[string]*agentTool // agents that are tools, by the name of the tool
-	plain    mode                  // without modes
-	modes    []mode
-	log      *slog.Logger
-	owner    string
-	lease    time.Duration
-	prices   map[string]*provider.Prices // of the models that the Config asks for; nil: not known
-	redact   func(string) string
-	record   int // bytes that a record of the Journal has at most
-	hooked   struct{ step, afterStep, tool, afterTool bool }
+	cfg          Config
+	provider     provider.Provider
+	guarded      *guard.Guard // the same; nil for a NoGuard agent
+	registry     *tools.Registry
+	fingerprints []ToolFingerprint     // of the registry
+	breakers     *circuit.Set          // of tools
+	memory       *memoryConfig         // nil without a Config.Memory
+	children     map[string]*agentTool // agents that are tools, by the name of the tool
+	plain        mode                  // without modes
+	modes        []mode
+	log          *slog.Logger
+	owner        string
+	lease        time.Duration
+	prices       map[string]*provider.Prices // of the models that the Config asks for; nil: not known
+	redact       func(string) string
+	record       int // bytes that a record of the Journal has at most
+	hooked       struct{ step, afterStep, tool, afterTool bool }
 
 	times map[*tools.Definition]*atomic.Int32 // how quick calls are, see quick; the map is fixed
 
-	left   atomic.Int64 // tool calls and writers of notes that were left behind and still run
-	models sync.Pool    // of *modelCall
+	abandoned atomic.Int64 // tool calls and writers of notes that were left behind and still run
+	models    sync.Pool    // of *modelCall
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
@@ -165,7 +165,7 @@ func New(cfg Config) (*Agent, error) {
 		errs = append(errs, &ConfigError{Field: "Tools", Problem: err.Error(), Err: err})
 		reg, _ = tools.NewRegistry()
 	}
-	a.registry, a.prints = reg, prints(reg)
+	a.registry, a.fingerprints = reg, fingerprints(reg)
 	if a.breakers = cfg.Breakers; a.breakers == nil {
 		a.breakers = a.ownBreakers()
 	}
@@ -246,7 +246,7 @@ func (a *Agent) guard() (provider.Provider, error) {
 		OnRetry: func(ctx context.Context, f guard.Failure) {
 			if c, ok := ctx.(runContext); ok { // else it is a note's, whose writer may have been left behind
 				mc := c.x.model
-				mc.tried, mc.rough = append(mc.tried, f.Err), true
+				mc.attempts, mc.rough = append(mc.attempts, f.Err), true
 			}
 			a.log.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)
 		},
@@ -277,7 +277,7 @@ func (a *Agent) addModes() []error {
 		for _, d := range out.offered {
 			out.names = append(out.names, d.Name())
 		}
-		out.told = tools.Told(out.offered)
+		out.definitions = tools.Told(out.offered)
 		if m.Instructions != "" {
 			if out.system != "" {
 				out.system += "\n\n"
@@ -310,7 +310,7 @@ func (a *Agent) Tools() *tools.Registry { return a.registry }
 
 // LeftBehind returns how many tool calls, and functions that write notes ([ProgressNotes], [ContextReset]), ignored the end of their
 // context, were left behind, and still run.
-func (a *Agent) LeftBehind() int { return int(a.left.Load()) }
+func (a *Agent) LeftBehind() int { return int(a.abandoned.Load()) }
 
 // Run runs an input to its end or to a pause, and returns what came of it. The error is set for failed runs and for inputs
 // that can't be taken; a run that was stopped, by a limit or by the end of ctx, has its reason in [Result.Err]. The Result

@@ -137,7 +137,7 @@ func (m *Machine) fold(f Fact) (problem string) {
 		problem = m.decided(r, &f)
 	case Steered:
 		if problem = m.said(r, &f.Message); problem == "" {
-			r.hear(f.Message.Text())
+			r.keepUserText(f.Message.Text())
 		}
 	case SentBack:
 		problem = m.sentBack(r, &f)
@@ -273,7 +273,7 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	r.Calls, m.calls, r.Stage = slices.Grow(m.calls, n), nil, stageActing
 	for i := range f.Message.Parts {
 		if p := &f.Message.Parts[i]; p.Kind == provider.PartToolCall {
-			r.Calls = append(r.Calls, CallState{Call: p.Call, Stand: standOpen})
+			r.Calls = append(r.Calls, CallState{Call: p.Call, Status: callOpen})
 			r.ToolNames = append(r.ToolNames, p.Call.Name)
 		}
 	}

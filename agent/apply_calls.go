@@ -20,15 +20,15 @@ func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
 		return "its call isn't the one that it names"
 	case !r.callsRun():
 		return "the calls of this reply are never run"
-	case c.Stand == standSuspended:
+	case c.Status == callSuspended:
 		return "the call waits for a decision"
-	case c.Stand == standSettled:
+	case c.Status == callSettled:
 		return "it was decided that the call isn't run"
 	case c.Started && !c.Repeat && !c.Retry:
 		return "the call was started, and may not be started again"
 	}
 	c.Call = f.Call // with the input that runs, also if it runs again
-	c.Stand, c.Started, c.Repeat, c.Retry = standStarted, true, f.Repeatable, false
+	c.Status, c.Started, c.Repeat, c.Retry = callStarted, true, f.Repeatable, false
 	return "" // a call of an agent keeps its pause: what it doesn't act on now is still waited for
 }
 
@@ -42,11 +42,11 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 		return "its call or its result isn't of the call that it names"
 	case f.Result.Status == "":
 		return "the result has no status"
-	case c.Stand == standSuspended:
+	case c.Status == callSuspended:
 		return "the call waits for a decision"
-	case f.Result.Status == tools.OK && c.Stand != standStarted:
+	case f.Result.Status == tools.OK && c.Status != callStarted:
 		return "a call that wasn't started can't have succeeded"
-	case f.Result.Status == tools.Answered && c.Stand != standSettled:
+	case f.Result.Status == tools.Answered && c.Status != callSettled:
 		return "nobody has answered the call"
 	}
 	t, n := r.judgeRepeat(f.Call, f.Result, f.Result.Polls)
@@ -54,11 +54,11 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 	if n > 0 && r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}
-	c.Stand, c.Result, c.Pause = standDone, f.Result, nil
+	c.Status, c.Result, c.Pause = callDone, f.Result, nil
 	if s := f.Spent; s != nil {
 		r.book(s.Usage, s.Cost, !s.Unpriced)
 	}
-	if !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Stand != standDone }) {
+	if !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != callDone }) {
 		m.closeStep(r)
 	}
 	return ""
@@ -80,9 +80,9 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 		return problem
 	}
 	switch p := &f.Pause; {
-	case c.Stand == standSuspended:
+	case c.Status == callSuspended:
 		return "the call is suspended already"
-	case c.Stand == standSettled:
+	case c.Status == callSettled:
 		return "it was decided that the call isn't run"
 	case !c.is(&p.Call) || p.Kind == "":
 		return "the pause isn't of the call that it names, or of no kind"
@@ -94,7 +94,7 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 		return "a pause that is nested in it has no id of its own"
 	}
 	p := f.Pause
-	c.Stand, c.Pause, c.Answers = standSuspended, &p, nil
+	c.Status, c.Pause, c.Answers = callSuspended, &p, nil
 	c.Pauses++
 	if string(p.Call.Input) != string(c.Call.Input) {
 		c.Call = &p.Call // what is asked about is what would run
@@ -127,7 +127,7 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
 	switch d.Kind {
 	case Approved, AlwaysAllow, Edited:
-		c.Stand, c.By = standApproved, d.Who
+		c.Status, c.By = callApproved, d.Who
 		c.Retry = c.Pause.Kind == PauseInDoubt
 		if d.Kind == Edited {
 			call := *c.Call
@@ -139,7 +139,7 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 				Rule{Tool: c.Call.Name, Schema: c.Pause.Tool, By: d.Who, Since: instant(f.Time)})
 		}
 	default: // its result follows in the same append
-		c.Stand = standSettled
+		c.Status = callSettled
 	}
 	c.Pause = nil
 	if r.Status == Paused {
@@ -156,7 +156,7 @@ func (m *Machine) decidedNested(r *RunState, c *CallState, p *Pause, f *Decided)
 	}
 	m.s.Used = append(m.s.Used[max(len(m.s.Used)-mostUsed+1, 0):], d.ID)
 	c.Answers = append(c.Answers[:len(c.Answers):len(c.Answers)], *d)
-	c.Stand = standApproved
+	c.Status = callApproved
 	if r.Status == Paused {
 		r.run(f.Time)
 	}
@@ -196,7 +196,7 @@ func (r *RunState) openCall(id string) (*CallState, string) {
 	if c == nil {
 		return nil, fmt.Sprintf("the newest reply has no call %q", id)
 	}
-	if c.Stand == standDone {
+	if c.Status == callDone {
 		return nil, fmt.Sprintf("call %q has its result", id)
 	}
 	return c, ""

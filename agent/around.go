@@ -136,7 +136,7 @@ func (x *exec) beforeTool(cr *callRun) error {
 		switch {
 		case err == nil:
 		case errors.As(err, &warn):
-			cr.note = joinLines(cr.note, "Note: "+warn.text)
+			cr.hookText = joinLines(cr.hookText, "Note: "+warn.text)
 		case errors.As(err, &hook):
 			return &tools.DenyError{Reason: "a guard failed; the call is denied to be safe"}
 		default:

@@ -61,13 +61,13 @@ type Task struct {
 
 // A parentCall is the call that a run of a child belongs to.
 type parentCall struct {
-	id      string
-	trace   string
-	account string // the outermost session
-	depth   int
-	x       *exec      // what runs it
-	answers []Decision // on what the child's run waits for
-	purse   *purse     // of the child's run
+	id       string
+	trace    string
+	account  string // the outermost session
+	depth    int
+	x        *exec      // what runs it
+	answers  []Decision // on what the child's run waits for
+	spending *spending  // of the child's run
 }
 
 // account returns the session that model calls are made for: the outermost.
@@ -168,12 +168,12 @@ func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
 
 // input returns what the child goes on with, or its Result if it has come to rest already.
 func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task Task) (in Input, res *Result, err error) {
-	all, err := x.ownPurse(ctx)
+	all, err := x.ownSpending(ctx)
 	if err != nil {
 		return in, nil, err
 	}
 	name := childSession(x.s.name, call.ID)
-	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account(), depth: x.depth() + 1, x: x, answers: x.answers(call.ID), purse: &purse{up: all}}
+	parent := &parentCall{id: call.ID, trace: x.origin.Trace, account: x.account(), depth: x.depth() + 1, x: x, answers: x.answers(call.ID), spending: &spending{up: all}}
 	known := t.child.cfg.Journal == nil
 	if !known {
 		_, err := t.child.cfg.Journal.Head(ctx, name)
@@ -183,7 +183,7 @@ func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task T
 	}
 	in = Input{Session: name, Prompt: task.Task, parent: parent}
 	if known {
-		err = t.child.fillPurse(ctx, name, parent.purse, func(m *Machine) {
+		err = t.child.fillSpending(ctx, name, parent.spending, func(m *Machine) {
 			r := m.s.Run
 			switch {
 			case r == nil:
@@ -203,7 +203,7 @@ func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task T
 	if err != nil {
 		return in, nil, err
 	}
-	all.set(call.ID, nestedCall{run: parent.purse})
+	all.set(call.ID, nestedCall{run: parent.spending})
 	if res != nil {
 		return in, res, nil
 	}
@@ -312,11 +312,11 @@ func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error
 // outcome makes of the child's Result that of the call.
 func (t *agentTool) outcome(x *exec, call *tools.Call, in *Input, res *Result) (string, error) {
 	if res.Status == Paused {
-		n := nestedCall{run: in.parent.purse, pauses: res.nested}
+		n := nestedCall{run: in.parent.spending, pauses: res.nested}
 		if res.Code != "" { // it has something to do that needs no decision
 			n.paused = res.Code
 		}
-		in.parent.purse.up.set(call.ID, n)
+		in.parent.spending.up.set(call.ID, n)
 		return "", tools.Suspend{Kind: string(PauseAgent), Prompt: "the agent that it calls waits for decisions"}
 	}
 	if t.child.cfg.Journal == nil {
@@ -366,7 +366,7 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 	if t == nil {
 		return d, &DecisionError{ID: d.ID, Code: DecisionBad, Problem: "the agent that it is about is no tool of this one any more"}
 	}
-	m := mail{id: d.ID, decision: d, at: time.Time{}}
+	m := steerMessage{id: d.ID, decision: d, at: time.Time{}}
 	name := childSession(session, call)
 	var now *Machine
 	err := t.child.look(ctx, name, func(still *Machine) { now = still })
@@ -404,7 +404,7 @@ func (t *agentTool) abandon(ctx context.Context, session, call, why string) {
 			return
 		}
 	}
-	x := t.child.shell(ctx)
+	x := t.child.open(ctx)
 	defer x.cancel(nil)
 	if err := x.enter(&Input{Session: name}); err != nil {
 		return // it runs elsewhere, and finds out

@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// tried is what runs have tried, in words: what is kept of a conversation when its work is handed on.
-type tried struct {
+// attempts is what runs have tried, in words: what is kept of a conversation when its work is handed on.
+type attempts struct {
 	Calls  int      `json:"calls"`            // how many there were
 	Newest []string `json:"newest,omitempty"` // of them, mostTried, with what came of them
 	Failed failures `json:"failed,omitempty"`
@@ -16,8 +16,8 @@ type tried struct {
 }
 
 // and returns what was tried in t and then in messages. It changes neither.
-func (t *tried) and(messages []provider.Message) *tried {
-	out := new(tried)
+func (t *attempts) and(messages []provider.Message) *attempts {
+	out := new(attempts)
 	if t != nil {
 		*out = *t
 	}

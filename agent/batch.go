@@ -30,7 +30,7 @@ const (
 
 // runTogether runs calls and returns when each has its result, is suspended, or was left behind.
 func (x *exec) runTogether(calls []*callRun) {
-	if len(calls) == 0 || x.left || x.ctx.Err() != nil {
+	if len(calls) == 0 || x.abandoned || x.ctx.Err() != nil {
 		return
 	}
 	if len(calls) == 1 {
@@ -41,7 +41,7 @@ func (x *exec) runTogether(calls []*callRun) {
 			return
 		}
 		x.flush()
-		if x.left || x.ctx.Err() != nil {
+		if x.abandoned || x.ctx.Err() != nil {
 			x.finishCall(cr, tools.Outcome{Status: tools.NotRun, Parts: []provider.Part{provider.TextPart("The call wasn't run: the run was stopped.")}})
 			cr.abandonChild()
 			return
@@ -87,7 +87,7 @@ func (x *exec) runHere(cr *callRun) {
 	x.lock()
 	x.here = nil
 	if !cr.overdue.IsZero() {
-		x.a.left.Add(-1)
+		x.a.abandoned.Add(-1)
 	}
 	x.mu.Unlock()
 	x.flush()
@@ -107,8 +107,8 @@ func (a *Agent) quick(d *tools.Definition) bool {
 	return !s.Detached && !s.Progress && a.times[d].Load() >= quickFrom
 }
 
-// noteTime remembers how long a call took. Calls that end at the same time may count as one.
-func (a *Agent) noteTime(d *tools.Definition, took time.Duration) {
+// recordTime remembers how long a call took. Calls that end at the same time may count as one.
+func (a *Agent) recordTime(d *tools.Definition, took time.Duration) {
 	count := a.times[d]
 	switch n := count.Load(); {
 	case took >= quickTime:
@@ -153,8 +153,8 @@ func (b *batch) work() {
 	defer func() { // also if a tool ended this goroutine
 		x.lock()
 		defer x.mu.Unlock()
-		if cr != nil && cr.gone { // counted out when it was left behind
-			x.a.left.Add(-1)
+		if cr != nil && cr.abandoned { // counted out when it was left behind
+			x.a.abandoned.Add(-1)
 			x.a.log.Warn("agent: a tool call that was left behind has returned; its result is dropped", "session", x.s.name, "call", cr.call.ID, "tool", cr.call.Name)
 			return
 		}
@@ -167,7 +167,7 @@ func (b *batch) work() {
 	}()
 	for {
 		x.lock()
-		if b.next == len(b.calls) || cr != nil && cr.gone {
+		if b.next == len(b.calls) || cr != nil && cr.abandoned {
 			x.mu.Unlock()
 			return
 		}
@@ -196,7 +196,7 @@ func (cr *callRun) run(r *tools.Runner) {
 		x.mu.Unlock()
 	} else if cr.started || x.start(cr) {
 		out := r.ExecuteWith(x.ctx, cr.d, &cr.call, &cr.pass)
-		x.a.noteTime(cr.d, out.Took)
+		x.a.recordTime(cr.d, out.Took)
 		x.finishCall(cr, out)
 		if out.Suspend == nil && out.Status != tools.OK {
 			cr.abandonChild()
@@ -236,7 +236,7 @@ func (x *exec) wait(b *batch) {
 			done = nil
 			x.canceled(b)
 		case <-ring:
-			x.leaveBehind(b)
+			x.abandonCalls(b)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (x *exec) overdueIn(b *batch) (next time.Duration, over bool) {
 	defer x.mu.Unlock()
 	over = true
 	for _, cr := range b.calls {
-		if cr.over || cr.gone {
+		if cr.over || cr.abandoned {
 			continue
 		}
 		over = false
@@ -266,7 +266,7 @@ func (x *exec) overdue(c *tools.Call) {
 	x.lock()
 	if cr := x.here; cr != nil && &cr.call == c {
 		cr.overdue = time.Now()
-		x.a.left.Add(1)
+		x.a.abandoned.Add(1)
 		x.a.log.Error("agent: a call of a tool that used to be quick has reached its time limit; its run goes on when it returns", "session", x.s.name, "call", c.ID, "tool", c.Name)
 	}
 	if b := x.running; b != nil {
@@ -291,22 +291,22 @@ func (x *exec) canceled(b *batch) {
 	}
 }
 
-// leaveBehind gives up the calls that haven't returned in time: what they do from now on is dropped.
-func (x *exec) leaveBehind(b *batch) {
+// abandonCalls gives up the calls that haven't returned in time: what they do from now on is dropped.
+func (x *exec) abandonCalls(b *batch) {
 	var doubtful []*callRun
 	x.lock()
 	for _, cr := range b.calls {
-		if cr.over || cr.gone || cr.overdue.IsZero() || time.Since(cr.overdue) < grace {
+		if cr.over || cr.abandoned || cr.overdue.IsZero() || time.Since(cr.overdue) < grace {
 			continue
 		}
 		if !cr.started { // nobody has taken it: all workers hang
 			cr.over = true
 			continue
 		}
-		cr.gone = true
+		cr.abandoned = true
 		b.workers--
 		x.wg.Done()
-		x.a.left.Add(1)
+		x.a.abandoned.Add(1)
 		x.a.log.Error("agent: a tool call ignores the end of its context and is left behind", "session", x.s.name, "call", cr.call.ID, "tool", cr.call.Name)
 		doubtful = append(doubtful, cr)
 	}
@@ -316,27 +316,27 @@ func (x *exec) leaveBehind(b *batch) {
 	x.mu.Unlock()
 	for _, cr := range doubtful {
 		cr.givenUp(x.ctx)
-		stand := &callRun{x: x, d: cr.d, hooked: cr.hooked, call: cr.call, told: cr.told, st: cr.st, note: cr.note, edited: cr.edited, again: cr.again}
+		abandonedCall := &callRun{x: x, d: cr.d, hooked: cr.hooked, call: cr.call, shown: cr.shown, st: cr.st, hookText: cr.hookText, edited: cr.edited, again: cr.again}
 		const why = "it didn't return within its time limit, nor when it was told to stop"
 		switch {
 		case cr.d.Spec().Repeatable():
-			x.finishCall(stand, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(time.Unix(0, cr.began)),
+			x.finishCall(abandonedCall, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(time.Unix(0, cr.began)),
 				Parts: []provider.Part{provider.TextPart("The call was given up: " + why + ".")}})
 		case x.ctx.Err() != nil:
-			x.finishCall(stand, inDoubt(why))
+			x.finishCall(abandonedCall, inDoubt(why))
 		default:
-			x.doubtful(stand, why)
+			x.doubtful(abandonedCall, why)
 		}
 	}
 }
 
 // progress notes what a call reports. Any goroutine may call it; of several reports the newest is shown.
-func (x *exec) progress(c *tools.Call, note tools.ProgressReport) {
+func (x *exec) progress(c *tools.Call, report tools.ProgressReport) {
 	x.lock()
 	if b := x.running; b != nil {
 		for _, cr := range b.calls {
-			if &cr.call == c && !cr.over && !cr.gone {
-				cr.progress = &Progress{Meta: Meta{Origin: x.origin, Step: c.Step, Call: c.ID}, Tool: c.Name, Text: note.Text, Done: note.Done}
+			if &cr.call == c && !cr.over && !cr.abandoned {
+				cr.progress = &Progress{Meta: Meta{Origin: x.origin, Step: c.Step, Call: c.ID}, Tool: c.Name, Text: report.Text, Done: report.Done}
 			}
 		}
 	}
@@ -379,7 +379,7 @@ func (cr *callRun) ensureOver() {
 	x.redactResult(res)
 	x.lock()
 	defer x.mu.Unlock()
-	if !cr.over && !cr.gone {
+	if !cr.over && !cr.abandoned {
 		cr.over = true
 		x.recordLocked(nil, x.finishedLocked(cr, res, &out))
 	}

@@ -26,7 +26,7 @@ func (x *exec) begin(in *Input) (err error) {
 		return err
 	}
 	if x.parent = in.parent; x.parent != nil {
-		x.purse = x.parent.purse
+		x.spending = x.parent.spending
 	}
 	if err := x.ctx.Err(); err != nil {
 		return &StopError{Code: CodeCanceled, Err: context.Cause(x.ctx)}
@@ -131,7 +131,7 @@ func (x *exec) startRun(in *Input) error {
 	}
 	f := RunStarted{
 		Message: in.message(x.a.redact), Limits: x.a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
-		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: x.a.prints,
+		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: x.a.fingerprints,
 	}
 	if in.Limits != nil && *in.Limits != (Limits{}) {
 		f.Own = new(*in.Limits)

@@ -40,16 +40,16 @@ func (x *exec) pass(cr *callRun) bool {
 	if refused == nil {
 		return true
 	}
-	note := BreakerOpen{Meta: x.callMeta(&cr.call), Tool: cr.call.Name}
-	if errors.As(refused.Err, &note.Err) {
-		note.Until = note.Err.Until
+	event := BreakerOpen{Meta: x.callMeta(&cr.call), Tool: cr.call.Name}
+	if errors.As(refused.Err, &event.Err) {
+		event.Until = event.Err.Until
 	}
 	if cr.again { // before the process died, or so often that somebody had to decide
 		refused.Status = tools.InDoubt
 		refused.Parts = append(refused.Parts, provider.TextPart("It was started before, and nobody knows whether it had its effect then."))
 	}
 	x.lock()
-	x.noteLocked(note)
+	x.queueEventLocked(event)
 	x.mu.Unlock()
 	x.finishCall(cr, *refused)
 	return false
@@ -67,9 +67,9 @@ func (x *exec) retrying(c *tools.Call, next tools.Retrying) {
 	x.lock()
 	cr := x.callRun(c)
 	here := cr != nil && cr == x.here
-	if cr != nil && !cr.over && !cr.gone {
-		cr.tried = append(cr.tried, next.Err)
-		x.noteLocked(Waiting{Meta: x.callMeta(c), Wait: w})
+	if cr != nil && !cr.over && !cr.abandoned {
+		cr.attempts = append(cr.attempts, next.Err)
+		x.queueEventLocked(Waiting{Meta: x.callMeta(c), Wait: w})
 	}
 	x.mu.Unlock()
 	if here {
@@ -96,10 +96,10 @@ func (x *exec) callRun(c *tools.Call) *callRun {
 
 func (x *exec) callMeta(c *tools.Call) Meta { return Meta{Origin: x.origin, Step: c.Step, Call: c.ID} }
 
-// noteLocked has a note shown in its place among the facts. mu is held.
-func (x *exec) noteLocked(note Event) {
+// queueEventLocked has a note shown in its place among the facts. mu is held.
+func (x *exec) queueEventLocked(event Event) {
 	if x.notes {
-		x.queue = append(x.queue, note)
+		x.queue = append(x.queue, event)
 	}
 }
 

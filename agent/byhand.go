@@ -26,7 +26,7 @@ func (a *Agent) Compact(ctx context.Context, session string, target int) (*memor
 			return nil, err
 		}
 	}
-	x := a.shell(ctx)
+	x := a.open(ctx)
 	defer x.cancel(nil)
 	if err := x.enter(&Input{Session: session}); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (a *Agent) Compact(ctx context.Context, session string, target int) (*memor
 	}
 	p, err := c.Compact(x.ctx, req, memory.Context{Goal: r.First}, target, nil) // which ends with the lease
 	if err != nil {
-		x.bookInVain(c, provider.Usage{}, 0, err)
+		x.bookFailedCompaction(c, provider.Usage{}, 0, err)
 		return nil, fmt.Errorf("agent: session %q: %w", session, err)
 	}
 	return p.Report, x.recordCompaction(p)

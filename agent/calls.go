@@ -15,33 +15,33 @@ import (
 
 // A callRun is one tool call on its way.
 type callRun struct {
-	x    *exec
-	d    *tools.Definition // nil for an unknown tool
-	call tools.Call
-	told *provider.ToolCall // the call as the state has it, with the input that runs
-	st   *CallState         // while the call has no result: the next step's calls take its place
-	note string             // what hooks want the model to know
-	pass tools.Pass
+	x        *exec
+	d        *tools.Definition // nil for an unknown tool
+	call     tools.Call
+	shown    *provider.ToolCall // the call as the state has it, with the input that runs
+	st       *CallState         // while the call has no result: the next step's calls take its place
+	hookText string             // what hooks want the model to know
+	pass     tools.Pass
 
 	edited bool // by a person; fixed at creation
 	again  bool // it was started before; fixed at creation
 
 	// guarded by exec.mu
-	started  bool
-	over     bool      // it has its result, or is suspended
-	gone     bool      // left behind
-	hooked   bool      // AfterTool has it, or had it
-	began    int64     // in nanoseconds since 1970
-	overdue  time.Time // when its time limit was reached
-	progress *Progress // the newest that wasn't shown yet
-	tried    []error   // of the attempts that were followed by another
+	started   bool
+	over      bool      // it has its result, or is suspended
+	abandoned bool      // left behind
+	hooked    bool      // AfterTool has it, or had it
+	began     int64     // in nanoseconds since 1970
+	overdue   time.Time // when its time limit was reached
+	progress  *Progress // the newest that wasn't shown yet
+	attempts  []error   // of the attempts that were followed by another
 }
 
 // newCall returns the callRun of a call of the newest reply.
 func (x *exec) newCall(c *CallState) *callRun {
 	r := x.m.s.Run
 	d, _ := x.a.registry.Lookup(c.Call.Name)
-	cr := &callRun{x: x, d: d, told: c.Call, st: c, edited: c.Edited, again: c.Started}
+	cr := &callRun{x: x, d: d, shown: c.Call, st: c, edited: c.Edited, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.s.name, Run: r.ID, Step: r.Step, Index: x.indexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		IdempotencyKey: c.Call.ID, Fence: x.fence(), By: c.By, Mode: x.m.s.Mode,
@@ -83,7 +83,7 @@ func (x *exec) runCalls(calls []int) {
 			x.runTogether(together)
 			together = together[:0]
 		}
-		if x.left || x.ctx.Err() != nil || x.errAt != nil {
+		if x.abandoned || x.ctx.Err() != nil || x.errAt != nil {
 			return
 		}
 		if x.m.s.Run.Stuck == c.Call.Name {
@@ -106,7 +106,7 @@ func (x *exec) runCalls(calls []int) {
 // admit reports whether a call may run. One that may not has its result, or is suspended.
 func (x *exec) admit(cr *callRun) bool {
 	r, c := x.m.s.Run, cr.st
-	if c.Stand == standApproved && !c.Edited {
+	if c.Status == callApproved && !c.Edited {
 		if cr.d == nil {
 			return x.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
 		}
@@ -148,9 +148,9 @@ func (x *exec) admit(cr *callRun) bool {
 	if string(cr.call.Input) != string(c.Call.Input) || c.Call.Invalid != "" {
 		call := *c.Call
 		call.Input, call.Invalid = cr.call.Input, ""
-		cr.told = &call
+		cr.shown = &call
 	}
-	if adm.Verdict.Effect == tools.Ask && c.Stand != standApproved && !x.ruled(cr) {
+	if adm.Verdict.Effect == tools.Ask && c.Status != callApproved && !x.standingApproval(cr) {
 		s := cr.d.Spec()
 		x.suspend(cr, Pause{
 			Kind: PauseApproval, Reason: adm.Verdict.Reason, Always: s.Risk < tools.High || s.AllowAlways,
@@ -160,8 +160,8 @@ func (x *exec) admit(cr *callRun) bool {
 	return true
 }
 
-// ruled reports whether a standing rule lets the call run without asking.
-func (x *exec) ruled(cr *callRun) bool {
+// standingApproval reports whether a standing rule lets the call run without asking.
+func (x *exec) standingApproval(cr *callRun) bool {
 	s := cr.d.Spec()
 	holds := func(r Rule) bool { return r.Tool == s.Name && r.Schema == cr.d.SchemaHash() }
 	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.m.s.Rules, holds) || slices.ContainsFunc(x.a.cfg.Rules, holds))
@@ -190,7 +190,7 @@ func (x *exec) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 		expires = x.a.cfg.PauseExpires
 	}
 	meta := x.stamp(0, cr.call.ID)
-	p.Call = *cr.told
+	p.Call = *cr.shown
 	p.ID = pauseID(x.s.name, &p.Call, p.Kind, cr.st.Pauses)
 	p.Kind = PauseKind(valid(string(p.Kind)))
 	if cr.d != nil {
@@ -230,7 +230,7 @@ func (x *exec) recordStart(cr *callRun) bool {
 	}
 	meta := x.stamp(0, cr.call.ID)
 	meta.By = cr.call.By
-	if x.recordLocked(nil, ToolStarted{Meta: meta, Call: cr.told, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}) != nil {
+	if x.recordLocked(nil, ToolStarted{Meta: meta, Call: cr.shown, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}) != nil {
 		cr.over = true
 		return false
 	}
@@ -252,14 +252,14 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 		reason := x.a.redact(out.Suspend.Prompt)
 		x.lock()
 		defer x.mu.Unlock()
-		if !cr.over && !cr.gone {
+		if !cr.over && !cr.abandoned {
 			p := Pause{Kind: PauseKind(out.Suspend.Kind), Reason: reason, Schema: out.Suspend.Schema}
 			expires := out.Suspend.Expires
-			switch n, _ := x.purse.call(cr.call.ID); {
+			switch n, _ := x.spending.call(cr.call.ID); {
 			case p.Kind == PauseAgent && n.paused != "": // it waits for nobody, and so does the call
-				cr.over, x.childHold = true, holdPause
+				cr.over, x.childRequest = true, requestPause
 				if n.paused == CodeDrained {
-					x.childHold = holdDrain
+					x.childRequest = requestDrain
 				}
 				return
 			case p.Kind == PauseAgent && len(n.pauses) > 0:
@@ -275,7 +275,7 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 	res := x.toolResult(cr, &out)
 	if x.a.hooked.afterTool && !cr.hooked {
 		x.lock()
-		dropped := cr.over || cr.gone
+		dropped := cr.over || cr.abandoned
 		if !dropped { // else it isn't shown, and who has dropped it looks at hooked
 			cr.hooked = true
 		}
@@ -295,16 +295,16 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 	}
 	var escalated Event
 	if res.Error && res.Class == fault.UserFixable && !cr.dropped() {
-		escalated = x.escalation(x.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts), out.Attempts, cr.tried)
+		escalated = x.escalation(x.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts), out.Attempts, cr.attempts)
 	}
 	x.lock()
 	defer x.mu.Unlock()
-	if cr.over || cr.gone {
+	if cr.over || cr.abandoned {
 		return
 	}
 	cr.over = true
 	if escalated != nil {
-		x.noteLocked(escalated)
+		x.queueEventLocked(escalated)
 	}
 	x.recordLocked(nil, x.finishedLocked(cr, res, &out))
 }
@@ -313,7 +313,7 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 func (cr *callRun) dropped() bool {
 	cr.x.lock()
 	defer cr.x.mu.Unlock()
-	return cr.over || cr.gone
+	return cr.over || cr.abandoned
 }
 
 // maxMedia bounds the media of one result, in bytes: what a journal takes in a record, with room for its encoding.
@@ -340,10 +340,10 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 		res.Parts = []provider.Part{provider.TextPart(fmt.Sprintf("The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
 	if cr.edited {
-		res.addNote("Note: a person changed the input of this call to " + string(cr.told.Input))
+		res.addNote("Note: a person changed the input of this call to " + string(cr.shown.Input))
 	}
-	if cr.note != "" {
-		res.addNote(cr.note)
+	if cr.hookText != "" {
+		res.addNote(cr.hookText)
 	}
 	return res
 }
@@ -351,10 +351,10 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 // finishedLocked returns the fact of a call's result, with a warning if the call repeats itself.
 func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) ToolFinished {
 	r := x.m.s.Run
-	if r.repeats(cr.told, res) {
+	if r.repeats(cr.shown, res) {
 		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
 	}
-	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.told, Result: res, Took: out.Took, Spent: x.purse.spent(cr.call.ID)}
+	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.shown, Result: res, Took: out.Took, Spent: x.spending.spent(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}
@@ -380,7 +380,7 @@ func (x *exec) doubt(calls []int) {
 		} else {
 			x.doubtful(cr, "the process that ran it ended")
 		}
-		if x.left || x.ctx.Err() != nil {
+		if x.abandoned || x.ctx.Err() != nil {
 			return
 		}
 	}

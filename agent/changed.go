@@ -58,8 +58,8 @@ func (e *ChangedError) Error() string {
 // Fault returns UserFixable.
 func (e *ChangedError) Fault() fault.Class { return fault.UserFixable }
 
-// prints returns what the tools of a registry are.
-func prints(reg *tools.Registry) []ToolFingerprint {
+// fingerprints returns what the tools of a registry are.
+func fingerprints(reg *tools.Registry) []ToolFingerprint {
 	out := make([]ToolFingerprint, 0, reg.Len())
 	for _, d := range reg.All() {
 		out = append(out, ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash()})
@@ -70,9 +70,9 @@ func prints(reg *tools.Registry) []ToolFingerprint {
 // changes returns how the agent's tools differ from those that the open run was begun with.
 func (x *exec) changes() []ToolChange { return x.a.changesSince(x.m.s.Run.Fingerprints) }
 
-func (a *Agent) changesSince(prints []ToolFingerprint) []ToolChange {
+func (a *Agent) changesSince(fingerprints []ToolFingerprint) []ToolChange {
 	var out []ToolChange
-	for _, p := range prints {
+	for _, p := range fingerprints {
 		now := ""
 		if d, ok := a.registry.Lookup(p.Name); ok {
 			now = d.SchemaHash()
@@ -106,7 +106,7 @@ func (a *Agent) changed(ctx context.Context, m *Machine, e *ChangedError) {
 	for _, change := range a.changesSince(r.Fingerprints) {
 		concerned := false
 		for i := range r.Calls {
-			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Stand != standDone {
+			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Status != callDone {
 				e.Calls, concerned = append(e.Calls, c.Call.ID), true
 			}
 		}
@@ -117,7 +117,7 @@ func (a *Agent) changed(ctx context.Context, m *Machine, e *ChangedError) {
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		t := a.children[c.Call.Name]
-		if t == nil || t.child.cfg.Journal == nil || !c.Started || c.Stand == standDone {
+		if t == nil || t.child.cfg.Journal == nil || !c.Started || c.Status == callDone {
 			continue
 		}
 		name := childSession(m.s.Session, c.Call.ID)
@@ -136,10 +136,10 @@ func (a *Agent) changed(ctx context.Context, m *Machine, e *ChangedError) {
 func (x *exec) continued(n int) Continued {
 	f := Continued{Meta: x.stamp(n, ""), Changes: x.changes()}
 	if x.otherTools() {
-		f.Tools = x.a.prints
+		f.Tools = x.a.fingerprints
 	}
 	return f
 }
 
 // otherTools reports whether the agent's tools aren't just those that the open run knows: some may have been added.
-func (x *exec) otherTools() bool { return !slices.Equal(x.m.s.Run.Fingerprints, x.a.prints) }
+func (x *exec) otherTools() bool { return !slices.Equal(x.m.s.Run.Fingerprints, x.a.fingerprints) }

@@ -54,7 +54,7 @@ func (m *Machine) compacted(r *RunState, f *Compacted) string {
 		return "it has no report"
 	}
 	if len(f.Spans) > 0 {
-		messages, first, problem := m.s.respan(f.Spans)
+		messages, first, problem := m.s.applySpans(f.Spans)
 		if problem != "" {
 			return problem
 		}
@@ -69,8 +69,8 @@ func (m *Machine) compacted(r *RunState, f *Compacted) string {
 	return ""
 }
 
-// respan returns the conversation that spans make of the one there is, and where the input of the run is in it.
-func (s *State) respan(spans []Span) (out []provider.Message, first int, problem string) {
+// applySpans returns the conversation that spans make of the one there is, and where the input of the run is in it.
+func (s *State) applySpans(spans []Span) (out []provider.Message, first int, problem string) {
 	at, first, acting := 0, -1, s.Run.Stage == stageActing
 	for i, p := range spans {
 		if p.From < at || p.To < p.From || p.To > len(s.Messages) || p.From == p.To && len(p.Messages) == 0 {
@@ -133,9 +133,9 @@ func (x *exec) recordCompaction(p *memory.Prepared) error {
 	return nil
 }
 
-// bookInVain records what the model calls of a compaction took that came to nothing: was is what c had used before. Where a price
+// bookFailedCompaction records what the model calls of a compaction took that came to nothing: was is what c had used before. Where a price
 // wasn't known then, it counts as not known now, which changes nothing for the run.
-func (x *exec) bookInVain(c *memory.Compactor, was provider.Usage, cost provider.Money, why error) {
+func (x *exec) bookFailedCompaction(c *memory.Compactor, was provider.Usage, cost provider.Money, why error) {
 	used, total, priced := c.Used()
 	used.Input, used.Output, used.Reasoning = used.Input-was.Input, used.Output-was.Output, used.Reasoning-was.Reasoning
 	used.CacheRead, used.CacheWrite = used.CacheRead-was.CacheRead, used.CacheWrite-was.CacheWrite

@@ -51,7 +51,7 @@ type ContextResetState struct {
 // A ChainState is a run's place in a chain, and what the runs before it have tried.
 type ChainState struct {
 	ContextResetState
-	Tried *tried `json:"tried,omitempty"`
+	Attempts *attempts `json:"attempts,omitempty"`
 }
 
 // contextResetCategory is the category of the notes of context resets.
@@ -84,7 +84,7 @@ func RequestContextReset(ctx context.Context) error {
 }
 
 // addContextReset checks what is configured.
-func (g *gear) addContextReset() error {
+func (g *memoryConfig) addContextReset() error {
 	if g.ContextReset == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (x *exec) resetContext(in *NoteInput, note *ContextResetNote, budget int) b
 	data, err := marshal(note)
 	if err == nil {
 		data = x.redactJSON(data)
-		err = soundNote(data)
+		err = checkNote(data)
 	}
 	if err == nil {
 		err = json.Unmarshal(data, note)
@@ -229,12 +229,12 @@ func (x *exec) contextResetText(note *ContextResetNote, index int, c memory.Coun
 	if note.Notes != "" {
 		list("Notes", []string{note.Notes})
 	}
-	told := b.String()
+	summary := b.String()
 	b.Reset()
 	list("What the user has said since, verbatim", x.m.s.Run.Said)
 	said, _ := memory.CutText(c, b.String(), "[… %d bytes …]", room*3/4)
-	told, _ = memory.CutText(c, told, "[… %d bytes …]", room-c.CountText(said))
-	return told + said
+	summary, _ = memory.CutText(c, summary, "[… %d bytes …]", room-c.CountText(said))
+	return summary + said
 }
 
 // breaks indents what comes behind a line break.
@@ -246,8 +246,8 @@ const (
 	mostBytes = 4 << 10 // of one message
 )
 
-// hear keeps what a person has said, for the runs that go on with the work of this one.
-func (r *RunState) hear(text string) {
+// keepUserText keeps what a person has said, for the runs that go on with the work of this one.
+func (r *RunState) keepUserText(text string) {
 	text = cutBytes(text, mostBytes)
 	said := r.Said[max(len(r.Said)-mostSaid+1, 0):]
 	r.Said = append(said[:len(said):len(said)], text) // a copy: still() shares it
@@ -269,12 +269,12 @@ func (m *Machine) takesOver(f *RunStarted) string {
 
 // chain returns where a run stands that goes on with the work of the newest one, whose conversation is still there.
 func (s *State) chain(h *ContextResetState) *ChainState {
-	var before *tried
+	var before *attempts
 	if s.Run.ContextReset != nil {
-		before = s.Run.ContextReset.Tried
+		before = s.Run.ContextReset.Attempts
 	}
 	c := &ChainState{*h, before.and(s.Messages[s.Run.First:])}
-	c.Tried.Failed = c.Tried.Failed.worst()
+	c.Attempts.Failed = c.Attempts.Failed.worst()
 	return c
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A ruling is a decision that can be taken, and what it makes of its call.
-type ruling struct {
+// A verdict is a decision that can be taken, and what it makes of its call.
+type verdict struct {
 	d   Decision
 	c   *CallState
 	res *ToolResult // nil: the call goes on
@@ -29,14 +29,14 @@ func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 		}
 		return e
 	}
-	var all []ruling
+	var all []verdict
 	seen := make(map[string]bool)
 	for _, d := range decisions {
 		if seen[d.ID] && !slices.Contains(x.m.s.Used, d.ID) && !expired[d.ID] {
 			return &DecisionError{Session: x.s.name, ID: d.ID, Code: DecisionRepeated, Problem: "the input has two decisions on this pause"}
 		}
 		seen[d.ID] = true
-		one, err := x.rule(d, expired)
+		one, err := x.checkDecision(d, expired)
 		if err != nil {
 			return err
 		}
@@ -45,13 +45,13 @@ func (x *exec) resume(decisions []Decision, expired map[string]bool) error {
 	if err := x.claim(all); err != nil {
 		return err
 	}
-	return x.recordRulings(all, nil)
+	return x.recordVerdicts(all, nil)
 }
 
-// rule checks a decision. The error is a *DecisionError, unless the session of a child couldn't be looked at.
-func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
-	problem := func(code, format string, args ...any) (ruling, error) {
-		return ruling{}, &DecisionError{Session: x.s.name, ID: d.ID, Code: code, Problem: fmt.Sprintf(format, args...), Err: d.err}
+// checkDecision checks a decision. The error is a *DecisionError, unless the session of a child couldn't be looked at.
+func (x *exec) checkDecision(d Decision, expired map[string]bool) (verdict, error) {
+	problem := func(code, format string, args ...any) (verdict, error) {
+		return verdict{}, &DecisionError{Session: x.s.name, ID: d.ID, Code: code, Problem: fmt.Sprintf(format, args...), Err: d.err}
 	}
 	if d.err != nil {
 		return problem(DecisionBad, "its value can't be encoded: %v", d.err)
@@ -81,13 +81,13 @@ func (x *exec) rule(d Decision, expired map[string]bool) (ruling, error) {
 		err = &DecisionError{Session: x.s.name, ID: d.ID, Code: DecisionBad, Problem: err.Error(), Err: err}
 	}
 	if err != nil {
-		return ruling{}, err
+		return verdict{}, err
 	}
-	return ruling{d, c, res}, nil
+	return verdict{d, c, res}, nil
 }
 
-// recordRulings records decisions and what follows from them at once. Taken are inbox items that leave with them.
-func (x *exec) recordRulings(all []ruling, taken []string) error {
+// recordVerdicts records decisions and what follows from them at once. Taken are inbox items that leave with them.
+func (x *exec) recordVerdicts(all []verdict, taken []string) error {
 	for _, o := range all {
 		x.showHooks(o.c, o.res)
 	}
@@ -219,7 +219,7 @@ func plainResult(c *CallState, status tools.Status, class fault.Class, text stri
 
 // resultFact returns the result of a call, which hooks were shown, as the nth next fact.
 func (x *exec) resultFact(n int, c *CallState, res *ToolResult) ToolFinished {
-	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res, Spent: x.purse.spent(c.Call.ID)}
+	return ToolFinished{Meta: x.stamp(n, c.Call.ID), Call: c.Call, Result: res, Spent: x.spending.spent(c.Call.ID)}
 }
 
 // undecided returns the result of a call on which nobody has decided: a call in doubt stays so.

@@ -40,7 +40,7 @@ func (a *Agent) Drain(ctx context.Context) error {
 		a.draining, a.idle = true, make(chan struct{})
 		for _, s := range a.sessions {
 			if s.busy != nil {
-				s.put(mail{id: newID("m-"), what: mailDrain})
+				s.put(steerMessage{id: newID("m-"), what: steerDrain})
 				s.busy.poke()
 			}
 		}

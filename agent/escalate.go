@@ -30,8 +30,8 @@ type Escalated struct {
 }
 
 // escalation returns the note about a failure.
-func (x *exec) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int, tried []error) (e Escalated) {
-	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.a.redact(text), Err: failure, Attempts: attempts, Tried: tried}
+func (x *exec) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int, earlier []error) (e Escalated) {
+	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.a.redact(text), Err: failure, Attempts: attempts, Tried: earlier}
 	for _, r := range remedies(failure, class, tool) {
 		e.Remedies = append(e.Remedies, x.a.redact(r))
 	}
@@ -46,11 +46,11 @@ func (x *exec) escalateModel(err error) {
 	var gave *guard.GaveUpError
 	if asError(err, &gave) {
 		attempts = gave.Attempts
-		if n := len(gave.Tried); n > 1 && len(x.model.tried) == 0 { // a guard of the host's
-			x.model.tried = slices.Clone(gave.Tried[:n-1])
+		if n := len(gave.Tried); n > 1 && len(x.model.attempts) == 0 { // a guard of the host's
+			x.model.attempts = slices.Clone(gave.Tried[:n-1])
 		}
 	}
-	x.show(x.escalation(x.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, x.model.tried))
+	x.show(x.escalation(x.eventMeta(), "", fault.Of(err), err, err.Error(), attempts, x.model.attempts))
 }
 
 // remedies returns what may help: what the errors themselves say, then what their class suggests.

@@ -36,31 +36,31 @@ type exec struct {
 	parent *parentCall // the call that this run belongs to, of an agent that is a tool
 
 	// of the driving goroutine
-	yield   func(Event, error) bool
-	left    bool // the consumer has left: yield must not be called again
-	showing bool // the consumer's body is running; stays if that panics
-	driving bool // begin is over
-	ended   bool // RunEnded is recorded; written under mu
-	hold    hold // what the host asked for
+	yield       func(Event, error) bool
+	abandoned   bool        // the consumer has left: yield must not be called again
+	showing     bool        // the consumer's body is running; stays if that panics
+	driving     bool        // begin is over
+	ended       bool        // RunEnded is recorded; written under mu
+	hostRequest hostRequest // what the host asked for
 
 	// beside them, to save room
-	notes     bool        // somebody looks at deltas; fixed
-	childHold hold        // how the host of one of the agents that are tools paused it; guarded by mu
-	revoking  atomic.Bool // a revocation was sent
+	notes        bool        // somebody looks at deltas; fixed
+	childRequest hostRequest // how the host of one of the agents that are tools paused it; guarded by mu
+	revoking     atomic.Bool // a revocation was sent
 
-	model   *modelCall          // nil before the run and after it
-	recall  *recollection       // nil without Config.Memory and Config.Compose
-	runner  tools.Runner        // of calls on this goroutine
-	offered []*tools.Definition // in the newest model call
-	told    []mail              // messages in the conversation that the model hasn't been asked about yet
+	model       *modelCall          // nil before the run and after it
+	recall      *recollection       // nil without Config.Memory and Config.Compose
+	runner      tools.Runner        // of calls on this goroutine
+	offered     []*tools.Definition // in the newest model call
+	undelivered []steerMessage      // messages in the conversation that the model hasn't been asked about yet
 
-	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
-	m       *Machine
-	queue   []Event  // recorded and not yet shown, and notes in their place among them
-	errAt   error    // the journal refused an append: the run can't go on
-	running *batch   // the calls that run
-	here    *callRun // the call that runs on the driving goroutine
-	purse   *purse   // with the agents that are tools which it calls; nil before the first
+	mu       sync.Mutex // guards what follows, and m while tool calls run; taken with lock
+	m        *Machine
+	queue    []Event   // recorded and not yet shown, and notes in their place among them
+	errAt    error     // the journal refused an append: the run can't go on
+	running  *batch    // the calls that run
+	here     *callRun  // the call that runs on the driving goroutine
+	spending *spending // with the agents that are tools which it calls; nil before the first
 
 	shown []Event                       // of the driving goroutine: an empty queue, to be used again
 	wake  atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
@@ -105,7 +105,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	defer x.cancel(nil)
 	x.model = x.a.takeModel(x)
 	if err := x.begin(in); err != nil {
-		if !x.left {
+		if !x.abandoned {
 			yield(nil, err)
 		}
 		return
@@ -127,7 +127,7 @@ func orBackground(ctx context.Context) context.Context {
 func (x *exec) close() {
 	defer x.leave() // whatever panics here
 	if !x.ended {   // only after a panic
-		x.left = true
+		x.abandoned = true
 		x.cancel(ErrAbandoned)
 		if x.running != nil {
 			x.wait(x.running)
@@ -145,7 +145,7 @@ func (x *exec) close() {
 // loop does what the machine says until the run has ended.
 func (x *exec) loop() {
 	for !x.ended {
-		if x.left {
+		if x.abandoned {
 			x.finish(Stopped, CodeAbandoned, ErrAbandoned)
 			return
 		}
@@ -159,11 +159,11 @@ func (x *exec) loop() {
 		}
 		act := x.m.Next()
 		if act.Kind == ActCallModel || act.Kind == ActRunCalls || act.Kind == ActWait || act.Kind == ActFinish && act.Status == Completed {
-			came := x.readMail()
-			if (x.hold == holdPause || x.hold == holdDrain) && act.Kind == ActWait {
-				x.hold = holdNone // it pauses anyway
+			came := x.readSteering()
+			if (x.hostRequest == requestPause || x.hostRequest == requestDrain) && act.Kind == ActWait {
+				x.hostRequest = requestNone // it pauses anyway
 			}
-			if x.hold != holdNone {
+			if x.hostRequest != requestNone {
 				x.obey()
 				continue
 			}
@@ -183,8 +183,8 @@ func (x *exec) loop() {
 			x.settle(act.Calls, tools.NotRun, "The call wasn't run: "+x.whyCut())
 			x.flush()
 		case ActDoubt:
-			if x.childHold != holdNone { // with it pauses the call, which runs again when somebody goes on
-				x.hold = x.childHold
+			if x.childRequest != requestNone { // with it pauses the call, which runs again when somebody goes on
+				x.hostRequest = x.childRequest
 				x.obey()
 				continue
 			}
@@ -220,16 +220,16 @@ func (x *exec) flush() {
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.
 func (x *exec) show(ev Event) bool {
-	if x.left {
+	if x.abandoned {
 		return false
 	}
 	x.showing = true
 	if !x.yield(ev, nil) {
-		x.left = true
+		x.abandoned = true
 		x.cancel(ErrAbandoned)
 	}
 	x.showing = false
-	return !x.left
+	return !x.abandoned
 }
 
 // poke wakes the driving goroutine, if it waits for calls.
@@ -303,12 +303,12 @@ func (x *exec) finish(status Status, code string, reason error) {
 	x.mu.Unlock()
 	x.afterRun(end.Result)
 	x.flush()
-	if status == Failed && !x.left {
+	if status == Failed && !x.abandoned {
 		if reason == nil {
 			reason = fault.New(fault.Permanent, "agent: the run failed")
 		}
 		x.yield(nil, reason)
-		x.left = true
+		x.abandoned = true
 	}
 }
 
@@ -345,16 +345,16 @@ func (x *exec) closeCalls(reason error) {
 	}
 	var open []int
 	for i := range r.Calls {
-		switch c := &r.Calls[i]; c.Stand {
-		case standDone:
-		case standSuspended:
+		switch c := &r.Calls[i]; c.Status {
+		case callDone:
+		case callSuspended:
 			res := undecided(c, "nobody decided on it before the run ended.")
 			x.showHooks(c, res)
 			x.lock()
 			x.recordLocked(nil,
 				Decided{Meta: x.stamp(0, c.Call.ID), Decision: Decision{ID: c.Pause.ID, Kind: Superseded, Reason: why}}, x.resultFact(1, c, res))
 			x.mu.Unlock()
-		case standStarted:
+		case callStarted:
 			x.settle([]int{i}, tools.InDoubt, "The call was started, and nobody knows how it ended: "+why)
 		default:
 			open = append(open, i)
@@ -370,7 +370,7 @@ func (x *exec) closeCalls(reason error) {
 func (x *exec) abandonChildren(reason error) func() {
 	var calls, names []string
 	for i := range x.m.s.Run.Calls {
-		if c := &x.m.s.Run.Calls[i]; c.Started && c.Stand != standDone && x.a.children[c.Call.Name] != nil {
+		if c := &x.m.s.Run.Calls[i]; c.Started && c.Status != callDone && x.a.children[c.Call.Name] != nil {
 			calls, names = append(calls, c.Call.ID), append(names, c.Call.Name)
 		}
 	}

@@ -33,7 +33,7 @@ func (x *exec) conclude(act Action) {
 		x.sendBack(SendBackHook, back)
 		return
 	}
-	if x.s.mailed.Load() { // it came while the hooks were asked: the loop reads it, and comes back
+	if x.s.hasMessages.Load() { // it came while the hooks were asked: the loop reads it, and comes back
 		return
 	}
 	x.finish(Completed, "", nil)

@@ -64,10 +64,10 @@ func (x *exec) tooLarge(f *Replied) {
 
 // cutToFit leaves out of a result what doesn't fit with its call: first what is for the host, then what is for the model.
 func (x *exec) cutToFit(cr *callRun, res *ToolResult) {
-	if !x.large(contentOf(res.Parts) + len(res.Data) + len(res.Cause) + len(cr.told.Input) + len(cr.told.Invalid)) {
+	if !x.large(contentOf(res.Parts) + len(res.Data) + len(res.Cause) + len(cr.shown.Input) + len(cr.shown.Invalid)) {
 		return
 	}
-	f := ToolFinished{Meta: Meta{Origin: x.origin, Step: cr.call.Step, Call: cr.call.ID}, Call: cr.told, Result: res}
+	f := ToolFinished{Meta: Meta{Origin: x.origin, Step: cr.call.Step, Call: cr.call.ID}, Call: cr.shown, Result: res}
 	if x.fits(f, roomForEnd) {
 		return
 	}

@@ -110,7 +110,7 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 	if err != nil {
 		return err
 	}
-	x := a.shell(ctx)
+	x := a.open(ctx)
 	defer x.cancel(nil)
 	if err := x.enter(&Input{Session: to}); err != nil {
 		return err

@@ -108,11 +108,11 @@ func (m *Machine) Next() Action {
 // nextCalls says what has to happen with the open calls. There is at least one.
 func (m *Machine) nextCalls(r *RunState) Action {
 	switch {
-	case m.pick(r, standStarted, standStarted):
+	case m.pick(r, callStarted, callStarted):
 		return Action{Kind: ActDoubt, Calls: m.room}
-	case m.pick(r, standSettled, standSettled):
+	case m.pick(r, callSettled, callSettled):
 		return Action{Kind: ActSettle, Calls: m.room}
-	case !m.pick(r, standOpen, standApproved):
+	case !m.pick(r, callOpen, callApproved):
 		return Action{Kind: ActWait, Status: Paused}
 	case !r.callsRun():
 		return Action{Kind: ActSettle, Calls: m.room}
@@ -121,10 +121,10 @@ func (m *Machine) nextCalls(r *RunState) Action {
 }
 
 // pick puts the calls that stand at one or the other into m.room, and reports whether there are any.
-func (m *Machine) pick(r *RunState, one, other stand) bool {
+func (m *Machine) pick(r *RunState, one, other callStatus) bool {
 	m.room = m.room[:0]
 	for i := range r.Calls {
-		if s := r.Calls[i].Stand; s == one || s == other {
+		if s := r.Calls[i].Status; s == one || s == other {
 			m.room = append(m.room, i)
 		}
 	}

@@ -183,20 +183,20 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				other.Name = "other"
 				try(ToolStarted{Meta: s.meta(c.Call.ID), Call: &other}, "another tool's name")
 				try(ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(call)}, "another call's result")
-				if c.Stand != standStarted {
+				if c.Status != callStarted {
 					try(ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "success without a start")
 				}
 				if begun[c.Call.ID] && !c.Retry {
 					try(ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call, Repeatable: true}, "a second start")
 				}
-				switch c.Stand {
-				case standDone:
+				switch c.Status {
+				case callDone:
 					try(ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "a second result")
 					try(Suspended{Meta: s.meta(c.Call.ID), Pause: Pause{ID: "p-1", Kind: "question", Call: *c.Call}}, "a pause of what is done")
-				case standSettled:
+				case callSettled:
 					try(ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start after a refusal")
 					try(Suspended{Meta: s.meta(c.Call.ID), Pause: Pause{ID: "p-1", Kind: PauseApproval, Call: *c.Call}}, "a pause after a refusal")
-				case standSuspended:
+				case callSuspended:
 					try(ToolStarted{Meta: s.meta(c.Call.ID), Call: c.Call}, "a start without a decision")
 					try(ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "a result without a decision")
 					try(Suspended{Meta: s.meta(c.Call.ID), Pause: Pause{ID: "p-1", Kind: PauseApproval, Call: *c.Call}}, "a pause of what is paused")
@@ -205,11 +205,11 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 						try(Decided{Meta: s.meta(c.Call.ID), Decision: Decision{ID: c.Pause.ID, Kind: Approved}}, "approval of a question")
 					}
 					for j := range r.Calls {
-						if d := &r.Calls[j]; d.Stand == standOpen {
+						if d := &r.Calls[j]; d.Status == callOpen {
 							try(Suspended{Meta: s.meta(d.Call.ID), Pause: Pause{ID: c.Pause.ID, Kind: PauseApproval, Call: *d.Call}}, "two pauses with one id")
 						}
 					}
-				case standOpen:
+				case callOpen:
 					for id := range used {
 						try(Suspended{Meta: s.meta(c.Call.ID), Pause: Pause{ID: id, Kind: PauseApproval, Call: *c.Call}}, "a pause with a used id")
 					}

@@ -23,8 +23,8 @@ func eachLog(t *testing.T, logs int, check func(t *testing.T, s *sim)) {
 }
 
 func TestRandomLogsReachEveryKindOfFactAndStand(t *testing.T) {
-	kinds, actions, stands := make(map[string]bool), make(map[ActionKind]bool), make(map[stand]bool)
-	stages, stops := make(map[stage]bool), make(map[string]bool)
+	kinds, actions, stands := make(map[string]bool), make(map[ActionKind]bool), make(map[callStatus]bool)
+	stages, stops := make(map[runStage]bool), make(map[string]bool)
 	eachLog(t, 60, func(t *testing.T, s *sim) {
 		s.after = func(f Fact) {
 			kinds[f.kind()] = true
@@ -35,7 +35,7 @@ func TestRandomLogsReachEveryKindOfFactAndStand(t *testing.T) {
 			}
 			stages[s.m.s.Run.Stage] = true
 			for _, c := range s.m.s.Run.Calls {
-				stands[c.Stand] = true
+				stands[c.Status] = true
 			}
 		}
 	})

@@ -226,7 +226,7 @@ func (s *sim) act(a Action) {
 	case ActRunCalls:
 		c := &r.Calls[pick(s, a.Calls...)]
 		switch {
-		case s.one(3) && c.Stand == standOpen:
+		case s.one(3) && c.Status == callOpen:
 			s.suspend(c, pick(s, PauseApproval, PauseCorrection))
 		case s.one(5):
 			s.finish(c.Call.ID, pick(s, tools.Invalid, tools.Unknown, tools.Denied, tools.Unavailable))
@@ -353,13 +353,13 @@ func (s *sim) abort(status Status, code string) {
 	}
 	for r.Stage == stageActing {
 		for i := range r.Calls {
-			switch c := &r.Calls[i]; c.Stand {
-			case standDone:
+			switch c := &r.Calls[i]; c.Status {
+			case callDone:
 				continue
-			case standSuspended:
+			case callSuspended:
 				s.apply(Decided{Meta: s.meta(c.Call.ID), Decision: Decision{ID: c.Pause.ID, Kind: Superseded}})
 				s.finish(c.Call.ID, tools.Rejected)
-			case standStarted:
+			case callStarted:
 				s.finish(c.Call.ID, tools.InDoubt)
 			default:
 				s.finish(c.Call.ID, tools.NotRun)

@@ -68,8 +68,8 @@ type MemoryWarning struct {
 	Text string
 }
 
-// A gear is what an agent prepares model calls with; nil without a Config.Memory.
-type gear struct {
+// A memoryConfig is what an agent prepares model calls with; nil without a Config.Memory.
+type memoryConfig struct {
 	Memory
 	windows map[string]int // of the models that modes ask for, where they are known and Config doesn't say; fixed
 }
@@ -79,7 +79,7 @@ func (a *Agent) addMemory() error {
 	if a.cfg.Memory == nil {
 		return nil
 	}
-	g := &gear{Memory: *a.cfg.Memory}
+	g := &memoryConfig{Memory: *a.cfg.Memory}
 	info := infoOf(a.cfg.Provider, a.cfg.Model)
 	if g.Window.Size == 0 {
 		g.Window.Size = info.Window
@@ -122,7 +122,7 @@ func infoOf(p provider.Provider, model string) provider.ModelInfo {
 }
 
 // window returns the window for a step that asks for a model.
-func (g *gear) window(model string) memory.Window {
+func (g *memoryConfig) window(model string) memory.Window {
 	w := g.Window
 	w.Size = cmp.Or(g.windows[model], w.Size)
 	return w
@@ -140,7 +140,7 @@ func hasTool(list []tools.Tool, name string) bool {
 }
 
 // store returns the Store of a session; nil if there is none.
-func (g *gear) store(session string) memory.Store {
+func (g *memoryConfig) store(session string) memory.Store {
 	if g.Stores != nil {
 		return g.Stores(session)
 	}
@@ -148,7 +148,7 @@ func (g *gear) store(session string) memory.Store {
 }
 
 // compactor returns the one of a session. A panic of Stores is an error.
-func (g *gear) compactor(session string) (c *memory.Compactor, err error) {
+func (g *memoryConfig) compactor(session string) (c *memory.Compactor, err error) {
 	defer contain(&err)
 	cfg := g.Config
 	cfg.Store = g.store(session)
@@ -156,10 +156,10 @@ func (g *gear) compactor(session string) (c *memory.Compactor, err error) {
 }
 
 // readBack returns the tool with which a model reads what was taken out of its conversation.
-func (g *gear) readBack() tools.Tool {
-	told := memory.ReadTool()
+func (g *memoryConfig) readBack() tools.Tool {
+	definition := memory.ReadTool()
 	return tools.Raw{
-		Spec: tools.Spec{Name: told.Name, Description: told.Description, Category: "memory", ReadOnly: true, Schema: told.Schema},
+		Spec: tools.Spec{Name: definition.Name, Description: definition.Description, Category: "memory", ReadOnly: true, Schema: definition.Schema},
 		Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
 			session := ""
 			if call, ok := tools.CallOf(ctx); ok {

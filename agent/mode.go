@@ -85,14 +85,14 @@ func (x *exec) limitTime() {
 	rest := min(max(limit-r.Worked-max(x.at(now).Sub(r.Since), 0), 0), math.MaxInt64/2)
 	x.time.limit.Store(int64(limit))
 	x.time.over.Store(int64(now + rest))
-	x.clock.Set((*overtime)(x), now, rest)
+	x.clock.Set((*deadline)(x), now, rest)
 }
 
-// An overtime is a run as its clock sees it.
-type overtime exec
+// An deadline is a run as its clock sees it.
+type deadline exec
 
 // Ring ends the run if its time is over.
-func (o *overtime) Ring(*alarm.Clock) {
+func (o *deadline) Ring(*alarm.Clock) {
 	x, limit := (*exec)(o), o.time.limit.Load()
 	switch over, now := time.Duration(o.time.over.Load()), x.clock.Now(); {
 	case over == math.MaxInt64:

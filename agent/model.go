@@ -14,16 +14,16 @@ import (
 // A modelCall is what the driver remembers of the model call under way. It is one struct, because variables that a range
 // body assigns would escape one by one. The Agent keeps it from run to run: it is a fifth of what a short run takes.
 type modelCall struct {
-	x     *exec
-	c     provider.Collector
-	err   error
-	meta  *Meta       // of what the model says in this call, tool calls apart; nil until it says something
-	calls []begunCall // of this reply, as far as they are known
-	slab  []Delta
-	room  [2][]Event                       // for exec.queue and exec.shown
-	take  func(provider.Chunk, error) bool // the body of the loop over the provider's chunks
-	tried []error                          // of the attempts that were followed by another
-	rough bool                             // a call of this run hasn't come to its end at once: its provider may not be done with it
+	x        *exec
+	c        provider.Collector
+	err      error
+	meta     *Meta       // of what the model says in this call, tool calls apart; nil until it says something
+	calls    []begunCall // of this reply, as far as they are known
+	slab     []Delta
+	room     [2][]Event                       // for exec.queue and exec.shown
+	take     func(provider.Chunk, error) bool // the body of the loop over the provider's chunks
+	attempts []error                          // of the attempts that were followed by another
+	rough    bool                             // a call of this run hasn't come to its end at once: its provider may not be done with it
 
 	caller *guard.Caller // nil for a bare agent
 }
@@ -56,7 +56,7 @@ func (x *exec) giveModel() {
 	queue := x.queue[:0]
 	x.model, x.queue, x.shown = nil, nil, nil
 	x.mu.Unlock()
-	if mc.rough || x.left {
+	if mc.rough || x.abandoned {
 		return
 	}
 	mc.c.Reset()
@@ -64,7 +64,7 @@ func (x *exec) giveModel() {
 		mc.caller.Share(nil)
 	}
 	clear(mc.calls)
-	mc.x, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
+	mc.x, mc.meta, mc.calls, mc.attempts = nil, nil, mc.calls[:0], nil
 	mc.room = [2][]Event{queue, shown}
 	if max(cap(mc.calls), cap(queue), cap(shown)) <= mostKept {
 		x.a.models.Put(mc)
@@ -119,15 +119,15 @@ func (x *exec) callModel(act Action) {
 	if err != nil {
 		return
 	}
-	for i := range x.told {
-		x.told[i].settle(n, nil)
+	for i := range x.undelivered {
+		x.undelivered[i].settle(n, nil)
 	}
-	x.told = nil
+	x.undelivered = nil
 	x.flush()
 	if act.Again {
-		x.show(Reset{Meta: x.noteMeta(), Why: "the model call is made again: nobody knows how it ended"})
+		x.show(Reset{Meta: x.eventMeta(), Why: "the model call is made again: nobody knows how it ended"})
 	}
-	if x.left || x.ctx.Err() != nil {
+	if x.abandoned || x.ctx.Err() != nil {
 		return
 	}
 	if step != nil && step.answer != nil {
@@ -164,7 +164,7 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 		Labels: provider.Labels{Session: x.account(), Run: r.ID, Step: start.Step, Task: r.Task, Agent: cfg.Name, Kind: "step", Trace: r.Trace},
 	}
 	if start.Final == "" {
-		req.Tools = mode.told
+		req.Tools = mode.definitions
 	}
 	if len(r.Output) > 0 {
 		req.Output = &provider.OutputFormat{Name: "answer", Schema: r.Output}
@@ -180,17 +180,17 @@ func (x *exec) request(start *StepStarted, mode *mode, step *Step) *provider.Req
 func (x *exec) ask(req *provider.Request, step *Step) {
 	mc := x.model
 	mc.c.Reset()
-	mc.err, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
+	mc.err, mc.meta, mc.calls, mc.attempts = nil, nil, mc.calls[:0], nil
 	if mc.caller != nil {
 		mc.caller.Call(x.ctx, req, mc.take)
 	} else {
 		x.bare(req)
 	}
 	err := mc.err
-	if err == nil && !x.left && !mc.c.Complete() {
+	if err == nil && !x.abandoned && !mc.c.Complete() {
 		err = provider.ErrIncomplete
 	}
-	if x.left {
+	if x.abandoned {
 		err = ErrAbandoned
 	}
 	if err != nil {
@@ -213,7 +213,7 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 func (mc *modelCall) body() func(provider.Chunk, error) bool {
 	return func(c provider.Chunk, err error) bool {
 		x := mc.x
-		if x == nil || mc.err != nil || x.left { // a provider that goes on after it was stopped
+		if x == nil || mc.err != nil || x.abandoned { // a provider that goes on after it was stopped
 			return false
 		}
 		if err != nil {
@@ -250,14 +250,14 @@ func (x *exec) takeOther(c *provider.Chunk) bool {
 	switch c.Kind {
 	case provider.KindWaiting:
 		mc.rough = true
-		x.show(Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait})
+		x.show(Waiting{Meta: x.eventMeta(), Wait: *c.Extra.Wait})
 	case provider.KindReset:
 		mc.rough = true
 		mc.calls = mc.calls[:0]
-		x.show(Reset{Meta: x.noteMeta(), Why: c.Text})
+		x.show(Reset{Meta: x.eventMeta(), Why: c.Text})
 	}
 	if !x.notes {
-		return !x.left
+		return !x.abandoned
 	}
 	switch c.Kind {
 	case provider.KindRefusal:
@@ -275,7 +275,7 @@ func (x *exec) takeOther(c *provider.Chunk) bool {
 			call.meta = nil
 		}
 	}
-	return !x.left
+	return !x.abandoned
 }
 
 // beginCall names a call as soon as it begins. Its name is the one that the reply will have.
@@ -306,13 +306,13 @@ func (x *exec) nameCall(n int) string {
 	return mc.calls[n].name
 }
 
-// noteMeta returns the envelope of notes that are about no tool call.
-func (x *exec) noteMeta() Meta { return Meta{Origin: x.origin, Step: x.m.stepNumber()} }
+// eventMeta returns the envelope of notes that are about no tool call.
+func (x *exec) eventMeta() Meta { return Meta{Origin: x.origin, Step: x.m.stepNumber()} }
 
 // deltas returns the envelope of what the model says, calls apart.
 func (x *exec) deltas() *Meta {
 	if x.model.meta == nil {
-		x.model.meta = new(x.noteMeta())
+		x.model.meta = new(x.eventMeta())
 	}
 	return x.model.meta
 }
@@ -376,7 +376,7 @@ func (x *exec) reply(resp *provider.Response, usage provider.Usage, step *Step) 
 		resp = x.soundReply(resp)
 		x.nameCalls(resp)
 	}
-	f := Replied{Meta: x.noteMeta(), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
+	f := Replied{Meta: x.eventMeta(), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
 	f.Cost, f.Priced = x.a.cost(x.m.s.Run.Model, usage)
 	if x.large(contentOf(f.Message.Parts)) && !x.fits(f, x.a.record/roomForResult) {
 		x.tooLarge(&f)
@@ -448,7 +448,7 @@ func (x *exec) failed(err error, req *provider.Request) {
 	}
 	x.flush()
 	switch {
-	case x.left:
+	case x.abandoned:
 		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
 	case x.ctx.Err() != nil:
 		// loop ends the run for the reason that its context ended

@@ -35,11 +35,11 @@ type NoteInput struct {
 	interactive bool
 	priority    int
 
-	mu     sync.Mutex // guards what follows
-	usage  provider.Usage
-	cost   provider.Money
-	priced bool
-	left   bool // the writer was left behind
+	mu        sync.Mutex // guards what follows
+	usage     provider.Usage
+	cost      provider.Money
+	priced    bool
+	abandoned bool // the writer was left behind
 }
 
 // Transcript returns the conversation as text: who said what, calls and results, long ones cut. Of one that is longer than
@@ -61,7 +61,7 @@ func (n *NoteInput) Book(u provider.Usage, cost provider.Money) { n.book(u, cost
 func (n *NoteInput) book(u provider.Usage, cost provider.Money, priced bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.left {
+	if n.abandoned {
 		return
 	}
 	n.priced = priced && (n.priced || n.usage.Total() == 0)

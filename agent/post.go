@@ -21,7 +21,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decision) error {
 	if strings.HasPrefix(session, childPrefix) {
 		return &DecisionError{Session: session, ID: d.ID, Code: DecisionUnknown, Problem: "the session is that of an agent that is a tool; decide in the one that called it"}
 	}
-	m := mail{id: d.ID, what: mailDecide, decision: d, at: time.Now()}
+	m := steerMessage{id: d.ID, what: steerDecide, decision: d, at: time.Now()}
 	if a.cfg.Journal == nil {
 		return a.decideHere(ctx, session, &m)
 	}
@@ -45,7 +45,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decision) error {
 }
 
 // mayDecide says why a decision can't be taken as a session stands, and brings it into the form in which it is sent.
-func (a *Agent) mayDecide(ctx context.Context, now *Machine, m *mail) error {
+func (a *Agent) mayDecide(ctx context.Context, now *Machine, m *steerMessage) error {
 	probe := &exec{a: a, m: now, s: &session{name: now.s.Session}, jctx: ctx}
 	expired := make(map[string]bool)
 	if now.s.Run != nil {
@@ -53,7 +53,7 @@ func (a *Agent) mayDecide(ctx context.Context, now *Machine, m *mail) error {
 			expired[p.ID] = p.expired(m.at)
 		}
 	}
-	ok, err := probe.rule(m.decision, expired)
+	ok, err := probe.checkDecision(m.decision, expired)
 	if err == nil {
 		m.decision = ok.d
 	}
@@ -61,7 +61,7 @@ func (a *Agent) mayDecide(ctx context.Context, now *Machine, m *mail) error {
 }
 
 // decideHere is Decide without a journal.
-func (a *Agent) decideHere(ctx context.Context, session string, m *mail) error {
+func (a *Agent) decideHere(ctx context.Context, session string, m *steerMessage) error {
 	now, err := a.standing(session)
 	if err == nil {
 		err = a.mayDecide(ctx, now, m)
@@ -124,7 +124,7 @@ func decidedBefore(session, id string, err error) error {
 
 // claim makes decisions that are about to be recorded the first ones on their pauses, or says which isn't: one that is sent
 // meanwhile would be told that it counts, and then be lost.
-func (x *exec) claim(all []ruling) error {
+func (x *exec) claim(all []verdict) error {
 	store, a := x.a.cfg.Journal, x.a
 	if store == nil {
 		a.mu.Lock()
@@ -143,7 +143,7 @@ func (x *exec) claim(all []ruling) error {
 		return nil
 	}
 	for i := range all {
-		m := mail{id: all[i].d.ID, what: mailDecide, decision: all[i].d}
+		m := steerMessage{id: all[i].d.ID, what: steerDecide, decision: all[i].d}
 		err := a.post(x.jctx, x.s.name, &m)
 		var posted *journal.PostedError
 		if errors.As(err, &posted) {
@@ -156,17 +156,17 @@ func (x *exec) claim(all []ruling) error {
 	return nil
 }
 
-// shell returns an exec that drives no run: it holds a session while something is looked at or recorded.
-func (a *Agent) shell(ctx context.Context) *exec {
+// open returns an exec that drives no run: it holds a session while something is looked at or recorded.
+func (a *Agent) open(ctx context.Context) *exec {
 	x := &exec{a: a, yield: func(Event, error) bool { return true }, jctx: context.WithoutCancel(ctx)}
 	x.own.Parent = ctx
 	x.ctx = &x.own
 	return x
 }
 
-// decided reports whether a decision on a pause waits in the session's mail.
+// decided reports whether a decision on a pause waits among the session's messages.
 func (s *session) decided(pause string) bool {
-	return slices.ContainsFunc(s.mail, func(m mail) bool { return m.what == mailDecide && m.id == pause })
+	return slices.ContainsFunc(s.steering, func(m steerMessage) bool { return m.what == steerDecide && m.id == pause })
 }
 
 // wake lets a run under way here look into its inbox soon.
@@ -184,13 +184,13 @@ func (p *Pause) expired(at time.Time) bool { return !p.Expires.IsZero() && !at.B
 // takeSent takes what was sent to a session while nobody drove it: revocations, and decisions where they can be taken. It
 // returns how many decisions there were. The rest of the inbox is noted as unread.
 func (x *exec) takeSent(decisions bool) (n int, err error) {
-	var later []mail
+	var later []steerMessage
 	x.unread = nil
-	for _, m := range append(x.takeMail(), x.inbox()...) {
+	for _, m := range append(x.takeSteering(), x.inbox()...) {
 		switch {
-		case m.what == mailRevoke:
+		case m.what == steerRevoke:
 			x.takeRevocation(&m)
-		case m.what == mailDecide && decisions:
+		case m.what == steerDecide && decisions:
 			if x.takeDecision(&m) {
 				n++
 			}
@@ -205,15 +205,15 @@ func (x *exec) takeSent(decisions bool) (n int, err error) {
 }
 
 // takeDecision takes a decision that was sent, if it can be taken. If it couldn't even be judged, it waits on.
-func (x *exec) takeDecision(m *mail) bool {
+func (x *exec) takeDecision(m *steerMessage) bool {
 	late := map[string]bool{}
 	if _, p := x.paused(m.id); p != nil {
 		late[m.id] = p.expired(m.at)
 	}
 	m.decision.ID = m.id // what was posted under an id is about that
-	one, err := x.rule(m.decision, late)
+	one, err := x.checkDecision(m.decision, late)
 	if err == nil {
-		err = x.recordRulings([]ruling{one}, nil)
+		err = x.recordVerdicts([]verdict{one}, nil)
 	} else if bad := errors.As(err, new(*DecisionError)); bad && m.posted {
 		x.acknowledge(m.id)
 	} else if !m.posted {
@@ -226,7 +226,7 @@ func (x *exec) takeDecision(m *mail) bool {
 }
 
 // giveBack lets go of the pause of a decision that isn't taken now, and keeps the decision if it may be later.
-func (x *exec) giveBack(m *mail, keep bool) {
+func (x *exec) giveBack(m *steerMessage, keep bool) {
 	x.a.mu.Lock()
 	defer x.a.mu.Unlock()
 	x.claimed = slices.DeleteFunc(x.claimed, func(id string) bool { return id == m.id })

@@ -14,11 +14,11 @@ import (
 type base struct {
 	system string
 	// messages are those of the state, or, with context put in, a slice of their own.
-	messages []provider.Message
-	own      bool
-	context  *memory.Context // new with this step
-	bare     string          // system, without what memory has added
-	told     string          // what the model is told with the step, as far as it was counted
+	messages    []provider.Message
+	own         bool
+	context     *memory.Context // new with this step
+	bare        string          // system, without what memory has added
+	hostMessage string          // what the model is told with the step, as far as it was counted
 }
 
 // into puts what was prepared into a request that no hook has changed. The note of a step that is made again is among the
@@ -79,21 +79,21 @@ func (x *exec) prepare(start *StepStarted, mode *mode) (b base, ok bool) {
 	if start.Final == "" && len(x.a.memory.Rules) > 0 && x.resetContextIfDue(share(p.Count.Total, p.Budget), x.request(start, mode, nil), p.Budget) {
 		return b, false
 	}
-	return b, !x.left && x.ctx.Err() == nil
+	return b, !x.abandoned && x.ctx.Err() == nil
 }
 
 // fit brings a request within the window, and puts what came of it into b. note is what the model is told with it. It returns nil
 // if no call can be made.
-func (x *exec) fit(b *base, req *provider.Request, note string) *memory.Prepared {
+func (x *exec) fit(b *base, req *provider.Request, hostMessage string) *memory.Prepared {
 	more := x.recall.context
 	more.Goal = x.m.s.Run.First
 	if x.m.s.Run.Stage != stageCalling { // else it is in the conversation already
-		more.Told = note
+		more.Told = hostMessage
 	}
 	usage, cost, _ := x.recall.compactor.Used()
 	p, err := x.recall.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
 	if err != nil {
-		x.bookInVain(x.recall.compactor, usage, cost, err)
+		x.bookFailedCompaction(x.recall.compactor, usage, cost, err)
 		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
 			x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.s.name, err))
 		}
@@ -105,7 +105,7 @@ func (x *exec) fit(b *base, req *provider.Request, note string) *memory.Prepared
 	if p.Report != nil && x.recordCompaction(p) != nil {
 		return nil
 	}
-	b.system, b.messages, b.own, b.told, x.recall.counted = p.Request.System, x.m.s.Messages, false, note, true
+	b.system, b.messages, b.own, b.hostMessage, x.recall.counted = p.Request.System, x.m.s.Messages, false, hostMessage, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
 		b.messages, b.own = x.withContext(p), true
 	}
@@ -115,12 +115,12 @@ func (x *exec) fit(b *base, req *provider.Request, note string) *memory.Prepared
 // refit brings a request within the window once more if hooks have added to what the model is told with it. It reports false if no
 // call can be made.
 func (x *exec) refit(b *base, start *StepStarted, mode *mode, step *Step) bool {
-	if x.a.memory == nil || step == nil || step.changed || step.answer != nil || start.Note == b.told || x.m.s.Run.Stage == stageCalling {
+	if x.a.memory == nil || step == nil || step.changed || step.answer != nil || start.Note == b.hostMessage || x.m.s.Run.Stage == stageCalling {
 		return true
 	}
 	req := x.request(start, mode, nil)
 	req.System = b.bare
-	return x.fit(b, req, start.Note) != nil && !x.left && x.ctx.Err() == nil
+	return x.fit(b, req, start.Note) != nil && !x.abandoned && x.ctx.Err() == nil
 }
 
 // withContext returns the messages of a request with the context in them. Those that a compaction has written are as they were
@@ -156,7 +156,7 @@ func (x *exec) milestones(start *StepStarted, req *provider.Request, mayReset bo
 	if mayReset && x.resetContextIfDue(now, req, budget) {
 		return true, true
 	}
-	return false, x.ctx.Err() == nil && !x.left
+	return false, x.ctx.Err() == nil && !x.abandoned
 }
 
 func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }
@@ -237,7 +237,7 @@ func (x *exec) hostText(s string) string { return x.a.redact(strings.ToValidUTF8
 func (x *exec) warn(text string) {
 	text = x.a.redact(text)
 	x.a.log.WarnContext(x.ctx, "agent: memory", "session", x.s.name, "run", x.origin.Run, "warning", text)
-	x.show(MemoryWarning{Meta: x.noteMeta(), Text: text})
+	x.show(MemoryWarning{Meta: x.eventMeta(), Text: text})
 }
 
 // learn tells the memory what the provider counted.

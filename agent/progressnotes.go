@@ -94,7 +94,7 @@ func (m *Machine) noteWritten(r *RunState, f *NoteWritten) string {
 }
 
 // addProgressNotes checks what is configured.
-func (g *gear) addProgressNotes() error {
+func (g *memoryConfig) addProgressNotes() error {
 	g.ProgressNotes = slices.Clone(g.ProgressNotes)
 	known := map[string]bool{contextResetCategory: true}
 	for i := range g.ProgressNotes {
@@ -124,8 +124,8 @@ func (g *gear) addProgressNotes() error {
 // maxNote is how long a note may be, in bytes.
 const maxNote = 64 << 10
 
-// soundNote says why a log can't keep a note.
-func soundNote(note json.RawMessage) error {
+// checkNote says why a log can't keep a note.
+func checkNote(note json.RawMessage) error {
 	switch {
 	case len(note) > maxNote:
 		return fmt.Errorf("it has %d bytes; notes have at most %d", len(note), maxNote)
@@ -154,7 +154,7 @@ func (x *exec) writeDueNotes(share float64, req *provider.Request, budget int) e
 			return context.Cause(x.ctx)
 		}
 		if err == nil {
-			err = soundNote(note)
+			err = checkNote(note)
 		}
 		if err != nil {
 			x.warn(fmt.Sprintf("writing note %d of category %q: %v", in.Index, c.Category, err))

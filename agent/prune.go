@@ -46,13 +46,13 @@ func (s *State) unsound(run string) string {
 		return "its run isn't the one that it names"
 	case !slices.Contains([]Status{Running, Paused, Completed, Stopped, Failed}, r.Status) || acts && !r.open():
 		return fmt.Sprintf("status %q doesn't fit stage %q", r.Status, r.Stage)
-	case !slices.Contains([]stage{stageReady, stageCalling, stageActing, stageSaid, stageBroken}, r.Stage):
+	case !slices.Contains([]runStage{stageReady, stageCalling, stageActing, stageSaid, stageBroken}, r.Stage):
 		return fmt.Sprintf("there is no stage %q", r.Stage)
 	case r.First < 0 || r.First >= len(s.Messages) || !orderly(before):
 		return "its conversation isn't in order"
 	case r.ContextReset != nil && (r.ContextReset.Index < 1 || r.ContextReset.Prompt < 0):
 		return "its place in a chain of runs is none"
-	case !acts && len(r.Calls) > 0 || acts && !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Stand != standDone }):
+	case !acts && len(r.Calls) > 0 || acts && !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != callDone }):
 		return "its calls don't fit its stage"
 	}
 	if !acts {
@@ -72,14 +72,14 @@ func (c *CallState) sound(made *provider.ToolCall) bool {
 	if c.Call == nil || made == nil || !c.is(made) {
 		return false
 	}
-	switch c.Stand {
-	case standOpen, standApproved, standSettled:
+	switch c.Status {
+	case callOpen, callApproved, callSettled:
 		return true
-	case standStarted:
+	case callStarted:
 		return c.Started
-	case standSuspended:
+	case callSuspended:
 		return c.Pause != nil && c.Pause.ID != "" && c.is(&c.Pause.Call)
-	case standDone:
+	case callDone:
 		return c.Result != nil && c.Result.CallID == made.ID
 	}
 	return false
@@ -113,7 +113,7 @@ func (a *Agent) Prune(ctx context.Context, session string) (Pruned, error) {
 	if err := a.exists(ctx, session); err != nil {
 		return Pruned{}, err
 	}
-	x := a.shell(ctx)
+	x := a.open(ctx)
 	defer x.cancel(nil)
 	if err := x.enter(&Input{Session: session}); err != nil {
 		return Pruned{}, err

@@ -15,10 +15,10 @@ type ledger struct {
 	renewal *renewal
 
 	// guarded by exec.mu
-	letters *writer          // of records, as long as no store may hold on to what is in it
-	recs    []journal.Record // likewise
-	trying  bool             // an append is tried again: nothing else may be recorded meanwhile
-	tried   sync.Cond        // trying has become false
+	encoder  *writer          // of records, as long as no store may hold on to what is in it
+	recs     []journal.Record // likewise
+	retrying bool             // an append is tried again: nothing else may be recorded meanwhile
+	retried  sync.Cond        // trying has become false
 }
 
 // fence returns the fencing number of the run's lease; 0 without a journal.
@@ -83,8 +83,8 @@ func (x *exec) recordLocked(taken []string, facts ...Fact) error {
 		}
 		x.queue = append(x.queue, f)
 	}
-	if x.purse != nil {
-		x.purse.note(x.m.s.Run)
+	if x.spending != nil {
+		x.spending.update(x.m.s.Run)
 	}
 	return nil
 }
@@ -131,8 +131,8 @@ func (e *refusedError) Unwrap() error { return e.err }
 // testing/synctest a goroutine that waits for a Mutex keeps the clock from moving on.
 func (x *exec) lock() {
 	x.mu.Lock()
-	for x.ledger != nil && x.ledger.trying {
-		x.ledger.tried.Wait()
+	for x.ledger != nil && x.ledger.retrying {
+		x.ledger.retried.Wait()
 	}
 }
 
@@ -142,13 +142,13 @@ const appendPatience = 30 * time.Second
 // journal appends facts to the store. An append whose outcome is unclear is tried again, unchanged.
 func (x *exec) journal(taken []string, facts []Fact) error {
 	l := x.ledger
-	if l.letters == nil {
-		l.letters = new(writer)
+	if l.encoder == nil {
+		l.encoder = new(writer)
 	}
-	l.letters.b.Reset()
+	l.encoder.b.Reset()
 	recs := l.recs[:0]
 	for _, f := range facts {
-		rec, err := l.letters.encode(f)
+		rec, err := l.encoder.encode(f)
 		if err != nil {
 			return err
 		}
@@ -157,24 +157,24 @@ func (x *exec) journal(taken []string, facts []Fact) error {
 	l.recs = recs
 	app := journal.Append{Session: x.s.name, After: x.m.s.Seq, Fence: l.lease.Fence, Records: recs, Taken: taken, Head: x.head(facts)}
 	var err error
-	defer l.tried.Broadcast()
+	defer l.retried.Broadcast()
 	for began, wait := time.Now(), 10*time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		if err = x.a.cfg.Journal.Append(x.jctx, app); err == nil || !journal.Unclear(err) || time.Since(began) > appendPatience {
 			return err
 		}
-		l.letters, l.recs = nil, nil // the store may have them still
+		l.encoder, l.recs = nil, nil // the store may have them still
 		x.sleep(wait)
 	}
 }
 
 // sleep waits between two tries of an append. mu is held when it is called and when it returns.
 func (x *exec) sleep(d time.Duration) {
-	x.ledger.trying = true
+	x.ledger.retrying = true
 	x.mu.Unlock()
 	timer := time.NewTimer(d)
 	<-timer.C
 	x.mu.Lock()
-	x.ledger.trying = false
+	x.ledger.retrying = false
 }
 
 // changesHead reports whether a fact may change what the session shows of itself.

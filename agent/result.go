@@ -32,9 +32,9 @@ type Result struct {
 	Phase   string
 
 	names  []string
-	nested []Pause // those of the calls, not flat
-	before *tried  // in the runs that have handed their work to this one
-	silent bool    // the model's last answer was empty
+	nested []Pause   // those of the calls, not flat
+	before *attempts // in the runs that have handed their work to this one
+	silent bool      // the model's last answer was empty
 	err    error
 }
 
@@ -75,7 +75,7 @@ func (m *Machine) fill(res *Result, status Status, code string, reason error) {
 		Mode:     m.s.Mode, Phase: m.s.Phase, names: r.ToolNames[:len(r.ToolNames):len(r.ToolNames)],
 	}
 	if r.ContextReset != nil {
-		res.before = r.ContextReset.Tried
+		res.before = r.ContextReset.Attempts
 	}
 	n := len(res.Messages)
 	res.silent = r.Stage == stageSaid && (n == 0 || res.Messages[n-1].Role != provider.RoleAssistant)
@@ -88,7 +88,7 @@ func (m *Machine) fill(res *Result, status Status, code string, reason error) {
 	if status == Paused {
 		res.Pending = r.pending()
 		for i := range r.Calls {
-			if c := &r.Calls[i]; c.Stand == standSuspended {
+			if c := &r.Calls[i]; c.Status == callSuspended {
 				res.nested = append(res.nested, *c.Pause)
 			}
 		}

@@ -49,7 +49,7 @@ func TestAResultSaysWhyARunDidNotComplete(t *testing.T) {
 		m := NewMachine("s-1")
 		m.s.Run = &RunState{ID: "r-1"}
 		if c.pending {
-			m.s.Run.Calls = []CallState{{Call: &pause.Call, Stand: standSuspended, Pause: &pause}, {Call: &pause.Call, Stand: standDone}}
+			m.s.Run.Calls = []CallState{{Call: &pause.Call, Status: callSuspended, Pause: &pause}, {Call: &pause.Call, Status: callDone}}
 		}
 		res := m.result(c.status, "code", c.reason)
 		require.Equal(t, c.want, res.Err(), "%s, %v", c.status, c.reason)

@@ -78,6 +78,6 @@ func TestARunThatIsOverHasNoTimer(t *testing.T) {
 	_, err := a.Run(t.Context(), Input{Prompt: "Go."})
 	require.NoError(t, err)
 	require.False(t, over.clock.Running())
-	(*overtime)(over).Ring(&over.clock)
+	(*deadline)(over).Ring(&over.clock)
 	require.False(t, over.clock.Running())
 }

@@ -29,12 +29,12 @@ func (e *NoRuleError) Error() string {
 // other calls; if there is none, before its session's next run begins. Without a standing approval to end, that is a *[NoRuleError]; only for a run under way elsewhere it is logged there.
 func (a *Agent) Revoke(ctx context.Context, session, tool, by string) error {
 	ctx = orBackground(ctx)
-	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailRevoke, text: tool, by: by})
+	_, err := a.send(ctx, session, steerMessage{id: newID("m-"), what: steerRevoke, text: tool, by: by})
 	var idle *NothingOpenError
 	if !errors.As(err, &idle) {
 		return err
 	}
-	x := a.shell(ctx)
+	x := a.open(ctx)
 	defer x.cancel(nil)
 	if a.cfg.Journal != nil {
 		if _, err := a.cfg.Journal.Head(ctx, session); errors.Is(err, journal.ErrNoSession) {
@@ -60,8 +60,8 @@ func (x *exec) revoke(taken []string, tool, by string) error {
 	return x.recordLocked(taken, f)
 }
 
-// takeRevocation ends the rule that a mail is about. One from the inbox leaves it in the same append.
-func (x *exec) takeRevocation(m *mail) {
+// takeRevocation ends the rule that a message is about. One from the inbox leaves it in the same append.
+func (x *exec) takeRevocation(m *steerMessage) {
 	var taken []string
 	if m.posted {
 		taken = []string{m.id}

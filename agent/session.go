@@ -23,16 +23,16 @@ type session struct {
 	facts []Fact  // without a journal: all of them, of a named session
 
 	// guarded by Agent.mu
-	busy    *exec
-	mail    []mail
-	unnamed bool
-	mailed  atomic.Bool // there may be mail: what reads it looks here first, without the lock
+	busy        *exec
+	steering    []steerMessage
+	unnamed     bool
+	hasMessages atomic.Bool // there may be messages: what reads it looks here first, without the lock
 }
 
-// put adds mail. Agent.mu is held.
-func (s *session) put(m mail) {
-	s.mail = append(s.mail, m)
-	s.mailed.Store(true)
+// put adds a message. Agent.mu is held.
+func (s *session) put(m steerMessage) {
+	s.steering = append(s.steering, m)
+	s.hasMessages.Store(true)
 }
 
 // unnamedPrefix begins the names that sessions get whose input has none. They are told by it, in whichever process.
@@ -115,10 +115,10 @@ func (x *exec) leave() {
 	if a.draining {
 		defer a.drained()
 	}
-	for _, m := range append(s.mail, x.told...) {
+	for _, m := range append(s.steering, x.undelivered...) {
 		m.settle(0, errNotDelivered)
 	}
-	s.mail = slices.DeleteFunc(s.mail, func(m mail) bool { return m.what != mailDecide && m.what != mailRevoke }) // these wait for who goes on
+	s.steering = slices.DeleteFunc(s.steering, func(m steerMessage) bool { return m.what != steerDecide && m.what != steerRevoke }) // these wait for who goes on
 	run := s.m.s.Run
 	if a.cfg.Journal != nil || run == nil || s.unnamed && run.Status != Paused {
 		delete(a.sessions, s.name)
@@ -152,7 +152,7 @@ func (x *exec) load() error {
 		return fmt.Errorf("agent: session %q: taking the lease: %w", s.name, err)
 	}
 	x.ledger = &ledger{lease: lease, renewal: renew(x, lease, asked)}
-	x.ledger.tried.L = &x.mu
+	x.ledger.retried.L = &x.mu
 	return s.m.read(x.jctx, store)
 }
 

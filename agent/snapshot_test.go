@@ -56,14 +56,14 @@ var snapshots = map[string]string{
 	"a call that is none":    `{"messages":[M,{"role":"assistant","parts":[{"kind":"tool_call"}]}],"run":{"id":"r-1","status":"completed","stage":"said"}}`,
 	"an unknown status":      `{"messages":[M],"run":{"id":"r-1","status":"odd","stage":"said"}}`,
 	"an unknown stage":       `{"messages":[M],"run":{"id":"r-1","status":"completed","stage":"odd"}}`,
-	"calls at rest":          `{"messages":[M],"run":{"id":"r-1","status":"paused","stage":"ready","calls":[{"stand":"suspended"}]}}`,
+	"calls at rest":          `{"messages":[M],"run":{"id":"r-1","status":"paused","stage":"ready","calls":[{"status":"suspended"}]}}`,
 	"acts without calls":     `{"messages":[M],"run":{"id":"r-1","status":"paused","stage":"acting"}}`,
-	"acts without messages":  `{"run":{"id":"r-1","status":"paused","stage":"acting","calls":[{"stand":"open"}]}}`,
-	"a call of nothing":      `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"stand":"open"}]}}`,
-	"waits for nothing":      `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"stand":"suspended","call":{"id":"r-1.1.0","name":"x"}}]}}`,
-	"an odd stand":           `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"stand":"odd","call":{"id":"r-1.1.0","name":"x"}}]}}`,
-	"done without a result":  `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"stand":"done","call":{"id":"r-1.1.0","name":"x"}},{"stand":"open","call":{"id":"r-1.1.1","name":"x"}}]}}`,
-	"another call":           `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"stand":"open","call":{"id":"r-1.1.0","name":"y"}}]}}`,
+	"acts without messages":  `{"run":{"id":"r-1","status":"paused","stage":"acting","calls":[{"status":"open"}]}}`,
+	"a call of nothing":      `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"open"}]}}`,
+	"waits for nothing":      `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"suspended","call":{"id":"r-1.1.0","name":"x"}}]}}`,
+	"an odd status":          `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"odd","call":{"id":"r-1.1.0","name":"x"}}]}}`,
+	"done without a result":  `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"done","call":{"id":"r-1.1.0","name":"x"}},{"status":"open","call":{"id":"r-1.1.1","name":"x"}}]}}`,
+	"another call":           `{"messages":[M,C],"run":{"id":"r-1","step":1,"status":"paused","stage":"acting","calls":[{"status":"open","call":{"id":"r-1.1.0","name":"y"}}]}}`,
 }
 
 func snapshotOf(state string) string {
@@ -147,7 +147,7 @@ func TestAFactThatDoesntFitIsntAppended(t *testing.T) {
 	require.NoError(t, err)
 	before, err := store.Head(t.Context(), "s")
 	require.NoError(t, err)
-	x := a.shell(t.Context())
+	x := a.open(t.Context())
 	defer x.cancel(nil)
 	require.NoError(t, x.enter(&Input{Session: "s"}))
 	x.lock()

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// A purse counts what a run has used, together with the agents that are tools whose calls are open in it. The parent's log
+// A spending counts what a run has used, together with the agents that are tools whose calls are open in it. The parent's log
 // has what such an agent used only when its call is over; until then all that run beside each other look here at what is
 // left. A run that calls no agent has none.
-type purse struct {
-	up *purse // of the run that made the call; nil for the outermost
+type spending struct {
+	up *spending // of the run that made the call; nil for the outermost
 
 	mu     sync.Mutex // guards what follows; nothing else is locked under it
 	limits Limits
@@ -20,25 +20,25 @@ type purse struct {
 
 // A nestedCall is what a call of an agent leaves for the fact that records its end.
 type nestedCall struct {
-	run    *purse // what the agent has used
+	run    *spending // what the agent has used
 	pauses []Pause
 	paused string // the code with which its host paused it
 }
 
-// note takes over what the log of the run says by now.
-func (p *purse) note(r *RunState) {
+// update takes over what the log of the run says by now.
+func (p *spending) update(r *RunState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.limits, p.used = *r.Limits, Spent{r.Usage, r.Cost, r.Unpriced}
 	for id := range p.calls {
-		if c := r.callByID(id); c == nil || c.Stand == standDone { // it is booked
+		if c := r.callByID(id); c == nil || c.Status == callDone { // it is booked
 			delete(p.calls, id)
 		}
 	}
 }
 
-// set has the purse count what a call of an agent uses.
-func (p *purse) set(call string, n nestedCall) {
+// set has the spending count what a call of an agent uses.
+func (p *spending) set(call string, n nestedCall) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.calls == nil {
@@ -48,7 +48,7 @@ func (p *purse) set(call string, n nestedCall) {
 }
 
 // call returns what is known of an open call of an agent, if anything is.
-func (p *purse) call(id string) (n nestedCall, ok bool) {
+func (p *spending) call(id string) (n nestedCall, ok bool) {
 	if p == nil {
 		return n, false
 	}
@@ -62,7 +62,7 @@ func (p *purse) call(id string) (n nestedCall, ok bool) {
 }
 
 // spent returns what a call of an agent has used so far; nil if it is none.
-func (p *purse) spent(call string) *Spent {
+func (p *spending) spent(call string) *Spent {
 	n, ok := p.call(call)
 	if !ok {
 		return nil
@@ -72,9 +72,9 @@ func (p *purse) spent(call string) *Spent {
 }
 
 // total returns what the run and the agents that it waits for have used by now.
-func (p *purse) total() Spent {
+func (p *spending) total() Spent {
 	p.mu.Lock()
-	sum, open := p.used, make([]*purse, 0, len(p.calls))
+	sum, open := p.used, make([]*spending, 0, len(p.calls))
 	for _, c := range p.calls {
 		open = append(open, c.run)
 	}
@@ -87,18 +87,18 @@ func (p *purse) total() Spent {
 }
 
 // overdrawn returns the limit, if there is one, of a run above this one that is reached by what it and all in it have used.
-func (p *purse) overdrawn() error {
+func (p *spending) overdrawn() error {
 	for up := p.up; up != nil; up = up.up {
 		used := up.total()
 		up.mu.Lock()
 		l := up.limits
 		up.mu.Unlock()
-		const note = "that is of the run which has called this agent, and counts what all agents have used that it has called"
+		const noteText = "that is of the run which has called this agent, and counts what all agents have used that it has called"
 		switch {
 		case l.Tokens >= 0 && used.Usage.Total() >= l.Tokens:
-			return &LimitError{Limit: LimitTokens, Max: l.Tokens, Have: used.Usage.Total(), Note: note}
+			return &LimitError{Limit: LimitTokens, Max: l.Tokens, Have: used.Usage.Total(), Note: noteText}
 		case l.Cost >= 0 && used.Cost >= l.Cost:
-			return &LimitError{Limit: LimitCost, Max: int64(l.Cost), Have: int64(used.Cost), Note: note}
+			return &LimitError{Limit: LimitCost, Max: int64(l.Cost), Have: int64(used.Cost), Note: noteText}
 		}
 	}
 	return nil
@@ -110,18 +110,18 @@ func (x *exec) overdrawn() bool {
 	if x.parent == nil {
 		return false
 	}
-	err := x.parent.purse.overdrawn()
+	err := x.parent.spending.overdrawn()
 	if err != nil {
 		x.finish(Stopped, CodeLimit, err)
 	}
 	return err != nil
 }
 
-// ownPurse returns the purse of the run, and makes it when the first agent is called: with what those have used already that
+// ownSpending returns the spending of the run, and makes it when the first agent is called: with what those have used already that
 // were called before this process went on with the run.
-func (x *exec) ownPurse(ctx context.Context) (*purse, error) {
+func (x *exec) ownSpending(ctx context.Context) (*spending, error) {
 	x.lock()
-	p := x.purse
+	p := x.spending
 	var before []openCall
 	if p == nil {
 		before = x.a.openChildren(x.m.s.Run, func(id string) bool { return x.running.fresh(id) })
@@ -130,27 +130,27 @@ func (x *exec) ownPurse(ctx context.Context) (*purse, error) {
 	if p != nil {
 		return p, nil
 	}
-	p = new(purse)
+	p = new(spending)
 	if err := p.load(ctx, x.s.name, before); err != nil {
 		return nil, err
 	}
 	x.lock()
 	defer x.mu.Unlock()
-	if x.purse == nil { // else another call was quicker
-		p.note(x.m.s.Run)
-		x.purse = p
+	if x.spending == nil { // else another call was quicker
+		p.update(x.m.s.Run)
+		x.spending = p
 	}
-	return x.purse, nil
+	return x.spending, nil
 }
 
-// bill has the purse count a call of an agent that ends without another look at it, so that what it used isn't lost.
+// bill has the spending count a call of an agent that ends without another look at it, so that what it used isn't lost.
 func (cr *callRun) bill() {
 	if cr.again && cr.x.a.children[cr.call.Name] != nil {
 		cr.x.bill()
 	}
 }
 
-// bill has the purse count the agents that were called before this process went on with the run.
+// bill has the spending count the agents that were called before this process went on with the run.
 func (x *exec) bill() {
 	x.lock()
 	lost := x.errAt != nil
@@ -158,7 +158,7 @@ func (x *exec) bill() {
 	if lost {
 		return
 	}
-	if _, err := x.ownPurse(x.jctx); err != nil {
+	if _, err := x.ownSpending(x.jctx); err != nil {
 		x.a.log.WarnContext(x.ctx, "agent: what the agents have used that are tools isn't known", "session", x.s.name, "error", err)
 	}
 }
@@ -186,7 +186,7 @@ type openCall struct {
 func (a *Agent) openChildren(r *RunState, without func(id string) bool) (open []openCall) {
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if t := a.children[c.Call.Name]; t != nil && c.Started && c.Stand != standDone && !without(c.Call.ID) {
+		if t := a.children[c.Call.Name]; t != nil && c.Started && c.Status != callDone && !without(c.Call.ID) {
 			open = append(open, openCall{c.Call.ID, t.child})
 		}
 	}
@@ -194,10 +194,10 @@ func (a *Agent) openChildren(r *RunState, without func(id string) bool) (open []
 }
 
 // load adds what the agents have used that were called in a session.
-func (p *purse) load(ctx context.Context, session string, open []openCall) error {
+func (p *spending) load(ctx context.Context, session string, open []openCall) error {
 	for _, c := range open {
-		child := &purse{up: p}
-		err := c.child.fillPurse(ctx, childSession(session, c.id), child, nil)
+		child := &spending{up: p}
+		err := c.child.fillSpending(ctx, childSession(session, c.id), child, nil)
 		var busy *BusyError
 		var unreadable *FactError
 		switch {
@@ -213,13 +213,13 @@ func (p *purse) load(ctx context.Context, session string, open []openCall) error
 	return nil
 }
 
-// fillPurse fills p with what the run of a session has used, with the agents that it waits for, and shows look how the session
+// fillSpending fills p with what the run of a session has used, with the agents that it waits for, and shows look how the session
 // stands.
-func (a *Agent) fillPurse(ctx context.Context, session string, p *purse, look func(*Machine)) error {
+func (a *Agent) fillSpending(ctx context.Context, session string, p *spending, look func(*Machine)) error {
 	var open []openCall
 	err := a.look(ctx, session, func(m *Machine) {
 		if r := m.s.Run; r != nil {
-			p.note(r)
+			p.update(r)
 			if r.open() {
 				open = a.openChildren(r, func(string) bool { return false })
 			}

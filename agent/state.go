@@ -57,12 +57,12 @@ type RunState struct {
 	// Whole is the input, without what a context reset added to it, if a compaction has changed it.
 	Whole []provider.Part `json:"whole,omitempty"`
 
-	First     int    `json:"first"` // the index in Messages of its input
-	Stage     stage  `json:"stage"`
-	Step      int    `json:"step"`           // model calls made
-	PhaseStep int    `json:"phase_step"`     // of these, in the current phase
-	Lost      int    `json:"lost,omitempty"` // model calls that were begun, and made again after a crash
-	Final     string `json:"final,omitempty"`
+	First     int      `json:"first"` // the index in Messages of its input
+	Stage     runStage `json:"stage"`
+	Step      int      `json:"step"`           // model calls made
+	PhaseStep int      `json:"phase_step"`     // of these, in the current phase
+	Lost      int      `json:"lost,omitempty"` // model calls that were begun, and made again after a crash
+	Final     string   `json:"final,omitempty"`
 	// Stop is the stop reason of the newest reply.
 	Stop  provider.StopReason `json:"stop,omitempty"`
 	Model string              `json:"model,omitempty"`
@@ -81,21 +81,21 @@ type RunState struct {
 	ToolNames []string       `json:"tool_names,omitempty"`
 }
 
-// A stage is where a run stands between its facts.
-type stage string
+// A runStage is where a run stands between its facts.
+type runStage string
 
 const (
-	stageReady   stage = "ready"   // the model is to be called
-	stageCalling stage = "calling" // the model is being called
-	stageActing  stage = "acting"  // calls are open
-	stageSaid    stage = "said"    // the model has spoken without calling tools
-	stageBroken  stage = "broken"  // the model call failed
+	stageReady   runStage = "ready"   // the model is to be called
+	stageCalling runStage = "calling" // the model is being called
+	stageActing  runStage = "acting"  // calls are open
+	stageSaid    runStage = "said"    // the model has spoken without calling tools
+	stageBroken  runStage = "broken"  // the model call failed
 )
 
 // A CallState is how one tool call of the newest reply stands.
 type CallState struct {
 	Call    *provider.ToolCall `json:"call"` // as the model made it, as a person edited it, then as it was started
-	Stand   stand              `json:"stand"`
+	Status  callStatus         `json:"status"`
 	Pause   *Pause             `json:"pause,omitempty"`
 	Pauses  int                `json:"pauses,omitempty"` // how often it was suspended
 	By      string             `json:"by,omitempty"`     // who approved it
@@ -107,16 +107,16 @@ type CallState struct {
 	Result  *ToolResult        `json:"result,omitempty"`
 }
 
-// A stand is where a call is on its way.
-type stand string
+// A callStatus says where a call is on its way.
+type callStatus string
 
 const (
-	standOpen      stand = "open"      // not looked at yet
-	standApproved  stand = "approved"  // somebody let it run
-	standStarted   stand = "started"   // it runs, or nobody knows
-	standSuspended stand = "suspended" // it waits for a decision
-	standSettled   stand = "settled"   // it was decided, and isn't run: its result follows
-	standDone      stand = "done"
+	callOpen      callStatus = "open"      // not looked at yet
+	callApproved  callStatus = "approved"  // somebody let it run
+	callStarted   callStatus = "started"   // it runs, or nobody knows
+	callSuspended callStatus = "suspended" // it waits for a decision
+	callSettled   callStatus = "settled"   // it was decided, and isn't run: its result follows
+	callDone      callStatus = "done"
 )
 
 // A toolState is what a run remembers of a tool.
@@ -235,12 +235,12 @@ func (r *RunState) pending() []Pause {
 // waits reports whether a call has a pause to decide on: its own, or those of an agent that is a tool. That agent may be at
 // work on a decision on one of them: it waits for the others all the same.
 func (c *CallState) waits() bool {
-	switch c.Stand {
-	case standSuspended:
+	switch c.Status {
+	case callSuspended:
 		return c.Pause != nil
-	case standApproved:
+	case callApproved:
 		return c.Pause != nil && c.Pause.Kind == PauseAgent
-	case standStarted:
+	case callStarted:
 		return c.Pause != nil && c.Pause.Kind == PauseAgent && c.Repeat
 	}
 	return false
@@ -269,7 +269,7 @@ func (r *RunState) callByID(id string) *CallState {
 func (r *RunState) suspended(id string) (*CallState, *Pause) {
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if c.Stand == standSuspended && c.Pause.ID == id {
+		if c.Status == callSuspended && c.Pause.ID == id {
 			return c, c.Pause
 		}
 		if c.waits() {

@@ -48,10 +48,10 @@ var (
 	errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
 )
 
-// A mail is something asked of a running session.
-type mail struct {
+// A steerMessage is something asked of a running session.
+type steerMessage struct {
 	id      string
-	what    string // one of the mail kinds
+	what    string // one of the kinds below
 	text    string
 	by      string
 	receipt *Receipt
@@ -61,40 +61,40 @@ type mail struct {
 	at       time.Time // when it was sent
 }
 
-// A letter is a mail in a journal's inbox.
-type letter struct {
+// An inboxItem is a steerMessage in a journal's inbox.
+type inboxItem struct {
 	Text     string    `json:"text,omitempty"`
 	By       string    `json:"by,omitempty"`
 	Decision *Decision `json:"decision,omitempty"`
 }
 
-// The kinds of mail, also as items of a journal's inbox.
+// The kinds of messages, also as items of a journal's inbox.
 const (
-	mailSteer  = "steer"
-	mailStop   = "stop"
-	mailPause  = "pause"
-	mailCancel = "cancel"
-	mailMode   = "mode"
-	mailDrain  = "drain" // never leaves the process
-	mailRevoke = "revoke"
-	mailDecide = "decide" // its id is that of the pause
+	steerText   = "steer"
+	steerStop   = "stop"
+	steerPause  = "pause"
+	steerCancel = "cancel"
+	steerMode   = "mode"
+	steerDrain  = "drain" // never leaves the process
+	steerRevoke = "revoke"
+	steerDecide = "decide" // its id is that of the pause
 )
 
-func (m *mail) settle(step int, err error) {
+func (m *steerMessage) settle(step int, err error) {
 	if m.receipt != nil {
 		m.receipt.step, m.receipt.err = step, err
 		close(m.receipt.done)
 	}
 }
 
-// A hold is what the host has asked a run for.
-type hold uint8
+// A hostRequest is what the host has asked a run for.
+type hostRequest uint8
 
 const (
-	holdNone hold = iota
-	holdStop
-	holdPause
-	holdDrain // pause, so that Recover goes on
+	requestNone hostRequest = iota
+	requestStop
+	requestPause
+	requestDrain // pause, so that Recover goes on
 )
 
 // Steer says something to a running session. It returns at once; the model reads the message before its next call, and a
@@ -107,7 +107,7 @@ func (a *Agent) Steer(ctx context.Context, session, text string) (*Receipt, erro
 	if limit := a.cfg.Limits.withDefaults().PromptBytes; limit >= 0 && len(text) > limit {
 		return nil, &LimitError{Limit: LimitPromptBytes, Max: int64(limit), Have: int64(len(text))}
 	}
-	m := mail{id: newID("m-"), what: mailSteer, text: a.redact(text), receipt: &Receipt{done: make(chan struct{})}}
+	m := steerMessage{id: newID("m-"), what: steerText, text: a.redact(text), receipt: &Receipt{done: make(chan struct{})}}
 	var after uint64 // of the log, where its delivery can stand
 	if a.cfg.Journal != nil {
 		if head, err := a.cfg.Journal.Head(orBackground(ctx), session); err == nil {
@@ -162,20 +162,20 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 
 // Stop stops a running session at its next safe point: when the model call or the tool calls under way have ended.
 func (a *Agent) Stop(ctx context.Context, session string) error {
-	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailStop})
+	_, err := a.send(ctx, session, steerMessage{id: newID("m-"), what: steerStop})
 	return err
 }
 
 // Pause pauses a running session at its next safe point. [Continue] goes on with it.
 func (a *Agent) Pause(ctx context.Context, session string) error {
-	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailPause})
+	_, err := a.send(ctx, session, steerMessage{id: newID("m-"), what: steerPause})
 	return err
 }
 
 // Cancel stops a running session at once, as the end of its context would. In another process it takes effect at the next
 // safe point.
 func (a *Agent) Cancel(ctx context.Context, session string) error {
-	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailCancel})
+	_, err := a.send(ctx, session, steerMessage{id: newID("m-"), what: steerCancel})
 	return err
 }
 
@@ -185,30 +185,30 @@ func (a *Agent) SetMode(ctx context.Context, session, name string) error {
 	if _, err := a.mode(name); err != nil {
 		return err
 	}
-	_, err := a.send(ctx, session, mail{id: newID("m-"), what: mailMode, text: name})
+	_, err := a.send(ctx, session, steerMessage{id: newID("m-"), what: steerMode, text: name})
 	return err
 }
 
-// send gives mail to the run of a session: here, or by way of the journal.
-func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, err error) {
+// send gives a message to the run of a session: here, or by way of the journal.
+func (a *Agent) send(ctx context.Context, session string, m steerMessage) (posted bool, err error) {
 	ctx = orBackground(ctx)
 	a.mu.Lock()
 	if s := a.sessions[session]; s != nil && s.busy != nil {
 		x := s.busy
-		if m.what == mailRevoke {
+		if m.what == steerRevoke {
 			x.revoking.Store(true)
 		}
-		if m.what == mailRevoke && a.cfg.Journal != nil { // it has to be heeded even if the run ends before it reads it
+		if m.what == steerRevoke && a.cfg.Journal != nil { // it has to be heeded even if the run ends before it reads it
 			a.mu.Unlock()
 			err := a.post(ctx, session, &m)
 			x.poke()
 			return true, err
 		}
-		if m.what != mailCancel {
+		if m.what != steerCancel {
 			s.put(m)
 		}
 		a.mu.Unlock()
-		if m.what == mailCancel {
+		if m.what == steerCancel {
 			x.cancel(&StopError{Code: CodeCanceled, Err: errCanceled})
 		}
 		x.poke()
@@ -230,10 +230,10 @@ func (a *Agent) send(ctx context.Context, session string, m mail) (posted bool, 
 	return true, a.post(ctx, session, &m)
 }
 
-// post puts mail into the journal's inbox of a session.
-func (a *Agent) post(ctx context.Context, session string, m *mail) error {
-	l := letter{Text: m.text, By: m.by}
-	if m.what == mailDecide {
+// post puts a message into the journal's inbox of a session.
+func (a *Agent) post(ctx context.Context, session string, m *steerMessage) error {
+	l := inboxItem{Text: m.text, By: m.by}
+	if m.what == steerDecide {
 		l.Decision = &m.decision
 	}
 	data, err := marshal(l)
@@ -247,22 +247,22 @@ func (a *Agent) post(ctx context.Context, session string, m *mail) error {
 	return nil
 }
 
-// readMail takes what was sent to the run, at a point where nothing is under way. Messages are delivered only between
+// readSteering takes what was sent to the run, at a point where nothing is under way. Messages are delivered only between
 // steps, when no call is open; until then they wait where they are. It reports whether anything was there.
-func (x *exec) readMail() (came bool) {
+func (x *exec) readSteering() (came bool) {
 	r := x.m.s.Run
 	between := (r.Stage == stageReady || r.Stage == stageSaid) && r.Final == ""
-	var steer []mail
-	all := append(x.takeMail(), x.inbox()...)
+	var steer []steerMessage
+	all := append(x.takeSteering(), x.inbox()...)
 	for _, m := range all {
 		switch m.what {
-		case mailSteer:
+		case steerText:
 			steer = append(steer, m)
 			continue
-		case mailDecide:
+		case steerDecide:
 			x.takeDecision(&m)
 			continue
-		case mailRevoke:
+		case steerRevoke:
 			x.takeRevocation(&m)
 			continue
 		}
@@ -270,15 +270,15 @@ func (x *exec) readMail() (came bool) {
 			continue
 		}
 		switch m.what {
-		case mailStop, mailCancel:
-			x.hold = holdStop
-		case mailPause, mailDrain:
-			if x.hold == holdNone && m.what == mailPause {
-				x.hold = holdPause
-			} else if x.hold == holdNone {
-				x.hold = holdDrain
+		case steerStop, steerCancel:
+			x.hostRequest = requestStop
+		case steerPause, steerDrain:
+			if x.hostRequest == requestNone && m.what == steerPause {
+				x.hostRequest = requestPause
+			} else if x.hostRequest == requestNone {
+				x.hostRequest = requestDrain
 			}
-		case mailMode:
+		case steerMode:
 			if _, err := x.a.mode(m.text); err != nil { // of a host with other modes
 				x.a.log.WarnContext(x.ctx, "agent: switching the mode", "session", x.s.name, "error", err)
 				continue
@@ -286,13 +286,13 @@ func (x *exec) readMail() (came bool) {
 			x.setMode(x.jctx, m.text, "set by the host")
 		}
 	}
-	if x.hold == holdNone && x.parent != nil && x.parent.x.drains() {
-		x.hold = holdDrain
+	if x.hostRequest == requestNone && x.parent != nil && x.parent.x.drains() {
+		x.hostRequest = requestDrain
 	}
-	var later []mail
+	var later []steerMessage
 	for _, m := range steer {
 		switch {
-		case between && x.hold == holdNone:
+		case between && x.hostRequest == requestNone:
 			x.deliver(m)
 		case !m.posted:
 			later = append(later, m)
@@ -304,18 +304,18 @@ func (x *exec) readMail() (came bool) {
 }
 
 // putBack leaves what came from this process for later.
-func (x *exec) putBack(later []mail) {
+func (x *exec) putBack(later []steerMessage) {
 	if len(later) == 0 {
 		return
 	}
 	x.a.mu.Lock()
 	defer x.a.mu.Unlock()
-	x.s.mail = append(later, x.s.mail...)
-	x.s.mailed.Store(true)
+	x.s.steering = append(later, x.s.steering...)
+	x.s.hasMessages.Store(true)
 }
 
 // deliver adds a message to the conversation. One from the inbox leaves it in the same append.
-func (x *exec) deliver(m mail) {
+func (x *exec) deliver(m steerMessage) {
 	var taken []string
 	if m.posted {
 		taken = []string{m.id}
@@ -330,21 +330,21 @@ func (x *exec) deliver(m mail) {
 	if x.recall != nil {
 		x.recall.asked = false
 	}
-	x.told = append(x.told, m) // settled when the model call has begun
+	x.undelivered = append(x.undelivered, m) // settled when the model call has begun
 }
 
-// takeMail returns what came from this process. The decisions in it are claimed until it is known what becomes of them.
-func (x *exec) takeMail() []mail {
-	if !x.s.mailed.Load() { // what is put just now is found by the next look
+// takeSteering returns what came from this process. The decisions in it are claimed until it is known what becomes of them.
+func (x *exec) takeSteering() []steerMessage {
+	if !x.s.hasMessages.Load() { // what is put just now is found by the next look
 		return nil
 	}
 	x.a.mu.Lock()
 	defer x.a.mu.Unlock()
-	all := x.s.mail
-	x.s.mail = nil
-	x.s.mailed.Store(false)
+	all := x.s.steering
+	x.s.steering = nil
+	x.s.hasMessages.Store(false)
 	for i := range all {
-		if all[i].what == mailDecide {
+		if all[i].what == steerDecide {
 			x.claimed = append(x.claimed, all[i].id)
 		}
 	}
@@ -352,7 +352,7 @@ func (x *exec) takeMail() []mail {
 }
 
 // inbox returns what other processes have posted, and leaves it there.
-func (x *exec) inbox() []mail {
+func (x *exec) inbox() []steerMessage {
 	store := x.a.cfg.Journal
 	if store == nil || x.errAt != nil {
 		return nil
@@ -366,15 +366,15 @@ func (x *exec) inbox() []mail {
 		x.a.log.WarnContext(x.ctx, "agent: reading the inbox", "session", x.s.name, "error", err)
 		return nil
 	}
-	var out []mail
+	var out []steerMessage
 	for _, it := range items {
-		var l letter
+		var l inboxItem
 		if err := json.Unmarshal(it.Data, &l); err != nil {
 			x.a.log.WarnContext(x.ctx, "agent: the inbox holds what can't be read", "session", x.s.name, "item", it.ID, "error", err)
 			x.unread = append(x.unread, it.ID)
 			continue
 		}
-		m := mail{id: it.ID, what: it.Kind, posted: true, text: l.Text, by: l.By, at: it.Time}
+		m := steerMessage{id: it.ID, what: it.Kind, posted: true, text: l.Text, by: l.By, at: it.Time}
 		if l.Decision != nil {
 			m.decision = *l.Decision
 		}
@@ -395,13 +395,13 @@ func (x *exec) acknowledge(id string) bool {
 
 // obey does what the host asked for.
 func (x *exec) obey() {
-	h := x.hold
-	x.hold = holdNone
+	h := x.hostRequest
+	x.hostRequest = requestNone
 	switch h {
-	case holdPause:
+	case requestPause:
 		x.finish(Paused, CodeHost, errPaused)
 		return
-	case holdDrain:
+	case requestDrain:
 		x.finish(Paused, CodeDrained, errDrained)
 		return
 	}

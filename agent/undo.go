@@ -74,7 +74,7 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 			return nil, err
 		}
 	}
-	x := a.shell(ctx)
+	x := a.open(ctx)
 	defer x.cancel(nil)
 	if err := x.enter(&Input{Session: session}); err != nil {
 		return nil, err
@@ -120,14 +120,14 @@ func (a *Agent) Undo(ctx context.Context, session string, what Rollback) (*UndoR
 			break
 		}
 		rec.Undone = append(rec.Undone, done)
-		if err := x.noteUndone(Undone{Calls: []UndoneCall{done}}, what.By); err != nil {
+		if err := x.recordUndone(Undone{Calls: []UndoneCall{done}}, what.By); err != nil {
 			return rec, err
 		}
 	}
 	if len(calls)+len(untold) == 0 {
 		return rec, nil
 	}
-	return rec, x.noteUndone(Undone{Message: memory.Told(rec.tell(untold))}, what.By)
+	return rec, x.recordUndone(Undone{Message: memory.Told(rec.tell(untold))}, what.By)
 }
 
 // mayUndo says why what a run did can't be undone in a session: it isn't in the log, or its effects aren't the session's.
@@ -261,7 +261,7 @@ func (x *exec) undo(f *ToolFinished) error {
 	return d.Undo(ctx, f.Call.Input, json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)])))
 }
 
-func (x *exec) noteUndone(f Undone, by string) error {
+func (x *exec) recordUndone(f Undone, by string) error {
 	x.lock()
 	defer x.mu.Unlock()
 	f.Meta = x.besides()

@@ -36,13 +36,13 @@ func write[T any](x *exec, in *NoteInput, f func(context.Context, *NoteInput) (T
 		w := draft[T]{err: errNoteEnded}
 		defer func() { // also if the function ended this goroutine
 			in.mu.Lock()
-			left := in.left
-			if !left {
+			abandoned := in.abandoned
+			if !abandoned {
 				back <- w
 			}
 			in.mu.Unlock()
-			if left {
-				x.a.left.Add(-1)
+			if abandoned {
+				x.a.abandoned.Add(-1)
 				x.a.log.Warn("agent: the writing of a note that was left behind has ended; the note is dropped", "session", in.Session, "category", in.Category)
 			}
 		}()
@@ -65,11 +65,11 @@ func write[T any](x *exec, in *NoteInput, f func(context.Context, *NoteInput) (T
 	}
 	in.mu.Lock()
 	if len(back) == 0 {
-		in.left = true
-		x.a.left.Add(1)
+		in.abandoned = true
+		x.a.abandoned.Add(1)
 	}
 	in.mu.Unlock()
-	if !in.left { // just in time
+	if !in.abandoned { // just in time
 		w := <-back
 		return w.v, w.err
 	}

@@ -93,7 +93,7 @@ type Gate struct {
 	peopleRunning int
 	peopleSince   int // of these: started after the last rate limit, so that what becomes of them tells whether it is over
 	victims       victims
-	graces        graces
+	deadlines     preemptDeadlines
 
 	backoff backoff
 	paused  hostPauses

@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// patience ends a check whose store hangs.
-const patience = 2 * time.Minute
+// timeout ends a check whose store hangs.
+const timeout = 2 * time.Minute
 
 // epoch is when the records of the suite say they happened.
 var epoch = time.Date(2026, 3, 29, 1, 30, 0, 123456789, time.UTC)
@@ -24,7 +24,7 @@ type fixture struct {
 }
 
 func on(t tb, s journal.Store) *fixture {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	t.Cleanup(cancel)
 	return &fixture{t, ctx, s}
 }
