@@ -87,7 +87,7 @@ type InDoubt uint8
 // What is done with a call in doubt. One that may be repeated is repeated, always.
 const (
 	AskInDoubt  InDoubt = iota // a person decides
-	TellInDoubt                // the model is told that nobody knows, and goes on
+	TellInDoubt                // the model is told that nobody knows, and continues
 )
 
 // A Mode is a way of working: other tools, other limits, more instructions.

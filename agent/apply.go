@@ -169,7 +169,7 @@ func (m *Machine) fold(f Fact) (problem string) {
 	return problem
 }
 
-// run lets a run go on, from now on.
+// run lets a run continue, from now on.
 func (r *RunState) run(now time.Time) {
 	r.Status, r.Code, r.Reason, r.Since = Running, "", "", instant(now)
 }

@@ -148,7 +148,7 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 	return ""
 }
 
-// decidedNested folds in a decision on a pause of an agent that is a tool: its call goes on, and passes the decision on.
+// decidedNested folds in a decision on a pause of an agent that is a tool: its call continues, and passes the decision on.
 func (m *Machine) decidedNested(r *RunState, c *CallState, p *Pause, f *Decided) string {
 	d := &f.Decision
 	if !d.Kind.fits(p.Kind) {

@@ -166,7 +166,7 @@ func (t *agentTool) run(ctx context.Context, task Task) (string, error) {
 	return t.outcome(x, call, &in, res)
 }
 
-// input returns what the child goes on with, or its Result if it has come to rest already.
+// input returns the input with which the child continues, or its Result if it has stopped already.
 func (t *agentTool) input(ctx context.Context, x *exec, call *tools.Call, task Task) (in Input, res *Result, err error) {
 	all, err := x.ownSpending(ctx)
 	if err != nil {

@@ -267,7 +267,7 @@ func (x *exec) overdue(c *tools.Call) {
 	if cr := x.here; cr != nil && &cr.call == c {
 		cr.overdue = time.Now()
 		x.a.abandoned.Add(1)
-		x.a.log.Error("agent: a call of a tool that used to be quick has reached its time limit; its run goes on when it returns", "session", x.s.name, "call", c.ID, "tool", c.Name)
+		x.a.log.Error("agent: a call of a tool that used to be quick has reached its time limit; its run continues when it returns", "session", x.s.name, "call", c.ID, "tool", c.Name)
 	}
 	if b := x.running; b != nil {
 		for _, cr := range b.calls {

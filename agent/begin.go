@@ -81,7 +81,7 @@ func (x *exec) begin(in *Input) (err error) {
 	return nil
 }
 
-// known refuses to go on with a session that the journal doesn't have, before a lease would make it.
+// known refuses to resume a session that the journal doesn't have, before a lease would make it.
 func (x *exec) known(in *Input) error {
 	if x.a.cfg.Journal == nil || !in.resume && !in.goOn {
 		return nil

@@ -37,7 +37,7 @@ func (a *Agent) Compact(ctx context.Context, session string, target int) (*memor
 	case r == nil:
 		return nil, &NothingOpenError{Session: session}
 	case r.Status == Running:
-		return nil, &BusyError{Session: session, Err: errors.New("its run was left by its process; go on with Continue first")}
+		return nil, &BusyError{Session: session, Err: errors.New("its run was left by its process; resume it with Continue first")}
 	}
 	c, err := a.memory.compactor(session)
 	if err != nil {

@@ -70,7 +70,7 @@ func (x *exec) succeeded(tool string) bool {
 	return x.m.s.Run.Tools.of(tool).OK > 0
 }
 
-// runCalls takes calls further: those that need nobody run, in call order, beside each other where they may; the others
+// runCalls takes calls further: those that need no approval run, in call order, beside each other where they may; the others
 // get their result or are suspended.
 func (x *exec) runCalls(calls []int) {
 	var room [4]*callRun
@@ -117,7 +117,7 @@ func (x *exec) admit(cr *callRun) bool {
 	}
 	l := r.Limits
 	if t := r.Tools.of(c.Call.Name); l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
-		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
+		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Continue without it.")
 	}
 	if c.Call.Invalid != "" && !c.Edited {
 		cr.call.Input = []byte(c.Call.Invalid) // the registry says what is wrong with it
@@ -257,7 +257,7 @@ func (x *exec) finishCall(cr *callRun, out tools.Outcome) {
 			expires := out.Suspend.Expires
 			switch n, _ := x.spending.call(cr.call.ID); {
 			case p.Kind == PauseAgent && n.paused != "": // it waits for nobody, and so does the call
-				cr.over, x.childRequest = true, requestPause
+				cr.over, x.childRequest = true, requestSuspend
 				if n.paused == CodeDrained {
 					x.childRequest = requestDrain
 				}
@@ -352,7 +352,7 @@ func (x *exec) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 func (x *exec) finishedLocked(cr *callRun, res *ToolResult, out *tools.Outcome) ToolFinished {
 	r := x.m.s.Run
 	if r.repeats(cr.shown, res) {
-		res.addNote("Note: you have made this very call several times in a row to no avail. Do something else.")
+		res.addNote("Note: you have made this very call several times in a row without new information. Do something else.")
 	}
 	f := ToolFinished{Meta: x.stamp(0, cr.call.ID), Call: cr.shown, Result: res, Took: out.Took, Spent: x.spending.spent(cr.call.ID)}
 	if out.Attempts > 1 {

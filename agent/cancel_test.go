@@ -120,7 +120,7 @@ func TestAConsumerWhoseGoroutineEndsLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// requireOver fails the test if the log of a stage isn't sound, or says that a run goes on that nobody drives.
+// requireOver fails the test if the log of a stage isn't sound, or says that a run continues that nobody drives.
 func requireOver(t *testing.T, st *stage) {
 	t.Helper()
 	log := facts(t, st.agent, "s")
@@ -225,7 +225,7 @@ func TestARunThatWasPausedByItsHostGoesOnWhereItWas(t *testing.T) {
 	atEveryEvent(t, func(t *testing.T, sc *scene, st *stage, at int) bool {
 		whole := sc.set(t, nil)
 		want, _ := events(whole.agent.Stream(t.Context(), whole.input))
-		all, err := interrupted(st, t.Context(), at, func() { _ = st.agent.Pause(context.Background(), "s") })
+		all, err := interrupted(st, t.Context(), at, func() { _ = st.agent.Suspend(context.Background(), "s") })
 		if len(all) <= at {
 			return false
 		}

@@ -485,7 +485,7 @@ func TestWhatIsAskedOfARunWhileANoteIsWrittenIsHeeded(t *testing.T) {
 			code string
 		}{
 			"stop":   {func(ctx context.Context, a *agent.Agent) error { return a.Stop(ctx, "s") }, agent.CodeHost},
-			"pause":  {func(ctx context.Context, a *agent.Agent) error { return a.Pause(ctx, "s") }, agent.CodeHost},
+			"pause":  {func(ctx context.Context, a *agent.Agent) error { return a.Suspend(ctx, "s") }, agent.CodeHost},
 			"cancel": {func(ctx context.Context, a *agent.Agent) error { return a.Cancel(ctx, "s") }, ""},
 			"mode":   {func(ctx context.Context, a *agent.Agent) error { return a.SetMode(ctx, "s", "two") }, ""},
 		} {

@@ -31,9 +31,9 @@ func (c ToolChange) String() string {
 	return c.Name + " takes another input"
 }
 
-// A ChangedError says that a run can't just go on, because the agent, or one that is its tool, isn't the one that began it:
+// A ChangedError says that a run can't just continue, because the agent, or one that is its tool, isn't the one that began it:
 // it has another name, or calls that are still open are of tools that are gone or have another schema. Nothing was run and nothing recorded
-// because of it. Input.AcceptChanges goes on all the same: calls of tools that are gone then get a result that says so,
+// because of it. Input.AcceptChanges continues all the same: calls of tools that are gone then get a result that says so,
 // and approved inputs are checked against the new schema.
 type ChangedError struct {
 	Session string
@@ -45,7 +45,7 @@ type ChangedError struct {
 // Error says what has changed.
 func (e *ChangedError) Error() string {
 	if e.Agent != "" {
-		return fmt.Sprintf("agent: the run of session %q was begun by the agent %q; go on with that one, or set Input.AcceptChanges", e.Session, e.Agent)
+		return fmt.Sprintf("agent: the run of session %q was begun by the agent %q; resume it with that one, or set Input.AcceptChanges", e.Session, e.Agent)
 	}
 	said := make([]string, len(e.Tools))
 	for i, c := range e.Tools {
@@ -84,7 +84,7 @@ func (a *Agent) changesSince(fingerprints []ToolFingerprint) []ToolChange {
 	return out
 }
 
-// checkChanges refuses to go on with an open run if what changed concerns it.
+// checkChanges refuses to resume an open run if what changed concerns it.
 func (x *exec) checkChanges(in *Input) error {
 	if !x.m.s.Run.open() || in.AcceptChanges {
 		return nil
@@ -132,7 +132,7 @@ func (a *Agent) changed(ctx context.Context, m *Machine, e *ChangedError) {
 	}
 }
 
-// continued returns the fact that a run goes on, as the nth next one.
+// continued returns the fact that a run continues, as the nth next one.
 func (x *exec) continued(n int) Continued {
 	f := Continued{Meta: x.stamp(n, ""), Changes: x.changes()}
 	if x.otherTools() {

@@ -143,7 +143,7 @@ func (x *exec) bookFailedCompaction(c *memory.Compactor, was provider.Usage, cos
 		return
 	}
 	n := len(x.m.s.Messages)
-	f := Compacted{Usage: used, Cost: total - cost, Priced: priced, Report: &memory.Report{Trigger: "in vain", MessagesBefore: n, MessagesAfter: n,
+	f := Compacted{Usage: used, Cost: total - cost, Priced: priced, Report: &memory.Report{Trigger: "without effect", MessagesBefore: n, MessagesAfter: n,
 		Steps: []memory.StepReport{{Error: x.a.redact(strings.ToValidUTF8(why.Error(), "\uFFFD")), Usage: used, Cost: total - cost, Priced: priced}}}}
 	x.lock()
 	f.Meta = x.stamp(0, "")

@@ -16,7 +16,7 @@ import (
 type verdict struct {
 	d   Decision
 	c   *CallState
-	res *ToolResult // nil: the call goes on
+	res *ToolResult // nil: the call continues
 }
 
 // resume takes decisions: all, or none.
@@ -62,7 +62,7 @@ func (x *exec) checkDecision(d Decision, expired map[string]bool) (verdict, erro
 	c, p := x.paused(d.ID)
 	switch {
 	case expired[d.ID]:
-		return problem(DecisionExpired, "it comes too late: the pause has expired, and the call counts as rejected; Continue goes on")
+		return problem(DecisionExpired, "it comes too late: the pause has expired, and the call counts as rejected; resume the run with Continue")
 	case slices.Contains(x.m.s.Used, d.ID):
 		return problem(DecisionUsed, "the pause was decided before")
 	case c == nil:

@@ -13,12 +13,12 @@
 //
 // A run is a [Machine]: a pure state machine over facts that does no I/O. Its driver, behind [Agent.Run] and
 // [Agent.Stream], calls the model and the tools, and records what came of it. A [Fact] is recorded before it is applied
-// and before anyone sees it; with a Config.Journal it is kept in a store, and a run can go on in another process with
+// and before anyone sees it; with a Config.Journal it is kept in a store, and a run can continue in another process with
 // [Resume] and [Continue]. Notes, such as [TextDelta], are shown and forgotten.
 //
 // # Calls and approvals
 //
-// The machine names each call by run, step and index. Calls that need nobody run first, in call order, beside each other
+// The machine names each call by run, step and index. Calls that need no approval run first, in call order, beside each other
 // where the tools permit it; then the run pauses with all that ask, which costs a record in a store and no goroutine. A
 // decision ([Approve], [Reject], [Edit], [Suggest], [Answer], [AllowAlways]) names a [Pause] by its id, which stands for one
 // call with one input, in one session, once. What runs is the call as it was stored, judged again right before.

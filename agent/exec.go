@@ -57,7 +57,7 @@ type exec struct {
 	mu       sync.Mutex // guards what follows, and m while tool calls run; taken with lock
 	m        *Machine
 	queue    []Event   // recorded and not yet shown, and notes in their place among them
-	errAt    error     // the journal refused an append: the run can't go on
+	errAt    error     // the journal refused an append: the run can't continue
 	running  *batch    // the calls that run
 	here     *callRun  // the call that runs on the driving goroutine
 	spending *spending // with the agents that are tools which it calls; nil before the first
@@ -160,7 +160,7 @@ func (x *exec) loop() {
 		act := x.m.Next()
 		if act.Kind == ActCallModel || act.Kind == ActRunCalls || act.Kind == ActWait || act.Kind == ActFinish && act.Status == Completed {
 			came := x.readSteering()
-			if (x.hostRequest == requestPause || x.hostRequest == requestDrain) && act.Kind == ActWait {
+			if (x.hostRequest == requestSuspend || x.hostRequest == requestDrain) && act.Kind == ActWait {
 				x.hostRequest = requestNone // it pauses anyway
 			}
 			if x.hostRequest != requestNone {
@@ -183,7 +183,7 @@ func (x *exec) loop() {
 			x.settle(act.Calls, tools.NotRun, "The call wasn't run: "+x.whyCut())
 			x.flush()
 		case ActDoubt:
-			if x.childRequest != requestNone { // with it pauses the call, which runs again when somebody goes on
+			if x.childRequest != requestNone { // with it pauses the call, which runs again when somebody continues
 				x.hostRequest = x.childRequest
 				x.obey()
 				continue
@@ -260,7 +260,7 @@ func (x *exec) finishCause(cause error) {
 		x.finish(Failed, CodeAborted, hook)
 	case errors.As(cause, &limit):
 		x.finish(Stopped, CodeLimit, limit)
-	case errors.As(cause, &busy), errors.As(cause, &refused): // the log is another's: whoever has it next goes on from what stands there
+	case errors.As(cause, &busy), errors.As(cause, &refused): // the log is another's: whoever has it next continues from what stands there
 		x.lock()
 		if x.errAt == nil {
 			x.errAt = cause

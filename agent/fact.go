@@ -33,9 +33,9 @@ type RunStarted struct {
 	Interactive bool            `json:"interactive,omitempty"`
 	Priority    int             `json:"priority,omitempty"`
 	Task        string          `json:"task,omitempty"`
-	// Tools are those of the agent, so that one that goes on with the run can tell what has changed since.
+	// Tools are those of the agent, so that one that resumes the run can tell what has changed since.
 	Tools []ToolFingerprint `json:"tools,omitempty"`
-	// ContextReset says that the run goes on with the work of the one before it, in a conversation of its own.
+	// ContextReset says that the run continues the work of the one before it, in a conversation of its own.
 	ContextReset *ContextResetState `json:"context_reset,omitempty"`
 	// From is, in a copy, the session in which the run was, and which owns what it did: see [Agent.Fork].
 	From string `json:"from,omitempty"`
@@ -65,7 +65,7 @@ type StepStarted struct {
 // Compacted is a conversation that was made shorter. What it was before stays in the log.
 type Compacted struct {
 	Meta
-	// Report says what was done, with figures. Its Trigger is "in vain" where the conversation couldn't be made to fit, or the run
+	// Report says what was done, with figures. Its Trigger is "without effect" where the conversation couldn't be made to fit, or the run
 	// ended meanwhile, and summaries had been paid for.
 	Report *memory.Report `json:"report"`
 	// Spans are the conversation from now on; none: it is as it was, and only costs.
@@ -244,7 +244,7 @@ type Undone struct {
 	Message provider.Message `json:"message,omitzero"`
 }
 
-// Snapshot is a session's state as it is at this point, so that what comes before isn't needed to go on: see [Agent.Prune].
+// Snapshot is a session's state as it is at this point, so that what comes before isn't needed to continue: see [Agent.Prune].
 type Snapshot struct {
 	Meta
 	State *State `json:"state"`
@@ -289,7 +289,7 @@ const (
 	CodeHost         = "host"    // paused or stopped by the host
 	CodeDrained      = "drained" // paused by Drain, resumable
 	CodeJournal      = "journal"
-	CodeContextReset = "context reset" // to a fresh run, which goes on with the work
+	CodeContextReset = "context reset" // to a fresh run, which continues the work
 	CodeContext      = "context"       // the conversation doesn't fit the model's window
 	CodeForked       = "forked"        // the copy of a run that was under way where the session was forked
 )

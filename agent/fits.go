@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// What a model or a tool gives may be larger than a journal's record. A log that refuses it would stay open, and whoever goes on
+// What a model or a tool gives may be larger than a journal's record. A log that refuses it would stay open, and whoever continues
 // with it would come to the same again: so such a reply is a model call that failed, and such a result a call that failed.
 
 // roomForResult is the share of a record that a reply leaves free, for its calls stand in the records of their results, too.

@@ -28,7 +28,7 @@ func (e *ForkError) Error() string {
 // Fork copies a session up to the fact with number upTo, or whole if that is 0, into a new one, and returns the number of
 // the last fact that it has copied: the newest up to there after which no call of the model or of a tool was open. Pauses
 // and calls in doubt are therefore not carried over, and neither are standing approvals, which belong to one session. A run
-// that was under way there counts as stopped with [CodeForked] in the copy, whose conversation goes on with a prompt; the
+// that was under way there counts as stopped with [CodeForked] in the copy, whose conversation continues with a prompt; the
 // original isn't touched, and may be running (without a journal that is a *[BusyError]).
 //
 // A copy has the conversation, not the effects: what the calls of a run did belongs to the session in which that run was.
@@ -99,7 +99,7 @@ func ownedBy(f Fact, session string) Fact {
 	return f
 }
 
-// copyTo makes a new session of facts, with the end of what they leave open: in one append, so that nobody goes on with half
+// copyTo makes a new session of facts, with the end of what they leave open: in one append, so that nobody resumes half
 // of it after a crash.
 func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
 	in := Input{Session: to, Prompt: "x"}

@@ -33,7 +33,7 @@ type Hooks struct {
 	BeforeTool func(ctx context.Context, c *ToolCall) error
 	// AfterTool is called with the result of each call, and may change it.
 	AfterTool func(ctx context.Context, c *ToolCall, r *ToolResult) error
-	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run go on.
+	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run continue.
 	BeforeFinish func(ctx context.Context, r *Result) error
 	// AfterRun is called when a run has ended or paused.
 	AfterRun func(ctx context.Context, r *Result) error
@@ -84,7 +84,7 @@ type ToolCall struct {
 	Spec *tools.Spec
 }
 
-// Deny keeps a call from running. The model reads the reason, and the run goes on.
+// Deny keeps a call from running. The model reads the reason, and the run continues.
 func Deny(reason string) error { return &tools.DenyError{Reason: reason} }
 
 // Abort ends the run. Its Result has err as the reason.
@@ -98,7 +98,7 @@ func Abort(err error) error {
 // SendBack keeps a run from finishing and tells the model what is missing.
 func SendBack(what string) error { return &sendBackError{valid(what)} }
 
-// Warn lets things go on, and tells the model.
+// Warn lets things continue, and tells the model.
 func Warn(text string) error { return &warnError{valid(text)} }
 
 // An AbortError ended a run.

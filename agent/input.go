@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An Input is what a run begins or goes on with. Prompt or Parts is all that most runs need.
+// An Input is what a run begins or resumes. Prompt or Parts is all that most runs need.
 type Input struct {
 	// Session names the conversation that the run is part of. A run without one is forgotten when it ends, unless it is
 	// paused: its Result then names the session that it was given. Such names, and no others, begin with "unnamed/".
@@ -38,7 +38,7 @@ type Input struct {
 
 	// Supersede begins anew in a paused session: what waits for a decision counts as rejected.
 	Supersede bool
-	// AcceptChanges lets Resume and Continue go on though the agent isn't what it was: see [ChangedError].
+	// AcceptChanges lets Resume and Continue proceed though the agent isn't what it was: see [ChangedError].
 	AcceptChanges bool
 
 	// output is the schema of a structured answer: see RunFor.
@@ -53,13 +53,13 @@ type Input struct {
 
 // Resume returns the input that takes decisions on the pauses of a session. They are all taken, or, if one can't be, none.
 // Only if another process decides on one of several between their being checked and their being recorded do those that
-// stand before it in the input count all the same; the error is then about that one, and [Continue] goes on. The run stays what it
+// stand before it in the input count all the same; the error is then about that one, and [Continue] resumes the run. The run stays what it
 // was begun as: of the fields of the input only AcceptChanges may be set, and the others change nothing; likewise for Continue.
 func Resume(session string, decisions ...Decision) Input {
 	return Input{Session: session, decisions: decisions, resume: true}
 }
 
-// Continue returns the input that goes on with a session whose process died, or that its host had paused.
+// Continue returns the input that resumes a session whose process died, or that its host had paused.
 func Continue(session string) Input { return Input{Session: session, goOn: true} }
 
 // maxSession bounds a session's name, in bytes: what a journal takes.
@@ -83,7 +83,7 @@ func (in *Input) check(limits *Limits) error {
 		case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || len(in.History) > 0 || in.Supersede:
 			return bad("Prompt", "Resume and Continue take no prompt; decide first, then ask")
 		case in.resume && len(in.decisions) == 0:
-			return bad("Session", "Resume needs a decision; Continue goes on without one")
+			return bad("Session", "Resume needs a decision; Continue resumes without one")
 		}
 		return nil
 	}

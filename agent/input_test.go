@@ -282,7 +282,7 @@ func TestANilContextHarmsNothing(t *testing.T) {
 			_, err = a.Steer(none, "s", "hello")
 			require.ErrorAs(t, err, &nothing)
 			require.ErrorAs(t, a.Stop(none, "s"), &nothing)
-			require.ErrorAs(t, a.Pause(none, "s"), &nothing)
+			require.ErrorAs(t, a.Suspend(none, "s"), &nothing)
 			require.ErrorAs(t, a.Cancel(none, "s"), &nothing)
 			require.NoError(t, a.Delete(none, "s"))
 			require.Error(t, agent.SwitchMode(none, "a", ""))

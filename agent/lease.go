@@ -11,7 +11,7 @@ import (
 // defaultLease is how long a session's lease in a journal lasts: see Config.Lease.
 const defaultLease = 30 * time.Second
 
-// leaseMargin returns how long before the end of its lease a run stops that couldn't renew it: tools that heed their context
+// leaseMargin returns how long before the end of its lease a run stops that couldn't renew it: tools that respect their context
 // have ended by then, and those that don't are left behind.
 func leaseMargin(ttl time.Duration) time.Duration { return min(grace+2*time.Second, ttl/4) }
 

@@ -43,7 +43,7 @@ func Replay(session string, facts ...Fact) (*Machine, error) {
 // State returns the state. It is the machine's own: it must not be changed, and changes with the next Apply.
 func (m *Machine) State() *State { return &m.s }
 
-// still returns a machine in the same state, which it keeps when this one goes on.
+// still returns a machine in the same state, which it keeps when this one continues.
 func (m *Machine) still() *Machine {
 	out := &Machine{s: m.s}
 	out.s.Rules = slices.Clone(m.s.Rules)
@@ -131,7 +131,7 @@ func (m *Machine) pick(r *RunState, one, other callStatus) bool {
 	return len(m.room) > 0
 }
 
-// nextSaid says how to go on after a reply without calls.
+// nextSaid says how to continue after a reply without calls.
 func (m *Machine) nextSaid(r *RunState) Action {
 	switch {
 	case r.Stop == provider.StopPaused: // the provider wants to be called again with what it said
@@ -190,7 +190,7 @@ func (r *RunState) limitError(limit string) *LimitError {
 	case LimitRepeats:
 		t := r.Tools.of(r.Stuck)
 		e.Max, e.Have = int64(r.Limits.Repeats), int64(max(t.Same, t.Failing))
-		e.Note = "the model calls " + r.Stuck + " with the same input to no avail"
+		e.Note = "the model calls " + r.Stuck + " with the same input, without new information"
 	}
 	return e
 }

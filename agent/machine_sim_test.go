@@ -81,7 +81,7 @@ func (s *sim) step() {
 		s.start()
 	case r.Status == Paused:
 		s.paused()
-	case s.one(40): // a crash, and somebody goes on
+	case s.one(40): // a crash, and somebody continues
 		s.apply(Continued{Meta: s.meta("")})
 	case s.one(40):
 		s.apply(ModeChanged{Meta: s.meta(""), From: s.m.s.Mode, To: s.text(), Reason: s.text()})
@@ -146,7 +146,7 @@ func (s *sim) note(category string) {
 		Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: 1, Priced: s.one(2)})
 }
 
-// resetContext begins a run that goes on with the work of the one that is open.
+// resetContext begins a run that continues the work of the one that is open.
 func (s *sim) resetContext() {
 	r := s.m.s.Run
 	s.note(contextResetCategory)
@@ -162,7 +162,7 @@ func (s *sim) resetContext() {
 	require.Equal(s.t, r.Step, s.m.s.Run.Step)
 }
 
-// paused does one of the things that go on with a paused run.
+// paused does one of the things that resume a paused run.
 func (s *sim) paused() {
 	r := s.m.s.Run
 	pending := r.pending()
@@ -196,7 +196,7 @@ func (s *sim) decide(p Pause) {
 	case AnswerGiven:
 		d.Value = json.RawMessage(`"it did"`)
 	}
-	if len(p.Path) > 0 { // the call goes on with it
+	if len(p.Path) > 0 { // the call resumes it
 		s.apply(Decided{Meta: s.meta(p.Path[0]), Decision: d})
 		return
 	}

@@ -16,7 +16,7 @@ import (
 //
 // What a compaction changes is recorded as a [Compacted]; what was said before stays in the log. A conversation that can't
 // be made to fit ends the run as failed, with [CodeContext] and a *[memory.ContextTooLargeError]. Whatever else goes wrong
-// is a warning ([MemoryWarning]), and the run goes on.
+// is a warning ([MemoryWarning]), and the run continues.
 type Memory struct {
 	// Config says when a conversation is compacted, and how. A Window without a Size is that of the model which a step asks for,
 	// the mode's or the agent's, as [provider.InfoOf] has it when the Agent is made; of a model that isn't known there, that of
@@ -33,10 +33,10 @@ type Memory struct {
 	// memory/recall has tools for subgoals, which Config.Subgoals finds with [memory.SubgoalCalls].
 	SubgoalDone string
 
-	// Context says what a request says besides the conversation. It is asked when a run begins or goes on, and when a person
+	// Context says what a request says besides the conversation. It is asked when a run begins or continues, and when a person
 	// has said something; in between what it said holds, so that the prompt cache does, too. What it returns is redacted, and
 	// recorded with the step. An error, or more text than Limits.PromptBytes, is a warning: what it said before holds, and it is
-	// asked again before the next step. Its Goal isn't heeded: that is the input of the run.
+	// asked again before the next step. Its Goal is ignored: that is the input of the run.
 	Context func(ctx context.Context, in ContextInput) (memory.Context, error)
 
 	// ProgressNotes have notes written as the conversation grows.
@@ -62,7 +62,7 @@ type ContextInput struct {
 }
 
 // MemoryWarning is a note that something went wrong with the memory of a session: a summary that failed, a store that is
-// down. The run goes on.
+// down. The run continues.
 type MemoryWarning struct {
 	Meta
 	Text string

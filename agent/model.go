@@ -48,7 +48,7 @@ func (a *Agent) takeModel(x *exec) *modelCall {
 // mostKept is how many calls and events a modelCall may have had room for to be kept.
 const mostKept = 256
 
-// giveModel gives the modelCall of a run that is over back, unless something went wrong: a provider that goes on yielding
+// giveModel gives the modelCall of a run that is over back, unless something went wrong: a provider that keeps yielding
 // after it was stopped, against the rules, must not reach another run. What the run records from now on, nobody is shown.
 func (x *exec) giveModel() {
 	mc, shown := x.model, x.shown[:0]
@@ -92,7 +92,7 @@ func (x *exec) callModel(act Action) {
 	}
 	if act.Final != "" {
 		start.Tools, start.ToolChoice = nil, provider.ToolChoice{Mode: provider.ChooseNone}
-		start.Note = "You have reached the limit of this run, and no tools are left. Say what you have done, what is still to be done, and how it could go on."
+		start.Note = "You have reached the limit of this run, and no tools are left. Say what you have done, what is still to be done, and how it could continue."
 	}
 	start.Meta.Step = n
 	base, ok := x.prepare(&start, mode)
@@ -213,7 +213,7 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 func (mc *modelCall) body() func(provider.Chunk, error) bool {
 	return func(c provider.Chunk, err error) bool {
 		x := mc.x
-		if x == nil || mc.err != nil || x.abandoned { // a provider that goes on after it was stopped
+		if x == nil || mc.err != nil || x.abandoned { // a provider that continues after it was stopped
 			return false
 		}
 		if err != nil {
@@ -231,7 +231,7 @@ func (mc *modelCall) body() func(provider.Chunk, error) bool {
 	}
 }
 
-// bare makes a call without a guard, and contains the panics of the provider; those of the consumer go on their way.
+// bare makes a call without a guard, and contains the panics of the provider; those of the consumer propagate.
 func (x *exec) bare(req *provider.Request) {
 	defer func() {
 		if x.showing {

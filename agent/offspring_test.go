@@ -197,7 +197,7 @@ func TestAForkIsMadeWholeOrNotAtAll(t *testing.T) {
 		<-time.After(time.Minute)
 		n, err := a.Recover(t.Context(), agent.Recovery{})
 		require.NoError(t, err)
-		require.Zero(t, n, "nobody goes on with half a copy")
+		require.Zero(t, n, "nobody resumes half a copy")
 		require.Len(t, facts(t, a, "copy"), len(facts(t, a, "s")))
 	})
 }
@@ -458,7 +458,7 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 						case 5:
 							_, _ = a.Prune(ctx, "s")
 						case 6:
-							_ = a.Pause(ctx, "s")
+							_ = a.Suspend(ctx, "s")
 						case 7:
 							_, _ = a.Undo(ctx, "s", agent.Rollback{})
 						}

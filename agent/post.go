@@ -10,12 +10,12 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Decide takes a decision on a pause without going on with the run. A run that is under way, here or in another process,
-// heeds it at its next safe point; one that is paused takes it when somebody goes on, with [Continue], [Resume] or
+// Decide takes a decision on a pause without resuming the run. A run that is under way, here or in another process,
+// applies it at its next safe point; one that is paused takes it when somebody continues, with [Continue], [Resume] or
 // [Agent.Recover]. So whoever decides needn't be able to run what is decided on.
 //
 // The first decision on a pause counts; the next is a *[DecisionError] with the code [DecisionUsed], as is every other that
-// can't be taken. A decision that was taken counts as made in time, however late the run goes on.
+// can't be taken. A decision that was taken counts as made in time, however late the run continues.
 func (a *Agent) Decide(ctx context.Context, session string, d Decision) error {
 	ctx = orBackground(ctx)
 	if strings.HasPrefix(session, childPrefix) {

@@ -23,7 +23,7 @@ type ProgressNotes struct {
 	// share was below it. A step that reaches several makes one note.
 	At []float64
 	// Write writes a note of at most 64 KiB, within 2 minutes: see [ProgressNotesOf] and [ModelNote]. An error is a warning, and
-	// the run goes on. If it doesn't return within 5 s after the end of its context it is left behind: see [Agent.LeftBehind].
+	// the run continues. If it doesn't return within 5 s after the end of its context it is left behind: see [Agent.LeftBehind].
 	Write func(ctx context.Context, in *NoteInput) (json.RawMessage, error)
 }
 

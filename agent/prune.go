@@ -102,7 +102,7 @@ type Pruned struct {
 	Bytes    int64 // of their data
 }
 
-// Prune removes the facts of a session up to now, and leaves a [Snapshot] of what they add up to: the conversation goes on
+// Prune removes the facts of a session up to now, and leaves a [Snapshot] of what they add up to: the conversation continues
 // as if they were there, but can't be replayed, undone or forked before this point any more. Open pauses stay open; the sessions of agents that are tools
 // go, but for those whose calls are open. A session with a run under way is a *[BusyError].
 func (a *Agent) Prune(ctx context.Context, session string) (Pruned, error) {

@@ -113,7 +113,7 @@ func (m *Machine) wouldTake(facts []Fact) error {
 	return nil
 }
 
-// A refusedError says that the journal refuses an append. The log stays open, for whoever goes on with it next; so do those
+// A refusedError says that the journal refuses an append. The log stays open, for whoever resumes it next; so do those
 // of the agents that are tools whose calls it ends.
 type refusedError struct {
 	session string
@@ -222,7 +222,7 @@ func (x *exec) head(facts []Fact) *journal.HeadUpdate {
 			status = string(Running)
 		case RunEnded:
 			status, changed = string(f.Status), true
-			if f.Code == CodeDrained { // somebody should go on
+			if f.Code == CodeDrained { // somebody should continue
 				status = string(Running)
 			}
 			if f.Status != Paused {

@@ -109,7 +109,7 @@ var (
 	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
 	errCanceled  = fault.New(fault.None, "agent: the run was canceled by its host")
 	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
-	errDrained   = fault.New(fault.None, "agent: the run was paused because its process ends; Continue or Recover goes on with it")
+	errDrained   = fault.New(fault.None, "agent: the run was paused because its process ends; Continue or Recover resumes it")
 )
 
 // A StopError says why a run was stopped.
@@ -146,7 +146,7 @@ type PausedError struct {
 func (e *PausedError) Error() string {
 	switch len(e.Pending) {
 	case 0:
-		return fmt.Sprintf("agent: session %q is paused; go on with Continue, or begin anew with Input.Supersede", e.Session)
+		return fmt.Sprintf("agent: session %q is paused; resume it with Continue, or begin anew with Input.Supersede", e.Session)
 	case 1:
 		p := e.Pending[0]
 		return fmt.Sprintf("agent: session %q waits for a decision on %s (%s, pause %s)", e.Session, p.Call.Name, p.Kind, p.ID)
@@ -190,7 +190,7 @@ func (e *InputError) Unwrap() error { return e.Err }
 // Fault returns Invalid.
 func (e *InputError) Fault() fault.Class { return fault.Invalid }
 
-// A NothingOpenError says that a session has nothing to go on with: it is unknown, or its last run has ended.
+// A NothingOpenError says that a session has nothing to resume: it is unknown, or its last run has ended.
 type NothingOpenError struct {
 	Session string
 	Status  Status // of its last run; empty: there is none
@@ -199,9 +199,9 @@ type NothingOpenError struct {
 // Error says how the session stands.
 func (e *NothingOpenError) Error() string {
 	if e.Status == "" {
-		return fmt.Sprintf("agent: session %q is unknown, so there is nothing to go on with", e.Session)
+		return fmt.Sprintf("agent: session %q is unknown, so there is nothing to resume", e.Session)
 	}
-	return fmt.Sprintf("agent: the last run of session %q has ended (%s), so there is nothing to go on with; begin another with a prompt", e.Session, e.Status)
+	return fmt.Sprintf("agent: the last run of session %q has ended (%s), so there is nothing to resume; begin another with a prompt", e.Session, e.Status)
 }
 
 // A ConfigError says what is wrong with a Config.

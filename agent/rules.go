@@ -25,7 +25,7 @@ func (e *NoRuleError) Error() string {
 }
 
 // Revoke ends the standing approval of a tool in a session: from then on its calls ask again. by says
-// who revokes it. A run that is under way, here or in another process, heeds it at its next safe point: before it takes up
+// who revokes it. A run that is under way, here or in another process, applies it at its next safe point: before it takes up
 // other calls; if there is none, before its session's next run begins. Without a standing approval to end, that is a *[NoRuleError]; only for a run under way elsewhere it is logged there.
 func (a *Agent) Revoke(ctx context.Context, session, tool, by string) error {
 	ctx = orBackground(ctx)

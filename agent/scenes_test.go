@@ -19,7 +19,7 @@ type scene struct {
 	steps []providertest.Step
 	limit agent.Limits
 	hooks []agent.Hooks
-	// paused says that the run is one that goes on after these steps have brought the session to a pause.
+	// paused says that the run is one that continues after these steps have brought the session to a pause.
 	paused []providertest.Step
 	// byHost says that the host brought it there, before any call of the reply was run.
 	byHost bool
@@ -143,7 +143,7 @@ func (sc *scene) set(t testing.TB, store journal.Store) *stage {
 		all, err := events(func(yield func(agent.Event, error) bool) {
 			for ev, err := range st.agent.Stream(context.Background(), st.input) {
 				if _, ok := ev.(agent.CallBegun); ok && sc.byHost {
-					require.NoError(t, st.agent.Pause(context.Background(), "s"))
+					require.NoError(t, st.agent.Suspend(context.Background(), "s"))
 				}
 				yield(ev, err)
 			}

@@ -118,7 +118,7 @@ func (x *exec) leave() {
 	for _, m := range append(s.steering, x.undelivered...) {
 		m.settle(0, errNotDelivered)
 	}
-	s.steering = slices.DeleteFunc(s.steering, func(m steerMessage) bool { return m.what != steerDecide && m.what != steerRevoke }) // these wait for who goes on
+	s.steering = slices.DeleteFunc(s.steering, func(m steerMessage) bool { return m.what != steerDecide && m.what != steerRevoke }) // these wait for who continues
 	run := s.m.s.Run
 	if a.cfg.Journal != nil || run == nil || s.unnamed && run.Status != Paused {
 		delete(a.sessions, s.name)

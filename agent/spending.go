@@ -118,7 +118,7 @@ func (x *exec) overdrawn() bool {
 }
 
 // ownSpending returns the spending of the run, and makes it when the first agent is called: with what those have used already that
-// were called before this process went on with the run.
+// were called before this process resumed the run.
 func (x *exec) ownSpending(ctx context.Context) (*spending, error) {
 	x.lock()
 	p := x.spending
@@ -150,7 +150,7 @@ func (cr *callRun) bill() {
 	}
 }
 
-// bill has the spending count the agents that were called before this process went on with the run.
+// bill has the spending count the agents that were called before this process resumed the run.
 func (x *exec) bill() {
 	x.lock()
 	lost := x.errAt != nil
@@ -203,7 +203,7 @@ func (p *spending) load(ctx context.Context, session string, open []openCall) er
 		switch {
 		case errors.As(err, &busy): // without a journal: it was left behind, and is about to end
 			continue
-		case errors.As(err, &unreadable): // which is told when its own call goes on
+		case errors.As(err, &unreadable): // which is told when its own call continues
 			continue
 		case err != nil:
 			return err

@@ -48,9 +48,9 @@ type RunState struct {
 	ContextResetDue bool                `json:"context_reset_due,omitempty"` // the context is to be reset before the next model call
 	Priority        int                 `json:"priority,omitempty"`
 	Task            string              `json:"task,omitempty"`
-	Fingerprints    []ToolFingerprint   `json:"fingerprints,omitempty"` // the agent's tools when it last began or went on
+	Fingerprints    []ToolFingerprint   `json:"fingerprints,omitempty"` // the agent's tools when it last began or continued
 
-	// ContextReset says that the run goes on with the work of another; its figures are those of the chain.
+	// ContextReset says that the run continues the work of another; its figures are those of the chain.
 	ContextReset *ChainState `json:"context_reset,omitempty"`
 	// Said is what a person has said after the input, in the runs of a chain: the newest messages, long ones cut.
 	Said []string `json:"said,omitempty"`
@@ -129,7 +129,7 @@ type toolState struct {
 	Failing int    `json:"failing,omitempty"` // how often in a row the same input failed
 }
 
-// next returns the state after another call, and how often in a row the call was made to no avail then.
+// next returns the state after another call, and how often in a row the call was made without new information then.
 func (t toolState) next(input, result uint64, ok bool) (toolState, int) {
 	if t.Same == 0 || t.Input != input {
 		t.Same, t.Failing = 0, 0
@@ -148,7 +148,7 @@ func (t toolState) next(input, result uint64, ok bool) (toolState, int) {
 	return t, max(t.Same, t.Failing)
 }
 
-// judgeRepeat returns how often in a row the call has been made to no avail if it ends with res, and what the tool's state
+// judgeRepeat returns how often in a row the call has been made without new information if it ends with res, and what the tool's state
 // is then. Calls that polled, waited for a person or never ran don't count.
 func (r *RunState) judgeRepeat(call *provider.ToolCall, res *ToolResult, polls bool) (toolState, int) {
 	t := r.Tools.of(call.Name)
@@ -264,8 +264,8 @@ func (r *RunState) callByID(id string) *CallState {
 }
 
 // suspended returns the call that waits for a decision on the pause with that id, and the pause: the call's own, or one
-// that is nested in it. A call of an agent that is a tool can take decisions while it goes on, too: its driver records them
-// once it has come to rest, or when a crash is gone on from.
+// that is nested in it. A call of an agent that is a tool can take decisions while it continues, too: its driver records them
+// once it has stopped, or when a run is resumed after a crash.
 func (r *RunState) suspended(id string) (*CallState, *Pause) {
 	for i := range r.Calls {
 		c := &r.Calls[i]

@@ -70,14 +70,14 @@ type inboxItem struct {
 
 // The kinds of messages, also as items of a journal's inbox.
 const (
-	steerText   = "steer"
-	steerStop   = "stop"
-	steerPause  = "pause"
-	steerCancel = "cancel"
-	steerMode   = "mode"
-	steerDrain  = "drain" // never leaves the process
-	steerRevoke = "revoke"
-	steerDecide = "decide" // its id is that of the pause
+	steerText    = "steer"
+	steerStop    = "stop"
+	steerSuspend = "suspend"
+	steerCancel  = "cancel"
+	steerMode    = "mode"
+	steerDrain   = "drain" // never leaves the process
+	steerRevoke  = "revoke"
+	steerDecide  = "decide" // its id is that of the pause
 )
 
 func (m *steerMessage) settle(step int, err error) {
@@ -93,8 +93,8 @@ type hostRequest uint8
 const (
 	requestNone hostRequest = iota
 	requestStop
-	requestPause
-	requestDrain // pause, so that Recover goes on
+	requestSuspend
+	requestDrain // pause, so that Recover continues
 )
 
 // Steer says something to a running session. It returns at once; the model reads the message before its next call, and a
@@ -166,9 +166,9 @@ func (a *Agent) Stop(ctx context.Context, session string) error {
 	return err
 }
 
-// Pause pauses a running session at its next safe point. [Continue] goes on with it.
-func (a *Agent) Pause(ctx context.Context, session string) error {
-	_, err := a.send(ctx, session, steerMessage{id: newID("m-"), what: steerPause})
+// Suspend pauses a running session at its next safe point. [Continue] resumes it.
+func (a *Agent) Suspend(ctx context.Context, session string) error {
+	_, err := a.send(ctx, session, steerMessage{id: newID("m-"), what: steerSuspend})
 	return err
 }
 
@@ -198,7 +198,7 @@ func (a *Agent) send(ctx context.Context, session string, m steerMessage) (poste
 		if m.what == steerRevoke {
 			x.revoking.Store(true)
 		}
-		if m.what == steerRevoke && a.cfg.Journal != nil { // it has to be heeded even if the run ends before it reads it
+		if m.what == steerRevoke && a.cfg.Journal != nil { // it has to take effect even if the run ends before it reads it
 			a.mu.Unlock()
 			err := a.post(ctx, session, &m)
 			x.poke()
@@ -272,9 +272,9 @@ func (x *exec) readSteering() (came bool) {
 		switch m.what {
 		case steerStop, steerCancel:
 			x.hostRequest = requestStop
-		case steerPause, steerDrain:
-			if x.hostRequest == requestNone && m.what == steerPause {
-				x.hostRequest = requestPause
+		case steerSuspend, steerDrain:
+			if x.hostRequest == requestNone && m.what == steerSuspend {
+				x.hostRequest = requestSuspend
 			} else if x.hostRequest == requestNone {
 				x.hostRequest = requestDrain
 			}
@@ -398,7 +398,7 @@ func (x *exec) obey() {
 	h := x.hostRequest
 	x.hostRequest = requestNone
 	switch h {
-	case requestPause:
+	case requestSuspend:
 		x.finish(Paused, CodeHost, errPaused)
 		return
 	case requestDrain:

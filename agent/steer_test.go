@@ -89,7 +89,7 @@ func TestAMessageThatComesTooLateSaysSo(t *testing.T) {
 		"the run pauses":   {agent.Config{}, []providertest.Step{call("risky", 1)}, nil},
 		"it is canceled":   {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Cancel(context.Background(), "s") }},
 		"it is stopped":    {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Stop(context.Background(), "s") }},
-		"it is paused":     {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Pause(context.Background(), "s") }},
+		"it is paused":     {agent.Config{}, []providertest.Step{call("work", 1)}, func(a *agent.Agent) error { return a.Suspend(context.Background(), "s") }},
 		"at the last call": {agent.Config{Limits: agent.Limits{Steps: 1}}, []providertest.Step{call("work", 1), say("So far.")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 	}{
 		"stop":   {func(b *agent.Agent) error { return b.Stop(context.Background(), "s") }, agent.Stopped},
 		"cancel": {func(b *agent.Agent) error { return b.Cancel(context.Background(), "s") }, agent.Stopped},
-		"pause":  {func(b *agent.Agent) error { return b.Pause(context.Background(), "s") }, agent.Paused},
+		"pause":  {func(b *agent.Agent) error { return b.Suspend(context.Background(), "s") }, agent.Paused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

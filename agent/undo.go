@@ -59,7 +59,7 @@ func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s",
 
 // Undo takes back the effects of the calls of a run that has ended, the newest first, with the Undo function of each tool,
 // and tells the model, in whose conversation they stay. Calls of read-only tools, those that had no effect and those that
-// were undone before are passed over. One that can't be undone is noted, and the rest goes on; at the first Undo that
+// were undone before are passed over. One that can't be undone is noted, and the rest continues; at the first Undo that
 // fails it ends. Each call that was undone is recorded at once; if the process dies in between, the next Undo may meet one
 // call whose effect it has taken back already, so an Undo function has to bear that. What an agent that is a tool did isn't
 // taken back with its call, which is noted as one that can't be undone.

@@ -13,7 +13,7 @@ const noteTimeout = 2 * time.Minute
 // Errors of notes that weren't written.
 var (
 	errNoteTimeout = errors.New("agent: writing a note took more than " + noteTimeout.String())
-	errNoteLeft    = errors.New("agent: writing a note went on after the end of its context, and was left behind")
+	errNoteLeft    = errors.New("agent: writing a note continued after the end of its context, and was left behind")
 	errNoteEnded   = errors.New("agent: writing a note ended its goroutine")
 )
 

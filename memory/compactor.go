@@ -128,7 +128,7 @@ func soundSteps(where string, steps []Step) error {
 // Meter returns the Compactor's own, for [Meter.Learn].
 func (c *Compactor) Meter() *Meter { return c.meter }
 
-// SetWindow prepares requests for another window from now on, where the conversation goes on with another model. What was
+// SetWindow prepares requests for another window from now on, where the conversation continues with another model. What was
 // counted and learned holds.
 func (c *Compactor) SetWindow(w Window) { c.cfg.Window = w }
 
@@ -142,7 +142,7 @@ func (c *Compactor) Used() (used provider.Usage, cost provider.Money, priced boo
 type Prepared struct {
 	// Request is what to send: the conversation, with the context.
 	Request *provider.Request
-	// Messages is the conversation to go on with, without the context: the slice that was given if nothing was compacted.
+	// Messages is the conversation to continue with, without the context: the slice that was given if nothing was compacted.
 	Messages []provider.Message
 	Count    Count    // of the request
 	Budget   int      // the window less its reserve

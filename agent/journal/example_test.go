@@ -49,7 +49,7 @@ func Example() {
 	// conflict: true true worker-2
 }
 
-// A fork is a read and an append: what the session was at record 2 goes on under another name.
+// A fork is a read and an append: what the session was at record 2 continues under another name.
 func ExampleStore_fork() {
 	ctx := context.Background()
 	store := journal.NewMemory()

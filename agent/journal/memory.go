@@ -27,7 +27,7 @@ func NewMemory() *Memory {
 	return &Memory{sessions: make(map[string]*session)}
 }
 
-// A session is never handed out, only copied from. The records in entries are never written to again, so a reader may go on
+// A session is never handed out, only copied from. The records in entries are never written to again, so a reader may continue
 // with the slice that it saw under the lock.
 type session struct {
 	head    Head // Seq, Pruned and Inbox are kept up to date here

@@ -27,7 +27,7 @@ type Store interface {
 	// returns nil.
 	//
 	// The fence comes first on purpose: a writer that has lost its lease is told so even if its records stand, because it
-	// must not go on to the effects that they announce. A conflict therefore says "you are not the writer", not "your
+	// must not proceed to the effects that they announce. A conflict therefore says "you are not the writer", not "your
 	// records aren't there".
 	//
 	// After any error for which [Unclear] holds the caller doesn't know whether a was kept. It tries the same append again,
@@ -39,7 +39,7 @@ type Store interface {
 	// follow or not. An unknown session has none. The sequence ends after its first error.
 	//
 	// If records above after have been pruned, it yields a [*PrunedError] and nothing else; if that happens while it is under
-	// way, it goes on unharmed or yields that error, but never skips. When ctx ends it yields an error that wraps ctx.Err()
+	// way, it continues unharmed or yields that error, but never skips. When ctx ends it yields an error that wraps ctx.Err()
 	// in place of the next record, or of the end. Breaking out leaves nothing behind. Each range over the sequence reads anew.
 	Read(ctx context.Context, session string, after uint64) iter.Seq2[Record, error]
 
@@ -77,7 +77,7 @@ type Store interface {
 	// append is a [*ConflictError]. An unknown session has no items.
 	Take(ctx context.Context, session string, fence uint64) ([]Item, error)
 
-	// Delete removes the records of a session up to and including number upTo; numbering goes on as if they were there. With
+	// Delete removes the records of a session up to and including number upTo; numbering continues as if they were there. With
 	// [All] it removes the session whole, with head, lease, inbox and ids: the name is free for a new session, and fences
 	// given out for it later are still above those before. An unknown session is no error.
 	//

@@ -250,7 +250,7 @@ func textParts(text string) []provider.Part {
 	return []provider.Part{provider.TextPart(text)}
 }
 
-// call decodes a call, or goes on with the one that is open.
+// call decodes a call, or continues the one that is open.
 func (d *decoder) call(c *functionCall, sign string) error {
 	d.last = provider.KindNone
 	if c.Name != "" {

@@ -252,7 +252,7 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 	require.NoError(t, st.Append(t.Context(), one("s", 0)))
 	require.NoError(t, st.Append(t.Context(), one("s", 1)))
 	n := 0
-	for _, err := range st.Read(t.Context(), "s", 0) { // goes on
+	for _, err := range st.Read(t.Context(), "s", 0) { // continues
 		require.NoError(t, err)
 		require.NoError(t, st.Close())
 		n++

@@ -12,7 +12,7 @@ import (
 // one, as a file with the extension .damaged in place of what an earlier Salvage has left there, until the session is deleted whole. The
 // Repair says what is gone. Every lease is released, and every fence stale. For a session without damage, or an unknown one, it is zero, and nothing changes.
 //
-// What is cut had been acknowledged. Salvage is for a person who has looked, not for a program that wants to go on.
+// What is cut had been acknowledged. Salvage is for a person who has looked, not for a program that wants to continue.
 func (st *Store) Salvage(ctx context.Context, name string) (Repair, error) {
 	if err := journal.ValidateSession(name); err != nil {
 		return Repair{}, err

@@ -38,7 +38,7 @@ func newSession(st *Store, name string) *session {
 	return s
 }
 
-// A shared is an open log. Readers that go on without the lock keep it open.
+// A shared is an open log. Readers that continue without the lock keep it open.
 type shared struct {
 	handle
 	refs atomic.Int32

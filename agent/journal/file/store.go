@@ -18,7 +18,7 @@ const (
 	// Power makes that a change survives the crash of the machine and the loss of its power: it is synced to the disk, as is the
 	// directory where that has changed, before it is acknowledged.
 	Power Durability = iota
-	// Process makes that a change survives the death of the process, however sudden, as long as the system goes on: it is handed to
+	// Process makes that a change survives the death of the process, however sudden, as long as the system continues: it is handed to
 	// the system before it is acknowledged. What the system had not written yet when the machine crashes is lost, and may
 	// leave a log that is damaged in the middle, see [CorruptError].
 	Process
@@ -102,7 +102,7 @@ func open(fs fsys, cfg Config) *Store {
 }
 
 // Close closes the logs. Calls under way end as they would have, and close theirs then; later ones return an error that wraps
-// [os.ErrClosed]. Leases go on, so that a store opened anew can renew them. Close more than once does nothing.
+// [os.ErrClosed]. Leases stay in force, so that a store opened anew can renew them. Close more than once does nothing.
 func (st *Store) Close() error {
 	st.mu.Lock()
 	st.closed = true

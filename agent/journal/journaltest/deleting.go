@@ -50,7 +50,7 @@ var deleteChecks = []check{
 		f.delete("unknown", journal.All)
 		f.same("sessions", f.names(journal.Filter{}), []string{"s"})
 	}},
-	{"numbering goes on after all records are pruned", func(t tb, s journal.Store) {
+	{"numbering continues after all records are pruned", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 3)
 		f.delete("s", math.MaxUint64-1)

@@ -237,7 +237,7 @@ var listChecks = []check{
 		var end error
 		for _, err := range s.Heads(ctx, journal.Filter{}) {
 			if end != nil {
-				t.Fatalf("the list goes on after error %v", end)
+				t.Fatalf("the list continues after error %v", end)
 			}
 			if end = err; err == nil {
 				n++
