@@ -116,7 +116,7 @@ type Agent struct {
 	// fixed at creation
 	cfg          Config
 	provider     provider.Provider
-	guarded      *guard.Guard // the same; nil for a NoGuard agent
+	guarded      *guard.Guard // the same; nil with Config.NoGuard
 	registry     *tools.Registry
 	fingerprints []ToolFingerprint     // of the registry
 	breakers     *circuit.Set          // of tools

@@ -147,7 +147,7 @@ func (x *exec) resetContextIfDue(share float64, req *provider.Request, budget in
 	return x.resetContext(in, &note, budget)
 }
 
-// keepContext says, and records, why work isn't handed off.
+// keepContext says, and records, why the context isn't reset.
 func (x *exec) keepContext(in *NoteInput, err error) {
 	x.warn("the context isn't reset, and the conversation is compacted where it doesn't fit: " + err.Error())
 	_ = x.recordNote(in, nil, err) // loop ends a run whose journal refuses it

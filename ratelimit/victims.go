@@ -108,7 +108,7 @@ func (g *Gate) preempt(now time.Time) bool {
 	g.totals.Preempted++
 	g.cancels = append(g.cancels, cancellation{s.cancel, ErrPreempted})
 	g.deadlines.add(s, now.Add(grace), g.graceOver)
-	g.tell(Event{Kind: EventPreempted, Session: s.ticket.Session, Priority: int(s.rank)})
+	g.tell(Event{Kind: EventPreempted, Session: s.req.Session, Priority: int(s.rank)})
 	return true
 }
 
@@ -161,7 +161,7 @@ func (g *Gate) graceOver() {
 		g.leaving--
 		g.overtaken++
 		g.totals.Overtaken++
-		g.tell(Event{Kind: EventOvertaken, Session: s.ticket.Session, Priority: int(s.rank)})
+		g.tell(Event{Kind: EventOvertaken, Session: s.req.Session, Priority: int(s.rank)})
 	}
 	rest := copy(q.queue, q.queue[done:])
 	clear(q.queue[rest:])
