@@ -121,7 +121,7 @@ func TestAConsumerWhoseGoroutineEndsLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// requireOver fails the test if the log of a stage isn't sound, or says that a run goes on that nobody drives.
+// requireOver fails the test if the log of a stage isn't sound, or says that a run continues that nobody drives.
 func requireOver(t *testing.T, st *stage) {
 	t.Helper()
 	log := facts(t, st.agent, "s")

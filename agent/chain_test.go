@@ -27,7 +27,7 @@ func noted() *agent.ContextReset {
 	}}
 }
 
-// handing is a tool that has the run that it is called in handed off, by way of what is next.
+// handing is a tool that asks for a context reset of its run, through next.
 func handing(name string, then func(ctx context.Context, in Number) (string, error)) tools.Tool {
 	return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in Number) (string, error) {
 		text, err := then(ctx, in)
@@ -331,7 +331,7 @@ func TestAForcedChoiceThatWasNotMetIsForcedInTheFreshRun(t *testing.T) {
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "read"}})
 	require.Equal(t, "done", res.Text())
 	reqs := m.Requests()
-	require.Len(t, reqs[1].Messages, 1, "it was handed off")
+	require.Len(t, reqs[1].Messages, 1, "the context was reset")
 	require.Equal(t, "read", reqs[1].ToolChoice.Tool)
 	require.Empty(t, reqs[2].ToolChoice.Tool)
 }

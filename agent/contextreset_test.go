@@ -268,7 +268,7 @@ func TestWhatAPersonSaidInARunBeforeAContextResetIsToldVerbatim(t *testing.T) {
 	_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "and again"})
 	require.NoError(t, err)
 	last := f.requests[len(f.requests)-1]
-	require.Equal(t, "go", last[0].Parts[0].Text, "the session goes on with the fresh conversation")
+	require.Equal(t, "go", last[0].Parts[0].Text, "the session continues with the fresh conversation")
 	require.ErrorContains(t, agent.RequestContextReset(t.Context()), "isn't that of a run")
 }
 

@@ -128,7 +128,7 @@ func TestAnAnswerThatAHookHasReplacedIsRecordedAsOneOfTheModels(t *testing.T) {
 			res := run(t, a)
 			require.Equal(t, agent.Completed, res.Status)
 			require.Equal(t, "a [gone] \uFFFD", res.Text())
-			require.Equal(t, agent.Completed, run(t, a).Status, "the session goes on")
+			require.Equal(t, agent.Completed, run(t, a).Status, "the session continues")
 			for _, f := range facts(t, a, "s") {
 				if said, ok := f.(agent.Replied); ok {
 					require.Equal(t, "a [gone] \uFFFD", said.Message.Text())

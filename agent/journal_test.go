@@ -132,7 +132,7 @@ func (p *plant) decide(pending []agent.Pause) agent.Input {
 	return agent.Resume("s", ds...)
 }
 
-// work goes on with the plant's session in one process. It reports true if the run has ended, and false if the process died.
+// work resumes the plant's session in one process. It reports true if the run has ended, and false if the process died.
 func (p *plant) work(t *testing.T, store journal.Store) bool {
 	t.Helper()
 	a := p.agent(t, store)

@@ -65,7 +65,7 @@ func TestWhatWasCompactedIsAnEventWithFiguresAndHoldsFromThenOn(t *testing.T) {
 				require.NoError(t, paired(req.Messages), "request %d", i)
 			}
 			b := a
-			if cfg.Journal != nil { // another process goes on with the conversation as it is now
+			if cfg.Journal != nil { // another process resumes the conversation as it is now
 				b, m = scripted(t, cfg, say("again"))
 			}
 			runInput(t, b, agent.Input{Session: "s", Prompt: "and now?"})
@@ -132,7 +132,7 @@ func TestWhateverHappensToASummaryTheRunGoesOn(t *testing.T) {
 				warnings := of[agent.MemoryWarning](all)
 				require.NotEmpty(t, warnings)
 				require.Contains(t, strings.ToLower(warnings[0].Text), c.why)
-				require.NotEmpty(t, of[agent.Compacted](all), "the next strategy went on")
+				require.NotEmpty(t, of[agent.Compacted](all), "the next strategy continued")
 			})
 		})
 	}

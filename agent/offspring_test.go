@@ -198,7 +198,7 @@ func TestAForkIsMadeWholeOrNotAtAll(t *testing.T) {
 		<-time.After(time.Minute)
 		n, err := a.Recover(t.Context(), agent.Recovery{})
 		require.NoError(t, err)
-		require.Zero(t, n, "nobody goes on with half a copy")
+		require.Zero(t, n, "nobody resumes half a copy")
 		require.Len(t, facts(t, a, "copy"), len(facts(t, a, "s")))
 	})
 }

@@ -56,7 +56,7 @@ func (r *relay) agent(t testing.TB, store journal.Store) *agent.Agent {
 	}})
 }
 
-// work goes on in one process, as [plant.work] does.
+// work continues in one process, as [plant.work] does.
 func (r *relay) work(t *testing.T, store journal.Store) bool {
 	a := r.agent(t, store)
 	in := agent.Continue("s")

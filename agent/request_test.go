@@ -49,7 +49,7 @@ func TestARequestForAContextResetOutlivesAPauseAndItsProcess(t *testing.T) {
 		if asked != 1 {
 			continue
 		}
-		if _, off := f.(agent.NoteWritten); off { // in one append with the run that goes on
+		if _, off := f.(agent.NoteWritten); off { // in one append with the run that continues
 			break
 		}
 		died++

@@ -19,7 +19,7 @@ type scene struct {
 	steps []providertest.Step
 	limit agent.Limits
 	hooks []agent.Hooks
-	// paused says that the run is one that goes on after these steps have brought the session to a pause.
+	// paused says that the run is one that continues after these steps have brought the session to a pause.
 	paused []providertest.Step
 	// byHost says that the host brought it there, before any call of the reply was run.
 	byHost bool

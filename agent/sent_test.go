@@ -233,7 +233,7 @@ func TestPendingCanBeAskedForWhileTheSessionIsPruned(t *testing.T) {
 	require.Equal(t, res.Pending, pending)
 }
 
-// A pruning store calls a function after the first record of a read, which goes on from what is there then.
+// A pruning store calls a function after the first record of a read, which continues from what is there then.
 type pruning struct {
 	journal.Store
 	on  func()

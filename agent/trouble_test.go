@@ -142,7 +142,7 @@ func TestASummaryIsBookedThoughCompactingByHandFails(t *testing.T) {
 	log := facts(t, a, "s")
 	requireSound(t, "s", log)
 	require.Equal(t, used+1_000, machineOf(t, a, "s").State().Run.Usage.Total())
-	require.Equal(t, "in vain", log[len(log)-1].(agent.Compacted).Report.Trigger)
+	require.Equal(t, "without effect", log[len(log)-1].(agent.Compacted).Report.Trigger)
 }
 
 func TestASummaryThatComesToNothingIsBooked(t *testing.T) {
@@ -253,7 +253,7 @@ func TestTheContextIsntResetInTheMiddleOfAnAnswer(t *testing.T) {
 		providertest.Stop(provider.StopPaused, say(long)), providertest.Reply(say("and half"), call("read", 1)), say("done"))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
-	require.Contains(t, asText(t, m.Requests()[1].Messages), "half half", "the provider goes on with what it said")
+	require.Contains(t, asText(t, m.Requests()[1].Messages), "half half", "the provider continues with what it said")
 	require.Len(t, of[agent.RunStarted](all), 2)
 	require.Len(t, m.Requests()[2].Messages, 1)
 }

@@ -33,9 +33,9 @@ type member struct {
 	seen time.Time // when it was last known to have been used; guarded by Set.mu
 
 	// guarded by the breaker's mu
-	idle    bool // not used since seen
-	dropped bool
-	told    time.Time // what other processes know of it: until when it is open
+	idle      bool // not used since seen
+	dropped   bool
+	published time.Time // what other processes know of it: until when it is open
 }
 
 const (

@@ -140,7 +140,7 @@ func (s *Set) news() []Record {
 	var news []Record
 	for _, b := range s.all {
 		b.mu.Lock()
-		if until := b.shared(); !until.Equal(b.member.told) {
+		if until := b.shared(); !until.Equal(b.member.published) {
 			news = append(news, Record{Key: b.name, Origin: s.sharing.origin, Until: until})
 		}
 		b.mu.Unlock()
@@ -156,7 +156,7 @@ func (b *Breaker) shared() time.Time {
 	case Open:
 		return b.until.Round(0)
 	}
-	return b.member.told
+	return b.member.published
 }
 
 func (s *Set) published(news []Record) {
@@ -165,7 +165,7 @@ func (s *Set) published(news []Record) {
 	for _, r := range news {
 		if b := s.byKey[r.Key]; b != nil {
 			b.mu.Lock()
-			b.member.told = r.Until
+			b.member.published = r.Until
 			b.mu.Unlock()
 		}
 	}
@@ -185,13 +185,13 @@ func (s *Set) learn(r Record) {
 	}
 	b, now = b.lock()
 	defer b.unlock()
-	untold := !b.shared().Equal(b.member.told)
+	untold := !b.shared().Equal(b.member.published)
 	if untold && r.Until.IsZero() {
 		return // what was seen here since is newer than that closing
 	}
 	b.hear(now, r.Until)
 	if !untold || b.shared().Equal(r.Until) {
-		b.member.told = b.shared()
+		b.member.published = b.shared()
 	}
 }
 

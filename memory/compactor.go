@@ -128,7 +128,7 @@ func soundSteps(where string, steps []Step) error {
 // Meter returns the Compactor's own, for [Meter.Learn].
 func (c *Compactor) Meter() *Meter { return c.meter }
 
-// SetWindow prepares requests for another window from now on, where the conversation goes on with another model. What was
+// SetWindow prepares requests for another window from now on, where the conversation continues with another model. What was
 // counted and learned holds.
 func (c *Compactor) SetWindow(w Window) { c.cfg.Window = w }
 
@@ -142,7 +142,7 @@ func (c *Compactor) Used() (used provider.Usage, cost provider.Money, priced boo
 type Prepared struct {
 	// Request is what to send: the conversation, with the context.
 	Request *provider.Request
-	// Messages is the conversation to go on with, without the context: the slice that was given if nothing was compacted.
+	// Messages is the conversation to continue with, without the context: the slice that was given if nothing was compacted.
 	Messages []provider.Message
 	Count    Count    // of the request
 	Budget   int      // the window less its reserve
@@ -201,7 +201,7 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 // finish makes a conversation fit, if it doesn't yet, and puts what came of the job into p.
 func (c *Compactor) finish(ctx context.Context, p *Prepared, j *job, trigger string, before int) error {
 	if j.total() > j.budget {
-		if err := j.squeeze(ctx, c.cfg.Steps); err != nil {
+		if err := j.fitWindow(ctx, c.cfg.Steps); err != nil {
 			return err
 		}
 	}
@@ -255,7 +255,7 @@ func (c *Compactor) Compact(ctx context.Context, req *provider.Request, more Con
 
 // fixed returns what of the request counted last can't be compacted, in tokens as counted here.
 func (c *Compactor) fixed(req *provider.Request, more *Context) int {
-	n := plus(plus(plus(c.meter.raw.System, c.meter.raw.Tools), c.meter.raw.Output), c.told(more))
+	n := plus(plus(plus(c.meter.raw.System, c.meter.raw.Tools), c.meter.raw.Output), c.hostMessage(more))
 	if more.Screen == "" && len(more.Fetched) == 0 {
 		return n
 	}
@@ -265,8 +265,8 @@ func (c *Compactor) fixed(req *provider.Request, more *Context) int {
 	return plus(n, c.texts(more.parts(nil)))
 }
 
-// told returns what a message takes that is told behind the conversation.
-func (c *Compactor) told(more *Context) int {
+// hostMessage returns what a message takes that is told behind the conversation.
+func (c *Compactor) hostMessage(more *Context) int {
 	if more.Told == "" {
 		return 0
 	}
@@ -395,7 +395,7 @@ func (c *Compactor) attach(p *Prepared, more *Context, fixed int) {
 			raw.System = plus(raw.System, n)
 		}
 	}
-	raw.Messages = plus(raw.Messages, c.told(more))
+	raw.Messages = plus(raw.Messages, c.hostMessage(more))
 	raw.sum()
 	c.meter.raw = raw // what the provider will count
 	p.Count = c.meter.scaled(raw)

@@ -1,7 +1,7 @@
 // Package memory keeps a conversation within a model's window, without breaking it.
 //
 // A [Compactor] prepares each request of a session: it counts it, makes the conversation shorter when that is due, and puts
-// in what else the model should see. What it returns as Messages is the conversation to go on with.
+// in what else the model should see. What it returns as Messages is the conversation to continue with.
 //
 //	summarise, err := memory.NewSummarise(memory.Summary{Provider: cheap})
 //	...

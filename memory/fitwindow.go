@@ -6,12 +6,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// squeeze brings a request within the window that the rules didn't bring there. In this order, until it fits: the steps of
+// fitWindow brings a request within the window that the rules didn't bring there. In this order, until it fits: the steps of
 // the pipeline; the groups that aren't pinned, oldest first; long texts cut to no less than 500 tokens; notes, oldest first;
 // recent groups dropped; long texts cut to no less than 50. The first two free half of the window, so that it isn't full
 // again at the next step: each compaction costs the prompt cache, and perhaps a summary. Where what must stay doesn't fit
 // alone, its long texts are cut before anything is dropped, which wouldn't help.
-func (j *job) squeeze(ctx context.Context, steps []Step) error {
+func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 	j.run(ctx, steps, j.budget/2, most)
 	if ctx.Err() == nil && j.staying() > j.budget {
 		j.cut(ctx, 500)
@@ -81,14 +81,14 @@ func (j *job) drop(name string, target int, may func(*Group) bool) {
 			continue
 		}
 		leave(i)
-		for _, k := range j.ends[i] {
+		for _, k := range j.linked[i] {
 			leave(k)
 		}
 	}
 	if len(edits) == 0 {
 		return
 	}
-	groups, done, err := apply(j.counter, groups, j.ends, edits)
+	groups, done, err := apply(j.counter, groups, j.linked, edits)
 	if err == nil && tokensOf(groups) < tokensOf(j.groups) {
 		j.groups, j.changed = groups, true
 		j.pin()

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAGrowingConversationNeverLeavesItsWindow goes through conversations at random step by step, as an agent does: what was
-// compacted is gone on with, what the provider counted is learned, context comes and goes, phases change.
+// compacted continues, what the provider counted is learned, context comes and goes, phases change.
 func TestAGrowingConversationNeverLeavesItsWindow(t *testing.T) {
 	compactions := 0
 	for seed := range uint64(24) {

@@ -23,7 +23,7 @@ type job struct {
 	budget   int
 	groups   []Group
 	subgoals []Subgoal
-	ends     ends
+	linked   linkedGroups
 	failed   map[*Step]bool // isn't tried again
 	messages int            // at the beginning
 	target   int            // in tokens of the provider
@@ -111,7 +111,7 @@ func (j *job) step(ctx context.Context, step *Step, v *View) (r StepReport, take
 	case len(edits) == 0:
 		r.Skipped = "nothing to do"
 	default:
-		groups, done, err := apply(j.counter, j.groups, j.ends, edits)
+		groups, done, err := apply(j.counter, j.groups, j.linked, edits)
 		freed := tokensOf(j.groups) - tokensOf(groups)
 		switch {
 		case err != nil:
@@ -148,7 +148,7 @@ func (j *job) pin() {
 		j.groups[i].Pinned = ""
 	}
 	pin(j.groups, j.keep)
-	j.subgoals, j.ends = nil, nil
+	j.subgoals, j.linked = nil, nil
 	if j.find == nil {
 		return
 	}
@@ -160,8 +160,8 @@ func (j *job) pin() {
 			j.groups[s.From].Pinned = PinSubgoal
 		}
 	}
-	j.ends = endsOf(j.subgoals)
-	j.ends.pin(j.groups)
+	j.linked = linkedGroupsOf(j.subgoals)
+	j.linked.pin(j.groups)
 }
 
 // found asks the Finder, and contains its panics: it is then asked no more, and the conversation has no subgoals.
@@ -179,7 +179,7 @@ func (j *job) found() (all []Subgoal) {
 func (j *job) view() *View {
 	v := &View{
 		Groups: append([]Group(nil), j.groups...), Subgoals: append([]Subgoal(nil), j.subgoals...),
-		Counter: j.counter, Store: j.store, ends: j.ends,
+		Counter: j.counter, Store: j.store, linked: j.linked,
 		Labels: j.req.Labels, Interactive: j.req.Interactive, Priority: j.req.Priority,
 	}
 	for i := range j.groups {

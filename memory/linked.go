@@ -2,11 +2,11 @@ package memory
 
 import "sort"
 
-// ends says which groups go together: the two ends of each finished subgoal, since one that is left alone would be taken for
+// linkedGroups says which groups go together: the two ends of each finished subgoal, since one that is left alone would be taken for
 // another's, and what these are an end of, too. To each such group it has all of them, itself as well, in order.
-type ends map[int][]int
+type linkedGroups map[int][]int
 
-func endsOf(subgoals []Subgoal) ends {
+func linkedGroupsOf(subgoals []Subgoal) linkedGroups {
 	parent := make(map[int]int)
 	root := func(i int) int {
 		if _, ok := parent[i]; !ok {
@@ -40,7 +40,7 @@ func endsOf(subgoals []Subgoal) ends {
 		r := root(i)
 		sets[r] = append(sets[r], i)
 	}
-	out := make(ends, len(all))
+	out := make(linkedGroups, len(all))
 	for _, i := range all {
 		out[i] = sets[root(i)]
 	}
@@ -48,7 +48,7 @@ func endsOf(subgoals []Subgoal) ends {
 }
 
 // pin pins what goes with a pinned group: hard, if one of them is.
-func (e ends) pin(groups []Group) {
+func (e linkedGroups) pin(groups []Group) {
 	for first, set := range e {
 		if first != set[0] {
 			continue
@@ -72,10 +72,10 @@ func (e ends) pin(groups []Group) {
 // together returns the groups that go with one that is dropped, itself as well, in order, until it is called again. The
 // second result is false if one of them must stay.
 func (v *View) together(group int) ([]int, bool) {
-	if v.ends == nil && len(v.Subgoals) > 0 {
-		v.ends = endsOf(v.Subgoals)
+	if v.linked == nil && len(v.Subgoals) > 0 {
+		v.linked = linkedGroupsOf(v.Subgoals)
 	}
-	set, ok := v.ends[group]
+	set, ok := v.linked[group]
 	if !ok {
 		v.alone[0] = group
 		return v.alone[:], v.Groups[group].Pinned == ""

@@ -200,7 +200,7 @@ const askTimeout = 10 * time.Second
 
 // Ask counts a request, has the provider count it, and learns from that. It is a call over the network with providers that
 // have one: ask rarely. The count of the provider is returned; on an error (provider.ErrNoCount if nobody can count) the
-// Meter's own. It takes at most 10 s of a provider that heeds its context.
+// Meter's own. It takes at most 10 s of a provider that respects its context.
 func (m *Meter) Ask(ctx context.Context, p provider.Provider, req *provider.Request) (total int, err error) {
 	own := m.Count(req)
 	defer func() {

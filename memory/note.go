@@ -29,8 +29,8 @@ type mark struct {
 	Handle string   `json:"handle,omitempty"`
 }
 
-// note returns a message that takes the place of others. It is one of the user's, since every provider takes these anywhere.
-func note(kind, text string, m mark) provider.Message {
+// noteMessage returns a message that takes the place of others. It is one of the user's, since every provider takes these anywhere.
+func noteMessage(kind, text string, m mark) provider.Message {
 	p := provider.TextPart(valid(text))
 	data, err := json.Marshal(m)
 	if err != nil { // can't be: strings

@@ -41,9 +41,9 @@ type View struct {
 	Interactive bool
 	Priority    int
 
-	booked *booked // nil: of a View that somebody made
-	ends   ends    // nil: of Subgoals
-	alone  [1]int  // a group that no other goes with
+	booked *booked      // nil: of a View that somebody made
+	linked linkedGroups // nil: of Subgoals
+	alone  [1]int       // a group that no other goes with
 }
 
 // booked is what a strategy's model calls used.
@@ -114,7 +114,7 @@ type tally struct{ dropped, cut, notes int }
 
 // apply returns the groups with the edits applied. The groups given aren't changed. The two ends of a finished subgoal go
 // together: one that is left alone would be taken for another's.
-func apply(c Counter, groups []Group, ends ends, edits []Edit) ([]Group, tally, error) {
+func apply(c Counter, groups []Group, linked linkedGroups, edits []Edit) ([]Group, tally, error) {
 	var done tally
 	byGroup := make([]*Edit, len(groups))
 	for i := range edits {
@@ -139,7 +139,7 @@ func apply(c Counter, groups []Group, ends ends, edits []Edit) ([]Group, tally, 
 		if !edits[i].Drop {
 			continue
 		}
-		for _, k := range ends[edits[i].Group] {
+		for _, k := range linked[edits[i].Group] {
 			switch {
 			case groups[k].Pinned != "":
 				return nil, done, fmt.Errorf("memory: an edit that drops one end of a subgoal whose other end is pinned (%s)", groups[k].Pinned)
@@ -208,7 +208,7 @@ func answered(g *Group) bool {
 }
 
 func noteGroup(c Counter, kind, text string, m mark) Group {
-	msg := note(kind, text, m)
+	msg := noteMessage(kind, text, m)
 	n := max(c.CountMessage(&msg), 0)
 	return Group{Messages: []provider.Message{msg}, Kind: KindNote, Tokens: n, tokens: []int{n}, note: kind}
 }

@@ -28,7 +28,7 @@ type Summary struct {
 	// provider says, and what was counted here where it says nothing, for failed calls too; one that was refused before an
 	// answer began (rate limit, provider down, budget) took nothing.
 	Spend int
-	// Timeout bounds a summary, all its pieces together; 0: 60 s. A provider that doesn't heed its context can't be left.
+	// Timeout bounds a summary, all its pieces together; 0: 60 s. A provider that doesn't respect its context can't be left.
 	Timeout time.Duration
 	// Instructions take the place of the system text, which asks for a summary with goals, decisions, results, names, ids
 	// and figures, errors and what is open.

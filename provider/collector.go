@@ -81,7 +81,7 @@ func (c *Collector) Add(chunk Chunk) error {
 		c.last = c.openCall(chunk.Index)
 		c.pieces[c.last].open = false
 	case KindProviderCall, KindProviderResult, KindSource, KindFile:
-		c.push(piece{kind: chunk.Extra.Part.Kind, part: sound(chunk.Extra.Part)})
+		c.push(piece{kind: chunk.Extra.Part.Kind, part: normalizePart(chunk.Extra.Part)})
 	case KindOpaque:
 		c.opaque(&chunk)
 	case KindReset:
@@ -179,7 +179,7 @@ func (c *Collector) openCall(index int32) int {
 }
 
 func (c *Collector) opaque(chunk *Chunk) {
-	o := sound(chunk.Extra.Part).Opaque
+	o := normalizePart(chunk.Extra.Part).Opaque
 	target := -1
 	switch chunk.Index {
 	case ownPart:

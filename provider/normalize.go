@@ -58,8 +58,8 @@ func isCompact(raw []byte) bool {
 	return true
 }
 
-// sound returns a part that came whole in a form that survives JSON. The part given isn't changed.
-func sound(p *Part) *Part {
+// normalizePart returns a part that came whole in a form that survives JSON. The part given isn't changed.
+func normalizePart(p *Part) *Part {
 	out := *p
 	out.Text = valid(p.Text)
 	if p.Call != nil {
@@ -78,7 +78,7 @@ func sound(p *Part) *Part {
 		r.CallID, r.Name = valid(r.CallID), valid(r.Name)
 		r.Parts = make([]Part, len(p.Result.Parts))
 		for i := range r.Parts {
-			r.Parts[i] = *sound(&p.Result.Parts[i])
+			r.Parts[i] = *normalizePart(&p.Result.Parts[i])
 		}
 		if len(r.Parts) == 0 {
 			r.Parts = nil
@@ -113,7 +113,7 @@ func Normalize(parts []Part) []Part {
 	}
 	out := make([]Part, len(parts))
 	for i := range parts {
-		out[i] = *sound(&parts[i])
+		out[i] = *normalizePart(&parts[i])
 	}
 	return out
 }

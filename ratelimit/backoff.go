@@ -39,7 +39,7 @@ type backoff struct {
 	epoch  uint64 // how many rate limits there were, those that calls ran into together counted as one
 	paused bool
 	until  time.Time
-	told   time.Time   // the part of until that somebody asked for
+	asked  time.Time   // the part of until that somebody asked for
 	timer  *time.Timer // set while paused
 
 	// unproven says that no call that started since the last rate limit has begun to answer. It is written under mu.
@@ -116,14 +116,14 @@ func (g *Gate) onTrial(now time.Time) time.Time {
 }
 
 // pause keeps everything from starting for d at least. Pauses are never shortened.
-func (g *Gate) pause(d time.Duration, told bool, step int, now time.Time) {
+func (g *Gate) pause(d time.Duration, asked bool, step int, now time.Time) {
 	if d <= 0 || g.closed {
 		return
 	}
 	b := &g.backoff
 	until := now.Add(min(d, longestPause))
-	if told && until.After(b.told) {
-		b.told = until
+	if asked && until.After(b.asked) {
+		b.asked = until
 	}
 	switch {
 	case !b.paused:
@@ -154,11 +154,11 @@ func (g *Gate) tooLong(now time.Time) error {
 	if !b.paused {
 		return nil
 	}
-	rest := b.told.Sub(now)
+	rest := b.asked.Sub(now)
 	if rest <= g.cfg.MaxRetryAfter {
 		return nil
 	}
-	return &PauseTooLongError{Gate: g.cfg.Name, Until: b.told, Rest: rest, Max: g.cfg.MaxRetryAfter}
+	return &PauseTooLongError{Gate: g.cfg.Name, Until: b.asked, Rest: rest, Max: g.cfg.MaxRetryAfter}
 }
 
 // pauseOver is the timer's.
@@ -178,7 +178,7 @@ func (g *Gate) pauseOver() {
 
 func (g *Gate) resume(now time.Time) {
 	b := &g.backoff
-	b.paused, b.until, b.told = false, time.Time{}, time.Time{}
+	b.paused, b.until, b.asked = false, time.Time{}, time.Time{}
 	g.tell(Event{Kind: EventResumed})
 	g.dispatch(now)
 	g.inform()

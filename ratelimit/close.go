@@ -51,8 +51,8 @@ func (g *Gate) shut() {
 		b.paused = false
 		b.timer.Stop()
 	}
-	if g.graces.set {
-		g.graces.timer.Stop()
+	if g.deadlines.set {
+		g.deadlines.timer.Stop()
 	}
 	g.tell(Event{Kind: EventClosed})
 	g.inform()

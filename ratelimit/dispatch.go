@@ -22,11 +22,11 @@ func (g *Gate) dispatch(now time.Time) {
 			}
 		}
 		// The rates first: nobody is preempted for a request that couldn't go anyway.
-		if why, until, ok := g.rates.ready(w.ticket.Tokens, 0, 0, now); !ok {
+		if why, until, ok := g.rates.ready(w.req.Tokens, 0, 0, now); !ok {
 			g.setNext(w, why, until)
 			return
 		}
-		if w.ticket.Interactive && !g.roomForPerson(now) {
+		if w.req.Interactive && !g.roomForPerson(now) {
 			g.setNext(nil, "", time.Time{})
 			return
 		}
@@ -61,14 +61,14 @@ func (g *Gate) roomForPerson(now time.Time) bool {
 	var others, tokens int64
 	w := g.people.head
 	for range g.leaving { // each of these makes room for one
-		others, tokens = others+1, tokens+w.ticket.Tokens
+		others, tokens = others+1, tokens+w.req.Tokens
 		w = w.lane.next
 	}
 	for ; w != nil; w = w.lane.next {
-		if _, _, ok := g.rates.ready(w.ticket.Tokens, others, tokens, now); !ok || !g.preempt(now) {
+		if _, _, ok := g.rates.ready(w.req.Tokens, others, tokens, now); !ok || !g.preempt(now) {
 			return false
 		}
-		others, tokens = others+1, tokens+w.ticket.Tokens
+		others, tokens = others+1, tokens+w.req.Tokens
 	}
 	return false
 }
@@ -87,7 +87,7 @@ func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
 	if w == n.waiter && why == n.why && until.Equal(n.until) {
 		return
 	}
-	if old := n.waiter; old != nil && old.state == waiting && old != w && old.ticket.OnWait != nil {
+	if old := n.waiter; old != nil && old.state == waiting && old != w && old.req.OnWait != nil {
 		old.signal()
 	}
 	n.waiter, n.why = w, why
@@ -98,7 +98,7 @@ func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
 		}
 		return
 	}
-	if w.ticket.OnWait != nil {
+	if w.req.OnWait != nil {
 		w.signal()
 	}
 	if until.Equal(n.until) {

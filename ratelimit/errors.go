@@ -9,7 +9,7 @@ import (
 
 var (
 	// ErrPreempted is the cause of a lease's context when a person's request needs its slot. It is no failure: its class
-	// is fault.None. Go on with [Lease.Requeue].
+	// is fault.None. Continue with [Lease.Requeue].
 	ErrPreempted = fault.New(fault.None, "ratelimit: the slot went to a person's request; the call starts again by itself")
 
 	// ErrClosed is what a gate answers after [Gate.Drain] or [Gate.Close]. Its class is fault.Permanent.

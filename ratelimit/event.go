@@ -38,7 +38,7 @@ const (
 	EventBackgroundResumed EventKind = "background_resumed" // Reason is the last one that was lifted
 	EventPreempted         EventKind = "preempted"          // a background call must let go
 	EventOvertaken         EventKind = "overtaken"          // it hasn't, for a second
-	EventRejected          EventKind = "refused"            // the queue is full
+	EventRejected          EventKind = "rejected"           // the queue is full
 	EventSoftLimit         EventKind = "soft_limit"         // use has come near a soft limit
 	EventRates             EventKind = "rates"              // the provider's headers changed the rates in force
 	EventClosed            EventKind = "closed"

@@ -93,7 +93,7 @@ type Gate struct {
 	peopleRunning int
 	peopleSince   int // of these: started after the last rate limit, so that what becomes of them tells whether it is over
 	victims       victims
-	graces        graces
+	deadlines     preemptDeadlines
 
 	backoff backoff
 	paused  hostPauses
@@ -156,7 +156,7 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 		return Lease{}, err
 	}
 	g.arrivals++
-	r := arrival{ticket: t, rank: rank(t.Priority), seq: g.arrivals, since: now}
+	r := arrival{req: t, rank: rank(t.Priority), seq: g.arrivals, since: now}
 	if g.startsAtOnce(&r, now) {
 		s := g.hold(&r, cancel, now)
 		gen := s.gen
@@ -187,30 +187,30 @@ func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
 	if g.backoff.paused || g.people.n > 0 || g.next.waiter != nil {
 		return false
 	}
-	if r.ticket.Interactive {
+	if r.req.Interactive {
 		if g.held-g.overtaken >= g.cfg.Slots {
 			return false
 		}
 	} else if g.background.n > 0 || !g.backgroundMayStart() || !g.onTrial(now).IsZero() {
 		return false
 	}
-	_, _, ok := g.rates.ready(r.ticket.Tokens, 0, 0, now)
+	_, _, ok := g.rates.ready(r.req.Tokens, 0, 0, now)
 	return ok
 }
 
 // makeRoom holds the background queue to its bound.
 func (g *Gate) makeRoom(r *arrival) error {
-	if r.ticket.Interactive || g.background.n < g.cfg.Queue {
+	if r.req.Interactive || g.background.n < g.cfg.Queue {
 		return nil
 	}
 	g.totals.Rejected++
 	err := &QueueFullError{Gate: g.cfg.Name, Queue: g.cfg.Queue, Priority: int(r.rank)}
 	w := g.background.last(r.rank)
 	if w == nil {
-		g.tell(Event{Kind: EventRejected, Session: r.ticket.Session, Priority: int(r.rank)})
+		g.tell(Event{Kind: EventRejected, Session: r.req.Session, Priority: int(r.rank)})
 		return err
 	}
-	g.tell(Event{Kind: EventRejected, Session: w.ticket.Session, Priority: int(w.rank)})
+	g.tell(Event{Kind: EventRejected, Session: w.req.Session, Priority: int(w.rank)})
 	err.Priority, err.Dropped = int(w.rank), true
 	g.fail(w, err)
 	return nil
@@ -219,7 +219,7 @@ func (g *Gate) makeRoom(r *arrival) error {
 // enqueue has w wait for its turn. It is called under mu.
 func (g *Gate) enqueue(w *waiter, now time.Time) {
 	w.wake = make(chan struct{}, 1)
-	if !w.ticket.Interactive {
+	if !w.req.Interactive {
 		g.background.push(w)
 	} else {
 		w.ahead = g.people.n
@@ -246,7 +246,7 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 	var told Wait
 	for {
 		var news chan struct{}
-		if tell := w.ticket.OnWait; tell != nil {
+		if tell := w.req.OnWait; tell != nil {
 			g.mu.Lock()
 			waits := w.state == waiting
 			if waits && g.news == nil {
@@ -267,7 +267,7 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 			return Lease{}, context.Cause(ctx)
 		}
 		var state waitState
-		if w.ticket.OnWait == nil {
+		if w.req.OnWait == nil {
 			state = w.state // what woke it is the end of the wait, which comes after the state
 		} else {
 			g.mu.Lock()
@@ -296,12 +296,12 @@ func (g *Gate) waitOf(w *waiter) Wait {
 	switch {
 	case g.backoff.paused:
 		wait.Reason, wait.Until = WaitRateLimit, g.backoff.until
-	case !w.ticket.Interactive && g.paused.n() > 0:
+	case !w.req.Interactive && g.paused.n() > 0:
 		wait.Reason, wait.Detail = WaitPaused, g.paused.first()
 	case g.next.waiter == w:
 		wait.Reason, wait.Until = g.next.why, g.next.until
 	}
-	if w.ticket.Interactive {
+	if w.req.Interactive {
 		wait.Ahead = max(min(w.ahead, g.people.n-1), 0)
 	} else {
 		wait.Ahead = max(g.people.n+g.background.ahead(w.rank)-1, 0)
@@ -330,7 +330,7 @@ func (g *Gate) leave(w *waiter) {
 
 // unqueue takes w out of its lane.
 func (g *Gate) unqueue(w *waiter, starts bool) {
-	if w.ticket.Interactive {
+	if w.req.Interactive {
 		g.people.remove(w)
 	} else {
 		g.background.remove(w, starts)

@@ -35,7 +35,7 @@ type Outcome struct {
 	Err error
 	// Sent says that the request went to the provider, so that it counts as one. A rate limit in Err implies it.
 	Sent bool
-	// Tokens is what the call has used, if it was sent. Less than 0: unknown, the ticket's estimate stands.
+	// Tokens is what the call has used, if it was sent. Less than 0: unknown, the request's estimate stands.
 	Tokens int64
 	// Quota, if not nil, is what the provider's headers said: see [ParseQuota].
 	Quota *Quota
@@ -64,7 +64,7 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 	s.arrival, s.cancel = *r, cancel
 	s.started, s.epoch, s.state, s.at = g.starts, g.backoff.epoch, running, -1
 	g.held++
-	if r.ticket.Interactive {
+	if r.req.Interactive {
 		g.peopleRunning++
 		g.peopleSince++
 		if b := &g.backoff; b.trialEnd.IsZero() && b.unproven.Load() {
@@ -72,11 +72,11 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 		}
 	} else {
 		g.background.level(r.rank).running++
-		if !r.ticket.NoPreempt && r.preempts < mostPreempts {
+		if !r.req.NoPreempt && r.preempts < mostPreempts {
 			g.victims.push(s)
 		}
 	}
-	s.taken = g.rates.take(r.ticket.Tokens, now)
+	s.taken = g.rates.take(r.req.Tokens, now)
 	return s
 }
 
@@ -90,7 +90,7 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 		g.overtaken--
 	}
 	g.held--
-	if s.ticket.Interactive {
+	if s.req.Interactive {
 		g.peopleRunning--
 		if s.epoch == g.backoff.epoch {
 			g.peopleSince--
@@ -98,9 +98,9 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	} else {
 		g.background.level(s.rank).running--
 	}
-	g.rates.settle(s.taken, s.ticket.Tokens, &v.Outcome, v.Sent, now)
+	g.rates.settle(s.taken, s.req.Tokens, &v.Outcome, v.Sent, now)
 	if v.Sent && len(g.soft) > 0 {
-		g.count(s.ticket.Tokens, &v.Outcome, time.Now())
+		g.count(s.req.Tokens, &v.Outcome, time.Now())
 	}
 	if v.Quota != nil {
 		g.adopt(v.Quota, now)
@@ -219,7 +219,7 @@ func (l Lease) Release(o Outcome) {
 }
 
 // Requeue gives the slot back and waits for another one, at the head of its session: in the place that the request had when
-// it first came. It is for calls that were preempted or rate limited. The ticket stays as it was; ctx is that of the
+// it first came. It is for calls that were preempted or rate limited. The AcquireRequest stays as it was; ctx is that of the
 // caller, as l's own has ended. Errors are those of [Gate.Acquire], but never a [*QueueFullError], and [ErrReleased]. In any
 // case l has ended.
 func (l Lease) Requeue(ctx context.Context, o Outcome) (Lease, error) {

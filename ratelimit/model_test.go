@@ -30,7 +30,7 @@ type model struct {
 
 type modelCall struct {
 	id       int
-	ticket   AcquireRequest
+	req      AcquireRequest
 	rank     int
 	seq      int
 	state    string // waiting, running, leaving, overtaken, over
@@ -54,7 +54,7 @@ func (m *model) in(states ...string) (calls []*modelCall) {
 
 func (m *model) count(states []string, interactive bool) (n int) {
 	for _, c := range m.in(states...) {
-		if c.ticket.Interactive == interactive {
+		if c.req.Interactive == interactive {
 			n++
 		}
 	}
@@ -78,17 +78,17 @@ func (m *model) arrive(c *modelCall) {
 	}
 	m.seq++
 	c.seq, c.state = m.seq, "waiting"
-	if !c.ticket.Interactive {
+	if !c.req.Interactive {
 		m.join(c)
 	}
 	m.dispatch()
 	// It may be that it waits, and there is no room for that.
-	if c.state != "waiting" || c.ticket.Interactive || m.count(waits, false) <= m.queue {
+	if c.state != "waiting" || c.req.Interactive || m.count(waits, false) <= m.queue {
 		return
 	}
 	var last *modelCall
 	for _, w := range m.in("waiting") {
-		if !w.ticket.Interactive && !w.returned && w.rank < c.rank &&
+		if !w.req.Interactive && !w.returned && w.rank < c.rank &&
 			(last == nil || w.rank < last.rank || w.rank == last.rank && w.seq > last.seq) {
 			last = w
 		}
@@ -101,25 +101,25 @@ func (m *model) arrive(c *modelCall) {
 }
 
 func (m *model) join(c *modelCall) {
-	if !slices.Contains(m.ring[c.rank], c.ticket.Session) {
-		m.ring[c.rank] = append(m.ring[c.rank], c.ticket.Session)
+	if !slices.Contains(m.ring[c.rank], c.req.Session) {
+		m.ring[c.rank] = append(m.ring[c.rank], c.req.Session)
 	}
 }
 
 // quit takes the session of c out of the ring if nothing of it waits for its first slot.
 func (m *model) quit(c *modelCall) {
 	for _, w := range m.in("waiting") {
-		if !w.ticket.Interactive && !w.returned && w.rank == c.rank && w.ticket.Session == c.ticket.Session {
+		if !w.req.Interactive && !w.returned && w.rank == c.rank && w.req.Session == c.req.Session {
 			return
 		}
 	}
-	m.ring[c.rank] = slices.DeleteFunc(slices.Clone(m.ring[c.rank]), func(s string) bool { return s == c.ticket.Session })
+	m.ring[c.rank] = slices.DeleteFunc(slices.Clone(m.ring[c.rank]), func(s string) bool { return s == c.req.Session })
 }
 
 func (m *model) over(c *modelCall, err string) {
 	was := c.state
 	c.state, c.err = "over", err
-	if was == "waiting" && !c.ticket.Interactive {
+	if was == "waiting" && !c.req.Interactive {
 		m.quit(c)
 	}
 	m.calls = slices.DeleteFunc(m.calls, func(other *modelCall) bool { return other == c })
@@ -205,10 +205,10 @@ func (m *model) first() *modelCall {
 		return nil
 	}
 	return slices.MinFunc(waiting, func(a, b *modelCall) int {
-		if a.ticket.Interactive != b.ticket.Interactive {
-			return yes(b.ticket.Interactive) - yes(a.ticket.Interactive)
+		if a.req.Interactive != b.req.Interactive {
+			return yes(b.req.Interactive) - yes(a.req.Interactive)
 		}
-		if a.ticket.Interactive {
+		if a.req.Interactive {
 			return cmp.Compare(a.seq, b.seq)
 		}
 		if a.rank != b.rank {
@@ -217,9 +217,9 @@ func (m *model) first() *modelCall {
 		if a.returned != b.returned {
 			return yes(b.returned) - yes(a.returned)
 		}
-		if !a.returned && a.ticket.Session != b.ticket.Session {
+		if !a.returned && a.req.Session != b.req.Session {
 			ring := m.ring[a.rank]
-			return cmp.Compare(slices.Index(ring, a.ticket.Session), slices.Index(ring, b.ticket.Session))
+			return cmp.Compare(slices.Index(ring, a.req.Session), slices.Index(ring, b.req.Session))
 		}
 		return cmp.Compare(a.seq, b.seq)
 	})
@@ -240,7 +240,7 @@ func (m *model) dispatch() {
 		}
 		held := len(m.in(holds...))
 		effective := held - len(m.in("overtaken"))
-		if c.ticket.Interactive {
+		if c.req.Interactive {
 			if effective >= m.slots {
 				if !m.overcommit {
 					for m.count(waits, true) > len(m.in("leaving")) && m.preempt() {
@@ -264,14 +264,14 @@ func (m *model) roomForBackground() bool {
 
 // onTrial reports whether c could go, but for the people's calls that are to begin first.
 func (m *model) onTrial(c *modelCall) bool {
-	return c != nil && !c.ticket.Interactive && c == m.first() && m.roomForBackground() && !m.paused() &&
+	return c != nil && !c.req.Interactive && c == m.first() && m.roomForBackground() && !m.paused() &&
 		m.unproven && m.peopleSince() > 0 && m.trialEnd.After(m.now)
 }
 
 // peopleSince counts the people's calls under way that started after the last rate limit.
 func (m *model) peopleSince() (n int) {
 	for _, c := range m.in(holds...) {
-		if c.ticket.Interactive && c.epoch == m.epoch {
+		if c.req.Interactive && c.epoch == m.epoch {
 			n++
 		}
 	}
@@ -281,23 +281,23 @@ func (m *model) peopleSince() (n int) {
 func (m *model) start(c *modelCall) {
 	m.starts++
 	c.state, c.started, c.epoch = "running", m.starts, m.epoch
-	if c.ticket.Interactive && m.unproven && m.trialEnd.IsZero() {
+	if c.req.Interactive && m.unproven && m.trialEnd.IsZero() {
 		m.trialEnd = m.now.Add(5 * time.Second)
 	}
-	if c.ticket.Interactive || c.returned {
+	if c.req.Interactive || c.returned {
 		return
 	}
 	m.quit(c)
-	if ring := m.ring[c.rank]; slices.Contains(ring, c.ticket.Session) { // it has more: to the end
-		ring = slices.DeleteFunc(slices.Clone(ring), func(s string) bool { return s == c.ticket.Session })
-		m.ring[c.rank] = append(ring, c.ticket.Session)
+	if ring := m.ring[c.rank]; slices.Contains(ring, c.req.Session) { // it has more: to the end
+		ring = slices.DeleteFunc(slices.Clone(ring), func(s string) bool { return s == c.req.Session })
+		m.ring[c.rank] = append(ring, c.req.Session)
 	}
 }
 
 func (m *model) preempt() bool {
 	var victim *modelCall
 	for _, c := range m.in("running") {
-		if c.ticket.Interactive || c.ticket.NoPreempt || c.pinned || c.preempts >= 3 {
+		if c.req.Interactive || c.req.NoPreempt || c.pinned || c.preempts >= 3 {
 			continue
 		}
 		if victim == nil || c.rank < victim.rank || c.rank == victim.rank && c.started > victim.started {

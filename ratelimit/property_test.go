@@ -50,7 +50,7 @@ func (c *client) get() (state string, l Lease, told Wait, err error) {
 }
 
 func (c *client) run(ctx context.Context, g *Gate) {
-	t := c.call.ticket
+	t := c.call.req
 	t.OnWait = func(w Wait) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *schedule) arrive() {
 		NoPreempt:   s.r.IntN(6) == 0,
 		Tokens:      int64(s.r.IntN(2000)),
 	}
-	c := &client{call: &modelCall{id: len(s.clients), ticket: t, rank: int(rank(t.Priority))}, orders: make(chan order), state: "waiting"}
+	c := &client{call: &modelCall{id: len(s.clients), req: t, rank: int(rank(t.Priority))}, orders: make(chan order), state: "waiting"}
 	s.note("%d arrives: interactive %v, priority %d, session %s, no preemption %v", c.call.id, t.Interactive, t.Priority, t.Session, t.NoPreempt)
 	s.clients = append(s.clients, c)
 	ctx, cancel := context.WithCancel(s.t.Context())
@@ -243,7 +243,7 @@ func (s *schedule) step() {
 			l.Began()
 		}
 	case n < 19: // people go on after a rate limit
-		if c := s.pick("running"); c != nil && c.call.ticket.Interactive {
+		if c := s.pick("running"); c != nil && c.call.req.Interactive {
 			s.endAs(c, true, "limited")
 			if d := s.model.pausedUntil.Sub(s.model.now); d > 0 {
 				s.pass(d)
@@ -294,9 +294,9 @@ func (s *schedule) check() {
 	for _, c := range s.clients {
 		state, l, told, err := c.get()
 		switch {
-		case state == "waiting" && c.call.ticket.Interactive:
+		case state == "waiting" && c.call.req.Interactive:
 			people++
-		case state == "running" && !c.call.ticket.Interactive && l.slot.started > s.startsBefore:
+		case state == "running" && !c.call.req.Interactive && l.slot.started > s.startsBefore:
 			started++
 		}
 		if s.rated {
@@ -392,7 +392,7 @@ func (s *schedule) checkWait(c *client, told Wait) {
 	switch m := s.model; {
 	case m.paused():
 		want = Wait{Reason: WaitRateLimit, Until: m.pausedUntil}
-	case m.hostPauses > 0 && !c.call.ticket.Interactive:
+	case m.hostPauses > 0 && !c.call.req.Interactive:
 		want = Wait{Reason: WaitPaused, Detail: "memory"}
 	case m.onTrial(c.call):
 		want = Wait{Reason: WaitQueue, Until: m.trialEnd}
@@ -510,7 +510,7 @@ func (t *Totals) add(o Totals) {
 func TestTheQueueIsInOrderByItself(t *testing.T) {
 	var b backlog
 	arrive := func(seq uint64, priority int, session string) *waiter {
-		w := &waiter{arrival: arrival{seq: seq, rank: rank(priority), ticket: AcquireRequest{Session: session}}}
+		w := &waiter{arrival: arrival{seq: seq, rank: rank(priority), req: AcquireRequest{Session: session}}}
 		b.push(w)
 		return w
 	}
@@ -520,7 +520,7 @@ func TestTheQueueIsInOrderByItself(t *testing.T) {
 	left := arrive(4, 40, "c")
 	arrive(5, 40, "b")
 	arrive(6, 255, "z")
-	back := &waiter{arrival: arrival{seq: 0, rank: 40, ticket: AcquireRequest{Session: "b"}}, returned: true}
+	back := &waiter{arrival: arrival{seq: 0, rank: 40, req: AcquireRequest{Session: "b"}}, returned: true}
 	b.push(back)
 	b.remove(left, false)
 	require.Equal(t, 6, b.ahead(40))

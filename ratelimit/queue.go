@@ -8,7 +8,7 @@ import (
 
 // An arrival is what stays the same of a call from when it came, however often it starts.
 type arrival struct {
-	ticket   AcquireRequest
+	req      AcquireRequest
 	rank     uint8
 	preempts uint8
 	seq      uint64 // in the order of arrival
@@ -95,9 +95,9 @@ func (l *level) push(w *waiter) {
 		return
 	}
 	l.fresh.pushBack(w)
-	s := l.sessions[w.ticket.Session]
+	s := l.sessions[w.req.Session]
 	if s == nil {
-		s = &session{name: w.ticket.Session, queue: list[waiter]{links: inSession}}
+		s = &session{name: w.req.Session, queue: list[waiter]{links: inSession}}
 		l.sessions[s.name] = s
 		l.ring.pushBack(s)
 	}

@@ -107,26 +107,26 @@ func (g *Gate) preempt(now time.Time) bool {
 	g.leaving++
 	g.totals.Preempted++
 	g.cancels = append(g.cancels, cancellation{s.cancel, ErrPreempted})
-	g.graces.add(s, now.Add(grace), g.graceOver)
-	g.tell(Event{Kind: EventPreempted, Session: s.ticket.Session, Priority: int(s.rank)})
+	g.deadlines.add(s, now.Add(grace), g.graceOver)
+	g.tell(Event{Kind: EventPreempted, Session: s.req.Session, Priority: int(s.rank)})
 	return true
 }
 
-// graces are the calls that are letting go, in the order in which their time is up.
-type graces struct {
-	queue []letting
+// preemptDeadlines are the calls that are letting go, in the order in which their time is up.
+type preemptDeadlines struct {
+	queue []preemptDeadline
 	timer *time.Timer // set for the first
 	set   bool
 }
 
-type letting struct {
+type preemptDeadline struct {
 	slot *slot
 	gen  uint64 // another one: it has let go
 	end  time.Time
 }
 
-func (q *graces) add(s *slot, end time.Time, over func()) {
-	q.queue = append(q.queue, letting{s, s.gen, end})
+func (q *preemptDeadlines) add(s *slot, end time.Time, over func()) {
+	q.queue = append(q.queue, preemptDeadline{s, s.gen, end})
 	if q.set {
 		return
 	}
@@ -142,7 +142,7 @@ func (q *graces) add(s *slot, end time.Time, over func()) {
 func (g *Gate) graceOver() {
 	now := time.Now()
 	g.mu.Lock()
-	q := &g.graces
+	q := &g.deadlines
 	q.set = false
 	done := 0
 	for _, l := range q.queue {
@@ -161,7 +161,7 @@ func (g *Gate) graceOver() {
 		g.leaving--
 		g.overtaken++
 		g.totals.Overtaken++
-		g.tell(Event{Kind: EventOvertaken, Session: s.ticket.Session, Priority: int(s.rank)})
+		g.tell(Event{Kind: EventOvertaken, Session: s.req.Session, Priority: int(s.rank)})
 	}
 	rest := copy(q.queue, q.queue[done:])
 	clear(q.queue[rest:])

@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// told is a ticket whose waits are written down; the function returns them when everybody has settled.
+// told is a request whose waits are written down; the function returns them when everybody has settled.
 func (r *room) told(t ratelimit.AcquireRequest) (ratelimit.AcquireRequest, func() []ratelimit.Wait) {
 	var waits []ratelimit.Wait
 	t.OnWait = func(w ratelimit.Wait) {

@@ -70,8 +70,8 @@ type buffered struct {
 	left    atomic.Bool   // as gone, quicker to read
 
 	// of the consumer
-	patience *time.Timer // runs since the context was canceled
-	behind   bool        // the producer was given up
+	graceTimer *time.Timer // runs since the context was canceled
+	behind     bool        // the producer was given up
 }
 
 // produce is the producer's goroutine.
@@ -112,19 +112,19 @@ func (b *buffered) receive(ctx context.Context) (item, bool) {
 		it, ok := <-b.items
 		return it, ok
 	}
-	if b.patience == nil {
+	if b.graceTimer == nil {
 		select {
 		case it, ok := <-b.items:
 			return it, ok
 		case <-ctx.Done():
-			b.patience = time.NewTimer(b.grace)
+			b.graceTimer = time.NewTimer(b.grace)
 		}
 	}
-	b.patience.Reset(b.grace)
+	b.graceTimer.Reset(b.grace)
 	select {
 	case it, ok := <-b.items:
 		return it, ok
-	case <-b.patience.C:
+	case <-b.graceTimer.C:
 	}
 	select { // both may have been ready
 	case it, ok := <-b.items:
@@ -140,8 +140,8 @@ func (b *buffered) stop(cancel context.CancelFunc) {
 	b.left.Store(true)
 	close(b.gone)
 	cancel()
-	if b.patience != nil {
-		b.patience.Stop()
+	if b.graceTimer != nil {
+		b.graceTimer.Stop()
 	}
 	var enough <-chan time.Time
 	switch {

@@ -64,7 +64,7 @@ func deaf(told *int, chunks ...provider.Chunk) stream.Seq {
 	}
 }
 
-// sleep waits for d as a provider does that heeds its context; false: it was canceled, and has said so.
+// sleep waits for d as a provider does that respects its context; false: it was canceled, and has said so.
 func sleep(ctx context.Context, d time.Duration, yield func(provider.Chunk, error) bool) bool {
 	select {
 	case <-time.After(d):

@@ -12,7 +12,7 @@ import (
 //
 // A call that exceeds a limit has its context canceled with a *[TimeoutError] as the cause, and the sequence ends with
 // that error in place of the provider's own; only an End that comes in spite of it is passed on. A provider that doesn't
-// heed its context can't be left: it runs in the consumer's goroutine. Put a [BufferCall] with a Grace around it.
+// respect its context can't be left: it runs in the consumer's goroutine. Put a [BufferCall] with a Grace around it.
 //
 // There is no goroutine a call, and the cost a chunk is that of a [Watchdog].
 func Watch(ctx context.Context, t Timeouts, call Call) Seq {

@@ -75,15 +75,15 @@ func shorten(text string, limit int) (string, int) {
 	if free := room - head - (len(text) - tail); head < tail && free >= 0 {
 		middle := pick(text[head:tail], free)
 		left := tail - head - len(middle)
-		return text[:head] + note(left) + middle + text[tail:], left
+		return text[:head] + cutNote(left) + middle + text[tail:], left
 	}
 	start := clipEnd(text, room/3)
 	end := clipStart(text, room-len(start))
 	left := len(text) - len(start) - len(end)
-	return start + "\n" + note(left) + end, left
+	return start + "\n" + cutNote(left) + end, left
 }
 
-func note(left int) string { return fmt.Sprintf("[… %d bytes left out …]\n", left) }
+func cutNote(left int) string { return fmt.Sprintf("[… %d bytes left out …]\n", left) }
 
 // headEnd returns where the first headLines lines of text end.
 func headEnd(text string) int {

@@ -21,7 +21,7 @@ type Definition struct {
 	spec   Spec
 	input  *schema.Schema
 	output *schema.Schema // nil: not validated
-	told   provider.Tool  // what a model is told
+	shown  provider.Tool  // what a model is told
 
 	key     string   // of its breaker; empty: none
 	retries *retries // nil: never
@@ -48,7 +48,7 @@ func (d *Definition) Spec() *Spec { return &d.spec }
 func (d *Definition) Name() string { return d.spec.Name }
 
 // Tool returns what a model is told of the tool. Its bytes are the same for the same tool, always.
-func (d *Definition) Tool() provider.Tool { return d.told }
+func (d *Definition) Tool() provider.Tool { return d.shown }
 
 // SchemaHash returns a short fingerprint of the input schema: what a standing approval is bound to.
 func (d *Definition) SchemaHash() string { return d.input.Hash() }
@@ -135,7 +135,7 @@ func (d *Definition) complete(input *schema.Schema) error {
 		d.output = out
 	}
 	d.input = input
-	d.told = provider.Tool{Name: s.Name, Description: s.Description, Schema: input.JSON()}
+	d.shown = provider.Tool{Name: s.Name, Description: s.Description, Schema: input.JSON()}
 	return nil
 }
 

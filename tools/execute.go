@@ -107,7 +107,7 @@ func (d *Definition) word(cc *callContext, err error) Outcome {
 	if text == "" {
 		text = silent
 	}
-	return d.fail(Failed, classOf(err), err, text+tried(cc, err))
+	return d.fail(Failed, classOf(err), err, text+retryHint(cc, err))
 }
 
 // stopped words the error of a function whose context has ended. What it says is shown if it isn't just that.

@@ -111,7 +111,7 @@ func Told(list []*Definition) []provider.Tool {
 	}
 	out := make([]provider.Tool, len(list))
 	for i, d := range list {
-		out[i] = d.told
+		out[i] = d.shown
 	}
 	return out
 }

@@ -143,8 +143,8 @@ func (d *Definition) plan(cc *callContext, next *Retrying) error {
 	}
 	_ = next.Err.Error() // an error that panics isn't tried again either
 	cc.failures[next.Class]++
-	wait, told := fault.RetryAfter(next.Err)
-	if !told {
+	wait, advised := fault.RetryAfter(next.Err)
+	if !advised {
 		wait = policy.delay(int(cc.failures[next.Class]))
 	}
 	next.Of, next.Wait = policy.Attempts, wait
@@ -175,8 +175,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tried says how often a call was tried, and when it may be tried again, if the model has anything of that.
-func tried(cc *callContext, err error) string {
+// retryHint says how often a call was tried, and when it may be tried again, if the model has anything of that.
+func retryHint(cc *callContext, err error) string {
 	text := ""
 	if cc.attempts > 1 {
 		text = fmt.Sprintf(" (tried %d times)", cc.attempts)

@@ -358,7 +358,7 @@ func TestAnApprovalThatHasGoneStaleRunsNothing(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		cfg     func(done *effects) agent.Config
-		changed bool // the run doesn't just go on
+		changed bool // the run doesn't just continue
 		status  tools.Status
 	}{
 		"another schema": {func(done *effects) agent.Config {

@@ -121,7 +121,7 @@ func (l *log) after(ctx context.Context, store journal.Store, seq uint64) error 
 // find returns an item of a session.
 func (l *log) find(id string, messages int) (*Detail, error) {
 	d := &Detail{Session: l.session, ID: id, State: StateDecided}
-	if !l.told(d) {
+	if !l.fillFromLog(d) {
 		return nil, fmt.Errorf("%w: session %q has no pause %q", ErrUnknown, l.session, id)
 	}
 	open := d.Decision == nil && l.open(id) != nil
@@ -137,8 +137,8 @@ func (l *log) find(id string, messages int) (*Detail, error) {
 	return d, nil
 }
 
-// told fills in what the log tells of an item, and reports whether it tells of one.
-func (l *log) told(d *Detail) (known bool) {
+// fillFromLog fills in what the log tells of an item, and reports whether it tells of one.
+func (l *log) fillFromLog(d *Detail) (known bool) {
 	if d.ID == "" {
 		return false
 	}

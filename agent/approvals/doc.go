@@ -1,8 +1,8 @@
 // Package approvals is where people decide on what agents wait for: a list of what is open across sessions, what one needs
 // to know to decide on an item, and an [http.Handler] for both that takes decisions and ends standing approvals.
 //
-// Nothing here runs a tool. A decision goes to the session's journal with [agent.Agent.Decide]; the run heeds it when somebody
-// goes on with it, in whatever process: a [Resumer], for example, or [agent.Agent.Recover].
+// Nothing here runs a tool. A decision goes to the session's journal with [agent.Agent.Decide]; it takes effect when somebody
+// resumes the session, in whatever process: a [Resumer], for example, or [agent.Agent.Recover].
 //
 //	resumer := approvals.NewResumer(approvals.ResumerConfig{})
 //	h, err := approvals.New(approvals.Config{

@@ -16,7 +16,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A run waits for somebody; a handler shows what for, takes what they decide, and a Resumer goes on.
+// A run waits for somebody; a handler shows what for, takes what they decide, and a Resumer resumes the run.
 func Example() {
 	store := journal.NewMemory() // one on disk for real
 	cms, err := agent.New(agent.Config{

@@ -127,7 +127,7 @@ func (d *desk) run(session string) []agent.Pause {
 	return res.Pending
 }
 
-// goOn goes on with a session.
+// goOn resumes a session.
 func (d *desk) goOn(session string) *agent.Result {
 	d.t.Helper()
 	res, err := d.a.Run(d.t.Context(), agent.Continue(session))

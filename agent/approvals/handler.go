@@ -25,7 +25,7 @@ type Config struct {
 	// list once for each item that is open. A panic refuses, too, and is logged.
 	Authorize func(r *http.Request, item Item, act Act) (who string, err error)
 	// OnDecided, if it isn't nil, is told of each decision that was taken, before the request is answered: it returns
-	// at once, and lets the run go on elsewhere, as [Resumer.Decided] does. Its context outlives the request.
+	// at once, and lets the run continue elsewhere, as [Resumer.Decided] does. Its context outlives the request.
 	OnDecided func(ctx context.Context, d Decided)
 
 	// MaxBody is the most bytes that a body may have; 0: 64 KiB.

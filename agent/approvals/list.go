@@ -49,7 +49,7 @@ const pastChildren = childPrefix + "\U0010FFFF"
 
 // List yields what is open across the sessions of a store: in the order of their names, and within a session in the order of
 // its calls. It reads no log. Sessions of agents that are tools are left out, since what those wait for is listed with the
-// session that called them. To go on later, set Filter.After to the session of the last item of a session that was seen whole.
+// session that called them. To continue later, set Filter.After to the session of the last item of a session that was seen whole.
 //
 // The sequence ends after its first error. What comes, goes or changes meanwhile may be missed.
 func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {

@@ -11,11 +11,11 @@ import (
 
 // A ResumerConfig makes a [Resumer]. The zero ResumerConfig works.
 type ResumerConfig struct {
-	// Parallel is how many runs go on at a time; 0: 8.
+	// Parallel is how many runs continue at a time; 0: 8.
 	Parallel int
 	// Queue is how many sessions may wait for their turn; 0: 1,000.
 	Queue int
-	// Each, if it isn't nil, is told what became of each session that was gone on with, and of those that couldn't be. It may
+	// Each, if it isn't nil, is told what became of each session that was resumed, and of those that couldn't be. It may
 	// be called from several goroutines at a time, and mustn't wait for Close, which waits for it.
 	Each func(agent.Recovered)
 }
@@ -38,10 +38,10 @@ var (
 	// [agent.Agent.Recover].
 	ErrClosed = errors.New("approvals: the resumer is closed")
 	// ErrQueueFull says that too many sessions wait. What was decided stays in the journal for [agent.Agent.Recover].
-	ErrQueueFull = errors.New("approvals: too many sessions wait to go on; Agent.Recover takes up what is left")
+	ErrQueueFull = errors.New("approvals: too many sessions wait to continue; Agent.Recover takes up what is left")
 )
 
-// A Resumer lets runs go on that somebody has decided on. It owns their goroutines: Close waits for them. What it doesn't get
+// A Resumer lets runs continue that somebody has decided on. It owns their goroutines: Close waits for them. What it doesn't get
 // to, because its process dies for example, is taken up by [agent.Agent.Recover], which a host calls from time to time.
 type Resumer struct {
 	// fixed at creation
@@ -59,7 +59,7 @@ type Resumer struct {
 	closed  bool
 }
 
-// A resumption is a session to go on with, and the agent to do it.
+// A resumption is a session to resume, and the agent to do it.
 type resumption struct {
 	agent   *agent.Agent
 	session string
@@ -89,15 +89,15 @@ func NewResumer(cfg ResumerConfig) *Resumer {
 	return r
 }
 
-// Decided goes on with the session of a decision: it is a Config.OnDecided. What can't be taken up is told to Each.
+// Decided resumes the session of a decision: it is a Config.OnDecided. What can't be taken up is told to Each.
 func (r *Resumer) Decided(_ context.Context, d Decided) {
 	if err := r.Go(d.Agent, d.Session); err != nil {
 		r.each(agent.Recovered{Session: d.Session, Err: err})
 	}
 }
 
-// Go goes on with a session, soon, and returns at once. A session that waits already is gone on with once; one that is being
-// gone on with is looked at again afterwards. The error is [ErrClosed] or [ErrQueueFull].
+// Go resumes a session, soon, and returns at once. A session that waits already is resumed once; one that is being
+// resumed is looked at again afterwards. The error is [ErrClosed] or [ErrQueueFull].
 func (r *Resumer) Go(a *agent.Agent, session string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *Resumer) enqueue(t *turn) {
 	}
 }
 
-// work goes on with what waits until nothing does.
+// work resumes what waits until nothing does.
 func (r *Resumer) work() {
 	for {
 		r.mu.Lock()
@@ -146,7 +146,7 @@ func (r *Resumer) work() {
 	}
 }
 
-// resume goes on with a session once.
+// resume resumes a session once.
 func (r *Resumer) resume(t *turn) {
 	res, err := t.agent.Run(r.ctx, agent.Continue(t.session))
 	var (
@@ -155,7 +155,7 @@ func (r *Resumer) resume(t *turn) {
 		paused *agent.PausedError
 	)
 	held := res == nil && errors.As(err, &busy)
-	idle := res == nil && (errors.As(err, &none) || errors.As(err, &paused)) // somebody else has gone on with it
+	idle := res == nil && (errors.As(err, &none) || errors.As(err, &paused)) // somebody else has resumed it
 	if r.over(t, held) && !idle {
 		r.each(agent.Recovered{Session: t.session, Result: res, Err: err})
 	}

@@ -200,7 +200,7 @@ func TestClosingAResumerWaitsAndThenStopsWhatRuns(t *testing.T) {
 	}
 }
 
-// What a resumer doesn't get to isn't lost: a scan goes on with it.
+// What a resumer doesn't get to isn't lost: a scan resumes it.
 func TestWhatAResumerNeverGotToIsRecovered(t *testing.T) {
 	d := newDesk(t, agent.Config{}, call("cms.remove", "home"), say("Done."))
 	id := d.run("s")[0].ID

@@ -57,7 +57,7 @@ func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires ti
 		Tools:        cmstools.All(s),
 		Journal:      store,
 		Lease:        lease,
-		Memory:       &agent.Memory{}, // sessions may be gone on with for ever: the window of the model holds them
+		Memory:       &agent.Memory{}, // sessions may be resumed for ever: the window of the model holds them
 		Limits:       agent.Limits{AskAfterCorrections: true},
 		Policies:     []tools.Policy{cmstools.OneWrite},
 		PauseExpires: expires,

@@ -71,11 +71,11 @@ func (p *program) approve(ctx context.Context) int {
 		return p.finish(nil, err)
 	}
 	if !p.json {
-		return p.decideAndGoOn(ctx, d)
+		return p.decideAndResume(ctx, d)
 	}
 	shown := p.out
 	p.out = newScreen(io.Discard)
-	status := p.decideAndGoOn(ctx, d)
+	status := p.decideAndResume(ctx, d)
 	p.out = shown
 	p.printJSON(struct {
 		Session  string `json:"session"`
@@ -165,10 +165,10 @@ func (p *program) listApprovals(ctx context.Context) int {
 		base := fmt.Sprintf("%s -db %s approvals", self(), quoted(p.db))
 		switch {
 		case o.Expired:
-			p.out.line("  It can't be decided any more. To go on without it:\n  %s", p.continuing(o.Session))
+			p.out.line("  It can't be decided any more. To continue without it:\n  %s", p.continuing(o.Session))
 			continue
 		case o.Sent:
-			p.out.line("  It may be decided already. To go on then:\n  %s", p.continuing(o.Session))
+			p.out.line("  It may be decided already. To continue then:\n  %s", p.continuing(o.Session))
 		}
 		var can []string
 		for _, c := range choices(&o.pause) {

@@ -23,7 +23,7 @@ func TestWhatIsOpenIsListedAcrossSessions(t *testing.T) {
 	for _, part := range []string{
 		"Approval needed: cms.deletePage\n", "asked: by ann, at ", "in session s-del\n",
 		"approvals approve|reject|suggest|edit " + first.pause(t) + "\n",
-		"asked: by bob, at ", "It can't be decided any more. To go on without it:\n",
+		"asked: by bob, at ", "It can't be decided any more. To continue without it:\n",
 	} {
 		require.Contains(t, o.out, part)
 	}

@@ -20,7 +20,7 @@ func (p *program) explain(out *screen, pending []agent.Pause) {
 			describe(out, pause)
 		}
 		base := fmt.Sprintf("  %s -db %s -resume %s -id %s -decide", self(), quoted(p.db), quoted(p.session), pause.ID)
-		out.line("To go on, one of:")
+		out.line("To continue, one of:")
 		for _, choice := range choices(pause) {
 			switch choice.decide {
 			case "reject":

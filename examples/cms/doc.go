@@ -58,15 +58,15 @@
 //
 // # Killed, and started again
 //
-// Kill the program at any moment: a run goes on where it was, without doing anything twice. A call that had begun is made
+// Kill the program at any moment: a run continues where it was, without doing anything twice. A call that had begun is made
 // again if that has no second effect, as with reading, creating a page, adding a section, and writing contents or an entry;
-// about others a person is asked. Without -session, all runs that were interrupted go on. A process that was killed holds
+// about others a person is asked. Without -session, all runs that were interrupted continue. A process that was killed holds
 // its session for another 5 s at most, which are waited for:
 //
 //	go run ./examples/cms -continue
 //
-// In a dialogue the program offers to go on with them when it starts. Ctrl-C and SIGTERM bring a run to rest as soon as the
-// call under way has ended, and it goes on in the same way; a second one ends the program at once.
+// In a dialogue the program offers to resume them when it starts. Ctrl-C and SIGTERM bring a run to rest as soon as the
+// call under way has ended, and it continues in the same way; a second one ends the program at once.
 //
 // What a run has changed is taken back as far as its tools can, the newest call first, and what it did is printed whole:
 //

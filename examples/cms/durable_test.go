@@ -109,7 +109,7 @@ func TestCrashesAtRandomMomentsRepeatNothing(t *testing.T) {
 			if r.done(b) {
 				break
 			}
-			// It was killed before anything was kept of it: nothing is gone on with, so it is asked for again.
+			// It was killed before anything was kept of it: nothing is resumed, so it is asked for again.
 			require.Contains(t, o.err, "No run was interrupted.")
 			args = []string{"-session", r.session(), "-p", r.text()}
 		}
@@ -156,7 +156,7 @@ func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
 	o := b.must(exitOK, "-session", "t", "-p", "list pages")
-	require.Contains(t, o.err, "The run of session s was interrupted. To go on with it:\n")
+	require.Contains(t, o.err, "The run of session s was interrupted. To resume it:\n")
 	require.Contains(t, o.err, " -continue -session s\n")
 	o = b.run("l\nlist pages\n", "-session", "t")
 	require.Equal(t, exitOK, o.status, o.err)

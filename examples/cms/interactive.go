@@ -60,7 +60,7 @@ func (p *program) takeUp(ctx context.Context) (status int, ok bool) {
 	}
 	switch agent.Status(head.Status) {
 	case agent.Running:
-		p.out.line("The last run of this session was interrupted. It goes on.")
+		p.out.line("The last run of this session was interrupted. It continues.")
 		return p.after(p.carryOut(ctx, agent.Continue(p.session)))
 	case agent.Paused:
 		pending, err := p.agent.Session(p.session).Pending(ctx)

@@ -119,7 +119,7 @@ func TestAnInterruptedSessionIsTakenUpAtTheStart(t *testing.T) {
 	b.leaseEnds()
 	o := b.run("", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, "The last run of this session was interrupted. It goes on.")
+	require.Contains(t, o.out, "The last run of this session was interrupted. It continues.")
 	require.Contains(t, o.out, `The page "About" stands at /about`)
 }
 

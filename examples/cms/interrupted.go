@@ -16,8 +16,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// interrupted lists the sessions whose run could go on without anybody deciding: their process was killed or ended by a
-// signal, or somebody has decided what they waited for and went on with nothing. Those that a process holds are among
+// interrupted lists the sessions whose run could continue without anybody deciding: their process was killed or ended by a
+// signal, or somebody has decided what they waited for and resumed nothing. Those that a process holds are among
 // them, because nobody knows whether that lives, until its lease ends.
 func (p *program) interrupted(ctx context.Context) (heads []journal.Head, err error) {
 	for _, filter := range []journal.Filter{{Status: string(agent.Running)}, {Status: string(agent.Paused), Inbox: true}} {
@@ -34,8 +34,8 @@ func (p *program) interrupted(ctx context.Context) (heads []journal.Head, err er
 // atWork reports whether a process may be at work on a session.
 func atWork(h *journal.Head) bool { return h.Owner != "" && time.Now().Before(h.Until) }
 
-// goOnWithAll goes on with every run that was interrupted, one after the other, and returns the gravest of their statuses.
-func (p *program) goOnWithAll(ctx context.Context) (status int) {
+// resumeAll resumes every run that was interrupted, one after the other, and returns the gravest of their statuses.
+func (p *program) resumeAll(ctx context.Context) (status int) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
 		return p.finish(nil, err)
@@ -51,7 +51,7 @@ func (p *program) goOnWithAll(ctx context.Context) (status int) {
 		fmt.Fprint(p.err, p.banner())
 		res, err := p.carryOut(ctx, agent.Continue(head.Session))
 		if p.elsewhere(res, err) {
-			fmt.Fprintln(p.err, "Another process goes on with this session.")
+			fmt.Fprintln(p.err, "Another process runs this session.")
 			continue
 		}
 		status = max(status, p.finish(res, err))
@@ -59,7 +59,7 @@ func (p *program) goOnWithAll(ctx context.Context) (status int) {
 	return status
 }
 
-// elsewhere reports whether a run didn't go on because another process drives it, or has brought it to its end.
+// elsewhere reports whether a run didn't continue because another process drives it, or has brought it to its end.
 func (p *program) elsewhere(res *agent.Result, err error) bool {
 	var (
 		busy    *agent.BusyError
@@ -76,12 +76,12 @@ func (p *program) mentionInterrupted(ctx context.Context) {
 	}
 	for i := range heads {
 		if h := &heads[i]; h.Session != p.session && !atWork(h) {
-			fmt.Fprintf(p.err, "The run of session %s was interrupted. To go on with it:\n  %s\n", h.Session, p.continuing(h.Session))
+			fmt.Fprintf(p.err, "The run of session %s was interrupted. To resume it:\n  %s\n", h.Session, p.continuing(h.Session))
 		}
 	}
 }
 
-// takeUpOthers offers to go on with the runs of other sessions that were interrupted. It reports false if the program is to end.
+// takeUpOthers offers to resume the runs of other sessions that were interrupted. It reports false if the program is to end.
 func (p *program) takeUpOthers(ctx context.Context) (status int, ok bool) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *program) takeUpOthers(ctx context.Context) (status int, ok bool) {
 		p.session = h.Session
 		res, err := p.carryOut(ctx, agent.Continue(h.Session))
 		if p.elsewhere(res, err) {
-			p.out.line("Another process goes on with this session.")
+			p.out.line("Another process runs this session.")
 			continue
 		}
 		if status, ok := p.after(res, err); !ok {
@@ -121,7 +121,7 @@ func (p *program) takeUpOthers(ctx context.Context) (status int, ok bool) {
 	return exitOK, true
 }
 
-// continuing is how the program is called to go on with a session.
+// continuing is how the program is called to resume a session.
 func (p *program) continuing(session string) string {
 	return fmt.Sprintf("%s -db %s -continue -session %s", self(), quoted(p.db), quoted(session))
 }

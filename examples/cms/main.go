@@ -119,7 +119,7 @@ func (p *program) main(ctx context.Context) int {
 	case p.resume != "":
 		return p.decideOnce(ctx)
 	case p.goOn && p.session == "":
-		return p.goOnWithAll(ctx)
+		return p.resumeAll(ctx)
 	case p.goOn:
 		return p.oneShot(ctx, agent.Continue(p.session))
 	case p.prompt != "":

@@ -167,7 +167,7 @@ func (h *held) kill() {
 	require.Error(h.t, h.Wait())
 }
 
-// letGo makes the process go on to its end, and returns its status.
+// letGo makes the process continue to its end, and returns its status.
 func (h *held) letGo() int {
 	h.t.Helper()
 	require.NoError(h.t, h.stdin.Close())

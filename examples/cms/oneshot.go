@@ -24,13 +24,13 @@ func (p *program) banner() string {
 	return fmt.Sprintf("model: %s\ncontent: %s\nsession: %s\n", p.label, p.site.Path(), p.session)
 }
 
-// decideOnce takes the decision that the options name and goes on with the run.
+// decideOnce takes the decision that the options name and resumes the run.
 func (p *program) decideOnce(ctx context.Context) int {
 	d, err := p.decision(ctx)
 	if err != nil {
 		return p.finish(nil, err)
 	}
-	return p.decideAndGoOn(ctx, d)
+	return p.decideAndResume(ctx, d)
 }
 
 // decideAndGoOn takes a decision and goes on with the run. The two are apart: once it is taken, the decision holds, whatever becomes of
@@ -42,7 +42,7 @@ func (p *program) decideAndGoOn(ctx context.Context, d agent.Decision) int {
 	fmt.Fprint(p.err, p.banner())
 	res, err := p.carryOut(ctx, agent.Continue(p.session))
 	if p.elsewhere(res, err) {
-		fmt.Fprintln(p.err, "The decision is taken. Another process goes on with the session.")
+		fmt.Fprintln(p.err, "The decision is taken. Another process runs the session.")
 		return exitOK
 	}
 	return p.finish(res, err)
@@ -91,7 +91,7 @@ func (p *program) nothingOpen(ctx context.Context) error {
 		return err
 	}
 	if agent.Status(head.Status) == agent.Running {
-		return &agent.InputError{Field: "Session", Problem: "it waits for no decision: its run is under way, or was interrupted; -continue goes on with it"}
+		return &agent.InputError{Field: "Session", Problem: "it waits for no decision: its run is under way, or was interrupted; -continue resumes it"}
 	}
 	return &agent.NothingOpenError{Session: p.session, Status: agent.Status(head.Status)}
 }
@@ -123,7 +123,7 @@ func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, 
 const heldPoll = 250 * time.Millisecond
 
 // stream runs an input and shows what happens. Ctrl-C or SIGTERM brings the run to rest, and a second one ends the program. Where
-// a run goes on, a session that another process holds is waited for, until the lease that it had ends or is renewed.
+// a run continues, a session that another process holds is waited for, until the lease that it had ends or is renewed.
 func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, error) {
 	signalled, stop := p.draining(ctx)
 	defer stop()
@@ -199,10 +199,10 @@ func (p *program) finish(res *agent.Result, err error) int {
 	)
 	switch {
 	case errors.Is(err, errInterrupted), errors.Is(err, agent.ErrDraining):
-		p.howToGoOn(res)
+		p.howToResume(res)
 		return exitStopped
 	case res != nil && res.Code == agent.CodeDrained:
-		fmt.Fprintf(p.err, "The run rests, with all it has done so far. To go on with it:\n  %s\n", p.continuing(p.session))
+		fmt.Fprintf(p.err, "The run rests, with all it has done so far. To resume it:\n  %s\n", p.continuing(p.session))
 		return exitStopped
 	case errors.As(err, &paused) && len(paused.Pending) == 0:
 		fmt.Fprintf(p.err, "cms: the last run of the session was interrupted, and comes first:\n  %s\n", p.continuing(p.session))

@@ -44,8 +44,8 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.prompt, "p", "", "carry out this `request` and end; without it the program asks for requests")
 	f.StringVar(&o.mode, "mode", "", "`mode`: cms-crud (the default), architect, debug or ask")
 	f.StringVar(&o.db, "db", "cms.db", "`file` of the content, and of what the agent does")
-	f.StringVar(&o.session, "session", "", "`name` of the conversation to go on with; a new one without it")
-	f.BoolVar(&o.goOn, "continue", false, "go on with the -session whose program was killed or ended by a signal, or whose approval expired; without one with all whose program was")
+	f.StringVar(&o.session, "session", "", "`name` of the conversation to resume; a new one without it")
+	f.BoolVar(&o.goOn, "continue", false, "resume the -session whose program was killed or ended by a signal, or whose approval expired; without one with all whose program was")
 	f.BoolVar(&o.yes, "yes", false, "approve everything that asks for it")
 	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; without a terminal it may take for ever unless this is given")
 	f.BoolVar(&o.undo, "undo", false, "take back what the last run of the -session has changed")
@@ -128,7 +128,7 @@ func (o *options) check(f *flag.FlagSet) error {
 	case o.json:
 		return errors.New("-json is for approvals")
 	case o.mode != "" && (o.goOn || o.resume != ""):
-		return errors.New("-mode is for new requests; what goes on keeps its mode")
+		return errors.New("-mode is for new requests; what continues keeps its mode")
 	case given("resume") && o.resume == "":
 		return errors.New("-resume needs a session")
 	case o.resume != "" && o.session != "" && o.session != o.resume:

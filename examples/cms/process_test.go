@@ -47,7 +47,7 @@ func TestAKilledRunGoesOnAndDoesNothingTwice(t *testing.T) {
 	require.Contains(t, o.out, "→ cms.listPages")
 	require.Contains(t, o.out, `The page "About" stands at /about`)
 	require.Equal(t, []string{"about", "home"}, b.pages())
-	b.must(exitUsage, "-continue", "-session", "s") // there is nothing to go on with
+	b.must(exitUsage, "-continue", "-session", "s") // there is nothing to resume
 }
 
 func TestACallThatNobodyKnowsTheEndOfIsPutBeforeAPerson(t *testing.T) {

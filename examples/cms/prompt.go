@@ -51,13 +51,13 @@ func (p *program) read(prompt string) (string, error) {
 	}
 }
 
-// howToGoOn says on stderr how to go on with a session after a prompt was interrupted. res is the result of the run that
+// howToResume says on stderr how to resume a session after a prompt was interrupted. res is the result of the run that
 // waits for a decision, if one does.
-func (p *program) howToGoOn(res *agent.Result) {
+func (p *program) howToResume(res *agent.Result) {
 	if res != nil && res.Status == agent.Paused {
 		p.asked = "" // what was described went elsewhere
 		p.explain(newScreen(p.err), res.Pending)
 		return
 	}
-	fmt.Fprintf(p.err, "To go on with this session:\n  %s -db %s -session %s\n", self(), quoted(p.db), quoted(p.session))
+	fmt.Fprintf(p.err, "To resume this session:\n  %s -db %s -session %s\n", self(), quoted(p.db), quoted(p.session))
 }

@@ -25,11 +25,11 @@ func TestASignalAtAPromptEndsTheProgramAndSaysHowToGoOn(t *testing.T) {
 			return h
 		}
 		h := at("> ", "")
-		require.Equal(t, "To go on with this session:\n  "+command+" -session s\n", h.err.String())
+		require.Equal(t, "To resume this session:\n  "+command+" -session s\n", h.err.String())
 
 		for _, typed := range []string{"delete Home\n", ""} { // and when the session is taken up again
 			h = at("[e]dit: ", typed)
-			require.Contains(t, h.err.String(), "To go on, one of:\n  "+command+" -resume s -id p-")
+			require.Contains(t, h.err.String(), "To continue, one of:\n  "+command+" -resume s -id p-")
 		}
 		h = at("(may stay empty) ", "r\n")
 		id := outcome{out: h.err.String()}.pause(t)

@@ -49,10 +49,10 @@ func Open(abs string, o Options) (*sql.DB, error) {
 }
 
 // WAL sets the file to write-ahead logging, which it keeps.
-func WAL(ctx context.Context, pool *sql.DB, patience time.Duration) error {
+func WAL(ctx context.Context, pool *sql.DB, timeout time.Duration) error {
 	// Two processes that make one file together collide here, and SQLite reports that at once instead of waiting.
 	var mode string
-	err := Retry(ctx, patience, func() error { return pool.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
+	err := Retry(ctx, timeout, func() error { return pool.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
 	if err == nil && mode != "wal" {
 		err = fmt.Errorf("the file can't use write-ahead logging (mode %s); put it on a local disk", mode)
 	}

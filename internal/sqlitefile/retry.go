@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Retry runs try until it isn't [Busy] any more, for as long as patience says after the first time, and ctx lasts. Each time SQLite
-// has waited for 20 ms, and Retry waits for 1 to 5 ms more. A patience of 0 or less is one try. If ctx has ended, Retry returns
+// Retry runs try until it isn't [Busy] any more, for as long as timeout says after the first time, and ctx lasts. Each time SQLite
+// has waited for 20 ms, and Retry waits for 1 to 5 ms more. A timeout of 0 or less is one try. If ctx has ended, Retry returns
 // ctx.Err() and tries nothing.
-func Retry(ctx context.Context, patience time.Duration, try func() error) error {
+func Retry(ctx context.Context, timeout time.Duration, try func() error) error {
 	var began time.Time
 	for {
 		if err := ctx.Err(); err != nil {
@@ -27,7 +27,7 @@ func Retry(ctx context.Context, patience time.Duration, try func() error) error 
 		if began.IsZero() {
 			began = time.Now()
 		}
-		if time.Since(began) >= patience {
+		if time.Since(began) >= timeout {
 			return err
 		}
 		timer := time.NewTimer(time.Millisecond + rand.N(4*time.Millisecond))

@@ -58,5 +58,5 @@
 // EqualFilter keeps out of a filter what stores would paste into SQL. Messages of foreign errors are cut, and secrets in
 // addresses and headers redacted.
 //
-// There are no goroutines. Foreign code that doesn't heed its context holds up who called it; its panics are errors.
+// There are no goroutines. Foreign code that doesn't respect its context holds up who called it; its panics are errors.
 package langchain

@@ -18,7 +18,7 @@ type Config struct {
 	// Model names what makes the store's vectors, with its version. It isn't empty unless Vectors is set.
 	Model string
 	// Vectors hands the vectors of entries and queries to the store, with vectorstores.WithEmbedder, so that it needs no embedder of its
-	// own and compares by what the Finder's embedder made. Stores that heed the option: pgvector, mongovector, weaviate,
+	// own and compares by what the Finder's embedder made. Stores that respect the option: pgvector, mongovector, weaviate,
 	// mariadb, dolt. From others the first change or search is an *UnsupportedError. If it isn't set, the store embeds by itself.
 	Vectors bool
 	// Ledger remembers what is in the store. nil: the Index can only be searched.

@@ -42,7 +42,7 @@ func (x *Index) Search(ctx context.Context, q index.Query) ([]index.Match, error
 // askable says whether the store can answer a query.
 func (x *Index) askable(ctx context.Context, q index.Query) error {
 	if !x.cfg.Vectors && q.Text == "" {
-		return &UnsupportedError{Op: "search by a vector alone", Missing: "Config.Vectors, and a store that heeds vectorstores.WithEmbedder"}
+		return &UnsupportedError{Op: "search by a vector alone", Missing: "Config.Vectors, and a store that respects vectorstores.WithEmbedder"}
 	}
 	if x.cfg.Vectors {
 		if _, ok := squared(q.Vector); !ok || len(q.Vector) == 0 {
@@ -273,5 +273,5 @@ func (f *fixed) EmbedQuery(context.Context, string) ([]float32, error) {
 }
 
 func unheeded(op string) error {
-	return &UnsupportedError{Op: op, Missing: "a store that heeds vectorstores.WithEmbedder; without Config.Vectors the store embeds by itself"}
+	return &UnsupportedError{Op: op, Missing: "a store that respects vectorstores.WithEmbedder; without Config.Vectors the store embeds by itself"}
 }

@@ -47,7 +47,7 @@ const (
 // The index should be the store's own: a Finder's Sync over it would remove the documents. Metadata comes back as JSON has it: numbers are
 // float64. Errors are as those of an [Index].
 //
-// Options that are heeded: the namespace (a search sees one only; none is one, too); the deduplicater; of a search the score threshold, from 0 to
+// Options that take effect: the namespace (a search sees one only; none is one, too); the deduplicater; of a search the score threshold, from 0 to
 // 1, a least cosine; filters, a map[string]any or map[string]string of metadata keys and values, all of which must be equal: texts, numbers, truth values and nil. Others
 // are an *UnsupportedError, never ignored.
 func Store(ix index.Index, e index.Embedder, cfg StoreConfig) vectorstores.VectorStore {
@@ -160,7 +160,7 @@ func (s *store) SimilaritySearch(ctx context.Context, query string, count int, o
 	return out, nil
 }
 
-// options are what options say, and an error if that can't be heeded.
+// options are what options say, and an error if that can't be applied.
 func (s *store) options(op string, options []vectorstores.Option) (vectorstores.Options, error) {
 	if isNil(s.ix) || isNil(s.e) {
 		return vectorstores.Options{}, fault.Errorf(fault.Invalid, "langchain: %s: the store has no index or no embedder", op)

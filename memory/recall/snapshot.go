@@ -93,11 +93,11 @@ func (s *Snapshots) read(ctx context.Context, in snapshotRead) (string, error) {
 	epoch := s.begin(scope)
 	text, err := s.cfg.Read(ctx, in.Path)
 	if err != nil {
-		s.note(scope, epoch, in.Path, nil)
+		s.markShown(scope, epoch, in.Path, nil)
 		return "", err
 	}
 	if len(text) > s.cfg.MostBytes {
-		s.note(scope, epoch, in.Path, nil)
+		s.markShown(scope, epoch, in.Path, nil)
 		end := s.cfg.MostBytes
 		for end > 0 && !utf8.RuneStart(text[end]) {
 			end--
@@ -105,7 +105,7 @@ func (s *Snapshots) read(ctx context.Context, in snapshotRead) (string, error) {
 		return fmt.Sprintf("%s\n[cut after %d of %d bytes]", strings.ToValidUTF8(text[:end], "\uFFFD"), end, len(text)), nil
 	}
 	sum := sha256.Sum256([]byte(text))
-	if s.note(scope, epoch, in.Path, &sum) && !in.Again {
+	if s.markShown(scope, epoch, in.Path, &sum) && !in.Again {
 		return fmt.Sprintf("[unchanged since you read it: %d bytes; read it with again if you no longer see it]", len(text)), nil
 	}
 	if text == "" {
@@ -149,8 +149,8 @@ func (s *Snapshots) dropOldest() {
 	delete(s.sessions, oldest)
 }
 
-// note remembers the text that is shown now (nil: none, or not all of it) and reports whether it was shown before.
-func (s *Snapshots) note(scope Scope, epoch uint64, path string, sum *[sha256.Size]byte) bool {
+// markShown remembers the text that is shown now (nil: none, or not all of it) and reports whether it was shown before.
+func (s *Snapshots) markShown(scope Scope, epoch uint64, path string, sum *[sha256.Size]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.sessions[scope]

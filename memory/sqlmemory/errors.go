@@ -29,8 +29,8 @@ func class(err error) error {
 	return sqlitefile.Errors{Busy: ErrBusy, Full: ErrFull, ReadOnly: ErrReadOnly, Damaged: ErrDamaged}.Class(err)
 }
 
-// told returns an error as a caller gets it: those of package recall as they are.
-func told(doing string, err error) error {
+// callerError returns an error as a caller gets it: those of package recall as they are.
+func callerError(doing string, err error) error {
 	var conflict *recall.ConflictError
 	var limit *recall.LimitError
 	if err == nil || errors.Is(err, recall.ErrNotFound) || errors.As(err, &conflict) || errors.As(err, &limit) {

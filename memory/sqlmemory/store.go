@@ -105,7 +105,7 @@ func (s *Store) Get(ctx context.Context, id recall.ID) (recall.Entry, error) {
 		return err
 	})
 	if err != nil {
-		return recall.Entry{}, told("reading", err)
+		return recall.Entry{}, callerError("reading", err)
 	}
 	if !found {
 		return recall.Entry{}, recall.ErrNotFound
@@ -127,7 +127,7 @@ func (s *Store) List(ctx context.Context, tenant, kind string) ([]recall.Entry, 
 		list, err = s.list(ctx, tenant, query, args)
 		return err
 	})
-	return list, told("listing", err)
+	return list, callerError("listing", err)
 }
 
 func (s *Store) list(ctx context.Context, tenant, query string, args []any) (list []recall.Entry, err error) {
@@ -178,7 +178,7 @@ func (s *Store) Put(ctx context.Context, e recall.Entry) (int64, error) {
 		return err
 	})
 	if err != nil {
-		return 0, told("keeping", err)
+		return 0, callerError("keeping", err)
 	}
 	return e.Version, nil
 }
@@ -188,7 +188,7 @@ func (s *Store) Delete(ctx context.Context, id recall.ID, version int64) error {
 	if err := id.Check(); err != nil {
 		return err
 	}
-	return told("deleting", s.write(ctx, id, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
+	return callerError("deleting", s.write(ctx, id, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
 		if !found {
 			return recall.ErrNotFound
 		}

@@ -52,7 +52,7 @@ func (t *texts) Put(ctx context.Context, handle, text string) error {
 	if size > t.store.textBytes {
 		return fault.Errorf(fault.Permanent, "sqlmemory: a text of %d bytes doesn't fit a scope of %d; raise Config.TextBytes", size, t.store.textBytes)
 	}
-	return told("keeping a text", t.store.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return callerError("keeping a text", t.store.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		tenant, session := t.scope.Tenant, t.scope.Session
 		var last, bytes, turn int64
 		if err := tx.QueryRowContext(ctx, getScope, tenant, session).Scan(&last, &bytes); err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -112,7 +112,7 @@ func (t *texts) Get(ctx context.Context, handle string) (string, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fault.Errorf(fault.NotFound, "sqlmemory: nothing is kept under the handle %.40q", handle)
 	}
-	return string(text), told("reading a text", err)
+	return string(text), callerError("reading a text", err)
 }
 
 // Forget deletes the texts of a session; of a scope without a session all that its tenant has, in whatever session. The notes
@@ -121,7 +121,7 @@ func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 	if err := checkScope(scope); err != nil {
 		return err
 	}
-	return told("forgetting texts", s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return callerError("forgetting texts", s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, table := range []string{"pawl_recall_texts", "pawl_recall_scopes"} {
 			query, args := "DELETE FROM "+table+" WHERE tenant = ?", []any{scope.Tenant}
 			if scope.Session != "" {

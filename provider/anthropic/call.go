@@ -102,7 +102,7 @@ func (d *decoder) read(res *http.Response) error {
 		if err != nil && body.tail > 0 && !json.Valid(e.Data) {
 			return provider.ErrIncomplete // it was cut in the middle
 		}
-		if err != nil || d.ended || d.left {
+		if err != nil || d.ended || d.stopped {
 			return err
 		}
 	}

@@ -59,15 +59,15 @@ type decoder struct {
 	limits http.Header // see provider.RateLimits
 	yield  func(provider.Chunk) bool
 
-	begun bool
-	ended bool // End was yielded
-	left  bool // yield returned false
-	open  []*block
-	end   ending
-	usage tally
-	calls map[string]string // names of the calls that the provider runs, by id
-	ev    event
-	whole int32 // how many blocks came without an index
+	begun   bool
+	ended   bool // End was yielded
+	stopped bool // yield returned false
+	open    []*block
+	end     ending
+	usage   tally
+	calls   map[string]string // names of the calls that the provider runs, by id
+	ev      event
+	whole   int32 // how many blocks came without an index
 }
 
 // event takes the next event. The name is that of the event's line in the stream; the data's own type counts more.
@@ -100,7 +100,7 @@ func (d *decoder) event(name string, data []byte) error {
 		if e.Message == nil {
 			return garbled("message_start without a message", nil)
 		}
-		d.note(&e.Message.ending)
+		d.mergeEnding(&e.Message.ending)
 		d.usage.add(e.Message.Usage)
 		d.begin(e.Message.ID, e.Message.Model)
 		for _, raw := range e.Message.Content { // none, as a rule
@@ -109,7 +109,7 @@ func (d *decoder) event(name string, data []byte) error {
 			}
 		}
 	case "message_delta":
-		d.note(&e.Delta.ending)
+		d.mergeEnding(&e.Delta.ending)
 		d.usage.add(e.Usage)
 	case "message_stop":
 		return d.finish()
@@ -131,7 +131,7 @@ func (d *decoder) message(data []byte) error {
 	case m.Type != "message":
 		return garbled("it is no message, but of type "+quote(m.Type), nil)
 	}
-	d.note(&m.ending)
+	d.mergeEnding(&m.ending)
 	d.usage.add(m.Usage)
 	d.begin(m.ID, m.Model)
 	for _, raw := range m.Content {
@@ -169,13 +169,13 @@ func (d *decoder) begin(id, model string) {
 
 // put yields a chunk, unless the consumer has left.
 func (d *decoder) put(c provider.Chunk) {
-	if !d.left && !d.yield(c) {
-		d.left = true
+	if !d.stopped && !d.yield(c) {
+		d.stopped = true
 	}
 }
 
-// note keeps what is known of the end; what is known already isn't forgotten.
-func (d *decoder) note(e *ending) {
+// mergeEnding keeps what is known of the end; what is known already isn't forgotten.
+func (d *decoder) mergeEnding(e *ending) {
 	if e.Stop != "" {
 		d.end.Stop = e.Stop
 	}
@@ -204,7 +204,7 @@ func (d *decoder) finish() error {
 	c := provider.End(stopReason(d.end.Stop), d.usage.normal())
 	c.Extra.StopRaw = d.end.Stop
 	d.put(c)
-	d.ended = !d.left
+	d.ended = !d.stopped
 	return nil
 }
 

@@ -25,7 +25,7 @@ func TestWire(t *testing.T) {
 }
 
 func TestWireRequests(t *testing.T) {
-	wire.Loops(t, wire.Config{Providers: []string{"anthropic"}, New: newModel, Argued: map[string]string{
+	wire.Loops(t, wire.Config{Providers: []string{"anthropic"}, New: newModel, KnownDeviations: map[string]string{
 		"anthropic-chatlas-provider-anthropic-anthropic-empty-response":    "the recording program put [empty string] in place of an empty answer; there is nothing to send back",
 		"anthropic-ellmer-anthropic-tool-image":                            "the recording program dropped the thinking block, which the API wants back",
 		"anthropic-ellmer-anthropic-web-search":                            "the recording program dropped the thinking block and the citations, which the API wants back",

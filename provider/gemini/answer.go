@@ -27,8 +27,8 @@ type decoder struct {
 	names *adapter.Names
 	yield func(provider.Chunk) bool // false: no more
 
-	left  bool // yield has returned false
-	begun bool
+	stopped bool // yield has returned false
+	begun   bool
 
 	block int32              // of text; a signature closes one
 	last  provider.ChunkKind // of the part that came last, if it is text that a signature can be for
@@ -65,7 +65,7 @@ func (d *decoder) read(body io.Reader) error {
 	err := f.read(body)
 	var classed interface{ Fault() fault.Class }
 	switch {
-	case d.left:
+	case d.stopped:
 		return nil
 	case err == nil:
 		return d.end(f.whole)
@@ -105,7 +105,7 @@ func (d *decoder) event(data []byte) error {
 			}
 		}
 	}
-	if d.left {
+	if d.stopped {
 		return errLeft
 	}
 	return nil
@@ -131,8 +131,8 @@ func (d *decoder) take(c *candidate) error {
 
 // emit yields a chunk, unless the consumer has left.
 func (d *decoder) emit(c provider.Chunk) {
-	if !d.left && !d.yield(c) {
-		d.left = true
+	if !d.stopped && !d.yield(c) {
+		d.stopped = true
 	}
 }
 
@@ -250,7 +250,7 @@ func textParts(text string) []provider.Part {
 	return []provider.Part{provider.TextPart(text)}
 }
 
-// call decodes a call, or goes on with the one that is open.
+// call decodes a call, or continues the one that is open.
 func (d *decoder) call(c *functionCall, sign string) error {
 	d.last = provider.KindNone
 	if c.Name != "" {
@@ -335,10 +335,10 @@ func (d *decoder) end(whole bool) error {
 	for _, s := range d.evidence.sources() {
 		d.emit(provider.Cite(s))
 	}
-	d.note(kindGrounding, compact(d.evidence.grounding))
+	d.opaque(kindGrounding, compact(d.evidence.grounding))
 	if stop == provider.StopError || stop == provider.StopFiltered {
-		d.note(kindMessage, d.message)
-		d.note(kindFeedback, d.feedback.raw)
+		d.opaque(kindMessage, d.message)
+		d.opaque(kindFeedback, d.feedback.raw)
 	}
 	end := provider.End(stop, usageOf(d.usage))
 	end.Extra.StopRaw = raw
@@ -346,8 +346,8 @@ func (d *decoder) end(whole bool) error {
 	return nil
 }
 
-// note yields opaque data for the host, which isn't sent back.
-func (d *decoder) note(kind, data string) {
+// opaque yields opaque data for the host, which isn't sent back.
+func (d *decoder) opaque(kind, data string) {
 	if data != "" {
 		d.emit(provider.OpaquePart(provider.Opaque{Provider: Name, Kind: kind, Data: data}))
 	}

@@ -37,7 +37,7 @@ const mostError = 1 << 20
 
 // send makes one request.
 func (m *Model) send(ctx context.Context, call method, p *prepared, key string) (*http.Response, error) {
-	res, err := m.draw(ctx, call, p, key)
+	res, err := m.capture(ctx, call, p, key)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, adapter.Over(ctx)

@@ -10,19 +10,19 @@ import (
 	"google.golang.org/genai"
 )
 
-// placeholder stands for the key in the SDK, which has one for all calls; the tap puts the real one in its place.
+// placeholder stands for the key in the SDK, which has one for all calls; the captureTransport puts the real one in its place.
 const placeholder = "-"
 
-// A tap is the transport of the SDK's client. It sends the requests that the SDK has built, and keeps the answers for this
+// A captureTransport is the transport of the SDK's client. It sends the requests that the SDK has built, and keeps the answers for this
 // package: the SDK sees an empty one. Its own decoder would drop the parts and the reasons that it doesn't know, the frames
 // that aren't server-sent events and the headers of errors, and reads calls that come in pieces as several.
-type tap struct {
+type captureTransport struct {
 	client http.Client
 	header http.Header
 }
 
-func newTap(cfg *Config) *tap {
-	t := &tap{client: *http.DefaultClient, header: cfg.Header.Clone()}
+func newCaptureTransport(cfg *Config) *captureTransport {
+	t := &captureTransport{client: *http.DefaultClient, header: cfg.Header.Clone()}
 	if cfg.HTTPClient != nil {
 		t.client = *cfg.HTTPClient
 	}
@@ -43,18 +43,18 @@ func newTap(cfg *Config) *tap {
 // mostRedirects is what net/http follows by itself.
 const mostRedirects = 10
 
-// A drawn is what the tap got for one request. It is in the context of the request.
-type drawn struct {
+// A capture is what the captureTransport got for one request. It is in the context of the request.
+type capture struct {
 	key string
 	res *http.Response
 	err error
 }
 
-type drawnKey struct{}
+type captureKey struct{}
 
 // RoundTrip sends a request that draw makes, and keeps its answer, whose body is draw's caller's to close.
-func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
-	d, ok := req.Context().Value(drawnKey{}).(*drawn)
+func (t *captureTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	d, ok := req.Context().Value(captureKey{}).(*capture)
 	if !ok || d.res != nil {
 		return nil, http.ErrNotSupported // not a request of this package's
 	}
@@ -93,10 +93,10 @@ func countTokens(ctx context.Context, c *genai.Client, model string, options *ge
 	return err
 }
 
-// draw makes one request through the SDK, with this body in place of the SDK's own.
-func (m *Model) draw(ctx context.Context, call method, p *prepared, key string) (*http.Response, error) {
-	d := &drawn{key: key}
-	err := call(context.WithValue(ctx, drawnKey{}, d), m.client, p.model, &genai.HTTPOptions{
+// capture makes one request through the SDK, with this body in place of the SDK's own.
+func (m *Model) capture(ctx context.Context, call method, p *prepared, key string) (*http.Response, error) {
+	d := &capture{key: key}
+	err := call(context.WithValue(ctx, captureKey{}, d), m.client, p.model, &genai.HTTPOptions{
 		ExtrasRequestProvider: func(map[string]any) map[string]any { return loose(p.body) },
 	})
 	if d.res != nil {

@@ -94,7 +94,7 @@ func New(cfg Config) (*Model, error) {
 	m.client, err = genai.NewClient(context.Background(), &genai.ClientConfig{
 		Backend:     genai.BackendGeminiAPI,
 		APIKey:      placeholder,
-		HTTPClient:  &http.Client{Transport: newTap(&cfg)},
+		HTTPClient:  &http.Client{Transport: newCaptureTransport(&cfg)},
 		HTTPOptions: options,
 	})
 	if err != nil {

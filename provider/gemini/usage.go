@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// figures are the counts of an answer so far. The last ones sent are those of the whole answer.
-type figures struct {
+// usageCounts are the counts of an answer so far. The last ones sent are those of the whole answer.
+type usageCounts struct {
 	Prompt     int64 `json:"promptTokenCount"` // with what was read from a cache
 	ToolPrompt int64 `json:"toolUsePromptTokenCount"`
 	Cached     int64 `json:"cachedContentTokenCount"`
@@ -21,7 +21,7 @@ var figure = []byte(`TokenCount"`)
 
 // usageOf reads the figures. What isn't said is 0.
 func usageOf(raw json.RawMessage) provider.Usage {
-	var f figures
+	var f usageCounts
 	if json.Unmarshal(raw, &f) != nil {
 		return provider.Usage{Raw: compact(raw)}
 	}

@@ -37,7 +37,7 @@ const (
 
 // The ids of calls aren't compared: the model sent none, and the name that an agent gives a call is sent as its id.
 func TestWireRequests(t *testing.T) {
-	wire.Loops(t, wire.Config{Providers: []string{"gemini"}, New: newModel, Ignore: []string{"id"}, Argued: map[string]string{
+	wire.Loops(t, wire.Config{Providers: []string{"gemini"}, New: newModel, Ignore: []string{"id"}, KnownDeviations: map[string]string{
 		"gemini-adk-llminternal-testparallelfunctioncalls-parallel-function-calls-gemini-2":      earlier,
 		"gemini-chatlas-provider-google-google-web-fetch":                                        dropped,
 		"gemini-crewai-google-gemini-agent-kickoff-structured-output-with-tools":                 alphabet,
@@ -49,7 +49,7 @@ func TestWireRequests(t *testing.T) {
 }
 
 func TestWireRequestsApartFromSignatures(t *testing.T) {
-	wire.Loops(t, wire.Config{Providers: []string{"gemini"}, New: newModel, Ignore: []string{"id", "thoughtSignature"}, Argued: map[string]string{
+	wire.Loops(t, wire.Config{Providers: []string{"gemini"}, New: newModel, Ignore: []string{"id", "thoughtSignature"}, KnownDeviations: map[string]string{
 		"gemini-chatlas-provider-google-google-web-fetch":                                        dropped,
 		"gemini-mirascope-google-gemini-2-5-flash-async-stream":                                  told,
 		"gemini-pydantic-google-google-model-file-search-grounding-gemini-3-true":                "the recording program put the grounding into the results of the provider's own tool, which came without any",

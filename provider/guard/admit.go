@@ -32,7 +32,7 @@ type admission struct {
 	reached  bool // the provider was asked
 	returned bool // and didn't end the goroutine
 	pre      bool // the attempt was preempted
-	told     between
+	toTell   between
 }
 
 // between is what the consumer has yet to be told of what came between two attempts.
@@ -66,7 +66,7 @@ func (c *call) admit() context.Context {
 			if err := c.queue(); err != nil {
 				return c.refuse(err)
 			}
-			if c.left {
+			if c.stopped {
 				return nil
 			}
 			fresh = true
@@ -99,7 +99,7 @@ func (c *call) admit() context.Context {
 // refuse is the end of a call that isn't let through. What it had shown before it was preempted is void whether or not
 // it is made again here, so that a [Chain] is free to ask the next provider.
 func (c *call) refuse(err error) context.Context {
-	if c.told == preempted {
+	if c.toTell == preempted {
 		c.tellBetween()
 	}
 	c.err, c.refused, c.returned = err, true, true
@@ -152,7 +152,7 @@ func (c *call) waiting(w ratelimit.Wait) {
 		c.reservation.Settle(0, 0)
 		c.reservation = nil
 	}
-	was := c.told
+	was := c.toTell
 	if !c.tellBetween() {
 		panic(errLeft)
 	}
@@ -160,7 +160,7 @@ func (c *call) waiting(w ratelimit.Wait) {
 	if note.Reason == provider.WaitQueued && (was == preempted || c.pre) {
 		note.Reason, c.pre = provider.WaitPreempted, true
 	}
-	if !c.note(provider.Waiting(note)) {
+	if !c.yieldOwn(provider.Waiting(note)) {
 		panic(errLeft)
 	}
 }
@@ -197,15 +197,15 @@ func detailOf(w ratelimit.Wait) string {
 // tellBetween tells what came between two attempts, once the slot of the first is given back. It returns false if the
 // consumer has left.
 func (c *call) tellBetween() bool {
-	told := c.told
-	c.told = nothing
-	switch told {
+	toTell := c.toTell
+	c.toTell = nothing
+	switch toTell {
 	case nothing:
 		return true
 	case preempted:
 		return c.reset("a person's request went first; the answer is made again")
 	}
-	err := c.tried[len(c.tried)-1]
+	err := c.earlier[len(c.earlier)-1]
 	c.tell(Failure{Name: c.guard.name, Attempt: c.attempts, Class: fault.RateLimited, Err: err})
 	return c.reset(resetText(fault.RateLimited))
 }
@@ -241,7 +241,7 @@ func (c *call) settle(late bool) {
 // wasPreempted reports whether the attempt came to nothing because its slot was wanted. A rate limit is more than that: the
 // gate must know.
 func (c *call) wasPreempted(late bool) bool {
-	return c.leased && c.returned && c.err != nil && !late && !c.refused && !c.ended && !c.left && !c.body && !c.effects &&
+	return c.leased && c.returned && c.err != nil && !late && !c.refused && !c.ended && !c.stopped && !c.body && !c.effects &&
 		!(c.content && c.req.NoRestart) && c.ctx.Err() == nil && c.lease.Preempted() && fault.Of(c.err) != fault.RateLimited
 }
 
@@ -250,7 +250,7 @@ func (c *call) result() error {
 	switch {
 	case c.ended:
 		return c.err
-	case c.left, c.body, !c.returned:
+	case c.stopped, c.body, !c.returned:
 		return errLeft
 	case errors.Is(c.ctx.Err(), context.Canceled):
 		return context.Canceled

@@ -43,7 +43,7 @@ type path struct {
 type progress struct {
 	attempts int
 	err      error   // of the attempt, or why there was none; nil: it succeeded
-	tried    []error // of the attempts before it
+	earlier  []error // of the attempts before it
 	delays   map[fault.Class]*backoff.ExponentialBackOff
 
 	begun   bool // a Start was shown since the last Reset
@@ -51,7 +51,7 @@ type progress struct {
 	effects bool // a call that the provider ran was shown: never again
 	ended   bool // End was shown
 	failed  bool // the attempt is over: the provider has yielded its error, or one was found
-	left    bool // the consumer is gone
+	stopped bool // the consumer is gone
 	body    bool // the consumer's loop body is running; stays if that panics
 	watched bool // the clocks of the attempt run
 
@@ -137,7 +137,7 @@ func (c *call) attemptAll(late error) {
 	}
 	for c.ctx.Err() == nil {
 		c.attempt()
-		if c.left || c.body || c.err == nil {
+		if c.stopped || c.body || c.err == nil {
 			return
 		}
 		if c.ctx.Err() != nil {
@@ -265,9 +265,9 @@ func (c *call) gaveUp(err error, class fault.Class, reason string) error {
 // all returns the errors of all attempts.
 func (c *call) all() []error {
 	if c.err == nil || c.path != nil && c.refused {
-		return slices.Clone(c.tried)
+		return slices.Clone(c.earlier)
 	}
-	return append(slices.Clone(c.tried), c.err)
+	return append(slices.Clone(c.earlier), c.err)
 }
 
 // pause voids what was shown, says that it waits, and waits. It returns false if the consumer has left; when the context
@@ -277,13 +277,13 @@ func (c *call) pause() bool {
 		if c.reached {
 			c.attempts--
 		}
-		c.told = preempted
+		c.toTell = preempted
 		return true
 	}
 	class := fault.Of(c.err)
-	c.tried = append(c.tried, c.err)
+	c.earlier = append(c.earlier, c.err)
 	if c.path != nil && c.leased {
-		c.told = rateLimited
+		c.toTell = rateLimited
 		return true
 	}
 	wait, told := fault.RetryAfter(c.err)
@@ -297,7 +297,7 @@ func (c *call) pause() bool {
 	if wait <= 0 {
 		return true
 	}
-	if !c.note(backingOff(class, wait, c.attempts+1, c.guard.retry[class].Attempts)) {
+	if !c.yieldOwn(backingOff(class, wait, c.attempts+1, c.guard.retry[class].Attempts)) {
 		return false
 	}
 	t := time.NewTimer(wait)
@@ -310,7 +310,7 @@ func (c *call) pause() bool {
 }
 
 // reset voids what was shown, if anything was. It returns false if the consumer has left.
-func (c *call) reset(why string) bool { return !c.begun || c.note(provider.Reset(why)) }
+func (c *call) reset(why string) bool { return !c.begun || c.yieldOwn(provider.Reset(why)) }
 
 func resetText(class fault.Class) string {
 	return class.String() + " failure; the answer is made again"

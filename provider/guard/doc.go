@@ -67,7 +67,7 @@
 // # Guarantees
 //
 // No goroutine is started for a call without a Hedge, and no timer outlives it. A provider's panic becomes an error;
-// one of the consumer's loop body goes on its way after everything is released. A provider that doesn't heed its
+// one of the consumer's loop body goes on its way after everything is released. A provider that doesn't respect its
 // context can't be interrupted, since it runs in the consumer's goroutine; [stream.BufferCall] with a Grace helps
 // against such.
 package guard

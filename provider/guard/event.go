@@ -79,9 +79,9 @@ const (
 
 // bursts watches how close together passing failures come.
 type bursts struct {
-	mu     sync.Mutex                // guards what follows
-	recent [burstCount - 1]time.Time // of the last failures, the newest first
-	told   time.Time
+	mu       sync.Mutex                // guards what follows
+	recent   [burstCount - 1]time.Time // of the last failures, the newest first
+	reported time.Time
 }
 
 // add notes a failure at that time, and reports whether it is to be told.
@@ -91,9 +91,9 @@ func (b *bursts) add(now time.Time) bool {
 	oldest := b.recent[len(b.recent)-1]
 	copy(b.recent[1:], b.recent[:])
 	b.recent[0] = now
-	if oldest.IsZero() || now.Sub(oldest) > burstWithin || !b.told.IsZero() && now.Sub(b.told) < burstQuiet {
+	if oldest.IsZero() || now.Sub(oldest) > burstWithin || !b.reported.IsZero() && now.Sub(b.reported) < burstQuiet {
 		return false
 	}
-	b.told = now
+	b.reported = now
 	return true
 }

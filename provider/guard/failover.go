@@ -135,12 +135,12 @@ func (c *Chain) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 
 // A relay is one call of a [Chain].
 type relay struct {
-	chain *Chain
-	ctx   context.Context
-	req   *provider.Request
-	used  atomic.Bool
-	yield func(provider.Chunk, error) bool
-	tried []Tried
+	chain    *Chain
+	ctx      context.Context
+	req      *provider.Request
+	used     atomic.Bool
+	yield    func(provider.Chunk, error) bool
+	attempts []Tried
 
 	showing
 	err  error // of the provider under way
@@ -155,7 +155,7 @@ type showing struct {
 	content bool // and something that stands
 	effects bool // a call that the provider ran was shown
 	ended   bool
-	left    bool // the consumer is gone
+	stopped bool // the consumer is gone
 	body    bool // its loop body is running; stays if that panics
 }
 
@@ -180,7 +180,7 @@ func (r *relay) run(yield func(provider.Chunk, error) bool) {
 	for i := range r.chain.members {
 		r.err, r.over, r.held = nil, false, false
 		r.ask(i)
-		if r.left || r.body {
+		if r.stopped || r.body {
 			return
 		}
 		if r.err == nil && !r.ended {
@@ -204,7 +204,7 @@ func (r *relay) ask(i int) {
 
 // next is the loop body of a call.
 func (r *relay) next(chunk provider.Chunk, err error) bool {
-	if r.over || r.left || r.body {
+	if r.over || r.stopped || r.body {
 		return false
 	}
 	if err != nil {
@@ -249,7 +249,7 @@ func (r *relay) pass(chunk provider.Chunk) bool {
 func (r *relay) show(chunk provider.Chunk) bool {
 	r.body = true
 	ok := r.yield(chunk, nil)
-	r.body, r.left = false, !ok
+	r.body, r.stopped = false, !ok
 	return ok
 }
 
@@ -261,10 +261,10 @@ func (r *relay) moveOn(from, to int) bool {
 		return false
 	}
 	name := r.chain.members[from].name
-	r.tried = append(r.tried, Tried{Name: name, Err: r.err})
+	r.attempts = append(r.attempts, Tried{Name: name, Err: r.err})
 	stays := r.content || r.effects || r.ended || !movesOn(r.err)
 	if stays || to >= len(r.chain.members) {
-		r.fail(r.chain.failure(r.tried, stays))
+		r.fail(r.chain.failure(r.attempts, stays))
 		return false
 	}
 	tell(r.ctx, r.chain.cfg.OnEvent, MovedOn{From: name, To: r.chain.members[to].name, Err: r.err})
@@ -274,7 +274,7 @@ func (r *relay) moveOn(from, to int) bool {
 func (r *relay) fail(err error) {
 	if class := fault.Of(err); class != fault.None && r.chain.cfg.OnEvent != nil {
 		var errs []error
-		for _, t := range r.tried {
+		for _, t := range r.attempts {
 			errs = append(errs, t.Err)
 		}
 		tell(r.ctx, r.chain.cfg.OnEvent, Escalation{Name: r.chain.cfg.Name, Class: class, Err: err, Tried: errs, Remedies: Remedies(err)})
@@ -342,15 +342,15 @@ type FailoverError struct {
 	Class fault.Class
 }
 
-func (c *Chain) failure(tried []Tried, last bool) error {
-	if len(tried) == 1 {
-		return tried[0].Err
+func (c *Chain) failure(attempts []Tried, last bool) error {
+	if len(attempts) == 1 {
+		return attempts[0].Err
 	}
-	e := &FailoverError{Name: c.cfg.Name, Tried: tried, Class: fault.Of(tried[len(tried)-1].Err)}
+	e := &FailoverError{Name: c.cfg.Name, Tried: attempts, Class: fault.Of(attempts[len(attempts)-1].Err)}
 	if e.Class == fault.None {
-		return tried[len(tried)-1].Err // it was canceled, and that is no failure of anybody
+		return attempts[len(attempts)-1].Err // it was canceled, and that is no failure of anybody
 	}
-	for _, t := range tried {
+	for _, t := range attempts {
 		if class := fault.Of(t.Err); !last && class < e.Class {
 			e.Class = class // movesOn has seen to it that it is one of those four, which are in that order
 		}

@@ -262,7 +262,7 @@ func TestOpaqueDataGoesBackToItsMakerAlone(t *testing.T) {
 	require.Same(t, req, b.got, "nobody knows what is foreign")
 	plain := &provider.Request{Messages: []provider.Message{provider.User("x")}}
 	require.NoError(t, watch(newChain(t, guard.ChainConfig{}, a, b).Stream(t.Context(), plain)).err)
-	require.Same(t, plain, b.got, "nothing is copied in vain")
+	require.Same(t, plain, b.got, "nothing is copied without need")
 }
 
 func TestLeavingAChainAtAnyChunkLeavesNothing(t *testing.T) {

@@ -57,7 +57,7 @@ func fail(err error) func(context.Context, func(provider.Chunk, error) bool) boo
 	}
 }
 
-// wait is a provider at work for d that heeds its context.
+// wait is a provider at work for d that respects its context.
 func wait(d time.Duration) func(context.Context, func(provider.Chunk, error) bool) bool {
 	return func(ctx context.Context, yield func(provider.Chunk, error) bool) bool {
 		select {

@@ -58,7 +58,7 @@ func (r *relay) hedged() {
 		default:
 			x.take(from, it.chunk)
 		}
-		if r.left {
+		if r.stopped {
 			return
 		}
 	}
@@ -191,7 +191,7 @@ func (x *race) lost(run *runner, err error) {
 	x.err = err
 	if len(x.running) > 0 {
 		if x.ctx.Err() == nil && movesOn(err) { // the other one may answer yet
-			x.tried = append(x.tried, Tried{Name: x.chain.members[run.member].name, Err: err})
+			x.attempts = append(x.attempts, Tried{Name: x.chain.members[run.member].name, Err: err})
 			return
 		}
 		x.running[0].end(errHedged)

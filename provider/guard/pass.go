@@ -15,7 +15,7 @@ func (c *call) pass() func(provider.Chunk, error) bool {
 
 // fits reports whether the chunk is to be shown, and ends the attempt if it isn't.
 func (c *call) fits(chunk *provider.Chunk, err error) bool {
-	if c.failed || c.left || c.body {
+	if c.failed || c.stopped || c.body {
 		return false
 	}
 	if err == nil && (c.dog.Fired() == nil || c.ended || chunk.Kind == provider.KindEnd) {
@@ -62,7 +62,7 @@ func (c *call) show(chunk *provider.Chunk) {
 }
 
 func (c *call) shown(ok bool) bool {
-	c.body, c.left = false, !ok
+	c.body, c.stopped = false, !ok
 	c.dog.Wait()
 	return ok
 }
@@ -84,8 +84,8 @@ func (c *call) remember(kind provider.ChunkKind) {
 	}
 }
 
-// note yields a chunk of the guard's own.
-func (c *call) note(chunk provider.Chunk) bool {
+// yieldOwn yields a chunk of the guard's own.
+func (c *call) yieldOwn(chunk provider.Chunk) bool {
 	if c.grammar.Next(&chunk) != nil {
 		return true // can't be: Reset fits everywhere, and Waiting after it
 	}

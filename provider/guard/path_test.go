@@ -267,7 +267,7 @@ func TestAVictimThatFailsIsStillAVictim(t *testing.T) {
 	}
 }
 
-// deaf is a provider at work for d that doesn't heed its context.
+// deaf is a provider at work for d that doesn't respect its context.
 func deaf(d time.Duration) func(context.Context, func(provider.Chunk, error) bool) bool {
 	return func(context.Context, func(provider.Chunk, error) bool) bool { <-time.After(d); return true }
 }

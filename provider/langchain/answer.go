@@ -15,7 +15,7 @@ type answer struct {
 	text, reasoning string
 	calls           []provider.ToolCall
 	stopRaw         string
-	figures         map[string]any
+	rawUsage        map[string]any
 }
 
 func (c *call) gather(res *llms.ContentResponse) *answer {
@@ -34,8 +34,8 @@ func (c *call) gather(res *llms.ContentResponse) *answer {
 		if choice.StopReason != "" {
 			a.stopRaw = choice.StopReason
 		}
-		if a.figures == nil && hasFigures(choice.GenerationInfo) {
-			a.figures = choice.GenerationInfo // each block repeats those of the answer
+		if a.rawUsage == nil && hasFigures(choice.GenerationInfo) {
+			a.rawUsage = choice.GenerationInfo // each block repeats those of the answer
 		}
 	}
 	a.text, a.reasoning = text.String(), reasoning.String()

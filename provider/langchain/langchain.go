@@ -44,7 +44,7 @@ const (
 
 // A Provider makes calls with a langchaingo model. It is safe for concurrent use if the model is.
 //
-// Each call runs the model in a goroutine of its own, which has ended when the call is over: a model that doesn't heed its context
+// Each call runs the model in a goroutine of its own, which has ended when the call is over: a model that doesn't respect its context
 // holds up who leaves.
 type Provider struct {
 	llm     llms.Model

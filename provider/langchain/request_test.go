@@ -151,13 +151,13 @@ func TestUsageIsFoundUnderItsManyNames(t *testing.T) {
 		{map[string]any{"usage": mistral{10, 5, 15}, "model": "x", "created": 17}, provider.Usage{Input: 10, Output: 5}},
 		{map[string]any{"prompt_tokens": 10.0, "completion_tokens": uint64(5), "f": func() {}}, provider.Usage{Input: 10, Output: 5}},
 	} {
-		a := &answer{figures: tt.info}
+		a := &answer{rawUsage: tt.info}
 		got := a.usage(99)
 		require.NotEmpty(t, got.Raw)
 		got.Raw = ""
 		require.Equal(t, tt.want, got)
 	}
 	for _, none := range []map[string]any{nil, {}, {"PromptTokens": 0, "CompletionTokens": 0}, {"PromptTokens": -1}, {"tokens": "many"}} {
-		require.Equal(t, provider.Usage{Input: 33, Output: 4, Estimated: true}, (&answer{text: "ten bytes!", figures: none}).usage(99))
+		require.Equal(t, provider.Usage{Input: 33, Output: 4, Estimated: true}, (&answer{text: "ten bytes!", rawUsage: none}).usage(99))
 	}
 }

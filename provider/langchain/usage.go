@@ -30,7 +30,7 @@ func hasFigures(info map[string]any) bool {
 
 // usage returns what the model says that the call took; if it says nothing, an estimate, of which input bytes are known.
 func (a *answer) usage(input int) provider.Usage {
-	f := flatten(a.figures)
+	f := flatten(a.rawUsage)
 	u := provider.Usage{Input: f.first(allInput), Output: f.first(output), CacheRead: f.first(cacheRead),
 		CacheWrite: f.first(cacheWrite), Reasoning: f.first(reasoning)}
 	if u.Input == 0 {
@@ -49,7 +49,7 @@ func (a *answer) usage(input int) provider.Usage {
 	u.CacheRead = min(u.CacheRead, u.Input)
 	u.CacheWrite = min(u.CacheWrite, u.Input-u.CacheRead)
 	u.Output = max(u.Output, u.Reasoning)
-	if raw, err := json.Marshal(f.told); err == nil {
+	if raw, err := json.Marshal(f.byRawKey); err == nil {
 		u.Raw = string(raw)
 	}
 	return u
@@ -58,15 +58,15 @@ func (a *answer) usage(input int) provider.Usage {
 // tokens estimates how many tokens a text of n bytes takes, on the high side.
 func tokens(n int) int64 { return int64(n+2) / 3 }
 
-// figures are numbers by the plain form of their keys.
-type figures struct {
-	byKey map[string]int64
-	told  map[string]int64 // by the keys as they came
+// usageCounts are numbers by the plain form of their keys.
+type usageCounts struct {
+	byKey    map[string]int64
+	byRawKey map[string]int64 // by the keys as they came
 }
 
 // flatten finds the numbers in a GenerationInfo, also those of a struct or map in it.
-func flatten(info map[string]any) figures {
-	f := figures{byKey: map[string]int64{}, told: map[string]int64{}}
+func flatten(info map[string]any) usageCounts {
+	f := usageCounts{byKey: map[string]int64{}, byRawKey: map[string]int64{}}
 	for _, key := range slices.Sorted(maps.Keys(info)) {
 		v := info[key]
 		switch v.(type) {
@@ -91,17 +91,17 @@ func flatten(info map[string]any) figures {
 	return f
 }
 
-func (f *figures) add(key string, n json.Number) {
+func (f *usageCounts) add(key string, n json.Number) {
 	v, err := n.Float64()
 	if err != nil || v < 0 || v > 1e15 || !strings.Contains(plainKey(key), "token") {
 		return
 	}
 	f.byKey[plainKey(key)] = int64(v)
-	f.told[key] = int64(v)
+	f.byRawKey[key] = int64(v)
 }
 
 // first returns the first figure that isn't 0.
-func (f *figures) first(keys []string) int64 {
+func (f *usageCounts) first(keys []string) int64 {
 	for _, k := range keys {
 		if n := f.byKey[plainKey(k)]; n > 0 {
 			return n

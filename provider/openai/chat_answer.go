@@ -73,11 +73,11 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 		return
 	}
 	if isSet(ev.Error) || isErr {
-		d.fail(d.told(ev.Error, data))
+		d.fail(d.errorInAnswer(ev.Error, data))
 		return
 	}
 	if len(ev.Choices) > 0 && isSet(ev.Choices[0].Error) {
-		d.fail(d.told(ev.Choices[0].Error, data))
+		d.fail(d.errorInAnswer(ev.Choices[0].Error, data))
 		return
 	}
 	if ev.ID != "" || ev.Model != "" || len(ev.Choices) > 0 {

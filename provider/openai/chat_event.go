@@ -56,8 +56,8 @@ type chatCallDelta struct {
 }
 
 type chatCallFunction struct {
-	Name      string     `json:"name"`
-	Arguments arguedText `json:"arguments"`
+	Name      string   `json:"name"`
+	Arguments argsText `json:"arguments"`
 }
 
 // An optional is a number that may be missing.
@@ -92,11 +92,11 @@ func (t *looseText) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
-// An arguedText is the arguments of a call: a string that holds JSON, or, from some servers, the JSON itself.
-type arguedText string
+// An argsText is the arguments of a call: a string that holds JSON, or, from some servers, the JSON itself.
+type argsText string
 
 // UnmarshalJSON reads any JSON.
-func (t *arguedText) UnmarshalJSON(b []byte) error {
+func (t *argsText) UnmarshalJSON(b []byte) error {
 	*t = ""
 	switch b[0] {
 	case '"':
@@ -104,7 +104,7 @@ func (t *arguedText) UnmarshalJSON(b []byte) error {
 	case 'n':
 		return nil
 	}
-	*t = arguedText(b)
+	*t = argsText(b)
 	return nil
 }
 

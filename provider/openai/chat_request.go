@@ -165,7 +165,7 @@ func (c *conversation) chat() ([]byte, error) {
 func (c *conversation) chatMessages(r *chatRequest) error {
 	if c.req.System != "" {
 		role := "system"
-		if c.m.host.own && reasons(c.model) {
+		if c.m.host.own && isReasoningModel(c.model) {
 			role = "developer"
 		}
 		r.Messages = append(r.Messages, chatMessage{Role: role, Content: c.req.System})

@@ -95,7 +95,7 @@ func TestTheTableIsSound(t *testing.T) {
 		seen[info.ID] = true
 		require.Greater(t, info.Window, info.MaxOutput)
 		require.Positive(t, info.MaxOutput)
-		require.Equal(t, reasons(info.ID), info.Reasoning, info.ID)
+		require.Equal(t, isReasoningModel(info.ID), info.Reasoning, info.ID)
 		if p := info.Prices; p != nil {
 			require.Less(t, p.CacheRead, p.Input, info.ID)
 			require.Less(t, p.Input, p.Output, info.ID)

@@ -101,16 +101,16 @@ func (c *conversation) callID(call *provider.ToolCall, spare string) string {
 		id = spare
 	}
 	for {
-		told := id
+		sent := id
 		if c.m.host.callIDs != nil {
-			told = c.m.host.callIDs(id)
+			sent = c.m.host.callIDs(id)
 		}
-		if !c.ids[told] {
+		if !c.ids[sent] {
 			if c.ids == nil {
 				c.ids = map[string]bool{}
 			}
-			c.ids[told] = true
-			return told
+			c.ids[sent] = true
+			return sent
 		}
 		id, spare = spare, spare+"_"
 	}

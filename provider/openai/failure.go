@@ -157,8 +157,8 @@ func (f *failure) class(status int) fault.Class {
 	return fault.Permanent
 }
 
-// told returns the error that an answer of status 200 holds; event is all of what it came in.
-func (a *answer) told(raw json.RawMessage, event []byte) *provider.Error {
+// errorInAnswer returns the error that an answer of status 200 holds; event is all of what it came in.
+func (a *answer) errorInAnswer(raw json.RawMessage, event []byte) *provider.Error {
 	hidden := a.secrets()
 	raw, event = hidden.in(raw), hidden.in(event)
 	f := parse(event)

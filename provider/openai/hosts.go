@@ -84,9 +84,9 @@ func hostOf(u *url.URL) host {
 	return h
 }
 
-// reasons reports whether a model of OpenAI is one that reasons, as far as its name says. Such models take the instructions
+// isReasoningModel reports whether a model of OpenAI is one that reasons, as far as its name says. Such models take the instructions
 // as the developer's, and give their reasoning away encrypted; the others refuse to be asked for that.
-func reasons(model string) bool {
+func isReasoningModel(model string) bool {
 	if i := strings.LastIndexByte(model, '/'); i >= 0 {
 		model = model[i+1:]
 	}
@@ -98,10 +98,10 @@ func reasons(model string) bool {
 	return strings.HasPrefix(model, "codex-") || ok && len(version) > 0 && version[0] >= '5' && version[0] <= '9' && !strings.Contains(model, "-chat")
 }
 
-// gives reports whether a model can be asked for encrypted reasoning: all but those that are known not to reason.
-func gives(model string) bool {
+// supportsEncryptedReasoning reports whether a model can be asked for encrypted reasoning: all but those that are known not to reason.
+func supportsEncryptedReasoning(model string) bool {
 	if i := strings.LastIndexByte(model, '/'); i >= 0 {
 		model = model[i+1:]
 	}
-	return reasons(model) || !strings.HasPrefix(model, "gpt-") && !strings.HasPrefix(model, "chatgpt-") && !strings.HasPrefix(model, "ft:gpt-")
+	return isReasoningModel(model) || !strings.HasPrefix(model, "gpt-") && !strings.HasPrefix(model, "chatgpt-") && !strings.HasPrefix(model, "ft:gpt-")
 }

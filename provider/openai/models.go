@@ -21,7 +21,7 @@ const (
 type row struct {
 	id, name          string
 	window, maxOutput int
-	reasons           bool
+	reasoning         bool
 	inputs            string // i: images, d: documents; all take text
 	in, out           int64  // 0: the prices aren't known
 	cached, written   int64  // written 0: what is written to the cache costs what any input does
@@ -77,7 +77,7 @@ func (r *row) info() provider.ModelInfo {
 		}
 	}
 	info := provider.ModelInfo{Provider: "openai", ID: r.id, Name: r.name, Window: r.window, MaxOutput: r.maxOutput,
-		Inputs: inputs, Outputs: []string{"text"}, Reasoning: r.reasons}
+		Inputs: inputs, Outputs: []string{"text"}, Reasoning: r.reasoning}
 	if r.in == 0 {
 		return info
 	}
@@ -106,7 +106,7 @@ func (m *Model) lookup(model string) provider.ModelInfo {
 			}
 		}
 	}
-	return provider.ModelInfo{Provider: m.name, ID: model, Reasoning: m.host.own && reasons(model)}
+	return provider.ModelInfo{Provider: m.name, ID: model, Reasoning: m.host.own && isReasoningModel(model)}
 }
 
 // undated removes the date at the end of a model's name.

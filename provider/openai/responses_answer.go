@@ -49,7 +49,7 @@ func (d *responsesDecoder) event(data []byte, isErr bool) {
 	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
 		d.argue(d.at(ev), string(ev.Delta))
 	case "response.function_call_arguments.done", "response.custom_tool_call_input.done":
-		d.arguedAll(d.at(ev), string(ev.Arguments)+string(ev.Input))
+		d.finishArgs(d.at(ev), string(ev.Arguments)+string(ev.Input))
 	case "response.output_item.added":
 		d.added(d.of(ev.Item), ev.Item)
 	case "response.output_item.done":
@@ -63,7 +63,7 @@ func (d *responsesDecoder) event(data []byte, isErr bool) {
 		d.finish(ev.Response, strings.TrimPrefix(ev.Type, "response."))
 	default:
 		if ev.Type == "error" || isErr || ev.Type == "" && isSet(ev.Error) {
-			d.broken(d.told(ev.Error, data))
+			d.broken(d.errorInAnswer(ev.Error, data))
 		}
 	}
 }
@@ -150,8 +150,8 @@ func (d *responsesDecoder) argue(it *outputItem, text string) {
 	d.put(provider.ToolDelta(it.index, text))
 }
 
-// arguedAll completes the input of a call, which is open until its item is done.
-func (d *responsesDecoder) arguedAll(it *outputItem, whole string) {
+// finishArgs completes the input of a call, which is open until its item is done.
+func (d *responsesDecoder) finishArgs(it *outputItem, whole string) {
 	if !it.open {
 		it.pending = it.pending || !it.done
 		return
@@ -159,13 +159,13 @@ func (d *responsesDecoder) arguedAll(it *outputItem, whole string) {
 	if len(whole) > it.sent {
 		d.argue(it, whole[it.sent:])
 	}
-	it.argued = true
+	it.argsDone = true
 }
 
 // cutOff reports a call that isn't all there.
 func (it *outputItem) cutOff() bool {
 	if it.open {
-		return !it.argued
+		return !it.argsDone
 	}
 	return !it.done && (it.pending || it.isCall())
 }
@@ -287,7 +287,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 		return
 	}
 	if isSet(r.Error) {
-		d.broken(d.told(r.Error, data))
+		d.broken(d.errorInAnswer(r.Error, data))
 		return
 	}
 	if r.Status == "" {

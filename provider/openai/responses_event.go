@@ -4,23 +4,23 @@ import "encoding/json"
 
 // An outputItem is an item that is being written.
 type outputItem struct {
-	index   int    // of its chunks
-	place   int    // the server's, in the output
-	id      string // the last one: some servers change it
-	callID  string
-	name    string
-	kind    string
-	open    bool // of a call: it was begun and not ended
-	argued  bool // of a call: its arguments are all there
-	pending bool // of a call: arguments came before its name
-	done    bool
-	custom  bool
-	sent    int       // bytes of arguments so far
-	parts   []int     // bytes of text so far, by content
-	block   int32     // of its text
-	thought int       // bytes of reasoning so far
-	source  thoughtOf // which of the two texts of reasoning counts
-	item    responsesItem
+	index    int    // of its chunks
+	place    int    // the server's, in the output
+	id       string // the last one: some servers change it
+	callID   string
+	name     string
+	kind     string
+	open     bool // of a call: it was begun and not ended
+	argsDone bool // of a call: its arguments are all there
+	pending  bool // of a call: arguments came before its name
+	done     bool
+	custom   bool
+	sent     int       // bytes of arguments so far
+	parts    []int     // bytes of text so far, by content
+	block    int32     // of its text
+	thought  int       // bytes of reasoning so far
+	source   thoughtOf // which of the two texts of reasoning counts
+	item     responsesItem
 }
 
 type thoughtOf byte
@@ -38,7 +38,7 @@ type responsesEvent struct {
 	OutputIndex  optional        `json:"output_index"`
 	ContentIndex int             `json:"content_index"`
 	Delta        looseText       `json:"delta"`
-	Arguments    arguedText      `json:"arguments"`
+	Arguments    argsText        `json:"arguments"`
 	Input        looseText       `json:"input"`
 	Item         json.RawMessage `json:"item"`
 	Response     json.RawMessage `json:"response"`
@@ -66,7 +66,7 @@ type responsesItem struct {
 	Phase     string          `json:"phase"`
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
-	Arguments arguedText      `json:"arguments"`
+	Arguments argsText        `json:"arguments"`
 	Input     looseText       `json:"input"`
 	Content   []itemText      `json:"content"`
 	Summary   []itemText      `json:"summary"`

@@ -115,7 +115,7 @@ func (c *conversation) responses() ([]byte, error) {
 	if s := req.Sampling; s != nil {
 		r.Temperature, r.TopP = s.Temperature, s.TopP
 	}
-	if gives(c.model) {
+	if supportsEncryptedReasoning(c.model) {
 		r.Include = []string{encryptedReasoning}
 	}
 	if o := req.Reasoning; o != nil {

@@ -20,8 +20,8 @@ func newModel(t testing.TB, baseURL string, client *http.Client, c *wire.Case) p
 	return m
 }
 
-func recordings(argued map[string]string) wire.Config {
-	return wire.Config{Providers: []string{"openai-chat", "openai-responses", "openai-compatible", "openrouter", "azure"}, New: newModel, Argued: argued}
+func recordings(knownDeviations map[string]string) wire.Config {
+	return wire.Config{Providers: []string{"openai-chat", "openai-responses", "openai-compatible", "openrouter", "azure"}, New: newModel, KnownDeviations: knownDeviations}
 }
 
 func TestWire(t *testing.T) {

@@ -67,15 +67,15 @@ func Conformance(t *testing.T, fresh func() provider.Provider, opts ...Option) {
 
 // A suite is what the checks work with.
 type suite struct {
-	fresh    func() provider.Provider
-	ask      func(text string) *provider.Request
-	strict   bool
-	patience time.Duration // for what must end
-	settle   time.Duration // for goroutines that are about to end
+	fresh   func() provider.Provider
+	ask     func(text string) *provider.Request
+	strict  bool
+	timeout time.Duration // for what must end
+	settle  time.Duration // for goroutines that are about to end
 }
 
 func newSuite(fresh func() provider.Provider, opts []Option) *suite {
-	s := &suite{fresh: fresh, ask: question, patience: 10 * time.Second, settle: 2 * time.Second}
+	s := &suite{fresh: fresh, ask: question, timeout: 10 * time.Second, settle: 2 * time.Second}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(s)
@@ -163,7 +163,7 @@ func (s *suite) within(t testing.TB, f func() *record) *record {
 		o.r = f()
 		o.returned = true
 	}()
-	timer := time.NewTimer(s.patience)
+	timer := time.NewTimer(s.timeout)
 	defer timer.Stop()
 	select {
 	case o := <-done:
@@ -172,7 +172,7 @@ func (s *suite) within(t testing.TB, f func() *record) *record {
 		}
 		return o.r
 	case <-timer.C:
-		t.Errorf("the call didn't end within %v", s.patience)
+		t.Errorf("the call didn't end within %v", s.timeout)
 		return nil
 	}
 }

@@ -197,7 +197,7 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 	} {
 		t.Run(c.defect, func(t *testing.T) {
 			s := newSuite(c.fresh, nil)
-			s.patience, s.settle = 200*time.Millisecond, 20*time.Millisecond
+			s.timeout, s.settle = 200*time.Millisecond, 20*time.Millisecond
 			r := &recorder{}
 			for _, one := range checks {
 				if one.name == c.check {

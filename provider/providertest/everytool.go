@@ -12,7 +12,7 @@ import (
 // EveryTool returns a model that calls every tool it is offered once, one in each reply, with input that is made from the
 // tool's schema and always the same; then it says which tools it called. It shows that an agent's tools hold together
 // without a script. Which tools it has called it reads from the messages of the request, so one model serves any number of
-// conversations. It heeds [provider.ToolChoice].
+// conversations. It respects [provider.ToolChoice].
 //
 // The input is valid as far as a value can be made of the schema: types, enum, const, default, bounds, formats, patterns,
 // nested objects and arrays, references within the schema, allOf, and the first of anyOf or oneOf that gives a value.

@@ -139,7 +139,7 @@ func shownLines(c Content, in readInput, room int) (tools.Result, error) {
 		head += ", the line is cut"
 	}
 	if r.Last < r.Lines {
-		head += fmt.Sprintf("; go on with offset %d", r.Last+1)
+		head += fmt.Sprintf("; continue with offset %d", r.Last+1)
 	}
 	res := tools.Text(head + "\n" + text)
 	res.Data = r

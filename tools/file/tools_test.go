@@ -30,7 +30,7 @@ func TestReadShowsLinesAndTheVersion(t *testing.T) {
 		"wide": strings.Repeat("é", 2000) + "\nx\n"}
 	trees(t, cfg, c, func(t *testing.T, tree file.Tree, dir string) {
 		require.Equal(t, "a.txt: lines 1-3 of 3, version 058053d87c818d69\none\ntwo\nthree", good(t, tree, "file.read", in{"path": "a.txt"}))
-		require.Equal(t, "a.txt: lines 2-2 of 3, version 058053d87c818d69; go on with offset 3\n2\ttwo\n",
+		require.Equal(t, "a.txt: lines 2-2 of 3, version 058053d87c818d69; continue with offset 3\n2\ttwo\n",
 			good(t, tree, "file.read", in{"path": "./a.txt", "offset": 2, "limit": 1, "numbers": true}))
 		require.Equal(t, "file: a.txt: it has 3 lines; offset 4 is behind its end", bad(t, tree, "file.read", in{"path": "a.txt", "offset": 4}))
 		require.Regexp(t, `^empty: empty, version [0-9a-f]{16}\n$`, good(t, tree, "file.read", in{"path": "empty"}))
@@ -58,7 +58,7 @@ func TestReadShowsLinesAndTheVersion(t *testing.T) {
 		require.Equal(t, lines(5000), all.String())
 
 		wide := good(t, tree, "file.read", in{"path": "wide"})
-		require.Contains(t, wide, ", the line is cut; go on with offset 2\nééé")
+		require.Contains(t, wide, ", the line is cut; continue with offset 2\nééé")
 		require.NotContains(t, wide, "\uFFFD")
 	})
 }

@@ -179,7 +179,7 @@ func (x *running) read(stream int, from *os.File) {
 // supervise returns when the process has ended and its pipes have, or their time is up, or it was sent KILL. It returns why
 // it was ended, if it was.
 func (x *running) supervise(ctx context.Context) (err error) {
-	p := patience{x.cmd.Timeout, x.cmd.Extend, x.cmd.Max}
+	p := timeouts{x.cmd.Timeout, x.cmd.Extend, x.cmd.Max}
 	timer := time.NewTimer(p.until(-1))
 	defer timer.Stop()
 	var (

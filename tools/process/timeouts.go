@@ -2,12 +2,12 @@ package process
 
 import "time"
 
-// A patience is how long a process may run: base, and after each sign of progress extend from then, but never longer than
+// A timeouts is how long a process may run: base, and after each sign of progress extend from then, but never longer than
 // limit.
-type patience struct{ base, extend, limit time.Duration }
+type timeouts struct{ base, extend, limit time.Duration }
 
 // until returns when the time is up, counted from the start, if the last sign came at last (less than 0: none came).
-func (p patience) until(last time.Duration) time.Duration {
+func (p timeouts) until(last time.Duration) time.Duration {
 	d := p.base
 	if last >= 0 && p.extend > 0 {
 		d = max(d, last+p.extend)

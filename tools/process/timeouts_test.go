@@ -9,7 +9,7 @@ import (
 )
 
 func TestPatienceGrowsWithSignsOfProgress(t *testing.T) {
-	p := patience{time.Minute, 30 * time.Second, 30 * time.Minute}
+	p := timeouts{time.Minute, 30 * time.Second, 30 * time.Minute}
 	for last, want := range map[time.Duration]time.Duration{
 		-1:                              time.Minute,
 		0:                               time.Minute,

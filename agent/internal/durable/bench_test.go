@@ -88,7 +88,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkResume loads a session of 10,000 facts, and goes on with it.
+// BenchmarkResume loads a session of 10,000 facts, and resumes it.
 func BenchmarkResume(b *testing.B) {
 	open := stores(b)
 	for _, name := range []string{"memory", "file-process", "sqlite-process"} {

@@ -47,7 +47,7 @@ func open(kind, dir string) (journal.Store, func() error, error) {
 	return nil, nil, fmt.Errorf("there is no store %q", kind)
 }
 
-// work begins a run, or goes on with it, to its end.
+// work begins a run, or resumes it, to its end.
 func work(args []string) error {
 	kind, dir := args[0], args[1]
 	w, err := OpenWorld(dir)

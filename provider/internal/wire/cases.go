@@ -23,17 +23,17 @@ type Case struct {
 
 // Expect is what a right decoder makes of one answer. The figures of Usage are the provider's own; see [Usage].
 type Expect struct {
-	Text              string       `json:"text"`
-	Reasoning         string       `json:"reasoning"`
-	ToolCalls         []ExpectCall `json:"tool_calls"`
-	ProviderToolCalls []ExpectCall `json:"provider_tool_calls"`
-	Finish            *string      `json:"finish"` // stop, length, tool_calls, content_filter, error; nil: not stated
-	FinishAlt         []*string    `json:"finish_alt"`
-	FinishRaw         *string      `json:"finish_raw"`
-	Usage             Figures      `json:"usage"`
-	Error             *ExpectError `json:"error"`
-	Refusal           *string      `json:"refusal"`
-	Truncated         bool         `json:"truncated"`
+	Text              string        `json:"text"`
+	Reasoning         string        `json:"reasoning"`
+	ToolCalls         []ExpectCall  `json:"tool_calls"`
+	ProviderToolCalls []ExpectCall  `json:"provider_tool_calls"`
+	Finish            *string       `json:"finish"` // stop, length, tool_calls, content_filter, error; nil: not stated
+	FinishAlt         []*string     `json:"finish_alt"`
+	FinishRaw         *string       `json:"finish_raw"`
+	Usage             ReportedUsage `json:"usage"`
+	Error             *ExpectError  `json:"error"`
+	Refusal           *string       `json:"refusal"`
+	Truncated         bool          `json:"truncated"`
 }
 
 // An ExpectCall is a call of a tool.

@@ -103,7 +103,7 @@ func TestAWrongCaseFailsUnlessItIsArgued(t *testing.T) {
 	}{
 		{nil, "", row{cases: 1, right: 1}, ""},
 		{[]string{"text"}, "", row{cases: 1, wrong: 1}, "failed: wire: hand-written:\n  text"},
-		{[]string{"text"}, "the recording is cut", row{cases: 1, argued: 1}, ""},
+		{[]string{"text"}, "the recording is cut", row{cases: 1, deviating: 1}, ""},
 		{nil, "the recording is cut", row{cases: 1, wrong: 1}, "failed: wire: hand-written is right; its argument doesn't hold: the recording is cut"},
 	} {
 		var tab table
@@ -116,7 +116,7 @@ func TestAWrongCaseFailsUnlessItIsArgued(t *testing.T) {
 
 func TestFiguresMeanWhatTheirFormatSays(t *testing.T) {
 	n := func(v int64) *int64 { return &v }
-	all := Figures{Input: n(100), Output: n(20), CacheRead: n(30), CacheWrite: n(5), Reasoning: n(50)}
+	all := ReportedUsage{Input: n(100), Output: n(20), CacheRead: n(30), CacheWrite: n(5), Reasoning: n(50)}
 	for _, tt := range []struct {
 		wire, body string
 		want       provider.Usage
@@ -130,7 +130,7 @@ func TestFiguresMeanWhatTheirFormatSays(t *testing.T) {
 	} {
 		require.Equal(t, tt.want, Usage(tt.wire, all, []byte(tt.body)), tt.wire)
 	}
-	require.Equal(t, provider.Usage{}, Usage("gemini-generate-content", Figures{}, []byte(`"toolUsePromptTokenCount":7`)))
+	require.Equal(t, provider.Usage{}, Usage("gemini-generate-content", ReportedUsage{}, []byte(`"toolUsePromptTokenCount":7`)))
 }
 
 func TestErrorsHaveTheClassThatTheirWordsAndStatusSay(t *testing.T) {

@@ -77,7 +77,7 @@ func (cfg *Config) cut(t *testing.T, c *Case, opt providertest.ReplayOption) *Ou
 		t.Fatal(err)
 	}
 	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	res, err := provider.Generate(ctx, cfg.New(t, server.URL, server.Client(), c), question())
 	if server.Wait(ctx) != nil {
@@ -123,7 +123,7 @@ func Hanging(t *testing.T, fresh New, c *Case) {
 // gone fails the test if a call still holds its connection.
 func gone(t *testing.T, server *providertest.Replayer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	if err := server.Wait(ctx); err != nil {
 		t.Errorf("wire: a call that has ended holds its connection: %v", err)

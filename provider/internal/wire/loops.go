@@ -36,11 +36,11 @@ func Loops(t *testing.T, cfg Config) {
 					wrong = append(wrong, fmt.Sprintf("request %d: %s", s.i+1, line))
 				}
 			}
-			tab.add(t, c, wrong, cfg.Argued[c.Name])
+			tab.add(t, c, wrong, cfg.KnownDeviations[c.Name])
 		})
 	}
 	tab.print(t.Name())
-	tab.unknown(t, cfg.Argued)
+	tab.unknown(t, cfg.KnownDeviations)
 }
 
 // A step is an exchange whose successor goes on with its answer.

@@ -23,9 +23,9 @@ type Config struct {
 	Cases     []*Case  // instead of Providers
 	New       New
 
-	// Argued has the cases that can't be right, and for each the argument. An argued case that is right is an error: the
+	// KnownDeviations has the cases that can't be right, and for each the argument. An argued case that is right is an error: the
 	// argument doesn't hold any more.
-	Argued map[string]string
+	KnownDeviations map[string]string
 	// Request makes the request that the answer of an exchange is asked for with. Nil: [RequestFrom], and where that can't
 	// read the recorded request, one with a short text.
 	Request func(c *Case, exchange int) *provider.Request
@@ -35,8 +35,8 @@ type Config struct {
 	Ignore []string
 }
 
-// patience is how long one exchange may take.
-const patience = 30 * time.Second
+// timeout is how long one exchange may take.
+const timeout = 30 * time.Second
 
 // Run has an adapter decode each exchange of each case, whole, then in single bytes, then in random pieces, compares what
 // it makes of them with what is expected, and prints a table. The package comment says what is compared.
@@ -47,11 +47,11 @@ func Run(t *testing.T, cfg Config) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			wrong := cfg.judge(t, c)
-			tab.add(t, c, wrong, cfg.Argued[c.Name])
+			tab.add(t, c, wrong, cfg.KnownDeviations[c.Name])
 		})
 	}
 	tab.print(t.Name())
-	tab.unknown(t, cfg.Argued)
+	tab.unknown(t, cfg.KnownDeviations)
 }
 
 func (cfg *Config) cases(t testing.TB) []*Case {
@@ -105,7 +105,7 @@ func (cfg *Config) call(t testing.TB, c *Case, req *provider.Request, opts ...pr
 		t.Fatal(err)
 	}
 	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	res, err := provider.Generate(ctx, cfg.New(t, server.URL, server.Client(), c), req)
 	asked := server.Requests()
@@ -145,7 +145,7 @@ type table struct {
 	known map[string]bool
 }
 
-type row struct{ cases, right, argued, wrong int }
+type row struct{ cases, right, deviating, wrong int }
 
 // add enters a case, and fails t if it is wrong without an argument, or argued without need.
 func (tab *table) add(t testing.TB, c *Case, wrong []string, argument string) {
@@ -169,7 +169,7 @@ func (tab *table) add(t testing.TB, c *Case, wrong []string, argument string) {
 	case len(wrong) == 0:
 		r.right++
 	case argument != "":
-		r.argued++
+		r.deviating++
 		tab.lines = append(tab.lines, "argued  "+c.Name+": "+argument)
 	default:
 		r.wrong++
@@ -179,9 +179,9 @@ func (tab *table) add(t testing.TB, c *Case, wrong []string, argument string) {
 }
 
 // unknown fails t for arguments about cases that there aren't.
-func (tab *table) unknown(t testing.TB, argued map[string]string) {
+func (tab *table) unknown(t testing.TB, known map[string]string) {
 	t.Helper()
-	for name := range argued {
+	for name := range known {
 		if !tab.known[name] && len(tab.known) > 0 {
 			t.Errorf("wire: there is an argument about %q, and no such case", name)
 		}
@@ -194,11 +194,11 @@ func (tab *table) print(title string) {
 	var sum row
 	for _, name := range tab.order {
 		r := tab.rows[name]
-		fmt.Fprintf(&b, "  %-18s %6d %6d %6d %6d\n", name, r.cases, r.right, r.argued, r.wrong)
-		sum.cases, sum.right, sum.argued, sum.wrong = sum.cases+r.cases, sum.right+r.right, sum.argued+r.argued, sum.wrong+r.wrong
+		fmt.Fprintf(&b, "  %-18s %6d %6d %6d %6d\n", name, r.cases, r.right, r.deviating, r.wrong)
+		sum.cases, sum.right, sum.deviating, sum.wrong = sum.cases+r.cases, sum.right+r.right, sum.deviating+r.deviating, sum.wrong+r.wrong
 	}
 	if len(tab.order) > 1 {
-		fmt.Fprintf(&b, "  %-18s %6d %6d %6d %6d\n", "all", sum.cases, sum.right, sum.argued, sum.wrong)
+		fmt.Fprintf(&b, "  %-18s %6d %6d %6d %6d\n", "all", sum.cases, sum.right, sum.deviating, sum.wrong)
 	}
 	slices.Sort(tab.lines)
 	for _, line := range tab.lines {

@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Figures are a provider's own token counts, as they came; nil: not reported.
-type Figures struct {
+// ReportedUsage are a provider's own token counts, as they came; nil: not reported.
+type ReportedUsage struct {
 	Input      *int64 `json:"input"`
 	Output     *int64 `json:"output"`
 	CacheRead  *int64 `json:"cache_read"`
@@ -17,7 +17,7 @@ type Figures struct {
 }
 
 // None reports that the provider said nothing.
-func (f *Figures) None() bool {
+func (f *ReportedUsage) None() bool {
 	return f.Input == nil && f.Output == nil && f.CacheRead == nil && f.CacheWrite == nil && f.Reasoning == nil
 }
 
@@ -51,7 +51,7 @@ func addCache(u *provider.Usage, _ []byte) { u.Input += u.CacheRead + u.CacheWri
 
 // Usage returns what an adapter makes of the figures of an answer: a figure that wasn't reported is 0. Some servers'
 // figures can't be told apart without others that only the body has.
-func Usage(wire string, f Figures, body []byte) provider.Usage {
+func Usage(wire string, f ReportedUsage, body []byte) provider.Usage {
 	u := provider.Usage{Input: figure(f.Input), Output: figure(f.Output), CacheRead: figure(f.CacheRead),
 		CacheWrite: figure(f.CacheWrite), Reasoning: figure(f.Reasoning)}
 	if mean := meanings[wire]; mean != nil && !f.None() {

@@ -12,7 +12,7 @@ type (
 		Collection string `json:"collection" jsonschema:"the collection's id or slug, for example blog"`
 		Text       string `json:"q,omitempty" jsonschema:"a part of the title or slug; leave it out to list all"`
 		Limit      int    `json:"limit,omitempty" jsonschema:"how many at most; 50 if left out"`
-		Offset     int    `json:"offset,omitempty" jsonschema:"how many to skip, to go on with a long list"`
+		Offset     int    `json:"offset,omitempty" jsonschema:"how many to skip, to continue a long list"`
 	}
 	entryInput struct {
 		Entry  string `json:"entry" jsonschema:"the entry's id or slug"`

@@ -14,7 +14,7 @@ type (
 	query struct {
 		Text   string `json:"q,omitempty" jsonschema:"a part of the name, slug or description; leave it out to list all"`
 		Limit  int    `json:"limit,omitempty" jsonschema:"how many at most; 50 if left out"`
-		Offset int    `json:"offset,omitempty" jsonschema:"how many to skip, to go on with a long list"`
+		Offset int    `json:"offset,omitempty" jsonschema:"how many to skip, to continue a long list"`
 	}
 	pageInput struct {
 		Page   string `json:"page" jsonschema:"the page's id or slug"`
