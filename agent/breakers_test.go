@@ -312,7 +312,7 @@ func TestACallInDoubtThatABreakerRefusesStaysInDoubt(t *testing.T) {
 		require.Equal(t, 1, f.ran)
 		got := finished(t, b, "s")[0]
 		require.Equal(t, tools.InDoubt, got.Status)
-		require.Contains(t, got.Text(), "It was started before, and nobody knows whether it had its effect then.")
+		require.Contains(t, got.Text(), "It was started before, and it is not known whether it had its effect then.")
 		requireSound(t, "s", facts(t, b, "s"))
 	})
 }

@@ -100,7 +100,7 @@ type ChainState struct {
 }
 
 // ContextResetCategory is the category of the notes that context resets write.
-const ContextResetCategory = "context-reset"
+const ContextResetCategory = "context_reset"
 
 // Bounds of RunState.Said.
 const (
