@@ -3,6 +3,7 @@ package machine_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -385,4 +386,31 @@ func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
 	require.NoError(t, other.Apply(machine.Snapshot{Meta: meta, State: state}))
 	require.Nil(t, state.Run.Limits, "a fact isn't changed")
 	require.Equal(t, m.Next(), other.Next())
+}
+
+func TestALimitErrorNamesTheFieldAndBothFigures(t *testing.T) {
+	for want, err := range map[string]*machine.LimitError{
+		"agent: Limits.Steps is reached: 12 of 12":                         {Limit: machine.LimitSteps, Max: 12, Have: 12},
+		"agent: Limits.Cost is reached: $1.500000 of $1.000000":            {Limit: machine.LimitCost, Max: int64(provider.USD), Have: int64(provider.USD * 3 / 2)},
+		"agent: Limits.Duration is reached: 31m0s of 30m0s":                {Limit: machine.LimitDuration, Max: int64(30 * time.Minute), Have: int64(31 * time.Minute)},
+		"agent: Limits.PromptBytes is reached: 5 bytes of 4 bytes":         {Limit: machine.LimitPromptBytes, Max: 4, Have: 5},
+		"agent: Limits.Repeats is reached: 5 of 5; the model repeats look": {Limit: machine.LimitRepeats, Max: 5, Have: 5, Note: "the model repeats look"},
+	} {
+		require.EqualError(t, err, want)
+		_, ok := reflect.TypeFor[machine.Limits]().FieldByName(err.Limit)
+		require.True(t, ok, "there is such a field")
+	}
+}
+
+func TestLimitsAreFilledInFromOthersAndFromTheDefaults(t *testing.T) {
+	l := machine.Limits{Steps: 3, Tokens: -1}.Or(machine.Limits{Steps: 9, Repeats: 2, AskAfterCorrections: true}).WithDefaults()
+	want := machine.DefaultLimits()
+	want.Steps, want.Tokens, want.Repeats, want.AskAfterCorrections = 3, -1, 2, true
+	require.Equal(t, want, l)
+	v := reflect.ValueOf(machine.DefaultLimits())
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Name; name != "AskAfterCorrections" {
+			require.NotZero(t, v.Field(i).Interface(), name)
+		}
+	}
 }
