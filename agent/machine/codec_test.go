@@ -93,7 +93,7 @@ func everyFact() []machine.Fact {
 	}
 }
 
-// unset returns the names of the fields of v that are zero, those that aren't part of a journal excepted.
+// unset returns the names of the fields of v that are zero, except for those that are not stored.
 func unset(v reflect.Value, path string) (names []string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -249,7 +249,7 @@ func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
 	require.ErrorAs(t, err, &fe)
 }
 
-// oddFacts hold what may look different in JSON.
+// oddFacts returns facts with values that JSON may write in several ways.
 func oddFacts() []machine.Fact {
 	meta := func() machine.Meta {
 		return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
@@ -371,7 +371,7 @@ func FuzzDecodeFact(f *testing.F) {
 			require.ErrorAs(t, err, &fe)
 			return
 		}
-		// What could be read can be written, is then read as the same, and is taken or refused without a panic.
+		// A fact that can be read can be written, reads the same again, and is accepted or refused without a panic.
 		out, err := machine.Encode(fact)
 		require.NoError(t, err)
 		back, err := machine.Decode("s-1", out)

@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A drill drives a run to its end without surprises: the model says what reply returns, and calls end as result says.
+// A drill drives a run to its end: the model says what reply returns, and calls end as result says.
 type drill struct {
 	t       *testing.T
 	m       *machine.Machine
@@ -356,36 +356,6 @@ func TestCallsWithoutAPriceAreReported(t *testing.T) {
 	d = newDrill(t, machine.DefaultLimits(), func(step int) machine.Replied { return says("from a hook, for nothing", provider.StopDone) })
 	d.end()
 	require.False(t, d.m.State().Run.Unpriced)
-}
-
-func TestTimeWhilePausedDoesNotCount(t *testing.T) {
-	m := machine.New("s-1")
-	origin := machine.Origin{Session: "s-1", Run: "r-1"}
-	at := func(second int64) machine.Meta {
-		return machine.Meta{Origin: origin, Seq: m.State().Seq + 1, Time: time.Unix(second, 0)}
-	}
-	require.NoError(t, m.Apply(machine.RunStarted{Meta: at(100), Message: provider.User("go"), Limits: new(machine.DefaultLimits())}))
-	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(107), Status: machine.Paused}))
-	require.NoError(t, m.Apply(machine.Continued{Meta: at(1000)}))
-	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(1002), Status: machine.Paused}))
-	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(5000), Status: machine.Stopped}))
-	require.Equal(t, 9*time.Second, m.State().Run.Worked)
-}
-
-func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
-	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}
-	m := machine.New("s-1")
-	require.NoError(t, m.Apply(machine.RunStarted{Meta: meta, Message: provider.User("go")}))
-	require.Equal(t, new(machine.Limits), m.State().Run.Limits)
-	require.Equal(t, machine.ActCallModel, m.Next().Kind)
-
-	state, err := machine.CloneState(m.State())
-	require.NoError(t, err)
-	state.Run.Limits = nil
-	other := machine.New("s-1")
-	require.NoError(t, other.Apply(machine.Snapshot{Meta: meta, State: state}))
-	require.Nil(t, state.Run.Limits, "a fact isn't changed")
-	require.Equal(t, m.Next(), other.Next())
 }
 
 func TestALimitErrorNamesTheFieldAndBothFigures(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-func TestASnapshotOfAnyStateGoesOnAsTheFactsWouldHave(t *testing.T) {
+func TestAfterASnapshotFactsHaveTheSameEffect(t *testing.T) {
 	eachLog(t, 4, func(t *testing.T, s *sim) {
 		var pruned *machine.Machine
 		s.after = func(f machine.Fact) {
