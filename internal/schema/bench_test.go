@@ -91,7 +91,7 @@ func BenchmarkFullValidator(b *testing.B) {
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if bc.s.judge([]byte(bc.text)) != nil {
+				if bc.s.judge(bc.s.full, []byte(bc.text)) != nil {
 					b.Fatal("refused")
 				}
 			}

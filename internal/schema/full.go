@@ -100,16 +100,16 @@ func sayWhere(err error) error {
 
 var errEndless = errors.New("the schema refers to itself without end")
 
-// judge asks jsonschema/v5 about a text that the rewriter or the scan has found to be within bounds.
-func (s *Schema) judge(input json.RawMessage) (err error) {
+// judge asks jsonschema/v5 about a text that a reader has found to be within bounds. full is s.full or a part of it.
+func (s *Schema) judge(full *validator.Schema, input json.RawMessage) error {
 	v, err := decode(input)
 	if err != nil {
 		return &InvalidError{Problems: []Problem{{Message: "not valid JSON"}}}
 	}
-	err = apply(s.full, v)
+	err = apply(full, v)
 	var invalid *validator.ValidationError
 	if errors.As(err, &invalid) {
-		base, _, _ := strings.Cut(s.full.Location, "#")
+		base, _, _ := strings.Cut(full.Location, "#")
 		e := explanation{address: base, document: s.document, value: v}
 		return e.explain(invalid)
 	}

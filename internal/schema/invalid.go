@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -115,22 +114,27 @@ func unknownKey(key string, known []string) string {
 	return text + " known keys: " + listShort(known)
 }
 
-// listShort lists names in quotes, the first 20 of them.
+// listShort lists names in quotes.
 func listShort(names []string) string {
-	quoted := make([]string, 0, min(len(names), shownNames))
+	quoted := make([]string, len(names))
 	for i, name := range names {
-		if i == shownNames {
-			return strings.Join(quoted, ", ") + " and " + strconv.Itoa(len(names)-i) + " more"
-		}
-		quoted = append(quoted, quoteShort(name))
+		quoted[i] = quoteShort(name)
 	}
-	return strings.Join(quoted, ", ")
+	return list(quoted)
+}
+
+// list joins words, the first 20 of them.
+func list(words []string) string {
+	if len(words) > shownNames {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:shownNames], ", "), len(words)-shownNames)
+	}
+	return strings.Join(words, ", ")
 }
 
 func quoteShort(s string) string { return shorten(appendQuoted(nil, s), shownBytes) }
 
 // shorten cuts a text to limit bytes, at a character, and replaces what isn't UTF-8.
-func shorten[T string | []byte](text T, limit int) string {
+func shorten[T ~string | ~[]byte](text T, limit int) string {
 	s := string(text)
 	if len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {

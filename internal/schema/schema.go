@@ -86,10 +86,16 @@ func compile(shown, checked json.RawMessage, inferred bool) (*Schema, error) {
 	}
 	sum := sha256.Sum256(shown)
 	s.hash = hex.EncodeToString(sum[:16])
-	b := newNodes(checked, inferred)
-	s.root = b.build(checked, "")
-	if err := b.settle(part); err != nil && inferred {
-		return nil, err
+	g := newGraph(checked, inferred)
+	s.root = g.build(checked, "")
+	defaults := settler{s: s, part: part, state: map[*property]bool{}}
+	for _, n := range g.all {
+		for i := range n.properties {
+			defaults.settle(&n.properties[i])
+		}
+	}
+	if inferred && defaults.refused != nil {
+		return nil, defaults.refused
 	}
 	return s, nil
 }
@@ -105,23 +111,19 @@ func (s *Schema) Hash() string { return s.hash }
 func (s *Schema) IsObject() bool { return s.root.kinds == kindObject }
 
 // Accept is [Schema.Prepare] and then [Schema.Validate] of its result. For an input that is canonical and plainly valid it
-// returns the input itself, after one scan and without allocation.
+// returns the input itself, after reading it once.
 func (s *Schema) Accept(input json.RawMessage) (json.RawMessage, error) {
-	canonical, valid := s.scan(input)
-	if !canonical {
-		var err error
-		if input, err = s.rewrite(input); err != nil {
-			return nil, err
-		}
-		_, valid = s.scan(input)
+	out, valid, err := s.read(s.orEmpty(input), false)
+	if err == nil && !valid && !bytes.Equal(out, input) {
+		_, valid, err = s.read(out, false)
 	}
-	if valid {
-		return input, nil
+	if err == nil && !valid {
+		err = s.judge(s.full, out)
 	}
-	if err := s.judge(input); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return input, nil
+	return out, nil
 }
 
 // Prepare brings a text into canonical form: compact; strings with no more escapes than they need; integers as plain
@@ -139,36 +141,33 @@ func (s *Schema) Accept(input json.RawMessage) (json.RawMessage, error) {
 //
 // Canonical input comes back as it is, without allocation. Prepare doesn't judge: see [Schema.Validate].
 func (s *Schema) Prepare(input json.RawMessage) (json.RawMessage, error) {
-	if canonical, _ := s.scan(input); canonical {
-		return input, nil
-	}
-	return s.rewrite(input)
+	out, _, err := s.read(s.orEmpty(input), false)
+	return out, err
 }
 
 // Validate judges a text as it stands: nothing is filled in or taken for something else. What Prepare refuses, it refuses
 // too. The error is an [*InvalidError] unless the schema itself can't be applied.
 func (s *Schema) Validate(input json.RawMessage) error {
-	canonical, valid := s.scan(input)
-	if valid {
-		return nil
+	out, valid, err := s.read(input, true)
+	if err == nil && !valid {
+		err = s.judge(s.full, out)
 	}
-	if !canonical {
-		r := rewriter{in: input, keep: true}
-		if err := r.run(s.root); err != nil {
-			return err
-		}
-		input = r.out
-	}
-	return s.judge(input)
+	return err
 }
 
-func (s *Schema) rewrite(input json.RawMessage) (json.RawMessage, error) {
-	if trimmed := bytes.TrimSpace(input); s.IsObject() && (len(trimmed) == 0 || string(trimmed) == "null") {
-		input = json.RawMessage("{}")
-	}
-	r := rewriter{in: input}
+// read returns a text in canonical form, and whether it was so before and is certainly valid.
+func (s *Schema) read(input json.RawMessage, keep bool) (out json.RawMessage, valid bool, err error) {
+	r := reader{in: input, keep: keep}
 	if err := r.run(s.root); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return r.out, nil
+	return r.output(), r.valid && r.isCanonical(), nil
+}
+
+// orEmpty returns {} in place of nothing where the schema takes objects only.
+func (s *Schema) orEmpty(input json.RawMessage) json.RawMessage {
+	if trimmed := bytes.TrimSpace(input); s.IsObject() && (len(trimmed) == 0 || string(trimmed) == "null") {
+		return json.RawMessage("{}")
+	}
+	return input
 }
