@@ -176,8 +176,8 @@ func TestRowsPointDown(t *testing.T) {
 	}
 }
 
-// TestAMinimalProgramCompilesFourModulesAtMost counts what a user of the library's core takes in.
-func TestAMinimalProgramCompilesFourModulesAtMost(t *testing.T) {
+// TestAMinimalProgramCompilesThreeModulesAtMost counts what a user of the library's core takes in.
+func TestAMinimalProgramCompilesThreeModulesAtMost(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Module",
 		module+"/agent", module+"/tools", module+"/"+providertest)
 	cmd.Dir = root
