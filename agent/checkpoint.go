@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -25,11 +27,15 @@ type Checkpoints struct {
 	// Write writes a note of at most 64 KiB, within 2 minutes: see [CheckpointsOf] and [ModelNote]. An error is a warning, and
 	// the run goes on. If it doesn't return within 5 s after the end of its context it is left behind: see [Agent.LeftBehind].
 	Write func(ctx context.Context, in *NoteInput) (json.RawMessage, error)
+
+	err error // why notes of that type can't be written
 }
 
-// CheckpointsOf returns Checkpoints whose notes are T's. With [ModelNote] as write a model writes them.
+// CheckpointsOf returns Checkpoints whose notes are T's. With [ModelNote] as write a model writes them. A type that
+// encoding/json can't write is an error of [New].
 func CheckpointsOf[T any](category string, write func(context.Context, *NoteInput) (T, error), at ...float64) Checkpoints {
-	return Checkpoints{Category: category, At: at, Write: func(ctx context.Context, in *NoteInput) (json.RawMessage, error) {
+	err := schema.Encodable(reflect.TypeFor[T]())
+	return Checkpoints{Category: category, At: at, err: err, Write: func(ctx context.Context, in *NoteInput) (json.RawMessage, error) {
 		v, err := write(ctx, in)
 		if err != nil {
 			return nil, err
@@ -101,6 +107,9 @@ func (g *gear) addCheckpoints() error {
 		c := &g.Checkpoints[i]
 		bad := func(problem string) error {
 			return &ConfigError{Field: fmt.Sprintf("Memory.Checkpoints[%d]", i), Problem: problem}
+		}
+		if c.err != nil {
+			return &ConfigError{Field: fmt.Sprintf("Memory.Checkpoints[%d]", i), Problem: c.err.Error(), Err: c.err}
 		}
 		if c.Category == "" {
 			c.Category = "checkpoint"

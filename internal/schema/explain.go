@@ -345,7 +345,7 @@ func oneOf(says, got any) string {
 		}
 	}
 	text := "expected one of " + list(words)
-	if s, ok := got.(string); ok {
+	if s, ok := got.(string); ok && len(values) > 1 {
 		if near, ok := Nearest(s, names); ok {
 			text += " (did you mean " + quoteShort(near) + "?)"
 		}

@@ -151,9 +151,13 @@ func (in *inference) inline(t reflect.Type, path string) (json.RawMessage, error
 	case reflect.Map:
 		return in.table(t, path)
 	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
-		return nil, fmt.Errorf("%s: JSON has no form for the type %s; leave the field out with the tag `json:\"-\"`", path, t)
+		return nil, noForm(t, path)
 	}
 	return in.number(t), nil
+}
+
+func noForm(t reflect.Type, path string) error {
+	return fmt.Errorf("%s: JSON has no form for the type %s; leave the field out with the tag `json:\"-\"`", path, t)
 }
 
 // describe asks a type for its schema. A method promoted from an embedded field describes that field, and not the struct

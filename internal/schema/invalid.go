@@ -106,10 +106,13 @@ func unknownKey(key string, known []string) string {
 	if len(known) == 0 {
 		return text + "; no keys are known here"
 	}
-	if near, ok := Nearest(key, known); ok {
-		text += "; did you mean " + quoteShort(near) + "?"
-	} else {
-		text += ";"
+	near, ok := Nearest(key, known)
+	if !ok {
+		return text + "; known keys: " + listShort(known)
+	}
+	text += "; did you mean " + quoteShort(near) + "?"
+	if len(known) == 1 {
+		return text
 	}
 	return text + " known keys: " + listShort(known)
 }

@@ -226,6 +226,39 @@ func TestDefaultsNumbersAndKeysAreSeenToInsideARecursiveType(t *testing.T) {
 	require.Equal(t, 2, v.Kids[0].Leaf.Size)
 }
 
+func TestTheOnlyNameIsSaidOnce(t *testing.T) {
+	s := parse(t, `{"type":"object","properties":{"title":{"enum":["draft"]}},"additionalProperties":false}`)
+	require.Equal(t, `invalid value: unknown key "titel"; did you mean "title"?`, refuses(t, s, `{"titel":"x"}`).Error())
+	require.Equal(t, `invalid value: unknown key "zzz"; known keys: "title"`, refuses(t, s, `{"zzz":"x"}`).Error())
+	require.Equal(t, `invalid value: title: expected one of "draft", got "drafts"`, refuses(t, s, `{"title":"drafts"}`).Error())
+}
+
+func TestWhatEncodingJSONCannotWriteIsFoundInTheType(t *testing.T) {
+	type node struct {
+		Next  *node
+		Odd   map[int]error
+		Skip  chan int `json:"-"`
+		Never func()   `json:",omitzero"`
+		When  time.Time
+	}
+	require.NoError(t, Encodable(reflect.TypeFor[[]node]()))
+	_, err := json.Marshal([]node{{Next: &node{}, Odd: map[int]error{1: nil}}})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		typ  any
+		want string
+	}{
+		{make(chan int), "schema: chan int: JSON has no form for the type chan int"},
+		{map[string][]chan int{}, "{}[]: JSON has no form"},
+		{struct{ *Holder }{}, ".Holder.F: JSON has no form for the type func()"},
+		{map[bool]int{}, "the keys of map[bool]int"},
+	} {
+		require.ErrorContains(t, Encodable(reflect.TypeOf(c.typ)), c.want)
+	}
+}
+
+type Holder struct{ F func() }
+
 func TestATypeOfPointersToItselfIsAnError(t *testing.T) {
 	type pointer *pointer
 	_, err := For[pointer](nil)
