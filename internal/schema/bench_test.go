@@ -68,7 +68,7 @@ func BenchmarkAccept(b *testing.B) {
 	}
 }
 
-// BenchmarkFullValidator is what every call would cost without the scan: decoding and jsonschema/v5.
+// BenchmarkFullValidator is what every call would cost without the reader: decoding and jsonschema/v5.
 func BenchmarkFullValidator(b *testing.B) {
 	for _, bc := range []struct {
 		name string

@@ -42,10 +42,9 @@ func (e *explanation) explain(err *validator.ValidationError) error {
 	slices.SortFunc(found, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Message, b.Message))
 	})
-	found = slices.Compact(found)
-	invalid := &InvalidError{Problems: found}
-	if len(found) > keptProblems {
-		invalid.Problems, invalid.more = found[:keptProblems], len(found)-keptProblems
+	invalid := &InvalidError{}
+	for _, p := range slices.Compact(found) {
+		invalid.add([]byte(p.Path), p.Message)
 	}
 	return invalid
 }
@@ -357,13 +356,13 @@ func oneOf(says, got any) string {
 func typeNames(says any) string {
 	names, ok := says.([]any)
 	if !ok {
-		name, _ := says.(string)
-		return name
+		names = []any{says}
 	}
 	var words []string
 	for _, v := range names {
-		name, _ := v.(string)
-		words = append(words, name)
+		if name, ok := v.(string); ok {
+			words = append(words, name)
+		}
 	}
 	return strings.Join(words, " or ")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
@@ -21,16 +22,10 @@ func compileFull(doc json.RawMessage, inferred bool) (full *validator.Schema, su
 	if err == nil || inferred {
 		return full, sub, err
 	}
-	if ms, ok := members(doc); ok {
-		var kept []member
-		for _, m := range ms {
-			if m.key != "$schema" {
-				kept = append(kept, m)
-			}
-		}
-		if full, sub, older := compileDraft(join(kept), validator.Draft7, inferred); older == nil {
-			return full, sub, nil
-		}
+	ms, _ := members(doc)
+	ms = slices.DeleteFunc(ms, func(m member) bool { return m.key == "$schema" })
+	if full, sub, older := compileDraft(join(ms), validator.Draft7, inferred); older == nil {
+		return full, sub, nil
 	}
 	return nil, nil, err
 }
@@ -86,10 +81,11 @@ func sayWhere(err error) error {
 		for _, token := range tokens(invalid.InstanceLocation) {
 			path = appendKey(path, token)
 		}
-		if len(path) == 0 {
-			return fmt.Errorf("not a valid schema: %s", invalid.Message)
+		where := ""
+		if len(path) > 0 {
+			where = string(path) + ": "
 		}
-		return fmt.Errorf("not a valid schema: %s: %s", path, invalid.Message)
+		return fmt.Errorf("not a valid schema: %s%s", where, invalid.Message)
 	}
 	var outer *validator.SchemaError
 	if errors.As(err, &outer) && outer.Err != nil {

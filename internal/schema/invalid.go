@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -58,30 +59,18 @@ func (e *InvalidError) Error() string {
 // Fault returns [fault.Invalid]: whoever wrote the value should correct it.
 func (e *InvalidError) Fault() fault.Class { return fault.Invalid }
 
-// problems collects what is wrong, up to a bound.
-type problems struct {
-	list []Problem
-	more int
-}
-
-func (p *problems) add(path []byte, message string) {
-	if len(p.list) == keptProblems {
-		p.more++
+// add notes a problem, up to a bound.
+func (e *InvalidError) add(path []byte, message string) {
+	if len(e.Problems) == keptProblems {
+		e.more++
 		return
 	}
-	p.list = append(p.list, Problem{Path: string(path), Message: message})
-}
-
-func (p *problems) err() error {
-	if len(p.list) == 0 {
-		return nil
-	}
-	return &InvalidError{Problems: p.list, more: p.more}
+	e.Problems = append(e.Problems, Problem{Path: string(path), Message: message})
 }
 
 // appendKey appends a key to a path: ".city", or ["first name"] where the short form would be ambiguous.
 func appendKey[T string | []byte](path []byte, key T) []byte {
-	if !plainKey(key) {
+	if len(key) > longestName || !plainKey.MatchString(string(key)) {
 		return append(append(append(path, '['), quoteShort(string(key))...), ']')
 	}
 	if len(path) > 0 {
@@ -90,15 +79,7 @@ func appendKey[T string | []byte](path []byte, key T) []byte {
 	return append(path, key...)
 }
 
-func plainKey[T string | []byte](key T) bool {
-	for i := range len(key) {
-		b := key[i]
-		if b < utf8.RuneSelf && !(b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b == '$') {
-			return false
-		}
-	}
-	return len(key) > 0 && len(key) <= longestName
-}
+var plainKey = regexp.MustCompile(`^[\w$\-\x{80}-\x{10FFFF}]+$`)
 
 // unknownKey words a key that the schema doesn't have.
 func unknownKey(key string, known []string) string {

@@ -190,14 +190,12 @@ func (g *graph) keyword(n *node, m member, pointer string) bool {
 	case "items":
 		n.items = g.build(m.value, at)
 		return m.value[0] != '[' // draft 7's list of schemas
-	case "minItems":
-		return setCount(&n.minItems, m.value)
-	case "maxItems":
-		return setCount(&n.maxItems, m.value)
-	case "minLength":
-		return setCount(&n.minLen, m.value)
-	case "maxLength":
-		return setCount(&n.maxLen, m.value)
+	case "minItems", "maxItems", "minLength", "maxLength":
+		count, err := strconv.Atoi(string(m.value))
+		if err != nil || count < 0 {
+			return false
+		}
+		*map[string]*int{"minItems": &n.minItems, "maxItems": &n.maxItems, "minLength": &n.minLen, "maxLength": &n.maxLen}[m.key] = count
 	case "minimum", "exclusiveMinimum":
 		return setBound(&n.min, m)
 	case "maximum", "exclusiveMaximum":
@@ -232,15 +230,6 @@ func (n *node) setKinds(raw json.RawMessage) bool {
 		}
 		n.kinds |= kindNames[name]
 	}
-	return true
-}
-
-func setCount(to *int, raw json.RawMessage) bool {
-	count, err := strconv.Atoi(string(raw))
-	if err != nil || count < 0 {
-		return false
-	}
-	*to = count
 	return true
 }
 

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"fmt"
+	"strings"
 )
 
 // maxDepth is the number of levels to which objects and lists may nest. Validators and decoders recurse; at 10,000 levels
@@ -22,7 +23,7 @@ type reader struct {
 
 	pos      int
 	fault    string // why the text isn't JSON; the rest isn't read then
-	problems problems
+	problems InvalidError
 	valid    bool // nothing was read so far that may be invalid
 
 	same int    // the length of the output while it is the beginning of the input
@@ -59,7 +60,10 @@ func (r *reader) run(n *node) error {
 	if r.fault != "" {
 		return &InvalidError{Problems: []Problem{{Message: "not valid JSON: " + r.fault}}}
 	}
-	return r.problems.err()
+	if len(r.problems.Problems) > 0 {
+		return new(r.problems)
+	}
+	return nil
 }
 
 // output returns the canonical text. It shares the input's memory if that was canonical.
@@ -105,7 +109,7 @@ func (r *reader) peek() byte {
 }
 
 func (r *reader) space() {
-	for r.pos < len(r.in) && (r.in[r.pos] == ' ' || r.in[r.pos] == '\n' || r.in[r.pos] == '\t' || r.in[r.pos] == '\r') {
+	for r.pos < len(r.in) && strings.IndexByte(" \n\t\r", r.in[r.pos]) >= 0 {
 		r.pos++
 	}
 }
@@ -154,12 +158,15 @@ func (r *reader) value(n *node, at *location) {
 	case '"':
 		kind = kindString
 		r.text(n)
-	case 't', 'f':
+	case 't':
 		kind = kindBool
-		r.word()
+		r.write(r.word("true"))
+	case 'f':
+		kind = kindBool
+		r.write(r.word("false"))
 	case 'n':
 		kind = kindNull
-		if word := r.token("null"); n.nilText != "" && !r.keep && !n.allowsNull() {
+		if word := r.word("null"); n.nilText != "" && !r.keep && !n.allowsNull() {
 			r.write([]byte(n.nilText))
 		} else {
 			r.write(word)
@@ -172,22 +179,13 @@ func (r *reader) value(n *node, at *location) {
 	}
 }
 
-func (r *reader) word() {
-	if r.peek() == 't' {
-		r.write(r.token("true"))
-	} else {
-		r.write(r.token("false"))
-	}
-}
-
-// token reads a word.
-func (r *reader) token(word string) []byte {
+func (r *reader) word(word string) []byte {
 	rest := r.in[r.pos:]
 	switch {
-	case len(rest) >= len(word) && string(rest[:len(word)]) == word:
+	case bytes.HasPrefix(rest, []byte(word)):
 		r.pos += len(word)
 		return rest[:len(word)]
-	case len(rest) < len(word) && word[:len(rest)] == string(rest):
+	case strings.HasPrefix(word, string(rest)):
 		r.fail("the text ends after %d bytes in the middle of %s", len(r.in), word)
 	default:
 		r.unexpected("a value")

@@ -27,21 +27,24 @@ func For[T any](overlay json.RawMessage) (*Schema, error) {
 
 // Of infers the schema of a Go type from what encoding/json reads and writes for it.
 //
-// Structs are closed objects: other keys aren't allowed. Fields with omitempty or omitzero, pointers, and fields of
-// embedded pointers are optional, all others required. Pointers have the schema of what they point to, slices are plain lists; none
-// is declared nullable, because some providers refuse that. A `jsonschema:"…"` tag is a field's description. A type, or
-// a pointer to it, with a method JSONSchema() json.RawMessage describes itself ([Describer]); its schema must not use $ref.
-// Types with a text form are strings, []byte is base64, time.Time an RFC 3339 time, time.Duration an integer of
-// nanoseconds, json.RawMessage and any are anything.
+// Structs are closed objects: other keys aren't allowed. Fields with omitempty or omitzero, pointers, fields of embedded
+// pointers and fields with a default are optional, all others required. Pointers have the schema of what they point to,
+// slices are plain lists; none is declared nullable, because some providers refuse that. Types with a text form are
+// strings, []byte is base64, time.Time an RFC 3339 time, time.Duration an integer of nanoseconds, json.RawMessage and any
+// are anything. A type that contains itself is under "$defs", and "$ref" refers to it.
+//
+// A `description:"…"` or `jsonschema:"…"` tag is a field's description. The tags enum, minimum, maximum, pattern, format
+// and default are keywords of the same name; package tools documents them. A type, or a pointer to it, with a method
+// JSONSchema() json.RawMessage describes itself ([Describer]); its schema must not use $ref.
 //
 // Integers and floats are also held to the range of their Go type, which for 64 bits the schema doesn't show.
 //
 // The overlay may be nil. It is a schema laid over the inferred one: its keywords replace the inferred ones; under
 // "properties" it is merged name by name, new names go behind; "items" and "additionalProperties" are merged keyword by
-// keyword.
+// keyword. Of a type that contains itself it is laid over the outermost value only.
 //
-// Types without a JSON form, recursive types, types with their own marshaler but without JSONSchema, and defaults that
-// their own schema refuses are errors that name the type and the field.
+// Types without a JSON form, types with their own marshaler but without JSONSchema, tags that don't fit their field, and
+// defaults that their own schema refuses are errors that name the type and the field.
 func Of(t reflect.Type, overlay json.RawMessage) (*Schema, error) {
 	shown, checked, err := infer(t)
 	if err != nil {
