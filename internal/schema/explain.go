@@ -80,16 +80,12 @@ func (e *explanation) find(err *validator.ValidationError) finding {
 	}
 	place := tokens(err.InstanceLocation)
 	for _, token := range place {
-		switch v := f.value.(type) {
-		case map[string]any:
+		if _, isList := f.value.([]any); isList {
+			f.path = fmt.Appendf(f.path, "[%s]", token)
+		} else {
 			f.path = appendKey(f.path, token)
-			f.value = v[token]
-		case []any:
-			f.path = append(append(append(f.path, '['), token...), ']')
-			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v) {
-				f.value = v[i]
-			}
 		}
+		f.value = child(f.value, token)
 	}
 	if len(place) > 0 && aboutKeys(f.at) {
 		f.value = place[len(place)-1]
@@ -118,22 +114,24 @@ func tokens(pointer string) []string {
 	return parts
 }
 
-// lookup returns what stands in the schema's document at a place, nil if nothing does.
+// child returns what a token of a JSON pointer leads to, nil if that is nothing.
+func child(holder any, token string) any {
+	switch v := holder.(type) {
+	case map[string]any:
+		return v[token]
+	case []any:
+		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v) {
+			return v[i]
+		}
+	}
+	return nil
+}
+
+// lookup returns what is in the schema's document at a place, nil if nothing is.
 func (e *explanation) lookup(at ...string) any {
 	v := e.document
 	for _, token := range at {
-		switch holder := v.(type) {
-		case map[string]any:
-			v = holder[token]
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(holder) {
-				return nil
-			}
-			v = holder[i]
-		default:
-			return nil
-		}
+		v = child(v, token)
 	}
 	return v
 }

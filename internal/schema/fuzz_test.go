@@ -93,10 +93,13 @@ type everything struct {
 	Long   time.Duration      `json:"long,omitempty"`
 	Number json.Number        `json:"number,omitempty"`
 	Colour colour             `json:"colour,omitempty"`
+	Top    *branch            `json:"top"`
+	Search *search            `json:"search"`
 }
 
 const everythingText = `{"id":"1","customer":{"name":"a","mail":"b"},"items":[{"sku":"x","count":255}],"paid":true,"total":1e3,"city":"Oslo","table":{"a":[1]},"bytes":"aGk=",` +
-	`"when":"2024-02-29T12:00:00+01:00","long":5,"number":1.50,"colour":"green","level":-1,"rate":3.4e38,"free":{"a":[null]},"raw":"x"}`
+	`"when":"2024-02-29T12:00:00+01:00","long":5,"number":1.50,"colour":"green","level":-1,"rate":3.4e38,"free":{"a":[null]},"raw":"x",` +
+	`"top":{"name":"a","kids":[{"name":"b","leaf":{"size":3}}]},"search":{"sort":"old","page":9,"sure":2,"slug":"a","mail":"a@b.c"}}`
 
 func FuzzWhatIsAcceptedDecodesWithoutLoss(f *testing.F) {
 	s := of[everything](f, `{"properties":{"days":{"default":1}},"required":[]}`)
@@ -105,6 +108,7 @@ func FuzzWhatIsAcceptedDecodesWithoutLoss(f *testing.F) {
 		f.Add([]byte(in))
 	}
 	f.Add([]byte(`{"table":null,"bytes":null,"items":[null],"when":null,"free":null,"long":1e3,"level":1.0,"rate":1e-400,"customer":{"address":null}}`))
+	f.Add([]byte(`{"top":{"name":"a","kids":[{"leaf":{"up":{"kids":null}}}],"other":{"x":{}}},"search":{"page":0}}`))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		agree(t, s, input)
 		accepted, err := s.Accept(input)
