@@ -80,7 +80,7 @@ func TestARunIsCanceledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 					})}, reads(9)...)
 					began := time.Now()
 					res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
-					require.NoError(t, err)
+					require.ErrorIs(t, err, context.DeadlineExceeded)
 					require.Equal(t, agent.CodeCanceled, res.Code)
 					require.Equal(t, 10*time.Second+min(after, 5*time.Second), time.Since(began))
 					booked, left := of[agent.NoteWritten](eventsOf(facts(t, a, "s"))), 0

@@ -61,6 +61,9 @@ func TestOnlyOfferedToolsAreSuggested(t *testing.T) {
 	a, err := reg.Admit(t.Context(), &tools.Call{Name: "oder"}, offered, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, `The call wasn't run: there is no tool "oder"; the tools are cancel`, text(a.Rejected.Parts))
+	a, err = reg.Admit(t.Context(), &tools.Call{Name: "cancle"}, offered, nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, `The call wasn't run: there is no tool "cancle"; did you mean "cancel"?`, text(a.Rejected.Parts), "the only name is said once")
 }
 
 func TestALongWrongNameIsCut(t *testing.T) {

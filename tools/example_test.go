@@ -22,6 +22,52 @@ type Weather struct {
 	Celsius []int `json:"celsius"`
 }
 
+type Search struct {
+	Text string   `json:"text" description:"what to look for"`
+	Sort string   `json:"sort" enum:"new,old" default:"new"`
+	Page int      `json:"page" minimum:"1" maximum:"100" default:"1"`
+	Tags []string `json:"tags,omitempty" pattern:"^[a-z]+$"`
+}
+
+type Page struct {
+	Limit int `json:"limit" default:"ten"`
+}
+
+// Struct tags say what a model may write, and what is filled in.
+func ExampleNew_tags() {
+	reg, err := tools.NewRegistry(tools.New(tools.Spec{Name: "search"}, func(ctx context.Context, in Search) (string, error) {
+		return fmt.Sprintf("%+v", in), nil
+	}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(reg.All()[0].Tool().Schema))
+	for _, input := range []string{`{"text":"Oslo"}`, `{"text":"Oslo","sort":"newest","page":0,"tags":["A"]}`} {
+		call := &tools.Call{Name: "search", Input: json.RawMessage(input)}
+		admitted, err := reg.Admit(context.Background(), call, nil, nil, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if admitted.Refused != nil {
+			fmt.Println(admitted.Refused.Parts[0].Text)
+			continue
+		}
+		fmt.Println(string(call.Input))
+	}
+
+	_, err = tools.NewRegistry(tools.New(tools.Spec{Name: "list"}, func(ctx context.Context, in Page) (string, error) {
+		return "", nil
+	}))
+	fmt.Println(err)
+	// Output:
+	// {"type":"object","properties":{"text":{"type":"string","description":"what to look for"},"sort":{"type":"string","enum":["new","old"],"default":"new"},"page":{"type":"integer","minimum":1,"maximum":100,"default":1},"tags":{"type":"array","items":{"type":"string","pattern":"^[a-z]+$"}}},"required":["text"],"additionalProperties":false}
+	// {"text":"Oslo","sort":"new","page":1}
+	// The call wasn't run: invalid value: page: must be at least 1, got 0; sort: expected one of "new", "old", got "newest"; tags[0]: must match the pattern "^[a-z]+$", got "A"
+	// tools: list: the input type tools_test.Page: schema: tools_test.Page.Limit: the tag default:"ten" doesn't fit the type int: "ten" isn't a whole number in the type's range
+}
+
 // The path of one call, from what a model wrote to what it reads.
 func Example() {
 	weather := tools.New(tools.Spec{

@@ -99,14 +99,25 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 		"no function":           {[]tools.Tool{tools.New[none, string](tools.Spec{Name: "t"}, nil)}, "Run is nil"},
 		"no raw function":       {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t"}}}, "Run is nil"},
 		"no schema for a type":  {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, chan int) (string, error) { return "", nil })}, "tools: t: the input type chan int"},
-		"input is no object":    {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, int) (string, error) { return "", nil })}, "the input is no object"},
-		"schema is no JSON":     {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{`)}, Run: run}}, "tools: t: the schema"},
-		"schema of a list":      {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{"type":"array"}`)}, Run: run}}, "the input is no object"},
-		"output schema":         {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
+		"no JSON for an output": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, none) (chan int, error) { return nil, nil })}, "tools: t: the output type chan int"},
+		"no JSON in an output":  {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, none) (*struct{ Done []func() }, error) { return nil, nil })}, ".Done[]: JSON has no form for the type func()"},
+		"a bad tag": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, struct {
+			N int `minimum:"few"`
+		}) (string, error) {
+			return "", nil
+		})}, `.N: the tag minimum:"few" doesn't fit the type int`},
+		"input is no object": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, int) (string, error) { return "", nil })}, "the input is no object"},
+		"schema is no JSON":  {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{`)}, Run: run}}, "tools: t: the schema"},
+		"schema of a list":   {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{"type":"array"}`)}, Run: run}}, "the input is no object"},
+		"output schema":      {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reg, err := tools.NewRegistry(c.list...)
 			require.ErrorContains(t, err, c.want)
+			if strings.Contains(c.want, "put type") {
+				var bad *tools.SpecError
+				require.ErrorAs(t, err, &bad)
+			}
 			require.Nil(t, reg)
 			require.NotContains(t, err.Error(), "goroutine")
 		})

@@ -236,7 +236,7 @@ func TestWhatIsNeverTriedAgain(t *testing.T) {
 func TestACallWhoseOutputCannotBeEncodedHasRun(t *testing.T) {
 	ran := 0
 	out := execute(t, t.Context(), tools.New(tools.Spec{Name: "t", ReadOnly: true, Retries: map[fault.Class]tools.Retry{fault.Permanent: {Attempts: 5}}},
-		func(context.Context, none) (chan int, error) { ran++; return make(chan int), nil }))
+		func(context.Context, none) (any, error) { ran++; return make(chan int), nil }))
 	require.Equal(t, 1, ran)
 	require.Equal(t, tools.Failed, out.Status)
 }

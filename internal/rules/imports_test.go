@@ -20,7 +20,6 @@ const (
 	backoff      = "github.com/cenkalti/backoff/v4"
 	leaks        = "go.uber.org/goleak"
 	pgx          = "github.com/jackc/pgx/v5"
-	infer        = "github.com/google/jsonschema-go"
 	validate     = "github.com/santhosh-tekuri/jsonschema/v5"
 	xsync        = "golang.org/x/sync"
 	sqlite       = "modernc.org/sqlite"
@@ -72,8 +71,8 @@ var rows = map[string]row{
 	"agent/journal/postgres":   {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{pgx}},
 	pgtest:                     {},
 	roletest:                   {},
-	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate, infer}},
-	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/lazyctx", "internal/alarm", "internal/schema"}, third: []string{validate, infer}},
+	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate}},
+	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/lazyctx", "internal/alarm", "internal/schema"}, third: []string{validate}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
@@ -177,8 +176,8 @@ func TestRowsPointDown(t *testing.T) {
 	}
 }
 
-// TestAMinimalProgramCompilesFourModulesAtMost counts what a user of the library's core takes in.
-func TestAMinimalProgramCompilesFourModulesAtMost(t *testing.T) {
+// TestAMinimalProgramCompilesThreeModulesAtMost counts what a user of the library's core takes in.
+func TestAMinimalProgramCompilesThreeModulesAtMost(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Module",
 		module+"/agent", module+"/tools", module+"/"+providertest)
 	cmd.Dir = root
@@ -203,7 +202,7 @@ func TestAMinimalProgramCompilesFourModulesAtMost(t *testing.T) {
 	delete(modules, module)
 	found := slices.Sorted(maps.Keys(modules))
 	t.Log(found)
-	require.Subset(t, []string{validate, infer, xsync, backoff}, found)
+	require.Subset(t, []string{validate, xsync, backoff}, found)
 }
 
 // TestNeitherStoreCompilesTheOthersDriver looks at all that a user of one takes in.
