@@ -132,7 +132,6 @@ type Agent struct {
 	record   int // bytes that a record of the Journal has at most
 	hooked   struct{ step, afterStep, tool, afterTool bool }
 
-	times map[*tools.Definition]*atomic.Int32 // how quick calls are, see quick; the map is fixed
 
 	left   atomic.Int64 // tool calls and writers of notes that were left behind and still run
 	models sync.Pool    // of *modelCall
@@ -168,10 +167,6 @@ func New(cfg Config) (*Agent, error) {
 	a.registry, a.prints = reg, prints(reg)
 	if a.breakers = cfg.Breakers; a.breakers == nil {
 		a.breakers = a.ownBreakers()
-	}
-	a.times = make(map[*tools.Definition]*atomic.Int32, reg.Len())
-	for _, d := range reg.All() {
-		a.times[d] = new(atomic.Int32)
 	}
 	errs = append(errs, a.addModes()...)
 	if a.provider, err = a.guard(); err != nil {

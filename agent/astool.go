@@ -97,7 +97,7 @@ func (t *agentTool) Define() (*tools.Definition, error) {
 	spec := t.spec
 	spec.Name = cmp.Or(spec.Name, t.child.cfg.Name)
 	spec.Timeout = cmp.Or(spec.Timeout, childTime)
-	spec.Idempotent, spec.Detached, spec.Progress = true, true, true // the child's journal repeats nothing
+	spec.Idempotent, spec.Progress = true, true // the child's journal repeats nothing
 	// The child's model and tools have breakers and retries of their own.
 	spec.NoBreaker, spec.Resource, spec.NoRetries, spec.Retries = true, "", true, nil
 	return tools.New(spec, t.run).Define()

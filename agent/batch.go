@@ -46,7 +46,7 @@ func (x *exec) runTogether(calls []*callRun) {
 			cr.abandonChild()
 			return
 		}
-		if x.a.quick(cr.d) {
+		if cr.d.Spec().Inline {
 			x.runHere(cr)
 			return
 		}
@@ -83,7 +83,7 @@ func (x *exec) runHere(cr *callRun) {
 	x.lock()
 	x.here = cr
 	x.mu.Unlock()
-	cr.run(&x.runner)
+	cr.run()
 	x.lock()
 	x.here = nil
 	if !cr.overdue.IsZero() {
@@ -91,31 +91,6 @@ func (x *exec) runHere(cr *callRun) {
 	}
 	x.mu.Unlock()
 	x.flush()
-}
-
-// A tool is quick if calls of it are: each that took less than quickTime counts one, up to mostQuick, and each that took
-// longer halves the count. From quickFrom on its calls run on the goroutine of the run.
-const (
-	quickTime = 50 * time.Microsecond
-	quickFrom = 8
-	mostQuick = 32
-)
-
-// quick reports whether calls of a tool run on the goroutine of the run: see [tools.Spec].Detached.
-func (a *Agent) quick(d *tools.Definition) bool {
-	s := d.Spec()
-	return !s.Detached && !s.Progress && a.times[d].Load() >= quickFrom
-}
-
-// noteTime remembers how long a call took. Calls that end at the same time may count as one.
-func (a *Agent) noteTime(d *tools.Definition, took time.Duration) {
-	count := a.times[d]
-	switch n := count.Load(); {
-	case took >= quickTime:
-		count.Store(n / 2)
-	case n < mostQuick:
-		count.Store(n + 1)
-	}
 }
 
 // parallel returns how many calls may run at a time.
@@ -148,7 +123,6 @@ func (b *batch) help() {
 // work takes calls until there are none.
 func (b *batch) work() {
 	x := b.x
-	var r tools.Runner
 	var cr *callRun
 	defer func() { // also if a tool ended this goroutine
 		x.lock()
@@ -174,7 +148,7 @@ func (b *batch) work() {
 		cr = b.calls[b.next]
 		b.next++
 		x.mu.Unlock()
-		cr.run(&r)
+		cr.run()
 		if len(b.calls) > 1 {
 			x.poke()
 		}
@@ -182,7 +156,7 @@ func (b *batch) work() {
 }
 
 // run runs the call on this goroutine.
-func (cr *callRun) run(r *tools.Runner) {
+func (cr *callRun) run() {
 	x := cr.x
 	returned := false
 	defer func() {
@@ -195,8 +169,7 @@ func (cr *callRun) run(r *tools.Runner) {
 		cr.over = true // it stays open: the end of the run gives it its result
 		x.mu.Unlock()
 	} else if cr.started || x.start(cr) {
-		out := r.ExecuteWith(x.ctx, cr.d, &cr.call, &cr.pass)
-		x.a.noteTime(cr.d, out.Took)
+		out := tools.Execute(x.ctx, cr.d, &cr.call, &cr.pass)
 		x.finishCall(cr, out)
 		if out.Suspend == nil && out.Status != tools.OK {
 			cr.abandonChild()
@@ -267,7 +240,7 @@ func (x *exec) overdue(c *tools.Call) {
 	if cr := x.here; cr != nil && &cr.call == c {
 		cr.overdue = time.Now()
 		x.a.left.Add(1)
-		x.a.log.Error("agent: a call of a tool that used to be quick has reached its time limit; its run goes on when it returns", "session", x.s.name, "call", c.ID, "tool", c.Name)
+		x.a.log.Error("agent: an inline tool call has reached its time limit; its run goes on when it returns", "session", x.s.name, "call", c.ID, "tool", c.Name)
 	}
 	if b := x.running; b != nil {
 		for _, cr := range b.calls {

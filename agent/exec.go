@@ -50,7 +50,6 @@ type exec struct {
 
 	model   *modelCall          // nil before the run and after it
 	recall  *recollection       // nil without Config.Memory and Config.Compose
-	runner  tools.Runner        // of calls on this goroutine
 	offered []*tools.Definition // in the newest model call
 	told    []mail              // messages in the conversation that the model hasn't been asked about yet
 
@@ -100,7 +99,6 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 		x.recall = new(recollection)
 	}
 	x.clock.Start()
-	x.runner.Share(&x.clock)
 	x.bound.succeeded, x.bound.overdue = x.succeeded, x.overdue
 	defer x.cancel(nil)
 	x.model = x.a.takeModel(x)

@@ -73,7 +73,7 @@ var rows = map[string]row{
 	pgtest:                     {},
 	roletest:                   {},
 	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate, infer}},
-	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/lazyctx", "internal/alarm", "internal/schema"}, third: []string{validate, infer}},
+	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate, infer}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
