@@ -132,7 +132,6 @@ type Agent struct {
 	record   int // bytes that a record of the Journal has at most
 	hooked   struct{ step, afterStep, tool, afterTool bool }
 
-
 	left   atomic.Int64 // tool calls and writers of notes that were left behind and still run
 	models sync.Pool    // of *modelCall
 

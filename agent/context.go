@@ -34,7 +34,7 @@ func (c runContext) Value(key any) any {
 }
 
 // cancel ends the context of a run.
-func (x *exec) cancel(cause error) { x.own.Cancel(cause) }
+func (x *exec) cancel(cause error) { x.end(cause) }
 
 // An endlessContext has the values of a run's context. It doesn't end, and is that of no run.
 type endlessContext struct{ x *exec }
@@ -49,5 +49,5 @@ func (c endlessContext) Value(key any) any {
 	if _, ok := key.(execKey); ok {
 		return (*exec)(nil)
 	}
-	return context.WithoutCancel(&c.x.own).Value(key)
+	return context.WithoutCancel(c.x.own).Value(key)
 }

@@ -13,7 +13,7 @@ type hostKey struct{}
 
 func newContexts(t *testing.T) *exec {
 	x := new(exec)
-	x.own.Parent = context.WithValue(t.Context(), hostKey{}, "theirs")
+	x.own, x.end = context.WithCancelCause(context.WithValue(t.Context(), hostKey{}, "theirs"))
 	x.ctx, x.jctx = runContext{x}, endlessContext{x}
 	return x
 }
@@ -50,7 +50,7 @@ func TestARunsContextNamesTheRunAndTheJournalsNone(t *testing.T) {
 	require.False(t, limited)
 
 	inner := &exec{a: x.a} // of an agent that is a tool
-	inner.own.Parent = x.ctx
+	inner.own, inner.end = context.WithCancelCause(x.ctx)
 	inner.ctx, inner.jctx = runContext{inner}, endlessContext{inner}
 	defer inner.cancel(nil)
 	require.Same(t, inner, execOf(inner.ctx))

@@ -7,10 +7,9 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/alarm"
-	"github.com/pawlkit/pawl/internal/lazyctx"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -21,17 +20,17 @@ type exec struct {
 	// fixed once the run has begun
 	a      *Agent
 	s      *session
-	ctx    context.Context // ends when the run is stopped at once
-	jctx   context.Context // for the journal: doesn't end
-	own    lazyctx.Context // behind both; ended with cancel
+	ctx    context.Context         // ends when the run is stopped at once
+	jctx   context.Context         // for the journal: doesn't end
+	own    context.Context         // behind both
+	end    context.CancelCauseFunc // ends own; see cancel
 	origin *Origin
 	bound  struct { // methods that calls are given, bound once
 		succeeded func(string) bool
 		overdue   func(*tools.Call)
 	}
-	ledger *ledger     // nil without a journal
-	clock  alarm.Clock // of the run's limit of time, and of those of its calls
-	time   timeLimit
+	ledger *ledger   // nil without a journal
+	began  time.Time // when this part of the run began
 
 	parent *parentCall // the call that this run belongs to, of an agent that is a tool
 
@@ -55,11 +54,12 @@ type exec struct {
 
 	mu      sync.Mutex // guards what follows, and m while tool calls run; taken with lock
 	m       *Machine
-	queue   []Event  // recorded and not yet shown, and notes in their place among them
-	errAt   error    // the journal refused an append: the run can't go on
-	running *batch   // the calls that run
-	here    *callRun // the call that runs on the driving goroutine
-	purse   *purse   // with the agents that are tools which it calls; nil before the first
+	queue   []Event     // recorded and not yet shown, and notes in their place among them
+	errAt   error       // the journal refused an append: the run can't go on
+	running *batch      // the calls that run
+	here    *callRun    // the call that runs on the driving goroutine
+	limit   *time.Timer // ends the run when Limits.Duration is over
+	purse   *purse      // with the agents that are tools which it calls; nil before the first
 
 	shown []Event                       // of the driving goroutine: an empty queue, to be used again
 	wake  atomic.Pointer[chan struct{}] // what pokes the driving goroutine while it waits for calls; nil before it first does
@@ -93,12 +93,12 @@ func (a *Agent) drive(ctx context.Context, in *Input, notes bool, yield func(Eve
 	}
 	ctx = orBackground(ctx)
 	x := &exec{a: a, yield: yield, notes: notes}
-	x.own.Parent = ctx
+	x.own, x.end = context.WithCancelCause(ctx)
 	x.ctx, x.jctx = runContext{x}, endlessContext{x}
 	if a.memory != nil || a.cfg.Compose != nil {
 		x.recall = new(recollection)
 	}
-	x.clock.Start()
+	x.began = time.Now()
 	x.bound.succeeded, x.bound.overdue = x.succeeded, x.overdue
 	defer x.cancel(nil)
 	x.model = x.a.takeModel(x)
@@ -133,7 +133,11 @@ func (x *exec) close() {
 		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
 	}
 	x.wg.Wait()
-	x.clock.Close()
+	x.lock()
+	if x.limit != nil {
+		x.limit.Stop()
+	}
+	x.mu.Unlock()
 	x.giveModel()
 	if x.revoking.Load() && x.errAt == nil {
 		_, _ = x.takeSent(false) // what isn't taken here is when the next run begins

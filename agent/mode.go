@@ -3,11 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
-	"math"
-	"sync/atomic"
 	"time"
-
-	"github.com/pawlkit/pawl/internal/alarm"
 )
 
 // Returned by functions that are for tools and hooks.
@@ -70,37 +66,18 @@ func (x *exec) setMode(ctx context.Context, name, reason string) error {
 	return nil
 }
 
-// A timeLimit is Limits.Duration, by the clock of its run. It may be moved by a switch of modes.
-type timeLimit struct{ over, limit atomic.Int64 }
-
-// limitTime sets or moves the time when Limits.Duration is over.
+// limitTime sets or moves the time when Limits.Duration is over. mu is held.
 func (x *exec) limitTime() {
+	if x.limit != nil {
+		x.limit.Stop()
+	}
 	r := x.m.s.Run
 	limit := r.Limits.Duration
 	if limit < 0 {
-		x.time.over.Store(math.MaxInt64)
 		return
 	}
-	now := x.clock.Now()
-	rest := min(max(limit-r.Worked-max(x.at(now).Sub(r.Since), 0), 0), math.MaxInt64/2)
-	x.time.limit.Store(int64(limit))
-	x.time.over.Store(int64(now + rest))
-	x.clock.Set((*overtime)(x), now, rest)
-}
-
-// An overtime is a run as its clock sees it.
-type overtime exec
-
-// Ring ends the run if its time is over.
-func (o *overtime) Ring(*alarm.Clock) {
-	x, limit := (*exec)(o), o.time.limit.Load()
-	switch over, now := time.Duration(o.time.over.Load()), x.clock.Now(); {
-	case over == math.MaxInt64:
-	case now < over:
-		x.clock.Set(o, now, over-now)
-	default:
-		x.cancel(&LimitError{Limit: LimitDuration, Max: limit, Have: limit})
-	}
+	rest := max(limit-r.Worked-max(x.now().Sub(r.Since), 0), 0)
+	x.limit = time.AfterFunc(rest, func() { x.cancel(&LimitError{Limit: LimitDuration, Max: int64(limit), Have: int64(limit)}) })
 }
 
 // currentMode returns the mode of the session. One that the agent no longer has counts as the first.

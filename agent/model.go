@@ -24,8 +24,6 @@ type modelCall struct {
 	take  func(provider.Chunk, error) bool // the body of the loop over the provider's chunks
 	tried []error                          // of the attempts that were followed by another
 	rough bool                             // a call of this run hasn't come to its end at once: its provider may not be done with it
-
-	caller *guard.Caller // nil for a bare agent
 }
 
 // takeModel returns the modelCall for a run.
@@ -34,13 +32,8 @@ func (a *Agent) takeModel(x *exec) *modelCall {
 	if mc == nil {
 		mc = new(modelCall)
 		mc.take = mc.body()
-		if a.guarded != nil {
-			mc.caller = a.guarded.Caller()
-		}
 	}
-	if mc.x = x; mc.caller != nil {
-		mc.caller.Share(&x.clock)
-	}
+	mc.x = x
 	x.queue, x.shown = mc.room[0], mc.room[1]
 	return mc
 }
@@ -60,9 +53,6 @@ func (x *exec) giveModel() {
 		return
 	}
 	mc.c.Reset()
-	if mc.caller != nil {
-		mc.caller.Share(nil)
-	}
 	clear(mc.calls)
 	mc.x, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
 	mc.room = [2][]Event{queue, shown}
@@ -181,8 +171,8 @@ func (x *exec) ask(req *provider.Request, step *Step) {
 	mc := x.model
 	mc.c.Reset()
 	mc.err, mc.meta, mc.calls, mc.tried = nil, nil, mc.calls[:0], nil
-	if mc.caller != nil {
-		mc.caller.Call(x.ctx, req, mc.take)
+	if x.a.guarded != nil {
+		x.a.guarded.Stream(x.ctx, req)(mc.take)
 	} else {
 		x.bare(req)
 	}

@@ -159,8 +159,8 @@ func (x *exec) claim(all []ruling) error {
 // shell returns an exec that drives no run: it holds a session while something is looked at or recorded.
 func (a *Agent) shell(ctx context.Context) *exec {
 	x := &exec{a: a, yield: func(Event, error) bool { return true }, jctx: context.WithoutCancel(ctx)}
-	x.own.Parent = ctx
-	x.ctx = &x.own
+	x.own, x.end = context.WithCancelCause(ctx)
+	x.ctx = x.own
 	return x
 }
 

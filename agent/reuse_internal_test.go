@@ -70,14 +70,3 @@ func TestWhatIsKeptForTheNextRunHoldsNothingOfTheLast(t *testing.T) {
 		require.True(t, last.Value() == nil, "the run")
 	}
 }
-
-// TestARunThatIsOverHasNoTimer: its time limit, which a switch of modes had moved, was being looked at when it ended.
-func TestARunThatIsOverHasNoTimer(t *testing.T) {
-	var over *exec
-	a := answering(t, Config{}, func(x *exec) { over = x })
-	_, err := a.Run(t.Context(), Input{Prompt: "Go."})
-	require.NoError(t, err)
-	require.False(t, over.clock.Running())
-	(*overtime)(over).Ring(&over.clock)
-	require.False(t, over.clock.Running())
-}

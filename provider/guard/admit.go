@@ -262,7 +262,7 @@ func (c *call) result() error {
 
 // letGo gives the slot back if the call holds one.
 func (c *call) letGo() {
-	if c.path != nil && c.leased {
+	if c.leased {
 		c.leased = false
 		c.lease.Release(c.outcome)
 	}
