@@ -265,8 +265,7 @@ func TestWhatIsValidatedIsWhatRuns(t *testing.T) {
 	require.Nil(t, a.Rejected)
 	admitted := string(c.Input)
 	require.Nil(t, reg.Recheck(t.Context(), c, []tools.Policy{policy}))
-	var r tools.Runner
-	require.Equal(t, tools.OK, r.Execute(t.Context(), a.Definition, c).Status)
+	require.Equal(t, tools.OK, tools.Execute(t.Context(), a.Definition, c, nil).Status)
 	require.Equal(t, `{"n":7,"more":[1]}`, admitted)
 	require.Equal(t, admitted, judged)
 	require.Equal(t, admitted, ran)

@@ -50,8 +50,8 @@ func ExampleNew_tags() {
 			fmt.Println(err)
 			return
 		}
-		if admitted.Refused != nil {
-			fmt.Println(admitted.Refused.Parts[0].Text)
+		if admitted.Rejected != nil {
+			fmt.Println(admitted.Rejected.Parts[0].Text)
 			continue
 		}
 		fmt.Println(string(call.Input))
@@ -82,7 +82,6 @@ func Example() {
 		return
 	}
 	ctx := context.Background()
-	var r tools.Runner
 	for _, input := range []string{`{"city": "Oslo", "days": 2.0}`, `{"city":"Oslo"}`, `{"city":"Oslo","days":9}`} {
 		call := &tools.Call{Name: "weather", Input: json.RawMessage(input)}
 		admitted, err := reg.Admit(ctx, call, nil, nil, nil)
@@ -98,7 +97,7 @@ func Example() {
 			fmt.Println(refused.Status)
 			continue
 		}
-		out := r.Execute(ctx, admitted.Definition, call)
+		out := tools.Execute(ctx, admitted.Definition, call, nil)
 		fmt.Println(string(call.Input), out.Status, out.Parts[0].Text)
 	}
 	// Output:
@@ -164,7 +163,7 @@ func ExampleFunc() {
 	admitted, err := reg.Admit(ctx, call, nil, nil, nil)
 	fmt.Println(admitted.Verdict.Effect, admitted.Verdict.Reason, err)
 
-	out := new(tools.Runner).Execute(ctx, admitted.Definition, call) // somebody approved
+	out := tools.Execute(ctx, admitted.Definition, call, nil) // somebody approved
 	fmt.Println(out.Status, account["ann"])
 
 	err = admitted.Definition.Undo(ctx, call.Input, json.RawMessage(out.Parts[0].Text))
@@ -188,13 +187,13 @@ func ExampleRaw() {
 		fmt.Println(err)
 		return
 	}
-	out := new(tools.Runner).Execute(context.Background(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"text":"hi"}`)})
+	out := tools.Execute(context.Background(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"text":"hi"}`)}, nil)
 	fmt.Println(out.Status, out.Parts[0].Text)
 	// Output: ok {"TEXT":"HI"}
 }
 
 // A failure that may pass is tried again if the tool permits it; a resource that keeps failing is left alone for a while.
-func ExampleRunner_Execute() {
+func ExamplePass() {
 	down := fault.New(fault.Degraded, "the CMS is down")
 	once := map[fault.Class]tools.Retry{fault.Degraded: {Min: time.Millisecond, Max: time.Millisecond}}
 	read, err := tools.New(tools.Spec{Name: "cms.read", ReadOnly: true, Resource: "network:cms", Retries: once},
@@ -203,16 +202,21 @@ func ExampleRunner_Execute() {
 		fmt.Println(err)
 		return
 	}
-	r := tools.Runner{Breakers: circuit.NewSet(circuit.Tool())}
+	breakers := circuit.NewSet(circuit.Tool())
 	for range 4 {
-		out := r.Execute(context.Background(), read, &tools.Call{Name: "cms.read", Input: json.RawMessage(`{}`)})
+		var pass tools.Pass
+		if refused := pass.Take(read, breakers); refused != nil {
+			fmt.Println(refused.Status, refused.Class)
+			continue
+		}
+		out := tools.Execute(context.Background(), read, &tools.Call{Name: "cms.read", Input: json.RawMessage(`{}`)}, &pass)
 		fmt.Println(out.Status, out.Class, out.Attempts)
 	}
 	// Output:
 	// failed degraded 2
 	// failed degraded 2
 	// failed degraded 2
-	// unavailable degraded 0
+	// unavailable degraded
 }
 
 // What a model is offered is a choice among the tools of a registry.

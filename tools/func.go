@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/pawlkit/pawl/internal/schema"
 )
@@ -77,9 +76,8 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	if err := d.complete(input); err != nil {
 		return nil, err
 	}
-	in, outputs := newReading[In](), newWriting[Out]()
 	d.run = func(ctx context.Context, input json.RawMessage) (Result, error) {
-		v, err := in.read(input)
+		v, err := decode[In](input)
 		if err != nil {
 			return Result{}, err
 		}
@@ -87,7 +85,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		res, err := outputs.result(out)
+		res, err := encode(out)
 		if err == nil && f.Verify != nil && !res.Failed {
 			err = verify(f.Spec.Name, func() error { return f.Verify(ctx, v, out) })
 		}
@@ -95,7 +93,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	}
 	if f.Ask != nil {
 		d.ask = func(ctx context.Context, input json.RawMessage) (string, error) {
-			v, err := in.read(input)
+			v, err := decode[In](input)
 			if err != nil {
 				return "", err
 			}
@@ -104,7 +102,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	}
 	if f.Check != nil {
 		d.check = func(ctx context.Context, input json.RawMessage) error {
-			v, err := in.read(input)
+			v, err := decode[In](input)
 			if err != nil {
 				return err
 			}
@@ -113,7 +111,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	}
 	if f.Undo != nil {
 		d.undo = func(ctx context.Context, input, output json.RawMessage) error {
-			v, err := in.read(input)
+			v, err := decode[In](input)
 			if err != nil {
 				return err
 			}
@@ -180,53 +178,10 @@ type unverifiedError struct{ err error }
 func (e *unverifiedError) Error() string { return e.err.Error() }
 func (e *unverifiedError) Unwrap() error { return e.err }
 
-// owned returns res with parts of its own: the tool may keep and show the same ones again.
-func owned(res Result) Result {
-	res.Parts = slices.Clone(res.Parts)
-	return res
-}
-
-// decodeOutput reads the text that a model was shown of an output back into the output's type.
-func decodeOutput(output json.RawMessage, v any) error {
-	switch v := v.(type) {
-	case *string:
-		*v = string(output)
-		return nil
-	case *Result:
-		*v = Text(string(output))
-		return nil
-	case **Result:
-		res := Text(string(output))
-		*v = &res
-		return nil
-	}
-	return json.Unmarshal(output, v)
-}
-
 // encodable returns an error if encode can't write outputs of that type.
 func encodable(t reflect.Type) error {
 	if t == reflect.TypeFor[Result]() || t == reflect.TypeFor[*Result]() {
 		return nil
 	}
 	return schema.Encodable(t)
-}
-
-// encode makes a Result of what a typed tool returned.
-func encode(out any) (Result, error) {
-	switch v := out.(type) {
-	case Result:
-		return owned(v), nil
-	case *Result:
-		if v == nil {
-			return Result{}, nil
-		}
-		return owned(*v), nil
-	case string:
-		return Text(v), nil
-	}
-	text, err := marshal(out)
-	if err != nil {
-		return Result{}, err
-	}
-	return Text(text), nil
 }

@@ -96,6 +96,7 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 		"a negative expiry":     {[]tools.Tool{with(tools.Spec{Expires: -1})}, "Expires is -1ns"},
 		"no such risk":          {[]tools.Tool{with(tools.Spec{Risk: 9})}, "Risk 9"},
 		"no such approval":      {[]tools.Tool{with(tools.Spec{Approval: 9})}, "Approval 9"},
+		"inline and progress":   {[]tools.Tool{with(tools.Spec{Inline: true, Progress: true})}, "Inline and Progress"},
 		"no function":           {[]tools.Tool{tools.New[none, string](tools.Spec{Name: "t"}, nil)}, "Run is nil"},
 		"no raw function":       {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t"}}}, "Run is nil"},
 		"no schema for a type":  {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, chan int) (string, error) { return "", nil })}, "tools: t: the input type chan int"},

@@ -52,7 +52,7 @@ var rows = map[string]row{
 	"circuit":                {own: []string{"circuit/fault"}},
 	"ratelimit":              {own: []string{"circuit/fault"}},
 	"provider":               {own: []string{"circuit/fault"}},
-	"stream":                 {own: []string{"provider", "circuit/fault", "internal/lazyctx", "internal/alarm"}},
+	"stream":                 {own: []string{"provider", "circuit/fault"}},
 	"stream/sse":             {own: []string{"provider", "circuit/fault"}},
 	"stream/uimessage":       {own: []string{"provider", "circuit/fault"}},
 	"agent/journal":          {},
@@ -72,7 +72,7 @@ var rows = map[string]row{
 	pgtest:                     {},
 	roletest:                   {},
 	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate}},
-	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/lazyctx", "internal/alarm", "internal/schema"}, third: []string{validate}},
+	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
@@ -81,7 +81,7 @@ var rows = map[string]row{
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "circuit/fault"}},
 	"memory/recall/recalltest": {own: []string{"memory", "memory/recall", "circuit/fault"}},
 	"memory/sqlmemory":         {own: []string{"memory", "memory/recall", "memory/recall/recalltest", "circuit/fault", "internal/sqlitefile"}},
-	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault", "internal/alarm"}, third: []string{backoff}},
+	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
 	// What the adapters do alike knows no provider's SDK.
@@ -91,14 +91,12 @@ var rows = map[string]row{
 	"provider/gemini":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"google.golang.org/genai"}},
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
-		own: []string{"agent/journal", "circuit", "circuit/fault", "internal/alarm", "internal/lazyctx", "internal/schema", "memory", "provider", "provider/guard",
+		own: []string{"agent/journal", "circuit", "circuit/fault", "internal/schema", "memory", "provider", "provider/guard",
 			"ratelimit", "stream", "tools"},
 		third: []string{xsync},
 	},
-	"internal/alarm":   {}, // the standard library alone
-	"internal/lazyctx": {},
-	"internal/rules":   {},
-	programs:           {own: []string{everything}, third: []string{sqlite, xsync}},
+	"internal/rules": {},
+	programs:         {own: []string{everything}, third: []string{sqlite, xsync}},
 }
 
 // inTests is what test files may import as well.
