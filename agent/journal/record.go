@@ -66,8 +66,9 @@ type Item struct {
 	// Time and Data are kept as a [Record]'s are.
 	Time time.Time
 	Data []byte
-	// Closes names further ids that the item uses up: Post refuses the item if one of them was used before, and closes them to
-	// later posts, as [Append].Taken does. It is for an item that answers several questions at once. At most [MaxOpen].
+	// Closes names further ids that the item uses up: [Store.Post] refuses the item if one of them was used before, and closes them
+	// to later posts, as [Append].Taken does. It is for an item that answers several questions at once. It has at most [MaxOpen]
+	// ids, each of them once and none of them ID. [Store.Take] doesn't return it.
 	Closes []string
 }
 
