@@ -32,7 +32,7 @@ func TestAConfigThatCantWorkIsRefused(t *testing.T) {
 		"a nil tool":        {agent.Config{Provider: model, Tools: []tools.Tool{nil}}, "nil"},
 		"no schema":         {agent.Config{Provider: model, Tools: []tools.Tool{tools.New(tools.Spec{Name: "x"}, func(context.Context, struct{ C chan int }) (string, error) { return "", nil })}}, "x"},
 		"an output":         {agent.Config{Provider: model, Tools: []tools.Tool{tools.New(tools.Spec{Name: "x"}, func(context.Context, recursive) (chan int, error) { return nil, nil })}}, "the output type chan int"},
-		"a note":            {agent.Config{Provider: model, Memory: &agent.Memory{Checkpoints: []agent.Checkpoints{agent.CheckpointsOf("x", agent.ModelNote[struct{ C chan int }](nil, ""))}}}, "chan int"},
+		"a note":            {agent.Config{Provider: model, Memory: &agent.Memory{ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("x", agent.ModelNote[struct{ C chan int }](nil, ""))}}}, "chan int"},
 		"no function":       {agent.Config{Provider: model, Tools: []tools.Tool{tools.Func[Number, string]{Spec: tools.Spec{Name: "x"}}}}, "Run"},
 		"a nil policy":      {agent.Config{Provider: model, Policies: []tools.Policy{nil}}, "Policies[0]"},
 		"two modes":         {agent.Config{Provider: model, Modes: []agent.Mode{{Name: "a"}, {Name: "a"}}}, "Modes[1]"},
