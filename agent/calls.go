@@ -47,10 +47,18 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	cr.call = tools.Call{
 		Session: x.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.state().Mode,
-		Succeeded: x.succeeded, OnTimeout: x.overdue,
 	}
-	if d != nil && d.Spec().Repeatable() {
+	if d == nil {
+		return cr
+	}
+	if len(d.Spec().Requires) > 0 {
+		cr.call.Succeeded = x.succeeded
+	}
+	if d.Spec().Repeatable() {
 		cr.call.OnRetry = x.retrying
+	}
+	if !d.Spec().Inline { // an inline call isn't abandoned
+		cr.call.OnTimeout = x.overdue
 	}
 	return cr
 }
@@ -311,6 +319,9 @@ const internalError = "The tool failed: an internal error. Trying the same again
 // showHooks shows hooks the result, once for each call. It reports whether the call still needs its result.
 func (cr *callRun) showHooks(res *ToolResult) bool {
 	x := cr.x
+	if !x.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil }) {
+		return !cr.dropped()
+	}
 	x.lock()
 	dropped, shown := cr.over || cr.abandoned, cr.hooked
 	cr.hooked = shown || !dropped
