@@ -33,9 +33,9 @@ func (p *program) decideOnce(ctx context.Context) int {
 	return p.decideAndResume(ctx, d)
 }
 
-// decideAndGoOn takes a decision and goes on with the run. The two are apart: once it is taken, the decision holds, whatever becomes of
+// decideAndResume takes a decision and resumes the run. The two are apart: once it is taken, the decision holds, whatever becomes of
 // this process, and of several that decide the first one alone goes on.
-func (p *program) decideAndGoOn(ctx context.Context, d agent.Decision) int {
+func (p *program) decideAndResume(ctx context.Context, d agent.Decision) int {
 	if err := p.agent.Session(p.session).Decide(ctx, d); err != nil {
 		return p.finish(nil, err)
 	}
