@@ -137,7 +137,7 @@ func TestACallThatIsTriedAgainSaysWhyAndUntilWhen(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const warm = 10
 				f := flaky{down: func(ran int) error { return map[int]error{warm + 1: limited, warm + 2: errReset}[ran] }}
-				a, _ := scripted(t, agent.Config{Limits: agent.Limits{Steps: 20}, Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true, Detached: !quick})}},
+				a, _ := scripted(t, agent.Config{Limits: agent.Limits{Steps: 20}, Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true, Inline: quick})}},
 					calls("work", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10), call("work", 11), say("Done."))
 				var all []agent.Event
 				for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
@@ -183,7 +183,7 @@ func TestLeavingDuringTheWaitForARetryEndsIt(t *testing.T) {
 						return nil
 					}}
 					s := &swap{p: providertest.Script(calls("work", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10), call("work", 11), say("Done."))}
-					a := newAgent(t, agent.Config{Provider: s, Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true, Detached: !quick})}})
+					a := newAgent(t, agent.Config{Provider: s, Tools: []tools.Tool{f.tool(tools.Spec{Name: "work", Idempotent: true, Inline: quick})}})
 					began := time.Now()
 					leave := func() {
 						for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
@@ -312,7 +312,7 @@ func TestACallInDoubtThatABreakerRefusesStaysInDoubt(t *testing.T) {
 		require.Equal(t, 1, f.ran)
 		got := finished(t, b, "s")[0]
 		require.Equal(t, tools.InDoubt, got.Status)
-		require.Contains(t, got.Text(), "It was started before, and nobody knows whether it had its effect then.")
+		require.Contains(t, got.Text(), "It was started before, and it is not known whether it had its effect then.")
 		requireSound(t, "s", facts(t, b, "s"))
 	})
 }

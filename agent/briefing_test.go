@@ -30,7 +30,7 @@ func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
 	b := agent.BriefingOf(nil, first)
 	require.Len(t, b.Attempts, 1)
 	require.Equal(t, []string{`write {"n":1} → ok: wrote 1`, `write {"n":7} → failed: page 7 is locked`, `write {"n":7} → failed: page 7 is locked`, `write {"n":8} → ok: wrote 8`}, b.Attempts[0].Tried)
-	require.Contains(t, b.Attempts[0].Why, "stopped: agent: the limit Steps is reached")
+	require.Contains(t, b.Attempts[0].Why, "stopped: agent: Limits.Steps is reached")
 	require.Equal(t, "I could not write page 7", b.Attempts[0].Said)
 	require.Equal(t, []string{`write {"n":7} → failed: page 7 is locked (2 times)`}, b.Avoid)
 	require.Equal(t, b, agent.BriefingOf(first), "the same for the same")

@@ -96,8 +96,11 @@ func (t *agentTool) abandon(ctx context.Context, session, call, why string) {
 	if err != nil {
 		return // it never began, or it runs elsewhere and finds out
 	}
-	defer l.close()
 	if l.run().IsOpen() {
 		_ = l.supersede(why)
+	}
+	l.close()
+	if t.child.inMemory {
+		_ = t.child.Session(l.name).Delete(ctx) // nobody can ask for it again
 	}
 }

@@ -134,9 +134,16 @@ func repeat(step providertest.Step, n int) []providertest.Step {
 	return out
 }
 
-func TestRecoverNeedsAJournal(t *testing.T) {
-	a, _ := scripted(t, agent.Config{})
-	_, err := a.Recover(t.Context(), agent.Recovery{})
-	var config *agent.ConfigError
-	require.ErrorAs(t, err, &config)
+func TestRecoverResumesWhatWasDecidedInMemory(t *testing.T) {
+	a, _, done := risky(t, agent.Config{}, call("risky", 1), say("Done."))
+	n, err := a.Recover(t.Context(), agent.Recovery{})
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(run(t, a).Pending[0].ID)))
+	var res *agent.Result
+	n, err = a.Recover(t.Context(), agent.Recovery{Each: func(r agent.Recovered) { res = r.Result }})
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, "Done.", res.Text())
+	require.Equal(t, 1, done.of(1))
 }

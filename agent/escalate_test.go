@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
@@ -211,7 +212,7 @@ func TestWhatNobodyHasToFixIsNotEscalated(t *testing.T) {
 			})
 			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, Hooks: c.hooks}, call("work", 1), say("Done."))
 			all, err := events(a.Stream(ctx, agent.Input{Session: "s", Prompt: "go"}))
-			require.NoError(t, err)
+			require.Equal(t, ctx.Err(), err)
 			require.Len(t, of[agent.ToolFinished](all), 1)
 			require.Empty(t, of[agent.Escalated](all))
 		})
@@ -227,7 +228,7 @@ func TestLeavingAtAnEscalationEndsTheRunAsFailed(t *testing.T) {
 		}
 	}
 	all := facts(t, a, "s")
-	require.Equal(t, agent.CodeProvider, all[len(all)-1].(agent.RunEnded).Code)
+	require.Equal(t, agent.CodeProvider, all[len(all)-1].(machine.RunEnded).Code)
 	requireFree(t, a, s, "s")
 }
 

@@ -44,7 +44,7 @@ func (x *driver) conclude(act machine.Action) {
 
 // sendBack tells the model what is missing.
 func (x *driver) sendBack(why, text string) {
-	if text == "" {
+	if x.agent.redact.Text(text) == "" {
 		text = "Something is missing."
 	}
 	_ = x.append(SentBack{Why: why, Text: text}) // loop ends a run whose journal refuses it

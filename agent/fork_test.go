@@ -169,7 +169,7 @@ func TestWhatIsNoExportIsntImported(t *testing.T) {
 		"another order":             lines[1] + lines[0] + strings.Join(lines[2:], ""),
 		"cut in the middle":         log[:len(log)-9],
 		"a kind of another release": strings.Replace(log, `"kind":"replied"`, `"kind":"thought"`, 1),
-		"a version of another":      strings.Replace(log, `"v":1`, `"v":2`, 1),
+		"a version of another":      strings.Replace(log, `"v":2`, `"v":3`, 1),
 		"no data":                   strings.Replace(lines[0], `"data":{`, `"date":{`, 1),
 	} {
 		err := a.Session("copy").Import(t.Context(), strings.NewReader(text))

@@ -31,7 +31,8 @@ func TestAConfigThatCantWorkIsRefused(t *testing.T) {
 		"two tools":         {agent.Config{Provider: model, Tools: []tools.Tool{work, work}}, `two tools have this name`},
 		"a nil tool":        {agent.Config{Provider: model, Tools: []tools.Tool{nil}}, "nil"},
 		"no schema":         {agent.Config{Provider: model, Tools: []tools.Tool{tools.New(tools.Spec{Name: "x"}, func(context.Context, struct{ C chan int }) (string, error) { return "", nil })}}, "x"},
-		"a recursive type":  {agent.Config{Provider: model, Tools: []tools.Tool{tools.New(tools.Spec{Name: "x"}, func(context.Context, recursive) (string, error) { return "", nil })}}, "recursive"},
+		"an output":         {agent.Config{Provider: model, Tools: []tools.Tool{tools.New(tools.Spec{Name: "x"}, func(context.Context, recursive) (chan int, error) { return nil, nil })}}, "the output type chan int"},
+		"a note":            {agent.Config{Provider: model, Memory: &agent.Memory{ProgressNotes: []agent.ProgressNotes{agent.ProgressNotesOf("x", agent.ModelNote[struct{ C chan int }](nil, ""))}}}, "chan int"},
 		"no function":       {agent.Config{Provider: model, Tools: []tools.Tool{tools.Func[Number, string]{Spec: tools.Spec{Name: "x"}}}}, "Run"},
 		"a nil policy":      {agent.Config{Provider: model, Policies: []tools.Policy{nil}}, "Policies[0]"},
 		"two modes":         {agent.Config{Provider: model, Modes: []agent.Mode{{Name: "a"}, {Name: "a"}}}, "Modes[1]"},
@@ -49,6 +50,18 @@ func TestAConfigThatCantWorkIsRefused(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
+}
+
+func TestAToolWhoseTypesJSONHasNoFormForIsATypedErrorOfNew(t *testing.T) {
+	_, err := agent.New(agent.Config{Provider: providertest.Script(), Tools: []tools.Tool{
+		tools.New(tools.Spec{Name: "x"}, func(context.Context, struct{}) (chan int, error) { return nil, nil })}})
+	var bad *tools.SpecError
+	require.ErrorAs(t, err, &bad)
+	require.Equal(t, "x", bad.Tool)
+	require.Contains(t, bad.Problem, "chan int")
+	_, err = agent.New(agent.Config{Provider: providertest.Script(), Tools: []tools.Tool{
+		tools.New(tools.Spec{Name: "x"}, func(context.Context, recursive) (recursive, error) { return recursive{}, nil })}})
+	require.NoError(t, err)
 }
 
 type recursive struct {

@@ -142,7 +142,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 	var kept album
 	var e effects
 	late := tools.New(tools.Spec{Name: "late", Timeout: time.Second, Idempotent: true}, func(_ context.Context, in Number) (tools.Result, error) {
-		<-time.After(30 * time.Second) // it is left behind, and comes back in the middle of a later step
+		<-time.After(30 * time.Second) // it is abandoned, and comes back in the middle of a later step
 		return tools.Result{}, &tools.Suspend{Kind: "late", Prompt: "too late"}
 	})
 	suspend := tools.New(tools.Spec{Name: "suspend"}, func(context.Context, Number) (string, error) {

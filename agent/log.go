@@ -103,9 +103,11 @@ func (l *sessionLog) load() error {
 		return err
 	}
 	l.lease, l.renew = lease, startRenewal(l, lease, asked)
-	if l.machine, err = l.agent.load(l.stored, l.name); err != nil {
+	m, err := l.agent.load(l.stored, l.name)
+	if err != nil {
 		return err
 	}
+	l.machine = m
 	if r := l.run(); r != nil {
 		l.origin = &Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
 	}
@@ -140,7 +142,7 @@ func (l *sessionLog) close() {
 func (l *sessionLog) forgettable() bool {
 	l.lock()
 	defer l.mu.Unlock()
-	if l.err != nil {
+	if l.err != nil || l.machine == nil { // it couldn't be read
 		return false
 	}
 	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()

@@ -388,7 +388,7 @@ func TestARunIsCanceledWhileItsConversationIsSummarised(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
-		require.NoError(t, err)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, agent.Stopped, res.Status)
 		require.Equal(t, agent.CodeCanceled, res.Code)
 		require.Equal(t, 5*time.Second, time.Since(began))
@@ -412,7 +412,7 @@ func TestLeavingTheStreamAtACompactionLeavesNothingBehind(t *testing.T) {
 		}
 		log := facts(t, a, "s")
 		requireSound(t, "s", log)
-		end := log[len(log)-1].(agent.RunEnded)
+		end := log[len(log)-1].(machine.RunEnded)
 		require.Equal(t, agent.CodeAbandoned, end.Code)
 		require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Session: "s", Prompt: "again"}).Status)
 	}

@@ -74,7 +74,7 @@ func TestACallWhoseCheckOutlivesItsRunIsNeverStarted(t *testing.T) {
 		<-time.After(time.Minute)
 		require.Zero(t, done.all())
 		log := facts(t, a, "s")
-		require.IsType(t, agent.RunEnded{}, log[len(log)-1])
+		require.IsType(t, machine.RunEnded{}, log[len(log)-1])
 		requireSound(t, "s", log)
 	})
 }
@@ -229,7 +229,7 @@ func TestACallInDoubtIsNeverSaidNotToHaveRun(t *testing.T) {
 				require.Equal(t, 1, done.all())
 				res := finished(t, b, "s")[0]
 				require.NotContains(t, res.Text(), "wasn't run")
-				require.Contains(t, res.Text(), "nobody knows whether it had its effect")
+				require.Contains(t, res.Text(), "it is not known whether it had its effect")
 				requireSound(t, "s", facts(t, b, "s"))
 			})
 		})

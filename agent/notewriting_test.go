@@ -48,7 +48,7 @@ func TestANoteCanBeWrittenOfAnInputThatATestHasMade(t *testing.T) {
 	require.ErrorContains(t, err, "no model")
 }
 
-// A Tree is a type of which no schema can be made.
+// A Tree contains itself.
 type Tree struct {
 	Name     string  `json:"name"`
 	Children []*Tree `json:"children"`
@@ -64,7 +64,10 @@ func TestANoteMayBeOfAnyTypeThatASchemaCanBeMadeOf(t *testing.T) {
 	m, err := agent.ModelNote[map[string]int](ask(`{"a":1}`), "")(t.Context(), in)
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"a": 1}, m)
-	_, err = agent.ModelNote[Tree](ask(`{}`), "")(t.Context(), in)
+	tree, err := agent.ModelNote[Tree](ask(`{"name":"a","children":[{"name":"b","children":null}]}`), "")(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, "b", tree.Children[0].Name)
+	_, err = agent.ModelNote[chan int](ask(`{}`), "")(t.Context(), in)
 	var bad *agent.ConfigError
 	require.ErrorAs(t, err, &bad)
 	require.Contains(t, bad.Error(), "Config.Memory: no schema")

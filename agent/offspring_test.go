@@ -173,9 +173,9 @@ func TestAChildWithoutAJournalGoesWithItsParentsSession(t *testing.T) {
 				}}}}, call("risky", 1))
 			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Well."))
 			run(t, a)
-			require.NotEmpty(t, facts(t, child, name))
+			require.NotEmpty(t, facts(t, a, name))
 			require.NoError(t, end(t, a))
-			require.Empty(t, facts(t, child, name))
+			require.Empty(t, facts(t, a, name))
 		})
 	}
 }

@@ -209,7 +209,7 @@ func TestACanceledRunLeavesADeafCallBehindInDoubt(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
-		require.NoError(t, err)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, 6*time.Second, time.Since(began))
 		require.Equal(t, agent.CodeCanceled, res.Code)
 		require.Equal(t, 1, a.Abandoned())

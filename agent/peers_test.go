@@ -183,7 +183,7 @@ func TestNoResultHoldsAStackTrace(t *testing.T) {
 	}
 	for name, fn := range boom {
 		t.Run(name, func(t *testing.T) {
-			work := tools.New(tools.Spec{Name: "work", Detached: true}, func(context.Context, Number) (string, error) {
+			work := tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) {
 				fn()
 				return "", nil
 			})

@@ -245,7 +245,7 @@ func TestAChildEndsWhoseCallIsStoppedBeforeItCouldGoOn(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		store.trip = cancel
 		end, err := a.Run(ctx, approveAll(res))
-		require.NoError(t, err)
+		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, agent.Stopped, end.Status)
 		require.Zero(t, done.all())
 		for h, err := range store.Heads(t.Context(), journal.Filter{Open: true}) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -72,21 +71,6 @@ func TestASummaryIsUnpricedOnlyIfItsPriceIsNotKnown(t *testing.T) {
 			require.Equal(t, c.cost, res.Cost > 0)
 			require.Equal(t, c.unpriced, machineOf(t, a, "s").State().Run.Unpriced, "and so it is read back")
 		})
-	}
-}
-
-func TestACompactionOfALogFromBeforeItSaidSoIsPricedIfItHasACost(t *testing.T) {
-	for data, priced := range map[string]bool{
-		`{"run":"r-1","report":{"trigger":"phase"},"usage":{"input":9,"output":1},"cost":7}`:                true,
-		`{"run":"r-1","report":{"trigger":"phase"},"usage":{"input":9,"output":1}}`:                         false,
-		`{"run":"r-1","report":{"trigger":"phase"},"usage":{"input":9,"output":1},"cost":7,"priced":false}`: false,
-		`{"run":"r-1","report":{"trigger":"phase"},"usage":{"input":9,"output":1},"priced":true}`:           true,
-	} {
-		f, err := machine.Decode("s", journal.Record{Seq: 3, Kind: "compacted", V: 1, Data: []byte(data)})
-		require.NoError(t, err)
-		require.Equal(t, priced, f.(agent.Compacted).Priced, data)
-		require.Equal(t, "phase", f.(agent.Compacted).Report.Trigger)
-		require.Equal(t, int64(10), f.(agent.Compacted).Usage.Total())
 	}
 }
 

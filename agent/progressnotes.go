@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -25,11 +27,15 @@ type ProgressNotes struct {
 	// Write writes a note of at most 64 KiB, within 2 minutes: see [ProgressNotesOf] and [ModelNote]. An error is a warning, and
 	// the run goes on. If it doesn't return within 5 s after the end of its context it is left behind: see [Agent.LeftBehind].
 	Write func(ctx context.Context, in *NoteInput) (json.RawMessage, error)
+
+	err error // why notes of that type can't be written
 }
 
-// ProgressNotesOf returns ProgressNotes whose notes are T's. With [ModelNote] as write a model writes them.
+// ProgressNotesOf returns ProgressNotes whose notes are T's. With [ModelNote] as write a model writes them. A type that
+// encoding/json can't write is an error of [New].
 func ProgressNotesOf[T any](category string, write func(context.Context, *NoteInput) (T, error), at ...float64) ProgressNotes {
-	return ProgressNotes{Category: category, At: at, Write: func(ctx context.Context, in *NoteInput) (json.RawMessage, error) {
+	err := schema.Encodable(reflect.TypeFor[T]())
+	return ProgressNotes{Category: category, At: at, err: err, Write: func(ctx context.Context, in *NoteInput) (json.RawMessage, error) {
 		v, err := write(ctx, in)
 		if err != nil {
 			return nil, err
@@ -62,6 +68,9 @@ func (g *memoryConfig) addProgressNotes() error {
 		c := &g.ProgressNotes[i]
 		bad := func(problem string) error {
 			return &ConfigError{Field: fmt.Sprintf("Memory.ProgressNotes[%d]", i), Problem: problem}
+		}
+		if c.err != nil {
+			return &ConfigError{Field: fmt.Sprintf("Memory.ProgressNotes[%d]", i), Problem: c.err.Error(), Err: c.err}
 		}
 		if c.Category == "" {
 			c.Category = "checkpoint"

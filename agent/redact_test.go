@@ -146,7 +146,7 @@ func TestARedactThatAsksItsAgentHangsNoRun(t *testing.T) {
 		"as a call is suspended": {text: "this tool is of high risk"},
 		"as a tool suspends":     {text: "well?"},
 		"as the mode is changed": {text: "in between"},
-		"as a call is refused":   {text: "A person refused", goOn: func(id string) agent.Input { return agent.Resume("s", agent.Reject(id, "no")) }},
+		"as a call is refused":   {text: "A person rejected", goOn: func(id string) agent.Input { return agent.Resume("s", agent.Reject(id, "no")) }},
 		"as a pause is given up": {text: "nobody decided", goOn: func(string) agent.Input {
 			return agent.Input{Session: "s", Prompt: "else", Supersede: true}
 		}},

@@ -131,9 +131,9 @@ func TestACrashAtAnyAppendOfAChainRepeatsNothing(t *testing.T) {
 					for _, f := range all {
 						kinds[fmt.Sprintf("%T", f)]++
 					}
-					require.GreaterOrEqual(t, kinds["agent.RunStarted"], 2)
-					require.Positive(t, kinds["agent.Compacted"])
-					require.Positive(t, kinds["agent.NoteWritten"])
+					require.GreaterOrEqual(t, kinds["machine.RunStarted"], 2)
+					require.Positive(t, kinds["machine.Compacted"])
+					require.Positive(t, kinds["machine.NoteWritten"])
 				})
 			}
 			require.Greater(t, crashes, 40)

@@ -74,7 +74,12 @@ func TestAnAnswerMayBeOfAnyType(t *testing.T) {
 	_, res, err := agent.RunFor[chan int](t.Context(), a, agent.Input{Prompt: "x"})
 	var bad *agent.ConfigError
 	require.ErrorAs(t, err, &bad)
+	require.Equal(t, "RunFor", bad.Field)
+	require.ErrorContains(t, err, "chan int")
 	require.Nil(t, res)
+	_, _, err = agent.RunFor[struct{ List []func() }](t.Context(), a, agent.Input{Prompt: "x"})
+	require.ErrorAs(t, err, &bad)
+	require.ErrorContains(t, err, ".List[]")
 }
 
 func TestAStructuredAnswerSurvivesToolsAndAPause(t *testing.T) {

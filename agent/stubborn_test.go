@@ -52,9 +52,9 @@ func TestAWriterOfNotesThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, 125*time.Second, time.Since(began), "2 minutes, and 5 seconds to return in")
 				require.Equal(t, 1, asked, "it isn't asked again at once")
-				require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "left behind")
+				require.Contains(t, of[agent.MemoryWarning](all)[0].Text, "abandoned")
 				note := of[agent.NoteWritten](all)[0]
-				require.Contains(t, note.Error, "left behind")
+				require.Contains(t, note.Error, "abandoned")
 				require.Equal(t, provider.Usage{Input: 10}, note.Usage)
 				require.Equal(t, "done", of[agent.RunEnded](all)[0].Result.Text())
 				require.Equal(t, 1, a.Abandoned())
@@ -80,7 +80,7 @@ func TestARunIsCanceledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 					})}, reads(9)...)
 					began := time.Now()
 					res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
-					require.NoError(t, err)
+					require.ErrorIs(t, err, context.DeadlineExceeded)
 					require.Equal(t, agent.CodeCanceled, res.Code)
 					require.Equal(t, 10*time.Second+min(after, 5*time.Second), time.Since(began))
 					booked, left := of[agent.NoteWritten](eventsOf(facts(t, a, "s"))), 0

@@ -122,7 +122,7 @@ func TestNamesAndTextsOfAHostThatAreNoUTF8AreRefused(t *testing.T) {
 	const bad = "x\xff"
 	var done effects
 	for field, cfg := range map[string]agent.Config{
-		"Name": {Name: bad}, "Model": {Params: agent.Params{Model: bad}}, "Instructions": {Instructions: bad},
+		"Name": {Name: bad}, "Params.Model": {Params: agent.Params{Model: bad}}, "Instructions": {Instructions: bad},
 		"Modes[0]": {Modes: []agent.Mode{{Name: bad}}}, "Modes[1]": {Modes: []agent.Mode{{Name: "a"}, {Name: "b", Instructions: bad}}},
 		"Tools": {Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Description: bad})}},
 	} {

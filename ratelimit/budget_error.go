@@ -52,11 +52,13 @@ type BudgetError struct {
 	Spent    int64
 	Reserved int64 // by calls under way
 	Wanted   int64 // by the call that was refused, on top; 0 for a call of unknown price
+	// Detail says what Wanted is made of; empty: nobody has said. Package provider/guard fills it in.
+	Detail string
 
 	Resets time.Time // when counting starts anew; zero: never
 }
 
-// Error says which limit it is, what is left of it and what was wanted.
+// Error says which limit it is, what is left of it, what was wanted and what that is made of.
 func (e *BudgetError) Error() string {
 	var s strings.Builder
 	s.WriteString("ratelimit: the ")
@@ -67,6 +69,9 @@ func (e *BudgetError) Error() string {
 	}
 	if e.Wanted > 0 {
 		fmt.Fprintf(&s, ", and %s are wanted", e.Unit.text(e.Wanted))
+		if e.Detail != "" {
+			s.WriteString(": " + e.Detail)
+		}
 	}
 	return s.String()
 }

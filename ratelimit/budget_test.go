@@ -368,3 +368,10 @@ func TestAThousandCallsAtOnceNeverPassALimit(t *testing.T) {
 	require.Zero(t, s.Reserved)
 	require.Greater(t, admitted, int64(limit/each)) // room that was given back was used
 }
+
+func TestABudgetErrorSaysWhatWasWanted(t *testing.T) {
+	err := &ratelimit.BudgetError{Scope: ratelimit.ScopeSession, Name: "s", Unit: ratelimit.UnitTokens, Limit: 10, Spent: 4, Wanted: 7}
+	require.EqualError(t, err, `ratelimit: the session budget of "s" has 6 tokens of 10 tokens left, and 7 tokens are wanted`)
+	err.Detail = "3 of input and 4 of output"
+	require.EqualError(t, err, `ratelimit: the session budget of "s" has 6 tokens of 10 tokens left, and 7 tokens are wanted: 3 of input and 4 of output`)
+}

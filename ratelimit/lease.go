@@ -125,17 +125,6 @@ func (l Lease) Context() context.Context {
 	return l.ctx
 }
 
-// CancelFunc returns what cancels Context ahead of the lease's end, for a call that would otherwise need a context of its
-// own; the slot stays held. It is nil once the lease has ended.
-func (l Lease) CancelFunc() context.CancelCauseFunc {
-	g, ok := l.lock()
-	if !ok {
-		return nil
-	}
-	defer g.mu.Unlock()
-	return l.slot.cancel
-}
-
 // lock locks the gate and reports whether the lease still holds its slot. If not, nothing is locked.
 func (l Lease) lock() (*Gate, bool) {
 	if l.slot == nil {

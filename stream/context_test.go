@@ -17,75 +17,56 @@ type nothing struct{}
 
 var errStopped = errors.New("stopped")
 
-// asked are the ways in which a provider may have looked at its context before it ended.
-var asked = map[string]func(context.Context){
-	"never":   func(context.Context) {},
-	"Err":     func(ctx context.Context) { _ = ctx.Err() },
-	"Done":    func(ctx context.Context) { ctx.Done() },
-	"Cause":   func(ctx context.Context) { _ = context.Cause(ctx) },
-	"Value":   func(ctx context.Context) { ctx.Value(nothing{}) },
-	"derived": func(ctx context.Context) { _, stop := context.WithCancel(ctx); stop() },
-}
-
-// TestTheContextOfACallIsAsAStandardOne, however it ended, and whatever happened first.
-func TestTheContextOfACallIsAsAStandardOne(t *testing.T) {
+// TestTheContextOfACallSaysWhyItEnded: however it ended, and whatever happened first.
+func TestTheContextOfACallSaysWhyItEnded(t *testing.T) {
 	limits := stream.Timeouts{Idle: time.Second}
-	for name, ask := range asked {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				check := func(ctx context.Context, err, cause error) {
-					t.Helper()
-					sub, stop := context.WithCancel(ctx)
-					defer stop()
-					for _, ctx := range []context.Context{ctx, sub} {
-						require.Equal(t, err, ctx.Err())
-						require.Equal(t, cause, context.Cause(ctx))
-						require.Equal(t, "v", ctx.Value(nothing{}))
-						<-ctx.Done()
-					}
-				}
-				parent := context.WithValue(t.Context(), nothing{}, "v")
-				var dog stream.Watchdog
-				defer dog.End()
+	synctest.Test(t, func(t *testing.T) {
+		check := func(ctx context.Context, err, cause error) {
+			t.Helper()
+			sub, stop := context.WithCancel(ctx)
+			defer stop()
+			for _, ctx := range []context.Context{ctx, sub} {
+				require.Equal(t, err, ctx.Err())
+				require.Equal(t, cause, context.Cause(ctx))
+				require.Equal(t, "v", ctx.Value(nothing{}))
+				<-ctx.Done()
+			}
+		}
+		parent := context.WithValue(t.Context(), nothing{}, "v")
+		var dog stream.Watchdog
+		defer dog.End()
 
-				ctx := dog.Begin(parent, limits)
-				ask(ctx)
-				require.NoError(t, ctx.Err())
-				require.NoError(t, context.Cause(ctx))
-				dog.End()
-				check(ctx, context.Canceled, context.Canceled)
+		ctx := dog.Begin(parent, limits)
+		require.NoError(t, ctx.Err())
+		require.NoError(t, context.Cause(ctx))
+		dog.End()
+		check(ctx, context.Canceled, context.Canceled)
 
-				ctx = dog.Begin(parent, limits)
-				ask(ctx)
-				<-time.After(time.Minute)
-				check(ctx, context.Canceled, dog.Fired())
+		ctx = dog.Begin(parent, limits)
+		<-time.After(time.Minute)
+		check(ctx, context.Canceled, dog.Fired())
 
-				over, stop := context.WithCancelCause(parent)
-				ctx = dog.Begin(over, limits)
-				ask(ctx)
-				stop(errStopped)
-				dog.End()
-				check(ctx, context.Canceled, errStopped)
+		over, stop := context.WithCancelCause(parent)
+		ctx = dog.Begin(over, limits)
+		stop(errStopped)
+		dog.End()
+		check(ctx, context.Canceled, errStopped)
 
-				over, stop = context.WithCancelCause(parent)
-				ctx = dog.Begin(over, limits)
-				ask(ctx)
-				dog.End()
-				stop(errStopped)
-				check(ctx, context.Canceled, context.Canceled)
+		over, stop = context.WithCancelCause(parent)
+		ctx = dog.Begin(over, limits)
+		dog.End()
+		stop(errStopped)
+		check(ctx, context.Canceled, context.Canceled)
 
-				short, cancel := context.WithTimeout(parent, time.Second/2)
-				defer cancel()
-				ctx = dog.Begin(short, limits)
-				ask(ctx)
-				at, _ := ctx.Deadline()
-				require.Equal(t, time.Second/2, time.Until(at))
-				<-time.After(time.Minute)
-				dog.End()
-				check(ctx, context.DeadlineExceeded, context.DeadlineExceeded)
-			})
-		})
-	}
+		short, cancel := context.WithTimeout(parent, time.Second/2)
+		defer cancel()
+		ctx = dog.Begin(short, limits)
+		at, _ := ctx.Deadline()
+		require.Equal(t, time.Second/2, time.Until(at))
+		<-time.After(time.Minute)
+		dog.End()
+		check(ctx, context.DeadlineExceeded, context.DeadlineExceeded)
+	})
 }
 
 func TestContextsDerivedFromThatOfACallCostNoGoroutine(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream"
 )
@@ -171,24 +170,6 @@ func TestAWatchedCallIsReleasedHoweverItEnds(t *testing.T) {
 	})
 }
 
-// TestAWatchdogMayMoveToAnotherClock between two calls: what the one before still rings for means nothing.
-func TestAWatchdogMayMoveToAnotherClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var dog stream.Watchdog
-		for i := range 4 {
-			clock := alarm.New()
-			defer clock.Stop() // only at the end: all that were shared before run on
-			dog.Share(clock)
-			<-time.After(time.Duration(i) * 7 * s)
-			began := time.Now()
-			ctx := dog.Begin(t.Context(), stream.Timeouts{Idle: 10 * s})
-			<-ctx.Done()
-			require.Equal(t, 10*s, time.Since(began))
-			require.NotNil(t, dog.End())
-		}
-	})
-}
-
 func TestAWatchdogServesOneCallAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dog stream.Watchdog
@@ -213,13 +194,10 @@ func TestAWatchdogServesOneCallAfterTheOther(t *testing.T) {
 	})
 }
 
-// TestAClockThatRunsOnKeepsToTheLimitsOfEachCall: it was set for a call before, whose limits may have been others.
-func TestAClockThatRunsOnKeepsToTheLimitsOfEachCall(t *testing.T) {
+// TestTheLimitsOfACallMeanNothingForTheNext.
+func TestTheLimitsOfACallMeanNothingForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dog stream.Watchdog
-		clock := alarm.New()
-		defer clock.Stop()
-		dog.Share(clock)
 		for _, before := range []stream.Timeouts{{Idle: s}, {Idle: s / 10}, {Idle: time.Hour}, {Total: 2 * s}, {}} {
 			for _, pause := range []time.Duration{0, s / 8, s / 4, s, time.Minute} {
 				dog.Begin(t.Context(), before)
@@ -234,46 +212,6 @@ func TestAClockThatRunsOnKeepsToTheLimitsOfEachCall(t *testing.T) {
 				}
 			}
 		}
-	})
-}
-
-// TestAClockThatRunsOnLeavesARestAlone: between two calls there is nothing to end.
-func TestAClockThatRunsOnLeavesARestAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var dog stream.Watchdog
-		clock := alarm.New()
-		defer clock.Stop()
-		dog.Share(clock)
-		ctx, cancel := context.WithCancelCause(t.Context())
-		dog.BeginWith(cancel, stream.Timeouts{Idle: s})
-		require.Nil(t, dog.End())
-		<-time.After(time.Minute)
-		require.NoError(t, ctx.Err())
-		require.Nil(t, dog.End())
-		cancel(nil)
-	})
-}
-
-// TestAWatchdogEndsAContextThatIsntItsOwn: but only if the call is late.
-func TestAWatchdogEndsAContextThatIsntItsOwn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var w stream.Watchdog
-		for _, limit := range []time.Duration{time.Second, time.Hour} {
-			ctx, cancel := context.WithCancelCause(t.Context())
-			w.BeginWith(cancel, stream.Timeouts{First: limit})
-			<-time.After(time.Minute)
-			late := w.End()
-			if limit == time.Hour {
-				require.Nil(t, late)
-				require.NoError(t, ctx.Err())
-			} else {
-				require.Equal(t, late, context.Cause(ctx))
-			}
-			cancel(nil)
-		}
-		w.BeginWith(nil, stream.Timeouts{First: time.Second})
-		<-time.After(time.Minute)
-		require.NotNil(t, w.End(), "without anything to cancel it just knows")
 	})
 }
 

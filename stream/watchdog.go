@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/alarm"
-	"github.com/pawlkit/pawl/internal/lazyctx"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -64,33 +62,28 @@ func (e *TimeoutError) Is(target error) bool { return target == context.Deadline
 // a state of its own and wants to put the Watchdog into it. The zero Watchdog is ready for use, and for the next call
 // after End; it must not be copied.
 //
-// For each call: Begin or BeginWith, then for each chunk Hold before the consumer gets it and Wait when the consumer is done with it,
-// then End. All are called from one goroutine. They cost two atomic stores a chunk, no clock and no allocation: one timer
+// For each call: Begin, then for each chunk Hold before the consumer gets it and Wait when the consumer is done with it,
+// then End. All are called from one goroutine. Hold and Wait cost an atomic store each, no clock and no allocation: a timer
 // looks at what has changed since it looked last, at least every quarter of the shorter of First and Idle. So First
 // counted from Begin and Total are exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a
 // millisecond longer if that is more.
 type Watchdog struct {
-	// state is written by the call's goroutine and read by the timer: n times turn, and the flags.
+	// state is written by the goroutine of the call and read by the timer: turn for each Hold, and the flags.
 	state atomic.Uint64
 	fired atomic.Pointer[TimeoutError]
 
-	n     uint64 // of the call's goroutine
-	flags uint64 // of the call's goroutine: begun and paused
+	// of the goroutine of the call
+	turns uint64 // the state without its flags
+	flags uint64 // begun and paused
 
-	mu     sync.Mutex // guards what follows; the call's goroutine writes clock and ctx, and reads them without it
-	clock  *alarm.Clock
-	ctx    *lazyctx.Context // of Begin, or else
-	cancel context.CancelCauseFunc
+	mu     sync.Mutex              // guards what follows
+	cancel context.CancelCauseFunc // nil between calls
+	timer  *time.Timer             // nil if nothing is limited
 	limits Timeouts
-	on     bool
-	seen   uint64 // state when the timer looked last
-
-	// by the clock
-	mark  time.Duration // since when nothing has come, as far as the timer knows
-	until time.Duration // of the last Waiting; 0: unknown
-	end   time.Duration // when Total is over
-
-	own alarm.Clock // unless another is shared
+	seen   uint64    // state when the timer looked last
+	since  time.Time // since when nothing has come, as far as the timer knows
+	until  time.Time // of the last Waiting; zero: unknown
+	end    time.Time // when Total is over
 }
 
 // The flags of Watchdog.state; the turns are counted above them.
@@ -104,47 +97,23 @@ const (
 // forever is longer than any limit, and short enough to add to a time.
 const forever = math.MaxInt64 / 4
 
-// Share has the Watchdog use a clock that is of others, too, and that they stop. It is called between calls, and lets go of what
-// the last one was made with. Without it End stops a timer that the next Begin has to start again.
-func (w *Watchdog) Share(c *alarm.Clock) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.clock, w.ctx, w.cancel = c, nil, nil
-}
-
 // Begin starts the clocks of a call and returns the context to make it with. When the call exceeds a limit, that context
 // is canceled with the *[TimeoutError] as its cause.
 func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
-	own := &lazyctx.Context{Parent: ctx}
-	w.begin(own, nil, t)
-	return own
-}
-
-// BeginWith is Begin for a call whose context cancel ends, so that it needs no other. End leaves that context as it is.
-func (w *Watchdog) BeginWith(cancel context.CancelCauseFunc, t Timeouts) { w.begin(nil, cancel, t) }
-
-func (w *Watchdog) begin(ctx *lazyctx.Context, cancel context.CancelCauseFunc, t Timeouts) {
+	ctx, cancel := context.WithCancelCause(orBackground(ctx))
 	w.flags = 0
-	w.n += turn
-	w.state.Store(w.n)
-	if w.fired.Load() != nil { // storing takes longer
-		w.fired.Store(nil)
-	}
+	w.turns += turn
+	w.state.Store(w.turns)
+	w.fired.Store(nil)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.clock == nil {
-		w.own.Start()
-		w.clock = &w.own
+	w.cancel, w.timer, w.limits = cancel, nil, t.normal()
+	w.seen, w.since = w.turns, time.Now()
+	w.end = w.since.Add(w.limits.Total)
+	if first := min(w.limits.First, w.limits.Idle, w.limits.Total); first < forever {
+		w.timer = time.AfterFunc(min(first, w.limits.quarter()), w.look)
 	}
-	w.ctx, w.cancel, w.limits = ctx, cancel, t.normal()
-	w.seen = w.n
-	if w.limits.quarter() == forever/4 && w.limits.Total == forever {
-		return
-	}
-	w.on = true
-	w.mark = w.clock.Now()
-	w.end = w.mark + w.limits.Total
-	w.clock.Set((*ringer)(w), w.mark, min(w.limits.quarter(), w.limits.First, w.limits.Total))
+	return ctx
 }
 
 // normal puts forever for what isn't limited.
@@ -169,32 +138,32 @@ func (t *Timeouts) quarter() time.Duration { return max(min(t.First, t.Idle)/4, 
 
 // Hold stops the clock of the silence: the consumer is about to get c.
 func (w *Watchdog) Hold(c *provider.Chunk) {
-	w.flags = begun
-	if c.Kind == provider.KindWaiting || c.Kind == provider.KindReset {
-		w.unbegun(c)
+	switch c.Kind {
+	case provider.KindReset:
+		w.flags = 0
+	case provider.KindWaiting:
+		w.flags = paused
+		w.pauseUntil(c)
+	default:
+		w.flags = begun
 	}
-	w.n += turn
-	w.state.Store(w.n | w.flags | held)
+	w.turns += turn
+	w.state.Store(w.turns | w.flags | held)
 }
 
-// unbegun notes that the answer is yet to come.
-func (w *Watchdog) unbegun(c *provider.Chunk) {
-	w.flags = 0
-	if c.Kind == provider.KindReset {
-		return
-	}
-	w.flags = paused
+// pauseUntil notes until when the call is held back.
+func (w *Watchdog) pauseUntil(c *provider.Chunk) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.until = 0
-	if c.Extra != nil && c.Extra.Wait != nil && !c.Extra.Wait.Until.IsZero() && w.clock != nil {
-		w.until = min(max(w.clock.At(c.Extra.Wait.Until), 1), forever)
+	w.until = time.Time{}
+	if c.Extra != nil && c.Extra.Wait != nil {
+		w.until = c.Extra.Wait.Until
 	}
 }
 
 // Wait starts the clock of the silence anew: the consumer is done with its chunk. After a Waiting chunk it starts at the
 // time until which the call is held back, and if that isn't known, not before the next chunk.
-func (w *Watchdog) Wait() { w.state.Store(w.n | w.flags) }
+func (w *Watchdog) Wait() { w.state.Store(w.turns | w.flags) }
 
 // Fired returns the limit that the call has exceeded, or nil. It may be called by any goroutine.
 func (w *Watchdog) Fired() *TimeoutError { return w.fired.Load() }
@@ -203,72 +172,55 @@ func (w *Watchdog) Fired() *TimeoutError { return w.fired.Load() }
 // Calling it again changes nothing.
 func (w *Watchdog) End() *TimeoutError {
 	w.mu.Lock()
-	w.on = false
-	w.mu.Unlock()
-	if w.clock == &w.own {
-		w.own.Stop()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
 	}
-	if w.ctx != nil {
-		w.ctx.End(context.Canceled)
+	if w.cancel != nil {
+		w.cancel(nil)
+		w.cancel = nil
 	}
 	return w.fired.Load()
 }
 
-// A ringer is a Watchdog as its clock sees it.
-type ringer Watchdog
-
-// Ring ends the call, or sets the alarm for later. Between two calls there is nothing to do, nor for a clock that the Watchdog
-// doesn't have any more.
-func (r *ringer) Ring(c *alarm.Clock) {
-	w := (*Watchdog)(r)
+// look is called by the timer: it ends the call, or sets the timer for the next look. A look that comes late, in the call
+// that follows, is one more look.
+func (w *Watchdog) look() {
 	w.mu.Lock()
-	var late *TimeoutError
-	if w.on && w.clock == c {
-		late = w.judge(w.clock.Now())
+	defer w.mu.Unlock()
+	if w.cancel == nil || w.timer == nil || w.fired.Load() != nil {
+		return
 	}
-	ctx, cancel := w.ctx, w.cancel // before the next call has its own
-	w.mu.Unlock()
-	switch {
-	case late == nil:
-	case ctx != nil:
-		ctx.End(late)
-	case cancel != nil:
-		cancel(late)
-	}
-}
-
-// judge is called under mu.
-func (w *Watchdog) judge(now time.Duration) *TimeoutError {
-	state := w.state.Load()
+	state, now := w.state.Load(), time.Now()
 	if state != w.seen || state&held != 0 {
-		w.seen, w.mark = state, now
+		w.seen, w.since = state, now
 	}
 	if state&paused != 0 {
 		switch {
-		case w.until == 0:
-			w.mark = now
-		case w.until > w.mark:
-			w.mark = w.until
+		case w.until.IsZero():
+			w.since = now
+		case w.until.After(w.since):
+			w.since = w.until
 		}
 	}
 	kind, limit := TimeoutFirst, w.limits.First
 	if state&begun != 0 {
 		kind, limit = TimeoutIdle, w.limits.Idle
 	}
-	silence, rest := w.mark+limit-now, w.end-now
+	silence, rest := w.since.Add(limit).Sub(now), w.end.Sub(now)
 	switch {
 	case rest <= 0:
-		return w.fire(TimeoutTotal, w.limits.Total)
+		w.fire(TimeoutTotal, w.limits.Total)
 	case silence <= 0:
-		return w.fire(kind, limit)
+		w.fire(kind, limit)
+	default:
+		w.timer.Reset(min(w.limits.quarter(), silence, rest))
 	}
-	w.clock.Set((*ringer)(w), now, min(w.limits.quarter(), silence, rest))
-	return nil
 }
 
-func (w *Watchdog) fire(kind TimeoutKind, after time.Duration) *TimeoutError {
-	err := &TimeoutError{Kind: kind, After: after}
-	w.on = false
-	w.fired.Store(err)
-	return err
+// fire ends the call. mu is held.
+func (w *Watchdog) fire(kind TimeoutKind, after time.Duration) {
+	late := &TimeoutError{Kind: kind, After: after}
+	w.fired.Store(late)
+	w.cancel(late)
 }

@@ -1,42 +1,13 @@
 package stream
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/pawlkit/pawl/internal/alarm"
 )
-
-// TestAClockThatAWatchdogNoLongerHasEndsNothing: it rings late, when the next call has another.
-func TestAClockThatAWatchdogNoLongerHasEndsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var dog Watchdog
-		old, clock := alarm.New(), alarm.New()
-		dog.Share(old)
-		dog.Share(clock)
-		ctx := dog.Begin(t.Context(), Timeouts{Idle: time.Second})
-		clock.Stop() // so that nobody but the test rings
-		<-time.After(time.Minute)
-		(*ringer)(&dog).Ring(old)
-		require.NoError(t, ctx.Err())
-		(*ringer)(&dog).Ring(clock)
-		require.Error(t, ctx.Err())
-		require.NotNil(t, dog.End())
-	})
-}
-
-func TestACallThatIsOverLeavesNoTimer(t *testing.T) {
-	var dog Watchdog
-	for range 2 {
-		dog.Begin(t.Context(), Timeouts{Idle: time.Hour})
-		require.True(t, dog.clock.Running())
-		require.Nil(t, dog.End())
-		require.False(t, dog.clock.Running())
-	}
-}
 
 // TestALimitBelowTheClosestLookIsExact: a Watchdog looks no more often than every millisecond, but in time.
 func TestALimitBelowTheClosestLookIsExact(t *testing.T) {
@@ -51,4 +22,27 @@ func TestALimitBelowTheClosestLookIsExact(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestALookThatComesLateIsOneMoreLook: the timer of a call has fired when the call ends, and looks at the next one.
+func TestALookThatComesLateIsOneMoreLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dog Watchdog
+		dog.look()
+		dog.Begin(t.Context(), Timeouts{Idle: time.Second})
+		dog.End()
+		dog.look()
+		dog.Begin(t.Context(), Timeouts{})
+		dog.look()
+		dog.End()
+		began := time.Now()
+		ctx := dog.Begin(t.Context(), Timeouts{Idle: time.Second})
+		dog.look()
+		<-time.After(time.Second / 10)
+		dog.look()
+		<-ctx.Done()
+		require.Equal(t, time.Second, time.Since(began))
+		require.Equal(t, error(dog.End()), context.Cause(ctx))
+		dog.look()
+	})
 }

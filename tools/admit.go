@@ -64,7 +64,7 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	d, ok := r.byName[c.Name]
 	if !ok {
 		name := clipEnd(c.Name, longestName)
-		return Admission{Rejected: refuse(Unknown, fault.NotFound, "there is no tool %q%s%s", name, suggest(name, offered), known(offered))}, nil
+		return Admission{Rejected: refuse(Unknown, fault.NotFound, "there is no tool %q%s", name, instead(name, offered))}, nil
 	}
 	if !slices.Contains(offered, d) {
 		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "the tool %q isn't available now%s", c.Name, known(offered))}, nil
@@ -201,6 +201,15 @@ func (e *DenyError) Error() string { return "tools: denied: " + e.Reason }
 
 // Fault returns Denied.
 func (e *DenyError) Fault() fault.Class { return fault.Denied }
+
+// instead returns a clause that names the tools to call instead of one that doesn't exist.
+func instead(name string, offered []*Definition) string {
+	near := suggest(name, offered)
+	if near != "" && len(offered) == 1 {
+		return near
+	}
+	return near + known(offered)
+}
 
 // known lists the names of the offered tools for a model that asked for another.
 func known(offered []*Definition) string {

@@ -61,6 +61,9 @@ func TestOnlyOfferedToolsAreSuggested(t *testing.T) {
 	a, err := reg.Admit(t.Context(), &tools.Call{Name: "oder"}, offered, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, `The call wasn't run: there is no tool "oder"; the tools are cancel`, text(a.Rejected.Parts))
+	a, err = reg.Admit(t.Context(), &tools.Call{Name: "cancle"}, offered, nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, `The call wasn't run: there is no tool "cancle"; did you mean "cancel"?`, text(a.Rejected.Parts), "the only name is said once")
 }
 
 func TestALongWrongNameIsCut(t *testing.T) {
@@ -262,8 +265,7 @@ func TestWhatIsValidatedIsWhatRuns(t *testing.T) {
 	require.Nil(t, a.Rejected)
 	admitted := string(c.Input)
 	require.Nil(t, reg.Recheck(t.Context(), c, []tools.Policy{policy}))
-	var r tools.Runner
-	require.Equal(t, tools.OK, r.Execute(t.Context(), a.Definition, c).Status)
+	require.Equal(t, tools.OK, tools.Execute(t.Context(), a.Definition, c, nil).Status)
 	require.Equal(t, `{"n":7,"more":[1]}`, admitted)
 	require.Equal(t, admitted, judged)
 	require.Equal(t, admitted, ran)

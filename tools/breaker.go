@@ -12,11 +12,11 @@ import (
 )
 
 // A Pass is the leave of a tool's breaker to run one call. It is for callers that have something to do between asking and
-// running, such as writing down that the call starts: an open breaker is known before that. Others let [Runner.Execute] ask.
+// running, such as writing down that the call starts: an open breaker is known before that.
 //
-// It is ended once, by [Runner.ExecuteWith] or, for a call that isn't run after all, by Cancel; what ends it again does
-// nothing, so that whoever gives a running call up may say so by Done. The zero Pass is ready for Take. It mustn't be copied
-// once it was taken. Its methods but Take may be called from any goroutine.
+// It is ended once, by [Execute] or, for a call that isn't run after all, by Cancel. Ending it again does nothing, so whoever
+// gives up a running call may say so by Done. The zero Pass is ready for Take, and a Pass that has ended may be taken again.
+// It mustn't be copied once it was taken. Done and Cancel may be called from any goroutine.
 type Pass struct {
 	breaker *circuit.Breaker // nil: the tool has none
 	permit  circuit.Permit
@@ -31,15 +31,13 @@ func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
 	if d == nil || d.key == "" || breakers == nil {
 		return nil
 	}
-	b := d.breaker(breakers)
+	b := breakers.Get(d.key)
 	permit, err := allow(b)
 	if err != nil {
 		return d.open(err)
 	}
 	p.breaker, p.permit = b, permit
-	if p.over.Load() { // storing takes longer
-		p.over.Store(false)
-	}
+	p.over.Store(false)
 	return nil
 }
 
@@ -64,12 +62,7 @@ func allow(b *circuit.Breaker) (permit circuit.Permit, err error) {
 func observed() { _ = recover() }
 
 // Cancel ends the pass of a call of which nothing can be said.
-func (p *Pass) Cancel() {
-	if p == nil || p.breaker == nil || p.over.Load() {
-		return
-	}
-	p.Done(errNeither)
-}
+func (p *Pass) Cancel() { p.Done(errNeither) }
 
 var errNeither = fault.New(fault.None, "tools: the call says nothing about its resource")
 
@@ -97,36 +90,6 @@ func wasOpen(err error) bool {
 func (p *Pass) ready() (ok bool) {
 	defer observed()
 	return p == nil || p.breaker.Ready() == nil
-}
-
-// A heldBreaker is a tool's breaker, looked up.
-type heldBreaker struct {
-	set     *circuit.Set
-	breaker *circuit.Breaker
-	since   time.Time
-}
-
-// heldFor is how long a breaker is held before its set is asked again: the set drops those that nobody uses, and to use a
-// dropped one takes longer.
-const heldFor = time.Minute
-
-// breaker returns the tool's breaker in set.
-func (d *Definition) breaker(set *circuit.Set) *circuit.Breaker {
-	h := d.held.Load()
-	if h == nil || h.set != set {
-		h = &heldBreaker{set: set, breaker: set.Get(d.key), since: time.Now()}
-		d.held.Store(h)
-	}
-	return h.breaker
-}
-
-// letGo forgets a breaker that was held for long enough. Of several callers at the same time it doesn't matter who does.
-func (d *Definition) letGo(now time.Time) {
-	if h := d.held.Load(); h != nil {
-		if since := now.Sub(h.since); since < 0 || since >= heldFor {
-			d.held.Store(nil)
-		}
-	}
 }
 
 // open is the Outcome of a call that the breaker refuses. It names neither the resource nor what failed: that was

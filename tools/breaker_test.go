@@ -26,8 +26,16 @@ var (
 // With breakers, call runs a tool once.
 func call(t testing.TB, ctx context.Context, set *circuit.Set, d *tools.Definition) tools.Outcome {
 	t.Helper()
-	r := tools.Runner{Breakers: set}
-	return r.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{}`)})
+	return through(ctx, set, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{}`)})
+}
+
+// through asks the breaker of a tool and executes a call.
+func through(ctx context.Context, set *circuit.Set, d *tools.Definition, c *tools.Call) tools.Outcome {
+	var p tools.Pass
+	if refused := p.Take(d, set); refused != nil {
+		return *refused
+	}
+	return tools.Execute(ctx, d, c, &p)
 }
 
 func TestABreakerStopsCallsOfAToolThatKeepsFailing(t *testing.T) {
@@ -184,10 +192,9 @@ func TestAPassIsEndedOnce(t *testing.T) {
 	set := circuit.NewSet(circuit.Config{Consecutive: 100})
 	d := define(t, raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Result{}, errTransient }))
 	inARow := func() int { return set.Get("tool:t").Snapshot().InARow }
-	var r tools.Runner
 	for name, end := range map[string]func(*tools.Pass){
-		"executed, then given up": func(p *tools.Pass) { r.ExecuteWith(t.Context(), d, &tools.Call{}, p); p.Done(errDegraded); p.Cancel() },
-		"given up, then executed": func(p *tools.Pass) { p.Done(errDegraded); r.ExecuteWith(t.Context(), d, &tools.Call{}, p) },
+		"executed, then given up": func(p *tools.Pass) { tools.Execute(t.Context(), d, &tools.Call{}, p); p.Done(errDegraded); p.Cancel() },
+		"given up, then executed": func(p *tools.Pass) { p.Done(errDegraded); tools.Execute(t.Context(), d, &tools.Call{}, p) },
 	} {
 		before := inARow()
 		var p tools.Pass
@@ -202,7 +209,7 @@ func TestAPassIsEndedOnce(t *testing.T) {
 	p.Done(errDegraded)
 	require.Equal(t, before, inARow())
 	require.Nil(t, p.Take(d, set), "it may be taken again")
-	r.ExecuteWith(t.Context(), nil, nil, &p)
+	tools.Execute(t.Context(), nil, nil, &p)
 	p.Done(errDegraded)
 	require.Equal(t, before, inARow(), "ended though there was nothing to run")
 
@@ -216,9 +223,8 @@ func TestAPassIsEndedOnce(t *testing.T) {
 	require.Equal(t, before, inARow(), "what was refused has no pass")
 
 	before = inARow()
-	r.Breakers = set
 	for range 5 {
-		r.Execute(t.Context(), d, &tools.Call{})
+		through(t.Context(), set, d, &tools.Call{})
 	}
 	require.Equal(t, before+5, inARow(), "each call has its own")
 	before = inARow()
@@ -226,7 +232,7 @@ func TestAPassIsEndedOnce(t *testing.T) {
 	var none *tools.Pass
 	none.Done(nil)
 	none.Cancel()
-	require.Equal(t, tools.Failed, r.ExecuteWith(t.Context(), d, &tools.Call{}, nil).Status)
+	require.Equal(t, tools.Failed, tools.Execute(t.Context(), d, &tools.Call{}, nil).Status)
 	require.Nil(t, p.Take(nil, set))
 	require.Nil(t, p.Take(d, nil))
 	p.Done(errDegraded)
@@ -292,17 +298,4 @@ func TestAToolKeepsToItsBreakerWhenTheSetHasDroppedIt(t *testing.T) {
 		require.Equal(t, tools.Unavailable, call(t, t.Context(), set, d).Status)
 		require.Equal(t, circuit.Open, set.Get("tool:t").State())
 	})
-}
-
-func TestABreakerAllocatesNothing(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
-	d := define(t, tools.New(tools.Spec{Name: "add"}, add))
-	c := &tools.Call{Name: "add", Input: json.RawMessage(`{"a":1,"b":2}`)}
-	allocs := func(set *circuit.Set) float64 {
-		r := tools.Runner{Breakers: set}
-		return testing.AllocsPerRun(200, func() { r.Execute(t.Context(), d, c) })
-	}
-	require.Equal(t, allocs(nil), allocs(circuit.NewSet(circuit.Tool())))
 }

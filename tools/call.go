@@ -6,7 +6,7 @@ import (
 )
 
 // A Call is one call on its way. Whoever makes it fills in what it knows, [Registry.Admit] makes of the input what may run,
-// and from [Runner.Execute] on it mustn't be changed.
+// and from [Execute] on it mustn't be changed.
 type Call struct {
 	Session string
 	Run     string
@@ -29,7 +29,7 @@ type Call struct {
 	// OnProgress is told of progress, on the goroutine that reports it. OnTimeout is told, once, that the call's context has
 	// ended at the time limit; it is called on any goroutine, and mustn't wait for the end of the call, which waits for it.
 	// OnRetry is told that an attempt has failed and that another follows, before the wait for it, on the goroutine that runs
-	// the call; a panic of it is one of [Runner.Execute]. Each may be nil.
+	// the call; a panic of it is one of [Execute]. Each may be nil.
 	OnProgress func(*Call, ProgressReport)
 	OnTimeout  func(*Call)
 	OnRetry    func(*Call, Retrying)
@@ -43,8 +43,8 @@ type ProgressReport struct {
 
 // CallOf returns the call that ctx belongs to. What it points to mustn't be changed.
 func CallOf(ctx context.Context) (*Call, bool) {
-	if c, ok := ctx.Value(callKey{}).(*callContext); ok {
-		return c.call, true
+	if r, ok := ctx.Value(callKey{}).(*running); ok {
+		return r.call, true
 	}
 	return nil, false
 }
@@ -70,16 +70,16 @@ func Fence(ctx context.Context) uint64 {
 // Progress reports what a running call is doing. With Spec.Progress it also moves the call's time limit. Outside of a
 // call, and when its context has ended, it does nothing.
 func Progress(ctx context.Context, note ProgressReport) {
-	c, ok := ctx.Value(callKey{}).(*callContext)
-	if !ok || c.Err() != nil {
+	r, ok := ctx.Value(callKey{}).(*running)
+	if !ok || r.ctx.Err() != nil {
 		return
 	}
-	c.runner.extend(c)
+	r.extend()
 	if !(note.Done > 0) { // NaN too
 		note.Done = 0
 	}
 	note.Done = min(note.Done, 1)
-	if c.call.OnProgress != nil {
-		c.call.OnProgress(c.call, note)
+	if r.call.OnProgress != nil {
+		r.call.OnProgress(r.call, note)
 	}
 }

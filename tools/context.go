@@ -2,88 +2,145 @@ package tools
 
 import (
 	"context"
-	"sync/atomic"
+	"fmt"
+	"sync"
 	"time"
 
-	"github.com/pawlkit/pawl/internal/lazyctx"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// callContext is the context of a running call. It ends once, for the first of three reasons: the run's context has ended,
-// the time limit is reached, or the call is over.
-//
-// Of the standard contexts only a deadline of their own can end with DeadlineExceeded, and ours moves; so after the time limit
-// Err returns that, while a context that was derived before returns Canceled. The cause of both is the *TimeoutError.
-type callContext struct {
-	lazyctx.Context // its Parent is the run's
-	call            *Call
-	d               *Definition
-	runner          *Runner
-	began           time.Duration // by the runner's clock
+// A running is a call that is being executed. Its context ends once, for the first of three reasons: the context of the run
+// has ended, the time limit is reached, or the call is over.
+type running struct {
+	// fixed at the start
+	d      *Definition
+	call   *Call
+	began  time.Time
+	parent context.Context // of the run
+	ctx    context.Context // of the call
+	cancel context.CancelFunc
+
+	// OnTimeout runs on a goroutine of its own. These stop it or wait for it; nil without OnTimeout.
+	stopNotice func() bool
+	noticed    chan struct{}
 
 	// of the goroutine that runs the call
 	attempts int
-	failures [retryClasses]uint8 // attempts that failed and were followed by another
+	failures [retryClasses]int // attempts that failed and were followed by another
 
-	limit time.Duration // guarded by runner.mu: from began to the deadline
-
-	late atomic.Pointer[TimeoutError] // the time limit is reached; the cause, unless something else was faster
+	mu    sync.Mutex    // guards what follows
+	limit time.Duration // from began; progress moves it
+	timer *time.Timer   // ends the context at limit; nil without Spec.Progress
 }
 
 type callKey struct{}
 
-// Value returns the callContext itself for callKey, else what the run's context has.
-func (c *callContext) Value(key any) any {
-	if _, ok := key.(callKey); ok {
-		return c
-	}
-	return c.Context.Value(key)
-}
-
-// Deadline returns when the call's time is up at the latest. It stays the same if progress moves the time limit: else a
-// context derived with a later deadline would rely on this one's, and outlive its own.
-func (c *callContext) Deadline() (time.Time, bool) {
-	latest := c.runner.clock.Time(c.began + min(c.d.longest(), forever))
-	if outer, ok := c.Parent.Deadline(); ok && outer.Before(latest) {
-		return outer, true
-	}
-	return latest, true
-}
-
-// longest returns how long a call may take at the most, with all the progress in the world.
-func (d *Definition) longest() time.Duration {
+// start makes the context of a call that starts now. Its Deadline is the latest time to which progress could move the time
+// limit, and a timer ends it at the limit as it stands: a context derived with a later deadline has no timer of its own, so
+// the Deadline mustn't move.
+func start(parent context.Context, d *Definition, c *Call) *running {
+	r := &running{d: d, call: c, began: time.Now(), parent: parent, limit: d.spec.Timeout}
+	longest := r.limit
 	if d.spec.Progress {
-		return max(ProgressLimit, d.spec.Timeout)
+		longest = max(ProgressLimit, longest)
 	}
-	return d.spec.Timeout
+	ctx := context.WithValue(parent, callKey{}, r)
+	r.ctx, r.cancel = context.WithDeadlineCause(ctx, r.began.Add(longest), r.timeoutError(longest))
+	if d.spec.Progress {
+		ctx, cancel := context.WithCancelCause(r.ctx)
+		r.ctx = ctx
+		r.timer = time.AfterFunc(r.limit, func() { r.expire(cancel) })
+	}
+	if c.OnTimeout != nil {
+		r.noticed = make(chan struct{})
+		r.stopNotice = context.AfterFunc(r.ctx, func() {
+			defer close(r.noticed)
+			if _, timeout := r.ended(); timeout != nil {
+				c.OnTimeout(c)
+			}
+		})
+	}
+	return r
 }
 
-// Err returns context.DeadlineExceeded after the call's time limit, and else what the run's context does.
-func (c *callContext) Err() error {
-	err := c.Context.Err()
-	if err == nil {
-		return nil
+// end releases the context. After it nobody is told of the time limit.
+func (r *running) end() {
+	if r.stopNotice != nil && !r.stopNotice() {
+		<-r.noticed
 	}
-	if timeout, _ := c.why(); timeout != nil {
-		return context.DeadlineExceeded
+	if r.timer != nil {
+		r.timer.Stop()
 	}
-	return err
+	r.cancel()
 }
 
-// finish ends the context: at the time limit, or, if timeout is nil, because the call is over. It reports whether that was
-// the first reason.
-func (c *callContext) finish(timeout *TimeoutError) bool {
-	if timeout == nil {
-		return c.End(context.Canceled)
+// expire is called by the timer. It does nothing if progress has moved the limit meanwhile, and with it the timer.
+func (r *running) expire(cancel context.CancelCauseFunc) {
+	r.mu.Lock()
+	limit := r.limit
+	r.mu.Unlock()
+	if time.Since(r.began) >= limit {
+		cancel(r.timeoutError(limit))
 	}
-	c.late.CompareAndSwap(nil, timeout)
-	return c.End(c.late.Load())
 }
 
-// why returns why the call should stop, or nil, and whether that is its own time limit.
-func (c *callContext) why() (timeout *TimeoutError, cause error) {
-	cause = context.Cause(&c.Context)
-	if e, ok := cause.(*TimeoutError); ok && e == c.late.Load() { // and not that of a call which this one is part of
-		timeout = e
+// extend moves the time limit of a call that has reported progress.
+func (r *running) extend() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	took := time.Since(r.began)
+	if to := min(took+ProgressExtends, ProgressLimit); r.timer != nil && took < r.limit && to > r.limit {
+		r.limit = to
+		r.timer.Reset(to - took)
 	}
-	return timeout, cause
 }
+
+// deadline returns when the call has to end, as things stand.
+func (r *running) deadline() time.Time {
+	r.mu.Lock()
+	end := r.began.Add(r.limit)
+	r.mu.Unlock()
+	if outer, ok := r.ctx.Deadline(); ok && outer.Before(end) {
+		return outer
+	}
+	return end
+}
+
+// awaitTimeout waits for the end of the context if the time is up: a tool that minds the deadline itself may be faster than
+// the timer.
+func (r *running) awaitTimeout() {
+	if !time.Now().Before(r.deadline()) {
+		<-r.ctx.Done()
+	}
+}
+
+// ended returns why the context has ended, or nil, and the same as timeout if it was the time limit of this call and not that
+// of a call which this one is part of.
+func (r *running) ended() (cause error, timeout *TimeoutError) {
+	cause = context.Cause(r.ctx)
+	if t, ok := cause.(*TimeoutError); ok && cause != context.Cause(r.parent) {
+		timeout = t
+	}
+	return cause, timeout
+}
+
+func (r *running) timeoutError(after time.Duration) *TimeoutError {
+	return &TimeoutError{Tool: r.d.spec.Name, After: after}
+}
+
+// A TimeoutError is the cause with which the context of a call ends at its time limit.
+type TimeoutError struct {
+	Tool  string
+	After time.Duration // the limit: Spec.Timeout, or what progress made of it
+}
+
+// Error says how long the call was given.
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("tools: %s took longer than its time limit of %v", e.Tool, e.After)
+}
+
+// Fault returns Transient.
+func (e *TimeoutError) Fault() fault.Class { return fault.Transient }
+
+// Is reports a TimeoutError as [context.DeadlineExceeded].
+func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }

@@ -21,8 +21,7 @@ func inside(t *testing.T, ctx context.Context, call *tools.Call, fn func(ctx con
 		fn(ctx)
 		return tools.Result{}, nil
 	}))
-	var r tools.Runner
-	require.Equal(t, tools.OK, r.Execute(ctx, d, call).Status)
+	require.Equal(t, tools.OK, tools.Execute(ctx, d, call, nil).Status)
 }
 
 func TestAToolKnowsItsCall(t *testing.T) {
@@ -229,12 +228,11 @@ func TestAContextIsConsistentWhileItEnds(t *testing.T) {
 		wg.Wait()
 		return tools.Result{}, ctx.Err()
 	}))
-	var r tools.Runner
 	for i := range 40 {
 		run, stop := context.WithCancel(t.Context())
 		timer := time.AfterFunc(time.Duration(50+i)*time.Microsecond, stop)
 		rings := 0
-		out := r.Execute(run, d, &tools.Call{OnTimeout: func(*tools.Call) { rings++ }}) // no race: Execute waits for it
+		out := tools.Execute(run, d, &tools.Call{OnTimeout: func(*tools.Call) { rings++ }}, nil) // no race: Execute waits for it
 		require.Contains(t, []tools.Status{tools.TimedOut, tools.Canceled}, out.Status)
 		require.Equal(t, out.Status == tools.TimedOut, rings == 1)
 		require.LessOrEqual(t, rings, 1)

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -25,7 +24,6 @@ type Definition struct {
 
 	key     string   // of its breaker; empty: none
 	retries *retries // nil: never
-	held    atomic.Pointer[heldBreaker]
 
 	run   func(ctx context.Context, input json.RawMessage) (Result, error)
 	ask   func(ctx context.Context, input json.RawMessage) (string, error) // may be nil, like those that follow
@@ -112,6 +110,9 @@ func (d *Definition) complete(input *schema.Schema) error {
 	}
 	if s.Risk > High || s.Approval > AskNever {
 		return specError(s.Name, "Risk %d or Approval %d isn't one of the constants", s.Risk, s.Approval)
+	}
+	if s.Inline && s.Progress {
+		return specError(s.Name, "it has Inline and Progress; a call that takes long enough to report progress can't be inline")
 	}
 	if s.NoBreaker && s.Resource != "" {
 		return specError(s.Name, "it has NoBreaker and the Resource %q; give one of them", s.Resource)

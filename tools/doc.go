@@ -15,29 +15,28 @@
 // the schema, and judges: prerequisites, mode, the policies, the tool's approval and its Ask, of which deny beats ask beats
 // allow. What is validated is what runs, byte for byte: canonical JSON without duplicate or differently cased keys.
 // [Registry.Recheck] judges again right before execution, when time may have passed, and asks the tool's Check.
-// [Runner.Execute] then decodes, runs, encodes, verifies and bounds. A panic in a tool, an error, an output that can't be
+// [Execute] then decodes, runs, encodes, verifies and bounds. A panic in a tool, an error, an output that can't be
 // encoded: each is an [Outcome] that a model can read and act on. It holds no stack trace.
 //
-//	r := tools.Runner{Breakers: circuit.NewSet(circuit.Tool())}
 //	call := &tools.Call{Name: "weather", Input: input}
 //	admitted, err := registry.Admit(ctx, call, nil, nil, policies)
 //	if err != nil || admitted.Rejected != nil || admitted.Verdict.Effect == tools.Ask {
 //		… // the refusal is what the model reads; an ask is put to a person
 //	}
 //	if refused := registry.Recheck(ctx, call, policies); refused == nil {
-//		outcome := r.Execute(ctx, admitted.Definition, call)
+//		outcome := tools.Execute(ctx, admitted.Definition, call, nil)
 //		…
 //	}
 //
 // # Failures that pass
 //
-// Before it runs, a call asks the breaker of its tool, or of the Spec.Resource that several tools share, if the caller has any
-// ([Runner].Breakers). An open one refuses it: [Unavailable], and when to try again. Its result then counts there by its class
-// ([circuit.Permit.Done]): timeouts, transient and degraded failures do, mistakes and canceled calls don't. A caller that
-// journals what it starts asks by itself, with a [Pass], so that what is refused was never started.
+// A caller that has breakers asks the one of the tool, or of the Spec.Resource that several tools share, before it executes a
+// call: see [Pass]. An open one refuses the call: [Unavailable], and when to try again. What is refused was never started. The
+// result of a call counts on its breaker by its class ([circuit.Permit.Done]): timeouts, transient and degraded failures do,
+// mistakes and canceled calls don't.
 //
 // A tool that is Idempotent or ReadOnly is tried again by the class of its error: see [Retry]. Every attempt is the same call,
-// with the same [Key] and in the same time limit, and a call counts once on its breaker however often it is tried.
+// with the same [IdempotencyKey] and in the same time limit, and a call counts once on its breaker however often it is tried.
 //
 // Functions of the host are called on the goroutine of their caller, without a lock held; their panics count as failures: a
 // policy's denies, an Ask's asks, a Check's denies, a Verify's leaves the effect unconfirmed.
@@ -45,7 +44,7 @@
 // # The context of a call
 //
 // A call's context ends at its time limit, with the cause [*TimeoutError], when its run's context does, and when the tool
-// returns. It carries what the tool may want to know about the call: [CallOf], [Key] for idempotent requests to other
+// returns. Its Deadline is the latest time at which it ends, with all the progress that may be reported. It carries what the tool may want to know about the call: [CallOf], [IdempotencyKey] for idempotent requests to other
 // systems, [Fence], and [Progress]. Ask, Check and policies are called with the context of the run instead.
 //
 // What a tool returns counts, also after the end of its context: a result is a result. An error then means TimedOut or

@@ -5,40 +5,49 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An encoder writes JSON without escaping <, > and &, which would only cost a model tokens.
-type encoder struct {
-	buf bytes.Buffer
-	enc *json.Encoder
+// encode makes a Result of what a typed tool returned.
+func encode(out any) (Result, error) {
+	switch v := out.(type) {
+	case Result:
+		return owned(v), nil
+	case *Result:
+		if v == nil {
+			return Result{}, nil
+		}
+		return owned(*v), nil
+	case string:
+		return Text(v), nil
+	}
+	text, err := marshal(out)
+	if err != nil {
+		return Result{}, err
+	}
+	return Text(text), nil
 }
 
-// encoders are reused; one whose buffer has grown past maxKept isn't.
-var encoders = sync.Pool{New: func() any {
-	e := new(encoder)
-	e.enc = json.NewEncoder(&e.buf)
-	e.enc.SetEscapeHTML(false)
-	return e
-}}
-
-const maxKept = 64 << 10
+// owned returns res with parts of its own: the tool may keep and show the same ones again.
+func owned(res Result) Result {
+	res.Parts = slices.Clone(res.Parts)
+	return res
+}
 
 // errEncode marks an output that can't be encoded: the tool ran. Whatever the encoder says, the input isn't at fault.
 var errEncode = fault.Wrap(fault.Permanent, errors.New("tools: the output can't be encoded as JSON"))
 
-// marshal returns v as JSON text. Marshalers of v that panic are contained.
-func marshal(v any) (text string, err error) {
-	e := encoders.Get().(*encoder)
-	e.buf.Reset()
-	if err := guarded("a marshaler", func() error { return e.enc.Encode(v) }); err != nil {
+// marshal returns v as JSON text. It doesn't escape <, > and &, which would only cost a model tokens. Marshalers of v that
+// panic are contained.
+func marshal(v any) (string, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := guarded("a marshaler", func() error { return enc.Encode(v) }); err != nil {
 		return "", fmt.Errorf("%w: %w", errEncode, err)
 	}
-	out := string(bytes.TrimSuffix(e.buf.Bytes(), []byte("\n")))
-	if e.buf.Cap() <= maxKept {
-		encoders.Put(e)
-	}
-	return out, nil
+	return strings.TrimSuffix(buf.String(), "\n"), nil
 }

@@ -22,6 +22,52 @@ type Weather struct {
 	Celsius []int `json:"celsius"`
 }
 
+type Search struct {
+	Text string   `json:"text" description:"what to look for"`
+	Sort string   `json:"sort" enum:"new,old" default:"new"`
+	Page int      `json:"page" minimum:"1" maximum:"100" default:"1"`
+	Tags []string `json:"tags,omitempty" pattern:"^[a-z]+$"`
+}
+
+type Page struct {
+	Limit int `json:"limit" default:"ten"`
+}
+
+// Struct tags say what a model may write, and what is filled in.
+func ExampleNew_tags() {
+	reg, err := tools.NewRegistry(tools.New(tools.Spec{Name: "search"}, func(ctx context.Context, in Search) (string, error) {
+		return fmt.Sprintf("%+v", in), nil
+	}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(reg.All()[0].Tool().Schema))
+	for _, input := range []string{`{"text":"Oslo"}`, `{"text":"Oslo","sort":"newest","page":0,"tags":["A"]}`} {
+		call := &tools.Call{Name: "search", Input: json.RawMessage(input)}
+		admitted, err := reg.Admit(context.Background(), call, nil, nil, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if admitted.Rejected != nil {
+			fmt.Println(admitted.Rejected.Parts[0].Text)
+			continue
+		}
+		fmt.Println(string(call.Input))
+	}
+
+	_, err = tools.NewRegistry(tools.New(tools.Spec{Name: "list"}, func(ctx context.Context, in Page) (string, error) {
+		return "", nil
+	}))
+	fmt.Println(err)
+	// Output:
+	// {"type":"object","properties":{"text":{"type":"string","description":"what to look for"},"sort":{"type":"string","enum":["new","old"],"default":"new"},"page":{"type":"integer","minimum":1,"maximum":100,"default":1},"tags":{"type":"array","items":{"type":"string","pattern":"^[a-z]+$"}}},"required":["text"],"additionalProperties":false}
+	// {"text":"Oslo","sort":"new","page":1}
+	// The call wasn't run: invalid value: page: must be at least 1, got 0; sort: expected one of "new", "old", got "newest"; tags[0]: must match the pattern "^[a-z]+$", got "A"
+	// tools: list: the input type tools_test.Page: schema: tools_test.Page.Limit: the tag default:"ten" doesn't fit the type int: "ten" isn't a whole number in the type's range
+}
+
 // The path of one call, from what a model wrote to what it reads.
 func Example() {
 	weather := tools.New(tools.Spec{
@@ -36,7 +82,6 @@ func Example() {
 		return
 	}
 	ctx := context.Background()
-	var r tools.Runner
 	for _, input := range []string{`{"city": "Oslo", "days": 2.0}`, `{"city":"Oslo"}`, `{"city":"Oslo","days":9}`} {
 		call := &tools.Call{Name: "weather", Input: json.RawMessage(input)}
 		admitted, err := reg.Admit(ctx, call, nil, nil, nil)
@@ -52,7 +97,7 @@ func Example() {
 			fmt.Println(refused.Status)
 			continue
 		}
-		out := r.Execute(ctx, admitted.Definition, call)
+		out := tools.Execute(ctx, admitted.Definition, call, nil)
 		fmt.Println(string(call.Input), out.Status, out.Parts[0].Text)
 	}
 	// Output:
@@ -118,7 +163,7 @@ func ExampleFunc() {
 	admitted, err := reg.Admit(ctx, call, nil, nil, nil)
 	fmt.Println(admitted.Verdict.Effect, admitted.Verdict.Reason, err)
 
-	out := new(tools.Runner).Execute(ctx, admitted.Definition, call) // somebody approved
+	out := tools.Execute(ctx, admitted.Definition, call, nil) // somebody approved
 	fmt.Println(out.Status, account["ann"])
 
 	err = admitted.Definition.Undo(ctx, call.Input, json.RawMessage(out.Parts[0].Text))
@@ -142,13 +187,13 @@ func ExampleRaw() {
 		fmt.Println(err)
 		return
 	}
-	out := new(tools.Runner).Execute(context.Background(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"text":"hi"}`)})
+	out := tools.Execute(context.Background(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"text":"hi"}`)}, nil)
 	fmt.Println(out.Status, out.Parts[0].Text)
 	// Output: ok {"TEXT":"HI"}
 }
 
 // A failure that may pass is tried again if the tool permits it; a resource that keeps failing is left alone for a while.
-func ExampleRunner_Execute() {
+func ExamplePass() {
 	down := fault.New(fault.Degraded, "the CMS is down")
 	once := map[fault.Class]tools.Retry{fault.Degraded: {Min: time.Millisecond, Max: time.Millisecond}}
 	read, err := tools.New(tools.Spec{Name: "cms.read", ReadOnly: true, Resource: "network:cms", Retries: once},
@@ -157,16 +202,21 @@ func ExampleRunner_Execute() {
 		fmt.Println(err)
 		return
 	}
-	r := tools.Runner{Breakers: circuit.NewSet(circuit.Tool())}
+	breakers := circuit.NewSet(circuit.Tool())
 	for range 4 {
-		out := r.Execute(context.Background(), read, &tools.Call{Name: "cms.read", Input: json.RawMessage(`{}`)})
+		var pass tools.Pass
+		if refused := pass.Take(read, breakers); refused != nil {
+			fmt.Println(refused.Status, refused.Class)
+			continue
+		}
+		out := tools.Execute(context.Background(), read, &tools.Call{Name: "cms.read", Input: json.RawMessage(`{}`)}, &pass)
 		fmt.Println(out.Status, out.Class, out.Attempts)
 	}
 	// Output:
 	// failed degraded 2
 	// failed degraded 2
 	// failed degraded 2
-	// unavailable degraded 0
+	// unavailable degraded
 }
 
 // What a model is offered is a choice among the tools of a registry.

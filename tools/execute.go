@@ -26,11 +26,47 @@ type Outcome struct {
 	Attempts int
 }
 
+// Execute runs an admitted call on this goroutine and returns when the tool's function does, for the last time if it is tried
+// again. It contains panics, ends the call's context at its time limit, and bounds the output. The pass is what the caller took
+// from the tool's breaker, and Execute ends it; nil: the call has no breaker.
+//
+// A tool that ends its goroutine (runtime.Goexit, as FailNow does) takes this function with it: callers that must not lose the
+// call see to that in a defer. The Call mustn't be changed afterwards, because the tool may have kept it.
+func Execute(ctx context.Context, d *Definition, c *Call, pass *Pass) Outcome {
+	defer pass.Cancel() // if nothing else has ended it
+	if d == nil || d.run == nil || c == nil {
+		return *refuse(Unknown, fault.NotFound, "there is no tool")
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	r := start(ctx, d, c)
+	defer r.end()
+	res, err := r.attempt()
+	for err != nil && r.retry(pass, err) {
+		res, err = r.attempt()
+	}
+	var out Outcome
+	if err == nil {
+		out = d.success(res)
+	} else {
+		out = r.failure(err)
+	}
+	out.Attempts, out.Took = r.attempts, time.Since(r.began)
+	pass.close(&out)
+	return out
+}
+
 // attempt calls the tool's function, and makes an error of a panic.
-func (d *Definition) attempt(cc *callContext, c *Call) (res Result, err error) {
-	defer contain(d.spec.Name, &err)
-	cc.attempts++
-	return d.run(cc, c.Input)
+func (r *running) attempt() (res Result, err error) {
+	defer func() {
+		if err != nil {
+			r.awaitTimeout()
+		}
+	}()
+	defer contain(r.d.spec.Name, &err)
+	r.attempts++
+	return r.d.run(r.ctx, r.call.Input)
 }
 
 // success makes an Outcome of a result.
@@ -61,13 +97,13 @@ func (d *Definition) success(res Result) Outcome {
 }
 
 // failure makes an Outcome of an error. An error's own methods may panic, too.
-func (d *Definition) failure(cc *callContext, err error) (out Outcome) {
-	failed := guarded(d.spec.Name, func() error {
-		out = d.word(cc, err)
+func (r *running) failure(err error) (out Outcome) {
+	failed := guarded(r.d.spec.Name, func() error {
+		out = r.outcomeOf(err)
 		return nil
 	})
 	if failed != nil {
-		out = d.fail(Failed, fault.Permanent, failed, broken)
+		out = r.d.fail(Failed, fault.Permanent, failed, broken)
 	}
 	return out
 }
@@ -79,8 +115,9 @@ const (
 	unshown = "The call ran, but its output can't be shown."
 )
 
-// word says what an error means.
-func (d *Definition) word(cc *callContext, err error) Outcome {
+// outcomeOf says what an error means.
+func (r *running) outcomeOf(err error) Outcome {
+	d := r.d
 	var (
 		unverified *unverifiedError
 		panicked   *PanicError
@@ -100,14 +137,14 @@ func (d *Definition) word(cc *callContext, err error) Outcome {
 		suspend = *pointer
 		return Outcome{Suspend: &suspend}
 	}
-	if timeout, cause := cc.why(); cause != nil && !aboutCall(err) {
+	if cause, timeout := r.ended(); cause != nil && !aboutCall(err) {
 		return d.stopped(cause, timeout, err)
 	}
 	text := err.Error()
 	if text == "" {
 		text = silent
 	}
-	return d.fail(Failed, classOf(err), err, text+retryHint(cc, err))
+	return d.fail(Failed, classOf(err), err, text+r.retryHint(err))
 }
 
 // stopped words the error of a function whose context has ended. What it says is shown if it isn't just that.

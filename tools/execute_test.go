@@ -217,18 +217,17 @@ func TestAToolMayEndItsGoroutine(t *testing.T) {
 		runtime.Goexit()
 		return tools.Result{}, nil
 	}))
-	var r tools.Runner
 	returned := false
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.Execute(context.Background(), d, &tools.Call{Name: "t"})
+		tools.Execute(context.Background(), d, &tools.Call{Name: "t"}, nil)
 		returned = true
 	}()
 	<-done
 	require.False(t, returned)
 	require.ErrorIs(t, kept.Err(), context.Canceled, "the context has ended all the same")
-	require.Equal(t, tools.OK, r.Execute(t.Context(), define(t, returns(tools.Spec{}, "x", nil)), &tools.Call{Input: json.RawMessage(`{}`)}).Status)
+	require.Equal(t, tools.OK, tools.Execute(t.Context(), define(t, returns(tools.Spec{}, "x", nil)), &tools.Call{Input: json.RawMessage(`{}`)}, nil).Status)
 }
 
 func TestACallMayBeSuspended(t *testing.T) {
@@ -300,12 +299,11 @@ func TestOnlyReportedSuccessIsVerified(t *testing.T) {
 }
 
 func TestNothingIsRunWithoutATool(t *testing.T) {
-	var r tools.Runner
-	require.Equal(t, tools.Unknown, r.Execute(t.Context(), nil, &tools.Call{}).Status)
-	require.Equal(t, tools.Unknown, r.Execute(t.Context(), &tools.Definition{}, &tools.Call{}).Status)
-	require.Equal(t, tools.Unknown, r.Execute(t.Context(), define(t, fails(nil)), nil).Status)
+	require.Equal(t, tools.Unknown, tools.Execute(t.Context(), nil, &tools.Call{}, nil).Status)
+	require.Equal(t, tools.Unknown, tools.Execute(t.Context(), &tools.Definition{}, &tools.Call{}, nil).Status)
+	require.Equal(t, tools.Unknown, tools.Execute(t.Context(), define(t, fails(nil)), nil, nil).Status)
 	var noContext context.Context
-	require.Equal(t, tools.OK, r.Execute(noContext, define(t, fails(nil)), &tools.Call{Input: json.RawMessage(`{}`)}).Status)
+	require.Equal(t, tools.OK, tools.Execute(noContext, define(t, fails(nil)), &tools.Call{Input: json.RawMessage(`{}`)}, nil).Status)
 }
 
 func TestACallTakesBackWhatItDid(t *testing.T) {

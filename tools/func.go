@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/pawlkit/pawl/internal/schema"
 )
@@ -22,10 +21,28 @@ func New[In, Out any](spec Spec, fn func(ctx context.Context, in In) (Out, error
 	return Func[In, Out]{Spec: spec, Run: fn}
 }
 
-// A Func is a tool made of typed functions. In is a struct, or a map with string keys; the schema of the input comes from
-// it: names and optional fields from the json tag, descriptions from the jsonschema tag, the rest from a method
-// JSONSchema() json.RawMessage of a field's type, or from Spec.Schema. Out is a string, a [Result], or anything that
-// encodes to JSON.
+// A Func is a tool made of typed functions. In is a struct, or a map with string keys. Out is a string, a [Result], or
+// anything that encodes to JSON.
+//
+// The schema of the input comes from In: names and optional fields from the json tag, and the rest from these tags, each
+// of which is checked against the field's type when the tool is defined:
+//
+//		Sort  string   `json:"sort" description:"the order of the list" enum:"new,old" default:"new"`
+//		Page  int      `json:"page,omitempty" minimum:"1" maximum:"100"`
+//		Slug  string   `json:"slug" pattern:"^[a-z0-9-]+$"`
+//		Mails []string `json:"mails" format:"email"`
+//
+//	  - description says to the model what the field is for. `jsonschema:"…"` means the same.
+//	  - enum lists the allowed values of a string, number or boolean, with commas between them.
+//	  - minimum and maximum bound a number, themselves included.
+//	  - pattern is a regular expression (RE2) that a part of the string must match, and format a name such as email, date,
+//	    date-time, uri or uuid.
+//	  - default is filled in where the field is absent, and makes the field optional. It is a text for a string, JSON for
+//	    anything else.
+//
+// Of a list, enum, minimum, maximum, pattern and format are about its items. A type that contains itself is described
+// under $defs. What tags can't say comes from a method JSONSchema() json.RawMessage of a field's type, or from
+// Spec.Schema, which is laid over the schema of In.
 //
 // Every function but Run may be nil.
 type Func[In, Out any] struct {
@@ -51,14 +68,16 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	d := &Definition{spec: f.Spec}
 	input, err := schema.Of(reflect.TypeFor[In](), f.Spec.Schema)
 	if err != nil {
-		return nil, fmt.Errorf("tools: %s: the input type %s: %w", f.Spec.Name, reflect.TypeFor[In](), err)
+		return nil, specError(f.Spec.Name, "the input type %s: %v", reflect.TypeFor[In](), err)
+	}
+	if err := encodable(reflect.TypeFor[Out]()); err != nil {
+		return nil, specError(f.Spec.Name, "the output type %s: %v", reflect.TypeFor[Out](), err)
 	}
 	if err := d.complete(input); err != nil {
 		return nil, err
 	}
-	in, outputs := newReading[In](), newWriting[Out]()
 	d.run = func(ctx context.Context, input json.RawMessage) (Result, error) {
-		v, err := in.read(input)
+		v, err := decode[In](input)
 		if err != nil {
 			return Result{}, err
 		}
@@ -66,7 +85,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		res, err := outputs.result(out)
+		res, err := encode(out)
 		if err == nil && f.Verify != nil && !res.Failed {
 			err = verify(f.Spec.Name, func() error { return f.Verify(ctx, v, out) })
 		}
@@ -74,7 +93,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	}
 	if f.Ask != nil {
 		d.ask = func(ctx context.Context, input json.RawMessage) (string, error) {
-			v, err := in.read(input)
+			v, err := decode[In](input)
 			if err != nil {
 				return "", err
 			}
@@ -83,7 +102,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	}
 	if f.Check != nil {
 		d.check = func(ctx context.Context, input json.RawMessage) error {
-			v, err := in.read(input)
+			v, err := decode[In](input)
 			if err != nil {
 				return err
 			}
@@ -92,7 +111,7 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 	}
 	if f.Undo != nil {
 		d.undo = func(ctx context.Context, input, output json.RawMessage) error {
-			v, err := in.read(input)
+			v, err := decode[In](input)
 			if err != nil {
 				return err
 			}
@@ -159,45 +178,10 @@ type unverifiedError struct{ err error }
 func (e *unverifiedError) Error() string { return e.err.Error() }
 func (e *unverifiedError) Unwrap() error { return e.err }
 
-// owned returns res with parts of its own: the tool may keep and show the same ones again.
-func owned(res Result) Result {
-	res.Parts = slices.Clone(res.Parts)
-	return res
-}
-
-// decodeOutput reads the text that a model was shown of an output back into the output's type.
-func decodeOutput(output json.RawMessage, v any) error {
-	switch v := v.(type) {
-	case *string:
-		*v = string(output)
-		return nil
-	case *Result:
-		*v = Text(string(output))
-		return nil
-	case **Result:
-		res := Text(string(output))
-		*v = &res
+// encodable returns an error if encode can't write outputs of that type.
+func encodable(t reflect.Type) error {
+	if t == reflect.TypeFor[Result]() || t == reflect.TypeFor[*Result]() {
 		return nil
 	}
-	return json.Unmarshal(output, v)
-}
-
-// encode makes a Result of what a typed tool returned.
-func encode(out any) (Result, error) {
-	switch v := out.(type) {
-	case Result:
-		return owned(v), nil
-	case *Result:
-		if v == nil {
-			return Result{}, nil
-		}
-		return owned(*v), nil
-	case string:
-		return Text(v), nil
-	}
-	text, err := marshal(out)
-	if err != nil {
-		return Result{}, err
-	}
-	return Text(text), nil
+	return schema.Encodable(t)
 }

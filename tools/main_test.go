@@ -39,8 +39,7 @@ func raw(spec tools.Spec, fn func(ctx context.Context) (tools.Result, error)) to
 func execute(t testing.TB, ctx context.Context, tool tools.Tool) tools.Outcome {
 	t.Helper()
 	d := define(t, tool)
-	var r tools.Runner
-	return r.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{}`)})
+	return tools.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{}`)}, nil)
 }
 
 func text(parts []provider.Part) string {

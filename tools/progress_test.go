@@ -89,8 +89,7 @@ func TestProgressIsPassedOnWhileTheCallRuns(t *testing.T) {
 			return tools.Result{}, nil
 		}))
 		c := &tools.Call{OnProgress: func(_ *tools.Call, n tools.ProgressReport) { notes = append(notes, n) }}
-		var r tools.Runner
-		r.Execute(t.Context(), d, c)
+		tools.Execute(t.Context(), d, c, nil)
 		tools.Progress(kept, tools.ProgressReport{Text: "much too late"})
 		var want []tools.ProgressReport
 		for _, done := range []float64{0.5, 0, 1, 0, 1, 0} {

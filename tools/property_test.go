@@ -57,7 +57,6 @@ func TestOnlyWhatIsValidAndPermittedRuns(t *testing.T) {
 		return json.RawMessage(in)
 	}
 	statuses := map[tools.Status]int{}
-	var r tools.Runner
 	for round := range 2000 {
 		ran, ranWith, denied := 0, "", false
 		spec := tools.Spec{Name: "t", Schema: json.RawMessage(schema), Risk: tools.Risk(rnd.IntN(3)), Approval: tools.Approval(rnd.IntN(3))}
@@ -142,7 +141,7 @@ func TestOnlyWhatIsValidAndPermittedRuns(t *testing.T) {
 			statuses[refused.Status]++
 			continue
 		}
-		out := r.Execute(t.Context(), adm.Definition, c)
+		out := tools.Execute(t.Context(), adm.Definition, c, nil)
 		require.Equal(t, 1, ran, what)
 		require.Equal(t, admitted, ranWith, what)
 		require.True(t, out.Status.Ran(), what)

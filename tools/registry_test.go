@@ -96,17 +96,29 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 		"a negative expiry":     {[]tools.Tool{with(tools.Spec{Expires: -1})}, "Expires is -1ns"},
 		"no such risk":          {[]tools.Tool{with(tools.Spec{Risk: 9})}, "Risk 9"},
 		"no such approval":      {[]tools.Tool{with(tools.Spec{Approval: 9})}, "Approval 9"},
+		"inline and progress":   {[]tools.Tool{with(tools.Spec{Inline: true, Progress: true})}, "Inline and Progress"},
 		"no function":           {[]tools.Tool{tools.New[none, string](tools.Spec{Name: "t"}, nil)}, "Run is nil"},
 		"no raw function":       {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t"}}}, "Run is nil"},
 		"no schema for a type":  {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, chan int) (string, error) { return "", nil })}, "tools: t: the input type chan int"},
-		"input is no object":    {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, int) (string, error) { return "", nil })}, "the input is no object"},
-		"schema is no JSON":     {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{`)}, Run: run}}, "tools: t: the schema"},
-		"schema of a list":      {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{"type":"array"}`)}, Run: run}}, "the input is no object"},
-		"output schema":         {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
+		"no JSON for an output": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, none) (chan int, error) { return nil, nil })}, "tools: t: the output type chan int"},
+		"no JSON in an output":  {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, none) (*struct{ Done []func() }, error) { return nil, nil })}, ".Done[]: JSON has no form for the type func()"},
+		"a bad tag": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, struct {
+			N int `minimum:"few"`
+		}) (string, error) {
+			return "", nil
+		})}, `.N: the tag minimum:"few" doesn't fit the type int`},
+		"input is no object": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, int) (string, error) { return "", nil })}, "the input is no object"},
+		"schema is no JSON":  {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{`)}, Run: run}}, "tools: t: the schema"},
+		"schema of a list":   {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{"type":"array"}`)}, Run: run}}, "the input is no object"},
+		"output schema":      {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reg, err := tools.NewRegistry(c.list...)
 			require.ErrorContains(t, err, c.want)
+			if strings.Contains(c.want, "put type") {
+				var bad *tools.SpecError
+				require.ErrorAs(t, err, &bad)
+			}
 			require.Nil(t, reg)
 			require.NotContains(t, err.Error(), "goroutine")
 		})

@@ -106,31 +106,30 @@ func (r *Retry) delay(n int) time.Duration {
 	return time.Duration(float64(d) * (1 - spread + 2*spread*rand.Float64()))
 }
 
-// again reports whether a call whose attempt has failed with err is to be tried once more, after it has waited.
-func (r *Runner) again(cc *callContext, pass *Pass, err error) bool {
-	d := cc.d
-	if d.retries == nil {
+// retry reports whether a call whose attempt has failed with err is to be tried once more, after it has waited.
+func (r *running) retry(pass *Pass, err error) bool {
+	if r.d.retries == nil {
 		return false
 	}
-	next := Retrying{Attempt: cc.attempts + 1, Err: err}
-	if guarded(d.spec.Name, func() error { return d.plan(cc, &next) }) != nil || next.Of == 0 || !pass.ready() {
+	next := Retrying{Attempt: r.attempts + 1, Err: err}
+	if guarded(r.d.spec.Name, func() error { return r.plan(&next) }) != nil || next.Of == 0 || !pass.ready() {
 		return false
 	}
-	if _, cause := cc.why(); cause != nil || next.Wait >= r.remains(cc) {
+	if r.ctx.Err() != nil || next.Wait >= time.Until(r.deadline()) {
 		return false
 	}
-	if cc.call.OnRetry != nil {
-		cc.call.OnRetry(cc.call, next)
+	if r.call.OnRetry != nil {
+		r.call.OnRetry(r.call, next)
 	}
-	pause(cc, next.Wait)
-	return cc.Err() == nil
+	pause(r.ctx, next.Wait)
+	return r.ctx.Err() == nil
 }
 
 // plan fills in the attempt that follows next.Err. Without one Of stays 0.
-func (d *Definition) plan(cc *callContext, next *Retrying) error {
+func (r *running) plan(next *Retrying) error {
 	next.Class = fault.Of(next.Err)
-	policy := &d.retries[next.Class]
-	if next.Class == fault.None || cc.attempts >= policy.Attempts {
+	policy := &r.d.retries[next.Class]
+	if next.Class == fault.None || r.attempts >= policy.Attempts {
 		return nil
 	}
 	var (
@@ -142,24 +141,13 @@ func (d *Definition) plan(cc *callContext, next *Retrying) error {
 		return nil
 	}
 	_ = next.Err.Error() // an error that panics isn't tried again either
-	cc.failures[next.Class]++
+	r.failures[next.Class]++
 	wait, advised := fault.RetryAfter(next.Err)
 	if !advised {
-		wait = policy.delay(int(cc.failures[next.Class]))
+		wait = policy.delay(r.failures[next.Class])
 	}
 	next.Of, next.Wait = policy.Attempts, wait
 	return nil
-}
-
-// remains returns how much time a call has left.
-func (r *Runner) remains(cc *callContext) time.Duration {
-	r.mu.Lock()
-	end := r.clock.Time(cc.began + min(cc.limit, forever))
-	r.mu.Unlock()
-	if outer, ok := cc.Parent.Deadline(); ok && outer.Before(end) {
-		end = outer
-	}
-	return time.Until(end)
 }
 
 // pause waits, or returns when ctx ends.
@@ -176,10 +164,10 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // retryHint says how often a call was tried, and when it may be tried again, if the model has anything of that.
-func retryHint(cc *callContext, err error) string {
+func (r *running) retryHint(err error) string {
 	text := ""
-	if cc.attempts > 1 {
-		text = fmt.Sprintf(" (tried %d times)", cc.attempts)
+	if r.attempts > 1 {
+		text = fmt.Sprintf(" (tried %d times)", r.attempts)
 	}
 	if wait, ok := fault.RetryAfter(err); ok && wait > 0 && fault.Retryable(fault.Of(err)) {
 		text += fmt.Sprintf(" (try again in %s)", seconds(wait))

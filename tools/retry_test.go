@@ -44,8 +44,7 @@ func repeat(err error, n int) []error {
 func retried(t *testing.T, ctx context.Context, set *circuit.Set, spec tools.Spec, fn func(context.Context) (tools.Result, error)) (out tools.Outcome, told []tools.Retrying) {
 	t.Helper()
 	d := define(t, raw(spec, fn))
-	r := tools.Runner{Breakers: set}
-	out = r.Execute(ctx, d, &tools.Call{Name: d.Name(), IdempotencyKey: "k-1", Input: json.RawMessage(`{}`),
+	out = through(ctx, set, d, &tools.Call{Name: d.Name(), IdempotencyKey: "k-1", Input: json.RawMessage(`{}`),
 		OnRetry: func(_ *tools.Call, next tools.Retrying) { told = append(told, next) }})
 	return out, told
 }
@@ -236,7 +235,7 @@ func TestWhatIsNeverTriedAgain(t *testing.T) {
 func TestACallWhoseOutputCannotBeEncodedHasRun(t *testing.T) {
 	ran := 0
 	out := execute(t, t.Context(), tools.New(tools.Spec{Name: "t", ReadOnly: true, Retries: map[fault.Class]tools.Retry{fault.Permanent: {Attempts: 5}}},
-		func(context.Context, none) (chan int, error) { ran++; return make(chan int), nil }))
+		func(context.Context, none) (any, error) { ran++; return make(chan int), nil }))
 	require.Equal(t, 1, ran)
 	require.Equal(t, tools.Failed, out.Status)
 }

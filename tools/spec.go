@@ -30,18 +30,15 @@ type Spec struct {
 	// ReadOnly says that a call changes nothing. It implies that calls are parallel-safe and may be repeated, as Idempotent
 	// does.
 	ReadOnly bool
-	// Idempotent says that a call may be made again under the same [Key] without a second effect. It is then tried again
+	// Idempotent says that a call may be made again under the same [IdempotencyKey] without a second effect. It is then tried again
 	// after failures that may pass: see Retries.
 	Idempotent bool
 	// ParallelSafe says that a call may run beside others of the same reply. One that may not is a barrier.
 	ParallelSafe bool
 	// Polls says that the same call with the same result is waiting, not being stuck.
 	Polls bool
-	// Detached makes each call run on a goroutine of its own. Else a tool whose last calls all took less than 50 µs runs on
-	// the goroutine of the run, since a hand-over to another takes many times as long as such a call; if it then ignores the
-	// end of its context, its run can't leave it behind, only report it.
-	Detached bool
-	// Inline is temporary.
+	// Inline says that calls return at once and may run on the goroutine of the run: use it for functions that only compute.
+	// An inline call can't be abandoned when it ignores the end of its context. It doesn't go with Progress.
 	Inline bool
 
 	// Timeout is how long a call may take; 0: 60 s.

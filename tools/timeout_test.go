@@ -21,11 +21,10 @@ func timed(t *testing.T, ctx context.Context, spec tools.Spec, fn func(ctx conte
 	t.Helper()
 	d := define(t, raw(spec, func(ctx context.Context) (tools.Result, error) { return tools.Text("done"), fn(ctx) }))
 	rings := make(chan struct{}, 10)
-	var r tools.Runner
-	out := r.Execute(ctx, d, &tools.Call{Name: "t", OnTimeout: func(c *tools.Call) {
+	out := tools.Execute(ctx, d, &tools.Call{Name: "t", OnTimeout: func(c *tools.Call) {
 		require.Equal(t, "t", c.Name)
 		rings <- struct{}{}
-	}})
+	}}, nil)
 	return out, len(rings)
 }
 
@@ -84,10 +83,9 @@ func TestATimeLimitHoldsFromCallToCall(t *testing.T) {
 		fast := define(t, raw(tools.Spec{Timeout: time.Second}, func(ctx context.Context) (tools.Result, error) {
 			return tools.Text("x"), ctx.Err()
 		}))
-		var r tools.Runner
 		for range 3 {
-			require.Equal(t, tools.OK, r.Execute(t.Context(), fast, &tools.Call{}).Status)
-			out := r.Execute(t.Context(), slow, &tools.Call{})
+			require.Equal(t, tools.OK, tools.Execute(t.Context(), fast, &tools.Call{}, nil).Status)
+			out := tools.Execute(t.Context(), slow, &tools.Call{}, nil)
 			require.Equal(t, tools.TimedOut, out.Status)
 			require.Equal(t, time.Minute, out.Took)
 		}
@@ -242,5 +240,20 @@ func TestVerifyCountsTowardsTheTimeLimit(t *testing.T) {
 		require.Equal(t, tools.Unverified, out.Status)
 		require.Equal(t, fault.Transient, out.Class)
 		require.Equal(t, time.Minute, out.Took)
+	})
+}
+
+func TestACallWaitsForWhoIsToldOfItsTimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := false
+		d := define(t, raw(tools.Spec{Timeout: time.Minute}, func(ctx context.Context) (tools.Result, error) {
+			<-ctx.Done()
+			return tools.Result{}, ctx.Err()
+		}))
+		tools.Execute(t.Context(), d, &tools.Call{OnTimeout: func(*tools.Call) {
+			<-time.After(time.Second)
+			told = true
+		}}, nil)
+		require.True(t, told)
 	})
 }

@@ -56,11 +56,11 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("journal: session %q is leased by %q until %s", e.Session, e.Owner, e.Until.Format(time.RFC3339Nano))
 }
 
-// A PostedError says that an item's id was used in its session before.
+// A PostedError says that an item wasn't posted, because its id, or one of those that it closes, was used in its session before.
 type PostedError struct {
 	Session string
-	ID      string
-	Taken   bool // the first item with that id is no longer in the inbox: it was taken, or the id was closed
+	ID      string // the id that was used before
+	Taken   bool   // the first item with that id is no longer in the inbox: it was taken, or the id was closed
 }
 
 // Error names the item and says where it is.

@@ -29,13 +29,13 @@ func (m *Memory) Post(ctx context.Context, session string, it Item) error {
 			return &PostedError{Session: session, ID: id, Taken: taken}
 		}
 	}
-	it.Time, it.Data = normalize(it.Time), bytes.Clone(it.Data)
-	s.inbox = append(s.inbox, it)
-	s.head.Inbox = len(s.inbox)
 	s.setID(it.ID, false)
 	for _, id := range it.Closes {
 		s.setID(id, true)
 	}
+	it.Time, it.Data, it.Closes = normalize(it.Time), bytes.Clone(it.Data), nil
+	s.inbox = append(s.inbox, it)
+	s.head.Inbox = len(s.inbox)
 	return nil
 }
 

@@ -79,6 +79,23 @@ func TestAReaderOfMemorySeesWhatWasThereWhenItBegan(t *testing.T) {
 	require.Equal(t, []uint64{1, 2, 3}, got)
 }
 
+func TestMemoryReturnsTheValueOfARecord(t *testing.T) {
+	m := journal.NewMemory()
+	value := &struct{ text string }{"x"}
+	a := journal.Append{Session: "s", Records: []journal.Record{{Kind: "kind", Value: value}, {Kind: "kind", Data: []byte("x")}}}
+	require.NoError(t, m.Append(t.Context(), a))
+	a.Records = []journal.Record{{Kind: "kind", Value: "another"}, {Kind: "kind", Data: []byte("x")}}
+	require.NoError(t, m.Append(t.Context(), a), "the value isn't compared, so it is the same append again")
+	var got []any
+	for r, err := range m.Read(t.Context(), "s", 0) {
+		require.NoError(t, err)
+		got = append(got, r.Value)
+	}
+	require.Len(t, got, 2)
+	require.Same(t, value, got[0])
+	require.Nil(t, got[1])
+}
+
 func TestAnEmptyInboxCostsNothing(t *testing.T) {
 	m := journal.NewMemory()
 	require.NoError(t, m.Append(t.Context(), appendOne("s", 0)))

@@ -18,12 +18,13 @@ type Record struct {
 	V    int
 	// Data are any bytes, at most [MaxRecord] of them. Nil and empty are the same.
 	Data []byte
-	// Value is what Data would encode, where writer and reader are in the same process. A [Memory] keeps it; a store that
-	// outlives its process ignores it, and is never given one without Data.
+	// Value is what Data would encode, for a writer and a reader in the same process. A [Memory] returns it as it was appended, and
+	// doesn't copy it, so nobody may change what it refers to. Every other store ignores it, so what has to outlive the process
+	// must be in Data.
 	Value any
 }
 
-// Equal reports whether r and o have the same content: time (as an instant), kind, version and data. Seq isn't compared.
+// Equal reports whether r and o have the same content: time (as an instant), kind, version and data. Seq and Value aren't compared.
 func (r Record) Equal(o Record) bool {
 	return r.V == o.V && r.Kind == o.Kind && r.Time.Equal(o.Time) && bytes.Equal(r.Data, o.Data)
 }
@@ -65,8 +66,9 @@ type Item struct {
 	// Time and Data are kept as a [Record]'s are.
 	Time time.Time
 	Data []byte
-	// Closes names further ids that the item uses up: Post refuses the item if one of them was used before, and closes them to
-	// later posts, as [Append].Taken does. It is for an item that answers several questions at once. At most [MaxOpen].
+	// Closes names further ids that the item uses up: [Store.Post] refuses the item if one of them was used before, and closes them
+	// to later posts, as [Append].Taken does. It is for an item that answers several questions at once. It has at most [MaxOpen]
+	// ids, each of them once and none of them ID. [Store.Take] doesn't return it.
 	Closes []string
 }
 

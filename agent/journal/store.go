@@ -66,9 +66,10 @@ type Store interface {
 	// taken already, or if the session was deleted.
 	Release(ctx context.Context, l Lease) error
 
-	// Post puts an item into the inbox of a session. It needs no lease. It returns [ErrNoSession] if the session doesn't exist, and a
-	// [*PostedError] if an item with that id was posted before, or the id was closed by [Append].Taken: the first one wins. Ids
-	// are remembered until the session is deleted whole.
+	// Post puts an item into the inbox of a session, and closes the ids in it.Closes. It needs no lease. It returns [ErrNoSession]
+	// if the session doesn't exist, and a [*PostedError] if it.ID or one of it.Closes was used before: an item with that id was
+	// posted, or the id was closed by [Append].Taken or by another item. The first one wins, and a refused post changes nothing.
+	// Ids are remembered until the session is deleted whole.
 	//
 	// After an unclear error the same post again returns nil or a [*PostedError]. Which of two posts came first is then to be seen
 	// from the item, or from the log.

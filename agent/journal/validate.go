@@ -14,7 +14,7 @@ const (
 	MaxName = 512
 	// MaxRecord is the most bytes that Data of a [Record] or an [Item] has: 64 MiB.
 	MaxRecord = 64 << 20
-	// MaxOpen is the most entries that [HeadUpdate].Open has.
+	// MaxOpen is the most entries that [HeadUpdate].Open and [Item].Closes have.
 	MaxOpen = 1000
 	// MaxTTL is the longest lease. After a crash nobody else can write until the lease ends.
 	MaxTTL = 24 * time.Hour
@@ -85,8 +85,29 @@ func (it Item) Validate() error {
 	if err == nil {
 		err = validContent(it.Kind, it.Time, it.Data)
 	}
+	if err == nil {
+		err = it.validCloses()
+	}
 	if err != nil {
 		return err.in("Item")
+	}
+	return nil
+}
+
+func (it Item) validCloses() *InvalidError {
+	if len(it.Closes) > MaxOpen {
+		return &InvalidError{".Closes", fmt.Sprintf("has %d entries; %d are allowed", len(it.Closes), MaxOpen)}
+	}
+	seen := map[string]bool{it.ID: true}
+	for i, id := range it.Closes {
+		field := fmt.Sprintf(".Closes[%d]", i)
+		if err := validName(field, id, false); err != nil {
+			return err
+		}
+		if seen[id] {
+			return &InvalidError{field, fmt.Sprintf("is %q again; an id is named once, and the item's own ID not at all", id)}
+		}
+		seen[id] = true
 	}
 	return nil
 }

@@ -40,6 +40,16 @@ func TestARefusalNamesTheFieldAndTheProblem(t *testing.T) {
 			"journal: Append.Head.Open[0].ID is empty",
 		},
 		{journal.Item{ID: "i"}.Validate(), "journal: Item.Kind is empty"},
+		{journal.Item{ID: "i", Kind: "k", Closes: []string{"a", ""}}.Validate(), "journal: Item.Closes[1] is empty"},
+		{
+			journal.Item{ID: "i", Kind: "k", Closes: []string{"a", "b", "a"}}.Validate(),
+			`journal: Item.Closes[2] is "a" again; an id is named once, and the item's own ID not at all`,
+		},
+		{
+			journal.Item{ID: "i", Kind: "k", Closes: []string{"i"}}.Validate(),
+			`journal: Item.Closes[0] is "i" again; an id is named once, and the item's own ID not at all`,
+		},
+		{journal.Item{ID: "i", Kind: "k", Closes: make([]string, 1001)}.Validate(), "journal: Item.Closes has 1001 entries; 1000 are allowed"},
 		{journal.ValidateSession(strings.Repeat("s", 513)), "journal: session has 513 bytes; 512 are allowed"},
 		{journal.ValidateLease("s", "", time.Second), "journal: owner is empty"},
 		{journal.ValidateLease("s", "o", 0), "journal: ttl is 0s; it must be above 0 and at most 24h0m0s"},
@@ -60,6 +70,7 @@ func TestWhatIsValidIsNil(t *testing.T) {
 	require.True(t, journal.ValidateLease("s", "o", journal.MaxTTL) == nil)
 	require.True(t, journal.ValidateRenew(journal.Lease{Session: "s", Owner: "o", Fence: 1}, 1) == nil)
 	require.True(t, journal.Item{ID: "i", Kind: "k"}.Validate() == nil)
+	require.True(t, journal.Item{ID: "i", Kind: "k", Closes: []string{"j", "k"}}.Validate() == nil)
 	require.True(t, journal.Append{Session: "s", Taken: []string{"i"}}.Validate() == nil)
 	require.True(t, journal.Append{Session: "s", Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "i"}}}}.Validate() == nil)
 }

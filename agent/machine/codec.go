@@ -18,9 +18,11 @@ const Version = 2
 // Encode returns a fact as a record of a journal, with its JSON as data. The error is a *[FactError] if f isn't a fact, names no run,
 // or is nested too deep to be read back.
 func Encode(f Fact) (journal.Record, error) {
-	if err := checkFact(f); err != nil {
-		return journal.Record{}, err
+	own, wrong := plain(f)
+	if wrong != nil {
+		return journal.Record{}, wrong
 	}
+	f = own
 	rec := Record(f)
 	bad := func(problem string) error {
 		return &FactError{Session: f.Envelope().Session, Seq: rec.Seq, Kind: rec.Kind, Problem: problem}
@@ -41,7 +43,8 @@ func Encode(f Fact) (journal.Record, error) {
 
 // Record returns a fact as a record with a Value and no data, for a store that keeps facts in the same process.
 func Record(f Fact) journal.Record {
-	if checkFact(f) != nil {
+	f, err := plain(f)
+	if err != nil {
 		return journal.Record{}
 	}
 	meta := f.Envelope()
@@ -69,7 +72,7 @@ func Decode(session string, rec journal.Record) (Fact, error) {
 		}
 		f = v.Elem().Interface().(Fact)
 	}
-	if checkFact(f) != nil {
+	if _, err := plain(f); err != nil {
 		return bad("its value isn't a fact")
 	}
 	meta := f.Envelope()

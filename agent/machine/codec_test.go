@@ -93,7 +93,7 @@ func everyFact() []machine.Fact {
 	}
 }
 
-// unset returns the names of the fields of v that are zero, those that aren't part of a journal excepted.
+// unset returns the names of the fields of v that are zero, except for those that are not stored.
 func unset(v reflect.Value, path string) (names []string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -249,6 +249,104 @@ func TestAFactThatCannotBeWrittenIsAnError(t *testing.T) {
 	require.ErrorAs(t, err, &fe)
 }
 
+// oddFacts returns facts with values that JSON may write in several ways.
+func oddFacts() []machine.Fact {
+	meta := func() machine.Meta {
+		return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
+	}
+	odd := "a\"b\\c<d>&e\n\t\r\b\f\x00\x7f\u2028\u2029é\U0001F600"
+	all := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: odd, Parent: odd, Agent: odd, Trace: odd}, Seq: 1, V: machine.Version, Step: -5, Call: odd, By: odd}
+	call := &provider.ToolCall{ID: odd, ProviderID: odd, Name: odd, Input: json.RawMessage(" { \"a\" : [ 1, 2.50 , \"<&>\\u2028 ,]}\" ] } "), Invalid: odd}
+	parts := []provider.Part{{}, {Kind: provider.PartText, Text: odd, Cache: true}, {Kind: provider.PartToolCall, Call: call},
+		{Kind: provider.PartMedia, Media: &provider.Media{Type: "t", Data: []byte{1, 2}}},
+		{Kind: provider.PartReasoning, Text: "x", Opaque: &provider.Opaque{Provider: "p", Data: odd}},
+		{Kind: provider.PartToolResult, Result: &provider.ToolResult{CallID: odd, Name: odd, Error: true, Parts: []provider.Part{provider.TextPart(odd)}}}}
+	return []machine.Fact{
+		machine.StepStarted{Meta: meta()}, machine.StepStarted{Meta: all, Model: odd, Mode: odd, Tools: []string{odd, "", "x"}, ToolChoice: provider.ToolChoice{Mode: "x", Tool: odd}, Final: odd, Note: odd, System: odd, AnsweredBy: odd},
+		machine.StepStarted{Meta: meta(), Tools: []string{}}, machine.StepStarted{Meta: meta(), ToolChoice: provider.ToolChoice{Tool: "x"}},
+		machine.Replied{Meta: meta()}, machine.Replied{Meta: all, Message: provider.Message{Role: "x", Parts: parts}, Stop: "y", Model: odd, ResponseID: odd, Usage: provider.Usage{Input: -1, Output: 2, CacheRead: 3,
+			CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: odd}, Cost: -7, Priced: true},
+		machine.Replied{Meta: meta(), Message: provider.Message{Parts: []provider.Part{}}},
+		machine.ToolStarted{Meta: meta()}, machine.ToolStarted{Meta: all, Call: call, IdempotencyKey: odd, Repeatable: true}, machine.ToolStarted{Meta: meta(), Call: &provider.ToolCall{}},
+		machine.ToolFinished{Meta: meta()}, machine.ToolFinished{Meta: meta(), Call: call, Result: &machine.ToolResult{}},
+		machine.ToolFinished{Meta: all, Call: call, Took: time.Hour, Attempts: 2, Result: &machine.ToolResult{ToolResult: provider.ToolResult{CallID: odd, Name: odd, Parts: parts, Error: true}, Status: tools.Status(odd),
+			Data: json.RawMessage(`{"a":[1,{}]}`), Class: fault.Degraded, Cause: odd, Cut: -1, Notes: 2, Polls: true}},
+		machine.ToolFinished{Meta: meta(), Call: call, Result: &machine.ToolResult{Data: json.RawMessage(`null`)}},
+		machine.ToolFinished{Meta: meta(), Spent: &machine.Spent{Cost: 1}},
+	}
+}
+
+func TestFactsWithOddTextsSurviveARoundTrip(t *testing.T) {
+	for _, f := range oddFacts() {
+		want, err := machine.Encode(f)
+		require.NoError(t, err)
+		got, err := machine.Encode(again(t, f))
+		require.NoError(t, err)
+		require.Equal(t, string(want.Data), string(got.Data))
+	}
+}
+
+func TestAFactThatIsNestedTooDeepToBeReadIsNotWritten(t *testing.T) {
+	nested := func(n int) machine.Fact {
+		input := json.RawMessage(strings.Repeat("[", n) + strings.Repeat("]", n))
+		return machine.ToolStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}, Call: &provider.ToolCall{ID: "c", Input: input}}
+	}
+	f := nested(machine.MaxDepth)
+	require.Equal(t, f, again(t, f))
+	_, err := machine.Encode(nested(9_999))
+	var fe *machine.FactError
+	require.ErrorAs(t, err, &fe)
+	require.ErrorContains(t, err, "nested too deep")
+}
+
+func TestARecordInTheSameProcessKeepsItsFact(t *testing.T) {
+	for _, f := range everyFact() {
+		rec := machine.Record(f)
+		require.Nil(t, rec.Data)
+		back, err := machine.Decode("s-1", rec)
+		require.NoError(t, err)
+		require.Equal(t, f, back)
+	}
+	f := machine.Continued{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}}
+	rec := machine.Record(f)
+	rec.Seq = 7
+	back, err := machine.Decode("s-2", rec)
+	require.NoError(t, err)
+	require.Equal(t, machine.Meta{Origin: machine.Origin{Session: "s-2", Run: "r-1"}, Seq: 7, V: machine.Version}, back.Envelope(), "the record says where it is")
+	for _, value := range []any{pretender{}, pretender{f}, &f, machine.Continued{}} {
+		_, err := machine.Decode("s-1", journal.Record{Seq: 1, Kind: "continued", V: machine.Version, Value: value})
+		var fe *machine.FactError
+		require.ErrorAs(t, err, &fe, "%T", value)
+	}
+}
+
+func TestAResultThatIsTooLargeLosesItsDataFirst(t *testing.T) {
+	f := machine.Fact(machine.ToolFinished{Result: &machine.ToolResult{Status: tools.OK, Data: json.RawMessage(`"data"`), ToolResult: provider.ToolResult{CallID: "c", Parts: []provider.Part{provider.TextPart("text")}}}})
+	before, err := machine.Marshal(f)
+	require.NoError(t, err)
+	small, ok := machine.Truncate(f)
+	require.True(t, ok)
+	res := small.(machine.ToolFinished).Result
+	require.Nil(t, res.Data)
+	require.Equal(t, "text", res.Text())
+	require.Contains(t, res.Cause, "Data has 6 bytes")
+	small, ok = machine.Truncate(small)
+	require.True(t, ok)
+	res = small.(machine.ToolFinished).Result
+	require.Equal(t, "The call ran, but its result is too large to be kept.", res.Text())
+	require.Equal(t, tools.Failed, res.Status)
+	require.True(t, res.Error)
+	_, ok = machine.Truncate(small)
+	require.False(t, ok)
+	after, err := machine.Marshal(f)
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after), "the argument isn't changed")
+	for _, f := range []machine.Fact{nil, machine.RunEnded{}, machine.ToolFinished{}} {
+		_, ok := machine.Truncate(f)
+		require.False(t, ok)
+	}
+}
+
 func FuzzDecodeFact(f *testing.F) {
 	var kinds []string
 	for kind := range machine.FactTypes {
@@ -273,7 +371,7 @@ func FuzzDecodeFact(f *testing.F) {
 			require.ErrorAs(t, err, &fe)
 			return
 		}
-		// What could be read can be written, is then read as the same, and is taken or refused without a panic.
+		// A fact that can be read can be written, reads the same again, and is accepted or refused without a panic.
 		out, err := machine.Encode(fact)
 		require.NoError(t, err)
 		back, err := machine.Decode("s-1", out)

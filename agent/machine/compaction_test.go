@@ -76,6 +76,22 @@ func TestTheInputOfARunIsFoundAgainAfterAnyCompaction(t *testing.T) {
 	}
 }
 
+// TestACompactionThatRepeatsTheInputIsReplayedTheSame: in the process that made it, the old and the new message share their parts.
+func TestACompactionThatRepeatsTheInputIsReplayedTheSame(t *testing.T) {
+	input := []provider.Message{provider.User("go")}
+	live := fromState(t, machine.State{Messages: input, Run: &machine.RunState{Stage: machine.StageReady}})
+	read := live.Clone()
+	f := machine.Compacted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 2}, Report: &memory.Report{},
+		Spans: []machine.Span{{From: 0, To: 1, Messages: live.State().Messages}}}
+	require.NoError(t, live.Apply(f))
+	rec, err := machine.Encode(f)
+	require.NoError(t, err)
+	back, err := machine.Decode("s-1", rec)
+	require.NoError(t, err)
+	require.NoError(t, read.Apply(back))
+	require.Equal(t, stateJSON(t, live), stateJSON(t, read))
+}
+
 func TestSpansThatDoNotFitAreRefusedAndChangeNothing(t *testing.T) {
 	msgs := []provider.Message{provider.User("a"), provider.User("b"), message(provider.RoleAssistant, callPart("r-1.1.0"))}
 	open := []machine.CallState{{Call: &provider.ToolCall{ID: "r-1.1.0", Name: "look"}, Status: machine.CallOpen}}

@@ -25,7 +25,8 @@ func (e *FactError) Error() string {
 
 // Apply folds a fact into the state. If the fact can't follow those before it, Apply returns a *[FactError] and changes nothing.
 func (m *Machine) Apply(f Fact) error {
-	if err := checkFact(f); err != nil {
+	f, err := plain(f)
+	if err != nil {
 		err.Session = m.s.Session
 		return err
 	}

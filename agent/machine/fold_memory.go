@@ -16,11 +16,11 @@ func (m *Machine) compacted(r *RunState, f *Compacted) string {
 		return "it has no report"
 	}
 	if len(f.Spans) > 0 {
-		messages, first, problem := m.s.applySpans(f.Spans)
+		messages, first, kept, problem := m.s.applySpans(f.Spans)
 		if problem != "" {
 			return problem
 		}
-		if now, was := &messages[first], &m.s.Messages[r.First]; &now.Parts[0] != &was.Parts[0] { // the input was changed
+		if !kept {
 			r.Whole = m.s.Input()
 		}
 		m.s.Messages, r.First = messages, first
@@ -31,21 +31,20 @@ func (m *Machine) compacted(r *RunState, f *Compacted) string {
 	return ""
 }
 
-// applySpans returns the conversation that spans make of the present one, and the index of the run's input in it.
-func (s *State) applySpans(spans []Span) (out []provider.Message, first int, problem string) {
+// applySpans returns the conversation that spans make of the present one, the index of the run's input in it, and whether the input was
+// kept as it is. If the input was left out, the index is that of the message that follows.
+func (s *State) applySpans(spans []Span) (out []provider.Message, first int, kept bool, problem string) {
 	at, first, acting := 0, -1, s.Run.Stage == StageActing
 	for i, p := range spans {
 		if p.From < at || p.To < p.From || p.To > len(s.Messages) || p.From == p.To && len(p.Messages) == 0 {
-			return nil, 0, fmt.Sprintf("span %d (%d to %d) doesn't follow, or isn't within %d messages", i, p.From, p.To, len(s.Messages))
+			return nil, 0, false, fmt.Sprintf("span %d (%d to %d) doesn't follow, or isn't within %d messages", i, p.From, p.To, len(s.Messages))
 		}
 		if first < 0 && s.Run.First < p.To {
-			first = len(out)
-			if in := s.Run.First - p.From; in > 0 { // otherwise the input was left out before this span
-				first += in
-				if n := len(p.Messages); n > 0 {
-					first = len(out) + min(in, n-1)
-				}
+			in := max(s.Run.First-p.From, 0)
+			if len(p.Messages) > 0 {
+				in = min(in, len(p.Messages)-1)
 			}
+			first, kept = len(out)+in, len(p.Messages) == 0 && s.Run.First >= p.From
 		}
 		if len(p.Messages) > 0 {
 			out = append(out, p.Messages...)
@@ -54,21 +53,20 @@ func (s *State) applySpans(spans []Span) (out []provider.Message, first int, pro
 		}
 		at = p.To
 	}
-	last := &spans[len(spans)-1]
 	closed := out
 	if acting {
-		if at != len(s.Messages) || len(last.Messages) > 0 {
-			return nil, 0, "it changes the reply whose calls are open"
+		if at != len(s.Messages) || len(spans[len(spans)-1].Messages) > 0 {
+			return nil, 0, false, "it changes the reply whose calls are open"
 		}
 		closed = out[:len(out)-1]
 	}
 	if !isWellFormed(closed) {
-		return nil, 0, "its conversation isn't well formed"
+		return nil, 0, false, "its conversation isn't well formed"
 	}
 	if first < 0 {
 		first = len(out) - 1
 	}
-	return out, first, ""
+	return out, first, kept, ""
 }
 
 func (m *Machine) noteWritten(r *RunState, f *NoteWritten) string {
@@ -100,7 +98,7 @@ type ChainState struct {
 }
 
 // ContextResetCategory is the category of the notes that context resets write.
-const ContextResetCategory = "context-reset"
+const ContextResetCategory = "context_reset"
 
 // Bounds of RunState.Said.
 const (

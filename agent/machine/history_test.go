@@ -113,7 +113,7 @@ func TestCallsThatTheProviderRanAreLeftAlone(t *testing.T) {
 	require.Same(t, &in[0], &machine.RepairHistory(in)[0])
 }
 
-// anyHistory returns messages as nobody should write them.
+// anyHistory returns random messages, most of which need repair.
 func anyHistory(rng *rand.Rand) []provider.Message {
 	ids := []string{"", "1", "2", "3", "history.1.0", "history.3.0"}
 	roles := []provider.Role{provider.RoleUser, provider.RoleAssistant, provider.RoleAssistant, provider.RoleTool, provider.RoleTool, "system"}
@@ -145,8 +145,8 @@ func anyHistory(rng *rand.Rand) []provider.Message {
 	return out
 }
 
-func TestRepairedHistoryIsInOrderAndNothingElseIsChanged(t *testing.T) {
-	orderlyOnes := 0
+func TestRepairedHistoryIsWellFormedAndNothingElseIsChanged(t *testing.T) {
+	unchanged := 0
 	for seed := range uint64(10_000) {
 		in := anyHistory(rand.New(rand.NewPCG(seed, 3)))
 		before, err := json.Marshal(in)
@@ -159,17 +159,17 @@ func TestRepairedHistoryIsInOrderAndNothingElseIsChanged(t *testing.T) {
 		require.False(t, hasNil(out))
 		require.NoError(t, balanced(out), "seed %d: %v", seed, outline(in))
 		if again := machine.RepairHistory(out); len(out) > 0 {
-			require.Same(t, &out[0], &again[0], "seed %d: what is in order is returned as it is", seed)
+			require.Same(t, &out[0], &again[0], "seed %d: what is well formed is returned as it is", seed)
 			require.Len(t, again, len(out))
 		}
 		if len(in) > 0 && len(out) == len(in) && &in[0] == &out[0] {
-			orderlyOnes++
+			unchanged++
 		}
 		require.Equal(t, inOrder, machine.IsWellFormed(in), "seed %d: %v", seed, outline(in))
 		m := machine.New("s-1")
 		require.NoError(t, m.Apply(machine.RunStarted{Meta: machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}, History: out, Message: provider.User("go")}))
 	}
-	require.Greater(t, orderlyOnes, 20)
+	require.Greater(t, unchanged, 20)
 }
 
 func hasNil(messages []provider.Message) bool {
@@ -198,4 +198,46 @@ func BenchmarkRepairHistoryInOrder(b *testing.B) {
 	for b.Loop() {
 		machine.RepairHistory(in)
 	}
+}
+
+// balanced returns an error unless each call of a conversation has one result, right after its reply and in call order, and there is no
+// other result. It shares no code with the machine.
+func balanced(messages []provider.Message) error {
+	ids := make(map[string]bool)
+	for i := 0; i < len(messages); i++ {
+		var calls, results []string
+		for _, p := range messages[i].Parts {
+			if p.Kind == provider.PartToolResult {
+				return fmt.Errorf("message %d (%s) has a result that no call precedes", i, messages[i].Role)
+			}
+			if p.Kind == provider.PartToolCall {
+				if calls = append(calls, p.Call.ID); ids[p.Call.ID] || p.Call.ID == "" {
+					return fmt.Errorf("message %d: call %q has no id of its own", i, p.Call.ID)
+				}
+				ids[p.Call.ID] = true
+			}
+		}
+		if len(messages[i].Parts) == 0 || messages[i].Role == provider.RoleTool {
+			return fmt.Errorf("message %d is empty, or results that no call precedes", i)
+		}
+		if len(calls) == 0 {
+			continue
+		}
+		if messages[i].Role != provider.RoleAssistant {
+			return fmt.Errorf("message %d (%s) has calls", i, messages[i].Role)
+		}
+		if i++; i == len(messages) || messages[i].Role != provider.RoleTool {
+			return fmt.Errorf("no results behind message %d", i-1)
+		}
+		for _, p := range messages[i].Parts {
+			if p.Kind != provider.PartToolResult {
+				return fmt.Errorf("message %d has a part that is no result", i)
+			}
+			results = append(results, p.Result.CallID)
+		}
+		if fmt.Sprint(calls) != fmt.Sprint(results) {
+			return fmt.Errorf("message %d: calls %v, results %v", i, calls, results)
+		}
+	}
+	return nil
 }

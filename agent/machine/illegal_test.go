@@ -31,7 +31,7 @@ func refuses(t *testing.T, m *machine.Machine, f machine.Fact, why string) {
 	require.Equal(t, next, m.Next(), why)
 }
 
-// shape returns the state as JSON with the number of its messages in their place: they are long, and compared more seldom.
+// shape returns the state as JSON, with the number of messages instead of the messages, which are long.
 func shape(t *testing.T, m *machine.Machine) string {
 	t.Helper()
 	s := *m.State()
@@ -50,7 +50,7 @@ func withMeta(f machine.Fact, change func(*machine.Meta)) machine.Fact {
 	return v.Interface().(machine.Fact)
 }
 
-// withoutPointers returns a fact whose pointers are nil, the envelope's excepted, and whether it had any.
+// withoutPointers returns a fact with its pointers set to nil, and whether it had any.
 func withoutPointers(f machine.Fact) (machine.Fact, bool) {
 	v := reflect.New(reflect.TypeOf(f)).Elem()
 	v.Set(reflect.ValueOf(f))
@@ -64,29 +64,7 @@ func withoutPointers(f machine.Fact) (machine.Fact, bool) {
 	return v.Interface().(machine.Fact), had
 }
 
-// pretender embeds a fact, and so has its methods.
-type pretender struct{ machine.Fact }
-
-func TestWhatOnlyLooksLikeAFactIsRefused(t *testing.T) {
-	s := newSim(t, 1)
-	for len(s.facts) < 20 {
-		s.step()
-	}
-	refuses(t, s.m, nil, "nil")
-	refuses(t, s.m, pretender{}, "a struct around nil")
-	refuses(t, s.m, pretender{machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped}}, "a struct around a fact")
-	for kind, typ := range machine.FactTypes {
-		refuses(t, s.m, reflect.Zero(reflect.PointerTo(typ)).Interface().(machine.Fact), "nil *"+kind)
-		refuses(t, s.m, reflect.New(typ).Interface().(machine.Fact), "*"+kind)
-		refuses(t, s.m, reflect.Zero(typ).Interface().(machine.Fact), "zero "+kind)
-		for _, f := range []machine.Fact{nil, pretender{}, reflect.Zero(reflect.PointerTo(typ)).Interface().(machine.Fact), reflect.Zero(typ).Interface().(machine.Fact)} {
-			var fe *machine.FactError
-			require.NotPanics(t, func() { _, err := machine.Encode(f); require.ErrorAs(t, err, &fe) }, kind)
-		}
-	}
-}
-
-// harmless are the kinds of facts whose zero value is one, in a run that works.
+// harmless are the kinds of facts whose zero value is accepted in a running run.
 var harmless = map[string]bool{"continued": true, "mode_changed": true, "phase_changed": true, "context_reset_requested": true}
 
 func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
@@ -232,10 +210,10 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 	}
 }
 
-// TestNoSequenceOfFactsBreaksAConversation throws facts at a machine that are legal only by luck. Whatever it takes has to
-// leave the conversation in order, and no call may be started that mustn't be.
+// TestNoSequenceOfFactsBreaksAConversation applies random facts, few of which are legal. Those that are accepted must leave the
+// conversation well formed, and must not start a call that may not be started.
 func TestNoSequenceOfFactsBreaksAConversation(t *testing.T) {
-	taken := make(map[string]int)
+	accepted := make(map[string]int)
 	for seed := range 200 {
 		c := &chaos{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 2)), m: machine.New("s-1"), starts: make(map[string]bool), closed: make(map[string]bool), pauses: make(map[string]string)}
 		for now := shape(t, c.m); c.tries < 400; c.tries++ {
@@ -249,17 +227,17 @@ func TestNoSequenceOfFactsBreaksAConversation(t *testing.T) {
 				continue
 			}
 			now = shape(t, c.m)
-			taken[machine.KindOf(f)]++
-			c.taken(f, seed)
+			accepted[machine.KindOf(f)]++
+			c.accepted(f, seed)
 		}
 	}
-	require.Len(t, taken, len(machine.FactTypes))
-	for kind, n := range taken {
+	require.Len(t, accepted, len(machine.FactTypes))
+	for kind, n := range accepted {
 		least := 10
 		if kind == "rule_revoked" { // needs a rule first
 			least = 1
 		}
-		require.GreaterOrEqual(t, n, least, "facts of kind %s are taken now and then", kind)
+		require.GreaterOrEqual(t, n, least, "facts of kind %s are accepted now and then", kind)
 	}
 }
 
@@ -275,7 +253,7 @@ type chaos struct {
 
 func any1[T any](c *chaos, from ...T) T { return from[c.rng.IntN(len(from))] }
 
-// fact returns any fact, from a small vocabulary so that it fits now and then.
+// fact returns a random fact. Its vocabulary is small, so that it fits now and then.
 func (c *chaos) fact() machine.Fact {
 	r := c.m.State().Run
 	if r == nil {
@@ -375,7 +353,7 @@ func (c *chaos) fact() machine.Fact {
 	return machine.RunEnded{Meta: meta, Status: any1(c, machine.Completed, machine.Stopped, machine.Failed, machine.Paused, machine.Running, "")}
 }
 
-// compacted is a compaction with spans that are legal only by luck.
+// compacted returns a compaction with random spans, few of which are legal.
 func (c *chaos) compacted(meta machine.Meta, message provider.Message) machine.Fact {
 	f := machine.Compacted{Meta: meta, Report: any1(c, &memory.Report{}, &memory.Report{}, nil)}
 	for at, n := 0, len(c.m.State().Messages); at < n && c.rng.IntN(5) > 0; {
@@ -391,8 +369,8 @@ func (c *chaos) compacted(meta machine.Meta, message provider.Message) machine.F
 	return f
 }
 
-// taken checks what has to hold after a fact that was taken.
-func (c *chaos) taken(f machine.Fact, seed int) {
+// accepted checks what must be true after a fact that was accepted.
+func (c *chaos) accepted(f machine.Fact, seed int) {
 	switch f := f.(type) {
 	case machine.ToolStarted:
 		require.False(c.t, c.starts[f.Call.ID], "seed %d: call %s was started twice", seed, f.Call.ID)

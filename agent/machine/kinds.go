@@ -65,19 +65,27 @@ func init() {
 	}
 }
 
-// checkFact returns an error unless f is one of the facts of this package, by value. Nil, pointers to facts and types that embed
-// a fact also implement [Fact].
-func checkFact(f Fact) *FactError {
+// plain returns the fact itself. A struct that embeds a fact, as agent.RunEnded does, stands for it. Anything else that implements
+// [Fact], such as nil or a pointer to a fact, is an error.
+func plain(f Fact) (Fact, *FactError) {
 	if isFactType[reflect.TypeOf(f)] {
-		return nil
+		return f, nil
 	}
-	return &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it isn't a fact; facts are the types of package agent/machine, by value"}
+	if v := reflect.ValueOf(f); v.Kind() == reflect.Struct {
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.Anonymous && isFactType[field.Type] {
+				return v.Field(i).Interface().(Fact), nil
+			}
+		}
+	}
+	return nil, &FactError{Kind: fmt.Sprintf("%T", f), Problem: "it isn't a fact; facts are the types of package agent/machine, by value"}
 }
 
 // Stamp returns f with the envelope m. It returns f as it is if f isn't a fact of this package.
 func Stamp(f Fact, m Meta) Fact {
-	if checkFact(f) != nil {
+	own, err := plain(f)
+	if err != nil {
 		return f
 	}
-	return f.with(m)
+	return own.with(m)
 }

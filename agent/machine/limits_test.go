@@ -3,6 +3,7 @@ package machine_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A drill drives a run to its end without surprises: the model says what reply returns, and calls end as result says.
+// A drill drives a run to its end: the model says what reply returns, and calls end as result says.
 type drill struct {
 	t       *testing.T
 	m       *machine.Machine
@@ -357,32 +358,29 @@ func TestCallsWithoutAPriceAreReported(t *testing.T) {
 	require.False(t, d.m.State().Run.Unpriced)
 }
 
-func TestTimeWhilePausedDoesNotCount(t *testing.T) {
-	m := machine.New("s-1")
-	origin := machine.Origin{Session: "s-1", Run: "r-1"}
-	at := func(second int64) machine.Meta {
-		return machine.Meta{Origin: origin, Seq: m.State().Seq + 1, Time: time.Unix(second, 0)}
+func TestALimitErrorNamesTheFieldAndBothFigures(t *testing.T) {
+	for want, err := range map[string]*machine.LimitError{
+		"agent: Limits.Steps is reached: 12 of 12":                         {Limit: machine.LimitSteps, Max: 12, Have: 12},
+		"agent: Limits.Cost is reached: $1.500000 of $1.000000":            {Limit: machine.LimitCost, Max: int64(provider.USD), Have: int64(provider.USD * 3 / 2)},
+		"agent: Limits.Duration is reached: 31m0s of 30m0s":                {Limit: machine.LimitDuration, Max: int64(30 * time.Minute), Have: int64(31 * time.Minute)},
+		"agent: Limits.PromptBytes is reached: 5 bytes of 4 bytes":         {Limit: machine.LimitPromptBytes, Max: 4, Have: 5},
+		"agent: Limits.Repeats is reached: 5 of 5; the model repeats look": {Limit: machine.LimitRepeats, Max: 5, Have: 5, Note: "the model repeats look"},
+	} {
+		require.EqualError(t, err, want)
+		_, ok := reflect.TypeFor[machine.Limits]().FieldByName(err.Limit)
+		require.True(t, ok, "there is such a field")
 	}
-	require.NoError(t, m.Apply(machine.RunStarted{Meta: at(100), Message: provider.User("go"), Limits: new(machine.DefaultLimits())}))
-	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(107), Status: machine.Paused}))
-	require.NoError(t, m.Apply(machine.Continued{Meta: at(1000)}))
-	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(1002), Status: machine.Paused}))
-	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(5000), Status: machine.Stopped}))
-	require.Equal(t, 9*time.Second, m.State().Run.Worked)
 }
 
-func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
-	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}
-	m := machine.New("s-1")
-	require.NoError(t, m.Apply(machine.RunStarted{Meta: meta, Message: provider.User("go")}))
-	require.Equal(t, new(machine.Limits), m.State().Run.Limits)
-	require.Equal(t, machine.ActCallModel, m.Next().Kind)
-
-	state, err := machine.CloneState(m.State())
-	require.NoError(t, err)
-	state.Run.Limits = nil
-	other := machine.New("s-1")
-	require.NoError(t, other.Apply(machine.Snapshot{Meta: meta, State: state}))
-	require.Nil(t, state.Run.Limits, "a fact isn't changed")
-	require.Equal(t, m.Next(), other.Next())
+func TestLimitsAreFilledInFromOthersAndFromTheDefaults(t *testing.T) {
+	l := machine.Limits{Steps: 3, Tokens: -1}.Or(machine.Limits{Steps: 9, Repeats: 2, AskAfterCorrections: true}).WithDefaults()
+	want := machine.DefaultLimits()
+	want.Steps, want.Tokens, want.Repeats, want.AskAfterCorrections = 3, -1, 2, true
+	require.Equal(t, want, l)
+	v := reflect.ValueOf(machine.DefaultLimits())
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Name; name != "AskAfterCorrections" {
+			require.NotZero(t, v.Field(i).Interface(), name)
+		}
+	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// eachLog runs check on logs made at random, which by then have many runs in them.
+// eachLog calls check with simulations, and then runs each of them for 150 facts, which are many runs.
 func eachLog(t *testing.T, logs int, check func(t *testing.T, s *sim)) {
 	for seed := range logs {
 		s := newSim(t, uint64(seed))
@@ -49,7 +49,7 @@ func TestRandomLogsReachEveryKindOfFactStageAndStatus(t *testing.T) {
 	}
 }
 
-func TestEveryCallHasExactlyOneResultBehindItsReplyInCallOrder(t *testing.T) {
+func TestEveryCallHasExactlyOneResultAfterItsReplyInCallOrder(t *testing.T) {
 	eachLog(t, 60, func(t *testing.T, s *sim) {
 		s.after = func(f machine.Fact) {
 			asks := s.m.Next().Kind == machine.ActCallModel

@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A try is one call and how it ends.
+// A try is one call and its outcome.
 type try struct {
 	tool, input string
 	status      tools.Status
@@ -141,8 +141,8 @@ func TestAModelThatChangesItsInputIsNotStuck(t *testing.T) {
 	require.Equal(t, machine.LimitSteps, d.limit().Limit)
 }
 
-func TestRepetitionIsJudgedByTheInputThatRan(t *testing.T) {
-	// The model writes the input in ever other ways, and what runs is the same each time.
+func TestTheInputThatRanCountsForRepetition(t *testing.T) {
+	// The model changes the input each time, and what runs is the same each time.
 	m := machine.New("s-1")
 	d := &drill{t: t, m: m, origin: machine.Origin{Session: "s-1", Run: "r-1"}}
 	d.apply(machine.RunStarted{Meta: d.meta(""), Message: provider.User("go"), Limits: new(machine.DefaultLimits())})
@@ -164,7 +164,7 @@ func TestRepetitionIsJudgedByTheInputThatRan(t *testing.T) {
 	require.Equal(t, "look", m.State().Run.Stuck)
 }
 
-func TestACallThatFitsGivesTheModelItsCorrectionsBack(t *testing.T) {
+func TestAValidInputResetsTheCorrections(t *testing.T) {
 	for status, want := range map[tools.Status]int{
 		tools.OK: 0, tools.Failed: 0, tools.TimedOut: 0, tools.Unverified: 0, tools.Answered: 0,
 		tools.Invalid: 3, tools.Unavailable: 2, tools.NotRun: 2, tools.Rejected: 2,

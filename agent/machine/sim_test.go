@@ -17,8 +17,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A sim drives a machine at random, but legally: it does what Next says, lets anything come of it that may, and now and
-// then does what a host, a person or a crash would do.
+// A sim drives a machine at random, but legally. It does what Next says, with any possible outcome, and now and then what a host, a
+// person or a crash would do.
 type sim struct {
 	t      *testing.T
 	rng    *rand.Rand
@@ -57,7 +57,7 @@ func (s *sim) apply(f machine.Fact) {
 	}
 }
 
-// text returns some text, also such that JSON has to escape.
+// text returns some text, sometimes one that JSON must escape.
 func (s *sim) text() string {
 	return pick(s, "yes", "a <b> & c", "line\nbreak \"quoted\" \\", "\u2028 separators \u2029", "äöü 🙂", "\x01 control") + fmt.Sprint(s.rng.IntN(4))
 }
@@ -82,7 +82,7 @@ func (s *sim) step() {
 		s.start()
 	case r.Status == machine.Paused:
 		s.paused()
-	case s.one(40): // a crash, and somebody goes on
+	case s.one(40): // a crash, after which the run is resumed
 		s.apply(machine.Continued{Meta: s.meta("")})
 	case s.one(40):
 		s.apply(machine.ModeChanged{Meta: s.meta(""), From: s.m.State().Mode, To: s.text(), Reason: s.text()})
@@ -147,7 +147,7 @@ func (s *sim) note(category string) {
 		Usage: provider.Usage{Input: s.rng.Int64N(9)}, Cost: 1, Priced: s.one(2)})
 }
 
-// resetContext begins a run that goes on with the work of the one that is open.
+// resetContext starts a run that continues the work of the one that is open.
 func (s *sim) resetContext() {
 	r := s.m.State().Run
 	s.note(machine.ContextResetCategory)
@@ -163,7 +163,7 @@ func (s *sim) resetContext() {
 	require.Equal(s.t, r.Step, s.m.State().Run.Step)
 }
 
-// paused does one of the things that go on with a paused run.
+// paused resumes a paused run, decides on one of its pauses, or ends it.
 func (s *sim) paused() {
 	r := s.m.State().Run
 	pending := r.Pending()
@@ -197,7 +197,7 @@ func (s *sim) decide(p machine.Pause) {
 	case machine.AnswerGiven:
 		d.Value = json.RawMessage(`"it did"`)
 	}
-	if len(p.Path) > 0 { // the call goes on with it
+	if len(p.Path) > 0 { // its call runs again with it
 		s.apply(machine.Decided{Meta: s.meta(p.Path[0]), Decision: d})
 		return
 	}
@@ -210,7 +210,7 @@ func (s *sim) decide(p machine.Pause) {
 	}
 }
 
-// act does what Next said.
+// act does what Next says.
 func (s *sim) act(a machine.Action) {
 	r := s.m.State().Run
 	switch a.Kind {
@@ -267,7 +267,7 @@ func (s *sim) act(a machine.Action) {
 	}
 }
 
-// reply lets the model call under way come to an end, or begin again.
+// reply ends the model call under way, or starts it again.
 func (s *sim) reply() {
 	r := s.m.State().Run
 	usage := provider.Usage{Input: s.rng.Int64N(100), Output: s.rng.Int64N(20), Raw: `{"in":1}`}
@@ -321,7 +321,7 @@ func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
 		p.Schema, p.Expires = json.RawMessage(`{"type":"string"}`), s.now.Add(time.Hour)
 	}
 	p.ID = machine.PauseID(s.m.State().Session, &p.Call, kind, c.Pauses)
-	if kind == machine.PauseAgent && c.Waits() { // the agent has acted on one decision, and waits for the others again
+	if kind == machine.PauseAgent && c.Waits() { // the agent has acted on one decision, and still waits for the others
 		p.Nested = slices.DeleteFunc(slices.Clone(c.Pause.Nested), func(n machine.Pause) bool { return slices.Contains(s.m.State().Used, n.ID) })
 	}
 	for i := 0; kind == machine.PauseAgent && i < 2; i++ {
@@ -346,7 +346,7 @@ func (s *sim) finish(id string, status tools.Status) {
 	s.apply(machine.ToolFinished{Meta: s.meta(id), Call: &call, Result: res, Took: time.Millisecond})
 }
 
-// abort ends a run wherever it is: open calls get their result first.
+// abort ends a run in any stage. Open calls get their results first.
 func (s *sim) abort(status machine.Status, code string) {
 	r := s.m.State().Run
 	if r.Stage == machine.StageCalling && s.one(2) {
@@ -371,54 +371,12 @@ func (s *sim) abort(status machine.Status, code string) {
 	s.apply(machine.RunEnded{Meta: s.meta(""), Status: status, Code: code})
 }
 
-// stateJSON is what two states are compared by.
+// stateJSON returns the state as JSON, for comparisons.
 func stateJSON(t *testing.T, m *machine.Machine) string {
 	t.Helper()
 	data, err := json.Marshal(m.State())
 	require.NoError(t, err)
 	return string(data)
-}
-
-// balanced says what is wrong with a conversation: each call has one result, right behind its reply and in call order, and
-// there is no other result. It knows nothing of how the machine sees to that.
-func balanced(messages []provider.Message) error {
-	ids := make(map[string]bool)
-	for i := 0; i < len(messages); i++ {
-		var calls, results []string
-		for _, p := range messages[i].Parts {
-			if p.Kind == provider.PartToolResult {
-				return fmt.Errorf("message %d (%s) has a result that no call precedes", i, messages[i].Role)
-			}
-			if p.Kind == provider.PartToolCall {
-				if calls = append(calls, p.Call.ID); ids[p.Call.ID] || p.Call.ID == "" {
-					return fmt.Errorf("message %d: call %q has no id of its own", i, p.Call.ID)
-				}
-				ids[p.Call.ID] = true
-			}
-		}
-		if len(messages[i].Parts) == 0 || messages[i].Role == provider.RoleTool {
-			return fmt.Errorf("message %d is empty, or results that no call precedes", i)
-		}
-		if len(calls) == 0 {
-			continue
-		}
-		if messages[i].Role != provider.RoleAssistant {
-			return fmt.Errorf("message %d (%s) has calls", i, messages[i].Role)
-		}
-		if i++; i == len(messages) || messages[i].Role != provider.RoleTool {
-			return fmt.Errorf("no results behind message %d", i-1)
-		}
-		for _, p := range messages[i].Parts {
-			if p.Kind != provider.PartToolResult {
-				return fmt.Errorf("message %d has a part that is no result", i)
-			}
-			results = append(results, p.Result.CallID)
-		}
-		if fmt.Sprint(calls) != fmt.Sprint(results) {
-			return fmt.Errorf("message %d: calls %v, results %v", i, calls, results)
-		}
-	}
-	return nil
 }
 
 // stepOf returns the step that the next fact belongs to.

@@ -54,6 +54,9 @@ func hint(near, are string, known []string, show func(string) string) string {
 	var b strings.Builder
 	if near != "" {
 		b.WriteString("; did you mean " + show(near) + "?")
+		if len(known) == 1 {
+			return b.String()
+		}
 	}
 	if len(known) == 0 {
 		return b.String() + "; there are none"

@@ -85,6 +85,7 @@ func TestAModeThatDoesNotExistNamesTheNearest(t *testing.T) {
 	}
 	_, err := s.Compose("crdu")
 	require.EqualError(t, err, `prompt: there is no mode "crdu"; did you mean "crud"?; there are "crud", "ask", "plain"`)
+	require.EqualError(t, &prompt.UnknownError{What: "mode", Name: "crdu", Nearest: "crud", Known: []string{"crud"}}, `prompt: there is no mode "crdu"; did you mean "crud"?`)
 }
 
 func TestTheSeparatorStandsBetweenSectionsAndLayers(t *testing.T) {

@@ -47,10 +47,11 @@ func chooseModel(name, modelName string) (provider.Provider, string, error) {
 			return nil, "", fmt.Errorf("-provider %s: %w", p.name, err)
 		}
 		label := p.name
-		if info, ok := provider.Info(m); ok && info.ID != "" {
-			label += " " + info.ID
+		info, _ := provider.Info(m)
+		if info.ID == "" { // only OpenAI's own address has a default
+			return nil, "", fmt.Errorf("-provider %s: its base URL is that of another server, so name the model with -model", p.name)
 		}
-		return m, label, nil
+		return m, label + " " + info.ID, nil
 	}
 	if name != "" && name != builtIn {
 		return nil, "", fmt.Errorf("there is no provider %q; there are %s", name, strings.Join(providerNames(), ", "))

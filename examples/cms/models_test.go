@@ -39,3 +39,12 @@ func TestAProviderThatCannotBeUsedSaysWhatToDo(t *testing.T) {
 	_, _, err = chooseModel("", "m-1")
 	require.ErrorContains(t, err, "-provider")
 }
+
+func TestAServerWithoutADefaultModelNeedsTheFlag(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "http://localhost:11434/v1")
+	_, _, err := chooseModel("openai", "")
+	require.ErrorContains(t, err, "name the model with -model")
+	_, label, err := chooseModel("openai", "qwen3")
+	require.NoError(t, err)
+	require.Equal(t, "openai qwen3", label)
+}

@@ -20,7 +20,6 @@ const (
 	backoff      = "github.com/cenkalti/backoff/v4"
 	leaks        = "go.uber.org/goleak"
 	pgx          = "github.com/jackc/pgx/v5"
-	infer        = "github.com/google/jsonschema-go"
 	validate     = "github.com/santhosh-tekuri/jsonschema/v5"
 	xsync        = "golang.org/x/sync"
 	sqlite       = "modernc.org/sqlite"
@@ -53,7 +52,7 @@ var rows = map[string]row{
 	"circuit":                {own: []string{"circuit/fault"}},
 	"ratelimit":              {own: []string{"circuit/fault"}},
 	"provider":               {own: []string{"circuit/fault"}},
-	"stream":                 {own: []string{"provider", "circuit/fault", "internal/lazyctx", "internal/alarm"}},
+	"stream":                 {own: []string{"provider", "circuit/fault"}},
 	"stream/sse":             {own: []string{"provider", "circuit/fault"}},
 	"stream/uimessage":       {own: []string{"provider", "circuit/fault"}},
 	"agent/journal":          {},
@@ -72,8 +71,8 @@ var rows = map[string]row{
 	"agent/journal/postgres":   {own: []string{"agent/journal", "internal/sqljournal"}, third: []string{pgx}},
 	pgtest:                     {},
 	roletest:                   {},
-	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate, infer}},
-	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/lazyctx", "internal/alarm", "internal/schema"}, third: []string{validate, infer}},
+	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate}},
+	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
@@ -82,7 +81,7 @@ var rows = map[string]row{
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "circuit/fault"}},
 	"memory/recall/recalltest": {own: []string{"memory", "memory/recall", "circuit/fault"}},
 	"memory/sqlmemory":         {own: []string{"memory", "memory/recall", "memory/recall/recalltest", "circuit/fault", "internal/sqlitefile"}},
-	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault", "internal/alarm"}, third: []string{backoff}},
+	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
 	// What the adapters do alike knows no provider's SDK.
@@ -92,14 +91,12 @@ var rows = map[string]row{
 	"provider/gemini":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"google.golang.org/genai"}},
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
-		own: []string{"agent/journal", "circuit", "circuit/fault", "internal/alarm", "internal/lazyctx", "internal/schema", "memory", "provider", "provider/guard",
+		own: []string{"agent/journal", "circuit", "circuit/fault", "internal/schema", "memory", "provider", "provider/guard",
 			"ratelimit", "stream", "tools"},
 		third: []string{xsync},
 	},
-	"internal/alarm":   {}, // the standard library alone
-	"internal/lazyctx": {},
-	"internal/rules":   {},
-	programs:           {own: []string{everything}, third: []string{sqlite, xsync}},
+	"internal/rules": {},
+	programs:         {own: []string{everything}, third: []string{sqlite, xsync}},
 }
 
 // inTests is what test files may import as well.
@@ -177,8 +174,8 @@ func TestRowsPointDown(t *testing.T) {
 	}
 }
 
-// TestAMinimalProgramCompilesFourModulesAtMost counts what a user of the library's core takes in.
-func TestAMinimalProgramCompilesFourModulesAtMost(t *testing.T) {
+// TestAMinimalProgramCompilesThreeModulesAtMost counts what a user of the library's core takes in.
+func TestAMinimalProgramCompilesThreeModulesAtMost(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Module",
 		module+"/agent", module+"/tools", module+"/"+providertest)
 	cmd.Dir = root
@@ -203,7 +200,7 @@ func TestAMinimalProgramCompilesFourModulesAtMost(t *testing.T) {
 	delete(modules, module)
 	found := slices.Sorted(maps.Keys(modules))
 	t.Log(found)
-	require.Subset(t, []string{validate, infer, xsync, backoff}, found)
+	require.Subset(t, []string{validate, xsync, backoff}, found)
 }
 
 // TestNeitherStoreCompilesTheOthersDriver looks at all that a user of one takes in.

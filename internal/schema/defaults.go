@@ -12,33 +12,16 @@ const maxDefault = 64 << 10
 
 var errDefault = errors.New("it contains itself, or more than 64 KiB of other defaults")
 
-// A settler brings the defaults of a graph of nodes into canonical form, once. A default that its own schema refuses, or
-// that has no end, is dropped.
+// A settler brings the defaults of a document into canonical form, once. A default that its own schema refuses, or that
+// has no end, is dropped.
 type settler struct {
+	s       *Schema
 	part    func(pointer string) (*validator.Schema, error)
-	state   map[*property]bool // false while it is in work
-	refused error              // the first
+	state   map[*property]bool // false while its default is being settled
+	refused error              // why the first one was dropped
 }
 
-// settle settles the defaults of all nodes. It returns why the first of those that it had to drop was no default.
-func (b *nodes) settle(part func(pointer string) (*validator.Schema, error)) error {
-	s := settler{part: part, state: map[*property]bool{}}
-	for _, n := range b.all {
-		for i := range n.properties {
-			s.settle(&n.properties[i])
-		}
-	}
-	for _, n := range b.all {
-		for i, p := range n.properties {
-			if p.fallback != nil && i < 64 {
-				n.defaults |= 1 << i
-			}
-		}
-	}
-	return s.refused
-}
-
-// settle is called for each property, and by the rewriter for those that are missing in the default of another.
+// settle settles the default of a property. The reader calls it for defaults that are missing in other defaults.
 func (s *settler) settle(p *property) {
 	done, begun := s.state[p]
 	if p.fallback == nil || done {
@@ -49,28 +32,28 @@ func (s *settler) settle(p *property) {
 		return
 	}
 	s.state[p] = false
-	r := rewriter{in: p.fallback, settle: s.settle}
+	r := reader{in: p.fallback, settle: s.settle}
 	err := r.run(p.node)
-	if err == nil && len(r.out) > maxDefault {
+	if err == nil && r.length() > maxDefault {
 		err = errDefault
 	}
 	if err == nil {
-		err = s.check(p, r.out)
+		err = s.check(p, r.output())
 	}
 	switch {
 	case err != nil:
 		s.drop(p, err)
-	case p.fallback != nil: // not dropped on the way
-		p.fallback = r.out
+	case p.fallback != nil: // not dropped meanwhile
+		p.fallback = r.output()
 	}
 	s.state[p] = true
 }
 
 func (s *settler) drop(p *property, err error) {
-	p.fallback = nil
 	if s.refused == nil {
-		s.refused = fmt.Errorf("the default of %s: %w", quoteShort(p.name), err)
+		s.refused = fmt.Errorf("the default of %s (%s): %w", quoteShort(p.name), shorten(p.fallback, shownBytes), err)
 	}
+	p.fallback = nil
 }
 
 func (s *settler) check(p *property, text []byte) error {
@@ -78,15 +61,5 @@ func (s *settler) check(p *property, text []byte) error {
 	if err != nil {
 		return err
 	}
-	v, err := decode(text)
-	if err != nil {
-		return err
-	}
-	var invalid *validator.ValidationError
-	if err := apply(full, v); errors.As(err, &invalid) {
-		return errors.New("it doesn't fit its own schema")
-	} else if err != nil {
-		return err
-	}
-	return nil
+	return s.s.judge(full, text)
 }

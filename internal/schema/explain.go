@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -13,61 +15,50 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// An explanation rebuilds the problems of a value from the leaves of the validator's error. The validator's own messages
-// print bounds as floats and name addresses; of an error only its two locations are used, one in the schema's document
-// and one in the value.
+// An explanation makes problems of the leaves of the validator's error. The validator's own messages print bounds as
+// floats and name addresses; only the two locations of an error are used, one in the schema's document and one in the value.
 type explanation struct {
-	address  string // of the schema's document; what was found elsewhere, in a draft's own schema, can't be looked up
+	address  string // of the schema's document; what was found in another, a draft's own schema, can't be looked up
 	document any
 	value    any // what was judged
 }
 
-// A finding is a leaf of a validation error with what its locations lead to.
+// A finding is a part of a validation error with what its locations lead to.
 type finding struct {
-	leaf    *validator.ValidationError
-	keyword string   // the last part of its place in the schema, unless that place is a whole schema
-	at      []string // its place in the schema's document
-	path    []byte   // its place in the value, for people
-	value   any      // what stands there
+	err       *validator.ValidationError
+	keyword   string   // empty where the schema is false
+	at        []string // its place in the schema's document
+	elsewhere bool     // that is another document
+	path      []byte   // its place in the value, for people
+	value     any      // what is there
+}
 
-	elsewhere bool
+func (f finding) problem(message string) []Problem {
+	return []Problem{{Path: string(f.path), Message: message}}
 }
 
 func (e *explanation) explain(err *validator.ValidationError) error {
-	var found []Problem
-	for _, p := range e.problems(err) {
-		if !slices.Contains(found, p) {
-			found = append(found, p)
-		}
-		if len(found) > 10*keptProblems {
-			break
-		}
-	}
+	found := e.problems(err)
 	slices.SortFunc(found, func(a, b Problem) int {
-		if c := strings.Compare(a.Path, b.Path); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Message, b.Message)
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Message, b.Message))
 	})
-	invalid := &InvalidError{Problems: found}
-	if len(found) > keptProblems {
-		invalid.Problems, invalid.more = found[:keptProblems], len(found)-keptProblems
+	invalid := &InvalidError{}
+	for _, p := range slices.Compact(found) {
+		invalid.add([]byte(p.Path), p.Message)
 	}
 	return invalid
 }
 
-// problems walks down to the leaves. Of a union, the form that the value was probably meant to have speaks for all.
+// problems returns those of the leaves. Of a union, the form that the value was probably meant to have is explained.
 func (e *explanation) problems(err *validator.ValidationError) []Problem {
 	f := e.find(err)
 	switch {
-	case len(err.Causes) == 0, f.keyword == "contains", f.keyword == "minContains":
-		if !f.elsewhere {
-			if found := e.leaf(f); len(found) > 0 {
-				return found
-			}
+	case f.keyword == "contains" || f.keyword == "minContains" || len(err.Causes) == 0:
+		if found := e.leaf(f); len(found) > 0 {
+			return found
 		}
-		return problem(f, shorten(err.Message, 200))
-	case f.keyword == "anyOf", f.keyword == "oneOf":
+		return f.problem(shorten(err.Message, 200))
+	case f.keyword == "anyOf" || f.keyword == "oneOf":
 		return e.union(f)
 	}
 	var found []Problem
@@ -81,7 +72,7 @@ func (e *explanation) problems(err *validator.ValidationError) []Problem {
 }
 
 func (e *explanation) find(err *validator.ValidationError) finding {
-	f := finding{leaf: err, value: e.value}
+	f := finding{err: err, value: e.value}
 	base, fragment, _ := strings.Cut(err.AbsoluteKeywordLocation, "#")
 	f.at, f.elsewhere = tokens(fragment), base != e.address
 	if len(f.at) > 0 && err.Message != "not allowed" { // that is a schema of false, which has no keyword
@@ -89,16 +80,12 @@ func (e *explanation) find(err *validator.ValidationError) finding {
 	}
 	place := tokens(err.InstanceLocation)
 	for _, token := range place {
-		switch v := f.value.(type) {
-		case map[string]any:
+		if _, isList := f.value.([]any); isList {
+			f.path = fmt.Appendf(f.path, "[%s]", token)
+		} else {
 			f.path = appendKey(f.path, token)
-			f.value = v[token]
-		case []any:
-			f.path = append(append(append(f.path, '['), token...), ']')
-			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v) {
-				f.value = v[i]
-			}
 		}
+		f.value = child(f.value, token)
 	}
 	if len(place) > 0 && aboutKeys(f.at) {
 		f.value = place[len(place)-1]
@@ -127,22 +114,24 @@ func tokens(pointer string) []string {
 	return parts
 }
 
-// lookup returns what stands in the schema's document at a place, nil if nothing does.
+// child returns what a token of a JSON pointer leads to, nil if that is nothing.
+func child(holder any, token string) any {
+	switch v := holder.(type) {
+	case map[string]any:
+		return v[token]
+	case []any:
+		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v) {
+			return v[i]
+		}
+	}
+	return nil
+}
+
+// lookup returns what is in the schema's document at a place, nil if nothing is.
 func (e *explanation) lookup(at ...string) any {
 	v := e.document
 	for _, token := range at {
-		switch holder := v.(type) {
-		case map[string]any:
-			v = holder[token]
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(holder) {
-				return nil
-			}
-			v = holder[i]
-		default:
-			return nil
-		}
+		v = child(v, token)
 	}
 	return v
 }
@@ -154,37 +143,33 @@ func (e *explanation) beside(f finding, keyword ...string) any {
 
 // union explains a value that has none of several forms, or more than one.
 func (e *explanation) union(f finding) []Problem {
-	var wanted []string
-	var meant []*validator.ValidationError
-	for _, cause := range f.leaf.Causes {
-		if other := e.otherType(cause, f.leaf.InstanceLocation); other != "" {
-			wanted = append(wanted, other)
-			continue
+	var types []string // of the forms that are for another type
+	var forms []*validator.ValidationError
+	for _, form := range f.err.Causes {
+		if name := e.otherType(form, f.err.InstanceLocation); name != "" {
+			types = append(types, name)
+		} else {
+			forms = append(forms, form)
 		}
-		meant = append(meant, cause)
 	}
-	switch {
-	case len(meant) == 0:
-		return problem(f, "expected "+strings.Join(slices.Compact(wanted), " or ")+", got "+show(f.value))
-	case len(meant) == 1:
-		return e.problems(meant[0])
+	if len(forms) == 0 {
+		return f.problem("expected " + strings.Join(slices.Compact(types), " or ") + ", got " + show(f.value))
 	}
-	slices.SortStableFunc(meant, func(a, b *validator.ValidationError) int { return e.distance(a) - e.distance(b) })
-	if e.distance(meant[0]) < otherForm && e.distance(meant[1]) >= otherForm {
-		return e.problems(meant[0]) // the only one whose fixed values, such as a type name, are right
+	slices.SortStableFunc(forms, func(a, b *validator.ValidationError) int { return e.distance(a) - e.distance(b) })
+	if len(forms) == 1 || e.distance(forms[0]) < otherForm && e.distance(forms[1]) >= otherForm {
+		return e.problems(forms[0])
 	}
-	nearest := e.problems(meant[0])
-	return problem(f, fmt.Sprintf("fits none of %d allowed forms; nearest to one where %s", len(f.leaf.Causes), nearest[0]))
+	return f.problem(fmt.Sprintf("fits none of %d allowed forms; nearest to one where %s", len(f.err.Causes), e.problems(forms[0])[0]))
 }
 
-// otherForm is the distance from which a value was hardly meant to have a form.
+// otherForm is the distance from which a value was hardly meant to have a form: a fixed value, such as a type name, is
+// another one.
 const otherForm = 1000
 
-// distance counts the leaves of an error; a wrong fixed value weighs most.
+// distance counts the leaves of an error; a fixed value that is wrong counts as otherForm.
 func (e *explanation) distance(err *validator.ValidationError) int {
 	if len(err.Causes) == 0 {
-		switch e.find(err).keyword {
-		case "const", "enum":
+		if f := e.find(err); f.keyword == "const" || f.keyword == "enum" {
 			return otherForm
 		}
 		return 1
@@ -207,78 +192,92 @@ func (e *explanation) otherType(err *validator.ValidationError, place string) st
 	return ""
 }
 
-func problem(f finding, message string) []Problem {
-	return []Problem{{Path: string(f.path), Message: message}}
+// wording has a message for each keyword with a simple one. SAYS is the keyword's value, GOT the value that was judged,
+// and COUNT its number of characters, items or keys.
+var wording = map[string]string{
+	"":                 "nothing is allowed here, got GOT",
+	"additionalItems":  "has more items than are allowed",
+	"const":            "expected SAYS, got GOT",
+	"contains":         "holds too many or too few of the items that the schema asks for",
+	"contentEncoding":  "must be encoded as SAYS, got GOT",
+	"exclusiveMaximum": "must be less than SAYS, got GOT",
+	"exclusiveMinimum": "must be greater than SAYS, got GOT",
+	"format":           "must be in the format SAYS, got GOT",
+	"maxContains":      "holds too many or too few of the items that the schema asks for",
+	"maxItems":         "must have at most SAYS items, has COUNT",
+	"maxLength":        "must have at most SAYS characters, has COUNT",
+	"maxProperties":    "must have at most SAYS keys, has COUNT",
+	"maximum":          "must be at most SAYS, got GOT",
+	"minContains":      "holds too many or too few of the items that the schema asks for",
+	"minItems":         "must have at least SAYS items, has COUNT",
+	"minLength":        "must have at least SAYS characters, has COUNT",
+	"minProperties":    "must have at least SAYS keys, has COUNT",
+	"minimum":          "must be at least SAYS, got GOT",
+	"multipleOf":       "must be a multiple of SAYS, got GOT",
+	"not":              "is what the schema rules out, got GOT",
+	"oneOf":            "fits more than one of the forms of which it must have exactly one, got GOT",
+	"pattern":          "must match the pattern SAYS, got GOT",
+	"uniqueItems":      "must not hold an item twice",
 }
 
 // leaf words one finding.
 func (e *explanation) leaf(f finding) []Problem {
+	if f.elsewhere {
+		return f.problem(shorten(f.err.Message, 200))
+	}
 	says := e.lookup(f.at...)
-	got := ", got " + show(f.value)
-	switch f.keyword {
-	case "":
-		return e.forbidden(f)
-	case "type":
-		return problem(f, "expected "+typeNames(says)+got)
-	case "required":
+	if _, draft4 := says.(bool); draft4 && strings.HasPrefix(f.keyword, "exclusive") {
+		says = e.beside(f, strings.ToLower(strings.TrimPrefix(f.keyword, "exclusive")))
+	}
+	last := len(f.at) - 1
+	switch {
+	case f.keyword == "type":
+		return f.problem("expected " + typeNames(says) + ", got " + show(f.value))
+	case f.keyword == "enum":
+		return f.problem(oneOf(says, f.value) + ", got " + show(f.value))
+	case f.keyword == "required":
 		return e.missing(f, says)
-	case "additionalProperties":
+	case f.keyword == "additionalProperties":
 		return e.unknown(f)
-	case "enum":
-		return problem(f, oneOf(says, f.value)+got)
-	case "const":
-		return problem(f, "expected "+show(says)+got)
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		return problem(f, e.limit(f, says)+got)
-	case "multipleOf":
-		return problem(f, "must be a multiple of "+plainNumber(says)+got)
-	case "minLength", "maxLength":
-		length := 0
-		if s, ok := f.value.(string); ok {
-			length = utf8.RuneCountInString(s)
-		}
-		return problem(f, fmt.Sprintf("must have %s %s characters, has %d", atLeast(f.keyword), plainNumber(says), length))
-	case "minItems", "maxItems":
-		items, _ := f.value.([]any)
-		return problem(f, fmt.Sprintf("must have %s %s items, has %d", atLeast(f.keyword), plainNumber(says), len(items)))
-	case "minProperties", "maxProperties":
-		keys, _ := f.value.(map[string]any)
-		return problem(f, fmt.Sprintf("must have %s %s keys, has %d", atLeast(f.keyword), plainNumber(says), len(keys)))
-	case "additionalItems":
-		return problem(f, "has more items than are allowed")
-	case "uniqueItems":
-		return problem(f, "must not hold an item twice")
-	case "contains", "minContains", "maxContains":
-		return problem(f, "holds too many or too few of the items that the schema asks for")
-	case "pattern":
-		return problem(f, "must match the pattern "+show(says)+got)
-	case "format":
-		return problem(f, "must be in the format "+show(says)+example(says)+got)
-	case "contentEncoding":
-		return problem(f, "must be encoded as "+show(says)+got)
-	case "oneOf":
-		return problem(f, "fits more than one of the forms of which it must have exactly one"+got)
-	case "not":
-		return problem(f, "is what the schema rules out"+got)
+	case f.keyword == "" && last >= 0 && f.at[last] == "unevaluatedProperties":
+		return e.unevaluated(f)
+	case last >= 2 && (f.at[last-2] == "dependentRequired" || f.at[last-2] == "dependencies"):
+		return f.problem(fmt.Sprintf("missing key %s, needed beside %s", show(says), quoteShort(f.at[last-1])))
 	}
-	if n := len(f.at); n >= 3 && (f.at[n-3] == "dependentRequired" || f.at[n-3] == "dependencies") {
-		return problem(f, fmt.Sprintf("missing key %s, needed beside %s", show(says), quoteShort(f.at[n-2])))
+	text, ok := wording[f.keyword]
+	if !ok {
+		return f.problem("doesn't fit the schema's " + quoteShort(f.keyword) + ", got " + show(f.value))
 	}
-	return problem(f, "doesn't fit the schema's "+quoteShort(f.keyword)+got)
+	what := show(says)
+	if number, ok := says.(json.Number); ok {
+		what = plainNumber(number)
+	} else if says == "date-time" {
+		what += `, for example "2006-01-02T15:04:05Z"`
+	}
+	return f.problem(strings.NewReplacer("SAYS", what, "GOT", show(f.value), "COUNT", strconv.Itoa(count(f.value))).Replace(text))
 }
 
-// forbidden words a value where the schema allows none.
-func (e *explanation) forbidden(f finding) []Problem {
-	if n := len(f.at); n > 0 && f.at[n-1] == "unevaluatedProperties" {
-		key, holder := "", "" // the validator drops an empty key from its paths
-		if i := strings.LastIndexByte(f.leaf.InstanceLocation, '/'); i >= 0 {
-			holder = f.leaf.InstanceLocation[:i]
-			key = tokens(f.leaf.InstanceLocation[i:])[0]
-		}
-		above := e.find(&validator.ValidationError{InstanceLocation: holder})
-		return []Problem{{Path: string(above.path), Message: unknownKey(key, e.keysOf(f))}}
+func count(v any) int {
+	switch v := v.(type) {
+	case string:
+		return utf8.RuneCountInString(v)
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
 	}
-	return problem(f, "nothing is allowed here, got "+show(f.value))
+	return 0
+}
+
+// unevaluated names a key that no part of the schema has. The validator names the key itself as the place.
+func (e *explanation) unevaluated(f finding) []Problem {
+	holder, key := "", "" // the validator drops an empty key from its paths
+	if i := strings.LastIndexByte(f.err.InstanceLocation, '/'); i >= 0 {
+		holder = f.err.InstanceLocation[:i]
+		key = tokens(f.err.InstanceLocation[i:])[0]
+	}
+	above := e.find(&validator.ValidationError{InstanceLocation: holder})
+	return above.problem(unknownKey(key, e.keysOf(f)))
 }
 
 // missing names every required key that isn't there, with its type.
@@ -295,7 +294,7 @@ func (e *explanation) missing(f finding, says any) []Problem {
 		if types := typeNames(e.beside(f, "properties", name, "type")); types != "" {
 			message += " (" + types + ")"
 		}
-		found = append(found, problem(f, message)...)
+		found = append(found, f.problem(message)...)
 	}
 	return found
 }
@@ -303,14 +302,13 @@ func (e *explanation) missing(f finding, says any) []Problem {
 // unknown names every key that a closed object doesn't have.
 func (e *explanation) unknown(f finding) []Problem {
 	object, _ := f.value.(map[string]any)
-	declared, _ := e.beside(f, "properties").(map[string]any)
+	known := e.keysOf(f)
 	patterns, _ := e.beside(f, "patternProperties").(map[string]any)
 	var found []Problem
 	for key := range object {
-		if _, ok := declared[key]; ok || matchesAny(key, patterns) {
-			continue
+		if !slices.Contains(known, key) && !matchesAny(key, patterns) {
+			found = append(found, f.problem(unknownKey(key, known))...)
 		}
-		found = append(found, problem(f, unknownKey(key, e.keysOf(f)))...)
 		if len(found) > 2*keptProblems {
 			break
 		}
@@ -321,12 +319,7 @@ func (e *explanation) unknown(f finding) []Problem {
 // keysOf returns the declared keys in alphabetical order.
 func (e *explanation) keysOf(f finding) []string {
 	declared, _ := e.beside(f, "properties").(map[string]any)
-	names := make([]string, 0, len(declared))
-	for name := range declared {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(declared))
 }
 
 func matchesAny(key string, patterns map[string]any) bool {
@@ -336,23 +329,6 @@ func matchesAny(key string, patterns map[string]any) bool {
 		}
 	}
 	return false
-}
-
-func (e *explanation) limit(f finding, says any) string {
-	if _, draft4 := says.(bool); draft4 {
-		says = e.beside(f, map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[f.keyword])
-	}
-	words := map[string]string{
-		"minimum": "at least ", "maximum": "at most ", "exclusiveMinimum": "greater than ", "exclusiveMaximum": "less than ",
-	}
-	return "must be " + words[f.keyword] + plainNumber(says)
-}
-
-func atLeast(keyword string) string {
-	if strings.HasPrefix(keyword, "min") {
-		return "at least"
-	}
-	return "at most"
 }
 
 // oneOf words the allowed values of an enum.
@@ -365,13 +341,8 @@ func oneOf(says, got any) string {
 			names = append(names, s)
 		}
 	}
-	rest := ""
-	if len(words) > shownNames {
-		rest = fmt.Sprintf(" and %d more", len(words)-shownNames)
-		words = words[:shownNames]
-	}
-	text := "expected one of " + strings.Join(words, ", ") + rest
-	if s, ok := got.(string); ok {
+	text := "expected one of " + list(words)
+	if s, ok := got.(string); ok && len(values) > 1 {
 		if near, ok := Nearest(s, names); ok {
 			text += " (did you mean " + quoteShort(near) + "?)"
 		}
@@ -381,37 +352,25 @@ func oneOf(says, got any) string {
 
 // typeNames words the value of "type".
 func typeNames(says any) string {
-	switch t := says.(type) {
-	case string:
-		return t
-	case []any:
-		var names []string
-		for _, v := range t {
-			if s, ok := v.(string); ok {
-				names = append(names, s)
-			}
-		}
-		return strings.Join(names, " or ")
+	names, ok := says.([]any)
+	if !ok {
+		names = []any{says}
 	}
-	return ""
+	var words []string
+	for _, v := range names {
+		if name, ok := v.(string); ok {
+			words = append(words, name)
+		}
+	}
+	return strings.Join(words, " or ")
 }
 
 // plainNumber prints a number of the schema, 1e6 as 1000000.
-func plainNumber(says any) string {
-	text, _ := says.(json.Number)
-	if num, ok := readNumber([]byte(text)); ok {
-		if plain := num.appendInteger(nil, []byte(text)); len(plain) <= 25 {
-			return string(plain)
-		}
+func plainNumber(number json.Number) string {
+	if plain, ok := asInteger(number.String()); ok && len(plain) <= 25 {
+		return plain
 	}
-	return string(text)
-}
-
-func example(format any) string {
-	if format == "date-time" {
-		return `, for example "2006-01-02T15:04:05Z"`
-	}
-	return ""
+	return number.String()
 }
 
 // show prints a value as JSON, shortened.

@@ -10,149 +10,103 @@ import (
 
 // A field is a struct field as encoding/json sees it, fields of embedded structs included.
 type field struct {
-	name        string // the JSON key
-	goName      string
-	typ         reflect.Type
-	index       []int // path through embedded structs; its order is the order of the declarations
-	tagged      bool  // the name comes from the json tag
-	optional    bool
-	description string
+	name     string // the JSON key
+	goName   string
+	typ      reflect.Type
+	tag      reflect.StructTag
+	depth    int  // the number of structs it is embedded in
+	tagged   bool // the name comes from the json tag
+	optional bool
 }
 
 // fieldsOf lists the fields that encoding/json reads and writes for a struct, in the order of their declaration. The
-// rules for embedded structs are its rules: the shallowest field of a name wins, then the tagged one, and if that leaves
+// rules for embedded structs are its rules: the shallowest field of a name wins, then the tagged one; if that leaves
 // several, none counts.
 func fieldsOf(t reflect.Type, path string) ([]field, error) {
-	type embedded struct {
-		typ      reflect.Type
-		index    []int
-		path     string
-		optional bool // reached through a pointer, which may be nil
-	}
-	var found []field
-	seen := map[reflect.Type]bool{}
-	for level := []embedded{{typ: t, path: path}}; len(level) > 0; {
-		var next []embedded
-		for _, e := range level {
-			if seen[e.typ] {
-				continue
-			}
-			for i := range e.typ.NumField() {
-				sf := e.typ.Field(i)
-				at := e.path + "." + sf.Name
-				inner := sf.Type
-				if inner.Kind() == reflect.Pointer {
-					inner = inner.Elem()
-				}
-				promotes := sf.Anonymous && inner.Kind() == reflect.Struct
-				if !sf.IsExported() && !promotes {
-					continue
-				}
-				tag := sf.Tag.Get("json")
-				if tag == "-" {
-					continue
-				}
-				name, options, _ := strings.Cut(tag, ",")
-				if !validName(name) {
-					name = ""
-				}
-				index := append(slices.Clone(e.index), i)
-				optional := e.optional || sf.Type.Kind() == reflect.Pointer
-				if promotes && name == "" {
-					if !sf.IsExported() && sf.Type.Kind() == reflect.Pointer {
-						return nil, fmt.Errorf("%s: encoding/json can't set an embedded pointer to the unexported type %s; embed the struct itself", at, inner)
-					}
-					if hasOwnForm(inner) {
-						return nil, fmt.Errorf("%s: the embedded type %s has a JSON form of its own; give the field a name in its json tag", at, inner)
-					}
-					next = append(next, embedded{inner, index, at, optional})
-					continue
-				}
-				if !sf.IsExported() {
-					continue
-				}
-				f := field{name: name, goName: sf.Name, typ: sf.Type, index: index, tagged: name != "", optional: optional}
-				if !f.tagged {
-					f.name = sf.Name
-				}
-				for option := range strings.SplitSeq(options, ",") {
-					switch option {
-					case "omitempty", "omitzero":
-						f.optional = true
-					case "string":
-						if quotable(inner.Kind()) {
-							return nil, fmt.Errorf("%s: the json option \",string\" isn't supported; drop it, or give the field a type with JSONSchema() and its own marshaler", at)
-						}
-					}
-				}
-				var err error
-				if f.description, err = descriptionOf(sf, at); err != nil {
-					return nil, err
-				}
-				found = append(found, f)
-			}
-		}
-		for _, e := range level {
-			seen[e.typ] = true
-		}
-		level = next
-	}
-	return dominant(found), nil
-}
-
-// dominant drops the fields that encoding/json doesn't see and sorts the rest by declaration.
-func dominant(found []field) []field {
-	byName := map[string][]field{}
-	for _, f := range found {
-		byName[f.name] = append(byName[f.name], f)
+	found, err := collect(nil, []reflect.Type{t}, path, false)
+	if err != nil {
+		return nil, err
 	}
 	var kept []field
-	for _, fs := range byName {
-		slices.SortStableFunc(fs, func(a, b field) int {
-			if d := len(a.index) - len(b.index); d != 0 {
-				return d
-			}
-			if a.tagged != b.tagged {
-				if a.tagged {
-					return -1
-				}
-				return 1
-			}
-			return 0
-		})
-		if len(fs) > 1 && len(fs[0].index) == len(fs[1].index) && fs[0].tagged == fs[1].tagged {
-			continue
+	for i, f := range found {
+		if !slices.ContainsFunc(found[:i], f.isHiddenBy) && !slices.ContainsFunc(found[i+1:], f.isHiddenBy) {
+			kept = append(kept, f)
 		}
-		kept = append(kept, fs[0])
 	}
-	slices.SortFunc(kept, func(a, b field) int { return slices.Compare(a.index, b.index) })
-	return kept
+	return kept, nil
 }
 
-// descriptionOf reads the jsonschema tag. Descriptions that begin with "WORD=" look like keywords, which the tag doesn't
-// have, so that they are taken for a mistake.
-func descriptionOf(sf reflect.StructField, at string) (string, error) {
-	tag, ok := sf.Tag.Lookup("jsonschema")
-	if !ok {
-		return "", nil
+// isHiddenBy says whether f doesn't win against another field.
+func (f field) isHiddenBy(other field) bool {
+	return f.name == other.name && (other.depth < f.depth || other.depth == f.depth && (other.tagged || !f.tagged))
+}
+
+// collect appends the fields of the last struct in nested, each of which embeds the next. They are all optional if a
+// pointer, which may be nil, leads to the struct.
+func collect(found []field, nested []reflect.Type, path string, optional bool) ([]field, error) {
+	t := nested[len(nested)-1]
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		at := path + "." + sf.Name
+		inner := pointedTo(sf.Type)
+		isPointer := inner != sf.Type
+		embedded := sf.Anonymous && inner.Kind() == reflect.Struct
+		tag := sf.Tag.Get("json")
+		if !sf.IsExported() && !embedded || tag == "-" {
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if !validName(name) {
+			name = ""
+		}
+		if embedded && name == "" {
+			switch {
+			case !sf.IsExported() && isPointer:
+				return nil, fmt.Errorf("%s: encoding/json can't set an embedded pointer to the unexported type %s; embed the struct itself", at, inner)
+			case hasOwnForm(inner):
+				return nil, fmt.Errorf("%s: the embedded type %s has a JSON form of its own; give the field a name in its json tag", at, inner)
+			case slices.Contains(nested, inner):
+				continue
+			}
+			var err error
+			if found, err = collect(found, append(slices.Clone(nested), inner), at, optional || isPointer); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if !sf.IsExported() {
+			continue
+		}
+		f := field{name: name, goName: sf.Name, typ: sf.Type, tag: sf.Tag, depth: len(nested), tagged: name != "", optional: optional || isPointer}
+		if !f.tagged {
+			f.name = sf.Name
+		}
+		for option := range strings.SplitSeq(options, ",") {
+			switch option {
+			case "omitempty", "omitzero":
+				f.optional = true
+			case "string":
+				if quotable(inner.Kind()) {
+					return nil, fmt.Errorf("%s: the json option \",string\" isn't supported; drop it, or give the field a type with JSONSchema() and its own marshaler", at)
+				}
+			}
+		}
+		found = append(found, f)
 	}
-	if tag == "" {
-		return "", fmt.Errorf("%s: its jsonschema tag is empty; write a description into it or drop it", at)
-	}
-	if word, _, ok := strings.Cut(tag, "="); ok && !strings.ContainsAny(word, " \t\n") {
-		return "", fmt.Errorf("%s: its jsonschema tag begins with %q, but the tag is a description only; put keywords into an overlay or into JSONSchema()", at, word+"=")
-	}
-	return tag, nil
+	return found, nil
+}
+
+// hasOwnForm says whether a type's JSON form isn't that of its fields.
+func hasOwnForm(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return slices.ContainsFunc([]reflect.Type{describer, marshaler, unmarshaler, textMarshaler, textUnmarshaler}, p.Implements)
 }
 
 // validName says whether encoding/json takes a tag's name for the key; other names are ignored.
 func validName(name string) bool {
-	for _, c := range name {
-		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
-			return false
-		}
-	}
-	return name != ""
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+		return !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	})
 }
 
 // quotable lists the kinds on which ",string" has an effect.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
@@ -21,16 +22,10 @@ func compileFull(doc json.RawMessage, inferred bool) (full *validator.Schema, su
 	if err == nil || inferred {
 		return full, sub, err
 	}
-	if ms, ok := members(doc); ok {
-		var kept []member
-		for _, m := range ms {
-			if m.key != "$schema" {
-				kept = append(kept, m)
-			}
-		}
-		if full, sub, older := compileDraft(join(kept), validator.Draft7, inferred); older == nil {
-			return full, sub, nil
-		}
+	ms, _ := members(doc)
+	ms = slices.DeleteFunc(ms, func(m member) bool { return m.key == "$schema" })
+	if full, sub, older := compileDraft(join(ms), validator.Draft7, inferred); older == nil {
+		return full, sub, nil
 	}
 	return nil, nil, err
 }
@@ -86,10 +81,11 @@ func sayWhere(err error) error {
 		for _, token := range tokens(invalid.InstanceLocation) {
 			path = appendKey(path, token)
 		}
-		if len(path) == 0 {
-			return fmt.Errorf("not a valid schema: %s", invalid.Message)
+		where := ""
+		if len(path) > 0 {
+			where = string(path) + ": "
 		}
-		return fmt.Errorf("not a valid schema: %s: %s", path, invalid.Message)
+		return fmt.Errorf("not a valid schema: %s%s", where, invalid.Message)
 	}
 	var outer *validator.SchemaError
 	if errors.As(err, &outer) && outer.Err != nil {
@@ -100,16 +96,16 @@ func sayWhere(err error) error {
 
 var errEndless = errors.New("the schema refers to itself without end")
 
-// judge asks jsonschema/v5 about a text that the rewriter or the scan has found to be within bounds.
-func (s *Schema) judge(input json.RawMessage) (err error) {
+// judge asks jsonschema/v5 about a text that a reader has found to be within bounds. full is s.full or a part of it.
+func (s *Schema) judge(full *validator.Schema, input json.RawMessage) error {
 	v, err := decode(input)
 	if err != nil {
 		return &InvalidError{Problems: []Problem{{Message: "not valid JSON"}}}
 	}
-	err = apply(s.full, v)
+	err = apply(full, v)
 	var invalid *validator.ValidationError
 	if errors.As(err, &invalid) {
-		base, _, _ := strings.Cut(s.full.Location, "#")
+		base, _, _ := strings.Cut(full.Location, "#")
 		e := explanation{address: base, document: s.document, value: v}
 		return e.explain(invalid)
 	}

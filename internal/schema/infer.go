@@ -5,19 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"net/url"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A Describer is a type that knows its own schema: it says enum, minimum, default and the like, or describes a JSON form
-// that comes from the type's own marshaler. The method is called on the zero value, and may have either receiver.
+// A Describer is a type that states its own schema, for example because its JSON form comes from a marshaler of its own.
+// The method is called on the zero value, and may have either receiver.
 type Describer interface {
 	JSONSchema() json.RawMessage
 }
@@ -30,25 +31,26 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// known are types of the standard library whose JSON form their kind doesn't tell.
-var known = &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-	reflect.TypeFor[json.Number]():   {Type: "number"},
-	reflect.TypeFor[time.Time]():     {Type: "string", Format: "date-time"},
-	reflect.TypeFor[time.Duration](): {Type: "integer", Description: "a duration in nanoseconds"},
-	reflect.TypeFor[big.Int]():       {Type: "integer"},
-}}
+// known holds the types of the standard library whose JSON form doesn't follow from their kind.
+var known = map[reflect.Type]string{
+	reflect.TypeFor[json.RawMessage](): `{}`,
+	reflect.TypeFor[json.Number]():     `{"type":"number"}`,
+	reflect.TypeFor[time.Time]():       `{"type":"string","format":"date-time"}`,
+	reflect.TypeFor[big.Int]():         `{"type":"integer"}`,
+}
 
-// nilForm is a keyword that only the checked document carries: the JSON text that a nil of the Go type stands for. It
-// lets [Schema.Prepare] read null as encoding/json writes it.
+// nilForm is a keyword that only the checked document has: the JSON text that encoding/json reads a nil of the Go type
+// from. With it, [Schema.Prepare] replaces a null that the schema doesn't allow.
 const nilForm = "x-nil"
 
-// inference walks a Go type. Structs, slices, maps and pointers are described here, because encoding/json's rules for
-// embedding, optional fields and nil decide about them; single values are left to jsonschema.ForType.
+// An inference makes the schema document of a Go type.
 type inference struct {
 	// checked adds what the schema is checked with but not shown with: the ranges of 64-bit numbers, and nilForm.
 	checked bool
 
-	open map[reflect.Type]bool // named types that are being described
+	open  map[reflect.Type]bool   // the named types around the current one
+	names map[reflect.Type]string // the names under $defs of the types that contain themselves
+	defs  []member                // their schemas, in the order in which they were completed
 }
 
 // infer returns the two documents of a type: the one to show, and the one to check with.
@@ -56,109 +58,141 @@ func infer(t reflect.Type) (shown, checked json.RawMessage, err error) {
 	if t == nil {
 		return nil, nil, errors.New("there is no type; use any or json.RawMessage for any JSON")
 	}
-	path := t.String()
-	if shown, err = (&inference{open: map[reflect.Type]bool{}}).of(t, path); err != nil {
+	if shown, err = inferDocument(t, false); err != nil {
 		return nil, nil, err
 	}
-	checked, err = (&inference{checked: true, open: map[reflect.Type]bool{}}).of(t, path)
+	checked, err = inferDocument(t, true)
 	return shown, checked, err
 }
 
-func (in *inference) of(t reflect.Type, path string) (json.RawMessage, error) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+func inferDocument(t reflect.Type, checked bool) (json.RawMessage, error) {
+	in := &inference{checked: checked, open: map[reflect.Type]bool{}, names: map[reflect.Type]string{}}
+	doc, err := in.schemaOf(t, t.String())
+	if err != nil || len(in.defs) == 0 {
+		return doc, err
 	}
-	if t.Name() != "" {
-		if in.open[t] {
-			return nil, fmt.Errorf("%s: the type %s contains itself; give it a JSONSchema() method, or make the field a json.RawMessage", path, t)
-		}
-		in.open[t] = true
-		defer delete(in.open, t)
+	ms, _ := members(doc)
+	if ref := get(ms, "$ref"); ref != nil { // providers want the root to be an object, not a reference
+		ms, _ = members(get(in.defs, strings.TrimPrefix(textOf(ref), "#/$defs/")))
 	}
+	return join(append(ms, member{"$defs", join(in.defs)})), nil
+}
 
+// schemaOf returns the schema of a type. A type that contains itself goes under $defs, and the schema refers to it.
+func (in *inference) schemaOf(t reflect.Type, path string) (json.RawMessage, error) {
+	for pointers := 0; t.Kind() == reflect.Pointer; t = t.Elem() {
+		if pointers++; pointers > 100 {
+			return nil, fmt.Errorf("%s: the type %s is a pointer to itself, which JSON has no form for", path, t)
+		}
+	}
+	if in.open[t] && in.names[t] == "" {
+		in.names[t] = in.newName(t)
+	}
+	if name := in.names[t]; name != "" {
+		return reference(name), nil
+	}
+	if t.Name() == "" {
+		return in.inline(t, path)
+	}
+	in.open[t] = true
+	doc, err := in.inline(t, path)
+	delete(in.open, t)
+	if name := in.names[t]; name != "" {
+		in.defs = append(in.defs, member{name, doc})
+		doc = reference(name)
+	}
+	return doc, err
+}
+
+func reference(name string) json.RawMessage {
+	return json.RawMessage(`{"$ref":"#/$defs/` + name + `"}`)
+}
+
+// newName returns a name for a type under $defs: its own, without what a reference would have to escape.
+func (in *inference) newName(t reflect.Type) string {
+	name := regexp.MustCompile(`\W`).ReplaceAllString(t.Name(), "_")
+	unique := name
+	for i := 2; slices.Contains(slices.Collect(maps.Values(in.names)), unique); i++ {
+		unique = name + strconv.Itoa(i)
+	}
+	return unique
+}
+
+// inline returns the schema of a type that isn't a pointer.
+func (in *inference) inline(t reflect.Type, path string) (json.RawMessage, error) {
+	if t.Kind() == reflect.Interface {
+		if t.NumMethod() > 0 {
+			return nil, fmt.Errorf("%s: JSON can't be decoded into the interface %s; use any, json.RawMessage or a concrete type", path, t)
+		}
+		return json.RawMessage(`{}`), nil
+	}
 	pointer := reflect.PointerTo(t)
 	switch {
-	case t.Kind() != reflect.Interface && pointer.Implements(describer):
+	case pointer.Implements(describer):
 		return describe(t, path)
-	case t == reflect.TypeFor[json.RawMessage]():
-		return json.RawMessage(`{}`), nil
-	case known.TypeSchemas[t] != nil:
-		return in.single(t, path)
+	case known[t] != "":
+		return json.RawMessage(known[t]), nil
 	case t == reflect.TypeFor[url.URL]():
 		return nil, fmt.Errorf("%s: encoding/json doesn't write a url.URL as text; use a string", path)
-	case t.Kind() != reflect.Interface && (pointer.Implements(marshaler) || pointer.Implements(unmarshaler)):
+	case pointer.Implements(marshaler) || pointer.Implements(unmarshaler):
 		return nil, fmt.Errorf("%s: the type %s has its own JSON marshaler; give it a method JSONSchema() json.RawMessage that describes what it reads and writes", path, t)
-	case t.Kind() != reflect.Interface && (pointer.Implements(textMarshaler) || pointer.Implements(textUnmarshaler)):
+	case pointer.Implements(textMarshaler) || pointer.Implements(textUnmarshaler):
 		return json.RawMessage(`{"type":"string"}`), nil
 	}
-
 	switch t.Kind() {
+	case reflect.Bool:
+		return json.RawMessage(`{"type":"boolean"}`), nil
+	case reflect.String:
+		return json.RawMessage(`{"type":"string"}`), nil
 	case reflect.Struct:
 		return in.object(t, path)
 	case reflect.Slice, reflect.Array:
 		return in.list(t, path)
 	case reflect.Map:
 		return in.table(t, path)
-	case reflect.Interface:
-		if t.NumMethod() > 0 {
-			return nil, fmt.Errorf("%s: JSON can't be decoded into the interface %s; use any, json.RawMessage or a concrete type", path, t)
-		}
-		return json.RawMessage(`{}`), nil
 	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
-		return nil, fmt.Errorf("%s: JSON has no form for the type %s; leave the field out with the tag `json:\"-\"`", path, t)
+		return nil, noForm(t, path)
 	}
-	return in.single(t, path)
+	return in.number(t), nil
 }
 
-// describe asks a type for its schema.
+func noForm(t reflect.Type, path string) error {
+	return fmt.Errorf("%s: JSON has no form for the type %s; leave the field out with the tag `json:\"-\"`", path, t)
+}
+
+// describe asks a type for its schema. A method promoted from an embedded field describes that field, and not the struct
+// around it.
 func describe(t reflect.Type, path string) (json.RawMessage, error) {
-	raw, err := ask(t)
-	if err == nil {
-		raw, err = document(raw)
-	}
+	doc, err := ask(t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: JSONSchema() of %s: %w", path, t, err)
 	}
-	if t.Kind() != reflect.Struct {
-		return raw, nil
-	}
-	// A method promoted from an embedded field describes that field, not the struct around it.
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		inner := sf.Type
-		if inner.Kind() == reflect.Pointer {
-			inner = inner.Elem()
-		}
-		if !sf.Anonymous || inner.Kind() == reflect.Interface || !reflect.PointerTo(inner).Implements(describer) {
+	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+		inner := pointedTo(t.Field(i).Type)
+		if !t.Field(i).Anonymous || inner.Kind() == reflect.Interface || !reflect.PointerTo(inner).Implements(describer) {
 			continue
 		}
-		if of, err := ask(inner); err == nil {
-			if of, err = document(of); err == nil && string(of) == string(raw) {
-				return nil, fmt.Errorf("%s: %s has JSONSchema() only from the embedded %s; give it one of its own, or don't embed", path, t, inner)
-			}
+		if promoted, err := ask(inner); err == nil && string(promoted) == string(doc) {
+			return nil, fmt.Errorf("%s: %s has JSONSchema() only from the embedded %s; give it one of its own, or don't embed", path, t, inner)
 		}
 	}
-	return raw, nil
+	return doc, nil
 }
 
-func ask(t reflect.Type) (raw json.RawMessage, err error) {
+func ask(t reflect.Type) (doc json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("it panicked on the zero value: %v", r)
 		}
 	}()
-	return reflect.New(t).Interface().(Describer).JSONSchema(), nil
+	return document(reflect.New(t).Interface().(Describer).JSONSchema())
 }
 
-// hasOwnForm says whether a type's JSON form isn't that of its fields.
-func hasOwnForm(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	for _, i := range []reflect.Type{describer, marshaler, unmarshaler, textMarshaler, textUnmarshaler} {
-		if p.Implements(i) {
-			return true
-		}
+func pointedTo(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
 	}
-	return false
+	return t
 }
 
 func (in *inference) object(t reflect.Type, path string) (json.RawMessage, error) {
@@ -172,16 +206,13 @@ func (in *inference) object(t reflect.Type, path string) (json.RawMessage, error
 	var properties []member
 	var required []string
 	for _, f := range fields {
-		doc, err := in.of(f.typ, path+"."+f.goName)
+		at := path + "." + f.goName
+		doc, err := in.schemaOf(f.typ, at)
+		if err == nil {
+			doc, err = applyTags(doc, &f, at)
+		}
 		if err != nil {
 			return nil, err
-		}
-		if f.description != "" {
-			ms, ok := members(doc)
-			if !ok {
-				return nil, fmt.Errorf("%s.%s: its type's schema is %s, which has no place for a description", path, f.goName, doc)
-			}
-			doc = join(set(ms, "description", appendQuoted(nil, f.description)))
 		}
 		properties = append(properties, member{f.name, doc})
 		if !f.optional {
@@ -200,14 +231,13 @@ func (in *inference) list(t reflect.Type, path string) (json.RawMessage, error) 
 	if p := reflect.PointerTo(elem); t.Kind() == reflect.Slice && elem.Kind() == reflect.Uint8 && !p.Implements(marshaler) && !p.Implements(textMarshaler) {
 		return in.withNil(`{"type":"string","contentEncoding":"base64"}`, `""`), nil
 	}
-	items, err := in.of(elem, path+"[]")
+	items, err := in.schemaOf(elem, path+"[]")
 	if err != nil {
 		return nil, err
 	}
 	doc := `{"type":"array","items":` + string(items)
 	if t.Kind() == reflect.Array {
-		n := strconv.Itoa(t.Len())
-		return json.RawMessage(doc + `,"minItems":` + n + `,"maxItems":` + n + `}`), nil
+		return fmt.Appendf(nil, `%s,"minItems":%d,"maxItems":%d}`, doc, t.Len(), t.Len()), nil
 	}
 	return in.withNil(doc+"}", "[]"), nil
 }
@@ -216,7 +246,7 @@ func (in *inference) table(t reflect.Type, path string) (json.RawMessage, error)
 	if key := t.Key(); key.Kind() != reflect.String && !key.Implements(textMarshaler) {
 		return nil, fmt.Errorf("%s: the keys of %s are no strings; use a map with string keys or a list", path, t)
 	}
-	values, err := in.of(t.Elem(), path+"{}")
+	values, err := in.schemaOf(t.Elem(), path+"{}")
 	if err != nil {
 		return nil, err
 	}
@@ -224,38 +254,32 @@ func (in *inference) table(t reflect.Type, path string) (json.RawMessage, error)
 }
 
 func (in *inference) withNil(doc, form string) json.RawMessage {
-	if in.checked {
-		quoted := appendQuoted(nil, form)
-		doc = strings.TrimSuffix(doc, "}") + `,"` + nilForm + `":` + string(quoted) + "}"
+	if !in.checked {
+		return json.RawMessage(doc)
 	}
-	return json.RawMessage(doc)
+	return fmt.Appendf(nil, `%s,%q:%q}`, strings.TrimSuffix(doc, "}"), nilForm, form)
 }
 
-// single describes bools, numbers and strings, and the known types.
-func (in *inference) single(t reflect.Type, path string) (json.RawMessage, error) {
-	s, err := jsonschema.ForType(t, known)
-	if err != nil {
-		return nil, fmt.Errorf("%s: no schema for the type %s: %w", path, t, err)
+// number returns the schema of a type of numbers. The ranges of int, uint and types of 64 bits are checked, but not shown.
+func (in *inference) number(t reflect.Type) json.RawMessage {
+	if t == reflect.TypeFor[time.Duration]() && !in.checked {
+		return json.RawMessage(`{"type":"integer","description":"a duration in nanoseconds"}`)
 	}
-	doc, err := json.Marshal(s)
-	if err != nil || !in.checked || known.TypeSchemas[t] != nil && t != reflect.TypeFor[time.Duration]() {
-		return doc, err
+	kind, bits := t.Kind(), t.Bits()
+	ranged := in.checked || bits < 64 && kind != reflect.Int && kind != reflect.Uint && kind != reflect.Uintptr
+	switch {
+	case kind == reflect.Float32 && in.checked:
+		return fmt.Appendf(nil, `{"type":"number","minimum":%g,"maximum":%g}`, float32(-math.MaxFloat32), float32(math.MaxFloat32))
+	case kind == reflect.Float64 && in.checked:
+		return fmt.Appendf(nil, `{"type":"number","minimum":%g,"maximum":%g}`, -math.MaxFloat64, math.MaxFloat64)
+	case kind == reflect.Float32 || kind == reflect.Float64:
+		return json.RawMessage(`{"type":"number"}`)
+	case kind >= reflect.Uint && ranged:
+		return fmt.Appendf(nil, `{"type":"integer","minimum":0,"maximum":%d}`, uint64(math.MaxUint64)>>(64-bits))
+	case kind >= reflect.Uint:
+		return json.RawMessage(`{"type":"integer","minimum":0}`)
+	case ranged:
+		return fmt.Appendf(nil, `{"type":"integer","minimum":%d,"maximum":%d}`, math.MinInt64>>(64-bits), math.MaxInt64>>(64-bits))
 	}
-	ms, _ := members(doc)
-	switch t.Kind() {
-	case reflect.Int, reflect.Int64:
-		bits := t.Bits()
-		ms = set(ms, "minimum", strconv.AppendInt(nil, math.MinInt64>>(64-bits), 10))
-		ms = set(ms, "maximum", strconv.AppendInt(nil, math.MaxInt64>>(64-bits), 10))
-	case reflect.Uint, reflect.Uint64, reflect.Uintptr:
-		ms = set(ms, "maximum", strconv.AppendUint(nil, math.MaxUint64>>(64-t.Bits()), 10))
-	case reflect.Float32, reflect.Float64:
-		largest := strconv.FormatFloat(math.MaxFloat64, 'g', -1, 64)
-		if t.Kind() == reflect.Float32 {
-			largest = strconv.FormatFloat(math.MaxFloat32, 'g', -1, 32)
-		}
-		ms = set(ms, "minimum", json.RawMessage("-"+largest))
-		ms = set(ms, "maximum", json.RawMessage(largest))
-	}
-	return join(ms), nil
+	return json.RawMessage(`{"type":"integer"}`)
 }

@@ -2,7 +2,7 @@ package schema
 
 import (
 	"fmt"
-	"strconv"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -59,30 +59,18 @@ func (e *InvalidError) Error() string {
 // Fault returns [fault.Invalid]: whoever wrote the value should correct it.
 func (e *InvalidError) Fault() fault.Class { return fault.Invalid }
 
-// problems collects what is wrong, up to a bound.
-type problems struct {
-	list []Problem
-	more int
-}
-
-func (p *problems) add(path []byte, message string) {
-	if len(p.list) == keptProblems {
-		p.more++
+// add notes a problem, up to a bound.
+func (e *InvalidError) add(path []byte, message string) {
+	if len(e.Problems) == keptProblems {
+		e.more++
 		return
 	}
-	p.list = append(p.list, Problem{Path: string(path), Message: message})
-}
-
-func (p *problems) err() error {
-	if len(p.list) == 0 {
-		return nil
-	}
-	return &InvalidError{Problems: p.list, more: p.more}
+	e.Problems = append(e.Problems, Problem{Path: string(path), Message: message})
 }
 
 // appendKey appends a key to a path: ".city", or ["first name"] where the short form would be ambiguous.
 func appendKey[T string | []byte](path []byte, key T) []byte {
-	if !plainKey(key) {
+	if len(key) > longestName || !plainKey.MatchString(string(key)) {
 		return append(append(append(path, '['), quoteShort(string(key))...), ']')
 	}
 	if len(path) > 0 {
@@ -91,15 +79,7 @@ func appendKey[T string | []byte](path []byte, key T) []byte {
 	return append(path, key...)
 }
 
-func plainKey[T string | []byte](key T) bool {
-	for i := range len(key) {
-		b := key[i]
-		if b < utf8.RuneSelf && !(b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b == '$') {
-			return false
-		}
-	}
-	return len(key) > 0 && len(key) <= longestName
-}
+var plainKey = regexp.MustCompile(`^[\w$\-\x{80}-\x{10FFFF}]+$`)
 
 // unknownKey words a key that the schema doesn't have.
 func unknownKey(key string, known []string) string {
@@ -107,30 +87,38 @@ func unknownKey(key string, known []string) string {
 	if len(known) == 0 {
 		return text + "; no keys are known here"
 	}
-	if near, ok := Nearest(key, known); ok {
-		text += "; did you mean " + quoteShort(near) + "?"
-	} else {
-		text += ";"
+	near, ok := Nearest(key, known)
+	if !ok {
+		return text + "; known keys: " + listShort(known)
+	}
+	text += "; did you mean " + quoteShort(near) + "?"
+	if len(known) == 1 {
+		return text
 	}
 	return text + " known keys: " + listShort(known)
 }
 
-// listShort lists names in quotes, the first 20 of them.
+// listShort lists names in quotes.
 func listShort(names []string) string {
-	quoted := make([]string, 0, min(len(names), shownNames))
+	quoted := make([]string, len(names))
 	for i, name := range names {
-		if i == shownNames {
-			return strings.Join(quoted, ", ") + " and " + strconv.Itoa(len(names)-i) + " more"
-		}
-		quoted = append(quoted, quoteShort(name))
+		quoted[i] = quoteShort(name)
 	}
-	return strings.Join(quoted, ", ")
+	return list(quoted)
+}
+
+// list joins words, the first 20 of them.
+func list(words []string) string {
+	if len(words) > shownNames {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:shownNames], ", "), len(words)-shownNames)
+	}
+	return strings.Join(words, ", ")
 }
 
 func quoteShort(s string) string { return shorten(appendQuoted(nil, s), shownBytes) }
 
 // shorten cuts a text to limit bytes, at a character, and replaces what isn't UTF-8.
-func shorten[T string | []byte](text T, limit int) string {
+func shorten[T ~string | ~[]byte](text T, limit int) string {
 	s := string(text)
 	if len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {

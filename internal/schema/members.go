@@ -76,26 +76,18 @@ func get(ms []member, key string) json.RawMessage {
 // merge lays the schema document over on base: keywords of over replace those of base, new ones go behind. The maps under
 // "properties" are merged name by name, and "items" and "additionalProperties" keyword by keyword where both are objects.
 func merge(base, over json.RawMessage) json.RawMessage {
-	below, ok1 := members(base)
-	above, ok2 := members(over)
-	if !ok1 || !ok2 {
-		return over
-	}
-	for _, m := range above {
-		old := get(below, m.key)
-		switch {
-		case old == nil:
-		case m.key == "properties":
-			m.value = mergeProperties(old, m.value)
-		case m.key == "items", m.key == "additionalProperties":
-			m.value = merge(old, m.value)
+	return mergeWith(base, over, func(keyword string, old, value json.RawMessage) json.RawMessage {
+		switch keyword {
+		case "properties":
+			return mergeWith(old, value, func(_ string, old, value json.RawMessage) json.RawMessage { return merge(old, value) })
+		case "items", "additionalProperties":
+			return merge(old, value)
 		}
-		below = set(below, m.key, m.value)
-	}
-	return join(below)
+		return value
+	})
 }
 
-func mergeProperties(base, over json.RawMessage) json.RawMessage {
+func mergeWith(base, over json.RawMessage, both func(key string, old, value json.RawMessage) json.RawMessage) json.RawMessage {
 	below, ok1 := members(base)
 	above, ok2 := members(over)
 	if !ok1 || !ok2 {
@@ -103,7 +95,7 @@ func mergeProperties(base, over json.RawMessage) json.RawMessage {
 	}
 	for _, m := range above {
 		if old := get(below, m.key); old != nil {
-			m.value = merge(old, m.value)
+			m.value = both(m.key, old, m.value)
 		}
 		below = set(below, m.key, m.value)
 	}
@@ -113,13 +105,14 @@ func mergeProperties(base, over json.RawMessage) json.RawMessage {
 // document checks that raw is a JSON object, or a bool, within the bounds that hold for inputs too, with no key twice, and
 // compacts it.
 func document(raw json.RawMessage) (json.RawMessage, error) {
-	r := rewriter{in: raw, keep: true, keysAreData: true}
+	r := reader{in: raw, keep: true, keysAreData: true}
 	if err := r.run(nil); err != nil {
 		return nil, fmt.Errorf("not a schema: %w", err)
 	}
-	switch r.out[0] {
+	out := bytes.Clone(r.output())
+	switch out[0] {
 	case '{', 't', 'f':
-		return r.out, nil
+		return out, nil
 	}
-	return nil, fmt.Errorf("not a schema: expected an object, got %s", shorten(r.out, 40))
+	return nil, fmt.Errorf("not a schema: expected an object, got %s", shorten(out, 40))
 }

@@ -29,19 +29,16 @@ var kindNames = map[string]kinds{
 	"string": kindString, "array": kindArray, "object": kindObject,
 }
 
-// A node is what the scan and the rewriter know of one subschema. It may know less than the schema says, never
-// anything else: whatever it doesn't understand makes it opaque. A nil *node knows nothing and restricts nothing.
+// A node is what the reader knows of one subschema. It may know less than the schema says, but nothing else: a keyword
+// that it doesn't understand makes it opaque. A nil *node knows nothing and restricts nothing.
 type node struct {
 	opaque bool // the schema says more than the node: nothing is certainly valid
 	kinds  kinds
 
-	properties []property     // at most 64 are scanned fast
-	index      map[string]int // from 9 properties on
-	closed     bool           // other keys aren't allowed
-	rest       *node          // the schema of other keys
-	dataKeys   bool           // keys are data, not names: they may differ only in case
-	required   uint64         // bit i: properties[i] must be there
-	defaults   uint64         // bit i: properties[i] has a default
+	properties []property
+	closed     bool  // other keys aren't allowed
+	rest       *node // the schema of other keys
+	dataKeys   bool  // keys are data, not names: they may differ only in case
 
 	items              *node
 	minItems, maxItems int // -1: none
@@ -60,7 +57,7 @@ type property struct {
 	node     *node
 	required bool
 	fallback json.RawMessage // the default in canonical form, nil if there is none; see settler
-	pointer  string          // where its schema stands in the document
+	pointer  string          // where its schema is in the document
 }
 
 // A bound is a minimum or maximum. exact says that value is the written number and not merely near it.
@@ -70,21 +67,19 @@ type bound struct {
 	exclusive bool
 }
 
+func newNode() *node { return &node{minItems: -1, maxItems: -1, minLen: -1, maxLen: -1} }
+
+var anything = newNode()
+
 func (n *node) allowsNull() bool { return n == nil || n.kinds == 0 || n.kinds&kindNull != 0 }
 
-func (n *node) wantsInteger() bool { return n != nil && n.kinds&kindNumber == kindInteger }
+func (n *node) wantsInteger() bool { return n.kinds&kindNumber == kindInteger }
 
-// find returns the index of a declared property, or -1. Keys mostly come in the order of the declaration, which hint
-// makes use of.
+// find returns the index of a declared property, or -1. Keys mostly come in the order of the declaration: hint is the
+// index to look at first.
 func (n *node) find(key []byte, hint int) int {
 	if hint < len(n.properties) && n.properties[hint].name == string(key) {
 		return hint
-	}
-	if n.index != nil {
-		if i, ok := n.index[string(key)]; ok {
-			return i
-		}
-		return -1
 	}
 	for i := range n.properties {
 		if n.properties[i].name == string(key) {
@@ -92,6 +87,17 @@ func (n *node) find(key []byte, hint int) int {
 		}
 	}
 	return -1
+}
+
+// resembles says whether an undeclared key differs from a declared one only in case.
+func (n *node) resembles(key []byte) bool {
+	for i := range n.properties {
+		// Folding changes a character's length by two bytes at most.
+		if name := n.properties[i].name; len(name) <= 3*len(key) && strings.EqualFold(name, string(key)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *node) names() []string {
@@ -102,191 +108,192 @@ func (n *node) names() []string {
 	return names
 }
 
-// nodes builds the graph of nodes of a document.
-type nodes struct {
+// A graph holds the nodes of a document.
+type graph struct {
 	document json.RawMessage
 	inferred bool
 	refs     map[string]*node // by JSON pointer
 	all      []*node
-	noRefs   bool
+	noRefs   bool // an identifier below the root could make references relative to something else
 }
 
-// aside are keywords that never decide about validity.
-var aside = map[string]bool{
+// annotations are keywords that never decide about validity.
+var annotations = map[string]bool{
 	"title": true, "description": true, "default": true, "examples": true, "$comment": true, "deprecated": true,
 	"readOnly": true, "writeOnly": true, "$schema": true, "$defs": true, "definitions": true,
 }
 
-func blank() *node { return &node{minItems: -1, maxItems: -1, minLen: -1, maxLen: -1} }
-
-// newNodes prepares for building the graph of a document. References are left unknown where an identifier below the root
-// could make them relative to something else.
-func newNodes(document json.RawMessage, inferred bool) *nodes {
+func newGraph(document json.RawMessage, inferred bool) *graph {
 	ids := strings.Count(string(document), `"$id"`)
 	if ms, _ := members(document); get(ms, "$id") != nil {
 		ids--
 	}
 	draft4 := strings.Contains(string(document), "draft-04") // its "id" is a common key elsewhere
-	return &nodes{document: document, inferred: inferred, refs: map[string]*node{}, noRefs: ids > 0 || draft4}
+	return &graph{document: document, inferred: inferred, refs: map[string]*node{}, noRefs: ids > 0 || draft4}
 }
 
-func (b *nodes) build(raw json.RawMessage, pointer string) *node {
-	n := blank()
-	b.all = append(b.all, n)
+// build adds the node of the schema raw, which is in the document at pointer.
+func (g *graph) build(raw json.RawMessage, pointer string) *node {
+	n := newNode()
+	g.all = append(g.all, n)
 	ms, ok := members(raw)
 	if !ok {
 		n.opaque = string(raw) != "true"
 		return n
 	}
-	if alias := b.alias(ms, pointer); alias != nil {
-		return alias
+	if other := g.alias(ms, pointer); other != nil {
+		return other
 	}
-	var required []string
-	patterns := false
+	understood := true
 	for _, m := range ms {
-		at := pointer + "/" + m.key
-		switch m.key {
-		case "type":
-			b.types(n, m.value)
-		case "properties":
-			b.properties(n, m.value, at)
-		case "required":
-			n.opaque = json.Unmarshal(m.value, &required) != nil || n.opaque
-		case "additionalProperties":
-			n.dataKeys = string(m.value) != "false"
-			n.closed = !n.dataKeys
-			if n.dataKeys {
-				n.rest = b.build(m.value, at)
-			}
-		case "patternProperties":
-			patterns, n.opaque = true, true
-		case "items":
-			n.items = b.build(m.value, at)
-			n.opaque = n.opaque || m.value[0] == '[' // draft 7's list of schemas
-		case "minItems":
-			n.count(&n.minItems, m.value)
-		case "maxItems":
-			n.count(&n.maxItems, m.value)
-		case "minLength":
-			n.count(&n.minLen, m.value)
-		case "maxLength":
-			n.count(&n.maxLen, m.value)
-		case "minimum":
-			n.bound(&n.min, m.value, false)
-		case "exclusiveMinimum":
-			n.bound(&n.min, m.value, true)
-		case "maximum":
-			n.bound(&n.max, m.value, false)
-		case "exclusiveMaximum":
-			n.bound(&n.max, m.value, true)
-		case "enum":
-			n.opaque = json.Unmarshal(m.value, &n.enum) != nil || strings.Contains(string(m.value), "null") || n.opaque
-		case "format":
-			var name string
-			json.Unmarshal(m.value, &name)
-			if name == "date-time" {
-				n.dateTime = true
-			} else if validator.Formats[name] != nil {
-				n.opaque = true
-			}
-		case nilForm:
-			if b.inferred {
-				json.Unmarshal(m.value, &n.nilText)
-			}
-		case "$id":
-			n.opaque = n.opaque || pointer != ""
-		default:
-			n.opaque = n.opaque || !aside[m.key] && !strings.HasPrefix(m.key, "x-")
-		}
+		understood = g.keyword(n, m, pointer) && understood
 	}
-	if patterns {
+	n.opaque = !understood
+	if get(ms, "patternProperties") != nil {
 		n.closed, n.dataKeys = false, true
 	}
 	n.dataKeys = n.dataKeys && len(n.properties) == 0
-	n.finish(required)
-	return n
-}
-
-// finish sets what follows from the properties as a whole.
-func (n *node) finish(required []string) {
-	if len(n.properties) > 8 {
-		n.index = make(map[string]int, len(n.properties))
-		for i, p := range n.properties {
-			n.index[p.name] = i
-		}
-	}
-	if len(n.properties) > 64 {
+	var required []string
+	if raw := get(ms, "required"); raw != nil && json.Unmarshal(raw, &required) != nil {
 		n.opaque = true
 	}
 	for _, name := range required {
-		i := n.find([]byte(name), 0)
-		if i < 0 {
+		if i := n.find([]byte(name), 0); i >= 0 {
+			n.properties[i].required = true
+		} else {
 			n.opaque = true
-			continue
 		}
-		n.properties[i].required = true
-		n.required |= 1 << uint(i%64)
 	}
+	return n
 }
 
-// alias resolves a schema that only refers to another one, or that only adds null to another one: the usual forms of
-// shared and of nullable types.
-func (b *nodes) alias(ms []member, pointer string) *node {
-	var ref, union json.RawMessage
-	unionKey := ""
+// keyword adds what one keyword says to a node. It returns false if that isn't all.
+func (g *graph) keyword(n *node, m member, pointer string) bool {
+	at := pointer + "/" + m.key
+	switch m.key {
+	case "type":
+		return n.setKinds(m.value)
+	case "properties":
+		properties, _ := members(m.value)
+		for _, p := range properties {
+			at := at + "/" + url.PathEscape(escapeToken(p.key))
+			own, _ := members(p.value)
+			n.properties = append(n.properties, property{name: p.key, node: g.build(p.value, at), fallback: get(own, "default"), pointer: at})
+		}
+	case "required": // see build
+	case "additionalProperties":
+		n.closed = string(m.value) == "false"
+		n.dataKeys = !n.closed
+		if n.dataKeys {
+			n.rest = g.build(m.value, at)
+		}
+	case "items":
+		n.items = g.build(m.value, at)
+		return m.value[0] != '[' // draft 7's list of schemas
+	case "minItems", "maxItems", "minLength", "maxLength":
+		count, err := strconv.Atoi(string(m.value))
+		if err != nil || count < 0 {
+			return false
+		}
+		*map[string]*int{"minItems": &n.minItems, "maxItems": &n.maxItems, "minLength": &n.minLen, "maxLength": &n.maxLen}[m.key] = count
+	case "minimum", "exclusiveMinimum":
+		return setBound(&n.min, m)
+	case "maximum", "exclusiveMaximum":
+		return setBound(&n.max, m)
+	case "enum":
+		return json.Unmarshal(m.value, &n.enum) == nil && !strings.Contains(string(m.value), "null")
+	case "format":
+		n.dateTime = textOf(m.value) == "date-time"
+		return n.dateTime || validator.Formats[textOf(m.value)] == nil
+	case nilForm:
+		if g.inferred {
+			n.nilText = textOf(m.value)
+		}
+	case "$id":
+		return pointer == ""
+	default:
+		return annotations[m.key] || strings.HasPrefix(m.key, "x-")
+	}
+	return true
+}
+
+func (n *node) setKinds(raw json.RawMessage) bool {
+	var names []string
+	if name := textOf(raw); name != "" {
+		names = []string{name}
+	} else if json.Unmarshal(raw, &names) != nil || len(names) == 0 {
+		return false
+	}
+	for _, name := range names {
+		if kindNames[name] == 0 {
+			return false
+		}
+		n.kinds |= kindNames[name]
+	}
+	return true
+}
+
+func setBound(to **bound, m member) bool {
+	value, err := strconv.ParseFloat(string(m.value), 64)
+	if err != nil || *to != nil { // a bool is draft 4's; both kinds of bound at once are too much here
+		return false
+	}
+	*to = &bound{value: value, exact: isShortInteger(m.value), exclusive: strings.HasPrefix(m.key, "exclusive")}
+	return true
+}
+
+// alias returns the node of a schema that only refers to another one, or that only adds null to another one: the usual
+// forms of shared and of nullable types. It returns nil for any other.
+func (g *graph) alias(ms []member, pointer string) *node {
+	var only member // the only keyword that isn't an annotation
 	for _, m := range ms {
-		switch {
-		case m.key == "$ref":
-			ref = m.value
-		case m.key == "anyOf" || m.key == "oneOf":
-			if union != nil {
-				return nil
-			}
-			union, unionKey = m.value, m.key
-		case !aside[m.key]:
+		if annotations[m.key] {
+			continue
+		}
+		if only.key != "" {
 			return nil
 		}
+		only = m
 	}
-	switch {
-	case ref != nil && union == nil:
-		var target string
-		json.Unmarshal(ref, &target)
-		return b.resolve(target)
-	case union != nil && ref == nil:
+	switch only.key {
+	case "$ref":
+		return g.resolve(textOf(only.value))
+	case "anyOf", "oneOf":
 		var forms []json.RawMessage
-		if json.Unmarshal(union, &forms) != nil || len(forms) != 2 {
+		if json.Unmarshal(only.value, &forms) != nil || len(forms) != 2 {
 			return nil
 		}
 		for i, form := range forms {
-			if string(form) != `{"type":"null"}` {
-				continue
+			if string(form) == `{"type":"null"}` {
+				return g.nullable(g.build(forms[1-i], pointer+"/"+only.key+"/"+strconv.Itoa(1-i)))
 			}
-			other := b.build(forms[1-i], pointer+"/"+unionKey+"/"+strconv.Itoa(1-i))
-			if other.kinds == 0 || other.kinds&kindNull != 0 {
-				return nil // both forms may take null, which oneOf refuses
-			}
-			nullable := *other
-			nullable.kinds |= kindNull
-			if nullable.enum != nil {
-				nullable.opaque = true
-			}
-			b.all = append(b.all, &nullable)
-			return &nullable
 		}
 	}
 	return nil
 }
 
-// resolve follows a reference within the document, and returns nil for any other.
-func (b *nodes) resolve(ref string) *node {
-	pointer, local := strings.CutPrefix(ref, "#")
-	if !local || b.noRefs || pointer != "" && pointer[0] != '/' || strings.Contains(pointer, "%") {
+// nullable returns a node that allows null besides what n allows, nil if n allows it: oneOf refuses what has two forms.
+func (g *graph) nullable(n *node) *node {
+	if n.allowsNull() {
 		return nil
 	}
-	if n, ok := b.refs[pointer]; ok {
-		return n // perhaps still being built, if the schema contains itself
+	with := *n
+	with.kinds |= kindNull
+	with.opaque = n.opaque || n.enum != nil
+	g.all = append(g.all, &with)
+	return &with
+}
+
+// resolve follows a reference within the document, and returns nil for any other.
+func (g *graph) resolve(ref string) *node {
+	pointer, local := strings.CutPrefix(ref, "#")
+	if !local || g.noRefs || pointer != "" && pointer[0] != '/' || strings.Contains(pointer, "%") {
+		return nil
 	}
-	at := b.document
+	if n, ok := g.refs[pointer]; ok {
+		return n // it is still being built if the schema contains itself
+	}
+	at := g.document
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 		ms, _ := members(at)
@@ -294,69 +301,12 @@ func (b *nodes) resolve(ref string) *node {
 			return nil
 		}
 	}
-	n := blank()
+	n := newNode()
 	n.opaque = true
-	b.refs[pointer] = n
-	*n = *b.build(at, pointer)
-	b.all = append(b.all, n)
+	g.refs[pointer] = n
+	*n = *g.build(at, pointer)
+	g.all = append(g.all, n)
 	return n
-}
-
-func (b *nodes) types(n *node, raw json.RawMessage) {
-	var names []string
-	if raw[0] == '"' {
-		names = make([]string, 1)
-		json.Unmarshal(raw, &names[0])
-	} else if json.Unmarshal(raw, &names) != nil || len(names) == 0 {
-		n.opaque = true
-	}
-	for _, name := range names {
-		n.kinds |= kindNames[name]
-		n.opaque = n.opaque || kindNames[name] == 0
-	}
-}
-
-func (b *nodes) properties(n *node, raw json.RawMessage, pointer string) {
-	ms, _ := members(raw)
-	for _, m := range ms {
-		at := pointer + "/" + url.PathEscape(escapeToken(m.key))
-		p := property{name: m.key, node: b.build(m.value, at), pointer: at}
-		if own, ok := members(m.value); ok {
-			p.fallback = get(own, "default")
-		}
-		n.properties = append(n.properties, p)
-	}
-}
-
-func (n *node) count(to *int, raw json.RawMessage) {
-	i, err := strconv.Atoi(string(raw))
-	if err != nil || i < 0 {
-		n.opaque = true
-		return
-	}
-	*to = i
-}
-
-func (n *node) bound(to **bound, raw json.RawMessage, exclusive bool) {
-	f, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || *to != nil { // a bool is draft 4's; both kinds of bound at once are too much here
-		n.opaque = true
-		return
-	}
-	*to = &bound{value: f, exact: plainInteger(raw), exclusive: exclusive}
-}
-
-// plainInteger says whether a number is written in at most 15 digits and a sign: a float64 holds it exactly.
-func plainInteger(raw []byte) bool {
-	if len(raw) > 0 && raw[0] == '-' {
-		raw = raw[1:]
-	}
-	for _, c := range raw {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return len(raw) > 0 && len(raw) <= 15
 }
 
 func escapeToken(s string) string {

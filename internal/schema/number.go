@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"fmt"
+	"math/big"
 	"strconv"
 )
 
@@ -15,55 +16,48 @@ const (
 
 // A literal is a number as JSON writes it.
 type literal struct {
-	length   int
-	negative bool
+	text     []byte
 	whole    []byte // digits before the point
 	fraction []byte // digits behind it
 	exponent []byte // its sign and digits, nil if there is none
 }
 
-// readNumber reads the number that text begins with. If there is none, length says how far it looked like one.
-func readNumber(text []byte) (literal, bool) {
-	var num literal
-	i := 0
-	digits := func() []byte {
-		start := i
-		for i < len(text) && text[i] >= '0' && text[i] <= '9' {
-			i++
+// readNumber reads the number that in begins with. If there is none, text is what looks like one.
+func readNumber(in []byte) (num literal, ok bool) {
+	rest := bytes.TrimPrefix(in, []byte("-"))
+	digits := func(from int) []byte {
+		end := from
+		for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+			end++
 		}
-		num.length = i
-		return text[start:i]
+		read := rest[:end]
+		rest = rest[end:]
+		return read
 	}
-	if i < len(text) && text[i] == '-' {
-		num.negative = true
-		i++
+	num.whole = digits(0)
+	ok = len(num.whole) == 1 || len(num.whole) > 1 && num.whole[0] != '0'
+	if ok && bytes.HasPrefix(rest, []byte(".")) {
+		num.fraction = digits(1)[1:]
+		ok = len(num.fraction) > 0
 	}
-	if num.whole = digits(); len(num.whole) == 0 || num.whole[0] == '0' && len(num.whole) > 1 {
-		return num, false
-	}
-	if i < len(text) && text[i] == '.' {
-		i++
-		if num.fraction = digits(); len(num.fraction) == 0 {
-			return num, false
+	if ok && len(rest) > 0 && (rest[0] == 'e' || rest[0] == 'E') {
+		rest = rest[1:]
+		sign := 0
+		if len(rest) > 0 && (rest[0] == '+' || rest[0] == '-') {
+			sign = 1
 		}
+		num.exponent = digits(sign)
+		ok = len(num.exponent) > sign
 	}
-	if i < len(text) && (text[i] == 'e' || text[i] == 'E') {
-		i++
-		start := i
-		if i < len(text) && (text[i] == '+' || text[i] == '-') {
-			i++
-		}
-		if len(digits()) == 0 {
-			return num, false
-		}
-		num.exponent = text[start:i]
-	}
-	return num, true
+	num.text = in[:len(in)-len(rest)]
+	return num, ok
 }
 
+func (num literal) isInteger() bool { return num.fraction == nil && num.exponent == nil }
+
 func (num literal) tooLarge() string {
-	if num.length > maxDigits {
-		return fmt.Sprintf("the number has %d characters; at most %d are allowed", num.length, maxDigits)
+	if len(num.text) > maxDigits {
+		return fmt.Sprintf("the number has %d characters; at most %d are allowed", len(num.text), maxDigits)
 	}
 	if num.exponent == nil {
 		return ""
@@ -74,27 +68,68 @@ func (num literal) tooLarge() string {
 	return ""
 }
 
-// appendInteger writes the number as a plain integer, or, if it isn't whole, as it stands in text.
-func (num literal) appendInteger(out, text []byte) []byte {
-	if num.fraction == nil && num.exponent == nil && num.whole[0] != '0' {
-		return append(out, text...)
+// asInteger writes a number within the bounds above as a plain integer, if it is one.
+func asInteger(text string) (string, bool) {
+	value, ok := new(big.Rat).SetString(text)
+	if !ok || !value.IsInt() {
+		return "", false
 	}
-	exponent, _ := strconv.Atoi(string(num.exponent))
-	digits := append(append([]byte(nil), num.whole...), num.fraction...)
-	point := len(num.whole) + exponent
+	return value.Num().String(), true
+}
+
+// isShortInteger says whether a number is written in at most 15 digits and a sign: a float64 holds it exactly.
+func isShortInteger(text []byte) bool {
+	num, ok := readNumber(text)
+	return ok && num.isInteger() && len(num.text) == len(text) && len(num.whole) <= 15
+}
+
+// number reads a number and says whether it is written as an integer.
+func (r *reader) number(n *node, at *location) kinds {
+	num, ok := readNumber(r.in[r.pos:])
+	end := r.pos + len(num.text)
 	switch {
-	case len(bytes.Trim(digits, "0")) == 0:
-		return append(out, '0')
-	case point <= 0 || point < len(digits) && len(bytes.Trim(digits[point:], "0")) > 0:
-		return append(out, text...)
-	case point < len(digits):
-		digits = digits[:point]
+	case ok:
+	case len(num.whole) > 1 && num.whole[0] == '0':
+		r.fail("the number at byte %d begins with a zero", r.pos)
+		return 0
+	case len(num.text) > 0 && end == len(r.in):
+		r.fail("the text ends after %d bytes in the middle of a number", len(r.in))
+		return 0
+	default:
+		r.pos = end
+		r.unexpected("a value")
+		return 0
 	}
-	for len(digits) < point {
-		digits = append(digits, '0')
+	r.pos = end
+	if problem := num.tooLarge(); problem != "" {
+		r.problem(at, problem)
+		return 0
 	}
-	if num.negative {
-		out = append(out, '-')
+	integer, isWhole := "", false
+	if n.wantsInteger() && !r.keep && (!num.isInteger() || string(num.text) == "-0") {
+		integer, isWhole = asInteger(string(num.text))
 	}
-	return append(out, bytes.TrimLeft(digits, "0")...)
+	if isWhole {
+		r.write([]byte(integer))
+	} else {
+		r.write(num.text)
+	}
+	if n.min != nil || n.max != nil {
+		r.valid = n.within(num) && r.valid
+	}
+	if num.isInteger() {
+		return kindInteger
+	}
+	return kindFraction
+}
+
+// within says whether a number is certainly within the bounds. Rounding to float64 keeps the order of two numbers unless
+// it makes them equal, so that a strict difference is certain.
+func (n *node) within(num literal) bool {
+	value, err := strconv.ParseFloat(string(num.text), 64)
+	exact := num.isInteger() && len(num.whole) <= 15
+	beyond := func(b *bound, distance float64) bool {
+		return distance < 0 || distance == 0 && (b.exclusive || !b.exact || !exact)
+	}
+	return err == nil && (n.min == nil || !beyond(n.min, value-n.min.value)) && (n.max == nil || !beyond(n.max, n.max.value-value))
 }

@@ -267,8 +267,8 @@ func TestNullableFormsOfForeignSchemasAreUnderstood(t *testing.T) {
 	prepares(t, s, `{"n":null,"m":3.0}`, `{"n":null,"m":3}`)
 	prepares(t, s, `{"n":2.0}`, `{"n":2}`)
 	prepares(t, s, `{}`, `{"n":null}`)
-	_, valid := s.scan([]byte(`{"n":null,"m":3}`))
+	_, valid, _ := s.read([]byte(`{"n":null,"m":3}`), false)
 	require.True(t, valid)
-	_, valid = s.scan([]byte(`{"n":7,"m":6}`))
+	_, valid, _ = s.read([]byte(`{"n":7,"m":6}`), false)
 	require.False(t, valid)
 }

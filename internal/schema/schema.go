@@ -27,21 +27,24 @@ func For[T any](overlay json.RawMessage) (*Schema, error) {
 
 // Of infers the schema of a Go type from what encoding/json reads and writes for it.
 //
-// Structs are closed objects: other keys aren't allowed. Fields with omitempty or omitzero, pointers, and fields of
-// embedded pointers are optional, all others required. Pointers have the schema of what they point to, slices are plain lists; none
-// is declared nullable, because some providers refuse that. A `jsonschema:"…"` tag is a field's description. A type, or
-// a pointer to it, with a method JSONSchema() json.RawMessage describes itself ([Describer]); its schema must not use $ref.
-// Types with a text form are strings, []byte is base64, time.Time an RFC 3339 time, time.Duration an integer of
-// nanoseconds, json.RawMessage and any are anything.
+// Structs are closed objects: other keys aren't allowed. Fields with omitempty or omitzero, pointers, fields of embedded
+// pointers and fields with a default are optional, all others required. Pointers have the schema of what they point to,
+// slices are plain lists; none is declared nullable, because some providers refuse that. Types with a text form are
+// strings, []byte is base64, time.Time an RFC 3339 time, time.Duration an integer of nanoseconds, json.RawMessage and any
+// are anything. A type that contains itself is under "$defs", and "$ref" refers to it.
+//
+// A `description:"…"` or `jsonschema:"…"` tag is a field's description. The tags enum, minimum, maximum, pattern, format
+// and default are keywords of the same name; package tools documents them. A type, or a pointer to it, with a method
+// JSONSchema() json.RawMessage describes itself ([Describer]); its schema must not use $ref.
 //
 // Integers and floats are also held to the range of their Go type, which for 64 bits the schema doesn't show.
 //
 // The overlay may be nil. It is a schema laid over the inferred one: its keywords replace the inferred ones; under
 // "properties" it is merged name by name, new names go behind; "items" and "additionalProperties" are merged keyword by
-// keyword.
+// keyword. Of a type that contains itself it is laid over the outermost value only.
 //
-// Types without a JSON form, recursive types, types with their own marshaler but without JSONSchema, and defaults that
-// their own schema refuses are errors that name the type and the field.
+// Types without a JSON form, types with their own marshaler but without JSONSchema, tags that don't fit their field, and
+// defaults that their own schema refuses are errors that name the type and the field.
 func Of(t reflect.Type, overlay json.RawMessage) (*Schema, error) {
 	shown, checked, err := infer(t)
 	if err != nil {
@@ -86,10 +89,16 @@ func compile(shown, checked json.RawMessage, inferred bool) (*Schema, error) {
 	}
 	sum := sha256.Sum256(shown)
 	s.hash = hex.EncodeToString(sum[:16])
-	b := newNodes(checked, inferred)
-	s.root = b.build(checked, "")
-	if err := b.settle(part); err != nil && inferred {
-		return nil, err
+	g := newGraph(checked, inferred)
+	s.root = g.build(checked, "")
+	defaults := settler{s: s, part: part, state: map[*property]bool{}}
+	for _, n := range g.all {
+		for i := range n.properties {
+			defaults.settle(&n.properties[i])
+		}
+	}
+	if inferred && defaults.refused != nil {
+		return nil, defaults.refused
 	}
 	return s, nil
 }
@@ -105,23 +114,19 @@ func (s *Schema) Hash() string { return s.hash }
 func (s *Schema) IsObject() bool { return s.root.kinds == kindObject }
 
 // Accept is [Schema.Prepare] and then [Schema.Validate] of its result. For an input that is canonical and plainly valid it
-// returns the input itself, after one scan and without allocation.
+// returns the input itself, after reading it once.
 func (s *Schema) Accept(input json.RawMessage) (json.RawMessage, error) {
-	canonical, valid := s.scan(input)
-	if !canonical {
-		var err error
-		if input, err = s.rewrite(input); err != nil {
-			return nil, err
-		}
-		_, valid = s.scan(input)
+	out, valid, err := s.read(s.orEmpty(input), false)
+	if err == nil && !valid && !bytes.Equal(out, input) {
+		_, valid, err = s.read(out, false)
 	}
-	if valid {
-		return input, nil
+	if err == nil && !valid {
+		err = s.judge(s.full, out)
 	}
-	if err := s.judge(input); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return input, nil
+	return out, nil
 }
 
 // Prepare brings a text into canonical form: compact; strings with no more escapes than they need; integers as plain
@@ -139,36 +144,33 @@ func (s *Schema) Accept(input json.RawMessage) (json.RawMessage, error) {
 //
 // Canonical input comes back as it is, without allocation. Prepare doesn't judge: see [Schema.Validate].
 func (s *Schema) Prepare(input json.RawMessage) (json.RawMessage, error) {
-	if canonical, _ := s.scan(input); canonical {
-		return input, nil
-	}
-	return s.rewrite(input)
+	out, _, err := s.read(s.orEmpty(input), false)
+	return out, err
 }
 
 // Validate judges a text as it stands: nothing is filled in or taken for something else. What Prepare refuses, it refuses
 // too. The error is an [*InvalidError] unless the schema itself can't be applied.
 func (s *Schema) Validate(input json.RawMessage) error {
-	canonical, valid := s.scan(input)
-	if valid {
-		return nil
+	out, valid, err := s.read(input, true)
+	if err == nil && !valid {
+		err = s.judge(s.full, out)
 	}
-	if !canonical {
-		r := rewriter{in: input, keep: true}
-		if err := r.run(s.root); err != nil {
-			return err
-		}
-		input = r.out
-	}
-	return s.judge(input)
+	return err
 }
 
-func (s *Schema) rewrite(input json.RawMessage) (json.RawMessage, error) {
-	if trimmed := bytes.TrimSpace(input); s.IsObject() && (len(trimmed) == 0 || string(trimmed) == "null") {
-		input = json.RawMessage("{}")
-	}
-	r := rewriter{in: input}
+// read returns a text in canonical form, and whether it was so before and is certainly valid.
+func (s *Schema) read(input json.RawMessage, keep bool) (out json.RawMessage, valid bool, err error) {
+	r := reader{in: input, keep: keep}
 	if err := r.run(s.root); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return r.out, nil
+	return r.output(), r.valid && r.isCanonical(), nil
+}
+
+// orEmpty returns {} in place of nothing where the schema takes objects only.
+func (s *Schema) orEmpty(input json.RawMessage) json.RawMessage {
+	if trimmed := bytes.TrimSpace(input); s.IsObject() && (len(trimmed) == 0 || string(trimmed) == "null") {
+		return json.RawMessage("{}")
+	}
+	return input
 }

@@ -1,40 +1,113 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
-	"strconv"
+	"errors"
+	"slices"
 	"strings"
+	"time"
+	"unicode"
 	"unicode/utf8"
 )
-
-const hexDigits = "0123456789abcdef"
 
 // appendQuoted writes s as a JSON string in canonical form: only what must be escaped is, in its shortest form. Bytes that
 // aren't UTF-8 become U+FFFD.
 func appendQuoted[T string | []byte](out []byte, s T) []byte {
+	const hexDigits = "0123456789abcdef"
 	out = append(out, '"')
-	for i := 0; i < len(s); {
-		b := s[i]
+	for _, c := range string(s) {
 		switch {
-		case b == '"' || b == '\\':
-			out = append(out, '\\', b)
-		case b >= utf8.RuneSelf:
-			c, size := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
+		case c == '"' || c == '\\':
+			out = append(out, '\\', byte(c))
+		case c >= ' ':
 			out = utf8.AppendRune(out, c)
-			i += size
-			continue
-		case b >= ' ':
-			out = append(out, b)
+		case strings.ContainsRune(shortEscaped, c):
+			out = append(out, '\\', "bfnrt"[strings.IndexRune(shortEscaped, c)])
 		default:
-			if short := strings.IndexByte("\b\f\n\r\t", b); short >= 0 {
-				out = append(out, '\\', "bfnrt"[short])
-			} else {
-				out = append(out, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&15])
-			}
+			out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
-		i++
 	}
 	return append(out, '"')
+}
+
+// shortEscaped are the control characters with an escape of two characters.
+const shortEscaped = "\b\f\n\r\t"
+
+// canonicalEscape says whether text begins with an escape as appendQuoted writes it.
+func canonicalEscape(text []byte) bool {
+	if len(text) < 2 {
+		return false
+	}
+	if text[1] != 'u' {
+		return strings.IndexByte(`"\bfnrt`, text[1]) >= 0
+	}
+	if len(text) < 6 || string(text[2:4]) != "00" || text[4] != '0' && text[4] != '1' {
+		return false
+	}
+	low := strings.IndexByte("0123456789abcdef", text[5])
+	return low >= 0 && (text[4] == '1' || !strings.ContainsRune(shortEscaped, rune(low)))
+}
+
+// text reads a string as a value.
+func (r *reader) text(n *node) {
+	token, plain := r.quoted()
+	r.write(token)
+	if n.enum == nil && n.minLen < 0 && n.maxLen < 0 && !n.dateTime || r.fault != "" {
+		return
+	}
+	text := token[1 : len(token)-1]
+	length := utf8.RuneCount(text)
+	if !plain || n.enum != nil && !slices.Contains(n.enum, string(text)) || length < n.minLen || n.maxLen >= 0 && length > n.maxLen || n.dateTime && !isTime(text) {
+		r.valid = false
+	}
+}
+
+// quoted reads a string. It returns the token in canonical form, and whether there are no escapes in it.
+func (r *reader) quoted() (token []byte, plain bool) {
+	canonical := true
+	plain = true
+	for i := r.pos + 1; i < len(r.in); i++ {
+		switch c := r.in[i]; {
+		case c == '"':
+			token = r.in[r.pos : i+1]
+			if !utf8.Valid(token) {
+				r.fail("the string at byte %d isn't valid UTF-8", r.pos)
+				return nil, false
+			}
+			if !canonical {
+				token = r.requote(token)
+			}
+			if r.fault == "" {
+				r.pos = i + 1
+			}
+			return token, plain
+		case c == '\\':
+			plain, canonical = false, canonical && canonicalEscape(r.in[i:])
+			i++
+		case c == '\n':
+			r.fail(`at byte %d a string holds a line break; write it as \n`, i)
+			return nil, false
+		case c < ' ':
+			r.fail(`at byte %d a string holds the control character %#02x; write it as \u%04x`, i, c, c)
+			return nil, false
+		}
+	}
+	r.fail("the text ends after %d bytes in the middle of a string", len(r.in))
+	return nil, false
+}
+
+// requote returns a string with no more escapes than it needs. Half a surrogate pair becomes U+FFFD, as it does in
+// encoding/json.
+func (r *reader) requote(token []byte) []byte {
+	var text string
+	var syntax *json.SyntaxError
+	if errors.As(json.Unmarshal(token, &text), &syntax) {
+		escape := bytes.LastIndexByte(token[:syntax.Offset], '\\')
+		r.fail("at byte %d there is an escape that JSON doesn't know: %s", r.pos+escape, shorten(token[escape:], 6))
+		return nil
+	}
+	return appendQuoted(nil, text)
 }
 
 func quotedList(words []string) json.RawMessage {
@@ -48,43 +121,28 @@ func quotedList(words []string) json.RawMessage {
 	return append(out, ']')
 }
 
-// canonicalControl says whether hex begins with the four digits that appendQuoted writes for a control character.
-func canonicalControl(hex []byte) bool {
-	if len(hex) < 4 || hex[0] != '0' || hex[1] != '0' {
-		return false
+// textOf returns the text of a JSON string, "" for anything else.
+func textOf(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
 	}
-	high, low := hex[2], strings.IndexByte(hexDigits, hex[3])
-	if high != '0' && high != '1' || low < 0 {
-		return false
-	}
-	return high == '1' || strings.IndexByte("\b\f\n\r\t", byte(low)) < 0
+	return s
 }
 
-// unescape resolves the escape that text begins with. A size of 0 means that it is none.
-func unescape(text []byte) (c rune, size int) {
-	if len(text) < 2 {
-		return 0, 0
-	}
-	if i := strings.IndexByte(`"\/bfnrt`, text[1]); i >= 0 {
-		return rune("\"\\/\b\f\n\r\t"[i]), 2
-	}
-	high, ok := hexRune(text)
-	if !ok {
-		return 0, 0
-	}
-	if high < 0xD800 || high > 0xDFFF {
-		return high, 6
-	}
-	if low, ok := hexRune(text[6:]); ok && high < 0xDC00 && low >= 0xDC00 && low <= 0xDFFF {
-		return (high-0xD800)<<10 | (low - 0xDC00) + 0x10000, 12
-	}
-	return utf8.RuneError, 6
+// fold maps keys that encoding/json takes for the same to one: those equal under simple case folding.
+func fold(s string) string {
+	return strings.Map(func(c rune) rune {
+		least := c
+		for next := unicode.SimpleFold(c); next != c; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, s)
 }
 
-func hexRune(text []byte) (rune, bool) {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
-		return 0, false
-	}
-	v, err := strconv.ParseUint(string(text[2:6]), 16, 32)
-	return rune(v), err == nil
+// isTime says whether time.Time decodes from s.
+func isTime(s []byte) bool {
+	var t time.Time
+	return t.UnmarshalText(s) == nil
 }

@@ -29,16 +29,23 @@ func (s *Store) Post(ctx context.Context, session string, it journal.Item) error
 		if !at.exists() {
 			return fmt.Errorf("%w: %q", journal.ErrNoSession, session)
 		}
-		var taken number
-		err = tx.QueryRowContext(ctx, s.q.taken, at.id, it.ID).Scan(&taken)
-		switch {
-		case err == nil:
-			return &journal.PostedError{Session: session, ID: it.ID, Taken: taken != 0}
-		case !errors.Is(err, sql.ErrNoRows):
-			return err
+		for _, id := range append([]string{it.ID}, it.Closes...) {
+			var taken number
+			err := tx.QueryRowContext(ctx, s.q.taken, at.id, id).Scan(&taken)
+			switch {
+			case err == nil:
+				return &journal.PostedError{Session: session, ID: id, Taken: taken != 0}
+			case !errors.Is(err, sql.ErrNoRows):
+				return err
+			}
 		}
 		if _, err := tx.ExecContext(ctx, s.q.post, at.id, it.ID, it.Kind, Nanos(it.Time), Blob(it.Data)); err != nil {
 			return err
+		}
+		for _, id := range it.Closes {
+			if _, err := tx.ExecContext(ctx, s.q.close, at.id, id, []byte{}); err != nil {
+				return err
+			}
 		}
 		at.Inbox++
 		return s.save(ctx, tx, at)

@@ -82,7 +82,7 @@ func ExampleTool() {
 	}
 	find, _ := registry.Lookup("findResource")
 	for _, input := range []string{`{"query":"the team page","kind":"page"}`, `{"query":"weather"}`} {
-		out := new(tools.Runner).Execute(ctx, find, &tools.Call{Input: json.RawMessage(input)})
+		out := tools.Execute(ctx, find, &tools.Call{Input: json.RawMessage(input)}, nil)
 		fmt.Println(out.Parts[0].Text)
 	}
 	// Output:

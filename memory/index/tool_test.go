@@ -26,7 +26,7 @@ func call(t *testing.T, tool tools.Tool, input string) tools.Outcome {
 	if a.Rejected != nil {
 		return *a.Rejected
 	}
-	return new(tools.Runner).Execute(t.Context(), a.Definition, c)
+	return tools.Execute(t.Context(), a.Definition, c, nil)
 }
 
 // answer is what a model reads of a call that succeeds.
@@ -209,7 +209,7 @@ func TestManyModelsMayAskAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			out := new(tools.Runner).Execute(context.Background(), d, &tools.Call{Input: json.RawMessage(`{"query":"abuot"}`)})
+			out := tools.Execute(context.Background(), d, &tools.Call{Input: json.RawMessage(`{"query":"abuot"}`)}, nil)
 			if out.Status != tools.OK {
 				t.Errorf("%+v", out)
 			}

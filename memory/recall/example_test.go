@@ -22,7 +22,6 @@ func Example() {
 		return
 	}
 	ctx := context.Background()
-	var r tools.Runner
 	for _, c := range []struct{ session, tool, input string }{
 		{"monday", "facts.save", `{"key":"deploy.command","text":"make deploy needs the VPN"}`},
 		{"tuesday", "facts.save", `{"key":"deploy.command","text":"make ship"}`},
@@ -41,7 +40,7 @@ func Example() {
 			fmt.Println(admitted.Rejected.Status)
 			continue
 		}
-		out := r.Execute(ctx, admitted.Definition, call)
+		out := tools.Execute(ctx, admitted.Definition, call, nil)
 		text := out.Parts[0].Text
 		if c.session == "tuesday" && c.tool == "facts.save" {
 			var v struct{ Status, Why string }

@@ -74,14 +74,13 @@ func BenchmarkFindFacts(b *testing.B) {
 	require.NoError(b, err)
 	reg, err := tools.NewRegistry(m.Facts()...)
 	require.NoError(b, err)
-	var r tools.Runner
 	run := func(name, input string) {
 		call := &tools.Call{Name: name, Input: []byte(input)}
 		admitted, err := reg.Admit(b.Context(), call, nil, nil, nil)
 		if err != nil || admitted.Rejected != nil {
 			b.Fatal(err, admitted.Rejected)
 		}
-		if out := r.Execute(b.Context(), admitted.Definition, call); out.Status != tools.OK {
+		if out := tools.Execute(b.Context(), admitted.Definition, call, nil); out.Status != tools.OK {
 			b.Fatal(out.Err)
 		}
 	}

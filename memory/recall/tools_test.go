@@ -50,8 +50,7 @@ func (d *desk) run(session, key, tool string, input any) tools.Outcome {
 	if admitted.Rejected != nil {
 		return *admitted.Rejected
 	}
-	var r tools.Runner
-	return r.Execute(ctx, admitted.Definition, call)
+	return tools.Execute(ctx, admitted.Definition, call, nil)
 }
 
 // ok makes a call that succeeds and returns its text.

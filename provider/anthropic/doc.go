@@ -33,8 +33,9 @@
 //     that takes none becomes adaptive thinking. Thinking is left out where the API refuses it: with a forced tool call, and
 //     for a budget when the open tool loop has begun without thinking.
 //   - [provider.OutputFormat] is output_config.format; models older than Claude 4.5 are told the schema in the system text.
-//     The schema is sent as it is: the API wants objects closed (additionalProperties: false) and refuses bounds of numbers
-//     and lengths.
+//     The API wants objects closed (additionalProperties: false). Limits that it refuses (bounds of numbers, lengths, most
+//     formats) are moved into the descriptions. A schema that refers to itself, has objects with any keys, or has keywords
+//     such as oneOf goes into the system text.
 //   - The sampling fields that the API doesn't have (seed, penalties) are ignored, and those that a model or its thinking
 //     refuses (temperature, top_p, top_k) are left out.
 //   - max_tokens is the request's, else the model's limit, else 8,192.

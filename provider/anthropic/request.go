@@ -182,15 +182,15 @@ func chosen(req *provider.Request, n *adapter.Names) (*toolChoice, error) {
 
 // addOutput asks for an answer of a schema, where the model can be held to one.
 func (b *body) addOutput(req *provider.Request, t trait) {
-	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && t.has(formats) {
-		b.OutputConfig = &outputConfig{Format: &format{Type: "json_schema", Schema: req.Output.Schema}}
+	if schema := formatOf(req, t); schema != nil {
+		b.OutputConfig = &outputConfig{Format: &format{Type: "json_schema", Schema: schema}}
 	}
 }
 
 // addSystem sets the instructions. They name the schema of the answer where the model can't be held to it.
 func (b *body) addSystem(req *provider.Request, t trait) {
 	text := req.System
-	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && !t.has(formats) {
+	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && formatOf(req, t) == nil {
 		if text != "" {
 			text += "\n\n"
 		}

@@ -379,3 +379,33 @@ func TestTokensAreCounted(t *testing.T) {
 	_, err = m.CountTokens(t.Context(), nil)
 	require.ErrorIs(t, err, provider.ErrNilRequest)
 }
+
+func TestAFormatIsNarrowedToWhatTheAPITakes(t *testing.T) {
+	req := ask("x")
+	req.Output = &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","description":"how many","minimum":1,"maximum":9},` +
+		`"s":{"type":"string","pattern":"^a","maxLength":5,"format":"regex","default":"a"},"l":{"type":"array","items":{"$ref":"#/$defs/t","description":"one"},"minItems":2}},"additionalProperties":false,` +
+		`"$defs":{"t":{"type":"string","format":"date"}}}`)}
+	require.Equal(t, `{"format":{"type":"json_schema","schema":{"type":"object","properties":{"n":{"type":"integer","description":"how many (minimum: 1, maximum: 9)"},`+
+		`"s":{"type":"string","pattern":"^a","default":"a","description":"(maxLength: 5, format: \"regex\")"},"l":{"type":"array","items":{"$ref":"#/$defs/t"},"description":"(minItems: 2)"}},"additionalProperties":false,`+
+		`"$defs":{"t":{"type":"string","format":"date"}}}}}`, string(sent(t, req)["output_config"]))
+	for _, schema := range []string{
+		`{"type":"object","properties":{"next":{"$ref":"#"}},"additionalProperties":false}`,
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/a"}}}}`,
+		`{"type":"object","additionalProperties":{"type":"string"}}`,
+		`{"type":"object","oneOf":[{"type":"object"}]}`,
+	} {
+		req.Output.Schema = json.RawMessage(schema)
+		body := sent(t, req)
+		require.NotContains(t, body, "output_config", schema)
+		text, err := json.Marshal(schema)
+		require.NoError(t, err)
+		require.Contains(t, string(body["system"]), strings.Trim(string(text), `"`))
+	}
+}
+
+func TestTheSchemaOfAToolIsSentAsItIs(t *testing.T) {
+	const schema = `{"type":"object","properties":{"next":{"$ref":"#","description":"more","default":{}},"n":{"type":"integer","minimum":1}}}`
+	req := ask("x")
+	req.Tools = []provider.Tool{{Name: "f", Schema: json.RawMessage(schema)}}
+	require.Contains(t, string(sent(t, req)["tools"]), `"input_schema":`+schema)
+}

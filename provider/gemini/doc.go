@@ -36,6 +36,8 @@
 //     (1,024 tokens for minimal and low, 8,192 medium, 24,576 above, within what the model takes); older ones neither. Thoughts
 //     are asked for unless Hide is set.
 //   - [provider.OutputFormat] is responseJsonSchema; beside tools, models before Gemini 3 are told the schema in the system text.
+//   - Schemas may have $defs and $ref. What is beside a $ref is left out, and a property that leads back to the schema it is in
+//     isn't required: the API refuses both.
 //   - A seed is cut to its lower 32 bits. Request.DisableParallelToolCalls and cache marks have no counterpart and are ignored.
 //
 // Request.Options["gemini"] is a JSON object that is merged into the body: objects field by field, null removes a field,

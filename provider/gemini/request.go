@@ -102,7 +102,7 @@ func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
 		}
 		f := function{Name: name, Description: t.Description}
 		if !adapter.IsNull(t.Schema) {
-			f.Schema = t.Schema
+			f.Schema = narrowed(t.Schema)
 		}
 		functions = append(functions, f)
 	}
@@ -166,7 +166,7 @@ func (b *body) addConfig(req *provider.Request, t trait) {
 		set = true
 	}
 	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && !asText(req, t) {
-		g.Type, g.Schema, set = "application/json", req.Output.Schema, true
+		g.Type, g.Schema, set = "application/json", narrowed(req.Output.Schema), true
 	}
 	if set {
 		b.Config = &g

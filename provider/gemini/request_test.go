@@ -334,3 +334,21 @@ func TestOtherModelsThatRequestsMayNameAreKnown(t *testing.T) {
 	_, ok = provider.InfoOf(m, "nobody's")
 	require.False(t, ok)
 }
+
+func TestSchemasAreNarrowedToWhatTheAPITakes(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"top":{"$ref":"#/$defs/tree","description":"the root"},"size":{"type":"string","default":"x"}},"required":["top","size"],` +
+		`"$defs":{"tree":{"type":"object","properties":{"name":{"type":"string"},"leaf":{"$ref":"#/$defs/leaf"},"kids":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["name","leaf","kids"]},` +
+		`"leaf":{"type":"object","properties":{"up":{"$ref":"#/$defs/tree"}},"required":["up"]}}}`)
+	const want = `{"type":"object","properties":{"top":{"$ref":"#/$defs/tree"},"size":{"type":"string","default":"x"}},"required":["top","size"],` +
+		`"$defs":{"tree":{"type":"object","properties":{"name":{"type":"string"},"leaf":{"$ref":"#/$defs/leaf"},"kids":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["name"]},` +
+		`"leaf":{"type":"object","properties":{"up":{"$ref":"#/$defs/tree"}}}}}`
+	req := ask("hello")
+	req.Tools = []provider.Tool{{Name: "f", Schema: schema}}
+	req.Output = &provider.OutputFormat{Schema: schema}
+	req.Model = "gemini-3.5-flash"
+	body := sent(t, req)
+	require.Contains(t, string(body["tools"]), `"parametersJsonSchema":`+want)
+	require.Contains(t, string(body["generationConfig"]), `"responseJsonSchema":`+want)
+	req.Output.Schema = json.RawMessage(`{"type":"object","properties":{"next":{"$ref":"#"}},"required":["next"]}`)
+	require.Contains(t, string(sent(t, req)["generationConfig"]), `"responseJsonSchema":{"type":"object","properties":{"next":{"$ref":"#"}}}`)
+}

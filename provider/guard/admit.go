@@ -140,7 +140,31 @@ func (c *call) reserve() (err error) {
 		Recovery: g.recovery && c.attempts > 0 || c.req.Labels.Kind == KindRecovery,
 		OnWait:   c.onWait,
 	})
+	if err != nil {
+		explain(err, c.asked(output))
+	}
 	return err
+}
+
+// explain puts what was wanted into the error of a budget.
+func explain(err error, wanted string) {
+	var refused *ratelimit.BudgetError
+	if errors.As(err, &refused) {
+		refused.Detail = wanted
+	}
+}
+
+// asked says what a call reserves, and where the figures come from.
+func (c *call) asked(output int64) string {
+	counted := fmt.Sprintf("estimated at %d bytes a token", bytesPerToken)
+	if c.guard.count != nil {
+		counted = "as Config.Count has it"
+	}
+	limit := "the request's MaxOutput"
+	if c.req.MaxOutput <= 0 {
+		limit = "the default, as the request has no MaxOutput"
+	}
+	return fmt.Sprintf("%d tokens of input (%s) and %d of output (%s)", c.estimate(), counted, output, limit)
 }
 
 // waiting is told by the gate and the budget why the call waits, before it blocks. What the call has of the other one it
@@ -262,7 +286,7 @@ func (c *call) result() error {
 
 // letGo gives the slot back if the call holds one.
 func (c *call) letGo() {
-	if c.path != nil && c.leased {
+	if c.leased {
 		c.leased = false
 		c.lease.Release(c.outcome)
 	}

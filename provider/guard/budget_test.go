@@ -53,6 +53,27 @@ func TestARefusedBudgetGivesTheSlotBack(t *testing.T) {
 	})
 }
 
+func TestARefusalSaysWhatWasAskedForAndWhy(t *testing.T) {
+	count := func(*provider.Request) int64 { return 7 }
+	for want, c := range map[string]struct {
+		limit  int64
+		count  func(*provider.Request) int64
+		output int
+	}{
+		"and 4102 tokens are wanted: 6 tokens of input (estimated at 3 bytes a token) and 4096 of output (the default, as the request has no MaxOutput)": {limit: 5},
+		"and 107 tokens are wanted: 7 tokens of input (as Config.Count has it) and 100 of output (the request's MaxOutput)":                              {limit: 5, count: count, output: 100},
+		"and 4096 tokens are wanted: 4096 tokens of output, because the answer is longer than what was reserved for it":                                  {limit: 5000},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, option{budget: limited(c.limit), guard: guard.Config{Count: c.count}}, script{say(start, long(4097*3)), say(end)})
+			got := watch(r.Stream(t.Context(), &provider.Request{Messages: ask.Messages, MaxOutput: c.output}))
+			require.ErrorIs(t, got.err, ratelimit.ErrBudget)
+			require.ErrorContains(t, got.err, want)
+			r.settled()
+		})
+	}
+}
+
 func TestAWaitForTheBudgetHoldsNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{budget: limited(5000), gate: ratelimit.GateConfig{Slots: 3}}, paced(s))

@@ -5,36 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream"
 )
 
-// A call is one call with its attempts. It is the only thing that the happy path allocates, apart from an attempt's
-// context and timer; that is why it holds its context.
+// A call is one call with its attempts. It lasts as long as its sequence is ranged over, which is why it holds its context.
 type call struct {
 	guard *Guard
 	ctx   context.Context
 	req   *provider.Request
-	used  atomic.Bool // of a sequence
 
 	yield   func(provider.Chunk, error) bool
-	next    func(provider.Chunk, error) bool // the loop body of the attempts
-	dog     stream.Watchdog
+	dog     *stream.Watchdog // of the attempt
 	grammar provider.Grammar // of what the consumer sees, over all attempts
 
 	progress
-	*path // nil if there is no gate, budget, ledger or breaker
-}
-
-// A path is what a call needs for them. It is apart, so that a call without them is small.
-type path struct {
 	admission
 	meter
 }
@@ -53,67 +43,23 @@ type progress struct {
 	failed  bool // the attempt is over: the provider has yielded its error, or one was found
 	stopped bool // the consumer is gone
 	body    bool // the consumer's loop body is running; stays if that panics
-	watched bool // the clocks of the attempt run
 
 	written int64 // bytes of the attempt's answer
 	voided  int64 // bytes of answers of the attempt that the provider took back
 	room    int64 // bytes of the answer that are reserved for
 }
 
-// A Caller makes calls with a [Guard], one after the other, and keeps what it needs from one to the next. It does what
-// Guard.Stream does, for a fraction of the allocations. It isn't safe for concurrent use.
-type Caller struct{ call call }
-
-// Caller returns a Caller of g.
-func (g *Guard) Caller() *Caller { return &Caller{call: call{guard: g}} }
-
-// Share has the calls that follow use a clock that is of others, too, and that they stop. Without it each call starts and
-// stops a timer.
-func (k *Caller) Share(c *alarm.Clock) { k.call.dog.Share(c) }
-
-// Call makes one call and yields its chunks. yield is called as the body of a loop over Guard.Stream would be: not again
-// after it has returned false.
-func (k *Caller) Call(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	c := &k.call
-	c.ctx, c.req = ctx, req
-	c.grammar.Reset()
-	c.progress = progress{}
-	if c.path != nil {
-		*c.path = path{admission: admission{onWait: c.onWait}}
-	}
-	c.run(yield)
-	c.ctx, c.req, c.yield = nil, nil, nil
-}
-
-// once is run for a sequence, which is ranged over once.
-func (c *call) once(yield func(provider.Chunk, error) bool) {
-	if c.used.Swap(true) {
-		yield(provider.Chunk{}, provider.ErrConsumed)
-		return
-	}
-	c.run(yield)
-}
-
 // run makes attempts until one succeeds, the consumer leaves, or there is no point in another.
-func (c *call) run(yield func(provider.Chunk, error) bool) {
+func (c *call) run() {
 	switch {
 	case c.guard == nil || c.guard.provider == nil:
-		yield(provider.Chunk{}, provider.ErrNilProvider)
+		c.yield(provider.Chunk{}, provider.ErrNilProvider)
 		return
 	case c.req == nil:
-		yield(provider.Chunk{}, provider.ErrNilRequest)
+		c.yield(provider.Chunk{}, provider.ErrNilRequest)
 		return
 	}
-	c.yield, c.room = yield, noLimit
-	if c.next == nil {
-		c.next = c.pass()
-		if c.guard.guarded && c.path == nil {
-			c.path = new(path)
-		}
-	}
+	c.room = noLimit
 	if total := c.guard.total; total > 0 {
 		c.limit(total)
 		return
@@ -132,9 +78,7 @@ func (c *call) limit(total time.Duration) {
 
 // attemptAll takes the error that ends the call's context when its time is up.
 func (c *call) attemptAll(late error) {
-	if c.path != nil {
-		defer c.letGo() // should foreign code between two attempts panic
-	}
+	defer c.letGo() // should foreign code between two attempts panic
 	for c.ctx.Err() == nil {
 		c.attempt()
 		if c.stopped || c.body || c.err == nil {
@@ -169,59 +113,46 @@ func (c *call) end(err error) {
 
 // attempt makes the call once, if it is let. What came of it is in c.err.
 func (c *call) attempt() {
-	c.failed, c.err = false, nil
+	c.failed, c.err, c.dog = false, nil, new(stream.Watchdog)
 	defer c.endAttempt()
 	ctx := c.ctx
-	if c.path != nil {
+	if c.guard.guarded {
 		if ctx = c.admit(); ctx == nil {
 			return
 		}
 	}
 	c.attempts++
-	if c.path != nil && c.leased {
-		c.dog.BeginWith(c.lease.CancelFunc(), c.guard.silence)
-	} else {
-		ctx = c.dog.Begin(ctx, c.guard.silence)
-	}
-	c.watched = true
-	if seq := c.guard.provider.Stream(ctx, c.req); seq != nil {
-		seq(c.next)
+	if seq := c.guard.provider.Stream(c.dog.Begin(ctx, c.guard.silence), c.req); seq != nil {
+		seq(c.pass)
 	}
 	if c.err == nil && !c.ended {
 		c.err = provider.ErrIncomplete
 	}
-	if c.path != nil {
-		c.returned = true
-	}
+	c.returned = true
 }
 
 // endAttempt is deferred. A panic of the consumer's loop body goes on its way; one of the provider ends here.
 func (c *call) endAttempt() {
-	var late *stream.TimeoutError
-	if c.watched {
-		late, c.watched = c.dog.End(), false
-	}
+	late := c.dog.End()
 	if !c.body {
 		if v := recover(); v != nil && v != any(errLeft) {
 			c.err = stream.NewPanicError("the provider", v)
-			if c.path != nil {
-				c.returned = true
-			}
+			c.returned = true
 		} else if late != nil && !c.ended {
 			c.err = late
 		}
 	}
-	if c.path != nil {
+	if c.guard.guarded {
 		c.settle(late != nil)
 	}
 }
 
 // verdict returns nil if there is to be another attempt, else the error for the consumer.
 func (c *call) verdict() error {
-	if c.path != nil && c.refused {
+	if c.refused {
 		return c.refusal()
 	}
-	if c.path != nil && c.pre {
+	if c.pre {
 		return nil
 	}
 	class := fault.Of(c.err)
@@ -264,7 +195,7 @@ func (c *call) gaveUp(err error, class fault.Class, reason string) error {
 
 // all returns the errors of all attempts.
 func (c *call) all() []error {
-	if c.err == nil || c.path != nil && c.refused {
+	if c.err == nil || c.refused {
 		return slices.Clone(c.earlier)
 	}
 	return append(slices.Clone(c.earlier), c.err)
@@ -273,7 +204,7 @@ func (c *call) all() []error {
 // pause voids what was shown, says that it waits, and waits. It returns false if the consumer has left; when the context
 // ends the wait, it returns true. What a gate decides about waits there.
 func (c *call) pause() bool {
-	if c.path != nil && c.pre {
+	if c.pre {
 		if c.reached {
 			c.attempts--
 		}
@@ -282,7 +213,7 @@ func (c *call) pause() bool {
 	}
 	class := fault.Of(c.err)
 	c.earlier = append(c.earlier, c.err)
-	if c.path != nil && c.leased {
+	if c.leased {
 		c.toTell = rateLimited
 		return true
 	}

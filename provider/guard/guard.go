@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit"
@@ -74,7 +75,8 @@ type Config struct {
 	Count func(*provider.Request) int64
 
 	// OnRetry, if it isn't nil, is told of each failed attempt that will be followed by another, before the wait. It is
-	// called in the goroutine that ranges over the answer. OnEvent is told as well.
+	// called in the goroutine that ranges over the answer, with the context given to Stream or one derived from it. OnEvent
+	// is told as well.
 	OnRetry func(context.Context, Failure)
 
 	// OnEvent, if it isn't nil, is told of each [Failure], [Burst] and [Escalation].
@@ -198,22 +200,15 @@ func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	c := g.newCall()
-	c.ctx, c.req = ctx, req
-	return c.once
-}
-
-// newCall returns a call with its path in one piece.
-func (g *Guard) newCall() *call {
-	if g == nil || !g.guarded {
-		return &call{guard: g}
+	var used atomic.Bool
+	return func(yield func(provider.Chunk, error) bool) {
+		if used.Swap(true) {
+			yield(provider.Chunk{}, provider.ErrConsumed)
+			return
+		}
+		c := &call{guard: g, ctx: ctx, req: req, yield: yield}
+		c.run()
 	}
-	both := new(struct {
-		call call
-		path path
-	})
-	both.call.guard, both.call.path = g, &both.path
-	return &both.call
 }
 
 // isNil reports a provider that can't be called: nil, or a nil pointer or function in the interface.

@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -192,6 +193,7 @@ func (c *call) topUp() error {
 	}
 	for c.written > c.room {
 		if err := c.reservation.TopUp(outputStep, c.cost(provider.Usage{Output: outputStep})); err != nil {
+			explain(err, fmt.Sprintf("%d tokens of output, because the answer is longer than what was reserved for it", outputStep))
 			return err
 		}
 		c.room += outputStep * bytesPerToken

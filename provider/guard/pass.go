@@ -5,12 +5,10 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// pass is the loop body of an attempt: it passes on what fits. It isn't a method, because one takes the chunk on the stack
-// and copies it once more.
-func (c *call) pass() func(provider.Chunk, error) bool {
-	return func(chunk provider.Chunk, err error) bool {
-		return c.fits(&chunk, err) && c.shown(c.yield(chunk, nil))
-	}
+// pass is the loop body of an attempt: it passes on what fits. A provider may call it after it has returned false, though it
+// must not.
+func (c *call) pass(chunk provider.Chunk, err error) bool {
+	return c.fits(&chunk, err) && c.shown(c.yield(chunk, nil))
 }
 
 // fits reports whether the chunk is to be shown, and ends the attempt if it isn't.
@@ -33,7 +31,7 @@ func (c *call) fits(chunk *provider.Chunk, err error) bool {
 
 // suits is the rest of fits, for what isn't text and for what takes more than is reserved.
 func (c *call) suits(chunk *provider.Chunk, err *error) bool {
-	if c.path == nil {
+	if !c.guard.guarded {
 		return true
 	}
 	if chunk.Kind != provider.KindText {

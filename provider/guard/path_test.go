@@ -116,14 +116,10 @@ func TestLeavingAtAnyChunkGivesEverythingBack(t *testing.T) {
 	}
 }
 
-// TestACallerIsAsGoodAsNewAfterAnyCall: what an agent uses for call after call.
-func TestACallerIsAsGoodAsNewAfterAnyCall(t *testing.T) {
+func TestAGuardIsAsGoodAsNewAfterAnyCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}}, paced(s))
-		caller := r.Caller()
-		through := func(req *provider.Request) stream.Seq {
-			return func(yield func(provider.Chunk, error) bool) { caller.Call(t.Context(), req, yield) }
-		}
+		through := func(req *provider.Request) stream.Seq { return r.Stream(t.Context(), req) }
 		calls := 0
 		for at := range pieces {
 			for _, how := range []string{"break", "panic", "goexit"} {

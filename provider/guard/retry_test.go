@@ -310,6 +310,19 @@ func TestAnEndInSpiteOfCancellationIsASuccess(t *testing.T) {
 	require.NoError(t, watch(newGuard(t, f, guard.Config{}).Stream(ctx, ask)).err)
 }
 
+func TestOnRetryIsGivenTheContextOfTheCall(t *testing.T) {
+	type key struct{}
+	for _, total := range []time.Duration{0, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &fake{scripts: []script{{fail(failure(fault.Transient))}, good}}
+			var got any
+			g := newGuard(t, f, guard.Config{Total: total, OnRetry: func(ctx context.Context, _ guard.Failure) { got = ctx.Value(key{}) }})
+			require.NoError(t, watch(g.Stream(context.WithValue(t.Context(), key{}, "v"), ask)).err)
+			require.Equal(t, "v", got)
+		})
+	}
+}
+
 func TestAPanickingHookDoesNotFailTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{scripts: []script{{fail(failure(fault.Transient))}, good}}

@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -103,5 +104,19 @@ func TestTheCallersDeadlineIsNotTotal(t *testing.T) {
 		got := watch(newGuard(t, f, guard.Config{Total: 5 * s}).Stream(ctx, ask))
 		require.Equal(t, context.DeadlineExceeded, got.err)
 		require.EqualValues(t, 1, f.calls.Load())
+	})
+}
+
+// TestAnAttemptThatIsRefusedIsNotLate: the one before it was.
+func TestAnAttemptThatIsRefusedIsNotLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, option{budget: limited(4096 + tokensIn)}, script{say(start, provider.Text("half")), wait(time.Hour)}, good)
+		got := watch(r.Stream(t.Context(), ask))
+		var refused *ratelimit.BudgetError
+		require.ErrorAs(t, got.err, &refused)
+		var gaveUp *guard.GaveUpError
+		require.ErrorAs(t, got.err, &gaveUp)
+		require.Equal(t, "there is no budget for another attempt", gaveUp.Reason)
+		r.settled()
 	})
 }

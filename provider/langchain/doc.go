@@ -27,6 +27,7 @@
 //   - What goes back to a model: reasoning with its signature, opaque data, sources, and calls that the provider ran are left out of requests.
 //     Media in a tool's result becomes a line of text that names it. Media by a provider's file id, and other than images by address,
 //     are an error. An output format is asked for as JSON mode, with the schema in the system text. DisableParallelToolCalls isn't sent.
+//     Schemas of tools are sent as they are; whether $ref and $defs are understood depends on the langchaingo model.
 //   - Streamed text that is no text: some models stream the pieces of tool calls through the same function. The result of
 //     the call is the truth: if what was streamed differs, Reset voids it. Requests with NoRestart aren't streamed.
 //

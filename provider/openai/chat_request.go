@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -156,7 +155,7 @@ func (c *conversation) chat() ([]byte, error) {
 		}
 	}
 	if o := req.Output; o != nil {
-		r.ResponseFormat = &chatFormat{Type: "json_schema", JSONSchema: formatSchema{Name: formatName(o), Schema: o.Schema, Strict: isStrict(o.Schema)}}
+		r.ResponseFormat = &chatFormat{Type: "json_schema", JSONSchema: outputSchema(formatName(o), o)}
 	}
 	return c.encode(&r)
 }
@@ -302,17 +301,6 @@ func resultText(r *provider.ToolResult) (text string, media []*provider.Part) {
 		text = "(no output)"
 	}
 	return text, media
-}
-
-// parameters returns the schema of a tool's input.
-func parameters(t *provider.Tool) (json.RawMessage, error) {
-	if len(t.Schema) == 0 {
-		return noArguments, nil
-	}
-	if !json.Valid(t.Schema) {
-		return nil, fmt.Errorf("openai: the schema of the tool %q is no JSON", t.Name)
-	}
-	return t.Schema, nil
 }
 
 // effort returns how hard to think, as a word. A number of tokens becomes one: OpenAI takes none.

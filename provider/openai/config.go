@@ -14,6 +14,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // An API is one of the two protocols.
@@ -112,9 +113,13 @@ func New(cfg Config) (*Model, error) {
 			base = ownURL
 		}
 	}
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("openai: Config.BaseURL is %q, which is no address such as %s", publicURL(base), ownURL)
+	setting := "Config.BaseURL"
+	if fromEnv {
+		setting = "OPENAI_BASE_URL"
+	}
+	u, err := adapter.ParseBase("openai", setting, base, ownURL)
+	if err != nil {
+		return nil, err
 	}
 	if u.User != nil {
 		return nil, fmt.Errorf("openai: Config.BaseURL holds a user name; send credentials in Config.Header instead")

@@ -32,6 +32,11 @@
 // encrypted reasoning, items with their ids and phases, reasoning details, and reasoning in the very field in which it came. With the
 // Responses API nothing is stored at the server (store is false).
 //
+// An output format is sent in strict mode if its schema keeps the rules of that mode: every object is closed and requires
+// all of its properties, and no keyword needs more than leaving out. Limits that the mode doesn't have, such as maxLength,
+// are moved into the descriptions, and defaults are left out. What is beside a $ref in a schema is left out as well, because
+// many servers refuse it.
+//
 // Options["openai"], and those under the provider's own name, are merged into the body of the request, so that anything
 // can be set that has no field: service_tier, verbosity, tools that the server runs. The Responses API has no stop sequences,
 // seed, top_k or penalties, so that these are left out there; OpenAI has no top_k.

@@ -199,9 +199,33 @@ func TestStrictIsAskedForOnlyWhereASchemaKeepsItsRules(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`:                                                                 false,
 		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:                                                                             false,
 		`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{"b":{}}}}},"required":["a"],"additionalProperties":false}`: false,
+		`{"type":"object","properties":{"a":{}},"required":["a"],"additionalProperties":false}`:                                                               false,
+		`{"type":"object","properties":{"a":{"oneOf":[{"type":"string"}]}},"required":["a"],"additionalProperties":false}`:                                    false,
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}},"required":["a"],"additionalProperties":false,"$defs":{"b":{"type":"object"}}}`:             false,
 		`{"type":"array","items":{"type":"string"}}`:                                                                                                          false,
 		`{`: false,
 	} {
-		require.Equal(t, want, isStrict(json.RawMessage(schema)), schema)
+		require.Equal(t, want, outputSchema("", &provider.OutputFormat{Schema: json.RawMessage(schema)}).Strict, schema)
+	}
+}
+
+// recursive is the schema of a Go type that contains itself, with a limit and a format that strict mode doesn't have.
+const recursive = `{"type":"object","properties":{"top":{"$ref":"#/$defs/tree","description":"the root"},"size":{"type":"string","maxLength":9,"format":"regex","default":"x"}},"required":["top","size"],"additionalProperties":false,` +
+	`"$defs":{"tree":{"type":"object","properties":{"name":{"type":"string","pattern":"^a"},"kids":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["name","kids"],"additionalProperties":false}}}`
+
+func TestSchemasAreNarrowedToWhatTheAPITakes(t *testing.T) {
+	const tree = `"$defs":{"tree":{"type":"object","properties":{"name":{"type":"string","pattern":"^a"},"kids":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["name","kids"],"additionalProperties":false}}}`
+	const strict = `{"type":"object","properties":{"top":{"$ref":"#/$defs/tree"},"size":{"type":"string","description":"(maxLength: 9, format: \"regex\")"}},"required":["top","size"],"additionalProperties":false,` + tree
+	const input = `{"type":"object","properties":{"top":{"$ref":"#/$defs/tree"},"size":{"type":"string","maxLength":9,"format":"regex","default":"x"}},"required":["top","size"],"additionalProperties":false,` + tree
+	req := &provider.Request{Messages: []provider.Message{provider.User("Hi.")},
+		Tools:  []provider.Tool{{Name: "grow", Schema: json.RawMessage(recursive)}},
+		Output: &provider.OutputFormat{Name: "forest", Schema: json.RawMessage(recursive)}}
+	for _, api := range []API{Chat, Responses} {
+		server := &canned{body: `{"id":"1","model":"m","status":"completed","choices":[{"finish_reason":"stop","message":{"content":"Hi."}}]}`}
+		_, err := provider.Generate(t.Context(), server.model(t, Config{Model: "gpt-5", API: api}), req)
+		require.NoError(t, err)
+		require.Contains(t, server.bodies[0], `"schema":`+strict)
+		require.Contains(t, server.bodies[0], `"strict":true`)
+		require.Contains(t, server.bodies[0], `"parameters":`+input)
 	}
 }

@@ -125,7 +125,7 @@ func (c *conversation) responses() ([]byte, error) {
 		}
 	}
 	if o := req.Output; o != nil {
-		r.Text = &responsesText{Format: responsesFormat{"json_schema", formatSchema{Name: formatName(o), Schema: o.Schema, Strict: isStrict(o.Schema)}}}
+		r.Text = &responsesText{Format: responsesFormat{"json_schema", outputSchema(formatName(o), o)}}
 	}
 	return c.encode(&r)
 }

@@ -36,10 +36,9 @@ func BenchmarkSearch(b *testing.B) {
 			{"every line", `{"pattern":"remark","limit":200}`},
 		} {
 			b.Run(tree.name+"/"+s.name, func(b *testing.B) {
-				var r tools.Runner
 				b.ReportAllocs()
 				for b.Loop() {
-					out := r.Execute(b.Context(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(s.input)})
+					out := tools.Execute(b.Context(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(s.input)}, nil)
 					require.Equal(b, tools.OK, out.Status)
 				}
 			})

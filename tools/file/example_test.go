@@ -47,7 +47,7 @@ func Example() {
 		{Name: "file.search", Input: json.RawMessage(`{"pattern":"^[A-Z]","regexp":true}`)},
 	} {
 		d, _ := reg.Lookup(c.Name)
-		out := new(tools.Runner).Execute(context.Background(), d, &c)
+		out := tools.Execute(context.Background(), d, &c, nil)
 		fmt.Println(out.Parts[0].Text)
 	}
 	// Output:

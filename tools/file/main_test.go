@@ -113,8 +113,7 @@ func call(t testing.TB, tree file.Tree, name string, input in) tools.Outcome {
 	if admitted.Rejected != nil {
 		return *admitted.Rejected
 	}
-	var r tools.Runner
-	return r.Execute(t.Context(), admitted.Definition, c)
+	return tools.Execute(t.Context(), admitted.Definition, c, nil)
 }
 
 // said is what a model reads of a call.

@@ -58,18 +58,20 @@ func TestDeepNestingEnds(t *testing.T) {
 
 func TestASearchEndsWithItsContext(t *testing.T) {
 	ws, _ := workspace(t, file.Config{}, content{"a": "x", "b": "x", "c": "x"})
-	d, _ := registry(t, ws).Lookup("file.search")
 	ended := 0
 	for left := range 12 {
-		ctx := &fuse{Context: context.Background(), left: left}
-		out := new(tools.Runner).Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"pattern":"x"}`)})
-		if out.Status != tools.OK {
-			require.Equal(t, tools.Canceled, out.Status)
+		if err := file.Search(&fuse{Context: t.Context(), left: left}, ws, "x"); err != nil {
+			require.ErrorIs(t, err, context.Canceled)
 			ended++
 		}
 	}
 	require.Greater(t, ended, 3)
 	require.Less(t, ended, 12)
+
+	d, _ := registry(t, ws).Lookup("file.search")
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	require.Equal(t, tools.Canceled, tools.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"pattern":"x"}`)}, nil).Status)
 }
 
 func TestNamesThatCantBeUsedAreShownInQuotes(t *testing.T) {

@@ -54,8 +54,7 @@ func ExampleTool() {
 		case admitted.Verdict.Effect == tools.Ask:
 			fmt.Println("a person is asked:", strings.SplitAfter(admitted.Verdict.Reason, "printf")[1][:12])
 		default:
-			var r tools.Runner
-			fmt.Print(r.Execute(ctx, admitted.Definition, call).Parts[0].Text)
+			fmt.Print(tools.Execute(ctx, admitted.Definition, call, nil).Parts[0].Text)
 		}
 	}
 	// Output:

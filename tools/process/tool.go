@@ -83,7 +83,6 @@ func (c configured) Define() (*tools.Definition, error) {
 	}
 	spec.Risk = tools.High
 	spec.Progress = true
-	spec.Detached = true
 	if spec.Resource == "" { // one program that hangs says nothing of the others
 		spec.NoBreaker = true
 	}

@@ -62,8 +62,7 @@ func (b *toolbox) call(ctx context.Context, input string) tools.Outcome {
 	if refused := b.reg.Recheck(ctx, c, nil); refused != nil {
 		return *refused
 	}
-	var r tools.Runner
-	return r.Execute(ctx, b.d, c)
+	return tools.Execute(ctx, b.d, c, nil)
 }
 
 func said(o tools.Outcome) string {
@@ -290,8 +289,7 @@ func TestACanceledCallKeepsItsOutput(t *testing.T) {
 			cancel(errors.New("enough"))
 		}
 	}
-	var r tools.Runner
-	out := r.Execute(ctx, b.d, c)
+	out := tools.Execute(ctx, b.d, c, nil)
 	require.Equal(t, tools.Canceled, out.Status)
 	require.Equal(t, fault.None, out.Class)
 	require.Contains(t, said(out), "working\ncleaning up\n")
@@ -336,8 +334,7 @@ func TestASlotIsGivenBackOnEveryPath(t *testing.T) {
 		require.Equal(t, "waiting for a free slot", n.Text)
 		cancel()
 	}
-	var r tools.Runner
-	require.Equal(t, tools.Canceled, r.Execute(ctx, b.d, c).Status)
+	require.Equal(t, tools.Canceled, tools.Execute(ctx, b.d, c, nil).Status)
 	require.Zero(t, slots.Free())
 	slots.Release()
 	slots.Release()

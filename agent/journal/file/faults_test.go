@@ -50,9 +50,9 @@ func newScript() *script {
 	release := func(session string) {
 		add(func(ctx context.Context, st *Store) error { return st.Release(ctx, s.lease[session]) })
 	}
-	post := func(session, id string, size int) {
+	post := func(session, id string, size int, closes ...string) {
 		add(func(ctx context.Context, st *Store) error {
-			err := st.Post(ctx, session, journal.Item{ID: id, Kind: "k", Time: time.Unix(1, 2), Data: bytes.Repeat([]byte{7}, size)})
+			err := st.Post(ctx, session, journal.Item{ID: id, Kind: "k", Time: time.Unix(1, 2), Data: bytes.Repeat([]byte{7}, size), Closes: closes})
 			if errors.As(err, new(*journal.PostedError)) {
 				return nil // our own post, stored by an earlier try
 			}
@@ -76,7 +76,7 @@ func newScript() *script {
 	lease("gone")
 	appendTo("gone", 0, "gone soon", nil, rec(1))
 	post("a", "i-1", 10)
-	post("a", "i-2", 300)
+	post("a", "i-2", 300, "q-1", "q-2")
 	appendTo("a", 4, "decided", []string{"i-1", "never posted"}, rec(5))
 	remove("a", 2)
 	appendTo("a", 5, "paused", nil)
@@ -120,6 +120,10 @@ func dump(t testing.TB, st *Store) string {
 		for _, it := range items {
 			fmt.Fprintf(&out, " %s %s %v %x", it.ID, it.Kind, it.Time, md5.Sum(it.Data))
 		}
+		require.NoError(t, st.run(t.Context(), name, false, func(s *session) error {
+			fmt.Fprintf(&out, "\n  ids %v", s.ids)
+			return nil
+		}))
 		for _, r := range read(t, st, name, h.Pruned) {
 			fmt.Fprintf(&out, "\n  %d %v %s %d %x", r.Seq, r.Time, r.Kind, r.V, md5.Sum(r.Data))
 		}

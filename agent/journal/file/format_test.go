@@ -30,7 +30,7 @@ func goldenLines(t testing.TB, session string) []byte {
 	}}
 	changes := []*change{
 		first,
-		{Post: newItem(&journal.Item{ID: "i-1", Kind: "decision", Time: at, Data: []byte(`"<yes>"`)})},
+		{Post: newItem(&journal.Item{ID: "i-1", Kind: "decision", Time: at, Data: []byte(`"<yes>"`), Closes: []string{"q-1", "q-2"}})},
 		{Post: newItem(&journal.Item{ID: "i-2", Kind: "bytes", Data: []byte("\n")})},
 		{Release: true},
 		{Lease: &lease{Fence: 3, Owner: "v", Until: at}},
@@ -80,7 +80,9 @@ func TestTheGoldenLogIsRead(t *testing.T) {
 	items, err := st.Take(t.Context(), name, 3)
 	require.NoError(t, err)
 	require.Equal(t, []journal.Item{{ID: "i-2", Kind: "bytes", Data: []byte("\n")}}, items)
-	for id, taken := range map[string]bool{"old-1": true, "old-2": true, "i-0": true, "i-1": true, "never": true, "later": true, "i-2": false} {
+	for id, taken := range map[string]bool{
+		"old-1": true, "old-2": true, "i-0": true, "i-1": true, "q-1": true, "q-2": true, "never": true, "later": true, "i-2": false,
+	} {
 		var posted *journal.PostedError
 		require.ErrorAs(t, st.Post(t.Context(), name, journal.Item{ID: id, Kind: "k"}), &posted)
 		require.Equal(t, taken, posted.Taken, id)

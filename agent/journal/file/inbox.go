@@ -19,11 +19,13 @@ func (st *Store) Post(ctx context.Context, name string, it journal.Item) error {
 		if s.n == 0 {
 			return noSession(name)
 		}
-		if taken, used := s.ids[it.ID]; used {
-			if err := s.ensureSynced(); err != nil {
-				return err
+		for _, id := range append([]string{it.ID}, it.Closes...) {
+			if taken, used := s.ids[id]; used {
+				if err := s.ensureSynced(); err != nil {
+					return err
+				}
+				return &journal.PostedError{Session: name, ID: id, Taken: taken}
 			}
-			return &journal.PostedError{Session: name, ID: it.ID, Taken: taken}
 		}
 		return s.commit(&change{Post: newItem(&it)})
 	})

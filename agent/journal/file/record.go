@@ -72,6 +72,7 @@ type item struct {
 	Time time.Time `json:"time,omitzero"`
 	Kind string    `json:"kind"`
 	content
+	Closes []string `json:"closes,omitempty"` // in a post only
 }
 
 // content is the data of a record or an item.
@@ -109,10 +110,10 @@ func (r *record) decode(seq uint64) journal.Record {
 }
 
 func newItem(it *journal.Item) *item {
-	return &item{ID: it.ID, Time: normalize(it.Time), Kind: it.Kind, content: newContent(it.Data)}
+	return &item{ID: it.ID, Time: normalize(it.Time), Kind: it.Kind, content: newContent(it.Data), Closes: it.Closes}
 }
 
-// decode returns the item with a copy of its data.
+// decode returns the item as Take does: without Closes, and with a copy of its data.
 func (it *item) decode() journal.Item {
 	return journal.Item{ID: it.ID, Time: it.Time, Kind: it.Kind, Data: slices.Clone(it.bytes())}
 }

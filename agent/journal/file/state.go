@@ -89,6 +89,9 @@ func (s *state) apply(c *change, size int64) error {
 		s.released()
 	case c.Post != nil:
 		s.setID(c.Post.ID, false)
+		for _, id := range c.Post.Closes {
+			s.setID(id, true)
+		}
 		s.inbox = append(s.inbox, c.Post.decode())
 	default:
 		return errContent

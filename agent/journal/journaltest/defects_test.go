@@ -236,6 +236,48 @@ var defects = []defect{
 			return nil
 		}
 	}},
+	{"ignores what an item closes", "an item closes further ids", func(b *bad, s journal.Store) {
+		b.onPost = func(ctx context.Context, session string, it journal.Item) error {
+			it.Closes = nil
+			return s.Post(ctx, session, it)
+		}
+	}},
+	{"returns what an item closes", "an item closes further ids", func(b *bad, s journal.Store) {
+		b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
+			items, err := s.Take(ctx, session, fence)
+			for i := range items {
+				items[i].Closes = []string{"b", "c"}
+			}
+			return items, err
+		}
+	}},
+	{"closes ids that were used before", "an item isn't posted if an id that it closes was used before", func(b *bad, s journal.Store) {
+		b.onPost = func(ctx context.Context, session string, it journal.Item) error {
+			ids := it.Closes
+			it.Closes = nil
+			if err := s.Post(ctx, session, it); err != nil {
+				return err
+			}
+			return closeIDs(ctx, s, session, ids)
+		}
+	}},
+	{"closes the ids of a refused item", "an item isn't posted if an id that it closes was used before", func(b *bad, s journal.Store) {
+		b.onPost = func(ctx context.Context, session string, it journal.Item) error {
+			err := s.Post(ctx, session, it)
+			var posted *journal.PostedError
+			if errors.As(err, &posted) {
+				ids := slices.DeleteFunc(slices.Clone(it.Closes), func(id string) bool { return id == posted.ID })
+				return errors.Join(err, closeIDs(ctx, s, session, ids))
+			}
+			return err
+		}
+	}},
+	{"lets two items close the same ids when they race", "of racing items that close the same ids exactly one is kept", func(b *bad, s journal.Store) {
+		b.onPost = func(ctx context.Context, session string, it journal.Item) error {
+			it.Closes = nil
+			return s.Post(ctx, session, it)
+		}
+	}},
 	{"yields records in another order", "records are read in the order in which they were appended", func(b *bad, s journal.Store) {
 		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
 			return func(yield func(journal.Record, error) bool) {
@@ -405,6 +447,15 @@ func allowStale(b *bad, s journal.Store) {
 		}
 		return s.Append(ctx, a)
 	}
+}
+
+// closeIDs closes ids in a session without a lease.
+func closeIDs(ctx context.Context, s journal.Store, session string, ids []string) error {
+	h, err := s.Head(ctx, session)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	return s.Append(ctx, journal.Append{Session: session, After: h.Seq, Taken: ids})
 }
 
 // inLog reports whether the records of a are in the log where a would put them, with any fence.

@@ -47,6 +47,13 @@ func item(id string) journal.Item {
 	return journal.Item{ID: id, Kind: "decision", Time: recordTime, Data: []byte("about " + id)}
 }
 
+// closing returns an item that closes further ids.
+func closing(id string, closes ...string) journal.Item {
+	it := item(id)
+	it.Closes = closes
+	return it
+}
+
 func (f *fixture) append(a journal.Append) {
 	f.t.Helper()
 	if err := f.store.Append(f.ctx, a); err != nil {
@@ -164,6 +171,13 @@ func (f *fixture) post(session string, items ...journal.Item) {
 			f.t.Fatalf("post %q to %q: %v", it.ID, session, err)
 		}
 	}
+}
+
+// refusePost checks that session s refuses an item because of an id, which was taken or is in the inbox.
+func (f *fixture) refusePost(it journal.Item, id string, taken bool) {
+	f.t.Helper()
+	e := refused[*journal.PostedError](f, "post of what was used", f.store.Post(f.ctx, "s", it))
+	f.equal("posted", *e, journal.PostedError{Session: "s", ID: id, Taken: taken})
 }
 
 func (f *fixture) take(session string, fence uint64) []journal.Item {

@@ -97,6 +97,54 @@ var inboxChecks = []check{
 		f.equal("taken", e.Taken, true)
 		f.checkInbox("s", 0)
 	}},
+	{"an item closes further ids", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		it := closing("a", "b", "c")
+		f.post("s", it)
+		f.equal("items", f.take("s", 0), []journal.Item{item("a")}) // Closes isn't returned
+		f.refusePost(it, "a", false)
+		for _, id := range []string{"b", "c"} {
+			f.refusePost(item(id), id, true)
+			f.refusePost(closing("d", id), id, true)
+		}
+		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Taken: []string{"b"}}) // closed again
+		f.checkInbox("s", 0, "a")
+		f.append(journal.Append{Session: "s", After: 2, Records: recs(3, 3), Taken: []string{"a", "c"}})
+		f.delete("s", 3)
+		f.refusePost(it, "a", true)
+		f.refusePost(item("b"), "b", true)
+		f.refusePost(item("c"), "c", true)
+		f.checkInbox("s", 0)
+
+		f.fill("S", 1)
+		f.post("S", item("b"), closing("d", "c")) // another session
+		f.checkInbox("S", 0, "b", "d")
+	}},
+	{"an item isn't posted if an id that it closes was used before", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		f.post("s", item("posted"), item("taken"), closing("closing", "closed by an item"))
+		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Taken: []string{"taken", "closed by an append"}})
+		for used, taken := range map[string]bool{"posted": false, "taken": true, "closed by an item": true, "closed by an append": true} {
+			f.refusePost(closing("a", "b", used, "c"), used, taken)
+			f.refusePost(closing(used, "b", "c"), used, taken)
+		}
+		f.checkInbox("s", 0, "posted", "closing")
+		f.post("s", item("a"), item("b"), item("c")) // a refused post closes nothing
+		f.checkInbox("s", 0, "posted", "closing", "a", "b", "c")
+	}},
+	{"an item may close as many ids as a head may have open", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		var ids []string
+		for i := range journal.MaxOpen {
+			ids = append(ids, fmt.Sprint("q-", i))
+		}
+		f.post("s", closing("a", ids...))
+		f.refusePost(item(ids[len(ids)-1]), ids[len(ids)-1], true)
+		f.checkInbox("s", 0, "a")
+	}},
 	{"ids of different sessions are independent", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)

@@ -213,6 +213,23 @@ var raceChecks = []check{
 		f.equal("items", len(items), 1)
 		f.equal("item that was accepted", int32(items[0].Data[0]), winner.Load())
 	}},
+	{"of racing items that close the same ids exactly one is kept", func(t tb, s journal.Store) {
+		f := on(t, s)
+		f.fill("s", 1)
+		var winners atomic.Int32
+		f.together(8, func(i int) error {
+			ids := []string{"q-1", "q-2", "q-3"}
+			err := s.Post(f.ctx, "s", closing(fmt.Sprintf("d-%d", i), append(ids[i%3:], ids[:i%3]...)...))
+			var posted *journal.PostedError
+			if errors.As(err, &posted) {
+				return nil
+			}
+			winners.Add(1)
+			return err
+		})
+		f.equal("winners", winners.Load(), int32(1))
+		f.equal("items", len(f.take("s", 0)), 1)
+	}},
 	{"posts during takes are not lost", func(t tb, s journal.Store) {
 		const posters, each = 4, 15
 		f := on(t, s)

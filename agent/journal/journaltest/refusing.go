@@ -35,9 +35,10 @@ var refusalChecks = []check{
 			Status: long, Open: []journal.Open{open},
 		}})
 		it := item(long)
-		it.Kind = long
+		it.Kind, it.Closes = long, []string{long[:len(long)-1] + "N"}
 		f.post(long, it)
 		f.checkLog(long, 0, r)
+		it.Closes = nil
 		f.equal("items", f.take(long, l.Fence), []journal.Item{it})
 		h := f.head(long)
 		f.equal("owner", h.Owner, long)
@@ -134,7 +135,12 @@ var refusalChecks = []check{
 			it = item("a")
 			it.Kind = name
 			refused[*journal.InvalidError](f, "item with a kind that is "+what, s.Post(f.ctx, "s", it))
+			refused[*journal.InvalidError](f, "item that closes an id that is "+what, s.Post(f.ctx, "s", closing("a", "b", name)))
 		}
+		refused[*journal.InvalidError](f, "item that closes an id twice", s.Post(f.ctx, "s", closing("a", "b", "c", "b")))
+		refused[*journal.InvalidError](f, "item that closes its own id", s.Post(f.ctx, "s", closing("a", "b", "a")))
+		many := closing("a", slices.Repeat([]string{"b"}, journal.MaxOpen+1)...)
+		refused[*journal.InvalidError](f, "item that closes too many ids", s.Post(f.ctx, "s", many))
 		it := item("a")
 		it.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
 		refused[*journal.InvalidError](f, "item too late", s.Post(f.ctx, "s", it))

@@ -63,6 +63,23 @@ func TestACommitWhoseAnswerIsLostIsSettledByTheSameAppendAgain(t *testing.T) {
 	}
 }
 
+func TestAPostWhoseAnswerIsLostIsSettledByTheSamePostAgain(t *testing.T) {
+	cfg := empty(t)
+	p := newProxy(t, cfg.DSN)
+	direct := open(t, cfg)
+	cfg.DSN = p.through(cfg.DSN)
+	s := open(t, cfg)
+	require.NoError(t, s.Append(t.Context(), one("s", 0)))
+	it := journal.Item{ID: "i", Kind: "k", Closes: []string{"q-1", "q-2"}}
+	p.arm("commit\x00")
+	err := s.Post(t.Context(), "s", it)
+	require.Error(t, err)
+	require.True(t, journal.Unclear(err), "%v", err)
+	require.Equal(t, &journal.PostedError{Session: "s", ID: "i"}, s.Post(t.Context(), "s", it))
+	err = direct.Post(t.Context(), "s", journal.Item{ID: "q-2", Kind: "k"})
+	require.Equal(t, &journal.PostedError{Session: "s", ID: "q-2", Taken: true}, err)
+}
+
 func TestTerminatedBackendsLoseNothing(t *testing.T) {
 	const sessions, each = 4, 50
 	cfg := empty(t)

@@ -37,7 +37,7 @@ func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
 	require.NoError(t, first.Append(t.Context(), journal.Append{Session: "s", Fence: lease.Fence,
 		Records: []journal.Record{{Time: at, Kind: "k", V: 1, Data: []byte("one")}},
 		Head:    &journal.HeadUpdate{Status: "paused", Open: []journal.Open{{ID: "p", Kind: "approval", Title: "t", Expires: at}}}}))
-	require.NoError(t, first.Post(t.Context(), "s", journal.Item{ID: "i", Kind: "steer", Data: []byte("x")}))
+	require.NoError(t, first.Post(t.Context(), "s", journal.Item{ID: "i", Kind: "steer", Data: []byte("x"), Closes: []string{"q"}}))
 	before, err := first.Head(t.Context(), "s")
 	require.NoError(t, err)
 	require.NoError(t, first.Close())
@@ -48,6 +48,8 @@ func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
 	require.Equal(t, before, head)
 	require.Equal(t, []journal.Open{{ID: "p", Kind: "approval", Title: "t", Expires: at.Round(0).UTC()}}, head.Open)
 	require.Equal(t, 1, head.Inbox)
+	err = second.Post(t.Context(), "s", journal.Item{ID: "q", Kind: "steer"})
+	require.Equal(t, &journal.PostedError{Session: "s", ID: "q", Taken: true}, err)
 	for r, err := range second.Read(t.Context(), "s", 0) {
 		require.NoError(t, err)
 		require.Equal(t, journal.Record{Seq: 1, Time: at.Round(0).UTC(), Kind: "k", V: 1, Data: []byte("one")}, r)

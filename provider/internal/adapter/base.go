@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -22,11 +23,37 @@ func Base(name, configured, variable, own string) (base *url.URL, trusted bool, 
 	if address == "" {
 		return nil, true, nil
 	}
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, false, fault.NewFixable(name+": BaseURL is no http or https address",
-			"set Config.BaseURL, or "+variable+", to an address such as "+own, nil)
+	setting := "Config.BaseURL"
+	if configured == "" {
+		setting = variable
+	}
+	u, err := ParseBase(name, setting, address, own)
+	if err != nil {
+		return nil, false, err
 	}
 	isOwn := u.Scheme == "https" && strings.EqualFold("https://"+u.Hostname(), own) && (u.Port() == "" || u.Port() == "443")
 	return u, address == fromEnv || isOwn, nil
+}
+
+// ParseBase parses the base URL that a setting of the adapter holds, such as Config.BaseURL. It must be one of http or https;
+// the error, of class [fault.UserFixable], doesn't repeat it, since it may hold secrets, unless it is just a host that lacks
+// the scheme. An example is such as https://api.example.com.
+func ParseBase(name, setting, address, example string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		return u, nil
+	}
+	if lacksScheme(address) {
+		return nil, fault.NewFixable(fmt.Sprintf("%s: %s: %q has no scheme", name, setting, address), fmt.Sprintf("write %q", "http://"+address), nil)
+	}
+	return nil, fault.NewFixable(name+": "+setting+" is no http or https address", "set it to an address such as "+example, nil)
+}
+
+// lacksScheme reports whether address is a host with a port, or localhost, and perhaps a path: nothing that is secret.
+func lacksScheme(address string) bool {
+	u, err := url.Parse("http://" + address)
+	if err != nil || strings.Contains(address, "://") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	return u.Hostname() != "" && u.Port() != "" || u.Hostname() == "localhost"
 }

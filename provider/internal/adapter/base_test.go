@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,16 +46,32 @@ func TestTheEnvironmentsKeyGoesToTheEnvironmentsAddressAndToTheProvidersOwn(t *t
 }
 
 func TestAnAddressThatIsNoneIsNotRepeated(t *testing.T) {
-	for _, bad := range []string{"localhost:8080", "://", "file:///secret", "http://", "ftp://secret", "secret"} {
+	for _, bad := range []string{"://", "file:///secret", "http://", "ftp://secret", "secret", "user:secret@localhost:80", "localhost:80?key=secret", "secret:x", "http:secret"} {
 		t.Setenv(variable, bad)
 		for _, configured := range []string{"", bad} {
 			_, trusted, err := Base("acme", configured, variable, own)
 			require.Equal(t, fault.UserFixable, fault.Of(err), bad)
-			require.ErrorContains(t, err, "acme: BaseURL is no http or https address")
+			require.ErrorContains(t, err, " is no http or https address")
 			require.NotContains(t, err.Error(), "secret")
 			remedy, _ := fault.Remedy(err)
-			require.Equal(t, "set Config.BaseURL, or "+variable+", to an address such as "+own, remedy)
+			require.Equal(t, "set it to an address such as "+own, remedy)
 			require.False(t, trusted)
+		}
+	}
+}
+
+func TestAnAddressWithoutASchemeIsToldWhatItLacks(t *testing.T) {
+	for _, address := range []string{"localhost:11434", "localhost", "localhost:11434/v1", "127.0.0.1:8080", "[::1]:8080", "gateway.example.com:443/v1"} {
+		for _, setting := range []string{"Config.BaseURL", variable} {
+			configured := address
+			t.Setenv(variable, "")
+			if setting == variable {
+				configured = ""
+				t.Setenv(variable, address)
+			}
+			_, _, err := Base("acme", configured, variable, own)
+			require.Equal(t, fault.UserFixable, fault.Of(err))
+			require.ErrorContains(t, err, fmt.Sprintf("acme: %s: %q has no scheme (remedy: write %q)", setting, address, "http://"+address))
 		}
 	}
 }

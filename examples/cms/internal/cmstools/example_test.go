@@ -31,7 +31,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	create, _ := registry.Lookup(cmstools.CreatePage)
-	out := new(tools.Runner).Execute(ctx, create, &tools.Call{Input: json.RawMessage(`{"name":"Home"}`)})
+	out := tools.Execute(ctx, create, &tools.Call{Input: json.RawMessage(`{"name":"Home"}`)}, nil)
 	fmt.Println(out.Status)
 	fmt.Println(out.Parts[0].Text)
 	// Output:

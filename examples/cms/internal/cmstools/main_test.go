@@ -55,7 +55,7 @@ func (b *bench) call(tool, input string) tools.Outcome {
 	if out := b.reg.Recheck(b.t.Context(), c, nil); out != nil {
 		return *out
 	}
-	return new(tools.Runner).Execute(b.t.Context(), a.Definition, c)
+	return tools.Execute(b.t.Context(), a.Definition, c, nil)
 }
 
 // ok runs a tool, requires success, and decodes what the model would read.

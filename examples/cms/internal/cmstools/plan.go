@@ -97,7 +97,7 @@ func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op op
 	}
 	out := registry.Recheck(ctx, call, nil)
 	if out == nil {
-		done := new(tools.Runner).Execute(ctx, admitted.Definition, call)
+		done := tools.Execute(ctx, admitted.Definition, call, nil)
 		out = &done
 	}
 	if out.Status != tools.OK {

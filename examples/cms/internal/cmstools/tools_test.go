@@ -308,7 +308,7 @@ func TestAWriteThatDidNotHoldIsUnverified(t *testing.T) {
 			return err
 		}), `{"page":"home"}`, "is still there"},
 	} {
-		out := new(tools.Runner).Execute(ctx, c.d, &tools.Call{Name: c.d.Name(), Input: json.RawMessage(c.input)})
+		out := tools.Execute(ctx, c.d, &tools.Call{Name: c.d.Name(), Input: json.RawMessage(c.input)}, nil)
 		require.Equal(t, tools.Unverified, out.Status, "%s: %s", c.d.Name(), text(&out))
 		require.Contains(t, text(&out), c.says)
 	}
@@ -320,7 +320,7 @@ func TestACallThatIsMadeAgainCreatesOnePage(t *testing.T) {
 	require.True(t, d.Spec().Repeatable())
 	for range 2 {
 		c := &tools.Call{Name: CreatePage, IdempotencyKey: "r-1.1.0", Input: json.RawMessage(`{"name":"A","sections":[{"section":"hero","content":{"title":"T"}}]}`)}
-		out := new(tools.Runner).Execute(t.Context(), d, c)
+		out := tools.Execute(t.Context(), d, c, nil)
 		require.Equal(t, tools.OK, out.Status, text(&out))
 	}
 	list, err := b.ListPages(t.Context(), site.Query{})

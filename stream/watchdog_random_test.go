@@ -2,95 +2,17 @@ package stream_test
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/stream"
 )
 
-// TestTheContextOfACallMayBeAskedFromEverywhereWhileItEnds: by its provider's goroutines, at the limit, at its end, with its parent.
-func TestTheContextOfACallMayBeAskedFromEverywhereWhileItEnds(t *testing.T) {
-	errParent := errors.New("parent")
-	for range 300 {
-		var dog stream.Watchdog
-		parent, stop := context.WithCancelCause(context.WithValue(t.Context(), nothing{}, "v"))
-		ctx := dog.Begin(parent, stream.Timeouts{Idle: time.Duration(1+rand.IntN(60)) * time.Microsecond})
-		var asked sync.WaitGroup
-		var after, undone atomic.Int32
-		for i := range 6 {
-			asked.Go(func() {
-				runtime.Gosched()
-				switch i {
-				case 0:
-					<-ctx.Done()
-					if ctx.Err() == nil {
-						t.Error("Done is closed, and there is no Err")
-					}
-				case 1:
-					for ctx.Err() == nil {
-						runtime.Gosched()
-					}
-					<-ctx.Done()
-				case 2:
-					sub, cancel := context.WithCancel(ctx)
-					defer cancel()
-					<-sub.Done()
-					if ctx.Err() == nil || context.Cause(sub) != context.Cause(ctx) {
-						t.Errorf("what is derived ended for %v, but the context for %v", context.Cause(sub), context.Cause(ctx))
-					}
-				case 3:
-					undo := context.AfterFunc(ctx, func() { after.Add(1) })
-					if rand.IntN(2) == 0 && undo() {
-						undone.Add(1)
-					}
-				case 4:
-					cause := context.Cause(ctx)
-					for ; cause == nil; cause = context.Cause(ctx) {
-						runtime.Gosched()
-					}
-					<-ctx.Done()
-					if now := context.Cause(ctx); now != cause {
-						t.Errorf("the cause was %v and is %v", cause, now)
-					}
-				case 5:
-					if ctx.Value(nothing{}) != "v" {
-						t.Error("a value is lost")
-					}
-				}
-			})
-		}
-		if rand.IntN(2) == 0 {
-			asked.Go(func() { stop(errParent) })
-		}
-		for range rand.IntN(40) {
-			runtime.Gosched()
-		}
-		late := dog.End()
-		asked.Wait()
-		switch cause := context.Cause(ctx); {
-		case cause == errParent, cause == context.Canceled:
-		case late == nil || cause != error(late):
-			t.Errorf("the cause is %v, but the limit was %v", cause, late)
-		}
-		dog.End()
-		stop(nil)
-		for after.Load()+undone.Load() == 0 {
-			runtime.Gosched()
-		}
-		require.EqualValues(t, 1, after.Load()+undone.Load())
-	}
-}
-
-// TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls, whatever those before had, however they ended, and whether its clock is its own or not.
+// TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls, whatever those before had and however they ended.
 func TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	limit := func() time.Duration {
@@ -99,11 +21,6 @@ func TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls(t *testing.T) {
 	for range 60 {
 		synctest.Test(t, func(t *testing.T) {
 			var dog stream.Watchdog
-			if r.IntN(4) > 0 { // the timer runs on from one call to the next
-				clock := alarm.New()
-				defer clock.Stop()
-				dog.Share(clock)
-			}
 			for range 60 {
 				<-time.After(time.Duration(r.Int64N(int64([]time.Duration{2, time.Second, time.Hour}[r.IntN(3)]))))
 				watched(t, r, &dog, stream.Timeouts{First: limit(), Idle: limit(), Total: limit()})

@@ -9,23 +9,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pawlkit/pawl/internal/alarm"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestARunnerKeepsToTheLimitOfEachOfItsCalls, whatever those before had, however often progress moves it, and whether its
-// clock is its own or not.
-func TestARunnerKeepsToTheLimitOfEachOfItsCalls(t *testing.T) {
+// TestACallKeepsToItsTimeLimitHoweverOftenProgressMovesIt: at random.
+func TestACallKeepsToItsTimeLimitHoweverOftenProgressMovesIt(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	short := func() time.Duration { return time.Duration(r.Int64N(int64(40 * time.Second))) }
 	for range 40 {
 		synctest.Test(t, func(t *testing.T) {
-			var runner tools.Runner
-			if r.IntN(4) > 0 { // the timer runs on from one call to the next
-				clock := alarm.New()
-				defer clock.Stop()
-				runner.Share(clock)
-			}
 			for range 30 {
 				<-time.After(short() * time.Duration(r.IntN(3)))
 				spec := tools.Spec{Timeout: []time.Duration{1, time.Second, 20 * time.Second, time.Minute, time.Hour, 1<<63 - 1}[r.IntN(6)], Progress: r.IntN(2) == 0}
@@ -49,10 +41,10 @@ func TestARunnerKeepsToTheLimitOfEachOfItsCalls(t *testing.T) {
 					return tools.Result{}, ctx.Err()
 				}))
 				began, rang := time.Now(), time.Duration(0)
-				out := runner.Execute(t.Context(), d, &tools.Call{OnTimeout: func(*tools.Call) {
+				out := tools.Execute(t.Context(), d, &tools.Call{OnTimeout: func(*tools.Call) {
 					told++
 					rang = time.Since(began)
-				}})
+				}}, nil)
 				require.LessOrEqual(t, told, 1)
 				if require.Equal(t, out.Status == tools.TimedOut, told == 1, "%+v", spec); told == 1 {
 					require.Equal(t, limit, rang)

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+func TestConditions(t *testing.T) {
+	yes := func(why string) Condition { return func(*RunStatus) (string, bool) { return why, true } }
+	no := func(*RunStatus) (string, bool) { return "not this", false }
+	s := &RunStatus{
+		Steps: 3, Usage: provider.Usage{Input: 60, Output: 40}, Succeeded: map[string]int{"write": 1, "look": 0},
+		Messages: []provider.Message{provider.User("DONE"), provider.Assistant("All DONE.")},
+	}
+	for name, c := range map[string]struct {
+		condition Condition
+		why       string
+		stop      bool
+	}{
+		"fewer steps":          {AfterSteps(4), "", false},
+		"as many steps":        {AfterSteps(3), "3 steps were made", true},
+		"more steps":           {AfterSteps(2), "3 steps were made", true},
+		"the tool succeeded":   {AfterTool("look", "write"), "write succeeded", true},
+		"the tool didn't":      {AfterTool("look", "other"), "", false},
+		"no tool":              {AfterTool(), "", false},
+		"fewer tokens":         {AfterTokens(101), "", false},
+		"as many tokens":       {AfterTokens(100), "100 tokens were used", true},
+		"the text matches":     {WhenText(regexp.MustCompile(`DONE\.$`)), "the text matches \"DONE\\\\.$\"", true},
+		"a person's doesn't":   {WhenText(regexp.MustCompile(`^DONE`)), "", false},
+		"no expression":        {WhenText(nil), "", false},
+		"any of none":          {AnyOf(), "", false},
+		"any, the first holds": {AnyOf(yes("a"), yes("b")), "a", true},
+		"any, the last holds":  {AnyOf(no, nil, yes("b")), "b", true},
+		"any, none holds":      {AnyOf(no, no), "", false},
+		"all of none":          {AllOf(), "", false},
+		"all of one":           {AllOf(yes("a")), "a", true},
+		"all hold":             {AllOf(yes("a"), yes("b")), "a, b", true},
+		"all but the last":     {AllOf(yes("a"), no), "", false},
+		"all but a nil one":    {AllOf(yes("a"), nil), "", false},
+		"any of all":           {AnyOf(AllOf(yes("a"), no), AllOf(yes("b"), yes("c"))), "b, c", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			why, stop := c.condition(s)
+			require.Equal(t, c.stop, stop)
+			require.Equal(t, c.why, why, "a reason is given only by a condition that holds")
+		})
+	}
+}
+
+func TestConditionsHoldNothingOfARunThatHasDoneNothing(t *testing.T) {
+	s := new(RunStatus)
+	for i, c := range []Condition{AfterSteps(1), AfterTool("look"), AfterTokens(1), WhenText(regexp.MustCompile("x")), AnyOf(), AllOf()} {
+		_, stop := c(s)
+		require.False(t, stop, fmt.Sprint(i))
+	}
+}

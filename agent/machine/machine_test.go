@@ -1,0 +1,157 @@
+package machine_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+)
+
+func TestACloneAndItsOriginalDontChangeEachOther(t *testing.T) {
+	eachLog(t, 4, func(t *testing.T, s *sim) {
+		var clone *machine.Machine
+		var was string
+		s.before = func(f machine.Fact) {
+			clone, was = s.m.Clone(), stateJSON(t, s.m)
+			require.NoError(t, clone.Apply(f))
+			require.Equal(t, was, stateJSON(t, s.m), "the original, after %s", machine.KindOf(f))
+			clone = s.m.Clone()
+		}
+		s.after = func(f machine.Fact) {
+			require.Equal(t, was, stateJSON(t, clone), "the clone, after %s", machine.KindOf(f))
+		}
+	})
+}
+
+func TestCheckAgreesWithApply(t *testing.T) {
+	eachLog(t, 4, func(t *testing.T, s *sim) {
+		s.before = func(f machine.Fact) {
+			was := stateJSON(t, s.m)
+			require.NoError(t, s.m.Check([]machine.Fact{f}))
+			if d, ok := f.(machine.Decided); ok {
+				require.Error(t, s.m.Check([]machine.Fact{f, machine.Stamp(d, s.meta(""))}), "it is decided on twice")
+			}
+			require.Equal(t, was, stateJSON(t, s.m))
+		}
+	})
+}
+
+func TestASessionWithoutRunsCanBeAskedEverything(t *testing.T) {
+	m := machine.New("s-1")
+	require.False(t, m.Waiting())
+	require.NoError(t, m.Check(nil))
+	require.Empty(t, m.State().Goal())
+	require.Empty(t, m.State().LastUserText())
+	require.Nil(t, m.State().Input())
+	require.Nil(t, m.State().Run.Pending())
+	require.Nil(t, m.State().Run.Call("c"))
+	c, p := m.State().Run.Suspended("p")
+	require.Nil(t, c)
+	require.Nil(t, p)
+	require.Zero(t, m.State().Run.ContextResets())
+	require.Equal(t, "s-1", m.Result(machine.Failed, "", nil).Session)
+	require.Equal(t, m.State(), m.Clone().State())
+}
+
+func TestWhatIsNoFactIsReturnedAsItIs(t *testing.T) {
+	for _, f := range []machine.Fact{nil, pretender{}, &machine.RunEnded{}} {
+		require.Equal(t, f, machine.Stamp(f, machine.Meta{Step: 1}))
+		require.Equal(t, journal.Record{}, machine.Record(f))
+		require.Equal(t, f, machine.Redactor(redactSecret).Fact(f))
+	}
+	require.Equal(t, machine.RunEnded{Meta: machine.Meta{Step: 1}}, machine.Stamp(machine.RunEnded{}, machine.Meta{Step: 1}))
+}
+
+func TestTheGoalIsTheFirstInputOfAChain(t *testing.T) {
+	b := inRun(t)
+	b.add(machine.Steered{Message: provider.User("and hurry")}, machine.RunEnded{Status: machine.Stopped, Code: machine.CodeContextReset})
+	require.Equal(t, "go", b.m.State().Goal())
+	require.Equal(t, "and hurry", b.m.State().LastUserText())
+	b.run = "r-3"
+	b.add(machine.RunStarted{Message: message(provider.RoleUser, provider.TextPart("go"), provider.TextPart("context reset 1")),
+		ContextReset: &machine.ContextResetState{Index: 1, From: "r-2", Prompt: 1}})
+	require.Equal(t, "go", b.m.State().Goal())
+	require.Equal(t, "and hurry", b.m.State().LastUserText(), "it is told to the next run")
+	require.Equal(t, 1, b.m.State().Run.ContextResets())
+}
+
+func TestAModelCallThatIsLostInEveryAttemptEndsTheRun(t *testing.T) {
+	m := machine.New("s")
+	origin := machine.Origin{Session: "s", Run: "r-1"}
+	apply := func(make func(machine.Meta) machine.Fact) {
+		require.NoError(t, m.Apply(make(machine.Meta{Origin: origin, Seq: m.State().Seq + 1, Step: 1})))
+	}
+	apply(func(meta machine.Meta) machine.Fact {
+		return machine.RunStarted{Meta: meta, Message: provider.User("go"), Limits: new(machine.Limits{Steps: 3}.WithDefaults())}
+	})
+	apply(func(meta machine.Meta) machine.Fact { return machine.StepStarted{Meta: meta} })
+	made := 1
+	for ; m.Next().Kind == machine.ActCallModel; made++ { // each time, the process dies before the reply
+		require.Less(t, made, 10)
+		apply(func(meta machine.Meta) machine.Fact { return machine.Continued{Meta: meta} })
+		apply(func(meta machine.Meta) machine.Fact { return machine.StepStarted{Meta: meta} })
+	}
+	require.Equal(t, 4, made) // three, and the one that is granted on top
+	act := m.Next()
+	require.Equal(t, machine.ActFinish, act.Kind)
+	var limit *machine.LimitError
+	require.ErrorAs(t, act.Err, &limit)
+	require.Equal(t, machine.LimitSteps, limit.Limit)
+}
+
+// pretender embeds a fact, and so has its methods.
+type pretender struct{ machine.Fact }
+
+func TestNilPointersAndTypesThatEmbedAFactAreRefused(t *testing.T) {
+	s := newSim(t, 1)
+	for len(s.facts) < 20 {
+		s.step()
+	}
+	refuses(t, s.m, nil, "nil")
+	refuses(t, s.m, pretender{}, "a struct around nil")
+	refuses(t, s.m, pretender{machine.RunEnded{Meta: s.meta(""), Status: machine.Stopped}}, "a struct around a fact")
+	for kind, typ := range machine.FactTypes {
+		refuses(t, s.m, reflect.Zero(reflect.PointerTo(typ)).Interface().(machine.Fact), "nil *"+kind)
+		refuses(t, s.m, reflect.New(typ).Interface().(machine.Fact), "*"+kind)
+		refuses(t, s.m, reflect.Zero(typ).Interface().(machine.Fact), "zero "+kind)
+		for _, f := range []machine.Fact{nil, pretender{}, reflect.Zero(reflect.PointerTo(typ)).Interface().(machine.Fact), reflect.Zero(typ).Interface().(machine.Fact)} {
+			var fe *machine.FactError
+			require.NotPanics(t, func() { _, err := machine.Encode(f); require.ErrorAs(t, err, &fe) }, kind)
+		}
+	}
+}
+
+func TestTimeWhilePausedDoesNotCount(t *testing.T) {
+	m := machine.New("s-1")
+	origin := machine.Origin{Session: "s-1", Run: "r-1"}
+	at := func(second int64) machine.Meta {
+		return machine.Meta{Origin: origin, Seq: m.State().Seq + 1, Time: time.Unix(second, 0)}
+	}
+	require.NoError(t, m.Apply(machine.RunStarted{Meta: at(100), Message: provider.User("go"), Limits: new(machine.DefaultLimits())}))
+	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(107), Status: machine.Paused}))
+	require.NoError(t, m.Apply(machine.Continued{Meta: at(1000)}))
+	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(1002), Status: machine.Paused}))
+	require.NoError(t, m.Apply(machine.RunEnded{Meta: at(5000), Status: machine.Stopped}))
+	require.Equal(t, 9*time.Second, m.State().Run.Worked)
+}
+
+func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
+	meta := machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}
+	m := machine.New("s-1")
+	require.NoError(t, m.Apply(machine.RunStarted{Meta: meta, Message: provider.User("go")}))
+	require.Equal(t, new(machine.Limits), m.State().Run.Limits)
+	require.Equal(t, machine.ActCallModel, m.Next().Kind)
+
+	state, err := machine.CloneState(m.State())
+	require.NoError(t, err)
+	state.Run.Limits = nil
+	other := machine.New("s-1")
+	require.NoError(t, other.Apply(machine.Snapshot{Meta: meta, State: state}))
+	require.Nil(t, state.Run.Limits, "a fact isn't changed")
+	require.Equal(t, m.Next(), other.Next())
+}

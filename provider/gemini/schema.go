@@ -1,0 +1,43 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/pawlkit/pawl/provider/internal/adapter"
+)
+
+// narrowed returns a schema as the API takes it (https://ai.google.dev/api/generate-content, responseJsonSchema): nothing is
+// beside a $ref, and what leads back to the schema that it is in isn't required. Whoever asked checks the answer against the
+// whole schema.
+func narrowed(schema json.RawMessage) json.RawMessage {
+	if !bytes.Contains(schema, []byte(`"$ref"`)) {
+		return schema
+	}
+	refs := adapter.ReferencesOf(schema)
+	return adapter.EditSchema(schema, func(at string, keywords []adapter.Keyword) []adapter.Keyword {
+		keywords = adapter.BareReference(keywords)
+		var properties map[string]json.RawMessage
+		var required []string
+		if json.Unmarshal(adapter.Find(keywords, "properties"), &properties) != nil || json.Unmarshal(adapter.Find(keywords, "required"), &required) != nil {
+			return keywords
+		}
+		part := adapter.PartOf(at)
+		kept := slices.DeleteFunc(slices.Clone(required), func(name string) bool {
+			return slices.ContainsFunc(adapter.ReferencesOf(properties[name])["#"], func(to string) bool { return to == part || refs.Lead(to, part) })
+		})
+		if len(kept) == len(required) {
+			return keywords
+		}
+		value, err := adapter.Encode(kept)
+		if err != nil {
+			return keywords
+		}
+		i := slices.IndexFunc(keywords, func(k adapter.Keyword) bool { return k.Name == "required" })
+		if keywords[i].Value = value; len(kept) == 0 {
+			keywords = slices.Delete(keywords, i, i+1)
+		}
+		return keywords
+	})
+}

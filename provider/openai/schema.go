@@ -1,0 +1,90 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
+)
+
+// noArguments is the schema of a tool that takes none.
+var noArguments = json.RawMessage(`{"type":"object","properties":{}}`)
+
+// parameters returns the schema of a tool's input.
+func parameters(t *provider.Tool) (json.RawMessage, error) {
+	if len(t.Schema) == 0 {
+		return noArguments, nil
+	}
+	if !json.Valid(t.Schema) {
+		return nil, fmt.Errorf("openai: the schema of the tool %q is no JSON", t.Name)
+	}
+	if !bytes.Contains(t.Schema, []byte(`"$ref"`)) {
+		return t.Schema, nil
+	}
+	return adapter.EditSchema(t.Schema, func(_ string, keywords []adapter.Keyword) []adapter.Keyword {
+		return adapter.BareReference(keywords)
+	}), nil
+}
+
+// What strict mode has of JSON Schema (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
+var (
+	strictKeywords = []string{"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs", "definitions",
+		"title", "description", "pattern", "format", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"}
+	strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+	// Keywords that may be left out: whoever asked checks the answer against the whole schema.
+	droppedKeywords = []string{"default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "$comment", "minLength", "maxLength",
+		"uniqueItems", "minProperties", "maxProperties", "contentEncoding", "contentMediaType"}
+)
+
+// outputSchema returns the schema of an answer, and whether the model is held to it in strict mode: if every object is
+// closed and requires all of its properties, and if there is no keyword but those that strict mode knows and those that
+// may be left out.
+func outputSchema(name string, o *provider.OutputFormat) formatSchema {
+	strict := true
+	var root struct {
+		Type any `json:"type"`
+	}
+	if json.Unmarshal(o.Schema, &root) != nil || root.Type != "object" {
+		strict = false
+	}
+	narrowed := adapter.EditSchema(o.Schema, func(_ string, keywords []adapter.Keyword) []adapter.Keyword {
+		strict = strict && allowsStrict(keywords)
+		return adapter.DropLimits(adapter.BareReference(keywords), func(k adapter.Keyword) bool {
+			return k.Name == "format" && !slices.Contains(strictFormats, strings.Trim(string(k.Value), `"`)) ||
+				slices.Contains(droppedKeywords, k.Name) || strings.HasPrefix(k.Name, "x-")
+		})
+	})
+	if !strict {
+		narrowed = o.Schema
+	}
+	return formatSchema{Name: name, Schema: narrowed, Strict: strict}
+}
+
+// allowsStrict reports whether one schema keeps the rules of strict mode.
+func allowsStrict(keywords []adapter.Keyword) bool {
+	var properties map[string]json.RawMessage
+	var required []string
+	_ = json.Unmarshal(adapter.Find(keywords, "properties"), &properties)
+	_ = json.Unmarshal(adapter.Find(keywords, "required"), &required)
+	isObject := properties != nil || string(adapter.Find(keywords, "type")) == `"object"`
+	if isObject && (string(adapter.Find(keywords, "additionalProperties")) != "false" || len(required) != len(properties)) {
+		return false
+	}
+	for name := range properties {
+		if !slices.Contains(required, name) {
+			return false
+		}
+	}
+	says := false // an empty schema allows anything, which strict mode doesn't have
+	for _, k := range keywords {
+		if !slices.Contains(strictKeywords, k.Name) && !slices.Contains(droppedKeywords, k.Name) && !strings.HasPrefix(k.Name, "x-") {
+			return false
+		}
+		says = says || slices.Contains([]string{"type", "anyOf", "enum", "const", "$ref"}, k.Name)
+	}
+	return says
+}
