@@ -180,9 +180,7 @@ func (x *driver) resume(in *Input) error {
 	if settled && r.Status == Running { // the decision has let it run
 		return nil
 	}
-	x.lock()
-	defer x.mu.Unlock()
-	return x.appendLocked(nil, x.continued())
+	return x.append(x.continued())
 }
 
 func nothingOpen(session string, r *machine.RunState) error {

@@ -180,12 +180,14 @@ func (x *driver) refuse(cr *callRun, status tools.Status, class fault.Class, why
 // suspend appends that a call waits for a decision. With expires 0 it waits as long as Config.PauseExpires says, and below 0
 // for ever.
 func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
+	p.Reason = x.agent.redact.Text(p.Reason)
 	x.lock()
 	x.suspendLocked(cr, p, expires)
 	x.mu.Unlock()
 	x.flush()
 }
 
+// suspendLocked is suspend for a pause whose Reason is redacted, and a caller that holds mu. It shows nothing.
 func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	if expires == 0 {
 		expires = x.agent.cfg.PauseExpires
@@ -200,7 +202,7 @@ func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 		p.Expires = time.Now().UTC().Round(0).Add(expires)
 	}
 	cr.over = true
-	_ = x.appendLocked(nil, Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p})
+	_ = x.appendLocked(nil, redactedFact{Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p}})
 }
 
 // startCall checks a call a last time, asks its breaker, and appends that it is about to run. It reports false if the call has its
@@ -229,7 +231,7 @@ func (x *driver) appendStart(cr *callRun) bool {
 		return false
 	}
 	f := ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By}, Call: cr.stored, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
-	if x.appendLocked(nil, f) != nil {
+	if x.appendLocked(nil, redactedFact{f}) != nil {
 		cr.over = true
 		return false
 	}
@@ -258,6 +260,7 @@ func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
 	if res.Error && res.Class == fault.UserFixable && !cr.dropped() {
 		escalated = x.escalation(x.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts), out.Attempts, cr.attempts)
 	}
+	res = x.agent.redact.Result(res)
 	x.lock()
 	defer x.mu.Unlock()
 	if cr.over || cr.abandoned {
@@ -281,12 +284,12 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 			return false
 		}
 	}
+	p, expires := Pause{Kind: PauseKind(s.Kind), Reason: x.agent.redact.Text(s.Prompt), Schema: s.Schema}, s.Expires
 	x.lock()
 	defer x.mu.Unlock()
 	if cr.over || cr.abandoned {
 		return true
 	}
-	p, expires := Pause{Kind: PauseKind(s.Kind), Reason: s.Prompt, Schema: s.Schema}, s.Expires
 	switch child, _ := x.spending.call(cr.call.ID); {
 	case p.Kind == PauseAgent && child.paused != "": // it waits for nobody, and so does the call
 		cr.over, x.childHold = true, requestPause
@@ -357,7 +360,7 @@ func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	return res
 }
 
-// appendResult appends the result of a call, with a warning if the call repeats itself. mu is held.
+// appendResult appends the result of a call, which is redacted, with a warning if the call repeats itself. mu is held.
 func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
 	if x.run().Repeats(cr.stored, res) {
 		res.AddNote("Note: you have made this very call several times in a row without new information. Do something else.")
@@ -366,7 +369,7 @@ func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}
-	_ = x.appendLocked(nil, f) // loop ends a run whose journal refuses it
+	_ = x.appendLocked(nil, redactedFact{f}) // loop ends a run whose journal refuses it
 }
 
 // resolveDoubt deals with calls that were started before the process that ran them died. A call that may be repeated runs again;

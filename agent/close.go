@@ -30,9 +30,7 @@ func (l *sessionLog) closeRun(reason error) {
 		case machine.CallSuspended:
 			res := undecided(c, "nobody decided on it before the run ended.")
 			l.afterTool(l.hookCall(c), res)
-			l.lock()
-			_ = l.appendLocked(nil, Decided{Meta: Meta{Call: c.Call.ID}, Decision: Decision{ID: c.Pause.ID, Kind: Superseded, Reason: why}}, l.result(c, res))
-			l.mu.Unlock()
+			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID}, Decision: Decision{ID: c.Pause.ID, Kind: Superseded, Reason: why}}, l.result(c, res))
 		case machine.CallStarted:
 			l.closeCall(c, tools.InDoubt, "The call was started, and it is not known how it ended: "+why)
 		default:
@@ -48,9 +46,7 @@ func (l *sessionLog) closeRun(reason error) {
 func (l *sessionLog) closeCall(c *machine.CallState, status tools.Status, text string) {
 	res := c.ResultOf(status, fault.None, text)
 	l.afterTool(l.hookCall(c), res)
-	l.lock()
-	defer l.mu.Unlock()
-	_ = l.appendLocked(nil, l.result(c, res))
+	_ = l.append(l.result(c, res))
 }
 
 // supersede ends the open run of the session.

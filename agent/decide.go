@@ -200,8 +200,6 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 		}
 		items = append(items, v.decision.ID)
 	}
-	l.lock()
-	defer l.mu.Unlock()
 	var facts []Fact
 	if resumed && l.outOfDate() {
 		facts = append(facts, l.continued())
@@ -212,10 +210,10 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 			facts = append(facts, l.result(v.call, v.result))
 		}
 	}
-	return l.appendLocked(items, facts...)
+	return l.appendTaking(items, facts...)
 }
 
-// result returns the fact of a result that isn't that of a tool. mu is held.
+// result returns the fact of a result that isn't that of a tool.
 func (l *sessionLog) result(c *machine.CallState, res *ToolResult) ToolFinished {
 	return ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
 }

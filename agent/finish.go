@@ -126,8 +126,9 @@ func (x *driver) finish(status Status, code string, reason error) {
 	if reason != nil {
 		end.Reason = reason.Error()
 	}
+	own := x.redact(end)
 	x.lock()
-	err := x.appendLocked(nil, end)
+	err := x.appendLocked(nil, own)
 	x.ended = true
 	if err != nil { // the log ends before this fact: another process, or Continue, will end the run
 		if !errors.Is(reason, err) {

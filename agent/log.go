@@ -163,34 +163,44 @@ func (l *sessionLog) lock() {
 	}
 }
 
-// append writes facts, all or none. Of their envelopes the caller sets at most Call, By, Step and Origin. After an error
+// append writes facts, all or none. Of their envelopes the caller sets at most Call, By, Step and Origin. It redacts them,
+// stamps them, checks and encodes them, stores them, applies them, and queues them to be shown. After an error
 // nothing more can be appended, except after an [errTooLarge].
 func (l *sessionLog) append(facts ...Fact) error { return l.appendTaking(nil, facts...) }
 
 // appendTaking is append for facts that are the outcome of inbox items, which leave the inbox with them.
 func (l *sessionLog) appendTaking(items []string, facts ...Fact) error {
+	own := make([]redactedFact, len(facts))
+	for i, f := range facts {
+		own[i] = l.redact(f)
+	}
 	l.lock()
 	defer l.mu.Unlock()
-	return l.appendLocked(items, facts...)
+	return l.appendLocked(items, own...)
+}
+
+// A redactedFact has been redacted, or holds nothing that has to be. The host's Redact isn't called while mu is held, because it
+// may call the agent.
+type redactedFact struct{ Fact }
+
+func (l *sessionLog) redact(f Fact) redactedFact {
+	if end, ok := f.(RunEnded); ok {
+		end.RunEnded = l.agent.redact.Fact(end.RunEnded).(machine.RunEnded)
+		return redactedFact{end}
+	}
+	return redactedFact{l.agent.redact.Fact(f)}
 }
 
 // appendLocked is appendTaking for a caller that holds mu.
-func (l *sessionLog) appendLocked(items []string, facts ...Fact) error {
+func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 	if l.err != nil {
 		return l.err
 	}
-	events := make([]Event, len(facts))
+	ends := make([]RunEnded, len(facts)) // those of the facts that are ends of runs
 	own := make([]Fact, len(facts))
 	for i, f := range facts {
-		end, isEnd := f.(RunEnded)
-		if isEnd {
-			f = end.RunEnded
-		}
-		own[i] = l.agent.redact.Fact(l.stamp(f, i))
-		if isEnd {
-			end.RunEnded = own[i].(machine.RunEnded)
-			events[i] = end
-		}
+		ends[i], _ = f.Fact.(RunEnded)
+		own[i] = l.stamp(f.Fact, i)
 	}
 	if err := l.machine.Check(own); err != nil {
 		return l.broken(err)
@@ -213,7 +223,7 @@ func (l *sessionLog) appendLocked(items []string, facts ...Fact) error {
 		if start, ok := f.(RunStarted); ok {
 			l.origin = &start.Origin
 		}
-		l.enqueue(f, events[i])
+		l.enqueue(f, ends[i])
 	}
 	if l.spending != nil {
 		l.spending.update(l.run())
@@ -320,25 +330,23 @@ func (e *appendError) Error() string {
 func (e *appendError) Unwrap() error { return e.err }
 
 // enqueue queues what a fact shows. mu is held.
-func (l *sessionLog) enqueue(f Fact, ev Event) {
+func (l *sessionLog) enqueue(f Fact, end RunEnded) {
 	switch f := f.(type) {
 	case machine.RunEnded:
-		end, _ := ev.(RunEnded)
-		if end.Result == nil {
-			end = RunEnded{RunEnded: f, Result: new(Result)}
+		if end.Result == nil { // the end that a fork gives to what it has copied
+			end.Result = new(Result)
 		}
-		*end.Result = *l.machine.Result(f.Status, f.Code, end.cause)
-		ev = end
+		end.RunEnded, *end.Result = f, *l.machine.Result(f.Status, f.Code, end.cause)
+		l.queue = append(l.queue, end)
 	case Suspended:
 		if f.Pause.Kind == PauseAgent {
 			l.showNested(f)
 			return
 		}
-		ev = f
+		l.queue = append(l.queue, f)
 	default:
-		ev = f
+		l.queue = append(l.queue, f)
 	}
-	l.queue = append(l.queue, ev)
 }
 
 // showNested queues the pauses that a subagent waits for, each once: they are what a person can decide on.

@@ -35,7 +35,8 @@ func SetPhase(ctx context.Context, name string) error {
 	})
 }
 
-// appendIn appends the fact that makes returns, if any, to the log of the run that ctx belongs to. A call that was abandoned,
+// appendIn appends the fact that makes returns, if any, to the log of the run that ctx belongs to. The fact holds nothing that has
+// to be redacted. A call that was abandoned,
 // whose ctx has ended, may not touch the state any more.
 func appendIn(ctx context.Context, makes func(*driver) (Fact, error)) error {
 	x := driverIn(ctx)
@@ -51,7 +52,7 @@ func appendIn(ctx context.Context, makes func(*driver) (Fact, error)) error {
 	if f == nil || err != nil {
 		return err
 	}
-	return x.appendLocked(nil, f)
+	return x.appendLocked(nil, redactedFact{f})
 }
 
 // setMode switches the run to another mode, as long as ctx lasts.
@@ -60,6 +61,7 @@ func (x *driver) setMode(ctx context.Context, name, reason string) error {
 	if err != nil {
 		return err
 	}
+	reason = x.agent.redact.Text(reason)
 	x.lock()
 	defer x.mu.Unlock()
 	switch {
@@ -69,7 +71,7 @@ func (x *driver) setMode(ctx context.Context, name, reason string) error {
 		return nil
 	}
 	f := ModeChanged{From: x.state().Mode, To: name, Reason: reason, Limits: x.agent.limits(x.run().Own, m)}
-	if err := x.appendLocked(nil, f); err != nil {
+	if err := x.appendLocked(nil, redactedFact{f}); err != nil {
 		return err
 	}
 	x.limitTimeLocked()
@@ -94,9 +96,17 @@ func (x *driver) limitTimeLocked() {
 		return
 	}
 	rest := max(limit-r.Worked-max(time.Since(r.Since), 0), 0)
-	x.deadline = time.AfterFunc(rest, func() {
+	var timer *time.Timer
+	timer = time.AfterFunc(rest, func() {
+		x.lock()
+		moved := x.deadline != timer // meanwhile, by another mode
+		x.mu.Unlock()
+		if moved {
+			return
+		}
 		x.cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
 	})
+	x.deadline = timer
 }
 
 // currentMode returns the mode of the session. One that the agent no longer has counts as the first.

@@ -56,7 +56,7 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 	if !slices.ContainsFunc(l.state().Rules, func(r Rule) bool { return r.Tool == tool }) {
 		return &NoRuleError{Session: l.name, Tool: tool}
 	}
-	return l.appendLocked(items, RuleRevoked{Meta: Meta{By: by}, Tool: tool})
+	return l.appendLocked(items, redactedFact{RuleRevoked{Meta: Meta{By: by}, Tool: tool}})
 }
 
 // takeRevocation does what an inbox item asks for. It leaves the inbox in the same append.

@@ -343,7 +343,7 @@ func (cr *callRun) goexit() {
 	out := tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
 		Err:   fmt.Errorf("agent: the tool %s, or a hook or policy of it, ended its goroutine", cr.call.Name),
 		Parts: []provider.Part{provider.TextPart(internalError)}}
-	res := x.toolResult(cr, &out)
+	res := x.agent.redact.Result(x.toolResult(cr, &out))
 	x.lock()
 	defer x.mu.Unlock()
 	if !cr.over && !cr.abandoned {

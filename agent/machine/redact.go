@@ -77,6 +77,16 @@ func (r Redactor) Messages(messages []provider.Message) []provider.Message {
 	return own
 }
 
+// Result returns res with its texts redacted. It doesn't change its argument; nil is nil.
+func (r Redactor) Result(res *ToolResult) *ToolResult {
+	if res == nil {
+		return nil
+	}
+	own := *res
+	own.Parts, own.Data, own.Cause = r.Parts(own.Parts), r.JSON(own.Data), r.Text(own.Cause)
+	return &own
+}
+
 // Decision returns d with its texts redacted. Who is a name, and only made valid UTF-8.
 func (r Redactor) Decision(d Decision) Decision {
 	d.Who, d.Reason, d.Input, d.Value = ValidText(d.Who), r.Text(d.Reason), r.JSON(d.Input), r.JSON(d.Value)
@@ -113,11 +123,7 @@ func (r Redactor) Fact(f Fact) Fact {
 		f.Partial.Parts, f.Error = r.Parts(f.Partial.Parts), r.Text(f.Error)
 		return f
 	case ToolFinished:
-		if f.Result != nil {
-			res := *f.Result
-			res.Parts, res.Data, res.Cause = r.Parts(res.Parts), r.JSON(res.Data), r.Text(res.Cause)
-			f.Result = &res
-		}
+		f.Result = r.Result(f.Result)
 		return f
 	case Suspended:
 		f.Pause = r.pause(f.Pause)

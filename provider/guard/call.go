@@ -123,7 +123,9 @@ func (c *call) attempt() {
 	}
 	c.attempts++
 	if seq := c.guard.provider.Stream(c.dog.Begin(ctx, c.guard.silence), c.req); seq != nil {
-		seq(c.pass)
+		seq(func(chunk provider.Chunk, err error) bool { // as a method it would copy each chunk once more
+			return c.fits(&chunk, err) && c.shown(c.yield(chunk, nil))
+		})
 	}
 	if c.err == nil && !c.ended {
 		c.err = provider.ErrIncomplete

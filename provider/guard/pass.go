@@ -5,13 +5,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// pass is the loop body of an attempt: it passes on what fits. A provider may call it after it has returned false, though it
-// must not.
-func (c *call) pass(chunk provider.Chunk, err error) bool {
-	return c.fits(&chunk, err) && c.shown(c.yield(chunk, nil))
-}
-
-// fits reports whether the chunk is to be shown, and ends the attempt if it isn't.
+// fits reports whether the chunk is to be shown, and ends the attempt if it isn't. A provider may call the loop body after it
+// has returned false, though it must not.
 func (c *call) fits(chunk *provider.Chunk, err error) bool {
 	if c.failed || c.stopped || c.body {
 		return false
