@@ -1,10 +1,10 @@
-// Package approvals is where people decide on what agents wait for: a list of what is open across sessions, what one needs
-// to know to decide on an item, and an [http.Handler] for both that takes decisions and ends standing approvals.
+// Package approvals shows people what agents wait for, and takes their decisions: a list of what is open across sessions, what
+// somebody needs to know to decide on an item, and an [http.Handler] for both, which also ends standing approvals.
 //
-// Nothing here runs a tool. A decision goes to the session's journal with [agent.Agent.Decide]; it takes effect when somebody
-// resumes the session, in whatever process: a [Resumer], for example, or [agent.Agent.Recover].
+// Nothing here runs a tool. A decision is posted to the session's journal, as by [agent.Session.Decide], and takes effect when
+// the session is resumed, in this process or in another. [agent.Agent.Recover] resumes what was decided:
 //
-//	resumer := approvals.NewResumer(approvals.ResumerConfig{})
+//	decided := make(chan struct{}, 1)
 //	h, err := approvals.New(approvals.Config{
 //		Store:  store, // the journal of the agents
 //		Agents: map[string]*agent.Agent{"cms": cms},
@@ -15,10 +15,26 @@
 //			}
 //			return user.Name, nil
 //		},
-//		OnDecided: resumer.Decided,
+//		OnDecided: func(context.Context, approvals.Decided) {
+//			select {
+//			case decided <- struct{}{}:
+//			default: // the next Recover sees this decision, too
+//			}
+//		},
 //	})
 //	…
 //	mux.Handle("/approvals/", http.StripPrefix("/approvals", h))
+//	…
+//	for ctx.Err() == nil { // in a goroutine of the host
+//		if _, err := cms.Recover(ctx, agent.Recovery{}); err != nil {
+//			log.Print(err)
+//		}
+//		select {
+//		case <-decided:
+//		case <-time.After(time.Minute): // for what other processes left behind
+//		case <-ctx.Done():
+//		}
+//	}
 //
 // # Paths
 //
@@ -34,18 +50,17 @@
 // A decision is approve, reject (reason), edit (input), suggest (reason: what to do instead), answer (value) or always.
 // An error is {"error":{"code","message"}}: see the Code constants.
 //
-// # What holds
+// # Guarantees
 //
-//   - Config.Authorize is asked about every item that is shown and every decision that is taken, and there is no handler
-//     without it. What it refuses to show is answered like what doesn't exist. Who decided is what it says, never what the
-//     request says.
-//   - From a request only the id and the decision are taken: what runs is the call as it was stored. A decision that
-//     brings along what isn't its own, an input with an approval for example, is refused whole.
-//   - The first decision on an item counts, whichever process takes it; every other is told. After its expiry an item can't
-//     be decided.
-//   - Requests that another site's page makes are refused, as are bodies that aren't JSON to the letter: doubled or unknown
-//     keys, something behind the value, more than 64 KiB.
+//   - There is no handler without Config.Authorize, which is asked about every item that is shown and every decision that is
+//     taken. An item that it doesn't show is answered like one that doesn't exist. It names who decided; the request doesn't.
+//   - A request gives the id and the decision, nothing else: what runs is the call as it was stored. A decision with a field
+//     that isn't its own, an input with an approval for example, is refused.
+//   - The first decision on an item counts, whichever process takes it; every other one gets an error. An item that has
+//     expired can't be decided.
+//   - Requests from pages of other sites are refused, as are bodies that aren't strict JSON: duplicate or unknown keys, text
+//     after the value, more than 64 KiB.
 //
 // The handler keeps no state and starts no goroutine. It reads a session's log once for each request about an item, so put it
-// behind what authenticates and limits requests; read timeouts are the server's (http.Server.ReadTimeout).
+// behind middleware that authenticates and limits requests. Set read timeouts on the server (http.Server.ReadTimeout).
 package approvals

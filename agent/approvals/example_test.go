@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/approvals"
@@ -16,7 +17,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A run waits for somebody; a handler shows what for, takes what they decide, and a Resumer resumes the run.
+// A run waits for somebody. A handler shows what it waits for and takes the decision, and Recover resumes the run.
 func Example() {
 	store := journal.NewMemory() // one on disk for real
 	cms, err := agent.New(agent.Config{
@@ -34,10 +35,15 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	ended := make(chan agent.Recovered, 1)
-	resumer := approvals.NewResumer(approvals.ResumerConfig{Each: func(r agent.Recovered) { ended <- r }})
+	decided := make(chan struct{}, 1)
 	h, err := approvals.New(approvals.Config{
-		Store: store, Agents: map[string]*agent.Agent{"cms": cms}, OnDecided: resumer.Decided,
+		Store: store, Agents: map[string]*agent.Agent{"cms": cms},
+		OnDecided: func(context.Context, approvals.Decided) {
+			select {
+			case decided <- struct{}{}:
+			default: // the next Recover sees this decision, too
+			}
+		},
 		Authorize: func(r *http.Request, item approvals.Item, act approvals.Act) (string, error) {
 			user, _, ok := r.BasicAuth() // whoever is behind the middleware that checks it
 			if !ok || !strings.HasPrefix(item.Session, "acme/") {
@@ -49,6 +55,21 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	// The host resumes what can be resumed: when it starts, and after each decision.
+	ended := make(chan agent.Recovered, 1)
+	resume := func() {
+		if _, err := cms.Recover(ctx, agent.Recovery{Each: func(r agent.Recovered) { ended <- r }}); err != nil {
+			log.Print(err)
+		}
+	}
+	resume()
+	var host sync.WaitGroup
+	host.Go(func() {
+		for range decided {
+			resume()
+		}
+	})
+
 	ask := func(user, method, target, body string) {
 		r := httptest.NewRequest(method, target, strings.NewReader(body))
 		r.SetBasicAuth(user, "")
@@ -71,9 +92,8 @@ func Example() {
 	end := <-ended
 	fmt.Println(end.Session, end.Result.Status, end.Result.Text())
 	ask("bob", "POST", "/decide", decision("reject"))
-	if err := resumer.Close(ctx); err != nil {
-		log.Fatal(err)
-	}
+	close(decided)
+	host.Wait()
 	// Output:
 	// acme/s-1 approval cms.deletePage because this tool is of high risk
 	// 422 {"error":{"code":"bad","message":"a tool of high risk can't be allowed always; approve this call instead"}}

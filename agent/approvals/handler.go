@@ -24,8 +24,8 @@ type Config struct {
 	// recorded with a decision or a revocation. An error refuses it. It may be called from several goroutines at a time, and for a
 	// list once for each item that is open. A panic refuses, too, and is logged.
 	Authorize func(r *http.Request, item Item, act Act) (who string, err error)
-	// OnDecided, if it isn't nil, is told of each decision that was taken, before the request is answered: it returns
-	// at once, and lets the run continue elsewhere, as [Resumer.Decided] does. Its context outlives the request.
+	// OnDecided, if it isn't nil, is called with each decision that was taken, before the request is answered. It has to return
+	// at once: let it wake a goroutine that calls [agent.Agent.Recover]. Its context outlives the request.
 	OnDecided func(ctx context.Context, d Decided)
 
 	// MaxBody is the most bytes that a body may have; 0: 64 KiB.

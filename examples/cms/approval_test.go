@@ -55,7 +55,7 @@ func TestADecisionIsCarriedOutInAnotherStart(t *testing.T) {
 		pages []string
 	}{
 		{[]string{"approve"}, []string{"◦ approved by ann", "→ cms.deletePage", "I deleted the page"}, []string{"home"}},
-		{[]string{"reject", "-reason", "We need it."}, []string{"✗ cms.deletePage rejected", "because you refused it (We need it). Nothing was changed."}, []string{"about", "home"}},
+		{[]string{"reject", "-reason", "We need it."}, []string{"✗ cms.deletePage rejected", "because you rejected it (We need it). Nothing was changed."}, []string{"about", "home"}},
 		{[]string{"edit", "-input", `{"page":"home"}`}, []string{`→ cms.deletePage {"page":"home"}`, `I deleted the page "Home" (/).`}, []string{"about"}},
 		{[]string{"suggest", "-reason", "rename it to Old about instead"}, []string{"→ cms.updatePage", `is called "Old about" now`}, []string{"about", "home"}},
 		{[]string{"suggest", "-reason", "think of something"}, []string{"I don't understand that as a request"}, []string{"about", "home"}},

@@ -57,7 +57,7 @@ func TestADecisionByItsIDGoesOnWithTheRun(t *testing.T) {
 		pages []string
 	}{
 		{[]string{"approve", "0", "-by", "eve"}, "◦ approved by eve", []string{"home"}},
-		{[]string{"-reason", "We need it.", "reject", "0"}, "because you refused it (We need it).", []string{"about", "home"}},
+		{[]string{"-reason", "We need it.", "reject", "0"}, "because you rejected it (We need it).", []string{"about", "home"}},
 		{[]string{"edit", "-input", `{"page":"home"}`, "0"}, `I deleted the page "Home" (/).`, []string{"about"}},
 		{[]string{"suggest", "0", "-reason", "rename it to Old about instead"}, `is called "Old about" now`, []string{"about", "home"}},
 	} {

@@ -88,7 +88,7 @@
 //	3  it waits for a decision
 //	4  it was stopped by a limit, or rests because of Ctrl-C or SIGTERM, in a run or while it asked
 //
-// A run whose answer is "I couldn't …", because a request doesn't fit the site or was refused, has completed: its status
+// A run whose answer is "I couldn't …", because a request doesn't fit the site or was rejected, has completed: its status
 // is 0, and the answer says what wasn't done.
 //
 // These are a built program's; "go run" prints them and ends with 1 itself.

@@ -33,9 +33,9 @@ func (p *program) decideOnce(ctx context.Context) int {
 	return p.decideAndResume(ctx, d)
 }
 
-// decideAndGoOn takes a decision and goes on with the run. The two are apart: once it is taken, the decision holds, whatever becomes of
+// decideAndResume takes a decision and resumes the run. The two are apart: once it is taken, the decision holds, whatever becomes of
 // this process, and of several that decide the first one alone goes on.
-func (p *program) decideAndGoOn(ctx context.Context, d agent.Decision) int {
+func (p *program) decideAndResume(ctx context.Context, d agent.Decision) int {
 	if err := p.agent.Session(p.session).Decide(ctx, d); err != nil {
 		return p.finish(nil, err)
 	}
@@ -214,6 +214,9 @@ func (p *program) finish(res *agent.Result, err error) int {
 	case errors.As(err, &decision), errors.As(err, &input), errors.As(err, &nothing), res == nil && errors.As(err, &limit):
 		fmt.Fprintln(p.err, "cms:", err)
 		return exitUsage
+	case res != nil && res.Status == agent.Stopped: // with an error if the context ended
+		fmt.Fprintln(p.err, "cms: stopped:", res.Reason)
+		return exitStopped
 	case err != nil:
 		fmt.Fprintln(p.err, "cms:", err)
 		return exitFailed
@@ -223,9 +226,6 @@ func (p *program) finish(res *agent.Result, err error) int {
 	case res.Status == agent.Paused:
 		p.explain(p.out, res.Pending)
 		return exitWaiting
-	case res.Status == agent.Stopped:
-		fmt.Fprintln(p.err, "cms: stopped:", res.Reason)
-		return exitStopped
 	}
 	return exitOK
 }

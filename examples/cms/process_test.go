@@ -56,7 +56,7 @@ func TestACallThatNobodyKnowsTheEndOfIsPutBeforeAPerson(t *testing.T) {
 		status string
 	}{
 		"approve": {"is unpublished now", site.Unpublished},
-		"reject":  {"you refused it", site.Published},
+		"reject":  {"you rejected it", site.Published},
 		"answer":  {"it was hidden", site.Published},
 	} {
 		b := newBench(t)

@@ -121,7 +121,7 @@ func (p *path) serve(t *testing.T, ctx context.Context, sessions, orders int) (s
 					in.Priority = 20 * (1 + r%4)
 				}
 				one := p.order(t, ctx, in, time.Duration(s)*p.unit/10)
-				if err := p.agent.Delete(ctx, in.Session); err != nil {
+				if err := p.agent.Session(in.Session).Delete(ctx); err != nil {
 					t.Errorf("order %d: %v", n, err)
 				}
 				mu.Lock()

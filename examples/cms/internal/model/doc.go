@@ -29,6 +29,6 @@
 // It keeps nothing between calls. Each call works the newest request of the conversation through from its beginning,
 // takes the results that are there in place of making the calls again, and stops at the first call that has no result: so
 // it goes on in another process as it would have in the first. It reads results as a model does: a taken slug makes it
-// try the free one that the error names, a refusal is reported, a person's suggestion is followed if it is understood, and
+// try the free one that the error names, a rejection is reported, a person's suggestion is followed if it is understood, and
 // where only planning is allowed a write becomes a plan to be validated.
 package model

@@ -100,14 +100,14 @@ func TestATakenSlugIsCorrectedAndSaid(t *testing.T) {
 func TestResultsAreReadAsAModelReadsThem(t *testing.T) {
 	found := did(findResource, `{}`, lookup(t, "abuot", "About about"), false)
 	for result, want := range map[string]string{
-		"A person refused this call.":                                     `I took "abuot" to mean the page "About". I didn't delete the page "About", because you refused it. Nothing was changed.`,
-		"A person refused this call. Keep it.":                            `because you refused it (Keep it).`,
+		"A person rejected this call.":                                    `I took "abuot" to mean the page "About". I didn't delete the page "About", because you rejected it. Nothing was changed.`,
+		"A person rejected this call. Keep it.":                           `because you rejected it (Keep it).`,
 		"The call wasn't run: rejected: expired. Nobody decided in time.": "nobody approved it in time",
 		"The call wasn't run: in this mode nothing is deleted":            `I couldn't delete the page "About": in this mode nothing is deleted`,
 		"disk full": `I couldn't delete the page "About": disk full`,
-		"The call was started, and nobody knows whether it had its effect.": "Have a look before you ask again",
+		"The call was started, and it is not known whether it had its effect.": "Have a look before you ask again",
 	} {
-		if result == "A person refused this call." {
+		if result == "A person rejected this call." {
 			past := append(found, noNote(did(deletePage, `{}`, result, true))...)
 			require.Equal(t, want, ask(t, asking("delete the abuot page", past...)).Text())
 			continue
@@ -126,14 +126,14 @@ func noNote(m []provider.Message) []provider.Message {
 
 func TestASuggestionIsFollowedIfItIsUnderstood(t *testing.T) {
 	past := did(findResource, `{}`, lookup(t, "About", "About about"), false)
-	refused := append(past, noNote(did(deletePage, `{}`, "A person refused this call and suggests instead: rename it to Old about", true))...)
-	next := ask(t, asking("delete About", refused...))
+	rejected := append(past, noNote(did(deletePage, `{}`, "A person rejected this call and suggests instead: rename it to Old about", true))...)
+	next := ask(t, asking("delete About", rejected...))
 	require.Equal(t, findResource, next.Calls()[0].Name, "it is looked up again: things may have changed")
-	refused = append(refused, did(findResource, `{"again":1}`, lookup(t, "About", "About about"), false)...)
-	next = ask(t, asking("delete About", refused...))
+	rejected = append(rejected, did(findResource, `{"again":1}`, lookup(t, "About", "About about"), false)...)
+	next = ask(t, asking("delete About", rejected...))
 	require.JSONEq(t, `{"page":"about","name":"Old about"}`, string(next.Calls()[0].Input))
 
-	lost := append(past, noNote(did(deletePage, `{}`, "A person refused this call and suggests instead: sing a song", true))...)
+	lost := append(past, noNote(did(deletePage, `{}`, "A person rejected this call and suggests instead: sing a song", true))...)
 	require.Contains(t, ask(t, asking("delete About", lost...)).Text(), "suggested: sing a song.\nI don't understand that")
 }
 
@@ -159,8 +159,8 @@ func TestNothingIsChangedOnAGuessUnlessAPersonIsAsked(t *testing.T) {
 		"change the slug of tema to x": updatePage, "remove the hero section from tema": getPage} {
 		require.Equal(t, tool, ask(t, asking(request, past...)).Calls()[0].Name, request)
 	}
-	refused := append(past, noNote(did(deletePage, `{}`, "A person refused this call.", true))...)
-	require.Contains(t, ask(t, asking("delete tema", refused...)).Text(), `I took "tema" to mean the page "Team", and am not sure of that. `)
+	rejected := append(past, noNote(did(deletePage, `{}`, "A person rejected this call.", true))...)
+	require.Contains(t, ask(t, asking("delete tema", rejected...)).Text(), `I took "tema" to mean the page "Team", and am not sure of that. `)
 }
 
 func TestARunThatWaitedSinceAReleaseBeforeGoesOn(t *testing.T) {

@@ -124,7 +124,7 @@ func (w *work) follow(r request) string {
 		}
 		want := w.suggested
 		w.suggested = ""
-		lead += "You refused that and suggested: " + sentence(want) + "\n"
+		lead += "You rejected that and suggested: " + sentence(want) + "\n"
 		all := clauses(want)
 		var ok bool
 		if len(all) == 1 {
@@ -204,8 +204,8 @@ func (w *work) write(think, tool string, input map[string]any) *answer {
 
 // What a result says if a person or a rule kept the call from running.
 const (
-	suggestion = "A person refused this call and suggests instead:"
-	refusal    = "A person refused this call."
+	suggestion = "A person rejected this call and suggests instead:"
+	rejection  = "A person rejected this call."
 	notRun     = "The call wasn't run: "
 )
 
@@ -230,17 +230,17 @@ func decodeFirst(r *provider.ToolResult, v any) error {
 func (a *answer) failed(doing string) string {
 	text := a.text()
 	switch {
-	case strings.HasPrefix(text, refusal):
-		reason := strings.TrimSpace(strings.TrimPrefix(text, refusal))
+	case strings.HasPrefix(text, rejection):
+		reason := strings.TrimSpace(strings.TrimPrefix(text, rejection))
 		if reason != "" {
 			reason = " (" + strings.TrimSuffix(reason, ".") + ")"
 		}
-		return fmt.Sprintf("I didn't %s, because you refused it%s. Nothing was changed.", doing, reason)
+		return fmt.Sprintf("I didn't %s, because you rejected it%s. Nothing was changed.", doing, reason)
 	case strings.Contains(text, "rejected: expired"):
 		return fmt.Sprintf("I didn't %s: nobody approved it in time. Nothing was changed.", doing)
 	case strings.HasPrefix(text, notRun):
 		return fmt.Sprintf("I couldn't %s: %s", doing, sentence(strings.TrimPrefix(text, notRun)))
-	case strings.Contains(text, "nobody knows"):
+	case strings.Contains(text, "not known whether"):
 		return fmt.Sprintf("I don't know whether I managed to %s. Have a look before you ask again: %s", doing, sentence(text))
 	}
 	return fmt.Sprintf("I couldn't %s: %s", doing, sentence(text))
