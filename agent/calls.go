@@ -173,7 +173,7 @@ func (x *driver) refused(cr *callRun, out *tools.Outcome) {
 // ruled reports whether a standing rule lets the call run without asking.
 func (x *driver) ruled(cr *callRun) bool {
 	s := cr.d.Spec()
-	applies := func(r Rule) bool { return r.Tool == s.Name && r.Schema == cr.d.SchemaHash() }
+	applies := func(r Rule) bool { return r.Tool == s.Name && r.Fingerprint == cr.d.SchemaHash() }
 	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.state().Rules, applies) || slices.ContainsFunc(x.agent.cfg.Rules, applies))
 }
 
@@ -204,7 +204,7 @@ func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
 	p.Kind = PauseKind(machine.ValidText(string(p.Kind)))
 	if cr.d != nil {
-		p.Risk, p.Tool = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
+		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
 	}
 	if expires > 0 {
 		p.Expires = time.Now().UTC().Round(0).Add(expires)
