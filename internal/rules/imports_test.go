@@ -59,7 +59,8 @@ var rows = map[string]row{
 	"agent/journal/file":     {own: []string{"agent/journal"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"internal/storm":         {own: []string{everything}},                          // tests alone
-	"agent/approvals":        {own: []string{"agent", "agent/journal", "circuit/fault", "provider", "tools"}},
+	"agent/machine":          {own: []string{"agent/journal", "circuit/fault", "memory", "provider", "tools"}},
+	"agent/approvals":        {own: []string{"agent", "agent/journal", "agent/machine", "circuit/fault", "provider", "tools"}},
 	"agent/prompt":           {own: []string{"memory"}},
 	"tools/process":          {own: []string{"tools", "provider", "circuit/fault"}},
 	"tools/file":             {own: []string{"tools", "provider", "circuit/fault"}},
@@ -90,11 +91,8 @@ var rows = map[string]row{
 	"provider/openai":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/openai/openai-go/v3"}},
 	"provider/gemini":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"google.golang.org/genai"}},
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/tmc/langchaingo"}},
-	"agent": {
-		own: []string{"agent/journal", "circuit", "circuit/fault", "internal/schema", "memory", "provider", "provider/guard",
-			"ratelimit", "stream", "tools"},
-		third: []string{xsync},
-	},
+	"agent": {own: []string{"agent/journal", "agent/machine", "circuit", "circuit/fault", "internal/schema", "memory", "provider",
+		"provider/guard", "ratelimit", "tools"}},
 	"internal/rules": {},
 	programs:         {own: []string{everything}, third: []string{sqlite, xsync}},
 }

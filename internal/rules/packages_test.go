@@ -79,7 +79,7 @@ func hasOutput(f *ast.File) bool {
 	return false
 }
 
-// TestEveryExportedNameHasAComment wants a comment that begins with the name. In a group of constants, variables or types
+// TestEveryExportedNameHasAComment wants a comment that begins with the name. In a group of constants, variables or aliases
 // the comment of the group or of the line will do.
 func TestEveryExportedNameHasAComment(t *testing.T) {
 	for _, f := range goFiles(t) {
@@ -101,6 +101,9 @@ func TestEveryExportedNameHasAComment(t *testing.T) {
 				for _, spec := range d.Specs {
 					switch spec := spec.(type) {
 					case *ast.TypeSpec:
+						if d.Doc != nil && spec.Assign.IsValid() {
+							continue // the comment is at the type that it stands for
+						}
 						doc := spec.Doc
 						if doc == nil && !d.Lparen.IsValid() {
 							doc = d.Doc
