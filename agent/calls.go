@@ -46,11 +46,16 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	cr := &callRun{x: x, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.state().Mode,
-		Succeeded: x.succeeded, OnTimeout: x.overdue,
+		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.state().Mode, Succeeded: x.succeeded,
 	}
-	if d != nil && d.Spec().Repeatable() {
+	if d == nil {
+		return cr
+	}
+	if d.Spec().Repeatable() {
 		cr.call.OnRetry = x.retrying
+	}
+	if !d.Spec().Inline { // an inline call isn't abandoned
+		cr.call.OnTimeout = x.overdue
 	}
 	return cr
 }
@@ -165,7 +170,7 @@ func (x *driver) refused(cr *callRun, out *tools.Outcome) {
 // ruled reports whether a standing rule lets the call run without asking.
 func (x *driver) ruled(cr *callRun) bool {
 	s := cr.d.Spec()
-	applies := func(r Rule) bool { return r.Tool == s.Name && r.Schema == cr.d.SchemaHash() }
+	applies := func(r Rule) bool { return r.Tool == s.Name && r.Fingerprint == cr.d.SchemaHash() }
 	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.state().Rules, applies) || slices.ContainsFunc(x.agent.cfg.Rules, applies))
 }
 
@@ -196,7 +201,7 @@ func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
 	p.Kind = PauseKind(machine.ValidText(string(p.Kind)))
 	if cr.d != nil {
-		p.Risk, p.Tool = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
+		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
 	}
 	if expires > 0 {
 		p.Expires = time.Now().UTC().Round(0).Add(expires)
@@ -311,6 +316,9 @@ const internalError = "The tool failed: an internal error. Trying the same again
 // showHooks shows hooks the result, once for each call. It reports whether the call still needs its result.
 func (cr *callRun) showHooks(res *ToolResult) bool {
 	x := cr.x
+	if !x.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil }) {
+		return !cr.dropped()
+	}
 	x.lock()
 	dropped, shown := cr.over || cr.abandoned, cr.hooked
 	cr.hooked = shown || !dropped

@@ -147,3 +147,20 @@ func TestRecoverResumesWhatWasDecidedInMemory(t *testing.T) {
 	require.Equal(t, "Done.", res.Text())
 	require.Equal(t, 1, done.of(1))
 }
+
+func TestRecoverResumesASessionWhosePauseHasExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, model, done := risky(t, agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour}, call("risky", 1), say("Too late."))
+		require.Equal(t, agent.Paused, run(t, a).Status)
+		n, err := a.Recover(t.Context(), agent.Recovery{})
+		require.NoError(t, err)
+		require.Zero(t, n, "there is still time")
+		<-time.After(2 * time.Hour)
+		n, err = a.Recover(t.Context(), agent.Recovery{})
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Zero(t, done.all())
+		model.AssertDone(t)
+		require.Contains(t, finished(t, a, "s")[0].Text(), "rejected: expired")
+	})
+}

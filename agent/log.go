@@ -108,10 +108,15 @@ func (l *sessionLog) load() error {
 		return err
 	}
 	l.machine = m
+	l.setOrigin()
+	return nil
+}
+
+// setOrigin sets origin to that of the newest run.
+func (l *sessionLog) setOrigin() {
 	if r := l.run(); r != nil {
 		l.origin = &Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
 	}
-	return nil
 }
 
 // close gives the session back. A session that nobody has named goes with its last run, and so does one without facts.
@@ -196,10 +201,12 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 	if l.err != nil {
 		return l.err
 	}
-	ends := make([]RunEnded, len(facts)) // those of the facts that are ends of runs
+	var end RunEnded // with the Result to be filled in: there is at most one in an append
 	own := make([]Fact, len(facts))
 	for i, f := range facts {
-		ends[i], _ = f.Fact.(RunEnded)
+		if e, ok := f.Fact.(RunEnded); ok {
+			end = e
+		}
 		own[i] = l.stamp(f.Fact, i)
 	}
 	if err := l.machine.Check(own); err != nil {
@@ -216,14 +223,14 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 		l.agent.logger.ErrorContext(l.ctx, "agent: journal", "session", l.name, "error", err)
 		return l.broken(&appendError{l.name, err})
 	}
-	for i, f := range own {
+	for _, f := range own {
 		if err := l.machine.Apply(f); err != nil {
 			return l.broken(err)
 		}
-		if start, ok := f.(RunStarted); ok {
-			l.origin = &start.Origin
+		if _, ok := f.(RunStarted); ok {
+			l.setOrigin()
 		}
-		l.enqueue(f, ends[i])
+		l.enqueue(f, end)
 	}
 	if l.spending != nil {
 		l.spending.update(l.run())
@@ -367,15 +374,6 @@ func (l *sessionLog) note(ev Event) {
 	if l.deltas {
 		l.queue = append(l.queue, ev)
 	}
-}
-
-// takeQueue returns what is queued, and empties the queue.
-func (l *sessionLog) takeQueue() []Event {
-	l.lock()
-	defer l.mu.Unlock()
-	events := l.queue
-	l.queue = nil
-	return events
 }
 
 // lost returns whether nothing can be appended any more.

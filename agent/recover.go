@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,17 +13,18 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A Recovery says which sessions [Agent.Recover] goes on with, and how.
+// A Recovery says which sessions [Agent.Recover] resumes, and how.
 type Recovery struct {
 	// Prefix keeps to sessions whose names begin with it.
 	Prefix string
-	// Parallel is how many runs are driven at a time; 0: 4.
+	// Parallel is how many sessions are resumed at a time; 0: 4.
 	Parallel int
-	// Each, if it isn't nil, is told of each session as it comes to rest. It may be called from several goroutines at a time.
+	// Each, if it isn't nil, is called for each session when it has ended or paused again. It may be called from several
+	// goroutines at a time.
 	Each func(Recovered)
 }
 
-// A Recovered is a session that [Agent.Recover] has gone on with.
+// A Recovered is a session that [Agent.Recover] has resumed.
 type Recovered struct {
 	Session string
 	Result  *Result
@@ -32,14 +34,15 @@ type Recovered struct {
 // defaultRecovery is the default of Recovery.Parallel.
 const defaultRecovery = 4
 
-// Recover goes on with the sessions of the journal that nobody drives though they could go on: their process died or was
-// drained, or somebody has decided on what they waited for, with [Agent.Decide]. It returns when each has come to rest
-// again, and how many there were. Sessions that another process drives, or takes first, are left to it; those of an agent
-// with another name, and those of agents that are tools, whose parent goes on with them, are left alone.
+// Recover resumes the sessions of the journal that nobody drives though they could continue: their process died or was drained,
+// somebody has decided on what they waited for ([Session.Decide]), or the time to decide is over. It returns when each has
+// ended or paused again, and how many there were. Sessions that another process drives, or takes first, are left to it; those
+// of an agent with another name, and those of subagents, whose parent resumes them, are left alone. It is the only mechanism
+// that resumes sessions.
 //
-// Call it when a process starts, and from time to time: what a killed process drove is its own until its lease has ended
-// (Config.Lease, by default 30 s), and is passed over until then. Its error is about listing the sessions; what became of each
-// is told to Recovery.Each.
+// Call it when a process starts, and from time to time: a session of a process that was killed belongs to that process until its
+// lease has ended (Config.Lease, by default 30 s), and is passed over until then. The error is about listing the sessions; what
+// became of each is reported to Recovery.Each.
 func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -68,7 +71,7 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 	return int(count.Load()), err
 }
 
-// stranded sends the names of the sessions that could go on and that nobody drives.
+// stranded sends the names of the sessions that could continue and that nobody drives.
 func (a *Agent) stranded(ctx context.Context, prefix string, names chan<- string) error {
 	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: prefix}) {
 		if err != nil {
@@ -86,15 +89,16 @@ func (a *Agent) stranded(ctx context.Context, prefix string, names chan<- string
 	return nil
 }
 
-// stranded reports whether a session could go on and nobody drives it.
+// stranded reports whether a session could continue and nobody drives it.
 func stranded(h *journal.Head, now time.Time) bool {
 	if h.Owner != "" && now.Before(h.Until) || strings.HasPrefix(h.Session, childPrefix) {
 		return false
 	}
-	return h.Status == string(Running) || h.Status == string(Paused) && h.Inbox > 0
+	expired := func(o journal.Open) bool { return !o.Expires.IsZero() && !now.Before(o.Expires) }
+	return h.Status == string(Running) || h.Status == string(Paused) && (h.Inbox > 0 || slices.ContainsFunc(h.Open, expired))
 }
 
-// recoverOne goes on with a session, and reports whether it was there to be gone on with.
+// recoverOne resumes a session, and reports whether there was something to resume.
 func (a *Agent) recoverOne(ctx context.Context, name string, each func(Recovered)) bool {
 	var busy *BusyError
 	var none *NothingOpenError

@@ -95,7 +95,7 @@ func TestRulesOfTheHostHoldInEverySessionButForHighRisk(t *testing.T) {
 	require.NoError(t, err)
 	var rules []agent.Rule
 	for _, d := range reg.All() {
-		rules = append(rules, agent.Rule{Tool: d.Name(), Schema: d.SchemaHash()})
+		rules = append(rules, agent.Rule{Tool: d.Name(), Fingerprint: d.SchemaHash()})
 	}
 	a, _ := scripted(t, agent.Config{Tools: list, Rules: rules}, call("ask", 1), call("risky", 2))
 	res := run(t, a)
@@ -103,7 +103,7 @@ func TestRulesOfTheHostHoldInEverySessionButForHighRisk(t *testing.T) {
 	require.Equal(t, 1, done.of(1))
 	require.Zero(t, done.of(2))
 
-	rules[0].Schema = "of another schema"
+	rules[0].Fingerprint = "of another schema"
 	b, _ := scripted(t, agent.Config{Tools: list, Rules: rules}, call("ask", 3))
 	require.Equal(t, agent.Paused, run(t, b).Status)
 	require.Zero(t, done.of(3))

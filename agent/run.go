@@ -32,6 +32,7 @@ type driver struct {
 	reply     reply        // the model call under way
 	memory    *memoryState // nil without Config.Memory and Config.Compose
 	offered   []*tools.Definition
+	shown     []Event  // an empty queue, to be used again
 	delivered []string // messages in the conversation that the model hasn't been asked about yet
 
 	// guarded by mu
@@ -210,9 +211,15 @@ func (x *driver) close() {
 // flush shows what was queued. Only the driving goroutine may call it. What others append meanwhile is shown with the next
 // flush: there is one after every call, and one after the end.
 func (x *driver) flush() {
-	for _, ev := range x.takeQueue() {
+	x.lock()
+	events := x.queue
+	x.queue, x.shown = x.shown, nil
+	x.mu.Unlock()
+	for i, ev := range events {
 		x.show(ev)
+		events[i] = nil
 	}
+	x.shown = events[:0]
 }
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.

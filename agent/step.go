@@ -104,7 +104,11 @@ type begunCall struct {
 	open  bool  // its arguments are coming in
 }
 
-func (r *reply) reset() { *r = reply{} }
+// reset makes room for another answer.
+func (r *reply) reset() {
+	r.collector.Reset()
+	r.err, r.calls, r.attempts = nil, r.calls[:0], nil
+}
 
 // ask makes the call and appends what came of it.
 func (x *driver) ask(req *provider.Request, step *Step) {
@@ -158,7 +162,7 @@ func (x *driver) showChunk(c *provider.Chunk) {
 		x.show(Waiting{Meta: x.noteMeta(), Wait: *c.Extra.Wait})
 		return
 	case provider.KindReset:
-		x.reply.calls = nil
+		x.reply.calls = x.reply.calls[:0]
 		x.show(Reset{Meta: x.noteMeta(), Why: c.Text})
 		return
 	}
@@ -258,11 +262,19 @@ func (x *driver) nameCalls(resp *provider.Response) {
 		if p.Kind != provider.PartToolCall {
 			continue
 		}
-		if id := machine.CallID(x.origin.Run, x.run().Step, n); p.Call.ID != id {
+		if id := x.callID(n); p.Call.ID != id {
 			p.Call.ProviderID, p.Call.ID = p.Call.ID, id
 		}
 		n++
 	}
+}
+
+// callID returns the name of the nth call of the reply.
+func (x *driver) callID(n int) string {
+	if n < len(x.reply.calls) {
+		return x.reply.calls[n].id
+	}
+	return machine.CallID(x.origin.Run, x.run().Step, n)
 }
 
 // stepFailed appends a model call that ended without an answer, and ends the run. Text that was shown is kept; calls in it never

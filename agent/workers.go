@@ -223,9 +223,6 @@ func (x *driver) overdue(c *tools.Call) {
 	x.lock()
 	if cr := x.runningCall(c); cr != nil && cr.overdue.IsZero() {
 		cr.overdue = time.Now()
-		if cr.d.Spec().Inline {
-			x.agent.logger.Error("agent: a call of an inline tool has reached its time limit; its run waits until it returns", "session", x.name, "call", c.ID, "tool", c.Name)
-		}
 	}
 	x.mu.Unlock()
 	x.poke()
@@ -289,7 +286,10 @@ func (x *driver) finishAbandoned(cr *callRun) {
 	} else {
 		cr.pass.Done(&tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout})
 	}
-	own := &callRun{x: x, d: cr.d, hooked: cr.hooked, call: cr.call, stored: cr.stored, state: cr.state, warning: cr.warning, again: cr.again}
+	x.lock()
+	hooked := cr.hooked
+	x.mu.Unlock()
+	own := &callRun{x: x, d: cr.d, hooked: hooked, call: cr.call, stored: cr.stored, state: cr.state, warning: cr.warning, again: cr.again}
 	const why = "it didn't return within its time limit, nor when it was told to stop"
 	switch {
 	case cr.d.Spec().Repeatable():

@@ -26,9 +26,9 @@ type Pause struct {
 	Risk   string `json:"risk,omitempty"` // low, medium or high
 	// Schema is the JSON schema of the answer; empty if any JSON will do.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// Tool is the fingerprint of the tool's input schema. A standing approval holds for this schema only.
-	Tool    string    `json:"tool,omitempty"`
-	Expires time.Time `json:"expires,omitzero"` // zero if it never expires
+	// Fingerprint is the fingerprint of the tool's input schema. A standing approval holds for this schema only.
+	Fingerprint string    `json:"fingerprint,omitempty"`
+	Expires     time.Time `json:"expires,omitzero"` // zero if it never expires
 	// Always says that [AllowAlways] is possible.
 	Always bool `json:"always,omitempty"`
 	// Path is set for the pause of an agent that is a tool: the ids of the calls that lead to that agent, the outermost first.
@@ -222,10 +222,10 @@ func (e *DecisionError) Fault() fault.Class { return fault.Invalid }
 
 // A Rule is a standing approval: calls of the tool in this session need no approval as long as its input schema doesn't change.
 type Rule struct {
-	Tool   string    `json:"tool"`
-	Schema string    `json:"schema"` // fingerprint
-	By     string    `json:"by,omitempty"`
-	Since  time.Time `json:"since"`
+	Tool        string    `json:"tool"`
+	Fingerprint string    `json:"fingerprint"`
+	By          string    `json:"by,omitempty"`
+	Since       time.Time `json:"since"`
 }
 
 // rawJSON returns v as JSON that can be stored.

@@ -155,7 +155,7 @@ func (m *Machine) decideCall(c *CallState, f *Decided) {
 		c.Call, c.Edited = &call, true
 	case AlwaysAllow:
 		m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool { return old.Tool == c.Call.Name }),
-			Rule{Tool: c.Call.Name, Schema: p.Tool, By: d.Who, Since: normalTime(f.Time)})
+			Rule{Tool: c.Call.Name, Fingerprint: p.Fingerprint, By: d.Who, Since: normalTime(f.Time)})
 	}
 }
 

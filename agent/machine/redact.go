@@ -42,30 +42,58 @@ func (r Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// Parts returns parts with their texts redacted, including the inputs of calls and the results. URLs, media and opaque data stay as
-// they are: a provider needs them verbatim.
+// Parts returns parts with their text redacted, including the inputs of calls. It doesn't change its argument, and returns it if
+// nothing is to be replaced.
 func (r Redactor) Parts(parts []provider.Part) []provider.Part {
-	own := slices.Clone(parts)
-	for i := range own {
-		p := &own[i]
-		p.Text = r.Text(p.Text)
-		if p.Call != nil {
-			call := *p.Call
-			call.Input, call.Invalid = r.JSON(call.Input), r.Text(call.Invalid)
-			p.Call = &call
+	var own []provider.Part
+	for i := range parts {
+		p, changed := r.part(parts[i])
+		if changed && own == nil {
+			own = slices.Clone(parts)
 		}
-		if p.Result != nil {
-			res := *p.Result
-			res.Parts = r.Parts(res.Parts)
-			p.Result = &res
-		}
-		if p.Source != nil {
-			source := *p.Source
-			source.Title, source.Text = r.Text(source.Title), r.Text(source.Text)
-			p.Source = &source
+		if changed {
+			own[i] = p
 		}
 	}
+	if own == nil {
+		return parts
+	}
 	return own
+}
+
+// part returns a part with its text redacted, and whether that has changed it.
+func (r Redactor) part(p provider.Part) (_ provider.Part, changed bool) {
+	if text := r.Text(p.Text); text != p.Text {
+		p.Text, changed = text, true
+	}
+	if p.Call != nil {
+		input, invalid := r.JSON(p.Call.Input), r.Text(p.Call.Invalid)
+		if invalid != p.Call.Invalid || string(input) != string(p.Call.Input) {
+			call := *p.Call
+			call.Input, call.Invalid = input, invalid
+			p.Call, changed = &call, true
+		}
+	}
+	if p.Result != nil {
+		if parts := r.Parts(p.Result.Parts); !samePlace(parts, p.Result.Parts) {
+			res := *p.Result
+			res.Parts = parts
+			p.Result, changed = &res, true
+		}
+	}
+	if p.Source != nil {
+		source := *p.Source
+		source.Title, source.Text = r.Text(source.Title), r.Text(source.Text)
+		if source != *p.Source {
+			p.Source, changed = &source, true
+		}
+	}
+	return p, changed
+}
+
+// samePlace reports whether two slices of parts are the very same.
+func samePlace(a, b []provider.Part) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // Messages returns messages with their parts redacted.
@@ -77,13 +105,17 @@ func (r Redactor) Messages(messages []provider.Message) []provider.Message {
 	return own
 }
 
-// Result returns res with its texts redacted. It doesn't change its argument; nil is nil.
+// Result returns res with its texts redacted. It doesn't change its argument, and returns it if nothing is to be replaced.
 func (r Redactor) Result(res *ToolResult) *ToolResult {
 	if res == nil {
 		return nil
 	}
+	parts, data, cause := r.Parts(res.Parts), r.JSON(res.Data), r.Text(res.Cause)
+	if cause == res.Cause && string(data) == string(res.Data) && samePlace(parts, res.Parts) {
+		return res
+	}
 	own := *res
-	own.Parts, own.Data, own.Cause = r.Parts(own.Parts), r.JSON(own.Data), r.Text(own.Cause)
+	own.Parts, own.Data, own.Cause = parts, data, cause
 	return &own
 }
 
@@ -98,12 +130,15 @@ func (r Redactor) Decision(d Decision) Decision {
 //
 // The input of a call is redacted in the reply that makes the call, and in the decision that edits it. The facts that repeat it later
 // keep it as it is, because the input that is recorded must be the one that runs.
-func (r Redactor) Fact(f Fact) Fact {
-	switch f := f.(type) {
+func (r Redactor) Fact(fact Fact) Fact {
+	switch f := fact.(type) {
 	case RunStarted:
 		f.History, f.Message.Parts = r.Messages(f.History), r.Parts(f.Message.Parts)
 		return f
 	case StepStarted:
+		if f.System == "" && f.Note == "" && len(f.Messages) == 0 && f.Context == nil {
+			return fact
+		}
 		f.System, f.Note, f.Messages, f.Context = r.Text(f.System), r.Text(f.Note), r.Messages(f.Messages), r.context(f.Context)
 		return f
 	case Compacted:
@@ -117,13 +152,21 @@ func (r Redactor) Fact(f Fact) Fact {
 		f.Note, f.Error = r.JSON(f.Note), r.Text(f.Error)
 		return f
 	case Replied:
-		f.Message.Parts = r.Parts(f.Message.Parts)
+		parts := r.Parts(f.Message.Parts)
+		if samePlace(parts, f.Message.Parts) {
+			return fact
+		}
+		f.Message.Parts = parts
 		return f
 	case StepFailed:
 		f.Partial.Parts, f.Error = r.Parts(f.Partial.Parts), r.Text(f.Error)
 		return f
 	case ToolFinished:
-		f.Result = r.Result(f.Result)
+		res := r.Result(f.Result)
+		if res == f.Result {
+			return fact
+		}
+		f.Result = res
 		return f
 	case Suspended:
 		f.Pause = r.pause(f.Pause)
@@ -151,7 +194,7 @@ func (r Redactor) Fact(f Fact) Fact {
 		f.Reason = r.Text(f.Reason)
 		return f
 	}
-	return f
+	return fact
 }
 
 func (r Redactor) context(c *memory.Context) *memory.Context {

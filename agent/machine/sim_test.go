@@ -316,7 +316,7 @@ func (s *sim) started(c *machine.CallState) {
 }
 
 func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
-	p := machine.Pause{Kind: kind, Call: *c.Call, Reason: s.text(), Always: true, Tool: "schema-1"}
+	p := machine.Pause{Kind: kind, Call: *c.Call, Reason: s.text(), Always: true, Fingerprint: "schema-1"}
 	if s.one(2) {
 		p.Schema, p.Expires = json.RawMessage(`{"type":"string"}`), s.now.Add(time.Hour)
 	}
