@@ -46,6 +46,9 @@ type (
 	ToolFingerprint = machine.ToolFingerprint
 	ToolChange      = machine.ToolChange
 	UndoneCall      = machine.UndoneCall
+	UndoReceipt     = machine.UndoReceipt
+	TraceStep       = machine.TraceStep
+	TraceCall       = machine.TraceCall
 	Span            = machine.Span
 	Briefing        = machine.Briefing
 	Attempt         = machine.Attempt

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,7 +62,7 @@ func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) er
 	if len(facts) == 0 {
 		return &NothingOpenError{Session: s.id}
 	}
-	own, err := copies(s.id, to, facts, o.upTo)
+	own, err := machine.Copy(s.id, to, facts, o.upTo)
 	if err != nil {
 		return err
 	}
@@ -71,47 +70,6 @@ func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) er
 		return &ForkError{From: s.id, To: to, Problem: fmt.Sprintf("nothing was finished by fact %d; the log begins with fact %d", o.upTo, facts[0].Envelope().Seq)}
 	}
 	return s.agent.copyTo(ctx, s.id, to, own)
-}
-
-// copies returns facts of a session as those of another, up to the last one, with a number up to upTo, after which nothing
-// is open.
-func copies(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
-	var own []Fact
-	keep, m := 0, machine.New(to)
-	for i, f := range facts {
-		if upTo > 0 && f.Envelope().Seq > upTo {
-			break
-		}
-		if next := facts[0].Envelope().Seq + uint64(i); f.Envelope().Seq != next {
-			return nil, &FactError{Session: to, Seq: f.Envelope().Seq, Kind: fmt.Sprintf("%T", f), Problem: fmt.Sprintf("its number should be %d", next)}
-		}
-		meta := f.Envelope()
-		meta.Session, meta.Seq = to, uint64(i)+1
-		f = ownedBy(machine.Stamp(f, meta), from)
-		if err := m.Apply(f); err != nil {
-			return nil, err
-		}
-		own = append(own, f)
-		switch r := m.State().Run; {
-		case !r.IsOpen(), r.Stage == machine.StageReady, r.Stage == machine.StageReplied:
-			keep = len(own)
-		}
-	}
-	return own[:keep], nil
-}
-
-// ownedBy returns a fact with the session in which its run was, if it says that of runs, and doesn't yet: in a copy of a copy
-// that is the first.
-func ownedBy(f Fact, session string) Fact {
-	switch f := f.(type) {
-	case RunStarted:
-		f.From = cmp.Or(f.From, session)
-		return f
-	case Snapshot:
-		f.From = cmp.Or(f.From, session)
-		return f
-	}
-	return f
 }
 
 // copyTo makes a new session of facts, with the end of what they leave open: in one append, so that nobody resumes half of it
@@ -218,7 +176,7 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 	if len(facts) == 0 {
 		return &ForkError{From: from, To: session, Problem: "there is nothing to import"}
 	}
-	own, err := copies(from, session, facts, 0)
+	own, err := machine.Copy(from, session, facts, 0)
 	if err != nil {
 		return err
 	}

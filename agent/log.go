@@ -212,12 +212,16 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 	if err := l.machine.Check(own); err != nil {
 		return l.broken(err)
 	}
+	head, err := l.machine.Head(own)
+	if err != nil {
+		return l.broken(err)
+	}
 	recs, err := l.encode(own)
 	if errors.Is(err, errTooLarge) {
 		return err
 	}
 	if err == nil {
-		err = l.store(journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs, Taken: items, Head: l.head(own)})
+		err = l.store(journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs, Taken: items, Head: head})
 	}
 	if err != nil {
 		l.agent.logger.ErrorContext(l.ctx, "agent: journal", "session", l.name, "error", err)

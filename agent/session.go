@@ -92,6 +92,16 @@ func endOf(r *machine.RunState) error {
 	return &StopError{Code: r.Code, Err: errors.New(r.Reason)}
 }
 
+// Trace returns the model calls of the session in order, for debugging. It reads only the log: it runs nothing, and calls no model and
+// no hook. The steps share their messages; the caller must not change them.
+func (s *Session) Trace(ctx context.Context) ([]TraceStep, error) {
+	facts, err := s.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return machine.Trace(s.id, facts, s.agent.cfg.Compose != nil)
+}
+
 // machine returns the session's machine, which nobody else has.
 func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 	ctx, err := s.ready(ctx)
