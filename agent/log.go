@@ -387,19 +387,6 @@ func (l *sessionLog) lost() bool {
 	return l.err != nil
 }
 
-// takeLease takes the lease of a session. One that another holds is a *[BusyError].
-func (a *Agent) takeLease(ctx context.Context, session string) (journal.Lease, error) {
-	lease, err := a.store.Lease(ctx, session, a.cfg.Owner+"/"+newID(""), a.cfg.Lease)
-	var held *journal.HeldError
-	if errors.As(err, &held) {
-		return lease, &BusyError{Session: session, Err: err}
-	}
-	if err != nil {
-		return lease, fmt.Errorf("agent: session %q: taking the lease: %w", session, err)
-	}
-	return lease, nil
-}
-
 // factsAfter returns the facts of a session with numbers above after, or those from a snapshot on if what comes before was
 // pruned. An unknown session has none.
 func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) (facts []Fact, err error) {
