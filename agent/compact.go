@@ -100,11 +100,10 @@ func (l *sessionLog) forgot() {
 	if tell == nil {
 		return
 	}
-	err := func() (err error) {
-		defer contain(&err)
+	err := contained(func() error {
 		tell(l.ctx, l.name)
 		return nil
-	}()
+	})
 	if err != nil {
 		l.memoryWarning("Memory.OnForget: " + err.Error())
 	}
@@ -116,5 +115,5 @@ func (l *sessionLog) memoryWarning(text string) {
 	l.agent.logger.WarnContext(l.ctx, "agent: memory", "session", l.name, "run", l.origin.Run, "warning", text)
 	l.lock()
 	defer l.mu.Unlock()
-	l.queue = append(l.queue, MemoryWarning{Meta: Meta{Origin: *l.origin, Step: l.run().Step}, Text: text})
+	l.queue = append(l.queue, MemoryWarning{Meta: l.noteMeta(), Text: text})
 }

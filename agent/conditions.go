@@ -122,13 +122,12 @@ func (x *driver) conditionHolds() bool {
 	for _, c := range x.agent.cfg.StopWhen {
 		var why string
 		var stop bool
-		err := func() (err error) {
-			defer contain(&err)
+		err := contained(func() error {
 			if c != nil {
 				why, stop = c(s)
 			}
 			return nil
-		}()
+		})
 		if err != nil {
 			x.finish(Failed, CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
 			return true

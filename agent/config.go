@@ -297,11 +297,7 @@ func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
 
 // pricesOf returns the prices of the model that p calls by that name; nil if they aren't known.
 func pricesOf(p provider.Provider, model string) (prices *provider.Prices) {
-	defer func() {
-		if recover() != nil { // it is the host's
-			prices = nil
-		}
-	}()
+	defer contain(new(error))
 	info, _ := provider.InfoOf(p, model)
 	return info.Prices
 }

@@ -50,14 +50,18 @@ var errContextReset = fault.New(fault.None, "agent: the context was reset, and a
 // its process dies before that; a run that ends, or whose context can't be reset then (see [ContextReset]), forgets it. Without a [Memory] that
 // has a ContextReset it is an error.
 func RequestContextReset(ctx context.Context) error {
-	return appendIn(ctx, func(x *driver) (Fact, error) {
-		switch g := x.agent.memoryConfig; {
-		case g == nil || g.ContextReset == nil:
-			return nil, &ConfigError{Field: "Memory.ContextReset", Problem: "it is nil, so nothing says how to reset the context; an empty ContextReset has the defaults"}
-		case x.run().ContextResetDue:
-			return nil, nil
+	x := driverIn(ctx)
+	if x == nil {
+		return errNoRun
+	}
+	if g := x.agent.memoryConfig; g == nil || g.ContextReset == nil {
+		return &ConfigError{Field: "Memory.ContextReset", Problem: "it is nil, so nothing says how to reset the context; an empty ContextReset has the defaults"}
+	}
+	return x.appendIn(ctx, func() Fact {
+		if x.run().ContextResetDue {
+			return nil
 		}
-		return ContextResetRequested{}, nil
+		return ContextResetRequested{}
 	})
 }
 

@@ -52,66 +52,62 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 // evaluate says what decisions that were made at that time make of their calls. expired are pauses that have just been closed.
 func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time, expired map[string]bool) ([]verdict, error) {
 	var verdicts []verdict
-	seen := make(map[string]bool)
-	for _, d := range decisions {
-		v, code, err := a.evaluateOne(ctx, m, d, at)
-		switch {
-		case code == machine.DecisionUsed && expired[d.ID]:
-			code, err = machine.DecisionExpired, errTooLate
-		case err == nil && seen[d.ID]:
-			code, err = machine.DecisionRepeated, errors.New("the input has two decisions on this pause")
+	for i, d := range decisions {
+		v, err := a.evaluateOne(ctx, m, d, at, expired[d.ID])
+		if err == nil && slices.ContainsFunc(decisions[:i], func(other Decision) bool { return other.ID == d.ID }) {
+			err = refuse(machine.DecisionRepeated, errors.New("the input has two decisions on this pause"))
 		}
-		var known *DecisionError
-		if errors.As(err, &known) { // of a subagent
-			known.Session = m.State().Session
-			return nil, known
-		}
-		if code != "" {
-			return nil, &DecisionError{Session: m.State().Session, ID: d.ID, Code: code, Problem: err.Error(), Err: errors.Unwrap(err)}
+		var refused *DecisionError
+		if errors.As(err, &refused) {
+			refused.Session, refused.ID = m.State().Session, d.ID // also for a subagent's pause
 		}
 		if err != nil {
 			return nil, err
 		}
-		seen[d.ID] = true
 		verdicts = append(verdicts, v)
 	}
 	return verdicts, nil
 }
 
+// refuse returns a *[DecisionError]; evaluate adds what the decision was on.
+func refuse(code string, why error) error {
+	return &DecisionError{Code: code, Problem: why.Error(), Err: errors.Unwrap(why)}
+}
+
 var errTooLate = errors.New("it comes too late: the pause has expired, and the call counts as rejected; Continue resumes the run")
 
-// evaluateOne evaluates one decision. If it can't be taken, code is that of the DecisionError; an error without a code is that of
-// a subagent's session that couldn't be read.
-func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision, at time.Time) (v verdict, code string, err error) {
+// evaluateOne evaluates one decision. Its error is a *[DecisionError], unless the session of a subagent can't be read. expired says that the
+// pause has just been closed.
+func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision, at time.Time, expired bool) (v verdict, err error) {
 	if err := d.Err(); err != nil {
-		return v, machine.DecisionBad, fmt.Errorf("its value can't be encoded: %w", err)
+		return v, refuse(machine.DecisionBad, fmt.Errorf("its value can't be encoded: %w", err))
 	}
 	if machine.TooDeep(d.Input) || machine.TooDeep(d.Value) {
-		return v, machine.DecisionBad, fmt.Errorf("its value is nested deeper than %d levels", machine.MaxDepth)
+		return v, refuse(machine.DecisionBad, fmt.Errorf("its value is nested deeper than %d levels", machine.MaxDepth))
 	}
 	s := m.State()
 	c, p := s.Run.Suspended(d.ID)
-	switch {
-	case slices.Contains(s.Used, d.ID):
-		return v, machine.DecisionUsed, errors.New("the pause was decided before")
+	switch used := slices.Contains(s.Used, d.ID); {
+	case used && expired, !used && c != nil && p.Expired(at):
+		return v, refuse(machine.DecisionExpired, errTooLate)
+	case used:
+		return v, refuse(machine.DecisionUsed, errors.New("the pause was decided before"))
 	case c == nil:
-		return v, machine.DecisionUnknown, errors.New("no pause in this session has this id")
-	case p.Expired(at):
-		return v, machine.DecisionExpired, errTooLate
+		return v, refuse(machine.DecisionUnknown, errors.New("no pause in this session has this id"))
 	}
 	v = verdict{decision: a.redact.Decision(d), call: c}
 	if p != c.Pause {
 		child := a.children[c.Call.Name]
 		if child == nil {
-			return v, machine.DecisionBad, errors.New("the subagent that it is about is no tool of this agent any more")
+			return v, refuse(machine.DecisionBad, errors.New("its subagent is no tool of this agent any more"))
 		}
 		v.decision, err = child.mayDecide(ctx, s.Session, c.Call.ID, v.decision)
-		return v, "", err
+		return v, err
 	}
 	if v.result, err = a.outcomeOf(&v.decision, c); err != nil {
-		return v, machine.DecisionBad, err
+		return v, refuse(machine.DecisionBad, err)
 	}
-	return v, "", nil
+	return v, nil
 }
 
 // outcomeOf checks a decision on a call of this agent, brings its input into canonical form, and returns the result of the

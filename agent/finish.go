@@ -185,11 +185,11 @@ func (l *sessionLog) closeRun(reason error) {
 	if r.Stage != machine.StageActing {
 		return
 	}
-	defer l.abandonChildren(reason)()
 	why := "the run ended"
 	if reason != nil {
 		why = reason.Error()
 	}
+	defer l.abandonChildren(why)()
 	for i := range r.Calls {
 		switch c := &r.Calls[i]; c.Status {
 		case machine.CallDone:
@@ -224,45 +224,32 @@ func (l *sessionLog) supersede(why string) error {
 }
 
 // abandonChildren returns a function that ends the runs of the subagents whose calls are open now.
-func (l *sessionLog) abandonChildren(reason error) func() {
-	type openCall struct {
-		child *agentTool
-		id    string
-	}
-	var open []openCall
-	for i := range l.run().Calls {
-		if c := &l.run().Calls[i]; c.Started && c.Status != machine.CallDone && l.agent.children[c.Call.Name] != nil {
-			open = append(open, openCall{l.agent.children[c.Call.Name], c.Call.ID})
-		}
-	}
+func (l *sessionLog) abandonChildren(why string) func() {
+	open := l.agent.openChildren(l.run())
 	if len(open) > 0 {
 		l.bill()
 	}
 	return func() {
-		if l.lost() { // the log is another's, and so is what belongs to it
+		if l.lost() { // another process has the session, and its subagents
 			return
 		}
-		why := "the run that it belongs to has ended"
-		if reason != nil {
-			why = reason.Error()
-		}
 		for _, c := range open {
-			c.child.abandon(l.stored, l.name, c.id, why)
+			c.child.abandon(l.stored, childSession(l.name, c.id), why)
 		}
 	}
 }
 
-// abandon ends the run of a call that is over without it.
-func (t *agentTool) abandon(ctx context.Context, session, call, why string) {
-	l, err := t.child.openKnown(ctx, childSession(session, call))
+// abandon ends the run of a subagent whose call is over.
+func (a *Agent) abandon(ctx context.Context, session, why string) {
+	l, err := a.openKnown(ctx, session)
 	if err != nil {
-		return // it never began, or it runs elsewhere and finds out
+		return // it never began, or another process runs it and notices
 	}
 	if l.run().IsOpen() {
 		_ = l.supersede(why)
 	}
 	l.close()
-	if t.child.inMemory {
-		_ = t.child.Session(l.name).Delete(ctx) // nobody can ask for it again
+	if a.inMemory {
+		_ = a.Session(session).Delete(ctx)
 	}
 }

@@ -153,11 +153,7 @@ func (e *HookError) Fault() fault.Class { return fault.Permanent }
 // callHook calls one hook, contains its panics, and sorts what it says: what is to be done is returned, and what is only to be
 // logged is logged.
 func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) (err error) {
-	err = func() (err error) {
-		defer contain(&err)
-		return fn()
-	}()
-	if err == nil {
+	if err = contained(fn); err == nil {
 		return nil
 	}
 	err = worded(err)

@@ -380,6 +380,9 @@ func (l *sessionLog) note(ev Event) {
 	}
 }
 
+// noteMeta returns the envelope of a note that is about no tool call.
+func (l *sessionLog) noteMeta() Meta { return Meta{Origin: *l.origin, Step: l.run().Step} }
+
 // lost returns whether nothing can be appended any more.
 func (l *sessionLog) lost() bool {
 	l.lock()
@@ -389,22 +392,33 @@ func (l *sessionLog) lost() bool {
 
 // factsAfter returns the facts of a session with numbers above after, or those from a snapshot on if what comes before was
 // pruned. An unknown session has none.
-func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) (facts []Fact, err error) {
-	for rec, err := range a.store.Read(ctx, session, after) {
+func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([]Fact, error) {
+	recs, err := records(ctx, a.store, session, after)
+	if err != nil {
+		return nil, err
+	}
+	facts := make([]Fact, len(recs))
+	for i, rec := range recs {
+		if facts[i], err = machine.Decode(session, rec); err != nil {
+			return nil, err
+		}
+	}
+	return facts, nil
+}
+
+// records returns the records of a session with numbers above after, or those from a snapshot on if what comes before was pruned.
+func records(ctx context.Context, store journal.Store, session string, after uint64) (recs []journal.Record, err error) {
+	for rec, err := range store.Read(ctx, session, after) {
 		var pruned *journal.PrunedError
-		if errors.As(err, &pruned) { // maybe only while it was read
-			return a.factsAfter(ctx, session, pruned.UpTo)
+		if errors.As(err, &pruned) { // perhaps only while it was read
+			return records(ctx, store, session, pruned.UpTo)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
 		}
-		f, err := machine.Decode(session, rec)
-		if err != nil {
-			return nil, err
-		}
-		facts = append(facts, f)
+		recs = append(recs, rec)
 	}
-	return facts, nil
+	return recs, nil
 }
 
 // load returns the machine of a session as it is now. An unknown session has one without facts.

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -203,10 +202,11 @@ func (x *driver) freshContext(mode *mode) *memory.Context {
 		return nil
 	}
 	in := ContextInput{Session: x.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.state().Phase, Task: x.run().Task, Text: x.state().LastUserText()}
-	c, err := func(ctx context.Context) (c memory.Context, err error) {
-		defer contain(&err)
-		return ask(ctx, in)
-	}(x.ctx)
+	var c memory.Context
+	err := contained(func() (err error) {
+		c, err = ask(x.ctx, in)
+		return err
+	})
 	if limit := x.run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
 		err = &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)), Note: "return less"}
 	}

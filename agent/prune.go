@@ -111,34 +111,19 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		if err != nil {
 			return total, err
 		}
-		total.Sessions += p.Sessions
-		total.Records += p.Records
-		total.Bytes += p.Bytes
+		total.add(p)
 	}
 	return total, nil
 }
 
 // size counts the records of a session.
 func (a *Agent) size(ctx context.Context, store journal.Store, session string) (p Pruned, err error) {
-	count := func(after uint64) error {
-		for rec, err := range store.Read(ctx, session, after) {
-			if err != nil {
-				return err
-			}
-			p.Records++
-			p.Bytes += int64(len(rec.Data))
-		}
-		return nil
+	recs, err := records(ctx, store, session, 0)
+	for _, rec := range recs {
+		p.Records++
+		p.Bytes += int64(len(rec.Data))
 	}
-	err = count(0)
-	var pruned *journal.PrunedError
-	if errors.As(err, &pruned) {
-		err = count(pruned.UpTo)
-	}
-	if err != nil {
-		return p, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
-	}
-	return p, nil
+	return p, err
 }
 
 // tree counts a session with those of the agents that are tools.
@@ -171,25 +156,15 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 	if len(a.children) == 0 && !strings.HasPrefix(session, childPrefix) {
 		return nil
 	}
-	runs := make(map[string]bool)
-	look := func(after uint64) error {
-		for rec, err := range store.Read(ctx, session, after) {
-			if err != nil {
-				return err
-			}
-			if f, err := machine.Decode(session, rec); err == nil { // what can't be read has no children that can be found
-				runs[f.Envelope().Run] = true
-			}
-		}
-		return nil
-	}
-	err := look(0)
-	var pruned *journal.PrunedError
-	if errors.As(err, &pruned) {
-		err = look(pruned.UpTo)
-	}
+	recs, err := records(ctx, store, session, 0)
 	if err != nil {
 		return err
+	}
+	runs := make(map[string]bool)
+	for _, rec := range recs {
+		if f, err := machine.Decode(session, rec); err == nil { // a record that can't be read names no subagents
+			runs[f.Envelope().Run] = true
+		}
 	}
 	prefixes := slices.Sorted(maps.Keys(runs))
 	found := make(map[string]bool) // two journals may be the same

@@ -32,7 +32,6 @@ type driver struct {
 	reply     reply        // the model call under way
 	memory    *memoryState // nil without Config.Memory and Config.Compose
 	offered   []*tools.Definition
-	shown     []Event  // an empty queue, to be used again
 	delivered []string // messages in the conversation that the model hasn't been asked about yet
 
 	// guarded by mu
@@ -213,13 +212,11 @@ func (x *driver) close() {
 func (x *driver) flush() {
 	x.lock()
 	events := x.queue
-	x.queue, x.shown = x.shown, nil
+	x.queue = nil
 	x.mu.Unlock()
-	for i, ev := range events {
+	for _, ev := range events {
 		x.show(ev)
-		events[i] = nil
 	}
-	x.shown = events[:0]
 }
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.
@@ -243,9 +240,6 @@ func (x *driver) poke() {
 	default:
 	}
 }
-
-// noteMeta returns the envelope of notes that are about no tool call.
-func (x *driver) noteMeta() Meta { return Meta{Origin: *x.origin, Step: x.run().Step} }
 
 // callMeta returns the envelope of notes about a call.
 func (x *driver) callMeta(c *tools.Call) Meta {

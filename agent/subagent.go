@@ -351,6 +351,6 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 func (cr *callRun) abandonChild() {
 	t := cr.x.agent.children[cr.call.Name]
 	if t != nil && (cr.again || cr.started) && !cr.x.lost() {
-		t.abandon(cr.x.stored, cr.x.name, cr.call.ID, "the call that it belongs to is over")
+		t.child.abandon(cr.x.stored, childSession(cr.x.name, cr.call.ID), "the call that it belongs to is over")
 	}
 }
