@@ -299,15 +299,15 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 		return true
 	}
 	switch child, _ := x.spending.call(cr.call.ID); {
-	case p.Kind == PauseAgent && child.paused != "": // it waits for nobody, and so does the call
+	case p.Kind == machine.PauseAgent && child.paused != "": // it waits for nobody, and so does the call
 		cr.over, x.childHold = true, requestPause
-		if child.paused == CodeDrained {
+		if child.paused == machine.CodeDrained {
 			x.childHold = requestDrain
 		}
 		return true
-	case p.Kind == PauseAgent && len(child.pauses) > 0:
+	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
 		p.Nested, expires = child.pauses, -1 // those expire, not this one
-	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == PauseAgent:
+	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == machine.PauseAgent:
 		p.Kind = "question"
 	}
 	x.suspendLocked(cr, p, expires)

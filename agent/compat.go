@@ -17,9 +17,9 @@ import (
 // result that says so, and approved inputs are checked against the new schema.
 type ChangedError struct {
 	Session string
-	Agent   string       // the name of the agent that started the run, if that is what differs
-	Tools   []ToolChange // of open calls
-	Calls   []string     // the ids of these calls
+	Agent   string               // the name of the agent that started the run, if that is what differs
+	Tools   []machine.ToolChange // of open calls
+	Calls   []string             // the ids of these calls
 }
 
 // Error says what has changed.
@@ -39,24 +39,24 @@ func (e *ChangedError) Error() string {
 func (e *ChangedError) Fault() fault.Class { return fault.UserFixable }
 
 // fingerprints returns what the tools of a registry are.
-func fingerprints(reg *tools.Registry) []ToolFingerprint {
-	out := make([]ToolFingerprint, 0, reg.Len())
+func fingerprints(reg *tools.Registry) []machine.ToolFingerprint {
+	out := make([]machine.ToolFingerprint, 0, reg.Len())
 	for _, d := range reg.All() {
-		out = append(out, ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash()})
+		out = append(out, machine.ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash()})
 	}
 	return out
 }
 
 // changesSince returns how the agent's tools differ from what they were. Tools that were added are no change.
-func (a *Agent) changesSince(before []ToolFingerprint) []ToolChange {
-	var out []ToolChange
+func (a *Agent) changesSince(before []machine.ToolFingerprint) []machine.ToolChange {
+	var out []machine.ToolChange
 	for _, p := range before {
 		now := ""
 		if d, ok := a.registry.Lookup(p.Name); ok {
 			now = d.SchemaHash()
 		}
 		if now != p.Schema {
-			out = append(out, ToolChange{Name: p.Name, Was: p.Schema, Now: now})
+			out = append(out, machine.ToolChange{Name: p.Name, Was: p.Schema, Now: now})
 		}
 	}
 	return out
@@ -109,8 +109,8 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedEr
 }
 
 // continued returns the fact that a run is resumed.
-func (l *sessionLog) continued() Continued {
-	f := Continued{Changes: l.agent.changesSince(l.run().Fingerprints)}
+func (l *sessionLog) continued() machine.Continued {
+	f := machine.Continued{Changes: l.agent.changesSince(l.run().Fingerprints)}
 	if l.otherTools() {
 		f.Tools = l.agent.fingerprints
 	}

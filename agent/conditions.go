@@ -129,11 +129,11 @@ func (x *driver) conditionHolds() bool {
 			return nil
 		})
 		if err != nil {
-			x.finish(Failed, CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
+			x.finish(Failed, machine.CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
 			return true
 		}
 		if stop {
-			x.finish(Completed, CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
+			x.finish(Completed, machine.CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
 			return true
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // A ContextReset continues the work in a fresh run of the same agent when its conversation fills the model's window, instead of making the conversation
 // shorter. A note is written of what was done, what remains and what must be known; the run ends as stopped, with
-// [CodeContextReset], and in the same append another one of the session begins, whose input is that of the first run, verbatim,
+// [machine.CodeContextReset], and in the same append another one of the session begins, whose input is that of the first run, verbatim,
 // with the note and what the user has said meanwhile. A stream then goes on with the facts of the fresh run; [Agent.Run]
 // returns the Result of the last.
 //
@@ -46,7 +46,7 @@ type ContextResetNote struct {
 var errContextReset = fault.New(fault.None, "agent: the context was reset, and a fresh run continues the work")
 
 // RequestContextReset has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
-// conversation is. It is for tools and hooks. The request is recorded ([ContextResetRequested]), so that it holds if the run pauses or
+// conversation is. It is for tools and hooks. The request is recorded ([machine.ContextResetRequested]), so that it holds if the run pauses or
 // its process dies before that; a run that ends, or whose context can't be reset then (see [ContextReset]), forgets it. Without a [Memory] that
 // has a ContextReset it is an error.
 func RequestContextReset(ctx context.Context) error {
@@ -61,7 +61,7 @@ func RequestContextReset(ctx context.Context) error {
 		if x.run().ContextResetDue {
 			return nil
 		}
-		return ContextResetRequested{}
+		return machine.ContextResetRequested{}
 	})
 }
 
@@ -152,7 +152,7 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 	}
 	kept := x.noteFact(in, data, nil)
 	reason := errContextReset
-	end := RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: CodeContextReset, Reason: reason.Error()}, Result: new(Result), cause: reason}
+	end := RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: reason.Error()}, Result: new(Result), cause: reason}
 	parts := x.state().Input()
 	next := RunStarted{
 		Mode: x.state().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice, Output: r.Output, Interactive: r.Interactive, Priority: r.Priority,

@@ -115,23 +115,23 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 func (a *Agent) outcomeOf(d *Decision, c *machine.CallState) (*ToolResult, error) {
 	p := c.Pause
 	switch {
-	case p.Kind == PauseAgent:
+	case p.Kind == machine.PauseAgent:
 		return nil, errors.New("the call of a subagent is decided on by what the subagent waits for: see Result.Pending")
-	case d.Kind == AlwaysAllow && p.Kind == PauseApproval && !p.Always:
+	case d.Kind == machine.AlwaysAllow && p.Kind == PauseApproval && !p.Always:
 		return nil, errors.New("a tool of high risk can't be allowed always; approve this call instead")
-	case !d.Kind.Fits(p.Kind) || d.Kind == Expired || d.Kind == Superseded:
+	case !d.Kind.Fits(p.Kind) || d.Kind == machine.Expired || d.Kind == machine.Superseded:
 		return nil, fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
 	}
 	switch d.Kind {
-	case Edited:
+	case machine.Edited:
 		input, err := a.registry.Fit(c.Call.Name, d.Input)
 		d.Input = input
 		return nil, err
-	case Rejected:
+	case machine.Rejected:
 		return rejection(c, d.Reason, "A person rejected this call."), nil
-	case Suggested:
+	case machine.Suggested:
 		return rejection(c, d.Reason, "A person rejected this call and suggests instead:"), nil
-	case AnswerGiven:
+	case machine.AnswerGiven:
 		return answer(d, c)
 	}
 	return nil, nil
@@ -223,14 +223,14 @@ func (l *sessionLog) expire(parent *parentCall) (map[string]bool, error) {
 		over := p.Expired(now)
 		if parent != nil {
 			if i := slices.IndexFunc(parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
-				over = parent.answers[i].Kind == Expired
+				over = parent.answers[i].Kind == machine.Expired
 			}
 		}
 		if !over {
 			continue
 		}
 		c, own := l.run().Suspended(p.ID)
-		v := verdict{decision: Decision{ID: p.ID, Kind: Expired}, call: c}
+		v := verdict{decision: Decision{ID: p.ID, Kind: machine.Expired}, call: c}
 		if own == c.Pause { // else the subagent closes it when its call is resumed
 			v.result = undecided(c, "rejected: expired. Nobody decided on it in time.")
 		}

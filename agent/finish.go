@@ -22,7 +22,7 @@ func (x *driver) conclude(act machine.Action) {
 		return
 	}
 	if missing, err := x.checkOutput(); err != nil {
-		x.finish(Failed, CodeOutput, err)
+		x.finish(Failed, machine.CodeOutput, err)
 		return
 	} else if missing != "" {
 		x.sendBack(machine.SendBackOutput, missing)
@@ -48,7 +48,7 @@ func (x *driver) sendBack(why, text string) {
 	if x.agent.redact.Text(text) == "" {
 		text = "Something is missing."
 	}
-	_ = x.append(SentBack{Why: why, Text: text}) // loop ends a run whose journal refuses it
+	_ = x.append(machine.SentBack{Why: why, Text: text}) // loop ends a run whose journal refuses it
 	x.flush()
 }
 
@@ -96,22 +96,22 @@ func (x *driver) finishCause(cause error) {
 	)
 	switch {
 	case errors.As(cause, &abort):
-		x.finish(Stopped, CodeAborted, abort)
+		x.finish(Stopped, machine.CodeAborted, abort)
 	case errors.As(cause, &hook):
-		x.finish(Failed, CodeAborted, hook)
+		x.finish(Failed, machine.CodeAborted, hook)
 	case errors.As(cause, &limit):
-		x.finish(Stopped, CodeLimit, limit)
+		x.finish(Stopped, machine.CodeLimit, limit)
 	case errors.As(cause, &busy), errors.As(cause, &refused): // the log is another's: whoever holds it next resumes the session
 		x.lock()
 		if x.err == nil {
 			x.err = cause
 		}
 		x.mu.Unlock()
-		x.finish(Failed, CodeJournal, cause)
-	case errors.Is(cause, ErrAbandoned):
-		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+		x.finish(Failed, machine.CodeJournal, cause)
+	case errors.Is(cause, errAbandoned):
+		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	default:
-		x.finish(Stopped, CodeCanceled, &StopError{Code: CodeCanceled, Err: cause})
+		x.finish(Stopped, machine.CodeCanceled, &StopError{Code: machine.CodeCanceled, Err: cause})
 	}
 }
 
@@ -136,8 +136,8 @@ func (x *driver) finish(status Status, code string, reason error) {
 			reason = errors.Join(err, reason)
 		}
 		status = Failed
-		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: CodeJournal, Reason: x.agent.redact.Text(reason.Error())}, 0).(machine.RunEnded)
-		*end.Result = *x.machine.Result(Failed, CodeJournal, reason)
+		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: x.agent.redact.Text(reason.Error())}, 0).(machine.RunEnded)
+		*end.Result = *x.machine.Result(Failed, machine.CodeJournal, reason)
 		x.queue = append(x.queue, end)
 	}
 	x.mu.Unlock()
@@ -149,7 +149,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 		x.fail(fault.New(fault.Permanent, "agent: the run failed"))
 	case status == Failed:
 		x.fail(reason)
-	case code == CodeCanceled && x.caller.Err() != nil:
+	case code == machine.CodeCanceled && x.caller.Err() != nil:
 		x.fail(x.caller.Err())
 	}
 }
@@ -196,7 +196,7 @@ func (l *sessionLog) closeRun(reason error) {
 		case machine.CallSuspended:
 			res := undecided(c, "nobody decided on it before the run ended.")
 			l.afterTool(l.hookCall(c), res)
-			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID}, Decision: Decision{ID: c.Pause.ID, Kind: Superseded, Reason: why}}, l.result(c, res))
+			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID}, Decision: Decision{ID: c.Pause.ID, Kind: machine.Superseded, Reason: why}}, l.result(c, res))
 		case machine.CallStarted:
 			l.closeCall(c, tools.InDoubt, "The call was started, and it is not known how it ended: "+why)
 		default:
@@ -219,8 +219,8 @@ func (l *sessionLog) closeCall(c *machine.CallState, status tools.Status, text s
 func (l *sessionLog) supersede(why string) error {
 	reason := errors.New(why)
 	l.closeRun(reason)
-	return l.append(RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: CodeSuperseded, Reason: why},
-		Result: new(Result), cause: &StopError{Code: CodeSuperseded, Err: reason}})
+	return l.append(RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeSuperseded, Reason: why},
+		Result: new(Result), cause: &StopError{Code: machine.CodeSuperseded, Err: reason}})
 }
 
 // abandonChildren returns a function that ends the runs of the subagents whose calls are open now.

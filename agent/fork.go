@@ -35,7 +35,7 @@ func At(fact uint64) ForkOption { return func(o *forkOptions) { o.upTo = fact } 
 
 // Fork copies the session into a new one: up to the newest fact, or the newest up to [At], after which no call of the model or of a
 // tool was open. Pauses and calls in doubt are therefore not copied, and neither are standing approvals, which belong to one
-// session. A run that was open there counts as stopped with [CodeForked] in the copy, whose conversation continues with a
+// session. A run that was open there counts as stopped with [machine.CodeForked] in the copy, whose conversation continues with a
 // prompt. The original isn't changed, and may be running.
 //
 // A copy has the conversation, not the effects: what the calls of a run did belongs to the session in which that run was.
@@ -76,7 +76,7 @@ func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) er
 // after a crash.
 func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
 	in := Input{Session: to, Prompt: "x"}
-	if err := in.check(new(DefaultLimits())); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
+	if err := in.check(new(machine.DefaultLimits())); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
 		return &ForkError{From: from, To: to, Problem: "the new session needs a name that would do for Input.Session"}
 	}
 	m, err := machine.Replay(to, facts...)
@@ -92,12 +92,12 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 		return &ForkError{From: from, To: to, Problem: "there is a session by that name"}
 	}
 	r := m.State().Run
-	meta := Meta{Origin: Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}, Step: r.Step}
+	meta := Meta{Origin: machine.Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}, Step: r.Step}
 	for _, rule := range m.State().Rules {
 		facts = append(facts, RuleRevoked{Meta: meta, Tool: rule.Tool})
 	}
 	if r.IsOpen() {
-		facts = append(facts, machine.RunEnded{Meta: meta, Status: Stopped, Code: CodeForked, Reason: "forked from session " + from})
+		facts = append(facts, machine.RunEnded{Meta: meta, Status: Stopped, Code: machine.CodeForked, Reason: "forked from session " + from})
 	}
 	return l.append(facts...)
 }
@@ -169,7 +169,7 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 			return err
 		}
 		if problem := line.misplaced(f, from, len(facts)); problem != "" {
-			return &FactError{Session: session, Seq: line.Seq, Kind: line.Kind, Problem: problem}
+			return &machine.FactError{Session: session, Seq: line.Seq, Kind: line.Kind, Problem: problem}
 		}
 		from, facts = line.Session, append(facts, f)
 	}

@@ -206,11 +206,11 @@ func (x *driver) grant() {
 	x.requested = requestNone
 	switch request {
 	case requestPause:
-		x.finish(Paused, CodeHost, errPaused)
+		x.finish(Paused, machine.CodeHost, errPaused)
 	case requestDrain:
-		x.finish(Paused, CodeDrained, errDrained)
+		x.finish(Paused, machine.CodeDrained, errDrained)
 	default:
-		x.finish(Stopped, CodeHost, &StopError{Code: CodeHost, Err: errStopped})
+		x.finish(Stopped, machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
 	}
 }
 

@@ -32,10 +32,10 @@ type sessionLog struct {
 
 	mu       sync.Mutex // guards what follows; taken with lock
 	machine  *machine.Machine
-	origin   *Origin // of the newest run; nil before the first
-	queue    []Event // facts that were appended and not shown yet, and notes in their place among them
-	err      error   // why nothing can be appended any more
-	retrying bool    // an append is tried again: nothing else may be appended meanwhile
+	origin   *machine.Origin // of the newest run; nil before the first
+	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
+	err      error           // why nothing can be appended any more
+	retrying bool            // an append is tried again: nothing else may be appended meanwhile
 	retried  *sync.Cond
 	spending *spending       // with that of subagents; nil before the first is called
 	asked    map[string]bool // pauses of subagents that were shown
@@ -115,7 +115,7 @@ func (l *sessionLog) load() error {
 // setOrigin sets origin to that of the newest run.
 func (l *sessionLog) setOrigin() {
 	if r := l.run(); r != nil {
-		l.origin = &Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
+		l.origin = &machine.Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
 	}
 }
 
@@ -350,7 +350,7 @@ func (l *sessionLog) enqueue(f Fact, end RunEnded) {
 		end.RunEnded, *end.Result = f, *l.machine.Result(f.Status, f.Code, end.cause)
 		l.queue = append(l.queue, end)
 	case Suspended:
-		if f.Pause.Kind == PauseAgent {
+		if f.Pause.Kind == machine.PauseAgent {
 			l.showNested(f)
 			return
 		}

@@ -35,7 +35,7 @@ func SetPhase(ctx context.Context, name string) error {
 		if x.state().Phase == name {
 			return nil
 		}
-		return PhaseChanged{From: x.state().Phase, To: name}
+		return machine.PhaseChanged{From: x.state().Phase, To: name}
 	})
 }
 

@@ -34,7 +34,7 @@ func (e *DrainError) Unwrap() error { return e.Err }
 
 // Drain brings the agent to rest before its process ends. Inputs are refused with [ErrDraining] from now on; runs under
 // way are paused at their next safe point, that is when the model call or the tool calls under way have ended, with
-// [CodeDrained], those of agents that are tools among them. In a journal they count as running, so that [Agent.Recover] in
+// [machine.CodeDrained], those of agents that are tools among them. In a journal they count as running, so that [Agent.Recover] in
 // another process goes on with them.
 //
 // Drain returns when nothing is under way any more, or a *[DrainError] when ctx ends. The process may end even so: what

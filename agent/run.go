@@ -109,10 +109,10 @@ func (x *driver) loop() {
 	for !x.ended {
 		switch {
 		case x.left:
-			x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+			x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 			return
 		case x.lost():
-			x.finish(Failed, CodeJournal, x.err)
+			x.finish(Failed, machine.CodeJournal, x.err)
 			return
 		case x.ctx.Err() != nil:
 			x.finishCause(context.Cause(x.ctx))
@@ -172,7 +172,7 @@ func (x *driver) perform(act machine.Action) {
 	case machine.ActFinish:
 		x.conclude(act)
 	default:
-		x.finish(Failed, CodeHost, errors.New("agent: the machine has nothing to do, but the run hasn't ended"))
+		x.finish(Failed, machine.CodeHost, errors.New("agent: the machine has nothing to do, but the run hasn't ended"))
 	}
 }
 
@@ -192,11 +192,11 @@ func (x *driver) close() {
 	defer x.revokePosted()
 	if !x.ended { // only after a panic
 		x.left = true
-		x.cancel(ErrAbandoned)
+		x.cancel(errAbandoned)
 		if x.running != nil {
 			x.wait(x.running)
 		}
-		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	}
 	x.calls.Wait()
 	if x.deadline != nil {
@@ -227,7 +227,7 @@ func (x *driver) show(ev Event) bool {
 	x.yielding = true
 	if !x.yield(ev, nil) {
 		x.left = true
-		x.cancel(ErrAbandoned)
+		x.cancel(errAbandoned)
 	}
 	x.yielding = false
 	return !x.left

@@ -157,7 +157,7 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 					return f.Step, nil
 				}
 			case machine.RunEnded:
-				if f.Code != CodeContextReset { // the next run of the chain reads it
+				if f.Code != machine.CodeContextReset { // the next run of the chain reads it
 					return 0, errNotDelivered
 				}
 			}

@@ -110,7 +110,7 @@ func (x *driver) ask(req *provider.Request, step *Step) {
 	err := x.reply.err
 	switch {
 	case x.left:
-		err = ErrAbandoned
+		err = errAbandoned
 	case err == nil && !x.reply.collector.Complete():
 		err = provider.ErrIncomplete
 	}
@@ -287,14 +287,14 @@ func (x *driver) failStep(f StepFailed, err error) {
 	x.flush()
 	switch {
 	case x.left:
-		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	case x.ctx.Err() != nil:
 		// loop ends the run for the reason that its context ended
 	case provider.Canceled(err):
-		x.finish(Stopped, CodeCanceled, &StopError{Code: CodeCanceled, Err: err})
+		x.finish(Stopped, machine.CodeCanceled, &StopError{Code: machine.CodeCanceled, Err: err})
 	default:
 		x.escalateModel(err)
-		x.finish(Failed, CodeProvider, err)
+		x.finish(Failed, machine.CodeProvider, err)
 	}
 }
 

@@ -155,7 +155,7 @@ func runChild(ctx context.Context, task Task) (string, error) {
 	}
 	if res == nil {
 		if res, err = t.driveWhenFree(ctx, in); errors.Is(err, ErrDraining) {
-			res = &Result{Session: in.Session, Status: Paused, Code: CodeDrained}
+			res = &Result{Session: in.Session, Status: Paused, Code: machine.CodeDrained}
 		} else if res == nil {
 			return "", err
 		}
@@ -207,7 +207,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 func unanswered(m *machine.Machine, answers []Decision) []Decision {
 	var out []Decision
 	for _, d := range answers {
-		if c, _ := m.State().Run.Suspended(d.ID); c != nil && !slices.Contains(m.State().Used, d.ID) && d.Kind != Expired {
+		if c, _ := m.State().Run.Suspended(d.ID); c != nil && !slices.Contains(m.State().Used, d.ID) && d.Kind != machine.Expired {
 			out = append(out, d)
 		}
 	}
@@ -217,12 +217,12 @@ func unanswered(m *machine.Machine, answers []Decision) []Decision {
 // anyExpired reports whether the time of a pause is over, also if only the parent's answers say so.
 func anyExpired(r *machine.RunState, now time.Time, answers []Decision) bool {
 	return slices.ContainsFunc(r.Pending(), func(p Pause) bool {
-		return p.Expired(now) || slices.ContainsFunc(answers, func(d Decision) bool { return d.ID == p.ID && d.Kind == Expired })
+		return p.Expired(now) || slices.ContainsFunc(answers, func(d Decision) bool { return d.ID == p.ID && d.Kind == machine.Expired })
 	})
 }
 
 // limitsLeft returns the limits of a child: at most what is left of its parent's, of which so much is used.
-func limitsLeft(parent *machine.RunState, own Limits, used Spent) *Limits {
+func limitsLeft(parent *machine.RunState, own Limits, used machine.Spent) *Limits {
 	own = own.WithDefaults()
 	if l := parent.Limits.Tokens; l >= 0 && (own.Tokens < 0 || own.Tokens > l-used.Usage.Total()) {
 		own.Tokens = max(l-used.Usage.Total(), 1)
@@ -288,7 +288,7 @@ func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error
 func (t *agentTool) outcome(x *driver, call *tools.Call, in *Input, res *Result) (string, error) {
 	if res.Status == Paused { // with a Code it has something to do that needs no decision
 		in.parent.spending.up.set(call.ID, childSpending{run: in.parent.spending, pauses: res.Suspended(), paused: res.Code})
-		return "", tools.Suspend{Kind: string(PauseAgent), Prompt: "the subagent waits for decisions"}
+		return "", tools.Suspend{Kind: string(machine.PauseAgent), Prompt: "the subagent waits for decisions"}
 	}
 	if t.child.inMemory {
 		_ = t.child.Session(res.Session).Delete(x.stored) // nobody can ask for it again

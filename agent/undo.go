@@ -90,7 +90,7 @@ func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceip
 	rec := &UndoReceipt{Run: what.Run}
 	for i := range calls {
 		c := &calls[i]
-		done := UndoneCall{Call: c.Call, Step: c.Step}
+		done := machine.UndoneCall{Call: c.Call, Step: c.Step}
 		if done.Why = l.agent.cantUndo(c); done.Why != "" {
 			rec.Impossible = append(rec.Impossible, done)
 			continue
@@ -99,12 +99,12 @@ func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceip
 			done.Why = l.agent.redact.Text(worded(err).Error())
 			rec.Failed = &done
 			for _, c := range calls[i+1:] {
-				rec.Left = append(rec.Left, UndoneCall{Call: c.Call, Step: c.Step, Why: "not tried"})
+				rec.Left = append(rec.Left, machine.UndoneCall{Call: c.Call, Step: c.Step, Why: "not tried"})
 			}
 			return rec, nil
 		}
 		rec.Undone = append(rec.Undone, done)
-		if err := l.append(Undone{Meta: Meta{By: what.By}, Calls: []UndoneCall{done}}); err != nil {
+		if err := l.append(Undone{Meta: Meta{By: what.By}, Calls: []machine.UndoneCall{done}}); err != nil {
 			return rec, err
 		}
 	}
