@@ -26,19 +26,20 @@ type (
 
 // What facts, results and errors are made of.
 type (
-	Meta         = machine.Meta
-	Result       = machine.Result
-	ToolResult   = machine.ToolResult
-	Status       = machine.Status
-	Limits       = machine.Limits
-	Rule         = machine.Rule
-	Pause        = machine.Pause
-	PauseKind    = machine.PauseKind
-	Decision     = machine.Decision
-	DecisionKind = machine.DecisionKind
-	UndoReceipt  = machine.UndoReceipt
-	TraceStep    = machine.TraceStep
-	Briefing     = machine.Briefing
+	Meta             = machine.Meta
+	Result           = machine.Result
+	ToolResult       = machine.ToolResult
+	Status           = machine.Status
+	Limits           = machine.Limits
+	Rule             = machine.Rule
+	Pause            = machine.Pause
+	PauseKind        = machine.PauseKind
+	Decision         = machine.Decision
+	DecisionKind     = machine.DecisionKind
+	UndoReceipt      = machine.UndoReceipt
+	ContextResetNote = machine.ContextResetNote
+	TraceStep        = machine.TraceStep
+	Briefing         = machine.Briefing
 
 	LimitError    = machine.LimitError
 	StopError     = machine.StopError

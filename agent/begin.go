@@ -29,7 +29,7 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 			return err
 		}
 	}
-	x.sessionLog, x.wake = a.newLog(x.caller, name), make(chan struct{}, 1)
+	x.sessionLog = a.newLog(x.caller, name)
 	x.deltas, x.ctx = deltas, context.WithValue(x.ctx, driverKey{}, x)
 	if a.memoryConfig != nil || a.cfg.Compose != nil {
 		x.memory = new(memoryState)
@@ -152,7 +152,7 @@ func (x *driver) resume(in *Input) error {
 	}
 	decisions := in.decisions
 	if x.parent != nil { // it may have posted them before it crashed
-		decisions = unanswered(x.machine, decisions)
+		decisions = x.state().Unanswered(decisions)
 	}
 	if len(decisions) > 0 {
 		if !r.IsOpen() && !x.anyUsed(decisions) {

@@ -47,21 +47,6 @@ func fingerprints(reg *tools.Registry) []machine.ToolFingerprint {
 	return out
 }
 
-// changesSince returns how the agent's tools differ from what they were. Tools that were added are no change.
-func (a *Agent) changesSince(before []machine.ToolFingerprint) []machine.ToolChange {
-	var out []machine.ToolChange
-	for _, p := range before {
-		now := ""
-		if d, ok := a.registry.Lookup(p.Name); ok {
-			now = d.SchemaHash()
-		}
-		if now != p.Schema {
-			out = append(out, machine.ToolChange{Name: p.Name, Was: p.Schema, Now: now})
-		}
-	}
-	return out
-}
-
 // checkChanges returns a *[ChangedError] if what changed concerns the open run.
 func (l *sessionLog) checkChanges() error {
 	if !l.run().IsOpen() {
@@ -81,7 +66,7 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedEr
 		e.Agent = r.Agent
 		return
 	}
-	for _, change := range a.changesSince(r.Fingerprints) {
+	for _, change := range machine.ToolChanges(r.Fingerprints, a.fingerprints) {
 		concerned := false
 		for i := range r.Calls {
 			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Status != machine.CallDone {
@@ -110,7 +95,7 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedEr
 
 // continued returns the fact that a run is resumed.
 func (l *sessionLog) continued() machine.Continued {
-	f := machine.Continued{Changes: l.agent.changesSince(l.run().Fingerprints)}
+	f := machine.Continued{Changes: machine.ToolChanges(l.run().Fingerprints, l.agent.fingerprints)}
 	if l.otherTools() {
 		f.Tools = l.agent.fingerprints
 	}

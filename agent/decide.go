@@ -214,6 +214,34 @@ func (l *sessionLog) result(c *machine.CallState, res *ToolResult) ToolFinished 
 	return ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
 }
 
+// suspend appends that a call waits for a decision. With expires 0 it waits as long as Config.PauseExpires says, and below 0
+// for ever.
+func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
+	p.Reason = x.agent.redact.Text(p.Reason)
+	x.lock()
+	x.suspendLocked(cr, p, expires)
+	x.mu.Unlock()
+	x.flush()
+}
+
+// suspendLocked is suspend for a pause whose Reason is redacted, and a caller that holds mu. It shows nothing.
+func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
+	if expires == 0 {
+		expires = x.agent.cfg.PauseExpires
+	}
+	p.Call = *cr.stored
+	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
+	p.Kind = PauseKind(machine.ValidText(string(p.Kind)))
+	if cr.d != nil {
+		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
+	}
+	if expires > 0 {
+		p.Expires = time.Now().UTC().Round(0).Add(expires)
+	}
+	cr.over = true
+	_ = x.appendLocked(nil, redactedFact{Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p}})
+}
+
 // expire closes the pauses whose time is over, and returns their ids. For a subagent its parent has decided that already,
 // by its own clock, where it has passed on a decision on the pause.
 func (l *sessionLog) expire(parent *parentCall) (map[string]bool, error) {
@@ -232,7 +260,7 @@ func (l *sessionLog) expire(parent *parentCall) (map[string]bool, error) {
 		c, own := l.run().Suspended(p.ID)
 		v := verdict{decision: Decision{ID: p.ID, Kind: machine.Expired}, call: c}
 		if own == c.Pause { // else the subagent closes it when its call is resumed
-			v.result = undecided(c, "rejected: expired. Nobody decided on it in time.")
+			v.result = c.Undecided("rejected: expired. Nobody decided on it in time.")
 		}
 		if err := l.appendVerdicts([]verdict{v}, p.ID, true); err != nil {
 			return nil, err
@@ -240,15 +268,4 @@ func (l *sessionLog) expire(parent *parentCall) (map[string]bool, error) {
 		expired[p.ID] = true
 	}
 	return expired, nil
-}
-
-// undecided returns the result of a call on which nobody has decided: a call in doubt stays so.
-func undecided(c *machine.CallState, why string) *ToolResult {
-	switch {
-	case c.Pause.Kind == PauseInDoubt:
-		return c.ResultOf(tools.InDoubt, fault.Permanent, "The call was started, and it is not known whether it had its effect: "+why)
-	case c.Started:
-		return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't answered: "+why)
-	}
-	return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't run: "+why)
 }

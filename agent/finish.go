@@ -7,7 +7,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -55,11 +54,7 @@ func (x *driver) sendBack(why, text string) {
 // beforeFinish asks the hooks whether the run may finish. It returns what is missing.
 func (x *driver) beforeFinish() (missing string, err error) {
 	var all []string
-	for i := range x.agent.cfg.Hooks {
-		h := &x.agent.cfg.Hooks[i]
-		if h.BeforeFinish == nil {
-			continue
-		}
+	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil }) {
 		res := x.machine.Result(Completed, "", nil)
 		err := x.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(x.ctx, res) })
 		var send *sendBackError
@@ -160,21 +155,6 @@ func (x *driver) fail(err error) {
 	x.left = true
 }
 
-// whyCut says why the calls of the newest reply aren't run.
-func (x *driver) whyCut() string {
-	r := x.run()
-	if r.Final != "" {
-		return "the run is at its limit of " + r.Final
-	}
-	switch r.Stop {
-	case provider.StopLength:
-		return "your reply was cut at the output limit, so its calls may be incomplete. Make the call again, with less in it."
-	case provider.StopFiltered:
-		return "your reply was cut by a content filter"
-	}
-	return "your reply ended before it was complete (" + string(r.Stop) + ")"
-}
-
 // closeRun gives everything that a run leaves open its end: the model call gets a failure, and every call a result, so that none is
 // ever without. reason is why the run ends.
 func (l *sessionLog) closeRun(reason error) {
@@ -194,7 +174,7 @@ func (l *sessionLog) closeRun(reason error) {
 		switch c := &r.Calls[i]; c.Status {
 		case machine.CallDone:
 		case machine.CallSuspended:
-			res := undecided(c, "nobody decided on it before the run ended.")
+			res := c.Undecided("nobody decided on it before the run ended.")
 			l.afterTool(l.hookCall(c), res)
 			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID}, Decision: Decision{ID: c.Pause.ID, Kind: machine.Superseded, Reason: why}}, l.result(c, res))
 		case machine.CallStarted:

@@ -43,8 +43,7 @@ type driver struct {
 
 	calls sync.WaitGroup // goroutines of tool calls that weren't abandoned
 
-	receipts map[string]*Receipt // of messages that weren't delivered yet; guarded by Agent.mu
-	closed   bool                // likewise: receipts are settled
+	receipts map[string]*Receipt // of messages that weren't delivered yet; nil once the run is over; guarded by Agent.mu
 }
 
 // Stream runs an input and yields what happens: facts once they are stored, and notes in between. The last event of a run is
@@ -86,7 +85,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		yield(nil, errNoAgent)
 		return
 	}
-	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent}
+	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
 	if err := a.begin(x, in, deltas); err != nil {
 		yield(nil, err)
 		return
@@ -157,7 +156,7 @@ func (x *driver) perform(act machine.Action) {
 		x.runCalls(act.Calls)
 	case machine.ActSettle:
 		for _, c := range x.callStates(act.Calls) {
-			x.closeCall(c, tools.NotRun, "The call wasn't run: "+x.whyCut())
+			x.closeCall(c, tools.NotRun, "The call wasn't run: "+x.run().WhyCut())
 		}
 		x.flush()
 	case machine.ActDoubt:
@@ -248,11 +247,9 @@ func (x *driver) callMeta(c *tools.Call) Meta {
 
 // afterRun tells the hooks and the logger of the end of a run.
 func (x *driver) afterRun(res *Result) {
-	for i := range x.agent.cfg.Hooks {
-		if h := &x.agent.cfg.Hooks[i]; h.AfterRun != nil {
-			if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(x.stored, res) }); err != nil {
-				x.agent.logger.WarnContext(x.stored, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
-			}
+	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
+		if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(x.stored, res) }); err != nil {
+			x.agent.logger.WarnContext(x.stored, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
 		}
 	}
 	if x.agent.logger.Enabled(x.stored, slog.LevelInfo) {
