@@ -55,7 +55,7 @@ func start(parent context.Context, d *Definition, c *Call) *running {
 		r.noticed = make(chan struct{})
 		r.stopNotice = context.AfterFunc(r.ctx, func() {
 			defer close(r.noticed)
-			if _, timeout := r.ended(); timeout != nil {
+			if timeout, _ := r.ended(); timeout != nil {
 				c.OnTimeout(c)
 			}
 		})
@@ -114,14 +114,14 @@ func (r *running) awaitTimeout() {
 	}
 }
 
-// ended returns why the context has ended, or nil, and the same as timeout if it was the time limit of this call and not that
-// of a call which this one is part of.
-func (r *running) ended() (cause error, timeout *TimeoutError) {
+// ended returns why the context has ended, or nil. The timeout is set as well if the reason is the time limit of this call, and
+// not that of a call which this one is part of.
+func (r *running) ended() (timeout *TimeoutError, cause error) {
 	cause = context.Cause(r.ctx)
 	if t, ok := cause.(*TimeoutError); ok && cause != context.Cause(r.parent) {
 		timeout = t
 	}
-	return cause, timeout
+	return timeout, cause
 }
 
 func (r *running) timeoutError(after time.Duration) *TimeoutError {

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,11 +42,11 @@ var errEncode = fault.Wrap(fault.Permanent, errors.New("tools: the output can't 
 // marshal returns v as JSON text. It doesn't escape <, > and &, which would only cost a model tokens. Marshalers of v that
 // panic are contained.
 func marshal(v any) (string, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	if err := guarded("a marshaler", func() error { return enc.Encode(v) }); err != nil {
 		return "", fmt.Errorf("%w: %w", errEncode, err)
 	}
-	return strings.TrimSuffix(buf.String(), "\n"), nil
+	return strings.TrimSuffix(text.String(), "\n"), nil
 }

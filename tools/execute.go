@@ -137,7 +137,7 @@ func (r *running) outcomeOf(err error) Outcome {
 		suspend = *pointer
 		return Outcome{Suspend: &suspend}
 	}
-	if cause, timeout := r.ended(); cause != nil && !aboutCall(err) {
+	if timeout, cause := r.ended(); cause != nil && !aboutCall(err) {
 		return d.stopped(cause, timeout, err)
 	}
 	text := err.Error()

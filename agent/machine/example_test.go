@@ -30,12 +30,10 @@ func Example() {
 		machine.ActDoubt: "a call is in doubt", machine.ActFinish: "finish"}
 
 	m := machine.New("s-1")
-	var journal []machine.Fact
 	for _, f := range script {
 		meta := f.Envelope()
 		meta.Session, meta.Run, meta.Seq = "s-1", "r-1", m.State().Seq+1
-		f = machine.Stamp(f, meta)
-		journal = append(journal, f) // a driver stores it here
+		f = machine.Stamp(f, meta) // a driver stores it next
 		if err := m.Apply(f); err != nil {
 			fmt.Println(err)
 			return

@@ -1,88 +1,22 @@
 package rules
 
 import (
-	"bytes"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// module is the path of the repository's own module, and root where it is, seen from this package.
-const (
-	module = "github.com/pawlkit/pawl"
-	root   = "../.."
-)
+// root is the root of the repository, seen from this package.
+const root = "../.."
 
-// A file is a text file of the repository.
-type file struct {
-	path string // from the root, with slashes
-	text string
-	ast  *ast.File // of Go files outside of testdata
-	fset *token.FileSet
-}
-
-func (f *file) dir() string { return path.Dir(f.path) }
-
-func (f *file) test() bool { return strings.HasSuffix(f.path, "_test.go") }
-
-// nested reports a file of one of the modules with dependencies of their own.
-func (f *file) nested() bool {
-	return strings.HasPrefix(f.path, "internal/bench/") || strings.HasPrefix(f.path, "internal/tools/")
-}
-
-// internal reports a file that isn't part of what users import.
-func (f *file) internal() bool {
-	return strings.HasPrefix(f.path, "examples/") || strings.Contains("/"+f.path, "/internal/")
-}
-
-// read reads the repository once.
-var read = sync.OnceValues(func() ([]*file, error) {
-	var files []*file
-	fset := token.NewFileSet()
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		if d.IsDir() {
-			if rel == ".git" || rel == "bin" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		text, err := os.ReadFile(name)
-		if err != nil || bytes.IndexByte(text, 0) >= 0 { // a binary file
-			return err
-		}
-		f := &file{path: rel, text: string(text), fset: fset}
-		if strings.HasSuffix(rel, ".go") && !strings.Contains(rel, "/testdata/") {
-			if f.ast, err = parser.ParseFile(fset, rel, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
-				return err
-			}
-		}
-		files = append(files, f)
-		return nil
-	})
-	return files, err
-})
+// readOnce reads the repository once for all tests.
+var readOnce = sync.OnceValues(func() ([]*file, error) { return read(root) })
 
 // repository returns the repository's text files.
 func repository(t *testing.T) []*file {
 	t.Helper()
-	files, err := read()
+	files, err := readOnce()
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	return files

@@ -242,7 +242,7 @@ func TestWhatEncodingJSONCannotWriteIsFoundInTheType(t *testing.T) {
 		When  time.Time
 	}
 	require.NoError(t, Encodable(reflect.TypeFor[[]node]()))
-	_, err := json.Marshal([]node{{Next: &node{}, Odd: map[int]error{1: nil}}})
+	_, err := json.Marshal([]any{node{Next: &node{}, Odd: map[int]error{1: nil}}}) // any: staticcheck can't know that Never is left out
 	require.NoError(t, err)
 	for _, c := range []struct {
 		typ  any

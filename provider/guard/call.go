@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -19,6 +20,7 @@ type call struct {
 	guard *Guard
 	ctx   context.Context
 	req   *provider.Request
+	used  atomic.Bool // its sequence was ranged over
 
 	yield   func(provider.Chunk, error) bool
 	dog     *stream.Watchdog // of the attempt

@@ -6,7 +6,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit"
@@ -200,13 +199,13 @@ func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	var used atomic.Bool
+	c := &call{guard: g, ctx: ctx, req: req}
 	return func(yield func(provider.Chunk, error) bool) {
-		if used.Swap(true) {
+		if c.used.Swap(true) {
 			yield(provider.Chunk{}, provider.ErrConsumed)
 			return
 		}
-		c := &call{guard: g, ctx: ctx, req: req, yield: yield}
+		c.yield = yield
 		c.run()
 	}
 }
