@@ -35,6 +35,7 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 		x.memory = new(memoryState)
 	}
 	if err := x.hold(x); err != nil {
+		x.refuseReceipts(err)
 		return err
 	}
 	if x.parent != nil {

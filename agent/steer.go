@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
@@ -128,6 +129,17 @@ func (x *driver) closeReceipts() {
 	for _, r := range receipts {
 		r.settle(0, errNotDelivered)
 	}
+}
+
+// refuseReceipts settles all receipts of a run whose session couldn't be held. The messages stay in the inbox: whoever holds the
+// session may deliver them.
+func (x *driver) refuseReceipts(why error) {
+	x.agent.mu.Lock()
+	defer x.agent.mu.Unlock()
+	for _, r := range x.receipts {
+		r.settle(0, fmt.Errorf("agent: it isn't known whether the message is delivered: %w", why))
+	}
+	x.receipts, x.closed = nil, true
 }
 
 // followInterval is how often a log is read to find out what became of a message.

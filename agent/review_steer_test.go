@@ -1,0 +1,66 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A slowLease store does something before it gives out a lease, and another thing before it takes one back.
+type slowLease struct {
+	journal.Store
+	lease, release func()
+}
+
+func (s *slowLease) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+	if s.lease != nil {
+		s.lease()
+	}
+	return s.Store.Lease(ctx, session, owner, ttl)
+}
+
+func (s *slowLease) Release(ctx context.Context, l journal.Lease) error {
+	if s.release != nil {
+		s.release()
+	}
+	return s.Store.Release(ctx, l)
+}
+
+func TestAReceiptIsSettledThoughAnotherProcessHasTheSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		store := journal.NewMemory()
+		slow := &slowLease{Store: store}
+		cfg := agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}, Journal: store}
+		b, _ := scripted(t, cfg, call("slow", 10), say("on"))
+		cfg.Journal = slow
+		a := reopen(t, cfg)
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			<-time.After(time.Second)
+			var receipt *agent.Receipt
+			slow.lease = func() {
+				var err error
+				receipt, err = a.Session("s").Steer(t.Context(), "be quick")
+				require.NoError(t, err)
+			}
+			_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+			var busy *agent.BusyError
+			require.ErrorAs(t, err, &busy)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			_, err = receipt.Wait(ctx)
+			require.NotErrorIs(t, err, context.DeadlineExceeded, "nobody says what became of the message")
+		}()
+		run(t, b)
+		<-over
+	})
+}
