@@ -44,6 +44,9 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 	begun := false
 	defer func() { // also if a function of the host panics
 		if !begun {
+			a.mu.Lock()
+			x.driver = nil // nothing that is posted from now on is for a run
+			a.mu.Unlock()
 			x.closeReceipts()
 			x.sessionLog.close()
 		}

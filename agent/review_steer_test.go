@@ -64,3 +64,23 @@ func TestAReceiptIsSettledThoughAnotherProcessHasTheSession(t *testing.T) {
 		<-over
 	})
 }
+
+func TestASessionWhoseInputWasRefusedCannotBeSteered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		store := &slowLease{Store: journal.NewMemory()}
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1), say("on"))
+		run(t, a)
+		var steered, stopped error
+		store.release = func() { // the input is refused, and its session not given back yet
+			_, steered = a.Session("s").Steer(t.Context(), "be quick")
+			stopped = a.Session("s").Stop(t.Context())
+		}
+		_, err := a.Run(t.Context(), agent.Continue("s"))
+		var paused *agent.PausedError
+		require.ErrorAs(t, err, &paused)
+		var none *agent.NothingOpenError
+		require.ErrorAs(t, steered, &none)
+		require.ErrorAs(t, stopped, &none)
+	})
+}
