@@ -143,6 +143,9 @@ func (x *driver) resume(in *Input) error {
 			return err
 		}
 	}
+	if x.paused() {
+		x.dropMessages(func(string) bool { return false })
+	}
 	taken, _ := x.takePosted(r.IsOpen())
 	if x.lost() {
 		return x.err

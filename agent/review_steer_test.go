@@ -84,3 +84,32 @@ func TestASessionWhoseInputWasRefusedCannotBeSteered(t *testing.T) {
 		require.ErrorAs(t, stopped, &none)
 	})
 }
+
+func TestAMessageWhoseSenderWasToldThatItIsLostIsntReadLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		var b *agent.Agent
+		var receipt *agent.Receipt
+		work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
+			var err error
+			if receipt, err = b.Session("s").Steer(ctx, "be quick"); err != nil {
+				return "", err
+			}
+			return "x", b.Session("s").Pause(ctx)
+		})
+		cfg := agent.Config{Journal: store, Tools: []tools.Tool{work}}
+		a, _ := scripted(t, cfg, call("work", 1))
+		b = reopen(t, cfg, say("on"))
+		require.Equal(t, agent.Paused, run(t, a).Status)
+		_, err := receipt.Wait(t.Context())
+		require.Error(t, err)
+		n, err := b.Recover(t.Context(), agent.Recovery{})
+		require.NoError(t, err)
+		require.Zero(t, n, "the host has paused it")
+		require.Equal(t, "on", runInput(t, b, agent.Continue("s")).Text())
+		for _, f := range facts(t, b, "s") {
+			_, steered := f.(agent.Steered)
+			require.False(t, steered)
+		}
+	})
+}

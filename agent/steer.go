@@ -118,18 +118,26 @@ func (x *driver) closeReceipts() {
 	receipts := x.receipts
 	x.receipts = nil
 	x.agent.mu.Unlock()
-	if len(receipts) == 0 {
-		return
-	}
-	for _, it := range x.inbox() {
-		if receipts[it.ID] != nil {
-			x.remove(it.ID)
-		}
+	if len(receipts) > 0 || x.paused() {
+		x.dropMessages(func(id string) bool { return receipts[id] != nil })
 	}
 	for _, r := range receipts {
 		r.settle(0, errNotDelivered)
 	}
 }
+
+// dropMessages takes messages out of the inbox whose senders were told that they are lost: those that mine names, and, if the run
+// is paused, those that other processes have posted.
+func (x *driver) dropMessages(mine func(id string) bool) {
+	for _, it := range x.inbox() {
+		if mine(it.ID) || it.Kind == itemSteer && x.paused() && !x.expects(it.ID) {
+			x.remove(it.ID)
+		}
+	}
+}
+
+// paused reports whether the log says that the run is paused.
+func (x *driver) paused() bool { return x.run().IsOpen() && x.run().Status == Paused }
 
 // refuseReceipts settles all receipts of a run whose session couldn't be held. The messages stay in the inbox: whoever holds the
 // session may deliver them.
