@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -111,5 +112,31 @@ func TestAMessageWhoseSenderWasToldThatItIsLostIsntReadLater(t *testing.T) {
 			_, steered := f.(agent.Steered)
 			require.False(t, steered)
 		}
+	})
+}
+
+func TestAReceiptThatSteerDidntMakeIsAnError(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	for _, r := range []*agent.Receipt{nil, {}, {Posted: true}} {
+		_, err := r.Wait(ctx)
+		require.ErrorContains(t, err, "Steer")
+	}
+}
+
+func TestAReceiptEndsWithItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var receipt *agent.Receipt
+		_, a, _ := elsewhere(t, agent.Config{Limits: agent.Limits{Steps: 1}}, func(b *agent.Agent) {
+			require.NoError(t, wait(t.Context(), 6*time.Second)) // the last call is under way
+			var err error
+			receipt, err = b.Session("s").Steer(t.Context(), "too late")
+			require.NoError(t, err)
+		}, call("slow", 10), providertest.Slow(time.Second, say("So far.")))
+		require.NoError(t, a.Session("s").Delete(t.Context()))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_, err := receipt.Wait(ctx)
+		require.ErrorContains(t, err, "before the message could be delivered")
 	})
 }

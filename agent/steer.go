@@ -24,7 +24,10 @@ type Receipt struct {
 // ended or paused first. For a message to another process it reads the session's log, four times a second.
 func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	ctx = orBackground(ctx)
-	if r.Posted {
+	switch {
+	case r == nil || r.done == nil && r.follow == nil:
+		return 0, errNoReceipt
+	case r.follow != nil:
 		return r.follow(ctx)
 	}
 	select {
@@ -44,6 +47,8 @@ func (r *Receipt) settle(step int, err error) {
 	r.step, r.err = step, err
 	close(r.done)
 }
+
+var errNoReceipt = errors.New("agent: this Receipt is nil or empty; Steer makes one")
 
 var errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
 
@@ -160,6 +165,13 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 	delivered := false
 	for {
 		facts, err := a.factsAfter(ctx, session, after)
+		if err == nil && len(facts) == 0 {
+			err = a.exists(ctx, session)
+		}
+		var gone *NothingOpenError
+		if errors.As(err, &gone) {
+			return 0, errNotDelivered
+		}
 		if err != nil {
 			return 0, err
 		}
