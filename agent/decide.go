@@ -197,9 +197,10 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 		items = append(items, v.decision.ID)
 	}
 	var facts []Fact
-	if resumed && l.outOfDate() {
+	if resumed && !l.resumed && l.outOfDate() {
 		facts = append(facts, l.continued())
 	}
+	l.resumed = resumed
 	for _, v := range verdicts {
 		facts = append(facts, Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.Who}, Decision: v.decision})
 		if v.result != nil {

@@ -29,6 +29,8 @@ type sessionLog struct {
 	driver *driver // of the run under way; nil without one; guarded by Agent.mu
 	deltas bool    // notes are queued, too: somebody reads them; fixed
 
+	resumed bool // a decision has resumed the run; only the driving goroutine uses it
+
 	mu       sync.Mutex // guards what follows; taken with lock
 	machine  *machine.Machine
 	origin   *machine.Origin // of the newest run; nil before the first
