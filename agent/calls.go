@@ -163,7 +163,7 @@ func (x *driver) refused(cr *callRun, out *tools.Outcome) {
 		x.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " + partsText(out.Parts)}, 0)
 		return
 	}
-	x.finishCall(cr, *out)
+	cr.finishRefused(out)
 	x.flush()
 }
 
@@ -176,17 +176,27 @@ func (x *driver) ruled(cr *callRun) bool {
 
 // refuse gives a call a result that says why it wasn't run. It returns false.
 func (x *driver) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
-	x.finishCall(cr, tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
+	cr.finishRefused(&tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
 	cr.abandonChild()
 	x.flush()
 	return false
+}
+
+// finishRefused gives a call that isn't run its result. One that was started before, by a process that died or so often that a
+// person had to decide, stays in doubt.
+func (cr *callRun) finishRefused(out *tools.Outcome) {
+	if cr.again {
+		out.Status = tools.InDoubt
+		out.Parts = append(out.Parts, provider.TextPart("\nIt was started before, and it is not known whether it had its effect then."))
+	}
+	cr.x.finishCall(cr, *out)
 }
 
 // startCall checks a call a last time, asks its breaker, and appends that it is about to run. It reports false if the call has its
 // result instead. The breaker is asked before the append, so what it refuses is never in doubt.
 func (x *driver) startCall(cr *callRun) bool {
 	if refused := x.agent.registry.Recheck(x.ctx, &cr.call, x.agent.cfg.Policies); refused != nil {
-		x.finishCall(cr, *refused)
+		cr.finishRefused(refused)
 		cr.abandonChild()
 		return false
 	}
@@ -261,13 +271,19 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 			return false
 		}
 	}
-	p, expires := Pause{Kind: PauseKind(s.Kind), Reason: x.agent.redact.Text(s.Prompt), Schema: s.Schema}, s.Expires
+	x.lock()
+	child, _ := x.spending.call(cr.call.ID)
+	x.mu.Unlock()
+	p, expires := Pause{Kind: PauseKind(s.Kind), Reason: s.Prompt, Schema: s.Schema, Nested: child.pauses}, s.Expires
+	p = x.agent.redact.Fact(Suspended{Pause: p}).(Suspended).Pause // the subagent may have no Redact
+	nested := p.Nested
+	p.Nested = nil
 	x.lock()
 	defer x.mu.Unlock()
 	if cr.over || cr.abandoned {
 		return true
 	}
-	switch child, _ := x.spending.call(cr.call.ID); {
+	switch {
 	case p.Kind == machine.PauseAgent && child.paused != "": // it waits for nobody, and so does the call
 		cr.over, x.childHold = true, requestPause
 		if child.paused == machine.CodeDrained {
@@ -275,7 +291,7 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 		}
 		return true
 	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
-		p.Nested, expires = child.pauses, -1 // those expire, not this one
+		p.Nested, expires = nested, -1 // those expire, not this one
 	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == machine.PauseAgent:
 		p.Kind = "question"
 	}

@@ -136,6 +136,8 @@ func (x *driver) finish(status Status, code string, reason error) {
 		x.queue = append(x.queue, end)
 	}
 	x.mu.Unlock()
+	ended := code == machine.CodeCanceled && x.caller.Err() != nil && // and it wasn't Cancel that stopped the run
+		(errors.Is(context.Cause(x.ctx), context.Cause(x.caller)) || !errors.Is(reason, errCanceled))
 	x.afterRun(end.Result)
 	x.flush()
 	switch {
@@ -144,7 +146,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 		x.fail(fault.New(fault.Permanent, "agent: the run failed"))
 	case status == Failed:
 		x.fail(reason)
-	case code == machine.CodeCanceled && x.caller.Err() != nil:
+	case ended:
 		x.fail(x.caller.Err())
 	}
 }
@@ -158,6 +160,9 @@ func (x *driver) fail(err error) {
 // closeRun gives everything that a run leaves open its end: the model call gets a failure, and every call a result, so that none is
 // ever without. reason is why the run ends.
 func (l *sessionLog) closeRun(reason error) {
+	if l.lost() { // the run stays open, for whoever resumes the session
+		return
+	}
 	r := l.run()
 	if r.Stage == machine.StageCalling {
 		_ = l.append(StepFailed{Class: fault.None, Error: "the run ended"}) // the error stays in the log
@@ -171,14 +176,14 @@ func (l *sessionLog) closeRun(reason error) {
 	}
 	defer l.abandonChildren(why)()
 	for i := range r.Calls {
-		switch c := &r.Calls[i]; c.Status {
-		case machine.CallDone:
-		case machine.CallSuspended:
+		switch c := &r.Calls[i]; {
+		case c.Status == machine.CallDone:
+		case c.Status == machine.CallSuspended:
 			res := c.Undecided("nobody decided on it before the run ended.")
 			l.afterTool(l.hookCall(c), res)
 			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID}, Decision: Decision{ID: c.Pause.ID, Kind: machine.Superseded, Reason: why}}, l.result(c, res))
-		case machine.CallStarted:
-			l.closeCall(c, tools.InDoubt, "The call was started, and it is not known how it ended: "+why)
+		case c.Started: // now, or before a person let it run again
+			l.closeCall(c, tools.InDoubt, "The call was started, and it is not known whether it had its effect: "+why)
 		default:
 			l.closeCall(c, tools.NotRun, "The call wasn't run: "+why)
 		}

@@ -32,9 +32,11 @@ func (l *sessionLog) hold(x *driver) error {
 	switch {
 	case a.draining:
 		a.mu.Unlock()
+		l.cancel(nil)
 		return ErrDraining
 	case a.held[session] != nil:
 		a.mu.Unlock()
+		l.cancel(nil)
 		return &BusyError{Session: session}
 	}
 	a.held[session], l.driver = l, x
@@ -118,7 +120,7 @@ func (l *sessionLog) close() {
 func (l *sessionLog) forgettable() bool {
 	l.lock()
 	defer l.mu.Unlock()
-	if l.err != nil || l.machine == nil { // it couldn't be read
+	if l.err != nil || l.machine == nil || l.leaseLost() { // it couldn't be read, or another process has it
 		return false
 	}
 	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()

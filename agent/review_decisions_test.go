@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -20,7 +21,7 @@ func TestARunIsContinuedOnceThoughSeveralPausesHaveExpired(t *testing.T) {
 		runInput(t, a, agent.Continue("s"))
 		continued := 0
 		for _, f := range facts(t, a, "s") {
-			if _, ok := f.(agent.Continued); ok {
+			if _, ok := f.(machine.Continued); ok {
 				continued++
 			}
 		}

@@ -86,7 +86,9 @@ func (s *Session) Result(ctx context.Context) (*Result, error) {
 	if r == nil {
 		return nil, &NothingOpenError{Session: s.id}
 	}
-	return m.Result(r.Status, r.Code, endOf(r)), nil
+	res := m.Result(r.Status, r.Code, endOf(r))
+	res.Reason = r.Reason
+	return res, nil
 }
 
 // endOf returns why a run has ended as an error; nil for one that has completed or is open.

@@ -152,7 +152,7 @@ func (x *driver) refuseReceipts(why error) {
 	for _, r := range x.receipts {
 		r.settle(0, fmt.Errorf("agent: it isn't known whether the message is delivered: %w", why))
 	}
-	x.receipts, x.closed = nil, true
+	x.receipts = nil
 }
 
 // followInterval is how often a log is read to find out what became of a message.

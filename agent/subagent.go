@@ -197,7 +197,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	r := x.run()
 	in.Interactive, in.Priority, in.Task, in.By = r.Interactive, r.Priority, r.Task, call.By
 	if !in.resumes() {
-		in.Limits = r.LimitsLeft(t.child.cfg.Limits, all.total(), time.Now())
+		in.Limits = r.LimitsLeft(&t.child.modes[0].limits, all.total(), time.Now())
 	}
 	return in, nil, nil
 }

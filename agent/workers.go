@@ -42,7 +42,7 @@ func (x *driver) runTogether(calls []*callRun) {
 		}
 		x.flush()
 		if x.left || x.ctx.Err() != nil {
-			x.finishCall(cr, tools.Outcome{Status: tools.NotRun, Parts: []provider.Part{provider.TextPart("The call wasn't run: the run was stopped.")}})
+			cr.finishRefused(&tools.Outcome{Status: tools.NotRun, Parts: []provider.Part{provider.TextPart("The call wasn't run: the run was stopped.")}})
 			cr.abandonChild()
 			return
 		}
@@ -354,14 +354,10 @@ func (x *driver) askBreaker(cr *callRun) bool {
 	if errors.As(refused.Err, &note.Err) {
 		note.Until = note.Err.Until
 	}
-	if cr.again { // before the process died, or so often that somebody had to decide
-		refused.Status = tools.InDoubt
-		refused.Parts = append(refused.Parts, provider.TextPart("It was started before, and it is not known whether it had its effect then."))
-	}
 	x.lock()
 	x.note(note)
 	x.mu.Unlock()
-	x.finishCall(cr, *refused)
+	cr.finishRefused(refused)
 	return false
 }
 

@@ -229,7 +229,11 @@ func (r Redactor) pause(p Pause) Pause {
 	p.Reason = r.Text(p.Reason)
 	p.Nested = slices.Clone(p.Nested)
 	for i := range p.Nested {
-		p.Nested[i] = r.pause(p.Nested[i])
+		n := r.pause(p.Nested[i])
+		if n.Call.Input = r.JSON(n.Call.Input); n.Call.Invalid != "" { // the call that runs is in the other agent's log
+			n.Call.Invalid = r.Text(n.Call.Invalid)
+		}
+		p.Nested[i] = n
 	}
 	return p
 }

@@ -1,0 +1,58 @@
+package agent_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestWhatAChildAsksForIsRedactedForItsParent(t *testing.T) {
+	store := journal.NewMemory()
+	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Number) (string, error) {
+		return "", tools.Suspend{Kind: "question", Prompt: "is hunter2 the password?"}
+	})
+	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("ask", 1), say("on")), Tools: []tools.Tool{ask}, Journal: journal.NewMemory()})
+	a, _ := scripted(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})},
+		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[secret]") }}, task("child", "x"), say("on"))
+	res := run(t, a)
+	require.Equal(t, "is [secret] the password?", res.Pending[0].Reason)
+	for rec, err := range store.Read(t.Context(), "s", 0) {
+		require.NoError(t, err)
+		require.NotContains(t, string(rec.Data), "hunter2")
+	}
+	head, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.NotContains(t, head.Open[0].Title, "hunter2")
+
+	risky := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(providertest.Call("say", map[string]string{"text": "hunter2"}), say("on")), Journal: journal.NewMemory(),
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "say", Risk: tools.High}, func(_ context.Context, in struct {
+			Text string `json:"text"`
+		}) (string, error) {
+			require.Equal(t, "hunter2", in.Text, "the child's call is as it was made")
+			return "ok", nil
+		})}})
+	store = journal.NewMemory()
+	a, _ = scripted(t, agent.Config{Name: "parent", Journal: store, Tools: []tools.Tool{agent.AsTool(risky, tools.Spec{Description: "x"})},
+		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[secret]") }}, task("child", "x"), say("on"))
+	require.Equal(t, agent.Completed, runInput(t, a, approveAll(run(t, a))).Status)
+	for rec, err := range store.Read(t.Context(), "s", 0) {
+		require.NoError(t, err)
+		require.NotContains(t, string(rec.Data), "hunter2")
+	}
+}
+
+func TestTheLimitsOfAModeBoundAChildToo(t *testing.T) {
+	var done effects
+	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("work", 1), call("work", 2), call("work", 3), say("on")),
+		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Modes: []agent.Mode{{Name: "short", Limits: &agent.Limits{Steps: 1}}}})
+	a, _ := scripted(t, agent.Config{Name: "parent", Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("on"))
+	run(t, a)
+	require.Equal(t, 1, done.all(), "the mode has one step")
+}

@@ -1,0 +1,86 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// inDoubt returns an agent with a session whose only call was run, which its log doesn't say.
+func inDoubt(t *testing.T, cfg agent.Config, done *effects, spec tools.Spec, steps ...providertest.Step) (*agent.Agent, agent.Config) {
+	t.Helper()
+	store, left := journal.NewMemory(), journal.NewMemory()
+	cfg.Tools = append(cfg.Tools, done.tool(spec))
+	first := cfg
+	first.Journal, first.Policies = store, nil
+	run(t, reopen(t, first, call(spec.Name, 1), say("on")))
+	cut(t, store, left, "tool_finished")
+	cfg.Journal = left
+	return reopen(t, cfg, steps...), cfg
+}
+
+func requireInDoubt(t *testing.T, a *agent.Agent) {
+	t.Helper()
+	res := finished(t, a, "s")[0]
+	require.Equal(t, tools.InDoubt, res.Status, res.Text())
+	require.Contains(t, res.Text(), "it is not known whether it had its effect")
+	requireSound(t, "s", facts(t, a, "s"))
+}
+
+func TestACallInDoubtThatIsNotRunAgainStaysInDoubt(t *testing.T) {
+	again := tools.Spec{Name: "work", Idempotent: true}
+	once := tools.Spec{Name: "work"}
+	t.Run("the consumer leaves before it runs again", func(t *testing.T) {
+		var done effects
+		a, _ := inDoubt(t, agent.Config{}, &done, again)
+		for ev := range a.Stream(t.Context(), agent.Continue("s")) {
+			if _, ok := ev.(agent.ToolStarted); ok {
+				break
+			}
+		}
+		require.Equal(t, 1, done.all())
+		requireInDoubt(t, a)
+	})
+	t.Run("a policy denies it by now", func(t *testing.T) {
+		var done effects
+		deny := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+			return tools.Verdict{Effect: tools.Deny, Reason: "no more"}
+		}
+		a, _ := inDoubt(t, agent.Config{Policies: []tools.Policy{deny}}, &done, again, say("on"))
+		require.Equal(t, agent.Completed, runInput(t, a, agent.Continue("s")).Status)
+		require.Equal(t, 1, done.all())
+		requireInDoubt(t, a)
+	})
+	t.Run("it is approved, and the run is canceled", func(t *testing.T) {
+		var done effects
+		a, _ := inDoubt(t, agent.Config{}, &done, once, say("on"))
+		res := runInput(t, a, agent.Continue("s"))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for ev := range a.Stream(ctx, approveAll(res)) {
+			if _, ok := ev.(agent.Decided); ok {
+				cancel()
+			}
+		}
+		require.Equal(t, 1, done.all())
+		requireInDoubt(t, a)
+	})
+	t.Run("it is approved, and its tool is gone", func(t *testing.T) {
+		var done effects
+		a, cfg := inDoubt(t, agent.Config{}, &done, once)
+		res := runInput(t, a, agent.Continue("s"))
+		cfg.Tools = nil
+		b := reopen(t, cfg, say("on"))
+		in := approveAll(res)
+		in.AcceptChanges = true
+		require.Equal(t, agent.Completed, runInput(t, b, in).Status)
+		require.Equal(t, 1, done.all())
+		requireInDoubt(t, b)
+	})
+}
