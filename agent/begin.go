@@ -169,7 +169,12 @@ func (x *driver) resume(in *Input) error {
 		if x.parent != nil { // it has decided whether they come in time
 			at = time.Time{}
 		}
-		if err := x.agent.decide(x.stored, x.machine, decisions, at, expired); err != nil {
+		err := x.agent.decide(x.stored, x.machine, decisions, at, expired)
+		if x.dropped(err) {
+			err = x.takeOwn(decisions, at)
+			taken++
+		}
+		if err != nil {
 			return err
 		}
 		own, _ := x.takePosted(true)

@@ -187,6 +187,26 @@ func (l *sessionLog) takeDecisions(it *inboxItem, resumed bool) bool {
 	return err == nil
 }
 
+// dropped reports whether err says that somebody else has decided on a pause that is open, and no decision on it waits in the
+// inbox: then one was dropped that couldn't be taken, and the session, which is held, takes another.
+func (l *sessionLog) dropped(err error) bool {
+	var posted *journal.PostedError
+	if !errors.As(err, &posted) {
+		return false
+	}
+	waiting, err := l.agent.store.Take(l.stored, l.name, l.lease.Fence)
+	return err == nil && !slices.ContainsFunc(waiting, func(it journal.Item) bool { return it.Kind == itemDecide })
+}
+
+// takeOwn takes decisions that weren't posted.
+func (l *sessionLog) takeOwn(decisions []Decision, at time.Time) error {
+	verdicts, err := l.agent.evaluate(l.stored, l.machine, decisions, at, nil)
+	if err != nil {
+		return err
+	}
+	return l.appendVerdicts(verdicts, newID("d-"), true)
+}
+
 // appendVerdicts appends decisions with what follows from them.
 func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed bool) error {
 	items := []string{item}

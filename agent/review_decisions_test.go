@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -27,4 +29,29 @@ func TestARunIsContinuedOnceThoughSeveralPausesHaveExpired(t *testing.T) {
 		}
 		require.LessOrEqual(t, continued, 1)
 	})
+}
+
+func TestAPauseWhoseDecisionCouldNotBeTakenCanBeDecidedOn(t *testing.T) {
+	var done effects
+	store := journal.NewMemory()
+	cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}
+	a, _ := scripted(t, cfg, calls("risky", 1, 2), say("on"))
+	res := run(t, a)
+	first, second := res.Pending[0].ID, res.Pending[1].ID
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(first), agent.Edit(second, Number{3})))
+	type text struct {
+		Text string `json:"text"`
+	}
+	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "risky", Risk: tools.High}, func(context.Context, text) (string, error) { return "x", nil })}
+	b := reopen(t, cfg, say("on"))
+	in := agent.Continue("s")
+	in.AcceptChanges = true
+	_, err := b.Run(t.Context(), in)
+	var paused *agent.PausedError
+	require.ErrorAs(t, err, &paused, "the input of the edit doesn't fit any more, so none of the decisions is taken")
+	require.Len(t, paused.Pending, 2)
+	in = agent.Resume("s", agent.Reject(first, "no"), agent.Edit(second, text{"x"}))
+	in.AcceptChanges = true
+	require.Equal(t, agent.Completed, runInput(t, b, in).Status)
+	requireSound(t, "s", facts(t, b, "s"))
 }
