@@ -34,7 +34,7 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 	if err != nil {
 		return err
 	}
-	it := inboxItem{ID: newID("d-"), Kind: itemDecide}
+	it := inboxItem{ID: newID("d-"), Kind: itemDecide, Time: at}
 	for _, v := range verdicts {
 		it.Decisions = append(it.Decisions, v.decision)
 	}

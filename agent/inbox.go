@@ -18,7 +18,7 @@ import (
 type inboxItem struct {
 	ID   string    `json:"-"`
 	Kind string    `json:"-"`
-	Time time.Time `json:"-"` // when it was posted
+	Time time.Time `json:"-"` // when it was posted, or, of decisions, checked
 
 	Text      string     `json:"text,omitempty"` // a message, a mode, or the tool of a rule
 	By        string     `json:"by,omitempty"`
@@ -42,7 +42,10 @@ func (a *Agent) post(ctx context.Context, session string, it inboxItem) error {
 	if err != nil {
 		return fmt.Errorf("agent: session %q: encoding an inbox item: %w", session, err)
 	}
-	item := journal.Item{ID: it.ID, Kind: it.Kind, Time: time.Now().UTC(), Data: data}
+	item := journal.Item{ID: it.ID, Kind: it.Kind, Time: it.Time.UTC(), Data: data}
+	if it.Time.IsZero() {
+		item.Time = time.Now().UTC()
+	}
 	for _, d := range it.Decisions {
 		item.Closes = append(item.Closes, d.ID)
 	}

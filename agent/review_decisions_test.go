@@ -55,3 +55,24 @@ func TestAPauseWhoseDecisionCouldNotBeTakenCanBeDecidedOn(t *testing.T) {
 	require.Equal(t, agent.Completed, runInput(t, b, in).Status)
 	requireSound(t, "s", facts(t, b, "s"))
 }
+
+func TestADecisionThatWasTakenCountsAsMadeWhenItWasChecked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		slow := false
+		a, _ := scripted(t, agent.Config{PauseExpires: time.Minute, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
+			Redact: func(s string) string {
+				if slow {
+					<-time.After(time.Second)
+				}
+				return s
+			}}, call("risky", 1), say("on"))
+		res := run(t, a)
+		<-time.After(time.Minute - time.Second/2)
+		slow = true
+		require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
+		slow = false
+		runInput(t, a, agent.Continue("s"))
+		require.Equal(t, 1, done.all())
+	})
+}
