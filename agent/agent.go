@@ -37,7 +37,6 @@ type setup struct {
 	modes        []mode                    // at least one
 	memoryConfig *memoryConfig             // nil without Config.Memory
 	breakers     *circuit.Set              // of tools
-	prices       map[string]*provider.Prices
 	redact       machine.Redactor
 	record       int // bytes that a record of the journal has at most
 	logger       *slog.Logger

@@ -154,7 +154,7 @@ func (x *driver) resume(in *Input) error {
 		decisions = x.state().Unanswered(decisions)
 	}
 	if len(decisions) > 0 {
-		if !r.IsOpen() && !x.anyUsed(decisions) {
+		if !r.IsOpen() && !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.state().Used, d.ID) }) {
 			return nothingOpen(x.name, r)
 		}
 		at := time.Now()
@@ -188,10 +188,6 @@ func nothingOpen(session string, r *machine.RunState) error {
 		e.Status = r.Status
 	}
 	return e
-}
-
-func (x *driver) anyUsed(decisions []Decision) bool {
-	return slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.state().Used, d.ID) })
 }
 
 // errNotOurs is why Recover leaves a session alone.

@@ -76,18 +76,13 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedEr
 			e.Tools = append(e.Tools, change)
 		}
 	}
-	for i := range r.Calls {
-		c := &r.Calls[i]
-		t := a.children[c.Call.Name]
-		if t == nil || !c.Started || c.Status == machine.CallDone {
-			continue
-		}
-		name := childSession(m.State().Session, c.Call.ID)
-		child, err := t.child.load(ctx, name)
+	for _, c := range a.openChildren(r) {
+		name := childSession(m.State().Session, c.id)
+		child, err := c.child.load(ctx, name)
 		if err != nil { // nothing of it runs before its session can be read
 			a.logger.WarnContext(ctx, "agent: reading the session of a subagent", "session", name, "error", err)
 		} else if child.State().Run.IsOpen() {
-			t.child.addChanges(ctx, child, e)
+			c.child.addChanges(ctx, child, e)
 		}
 	}
 }

@@ -159,7 +159,6 @@ func New(cfg Config) (*Agent, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	a.addPrices()
 	return a, nil
 }
 
@@ -274,27 +273,16 @@ func (a *Agent) newMode(m Mode) mode {
 	return out
 }
 
-// addPrices looks up the prices of the models that the agent and its modes ask for.
-func (a *Agent) addPrices() {
-	a.prices = map[string]*provider.Prices{a.cfg.Params.Model: pricesOf(a.provider, a.cfg.Params.Model)}
-	for _, m := range a.cfg.Modes {
-		a.prices[m.Model] = pricesOf(a.provider, m.Model)
-	}
-}
-
-// cost returns what a call cost that asked for a model, and false if its price isn't known.
+// cost returns the price of a model call, and false if it isn't known.
 func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
-	prices, known := a.prices[model]
-	if !known { // a hook has asked for it
-		prices = pricesOf(a.provider, model)
-	}
+	prices := pricesOf(a.provider, model)
 	if prices == nil {
 		return 0, false
 	}
 	return prices.Cost(u), true
 }
 
-// pricesOf returns the prices of the model that p calls by that name; nil if they aren't known.
+// pricesOf returns the prices of a model of p, or nil if they aren't known.
 func pricesOf(p provider.Provider, model string) (prices *provider.Prices) {
 	defer contain(new(error))
 	info, _ := provider.InfoOf(p, model)

@@ -141,8 +141,7 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 		return false
 	}
 	kept := x.noteFact(in, data, nil)
-	reason := errContextReset
-	end := RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: reason.Error()}, Result: new(Result), cause: reason}
+	end := RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: errContextReset.Error()}, Result: new(Result), cause: errContextReset}
 	parts := x.state().Input()
 	next := RunStarted{
 		Mode: x.state().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice, Output: r.Output, Interactive: r.Interactive, Priority: r.Priority,

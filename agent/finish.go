@@ -140,8 +140,6 @@ func (x *driver) finish(status Status, code string, reason error) {
 	x.flush()
 	switch {
 	case x.left:
-	case status == Failed && reason == nil:
-		x.fail(fault.New(fault.Permanent, "agent: the run failed"))
 	case status == Failed:
 		x.fail(reason)
 	case code == machine.CodeCanceled && x.caller.Err() != nil:

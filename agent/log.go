@@ -36,7 +36,7 @@ type sessionLog struct {
 	retrying bool            // an append is tried again: nothing else may be appended meanwhile
 	retried  *sync.Cond
 	spending *spending       // with that of subagents; nil before the first is called
-	asked    map[string]bool // pauses of subagents that were shown
+	asked    map[string]bool // pauses that were shown
 }
 
 func (l *sessionLog) state() *machine.State { return l.machine.State() }
@@ -235,18 +235,14 @@ func (l *sessionLog) enqueue(f Fact, end RunEnded) {
 		end.RunEnded, *end.Result = f, *l.machine.Result(f.Status, f.Code, end.cause)
 		l.queue = append(l.queue, end)
 	case Suspended:
-		if f.Pause.Kind == machine.PauseAgent {
-			l.showNested(f)
-			return
-		}
-		l.queue = append(l.queue, f)
+		l.showPauses(f)
 	default:
 		l.queue = append(l.queue, f)
 	}
 }
 
-// showNested queues the pauses that a subagent waits for, each once. They are shown instead of the pause of its call.
-func (l *sessionLog) showNested(f Suspended) {
+// showPauses queues a pause, or, for a call of a subagent, the pauses that the subagent waits for. Each is shown once.
+func (l *sessionLog) showPauses(f Suspended) {
 	if l.asked == nil {
 		l.asked = make(map[string]bool)
 	}

@@ -271,8 +271,5 @@ func driverIn(ctx context.Context) *driver {
 
 // withoutRun returns a context that belongs to no run.
 func withoutRun(ctx context.Context) context.Context {
-	if driverIn(ctx) == nil {
-		return ctx
-	}
 	return context.WithValue(ctx, driverKey{}, (*driver)(nil))
 }

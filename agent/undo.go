@@ -127,21 +127,14 @@ func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Ef
 	case owner == session: // imported in another store, or anew, under the name that it had
 		return nil
 	}
-	there, err := a.there(ctx, owner)
-	if err == nil && there {
-		err = refuse("what run %s did belongs to session %q, which is still there; undo it there", what.Run, owner)
+	err := a.exists(ctx, owner)
+	if err == nil {
+		return refuse("what run %s did belongs to session %q, which is still there; undo it there", what.Run, owner)
+	}
+	if errors.As(err, new(*NothingOpenError)) {
+		return nil
 	}
 	return err
-}
-
-// there reports whether a session exists.
-func (a *Agent) there(ctx context.Context, session string) (bool, error) {
-	err := a.exists(ctx, session)
-	var none *NothingOpenError
-	if errors.As(err, &none) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // cantUndo returns why a call can't be undone, or an empty string.

@@ -42,8 +42,7 @@ func (x *driver) runTogether(calls []*callRun) {
 		}
 		x.flush()
 		if x.left || x.ctx.Err() != nil {
-			x.finishCall(cr, tools.Outcome{Status: tools.NotRun, Parts: []provider.Part{provider.TextPart("The call wasn't run: the run was stopped.")}})
-			cr.abandonChild()
+			x.refuse(cr, tools.NotRun, fault.None, "the run was stopped.")
 			return
 		}
 		if cr.d.Spec().Inline {
@@ -66,9 +65,7 @@ func (x *driver) runTogether(calls []*callRun) {
 	}
 	x.mu.Unlock()
 	x.wait(b)
-	x.lock()
-	x.running = nil
-	x.mu.Unlock()
+	x.setRunning(nil)
 	if b.helpers != nil && b.helpers.Stop() {
 		x.calls.Done()
 	}
@@ -76,14 +73,16 @@ func (x *driver) runTogether(calls []*callRun) {
 
 // runInline runs a call on the driving goroutine: see tools.Spec.Inline.
 func (x *driver) runInline(cr *callRun) {
-	x.lock()
-	x.running = &batch{x: x, calls: []*callRun{cr}, next: 1}
-	x.mu.Unlock()
+	x.setRunning(&batch{x: x, calls: []*callRun{cr}, next: 1})
 	cr.run()
-	x.lock()
-	x.running = nil
-	x.mu.Unlock()
+	x.setRunning(nil)
 	x.flush()
+}
+
+func (x *driver) setRunning(b *batch) {
+	x.lock()
+	defer x.mu.Unlock()
+	x.running = b
 }
 
 // parallel returns how many calls may run at a time.
