@@ -14,8 +14,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An Agent is a model with instructions and tools. It is safe for concurrent use: sessions run beside each other, one run
-// at a time in each.
+// An Agent is a model with instructions and tools. Make one with [New]. It is safe for concurrent use: different sessions run in
+// parallel, and each session has one run at a time.
 type Agent struct {
 	setup // fixed at creation
 
@@ -25,7 +25,7 @@ type Agent struct {
 	idle     chan struct{} // while draining: closed when no session is held
 }
 
-// A setup is what [New] makes of a Config.
+// A setup is what [New] makes from a Config. Subagents without a journal share it.
 type setup struct {
 	cfg          Config
 	provider     provider.Provider // with its guard
@@ -37,11 +37,10 @@ type setup struct {
 	modes        []mode                    // at least one
 	memoryConfig *memoryConfig             // nil without Config.Memory
 	breakers     *circuit.Set              // of tools
-	prices       map[string]*provider.Prices
 	redact       machine.Redactor
 	record       int // bytes that a record of the journal has at most
 	logger       *slog.Logger
-	abandoned    *atomic.Int64 // tool calls and writers of notes that still run though nobody waits for them
+	abandoned    *atomic.Int64 // tool calls and writers of notes that were abandoned and still run
 }
 
 // Tools returns the agent's tools, in order.
@@ -52,8 +51,8 @@ func (a *Agent) Tools() *tools.Registry {
 	return a.registry
 }
 
-// Abandoned returns how many tool calls, and functions that write notes ([ProgressNotes], [ContextReset]), ignored the end of
-// their context, were abandoned, and still run.
+// Abandoned returns how many abandoned functions still run: tool calls, and functions that write notes ([ProgressNotes],
+// [ContextReset]). A function is abandoned if it hasn't returned 5 s after the end of its context.
 func (a *Agent) Abandoned() int {
 	if a == nil || a.abandoned == nil {
 		return 0
@@ -61,7 +60,7 @@ func (a *Agent) Abandoned() int {
 	return int(a.abandoned.Load())
 }
 
-// unnamedPrefix begins the names that sessions get whose input has none.
+// unnamedPrefix is the prefix of the names of sessions whose input has no name.
 const unnamedPrefix = "unnamed/"
 
 // newID returns an id that can't be guessed: 128 bits.

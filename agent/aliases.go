@@ -4,7 +4,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// The facts of a run. They are types of package agent/machine.
+// The facts of a run: see [Fact]. They are types of package machine, which has a few more that hosts rarely need.
 type (
 	Fact         = machine.Fact
 	RunStarted   = machine.RunStarted
@@ -24,7 +24,7 @@ type (
 	Snapshot     = machine.Snapshot
 )
 
-// What facts, results and errors are made of.
+// Types that facts, results and errors consist of. They are documented in package machine.
 type (
 	Meta             = machine.Meta
 	Result           = machine.Result
@@ -63,26 +63,26 @@ const (
 	PauseCorrection = machine.PauseCorrection
 )
 
-// Approve lets the call run as it was shown.
+// Approve lets the call run with the input that was shown.
 func Approve(id string) Decision { return machine.Approve(id) }
 
-// Reject keeps the call from running; the model reads the reason.
+// Reject keeps the call from running. The model reads the reason.
 func Reject(id, reason string) Decision { return machine.Reject(id, reason) }
 
-// Edit lets the call run with another input, which is validated and checked against the policies again: a policy that denies it
-// stops it. The input is encoded as JSON; a json.RawMessage is taken as it is.
+// Edit lets the call run with another input. The input is validated and checked against the policies again; if a policy denies it, the call
+// doesn't run. The input is encoded as JSON; a json.RawMessage is used as it is.
 func Edit(id string, input any) Decision { return machine.Edit(id, input) }
 
-// Suggest keeps the call from running; the model reads what to do instead.
+// Suggest keeps the call from running. The model reads what to do instead.
 func Suggest(id, alternative string) Decision { return machine.Suggest(id, alternative) }
 
-// Answer gives the call's result instead of the tool, which doesn't run: for questions, for jobs that have finished, and for
-// calls in doubt that did happen. The value is encoded as JSON and checked against the schema of the pause.
+// Answer gives the result of the call; the tool doesn't run. It is for questions, for jobs that have finished, and for calls in doubt that did
+// happen. The value is encoded as JSON and validated against the schema of the pause.
 func Answer(id string, value any) Decision { return machine.Answer(id, value) }
 
-// AllowAlways lets the call run, and later calls of the same tool in the same session without asking, as long as the
-// tool's schema stays the same. It isn't possible for tools of high risk, unless the tool says so: see [Pause.Always].
+// AllowAlways lets the call run, and approves later calls of the same tool in the same session as long as the tool's schema doesn't change. It
+// isn't possible for tools of high risk unless the tool permits it: see [Pause.Always].
 func AllowAlways(id string) Decision { return machine.AllowAlways(id) }
 
-// BriefingOf returns what earlier attempts came to, oldest first: see [machine.BriefingOf].
+// BriefingOf returns a summary of earlier attempts, oldest first, for Input.Briefing: see [machine.BriefingOf].
 func BriefingOf(results ...*Result) *Briefing { return machine.BriefingOf(results...) }

@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// begin takes an input: it checks it, opens the session, takes what was posted to it, and starts or resumes the run. After an
-// error nothing is held.
+// begin checks an input, opens its session, reads the session's inbox, and starts or resumes the run. After an error, the session isn't
+// held.
 func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 	if err := a.checkInput(in); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 	return nil
 }
 
-// checkInput says what is wrong with an input, regardless of its session.
+// checkInput returns what is wrong with an input, regardless of its session.
 func (a *Agent) checkInput(in *Input) error {
 	mode, err := a.mode(in.Mode)
 	if err != nil {
@@ -134,8 +134,7 @@ func (x *driver) start(in *Input) error {
 	return x.appendTaking(posted, f) // what was posted to an earlier run, a stop for example, mustn't stop this one
 }
 
-// resume resumes the open run of the session: with the decisions of the input, with those that were posted, or because nothing
-// keeps it from going on.
+// resume resumes the open run of the session: with the decisions of the input or of the inbox, or because it waits for no decision.
 func (x *driver) resume(in *Input) error {
 	r := x.run()
 	if !in.AcceptChanges {
@@ -162,7 +161,7 @@ func (x *driver) resume(in *Input) error {
 		decisions = x.state().Unanswered(decisions)
 	}
 	if len(decisions) > 0 {
-		if !r.IsOpen() && !x.anyUsed(decisions) {
+		if !r.IsOpen() && !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.state().Used, d.ID) }) {
 			return nothingOpen(x.name, r)
 		}
 		at := time.Now()
@@ -201,10 +200,6 @@ func nothingOpen(session string, r *machine.RunState) error {
 		e.Status = r.Status
 	}
 	return e
-}
-
-func (x *driver) anyUsed(decisions []Decision) bool {
-	return slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.state().Used, d.ID) })
 }
 
 // errNotOurs is why Recover leaves a session alone.

@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A callRun is one tool call that is admitted, run and finished.
+// A callRun takes one tool call from its check to its result: admit, startCall, run, finishCall.
 type callRun struct {
 	// fixed at creation
 	x     *driver
@@ -60,7 +60,7 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	return cr
 }
 
-// hookCall returns the call as hooks see it.
+// hookCall returns the call for hooks.
 func (cr *callRun) hookCall() *ToolCall {
 	c := &ToolCall{Session: cr.call.Session, Run: cr.call.Run, Step: cr.call.Step, Index: cr.call.Index,
 		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input}
@@ -77,8 +77,8 @@ func (x *driver) succeeded(tool string) bool {
 	return x.run().Tools[tool].OK > 0
 }
 
-// runCalls takes calls further. Those that need no approval run, in call order, and in parallel where they may; the others get
-// their result or are suspended.
+// runCalls runs the calls that need no approval, in call order, and in parallel where their tools permit it. The others get a result
+// without running, or are suspended.
 func (x *driver) runCalls(indexes []int) {
 	var together []*callRun
 	for _, c := range x.callStates(indexes) {
@@ -107,7 +107,7 @@ func (x *driver) runCalls(indexes []int) {
 	x.runTogether(together)
 }
 
-// admit reports whether a call may run. One that may not has its result, or is suspended.
+// admit checks a call and reports whether it may run. If not, the call has its result or is suspended.
 func (x *driver) admit(cr *callRun) bool {
 	r, c := x.run(), cr.state
 	if c.Status == machine.CallApproved && !c.Edited {
@@ -130,11 +130,7 @@ func (x *driver) admit(cr *callRun) bool {
 	if offered == nil {
 		offered = x.currentMode().offered
 	}
-	var change func() error
-	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil })) > 0 {
-		change = func() error { return x.beforeTool(cr) }
-	}
-	adm, err := x.agent.registry.Admit(x.ctx, &cr.call, offered, change, x.agent.cfg.Policies)
+	adm, err := x.agent.registry.Admit(x.ctx, &cr.call, offered, func() error { return x.beforeTool(cr) }, x.agent.cfg.Policies)
 	if err != nil {
 		x.cancel(err)
 		return false
@@ -156,7 +152,7 @@ func (x *driver) admit(cr *callRun) bool {
 	return true
 }
 
-// refused gives a call the result with which the registry has refused it, or asks a person to correct its input.
+// refused gives a call the result of the registry's refusal, or asks a person to correct the input.
 func (x *driver) refused(cr *callRun, out *tools.Outcome) {
 	l, invalid := x.run().Limits, x.run().Tools[cr.call.Name].Invalid
 	if out.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && invalid >= l.Corrections && !cr.state.Edited {
@@ -167,14 +163,14 @@ func (x *driver) refused(cr *callRun, out *tools.Outcome) {
 	x.flush()
 }
 
-// ruled reports whether a standing rule lets the call run without asking.
+// ruled reports whether a standing approval lets the call run.
 func (x *driver) ruled(cr *callRun) bool {
 	s := cr.d.Spec()
 	applies := func(r Rule) bool { return r.Tool == s.Name && r.Fingerprint == cr.d.SchemaHash() }
 	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.state().Rules, applies) || slices.ContainsFunc(x.agent.cfg.Rules, applies))
 }
 
-// refuse gives a call a result that says why it wasn't run. It returns false.
+// refuse gives a call a result that says why it doesn't run. It returns false, for admit.
 func (x *driver) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
 	cr.finishRefused(&tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
 	cr.abandonChild()
@@ -182,8 +178,7 @@ func (x *driver) refuse(cr *callRun, status tools.Status, class fault.Class, why
 	return false
 }
 
-// finishRefused gives a call that isn't run its result. One that was started before, by a process that died or so often that a
-// person had to decide, stays in doubt.
+// finishRefused gives a call that doesn't run its result. A call that was started before stays in doubt.
 func (cr *callRun) finishRefused(out *tools.Outcome) {
 	if cr.again {
 		out.Status = tools.InDoubt
@@ -192,8 +187,8 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 	cr.x.finishCall(cr, *out)
 }
 
-// startCall checks a call a last time, asks its breaker, and appends that it is about to run. It reports false if the call has its
-// result instead. The breaker is asked before the append, so what it refuses is never in doubt.
+// startCall checks a call once more, asks its breaker, and appends that the call starts. It returns false if the call got a result
+// instead. The breaker is asked before the append, so that a call that it refuses is never in doubt.
 func (x *driver) startCall(cr *callRun) bool {
 	if refused := x.agent.registry.Recheck(x.ctx, &cr.call, x.agent.cfg.Policies); refused != nil {
 		cr.finishRefused(refused)
@@ -226,7 +221,7 @@ func (x *driver) appendStart(cr *callRun) bool {
 	return true
 }
 
-// finishCall appends the result of a call, whatever it is. It may be called on any goroutine, and does nothing for a call that
+// finishCall appends the result of a call, or that its tool suspends it. Any goroutine may call it. It does nothing for a call that
 // was abandoned.
 func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
 	if out.Suspend != nil && x.finishSuspended(cr, &out) {
@@ -260,8 +255,7 @@ func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
 	x.appendResult(cr, res, &out)
 }
 
-// finishSuspended suspends a call whose tool asks for that. It reports false, with another outcome, if the tool's schema is
-// wrong.
+// finishSuspended suspends a call whose tool asks for that. It returns false, and replaces the outcome, if the tool's schema is invalid.
 func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 	s := out.Suspend
 	if len(s.Schema) > 0 {
@@ -284,7 +278,7 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 		return true
 	}
 	switch {
-	case p.Kind == machine.PauseAgent && child.paused != "": // it waits for nobody, and so does the call
+	case p.Kind == machine.PauseAgent && child.paused != "": // the host paused it; it waits for no decision
 		cr.over, x.childHold = true, requestPause
 		if child.paused == machine.CodeDrained {
 			x.childHold = requestDrain
@@ -301,7 +295,7 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 
 const internalError = "The tool failed: an internal error. Trying the same again won't help."
 
-// showHooks shows hooks the result, once for each call. It reports whether the call still needs its result.
+// showHooks calls the AfterTool hooks, once for each call. It reports whether the call still needs its result.
 func (cr *callRun) showHooks(res *ToolResult) bool {
 	x := cr.x
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })) == 0 {
@@ -317,17 +311,17 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 	return !dropped
 }
 
-// dropped reports whether nobody wants the call's result any more.
+// dropped reports whether the call has its result, is suspended or was abandoned, so that another result is ignored.
 func (cr *callRun) dropped() bool {
 	cr.x.lock()
 	defer cr.x.mu.Unlock()
 	return cr.over || cr.abandoned
 }
 
-// maxMedia bounds the media of one result, in bytes: what a journal takes in a record, with room for its encoding.
+// maxMedia bounds the media of one result, in bytes, so that its encoding fits into a record of a journal.
 const maxMedia = 32 << 20
 
-// toolResult makes the result of an outcome.
+// toolResult returns the result for an outcome.
 func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Cut: out.Cut, Polls: cr.d != nil && cr.d.Spec().Polls}
 	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts, Error: !out.Status.Good()}
@@ -356,7 +350,7 @@ func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	return res
 }
 
-// appendResult appends the result of a call, which is redacted, with a warning if the call repeats itself. mu is held.
+// appendResult appends the redacted result of a call, with a warning if the call was repeated too often. The caller holds mu.
 func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
 	if x.run().Repeats(cr.stored, res) {
 		res.AddNote("Note: you have made this very call several times in a row without new information. Do something else.")
@@ -368,8 +362,8 @@ func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	_ = x.appendLocked(nil, redactedFact{f}) // loop ends a run whose journal refuses it
 }
 
-// resolveDoubt deals with calls that were started before the process that ran them died. A call that may be repeated runs again;
-// any other waits for a person, or the model is told, as Config.InDoubt says.
+// resolveDoubt handles calls that were started by a process that died. A call that may be repeated runs again. For any other, a person
+// decides or the model is informed, as Config.InDoubt says.
 func (x *driver) resolveDoubt(indexes []int) {
 	for _, c := range x.callStates(indexes) {
 		cr := x.newCall(c)
@@ -384,7 +378,7 @@ func (x *driver) resolveDoubt(indexes []int) {
 	}
 }
 
-// inDoubt asks a person about a call whose end isn't known, or tells the model.
+// inDoubt asks a person about a call of which it isn't known how it ended, or informs the model, as Config.InDoubt says.
 func (x *driver) inDoubt(cr *callRun, why string) {
 	if x.agent.cfg.InDoubt == TellInDoubt {
 		x.finishCall(cr, doubtful(why))
@@ -394,7 +388,7 @@ func (x *driver) inDoubt(cr *callRun, why string) {
 	x.suspend(cr, Pause{Kind: PauseInDoubt, Reason: "the call was started, and it is not known whether it had its effect: " + why}, 0)
 }
 
-// doubtful is the outcome of a call whose end isn't known.
+// doubtful returns the outcome of a call of which it isn't known how it ended.
 func doubtful(why string) tools.Outcome {
 	return tools.Outcome{Status: tools.InDoubt, Class: fault.Permanent, Parts: []provider.Part{
 		provider.TextPart("The call was started, and it is not known whether it had its effect: " + why + ". Find out before you make it again."),

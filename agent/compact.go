@@ -11,9 +11,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Compact makes the conversation of the session shorter: to at most target tokens of the whole next request, as far as the
-// strategies of Config.Memory can, or with 0 to as little as they can. It returns what was done. A session with a run under
-// way, or with one whose process died, is a *[BusyError]; one that is paused stays so.
+// Compact shortens the conversation of the session with the strategies of Config.Memory, until the whole next request has at most target
+// tokens; 0 means as few as possible. It returns what was done. If a run is in progress, or was left open by a process that died, the
+// error is a *[BusyError]. A paused run stays paused.
 func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	return p.Report, l.appendCompaction(p)
 }
 
-// appendCompaction appends what a compaction did, if it did anything, and tells the host that the conversation has lost something.
+// appendCompaction appends what a compaction did, if it did anything, and calls Memory.OnForget if messages were removed.
 func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
 	f := Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}
 	if p.Report.Changed() {
@@ -74,8 +74,7 @@ func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
 	return nil
 }
 
-// appendFailedCompaction appends what the model calls of a compaction used that has failed. was and cost are what c had used
-// before. A price that wasn't known then counts as unknown now, which changes nothing for the run.
+// appendFailedCompaction appends what the model calls of a failed compaction used. was and cost are what c had used before it.
 func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Usage, cost provider.Money, why error) {
 	used, total, priced := c.Used()
 	used.Input, used.Output, used.Reasoning = used.Input-was.Input, used.Output-was.Output, used.Reasoning-was.Reasoning
@@ -88,13 +87,13 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 		Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}}) // loop ends a run whose journal refuses it
 }
 
-// leaseLost reports whether the session is another's.
+// leaseLost reports whether another process may have the session.
 func (l *sessionLog) leaseLost() bool {
 	var busy *BusyError
 	return errors.As(context.Cause(l.ctx), &busy)
 }
 
-// forgot tells the host that the conversation has lost something.
+// forgot calls Memory.OnForget after messages were removed from the conversation.
 func (l *sessionLog) forgot() {
 	tell := l.agent.memoryConfig.OnForget
 	if tell == nil {
@@ -109,7 +108,7 @@ func (l *sessionLog) forgot() {
 	}
 }
 
-// memoryWarning shows and logs that something is wrong with the memory.
+// memoryWarning shows and logs a warning about the memory.
 func (l *sessionLog) memoryWarning(text string) {
 	text = l.agent.redact.Text(text)
 	l.agent.logger.WarnContext(l.ctx, "agent: memory", "session", l.name, "run", l.origin.Run, "warning", text)

@@ -11,10 +11,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A ChangedError says that a run can't just be resumed, because the agent, or one of its subagents, isn't the one that started
-// it: it has another name, or calls that are still open are of tools that are gone or have another schema. Nothing was run and
-// nothing stored because of it. Input.AcceptChanges resumes the run all the same: calls of tools that are gone then get a
-// result that says so, and approved inputs are checked against the new schema.
+// A ChangedError says that a run wasn't resumed because the agent, or one of its subagents, has changed since the run started: it has
+// another name, or tools of open calls were removed or have another schema. Nothing was run or stored. Input.AcceptChanges resumes the
+// run anyway: calls of removed tools then get a result that says so, and approved inputs are checked against the new schema.
 type ChangedError struct {
 	Session string
 	Agent   string               // the name of the agent that started the run, if that is what differs
@@ -38,7 +37,7 @@ func (e *ChangedError) Error() string {
 // Fault returns UserFixable.
 func (e *ChangedError) Fault() fault.Class { return fault.UserFixable }
 
-// fingerprints returns what the tools of a registry are.
+// fingerprints returns the fingerprints of the tools of a registry.
 func fingerprints(reg *tools.Registry) []machine.ToolFingerprint {
 	out := make([]machine.ToolFingerprint, 0, reg.Len())
 	for _, d := range reg.All() {
@@ -47,7 +46,7 @@ func fingerprints(reg *tools.Registry) []machine.ToolFingerprint {
 	return out
 }
 
-// checkChanges returns a *[ChangedError] if what changed concerns the open run.
+// checkChanges returns a *[ChangedError] if a change concerns the open run.
 func (l *sessionLog) checkChanges() error {
 	if !l.run().IsOpen() {
 		return nil
@@ -59,7 +58,7 @@ func (l *sessionLog) checkChanges() error {
 	return e
 }
 
-// addChanges adds to e what concerns an open run, and those of subagents that it waits for.
+// addChanges adds to e the changes that concern an open run, and the open runs of its subagents.
 func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedError) {
 	r := m.State().Run
 	if r.Agent != a.cfg.Name {
@@ -77,18 +76,13 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedEr
 			e.Tools = append(e.Tools, change)
 		}
 	}
-	for i := range r.Calls {
-		c := &r.Calls[i]
-		t := a.children[c.Call.Name]
-		if t == nil || !c.Started || c.Status == machine.CallDone {
-			continue
-		}
-		name := childSession(m.State().Session, c.Call.ID)
-		child, err := t.child.load(ctx, name)
+	for _, c := range a.openChildren(r) {
+		name := childSession(m.State().Session, c.id)
+		child, err := c.child.load(ctx, name)
 		if err != nil { // nothing of it runs before its session can be read
 			a.logger.WarnContext(ctx, "agent: reading the session of a subagent", "session", name, "error", err)
 		} else if child.State().Run.IsOpen() {
-			t.child.addChanges(ctx, child, e)
+			c.child.addChanges(ctx, child, e)
 		}
 	}
 }
@@ -102,11 +96,11 @@ func (l *sessionLog) continued() machine.Continued {
 	return f
 }
 
-// outOfDate reports whether the run needs a Continued before it goes on: its process died before it could pause, so that the time
-// since then wasn't worked, or its agent has other tools now.
+// outOfDate reports whether a Continued must come before the run is resumed: its process died before it could pause, so that the time since
+// then doesn't count as worked, or its agent has other tools now.
 func (l *sessionLog) outOfDate() bool { return l.run().Status == Running || l.otherTools() }
 
-// otherTools reports whether the agent's tools aren't just those that the open run knows: some may have been added.
+// otherTools reports whether the agent's tools differ from those that the open run knows.
 func (l *sessionLog) otherTools() bool {
 	return !slices.Equal(l.run().Fingerprints, l.agent.fingerprints)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Condition says whether a run has got where it should, and why. Conditions are asked after each step whose calls have
-// their results; a run in which one holds has completed.
+// A Condition reports whether a run should stop, and why. Conditions are called after each step, once all of its calls have results. A
+// run for which one returns true has completed. They may be called by several runs at a time.
 type Condition func(s *RunStatus) (reason string, stop bool)
 
-// A RunStatus is how a run stands after a step.
+// A RunStatus is the state of a run after a step.
 type RunStatus struct {
 	Steps     int
 	Usage     provider.Usage
@@ -108,7 +108,7 @@ func AllOf(conditions ...Condition) Condition {
 	}
 }
 
-// conditionHolds asks the stop conditions. It reports true if it has ended the run.
+// conditionHolds calls the stop conditions. It returns true if it has ended the run.
 func (x *driver) conditionHolds() bool {
 	r := x.run()
 	if len(x.agent.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != machine.StageReady {

@@ -21,7 +21,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Config makes an [Agent]. Only Provider is needed.
+// A Config configures an [Agent]. Only Provider is required. [New] checks it; it mustn't be changed afterwards.
 type Config struct {
 	// The agent: who it is, what it may do, and which model it asks.
 
@@ -39,74 +39,73 @@ type Config struct {
 	Journal journal.Store
 	// Owner names this process to the Journal; empty: a name is made up.
 	Owner string
-	// Lease is how long a session in the Journal belongs to this process after it was last heard of: for that long no other
-	// process resumes a session whose process has died. It is renewed after a third of that time. 0: 30 s; at least 100 ms.
+	// Lease is how long a session in the Journal belongs to this process without renewal. If the process dies, other processes can
+	// resume the session after that time. It is renewed after a third of it. 0: 30 s; at least 100 ms.
 	Lease time.Duration
 
 	// What a run may do, and who is asked.
 
 	Limits Limits
-	// Policies judge calls by their final input: deny overrides ask, and ask overrides allow. They may be called from several
-	// goroutines.
+	// Policies decide on calls by their final input: deny overrides ask, and ask overrides allow. They may be called from several
+	// goroutines at a time.
 	Policies []tools.Policy
-	// Rules are standing approvals that apply in every session, beside those that people give in one: each for a tool with
-	// the schema of that fingerprint, see [tools.Definition.SchemaHash]. They can be revoked only here.
+	// Rules are standing approvals for all sessions, in addition to those that people give in one session. Each is for a tool whose
+	// schema has that fingerprint: see [tools.Definition.SchemaHash]. They can't be revoked during the agent's lifetime.
 	Rules []Rule
-	// PauseExpires is how long a person has to decide, for tools that don't say; 0: for ever.
+	// PauseExpires is how long a person has to decide, for tools that don't set Spec.Expires; 0: without a limit.
 	PauseExpires time.Duration
-	// InDoubt says what is done with a call that was started and whose end isn't known, unless it may be repeated.
+	// InDoubt says what happens to a call that was started and of which it isn't known how it ended, unless it may be repeated.
 	InDoubt InDoubt
 	Hooks   []Hooks
-	// StopWhen ends a run, as completed, when one of the conditions holds after a step.
+	// StopWhen completes a run when one of the conditions holds after a step.
 	StopWhen []Condition
 
 	// What the model is shown.
 
-	// Memory keeps conversations within the model's window; nil: they are sent whole.
+	// Memory keeps conversations within the model's window; nil: the whole conversation is sent.
 	Memory *Memory
 	// Compose returns the system text for a mode ("" without modes), instead of Instructions and the mode's: package
 	// agent/prompt composes it from files. It is called before each model call and should be quick. A text that differs from
 	// that of the step before is stored, and costs the provider's prompt cache. If it fails, the run fails.
 	Compose func(mode string) (string, error)
 	// Redact is applied to text before it is stored or shown to a model: prompts, replies, inputs and results of tools,
-	// errors. What it returns is given to it again when it is part of a later fact, so it should leave its own replacements
-	// alone. Deltas are shown as they come.
+	// errors. Its results are redacted again when they are part of a later fact, so it must leave its own replacements alone. Deltas are
+	// shown unredacted. It may be called from several goroutines at a time.
 	Redact func(string) string
 
 	// How failures are handled and reported.
 
-	// Breakers has the breakers of tools and of what they depend on (tools.Spec.Resource), shared by all sessions; give the same
-	// to all agents that call the same resources. Its ProbeTimeout shouldn't be shorter than the longest time limit of a tool.
-	// nil: the Agent has its own, with the figures of circuit.Tool(), and a ProbeTimeout that is long enough. A tool without a
-	// breaker says so (tools.Spec.NoBreaker).
+	// Breakers are the breakers of tools and of the resources that they depend on (tools.Spec.Resource), shared by all sessions. Give the
+	// same set to all agents that use the same resources. Its ProbeTimeout should be at least the longest time limit of a tool. nil: the
+	// Agent has its own set, with the figures of circuit.Tool() and a sufficient ProbeTimeout. tools.Spec.NoBreaker exempts a tool.
 	Breakers *circuit.Set
-	// NoGuard leaves out the guard that is otherwise put around Provider: retries by class, and its timeouts.
+	// NoGuard uses Provider without the guard that otherwise wraps it: retries by class, and timeouts.
 	NoGuard bool
 	Logger  *slog.Logger // nil: nothing is logged
 }
 
-// Params goes with every request of an agent to its model. The zero value leaves everything to the provider.
+// Params are part of every request to the model. The zero value leaves everything to the provider.
 type Params struct {
 	Model     string // empty: the provider's own
 	MaxOutput int    // tokens of one answer; 0: the provider's default
 	Sampling  *provider.Sampling
 	Reasoning *provider.ReasoningOptions
-	// DisableParallelToolCalls asks the model for at most one tool call at a time, where the provider can be told.
+	// DisableParallelToolCalls asks the model for at most one tool call at a time, if the provider supports that.
 	DisableParallelToolCalls bool
 	// Options are passed to the provider named by the key: see provider.Request.
 	Options map[string]json.RawMessage
 }
 
-// InDoubt says what is done with a call in doubt.
+// InDoubt says what happens to a call in doubt: see Config.InDoubt.
 type InDoubt uint8
 
-// What is done with a call in doubt. One that may be repeated is always repeated.
+// What happens to a call in doubt. A call that may be repeated is always repeated.
 const (
 	AskInDoubt  InDoubt = iota // a person decides
-	TellInDoubt                // the model is told that the end isn't known, and the run continues
+	TellInDoubt                // the model reads that it isn't known how the call ended, and the run continues
 )
 
-// A Mode is a way of working: other tools, other limits, more instructions.
+// A Mode is a way of working, with its own selection of tools, limits and additional instructions.
 type Mode struct {
 	Name         string
 	Instructions string // after those of the Config
@@ -116,7 +115,7 @@ type Mode struct {
 	Model  string  // asked of the Provider in this mode; empty: the Config's
 }
 
-// A mode is a Mode with what follows from it.
+// A mode is a Mode with the values that New derives from it.
 type mode struct {
 	Mode
 	offered     []*tools.Definition
@@ -129,7 +128,7 @@ type mode struct {
 // defaultLease is how long the lease of a session lasts: see Config.Lease.
 const defaultLease = 30 * time.Second
 
-// New returns an agent. The error joins everything that is wrong with the Config, including tools and modes.
+// New returns an agent. The error joins a *[ConfigError] for everything that is wrong with the Config, its tools and its modes.
 func New(cfg Config) (*Agent, error) {
 	a := &Agent{held: make(map[string]*sessionLog)}
 	errs := checkConfig(&cfg)
@@ -160,11 +159,10 @@ func New(cfg Config) (*Agent, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	a.addPrices()
 	return a, nil
 }
 
-// checkConfig says what is wrong with the fields of a Config that stand for themselves.
+// checkConfig returns what is wrong with single fields of a Config.
 func checkConfig(cfg *Config) (errs []error) {
 	bad := func(field, format string, args ...any) {
 		errs = append(errs, &ConfigError{Field: field, Problem: fmt.Sprintf(format, args...)})
@@ -275,27 +273,16 @@ func (a *Agent) newMode(m Mode) mode {
 	return out
 }
 
-// addPrices looks up the prices of the models that the agent and its modes ask for.
-func (a *Agent) addPrices() {
-	a.prices = map[string]*provider.Prices{a.cfg.Params.Model: pricesOf(a.provider, a.cfg.Params.Model)}
-	for _, m := range a.cfg.Modes {
-		a.prices[m.Model] = pricesOf(a.provider, m.Model)
-	}
-}
-
-// cost returns what a call cost that asked for a model, and false if its price isn't known.
+// cost returns the price of a model call, and false if it isn't known.
 func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
-	prices, known := a.prices[model]
-	if !known { // a hook has asked for it
-		prices = pricesOf(a.provider, model)
-	}
+	prices := pricesOf(a.provider, model)
 	if prices == nil {
 		return 0, false
 	}
 	return prices.Cost(u), true
 }
 
-// pricesOf returns the prices of the model that p calls by that name; nil if they aren't known.
+// pricesOf returns the prices of a model of p, or nil if they aren't known.
 func pricesOf(p provider.Provider, model string) (prices *provider.Prices) {
 	defer contain(new(error))
 	info, _ := provider.InfoOf(p, model)

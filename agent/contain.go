@@ -11,9 +11,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A containedStore makes errors of a store's panics. The run's lock is held while facts are appended: a panic on its way out would
-// leave it locked, and the run would never end. What has become of the change is unclear then, as after any other error of
-// the store's own.
+// A containedStore turns panics of a store into errors. The session's lock is held while facts are appended; a panic would leave it
+// locked, and the run would never end. The outcome of the append is unclear then, as after other errors of a store.
 type containedStore struct{ store journal.Store }
 
 // containStore returns store with its panics contained; nil for none.
@@ -72,7 +71,7 @@ func (c containedStore) Heads(ctx context.Context, f journal.Filter) iter.Seq2[j
 	return containedSeq(func() iter.Seq2[journal.Head, error] { return c.store.Heads(ctx, f) })
 }
 
-// containedSeq yields an error in the place of a panic, unless it is the loop's own, which goes on its way.
+// containedSeq yields an error for a panic of the sequence. A panic of the loop's body isn't recovered.
 func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		inLoop, over := false, false
@@ -97,7 +96,7 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// A PanicError is a panic in a function of the host. Its message has no stack; Stack has.
+// A PanicError is a panic in a function of the host. Its message doesn't contain the stack.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -106,21 +105,20 @@ type PanicError struct {
 // Error says what the panic was.
 func (e *PanicError) Error() string { return fmt.Sprintf("agent: panic: %v", e.Value) }
 
-// contain makes an error of a panic. It is to be deferred.
+// contain turns a panic into an error. It must be deferred.
 func contain(err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{Value: v, Stack: debug.Stack()}
 	}
 }
 
-// contained calls a function of the host, and makes an error of its panic.
+// contained calls a function of the host and turns its panic into an error.
 func contained(fn func() error) (err error) {
 	defer contain(&err)
 	return fn()
 }
 
-// worded returns an error that gives its text: err, or what came when it was asked for it. A nil pointer in an error panics
-// only then.
+// worded returns err, or a *[PanicError] of the same class if its Error method panics, as that of a nil pointer may.
 func worded(err error) (out error) {
 	defer func() {
 		if v := recover(); v != nil {

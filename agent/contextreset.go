@@ -12,34 +12,33 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A ContextReset continues the work in a fresh run of the same agent when its conversation fills the model's window, instead of making the conversation
-// shorter. A note is written of what was done, what remains and what must be known; the run ends as stopped, with
-// [machine.CodeContextReset], and in the same append another one of the session begins, whose input is that of the first run, verbatim,
-// with the note and what the user has said meanwhile. A stream then goes on with the facts of the fresh run; [Agent.Run]
-// returns the Result of the last.
+// A ContextReset continues the work in a new run with a new conversation when the conversation fills the model's window, instead of
+// compacting it. A note is written about what was done, what remains and what must be known. The run ends as stopped, with
+// [machine.CodeContextReset]; in the same append, a new run of the session starts. Its input is that of the first run, verbatim, with the
+// note and what the user has said since. A stream continues with the facts of the new run; [Agent.Run] returns the Result of the last run.
 //
-// What limits the first run limits the chain: steps, tokens, cost and time are counted on, and the Result has the sums. The
-// earlier conversation stays in the log, and the fresh run doesn't see it.
+// The limits of the first run apply to the whole chain: steps, tokens, cost and time are counted on, and the Result has the sums. The
+// earlier conversation stays in the log, but the model doesn't see it.
 type ContextReset struct {
-	// At is the share of the window less its reserve from which on the context is reset; 0: .95. It is asked before each
-	// model call, after a compaction that Rules want.
+	// At is the share of the window, without its reserve, at which the context is reset; 0: .95. It is checked before each model call,
+	// after a compaction that Rules ask for.
 	At float64
-	// Most is how many context resets may follow each other; 0: 10. After that the conversation is compacted where it doesn't fit.
+	// Most is how many context resets a chain of runs may have; 0: 10. After that the conversation is compacted if it doesn't fit.
 	Most int
-	// Write writes the note, within 2 minutes; nil: the agent's model does, as [ModelNote] has it. If it doesn't return within 5 s
-	// after the end of its context it is abandoned, and not tried again for this context reset: see [Agent.Abandoned].
+	// Write writes the note within 2 minutes; nil: the agent's model does, with [ModelNote]. If it hasn't returned 5 s after the end of
+	// its context, it is abandoned and not tried again for this context reset: see [Agent.Abandoned].
 	Write func(ctx context.Context, in *NoteInput) (ContextResetNote, error)
-	// Tries is how often Write is called before the run goes on with a conversation that is compacted where it doesn't fit; 0: 2.
+	// Tries is how often Write is called before the run continues with the old conversation, compacted if it doesn't fit; 0: 2.
 	Tries int
 }
 
-// errContextReset is why a run has ended whose work goes on.
+// errContextReset is the reason of a run whose work another run continues.
 var errContextReset = fault.New(fault.None, "agent: the context was reset, and a fresh run continues the work")
 
-// RequestContextReset has the run that ctx belongs to hand its work to a fresh run before its next model call, however full its
-// conversation is. It is for tools and hooks. The request is recorded ([machine.ContextResetRequested]), so that it holds if the run pauses or
-// its process dies before that; a run that ends, or whose context can't be reset then (see [ContextReset]), forgets it. Without a [Memory] that
-// has a ContextReset it is an error.
+// RequestContextReset requests a context reset of the run that ctx belongs to, before its next model call, however full the conversation
+// is. It is for tools and hooks, and safe for concurrent use. The request is recorded ([machine.ContextResetRequested]), so it survives a
+// pause or a crash. It is dropped if the run ends, or if the context can't be reset then: see [ContextReset]. Without a
+// Memory.ContextReset the error is a *[ConfigError].
 func RequestContextReset(ctx context.Context) error {
 	x := driverIn(ctx)
 	if x == nil {
@@ -56,7 +55,7 @@ func RequestContextReset(ctx context.Context) error {
 	})
 }
 
-// addContextReset checks what is configured.
+// addContextReset checks Memory.ContextReset and sets its defaults.
 func (g *memoryConfig) addContextReset() error {
 	if g.ContextReset == nil {
 		return nil
@@ -84,7 +83,7 @@ func (g *memoryConfig) addContextReset() error {
 	return nil
 }
 
-// resetContextIfDue resets the context if it is time, and reports whether it did.
+// resetContextIfDue resets the context if that is due, and reports whether it did.
 func (x *driver) resetContextIfDue(share float64, req *provider.Request, budget int) bool {
 	h := x.agent.memoryConfig.ContextReset
 	if h == nil || x.run().Stage != machine.StageReady { // in the middle of an answer, or of a call that is made again
@@ -120,13 +119,13 @@ func (x *driver) resetContextIfDue(share float64, req *provider.Request, budget 
 	return x.resetContext(in, &note, budget)
 }
 
-// keepContext says, and records, why work isn't handed off.
+// keepContext shows and records why the context isn't reset.
 func (x *driver) keepContext(in *NoteInput, err error) {
 	x.memoryWarning("the context isn't reset, and the conversation is compacted where it doesn't fit: " + err.Error())
 	_ = x.appendNote(in, nil, err) // loop ends a run whose journal refuses it
 }
 
-// resetContext ends the run and begins the one that goes on with its work, in one append.
+// resetContext ends the run and starts the one that continues its work, in one append.
 func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int) bool {
 	r := x.run()
 	data, err := machine.Marshal(note)
@@ -142,8 +141,7 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 		return false
 	}
 	kept := x.noteFact(in, data, nil)
-	reason := errContextReset
-	end := RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: reason.Error()}, Result: new(Result), cause: reason}
+	end := RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: errContextReset.Error()}, Result: new(Result), cause: errContextReset}
 	parts := x.state().Input()
 	next := RunStarted{
 		Mode: x.state().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice, Output: r.Output, Interactive: r.Interactive, Priority: r.Priority,

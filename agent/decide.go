@@ -15,19 +15,19 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A decision takes one path, whoever makes it and wherever the run is. decide checks all decisions of one input against the
-// state of the session and posts them as one inbox item, which closes their pauses to other decisions. Whoever drives the session
-// takes the item from the inbox (takeDecisions), checks the decisions again, and appends them with what follows from them.
-// [Resume] is such an item followed by [Continue].
+// All decisions take the same path. decide checks the decisions of one input against the state of the session and posts them as one inbox
+// item, which closes their pauses to other decisions. The process that drives the session takes the item from the inbox (takeDecisions),
+// checks the decisions again, and appends them with their results. [Resume] is such an item followed by [Continue].
 
-// A verdict is a decision that can be taken, and what it makes of its call.
+// A verdict is a valid decision with its effect on the call.
 type verdict struct {
 	decision Decision
 	call     *machine.CallState
-	result   *ToolResult // nil: the call goes on
+	result   *ToolResult // nil: the call runs
 }
 
-// decide checks decisions that were made at that time, and posts them. The error of one that can't be taken is a *[DecisionError], and nothing is posted.
+// decide checks decisions that were made at the given time, and posts them. If one is refused, the error is a *[DecisionError] and nothing
+// is posted.
 func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time, expired map[string]bool) error {
 	session := m.State().Session
 	verdicts, err := a.evaluate(ctx, m, decisions, at, expired)
@@ -49,7 +49,7 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 	return err
 }
 
-// evaluate says what decisions that were made at that time make of their calls. expired are pauses that have just been closed.
+// evaluate checks decisions that were made at the given time. expired are pauses that have just been closed.
 func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time, expired map[string]bool) ([]verdict, error) {
 	var verdicts []verdict
 	for i, d := range decisions {

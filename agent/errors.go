@@ -6,22 +6,22 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// errNoAgent is the error of an Agent that New didn't make.
+// errNoAgent is the error for an Agent that New didn't make.
 var errNoAgent = &ConfigError{Field: "Provider", Problem: "this Agent is nil or empty; make one with New"}
 
-// Reasons for which runs end.
+// Reasons why runs end.
 var (
 	errAbandoned = fault.New(fault.None, "agent: the consumer left the stream")
 	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
 	errCanceled  = fault.New(fault.None, "agent: the run was canceled by its host")
 	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
-	errDrained   = fault.New(fault.None, "agent: the run was paused because its process ends; Continue or Recover goes on with it")
+	errDrained   = fault.New(fault.None, "agent: the run was paused because its process ends; Continue or Recover resumes it")
 )
 
-// A BusyError says that a session has a run under way: here, or in another process.
+// A BusyError says that a session is in use: a run is in progress in this or another process, or the session is being changed.
 type BusyError struct {
 	Session string
-	Err     error // the journal's, if it is another process
+	Err     error // the error of the journal, if another process has the session
 }
 
 // Error says which session.
@@ -35,7 +35,7 @@ func (e *BusyError) Error() string {
 // Unwrap returns the cause.
 func (e *BusyError) Unwrap() error { return e.Err }
 
-// An InputError says what is wrong with an input. Nothing was begun because of it.
+// An InputError says what is wrong with an input or an argument. Nothing was started or stored.
 type InputError struct {
 	Field   string
 	Problem string
@@ -51,18 +51,18 @@ func (e *InputError) Unwrap() error { return e.Err }
 // Fault returns Invalid.
 func (e *InputError) Fault() fault.Class { return fault.Invalid }
 
-// A NothingOpenError says that a session has nothing to go on with: it is unknown, or its last run has ended.
+// A NothingOpenError says that a session is unknown, or has no open run.
 type NothingOpenError struct {
 	Session string
 	Status  Status // of its last run; empty: there is none
 }
 
-// Error says how the session stands.
+// Error says whether the session is unknown or how its last run ended.
 func (e *NothingOpenError) Error() string {
 	if e.Status == "" {
-		return fmt.Sprintf("agent: session %q is unknown, so there is nothing to go on with", e.Session)
+		return fmt.Sprintf("agent: session %q is unknown, so there is nothing to resume", e.Session)
 	}
-	return fmt.Sprintf("agent: the last run of session %q has ended (%s), so there is nothing to go on with; begin another with a prompt", e.Session, e.Status)
+	return fmt.Sprintf("agent: the last run of session %q has ended (%s), so there is nothing to resume; start another with a prompt", e.Session, e.Status)
 }
 
 // A ConfigError says what is wrong with a Config.

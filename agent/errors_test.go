@@ -36,8 +36,8 @@ func TestReasonsAreTypedAndSayWhatToDo(t *testing.T) {
 		{&BusyError{Session: "s"}, `agent: session "s" has a run under way; wait for its end, or use Steer`, fault.Permanent, false},
 		{&BusyError{Session: "s", Err: cause}, `agent: session "s" has a run under way elsewhere: disk full`, fault.Permanent, true},
 		{&InputError{Field: "Prompt", Problem: "it is empty", Err: cause}, "agent: Input.Prompt: it is empty", fault.Invalid, true},
-		{&NothingOpenError{Session: "s"}, `agent: session "s" is unknown, so there is nothing to go on with`, fault.Permanent, false},
-		{&NothingOpenError{Session: "s", Status: Failed}, `agent: the last run of session "s" has ended (failed), so there is nothing to go on with; begin another with a prompt`, fault.Permanent, false},
+		{&NothingOpenError{Session: "s"}, `agent: session "s" is unknown, so there is nothing to resume`, fault.Permanent, false},
+		{&NothingOpenError{Session: "s", Status: Failed}, `agent: the last run of session "s" has ended (failed), so there is nothing to resume; start another with a prompt`, fault.Permanent, false},
 		{&ConfigError{Field: "Tools", Problem: "no", Err: cause}, "agent: Config.Tools: no", fault.Permanent, true},
 	} {
 		require.EqualError(t, c.err, c.text)

@@ -11,10 +11,9 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// Escalated is a note that something failed which the run can't help by itself: a model call that failed for good, which ends
-// the run, or a tool call whose failure a person can end ([fault.UserFixable]). It comes before the result of the call, or
-// before the end of the run, whose [Result.Err] is the same error. A run goes on after that of a tool call: its model may
-// find another way.
+// Escalated is a note about a failure that the run can't fix by itself: a model call that failed permanently, which ends the run, or a
+// tool call whose failure a person can fix ([fault.UserFixable]). It comes before the result of the call, or before the end of the run,
+// whose [Result.Err] is the same error. After a failed tool call the run continues, because the model may find another way.
 type Escalated struct {
 	Meta               // it names the tool call; without one it is about the model call of the step
 	Tool   string      // empty: the model

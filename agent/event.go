@@ -8,16 +8,16 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An Event is something that a run did. There are two kinds. A [Fact] is stored and numbered before anyone sees it. A note
-// ([TextDelta], [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated],
-// [MemoryWarning]) is shown and not kept. Events are plain values, and are never changed once they are shown.
+// An Event reports what a run does. There are two kinds. A [Fact] is stored and numbered before anyone sees it. A note ([TextDelta],
+// [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated], [MemoryWarning]) is shown once
+// and not kept. Events are plain values and are never changed after they are shown.
 type Event interface {
 	// Envelope returns what all events have in common.
 	Envelope() Meta
 }
 
-// RunEnded ends a run, or pauses it. It is the fact with the Result of the run, which the journal doesn't hold: among the facts
-// of a session it is a [machine.RunEnded].
+// RunEnded is the last event of a run that ends or pauses. It is the fact [machine.RunEnded] with the Result of the run, which the journal
+// doesn't contain: [Session.Facts] returns the fact alone.
 type RunEnded struct {
 	machine.RunEnded
 	Result *Result
@@ -25,13 +25,13 @@ type RunEnded struct {
 	cause error // the Result's Err
 }
 
-// TextDelta is a piece of text, or of a refusal. A [Reset] voids the pieces of its model call.
+// TextDelta is a piece of text, or of a refusal. A [Reset] withdraws the pieces of its model call.
 type TextDelta struct {
 	Meta
 	Text string
 }
 
-// ReasoningDelta is a piece of what the model thinks.
+// ReasoningDelta is a piece of the model's reasoning.
 type ReasoningDelta struct {
 	Meta
 	Text string
@@ -50,21 +50,20 @@ type CallDelta struct {
 	Text string
 }
 
-// Waiting says that a call is held back: why, and until when if that is known. It is the tool call that the envelope names,
-// which is tried again; without one it is the model call, which is queued, rate limited, backing off, or waits for budget.
+// Waiting says why a call waits, and until when if that is known. If the envelope names a tool call, that call is retried later. Otherwise
+// it is the model call, which is queued, rate limited, backing off, or waiting for budget.
 type Waiting struct {
 	Meta
 	provider.Wait
 }
 
-// Reset voids what the current model call has shown so far: it is made again.
+// Reset withdraws what the current model call has shown so far, because the call is made again.
 type Reset struct {
 	Meta
 	Why string
 }
 
-// BreakerOpen says that a tool call isn't run, because the breaker of its tool or resource is open. Its result, which tells
-// the model, follows.
+// BreakerOpen says that a tool call doesn't run because the breaker of its tool or resource is open. The result of the call follows.
 type BreakerOpen struct {
 	Meta
 	Tool  string

@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// conclude ends a run as the machine says, unless something is still missing.
+// conclude ends a run as the machine says, unless its output or a hook sends the run back.
 func (x *driver) conclude(act machine.Action) {
 	if act.Status != Completed {
 		err := act.Err
@@ -42,7 +42,7 @@ func (x *driver) conclude(act machine.Action) {
 	x.finish(Completed, "", nil)
 }
 
-// sendBack tells the model what is missing.
+// sendBack appends what is missing, so that the model is called again.
 func (x *driver) sendBack(why, text string) {
 	if x.agent.redact.Text(text) == "" {
 		text = "Something is missing."
@@ -51,7 +51,7 @@ func (x *driver) sendBack(why, text string) {
 	x.flush()
 }
 
-// beforeFinish asks the hooks whether the run may finish. It returns what is missing.
+// beforeFinish calls the BeforeFinish hooks. It returns what is missing according to them.
 func (x *driver) beforeFinish() (missing string, err error) {
 	var all []string
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil }) {
@@ -80,7 +80,7 @@ func (x *driver) beforeFinish() (missing string, err error) {
 	return strings.Join(all, "\n"), nil
 }
 
-// finishCause ends a run whose context has ended.
+// finishCause ends a run whose context has ended, with the status and code that fit the cause.
 func (x *driver) finishCause(cause error) {
 	var (
 		limit   *LimitError
@@ -96,7 +96,7 @@ func (x *driver) finishCause(cause error) {
 		x.finish(Failed, machine.CodeAborted, hook)
 	case errors.As(cause, &limit):
 		x.finish(Stopped, machine.CodeLimit, limit)
-	case errors.As(cause, &busy), errors.As(cause, &refused): // the log is another's: whoever holds it next resumes the session
+	case errors.As(cause, &busy), errors.As(cause, &refused): // the next process that has the session resumes it
 		x.lock()
 		if x.err == nil {
 			x.err = cause
@@ -110,7 +110,7 @@ func (x *driver) finishCause(cause error) {
 	}
 }
 
-// finish ends the run, or pauses it: open calls get a result, the end is appended, and shown with the Result.
+// finish ends or pauses the run: it gives open calls a result, appends the end, and shows it with the Result.
 func (x *driver) finish(status Status, code string, reason error) {
 	if x.ended {
 		return
@@ -142,8 +142,6 @@ func (x *driver) finish(status Status, code string, reason error) {
 	x.flush()
 	switch {
 	case x.left:
-	case status == Failed && reason == nil:
-		x.fail(fault.New(fault.Permanent, "agent: the run failed"))
 	case status == Failed:
 		x.fail(reason)
 	case ended:
@@ -151,14 +149,13 @@ func (x *driver) finish(status Status, code string, reason error) {
 	}
 }
 
-// fail yields an error, which comes last.
+// fail yields an error as the last event.
 func (x *driver) fail(err error) {
 	x.yield(nil, err)
 	x.left = true
 }
 
-// closeRun gives everything that a run leaves open its end: the model call gets a failure, and every call a result, so that none is
-// ever without. reason is why the run ends.
+// closeRun closes what a run leaves open: an open model call fails, and each open tool call gets a result. reason is why the run ends.
 func (l *sessionLog) closeRun(reason error) {
 	if l.lost() { // the run stays open, for whoever resumes the session
 		return
@@ -193,7 +190,7 @@ func (l *sessionLog) closeRun(reason error) {
 	}
 }
 
-// closeCall gives a call a result without running it.
+// closeCall gives a call a result without running it. The AfterTool hooks are called.
 func (l *sessionLog) closeCall(c *machine.CallState, status tools.Status, text string) {
 	res := c.ResultOf(status, fault.None, text)
 	l.afterTool(l.hookCall(c), res)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A ForkError says why a session can't be forked as asked.
+// A ForkError says why a session can't be forked or imported.
 type ForkError struct {
 	From, To string
 	Problem  string
@@ -26,31 +26,25 @@ func (e *ForkError) Error() string {
 }
 
 // A ForkOption changes what [Session.Fork] copies.
-type ForkOption func(*forkOptions)
-
-type forkOptions struct{ upTo uint64 }
+type ForkOption struct{ upTo uint64 }
 
 // At has a fork end with the fact of that number, instead of the newest.
-func At(fact uint64) ForkOption { return func(o *forkOptions) { o.upTo = fact } }
+func At(fact uint64) ForkOption { return ForkOption{upTo: fact} }
 
-// Fork copies the session into a new one: up to the newest fact, or the newest up to [At], after which no call of the model or of a
-// tool was open. Pauses and calls in doubt are therefore not copied, and neither are standing approvals, which belong to one
-// session. A run that was open there counts as stopped with [machine.CodeForked] in the copy, whose conversation continues with a
-// prompt. The original isn't changed, and may be running.
+// Fork copies the session into a new one, up to the last fact after which no model call and no tool call was open; [At] sets an earlier end.
+// Pauses and calls in doubt are therefore not copied, and neither are standing approvals, which belong to one session. A run that was
+// open there is stopped with [machine.CodeForked] in the copy; continue its conversation with a prompt. The original isn't changed and
+// may be running. An invalid or existing name is a *[ForkError].
 //
-// A copy has the conversation, not the effects: what the calls of a run did belongs to the session in which that run was.
-// Only there [Session.Undo] takes it back; in the copy that is an *[UndoError] with the owner's name, also in a copy of the
-// copy. Runs that start in the copy are its own.
+// A copy has the conversation, but doesn't own the effects of the copied runs. Only in the original can [Session.Undo] undo them; in the
+// copy, and in copies of it, the error is an *[UndoError] with the owner's name. Runs that start in the copy are its own.
 func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
 		return err
 	}
-	var o forkOptions
-	for _, set := range options {
-		if set != nil {
-			set(&o)
-		}
+	var o ForkOption
+	for _, o = range options { // the last one counts
 	}
 	if to == s.id {
 		return &ForkError{From: s.id, To: to, Problem: "the copy needs a name of its own"}
@@ -72,8 +66,8 @@ func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) er
 	return s.agent.copyTo(ctx, s.id, to, own)
 }
 
-// copyTo makes a new session of facts, with the end of what they leave open: in one append, so that nobody resumes half of it
-// after a crash.
+// copyTo makes a new session from facts and ends what they leave open. All of it is one append, so that no half of it is resumed after a
+// crash.
 func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
 	in := Input{Session: to, Prompt: "x"}
 	if err := in.check(new(machine.DefaultLimits())); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
@@ -112,8 +106,8 @@ type exported struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// Export writes the log of a session as JSON lines, a fact each: session, seq, time, kind, v (the version of its form) and
-// data. An unknown session is a *[NothingOpenError]. What w was given when an error comes stands.
+// Export writes the log of the session as JSON lines, one fact per line: session, seq, time, kind, v (the version of the encoding) and
+// data. An unknown session is a *[NothingOpenError]. After an error, w may have received a part of the log.
 func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	if w == nil {
 		return fault.Errorf(fault.Invalid, "agent: exporting a session: the Writer is nil")
@@ -141,9 +135,9 @@ func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// Import makes the session, which must not exist, of what [Session.Export] has written, from its first line on. Every fact has to
-// follow from those before it, and to be of the same session; nothing is run. A session by that name is a *[ForkError]. As
-// that of a fork, its effects belong to the session that was exported: see [Session.Fork], and Rollback.Moved.
+// Import creates the session from the output of [Session.Export], from its first line on. Each fact must be of the same session and must
+// fit the facts before it, or the error is a *[machine.FactError]; nothing is run. If the session exists, the error is a *[ForkError]. As in
+// a fork, effects belong to the session that was exported: see [Session.Fork] and Rollback.Moved.
 func (s *Session) Import(ctx context.Context, r io.Reader) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {

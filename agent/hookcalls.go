@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// beforeStep lets hooks change a step. It returns nil if no hook looks at steps. What was changed is in start.
+// beforeStep calls the BeforeStep hooks and puts what they changed into start. It returns nil if there are no hooks for steps.
 func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step, error) {
 	x.offered = mode.offered
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil })) == 0 {
@@ -43,7 +43,7 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 	return s, nil
 }
 
-// takeStep takes over what hooks have made of a step.
+// takeStep puts what hooks have changed of a step into start.
 func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definition, p *prepared) {
 	redact := x.agent.redact
 	s.Tools = slices.DeleteFunc(s.Tools, func(d *tools.Definition) bool { // only the agent's own
@@ -56,7 +56,7 @@ func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definiti
 	start.AnsweredBy, start.Model, start.ToolChoice = machine.ValidText(s.AnsweredBy), machine.ValidText(s.Model), s.ToolChoice
 	start.ToolChoice.Tool = machine.ValidText(s.ToolChoice.Tool)
 	if !slices.Equal(offered, s.Tools) {
-		s.changed, x.offered = true, append([]*tools.Definition{}, s.Tools...) // none isn't nil, which would stand for all
+		s.changed, x.offered = true, append([]*tools.Definition{}, s.Tools...) // no tools, unlike nil, which means all
 		start.Tools = make([]string, len(s.Tools))
 		for i, d := range s.Tools {
 			start.Tools[i] = d.Name()
@@ -86,8 +86,7 @@ func sameMessages(a, b []provider.Message) bool {
 	})
 }
 
-// foreign returns messages of the host as a log and a model may have them: normalized, redacted, and with a result for every
-// call.
+// foreign returns messages of the host in the form that a log and a model accept: normalized, redacted, and with a result for each call.
 func (a *Agent) foreign(messages []provider.Message) []provider.Message {
 	out := slices.Clone(messages)
 	for i := range out {
@@ -96,7 +95,7 @@ func (a *Agent) foreign(messages []provider.Message) []provider.Message {
 	return machine.RepairHistory(out) // last: ids that differed may be the same in valid UTF-8
 }
 
-// afterStep shows hooks an answer.
+// afterStep calls the AfterStep hooks.
 func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	if s == nil {
 		return nil
@@ -114,7 +113,7 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	return failure
 }
 
-// hookCall returns a call of the newest reply as hooks see it.
+// hookCall returns a call of the newest reply for hooks.
 func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 	r := l.run()
 	call := &ToolCall{Session: l.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input}
@@ -124,7 +123,7 @@ func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 	return call
 }
 
-// beforeTool lets hooks change or deny a call. The failure of a guard denies it.
+// beforeTool calls the BeforeTool hooks, which may change or deny a call. The failure of a guard denies it.
 func (x *driver) beforeTool(cr *callRun) error {
 	c := cr.hookCall()
 	c.Input = slices.Clone(c.Input)
@@ -148,7 +147,7 @@ func (x *driver) beforeTool(cr *callRun) error {
 	return nil
 }
 
-// afterTool shows hooks the result of a call. All are called; the failure of a guard withholds the result.
+// afterTool calls all AfterTool hooks. The failure of a guard withholds the result.
 func (l *sessionLog) afterTool(c *ToolCall, res *ToolResult) {
 	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })
 	if len(hooks) == 0 {
@@ -181,7 +180,7 @@ func (l *sessionLog) afterTool(c *ToolCall, res *ToolResult) {
 
 // withhold replaces a result that a guard couldn't check.
 func withhold(res *ToolResult) {
-	res.Cut += max(len(partsText(res.Parts)), 1) // so that nobody takes what follows for what the tool said
+	res.Cut += max(len(partsText(res.Parts)), 1) // what follows isn't the tool's
 	res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) + "), but its result is withheld: a guard failed.")}
 	res.Notes, res.Data, res.Error = 0, nil, true
 }

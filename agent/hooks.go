@@ -12,16 +12,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Hooks are what a host sees and changes on the way of a run. Every function may be nil. Hooks are called in the order of
-// Config.Hooks; those around tool calls may be called from several goroutines at a time.
+// Hooks are functions of the host that observe or change a run. Each may be nil. They are called in the order of Config.Hooks; those for
+// tool calls may be called from several goroutines at a time.
 //
-// An error of a hook says what is to happen: [Deny], [Abort], [SendBack], [Warn]. Any other error, and a panic, is the
-// hook's own failure: that of a guard closes (the call is denied, its result withheld, the step or the finish fails the
-// run), that of an Observer is logged and changes nothing. After-hooks are called whatever those before them said, also
-// for calls that were denied, failed or never run.
+// The error of a hook says what must happen: [Deny], [Abort], [SendBack] or [Warn]. Any other error, and a panic, is a failure of the hook
+// itself. A failure of a guard fails closed: the call is denied, its result is withheld, or the run fails. A failure of an Observer is
+// logged and changes nothing. After-hooks are called in any case, also for calls that were denied, failed or never ran.
 type Hooks struct {
 	Name string
-	// Observer says that the hooks only watch: what they return is logged and changes nothing.
+	// Observer says that the hooks only observe: errors that they return are logged and change nothing.
 	Observer bool
 
 	// BeforeStep is called before each model call. It may change the step, or answer in the model's place.
@@ -33,13 +32,13 @@ type Hooks struct {
 	BeforeTool func(ctx context.Context, c *ToolCall) error
 	// AfterTool is called with the result of each call, and may change it.
 	AfterTool func(ctx context.Context, c *ToolCall, r *ToolResult) error
-	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run go on.
+	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run continue, at most Limits.SendBacks times.
 	BeforeFinish func(ctx context.Context, r *Result) error
 	// AfterRun is called when a run has ended or paused.
 	AfterRun func(ctx context.Context, r *Result) error
 }
 
-// A Step is a model call about to be made. What a hook changes of it holds for this call alone.
+// A Step is a model call that is about to be made. Changes by a hook apply to this call only.
 type Step struct {
 	Session string
 	Run     string
@@ -64,14 +63,14 @@ type Step struct {
 // LastUserText returns the text of the newest user message.
 func (s *Step) LastUserText() string { return provider.LastUserText(s.Messages) }
 
-// Answer makes r the answer of this step: the model isn't called. Of several answers the first counts.
+// Answer makes r the reply of this step, so that the model isn't called. Of several answers the first counts.
 func (s *Step) Answer(r *provider.Response) {
 	if s.answer == nil && r != nil {
 		s.answer = r
 	}
 }
 
-// A ToolCall is a call as hooks see it.
+// A ToolCall is a tool call as hooks see it.
 type ToolCall struct {
 	Session string
 	Run     string
@@ -84,7 +83,7 @@ type ToolCall struct {
 	Spec *tools.Spec
 }
 
-// Deny keeps a call from running. The model reads the reason, and the run goes on.
+// Deny keeps a call from running. The model reads the reason, and the run continues.
 func Deny(reason string) error { return &tools.DenyError{Reason: reason} }
 
 // Abort ends the run. Its Result has err as the reason.
@@ -95,10 +94,10 @@ func Abort(err error) error {
 	return &AbortError{Err: err}
 }
 
-// SendBack keeps a run from finishing and tells the model what is missing.
+// SendBack keeps a run from finishing. The model reads what is missing.
 func SendBack(what string) error { return &sendBackError{machine.ValidText(what)} }
 
-// Warn lets things go on, and tells the model.
+// Warn changes nothing, but the model reads the warning.
 func Warn(text string) error { return &warnError{machine.ValidText(text)} }
 
 // An AbortError ended a run.
@@ -132,7 +131,7 @@ type warnError struct{ text string }
 
 func (e *warnError) Error() string { return "agent: warning: " + e.text }
 
-// A HookError is the failure of a guard.
+// A HookError is the failure of a hook that isn't an Observer.
 type HookError struct {
 	Hook  string
 	Point string // the field of Hooks
@@ -150,8 +149,7 @@ func (e *HookError) Unwrap() error { return e.Err }
 // Fault returns Permanent, whatever the cause is of.
 func (e *HookError) Fault() fault.Class { return fault.Permanent }
 
-// callHook calls one hook, contains its panics, and sorts what it says: what is to be done is returned, and what is only to be
-// logged is logged.
+// callHook calls one hook and contains its panic. It logs errors that change nothing, and returns the others.
 func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) (err error) {
 	if err = contained(fn); err == nil {
 		return nil

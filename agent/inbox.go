@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An inboxItem is something that is asked of a session, in this process or in another. It waits in the inbox of the session's
-// journal until whoever drives the session reads it: at the next safe point of a run, or when a run begins or is resumed.
+// An inboxItem is a request to a session, from this or another process. It waits in the session's inbox in the store until the process
+// that drives the session reads it: at the next safe point of a run, or when a run starts or is resumed.
 type inboxItem struct {
 	ID   string    `json:"-"`
 	Kind string    `json:"-"`
@@ -58,7 +58,7 @@ func (a *Agent) post(ctx context.Context, session string, it inboxItem) error {
 	return nil
 }
 
-// driverOf returns what drives a session in this process; nil if nothing does.
+// driverOf returns the driver of a session in this process, or nil.
 func (a *Agent) driverOf(session string) *driver {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,7 +68,7 @@ func (a *Agent) driverOf(session string) *driver {
 	return nil
 }
 
-// send posts an item to the run of a session, here or in another process. If no run is under way, that is a
+// send posts an item to the run of a session, in this or another process. If no run is in progress, the error is a
 // *[NothingOpenError].
 func (a *Agent) send(ctx context.Context, session string, it inboxItem) (id string, err error) {
 	if a.driverOf(session) == nil {
@@ -86,8 +86,7 @@ func (a *Agent) send(ctx context.Context, session string, it inboxItem) (id stri
 	return it.ID, a.post(ctx, session, it)
 }
 
-// inbox returns what was posted to the session, oldest first, and leaves it there. What can't be read is dropped with the next
-// append.
+// inbox returns the items in the session's inbox, oldest first, and leaves them there. Items that can't be read have no content.
 func (l *sessionLog) inbox() (items []inboxItem) {
 	if l.lost() {
 		return nil
@@ -112,20 +111,20 @@ func (l *sessionLog) inbox() (items []inboxItem) {
 	return items
 }
 
-// remove takes an item out of the inbox before what it asks for is done. It reports false if the item is still there.
+// remove removes an item from the inbox before it is acted on. It returns false if the item is still there.
 func (l *sessionLog) remove(id string) bool {
 	l.lock()
 	app := journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Taken: []string{id}}
 	l.mu.Unlock()
 	if err := l.agent.store.Append(l.stored, app); err != nil {
 		l.agent.logger.WarnContext(l.ctx, "agent: removing an inbox item", "session", l.name, "item", id, "error", err)
-		return journal.Unclear(err) // it may be gone, and then nobody else would do what it asks for
+		return journal.Unclear(err) // if it is gone, this is the only process that knows it
 	}
 	return true
 }
 
-// takePosted takes what was posted to a session before its run began or was resumed: revocations, and decisions if a run is
-// open. It returns how many decisions it took, and the ids of the other items.
+// takePosted acts on what was posted to a session before its run started or was resumed: on revocations, and on decisions if the caller
+// wants that. It returns the number of decisions that it took, and the ids of the other items.
 func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 	for _, it := range l.inbox() {
 		switch {
@@ -142,8 +141,8 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 	return taken, others
 }
 
-// readInbox does what was asked of the run, at a point where nothing is under way. Messages are delivered only between steps,
-// when no call is open; until then they wait in the inbox. It reports whether anything was done.
+// readInbox acts on the items in the inbox, at a safe point. Messages are delivered only between steps, when no call is open; until then
+// they stay in the inbox. It reports whether anything was done.
 func (x *driver) readInbox() (done bool) {
 	r := x.run()
 	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == ""
@@ -177,7 +176,7 @@ func (x *driver) readInbox() (done bool) {
 	return done
 }
 
-// A hostRequest is what the host has asked a run for.
+// A hostRequest says that the host wants a run to stop or to pause.
 type hostRequest uint8
 
 const (
@@ -187,7 +186,7 @@ const (
 	requestDrain // a pause after which Recover resumes the run
 )
 
-// obey notes what the host asks for.
+// obey acts on an item that stops, pauses or switches the run.
 func (x *driver) obey(it *inboxItem) {
 	switch it.Kind {
 	case itemStop, itemCancel:
@@ -203,7 +202,7 @@ func (x *driver) obey(it *inboxItem) {
 	}
 }
 
-// grant ends or pauses the run as the host has asked.
+// grant ends or pauses the run as the host has requested.
 func (x *driver) grant() {
 	request := x.requested
 	x.requested = requestNone
@@ -217,7 +216,7 @@ func (x *driver) grant() {
 	}
 }
 
-// deliver adds a message to the conversation. It leaves the inbox in the same append.
+// deliver adds a message to the conversation and removes it from the inbox, in one append.
 func (x *driver) deliver(it *inboxItem) bool {
 	err := x.appendTaking([]string{it.ID}, Steered{ID: it.ID, Message: provider.User(it.Text)})
 	if err != nil {

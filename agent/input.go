@@ -11,34 +11,34 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An Input is what a run starts with or is resumed with. Prompt or Parts is all that most runs need.
+// An Input starts or resumes a run. Most runs need only Session and Prompt.
 type Input struct {
-	// Session names the conversation that the run is part of. A run without one is forgotten when it ends, unless it is
-	// paused: its Result then names the session that it was given. Such names, and no others, begin with "unnamed/".
+	// Session names the conversation that the run is part of. Without a name the run gets a session whose name begins with "unnamed/". That
+	// session is deleted when the run ends; if the run is paused, its Result has the name.
 	Session string
 	Prompt  string
 	// Parts come with the prompt: images, files, more text.
 	Parts []provider.Part
-	// History begins a new session with a conversation that was held elsewhere. Calls in it without results get one that
-	// says so, and results without calls are left out.
+	// History starts a new session with an existing conversation. Calls in it that have no result get one that says so, and results without
+	// calls are left out.
 	History []provider.Message
 
 	Mode       string              // empty: the session's, else the first of Config.Modes
 	ToolChoice provider.ToolChoice // for the first model call, until it is met
 	Limits     *Limits             // over those of the mode and of the Config
 
-	// Interactive says that a person is waiting: model calls go before background work.
+	// Interactive says that a person is waiting, so that model calls have precedence over background work.
 	Interactive bool
 	Priority    int // of background work: see provider.Request
 	Task        string
 	By          string // who asks
 
-	// Briefing tells the model what earlier attempts came to, behind the prompt: see [BriefingOf].
+	// Briefing is added to the prompt and says what earlier attempts tried: see [BriefingOf].
 	Briefing *Briefing
 
-	// Supersede begins anew in a paused session: what waits for a decision counts as rejected.
+	// Supersede starts a new run in a paused session. Calls that wait for a decision count as rejected.
 	Supersede bool
-	// AcceptChanges lets Resume and Continue go on though the agent isn't what it was: see [ChangedError].
+	// AcceptChanges lets [Resume] and [Continue] resume a run although the agent has changed: see [ChangedError].
 	AcceptChanges bool
 
 	// output is the schema of a structured answer: see RunFor.
@@ -62,20 +62,19 @@ const (
 // resumes reports whether the input resumes a run.
 func (in *Input) resumes() bool { return in.kind != startRun }
 
-// Resume returns the input that takes decisions on the pauses of a session and resumes its run: all of them are taken, or, if
-// one can't be, none. The run stays what it was started as: of the fields of the input only AcceptChanges may be set, and the
-// others change nothing; likewise for [Continue].
+// Resume returns an input that decides on pauses of a session and resumes its run. If one decision is refused, none is taken. The run keeps
+// the settings that it was started with: of the fields of the input only AcceptChanges has an effect. The same is true of [Continue].
 func Resume(session string, decisions ...Decision) Input {
 	return Input{Session: session, decisions: decisions, kind: resumeRun}
 }
 
-// Continue returns the input that resumes a session whose process died, or that its host had paused.
+// Continue returns an input that resumes a session whose process died, or that its host has paused.
 func Continue(session string) Input { return Input{Session: session, kind: continueRun} }
 
-// maxSession bounds a session's name, in bytes: what a journal takes.
+// maxSession is the maximum length of a session's name, in bytes.
 const maxSession = 512
 
-// check says what is wrong with an input, regardless of its session.
+// check returns what is wrong with an input, regardless of its session.
 func (in *Input) check(limits *Limits) error {
 	bad := func(field, format string, args ...any) error {
 		return &InputError{Field: field, Problem: fmt.Sprintf(format, args...)}
@@ -84,7 +83,7 @@ func (in *Input) check(limits *Limits) error {
 		return bad("Session", "the name has to be valid UTF-8 of at most %d bytes without control characters", maxSession)
 	}
 	if strings.HasPrefix(in.Session, childPrefix) && in.parent == nil {
-		return bad("Session", "names that begin with %q are those of agents that are tools; decide in the session of the parent, or take another name", childPrefix)
+		return bad("Session", "names that begin with %q are those of subagents; decide in the session of the parent, or use another name", childPrefix)
 	}
 	if in.resumes() {
 		switch {

@@ -9,11 +9,11 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// leaseMargin returns how long before the end of its lease a run stops that couldn't renew it: tools that heed their context
-// have ended by then, and those that don't are abandoned.
+// leaseMargin returns how long before the end of its lease a run stops that couldn't renew it. It is long enough for tools to return or to
+// be abandoned.
 func leaseMargin(ttl time.Duration) time.Duration { return min(grace+2*time.Second, ttl/4) }
 
-// takeLease takes the lease of a session. One that another holds is a *[BusyError].
+// takeLease takes the lease of a session. If another process has it, the error is a *[BusyError].
 func (a *Agent) takeLease(ctx context.Context, session string) (journal.Lease, error) {
 	lease, err := a.store.Lease(ctx, session, a.cfg.Owner+"/"+newID(""), a.cfg.Lease)
 	var held *journal.HeldError

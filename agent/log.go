@@ -11,12 +11,11 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A sessionLog is a session that this process holds, and the only way in which anything is written to it. [Agent.open] takes
-// the lease of the session and reads its facts into a machine; close gives the lease back. In between append stamps facts,
-// redacts and truncates them, stores them, applies them, and queues them to be shown.
+// A sessionLog is a session that this process holds. It is the only way to write facts. Agent.open takes the lease of the session and
+// replays its facts; append redacts, stamps, truncates, stores, applies and queues new facts; close releases the lease.
 //
-// The driver of a run uses it, and without a driver so does whatever changes a session between runs: Undo, Fork, Prune,
-// Compact, Revoke, and the end of a subagent that was abandoned.
+// The driver of a run uses it. Changes between runs use it without a driver: Undo, Fork, Prune, Compact, Revoke, and the end of a
+// subagent's run that was abandoned.
 type sessionLog struct {
 	// fixed when the session is opened
 	agent  *Agent
@@ -27,7 +26,7 @@ type sessionLog struct {
 	lease  journal.Lease
 	renew  *renewal
 	driver *driver // of the run under way; nil without one; guarded by Agent.mu
-	deltas bool    // notes are queued, too: somebody reads them; fixed
+	deltas bool    // notes are queued, too; fixed
 
 	resumed bool // a decision has resumed the run; only the driving goroutine uses it
 
@@ -39,7 +38,7 @@ type sessionLog struct {
 	retrying bool            // an append is tried again: nothing else may be appended meanwhile
 	retried  *sync.Cond
 	spending *spending       // with that of subagents; nil before the first is called
-	asked    map[string]bool // pauses of subagents that were shown
+	asked    map[string]bool // pauses that were shown
 }
 
 func (l *sessionLog) state() *machine.State { return l.machine.State() }
@@ -47,9 +46,9 @@ func (l *sessionLog) state() *machine.State { return l.machine.State() }
 // run returns the newest run; nil before the first.
 func (l *sessionLog) run() *machine.RunState { return l.machine.State().Run }
 
-// lock takes mu. While an append is tried again it waits: that append may have been kept although it failed, so nothing else
-// may take its number. It waits on a Cond, and the append doesn't sleep under mu, because under the fake time of
-// testing/synctest a goroutine that waits for a Mutex keeps the clock from moving on.
+// lock locks mu. It waits while an append is retried: that append may have been stored although it failed, so no other fact may take its
+// number. It waits on a Cond, and the append doesn't sleep while it holds mu, because under the fake time of testing/synctest a
+// goroutine that waits for a Mutex stops the clock.
 func (l *sessionLog) lock() {
 	l.mu.Lock()
 	for l.retrying {
@@ -57,9 +56,9 @@ func (l *sessionLog) lock() {
 	}
 }
 
-// append writes facts, all or none. Of their envelopes the caller sets at most Call, By, Step and Origin. It redacts them,
-// stamps them, checks and encodes them, stores them, applies them, and queues them to be shown. After an error
-// nothing more can be appended, except after an [errTooLarge].
+// append writes facts, all or none. The caller sets at most Call, By, Step and Origin of their envelopes. append redacts, stamps, checks,
+// encodes, stores and applies the facts, and queues them to be shown. After an error, nothing more can be appended, except after
+// errTooLarge.
 func (l *sessionLog) append(facts ...Fact) error { return l.appendTaking(nil, facts...) }
 
 // appendTaking is append for facts that are the outcome of inbox items, which leave the inbox with them.
@@ -73,8 +72,8 @@ func (l *sessionLog) appendTaking(items []string, facts ...Fact) error {
 	return l.appendLocked(items, own...)
 }
 
-// A redactedFact has been redacted, or holds nothing that has to be. The host's Redact isn't called while mu is held, because it
-// may call the agent.
+// A redactedFact is redacted, or contains nothing that must be. Config.Redact isn't called while mu is held, because it may call the
+// agent.
 type redactedFact struct{ Fact }
 
 func (l *sessionLog) redact(f Fact) redactedFact {
@@ -131,15 +130,14 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 	return nil
 }
 
-// broken ends the use of a log that can't be written to any more.
+// broken records that nothing can be appended any more, and ends the session's context.
 func (l *sessionLog) broken(err error) error {
 	l.err = err
 	l.cancel(err)
 	return err
 }
 
-// stamp returns the nth of the facts that are appended together with its envelope. Facts that were stamped before, those of a
-// fork, stay as they are.
+// stamp returns the nth fact of an append with its envelope filled in. Facts that have a number, those of a fork, stay as they are.
 func (l *sessionLog) stamp(f Fact, n int) Fact {
 	meta := f.Envelope()
 	if meta.Seq > 0 {
@@ -157,11 +155,11 @@ func (l *sessionLog) stamp(f Fact, n int) Fact {
 	return machine.Stamp(f, meta)
 }
 
-// errTooLarge says that a reply doesn't fit into a record. A result that doesn't is truncated.
+// errTooLarge says that a reply doesn't fit into a record. Results are truncated instead.
 var errTooLarge = errors.New("agent: the reply is larger than a record of the journal")
 
-// encode returns facts as records, and truncates those that wouldn't fit. The store of an agent without a journal gets the
-// facts as they are.
+// encode returns facts as records, and truncates facts that don't fit. The in-memory store of an agent without a journal gets the facts
+// themselves.
 func (l *sessionLog) encode(facts []Fact) ([]journal.Record, error) {
 	recs := make([]journal.Record, len(facts))
 	for i, f := range facts {
@@ -198,7 +196,7 @@ const roomForResult = 64
 // appendTimeout is how long an append whose outcome is unclear is tried again.
 const appendTimeout = 30 * time.Second
 
-// store hands an append to the store. An append whose outcome is unclear is tried again, unchanged. mu is held.
+// store passes an append to the store. An append whose outcome is unclear is retried unchanged. The caller holds mu.
 func (l *sessionLog) store(app journal.Append) error {
 	defer l.retried.Broadcast()
 	began := time.Now()
@@ -216,8 +214,8 @@ func (l *sessionLog) store(app journal.Append) error {
 	}
 }
 
-// An appendError says that the journal refuses an append. The log stays open, for whoever resumes the session next; so do
-// those of the subagents whose calls it ends.
+// An appendError says that the journal refuses an append. The run and its subagents' runs stay open in the journal, so that another process
+// can resume them.
 type appendError struct {
 	session string
 	err     error
@@ -229,7 +227,7 @@ func (e *appendError) Error() string {
 
 func (e *appendError) Unwrap() error { return e.err }
 
-// enqueue queues what a fact shows. mu is held.
+// enqueue queues the event of a fact. The caller holds mu.
 func (l *sessionLog) enqueue(f Fact, end RunEnded) {
 	switch f := f.(type) {
 	case machine.RunEnded:
@@ -239,18 +237,14 @@ func (l *sessionLog) enqueue(f Fact, end RunEnded) {
 		end.RunEnded, *end.Result = f, *l.machine.Result(f.Status, f.Code, end.cause)
 		l.queue = append(l.queue, end)
 	case Suspended:
-		if f.Pause.Kind == machine.PauseAgent {
-			l.showNested(f)
-			return
-		}
-		l.queue = append(l.queue, f)
+		l.showPauses(f)
 	default:
 		l.queue = append(l.queue, f)
 	}
 }
 
-// showNested queues the pauses that a subagent waits for, each once: they are what a person can decide on.
-func (l *sessionLog) showNested(f Suspended) {
+// showPauses queues a pause, or, for a call of a subagent, the pauses that the subagent waits for. Each is shown once.
+func (l *sessionLog) showPauses(f Suspended) {
 	if l.asked == nil {
 		l.asked = make(map[string]bool)
 	}
@@ -262,7 +256,7 @@ func (l *sessionLog) showNested(f Suspended) {
 	}
 }
 
-// note queues a note in its place among the facts. mu is held.
+// note queues a note after the facts so far. The caller holds mu.
 func (l *sessionLog) note(ev Event) {
 	if l.deltas {
 		l.queue = append(l.queue, ev)
@@ -272,7 +266,7 @@ func (l *sessionLog) note(ev Event) {
 // noteMeta returns the envelope of a note that is about no tool call.
 func (l *sessionLog) noteMeta() Meta { return Meta{Origin: *l.origin, Step: l.run().Step} }
 
-// lost returns whether nothing can be appended any more.
+// lost reports whether nothing can be appended any more.
 func (l *sessionLog) lost() bool {
 	l.lock()
 	defer l.mu.Unlock()

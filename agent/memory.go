@@ -14,61 +14,58 @@ import (
 // A Memory keeps the conversations of an agent within the window of its model: see [memory.Compactor], which prepares each
 // model call. Its zero value compacts at 70 % of the window less its reserve, without a model and without a Store.
 //
-// What a compaction changes is recorded as a [Compacted]; what was said before stays in the log. A conversation that can't
-// be made to fit ends the run as failed, with [machine.CodeContext] and a *[memory.ContextTooLargeError]. Whatever else goes wrong
-// is a warning ([MemoryWarning]), and the run goes on.
+// A compaction is recorded as a [Compacted]; the original conversation stays in the log. If a conversation can't be made to fit, the run
+// fails with [machine.CodeContext] and a *[memory.ContextTooLargeError]. Other problems are warnings ([MemoryWarning]), and the run
+// continues.
 type Memory struct {
-	// Config says when a conversation is compacted, and how. A Window without a Size is that of the model which a step asks for,
-	// the mode's or the agent's, as [provider.InfoOf] has it when the Agent is made; of a model that isn't known there, that of
-	// the agent's, and then of the Provider's own. It isn't that of a model which a hook asks for instead. A nil Counter is an
-	// Estimator for the agent's model. Strategies, Store and Asks are shared by all sessions. With a Store the agent has
-	// the tool that reads back ([memory.ReadTool]).
+	// Config says when a conversation is compacted, and how. If Window.Size is 0, it is that of the model of a step (the mode's or the
+	// agent's) according to [provider.InfoOf] when the Agent is made; for an unknown model, that of the agent's model, then that of the
+	// Provider's default model. A model that a hook sets doesn't change it. A nil Counter is an Estimator for the agent's model.
+	// Strategies, Store and Asks are shared by all sessions. With a Store, the agent gets the tool [memory.ReadTool].
 	memory.Config
-	// Stores returns the Store of a session, so that no session reads what another's put there. It takes the place of Store.
+	// Stores returns the Store of a session, so that sessions don't share one. It overrides Store.
 	Stores func(session string) memory.Store
-	// NoAsk keeps the Provider from being asked how many tokens a request takes, where it can tell and Config.Asks is nil: see there
-	// for when it is asked.
+	// NoAsk prevents that the Provider is asked for the number of tokens of a request if Config.Asks is nil.
 	NoAsk bool
-	// SubgoalDone names the tool whose successful call has finished a subgoal: what [memory.OnSubgoal] waits for. Package
+	// SubgoalDone names the tool whose successful call completes a subgoal, for [memory.OnSubgoal]. Package
 	// memory/recall has tools for subgoals, which Config.Subgoals finds with [memory.SubgoalCalls].
 	SubgoalDone string
 
-	// Context says what a request says besides the conversation. It is asked when a run begins or goes on, and when a person
-	// has said something; in between what it said holds, so that the prompt cache does, too. What it returns is redacted, and
-	// recorded with the step. An error, or more text than Limits.PromptBytes, is a warning: what it said before holds, and it is
-	// asked again before the next step. Its Goal isn't heeded: that is the input of the run.
+	// Context returns what a request contains besides the conversation. It is called when a run starts or is resumed, and after each message
+	// of a user; in between its last value is used, which keeps the prompt cache valid. The value is redacted and recorded with the step.
+	// An error, or more text than Limits.PromptBytes, is a warning: the last value is used, and Context is called again before the next
+	// step. Goal is ignored: it is the input of the run.
 	Context func(ctx context.Context, in ContextInput) (memory.Context, error)
 
 	// ProgressNotes have notes written as the conversation grows.
 	ProgressNotes []ProgressNotes
-	// ContextReset continues the work in a fresh run when the conversation fills the window. Without Rules the conversation is then
-	// compacted only where that fails.
+	// ContextReset continues the work in a new run when the conversation fills the window. Without Rules, the conversation is then
+	// compacted only if that fails.
 	ContextReset *ContextReset
 
-	// OnForget is called when a session's conversation has lost something, to a compaction or a context reset, before its next
-	// model call: for what remembers what the model has seen, such as the snapshots of package memory/recall.
+	// OnForget is called after a compaction or a context reset has removed messages from a session's conversation, before its next model
+	// call. It is for code that remembers what the model has seen, such as the snapshots of package memory/recall.
 	OnForget func(ctx context.Context, session string)
 }
 
-// A ContextInput says for which request a context is wanted.
+// A ContextInput describes the request for which Memory.Context is called.
 type ContextInput struct {
 	Session string
 	Run     string
 	Mode    string
 	Phase   string
 	Task    string
-	// Text is what the user said last; of a message to a running session at most 4 KiB.
+	// Text is the user's newest message. A message to a running session is cut to 4 KiB.
 	Text string
 }
 
-// MemoryWarning is a note that something went wrong with the memory of a session: a summary that failed, a store that is
-// down. The run goes on.
+// MemoryWarning is a note about a problem with the memory of a session, for example a summary that failed. The run continues.
 type MemoryWarning struct {
 	Meta
 	Text string
 }
 
-// A memoryConfig is what an agent prepares model calls with; nil without a Config.Memory.
+// A memoryConfig is Config.Memory with the values that New derives from it.
 type memoryConfig struct {
 	Memory
 	windows map[string]int // of the models that modes ask for, where they are known and Config doesn't say; fixed
@@ -155,11 +152,11 @@ func (g *memoryConfig) compactor(session string) (c *memory.Compactor, err error
 	return memory.New(cfg)
 }
 
-// readBack returns the tool with which a model reads what was taken out of its conversation.
+// readBack returns the tool with which a model reads what a compaction moved to the store.
 func (g *memoryConfig) readBack() tools.Tool {
-	told := memory.ReadTool()
+	def := memory.ReadTool()
 	return tools.Raw{
-		Spec: tools.Spec{Name: told.Name, Description: told.Description, Category: "memory", ReadOnly: true, Schema: told.Schema},
+		Spec: tools.Spec{Name: def.Name, Description: def.Description, Category: "memory", ReadOnly: true, Schema: def.Schema},
 		Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
 			session := ""
 			if call, ok := tools.CallOf(ctx); ok {

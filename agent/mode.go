@@ -8,13 +8,14 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// Returned by functions that are for tools and hooks.
+// Errors of the functions for tools and hooks.
 var (
 	errNoRun = errors.New("agent: the context isn't that of a run")
 	errOver  = errors.New("agent: the run, or the call that the context is of, is over")
 )
 
-// SwitchMode switches the run that ctx belongs to to another mode, from its next model call on. It is for tools and hooks.
+// SwitchMode switches the run that ctx belongs to to another mode, from its next model call on. It is for tools and hooks, and safe for
+// concurrent use. An unknown mode is an *[InputError].
 func SwitchMode(ctx context.Context, name, reason string) error {
 	x := driverIn(ctx)
 	if x == nil {
@@ -97,7 +98,7 @@ func (x *driver) limitTime() {
 	x.deadline = timer
 }
 
-// currentMode returns the mode of the session. One that the agent no longer has counts as the first.
+// currentMode returns the mode of the session, or the first mode if the agent no longer has that one.
 func (l *sessionLog) currentMode() *mode {
 	if m, err := l.agent.mode(l.state().Mode); err == nil {
 		return m

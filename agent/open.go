@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// open takes hold of a session, which is made if there is none. A session that is held already is a *[BusyError].
+// open opens a session, which needn't exist. If this or another process holds it, the error is a *[BusyError]. The caller must close it.
 func (a *Agent) open(ctx context.Context, session string) (*sessionLog, error) {
 	l := a.newLog(ctx, session)
 	return l, l.hold(nil)
@@ -25,7 +25,7 @@ func (a *Agent) newLog(ctx context.Context, session string) *sessionLog {
 	return l
 }
 
-// hold takes hold of the session, for a driver or for none. After an error nothing is held.
+// hold claims the session in this process, for a driver or for nil, and loads it. After an error, it isn't held.
 func (l *sessionLog) hold(x *driver) error {
 	a, session := l.agent, l.name
 	a.mu.Lock()
@@ -48,7 +48,7 @@ func (l *sessionLog) hold(x *driver) error {
 	return nil
 }
 
-// openKnown is open for a session that has to be there: another is a *[NothingOpenError].
+// openKnown is open for a session that must exist. If it doesn't, the error is a *[NothingOpenError].
 func (a *Agent) openKnown(ctx context.Context, session string) (*sessionLog, error) {
 	if err := a.exists(ctx, session); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (a *Agent) exists(ctx context.Context, session string) error {
 	return nil
 }
 
-// load takes the lease and reads the facts.
+// load takes the lease and replays the facts.
 func (l *sessionLog) load() error {
 	asked := time.Now()
 	lease, err := l.agent.takeLease(l.stored, l.name)
@@ -92,7 +92,7 @@ func (l *sessionLog) setOrigin() {
 	}
 }
 
-// close gives the session back. A session that nobody has named goes with its last run, and so does one without facts.
+// close releases the session. It deletes a session without facts, and one without a name that has no open run.
 func (l *sessionLog) close() {
 	a := l.agent
 	if l.renew != nil {
@@ -116,7 +116,7 @@ func (l *sessionLog) close() {
 	}
 }
 
-// forgettable reports whether nobody can ask for the session again.
+// forgettable reports whether close deletes the session.
 func (l *sessionLog) forgettable() bool {
 	l.lock()
 	defer l.mu.Unlock()
@@ -126,8 +126,8 @@ func (l *sessionLog) forgettable() bool {
 	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()
 }
 
-// factsAfter returns the facts of a session with numbers above after, or those from a snapshot on if what comes before was
-// pruned. An unknown session has none.
+// factsAfter returns the facts of a session with numbers above after, or those from the snapshot on if earlier ones were pruned. An unknown
+// session has none.
 func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([]Fact, error) {
 	recs, err := records(ctx, a.store, session, after)
 	if err != nil {
@@ -142,7 +142,7 @@ func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([
 	return facts, nil
 }
 
-// records returns the records of a session with numbers above after, or those from a snapshot on if what comes before was pruned.
+// records returns the records of a session with numbers above after, or those from the snapshot on if earlier ones were pruned.
 func records(ctx context.Context, store journal.Store, session string, after uint64) (recs []journal.Record, err error) {
 	for rec, err := range store.Read(ctx, session, after) {
 		var pruned *journal.PrunedError

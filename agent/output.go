@@ -11,10 +11,10 @@ import (
 	"github.com/pawlkit/pawl/internal/schema"
 )
 
-// RunFor runs an input whose answer is a T: the model is asked for JSON that fits T's schema, and what it says is validated
-// and decoded. An answer that doesn't fit is sent back, Limits.OutputCorrections times; then the run has failed with an
-// *[OutputError]. The error is also set if the run ended without an answer: it is that of [Result.Err] then. Tools are
-// called on the way as in any run.
+// RunFor runs an input whose answer is a T: the model is asked for JSON that fits T's schema, and its answer is validated and decoded. An
+// answer that doesn't fit is sent back, at most Limits.OutputCorrections times (2 by default); then the run fails with an *[OutputError].
+// If the run ends without an answer, the error is that of [Result.Err]. Tools are called as in any run. The Result is nil only if no run
+// was started.
 //
 // Providers want objects. A T that isn't one, such as []string, is asked for as an object with the one field "value", and taken
 // out of it again. An answer that leaves out the object is accepted too, and so is the bare element of a list of one.
@@ -43,8 +43,7 @@ func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) 
 	return v, res, nil
 }
 
-// outputSchema returns the schema of T. Providers want objects, so anything else is put into one. field
-// says in an error what wants it.
+// outputSchema returns the schema of T. Providers require objects, so any other schema is wrapped in one. field is named in the error.
 func outputSchema[T any](field string) (s *schema.Schema, wrapped bool, err error) {
 	s, err = schema.Of(reflect.TypeFor[T](), nil)
 	if err == nil && !s.IsObject() {
@@ -76,7 +75,7 @@ func (e *OutputError) Unwrap() error { return e.Err }
 // Fault returns Permanent.
 func (e *OutputError) Fault() fault.Class { return fault.Permanent }
 
-// checkOutput checks a structured answer. It returns what to tell the model if it should try again.
+// checkOutput checks a structured answer. It returns what the model reads if it should try again.
 func (x *driver) checkOutput() (back string, err error) {
 	r := x.run()
 	if len(r.Output) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A prepared is what a model call is made of before hooks see it.
+// A prepared holds what a model call is made of, before hooks change it.
 type prepared struct {
 	system string
 	// messages are those of the state, or, with context put in, a slice of their own.
@@ -20,8 +20,7 @@ type prepared struct {
 	note     string          // the note of the step, as far as it was counted
 }
 
-// into puts what was prepared into a request that no hook has changed. The note of a step that is made again is among the
-// messages already.
+// into puts the prepared parts into a request that no hook has changed. The note of a step that is made again is in the messages already.
 func (p *prepared) into(req *provider.Request, start *StepStarted, again bool) {
 	req.System = p.system
 	if !p.own {
@@ -32,7 +31,7 @@ func (p *prepared) into(req *provider.Request, start *StepStarted, again bool) {
 	}
 }
 
-// A memoryState is what the driver remembers of a session's memory. It belongs to the driving goroutine.
+// A memoryState is the driver's state for Config.Memory and Config.Compose. It belongs to the driving goroutine.
 type memoryState struct {
 	compactor *memory.Compactor
 	context   memory.Context       // in force
@@ -45,8 +44,8 @@ type memoryState struct {
 	full      *memory.Thresholds   // of Memory.ContextReset
 }
 
-// prepare makes a model call ready: the system text, the conversation within the window, the context. It reports false if
-// the run has ended, or is to end: no call can be made then.
+// prepare prepares a model call: the system text, a conversation that fits the window, and the context. It returns false if no call can be
+// made because the run has ended, will end, or was replaced by a context reset.
 func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 	b = prepared{system: mode.system, messages: x.state().Messages}
 	if x.agent.cfg.Compose != nil {
@@ -81,8 +80,8 @@ func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 	return b, !x.left && x.ctx.Err() == nil
 }
 
-// fit brings a request within the window, and puts what came of it into b. note is the note of the step. It returns nil
-// if no call can be made.
+// fit makes a request fit the window, compacting the conversation if necessary, and puts the outcome into b. note is the note of the step.
+// It returns nil if no call can be made.
 func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Prepared {
 	more := x.memory.context
 	more.Goal = x.run().First
@@ -111,8 +110,7 @@ func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 	return p
 }
 
-// prepareAgain brings a request within the window once more if hooks have added to the note of the step. It reports false if no
-// call can be made.
+// prepareAgain makes a request fit the window once more if hooks have added to the note of the step. It returns false if no call can be made.
 func (x *driver) prepareAgain(b *prepared, start *StepStarted, mode *mode, step *Step) bool {
 	if x.agent.memoryConfig == nil || step == nil || step.changed || step.answer != nil || start.Note == b.note || x.run().Stage == machine.StageCalling {
 		return true
@@ -122,8 +120,8 @@ func (x *driver) prepareAgain(b *prepared, start *StepStarted, mode *mode, step 
 	return x.fit(b, req, start.Note) != nil && !x.left && x.ctx.Err() == nil
 }
 
-// withContext returns the messages of a request with the context in them. Those that a compaction has written are as they were
-// recorded: redacted.
+// withContext returns the messages of a request with the context in them. Messages that a compaction wrote are redacted, as they were
+// recorded.
 func (x *driver) withContext(p *memory.Prepared) []provider.Message {
 	out, state := p.Request.Messages, x.state().Messages
 	if x.agent.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
@@ -140,8 +138,8 @@ func (x *driver) withContext(p *memory.Prepared) []provider.Message {
 	return out
 }
 
-// writeNotes writes the notes that are due, and resets the context if that is due before a compaction. It reports whether it
-// did, and false if the run is to end.
+// writeNotes writes the progress notes that are due, and resets the context if mayReset allows it and that is due. It reports whether it reset
+// the context, and returns ok false if the run must end.
 func (x *driver) writeNotes(start *StepStarted, req *provider.Request, mayReset bool) (done, ok bool) {
 	g := x.agent.memoryConfig
 	if len(g.ProgressNotes) == 0 && g.ContextReset == nil || start.Final != "" {
@@ -160,14 +158,14 @@ func (x *driver) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 
 func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }
 
-// compose asks the host for the system text.
+// compose calls Config.Compose.
 func (a *Agent) compose(mode string) (text string, err error) {
 	defer contain(&err)
 	text, err = a.cfg.Compose(mode)
 	return a.redact.Text(text), err
 }
 
-// makeCompactor makes the session's compactor.
+// makeCompactor makes the session's compactor. It returns false if it has ended the run.
 func (x *driver) makeCompactor() bool {
 	c, err := x.agent.memoryConfig.compactor(x.name)
 	if err != nil {
@@ -182,7 +180,7 @@ func (x *driver) subgoalsDone() int {
 	return x.run().Tools[x.agent.memoryConfig.SubgoalDone].OK
 }
 
-// memoryEvents returns what has happened since the last call was prepared.
+// memoryEvents returns what has happened since the last model call was prepared.
 func (x *driver) memoryEvents() (events []memory.Event) {
 	if x.state().Phase != x.memory.phase {
 		events = append(events, memory.PhaseChanged)
@@ -195,7 +193,7 @@ func (x *driver) memoryEvents() (events []memory.Event) {
 	return events
 }
 
-// freshContext asks the host for the context if what it said before no longer holds. It returns what is new.
+// freshContext calls Memory.Context if its last value is out of date. It returns the new value, or nil.
 func (x *driver) freshContext(mode *mode) *memory.Context {
 	ask := x.agent.memoryConfig.Context
 	if ask == nil || x.memory.asked {
@@ -230,7 +228,7 @@ func contextBytes(c *memory.Context) int {
 	return n
 }
 
-// learn tells the memory what the provider counted.
+// learn passes the provider's token count to the memory.
 func (x *driver) learn(usage *provider.Usage) {
 	if x.memory == nil {
 		return
@@ -241,7 +239,7 @@ func (x *driver) learn(usage *provider.Usage) {
 	x.memory.counted = false
 }
 
-// noteSystem puts the system text into the fact that begins a step, if it differs from that of the step before.
+// noteSystem puts the system text into the fact of a step if it differs from that of the step before.
 func (x *driver) noteSystem(start *StepStarted, system string, step *Step) {
 	if step != nil {
 		system = step.System

@@ -14,25 +14,24 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// ProgressNotes have a note written whenever a session's conversation has filled another share of the model's window: what
-// was found out, what was decided, what is still to be done, in whatever form a host gives it. The notes are facts
-// ([NoteWritten]), so that they survive the run and can be read by another agent, with [ReadNotes]. They come before a compaction
-// that is due at the same time.
+// ProgressNotes are notes that are written when a session's conversation fills certain shares of the model's window: what was found out, what
+// was decided, what remains to be done, in a form that the host chooses. The notes are facts ([NoteWritten]), so they survive the run and
+// can be read by another agent, with [ReadNotes]. They are written before a compaction that is due at the same time.
 type ProgressNotes struct {
-	// Category says what the notes are; empty: "checkpoint". "context_reset" is taken.
+	// Category names the notes; empty: "checkpoint". "context_reset" is reserved.
 	Category string
-	// At are shares of the window less its reserve; nil: .25, .5 and .75. Each fires once when it is reached, and again after the
-	// share was below it. A step that reaches several makes one note.
+	// At are shares of the window, without its reserve; nil: .25, .5 and .75. A note is written when a share is reached, and again if it is
+	// reached after the conversation was below it. A step that reaches several shares writes one note.
 	At []float64
-	// Write writes a note of at most 64 KiB, within 2 minutes: see [ProgressNotesOf] and [ModelNote]. An error is a warning, and
-	// the run goes on. If it doesn't return within 5 s after the end of its context it is left behind: see [Agent.LeftBehind].
+	// Write writes a note of at most 64 KiB within 2 minutes: see [ProgressNotesOf] and [ModelNote]. An error is a warning, and the run
+	// continues. If it hasn't returned 5 s after the end of its context, it is abandoned: see [Agent.Abandoned].
 	Write func(ctx context.Context, in *NoteInput) (json.RawMessage, error)
 
 	err error // why notes of that type can't be written
 }
 
-// ProgressNotesOf returns ProgressNotes whose notes are T's. With [ModelNote] as write a model writes them. A type that
-// encoding/json can't write is an error of [New].
+// ProgressNotesOf returns ProgressNotes whose notes are of type T. With [ModelNote] as write, a model writes them. If encoding/json can't
+// encode T, [New] returns an error.
 func ProgressNotesOf[T any](category string, write func(context.Context, *NoteInput) (T, error), at ...float64) ProgressNotes {
 	err := schema.Encodable(reflect.TypeFor[T]())
 	return ProgressNotes{Category: category, At: at, err: err, Write: func(ctx context.Context, in *NoteInput) (json.RawMessage, error) {
@@ -44,7 +43,7 @@ func ProgressNotesOf[T any](category string, write func(context.Context, *NoteIn
 	}}
 }
 
-// ReadNotes returns the notes of a category among facts, oldest first. One that is no T is an error.
+// ReadNotes returns the notes of a category among facts, oldest first. If a note isn't a T, it returns the notes before it and an error.
 func ReadNotes[T any](facts []Fact, category string) (notes []T, err error) {
 	for _, f := range facts {
 		c, ok := f.(NoteWritten)
@@ -60,7 +59,7 @@ func ReadNotes[T any](facts []Fact, category string) (notes []T, err error) {
 	return notes, nil
 }
 
-// addProgressNotes checks what is configured.
+// addProgressNotes checks Memory.ProgressNotes and sets their defaults.
 func (g *memoryConfig) addProgressNotes() error {
 	g.ProgressNotes = slices.Clone(g.ProgressNotes)
 	known := map[string]bool{machine.ContextResetCategory: true}
@@ -91,10 +90,10 @@ func (g *memoryConfig) addProgressNotes() error {
 	return nil
 }
 
-// maxNote is how long a note may be, in bytes.
+// maxNote is the maximum length of a note, in bytes.
 const maxNote = 64 << 10
 
-// checkNote says why a log can't keep a note.
+// checkNote returns why a note can't be recorded.
 func checkNote(note json.RawMessage) error {
 	switch {
 	case len(note) > maxNote:
@@ -105,7 +104,7 @@ func checkNote(note json.RawMessage) error {
 	return nil
 }
 
-// writeDueNotes writes the notes that are due at this share of the window.
+// writeDueNotes writes the notes that are due at a share of the window.
 func (x *driver) writeDueNotes(share float64, req *provider.Request, budget int) error {
 	g, rc := x.agent.memoryConfig, x.memory
 	for i := range g.ProgressNotes {
@@ -146,14 +145,14 @@ func (x *driver) noteFact(in *NoteInput, note json.RawMessage, problem error) No
 	return f
 }
 
-// appendBrokenOff appends what a note has used that was being written when the run's context ended. loop ends the run.
+// appendBrokenOff appends the usage of a note that was being written when the run's context ended. loop ends the run.
 func (x *driver) appendBrokenOff(in *NoteInput) {
 	if used, _, _ := in.booked(); used.Total() > 0 && !x.leaseLost() {
 		_ = x.appendNote(in, nil, context.Cause(x.ctx))
 	}
 }
 
-// appendNote appends a note, or why there is none and what the attempt used.
+// appendNote appends a note, or why there is none, with the usage.
 func (x *driver) appendNote(in *NoteInput, note json.RawMessage, problem error) error {
 	err := x.append(x.noteFact(in, note, problem))
 	x.flush()

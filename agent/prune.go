@@ -25,9 +25,9 @@ func (p *Pruned) add(other Pruned) {
 	p.Sessions, p.Records, p.Bytes = p.Sessions+other.Sessions, p.Records+other.Records, p.Bytes+other.Bytes
 }
 
-// Prune removes the facts of the session up to now, and leaves a [Snapshot] of what they add up to: the conversation continues as
-// if they were there, but can't be traced, undone or forked before this point any more. Open pauses stay open; the sessions of
-// subagents are removed, except for those whose calls are open. A session with a run under way is a *[BusyError].
+// Prune replaces the facts of the session by a [Snapshot] of its state. The conversation continues as before, but what came before can't be
+// traced, undone or forked any more. Open pauses stay open. The sessions of subagents are removed, except those whose calls are open. If a
+// run is in progress, the error is a *[BusyError].
 func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -75,18 +75,18 @@ func (s *Session) Prune(ctx context.Context) (Pruned, error) {
 
 // A Retention says which sessions [Agent.Retain] keeps.
 type Retention struct {
-	// Idle is how long a session is kept after its last fact. It has to be above 0.
+	// Idle is how long a session is kept after its last fact. It must be above 0.
 	Idle time.Duration
-	// Prefix concerns only sessions whose names begin with it.
+	// Prefix limits the removal to sessions whose names begin with it.
 	Prefix string
-	// Open removes also sessions that wait for a decision, or were left open by a process that died. Without it they are kept.
+	// Open also removes sessions that wait for a decision, or that a dead process left open. By default they are kept.
 	Open bool
-	// DryRun removes nothing, and says what would be.
+	// DryRun removes nothing, but Retain still returns what it would remove.
 	DryRun bool
 }
 
-// Retain removes the sessions of the journal that have been idle for long, with those of agents that are tools, and says
-// how much that was. Sessions that are being written to are kept.
+// Retain removes the sessions of the journal that have been idle for Retention.Idle, with those of their subagents, and returns how much it
+// removed. Sessions that are in use are kept.
 func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err error) {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -129,7 +129,7 @@ func (a *Agent) size(ctx context.Context, store journal.Store, session string) (
 	return p, err
 }
 
-// tree counts a session with those of the agents that are tools.
+// tree counts the records of a session and of its subagents' sessions.
 func (a *Agent) tree(ctx context.Context, store journal.Store, session string) (Pruned, error) {
 	p, err := a.size(ctx, store, session)
 	p.Sessions = 1
@@ -144,7 +144,7 @@ func (a *Agent) tree(ctx context.Context, store journal.Store, session string) (
 	return p, err
 }
 
-// delete removes a session from a journal, after those of the subagents that were called in it.
+// delete removes a session from a journal, after the sessions of its subagents.
 func (a *Agent) delete(ctx context.Context, store journal.Store, session string) error {
 	err := a.eachChild(ctx, store, session, func(store journal.Store, name string) error { return a.delete(ctx, store, name) })
 	if err != nil {
@@ -153,8 +153,7 @@ func (a *Agent) delete(ctx context.Context, store journal.Store, session string)
 	return store.Delete(ctx, session, journal.All)
 }
 
-// eachChild calls f for the sessions of the agents that are tools which were called in a session of a journal, each with the
-// journal that it is in.
+// eachChild calls f for each session of a subagent that was called in a session, with the journal that contains it.
 func (a *Agent) eachChild(ctx context.Context, store journal.Store, session string, f func(store journal.Store, name string) error) error {
 	if len(a.children) == 0 && !strings.HasPrefix(session, childPrefix) {
 		return nil
@@ -178,7 +177,7 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 					return err
 				}
 				if found[head.Session] || !strings.HasSuffix(head.Session, childSuffix(session)) {
-					continue // the latter: of the session that this one is a copy of
+					continue // found before, or of the session that this one is a copy of
 				}
 				found[head.Session] = true
 				if err := f(store, head.Session); err != nil {
@@ -190,8 +189,7 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 	return nil
 }
 
-// journals returns where the sessions of the agents are that are called by this one, and by those: its own journal, and those
-// that they were given. One may be named twice.
+// journals returns the journals of the agent and of its subagents. One may be listed twice.
 func (a *Agent) journals() []journal.Store {
 	stores := []journal.Store{a.store}
 	for _, t := range a.children {

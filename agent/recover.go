@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// ErrDraining is what a new input gets once [Agent.Drain] was called. Another process may take it.
+// ErrDraining is the error for inputs after [Agent.Drain] was called. Another process may accept them.
 var ErrDraining = fault.New(fault.Transient, "agent: this agent is draining and takes no new input; another process may")
 
 // A DrainError says that runs were still under way when the context of [Agent.Drain] ended.
@@ -32,13 +32,12 @@ func (e *DrainError) Error() string {
 // Unwrap returns the cause.
 func (e *DrainError) Unwrap() error { return e.Err }
 
-// Drain brings the agent to rest before its process ends. Inputs are refused with [ErrDraining] from now on; runs under
-// way are paused at their next safe point, that is when the model call or the tool calls under way have ended, with
-// [machine.CodeDrained], those of agents that are tools among them. In a journal they count as running, so that [Agent.Recover] in
-// another process goes on with them.
+// Drain prepares the agent for the end of its process. From now on inputs are refused with [ErrDraining]. Runs in progress, including those of
+// subagents, are paused with [machine.CodeDrained] at their next safe point: when the current model call or tool calls have ended. In a
+// journal they count as running, so that [Agent.Recover] in another process resumes them.
 //
-// Drain returns when nothing is under way any more, or a *[DrainError] when ctx ends. The process may end even so: what
-// was under way is then gone on with as after a crash. An agent that was drained stays so.
+// Drain returns nil when no run is in progress, or a *[DrainError] when ctx ends first. The process may end in either case: the other runs are
+// then resumed as after a crash. A drained agent can't be used again. Drain is safe for concurrent use.
 func (a *Agent) Drain(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -69,7 +68,7 @@ func (a *Agent) Drain(ctx context.Context) error {
 	return &DrainError{Sessions: slices.Sorted(maps.Keys(a.held)), Err: context.Cause(ctx)}
 }
 
-// drains reports whether the agent that drives x, or one above it, is being drained.
+// drains reports whether the agent, or that of a parent run, is being drained.
 func (x *driver) drains() bool {
 	x.agent.mu.Lock()
 	draining := x.agent.draining
@@ -91,7 +90,7 @@ func (a *Agent) drained() {
 
 // A Recovery says which sessions [Agent.Recover] resumes, and how.
 type Recovery struct {
-	// Prefix keeps to sessions whose names begin with it.
+	// Prefix limits Recover to sessions whose names begin with it.
 	Prefix string
 	// Parallel is how many sessions are resumed at a time; 0: 4.
 	Parallel int
@@ -110,15 +109,13 @@ type Recovered struct {
 // defaultRecovery is the default of Recovery.Parallel.
 const defaultRecovery = 4
 
-// Recover resumes the sessions of the journal that nobody drives though they could continue: their process died or was drained,
-// somebody has decided on what they waited for ([Session.Decide]), or the time to decide is over. It returns when each has
-// ended or paused again, and how many there were. Sessions that another process drives, or takes first, are left to it; those
-// of an agent with another name, and those of subagents, whose parent resumes them, are left alone. It is the only mechanism
-// that resumes sessions.
+// Recover resumes the sessions of the journal that could continue but that no process drives: their process died or was drained, a decision
+// was made on what they waited for ([Session.Decide]), or the time to decide is over. It returns when each of them has ended or paused
+// again, with their number. It skips sessions that another process drives or resumes first, sessions of an agent with another name, and
+// sessions of subagents, which their parents resume. No other function resumes sessions by itself.
 //
-// Call it when a process starts, and from time to time: a session of a process that was killed belongs to that process until its
-// lease has ended (Config.Lease, by default 30 s), and is passed over until then. The error is about listing the sessions; what
-// became of each is reported to Recovery.Each.
+// Call it when a process starts and regularly after that: the session of a process that was killed is skipped until its lease has ended
+// (Config.Lease, 30 s by default). The error is about listing the sessions; the outcome of each session goes to Recovery.Each.
 func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -141,14 +138,14 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 			}
 		})
 	}
-	err = a.stranded(ctx, r.Prefix, names)
+	err = a.sendStranded(ctx, r.Prefix, names)
 	close(names)
 	wg.Wait()
 	return int(count.Load()), err
 }
 
-// stranded sends the names of the sessions that could continue and that nobody drives.
-func (a *Agent) stranded(ctx context.Context, prefix string, names chan<- string) error {
+// sendStranded sends the names of the sessions that could continue but that no process drives.
+func (a *Agent) sendStranded(ctx context.Context, prefix string, names chan<- string) error {
 	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: prefix}) {
 		if err != nil {
 			return fmt.Errorf("agent: listing sessions to recover: %w", err)
@@ -165,7 +162,7 @@ func (a *Agent) stranded(ctx context.Context, prefix string, names chan<- string
 	return nil
 }
 
-// stranded reports whether a session could continue and nobody drives it.
+// stranded reports whether a session could continue but no process drives it.
 func stranded(h *journal.Head, now time.Time) bool {
 	if h.Owner != "" && now.Before(h.Until) || strings.HasPrefix(h.Session, childPrefix) {
 		return false

@@ -14,9 +14,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A driver drives one run of a session, from an input to its end or to a pause: it asks the machine what has to happen, does
-// that, and appends what came of it to the log. Everything but the log belongs to the goroutine that ranges over the events of
-// the run; tool calls run on other goroutines, and only append what they did.
+// A driver drives one run of a session, from an input to its end or to a pause: it asks the machine what must happen, does it, and appends the
+// outcome to the log. It belongs to the goroutine that ranges over the events of the run. Tool calls run on other goroutines; they use
+// only the log and the fields that mu guards.
 type driver struct {
 	*sessionLog // of the session; what is guarded by its mu, other goroutines use too
 
@@ -46,10 +46,10 @@ type driver struct {
 	receipts map[string]*Receipt // of messages that weren't delivered yet; nil once the run is over; guarded by Agent.mu
 }
 
-// Stream runs an input and yields what happens: facts once they are stored, and notes in between. The last event of a run is
-// a [RunEnded] with the [Result]. The error comes last and alone. It is set for a run that failed, for an input that can't be
-// taken, and for a run that was stopped because ctx ended, for which it is ctx's error. Leaving the loop stops the run, and leaves
-// nothing behind. The sequence is ranged over once; a second range yields [provider.ErrConsumed].
+// Stream runs an input and yields its events: facts after they are stored, and notes in between. The last event of a run is a [RunEnded] with
+// the [Result]. An error comes after all events and without one: if the input is refused, if the run failed, or, as ctx.Err(), if the run was
+// stopped because ctx ended. Leaving the loop stops the run; when the loop statement has ended, no goroutine of the run remains. The
+// sequence can be ranged over once; a second range yields [provider.ErrConsumed].
 func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 	var used atomic.Bool
 	return func(yield func(Event, error) bool) {
@@ -61,9 +61,9 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 	}
 }
 
-// Run runs an input to its end or to a pause, and returns what came of it. The error is set as [Agent.Stream] has it; a run
-// that was stopped for another reason, for example by a limit, has that in [Result.Err]. The Result is nil only if no run was
-// begun.
+// Run runs an input until the run ends or pauses, and returns its Result. The error is that of [Agent.Stream]. A run that was stopped for
+// another reason, for example by a limit, has the reason in [Result.Err]. The Result is nil only if no run was started. Run is safe for
+// concurrent use; a second run in the same session is a *[BusyError].
 func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
 	var res *Result
 	var failure error
@@ -95,7 +95,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	x.loop()
 }
 
-// orBackground stands in for a context that a caller forgot.
+// orBackground returns ctx, or the background context if it is nil.
 func orBackground(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()
@@ -103,7 +103,7 @@ func orBackground(ctx context.Context) context.Context {
 	return ctx
 }
 
-// loop does what the machine says until the run has ended.
+// loop performs the machine's actions until the run has ended.
 func (x *driver) loop() {
 	for !x.ended {
 		switch {
@@ -135,7 +135,7 @@ func (x *driver) loop() {
 	}
 }
 
-// atSafePoint reports whether nothing is under way before an action, so that the inbox may be read.
+// atSafePoint reports whether no call is in progress before an action, so that the inbox may be read.
 func atSafePoint(act machine.Action) bool {
 	switch act.Kind {
 	case machine.ActCallModel, machine.ActRunCalls, machine.ActWait:
@@ -144,7 +144,7 @@ func atSafePoint(act machine.Action) bool {
 	return act.Kind == machine.ActFinish && act.Status == Completed
 }
 
-// perform does what the machine says has to happen now.
+// perform performs an action of the machine.
 func (x *driver) perform(act machine.Action) {
 	switch act.Kind {
 	case machine.ActCallModel:
@@ -184,7 +184,7 @@ func (x *driver) callStates(indexes []int) []*machine.CallState {
 	return out
 }
 
-// close leaves nothing behind, whatever happened: also if the consumer or a hook panicked.
+// close ends the run if it is still open, waits for its goroutines, and releases the session, also if the consumer or a hook panicked.
 func (x *driver) close() {
 	defer x.sessionLog.close()
 	defer x.closeReceipts()
@@ -206,8 +206,8 @@ func (x *driver) close() {
 	x.agent.mu.Unlock()
 }
 
-// flush shows what was queued. Only the driving goroutine may call it. What others append meanwhile is shown with the next
-// flush: there is one after every call, and one after the end.
+// flush shows the queued events. Only the driving goroutine may call it. Events that others queue meanwhile are shown by the next flush: there
+// is one after each call and one after the end.
 func (x *driver) flush() {
 	x.lock()
 	events := x.queue
@@ -218,7 +218,7 @@ func (x *driver) flush() {
 	}
 }
 
-// show yields one event, unless the consumer has left, and reports whether it is still there.
+// show yields one event, unless the consumer has left. It returns false if the consumer has left.
 func (x *driver) show(ev Event) bool {
 	if x.left {
 		return false
@@ -232,7 +232,7 @@ func (x *driver) show(ev Event) bool {
 	return !x.left
 }
 
-// poke wakes the driving goroutine if it waits for calls.
+// poke wakes the driving goroutine while it waits for calls.
 func (x *driver) poke() {
 	select {
 	case x.wake <- struct{}{}:
@@ -245,7 +245,7 @@ func (x *driver) callMeta(c *tools.Call) Meta {
 	return Meta{Origin: *x.origin, Step: c.Step, Call: c.ID}
 }
 
-// afterRun tells the hooks and the logger of the end of a run.
+// afterRun calls the AfterRun hooks and logs the end of a run.
 func (x *driver) afterRun(res *Result) {
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
 		if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(x.stored, res) }); err != nil {
@@ -260,7 +260,7 @@ func (x *driver) afterRun(res *Result) {
 
 type driverKey struct{}
 
-// driverIn returns what drives the run that ctx belongs to, or nil.
+// driverIn returns the driver of the run that ctx belongs to, or nil.
 func driverIn(ctx context.Context) *driver {
 	if ctx == nil {
 		return nil
@@ -271,8 +271,5 @@ func driverIn(ctx context.Context) *driver {
 
 // withoutRun returns a context that belongs to no run.
 func withoutRun(ctx context.Context) context.Context {
-	if driverIn(ctx) == nil {
-		return ctx
-	}
 	return context.WithValue(ctx, driverKey{}, (*driver)(nil))
 }

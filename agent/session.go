@@ -16,11 +16,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Session is a handle on one session: every operation on it that isn't a run. It holds nothing; [Agent.Session] makes one
-// at no cost, whether or not there is such a session. It is safe for concurrent use.
+// A Session is a handle for one session, with all operations except runs. [Agent.Session] makes one at no cost; the session needn't exist. A
+// Session is safe for concurrent use.
 //
-// What only reads (Facts, Messages, Pending, Result, Rules, Trace, Export) may be called while a run is under way. What
-// changes the log (Revoke apart: Fork's target, Undo, Compact, Prune, Import, Delete) is then a *[BusyError].
+// Methods that only read (Facts, Messages, Pending, Result, Rules, Trace, Export, and Fork of the original) may be called during a run.
+// Decide, Steer, Stop, Pause, Cancel, SetMode and Revoke are requests to the run. Undo, Compact, Prune, Import and Delete return a
+// *[BusyError] during a run.
 type Session struct {
 	agent *Agent
 	id    string
@@ -37,7 +38,7 @@ func (s *Session) ID() string {
 	return s.id
 }
 
-// ready returns what is wrong with the handle, and ctx, or the background if that is nil.
+// ready returns an error for an invalid handle, and ctx, or the background context if that is nil.
 func (s *Session) ready(ctx context.Context) (context.Context, error) {
 	if s == nil || s.agent == nil || s.agent.registry == nil {
 		return ctx, errNoAgent
@@ -55,9 +56,9 @@ func (s *Session) Facts(ctx context.Context) ([]Fact, error) {
 	return s.agent.factsAfter(ctx, s.id, 0)
 }
 
-// Messages returns the conversation as a chat page shows it: what people asked and said, what the model answered, and the
-// results of its calls, from the first run on. What a compaction took out of the model's sight is part of it, and what the
-// agent itself tells the model isn't. Before the point at which the session was pruned it is what the model saw there.
+// Messages returns the conversation as a chat page shows it: the messages of users and of the model, and the results of calls, from the first
+// run on. It includes what compactions removed, and excludes what the agent itself added for the model. If the session was pruned, it
+// begins with what the model saw at that point. The caller must not change the messages.
 func (s *Session) Messages(ctx context.Context) ([]provider.Message, error) {
 	facts, err := s.Facts(ctx)
 	if err != nil {
@@ -66,7 +67,7 @@ func (s *Session) Messages(ctx context.Context) ([]provider.Message, error) {
 	return machine.Conversation(facts), nil
 }
 
-// Pending returns what the session waits for. While a subagent acts on a decision, what else it waits for is still pending.
+// Pending returns the pauses that wait for a decision. While a subagent acts on one decision, its other pauses are still pending.
 func (s *Session) Pending(ctx context.Context) ([]Pause, error) {
 	m, err := s.machine(ctx)
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *Session) Pending(ctx context.Context) ([]Pause, error) {
 	return m.State().Run.Pending(), nil
 }
 
-// Result returns the newest run as it is now, as [Agent.Run] would have returned it. An unknown session is a
+// Result returns the current state of the newest run, in the form in which [Agent.Run] returns it. An unknown session is a
 // *[NothingOpenError].
 func (s *Session) Result(ctx context.Context) (*Result, error) {
 	m, err := s.machine(ctx)
@@ -91,7 +92,7 @@ func (s *Session) Result(ctx context.Context) (*Result, error) {
 	return res, nil
 }
 
-// endOf returns why a run has ended as an error; nil for one that has completed or is open.
+// endOf returns why a run has ended, as an error; nil for a run that has completed or is open.
 func endOf(r *machine.RunState) error {
 	if r.Status == Completed || r.IsOpen() {
 		return nil
@@ -109,7 +110,7 @@ func (s *Session) Trace(ctx context.Context) ([]TraceStep, error) {
 	return machine.Trace(s.id, facts, s.agent.cfg.Compose != nil)
 }
 
-// machine returns the session's machine, which nobody else has.
+// machine returns a machine of its own with the session's facts.
 func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -118,12 +119,12 @@ func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 	return s.agent.load(ctx, s.id)
 }
 
-// Decide takes decisions on pauses of the session without resuming it: all of them, or, if one can't be taken, none. A run that
-// is under way, here or in another process, acts on them at its next safe point; one that is paused does so when it is
-// resumed, by [Continue], [Resume] or [Agent.Recover]. Whoever decides therefore needn't be able to run what is decided on.
+// Decide decides on pauses of the session without resuming it. If one decision is refused, none is taken, and the error is a
+// *[DecisionError]. A run in progress, in this or another process, acts on the decisions at its next safe point. A paused run acts on them
+// when [Continue], [Resume] or [Agent.Recover] resumes it, so the process that decides needn't have the agent's tools.
 //
-// The first decision on a pause counts; the next is a *[DecisionError] with the code [machine.DecisionUsed], as is every other that
-// can't be taken. A decision that was taken counts as made in time, however late the run is resumed.
+// The first decision on a pause counts; later ones are refused with [machine.DecisionUsed]. A decision that was taken is in time, however late
+// the run is resumed.
 func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -142,8 +143,8 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	return s.agent.decide(ctx, m, decisions, time.Now(), nil)
 }
 
-// Steer sends a message to the running session. It returns at once; the model reads the message before its next call, and a
-// run that was about to finish takes one more step. If the session runs nowhere, that is a *[NothingOpenError].
+// Steer sends a message to the run in progress, in this or another process, and returns without waiting. The model reads the message before
+// its next call; a run that was about to finish makes one more step. If no run is in progress, the error is a *[NothingOpenError].
 func (s *Session) Steer(ctx context.Context, text string) (*Receipt, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -158,14 +159,15 @@ func (s *Session) Steer(ctx context.Context, text string) (*Receipt, error) {
 	return s.agent.steer(ctx, s.id, s.agent.redact.Text(text))
 }
 
-// Stop stops the running session at its next safe point: when the model call or the tool calls under way have ended.
+// Stop stops the run in progress at its next safe point: when the current model call or tool calls have ended. If no run is in progress, the
+// error is a *[NothingOpenError]; likewise for Pause, Cancel and SetMode.
 func (s *Session) Stop(ctx context.Context) error { return s.send(ctx, inboxItem{Kind: itemStop}) }
 
-// Pause pauses the running session at its next safe point. [Continue] resumes it.
+// Pause pauses the run in progress at its next safe point. [Continue] resumes it.
 func (s *Session) Pause(ctx context.Context) error { return s.send(ctx, inboxItem{Kind: itemPause}) }
 
-// Cancel stops the running session at once, as the end of its context would. In another process it takes effect at the next
-// safe point.
+// Cancel stops the run in progress at once, like the end of its context. If another process drives it, Cancel takes effect at the next safe
+// point.
 func (s *Session) Cancel(ctx context.Context) error {
 	if s != nil && s.agent != nil {
 		if x := s.agent.driverOf(s.id); x != nil {
@@ -177,8 +179,8 @@ func (s *Session) Cancel(ctx context.Context) error {
 	return s.send(ctx, inboxItem{Kind: itemCancel})
 }
 
-// SetMode switches the running session to another mode, from its next model call on. A session that isn't running is
-// switched with Input.Mode.
+// SetMode switches the run in progress to another mode, from its next model call on. To switch between runs, use Input.Mode. An unknown mode is
+// an *[InputError].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if _, err := s.ready(ctx); err != nil {
 		return err
@@ -198,8 +200,8 @@ func (s *Session) send(ctx context.Context, it inboxItem) error {
 	return err
 }
 
-// Delete removes the session with those of its subagents, and all that is kept of them. One with a run under way is a
-// *[BusyError]; an unknown one is no error.
+// Delete removes the session and the sessions of its subagents. If a run is in progress, the error is a *[BusyError]. Deleting an unknown
+// session is no error.
 func (s *Session) Delete(ctx context.Context) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -237,8 +239,8 @@ type SessionInfo struct {
 	Facts   uint64    // the number of its newest fact
 }
 
-// Sessions lists the agent's sessions, newest first, except for those of subagents. The sequence can be ranged over again, and
-// then lists anew.
+// Sessions lists the sessions of the agent's journal, the most recently changed first, without those of subagents. Each range over the sequence
+// lists anew.
 func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[SessionInfo, error] {
 	return func(yield func(SessionInfo, error) bool) {
 		if a == nil || a.registry == nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A spending counts what a run has used, together with the subagents whose calls are open in it. The parent's log has what a
-// subagent used only when its call is over; until then all that run in parallel look here at what is left. A run that calls no
-// subagent has none.
+// A spending counts what a run and the subagents of its open calls have used. The run's log has the usage of a subagent only after the call has
+// ended; until then, runs in parallel find out here what is left. A run that has called no subagent has no spending.
 type spending struct {
 	up *spending // of the run that made the call; nil for the outermost
 
@@ -20,14 +19,14 @@ type spending struct {
 	calls  map[string]*childSpending // by the id of the call, while it is open
 }
 
-// A childSpending is what the call of a subagent leaves for the fact that records its end.
+// A childSpending is what is known of an open call of a subagent, for the fact that ends or suspends it.
 type childSpending struct {
 	run    *spending // what the subagent has used
 	pauses []Pause   // what it waits for
 	paused string    // the code with which its host paused it
 }
 
-// update takes over what the log of the run says by now.
+// update sets the usage to that of the run's log.
 func (p *spending) update(r *machine.RunState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,7 +38,7 @@ func (p *spending) update(r *machine.RunState) {
 	}
 }
 
-// set makes the spending count what a subagent uses.
+// set adds a call of a subagent.
 func (p *spending) set(call string, c childSpending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +48,7 @@ func (p *spending) set(call string, c childSpending) {
 	p.calls[call] = &c
 }
 
-// call returns what is known of an open call of a subagent, if anything is.
+// call returns the open call of a subagent.
 func (p *spending) call(id string) (c childSpending, ok bool) {
 	if p == nil {
 		return c, false
@@ -62,7 +61,7 @@ func (p *spending) call(id string) (c childSpending, ok bool) {
 	return *p.calls[id], true
 }
 
-// of returns what the call of a subagent has used so far; nil if it isn't one.
+// of returns what the call of a subagent has used so far; nil for other calls.
 func (p *spending) of(call string) *machine.Spent {
 	c, ok := p.call(call)
 	if !ok {
@@ -72,7 +71,7 @@ func (p *spending) of(call string) *machine.Spent {
 	return &s
 }
 
-// total returns what the run and the subagents that it waits for have used by now.
+// total returns what the run and the subagents of its open calls have used so far.
 func (p *spending) total() machine.Spent {
 	p.mu.Lock()
 	sum, open := p.used, make([]*spending, 0, len(p.calls))
@@ -80,14 +79,14 @@ func (p *spending) total() machine.Spent {
 		open = append(open, c.run)
 	}
 	p.mu.Unlock()
-	for _, c := range open { // one that ends meanwhile keeps its figures
+	for _, c := range open { // one that ends meanwhile still has its figures
 		s := c.total()
 		sum = machine.Spent{Usage: sum.Usage.Add(s.Usage), Cost: sum.Cost.Add(s.Cost), Unpriced: sum.Unpriced || s.Unpriced}
 	}
 	return sum
 }
 
-// limitReached returns the limit, if there is one, of a run above this one that is reached by what it and all in it have used.
+// limitReached returns the limit of a parent run that is reached by what that run and its subagents have used, or nil.
 func (p *spending) limitReached() error {
 	for up := p.up; up != nil; up = up.up {
 		used := up.total()
@@ -105,8 +104,7 @@ func (p *spending) limitReached() error {
 	return nil
 }
 
-// parentLimitReached ends the run of a subagent if a run above it has nothing left for another model call. It reports whether it
-// did.
+// parentLimitReached ends the run of a subagent if a parent run has reached a limit, and reports whether it did.
 func (x *driver) parentLimitReached() bool {
 	if x.parent == nil {
 		return false
@@ -118,8 +116,8 @@ func (x *driver) parentLimitReached() bool {
 	return err != nil
 }
 
-// ownSpending returns the spending of the run. It is made when the first subagent is called, with what those have used already
-// that were called before this process resumed the run.
+// ownSpending returns the spending of the run. It is made when the first subagent is called, and then includes what subagents used before this
+// process resumed the run.
 func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
 	l.lock()
 	p := l.spending
@@ -144,30 +142,30 @@ func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
 	return l.spending, nil
 }
 
-// bill makes the spending count a call of a subagent that ends without another look at it, so that what it used isn't lost.
+// bill loads what a subagent used before this process resumed the run, for a call that ends without running again.
 func (cr *callRun) bill() {
 	if cr.again && cr.x.agent.children[cr.call.Name] != nil {
 		cr.x.bill()
 	}
 }
 
-// bill makes the spending count the subagents that were called before this process resumed the run.
+// bill loads what subagents used before this process resumed the run.
 func (l *sessionLog) bill() {
 	if l.lost() {
 		return
 	}
 	if _, err := l.ownSpending(l.stored); err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: it isn't known what subagents have used", "session", l.name, "error", err)
+		l.agent.logger.WarnContext(l.ctx, "agent: reading what subagents have used", "session", l.name, "error", err)
 	}
 }
 
-// An openCall is the call of a subagent that was started and isn't over.
+// An openCall is a call of a subagent that was started and has no result.
 type openCall struct {
 	id    string
 	child *Agent
 }
 
-// openChildren returns the calls of subagents that were started in a run and aren't over.
+// openChildren returns the calls of subagents in a run that were started and have no result.
 func (a *Agent) openChildren(r *machine.RunState) (open []openCall) {
 	for i := range r.Calls {
 		c := &r.Calls[i]
@@ -178,7 +176,7 @@ func (a *Agent) openChildren(r *machine.RunState) (open []openCall) {
 	return open
 }
 
-// load adds what the subagents have used that were called in a session.
+// load adds what the subagents of open calls in a session have used.
 func (p *spending) load(ctx context.Context, session string, open []openCall) error {
 	for _, c := range open {
 		child := &spending{up: p}
@@ -195,8 +193,7 @@ func (p *spending) load(ctx context.Context, session string, open []openCall) er
 	return nil
 }
 
-// loadSpending sets p to what the run of a session has used, with the subagents that it waits for, and returns the session's
-// machine.
+// loadSpending sets p to what the run of a session and its subagents have used, and returns the session's machine.
 func (a *Agent) loadSpending(ctx context.Context, session string, p *spending) (*machine.Machine, error) {
 	m, err := a.load(ctx, session)
 	if err != nil {

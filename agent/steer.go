@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A Receipt tells what became of a message to a running session.
+// A Receipt reports whether a message to a run was delivered.
 type Receipt struct {
 	// Posted says that the session runs in another process.
 	Posted bool
@@ -20,8 +20,8 @@ type Receipt struct {
 	follow func(context.Context) (int, error) // for one that was posted
 }
 
-// Wait returns the step before which the model reads the message, once that is certain, or why it never will: the run
-// ended or paused first. For a message to another process it reads the session's log, four times a second.
+// Wait waits until the message is delivered and returns the step whose model call contains it. If the run ends or pauses first, it returns an
+// error. For a run in another process, it reads the session's log four times a second. Wait is safe for concurrent use.
 func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	ctx = orBackground(ctx)
 	switch {
@@ -52,7 +52,7 @@ var errNoReceipt = errors.New("agent: this Receipt is nil or empty; Steer makes 
 
 var errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
 
-// steer posts a message.
+// steer posts a message to the run of a session.
 func (a *Agent) steer(ctx context.Context, session, text string) (*Receipt, error) {
 	it := inboxItem{ID: newID("m-"), Kind: itemSteer, Text: text}
 	if x := a.driverOf(session); x != nil {
@@ -75,7 +75,7 @@ func (a *Agent) steer(ctx context.Context, session, text string) (*Receipt, erro
 	return &Receipt{Posted: true, follow: func(ctx context.Context) (int, error) { return a.follow(ctx, session, id, after) }}, nil
 }
 
-// expect makes the receipt of a message that is about to be posted; nil if the run is over.
+// expect returns the receipt of a message that is about to be posted, or nil if the run is over.
 func (x *driver) expect(id string) *Receipt {
 	x.agent.mu.Lock()
 	defer x.agent.mu.Unlock()
@@ -87,7 +87,7 @@ func (x *driver) expect(id string) *Receipt {
 	return r
 }
 
-// expects reports whether an inbox item is a message that this process has posted to the run.
+// expects reports whether an inbox item is a message that this process posted to the run.
 func (x *driver) expects(id string) bool {
 	x.agent.mu.Lock()
 	defer x.agent.mu.Unlock()
@@ -100,7 +100,7 @@ func (x *driver) forget(id string) {
 	delete(x.receipts, id)
 }
 
-// settleReceipts settles the receipts of messages that were delivered, before a step.
+// settleReceipts settles the receipts of the messages that a step's model call contains.
 func (x *driver) settleReceipts(step int) {
 	if len(x.delivered) == 0 {
 		return
@@ -116,8 +116,8 @@ func (x *driver) settleReceipts(step int) {
 	x.delivered = nil
 }
 
-// closeReceipts settles all receipts when the run is over. Messages that weren't delivered leave the inbox, so that no later
-// run reads what its sender was told is lost.
+// closeReceipts settles all receipts when the run is over. Messages that weren't delivered are removed from the inbox, so that no later run
+// reads them.
 func (x *driver) closeReceipts() {
 	x.agent.mu.Lock()
 	receipts := x.receipts
@@ -131,7 +131,7 @@ func (x *driver) closeReceipts() {
 	}
 }
 
-// dropMessages takes messages out of the inbox whose senders were told that they are lost: those that mine names, and, if the run
+// dropMessages removes messages from the inbox whose senders were told that they are lost: those that mine selects, and, if the run
 // is paused, those that other processes have posted.
 func (x *driver) dropMessages(mine func(id string) bool) {
 	for _, it := range x.inbox() {
@@ -155,10 +155,10 @@ func (x *driver) refuseReceipts(why error) {
 	x.receipts = nil
 }
 
-// followInterval is how often a log is read to find out what became of a message.
+// followInterval is the time between two reads of a log that is followed.
 const followInterval = 250 * time.Millisecond
 
-// follow waits until the log of a session says what became of a message that was posted.
+// follow reads the log of a session until it says whether a message was delivered.
 func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {
 	tick := time.NewTicker(followInterval)
 	defer tick.Stop()

@@ -11,8 +11,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// step makes one model call: it prepares the request, asks the hooks, appends that the call begins, makes it, and appends what
-// came of it.
+// step makes one model call: it prepares the request, calls the hooks, appends that the call starts, makes the call, and appends the outcome.
 func (x *driver) step(act machine.Action) {
 	r, mode := x.run(), x.currentMode()
 	start := StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: mode.names, ToolChoice: r.ToolChoice, Final: act.Final}
@@ -65,7 +64,7 @@ func (x *driver) step(act machine.Action) {
 	x.ask(req, step)
 }
 
-// request builds what the provider is sent. Messages are shared with the state, which only ever appends to them.
+// request returns the request for a step. It shares its messages with the state.
 func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provider.Request {
 	r, params := l.run(), &l.agent.cfg.Params
 	msgs := l.state().Messages
@@ -89,22 +88,22 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 	return req
 }
 
-// A reply is the answer of the model call under way.
+// A reply collects the reply of the current model call.
 type reply struct {
 	collector provider.Collector
 	err       error
-	calls     []begunCall // as far as they are known
-	attempts  []error     // of the attempts that were followed by another
+	calls     []begunCall // the calls that have begun
+	attempts  []error     // the errors of the attempts before the last
 }
 
-// A begunCall is a call of the reply under way.
+// A begunCall is a call of a reply that isn't complete.
 type begunCall struct {
 	id    string
 	index int32 // the provider's
 	open  bool  // its arguments are coming in
 }
 
-// ask makes the call and appends what came of it.
+// ask makes the model call and appends its outcome.
 func (x *driver) ask(req *provider.Request, step *Step) {
 	x.stream(req)
 	err := x.reply.err
@@ -123,8 +122,7 @@ func (x *driver) ask(req *provider.Request, step *Step) {
 	x.replied(resp, resp.Usage, step)
 }
 
-// stream shows the chunks of an answer and collects them. Panics of a provider without a guard are contained; those of the
-// consumer aren't.
+// stream shows the chunks of a reply and collects them. It contains a panic of the provider, but not one of the consumer.
 func (x *driver) stream(req *provider.Request) {
 	defer func() {
 		if x.yielding {
@@ -149,7 +147,7 @@ func (x *driver) stream(req *provider.Request) {
 	}
 }
 
-// showChunk shows a chunk.
+// showChunk shows the note for a chunk.
 func (x *driver) showChunk(c *provider.Chunk) {
 	switch c.Kind {
 	case provider.KindWaiting:
@@ -197,7 +195,7 @@ func (r *reply) open(index int32) *begunCall {
 	return nil
 }
 
-// takeAnswer appends the answer that a hook gave, and shows it as if the model had given it.
+// takeAnswer shows and appends the reply that a hook gave, like a reply of the model.
 func (x *driver) takeAnswer(step *Step) {
 	if text := step.answer.Text(); text != "" && x.deltas {
 		x.show(TextDelta{Meta: x.noteMeta(), Text: text})
@@ -205,7 +203,7 @@ func (x *driver) takeAnswer(step *Step) {
 	x.replied(x.ownReply(step.answer), provider.Usage{}, step)
 }
 
-// replied appends a complete answer.
+// replied calls the hooks for a complete reply and appends it.
 func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *Step) {
 	resp.Parts = x.agent.redact.Parts(resp.Parts)
 	x.nameCalls(resp)
@@ -214,7 +212,7 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 		x.stepFailed(err, nil)
 		return
 	}
-	if step != nil { // hooks have it in hand: they mustn't change it, but may have, and those that keep it may be reading it
+	if step != nil { // hooks may have changed it, and may still use it
 		resp = x.ownReply(resp)
 		x.nameCalls(resp)
 	}
@@ -225,7 +223,7 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 	}
 }
 
-// ownReply returns a copy of an answer in the form of one that a model gave.
+// ownReply returns a copy of a reply of the host, in the form of a model's reply.
 func (x *driver) ownReply(resp *provider.Response) *provider.Response {
 	own := *resp
 	own.Parts = x.agent.redact.Parts(provider.Normalize(resp.Parts))
@@ -236,7 +234,7 @@ func (x *driver) ownReply(resp *provider.Response) *provider.Response {
 	return &own
 }
 
-// nameCalls gives the calls of a reply their names, and makes sure that the reply can be read back from a journal.
+// nameCalls gives the calls of a reply their ids, and removes what a journal couldn't return.
 func (x *driver) nameCalls(resp *provider.Response) {
 	resp.Parts = slices.DeleteFunc(resp.Parts, func(p provider.Part) bool {
 		return p.Kind == provider.PartToolCall && p.Call == nil || p.Kind == provider.PartToolResult // only hooks can have put these
@@ -257,8 +255,8 @@ func (x *driver) nameCalls(resp *provider.Response) {
 	}
 }
 
-// stepFailed appends a model call that ended without an answer, and ends the run. Text that was shown is kept; calls in it never
-// run. Where the provider hasn't said what the call used, that of an answer that had begun is estimated.
+// stepFailed appends that a model call failed, and ends the run. Text that was shown is kept; calls in it never run. If the provider hasn't
+// reported the usage of a partial reply, it is estimated.
 func (x *driver) stepFailed(err error, req *provider.Request) {
 	partial := x.reply.collector.Response()
 	if partial.Usage.Total() == 0 && req != nil && len(partial.Parts) > 0 {
@@ -298,7 +296,7 @@ func (x *driver) failStep(f StepFailed, err error) {
 	}
 }
 
-// tooLarge appends that an answer can't be kept, and ends the run. Nothing of it is kept but what it used.
+// tooLarge appends that a reply is too large for the journal, with its usage, and ends the run.
 func (x *driver) tooLarge(f *Replied) {
 	err := fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set Params.MaxOutput", x.agent.record)
 	x.failStep(StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)

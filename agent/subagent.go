@@ -15,30 +15,29 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// AsTool returns a tool whose calls are runs of child. The model gives it a task in words, and gets the child's last text.
+// AsTool returns a tool whose calls are runs of the agent child, a subagent. The input of a call is a [Task], and its result is the last text
+// of the subagent.
 //
-//   - The child's session belongs to the call: the parent's journal keeps it, if the child's Config names none of its own. After a
-//     crash of either the child is resumed where it was, and nothing is repeated. Its session is removed with the parent's, or when
-//     that is pruned, whichever journal it is in.
-//   - What the child pauses for, the parent's run pauses for: it is among the parent's [Result].Pending, with the calls that
-//     lead to it as [Pause].Path, and is decided on in the parent's session. What is allowed always there is so in the child's
-//     session, which is that one call.
-//   - What the child uses counts on the parent's limits of tokens and cost: in its log once the call is over, however that
-//     ends, and for the other children at once. Those that run beside each other draw on one remainder. Each looks before each
-//     of its model calls at what all have used by then, and stops with a *[LimitError] when a run above it has nothing left;
-//     so each goes past a limit by one model call at most, as a run by itself does. The time that is left when it begins
-//     bounds a child too; steps are each run's own.
-//   - Its model calls bear the name of the outermost session, so that budgets and queues count them there. It is as
-//     interactive, or as urgent, as the parent.
-//   - The end of the call's context stops the child.
+//   - The subagent's session belongs to the call. It is in the parent's journal unless the child's Config has its own. After a crash, the
+//     subagent is resumed where it was, and nothing is repeated. Its session is deleted when the parent's is deleted or pruned.
+//   - When the subagent pauses, so does the parent's run. Its pauses are in the parent's [Result].Pending, with the calls that lead to
+//     them in [Pause].Path, and are decided in the parent's session. [AllowAlways] applies to the subagent's session, that is, to that
+//     one call.
+//   - What the subagent uses counts towards the parent's limits of tokens and cost: in the parent's log when the call ends, and for other
+//     subagents at once. Before each of its model calls, a subagent stops with a *[LimitError] if a parent run has reached a limit. Each
+//     subagent can therefore exceed a limit by one model call, like any run. The time that the parent has left when the subagent starts
+//     also limits it. Steps are counted for each run.
+//   - Its model calls have the label of the outermost session, so that budgets and queues count them there. They are as interactive, or have
+//     the same priority, as the parent's.
+//   - The end of the call's context stops the subagent.
 //
-// The Name of spec is the child's unless it has one, its Timeout is 30 minutes, and its Description, which should tell the model
-// what the child is for, says no more than that it is an agent. Subagents can be nested eight deep.
+// Unless spec sets them, its Name is the child's, its Timeout is 30 minutes, and its Description only says that it is an agent; set one that says
+// what the agent is for. Subagents can be nested eight deep.
 func AsTool(child *Agent, spec tools.Spec) tools.Tool { return &agentTool{child: child, spec: spec} }
 
 const (
-	// childPrefix begins the names of the sessions of subagents. What follows is the call's id, and which session it was made
-	// in: a fork of that one has the same calls.
+	// childPrefix begins the names of subagents' sessions. The id of the call follows, then a hash of the session that made it, because a fork
+	// has the same calls.
 	childPrefix = "call/"
 	// maxDepth is how deep subagents can be nested.
 	maxDepth = 8
@@ -46,18 +45,18 @@ const (
 	childTimeout = 30 * time.Minute
 )
 
-// An agentTool is an agent that is a tool of another.
+// An agentTool is a tool whose calls are runs of a subagent.
 type agentTool struct {
 	child *Agent
 	spec  tools.Spec
 }
 
-// A Task is the input of an agent that is a tool.
+// A Task is the input of a call of a subagent: see [AsTool].
 type Task struct {
 	Task string `json:"task" jsonschema:"What to do, with all that is needed to know: nothing else of this conversation is seen."`
 }
 
-// A parentCall is the call that a run of a subagent belongs to.
+// A parentCall is the call that a subagent's run belongs to.
 type parentCall struct {
 	id       string
 	trace    string
@@ -99,7 +98,7 @@ func (t *agentTool) Define() (*tools.Definition, error) {
 	return tools.New(spec, runChild).Define()
 }
 
-// adopt finds the subagents among the tools.
+// adopt registers the subagents among the tools.
 func (a *Agent) adopt(list []tools.Tool) []tools.Tool {
 	for _, tool := range list {
 		t, ok := tool.(*agentTool)
@@ -116,7 +115,7 @@ func (a *Agent) adopt(list []tools.Tool) []tools.Tool {
 	return list
 }
 
-// in returns t as a tool of an agent: without a journal of its own, the child keeps its log where the agent does.
+// in returns t as a tool of parent: a child without a journal uses the parent's.
 func (t *agentTool) in(parent *Agent) *agentTool {
 	if t.child.cfg.Journal != nil {
 		return t
@@ -137,12 +136,12 @@ func childSuffix(session string) string {
 	return "@" + strconv.FormatUint(machine.Hash(session), 36)
 }
 
-// runChild is the function of a tool that is an agent.
+// runChild is the function of an agentTool.
 func runChild(ctx context.Context, task Task) (string, error) {
 	x := driverIn(ctx)
 	call, ok := tools.CallOf(ctx)
 	if x == nil || !ok || x.agent.children[call.Name] == nil {
-		return "", fault.New(fault.Permanent, "agent: an agent that is a tool runs only in calls of another agent")
+		return "", fault.New(fault.Permanent, "agent: a subagent runs only in calls of another agent")
 	}
 	if x.depth() >= maxDepth {
 		return "", fault.New(fault.Denied, fmt.Sprintf("subagents can be nested %d deep; do it without another one", maxDepth))
@@ -162,7 +161,7 @@ func runChild(ctx context.Context, task Task) (string, error) {
 	return t.outcome(x, call, &in, res)
 }
 
-// input returns what the child's run is started or resumed with, or its Result if it has ended or waits.
+// input returns the input that starts or resumes the child's run, or the run's Result if it has ended or waits for decisions.
 func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task Task) (in Input, res *Result, err error) {
 	all, err := x.ownSpending(ctx)
 	if err != nil {
@@ -202,7 +201,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	return in, nil, nil
 }
 
-// answers returns the decisions that a call has to pass on.
+// answers returns the decisions that a call must pass on to its subagent.
 func (x *driver) answers(call string) []Decision {
 	x.lock()
 	defer x.mu.Unlock()
@@ -212,7 +211,7 @@ func (x *driver) answers(call string) []Decision {
 	return nil
 }
 
-// driveWhenFree drives the child, and waits for the end of the lease of a process that died with it.
+// driveWhenFree drives the child. If a process that died still has the lease, it waits for its end.
 func (t *agentTool) driveWhenFree(ctx context.Context, in Input) (*Result, error) {
 	for deadline := time.Now().Add(2 * t.child.cfg.Lease); ; {
 		res, err := t.drive(ctx, in)
@@ -228,7 +227,7 @@ func (t *agentTool) driveWhenFree(ctx context.Context, in Input) (*Result, error
 	}
 }
 
-// drive runs the child, and reports its steps and tool calls as progress.
+// drive runs the child and reports its steps and tool calls as progress.
 func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error) {
 	for ev, e := range t.child.Stream(ctx, in) {
 		if e != nil {
@@ -247,14 +246,14 @@ func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error
 	return res, err
 }
 
-// outcome makes of the child's Result that of the call.
+// outcome returns the result of the call for the child's Result.
 func (t *agentTool) outcome(x *driver, call *tools.Call, in *Input, res *Result) (string, error) {
 	if res.Status == Paused { // with a Code it has something to do that needs no decision
 		in.parent.spending.up.set(call.ID, childSpending{run: in.parent.spending, pauses: res.Suspended(), paused: res.Code})
 		return "", tools.Suspend{Kind: string(machine.PauseAgent), Prompt: "the subagent waits for decisions"}
 	}
 	if t.child.inMemory {
-		_ = t.child.Session(res.Session).Delete(x.stored) // nobody can ask for it again
+		_ = t.child.Session(res.Session).Delete(x.stored) // it isn't needed again
 	}
 	text := res.Text()
 	switch {
@@ -295,8 +294,7 @@ func (e *ChildError) Unwrap() error { return e.Err }
 // Fault returns the class of what stopped the child.
 func (e *ChildError) Fault() fault.Class { return e.Class }
 
-// mayDecide says why a decision can't be taken in the session of a call, and returns it in canonical form. Whether it comes in time,
-// the parent decides.
+// mayDecide checks a decision in the session of a call, and returns it in canonical form. The parent checks whether it is in time.
 func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decision) (Decision, error) {
 	m, err := t.child.load(ctx, childSession(session, call))
 	if err != nil {
@@ -309,8 +307,7 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 	return verdicts[0].decision, nil
 }
 
-// abandonChild ends the child's run of a call that was started, now or before, and has its result: the child may not have come
-// to its end.
+// abandonChild ends the subagent's run of a call that was started and has its result. The run may still be open.
 func (cr *callRun) abandonChild() {
 	t := cr.x.agent.children[cr.call.Name]
 	if t != nil && (cr.again || cr.started) && !cr.x.lost() {

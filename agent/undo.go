@@ -12,23 +12,23 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Rollback says what [Session.Undo] takes back.
+// A Rollback says what [Session.Undo] undoes.
 type Rollback struct {
-	// Run is the run whose calls are undone, with those of the runs that have handed their work on to it; empty: the newest.
+	// Run is the run whose calls are undone, with the runs whose work it continues after context resets; empty: the newest.
 	Run string
-	// Steps is how many of its last steps that made calls are undone; 0: all.
+	// Steps is how many steps are undone, of the last that made calls; 0: all.
 	Steps int
-	// Moved says that the session in which the run was is gone for good, and that this copy of it stands in its place: see
-	// [Session.Fork]. It is for a session that went from one store to another, and for one copy only: two that are both undone
-	// so take the same effects back twice. While there is a session by that name here, beside this one, it is refused.
+	// Moved says that the session that owns the effects no longer exists and that this copy replaces it: see [Session.Fork]. It is for a session
+	// that was moved to another store. Set it for one copy only, or effects are undone twice. It is refused while the owner exists in this
+	// store.
 	Moved bool
 	By    string // who asks for it
 }
 
-// An UndoError says why nothing was undone.
+// An UndoError says why an undo was refused. Nothing was undone.
 type UndoError struct {
 	Session string
-	// Owner is the session to which the effects belong, if that is why: this one has only a copy of what was said.
+	// Owner is the session that owns the effects, if this one is a copy.
 	Owner   string
 	Problem string
 }
@@ -36,16 +36,14 @@ type UndoError struct {
 // Error says what would be right.
 func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s", e.Session, e.Problem) }
 
-// Undo takes back the effects of the calls of a run that has ended, the newest first, with the Undo function of each tool,
-// and tells the model, in whose conversation they stay. Calls of read-only tools, those that had no effect and those that
-// were undone before are passed over. One that can't be undone is noted, and the rest goes on; at the first Undo that
-// fails it ends. Each call that was undone is recorded at once; if the process dies in between, the next Undo may meet one
-// call whose effect it has taken back already, so an Undo function has to bear that. What an agent that is a tool did isn't
-// taken back with its call, which is noted as one that can't be undone.
+// Undo undoes the effects of the calls of a run that has ended, the newest first, with the Undo function of each tool, and adds a message for the
+// model; the calls stay in the conversation. It skips calls of read-only tools, calls without an effect and calls that were undone before.
+// Calls that can't be undone, among them those of subagents, are listed in the receipt. The first Undo function that returns an error ends
+// the rollback. Each undone call is recorded at once. If the process dies in between, the next Undo may call the Undo function of one call
+// again, so these functions must tolerate that.
 //
-// An effect is taken back where it was caused, and nowhere else: in a copy ([Session.Fork], [Session.Import]) the runs that it
-// has from its original are refused with an *[UndoError] that names the owner. The model of a copy isn't told what its
-// original has taken back.
+// An effect can be undone only in the session that owns it. In a copy ([Session.Fork], [Session.Import]), an undo of copied runs is refused with an
+// *[UndoError] that names the owner. Copies don't learn what their original has undone.
 func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -57,7 +55,7 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 		return nil, err
 	}
 	defer l.close()
-	facts, err := a.factsAfter(ctx, s.id, 0) // only now, when nobody else can undo
+	facts, err := a.factsAfter(ctx, s.id, 0) // after open, so that no other process can undo meanwhile
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +83,7 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 	return rec, l.append(Undone{Meta: Meta{By: what.By}, Message: memory.Told(rec.Text(effects.Untold))})
 }
 
-// undoCalls takes back the effects of calls, and appends each that is undone at once.
+// undoCalls undoes calls, and appends each at once.
 func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceipt, error) {
 	rec := &UndoReceipt{Run: what.Run}
 	for i := range calls {
@@ -111,7 +109,7 @@ func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceip
 	return rec, nil
 }
 
-// mayUndo says why what a run did can't be undone in a session: it isn't in the log, or its effects aren't the session's.
+// mayUndo returns why a run can't be undone in a session: its log doesn't have the run, or the session doesn't own its effects.
 func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Effects, what Rollback) error {
 	owner := effects.Owner
 	refuse := func(format string, args ...any) error {
@@ -129,31 +127,24 @@ func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Ef
 	case owner == session: // imported in another store, or anew, under the name that it had
 		return nil
 	}
-	there, err := a.there(ctx, owner)
-	if err == nil && there {
-		err = refuse("what run %s did belongs to session %q, which is still there; undo it there", what.Run, owner)
+	err := a.exists(ctx, owner)
+	if err == nil {
+		return refuse("what run %s did belongs to session %q, which is still there; undo it there", what.Run, owner)
+	}
+	if errors.As(err, new(*NothingOpenError)) {
+		return nil
 	}
 	return err
 }
 
-// there reports whether there is a session by that name.
-func (a *Agent) there(ctx context.Context, session string) (bool, error) {
-	err := a.exists(ctx, session)
-	var none *NothingOpenError
-	if errors.As(err, &none) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// cantUndo says why a call can't be undone.
+// cantUndo returns why a call can't be undone, or an empty string.
 func (a *Agent) cantUndo(f *ToolFinished) string {
 	d, ok := a.registry.Lookup(f.Call.Name)
 	switch {
 	case !ok:
 		return "there is no such tool any more"
 	case a.children[f.Call.Name] != nil:
-		return "it is an agent, and what it did isn't undone with its call"
+		return "it is a subagent, and what it did isn't undone with its call"
 	case f.Result.Status != tools.OK && f.Result.Status != tools.Unverified:
 		return "it ended as " + string(f.Result.Status) + ", and it isn't known what it had done by then"
 	case !d.CanUndo():

@@ -10,15 +10,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A batch is the calls that run in parallel. One worker takes them one after the other. If that takes longer than helpersAfter,
-// more workers join, because most tools are done before another goroutine has even started.
+// A batch is a number of calls that may run in parallel. One worker runs them in order. If that takes longer than helpersAfter, more workers
+// start. Fast tools therefore run in call order.
 type batch struct {
 	x     *driver
 	calls []*callRun
 
 	// guarded by mu
 	next    int // the first call that no worker has taken
-	workers int // that take calls, and weren't abandoned with one
+	workers int // that run calls and weren't abandoned
 	helpers *time.Timer
 }
 
@@ -42,8 +42,7 @@ func (x *driver) runTogether(calls []*callRun) {
 		}
 		x.flush()
 		if x.left || x.ctx.Err() != nil {
-			cr.finishRefused(&tools.Outcome{Status: tools.NotRun, Parts: []provider.Part{provider.TextPart("The call wasn't run: the run was stopped.")}})
-			cr.abandonChild()
+			x.refuse(cr, tools.NotRun, fault.None, "the run was stopped.")
 			return
 		}
 		if cr.d.Spec().Inline {
@@ -66,9 +65,7 @@ func (x *driver) runTogether(calls []*callRun) {
 	}
 	x.mu.Unlock()
 	x.wait(b)
-	x.lock()
-	x.running = nil
-	x.mu.Unlock()
+	x.setRunning(nil)
 	if b.helpers != nil && b.helpers.Stop() {
 		x.calls.Done()
 	}
@@ -76,14 +73,16 @@ func (x *driver) runTogether(calls []*callRun) {
 
 // runInline runs a call on the driving goroutine: see tools.Spec.Inline.
 func (x *driver) runInline(cr *callRun) {
-	x.lock()
-	x.running = &batch{x: x, calls: []*callRun{cr}, next: 1}
-	x.mu.Unlock()
+	x.setRunning(&batch{x: x, calls: []*callRun{cr}, next: 1})
 	cr.run()
-	x.lock()
-	x.running = nil
-	x.mu.Unlock()
+	x.setRunning(nil)
 	x.flush()
+}
+
+func (x *driver) setRunning(b *batch) {
+	x.lock()
+	defer x.mu.Unlock()
+	x.running = b
 }
 
 // parallel returns how many calls may run at a time.
@@ -94,7 +93,7 @@ func (x *driver) parallel() int {
 	return 1 << 20
 }
 
-// spawn starts n workers. mu is held.
+// spawn starts n workers. The caller holds mu.
 func (b *batch) spawn(n int) {
 	b.workers += n
 	b.x.calls.Add(n)
@@ -103,7 +102,7 @@ func (b *batch) spawn(n int) {
 	}
 }
 
-// help starts more workers, for calls that none has taken.
+// help starts more workers for the calls that no worker has taken.
 func (b *batch) help() {
 	defer b.x.calls.Done()
 	b.x.lock()
@@ -113,11 +112,11 @@ func (b *batch) help() {
 	}
 }
 
-// work takes calls until there are none.
+// work runs calls until none is left.
 func (b *batch) work() {
 	x := b.x
 	var cr *callRun
-	defer func() { // also if a tool ended this goroutine
+	defer func() { // also if a tool ends this goroutine
 		x.lock()
 		defer x.mu.Unlock()
 		if cr != nil && cr.abandoned { // counted out when it was abandoned
@@ -148,7 +147,7 @@ func (b *batch) work() {
 	}
 }
 
-// run runs the call on this goroutine.
+// run executes the call on this goroutine.
 func (cr *callRun) run() {
 	x := cr.x
 	returned := false
@@ -171,7 +170,7 @@ func (cr *callRun) run() {
 	returned = true
 }
 
-// wait shows what calls do until all of a batch are over. It is for the driving goroutine.
+// wait shows what the calls of a batch do until all have ended. Only the driving goroutine calls it.
 func (x *driver) wait(b *batch) {
 	done := x.ctx.Done()
 	var ring <-chan time.Time
@@ -198,7 +197,7 @@ func (x *driver) wait(b *batch) {
 	}
 }
 
-// nextAbandon returns when the next call is to be abandoned (0: none is overdue), and whether all are over.
+// nextAbandon returns how long it is until the next call must be abandoned (0: none is overdue), and whether all have ended.
 func (x *driver) nextAbandon(b *batch) (next time.Duration, over bool) {
 	x.lock()
 	defer x.mu.Unlock()
@@ -218,7 +217,7 @@ func (x *driver) nextAbandon(b *batch) (next time.Duration, over bool) {
 	return next, over
 }
 
-// overdue notes that a call has reached its time limit. Any goroutine may call it.
+// overdue records that a call has reached its time limit. Any goroutine may call it.
 func (x *driver) overdue(c *tools.Call) {
 	x.lock()
 	if cr := x.runningCall(c); cr != nil && cr.overdue.IsZero() {
@@ -228,7 +227,7 @@ func (x *driver) overdue(c *tools.Call) {
 	x.poke()
 }
 
-// runningCall returns the callRun of a call that runs; nil if it is over. mu is held.
+// runningCall returns the callRun of a running call, or nil if it has ended. The caller holds mu.
 func (x *driver) runningCall(c *tools.Call) *callRun {
 	if x.running != nil {
 		for _, cr := range x.running.calls {
@@ -240,7 +239,7 @@ func (x *driver) runningCall(c *tools.Call) *callRun {
 	return nil
 }
 
-// stopped notes that the run was stopped while calls ran.
+// stopped records that the run was stopped while calls ran.
 func (x *driver) stopped(b *batch) {
 	x.lock()
 	defer x.mu.Unlock()
@@ -251,7 +250,7 @@ func (x *driver) stopped(b *batch) {
 	}
 }
 
-// abandonOverdue gives up the calls that haven't returned in time: what they do from now on is dropped.
+// abandonOverdue abandons the calls that haven't returned in time. What they return later is dropped.
 func (x *driver) abandonOverdue(b *batch) {
 	var given []*callRun
 	x.lock()
@@ -279,9 +278,9 @@ func (x *driver) abandonOverdue(b *batch) {
 	}
 }
 
-// finishAbandoned gives a call that was abandoned its result. Its own goroutine may still use the callRun, so another one stands in.
+// finishAbandoned gives an abandoned call its result. It uses a copy of the callRun, because the call's goroutine may still use the original.
 func (x *driver) finishAbandoned(cr *callRun) {
-	if x.ctx.Err() != nil { // the breaker isn't told of a call that was stopped
+	if x.ctx.Err() != nil { // a stopped call is no failure for the breaker
 		cr.pass.Cancel()
 	} else {
 		cr.pass.Done(&tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout})
@@ -302,7 +301,7 @@ func (x *driver) finishAbandoned(cr *callRun) {
 	}
 }
 
-// progress notes what a call reports. Any goroutine may call it; of several reports the newest is shown.
+// progress records what a call reports. Any goroutine may call it. Of several reports, only the newest is shown.
 func (x *driver) progress(c *tools.Call, note tools.ProgressReport) {
 	x.lock()
 	if cr := x.runningCall(c); cr != nil {
@@ -344,7 +343,7 @@ func (cr *callRun) goexit() {
 		Parts: []provider.Part{provider.TextPart(internalError)}})
 }
 
-// askBreaker asks the breaker of a call. It reports false if the call has its result instead.
+// askBreaker asks the breaker of a call for a permit. It returns false if the call got a result instead.
 func (x *driver) askBreaker(cr *callRun) bool {
 	refused := cr.pass.Take(cr.d, x.agent.breakers)
 	if refused == nil {
@@ -361,7 +360,7 @@ func (x *driver) askBreaker(cr *callRun) bool {
 	return false
 }
 
-// retrying notes that a call waits for another attempt. It is called on the goroutine of the call.
+// retrying shows that a call waits for another attempt. It is called on the goroutine of the call.
 func (x *driver) retrying(c *tools.Call, next tools.Retrying) {
 	w := provider.Wait{Reason: provider.WaitBackingOff, Until: time.Now().Add(next.Wait), Attempt: next.Attempt,
 		Detail: "retrying after a " + next.Class.String() + " failure"}

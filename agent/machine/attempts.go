@@ -89,7 +89,7 @@ func (f FailedCalls) mostFrequent() FailedCalls {
 	return out[:min(len(out), maxAvoid)]
 }
 
-// A Briefing tells a run what earlier attempts at its task came to, so that it doesn't fail in the same way or repeat what was done.
+// A Briefing says what earlier attempts at a task tried, so that it doesn't fail in the same way or repeat what was done.
 // Make one with [BriefingOf], and give it to a run as Input.Briefing of package agent. A host may change it and add what it knows.
 type Briefing struct {
 	Attempts []Attempt

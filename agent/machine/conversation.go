@@ -12,7 +12,7 @@ import (
 //
 // It differs from State.Messages, which is what the model is shown. It keeps what compactions and context resets removed. It leaves
 // out what the agent told the model: notes, what a send-back or an undo says, and the input of a run that continues another's work,
-// which repeats the first run's. The results of a reply's calls stand in one message right after it, in call order, as far as they
+// which repeats the first run's. The results of a reply's calls are in one message right after it, in call order, as far as they
 // exist.
 //
 // The messages share their parts with the facts; the caller must not change them.

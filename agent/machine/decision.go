@@ -31,9 +31,9 @@ type Pause struct {
 	Expires     time.Time `json:"expires,omitzero"` // zero if it never expires
 	// Always says that [AllowAlways] is possible.
 	Always bool `json:"always,omitempty"`
-	// Path is set for the pause of an agent that is a tool: the ids of the calls that lead to that agent, the outermost first.
+	// Path is set for the pause of a subagent: the ids of the calls that lead to that agent, the outermost first.
 	Path []string `json:"path,omitempty"`
-	// Nested are, for a call of an agent that is a tool, the pauses of that agent. The host is shown these instead.
+	// Nested are, for a call of a subagent, the pauses of that agent. The host is shown these instead.
 	Nested []Pause `json:"nested,omitempty"`
 }
 
@@ -84,7 +84,7 @@ const (
 	PauseInDoubt PauseKind = "in_doubt"
 	// PauseCorrection is a call whose input still doesn't fit the schema after the model's own corrections. [Edit] corrects it.
 	PauseCorrection PauseKind = "correction"
-	// PauseAgent is a call of an agent that is a tool and waits for decisions itself: see [Pause.Nested].
+	// PauseAgent is a call of a subagent and waits for decisions itself: see [Pause.Nested].
 	PauseAgent PauseKind = "agent"
 )
 

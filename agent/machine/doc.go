@@ -56,7 +56,7 @@
 //
 //   - The same facts make the same state, byte for byte as JSON, in any process. Replay runs nothing.
 //   - Apply refuses a fact that can't follow the facts before it, with a *[FactError], and changes nothing then.
-//   - Each call has exactly one result. When the model is called, the results of all earlier calls stand in the conversation, right after
+//   - Each call has exactly one result. When the model is called, the results of all earlier calls are in the conversation, right after
 //     their reply and in call order.
 //   - A call is started once, unless it is repeatable or a person let it run again. A call that was rejected is never started.
 //   - A decision is used once, and only on a pause that it fits.

@@ -24,7 +24,7 @@ type Fact interface {
 type Origin struct {
 	Session string `json:"-"`
 	Run     string `json:"run"`
-	Parent  string `json:"parent,omitempty"` // the parent run's tool call, for an agent that is a tool
+	Parent  string `json:"parent,omitempty"` // the parent run's tool call, for a subagent
 	Agent   string `json:"agent,omitempty"`
 	Trace   string `json:"trace,omitempty"` // W3C trace id: 32 hexadecimal digits
 }
@@ -66,7 +66,7 @@ type RunStarted struct {
 	Tools []ToolFingerprint `json:"tools,omitempty"`
 	// ContextReset is set if the run continues the work of the run before it, in a new conversation.
 	ContextReset *ContextResetState `json:"context_reset,omitempty"`
-	// From is set in a copy of a session, see Agent.Fork of package agent: the session that the run took place in, and that owns its
+	// From is set in a copy of a session, see Session.Fork of package agent: the session that the run took place in, and that owns its
 	// effects.
 	From string `json:"from,omitempty"`
 }
@@ -95,7 +95,7 @@ type StepStarted struct {
 // Compacted replaces the conversation by a shorter one. The journal keeps the original messages.
 type Compacted struct {
 	Meta
-	// Report says what was done, with figures. Its Trigger is "in vain" if summaries were paid for, but the conversation couldn't be
+	// Report says what was done, with figures. Its Trigger is "without effect" if summaries were paid for, but the conversation couldn't be
 	// made to fit, or the run ended before that.
 	Report *memory.Report `json:"report"`
 	// Spans are the new conversation. Without spans the conversation is unchanged, and only the usage counts.
@@ -173,11 +173,11 @@ type ToolFinished struct {
 	Took   time.Duration      `json:"took,omitempty"` // in nanoseconds
 	// Attempts is how often the tool was called, if more than once.
 	Attempts int `json:"attempts,omitempty"`
-	// Spent is what the call of an agent that is a tool used of the run's limits.
+	// Spent is what the call of a subagent used of the run's limits.
 	Spent *Spent `json:"spent,omitempty"`
 }
 
-// Spent is what an agent that is a tool has used.
+// Spent is what a subagent has used.
 type Spent struct {
 	Usage    provider.Usage `json:"usage"`
 	Cost     provider.Money `json:"cost,omitempty"`
@@ -203,7 +203,7 @@ type Steered struct {
 	Message provider.Message `json:"message"`
 }
 
-// SentBack keeps a run from completing and tells the model what is missing.
+// SentBack keeps a run from completing. The model reads what is missing.
 type SentBack struct {
 	Meta
 	Why  string `json:"why"` // SendBackHook or SendBackOutput
@@ -251,15 +251,15 @@ type RuleRevoked struct {
 	Tool string `json:"tool"`
 }
 
-// Undone says that effects of calls were undone after their run had ended: see Agent.Undo of package agent.
+// Undone says that effects of calls were undone after their run had ended: see Session.Undo of package agent.
 type Undone struct {
 	Meta
 	Calls []UndoneCall `json:"calls,omitempty"`
-	// Message tells the model. It is added to the end of the conversation.
+	// Message informs the model. It is added to the end of the conversation.
 	Message provider.Message `json:"message,omitzero"`
 }
 
-// Snapshot is the state of a session at this point. The facts before it aren't needed any more: see Agent.Prune of package agent.
+// Snapshot is the state of a session at this point. The facts before it aren't needed any more: see Session.Prune of package agent.
 type Snapshot struct {
 	Meta
 	State *State `json:"state"`

@@ -29,7 +29,7 @@ func (m *Machine) toolStarted(r *RunState, f *ToolStarted) string {
 	}
 	c.Call = f.Call // with the input that runs, and that would run again
 	c.Status, c.Started, c.Repeat, c.Retry = CallStarted, true, f.Repeatable, false
-	// The pause of an agent that is a tool stays: other pauses in it may still be waiting for decisions.
+	// The pause of a subagent stays: other pauses in it may still be waiting for decisions.
 	return ""
 }
 
@@ -48,7 +48,7 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 	case f.Result.Status == tools.OK && c.Status != CallStarted:
 		return "a call that wasn't started can't have succeeded"
 	case f.Result.Status == tools.Answered && c.Status != CallDecided:
-		return "nobody has answered the call"
+		return "the call has no answer"
 	}
 	t, n := r.repeats(f.Call, f.Result)
 	if r.Tools == nil {
@@ -106,7 +106,7 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 	return ""
 }
 
-// isUsedBefore reports whether a pause has or had the id. Pauses that c itself still waits for don't count: an agent that is a tool
+// isUsedBefore reports whether a pause has or had the id. Pauses that c itself still waits for don't count: a subagent
 // may be suspended for them again.
 func (m *Machine) isUsedBefore(id string, c *CallState) bool {
 	other, _ := m.s.Run.Suspended(id)
@@ -129,7 +129,7 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 	m.s.Used = append(m.s.Used[max(len(m.s.Used)-maxUsed+1, 0):], d.ID)
 	if p == c.Pause {
 		m.decideCall(c, f)
-	} else { // the pause of an agent that is a tool: its call runs again, and passes the decision on
+	} else { // the pause of a subagent: its call runs again, and passes the decision on
 		c.Answers = append(slices.Clip(c.Answers), *d)
 		c.Status = CallApproved
 	}

@@ -197,7 +197,7 @@ func (m *Machine) ruleRevoked(f *RuleRevoked) string {
 	return ""
 }
 
-// undone adds the message that tells the model. The conversation keeps the calls.
+// undone adds the message for the model. The conversation keeps the calls.
 func (m *Machine) undone(f *Undone) string {
 	for _, c := range f.Calls {
 		if c.Call == nil || c.Call.ID == "" {

@@ -15,7 +15,7 @@ import (
 // RunState.nextStep.
 type Limits struct {
 	// Steps is how many model calls with tools a run may make. At the limit the model gets one more call, without tools, to report
-	// where it stands. Default 12.
+	// its progress. Default 12.
 	Steps int `json:"steps,omitempty"`
 	// StepsPerPhase is the same for each phase. Default: no limit.
 	StepsPerPhase int `json:"steps_per_phase,omitempty"`
@@ -34,7 +34,7 @@ type Limits struct {
 	// ParallelCalls is how many tool calls of one reply run at a time. Default 8.
 	ParallelCalls int `json:"parallel_calls,omitempty"`
 	// Repeats is how often in a row one tool may be called with the same input, and give the same result or fail each time. At this
-	// count the run is stopped. From the third time on the model is told. Default 5.
+	// count the run is stopped. From the third time on the model is warned. Default 5.
 	Repeats int `json:"repeats,omitempty"`
 	// Corrections is how often in a row a model may correct itself after an input that doesn't fit a tool's schema. After that, the
 	// tool is unavailable for the rest of the run. It is counted for each tool. Default 2.

@@ -183,7 +183,7 @@ func (m *Machine) Waiting() bool {
 
 // Check returns the error that Apply would return for these facts, one after the other, without applying them. A driver calls it
 // before it stores them, because a journal with a fact that doesn't fit could never be read again. Check looks only at facts with
-// pauses, decisions, snapshots or compactions, and at context resets: they contain what hosts, people and agents that are tools have
+// pauses, decisions, snapshots or compactions, and at context resets: they contain what hosts, people and subagents have
 // made. It returns nil for all others.
 func (m *Machine) Check(facts []Fact) error {
 	if !slices.ContainsFunc(facts, needsCheck) {

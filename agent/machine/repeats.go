@@ -8,10 +8,10 @@ import (
 // This file detects runs that are stuck: one tool is called again and again with the same input, and gives the same result or fails
 // each time.
 
-// warnAfter is from which repetition on the model is told.
+// warnAfter is the repetition from which on the model is warned.
 const warnAfter = 3
 
-// Repeats reports whether the model is to be told that it repeats itself, if the call ends with res: from the third repetition on.
+// Repeats reports whether the model must be warned that it repeats itself if the call ends with res: from the third repetition on.
 func (r *RunState) Repeats(call *provider.ToolCall, res *ToolResult) bool {
 	if r.Limits.Repeats <= 0 {
 		return false

@@ -70,7 +70,7 @@ type Result struct {
 	err       error
 }
 
-// Result returns the outcome of the newest run. status and code say how the run ended or where it stands, and reason says why.
+// Result returns the outcome of the newest run. status and code say how the run ended or what its state is, and reason says why.
 // [Result.Err] returns reason unless the run has completed. Before the first run, the Result names only the session.
 func (m *Machine) Result(status Status, code string, reason error) *Result {
 	r := m.s.Run
@@ -128,7 +128,7 @@ func (r *Result) Err() error { return r.err }
 // ToolNames returns the names of the tools that the model called, in order, including calls that didn't run.
 func (r *Result) ToolNames() []string { return slices.Clone(r.names) }
 
-// Suspended returns the pauses of the run's own calls. The pause of an agent that is a tool contains that agent's pauses; Pending has
+// Suspended returns the pauses of the run's own calls. The pause of a subagent contains that agent's pauses; Pending has
 // them in its place.
 func (r *Result) Suspended() []Pause { return r.suspended }
 

@@ -110,12 +110,12 @@ type CallState struct {
 	Retry   bool               `json:"retry,omitempty"` // a person lets a call in doubt run again
 	Started bool               `json:"started,omitempty"`
 	Repeat  bool               `json:"repeatable,omitempty"` // it may run again if it is unknown how it ended
-	// Answers are, for a call of an agent that is a tool, the decisions since it was last suspended.
+	// Answers are, for a call of a subagent, the decisions since it was last suspended.
 	Answers []Decision  `json:"answers,omitempty"`
 	Result  *ToolResult `json:"result,omitempty"`
 }
 
-// A CallStatus says how far a call has got.
+// A CallStatus is the status of a call.
 type CallStatus string
 
 // The statuses of a call.
@@ -163,7 +163,7 @@ func (r *RunState) Call(id string) *CallState {
 	return nil
 }
 
-// Pending returns the pauses that wait for a decision. Those of an agent that is a tool stand in the place of its call's.
+// Pending returns the pauses that wait for a decision. Those of a subagent replace that of its call.
 func (r *RunState) Pending() []Pause {
 	if r == nil {
 		return nil
@@ -222,7 +222,7 @@ func (r *RunState) ownInput(parts []provider.Part) []provider.Part {
 	return parts[:min(r.ContextReset.Prompt, len(parts))]
 }
 
-// Waits reports whether the call has a pause to decide on: its own, or those of an agent that is a tool. While that agent acts on
+// Waits reports whether the call has a pause to decide on: its own, or those of a subagent. While that agent acts on
 // one decision, its other pauses may still be decided.
 func (c *CallState) Waits() bool {
 	switch c.Status {
@@ -311,7 +311,7 @@ func (r *ToolResult) AddNote(text string) {
 	r.Notes++
 }
 
-// Undecided returns the result of a suspended call that nobody has decided on. A call in doubt remains in doubt.
+// Undecided returns the result of a suspended call without a decision. A call in doubt remains in doubt.
 func (c *CallState) Undecided(why string) *ToolResult {
 	switch {
 	case c.Pause.Kind == PauseInDoubt:
