@@ -30,6 +30,7 @@
 //   - [github.com/pawlkit/pawl/ratelimit] lets people go before background work, holds rates and budgets, and counts what was
 //     used. [github.com/pawlkit/pawl/circuit] leaves alone what keeps failing. Both serve any program, without an agent.
 //   - [github.com/pawlkit/pawl/stream] is plumbing for the answers of models: timeouts, checks, buffers, several readers.
+//   - [github.com/pawlkit/pawl/agent/machine] is the loop without its effects: a state machine over the facts of a session.
 //   - [github.com/pawlkit/pawl/agent/journal] is where a run's facts are kept: in memory, in files, in SQLite, in PostgreSQL.
 //     [github.com/pawlkit/pawl/agent/journal/journaltest] is the suite for a store of one's own.
 //   - [github.com/pawlkit/pawl/agent/prompt] composes system texts from files.

@@ -45,11 +45,21 @@ type setup struct {
 }
 
 // Tools returns the agent's tools, in order.
-func (a *Agent) Tools() *tools.Registry { return a.registry }
+func (a *Agent) Tools() *tools.Registry {
+	if a == nil {
+		return nil
+	}
+	return a.registry
+}
 
 // Abandoned returns how many tool calls, and functions that write notes ([ProgressNotes], [ContextReset]), ignored the end of
 // their context, were abandoned, and still run.
-func (a *Agent) Abandoned() int { return int(a.abandoned.Load()) }
+func (a *Agent) Abandoned() int {
+	if a == nil || a.abandoned == nil {
+		return 0
+	}
+	return int(a.abandoned.Load())
+}
 
 // unnamedPrefix begins the names that sessions get whose input has none.
 const unnamedPrefix = "unnamed/"

@@ -46,13 +46,10 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	cr := &callRun{x: x, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.state().Mode,
+		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.state().Mode, Succeeded: x.succeeded,
 	}
 	if d == nil {
 		return cr
-	}
-	if len(d.Spec().Requires) > 0 {
-		cr.call.Succeeded = x.succeeded
 	}
 	if d.Spec().Repeatable() {
 		cr.call.OnRetry = x.retrying

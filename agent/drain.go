@@ -36,6 +36,9 @@ func (e *DrainError) Unwrap() error { return e.Err }
 // was under way is then gone on with as after a crash. An agent that was drained stays so.
 func (a *Agent) Drain(ctx context.Context) error {
 	ctx = orBackground(ctx)
+	if a == nil || a.registry == nil {
+		return errNoAgent
+	}
 	a.mu.Lock()
 	if !a.draining {
 		a.draining, a.idle = true, make(chan struct{})

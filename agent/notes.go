@@ -122,7 +122,7 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 			if err != nil {
 				return v, err
 			}
-			answer, problem := s.Accept([]byte(unfence(text)))
+			answer, problem := acceptAnswer(s, text)
 			if problem == nil {
 				return unwrap[T](answer, wrapped)
 			}

@@ -15,6 +15,9 @@ import (
 // and decoded. An answer that doesn't fit is sent back, Limits.OutputCorrections times; then the run has failed with an
 // *[OutputError]. The error is also set if the run ended without an answer: it is that of [Result.Err] then. Tools are
 // called on the way as in any run.
+//
+// Providers want objects. A T that isn't one, such as []string, is asked for as an object with the one field "value", and taken
+// out of it again. An answer that leaves out the object is accepted too, and so is the bare element of a list of one.
 func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) {
 	var zero T
 	s, wrapped, err := outputSchema[T]("RunFor")
@@ -29,7 +32,7 @@ func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) 
 	if res.Status != Completed {
 		return zero, res, res.Err()
 	}
-	answer, err := s.Accept([]byte(unfence(res.Text())))
+	answer, err := acceptAnswer(s, res.Text())
 	if err != nil { // a stop condition, or a resumed run that was begun without a schema
 		return zero, res, &OutputError{Text: res.Text(), Err: err}
 	}
@@ -96,7 +99,7 @@ func (x *driver) checkOutput() (back string, err error) {
 		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
 	}
 	text := x.machine.Result(Completed, "", nil).Text()
-	_, problem := s.Accept([]byte(unfence(text)))
+	_, problem := acceptAnswer(s, text)
 	switch {
 	case problem == nil:
 		return "", nil
@@ -104,6 +107,30 @@ func (x *driver) checkOutput() (back string, err error) {
 		return "", &OutputError{Text: text, Err: problem}
 	}
 	return "Your answer doesn't fit the schema that was asked for: " + problem.Error() + "\nAnswer again, with nothing but JSON that fits.", nil
+}
+
+// acceptAnswer returns the answer in a text as the schema has it, or what is wrong with it. The value of an object that has
+// nothing but the field "value" may stand without the object, and the element of a list of one without the list.
+func acceptAnswer(s *schema.Schema, text string) (json.RawMessage, error) {
+	bare := unfence(text)
+	answer, problem := s.Accept([]byte(bare))
+	if problem == nil || !json.Valid([]byte(bare)) || !isWrapper(s.JSON()) {
+		return answer, problem
+	}
+	for _, wrapped := range []string{`{"value":` + bare + `}`, `{"value":[` + bare + `]}`} {
+		if answer, err := s.Accept([]byte(wrapped)); err == nil {
+			return answer, nil
+		}
+	}
+	return nil, problem
+}
+
+// isWrapper reports whether a schema is that of an object with the one field "value".
+func isWrapper(schema json.RawMessage) bool {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	return json.Unmarshal(schema, &s) == nil && len(s.Properties) == 1 && s.Properties["value"] != nil
 }
 
 // unfence returns the JSON in an answer that has it in a code fence.

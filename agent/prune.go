@@ -87,6 +87,9 @@ type Retention struct {
 // how much that was. Sessions that are being written to are kept.
 func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err error) {
 	ctx = orBackground(ctx)
+	if a == nil || a.registry == nil {
+		return total, errNoAgent
+	}
 	if r.Idle <= 0 {
 		return total, &InputError{Field: "Retention.Idle", Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
 	}

@@ -30,7 +30,12 @@ type Session struct {
 func (a *Agent) Session(id string) *Session { return &Session{agent: a, id: id} }
 
 // ID returns the name of the session.
-func (s *Session) ID() string { return s.id }
+func (s *Session) ID() string {
+	if s == nil {
+		return ""
+	}
+	return s.id
+}
 
 // ready returns what is wrong with the handle, and ctx, or the background if that is nil.
 func (s *Session) ready(ctx context.Context) (context.Context, error) {

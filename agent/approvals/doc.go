@@ -31,7 +31,7 @@
 //		}
 //		select {
 //		case <-decided:
-//		case <-time.After(time.Minute): // for what other processes left behind
+//		case <-time.After(time.Minute): // for pauses that expire, and for processes that died
 //		case <-ctx.Done():
 //		}
 //	}

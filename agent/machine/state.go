@@ -286,7 +286,10 @@ func (s *State) LastUserText() string {
 // CallID returns the id of a call: its run, its step (from 1), and its index among the calls of the reply (from 0). Providers repeat
 // and omit ids, so the machine doesn't use theirs.
 func CallID(run string, step, index int) string {
-	return run + "." + strconv.Itoa(step) + "." + strconv.Itoa(index)
+	b := append(make([]byte, 0, 64), run...)
+	b = strconv.AppendInt(append(b, '.'), int64(step), 10)
+	b = strconv.AppendInt(append(b, '.'), int64(index), 10)
+	return string(b)
 }
 
 // IndexOf returns the place of a call in the newest reply.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/approvals"
 )
 
 // checkApprovals checks what the command approvals was called with, and makes a decision of it if it is one.
@@ -107,41 +107,26 @@ type opened struct {
 // opened lists what is open across the sessions of the file, or in that of the options.
 func (p *program) opened(ctx context.Context) ([]opened, error) {
 	all := []opened{}
-	for head, err := range p.store.Heads(ctx, journal.Filter{Open: true}) {
+	for item, err := range approvals.List(ctx, p.store, approvals.Filter{}) {
 		if err != nil {
-			return nil, fmt.Errorf("listing what is open: %w", err)
+			return nil, err
 		}
-		if p.session != "" && p.session != head.Session {
+		if p.session != "" && p.session != item.Session {
 			continue
 		}
-		facts, err := p.agent.Session(head.Session).Facts(ctx)
+		detail, err := approvals.Find(ctx, p.store, item.Session, item.ID, 0)
 		if err != nil {
 			return nil, err
 		}
-		pending, err := p.agent.Session(head.Session).Pending(ctx)
-		if err != nil {
-			return nil, err
+		pause := detail.Pause
+		o := opened{
+			Session: item.Session, ID: pause.ID, Kind: pause.Kind, Tool: pause.Call.Name, Reason: pause.Reason, Risk: pause.Risk,
+			By: detail.By, Since: detail.Since, Expires: pause.Expires, Expired: item.Expired, Sent: item.Sent, pause: pause,
 		}
-		for _, pause := range pending {
-			o := opened{
-				Session: head.Session, ID: pause.ID, Kind: pause.Kind, Tool: pause.Call.Name, Reason: pause.Reason, Risk: pause.Risk,
-				Expires: pause.Expires, Expired: !pause.Expires.IsZero() && !time.Now().Before(pause.Expires), Sent: head.Inbox > 0, pause: pause,
-			}
-			if pause.Call.Invalid == "" {
-				o.Input = pause.Call.Input
-			}
-			for _, f := range facts {
-				switch f := f.(type) {
-				case agent.RunStarted:
-					o.By = f.By
-				case agent.Suspended:
-					if f.Pause.ID == pause.ID {
-						o.Since = f.Time
-					}
-				}
-			}
-			all = append(all, o)
+		if pause.Call.Invalid == "" {
+			o.Input = pause.Call.Input
 		}
+		all = append(all, o)
 	}
 	return all, nil
 }
@@ -190,19 +175,19 @@ type rule struct {
 // rules lists the standing approvals across the sessions of the file, or in that of the options.
 func (p *program) rules(ctx context.Context) ([]rule, error) {
 	all := []rule{}
-	for head, err := range p.store.Heads(ctx, journal.Filter{}) {
+	for info, err := range p.agent.Sessions(ctx, agent.SessionFilter{}) {
 		if err != nil {
-			return nil, fmt.Errorf("listing sessions: %w", err)
+			return nil, err
 		}
-		if p.session != "" && p.session != head.Session {
+		if p.session != "" && p.session != info.Session {
 			continue
 		}
-		rules, err := p.agent.Session(head.Session).Rules(ctx)
+		rules, err := p.agent.Session(info.Session).Rules(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range rules {
-			all = append(all, rule{head.Session, r.Tool, r.By, r.Since})
+			all = append(all, rule{info.Session, r.Tool, r.By, r.Since})
 		}
 	}
 	return all, nil

@@ -161,7 +161,7 @@ func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
 	o = b.run("l\nlist pages\n", "-session", "t")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, "There are 2 pages:")
-	o = b.run("g\nlist pages\n", "-session", "t")
+	o = b.run("r\nlist pages\n", "-session", "t")
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Contains(t, o.out, `The page "About" stands at /about`)
 	require.Contains(t, o.out, "There are 2 pages:")

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
@@ -18,10 +17,10 @@ import (
 func (p *program) interact(ctx context.Context) int {
 	p.out.print(p.banner())
 	p.out.line("Type a request, or /help.")
-	if status, ok := p.takeUp(ctx); !ok {
+	if status, ok := p.resumeOwn(ctx); !ok {
 		return status
 	}
-	if status, ok := p.takeUpOthers(ctx); !ok {
+	if status, ok := p.offerOthers(ctx); !ok {
 		return status
 	}
 	for {
@@ -49,28 +48,24 @@ func (p *program) interact(ctx context.Context) int {
 	}
 }
 
-// takeUp finishes what a session was about when its last process ended. It reports false if the program is to end.
-func (p *program) takeUp(ctx context.Context) (status int, ok bool) {
-	head, err := p.store.Head(ctx, p.session)
-	if errors.Is(err, journal.ErrNoSession) {
-		return exitOK, true
+// resumeOwn resumes the last run of the session if that wasn't finished. It reports false if the program is to end.
+func (p *program) resumeOwn(ctx context.Context) (status int, ok bool) {
+	last, err := p.agent.Session(p.session).Result(ctx)
+	if errors.As(err, new(*agent.NothingOpenError)) {
+		return exitOK, true // a new session
 	}
 	if err != nil {
 		return p.finish(nil, err), false
 	}
-	switch agent.Status(head.Status) {
-	case agent.Running:
+	switch {
+	case last.Status == agent.Running, last.Status == agent.Paused && len(last.Pending) == 0: // its process died, or was told to end
 		p.out.line("The last run of this session was interrupted. It continues.")
 		return p.after(p.carryOut(ctx, agent.Continue(p.session)))
-	case agent.Paused:
-		pending, err := p.agent.Session(p.session).Pending(ctx)
-		if err != nil {
-			return p.finish(nil, err), false
-		}
+	case last.Status == agent.Paused:
 		p.out.line("This session waits for a decision.")
-		decided, err := p.decideAll(pending)
+		decided, err := p.decideAll(last.Pending)
 		if err != nil || len(decided) == 0 {
-			return p.finish(&agent.Result{Status: agent.Paused, Pending: pending}, err), false
+			return p.finish(last, err), false
 		}
 		return p.after(p.carryOut(ctx, agent.Resume(p.session, decided...)))
 	}

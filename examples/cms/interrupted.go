@@ -81,8 +81,8 @@ func (p *program) mentionInterrupted(ctx context.Context) {
 	}
 }
 
-// takeUpOthers offers to resume the runs of other sessions that were interrupted. It reports false if the program is to end.
-func (p *program) takeUpOthers(ctx context.Context) (status int, ok bool) {
+// offerOthers offers to resume the runs of other sessions that were interrupted. It reports false if the program is to end.
+func (p *program) offerOthers(ctx context.Context) (status int, ok bool) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
 		return p.finish(nil, err), false
@@ -99,13 +99,13 @@ func (p *program) takeUpOthers(ctx context.Context) (status int, ok bool) {
 		} else {
 			p.out.line("The run of session %s was interrupted at %s.", h.Session, h.Updated.Local().Format(time.DateTime))
 		}
-		said, err := p.read("[g]o on with it, or [l]ater: ")
+		said, err := p.read("[r]esume it, or [l]ater: ")
 		switch {
 		case errors.Is(err, io.EOF):
 			return exitOK, true
 		case err != nil:
 			return p.finish(nil, err), false
-		case !strings.HasPrefix(strings.ToLower(said), "g"):
+		case !strings.HasPrefix(strings.ToLower(said), "r"):
 			continue
 		}
 		p.session = h.Session

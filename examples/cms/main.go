@@ -118,9 +118,9 @@ func (p *program) main(ctx context.Context) int {
 		return p.exportLog(ctx)
 	case p.resume != "":
 		return p.decideOnce(ctx)
-	case p.goOn && p.session == "":
+	case p.continues && p.session == "":
 		return p.resumeAll(ctx)
-	case p.goOn:
+	case p.continues:
 		return p.oneShot(ctx, agent.Continue(p.session))
 	case p.prompt != "":
 		p.mentionInterrupted(ctx)

@@ -33,8 +33,8 @@ func (p *program) decideOnce(ctx context.Context) int {
 	return p.decideAndResume(ctx, d)
 }
 
-// decideAndResume takes a decision and resumes the run. The two are apart: once it is taken, the decision holds, whatever becomes of
-// this process, and of several that decide the first one alone goes on.
+// decideAndResume takes a decision, and then resumes the run. A decision that was taken holds even if this process dies before it
+// resumes the run, and of several processes that decide, only the first one resumes it.
 func (p *program) decideAndResume(ctx context.Context, d agent.Decision) int {
 	if err := p.agent.Session(p.session).Decide(ctx, d); err != nil {
 		return p.finish(nil, err)
@@ -86,14 +86,14 @@ func (p *program) decision(ctx context.Context) (d agent.Decision, err error) {
 
 // nothingOpen says that no decision is waited for.
 func (p *program) nothingOpen(ctx context.Context) error {
-	head, err := p.store.Head(ctx, p.session)
-	if err != nil && !errors.Is(err, journal.ErrNoSession) {
+	last, err := p.agent.Session(p.session).Result(ctx)
+	if err != nil {
 		return err
 	}
-	if agent.Status(head.Status) == agent.Running {
+	if last.Status == agent.Running || last.Status == agent.Paused {
 		return &agent.InputError{Field: "Session", Problem: "it waits for no decision: its run is under way, or was interrupted; -continue resumes it"}
 	}
-	return &agent.NothingOpenError{Session: p.session, Status: agent.Status(head.Status)}
+	return &agent.NothingOpenError{Session: p.session, Status: last.Status}
 }
 
 // carryOut runs an input, and what follows from the decisions that it asks for. It returns when the run has ended, or

@@ -20,7 +20,7 @@ import (
 type options struct {
 	prompt, mode, db, session, by string
 	provider, model               string
-	yes, goOn, verbose, json      bool
+	yes, continues, verbose, json bool
 	undo, export                  bool
 	expires                       time.Duration
 	expiresSet                    bool
@@ -32,7 +32,7 @@ type options struct {
 
 // interactive reports whether the program is to ask for requests.
 func (o *options) interactive() bool {
-	return o.prompt == "" && o.resume == "" && !o.goOn && !o.undo && !o.export && o.approvals == nil
+	return o.prompt == "" && o.resume == "" && !o.continues && !o.undo && !o.export && o.approvals == nil
 }
 
 // decisions are the values of -decide.
@@ -45,7 +45,7 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.mode, "mode", "", "`mode`: cms-crud (the default), architect, debug or ask")
 	f.StringVar(&o.db, "db", "cms.db", "`file` of the content, and of what the agent does")
 	f.StringVar(&o.session, "session", "", "`name` of the conversation to resume; a new one without it")
-	f.BoolVar(&o.goOn, "continue", false, "resume the -session whose program was killed or ended by a signal, or whose approval expired; without one with all whose program was")
+	f.BoolVar(&o.continues, "continue", false, "resume the -session whose program was killed or ended by a signal, or whose approval expired; without one with all whose program was")
 	f.BoolVar(&o.yes, "yes", false, "approve everything that asks for it")
 	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; without a terminal it may take for ever unless this is given")
 	f.BoolVar(&o.undo, "undo", false, "take back what the last run of the -session has changed")
@@ -119,7 +119,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		return errors.New("-expires can't be negative; 0 is for ever")
 	case o.approvals != nil:
 		return o.checkApprovals(given)
-	case count(given("p"), given("resume"), o.goOn, o.undo, o.export) > 1:
+	case count(given("p"), given("resume"), o.continues, o.undo, o.export) > 1:
 		return errors.New("only one of -p, -resume, -continue, -undo and -export can be given")
 	case given("session") && o.session == "":
 		return errors.New("-session needs a name")
@@ -127,7 +127,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		return errors.New("-undo and -export need a -session")
 	case o.json:
 		return errors.New("-json is for approvals")
-	case o.mode != "" && (o.goOn || o.resume != ""):
+	case o.mode != "" && (o.continues || o.resume != ""):
 		return errors.New("-mode is for new requests; what continues keeps its mode")
 	case given("resume") && o.resume == "":
 		return errors.New("-resume needs a session")

@@ -243,6 +243,14 @@ func TestASignalBringsTheRunToRestAndASecondOneEndsTheProgram(t *testing.T) {
 	require.NotContains(t, o.out, "→ cms.listPages", "what had ended isn't made again")
 	require.Equal(t, []string{"about", "home"}, b.pages())
 
+	b, h = interrupted(syscall.SIGTERM)
+	require.Equal(t, exitStopped, h.letGo(), h.err.String())
+	require.Contains(t, b.must(exitUsage, "-resume", "s", "-decide", "approve").err, "-continue resumes it")
+	o = b.run("", "-session", "s")
+	require.Equal(t, exitOK, o.status, o.err)
+	require.Contains(t, o.out, "The last run of this session was interrupted. It continues.")
+	require.Equal(t, []string{"about", "home"}, b.pages())
+
 	_, h = interrupted(syscall.SIGINT)
 	require.NoError(t, h.Process.Signal(syscall.SIGINT))
 	var exit *exec.ExitError

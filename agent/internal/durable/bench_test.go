@@ -35,7 +35,7 @@ func counter(tb testing.TB, store journal.Store) *agent.Agent {
 			}
 			return step, nil
 		}),
-		Tools:  []tools.Tool{tools.New(tools.Spec{Name: "add"}, func(_ context.Context, in Order) (Order, error) { return Order{in.N + 1}, nil })},
+		Tools:  []tools.Tool{tools.New(tools.Spec{Name: "add", Inline: true}, func(_ context.Context, in Order) (Order, error) { return Order{in.N + 1}, nil })},
 		Limits: agent.Limits{Steps: -1, Repeats: -1, Tokens: -1},
 	})
 	require.NoError(tb, err)

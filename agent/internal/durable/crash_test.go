@@ -75,7 +75,7 @@ func TestCrashesRepeatNothing(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, uint64(len(kind))))
 			longest := 300 * time.Millisecond // grows until a good part of the kills falls into the work
 			for kills < wanted {
-				kills += crashAndGoOn(t, kind, rng, &longest)
+				kills += crashAndResume(t, kind, rng, &longest)
 				runs++
 			}
 			t.Logf("%s: %d processes were killed in %d runs", kind, kills, runs)
@@ -83,8 +83,8 @@ func TestCrashesRepeatNothing(t *testing.T) {
 	}
 }
 
-// crashAndGoOn kills the processes of one run until one reaches its end, and returns how many that were.
-func crashAndGoOn(t *testing.T, kind string, rng *rand.Rand, longest *time.Duration) (kills int) {
+// crashAndResume kills the processes of one run until one reaches its end, and returns how many it killed.
+func crashAndResume(t *testing.T, kind string, rng *rand.Rand, longest *time.Duration) (kills int) {
 	dir := t.TempDir()
 	for {
 		cmd := roletest.Command(context.Background(), "work", kind, dir)
