@@ -32,11 +32,11 @@ type setup struct {
 	store        journal.Store
 	inMemory     bool // the store is the agent's own, and keeps facts as they are
 	registry     *tools.Registry
-	fingerprints []ToolFingerprint     // of the registry
-	children     map[string]*agentTool // subagents, by the name of the tool
-	modes        []mode                // at least one
-	memoryConfig *memoryConfig         // nil without Config.Memory
-	breakers     *circuit.Set          // of tools
+	fingerprints []machine.ToolFingerprint // of the registry
+	children     map[string]*agentTool     // subagents, by the name of the tool
+	modes        []mode                    // at least one
+	memoryConfig *memoryConfig             // nil without Config.Memory
+	breakers     *circuit.Set              // of tools
 	prices       map[string]*provider.Prices
 	redact       machine.Redactor
 	record       int // bytes that a record of the journal has at most

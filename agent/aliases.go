@@ -2,59 +2,49 @@ package agent
 
 import (
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/provider"
 )
 
 // The facts of a run. They are types of package agent/machine.
 type (
-	Fact                  = machine.Fact
-	RunStarted            = machine.RunStarted
-	StepStarted           = machine.StepStarted
-	Replied               = machine.Replied
-	StepFailed            = machine.StepFailed
-	ToolStarted           = machine.ToolStarted
-	ToolFinished          = machine.ToolFinished
-	Suspended             = machine.Suspended
-	Decided               = machine.Decided
-	Steered               = machine.Steered
-	SentBack              = machine.SentBack
-	ModeChanged           = machine.ModeChanged
-	PhaseChanged          = machine.PhaseChanged
-	Compacted             = machine.Compacted
-	NoteWritten           = machine.NoteWritten
-	ContextResetRequested = machine.ContextResetRequested
-	Continued             = machine.Continued
-	RuleRevoked           = machine.RuleRevoked
-	Undone                = machine.Undone
-	Snapshot              = machine.Snapshot
+	Fact         = machine.Fact
+	RunStarted   = machine.RunStarted
+	StepStarted  = machine.StepStarted
+	Replied      = machine.Replied
+	StepFailed   = machine.StepFailed
+	ToolStarted  = machine.ToolStarted
+	ToolFinished = machine.ToolFinished
+	Suspended    = machine.Suspended
+	Decided      = machine.Decided
+	Steered      = machine.Steered
+	ModeChanged  = machine.ModeChanged
+	Compacted    = machine.Compacted
+	NoteWritten  = machine.NoteWritten
+	RuleRevoked  = machine.RuleRevoked
+	Undone       = machine.Undone
+	Snapshot     = machine.Snapshot
 )
 
 // What facts, results and errors are made of.
 type (
-	Meta            = machine.Meta
-	Origin          = machine.Origin
-	Result          = machine.Result
-	ToolResult      = machine.ToolResult
-	Status          = machine.Status
-	Limits          = machine.Limits
-	Rule            = machine.Rule
-	Spent           = machine.Spent
-	Pause           = machine.Pause
-	PauseKind       = machine.PauseKind
-	Decision        = machine.Decision
-	DecisionKind    = machine.DecisionKind
-	ToolFingerprint = machine.ToolFingerprint
-	ToolChange      = machine.ToolChange
-	UndoneCall      = machine.UndoneCall
-	Span            = machine.Span
-	Briefing        = machine.Briefing
-	Attempt         = machine.Attempt
+	Meta             = machine.Meta
+	Result           = machine.Result
+	ToolResult       = machine.ToolResult
+	Status           = machine.Status
+	Limits           = machine.Limits
+	Rule             = machine.Rule
+	Pause            = machine.Pause
+	PauseKind        = machine.PauseKind
+	Decision         = machine.Decision
+	DecisionKind     = machine.DecisionKind
+	UndoReceipt      = machine.UndoReceipt
+	ContextResetNote = machine.ContextResetNote
+	TraceStep        = machine.TraceStep
+	Briefing         = machine.Briefing
 
 	LimitError    = machine.LimitError
 	StopError     = machine.StopError
 	PausedError   = machine.PausedError
 	DecisionError = machine.DecisionError
-	FactError     = machine.FactError
 )
 
 // The statuses of a run.
@@ -66,54 +56,12 @@ const (
 	Failed    = machine.Failed
 )
 
-// Codes of the reason for which a run ended.
-const (
-	CodeLimit        = machine.CodeLimit
-	CodeLength       = machine.CodeLength
-	CodeFiltered     = machine.CodeFiltered
-	CodeCanceled     = machine.CodeCanceled
-	CodeAbandoned    = machine.CodeAbandoned
-	CodeAborted      = machine.CodeAborted
-	CodeSuperseded   = machine.CodeSuperseded
-	CodeCondition    = machine.CodeCondition
-	CodeOutput       = machine.CodeOutput
-	CodeProvider     = machine.CodeProvider
-	CodeHost         = machine.CodeHost
-	CodeDrained      = machine.CodeDrained
-	CodeJournal      = machine.CodeJournal
-	CodeContextReset = machine.CodeContextReset
-	CodeContext      = machine.CodeContext
-	CodeForked       = machine.CodeForked
-)
-
-// The kinds of pauses, and of decisions on them.
+// The kinds of pauses. Those of decisions are constants of package machine, and so are the codes of a Result and of a DecisionError.
 const (
 	PauseApproval   = machine.PauseApproval
 	PauseInDoubt    = machine.PauseInDoubt
 	PauseCorrection = machine.PauseCorrection
-	PauseAgent      = machine.PauseAgent
-
-	Approved    = machine.Approved
-	Rejected    = machine.Rejected
-	Edited      = machine.Edited
-	Suggested   = machine.Suggested
-	AnswerGiven = machine.AnswerGiven
-	AlwaysAllow = machine.AlwaysAllow
-	Expired     = machine.Expired
-	Superseded  = machine.Superseded
 )
-
-// Codes of a [DecisionError].
-const (
-	DecisionUnknown  = machine.DecisionUnknown
-	DecisionUsed     = machine.DecisionUsed
-	DecisionExpired  = machine.DecisionExpired
-	DecisionRepeated = machine.DecisionRepeated
-	DecisionBad      = machine.DecisionBad
-)
-
-// DefaultLimits returns the figures that the zero Limits stand for.
-func DefaultLimits() Limits { return machine.DefaultLimits() }
 
 // Approve lets the call run as it was shown.
 func Approve(id string) Decision { return machine.Approve(id) }
@@ -138,8 +86,3 @@ func AllowAlways(id string) Decision { return machine.AllowAlways(id) }
 
 // BriefingOf returns what earlier attempts came to, oldest first: see [machine.BriefingOf].
 func BriefingOf(results ...*Result) *Briefing { return machine.BriefingOf(results...) }
-
-// RepairHistory returns messages in a form that every provider takes: see [machine.RepairHistory].
-func RepairHistory(messages []provider.Message) []provider.Message {
-	return machine.RepairHistory(messages)
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -77,7 +78,7 @@ func TestADecisionOnAnUnknownPauseRunsNothing(t *testing.T) {
 	_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve("p-forged")))
 	var de *agent.DecisionError
 	require.ErrorAs(t, err, &de)
-	require.Equal(t, agent.DecisionUnknown, de.Code)
+	require.Equal(t, machine.DecisionUnknown, de.Code)
 	require.Zero(t, ran)
 	id := res.Pending[0].ID
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(id)))
@@ -86,6 +87,6 @@ func TestADecisionOnAnUnknownPauseRunsNothing(t *testing.T) {
 	require.Equal(t, 1, ran)
 	_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(id)))
 	require.ErrorAs(t, err, &de)
-	require.Equal(t, agent.DecisionUsed, de.Code)
+	require.Equal(t, machine.DecisionUsed, de.Code)
 	require.Equal(t, 1, ran)
 }

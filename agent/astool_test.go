@@ -93,7 +93,7 @@ func TestWhatAChildPausesForIsDecidedOnAtTheParent(t *testing.T) {
 		_, err := f.a.Run(t.Context(), agent.Resume("s", agent.Edit(res.Pending[0].ID, "no object")))
 		var bad *agent.DecisionError
 		require.ErrorAs(t, err, &bad)
-		require.Equal(t, agent.DecisionBad, bad.Code)
+		require.Equal(t, machine.DecisionBad, bad.Code)
 
 		again := runInput(t, f.a, agent.Resume("s", agent.Edit(res.Pending[0].ID, Number{7}).By("ann")))
 		require.Equal(t, agent.Paused, again.Status)
@@ -102,7 +102,7 @@ func TestWhatAChildPausesForIsDecidedOnAtTheParent(t *testing.T) {
 		require.Equal(t, 1, f.done.of(7))
 		_, err = f.a.Run(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 		require.ErrorAs(t, err, &bad)
-		require.Equal(t, agent.DecisionUsed, bad.Code)
+		require.Equal(t, machine.DecisionUsed, bad.Code)
 
 		end := runInput(t, f.a, agent.Resume("s", agent.Reject(res.Pending[1].ID, "no")))
 		require.Equal(t, "Done.", end.Text())

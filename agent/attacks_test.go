@@ -37,7 +37,7 @@ func TestADecisionThroughTheSessionOfAChildIsRefused(t *testing.T) {
 	child := childOf(t, store)
 	var unknown *agent.DecisionError
 	require.ErrorAs(t, f.a.Session(child).Decide(t.Context(), agent.Approve(res.Pending[0].ID).By("mallory")), &unknown)
-	require.Equal(t, agent.DecisionUnknown, unknown.Code)
+	require.Equal(t, machine.DecisionUnknown, unknown.Code)
 	h, err := store.Head(t.Context(), child)
 	require.NoError(t, err)
 	require.Zero(t, h.Inbox, "nothing is sent")
@@ -145,7 +145,7 @@ func TestOfADecisionThatIsSentAndOneThatGoesOnOnlyTheFirstIsTaken(t *testing.T) 
 	if err == nil { // bob was first: ann has to be told
 		require.Equal(t, "Done.", res.Text())
 		require.ErrorAs(t, sent, &used)
-		require.Equal(t, agent.DecisionUsed, used.Code)
+		require.Equal(t, machine.DecisionUsed, used.Code)
 		require.Equal(t, 1, done.all())
 		return
 	}
@@ -203,7 +203,7 @@ func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
 		require.Len(t, taken, 1)
 		require.Equal(t, won[0].Who, taken[0].Who, "the one that was told so")
 		want := 0
-		if taken[0].Kind == agent.Approved {
+		if taken[0].Kind == machine.Approved {
 			want = 1
 		}
 		require.Equal(t, want, done.all())
@@ -265,7 +265,7 @@ func TestDecisionsOfOneInputAreAllTakenThoughAnotherProcessDecidesMeanwhile(t *t
 	var used *agent.DecisionError
 	require.ErrorAs(t, late, &used)
 	require.Equal(t, p[1].ID, used.ID)
-	require.Equal(t, agent.DecisionUsed, used.Code)
+	require.Equal(t, machine.DecisionUsed, used.Code)
 	require.Equal(t, "Done.", res.Text())
 	require.Equal(t, []int{1, 1}, []int{done.of(1), done.of(2)})
 	requireSound(t, "s", facts(t, a, "s"))
@@ -280,7 +280,7 @@ func TestOfDecisionsOfOneInputNoneIsTakenIfAnotherProcessHasDecidedOnOne(t *test
 	var used *agent.DecisionError
 	require.ErrorAs(t, err, &used)
 	require.Equal(t, p[1].ID, used.ID)
-	require.Equal(t, agent.DecisionUsed, used.Code)
+	require.Equal(t, machine.DecisionUsed, used.Code)
 	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(p[0].ID).By("bob")), "nothing came of the other input")
 	require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 	require.Equal(t, []int{1, 0}, []int{done.of(1), done.of(2)})
@@ -300,7 +300,7 @@ func TestADecisionThatIsBeingTakenInMemoryIsTheFirst(t *testing.T) {
 	require.Zero(t, done.all())
 	var used *agent.DecisionError
 	require.ErrorAs(t, sent, &used)
-	require.Equal(t, agent.DecisionUsed, used.Code)
+	require.Equal(t, machine.DecisionUsed, used.Code)
 }
 
 func TestARuleDoesntHoldOnceItsToolIsOfHighRisk(t *testing.T) {
@@ -319,7 +319,7 @@ func TestARuleDoesntHoldOnceItsToolIsOfHighRisk(t *testing.T) {
 	require.Zero(t, done.of(2))
 	var bad *agent.DecisionError
 	require.ErrorAs(t, b.Session("s").Decide(t.Context(), agent.AllowAlways(res.Pending[0].ID)), &bad)
-	require.Equal(t, agent.DecisionBad, bad.Code)
+	require.Equal(t, machine.DecisionBad, bad.Code)
 }
 
 func TestARevocationDuringAnotherDecisionIsHeeded(t *testing.T) {

@@ -18,7 +18,7 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 		return err
 	}
 	if x.caller.Err() != nil {
-		return &StopError{Code: CodeCanceled, Err: context.Cause(x.caller)}
+		return &StopError{Code: machine.CodeCanceled, Err: context.Cause(x.caller)}
 	}
 	name := in.Session
 	if name == "" {
@@ -29,7 +29,7 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 			return err
 		}
 	}
-	x.sessionLog, x.wake = a.newLog(x.caller, name), make(chan struct{}, 1)
+	x.sessionLog = a.newLog(x.caller, name)
 	x.deltas, x.ctx = deltas, context.WithValue(x.ctx, driverKey{}, x)
 	if a.memoryConfig != nil || a.cfg.Compose != nil {
 		x.memory = new(memoryState)
@@ -117,7 +117,7 @@ func (x *driver) start(in *Input) error {
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
 		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: a.fingerprints, History: a.foreign(in.History),
 	}
-	f.Meta.By, f.Meta.Origin = in.By, Origin{Session: x.name, Run: newID("r-"), Trace: newID(""), Agent: a.cfg.Name}
+	f.Meta.By, f.Meta.Origin = in.By, machine.Origin{Session: x.name, Run: newID("r-"), Trace: newID(""), Agent: a.cfg.Name}
 	if in.parent != nil {
 		f.Parent, f.Trace = in.parent.id, in.parent.trace
 	}
@@ -152,7 +152,7 @@ func (x *driver) resume(in *Input) error {
 	}
 	decisions := in.decisions
 	if x.parent != nil { // it may have posted them before it crashed
-		decisions = unanswered(x.machine, decisions)
+		decisions = x.state().Unanswered(decisions)
 	}
 	if len(decisions) > 0 {
 		if !r.IsOpen() && !x.anyUsed(decisions) {

@@ -131,7 +131,7 @@ func (x *driver) admit(cr *callRun) bool {
 		offered = x.currentMode().offered
 	}
 	var change func() error
-	if x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
+	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil })) > 0 {
 		change = func() error { return x.beforeTool(cr) }
 	}
 	adm, err := x.agent.registry.Admit(x.ctx, &cr.call, offered, change, x.agent.cfg.Policies)
@@ -180,34 +180,6 @@ func (x *driver) refuse(cr *callRun, status tools.Status, class fault.Class, why
 	cr.abandonChild()
 	x.flush()
 	return false
-}
-
-// suspend appends that a call waits for a decision. With expires 0 it waits as long as Config.PauseExpires says, and below 0
-// for ever.
-func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
-	p.Reason = x.agent.redact.Text(p.Reason)
-	x.lock()
-	x.suspendLocked(cr, p, expires)
-	x.mu.Unlock()
-	x.flush()
-}
-
-// suspendLocked is suspend for a pause whose Reason is redacted, and a caller that holds mu. It shows nothing.
-func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
-	if expires == 0 {
-		expires = x.agent.cfg.PauseExpires
-	}
-	p.Call = *cr.stored
-	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
-	p.Kind = PauseKind(machine.ValidText(string(p.Kind)))
-	if cr.d != nil {
-		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
-	}
-	if expires > 0 {
-		p.Expires = time.Now().UTC().Round(0).Add(expires)
-	}
-	cr.over = true
-	_ = x.appendLocked(nil, redactedFact{Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p}})
 }
 
 // startCall checks a call a last time, asks its breaker, and appends that it is about to run. It reports false if the call has its
@@ -296,15 +268,15 @@ func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
 		return true
 	}
 	switch child, _ := x.spending.call(cr.call.ID); {
-	case p.Kind == PauseAgent && child.paused != "": // it waits for nobody, and so does the call
+	case p.Kind == machine.PauseAgent && child.paused != "": // it waits for nobody, and so does the call
 		cr.over, x.childHold = true, requestPause
-		if child.paused == CodeDrained {
+		if child.paused == machine.CodeDrained {
 			x.childHold = requestDrain
 		}
 		return true
-	case p.Kind == PauseAgent && len(child.pauses) > 0:
+	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
 		p.Nested, expires = child.pauses, -1 // those expire, not this one
-	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == PauseAgent:
+	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == machine.PauseAgent:
 		p.Kind = "question"
 	}
 	x.suspendLocked(cr, p, expires)
@@ -316,7 +288,7 @@ const internalError = "The tool failed: an internal error. Trying the same again
 // showHooks shows hooks the result, once for each call. It reports whether the call still needs its result.
 func (cr *callRun) showHooks(res *ToolResult) bool {
 	x := cr.x
-	if !x.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil }) {
+	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })) == 0 {
 		return !cr.dropped()
 	}
 	x.lock()

@@ -169,7 +169,7 @@ func TestCancelingAtAnyEventEndsTheRun(t *testing.T) {
 				require.Less(t, time.Since(began), time.Second, "it ends at once")
 				require.Equal(t, asked, st.model.calls.Load(), "the model isn't called any more")
 				res := lastResult(t, all)
-				if _, over := all[at].(agent.RunEnded); !over && all[at] != nil && res.Status == agent.Stopped && res.Code == agent.CodeCanceled {
+				if _, over := all[at].(agent.RunEnded); !over && all[at] != nil && res.Status == agent.Stopped && res.Code == machine.CodeCanceled {
 					if name == "the context" {
 						require.ErrorIs(t, err, context.Canceled)
 					} else {
@@ -215,7 +215,7 @@ func TestStoppingAtASafePointInterruptsNothing(t *testing.T) {
 			}
 			require.NotEqual(t, tools.InDoubt, f.Result.Status)
 		}
-		if res.Code == agent.CodeHost {
+		if res.Code == machine.CodeHost {
 			require.Equal(t, agent.Stopped, res.Status)
 			var stop *agent.StopError
 			require.ErrorAs(t, res.Err(), &stop)
@@ -237,7 +237,7 @@ func TestARunThatWasPausedByItsHostGoesOnWhereItWas(t *testing.T) {
 			return false
 		}
 		res := lastResult(t, all)
-		if res.Code == agent.CodeHost {
+		if res.Code == machine.CodeHost {
 			require.NoError(t, err)
 			require.Equal(t, agent.Paused, res.Status)
 			require.Error(t, res.Err())
@@ -298,7 +298,7 @@ func TestASilentProviderIsGivenUpAndSaysSo(t *testing.T) {
 		res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 		require.Error(t, err)
 		require.Equal(t, agent.Failed, res.Status)
-		require.Equal(t, agent.CodeProvider, res.Code)
+		require.Equal(t, machine.CodeProvider, res.Code)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Greater(t, time.Since(began), 2*time.Minute)
 		require.Less(t, time.Since(began), 30*time.Minute)
@@ -315,7 +315,7 @@ func TestASilentProviderEndsWithTheContext(t *testing.T) {
 		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, 10*time.Second, time.Since(began))
-		require.Equal(t, agent.CodeCanceled, res.Code)
+		require.Equal(t, machine.CodeCanceled, res.Code)
 		require.ErrorIs(t, res.Err(), context.DeadlineExceeded)
 		require.Equal(t, "I was ", res.Text(), "partial text is kept")
 		require.Equal(t, provider.RoleAssistant, res.Messages[1].Role)

@@ -155,7 +155,7 @@ func TestANoteThatIsBrokenOffIsBooked(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{handing("next", func(context.Context, Number) (string, error) { return "ok", nil })}}, call("next", 1), say("done"))
 			res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 			require.ErrorIs(t, err, context.Canceled)
-			require.Equal(t, agent.CodeCanceled, res.Code)
+			require.Equal(t, machine.CodeCanceled, res.Code)
 			require.GreaterOrEqual(t, res.Usage.Total(), int64(1_000))
 			requireSound(t, "s", facts(t, a, "s"))
 		})
@@ -345,7 +345,7 @@ func TestAModeSwitchedRightBeforeAContextResetIsThatOfTheFreshRun(t *testing.T) 
 	a, m := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{next}, Modes: []agent.Mode{{Name: "one"}, {Name: "two", Model: "m2", Instructions: "be brief", Limits: &agent.Limits{Steps: 2}}}},
 		call("next", 1), call("next", 2), say("here I stand"))
 	res := run(t, a)
-	require.Equal(t, agent.CodeLimit, res.Code)
+	require.Equal(t, machine.CodeLimit, res.Code)
 	require.Equal(t, 3, res.Steps, "two, and the last")
 	for _, req := range m.Requests()[1:] {
 		require.Equal(t, "m2", req.Model)
@@ -485,8 +485,8 @@ func TestWhatIsAskedOfARunWhileANoteIsWrittenIsHeeded(t *testing.T) {
 			ask  func(ctx context.Context, a *agent.Agent) error
 			code string
 		}{
-			"stop":   {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Stop(ctx) }, agent.CodeHost},
-			"pause":  {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Pause(ctx) }, agent.CodeHost},
+			"stop":   {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Stop(ctx) }, machine.CodeHost},
+			"pause":  {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Pause(ctx) }, machine.CodeHost},
 			"cancel": {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Cancel(ctx) }, ""},
 			"mode":   {func(ctx context.Context, a *agent.Agent) error { return a.Session("s").SetMode(ctx, "two") }, ""},
 		} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -20,12 +21,12 @@ func TestAChangedAgentIsReportedBeforeAnythingRuns(t *testing.T) {
 		name    string
 		tools   []tools.Spec
 		agent   string
-		changes []agent.ToolChange // Was isn't compared
+		changes []machine.ToolChange // Was isn't compared
 	}{
 		"another agent":    {name: "b", tools: []tools.Spec{{Name: "risky", Risk: tools.High}, {Name: "work"}}, agent: "a"},
-		"the tool is gone": {name: "a", tools: []tools.Spec{{Name: "work"}}, changes: []agent.ToolChange{{Name: "risky"}}},
+		"the tool is gone": {name: "a", tools: []tools.Spec{{Name: "work"}}, changes: []machine.ToolChange{{Name: "risky"}}},
 		"the tool takes something else": {name: "a", tools: []tools.Spec{{Name: "risky", Risk: tools.High, Schema: otherSchema}, {Name: "work"}},
-			changes: []agent.ToolChange{{Name: "risky", Now: "x"}}},
+			changes: []machine.ToolChange{{Name: "risky", Now: "x"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := journal.NewMemory()
@@ -67,17 +68,17 @@ func TestAChangeThatConcernsNoOpenCallIsSaidInTheLog(t *testing.T) {
 	b := reopen(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High}), done.tool(tools.Spec{Name: "new"})}}, call("risky", 2), say("Done."))
 	all, err := events(b.Stream(t.Context(), approveAll(res)))
 	require.NoError(t, err)
-	went := of[agent.Continued](all)
+	went := of[machine.Continued](all)
 	require.Len(t, went, 1)
 	require.Len(t, went[0].Changes, 1)
 	require.Equal(t, "work is gone", went[0].Changes[0].String())
-	require.IsType(t, agent.Continued{}, all[0], "before anything runs")
+	require.IsType(t, machine.Continued{}, all[0], "before anything runs")
 
 	pending, err := b.Session("s").Pending(t.Context())
 	require.NoError(t, err)
 	all, err = events(b.Stream(t.Context(), agent.Resume("s", agent.Approve(pending[0].ID))))
 	require.NoError(t, err)
-	require.Empty(t, of[agent.Continued](all), "it is said once")
+	require.Empty(t, of[machine.Continued](all), "it is said once")
 	require.Equal(t, 2, done.all())
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -59,7 +60,7 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
 	f := Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}
 	if p.Report.Changed() {
-		f.Spans = spans(l.state().Messages, p.Messages)
+		f.Spans = machine.Spans(l.state().Messages, p.Messages)
 	}
 	if len(f.Spans) == 0 && f.Usage.Total() == 0 {
 		return nil
@@ -99,11 +100,10 @@ func (l *sessionLog) forgot() {
 	if tell == nil {
 		return
 	}
-	err := func() (err error) {
-		defer contain(&err)
+	err := contained(func() error {
 		tell(l.ctx, l.name)
 		return nil
-	}()
+	})
 	if err != nil {
 		l.memoryWarning("Memory.OnForget: " + err.Error())
 	}
@@ -115,45 +115,5 @@ func (l *sessionLog) memoryWarning(text string) {
 	l.agent.logger.WarnContext(l.ctx, "agent: memory", "session", l.name, "run", l.origin.Run, "warning", text)
 	l.lock()
 	defer l.mu.Unlock()
-	l.queue = append(l.queue, MemoryWarning{Meta: Meta{Origin: *l.origin, Step: l.run().Step}, Text: text})
-}
-
-// spans says how a conversation became another. Messages are known again by where their parts are, as they aren't changed
-// once they are shared.
-func spans(before, after []provider.Message) (out []Span) {
-	index := make(map[*provider.Part]int, len(before))
-	for i := range before {
-		if p := before[i].Parts; len(p) > 0 {
-			index[&p[0]] = i
-		}
-	}
-	at := 0 // of before: what comes before it is accounted for
-	was := func(m *provider.Message) int {
-		if len(m.Parts) > 0 {
-			if i, ok := index[&m.Parts[0]]; ok && i >= at && len(before[i].Parts) == len(m.Parts) && before[i].Role == m.Role {
-				return i
-			}
-		}
-		return -1
-	}
-	for i := 0; i < len(after); {
-		begin, from := i, was(&after[i])
-		if from >= 0 { // it stays, and so do those that follow it as before
-			for at = from; i < len(after) && was(&after[i]) == at; i++ {
-				at++
-			}
-			out = append(out, Span{From: from, To: at})
-			continue
-		}
-		to := len(before)
-		for i++; i < len(after); i++ {
-			if next := was(&after[i]); next >= 0 {
-				to = next
-				break
-			}
-		}
-		out = append(out, Span{From: at, To: to, Messages: after[begin:i:i]})
-		at = to
-	}
-	return out
+	l.queue = append(l.queue, MemoryWarning{Meta: l.noteMeta(), Text: text})
 }

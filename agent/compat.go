@@ -17,9 +17,9 @@ import (
 // result that says so, and approved inputs are checked against the new schema.
 type ChangedError struct {
 	Session string
-	Agent   string       // the name of the agent that started the run, if that is what differs
-	Tools   []ToolChange // of open calls
-	Calls   []string     // the ids of these calls
+	Agent   string               // the name of the agent that started the run, if that is what differs
+	Tools   []machine.ToolChange // of open calls
+	Calls   []string             // the ids of these calls
 }
 
 // Error says what has changed.
@@ -39,25 +39,10 @@ func (e *ChangedError) Error() string {
 func (e *ChangedError) Fault() fault.Class { return fault.UserFixable }
 
 // fingerprints returns what the tools of a registry are.
-func fingerprints(reg *tools.Registry) []ToolFingerprint {
-	out := make([]ToolFingerprint, 0, reg.Len())
+func fingerprints(reg *tools.Registry) []machine.ToolFingerprint {
+	out := make([]machine.ToolFingerprint, 0, reg.Len())
 	for _, d := range reg.All() {
-		out = append(out, ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash()})
-	}
-	return out
-}
-
-// changesSince returns how the agent's tools differ from what they were. Tools that were added are no change.
-func (a *Agent) changesSince(before []ToolFingerprint) []ToolChange {
-	var out []ToolChange
-	for _, p := range before {
-		now := ""
-		if d, ok := a.registry.Lookup(p.Name); ok {
-			now = d.SchemaHash()
-		}
-		if now != p.Schema {
-			out = append(out, ToolChange{Name: p.Name, Was: p.Schema, Now: now})
-		}
+		out = append(out, machine.ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash()})
 	}
 	return out
 }
@@ -81,7 +66,7 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedEr
 		e.Agent = r.Agent
 		return
 	}
-	for _, change := range a.changesSince(r.Fingerprints) {
+	for _, change := range machine.ToolChanges(r.Fingerprints, a.fingerprints) {
 		concerned := false
 		for i := range r.Calls {
 			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Status != machine.CallDone {
@@ -109,8 +94,8 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedEr
 }
 
 // continued returns the fact that a run is resumed.
-func (l *sessionLog) continued() Continued {
-	f := Continued{Changes: l.agent.changesSince(l.run().Fingerprints)}
+func (l *sessionLog) continued() machine.Continued {
+	f := machine.Continued{Changes: machine.ToolChanges(l.run().Fingerprints, l.agent.fingerprints)}
 	if l.otherTools() {
 		f.Tools = l.agent.fingerprints
 	}

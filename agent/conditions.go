@@ -122,19 +122,18 @@ func (x *driver) conditionHolds() bool {
 	for _, c := range x.agent.cfg.StopWhen {
 		var why string
 		var stop bool
-		err := func() (err error) {
-			defer contain(&err)
+		err := contained(func() error {
 			if c != nil {
 				why, stop = c(s)
 			}
 			return nil
-		}()
+		})
 		if err != nil {
-			x.finish(Failed, CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
+			x.finish(Failed, machine.CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
 			return true
 		}
 		if stop {
-			x.finish(Completed, CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
+			x.finish(Completed, machine.CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
 			return true
 		}
 	}

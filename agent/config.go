@@ -297,11 +297,7 @@ func (a *Agent) cost(model string, u provider.Usage) (provider.Money, bool) {
 
 // pricesOf returns the prices of the model that p calls by that name; nil if they aren't known.
 func pricesOf(p provider.Provider, model string) (prices *provider.Prices) {
-	defer func() {
-		if recover() != nil { // it is the host's
-			prices = nil
-		}
-	}()
+	defer contain(new(error))
 	info, _ := provider.InfoOf(p, model)
 	return info.Prices
 }
@@ -331,4 +327,25 @@ func (a *Agent) limits(own *Limits, mode *mode) *Limits {
 		return &mode.limits
 	}
 	return new(own.Or(mode.limits))
+}
+
+// ownBreakers returns the breakers of an agent whose Config names none. A call takes as long as it may: a probe that takes
+// longer than that doesn't exist, and one that takes less must not count as lost, or the breaker would never close.
+func (a *Agent) ownBreakers() *circuit.Set {
+	cfg := circuit.Tool()
+	for _, d := range a.registry.All() {
+		longest := d.Spec().Timeout
+		if d.Spec().Progress {
+			longest = max(longest, tools.ProgressLimit)
+		}
+		cfg.ProbeTimeout = max(cfg.ProbeTimeout, longest+2*grace)
+	}
+	cfg.OnChange = func(c circuit.Change) {
+		if c.To == circuit.Open {
+			a.logger.Warn("agent: calls of a tool are stopped for a while", "breaker", c.Name, "reason", c.Reason, "until", c.Until, "error", c.Cause)
+		} else {
+			a.logger.Info("agent: a breaker has changed", "breaker", c.Name, "from", c.From, "to", c.To, "reason", c.Reason)
+		}
+	}
+	return circuit.NewSet(cfg)
 }

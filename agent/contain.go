@@ -113,6 +113,12 @@ func contain(err *error) {
 	}
 }
 
+// contained calls a function of the host, and makes an error of its panic.
+func contained(fn func() error) (err error) {
+	defer contain(&err)
+	return fn()
+}
+
 // worded returns an error that gives its text: err, or what came when it was asked for it. A nil pointer in an error panics
 // only then.
 func worded(err error) (out error) {

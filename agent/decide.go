@@ -52,66 +52,62 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 // evaluate says what decisions that were made at that time make of their calls. expired are pauses that have just been closed.
 func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time, expired map[string]bool) ([]verdict, error) {
 	var verdicts []verdict
-	seen := make(map[string]bool)
-	for _, d := range decisions {
-		v, code, err := a.evaluateOne(ctx, m, d, at)
-		switch {
-		case code == machine.DecisionUsed && expired[d.ID]:
-			code, err = machine.DecisionExpired, errTooLate
-		case err == nil && seen[d.ID]:
-			code, err = machine.DecisionRepeated, errors.New("the input has two decisions on this pause")
+	for i, d := range decisions {
+		v, err := a.evaluateOne(ctx, m, d, at, expired[d.ID])
+		if err == nil && slices.ContainsFunc(decisions[:i], func(other Decision) bool { return other.ID == d.ID }) {
+			err = refuse(machine.DecisionRepeated, errors.New("the input has two decisions on this pause"))
 		}
-		var known *DecisionError
-		if errors.As(err, &known) { // of a subagent
-			known.Session = m.State().Session
-			return nil, known
-		}
-		if code != "" {
-			return nil, &DecisionError{Session: m.State().Session, ID: d.ID, Code: code, Problem: err.Error(), Err: errors.Unwrap(err)}
+		var refused *DecisionError
+		if errors.As(err, &refused) {
+			refused.Session, refused.ID = m.State().Session, d.ID // also for a subagent's pause
 		}
 		if err != nil {
 			return nil, err
 		}
-		seen[d.ID] = true
 		verdicts = append(verdicts, v)
 	}
 	return verdicts, nil
 }
 
+// refuse returns a *[DecisionError]; evaluate adds what the decision was on.
+func refuse(code string, why error) error {
+	return &DecisionError{Code: code, Problem: why.Error(), Err: errors.Unwrap(why)}
+}
+
 var errTooLate = errors.New("it comes too late: the pause has expired, and the call counts as rejected; Continue resumes the run")
 
-// evaluateOne evaluates one decision. If it can't be taken, code is that of the DecisionError; an error without a code is that of
-// a subagent's session that couldn't be read.
-func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision, at time.Time) (v verdict, code string, err error) {
+// evaluateOne evaluates one decision. Its error is a *[DecisionError], unless the session of a subagent can't be read. expired says that the
+// pause has just been closed.
+func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision, at time.Time, expired bool) (v verdict, err error) {
 	if err := d.Err(); err != nil {
-		return v, machine.DecisionBad, fmt.Errorf("its value can't be encoded: %w", err)
+		return v, refuse(machine.DecisionBad, fmt.Errorf("its value can't be encoded: %w", err))
 	}
 	if machine.TooDeep(d.Input) || machine.TooDeep(d.Value) {
-		return v, machine.DecisionBad, fmt.Errorf("its value is nested deeper than %d levels", machine.MaxDepth)
+		return v, refuse(machine.DecisionBad, fmt.Errorf("its value is nested deeper than %d levels", machine.MaxDepth))
 	}
 	s := m.State()
 	c, p := s.Run.Suspended(d.ID)
-	switch {
-	case slices.Contains(s.Used, d.ID):
-		return v, machine.DecisionUsed, errors.New("the pause was decided before")
+	switch used := slices.Contains(s.Used, d.ID); {
+	case used && expired, !used && c != nil && p.Expired(at):
+		return v, refuse(machine.DecisionExpired, errTooLate)
+	case used:
+		return v, refuse(machine.DecisionUsed, errors.New("the pause was decided before"))
 	case c == nil:
-		return v, machine.DecisionUnknown, errors.New("no pause in this session has this id")
-	case p.Expired(at):
-		return v, machine.DecisionExpired, errTooLate
+		return v, refuse(machine.DecisionUnknown, errors.New("no pause in this session has this id"))
 	}
 	v = verdict{decision: a.redact.Decision(d), call: c}
 	if p != c.Pause {
 		child := a.children[c.Call.Name]
 		if child == nil {
-			return v, machine.DecisionBad, errors.New("the subagent that it is about is no tool of this agent any more")
+			return v, refuse(machine.DecisionBad, errors.New("its subagent is no tool of this agent any more"))
 		}
 		v.decision, err = child.mayDecide(ctx, s.Session, c.Call.ID, v.decision)
-		return v, "", err
+		return v, err
 	}
 	if v.result, err = a.outcomeOf(&v.decision, c); err != nil {
-		return v, machine.DecisionBad, err
+		return v, refuse(machine.DecisionBad, err)
 	}
-	return v, "", nil
+	return v, nil
 }
 
 // outcomeOf checks a decision on a call of this agent, brings its input into canonical form, and returns the result of the
@@ -119,23 +115,23 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 func (a *Agent) outcomeOf(d *Decision, c *machine.CallState) (*ToolResult, error) {
 	p := c.Pause
 	switch {
-	case p.Kind == PauseAgent:
+	case p.Kind == machine.PauseAgent:
 		return nil, errors.New("the call of a subagent is decided on by what the subagent waits for: see Result.Pending")
-	case d.Kind == AlwaysAllow && p.Kind == PauseApproval && !p.Always:
+	case d.Kind == machine.AlwaysAllow && p.Kind == PauseApproval && !p.Always:
 		return nil, errors.New("a tool of high risk can't be allowed always; approve this call instead")
-	case !d.Kind.Fits(p.Kind) || d.Kind == Expired || d.Kind == Superseded:
+	case !d.Kind.Fits(p.Kind) || d.Kind == machine.Expired || d.Kind == machine.Superseded:
 		return nil, fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
 	}
 	switch d.Kind {
-	case Edited:
+	case machine.Edited:
 		input, err := a.registry.Fit(c.Call.Name, d.Input)
 		d.Input = input
 		return nil, err
-	case Rejected:
+	case machine.Rejected:
 		return rejection(c, d.Reason, "A person rejected this call."), nil
-	case Suggested:
+	case machine.Suggested:
 		return rejection(c, d.Reason, "A person rejected this call and suggests instead:"), nil
-	case AnswerGiven:
+	case machine.AnswerGiven:
 		return answer(d, c)
 	}
 	return nil, nil
@@ -218,6 +214,34 @@ func (l *sessionLog) result(c *machine.CallState, res *ToolResult) ToolFinished 
 	return ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
 }
 
+// suspend appends that a call waits for a decision. With expires 0 it waits as long as Config.PauseExpires says, and below 0
+// for ever.
+func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
+	p.Reason = x.agent.redact.Text(p.Reason)
+	x.lock()
+	x.suspendLocked(cr, p, expires)
+	x.mu.Unlock()
+	x.flush()
+}
+
+// suspendLocked is suspend for a pause whose Reason is redacted, and a caller that holds mu. It shows nothing.
+func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
+	if expires == 0 {
+		expires = x.agent.cfg.PauseExpires
+	}
+	p.Call = *cr.stored
+	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
+	p.Kind = PauseKind(machine.ValidText(string(p.Kind)))
+	if cr.d != nil {
+		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
+	}
+	if expires > 0 {
+		p.Expires = time.Now().UTC().Round(0).Add(expires)
+	}
+	cr.over = true
+	_ = x.appendLocked(nil, redactedFact{Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p}})
+}
+
 // expire closes the pauses whose time is over, and returns their ids. For a subagent its parent has decided that already,
 // by its own clock, where it has passed on a decision on the pause.
 func (l *sessionLog) expire(parent *parentCall) (map[string]bool, error) {
@@ -227,16 +251,16 @@ func (l *sessionLog) expire(parent *parentCall) (map[string]bool, error) {
 		over := p.Expired(now)
 		if parent != nil {
 			if i := slices.IndexFunc(parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
-				over = parent.answers[i].Kind == Expired
+				over = parent.answers[i].Kind == machine.Expired
 			}
 		}
 		if !over {
 			continue
 		}
 		c, own := l.run().Suspended(p.ID)
-		v := verdict{decision: Decision{ID: p.ID, Kind: Expired}, call: c}
+		v := verdict{decision: Decision{ID: p.ID, Kind: machine.Expired}, call: c}
 		if own == c.Pause { // else the subagent closes it when its call is resumed
-			v.result = undecided(c, "rejected: expired. Nobody decided on it in time.")
+			v.result = c.Undecided("rejected: expired. Nobody decided on it in time.")
 		}
 		if err := l.appendVerdicts([]verdict{v}, p.ID, true); err != nil {
 			return nil, err
@@ -244,15 +268,4 @@ func (l *sessionLog) expire(parent *parentCall) (map[string]bool, error) {
 		expired[p.ID] = true
 	}
 	return expired, nil
-}
-
-// undecided returns the result of a call on which nobody has decided: a call in doubt stays so.
-func undecided(c *machine.CallState, why string) *ToolResult {
-	switch {
-	case c.Pause.Kind == PauseInDoubt:
-		return c.ResultOf(tools.InDoubt, fault.Permanent, "The call was started, and it is not known whether it had its effect: "+why)
-	case c.Started:
-		return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't answered: "+why)
-	}
-	return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't run: "+why)
 }

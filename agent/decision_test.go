@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -32,29 +33,29 @@ func TestADecisionThatCantBeTakenRunsNothing(t *testing.T) {
 		code   string
 		decide func(given) []agent.Decision
 	}{
-		"unknown":     {agent.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve("p-0")} }},
-		"empty":       {agent.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve("")} }},
-		"a call's id": {agent.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve("r-1.1.0")} }},
-		"foreign":     {agent.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve(g.foreign)} }},
-		"repeated": {agent.DecisionRepeated, func(g given) []agent.Decision {
+		"unknown":     {machine.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve("p-0")} }},
+		"empty":       {machine.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve("")} }},
+		"a call's id": {machine.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve("r-1.1.0")} }},
+		"foreign":     {machine.DecisionUnknown, func(g given) []agent.Decision { return []agent.Decision{agent.Approve(g.foreign)} }},
+		"repeated": {machine.DecisionRepeated, func(g given) []agent.Decision {
 			return []agent.Decision{agent.Approve(g.mine), agent.Approve(g.mine)}
 		}},
-		"contrary": {agent.DecisionRepeated, func(g given) []agent.Decision {
+		"contrary": {machine.DecisionRepeated, func(g given) []agent.Decision {
 			return []agent.Decision{agent.Approve(g.mine), agent.Reject(g.mine, "no")}
 		}},
-		"one of several": {agent.DecisionUnknown, func(g given) []agent.Decision {
+		"one of several": {machine.DecisionUnknown, func(g given) []agent.Decision {
 			return []agent.Decision{agent.Approve(g.mine), agent.Approve(g.second), agent.Approve(g.foreign)}
 		}},
-		"of no kind":      {agent.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{{ID: g.mine, Kind: "whatever"}} }},
-		"expired by hand": {agent.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{{ID: g.mine, Kind: agent.Expired}} }},
-		"an answer":       {agent.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Answer(g.mine, "done")} }},
-		"an unfit edit":   {agent.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Edit(g.mine, map[string]any{"n": "x"})} }},
-		"an edit of extra": {agent.DecisionBad, func(g given) []agent.Decision {
+		"of no kind":      {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{{ID: g.mine, Kind: "whatever"}} }},
+		"expired by hand": {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{{ID: g.mine, Kind: machine.Expired}} }},
+		"an answer":       {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Answer(g.mine, "done")} }},
+		"an unfit edit":   {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Edit(g.mine, map[string]any{"n": "x"})} }},
+		"an edit of extra": {machine.DecisionBad, func(g given) []agent.Decision {
 			return []agent.Decision{agent.Edit(g.mine, map[string]any{"n": 1, "m": 2})}
 		}},
-		"no JSON":  {agent.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Edit(g.mine, json.RawMessage(`{"n":`))} }},
-		"no value": {agent.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Edit(g.mine, make(chan int))} }},
-		"always":   {agent.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.AllowAlways(g.mine)} }},
+		"no JSON":  {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Edit(g.mine, json.RawMessage(`{"n":`))} }},
+		"no value": {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.Edit(g.mine, make(chan int))} }},
+		"always":   {machine.DecisionBad, func(g given) []agent.Decision { return []agent.Decision{agent.AllowAlways(g.mine)} }},
 	} {
 		for where, store := range stores {
 			t.Run(name+" "+where, func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestADecisionIsTakenOnce(t *testing.T) {
 		_, err := a.Run(t.Context(), agent.Resume("s", d, agent.Approve(res.Pending[1].ID)))
 		var de *agent.DecisionError
 		require.ErrorAs(t, err, &de)
-		require.Equal(t, agent.DecisionUsed, de.Code)
+		require.Equal(t, machine.DecisionUsed, de.Code)
 		require.Zero(t, done.of(2), "all or none")
 	}
 	require.Equal(t, "Done.", runInput(t, a, approveAll(half)).Text())
@@ -271,7 +272,7 @@ func TestAPauseExpires(t *testing.T) {
 					_, err := a.Run(t.Context(), approveAll(res))
 					var de *agent.DecisionError
 					require.ErrorAs(t, err, &de)
-					require.Equal(t, agent.DecisionExpired, de.Code)
+					require.Equal(t, machine.DecisionExpired, de.Code)
 					require.Equal(t, "Too late, then.", runInput(t, a, agent.Continue("s")).Text())
 					model.AssertSaw(t, 1, providertest.ToolResultText("risky", "rejected: expired"))
 					require.Zero(t, done.all())
@@ -299,7 +300,7 @@ func TestAQuestionIsAnsweredOnceAndByItsSchema(t *testing.T) {
 		_, err := a.Run(t.Context(), agent.Resume("s", d))
 		var de *agent.DecisionError
 		require.ErrorAs(t, err, &de)
-		require.Equal(t, agent.DecisionBad, de.Code)
+		require.Equal(t, machine.DecisionBad, de.Code)
 	}
 	res = runInput(t, a, agent.Resume("s", agent.Answer(p.ID, map[string]string{"colour": "blue"})))
 	require.Equal(t, "Blue it is.", res.Text())

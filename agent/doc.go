@@ -2,51 +2,62 @@
 // person, or reaches a limit.
 //
 //	a, err := agent.New(agent.Config{Provider: model, Instructions: "Answer briefly.", Tools: []tools.Tool{weather}})
-//	…
-//	res, err := a.Run(ctx, agent.Input{Prompt: "How cold is it in Oslo?"})
+//	if err != nil {
+//		return err
+//	}
+//	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "How cold is it in Oslo?"})
+//	if err != nil {
+//		return err
+//	}
 //	fmt.Println(res.Text(), res.Status, res.Steps)
 //
-// [Agent.Stream] yields what happens while it happens, [RunFor] returns a typed answer. There is one loop; the three are
-// the same run.
+// [Agent.Run], [Agent.Stream] and [RunFor] start and resume runs; they share one loop. [Agent.Session] returns a handle for everything
+// else that concerns one session. [Config] lists what can be configured, and [Hooks] what can be changed during a run.
 //
-// # Machine and driver
+// # Facts and notes
 //
-// A run is a [Machine]: a pure state machine over facts that does no I/O. Its driver, behind [Agent.Run] and
-// [Agent.Stream], calls the model and the tools, and records what came of it. A [Fact] is recorded before it is applied
-// and before anyone sees it; with a Config.Journal it is kept in a store, and a run can go on in another process with
-// [Resume] and [Continue]. Notes, such as [TextDelta], are shown and forgotten.
+// A run emits two kinds of events. A [Fact] is stored before it is applied and before anyone sees it. With a Config.Journal, facts are
+// kept in a store, and another process can resume the run with [Resume] and [Continue]. All other events, such as [TextDelta], are notes:
+// they are shown once and not kept.
 //
-// # Calls and approvals
+// # Tool calls and approvals
 //
-// The machine names each call by run, step and index. Calls that need nobody run first, in call order, beside each other
-// where the tools permit it; then the run pauses with all that ask, which costs a record in a store and no goroutine. A
-// decision ([Approve], [Reject], [Edit], [Suggest], [Answer], [AllowAlways]) names a [Pause] by its id, which stands for one
-// call with one input, in one session, once. What runs is the call as it was stored, judged again right before.
+// Each call is named by its run, step and index. The calls of a reply that need no approval run first, in call order, and in parallel where
+// the tools permit it. Then the run pauses with all calls that need a decision; a paused run costs a record in a store and no goroutine. A
+// decision ([Approve], [Reject], [Edit], [Suggest], [Answer], [AllowAlways]) names a [Pause] by its id. The id is valid for one call with
+// one input, in one session, once. What runs is the stored call, which is checked against the policies again.
 //
-// # Failures
+// # Guarantees
 //
-// A model call is made again where that may help, and so is a call of a tool that declares itself idempotent or read-only;
-// [Waiting] says why, and until when. A tool that keeps failing is left alone for a while ([BreakerOpen], Config.Breakers).
-// What the run can't help by itself is shown as [Escalated]: what failed, what was tried, and what may help.
+//   - Each call that a model made has exactly one result, whether it ran, failed, was paused or was denied. Results are in call order.
+//   - A call that has its result never runs again. A call that was started and has no result is in doubt: it runs again only if its tool
+//     is idempotent or read-only; otherwise a person decides, or the model is informed (Config.InDoubt).
+//   - A model call is retried only before any tool of its reply has run. [Reset] withdraws what it had shown.
+//   - Calls of a reply that was cut off never run.
+//   - An error of a tool is a result that the model reads. It doesn't end the run.
+//   - Leaving the loop over a stream, at any event, stops the run and leaves no goroutine running, even if the loop's body panics. The
+//     exception is a function that ignores its context, of a tool or one that writes notes: see [Agent.Abandoned].
+//   - A session has one run at a time. Another one is refused with a *[BusyError].
+//   - Each loop ends: see [Limits], which are on by default.
 //
-// # Long work
+// # Where things are
 //
-// With a Config.Memory a conversation is kept within the model's window: it is compacted before a model call when that is
-// due, by groups, so that no call loses its result and neither the goal nor what is open is forgotten. What was done is a
-// fact ([Compacted]); the original stays in the log. [ProgressNotes] are typed notes at shares of the window, a [ContextReset] begins
-// a fresh run with what the old one leaves, and a [Briefing] tells a retry what was tried before. Config.Compose composes the system text
-// from files, with package agent/prompt.
+// The straight path of a run is five files, in this order: run.go (Run, Stream and the loop), begin.go (check the input, open the session,
+// start or resume), step.go (one model call), calls.go (the tool calls of a reply) and finish.go (the end of a run).
 //
-// # What holds
+// Three layers share the work. The driver (run.go) asks the machine what must happen, and does it. The session log (log.go) is the only
+// writer: append stamps, redacts, truncates, stores, applies and queues facts. Package machine decides: [machine.Machine] folds facts into
+// a state and says what comes next, without clock or I/O.
 //
-//   - Every call that a model made has exactly one result, whatever failed, paused or was denied; results are in call order.
-//   - A call that has its result never runs again. One that was started and has none is in doubt: it is repeated only if its
-//     tool says that it may be, else a person decides.
-//   - A retry of the model wraps a model call alone, and only before any tool of its reply has run. [Reset] voids what it had shown.
-//   - Calls of a reply that was cut are never run.
-//   - A tool's error is something for the model to read, never the end of a run.
-//   - Leaving the loop over a stream, at any event, stops the run and leaves no goroutine behind; nor does a panic in its
-//     body. The exception is a function that ignores its context, of a tool or one that writes notes: see [Agent.LeftBehind].
-//   - A session has one run at a time; another is a *[BusyError].
-//   - Every loop ends: see [Limits], which are on by default.
+//   - A tool call is executed in callRun.run (workers.go), after driver.admit and driver.startCall (calls.go) have checked it.
+//   - A fact is made durable in sessionLog.appendLocked (log.go), before the machine applies it.
+//   - After a crash, the machine returns a call without a result as in doubt, and driver.resolveDoubt (calls.go) runs it again, asks a person,
+//     or informs the model.
+//   - A new hook is a field of [Hooks] (hooks.go) and its call in hookcalls.go.
+//   - A new limit is a field of [Limits]: see the comment there.
+//   - A new fact is a type in package machine: see "Changing the machine" there. Add an alias in aliases.go if hosts need it.
+//
+// Elsewhere: prepare.go, compact.go, contextreset.go and progressnotes.go keep a conversation within the model's window. decide.go handles
+// decisions, inbox.go and steer.go what is sent to a session from outside, subagent.go and spending.go agents that are called as tools,
+// lease.go and recover.go the ownership of sessions, undo.go, fork.go and prune.go changes between runs.
 package agent

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -31,7 +32,7 @@ func TestDrainPausesRunsAtTheirNextSafePointAndAnotherProcessGoesOn(t *testing.T
 		require.Equal(t, 15*time.Second, time.Since(began), "the tool call has ended")
 		wg.Wait()
 		require.Equal(t, agent.Paused, res.Status)
-		require.Equal(t, agent.CodeDrained, res.Code)
+		require.Equal(t, machine.CodeDrained, res.Code)
 		require.Equal(t, 1, done.of(20))
 		_, err := a.Run(t.Context(), agent.Input{Prompt: "one more"})
 		require.ErrorIs(t, err, agent.ErrDraining)

@@ -104,7 +104,7 @@ func TestTimeThatAProcessWorkedBeforeItDiedCounts(t *testing.T) {
 	start := facts[0].(agent.RunStarted)
 	step := facts[1].(agent.StepStarted)
 	step.Time = start.Time.Add(time.Minute)
-	again := agent.Continued{Meta: step.Meta}
+	again := machine.Continued{Meta: step.Meta}
 	again.Seq, again.Time = 3, start.Time.Add(time.Hour)
 	m, err := machine.Replay("s", start, step, again)
 	require.NoError(t, err)

@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -12,9 +11,7 @@ var errNoAgent = &ConfigError{Field: "Provider", Problem: "this Agent is nil or 
 
 // Reasons for which runs end.
 var (
-	ErrCutAnswer = machine.ErrCutAnswer
-	ErrFiltered  = machine.ErrFiltered
-	ErrAbandoned = fault.New(fault.None, "agent: the consumer left the stream")
+	errAbandoned = fault.New(fault.None, "agent: the consumer left the stream")
 	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
 	errCanceled  = fault.New(fault.None, "agent: the run was canceled by its host")
 	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")

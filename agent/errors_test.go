@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -25,10 +26,10 @@ func TestReasonsAreTypedAndSayWhatToDo(t *testing.T) {
 		class fault.Class
 		wraps bool
 	}{
-		{&StopError{Code: CodeHost}, "agent: the run was stopped: host", fault.None, false},
-		{&StopError{Code: CodeHost, Err: cause}, "agent: the run was stopped (host): disk full", fault.None, true},
-		{&StopError{Code: CodeHost, Err: errStopped}, "agent: the run was stopped by its host", fault.None, false},
-		{&StopError{Code: CodeAbandoned, Err: ErrAbandoned}, "agent: the run was stopped (abandoned): the consumer left the stream", fault.None, false},
+		{&StopError{Code: machine.CodeHost}, "agent: the run was stopped: host", fault.None, false},
+		{&StopError{Code: machine.CodeHost, Err: cause}, "agent: the run was stopped (host): disk full", fault.None, true},
+		{&StopError{Code: machine.CodeHost, Err: errStopped}, "agent: the run was stopped by its host", fault.None, false},
+		{&StopError{Code: machine.CodeAbandoned, Err: errAbandoned}, "agent: the run was stopped (abandoned): the consumer left the stream", fault.None, false},
 		{&PausedError{Session: "s"}, `agent: session "s" is paused; resume it with Continue, or start another run with Input.Supersede`, fault.None, false},
 		{&PausedError{Session: "s", Pending: one}, `agent: session "s" waits for a decision on look (approval, pause p-1)`, fault.None, false},
 		{&PausedError{Session: "s", Pending: append(one, one...)}, `agent: session "s" waits for 2 decisions`, fault.None, false},

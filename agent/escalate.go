@@ -102,19 +102,11 @@ func budgeted(err error) bool {
 
 // asError is errors.As for errors whose methods may panic.
 func asError(err error, target any) (found bool) {
-	defer func() {
-		if recover() != nil {
-			found = false
-		}
-	}()
+	defer contain(new(error))
 	return errors.As(err, target)
 }
 
 func ask(says func() []string) (list []string) {
-	defer func() {
-		if recover() != nil {
-			list = nil
-		}
-	}()
+	defer contain(new(error))
 	return says()
 }

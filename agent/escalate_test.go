@@ -228,7 +228,7 @@ func TestLeavingAtAnEscalationEndsTheRunAsFailed(t *testing.T) {
 		}
 	}
 	all := facts(t, a, "s")
-	require.Equal(t, agent.CodeProvider, all[len(all)-1].(machine.RunEnded).Code)
+	require.Equal(t, machine.CodeProvider, all[len(all)-1].(machine.RunEnded).Code)
 	requireFree(t, a, s, "s")
 }
 

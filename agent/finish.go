@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // conclude ends a run as the machine says, unless something is still missing.
@@ -21,7 +21,7 @@ func (x *driver) conclude(act machine.Action) {
 		return
 	}
 	if missing, err := x.checkOutput(); err != nil {
-		x.finish(Failed, CodeOutput, err)
+		x.finish(Failed, machine.CodeOutput, err)
 		return
 	} else if missing != "" {
 		x.sendBack(machine.SendBackOutput, missing)
@@ -47,18 +47,14 @@ func (x *driver) sendBack(why, text string) {
 	if x.agent.redact.Text(text) == "" {
 		text = "Something is missing."
 	}
-	_ = x.append(SentBack{Why: why, Text: text}) // loop ends a run whose journal refuses it
+	_ = x.append(machine.SentBack{Why: why, Text: text}) // loop ends a run whose journal refuses it
 	x.flush()
 }
 
 // beforeFinish asks the hooks whether the run may finish. It returns what is missing.
 func (x *driver) beforeFinish() (missing string, err error) {
 	var all []string
-	for i := range x.agent.cfg.Hooks {
-		h := &x.agent.cfg.Hooks[i]
-		if h.BeforeFinish == nil {
-			continue
-		}
+	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil }) {
 		res := x.machine.Result(Completed, "", nil)
 		err := x.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(x.ctx, res) })
 		var send *sendBackError
@@ -95,22 +91,22 @@ func (x *driver) finishCause(cause error) {
 	)
 	switch {
 	case errors.As(cause, &abort):
-		x.finish(Stopped, CodeAborted, abort)
+		x.finish(Stopped, machine.CodeAborted, abort)
 	case errors.As(cause, &hook):
-		x.finish(Failed, CodeAborted, hook)
+		x.finish(Failed, machine.CodeAborted, hook)
 	case errors.As(cause, &limit):
-		x.finish(Stopped, CodeLimit, limit)
+		x.finish(Stopped, machine.CodeLimit, limit)
 	case errors.As(cause, &busy), errors.As(cause, &refused): // the log is another's: whoever holds it next resumes the session
 		x.lock()
 		if x.err == nil {
 			x.err = cause
 		}
 		x.mu.Unlock()
-		x.finish(Failed, CodeJournal, cause)
-	case errors.Is(cause, ErrAbandoned):
-		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+		x.finish(Failed, machine.CodeJournal, cause)
+	case errors.Is(cause, errAbandoned):
+		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	default:
-		x.finish(Stopped, CodeCanceled, &StopError{Code: CodeCanceled, Err: cause})
+		x.finish(Stopped, machine.CodeCanceled, &StopError{Code: machine.CodeCanceled, Err: cause})
 	}
 }
 
@@ -135,8 +131,8 @@ func (x *driver) finish(status Status, code string, reason error) {
 			reason = errors.Join(err, reason)
 		}
 		status = Failed
-		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: CodeJournal, Reason: x.agent.redact.Text(reason.Error())}, 0).(machine.RunEnded)
-		*end.Result = *x.machine.Result(Failed, CodeJournal, reason)
+		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: x.agent.redact.Text(reason.Error())}, 0).(machine.RunEnded)
+		*end.Result = *x.machine.Result(Failed, machine.CodeJournal, reason)
 		x.queue = append(x.queue, end)
 	}
 	x.mu.Unlock()
@@ -148,7 +144,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 		x.fail(fault.New(fault.Permanent, "agent: the run failed"))
 	case status == Failed:
 		x.fail(reason)
-	case code == CodeCanceled && x.caller.Err() != nil:
+	case code == machine.CodeCanceled && x.caller.Err() != nil:
 		x.fail(x.caller.Err())
 	}
 }
@@ -159,19 +155,81 @@ func (x *driver) fail(err error) {
 	x.left = true
 }
 
-// whyCut says why the calls of the newest reply aren't run.
-func (x *driver) whyCut() string {
-	r := x.run()
-	if r.Final != "" {
-		return "the run is at its limit of " + r.Final
+// closeRun gives everything that a run leaves open its end: the model call gets a failure, and every call a result, so that none is
+// ever without. reason is why the run ends.
+func (l *sessionLog) closeRun(reason error) {
+	r := l.run()
+	if r.Stage == machine.StageCalling {
+		_ = l.append(StepFailed{Class: fault.None, Error: "the run ended"}) // the error stays in the log
 	}
-	switch r.Stop {
-	case provider.StopLength:
-		return "your reply was cut at the output limit, so its calls may be incomplete. Make the call again, with less in it."
-	case provider.StopFiltered:
-		return "your reply was cut by a content filter"
+	if r.Stage != machine.StageActing {
+		return
 	}
-	return "your reply ended before it was complete (" + string(r.Stop) + ")"
+	why := "the run ended"
+	if reason != nil {
+		why = reason.Error()
+	}
+	defer l.abandonChildren(why)()
+	for i := range r.Calls {
+		switch c := &r.Calls[i]; c.Status {
+		case machine.CallDone:
+		case machine.CallSuspended:
+			res := c.Undecided("nobody decided on it before the run ended.")
+			l.afterTool(l.hookCall(c), res)
+			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID}, Decision: Decision{ID: c.Pause.ID, Kind: machine.Superseded, Reason: why}}, l.result(c, res))
+		case machine.CallStarted:
+			l.closeCall(c, tools.InDoubt, "The call was started, and it is not known how it ended: "+why)
+		default:
+			l.closeCall(c, tools.NotRun, "The call wasn't run: "+why)
+		}
+		if r.Stage != machine.StageActing { // that was the last one
+			return
+		}
+	}
 }
 
-var _ context.Context
+// closeCall gives a call a result without running it.
+func (l *sessionLog) closeCall(c *machine.CallState, status tools.Status, text string) {
+	res := c.ResultOf(status, fault.None, text)
+	l.afterTool(l.hookCall(c), res)
+	_ = l.append(l.result(c, res))
+}
+
+// supersede ends the open run of the session.
+func (l *sessionLog) supersede(why string) error {
+	reason := errors.New(why)
+	l.closeRun(reason)
+	return l.append(RunEnded{RunEnded: machine.RunEnded{Status: Stopped, Code: machine.CodeSuperseded, Reason: why},
+		Result: new(Result), cause: &StopError{Code: machine.CodeSuperseded, Err: reason}})
+}
+
+// abandonChildren returns a function that ends the runs of the subagents whose calls are open now.
+func (l *sessionLog) abandonChildren(why string) func() {
+	open := l.agent.openChildren(l.run())
+	if len(open) > 0 {
+		l.bill()
+	}
+	return func() {
+		if l.lost() { // another process has the session, and its subagents
+			return
+		}
+		for _, c := range open {
+			c.child.abandon(l.stored, childSession(l.name, c.id), why)
+		}
+	}
+}
+
+// abandon ends the run of a subagent whose call is over.
+func (a *Agent) abandon(ctx context.Context, session, why string) {
+	l, err := a.openKnown(ctx, session)
+	if err != nil {
+		return // it never began, or another process runs it and notices
+	}
+	if l.run().IsOpen() {
+		_ = l.supersede(why)
+	}
+	l.close()
+	if a.inMemory {
+		_ = a.Session(session).Delete(ctx)
+	}
+}

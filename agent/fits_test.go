@@ -45,7 +45,7 @@ func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
 			res, err := a.Run(t.Context(), Input{Session: "s", Prompt: "go"})
 			if c.answered == "" {
 				require.ErrorContains(t, err, "larger than a record of the journal")
-				require.Equal(t, CodeProvider, res.Code)
+				require.Equal(t, machine.CodeProvider, res.Code)
 				require.Positive(t, res.Usage.Total())
 			} else {
 				require.NoError(t, err)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,7 +35,7 @@ func At(fact uint64) ForkOption { return func(o *forkOptions) { o.upTo = fact } 
 
 // Fork copies the session into a new one: up to the newest fact, or the newest up to [At], after which no call of the model or of a
 // tool was open. Pauses and calls in doubt are therefore not copied, and neither are standing approvals, which belong to one
-// session. A run that was open there counts as stopped with [CodeForked] in the copy, whose conversation continues with a
+// session. A run that was open there counts as stopped with [machine.CodeForked] in the copy, whose conversation continues with a
 // prompt. The original isn't changed, and may be running.
 //
 // A copy has the conversation, not the effects: what the calls of a run did belongs to the session in which that run was.
@@ -63,7 +62,7 @@ func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) er
 	if len(facts) == 0 {
 		return &NothingOpenError{Session: s.id}
 	}
-	own, err := copies(s.id, to, facts, o.upTo)
+	own, err := machine.Copy(s.id, to, facts, o.upTo)
 	if err != nil {
 		return err
 	}
@@ -73,52 +72,11 @@ func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) er
 	return s.agent.copyTo(ctx, s.id, to, own)
 }
 
-// copies returns facts of a session as those of another, up to the last one, with a number up to upTo, after which nothing
-// is open.
-func copies(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
-	var own []Fact
-	keep, m := 0, machine.New(to)
-	for i, f := range facts {
-		if upTo > 0 && f.Envelope().Seq > upTo {
-			break
-		}
-		if next := facts[0].Envelope().Seq + uint64(i); f.Envelope().Seq != next {
-			return nil, &FactError{Session: to, Seq: f.Envelope().Seq, Kind: fmt.Sprintf("%T", f), Problem: fmt.Sprintf("its number should be %d", next)}
-		}
-		meta := f.Envelope()
-		meta.Session, meta.Seq = to, uint64(i)+1
-		f = ownedBy(machine.Stamp(f, meta), from)
-		if err := m.Apply(f); err != nil {
-			return nil, err
-		}
-		own = append(own, f)
-		switch r := m.State().Run; {
-		case !r.IsOpen(), r.Stage == machine.StageReady, r.Stage == machine.StageReplied:
-			keep = len(own)
-		}
-	}
-	return own[:keep], nil
-}
-
-// ownedBy returns a fact with the session in which its run was, if it says that of runs, and doesn't yet: in a copy of a copy
-// that is the first.
-func ownedBy(f Fact, session string) Fact {
-	switch f := f.(type) {
-	case RunStarted:
-		f.From = cmp.Or(f.From, session)
-		return f
-	case Snapshot:
-		f.From = cmp.Or(f.From, session)
-		return f
-	}
-	return f
-}
-
 // copyTo makes a new session of facts, with the end of what they leave open: in one append, so that nobody resumes half of it
 // after a crash.
 func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error {
 	in := Input{Session: to, Prompt: "x"}
-	if err := in.check(new(DefaultLimits())); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
+	if err := in.check(new(machine.DefaultLimits())); err != nil || to == "" || strings.HasPrefix(to, unnamedPrefix) {
 		return &ForkError{From: from, To: to, Problem: "the new session needs a name that would do for Input.Session"}
 	}
 	m, err := machine.Replay(to, facts...)
@@ -134,12 +92,12 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 		return &ForkError{From: from, To: to, Problem: "there is a session by that name"}
 	}
 	r := m.State().Run
-	meta := Meta{Origin: Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}, Step: r.Step}
+	meta := Meta{Origin: machine.Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}, Step: r.Step}
 	for _, rule := range m.State().Rules {
 		facts = append(facts, RuleRevoked{Meta: meta, Tool: rule.Tool})
 	}
 	if r.IsOpen() {
-		facts = append(facts, machine.RunEnded{Meta: meta, Status: Stopped, Code: CodeForked, Reason: "forked from session " + from})
+		facts = append(facts, machine.RunEnded{Meta: meta, Status: Stopped, Code: machine.CodeForked, Reason: "forked from session " + from})
 	}
 	return l.append(facts...)
 }
@@ -211,14 +169,14 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 			return err
 		}
 		if problem := line.misplaced(f, from, len(facts)); problem != "" {
-			return &FactError{Session: session, Seq: line.Seq, Kind: line.Kind, Problem: problem}
+			return &machine.FactError{Session: session, Seq: line.Seq, Kind: line.Kind, Problem: problem}
 		}
 		from, facts = line.Session, append(facts, f)
 	}
 	if len(facts) == 0 {
 		return &ForkError{From: from, To: session, Problem: "there is nothing to import"}
 	}
-	own, err := copies(from, session, facts, 0)
+	own, err := machine.Copy(from, session, facts, 0)
 	if err != nil {
 		return err
 	}

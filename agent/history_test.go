@@ -106,7 +106,7 @@ func TestWhatIsExportedIsImportedAndGoesOn(t *testing.T) {
 
 	var fork *agent.ForkError
 	require.ErrorAs(t, b.Session("t").Import(t.Context(), bytes.NewReader(file.Bytes())), &fork)
-	var bad *agent.FactError
+	var bad *machine.FactError
 	lines := bytes.SplitAfter(file.Bytes(), []byte("\n"))
 	require.ErrorAs(t, b.Session("u").Import(t.Context(), bytes.NewReader(bytes.Join(append(lines[:2:2], lines[3:]...), nil))), &bad, "a line is missing")
 	require.Error(t, b.Session("u").Import(t.Context(), bytes.NewReader(file.Bytes()[:file.Len()-5])))
@@ -144,7 +144,7 @@ func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 	_, err = b.Run(t.Context(), approveAll(res))
 	var used *agent.DecisionError
 	require.ErrorAs(t, err, &used)
-	require.Equal(t, agent.DecisionUsed, used.Code)
+	require.Equal(t, machine.DecisionUsed, used.Code)
 
 	gone, err = b.Session("s").Prune(t.Context())
 	require.NoError(t, err)

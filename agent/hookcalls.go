@@ -13,7 +13,7 @@ import (
 // beforeStep lets hooks change a step. It returns nil if no hook looks at steps. What was changed is in start.
 func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step, error) {
 	x.offered = mode.offered
-	if !x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil }) {
+	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil })) == 0 {
 		return nil, nil
 	}
 	s := &Step{
@@ -24,11 +24,7 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 		s.Tools = slices.Clone(mode.offered)
 	}
 	offered := slices.Clone(s.Tools)
-	for i := range x.agent.cfg.Hooks {
-		h := &x.agent.cfg.Hooks[i]
-		if h.BeforeStep == nil {
-			continue
-		}
+	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil }) {
 		had := s.answer != nil
 		err := x.callHook(h, "BeforeStep", func() error { return h.BeforeStep(x.ctx, s) })
 		var warn *warnError
@@ -106,11 +102,7 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 		return nil
 	}
 	var failure error
-	for i := range x.agent.cfg.Hooks {
-		h := &x.agent.cfg.Hooks[i]
-		if h.AfterStep == nil {
-			continue
-		}
+	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterStep != nil }) {
 		err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.ctx, s, resp) })
 		var warn *warnError
 		if errors.As(err, &warn) {
@@ -136,11 +128,7 @@ func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 func (x *driver) beforeTool(cr *callRun) error {
 	c := cr.hookCall()
 	c.Input = slices.Clone(c.Input)
-	for i := range x.agent.cfg.Hooks {
-		h := &x.agent.cfg.Hooks[i]
-		if h.BeforeTool == nil {
-			continue
-		}
+	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
 		err := x.callHook(h, "BeforeTool", func() error { return h.BeforeTool(x.ctx, c) })
 		var warn *warnError
 		var hook *HookError
@@ -162,15 +150,12 @@ func (x *driver) beforeTool(cr *callRun) error {
 
 // afterTool shows hooks the result of a call. All are called; the failure of a guard withholds the result.
 func (l *sessionLog) afterTool(c *ToolCall, res *ToolResult) {
-	if !l.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil }) {
+	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })
+	if len(hooks) == 0 {
 		return
 	}
 	status, name := res.Status, res.Name
-	for i := range l.agent.cfg.Hooks {
-		h := &l.agent.cfg.Hooks[i]
-		if h.AfterTool == nil {
-			continue
-		}
+	for _, h := range hooks {
 		err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(l.ctx, c, res) })
 		var (
 			warn  *warnError

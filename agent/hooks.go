@@ -153,11 +153,7 @@ func (e *HookError) Fault() fault.Class { return fault.Permanent }
 // callHook calls one hook, contains its panics, and sorts what it says: what is to be done is returned, and what is only to be
 // logged is logged.
 func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) (err error) {
-	err = func() (err error) {
-		defer contain(&err)
-		return fn()
-	}()
-	if err == nil {
+	if err = contained(fn); err == nil {
 		return nil
 	}
 	err = worded(err)
@@ -186,12 +182,12 @@ func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) (err erro
 	return &HookError{Hook: h.Name, Point: point, Err: err}
 }
 
-// hooksAt reports whether a hook of the agent is asked at a point.
-func (a *Agent) hooksAt(asks func(*Hooks) bool) bool {
+// hooksAt returns the hooks that have a function at a point, in order.
+func (a *Agent) hooksAt(has func(*Hooks) bool) (hooks []*Hooks) {
 	for i := range a.cfg.Hooks {
-		if asks(&a.cfg.Hooks[i]) {
-			return true
+		if h := &a.cfg.Hooks[i]; has(h) {
+			hooks = append(hooks, h)
 		}
 	}
-	return false
+	return hooks
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -125,7 +126,7 @@ func TestWhatHooksSayIsDone(t *testing.T) {
 			require.Equal(t, c.status == agent.Failed, err != nil)
 			if c.err != nil {
 				require.ErrorIs(t, res.Err(), c.err)
-				require.Equal(t, agent.CodeAborted, res.Code)
+				require.Equal(t, machine.CodeAborted, res.Code)
 			}
 			var all []*agent.ToolResult
 			if all = finished(t, a, "s"); c.call != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
@@ -57,7 +58,7 @@ func TestAnImportedSnapshotThatFactsCantHaveMadeIsRefused(t *testing.T) {
 	require.NoError(t, a.Session("good").Import(t.Context(), bytes.NewReader([]byte(snapshotOf(good)))))
 	for name, state := range snapshots {
 		err := a.Session("s").Import(t.Context(), bytes.NewReader([]byte(snapshotOf(state))))
-		var bad *FactError
+		var bad *machine.FactError
 		require.ErrorAs(t, err, &bad, name)
 	}
 	facts, err := a.Session("s").Facts(t.Context())
@@ -110,8 +111,8 @@ func TestAFactThatDoesntFitIsntAppended(t *testing.T) {
 	require.NoError(t, err)
 	l, err := a.open(t.Context(), "s")
 	require.NoError(t, err)
-	err = l.append(Decided{Decision: Decision{ID: "p-1", Kind: Rejected}})
-	var bad *FactError
+	err = l.append(Decided{Decision: Decision{ID: "p-1", Kind: machine.Rejected}})
+	var bad *machine.FactError
 	require.ErrorAs(t, err, &bad)
 	l.close()
 	after, err := store.Head(t.Context(), "s")

@@ -100,14 +100,10 @@ func (in *Input) check(limits *Limits) error {
 	if strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0 {
 		return bad("Prompt", "it is empty; ask something, or give Parts")
 	}
-	if !utf8.ValidString(in.Prompt) {
-		return bad("Prompt", "it is no valid UTF-8")
-	}
-	if !utf8.ValidString(in.By) {
-		return bad("By", "it is no valid UTF-8")
-	}
-	if !utf8.ValidString(in.Task) {
-		return bad("Task", "it is no valid UTF-8")
+	for _, f := range [][2]string{{"Prompt", in.Prompt}, {"By", in.By}, {"Task", in.Task}} {
+		if !utf8.ValidString(f[1]) {
+			return bad(f[0], "it is no valid UTF-8")
+		}
 	}
 	text, media := len(in.Prompt), 0
 	for i := range in.Parts {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -11,6 +12,19 @@ import (
 // leaseMargin returns how long before the end of its lease a run stops that couldn't renew it: tools that heed their context
 // have ended by then, and those that don't are abandoned.
 func leaseMargin(ttl time.Duration) time.Duration { return min(grace+2*time.Second, ttl/4) }
+
+// takeLease takes the lease of a session. One that another holds is a *[BusyError].
+func (a *Agent) takeLease(ctx context.Context, session string) (journal.Lease, error) {
+	lease, err := a.store.Lease(ctx, session, a.cfg.Owner+"/"+newID(""), a.cfg.Lease)
+	var held *journal.HeldError
+	if errors.As(err, &held) {
+		return lease, &BusyError{Session: session, Err: err}
+	}
+	if err != nil {
+		return lease, fmt.Errorf("agent: session %q: taking the lease: %w", session, err)
+	}
+	return lease, nil
+}
 
 // A renewal keeps a lease alive while a session is held. The context of the session ends when the lease is lost, and
 // leaseMargin before its end: by a timer of its own, so that a store that doesn't answer can't keep a run from stopping.

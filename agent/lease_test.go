@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -51,7 +52,7 @@ func TestToolsAreStoppedBeforeALeaseEndsThatCannotBeRenewed(t *testing.T) {
 				require.ErrorAs(t, err, &busy)
 				require.ErrorAs(t, why, &busy)
 				require.Equal(t, agent.Failed, res.Status)
-				require.Equal(t, agent.CodeJournal, res.Code)
+				require.Equal(t, machine.CodeJournal, res.Code)
 				require.Less(t, ended, 25*time.Second, "the lease lasts 30 s, and the tool has 5 s to return")
 				require.Greater(t, ended, 10*time.Second)
 				require.Positive(t, store.renewals)

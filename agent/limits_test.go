@@ -53,7 +53,7 @@ func TestEveryLimitEndsARunWithItsName(t *testing.T) {
 			a := newAgent(t, agent.Config{Provider: priced{model}, Limits: c.limits, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
 			res := run(t, a)
 			require.Equal(t, agent.Stopped, res.Status)
-			require.Equal(t, agent.CodeLimit, res.Code)
+			require.Equal(t, machine.CodeLimit, res.Code)
 			var limit *agent.LimitError
 			require.ErrorAs(t, res.Err(), &limit)
 			require.Equal(t, name, limit.Limit)
@@ -225,7 +225,7 @@ func TestAStopConditionCompletesARun(t *testing.T) {
 			require.Equal(t, c.status == agent.Failed, err != nil)
 			model.AssertCalls(t, c.calls)
 			if c.calls < 3 && err == nil {
-				require.Equal(t, agent.CodeCondition, res.Code)
+				require.Equal(t, machine.CodeCondition, res.Code)
 				require.NotEmpty(t, res.Reason)
 				require.NoError(t, res.Err())
 			}
@@ -235,7 +235,7 @@ func TestAStopConditionCompletesARun(t *testing.T) {
 }
 
 func TestACutAnswerSaysSo(t *testing.T) {
-	for stop, want := range map[provider.StopReason]error{provider.StopLength: agent.ErrCutAnswer, provider.StopFiltered: agent.ErrFiltered} {
+	for stop, want := range map[provider.StopReason]error{provider.StopLength: machine.ErrCutAnswer, provider.StopFiltered: machine.ErrFiltered} {
 		a, _ := scripted(t, agent.Config{}, providertest.Stop(stop, say("It is")))
 		res := run(t, a)
 		require.Equal(t, agent.Stopped, res.Status)

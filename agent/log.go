@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,125 +31,13 @@ type sessionLog struct {
 
 	mu       sync.Mutex // guards what follows; taken with lock
 	machine  *machine.Machine
-	origin   *Origin // of the newest run; nil before the first
-	queue    []Event // facts that were appended and not shown yet, and notes in their place among them
-	err      error   // why nothing can be appended any more
-	retrying bool    // an append is tried again: nothing else may be appended meanwhile
+	origin   *machine.Origin // of the newest run; nil before the first
+	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
+	err      error           // why nothing can be appended any more
+	retrying bool            // an append is tried again: nothing else may be appended meanwhile
 	retried  *sync.Cond
 	spending *spending       // with that of subagents; nil before the first is called
 	asked    map[string]bool // pauses of subagents that were shown
-}
-
-// open takes hold of a session, which is made if there is none. A session that is held already is a *[BusyError].
-func (a *Agent) open(ctx context.Context, session string) (*sessionLog, error) {
-	l := a.newLog(ctx, session)
-	return l, l.hold(nil)
-}
-
-func (a *Agent) newLog(ctx context.Context, session string) *sessionLog {
-	l := &sessionLog{agent: a, name: session, stored: withoutRun(context.WithoutCancel(ctx))}
-	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	l.retried = sync.NewCond(&l.mu)
-	return l
-}
-
-// hold takes hold of the session, for a driver or for none. After an error nothing is held.
-func (l *sessionLog) hold(x *driver) error {
-	a, session := l.agent, l.name
-	a.mu.Lock()
-	switch {
-	case a.draining:
-		a.mu.Unlock()
-		return ErrDraining
-	case a.held[session] != nil:
-		a.mu.Unlock()
-		return &BusyError{Session: session}
-	}
-	a.held[session], l.driver = l, x
-	a.mu.Unlock()
-	if err := l.load(); err != nil {
-		l.close()
-		return err
-	}
-	return nil
-}
-
-// openKnown is open for a session that has to be there: another is a *[NothingOpenError].
-func (a *Agent) openKnown(ctx context.Context, session string) (*sessionLog, error) {
-	if err := a.exists(ctx, session); err != nil {
-		return nil, err
-	}
-	return a.open(ctx, session)
-}
-
-// exists returns a *[NothingOpenError] if the store has no such session.
-func (a *Agent) exists(ctx context.Context, session string) error {
-	_, err := a.store.Head(ctx, session)
-	if errors.Is(err, journal.ErrNoSession) {
-		return &NothingOpenError{Session: session}
-	}
-	if err != nil {
-		return fmt.Errorf("agent: session %q: reading its head: %w", session, err)
-	}
-	return nil
-}
-
-// load takes the lease and reads the facts.
-func (l *sessionLog) load() error {
-	asked := time.Now()
-	lease, err := l.agent.takeLease(l.stored, l.name)
-	if err != nil {
-		return err
-	}
-	l.lease, l.renew = lease, startRenewal(l, lease, asked)
-	m, err := l.agent.load(l.stored, l.name)
-	if err != nil {
-		return err
-	}
-	l.machine = m
-	l.setOrigin()
-	return nil
-}
-
-// setOrigin sets origin to that of the newest run.
-func (l *sessionLog) setOrigin() {
-	if r := l.run(); r != nil {
-		l.origin = &Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
-	}
-}
-
-// close gives the session back. A session that nobody has named goes with its last run, and so does one without facts.
-func (l *sessionLog) close() {
-	a := l.agent
-	if l.renew != nil {
-		l.renew.end()
-		ctx, cancel := context.WithTimeout(l.stored, grace) // the lease ends by itself, too
-		if l.forgettable() {
-			if err := a.delete(ctx, a.store, l.name); err != nil {
-				a.logger.WarnContext(l.ctx, "agent: removing a session", "session", l.name, "error", err)
-			}
-		} else if err := a.store.Release(ctx, l.lease); err != nil {
-			a.logger.WarnContext(l.ctx, "agent: releasing a lease", "session", l.name, "error", err)
-		}
-		cancel()
-	}
-	l.cancel(nil)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.held, l.name)
-	if a.draining {
-		a.drained()
-	}
-}
-
-// forgettable reports whether nobody can ask for the session again.
-func (l *sessionLog) forgettable() bool {
-	l.lock()
-	defer l.mu.Unlock()
-	if l.err != nil || l.machine == nil { // it couldn't be read
-		return false
-	}
-	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()
 }
 
 func (l *sessionLog) state() *machine.State { return l.machine.State() }
@@ -212,12 +99,16 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 	if err := l.machine.Check(own); err != nil {
 		return l.broken(err)
 	}
+	head, err := l.machine.Head(own)
+	if err != nil {
+		return l.broken(err)
+	}
 	recs, err := l.encode(own)
 	if errors.Is(err, errTooLarge) {
 		return err
 	}
 	if err == nil {
-		err = l.store(journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs, Taken: items, Head: l.head(own)})
+		err = l.store(journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs, Taken: items, Head: head})
 	}
 	if err != nil {
 		l.agent.logger.ErrorContext(l.ctx, "agent: journal", "session", l.name, "error", err)
@@ -346,7 +237,7 @@ func (l *sessionLog) enqueue(f Fact, end RunEnded) {
 		end.RunEnded, *end.Result = f, *l.machine.Result(f.Status, f.Code, end.cause)
 		l.queue = append(l.queue, end)
 	case Suspended:
-		if f.Pause.Kind == PauseAgent {
+		if f.Pause.Kind == machine.PauseAgent {
 			l.showNested(f)
 			return
 		}
@@ -376,51 +267,12 @@ func (l *sessionLog) note(ev Event) {
 	}
 }
 
+// noteMeta returns the envelope of a note that is about no tool call.
+func (l *sessionLog) noteMeta() Meta { return Meta{Origin: *l.origin, Step: l.run().Step} }
+
 // lost returns whether nothing can be appended any more.
 func (l *sessionLog) lost() bool {
 	l.lock()
 	defer l.mu.Unlock()
 	return l.err != nil
-}
-
-// takeLease takes the lease of a session. One that another holds is a *[BusyError].
-func (a *Agent) takeLease(ctx context.Context, session string) (journal.Lease, error) {
-	lease, err := a.store.Lease(ctx, session, a.cfg.Owner+"/"+newID(""), a.cfg.Lease)
-	var held *journal.HeldError
-	if errors.As(err, &held) {
-		return lease, &BusyError{Session: session, Err: err}
-	}
-	if err != nil {
-		return lease, fmt.Errorf("agent: session %q: taking the lease: %w", session, err)
-	}
-	return lease, nil
-}
-
-// factsAfter returns the facts of a session with numbers above after, or those from a snapshot on if what comes before was
-// pruned. An unknown session has none.
-func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) (facts []Fact, err error) {
-	for rec, err := range a.store.Read(ctx, session, after) {
-		var pruned *journal.PrunedError
-		if errors.As(err, &pruned) { // maybe only while it was read
-			return a.factsAfter(ctx, session, pruned.UpTo)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
-		}
-		f, err := machine.Decode(session, rec)
-		if err != nil {
-			return nil, err
-		}
-		facts = append(facts, f)
-	}
-	return facts, nil
-}
-
-// load returns the machine of a session as it is now. An unknown session has one without facts.
-func (a *Agent) load(ctx context.Context, session string) (*machine.Machine, error) {
-	facts, err := a.factsAfter(ctx, session, 0)
-	if err != nil {
-		return nil, err
-	}
-	return machine.Replay(session, facts...)
 }

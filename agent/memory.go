@@ -15,7 +15,7 @@ import (
 // model call. Its zero value compacts at 70 % of the window less its reserve, without a model and without a Store.
 //
 // What a compaction changes is recorded as a [Compacted]; what was said before stays in the log. A conversation that can't
-// be made to fit ends the run as failed, with [CodeContext] and a *[memory.ContextTooLargeError]. Whatever else goes wrong
+// be made to fit ends the run as failed, with [machine.CodeContext] and a *[memory.ContextTooLargeError]. Whatever else goes wrong
 // is a warning ([MemoryWarning]), and the run goes on.
 type Memory struct {
 	// Config says when a conversation is compacted, and how. A Window without a Size is that of the model which a step asks for,

@@ -90,7 +90,7 @@ func TestARequestThatCannotFitFailsTheRunAndNamesTheBiggestParts(t *testing.T) {
 	require.ErrorAs(t, res.Err(), &large)
 	require.Equal(t, "the system text", large.Biggest[0].What)
 	require.Equal(t, agent.Failed, res.Status)
-	require.Equal(t, agent.CodeContext, res.Code)
+	require.Equal(t, machine.CodeContext, res.Code)
 	require.Equal(t, fault.Permanent, fault.Of(err))
 	m.AssertCalls(t, 0)
 }
@@ -390,7 +390,7 @@ func TestARunIsCanceledWhileItsConversationIsSummarised(t *testing.T) {
 		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, agent.Stopped, res.Status)
-		require.Equal(t, agent.CodeCanceled, res.Code)
+		require.Equal(t, machine.CodeCanceled, res.Code)
 		require.Equal(t, 5*time.Second, time.Since(began))
 		requireSound(t, "s", facts(t, a, "s"))
 	})
@@ -413,7 +413,7 @@ func TestLeavingTheStreamAtACompactionLeavesNothingBehind(t *testing.T) {
 		log := facts(t, a, "s")
 		requireSound(t, "s", log)
 		end := log[len(log)-1].(machine.RunEnded)
-		require.Equal(t, agent.CodeAbandoned, end.Code)
+		require.Equal(t, machine.CodeAbandoned, end.Code)
 		require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Session: "s", Prompt: "again"}).Status)
 	}
 }

@@ -23,88 +23,76 @@ func SwitchMode(ctx context.Context, name, reason string) error {
 	return x.setMode(ctx, name, reason)
 }
 
-// SetPhase begins another phase of the work that ctx belongs to. It is for tools and hooks. Limits.StepsPerPhase counts
-// anew.
+// SetPhase begins another phase of the work of the run that ctx belongs to, and restarts the count of Limits.StepsPerPhase. It is for
+// tools and hooks, and safe for concurrent use.
 func SetPhase(ctx context.Context, name string) error {
-	return appendIn(ctx, func(x *driver) (Fact, error) {
-		name := machine.ValidText(name)
-		if x.state().Phase == name {
-			return nil, nil
-		}
-		return PhaseChanged{From: x.state().Phase, To: name}, nil
-	})
-}
-
-// appendIn appends the fact that makes returns, if any, to the log of the run that ctx belongs to. The fact holds nothing that has
-// to be redacted. A call that was abandoned,
-// whose ctx has ended, may not touch the state any more.
-func appendIn(ctx context.Context, makes func(*driver) (Fact, error)) error {
 	x := driverIn(ctx)
 	if x == nil {
 		return errNoRun
 	}
+	name = machine.ValidText(name)
+	return x.appendIn(ctx, func() Fact {
+		if x.state().Phase == name {
+			return nil
+		}
+		return machine.PhaseChanged{From: x.state().Phase, To: name}
+	})
+}
+
+// appendIn appends the fact that makes returns, if any. The fact holds nothing that must be redacted. A call that was abandoned, whose ctx
+// has ended, must not change the run any more.
+func (x *driver) appendIn(ctx context.Context, makes func() Fact) error {
 	x.lock()
 	defer x.mu.Unlock()
 	if ctx.Err() != nil || x.ended {
 		return errOver
 	}
-	f, err := makes(x)
-	if f == nil || err != nil {
-		return err
+	if f := makes(); f != nil {
+		return x.appendLocked(nil, redactedFact{f})
 	}
-	return x.appendLocked(nil, redactedFact{f})
+	return nil
 }
 
-// setMode switches the run to another mode, as long as ctx lasts.
+// setMode switches the run to another mode, unless ctx has ended.
 func (x *driver) setMode(ctx context.Context, name, reason string) error {
 	m, err := x.agent.mode(name)
 	if err != nil {
 		return err
 	}
 	reason = x.agent.redact.Text(reason)
-	x.lock()
-	defer x.mu.Unlock()
-	switch {
-	case ctx.Err() != nil || x.ended:
-		return errOver
-	case x.state().Mode == name:
-		return nil
+	err = x.appendIn(ctx, func() Fact {
+		if x.state().Mode == name {
+			return nil
+		}
+		return ModeChanged{From: x.state().Mode, To: name, Reason: reason, Limits: x.agent.limits(x.run().Own, m)}
+	})
+	if err == nil {
+		x.limitTime()
 	}
-	f := ModeChanged{From: x.state().Mode, To: name, Reason: reason, Limits: x.agent.limits(x.run().Own, m)}
-	if err := x.appendLocked(nil, redactedFact{f}); err != nil {
-		return err
-	}
-	x.limitTimeLocked()
-	return nil
+	return err
 }
 
-// limitTime sets the timer of Limits.Duration.
+// limitTime sets or resets the timer of Limits.Duration.
 func (x *driver) limitTime() {
 	x.lock()
 	defer x.mu.Unlock()
-	x.limitTimeLocked()
-}
-
-// limitTimeLocked sets or moves the timer of Limits.Duration. mu is held.
-func (x *driver) limitTimeLocked() {
 	if x.deadline != nil {
 		x.deadline.Stop()
 	}
 	r := x.run()
 	limit := r.Limits.Duration
-	if limit < 0 {
+	if limit < 0 || x.ended {
 		return
 	}
 	rest := max(limit-r.Worked-max(time.Since(r.Since), 0), 0)
 	var timer *time.Timer
 	timer = time.AfterFunc(rest, func() {
 		x.lock()
-		moved := x.deadline != timer // meanwhile, by another mode
+		replaced := x.deadline != timer // by that of another mode
 		x.mu.Unlock()
-		if moved {
-			return
+		if !replaced {
+			x.cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
 		}
-		x.cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
 	})
 	x.deadline = timer
 }

@@ -121,7 +121,7 @@ func TestDrainPausesAChildAndBothGoOn(t *testing.T) {
 		require.Equal(t, 15*time.Second, time.Since(began))
 		wg.Wait()
 		require.Equal(t, agent.Paused, res.Status)
-		require.Equal(t, agent.CodeDrained, res.Code)
+		require.Equal(t, machine.CodeDrained, res.Code)
 
 		g := newFamily(t, agent.Config{Journal: store}, []providertest.Step{say("Done.")}, []providertest.Step{call("work", 2), say("I did.")})
 		var got []agent.Recovered
@@ -285,7 +285,7 @@ func TestTheCallOfAChildIsDecidedOnOnlyByWhatItWaitsFor(t *testing.T) {
 			require.ErrorAs(t, f.a.Session("s").Decide(t.Context(), d), &bad)
 			_, err := f.a.Run(t.Context(), agent.Resume("s", d))
 			require.ErrorAs(t, err, &bad)
-			require.Equal(t, agent.DecisionBad, bad.Code)
+			require.Equal(t, machine.DecisionBad, bad.Code)
 		}
 		require.Equal(t, "Done.", runInput(t, f.a, approveAll(res)).Text())
 	})
@@ -300,7 +300,7 @@ func TestAPauseThatTheParentSawExpireHasExpiredForTheChild(t *testing.T) {
 		res := run(t, a)
 		f := facts(t, a, "s")
 		meta := agent.Meta{Origin: f[0].Envelope().Origin, Seq: uint64(len(f)) + 1, Time: time.Now(), V: 1, Step: 1, Call: res.Pending[0].Path[0]}
-		rec, err := machine.Encode(agent.Decided{Meta: meta, Decision: agent.Decision{ID: res.Pending[0].ID, Kind: agent.Expired}})
+		rec, err := machine.Encode(agent.Decided{Meta: meta, Decision: agent.Decision{ID: res.Pending[0].ID, Kind: machine.Expired}})
 		require.NoError(t, err)
 		lease, err := store.Lease(t.Context(), "s", "fast", time.Minute)
 		require.NoError(t, err)
@@ -337,7 +337,7 @@ func TestAChildThatIsDrainedByItselfPausesItsParent(t *testing.T) {
 			}
 			res := run(t, a)
 			wg.Wait()
-			require.Equal(t, agent.CodeDrained, res.Code)
+			require.Equal(t, machine.CodeDrained, res.Code)
 			b, _ := build(say("Done."))
 			end := runInput(t, b, agent.Continue("s"))
 			require.Equal(t, "Done.", end.Text())

@@ -36,23 +36,11 @@ func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) 
 	if err != nil { // a stop condition, or a resumed run that was begun without a schema
 		return zero, res, &OutputError{Text: res.Text(), Err: err}
 	}
-	if wrapped {
-		var w struct {
-			Value T `json:"value"`
-		}
-		err = json.Unmarshal(answer, &w)
-		return w.Value, res, asOutputError(res, err)
+	v, err := unwrap[T](answer, wrapped)
+	if err != nil {
+		return v, res, &OutputError{Text: res.Text(), Err: err}
 	}
-	var v T
-	err = json.Unmarshal(answer, &v)
-	return v, res, asOutputError(res, err)
-}
-
-func asOutputError(res *Result, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &OutputError{Text: res.Text(), Err: err}
+	return v, res, nil
 }
 
 // outputSchema returns the schema of T. Providers want objects, so anything else is put into one. field

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -211,7 +212,7 @@ func TestACanceledRunLeavesADeafCallBehindInDoubt(t *testing.T) {
 		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, 6*time.Second, time.Since(began))
-		require.Equal(t, agent.CodeCanceled, res.Code)
+		require.Equal(t, machine.CodeCanceled, res.Code)
 		require.Equal(t, 1, a.Abandoned())
 		var got []tools.Status
 		for _, r := range finished(t, a, "s") {

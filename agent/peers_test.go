@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -315,7 +316,7 @@ func TestNoLoopIsWithoutACap(t *testing.T) {
 			var limit *agent.LimitError
 			require.ErrorAs(t, res.Err(), &limit)
 			require.Equal(t, agent.Stopped, res.Status)
-			require.Equal(t, agent.CodeLimit, res.Code)
+			require.Equal(t, machine.CodeLimit, res.Code)
 			require.LessOrEqual(t, asked.Load(), int32(13))
 			requireSound(t, "s", facts(t, a, "s"))
 		})

@@ -94,7 +94,7 @@ func TestWhatAChildWaitsForBesidesIsDecidedOnWhileItActs(t *testing.T) {
 					t.Error(err)
 				}
 				var used *agent.DecisionError
-				if err := a.Session("s").Decide(ctx, agent.Reject(other, "no")); !errors.As(err, &used) || used.Code != agent.DecisionUsed {
+				if err := a.Session("s").Decide(ctx, agent.Reject(other, "no")); !errors.As(err, &used) || used.Code != machine.DecisionUsed {
 					t.Error(err)
 				}
 			}
@@ -170,7 +170,7 @@ func TestWhatWasDecidedOnInAChildHappensThoughItWasDrainedBefore(t *testing.T) {
 	res := run(t, a)
 	drain = true
 	again := runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
-	require.Equal(t, agent.CodeDrained, again.Code)
+	require.Equal(t, machine.CodeDrained, again.Code)
 	require.Equal(t, res.Pending[1:], again.Pending)
 	require.Zero(t, done.all())
 	drain = false

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -62,7 +63,7 @@ func TestTheFirstDecisionCountsAndTheNextIsTold(t *testing.T) {
 				switch {
 				case err == nil:
 					first.Add(1)
-				case errorsAs(err, &de) && de.Code == agent.DecisionUsed:
+				case errorsAs(err, &de) && de.Code == machine.DecisionUsed:
 					told.Add(1)
 				}
 			})
@@ -73,7 +74,7 @@ func TestTheFirstDecisionCountsAndTheNextIsTold(t *testing.T) {
 		_, err := a.Run(t.Context(), agent.Resume("s", agent.Approve(id)))
 		var de *agent.DecisionError
 		require.ErrorAs(t, err, &de)
-		require.Equal(t, agent.DecisionUsed, de.Code)
+		require.Equal(t, machine.DecisionUsed, de.Code)
 		require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 		require.LessOrEqual(t, done.all(), 1)
 	})
@@ -92,14 +93,14 @@ func TestDecisionsThatCantBeTakenAreRefusedAtOnce(t *testing.T) {
 				require.ErrorAs(t, a.Session(session).Decide(t.Context(), d), &de)
 				return de.Code
 			}
-			require.Equal(t, agent.DecisionUnknown, code("s", agent.Approve("p-0")))
-			require.Equal(t, agent.DecisionUnknown, code("other", agent.Approve(id)))
-			require.Equal(t, agent.DecisionBad, code("s", agent.Edit(id, "no object")))
-			require.Equal(t, agent.DecisionBad, code("s", agent.AllowAlways(id)))
-			require.Equal(t, agent.DecisionBad, code("s", agent.Answer(id, 1)))
-			require.Equal(t, agent.DecisionBad, code("s", agent.Decision{ID: id, Kind: agent.Expired}))
+			require.Equal(t, machine.DecisionUnknown, code("s", agent.Approve("p-0")))
+			require.Equal(t, machine.DecisionUnknown, code("other", agent.Approve(id)))
+			require.Equal(t, machine.DecisionBad, code("s", agent.Edit(id, "no object")))
+			require.Equal(t, machine.DecisionBad, code("s", agent.AllowAlways(id)))
+			require.Equal(t, machine.DecisionBad, code("s", agent.Answer(id, 1)))
+			require.Equal(t, machine.DecisionBad, code("s", agent.Decision{ID: id, Kind: machine.Expired}))
 			<-time.After(time.Hour)
-			require.Equal(t, agent.DecisionExpired, code("s", agent.Approve(id)))
+			require.Equal(t, machine.DecisionExpired, code("s", agent.Approve(id)))
 			require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
 			require.Zero(t, done.all())
 		})
@@ -184,7 +185,7 @@ func TestADecisionIsTheFirstAlsoWhileItIsBeingTaken(t *testing.T) {
 		require.Zero(t, done.all())
 		var used *agent.DecisionError
 		require.ErrorAs(t, second, &used)
-		require.Equal(t, agent.DecisionUsed, used.Code)
+		require.Equal(t, machine.DecisionUsed, used.Code)
 	})
 }
 

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -53,7 +52,7 @@ func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 	if x.agent.cfg.Compose != nil {
 		text, err := x.agent.compose(mode.Name)
 		if err != nil {
-			x.finish(Failed, CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
+			x.finish(Failed, machine.CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
 			return b, false
 		}
 		b.system = text
@@ -95,7 +94,7 @@ func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 	if err != nil {
 		x.appendFailedCompaction(x.memory.compactor, usage, cost, err)
 		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
-			x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: %w", x.name, err))
+			x.finish(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: %w", x.name, err))
 		}
 		return nil
 	}
@@ -172,7 +171,7 @@ func (a *Agent) compose(mode string) (text string, err error) {
 func (x *driver) makeCompactor() bool {
 	c, err := x.agent.memoryConfig.compactor(x.name)
 	if err != nil {
-		x.finish(Failed, CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.name, err))
+		x.finish(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: its memory: %w", x.name, err))
 		return false
 	}
 	x.memory.compactor, x.memory.phase, x.memory.done = c, x.state().Phase, x.subgoalsDone()
@@ -203,10 +202,11 @@ func (x *driver) freshContext(mode *mode) *memory.Context {
 		return nil
 	}
 	in := ContextInput{Session: x.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.state().Phase, Task: x.run().Task, Text: x.state().LastUserText()}
-	c, err := func(ctx context.Context) (c memory.Context, err error) {
-		defer contain(&err)
-		return ask(ctx, in)
-	}(x.ctx)
+	var c memory.Context
+	err := contained(func() (err error) {
+		c, err = ask(x.ctx, in)
+		return err
+	})
 	if limit := x.run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {
 		err = &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(contextBytes(&c)), Note: "return less"}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -112,34 +114,19 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		if err != nil {
 			return total, err
 		}
-		total.Sessions += p.Sessions
-		total.Records += p.Records
-		total.Bytes += p.Bytes
+		total.add(p)
 	}
 	return total, nil
 }
 
 // size counts the records of a session.
 func (a *Agent) size(ctx context.Context, store journal.Store, session string) (p Pruned, err error) {
-	count := func(after uint64) error {
-		for rec, err := range store.Read(ctx, session, after) {
-			if err != nil {
-				return err
-			}
-			p.Records++
-			p.Bytes += int64(len(rec.Data))
-		}
-		return nil
+	recs, err := records(ctx, store, session, 0)
+	for _, rec := range recs {
+		p.Records++
+		p.Bytes += int64(len(rec.Data))
 	}
-	err = count(0)
-	var pruned *journal.PrunedError
-	if errors.As(err, &pruned) {
-		err = count(pruned.UpTo)
-	}
-	if err != nil {
-		return p, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
-	}
-	return p, nil
+	return p, err
 }
 
 // tree counts a session with those of the agents that are tools.
@@ -155,4 +142,70 @@ func (a *Agent) tree(ctx context.Context, store journal.Store, session string) (
 		return err
 	})
 	return p, err
+}
+
+// delete removes a session from a journal, after those of the subagents that were called in it.
+func (a *Agent) delete(ctx context.Context, store journal.Store, session string) error {
+	err := a.eachChild(ctx, store, session, func(store journal.Store, name string) error { return a.delete(ctx, store, name) })
+	if err != nil {
+		return err
+	}
+	return store.Delete(ctx, session, journal.All)
+}
+
+// eachChild calls f for the sessions of the agents that are tools which were called in a session of a journal, each with the
+// journal that it is in.
+func (a *Agent) eachChild(ctx context.Context, store journal.Store, session string, f func(store journal.Store, name string) error) error {
+	if len(a.children) == 0 && !strings.HasPrefix(session, childPrefix) {
+		return nil
+	}
+	recs, err := records(ctx, store, session, 0)
+	if err != nil {
+		return err
+	}
+	runs := make(map[string]bool)
+	for _, rec := range recs {
+		if f, err := machine.Decode(session, rec); err == nil { // a record that can't be read names no subagents
+			runs[f.Envelope().Run] = true
+		}
+	}
+	prefixes := slices.Sorted(maps.Keys(runs))
+	found := make(map[string]bool) // two journals may be the same
+	for _, store := range a.journals() {
+		for _, run := range prefixes {
+			for head, err := range store.Heads(ctx, journal.Filter{Prefix: childPrefix + run + "."}) {
+				if err != nil {
+					return err
+				}
+				if found[head.Session] || !strings.HasSuffix(head.Session, childSuffix(session)) {
+					continue // the latter: of the session that this one is a copy of
+				}
+				found[head.Session] = true
+				if err := f(store, head.Session); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// journals returns where the sessions of the agents are that are called by this one, and by those: its own journal, and those
+// that they were given. One may be named twice.
+func (a *Agent) journals() []journal.Store {
+	stores := []journal.Store{a.store}
+	for _, t := range a.children {
+		for _, store := range t.child.journals() {
+			if slices.ContainsFunc(stores, func(s journal.Store) bool { return sameStore(s, store) }) {
+				continue
+			}
+			stores = append(stores, store)
+		}
+	}
+	return stores
+}
+
+// sameStore reports whether two stores are known to be one.
+func sameStore(a, b journal.Store) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

@@ -43,7 +43,7 @@ func TestARequestForAContextResetOutlivesAPauseAndItsProcess(t *testing.T) {
 	m.AssertDone(t)
 	log, asked, died := facts(t, a, "s"), 0, 0
 	for i, f := range log {
-		if _, ok := f.(agent.ContextResetRequested); ok {
+		if _, ok := f.(machine.ContextResetRequested); ok {
 			asked++
 		}
 		if asked != 1 {
@@ -96,7 +96,7 @@ func TestARequestForAContextResetIsAnsweredOnceWhateverTheAnswer(t *testing.T) {
 			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 			require.NoError(t, err)
 			m.AssertDone(t)
-			require.Len(t, of[agent.ContextResetRequested](all), 2)
+			require.Len(t, of[machine.ContextResetRequested](all), 2)
 			require.Len(t, of[agent.RunStarted](all), c.starts)
 			require.Equal(t, c.notes, notes)
 			answers := of[agent.NoteWritten](all)

@@ -32,7 +32,6 @@ type driver struct {
 	reply     reply        // the model call under way
 	memory    *memoryState // nil without Config.Memory and Config.Compose
 	offered   []*tools.Definition
-	shown     []Event  // an empty queue, to be used again
 	delivered []string // messages in the conversation that the model hasn't been asked about yet
 
 	// guarded by mu
@@ -44,8 +43,7 @@ type driver struct {
 
 	calls sync.WaitGroup // goroutines of tool calls that weren't abandoned
 
-	receipts map[string]*Receipt // of messages that weren't delivered yet; guarded by Agent.mu
-	closed   bool                // likewise: receipts are settled
+	receipts map[string]*Receipt // of messages that weren't delivered yet; nil once the run is over; guarded by Agent.mu
 }
 
 // Stream runs an input and yields what happens: facts once they are stored, and notes in between. The last event of a run is
@@ -87,7 +85,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		yield(nil, errNoAgent)
 		return
 	}
-	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent}
+	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
 	if err := a.begin(x, in, deltas); err != nil {
 		yield(nil, err)
 		return
@@ -110,10 +108,10 @@ func (x *driver) loop() {
 	for !x.ended {
 		switch {
 		case x.left:
-			x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+			x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 			return
 		case x.lost():
-			x.finish(Failed, CodeJournal, x.err)
+			x.finish(Failed, machine.CodeJournal, x.err)
 			return
 		case x.ctx.Err() != nil:
 			x.finishCause(context.Cause(x.ctx))
@@ -158,7 +156,7 @@ func (x *driver) perform(act machine.Action) {
 		x.runCalls(act.Calls)
 	case machine.ActSettle:
 		for _, c := range x.callStates(act.Calls) {
-			x.closeCall(c, tools.NotRun, "The call wasn't run: "+x.whyCut())
+			x.closeCall(c, tools.NotRun, "The call wasn't run: "+x.run().WhyCut())
 		}
 		x.flush()
 	case machine.ActDoubt:
@@ -173,7 +171,7 @@ func (x *driver) perform(act machine.Action) {
 	case machine.ActFinish:
 		x.conclude(act)
 	default:
-		x.finish(Failed, CodeHost, errors.New("agent: the machine has nothing to do, but the run hasn't ended"))
+		x.finish(Failed, machine.CodeHost, errors.New("agent: the machine has nothing to do, but the run hasn't ended"))
 	}
 }
 
@@ -193,11 +191,11 @@ func (x *driver) close() {
 	defer x.revokePosted()
 	if !x.ended { // only after a panic
 		x.left = true
-		x.cancel(ErrAbandoned)
+		x.cancel(errAbandoned)
 		if x.running != nil {
 			x.wait(x.running)
 		}
-		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	}
 	x.calls.Wait()
 	if x.deadline != nil {
@@ -213,13 +211,11 @@ func (x *driver) close() {
 func (x *driver) flush() {
 	x.lock()
 	events := x.queue
-	x.queue, x.shown = x.shown, nil
+	x.queue = nil
 	x.mu.Unlock()
-	for i, ev := range events {
+	for _, ev := range events {
 		x.show(ev)
-		events[i] = nil
 	}
-	x.shown = events[:0]
 }
 
 // show yields one event, unless the consumer has left, and reports whether it is still there.
@@ -230,7 +226,7 @@ func (x *driver) show(ev Event) bool {
 	x.yielding = true
 	if !x.yield(ev, nil) {
 		x.left = true
-		x.cancel(ErrAbandoned)
+		x.cancel(errAbandoned)
 	}
 	x.yielding = false
 	return !x.left
@@ -244,9 +240,6 @@ func (x *driver) poke() {
 	}
 }
 
-// noteMeta returns the envelope of notes that are about no tool call.
-func (x *driver) noteMeta() Meta { return Meta{Origin: *x.origin, Step: x.run().Step} }
-
 // callMeta returns the envelope of notes about a call.
 func (x *driver) callMeta(c *tools.Call) Meta {
 	return Meta{Origin: *x.origin, Step: c.Step, Call: c.ID}
@@ -254,11 +247,9 @@ func (x *driver) callMeta(c *tools.Call) Meta {
 
 // afterRun tells the hooks and the logger of the end of a run.
 func (x *driver) afterRun(res *Result) {
-	for i := range x.agent.cfg.Hooks {
-		if h := &x.agent.cfg.Hooks[i]; h.AfterRun != nil {
-			if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(x.stored, res) }); err != nil {
-				x.agent.logger.WarnContext(x.stored, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
-			}
+	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
+		if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(x.stored, res) }); err != nil {
+			x.agent.logger.WarnContext(x.stored, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
 		}
 	}
 	if x.agent.logger.Enabled(x.stored, slog.LevelInfo) {

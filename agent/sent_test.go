@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -78,7 +79,7 @@ func TestDrainReachesARunThatIsJustTakenUp(t *testing.T) {
 		return nil
 	})
 	res = runInput(t, a, approveAll(res))
-	require.Equal(t, agent.CodeDrained, res.Code)
+	require.Equal(t, machine.CodeDrained, res.Code)
 	require.Len(t, model.Requests(), 1)
 }
 

@@ -97,6 +97,16 @@ func endOf(r *machine.RunState) error {
 	return &StopError{Code: r.Code, Err: errors.New(r.Reason)}
 }
 
+// Trace returns the model calls of the session in order, for debugging. It reads only the log: it runs nothing, and calls no model and
+// no hook. The steps share their messages; the caller must not change them.
+func (s *Session) Trace(ctx context.Context) ([]TraceStep, error) {
+	facts, err := s.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return machine.Trace(s.id, facts, s.agent.cfg.Compose != nil)
+}
+
 // machine returns the session's machine, which nobody else has.
 func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 	ctx, err := s.ready(ctx)
@@ -110,7 +120,7 @@ func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 // is under way, here or in another process, acts on them at its next safe point; one that is paused does so when it is
 // resumed, by [Continue], [Resume] or [Agent.Recover]. Whoever decides therefore needn't be able to run what is decided on.
 //
-// The first decision on a pause counts; the next is a *[DecisionError] with the code [DecisionUsed], as is every other that
+// The first decision on a pause counts; the next is a *[DecisionError] with the code [machine.DecisionUsed], as is every other that
 // can't be taken. A decision that was taken counts as made in time, however late the run is resumed.
 func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	ctx, err := s.ready(ctx)
@@ -121,7 +131,7 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 		return &InputError{Field: "Decisions", Problem: "there are none; give at least one, for example agent.Approve(id)"}
 	}
 	if strings.HasPrefix(s.id, childPrefix) {
-		return &DecisionError{Session: s.id, ID: decisions[0].ID, Code: DecisionUnknown, Problem: "the session is that of a subagent; decide in the session that called it"}
+		return &DecisionError{Session: s.id, ID: decisions[0].ID, Code: machine.DecisionUnknown, Problem: "the session is that of a subagent; decide in the session that called it"}
 	}
 	m, err := s.agent.load(ctx, s.id)
 	if err != nil {
@@ -157,7 +167,7 @@ func (s *Session) Pause(ctx context.Context) error { return s.send(ctx, inboxIte
 func (s *Session) Cancel(ctx context.Context) error {
 	if s != nil && s.agent != nil {
 		if x := s.agent.driverOf(s.id); x != nil {
-			x.cancel(&StopError{Code: CodeCanceled, Err: errCanceled})
+			x.cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
 			x.poke()
 			return nil
 		}

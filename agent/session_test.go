@@ -229,7 +229,7 @@ func TestThePausesOfASubagentAreShownOnce(t *testing.T) {
 			require.Len(t, res.Pending, left, "round %d", round)
 			var shown []string
 			for _, s := range of[agent.Suspended](all) {
-				require.NotEqual(t, agent.PauseAgent, s.Pause.Kind)
+				require.NotEqual(t, machine.PauseAgent, s.Pause.Kind)
 				shown = append(shown, s.Pause.ID)
 			}
 			var pending []string
@@ -255,6 +255,6 @@ func TestAnErrorOfTheContextComesWithTheResult(t *testing.T) {
 	require.Equal(t, context.Canceled, err)
 	require.NotNil(t, res)
 	require.Equal(t, agent.Stopped, res.Status)
-	require.Equal(t, agent.CodeCanceled, res.Code)
+	require.Equal(t, machine.CodeCanceled, res.Code)
 	require.Equal(t, provider.RoleUser, res.Messages[0].Role)
 }

@@ -16,7 +16,7 @@ type spending struct {
 
 	mu     sync.Mutex // guards what follows; nothing else is locked under it
 	limits Limits
-	used   Spent                     // as the log of the run has it
+	used   machine.Spent             // as the log of the run has it
 	calls  map[string]*childSpending // by the id of the call, while it is open
 }
 
@@ -31,7 +31,7 @@ type childSpending struct {
 func (p *spending) update(r *machine.RunState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.limits, p.used = *r.Limits, Spent{Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced}
+	p.limits, p.used = *r.Limits, machine.Spent{Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced}
 	for id := range p.calls {
 		if c := r.Call(id); c == nil || c.Status == machine.CallDone { // the log has it now
 			delete(p.calls, id)
@@ -63,7 +63,7 @@ func (p *spending) call(id string) (c childSpending, ok bool) {
 }
 
 // of returns what the call of a subagent has used so far; nil if it isn't one.
-func (p *spending) of(call string) *Spent {
+func (p *spending) of(call string) *machine.Spent {
 	c, ok := p.call(call)
 	if !ok {
 		return nil
@@ -73,7 +73,7 @@ func (p *spending) of(call string) *Spent {
 }
 
 // total returns what the run and the subagents that it waits for have used by now.
-func (p *spending) total() Spent {
+func (p *spending) total() machine.Spent {
 	p.mu.Lock()
 	sum, open := p.used, make([]*spending, 0, len(p.calls))
 	for _, c := range p.calls {
@@ -82,7 +82,7 @@ func (p *spending) total() Spent {
 	p.mu.Unlock()
 	for _, c := range open { // one that ends meanwhile keeps its figures
 		s := c.total()
-		sum = Spent{Usage: sum.Usage.Add(s.Usage), Cost: sum.Cost.Add(s.Cost), Unpriced: sum.Unpriced || s.Unpriced}
+		sum = machine.Spent{Usage: sum.Usage.Add(s.Usage), Cost: sum.Cost.Add(s.Cost), Unpriced: sum.Unpriced || s.Unpriced}
 	}
 	return sum
 }
@@ -113,7 +113,7 @@ func (x *driver) parentLimitReached() bool {
 	}
 	err := x.parent.spending.limitReached()
 	if err != nil {
-		x.finish(Stopped, CodeLimit, err)
+		x.finish(Stopped, machine.CodeLimit, err)
 	}
 	return err != nil
 }
@@ -183,7 +183,7 @@ func (p *spending) load(ctx context.Context, session string, open []openCall) er
 	for _, c := range open {
 		child := &spending{up: p}
 		_, err := c.child.loadSpending(ctx, childSession(session, c.id), child)
-		var unreadable *FactError
+		var unreadable *machine.FactError
 		switch {
 		case errors.As(err, &unreadable): // this is reported when its own call is resumed
 			continue

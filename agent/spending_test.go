@@ -253,7 +253,7 @@ func TestWhatIsLeftForChildrenIsKnownAfterACrash(t *testing.T) {
 				}
 				require.NoError(t, err)
 				if res.Status != agent.Paused {
-					require.Equal(t, agent.CodeLimit, res.Code)
+					require.Equal(t, machine.CodeLimit, res.Code)
 					break
 				}
 				in = approveAll(res) // calls in doubt

@@ -73,11 +73,8 @@ func (a *Agent) steer(ctx context.Context, session, text string) (*Receipt, erro
 func (x *driver) expect(id string) *Receipt {
 	x.agent.mu.Lock()
 	defer x.agent.mu.Unlock()
-	if x.closed {
-		return nil
-	}
 	if x.receipts == nil {
-		x.receipts = make(map[string]*Receipt)
+		return nil
 	}
 	r := &Receipt{done: make(chan struct{})}
 	x.receipts[id] = r
@@ -117,7 +114,6 @@ func (x *driver) settleReceipts(step int) {
 // run reads what its sender was told is lost.
 func (x *driver) closeReceipts() {
 	x.agent.mu.Lock()
-	x.closed = true
 	receipts := x.receipts
 	x.receipts = nil
 	x.agent.mu.Unlock()
@@ -157,7 +153,7 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 					return f.Step, nil
 				}
 			case machine.RunEnded:
-				if f.Code != CodeContextReset { // the next run of the chain reads it
+				if f.Code != machine.CodeContextReset { // the next run of the chain reads it
 					return 0, errNotDelivered
 				}
 			}

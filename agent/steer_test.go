@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -208,7 +209,7 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				res, a, model := elsewhere(t, agent.Config{}, func(b *agent.Agent) { require.NoError(t, c.do(b)) }, call("slow", 10), say("Done."))
 				require.Equal(t, c.status, res.Status)
-				require.Equal(t, agent.CodeHost, res.Code)
+				require.Equal(t, machine.CodeHost, res.Code)
 				require.Equal(t, tools.OK, finished(t, a, "s")[0].Status, "at a safe point")
 				model.AssertCalls(t, 1)
 			})
@@ -237,7 +238,7 @@ func TestWhatIsPostedToARunThatEndsFirstDoesntReachTheNext(t *testing.T) {
 			_, err = b.Session("s").Steer(ctx, "far too late")
 			require.Error(t, err)
 		}, call("slow", 10), providertest.Slow(time.Second, say("So far.")), say("Again."))
-		require.Equal(t, agent.CodeLimit, res.Code)
+		require.Equal(t, machine.CodeLimit, res.Code)
 		require.Equal(t, "Again.", run(t, a).Text())
 		model.AssertDone(t)
 	})

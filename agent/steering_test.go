@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -103,7 +104,7 @@ func TestNothingIsLostThatIsSentWhileARunLooksForIt(t *testing.T) {
 		}
 		all.Wait()
 		require.False(t, t.Failed())
-		require.Equal(t, agent.CodeHost, res.Code)
+		require.Equal(t, machine.CodeHost, res.Code)
 		require.LessOrEqual(t, int64(res.Steps), stopped.Load()+1)
 		require.Len(t, read, rounds*senders)
 	}

@@ -53,7 +53,7 @@ func (x *driver) step(act machine.Action) {
 	if x.left || x.ctx.Err() != nil {
 		return
 	}
-	x.reply.reset()
+	x.reply = reply{}
 	if step != nil && step.answer != nil {
 		x.takeAnswer(step)
 		return
@@ -104,19 +104,13 @@ type begunCall struct {
 	open  bool  // its arguments are coming in
 }
 
-// reset makes room for another answer.
-func (r *reply) reset() {
-	r.collector.Reset()
-	r.err, r.calls, r.attempts = nil, r.calls[:0], nil
-}
-
 // ask makes the call and appends what came of it.
 func (x *driver) ask(req *provider.Request, step *Step) {
 	x.stream(req)
 	err := x.reply.err
 	switch {
 	case x.left:
-		err = ErrAbandoned
+		err = errAbandoned
 	case err == nil && !x.reply.collector.Complete():
 		err = provider.ErrIncomplete
 	}
@@ -205,16 +199,10 @@ func (r *reply) open(index int32) *begunCall {
 
 // takeAnswer appends the answer that a hook gave, and shows it as if the model had given it.
 func (x *driver) takeAnswer(step *Step) {
-	resp := *step.answer
-	if resp.Stop == "" {
-		resp.Stop = provider.StopDone
-	}
-	if text := resp.Text(); text != "" && x.deltas {
+	if text := step.answer.Text(); text != "" && x.deltas {
 		x.show(TextDelta{Meta: x.noteMeta(), Text: text})
 	}
-	resp.Parts = provider.Normalize(resp.Parts) // a copy: its calls are named anew, and the host keeps its own
-	resp.Model, resp.ID = machine.ValidText(resp.Model), machine.ValidText(resp.ID)
-	x.replied(&resp, provider.Usage{}, step)
+	x.replied(x.ownReply(step.answer), provider.Usage{}, step)
 }
 
 // replied appends a complete answer.
@@ -262,19 +250,11 @@ func (x *driver) nameCalls(resp *provider.Response) {
 		if p.Kind != provider.PartToolCall {
 			continue
 		}
-		if id := x.callID(n); p.Call.ID != id {
+		if id := machine.CallID(x.origin.Run, x.run().Step, n); p.Call.ID != id {
 			p.Call.ProviderID, p.Call.ID = p.Call.ID, id
 		}
 		n++
 	}
-}
-
-// callID returns the name of the nth call of the reply.
-func (x *driver) callID(n int) string {
-	if n < len(x.reply.calls) {
-		return x.reply.calls[n].id
-	}
-	return machine.CallID(x.origin.Run, x.run().Step, n)
 }
 
 // stepFailed appends a model call that ended without an answer, and ends the run. Text that was shown is kept; calls in it never
@@ -290,35 +270,36 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 			keep = append(keep, p)
 		}
 	}
-	f := StepFailed{Usage: partial.Usage, Class: fault.Of(err), Error: err.Error()}
+	f := StepFailed{Usage: partial.Usage}
 	f.Cost, f.Priced = x.agent.cost(x.run().Model, partial.Usage)
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
 	}
+	x.failStep(f, err)
+}
+
+// failStep appends that the model call failed, and ends the run.
+func (x *driver) failStep(f StepFailed, err error) {
+	f.Class, f.Error = fault.Of(err), err.Error()
 	if x.append(f) != nil {
 		return
 	}
 	x.flush()
 	switch {
 	case x.left:
-		x.finish(Stopped, CodeAbandoned, ErrAbandoned)
+		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	case x.ctx.Err() != nil:
 		// loop ends the run for the reason that its context ended
 	case provider.Canceled(err):
-		x.finish(Stopped, CodeCanceled, &StopError{Code: CodeCanceled, Err: err})
+		x.finish(Stopped, machine.CodeCanceled, &StopError{Code: machine.CodeCanceled, Err: err})
 	default:
 		x.escalateModel(err)
-		x.finish(Failed, CodeProvider, err)
+		x.finish(Failed, machine.CodeProvider, err)
 	}
 }
 
 // tooLarge appends that an answer can't be kept, and ends the run. Nothing of it is kept but what it used.
 func (x *driver) tooLarge(f *Replied) {
 	err := fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set Params.MaxOutput", x.agent.record)
-	if x.append(StepFailed{Class: fault.Permanent, Error: err.Error(), Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}) != nil {
-		return
-	}
-	x.flush()
-	x.escalateModel(err)
-	x.finish(Failed, CodeProvider, err)
+	x.failStep(StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)
 }

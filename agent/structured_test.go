@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -46,7 +47,7 @@ func TestAStructuredAnswerIsCorrectedTwice(t *testing.T) {
 				require.ErrorAs(t, err, &out)
 				require.Equal(t, "c", out.Text)
 				require.Equal(t, agent.Failed, res.Status)
-				require.Equal(t, agent.CodeOutput, res.Code)
+				require.Equal(t, machine.CodeOutput, res.Code)
 				return
 			}
 			require.NoError(t, err)

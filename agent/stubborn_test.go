@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -81,7 +82,7 @@ func TestARunIsCanceledThoughTheWriterOfItsNoteIgnoresThat(t *testing.T) {
 					began := time.Now()
 					res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
 					require.ErrorIs(t, err, context.DeadlineExceeded)
-					require.Equal(t, agent.CodeCanceled, res.Code)
+					require.Equal(t, machine.CodeCanceled, res.Code)
 					require.Equal(t, 10*time.Second+min(after, 5*time.Second), time.Since(began))
 					booked, left := of[agent.NoteWritten](eventsOf(facts(t, a, "s"))), 0
 					if after > 5*time.Second { // what comes too late isn't counted

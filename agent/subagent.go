@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -155,7 +154,7 @@ func runChild(ctx context.Context, task Task) (string, error) {
 	}
 	if res == nil {
 		if res, err = t.driveWhenFree(ctx, in); errors.Is(err, ErrDraining) {
-			res = &Result{Session: in.Session, Status: Paused, Code: CodeDrained}
+			res = &Result{Session: in.Session, Status: Paused, Code: machine.CodeDrained}
 		} else if res == nil {
 			return "", err
 		}
@@ -177,12 +176,12 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 		return in, nil, err
 	}
 	if r := m.State().Run; r != nil {
-		switch answers := unanswered(m, parent.answers); {
+		switch answers := m.State().Unanswered(parent.answers); {
 		case !r.IsOpen():
 			res = m.Result(r.Status, r.Code, endOf(r))
 		case len(answers) > 0:
 			in = Resume(name, answers...)
-		case len(r.Pending()) > 0 && m.Waiting() && !anyExpired(r, time.Now(), parent.answers):
+		case len(r.Pending()) > 0 && m.Waiting() && !r.AnyExpired(time.Now(), parent.answers):
 			res = m.Result(Paused, "", nil)
 		default:
 			in = Continue(name)
@@ -198,45 +197,9 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	r := x.run()
 	in.Interactive, in.Priority, in.Task, in.By = r.Interactive, r.Priority, r.Task, call.By
 	if !in.resumes() {
-		in.Limits = limitsLeft(r, t.child.cfg.Limits, all.total())
+		in.Limits = r.LimitsLeft(t.child.cfg.Limits, all.total(), time.Now())
 	}
 	return in, nil, nil
-}
-
-// unanswered returns the decisions that a run still waits for. Those that expired don't count: the run sees that for itself.
-func unanswered(m *machine.Machine, answers []Decision) []Decision {
-	var out []Decision
-	for _, d := range answers {
-		if c, _ := m.State().Run.Suspended(d.ID); c != nil && !slices.Contains(m.State().Used, d.ID) && d.Kind != Expired {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-// anyExpired reports whether the time of a pause is over, also if only the parent's answers say so.
-func anyExpired(r *machine.RunState, now time.Time, answers []Decision) bool {
-	return slices.ContainsFunc(r.Pending(), func(p Pause) bool {
-		return p.Expired(now) || slices.ContainsFunc(answers, func(d Decision) bool { return d.ID == p.ID && d.Kind == Expired })
-	})
-}
-
-// limitsLeft returns the limits of a child: at most what is left of its parent's, of which so much is used.
-func limitsLeft(parent *machine.RunState, own Limits, used Spent) *Limits {
-	own = own.WithDefaults()
-	if l := parent.Limits.Tokens; l >= 0 && (own.Tokens < 0 || own.Tokens > l-used.Usage.Total()) {
-		own.Tokens = max(l-used.Usage.Total(), 1)
-	}
-	if l := parent.Limits.Cost; l >= 0 && (own.Cost < 0 || own.Cost > l-used.Cost) {
-		own.Cost = max(l-used.Cost, 1)
-	}
-	if l := parent.Limits.Duration; l >= 0 {
-		rest := max(l-parent.Worked-max(time.Since(parent.Since), 0), time.Millisecond)
-		if own.Duration < 0 || own.Duration > rest {
-			own.Duration = rest
-		}
-	}
-	return &own
 }
 
 // answers returns the decisions that a call has to pass on.
@@ -288,7 +251,7 @@ func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error
 func (t *agentTool) outcome(x *driver, call *tools.Call, in *Input, res *Result) (string, error) {
 	if res.Status == Paused { // with a Code it has something to do that needs no decision
 		in.parent.spending.up.set(call.ID, childSpending{run: in.parent.spending, pauses: res.Suspended(), paused: res.Code})
-		return "", tools.Suspend{Kind: string(PauseAgent), Prompt: "the subagent waits for decisions"}
+		return "", tools.Suspend{Kind: string(machine.PauseAgent), Prompt: "the subagent waits for decisions"}
 	}
 	if t.child.inMemory {
 		_ = t.child.Session(res.Session).Delete(x.stored) // nobody can ask for it again
@@ -351,6 +314,6 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 func (cr *callRun) abandonChild() {
 	t := cr.x.agent.children[cr.call.Name]
 	if t != nil && (cr.again || cr.started) && !cr.x.lost() {
-		t.abandon(cr.x.stored, cr.x.name, cr.call.ID, "the call that it belongs to is over")
+		t.child.abandon(cr.x.stored, childSession(cr.x.name, cr.call.ID), "the call that it belongs to is over")
 	}
 }

@@ -1,13 +1,11 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
@@ -25,17 +23,6 @@ type Rollback struct {
 	// so take the same effects back twice. While there is a session by that name here, beside this one, it is refused.
 	Moved bool
 	By    string // who asks for it
-}
-
-// An UndoReceipt says what came of a rollback. Each list is in the order in which the calls were dealt with, the newest first.
-type UndoReceipt struct {
-	Run        string
-	Undone     []UndoneCall
-	Impossible []UndoneCall // the tool can't undo it, or nobody knows whether there is anything to undo
-	Failed     *UndoneCall  // where it ended, because Undo returned an error
-	Left       []UndoneCall // not tried after that
-	// Pruned says that the log begins within what was to be undone: what was done before stays, and nobody can tell what it was.
-	Pruned bool
 }
 
 // An UndoError says why nothing was undone.
@@ -82,20 +69,20 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 	case what.Run == "":
 		what.Run = r.ID
 	}
-	if err := a.mayUndo(ctx, s.id, facts, what); err != nil {
+	effects := machine.EffectsOf(facts, what.Run, what.Steps)
+	if err := a.mayUndo(ctx, s.id, &effects, what); err != nil {
 		return nil, err
 	}
-	calls, untold, pruned := effects(facts, what)
-	calls = slices.DeleteFunc(calls, func(f ToolFinished) bool {
+	calls := slices.DeleteFunc(effects.Calls, func(f ToolFinished) bool {
 		d, ok := a.registry.Lookup(f.Call.Name)
 		return ok && d.Spec().ReadOnly
 	})
 	rec, err := l.undoCalls(calls, what)
-	rec.Pruned = pruned
-	if err != nil || len(calls)+len(untold) == 0 {
+	rec.Pruned = effects.Pruned
+	if err != nil || len(calls)+len(effects.Untold) == 0 {
 		return rec, err
 	}
-	return rec, l.append(Undone{Meta: Meta{By: what.By}, Message: memory.Told(rec.tell(untold))})
+	return rec, l.append(Undone{Meta: Meta{By: what.By}, Message: memory.Told(rec.Text(effects.Untold))})
 }
 
 // undoCalls takes back the effects of calls, and appends each that is undone at once.
@@ -103,7 +90,7 @@ func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceip
 	rec := &UndoReceipt{Run: what.Run}
 	for i := range calls {
 		c := &calls[i]
-		done := UndoneCall{Call: c.Call, Step: c.Step}
+		done := machine.UndoneCall{Call: c.Call, Step: c.Step}
 		if done.Why = l.agent.cantUndo(c); done.Why != "" {
 			rec.Impossible = append(rec.Impossible, done)
 			continue
@@ -112,12 +99,12 @@ func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceip
 			done.Why = l.agent.redact.Text(worded(err).Error())
 			rec.Failed = &done
 			for _, c := range calls[i+1:] {
-				rec.Left = append(rec.Left, UndoneCall{Call: c.Call, Step: c.Step, Why: "not tried"})
+				rec.Left = append(rec.Left, machine.UndoneCall{Call: c.Call, Step: c.Step, Why: "not tried"})
 			}
 			return rec, nil
 		}
 		rec.Undone = append(rec.Undone, done)
-		if err := l.append(Undone{Meta: Meta{By: what.By}, Calls: []UndoneCall{done}}); err != nil {
+		if err := l.append(Undone{Meta: Meta{By: what.By}, Calls: []machine.UndoneCall{done}}); err != nil {
 			return rec, err
 		}
 	}
@@ -125,28 +112,15 @@ func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceip
 }
 
 // mayUndo says why what a run did can't be undone in a session: it isn't in the log, or its effects aren't the session's.
-func (a *Agent) mayUndo(ctx context.Context, session string, facts []Fact, what Rollback) error {
-	runs := chain(facts, what.Run)
-	known, owner := false, ""
-	for _, f := range facts {
-		if !runs[f.Envelope().Run] {
-			continue
-		}
-		known = true
-		switch f := f.(type) {
-		case RunStarted:
-			owner = cmp.Or(owner, f.From)
-		case Snapshot:
-			owner = cmp.Or(owner, f.From)
-		}
-	}
+func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Effects, what Rollback) error {
+	owner := effects.Owner
 	refuse := func(format string, args ...any) error {
 		return &UndoError{Session: session, Owner: owner, Problem: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case what.Steps < 0:
 		return refuse("Rollback.Steps is %d; give the number of steps, or 0 for all", what.Steps)
-	case !known:
+	case !effects.Known:
 		return refuse("its log has no run %q; it may have been pruned", what.Run)
 	case owner == "":
 		return nil
@@ -170,58 +144,6 @@ func (a *Agent) there(ctx context.Context, session string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// chain returns a run and those that have handed their work on to it.
-func chain(facts []Fact, run string) map[string]bool {
-	runs := map[string]bool{run: true}
-	for _, f := range slices.Backward(facts) {
-		if f, ok := f.(RunStarted); ok && runs[f.Run] && f.ContextReset != nil {
-			runs[f.ContextReset.From] = true
-		}
-	}
-	return runs
-}
-
-// effects returns the calls of a run, and of those before it in its chain, that may have had an effect, the newest first,
-// without those that were undone. Untold are calls that were undone, but the process died before the model was told. Pruned
-// says that there may have been more than the log has.
-func effects(facts []Fact, what Rollback) (out []ToolFinished, untold []UndoneCall, pruned bool) {
-	undone, runs, begun := make(map[string]bool), chain(facts, what.Run), 0
-	for _, f := range facts {
-		switch f := f.(type) {
-		case RunStarted:
-			if runs[f.Run] {
-				begun++
-			}
-		case ToolFinished:
-			if runs[f.Run] && f.Result.Status.Ran() {
-				out = append(out, f)
-			}
-		case Undone:
-			for _, c := range f.Calls {
-				undone[c.Call.ID] = c.Why == ""
-			}
-			if untold = append(untold, f.Calls...); len(f.Message.Parts) > 0 {
-				untold = nil
-			}
-		}
-	}
-	pruned = begun < len(runs)
-	slices.Reverse(out)
-	if what.Steps > 0 {
-		steps := 0
-		for i := range out {
-			if i == 0 || out[i].Step != out[i-1].Step {
-				steps++
-			}
-			if steps > what.Steps {
-				out, pruned = out[:i], false
-				break
-			}
-		}
-	}
-	return slices.DeleteFunc(out, func(f ToolFinished) bool { return undone[f.Call.ID] }), untold, pruned
 }
 
 // cantUndo says why a call can't be undone.
@@ -248,45 +170,4 @@ func (l *sessionLog) undoCall(f *ToolFinished) error {
 	defer cancel()
 	parts := f.Result.Parts
 	return d.Undo(ctx, f.Call.Input, json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)])))
-}
-
-// tell says to the model what was undone, now and before.
-func (r *UndoReceipt) tell(before []UndoneCall) string {
-	var b strings.Builder
-	b.WriteString("Note: effects of your calls were taken back after you had ended.")
-	list := func(title string, calls []UndoneCall) {
-		if len(calls) == 0 {
-			return
-		}
-		fmt.Fprintf(&b, "\n%s:", title)
-		for _, c := range calls {
-			fmt.Fprintf(&b, "\n- %s %s", c.Call.Name, machine.CleanTitle(string(c.Call.Input))) // enough to know which it was
-			if c.Why != "" {
-				b.WriteString(" (" + c.Why + ")")
-			}
-		}
-	}
-	list("Undone", append(before, r.Undone...))
-	list("Still in effect, because they can't be undone", r.Impossible)
-	if r.Failed != nil {
-		list("Failed to be undone", []UndoneCall{*r.Failed})
-	}
-	list("Still in effect, not tried", r.Left)
-	if r.Pruned {
-		b.WriteString("\nWhat you did earlier in that work isn't recorded any more, and still in effect.")
-	}
-	return b.String()
-}
-
-// Err returns an error if the rollback isn't complete, and nil otherwise.
-func (r *UndoReceipt) Err() error {
-	switch {
-	case r.Failed != nil:
-		return fmt.Errorf("agent: undoing %s failed: %s; %d calls before it weren't tried", r.Failed.Call.Name, r.Failed.Why, len(r.Left))
-	case len(r.Impossible) > 0:
-		return errors.New("agent: some calls can't be undone: " + r.Impossible[0].Call.Name + ": " + r.Impossible[0].Why)
-	case r.Pruned:
-		return errors.New("agent: the log of run " + r.Run + " was pruned; what it did before can't be undone")
-	}
-	return nil
 }

@@ -336,20 +336,12 @@ func (x *driver) showProgress(b *batch) {
 
 // goexit gives a call its result if the tool, a hook or a policy ended the goroutine (runtime.Goexit).
 func (cr *callRun) goexit() {
-	x := cr.x
-	if cr.dropped() {
-		return
-	}
-	out := tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
+	cr.x.lock()
+	cr.hooked = true // a hook may have ended it
+	cr.x.mu.Unlock()
+	cr.x.finishCall(cr, tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
 		Err:   fmt.Errorf("agent: the tool %s, or a hook or policy of it, ended its goroutine", cr.call.Name),
-		Parts: []provider.Part{provider.TextPart(internalError)}}
-	res := x.agent.redact.Result(x.toolResult(cr, &out))
-	x.lock()
-	defer x.mu.Unlock()
-	if !cr.over && !cr.abandoned {
-		cr.over = true
-		x.appendResult(cr, res, &out)
-	}
+		Parts: []provider.Part{provider.TextPart(internalError)}})
 }
 
 // askBreaker asks the breaker of a call. It reports false if the call has its result instead.

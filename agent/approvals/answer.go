@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -81,11 +82,11 @@ func internal(err error) *problem {
 // refused returns the problem that a decision which can't be taken is.
 func refused(e *agent.DecisionError) *problem {
 	switch e.Code {
-	case agent.DecisionUsed:
+	case machine.DecisionUsed:
 		return fail(http.StatusConflict, CodeUsed, "%s", e.Problem)
-	case agent.DecisionExpired:
+	case machine.DecisionExpired:
 		return tooLate()
-	case agent.DecisionUnknown:
+	case machine.DecisionUnknown:
 		return unknown()
 	}
 	return fail(http.StatusUnprocessableEntity, CodeBad, "%s", e.Problem)

@@ -16,6 +16,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/approvals"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -241,9 +242,9 @@ func TestOfAHundredDecisionsAtATimeOneIsTaken(t *testing.T) {
 	d.goOn("s")
 	want := []string{}
 	switch d.decided[0].Kind {
-	case agent.Approved:
+	case machine.Approved:
 		want = []string{"home"}
-	case agent.Edited:
+	case machine.Edited:
 		want = []string{"blog"}
 	}
 	require.Equal(t, want, d.done.done())
@@ -266,7 +267,7 @@ func TestWhoApprovesWhatTheySawCantApproveWhatAnotherMadeOfIt(t *testing.T) {
 	require.Equal(t, []string{"blog"}, d.done.done(), "once, with the input of the one decision that was taken")
 	require.Equal(t, 200, d.get("ann", itemPath("s", id), &seen))
 	require.Equal(t, approvals.StateDecided, seen.State)
-	require.Equal(t, agent.Edited, seen.Decision.Kind)
+	require.Equal(t, machine.Edited, seen.Decision.Kind)
 	require.Equal(t, "ann", seen.Decision.Who)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // storeTime is how long taking a decision, or ending a rule, may take once it is begun, also if the asker has gone.
@@ -83,26 +84,26 @@ func (p *proposal) decision() (agent.Decision, *problem) {
 		return agent.Decision{}, fail(http.StatusUnprocessableEntity, CodeBad, format, args...)
 	}
 	switch d.Kind {
-	case agent.Approved, agent.Rejected, agent.AlwaysAllow:
-	case agent.Suggested:
+	case machine.Approved, machine.Rejected, machine.AlwaysAllow:
+	case machine.Suggested:
 		if p.Reason == "" {
 			return bad(`"suggest" needs a "reason": what to do instead`)
 		}
-	case agent.Edited:
+	case machine.Edited:
 		if d.Input = p.Input; d.Input == nil {
 			return bad(`"edit" needs an "input"`)
 		}
-	case agent.AnswerGiven:
+	case machine.AnswerGiven:
 		if d.Value = p.Value; d.Value == nil {
 			return bad(`"answer" needs a "value"`)
 		}
 	default:
 		return bad("%q is no decision; those are approve, reject, edit, suggest, answer and always", cut(p.Decision, 40))
 	}
-	if p.Input != nil && d.Kind != agent.Edited {
+	if p.Input != nil && d.Kind != machine.Edited {
 		return bad(`%q takes no "input": what runs is the call as it was shown; decide with "edit" to change it`, d.Kind)
 	}
-	if p.Value != nil && d.Kind != agent.AnswerGiven {
+	if p.Value != nil && d.Kind != machine.AnswerGiven {
 		return bad(`%q takes no "value"; decide with "answer" to give the result`, d.Kind)
 	}
 	return d, nil

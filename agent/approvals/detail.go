@@ -126,7 +126,7 @@ func (l *log) find(id string, messages int) (*Detail, error) {
 	}
 	open := d.Decision == nil && l.open(id) != nil
 	switch {
-	case open && expired(d.Pause.Expires, time.Now()), d.Decision != nil && d.Decision.Kind == agent.Expired:
+	case open && expired(d.Pause.Expires, time.Now()), d.Decision != nil && d.Decision.Kind == machine.Expired:
 		d.State = StateExpired
 	case open:
 		d.State = StateOpen
@@ -199,7 +199,7 @@ func (l *log) open(id string) *agent.Pause {
 
 // among returns the pause with that id, with the path that leads to it: p itself, or one of those nested in it.
 func among(p agent.Pause, id string) *agent.Pause {
-	if p.Kind != agent.PauseAgent {
+	if p.Kind != machine.PauseAgent {
 		if p.ID == id {
 			return &p
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/approvals"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -75,7 +76,7 @@ func TestAnItemTellsWhatOneNeedsToDecide(t *testing.T) {
 	seen = approvals.Detail{}
 	require.Equal(t, 200, d.get("tom", itemPath("tom/ü #1", id)+"&messages=9", &seen))
 	require.Equal(t, approvals.StateDecided, seen.State)
-	require.Equal(t, agent.Rejected, seen.Decision.Kind)
+	require.Equal(t, machine.Rejected, seen.Decision.Kind)
 	require.Equal(t, "keep it", seen.Decision.Reason)
 	require.Equal(t, "tom", seen.Decision.Who)
 	require.Empty(t, seen.Messages)
@@ -230,7 +231,7 @@ func TestAnAuthorizerIsToldWhatItIsAskedAboutAndChangesNothing(t *testing.T) {
 			require.JSONEq(t, `{"id":"blog"}`, string(item.Decision.Input))
 			copy(item.Decision.Input, `{"id":"XXXX"}`)
 			copy(item.Pause.Call.Input, `{"id":"XXXX"}`)
-			item.Decision.Kind = agent.Approved
+			item.Decision.Kind = machine.Approved
 		}
 		return who, nil
 	}

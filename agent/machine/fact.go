@@ -313,6 +313,21 @@ func (c ToolChange) String() string {
 	return c.Name + " takes another input"
 }
 
+// ToolChanges returns how tools differ from what they were. Tools that were added are no change.
+func ToolChanges(before, now []ToolFingerprint) []ToolChange {
+	schemas := make(map[string]string)
+	for _, t := range now {
+		schemas[t.Name] = t.Schema
+	}
+	var out []ToolChange
+	for _, t := range before {
+		if schemas[t.Name] != t.Schema {
+			out = append(out, ToolChange{Name: t.Name, Was: t.Schema, Now: schemas[t.Name]})
+		}
+	}
+	return out
+}
+
 // An UndoneCall is a call whose effect was to be undone.
 type UndoneCall struct {
 	Call *provider.ToolCall `json:"call"`

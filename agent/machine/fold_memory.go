@@ -69,6 +69,46 @@ func (s *State) applySpans(spans []Span) (out []provider.Message, first int, kep
 	return out, first, kept, ""
 }
 
+// Spans returns the spans that make the conversation after of the conversation before: see [Compacted]. Messages are compared by the
+// address of their first part, because messages aren't changed once they are shared.
+func Spans(before, after []provider.Message) (out []Span) {
+	index := make(map[*provider.Part]int, len(before))
+	for i := range before {
+		if p := before[i].Parts; len(p) > 0 {
+			index[&p[0]] = i
+		}
+	}
+	at := 0 // of before: what comes before it is accounted for
+	was := func(m *provider.Message) int {
+		if len(m.Parts) > 0 {
+			if i, ok := index[&m.Parts[0]]; ok && i >= at && len(before[i].Parts) == len(m.Parts) && before[i].Role == m.Role {
+				return i
+			}
+		}
+		return -1
+	}
+	for i := 0; i < len(after); {
+		begin, from := i, was(&after[i])
+		if from >= 0 { // it stays, and so do those that follow it as before
+			for at = from; i < len(after) && was(&after[i]) == at; i++ {
+				at++
+			}
+			out = append(out, Span{From: from, To: at})
+			continue
+		}
+		to := len(before)
+		for i++; i < len(after); i++ {
+			if next := was(&after[i]); next >= 0 {
+				to = next
+				break
+			}
+		}
+		out = append(out, Span{From: at, To: to, Messages: after[begin:i:i]})
+		at = to
+	}
+	return out
+}
+
 func (m *Machine) noteWritten(r *RunState, f *NoteWritten) string {
 	was := m.s.Note(f.Category)
 	switch {

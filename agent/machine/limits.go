@@ -80,6 +80,25 @@ func (l *Limits) orZero() *Limits {
 	return l
 }
 
+// LimitsLeft returns the limits of a subagent that the run calls: own, but at most what is left of the run's tokens, cost and duration. used
+// is what the run and its subagents have used.
+func (r *RunState) LimitsLeft(own Limits, used Spent, now time.Time) *Limits {
+	own = own.WithDefaults()
+	if l := r.Limits.Tokens; l >= 0 && (own.Tokens < 0 || own.Tokens > l-used.Usage.Total()) {
+		own.Tokens = max(l-used.Usage.Total(), 1)
+	}
+	if l := r.Limits.Cost; l >= 0 && (own.Cost < 0 || own.Cost > l-used.Cost) {
+		own.Cost = max(l-used.Cost, 1)
+	}
+	if l := r.Limits.Duration; l >= 0 {
+		rest := max(l-r.Worked-max(now.Sub(r.Since), 0), time.Millisecond)
+		if own.Duration < 0 || own.Duration > rest {
+			own.Duration = rest
+		}
+	}
+	return &own
+}
+
 // WithDefaults returns l with its zero fields set to their defaults.
 func (l Limits) WithDefaults() Limits {
 	return l.Or(Limits{

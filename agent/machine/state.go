@@ -310,3 +310,45 @@ func (r *ToolResult) AddNote(text string) {
 	r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], provider.TextPart(text))
 	r.Notes++
 }
+
+// Undecided returns the result of a suspended call that nobody has decided on. A call in doubt remains in doubt.
+func (c *CallState) Undecided(why string) *ToolResult {
+	switch {
+	case c.Pause.Kind == PauseInDoubt:
+		return c.ResultOf(tools.InDoubt, fault.Permanent, "The call was started, and it is not known whether it had its effect: "+why)
+	case c.Started:
+		return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't answered: "+why)
+	}
+	return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't run: "+why)
+}
+
+// Unanswered returns the decisions that the newest run still waits for. Expirations aren't among them: the run notices them itself.
+func (s *State) Unanswered(decisions []Decision) []Decision {
+	var out []Decision
+	for _, d := range decisions {
+		if c, _ := s.Run.Suspended(d.ID); c != nil && !slices.Contains(s.Used, d.ID) && d.Kind != Expired {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// AnyExpired reports whether a pause has expired, by the clock or because one of the decisions says so.
+func (r *RunState) AnyExpired(now time.Time, decisions []Decision) bool {
+	return slices.ContainsFunc(r.Pending(), func(p Pause) bool {
+		return p.Expired(now) || slices.ContainsFunc(decisions, func(d Decision) bool { return d.ID == p.ID && d.Kind == Expired })
+	})
+}
+
+// WhyCut says why the calls of the newest reply don't run. The model reads it.
+func (r *RunState) WhyCut() string {
+	switch {
+	case r.Final != "":
+		return "the run is at its limit of " + r.Final
+	case r.Stop == provider.StopLength:
+		return "your reply was cut at the output limit, so its calls may be incomplete. Make the call again, with less in it."
+	case r.Stop == provider.StopFiltered:
+		return "your reply was cut by a content filter"
+	}
+	return "your reply ended before it was complete (" + string(r.Stop) + ")"
+}

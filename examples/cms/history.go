@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // takeBack undoes what the last run of the session has changed, and prints the receipt.
@@ -22,14 +23,14 @@ func (p *program) takeBack(ctx context.Context) int {
 }
 
 func (p *program) receipt(r *agent.UndoReceipt) {
-	failed := []agent.UndoneCall{}
+	failed := []machine.UndoneCall{}
 	if r.Failed != nil {
 		failed = append(failed, *r.Failed)
 	}
 	nothing := true
 	for _, part := range []struct {
 		mark  string
-		calls []agent.UndoneCall
+		calls []machine.UndoneCall
 	}{{"✓ undone:", r.Undone}, {"✗ can't be undone:", r.Impossible}, {"✗ failed to be undone:", failed}, {"✗ not tried:", r.Left}} {
 		for _, c := range part.calls {
 			nothing = false

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // oneShot runs one input to its end and returns the exit status.
@@ -103,7 +104,7 @@ func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, 
 	for {
 		var late *agent.DecisionError
 		switch {
-		case errors.As(err, &late) && late.Code == agent.DecisionExpired && p.person:
+		case errors.As(err, &late) && late.Code == machine.DecisionExpired && p.person:
 			p.out.line("That came too late: the approval has expired.")
 			res, err = p.stream(ctx, agent.Continue(p.session))
 			continue
@@ -201,7 +202,7 @@ func (p *program) finish(res *agent.Result, err error) int {
 	case errors.Is(err, errInterrupted), errors.Is(err, agent.ErrDraining):
 		p.howToResume(res)
 		return exitStopped
-	case res != nil && res.Code == agent.CodeDrained:
+	case res != nil && res.Code == machine.CodeDrained:
 		fmt.Fprintf(p.err, "The run rests, with all it has done so far. To resume it:\n  %s\n", p.continuing(p.session))
 		return exitStopped
 	case errors.As(err, &paused) && len(paused.Pending) == 0:

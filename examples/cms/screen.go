@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -130,8 +131,8 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 func (s *screen) decided(ev *agent.Decided) {
 	d := &ev.Decision
 	text := map[agent.DecisionKind]string{
-		agent.Approved: "approved", agent.Rejected: "rejected", agent.Edited: "edited and approved", agent.Suggested: "an alternative was suggested",
-		agent.AnswerGiven: "answered", agent.AlwaysAllow: "approved from now on", agent.Expired: "nobody decided in time", agent.Superseded: "closed",
+		machine.Approved: "approved", machine.Rejected: "rejected", machine.Edited: "edited and approved", machine.Suggested: "an alternative was suggested",
+		machine.AnswerGiven: "answered", machine.AlwaysAllow: "approved from now on", machine.Expired: "nobody decided in time", machine.Superseded: "closed",
 	}[d.Kind]
 	if d.Who != "" {
 		text += " by " + d.Who

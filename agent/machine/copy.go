@@ -1,0 +1,46 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Copy returns the facts of a session as facts of another one, up to the last point at which no model call and no tool call is open. upTo
+// bounds the numbers of the facts that are copied; 0 means all. The facts must be numbered without gaps.
+func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
+	var out []Fact
+	keep, m := 0, New(to)
+	for i, f := range facts {
+		meta := f.Envelope()
+		if upTo > 0 && meta.Seq > upTo {
+			break
+		}
+		if next := facts[0].Envelope().Seq + uint64(i); meta.Seq != next {
+			return nil, &FactError{Session: to, Seq: meta.Seq, Kind: f.kind(), Problem: fmt.Sprintf("its number should be %d", next)}
+		}
+		meta.Session, meta.Seq = to, uint64(i)+1
+		f = ownedBy(Stamp(f, meta), from)
+		if err := m.Apply(f); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+		if r := m.s.Run; !r.IsOpen() || r.Stage == StageReady || r.Stage == StageReplied {
+			keep = len(out)
+		}
+	}
+	return out[:keep], nil
+}
+
+// ownedBy returns a fact that starts a run, or stands for one, with the session that the run took place in. In a copy of a copy that is
+// the first session.
+func ownedBy(f Fact, session string) Fact {
+	switch f := f.(type) {
+	case RunStarted:
+		f.From = cmp.Or(f.From, session)
+		return f
+	case Snapshot:
+		f.From = cmp.Or(f.From, session)
+		return f
+	}
+	return f
+}

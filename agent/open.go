@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// open takes hold of a session, which is made if there is none. A session that is held already is a *[BusyError].
+func (a *Agent) open(ctx context.Context, session string) (*sessionLog, error) {
+	l := a.newLog(ctx, session)
+	return l, l.hold(nil)
+}
+
+func (a *Agent) newLog(ctx context.Context, session string) *sessionLog {
+	l := &sessionLog{agent: a, name: session, stored: withoutRun(context.WithoutCancel(ctx))}
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	l.retried = sync.NewCond(&l.mu)
+	return l
+}
+
+// hold takes hold of the session, for a driver or for none. After an error nothing is held.
+func (l *sessionLog) hold(x *driver) error {
+	a, session := l.agent, l.name
+	a.mu.Lock()
+	switch {
+	case a.draining:
+		a.mu.Unlock()
+		return ErrDraining
+	case a.held[session] != nil:
+		a.mu.Unlock()
+		return &BusyError{Session: session}
+	}
+	a.held[session], l.driver = l, x
+	a.mu.Unlock()
+	if err := l.load(); err != nil {
+		l.close()
+		return err
+	}
+	return nil
+}
+
+// openKnown is open for a session that has to be there: another is a *[NothingOpenError].
+func (a *Agent) openKnown(ctx context.Context, session string) (*sessionLog, error) {
+	if err := a.exists(ctx, session); err != nil {
+		return nil, err
+	}
+	return a.open(ctx, session)
+}
+
+// exists returns a *[NothingOpenError] if the store has no such session.
+func (a *Agent) exists(ctx context.Context, session string) error {
+	_, err := a.store.Head(ctx, session)
+	if errors.Is(err, journal.ErrNoSession) {
+		return &NothingOpenError{Session: session}
+	}
+	if err != nil {
+		return fmt.Errorf("agent: session %q: reading its head: %w", session, err)
+	}
+	return nil
+}
+
+// load takes the lease and reads the facts.
+func (l *sessionLog) load() error {
+	asked := time.Now()
+	lease, err := l.agent.takeLease(l.stored, l.name)
+	if err != nil {
+		return err
+	}
+	l.lease, l.renew = lease, startRenewal(l, lease, asked)
+	m, err := l.agent.load(l.stored, l.name)
+	if err != nil {
+		return err
+	}
+	l.machine = m
+	l.setOrigin()
+	return nil
+}
+
+// setOrigin sets origin to that of the newest run.
+func (l *sessionLog) setOrigin() {
+	if r := l.run(); r != nil {
+		l.origin = &machine.Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
+	}
+}
+
+// close gives the session back. A session that nobody has named goes with its last run, and so does one without facts.
+func (l *sessionLog) close() {
+	a := l.agent
+	if l.renew != nil {
+		l.renew.end()
+		ctx, cancel := context.WithTimeout(l.stored, grace) // the lease ends by itself, too
+		if l.forgettable() {
+			if err := a.delete(ctx, a.store, l.name); err != nil {
+				a.logger.WarnContext(l.ctx, "agent: removing a session", "session", l.name, "error", err)
+			}
+		} else if err := a.store.Release(ctx, l.lease); err != nil {
+			a.logger.WarnContext(l.ctx, "agent: releasing a lease", "session", l.name, "error", err)
+		}
+		cancel()
+	}
+	l.cancel(nil)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.held, l.name)
+	if a.draining {
+		a.drained()
+	}
+}
+
+// forgettable reports whether nobody can ask for the session again.
+func (l *sessionLog) forgettable() bool {
+	l.lock()
+	defer l.mu.Unlock()
+	if l.err != nil || l.machine == nil { // it couldn't be read
+		return false
+	}
+	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()
+}
+
+// factsAfter returns the facts of a session with numbers above after, or those from a snapshot on if what comes before was
+// pruned. An unknown session has none.
+func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([]Fact, error) {
+	recs, err := records(ctx, a.store, session, after)
+	if err != nil {
+		return nil, err
+	}
+	facts := make([]Fact, len(recs))
+	for i, rec := range recs {
+		if facts[i], err = machine.Decode(session, rec); err != nil {
+			return nil, err
+		}
+	}
+	return facts, nil
+}
+
+// records returns the records of a session with numbers above after, or those from a snapshot on if what comes before was pruned.
+func records(ctx context.Context, store journal.Store, session string, after uint64) (recs []journal.Record, err error) {
+	for rec, err := range store.Read(ctx, session, after) {
+		var pruned *journal.PrunedError
+		if errors.As(err, &pruned) { // perhaps only while it was read
+			return records(ctx, store, session, pruned.UpTo)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
+		}
+		recs = append(recs, rec)
+	}
+	return recs, nil
+}
+
+// load returns the machine of a session as it is now. An unknown session has one without facts.
+func (a *Agent) load(ctx context.Context, session string) (*machine.Machine, error) {
+	facts, err := a.factsAfter(ctx, session, 0)
+	if err != nil {
+		return nil, err
+	}
+	return machine.Replay(session, facts...)
+}
