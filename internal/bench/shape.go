@@ -15,11 +15,11 @@ var Shapes = []struct {
 	Shape
 	Time, Allocs float64
 }{
-	{Shape{1, 1, 1}, .20, .19},
-	{Shape{5, 2, 100}, .25, .24},
+	{Shape{1, 1, 1}, .20, .21},
+	{Shape{5, 2, 100}, .25, .27},
 	{Shape{0, 0, 2000}, .30, .25}, // an event for each piece of text, which is a plain value
-	{Shape{50, 1, 100}, .35, .23},
-	{Shape{200, 1, 100}, .40, .23},
+	{Shape{50, 1, 100}, .35, .26},
+	{Shape{200, 1, 100}, .40, .26},
 }
 
 // AllocsGoal is the share of the peer's allocations that Pawl should come to with every shape.
