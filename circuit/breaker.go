@@ -12,9 +12,10 @@ import (
 //
 // Every admitted call holds a [Permit] and must end it exactly once with [Permit.Done] ([Do] can't do otherwise); a permit
 // that outlives Config.ProbeTimeout while half-open counts as a failure. The zero Breaker has no name and the defaults of
-// [Config]; a nil one lets everything pass and never changes. A Breaker is safe for concurrent use.
+// [Config]; a nil Breaker admits every call and never changes. A Breaker is safe for concurrent use.
 type Breaker struct {
-	// What a call that passes a closed breaker needs to know, in one load: see the bits below. Written under mu.
+	// word holds the state that a call through a closed breaker needs, so that one load reads it: see the bits below.
+	// It is written under mu.
 	word atomic.Uint64
 
 	// fixed at creation
@@ -23,9 +24,9 @@ type Breaker struct {
 	set  *Set // nil for a breaker alone
 
 	mu         sync.Mutex // guards what follows
-	ready      bool       // cfg is normal, and the window made
+	ready      bool       // cfg is normalized, and the window is allocated
 	state      State
-	generation uint64 // grows with every change of state; permits of an older one no longer count
+	generation uint64 // grows with every change of state; permits of an older generation no longer count
 	since      time.Time
 	window     window
 	inARow     int // failures since the last success
@@ -35,7 +36,7 @@ type Breaker struct {
 	probeID    uint64 // of the newest probe
 	passed     int    // probes that have succeeded
 	changes    untold
-	member     member // what the set knows of it
+	member     member // used by the set
 }
 
 // A result is what a call says about the resource.
@@ -47,7 +48,7 @@ const (
 	failure
 )
 
-// A probe is a call on its way while half-open.
+// A probe is a call in progress while half-open.
 type probe struct {
 	id      uint64
 	expires time.Time
@@ -57,8 +58,8 @@ type probe struct {
 const (
 	blocked = 1 << iota // open or half-open
 	clean               // closed, and a success would change nothing: no failure in the window, which is full
-	idle                // not used since the set last looked
-	dropped             // no longer the set's: another breaker has its name
+	idle                // not used since the set last checked
+	dropped             // no longer in the set: another breaker has its name
 	shift   = iota
 )
 
@@ -77,8 +78,8 @@ func (b *Breaker) Name() string {
 	return b.name
 }
 
-// Ready returns nil if [Breaker.Allow] would let a call pass now, and an [*OpenError] if not. It takes no permit: nothing
-// holds the place until Allow is called.
+// Ready returns nil if [Breaker.Allow] would admit a call now, and an [*OpenError] if not. It takes no permit and
+// reserves no place for a later Allow.
 func (b *Breaker) Ready() error {
 	if b == nil || b.word.Load()&(blocked|dropped) == 0 {
 		return nil
@@ -88,7 +89,8 @@ func (b *Breaker) Ready() error {
 	return live.refusal(now)
 }
 
-// Allow lets a call pass, with a permit to end by [Permit.Done], or returns an [*OpenError]. It never waits for another call.
+// Allow admits a call and returns a permit, which must be ended with [Permit.Done], or it returns an [*OpenError]. It never
+// waits for another call.
 func (b *Breaker) Allow() (Permit, error) {
 	if b == nil {
 		return Permit{}, nil
@@ -115,7 +117,8 @@ func (b *Breaker) admit() (Permit, error) {
 	return p, nil
 }
 
-// A Permit is the right to make one call that a [Breaker] let pass. The zero Permit belongs to none, and ending it does nothing.
+// A Permit is the right to make one call that a [Breaker] has admitted. The zero Permit belongs to no breaker, and ending
+// it does nothing.
 type Permit struct {
 	breaker    *Breaker
 	generation uint64
@@ -123,11 +126,11 @@ type Permit struct {
 }
 
 // Done ends the call with its result. nil is a success. An error is a failure of the resource if its class ([fault.Of]) is
-// transient or degraded; with any other (canceled, preempted, rate limited, the caller's mistake) the call counts as
-// neither, and a probe that ends so makes room for another.
+// transient or degraded; with any other class (canceled, preempted, rate limited, the caller's mistake) the call counts as
+// neither, and a probe that ends like this makes room for another.
 //
-// It must be called once. The second call for a probe does nothing; for a call through a closed breaker it counts again.
-// A permit from before the breaker's last change of state counts for nothing.
+// It must be called once. A second Done for a probe does nothing; for a call through a closed breaker it counts again. A
+// permit from before the breaker's last change of state is ignored.
 func (p Permit) Done(err error) {
 	b := p.breaker
 	if b == nil {
@@ -135,7 +138,7 @@ func (p Permit) Done(err error) {
 	}
 	switch {
 	case err == nil:
-		if b.word.Load()&clean == 0 { // else it changes nothing, whether p is of this generation or not
+		if b.word.Load()&clean == 0 { // else the result changes nothing, whichever generation p is of
 			b.settle(p, success, nil)
 		}
 	case fault.Of(err).Counts():
@@ -152,7 +155,7 @@ func (p Permit) cancel() {
 	}
 }
 
-// settle takes the result of a call.
+// settle records the result of a call.
 func (b *Breaker) settle(p Permit, r result, cause error) {
 	b.mu.Lock()
 	defer b.unlock()
@@ -170,7 +173,8 @@ func (b *Breaker) settle(p Permit, r result, cause error) {
 	}
 }
 
-// Reset closes the breaker and forgets all results; calls on their way no longer count. It is for a person who knows better.
+// Reset closes the breaker and forgets all results; calls in progress no longer count. It is meant for an operator who
+// knows that the resource works.
 func (b *Breaker) Reset() {
 	if b == nil {
 		return
@@ -190,7 +194,7 @@ func (b *Breaker) State() State {
 	return b.state
 }
 
-// Snapshot returns what b knows now.
+// Snapshot returns the state, the counts and the probes of b now.
 func (b *Breaker) Snapshot() Snapshot {
 	if b == nil {
 		return Snapshot{}
@@ -209,8 +213,8 @@ func (b *Breaker) Snapshot() Snapshot {
 	return s
 }
 
-// lock locks b, or the breaker that has taken its place in the set, and brings it up to now. The caller unlocks what it
-// returns.
+// lock locks b, or the breaker that has replaced it in the set, and applies the changes that are due by now. The caller
+// must unlock the breaker that it returns.
 func (b *Breaker) lock() (*Breaker, time.Time) {
 	for {
 		b.mu.Lock()
@@ -226,7 +230,7 @@ func (b *Breaker) lock() (*Breaker, time.Time) {
 	return b, now
 }
 
-// unlock publishes what has changed, unlocks, and tells OnChange.
+// unlock publishes the changes, unlocks b, and calls OnChange.
 func (b *Breaker) unlock() {
 	b.publish()
 	tell := b.changes.begin()

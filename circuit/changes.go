@@ -1,13 +1,13 @@
 package circuit
 
-// untold are the changes that OnChange hasn't been told yet. Whoever finds some when unlocking, and nobody telling, tells
-// them all, so that they come in order and one at a time while no lock is held.
+// untold are the changes that OnChange hasn't received yet. A goroutine that unlocks the breaker delivers all of them,
+// unless another is delivering: so OnChange is called in order, one change at a time, and without a lock held.
 type untold struct {
 	waiting []Change
 	telling bool
 }
 
-// mostWaiting bounds what waits while OnChange is busy.
+// mostWaiting is how many changes may wait while OnChange is busy.
 const mostWaiting = 1_000
 
 func (c *untold) add(change Change) {
@@ -17,7 +17,7 @@ func (c *untold) add(change Change) {
 	c.waiting = append(c.waiting, change)
 }
 
-// begin reports whether the caller must tell.
+// begin reports whether the caller must deliver.
 func (c *untold) begin() bool {
 	if c.telling || len(c.waiting) == 0 {
 		return false
@@ -26,7 +26,7 @@ func (c *untold) begin() bool {
 	return true
 }
 
-// next takes the oldest, or ends the telling.
+// next takes the oldest change, or ends the delivery if there is none.
 func (c *untold) next() (Change, bool) {
 	if len(c.waiting) == 0 {
 		c.waiting, c.telling = nil, false
@@ -40,7 +40,7 @@ func (c *untold) next() (Change, bool) {
 func (b *Breaker) tell() {
 	ended := false
 	defer func() {
-		if !ended { // OnChange panicked: the next one to unlock tells the rest
+		if !ended { // OnChange panicked: the next goroutine that unlocks delivers the rest
 			b.mu.Lock()
 			b.changes.telling = false
 			b.mu.Unlock()

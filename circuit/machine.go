@@ -6,8 +6,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// What a breaker does, under its lock. Nothing here runs by itself: time passes when somebody asks, and what was due before
-// then happens as of when it was due.
+// This file has the state changes of a breaker. All functions are called with its lock held. A change that is due to time
+// is made at the next call, with the time when it was due.
 
 func (b *Breaker) setUp() {
 	if b.ready {
@@ -20,10 +20,10 @@ func (b *Breaker) setUp() {
 	}
 }
 
-// advance does what time alone brings about until now.
+// advance makes the changes that are due to time by now.
 func (b *Breaker) advance(now time.Time) {
 	if b.state == HalfOpen && len(b.probes) > 0 {
-		if first := b.probes[0].expires; !now.Before(first) { // they expire in the order they were let pass
+		if first := b.probes[0].expires; !now.Before(first) { // they expire in the order in which they were admitted
 			b.openAt(first, ProbeExpired, first.Add(b.cfg.Cooldown),
 				fault.Errorf(fault.Transient, "circuit: a probe of %q took longer than %v", b.name, b.cfg.ProbeTimeout))
 		}
@@ -33,7 +33,7 @@ func (b *Breaker) advance(now time.Time) {
 	}
 }
 
-// refusal says why no call may pass now, or nil.
+// refusal returns the error that rejects a call now, or nil.
 func (b *Breaker) refusal(now time.Time) error {
 	switch {
 	case b.state == Open:
@@ -45,7 +45,7 @@ func (b *Breaker) refusal(now time.Time) error {
 	return nil
 }
 
-// count takes the result of a call through the closed breaker. Only a failure opens it.
+// count records the result of a call through the closed breaker. Only a failure opens it.
 func (b *Breaker) count(failed bool, cause error) {
 	b.setUp()
 	b.window.add(failed)
@@ -67,7 +67,7 @@ func (b *Breaker) count(failed bool, cause error) {
 	b.openAt(now, why, now.Add(b.cfg.Cooldown), cause)
 }
 
-// countProbe takes the result of a probe.
+// countProbe records the result of a probe.
 func (b *Breaker) countProbe(now time.Time, failed bool, cause error) {
 	if failed {
 		b.openAt(now, ProbeFailed, now.Add(b.cfg.Cooldown), cause)
@@ -78,7 +78,7 @@ func (b *Breaker) countProbe(now time.Time, failed bool, cause error) {
 	}
 }
 
-// endProbe takes a probe off the list, and reports whether it was on it.
+// endProbe removes a probe from the list, and reports whether it was there.
 func (b *Breaker) endProbe(id uint64) bool {
 	for i := range b.probes {
 		if b.probes[i].id == id {
@@ -99,7 +99,7 @@ func (b *Breaker) closeAt(at time.Time, why Reason) {
 	b.change(at, Closed, why)
 }
 
-// change goes to a state, also from that state itself, and begins a new generation. Nothing counted so far counts there.
+// change enters a state, which may be the present one, and starts a new generation with empty counts.
 func (b *Breaker) change(at time.Time, to State, why Reason) {
 	from := b.state
 	b.state = to

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// A Set holds a [Breaker] for each key: for each provider, host or tool, shared by all who call it.
+// A Set holds a [Breaker] for each key: for each provider, host or tool, shared by all its callers.
 //
-// It holds at most 10,000. A closed breaker is dropped when nobody has used it for 10 minutes, as far as Get and Snapshot
-// can tell, which look once a minute when they are called. When the set is full, a new key takes the place of another: a
-// closed one that hasn't been used since it was last looked at, if one is found among 128, else any closed one of these,
-// else one of them. Whoever still holds a breaker that was dropped may go on using it: it hands its calls to the one that
-// the set has under its name. A Set starts no goroutine. The zero Set works, with the defaults of [Config]; a nil one has
-// only nil breakers. A Set is safe for concurrent use.
+// It holds at most 10,000 breakers. A closed breaker is dropped when it hasn't been used for 10 minutes; Get and Snapshot
+// check this at most once a minute. When the set is full, a new key replaces another: among 128 breakers, preferably a
+// closed one that hasn't been used since the last check, else any closed one, else any. A breaker that was dropped can
+// still be used: it forwards its calls to the breaker that the set now has under its name. A Set starts no goroutine. The
+// zero Set is ready to use, with the defaults of [Config]; a nil Set has only nil breakers. A Set is safe for concurrent
+// use.
 type Set struct {
 	cfg Config // fixed at creation
 
 	mu    sync.RWMutex // guards what follows; taken before a breaker's own
 	byKey map[string]*Breaker
 	all   []*Breaker // in no order
-	hand  int        // where to look for a place
+	hand  int        // where the search for a victim continues
 	swept time.Time
 
 	sharing sharing
 }
 
-// What is known of a breaker in a set.
+// A member is what the set records about a breaker.
 type member struct {
 	at   int       // its place in Set.all; guarded by Set.mu
 	seen time.Time // when it was last known to have been used; guarded by Set.mu
@@ -35,7 +35,7 @@ type member struct {
 	// guarded by the breaker's mu
 	idle      bool // not used since seen
 	dropped   bool
-	published time.Time // what other processes know of it: until when it is open
+	published time.Time // until when it is open, as last published to other processes
 }
 
 const (
@@ -45,10 +45,10 @@ const (
 	mostLooked   = 128
 )
 
-// NewSet returns an empty set whose breakers have this configuration. Their names are their keys.
+// NewSet returns an empty set whose breakers have this configuration and are named by their keys.
 func NewSet(cfg Config) *Set { return &Set{cfg: cfg} }
 
-// Get returns the breaker of that key, which it makes if there is none.
+// Get returns the breaker of a key, and creates it if there is none.
 func (s *Set) Get(key string) *Breaker {
 	if s == nil {
 		return nil
@@ -66,7 +66,7 @@ func (s *Set) Get(key string) *Breaker {
 	return s.get(key, now)
 }
 
-// get is Get under the lock.
+// get is Get with the lock held.
 func (s *Set) get(key string, now time.Time) *Breaker {
 	b := s.byKey[key]
 	if b != nil {
@@ -91,7 +91,7 @@ func (s *Set) get(key string, now time.Time) *Breaker {
 	return b
 }
 
-// use notes that b is used.
+// use records that b is used.
 func (b *Breaker) use() {
 	if b.word.Load()&idle == 0 {
 		return
@@ -99,7 +99,7 @@ func (b *Breaker) use() {
 	b.mu.Lock()
 	b.member.idle = false
 	b.publish()
-	b.mu.Unlock() // not unlock: the caller may hold the set's lock, under which nobody is told anything
+	b.mu.Unlock() // not unlock: the caller may hold the set's lock, and OnChange must not be called under it
 }
 
 // Snapshot returns a snapshot of each breaker, in the order of their names.
@@ -121,13 +121,13 @@ func (s *Set) Snapshot() []Snapshot {
 	return shots
 }
 
-// sweep drops what is closed and has been idle, once a minute.
+// sweep drops closed breakers that have been idle; it runs at most once a minute.
 func (s *Set) sweep(now time.Time) {
 	if since := now.Sub(s.swept); 0 <= since && since < sweepEvery {
 		return
 	}
 	s.swept = now
-	for i := len(s.all) - 1; i >= 0; i-- { // drop puts the last, which was looked at, in the place of the dropped
+	for i := len(s.all) - 1; i >= 0; i-- { // drop moves the last breaker, which was checked already, to the place of the dropped one
 		b := s.all[i]
 		if b.unused(now) == unusedClosed && now.Sub(b.member.seen) >= idleFor {
 			s.drop(b)
@@ -135,16 +135,16 @@ func (s *Set) sweep(now time.Time) {
 	}
 }
 
-// How willingly a breaker makes room.
+// An unwanted says how suitable a breaker is for being dropped; higher is dropped first.
 type unwanted int
 
 const (
 	inTrouble    unwanted = iota // open or half-open
 	usedClosed                   // closed
-	unusedClosed                 // closed, and not used since it was last looked at
+	unusedClosed                 // closed, and not used since the last check
 )
 
-// unused says how b was used since the last look, and begins the next. The caller holds the set's lock.
+// unused says how b was used since the last check, and starts the next interval. The caller holds the set's lock.
 func (b *Breaker) unused(now time.Time) unwanted {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,7 +162,7 @@ func (b *Breaker) unused(now time.Time) unwanted {
 	return usedClosed
 }
 
-// victim returns the breaker that makes room for another.
+// victim returns the breaker to drop for a new one.
 func (s *Set) victim(now time.Time) *Breaker {
 	var best *Breaker
 	rank := unwanted(-1)
@@ -179,11 +179,11 @@ func (s *Set) victim(now time.Time) *Breaker {
 			break
 		}
 	}
-	s.hand = best.member.at // so that each has its turn, even if all are alike
+	s.hand = best.member.at // so that each has its turn, even if all are equal
 	return best
 }
 
-// drop takes b out of the set. What it lets pass from now on is the business of its successor, what is on its way of nobody.
+// drop removes b from the set. It forwards later calls to its successor; results of calls in progress are ignored.
 func (s *Set) drop(b *Breaker) {
 	last := len(s.all) - 1
 	s.all[b.member.at] = s.all[last]

@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// sharing is what a Set knows of the other processes.
+// sharing is the state of a Set's exchange with other processes.
 type sharing struct {
 	busy atomic.Bool // guards origin and mark
 	wake atomic.Pointer[chan struct{}]
@@ -20,18 +20,19 @@ type sharing struct {
 	mark   uint64
 }
 
-// Sync learns from the store what other processes have told since the last Sync, then tells them which breakers have opened or
-// closed here:
+// Sync reads from the store what other processes have published since the last Sync, then publishes which breakers have
+// opened or closed here:
 //
 //   - A breaker that is open there is open here until the same time, but never for longer than its own cooldown from now,
-//     so that neither a wrong clock nor an old record holds it open. Processes that share should have the same time to
-//     within a second.
+//     so that neither a wrong clock nor an old record keeps it open. The clocks of the processes should agree to within a
+//     second.
 //   - One that has closed there, or was reset, may be probed here at once, unless it has opened here since the last Sync.
 //     It closes by its own probes: each process lets at most Config.ClosesAfter pass.
 //
-// Failures aren't added up: each process opens a breaker by what it saw itself. A set learns at its first Sync what is open
-// already, so call it before the first call, and keep [Set.Share] running. Of two concurrent calls the second is refused.
-// On an error, or a panic of the store, the set keeps what it has, and the next Sync does what this one didn't.
+// Failures aren't added up across processes: each process opens a breaker by its own results. The first Sync reads which
+// breakers are open already, so call it before the first call, and keep [Set.Share] running. The second of two concurrent
+// calls returns an error. After an error, or a panic of the store, the set is unchanged, and the next Sync completes the
+// work.
 func (s *Set) Sync(ctx context.Context, store Store) error {
 	if s == nil || store == nil || ctx == nil {
 		return fault.New(fault.Invalid, "circuit: Sync needs a set, a context and a store, got nil")
@@ -53,7 +54,7 @@ func (s *Set) Sync(ctx context.Context, store Store) error {
 		}
 	}
 	s.sharing.mark = mark
-	news := s.news() // after the others', so that of two times the later is told
+	news := s.news() // after reading, so that the later of two times is published
 	if len(news) == 0 {
 		return nil
 	}
@@ -74,7 +75,7 @@ func publish(ctx context.Context, store Store, news []Record) (err error) {
 	return store.Publish(ctx, news)
 }
 
-// contain makes an error of a store's panic.
+// contain turns a store's panic into an error.
 func contain(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the store panicked: %v", p)
@@ -82,8 +83,8 @@ func contain(err *error) {
 }
 
 // Share calls [Set.Sync] at once, whenever a breaker opens or closes here, and otherwise each interval (1 s if it is 0 or
-// less, which is about how late one process knows what another does), until ctx ends; then it returns the cause. Each call
-// may take 10 s; failed, which may be nil, is told of its error. Share runs in the caller's goroutine:
+// less, which is about how late one process knows what another does), until ctx ends; then it returns the cause. Each Sync
+// may take 10 s; failed, which may be nil, is called with its error. Share runs in the caller's goroutine:
 //
 //	go func() { _ = breakers.Share(ctx, store, time.Second, nil) }()
 func (s *Set) Share(ctx context.Context, store Store, interval time.Duration, failed func(error)) error {
@@ -132,8 +133,8 @@ func (s *Set) changed() {
 	}
 }
 
-// news returns what others don't know yet. It compares states, not events: what happened in between is of no interest, and what a
-// failed Sync didn't tell is still there.
+// news returns the states that haven't been published yet. It compares states, so intermediate changes are left out, and
+// what a failed Sync didn't publish is included.
 func (s *Set) news() []Record {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -148,7 +149,8 @@ func (s *Set) news() []Record {
 	return news
 }
 
-// shared returns until when b is open, for others. While half-open it is as they know it: what they know is over, too.
+// shared returns the time to publish, until which b is open. While half-open it is the time published before, which
+// has passed for the other processes, too.
 func (b *Breaker) shared() time.Time {
 	switch b.state {
 	case Closed:
@@ -171,12 +173,12 @@ func (s *Set) published(news []Record) {
 	}
 }
 
-// learn takes what another process told.
+// learn applies a record of another process.
 func (s *Set) learn(r Record) {
 	now := time.Now()
 	s.mu.Lock()
 	b := s.byKey[r.Key]
-	if b == nil && r.Until.After(now) && len(s.all) < mostBreakers { // a full set makes no room for what nobody asked for here
+	if b == nil && r.Until.After(now) && len(s.all) < mostBreakers { // a full set drops nothing for a key that isn't used here
 		b = s.get(r.Key, now)
 	}
 	s.mu.Unlock()
@@ -187,7 +189,7 @@ func (s *Set) learn(r Record) {
 	defer b.unlock()
 	untold := !b.shared().Equal(b.member.published)
 	if untold && r.Until.IsZero() {
-		return // what was seen here since is newer than that closing
+		return // this process has opened it since, which is newer
 	}
 	b.hear(now, r.Until)
 	if !untold || b.shared().Equal(r.Until) {
@@ -195,7 +197,8 @@ func (s *Set) learn(r Record) {
 	}
 }
 
-// hear takes to what another process knows: that the resource is not to be called before then, or works again.
+// hear applies what another process found out: that the resource must not be called before until, or that it works
+// again.
 func (b *Breaker) hear(now, until time.Time) {
 	wait := min(until.Sub(now), b.cfg.Cooldown) // by both wall clocks; from here on by our monotonic one
 	switch {

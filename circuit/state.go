@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A State is that of a [Breaker].
+// A State is the state of a [Breaker].
 type State uint8
 
 const (
-	// Closed lets every call pass.
+	// Closed admits every call.
 	Closed State = iota
-	// Open refuses every call until its cooldown is over.
+	// Open rejects every call until its cooldown is over.
 	Open
-	// HalfOpen lets a few calls pass as probes, whose results decide.
+	// HalfOpen admits a few calls as probes; their results decide the next state.
 	HalfOpen
 )
 
@@ -48,17 +48,17 @@ const (
 	Elsewhere    Reason = "elsewhere"     // another process, see [Set.Sync]
 )
 
-// A Change is what [Config.OnChange] is told.
+// A Change is a change of state, as passed to [Config.OnChange].
 type Change struct {
 	Name     string
 	From, To State
 	Reason   Reason
 
-	// At is when it happened. What only time brought about (a cooldown that is over, a probe that expired) has the time when
-	// it was due, though it is noticed, and told, by the next call that asks the breaker.
+	// At is when it happened. A change that is due to time (a cooldown that is over, a probe that expired) has the time
+	// when it was due, though it is made and reported by the next call of the breaker.
 	At time.Time
 
-	Until time.Time // when an open breaker lets probes pass; zero otherwise
+	Until time.Time // when an open breaker admits probes; zero otherwise
 	Cause error     // the failure that opened it; nil if there was none
 }
 
@@ -66,7 +66,7 @@ type Change struct {
 type Snapshot struct {
 	Name  string
 	State State
-	Since time.Time // when it came into this state; zero for a breaker that has been closed from the beginning
+	Since time.Time // when it entered this state; zero for a breaker that has always been closed
 
 	// While closed: the results in the window of Config.Rate (0 if that rule is off), the failures among them, and the
 	// failures in a row. 0 otherwise.
@@ -76,6 +76,6 @@ type Snapshot struct {
 	Until time.Time
 	Cause error
 
-	// While half-open: the probes on their way, and those that have succeeded.
+	// While half-open: the probes in progress, and those that have succeeded.
 	Probes, Passed int
 }

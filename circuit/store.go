@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// A Store carries what the sets of several processes know to each other: a table, a bus, a file. [Set.Sync] and [Set.Share]
-// call it; calls through a breaker never do, so a store that is slow or fails only delays what the others hear.
+// A Store shares the states of breakers among the sets of several processes: a table, a bus, a file. [Set.Sync] and
+// [Set.Share] call it; calls through a breaker never do, so a store that is slow or fails only delays the exchange.
 //
-// A store keeps for each key the record that was published last, and numbers what it is handed in the order of arrival,
-// from 1. It may forget a record an hour after its Until, or after its arrival if it has none. Its methods should return
-// when ctx ends, and must be safe for concurrent use.
+// A store keeps the last published record of each key, and numbers records in the order of arrival, from 1. It may
+// forget a record an hour after its Until, or after its arrival if it has none. Its methods should return when ctx ends,
+// and must be safe for concurrent use.
 type Store interface {
-	// Publish keeps these records, for each key in the place of what there was. After an error some or all may have been
-	// kept; the same state is published again, which is harmless.
+	// Publish stores these records; each replaces the record of its key. After an error some or all may have been
+	// stored; the set then publishes the same state again, which is harmless.
 	Publish(ctx context.Context, records []Record) error
 
-	// Changes returns the last record of each key of those that arrived after the mark, in the order of arrival, and the mark to
-	// go on from, the number of the last. Mark 0 is the beginning. A mark that the store never gave, because it lost
-	// what it had and began anew, is taken for 0. If there is no record, the mark is that which was handed in, or 0 for such a one.
+	// Changes returns the records that arrived after the mark, only the last one of each key, in the order of arrival. It
+	// also returns the mark for the next call, which is the number of the last record. Mark 0 is the beginning. A mark that
+	// the store never returned, because it has lost its data, is taken as 0. If there are no records, the returned mark is
+	// the one passed in, or 0 if that is unknown.
 	Changes(ctx context.Context, after uint64) (records []Record, mark uint64, err error)
 }
 
@@ -27,7 +28,7 @@ type Record struct {
 	Key    string
 	Origin string // of the set that published it: a random text, new for each
 
-	// Until is when the breaker lets probes pass, to be kept to the millisecond at least. Zero means that the breaker
-	// has closed.
+	// Until is when the breaker admits probes. A store must keep it at least to the millisecond. Zero means that the
+	// breaker has closed.
 	Until time.Time
 }

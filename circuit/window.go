@@ -1,9 +1,9 @@
 package circuit
 
-// A window holds the last results, a bit each, in a ring: 1 is a failure.
+// A window holds the last results in a ring of bits: 1 is a failure.
 type window struct {
 	bits     []uint64
-	size     int // 0: nothing is kept
+	size     int // 0: no results are kept
 	next     int
 	filled   int
 	failures int
@@ -13,7 +13,7 @@ func newWindow(size int) window {
 	return window{bits: make([]uint64, (size+63)/64), size: size}
 }
 
-// add puts a result in the place of the oldest.
+// add replaces the oldest result.
 func (w *window) add(failed bool) {
 	if w.size == 0 {
 		return
@@ -37,7 +37,8 @@ func (w *window) add(failed bool) {
 
 func (w *window) full() bool { return w.filled == w.size }
 
-// clear forgets all results. Where the next goes doesn't matter, and what is there isn't looked at until it is written.
+// clear forgets all results. The position of the next result doesn't matter, and old bits aren't read before they are
+// overwritten.
 func (w *window) clear() {
 	w.filled, w.failures = 0, 0
 }

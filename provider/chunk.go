@@ -12,7 +12,7 @@ type ChunkKind uint8
 // The kinds of chunks; the package comment has their grammar.
 const (
 	KindNone           ChunkKind = iota
-	KindWaiting                  // the call is held back: Extra.Wait
+	KindWaiting                  // the call waits: Extra.Wait
 	KindStart                    // the answer begins: ID of the response, Name of the model, perhaps Extra.RateLimits
 	KindText                     // Text
 	KindReasoning                // Text
@@ -25,7 +25,7 @@ const (
 	KindSource                   // Extra.Part
 	KindFile                     // Extra.Part: media made by the model
 	KindOpaque                   // Extra.Part.Opaque: see Attach, AttachTo and OpaquePart
-	KindReset                    // void what was shown since the first Start; Text says why
+	KindReset                    // voids everything since the first Start; Text says why
 	KindEnd                      // the answer is complete: Extra.Stop, Extra.Usage
 )
 
@@ -59,11 +59,11 @@ func (k *ChunkKind) UnmarshalText(text []byte) error {
 	return fmt.Errorf("provider: unknown chunk kind %q", text)
 }
 
-// A Chunk is one piece of an answer. It is 64 bytes, passed by value; what is rare is behind Extra.
+// A Chunk is one piece of an answer. It is 64 bytes, passed by value; rare fields are in Extra.
 type Chunk struct {
 	Kind ChunkKind `json:"kind"`
-	// Index tells the calls of one answer apart, for the tool kinds; for text and reasoning it may number the blocks
-	// of an answer, and a change of it begins a new part.
+	// Index identifies a call within an answer, for the tool kinds. For text and reasoning it may number the blocks
+	// of an answer; a change of it begins a new part.
 	Index int32  `json:"index,omitempty"`
 	Text  string `json:"text,omitempty"`
 	ID    string `json:"id,omitempty"`
@@ -71,18 +71,18 @@ type Chunk struct {
 	Extra *Extra `json:"extra,omitempty"`
 }
 
-// Extra is what only some chunks have.
+// Extra has the fields that only some chunks have.
 type Extra struct {
 	Part    *Part      `json:"part,omitempty"`
 	Usage   *Usage     `json:"usage,omitempty"`
 	Stop    StopReason `json:"stop,omitempty"`
-	StopRaw string     `json:"stop_raw,omitempty"` // the provider's own word
+	StopRaw string     `json:"stop_raw,omitempty"` // the provider's term
 	Wait    *Wait      `json:"wait,omitempty"`
-	// RateLimits are those of the answer's headers that say what else may be asked for; see [RateLimits]. Of Start.
+	// RateLimits are the answer's headers about the remaining rate; see [RateLimits]. Only for Start.
 	RateLimits http.Header `json:"rate_limits,omitempty"`
 }
 
-// Wait says why a call is held back.
+// Wait says why a call waits.
 type Wait struct {
 	Reason WaitReason `json:"reason"`
 	// Until is when the wait ends; zero if that isn't known.
@@ -91,7 +91,7 @@ type Wait struct {
 	Attempt int       `json:"attempt,omitempty"` // the attempt that follows, when backing off; the first is 1
 }
 
-// A WaitReason is why a call is held back.
+// A WaitReason is the reason why a call waits.
 type WaitReason string
 
 // The reasons for waiting.
@@ -108,13 +108,13 @@ type StopReason string
 
 // The stop reasons.
 const (
-	StopDone      StopReason = "done"       // the model had said what it wanted to say
+	StopDone      StopReason = "done"       // the model finished its answer
 	StopLength    StopReason = "length"     // cut at the output limit or the context window
 	StopToolCalls StopReason = "tool_calls" // the model waits for results
-	StopFiltered  StopReason = "filtered"   // cut by a content filter, or refused
-	StopPaused    StopReason = "paused"     // the provider wants to be called again with what it said
-	StopError     StopReason = "error"      // the provider says that the answer failed
-	StopUnknown   StopReason = "unknown"    // ended properly, no reason given
+	StopFiltered  StopReason = "filtered"   // cut by a content filter, or a refusal
+	StopPaused    StopReason = "paused"     // the provider asks to be called again with this answer
+	StopError     StopReason = "error"      // the provider reports that the answer failed
+	StopUnknown   StopReason = "unknown"    // ended normally, without a reason
 )
 
 // RunsCalls reports whether the tool calls of an answer with this stop reason may be run: after done, tool_calls and
@@ -129,13 +129,13 @@ func Start(model string) Chunk { return Chunk{Kind: KindStart, Name: model} }
 // Text returns a piece of text.
 func Text(s string) Chunk { return Chunk{Kind: KindText, Text: s} }
 
-// Reasoning returns a piece of the model's thoughts.
+// Reasoning returns a piece of the model's reasoning.
 func Reasoning(s string) Chunk { return Chunk{Kind: KindReasoning, Text: s} }
 
 // Refusal returns a piece of a refusal.
 func Refusal(s string) Chunk { return Chunk{Kind: KindRefusal, Text: s} }
 
-// ToolStart begins a tool call. The index tells it from the other calls of the answer; id is the provider's, as it came.
+// ToolStart begins a tool call. The index identifies it within the answer; id is the provider's, unchanged.
 func ToolStart(index int, id, name string) Chunk {
 	return Chunk{Kind: KindToolStart, Index: int32(index), ID: id, Name: name}
 }
@@ -177,16 +177,16 @@ const (
 // Attach attaches opaque data to the part that the answer added to last; if there is none, it becomes a part of its own.
 func Attach(o Opaque) Chunk { return opaqueChunk(lastPart, o) }
 
-// AttachTo attaches opaque data to the tool call with that index.
+// AttachTo attaches opaque data to the tool call with the given index.
 func AttachTo(index int, o Opaque) Chunk { return opaqueChunk(int32(index), o) }
 
 // OpaquePart adds opaque data as a part of its own.
 func OpaquePart(o Opaque) Chunk { return opaqueChunk(ownPart, o) }
 
-// Waiting says that the call is held back. until may be zero.
+// Waiting says that the call waits. until may be zero.
 func Waiting(w Wait) Chunk { return Chunk{Kind: KindWaiting, Extra: &Extra{Wait: &w}} }
 
-// Reset voids what was shown since the first Start: the answer is made again.
+// Reset voids everything since the first Start: the answer is made again.
 func Reset(why string) Chunk { return Chunk{Kind: KindReset, Text: why} }
 
 // End completes an answer.

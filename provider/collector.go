@@ -1,6 +1,6 @@
 package provider
 
-// A Response is an answer as a whole, or what came of it.
+// A Response is a whole answer, or the part of it that has arrived.
 type Response struct {
 	ID      string     `json:"id,omitempty"`
 	Model   string     `json:"model,omitempty"` // that answered
@@ -8,7 +8,7 @@ type Response struct {
 	Stop    StopReason `json:"stop,omitempty"`
 	StopRaw string     `json:"stop_raw,omitempty"`
 	Usage   Usage      `json:"usage,omitzero"`
-	// Complete says that End was seen. Parts of an incomplete answer may be cut anywhere.
+	// Complete says that End has arrived. Parts of an incomplete answer may be cut anywhere.
 	Complete bool `json:"complete"`
 }
 
@@ -27,11 +27,11 @@ func (r *Response) Calls() []*ToolCall {
 	return m.Calls()
 }
 
-// A Collector makes a [Response] of the chunks of one call. What came so far is at hand at any time. The zero Collector
-// is ready for use. It isn't safe for concurrent use, and must not be copied after its first use.
+// A Collector builds a [Response] from the chunks of one call. The response so far is available at any time. The zero
+// Collector is ready for use. It isn't safe for concurrent use, and must not be copied after its first use.
 //
-// Text comes out as valid UTF-8 (what isn't becomes U+FFFD) and arguments as compact JSON, so that they survive a journal
-// unchanged. Arguments that are no JSON are kept as they came in [ToolCall.Invalid].
+// Text becomes valid UTF-8 (invalid bytes become U+FFFD) and arguments become compact JSON, so that they survive a
+// journal unchanged. Arguments that aren't JSON are kept unchanged in [ToolCall.Invalid].
 type Collector struct {
 	grammar Grammar
 	resp    Response
@@ -54,9 +54,9 @@ type piece struct {
 	extra *Opaque
 }
 
-// Add takes the next chunk. It returns a *[GrammarError] for one that may not come here.
+// Add adds the next chunk. It returns a *[GrammarError] if the chunk isn't allowed here.
 func (c *Collector) Add(chunk Chunk) error {
-	if chunk.Kind == KindText && c.goesOn(&chunk) { // most chunks are text, and go on with what is there
+	if chunk.Kind == KindText && c.goesOn(&chunk) { // most chunks are text that continues the last part
 		return nil
 	}
 	if err := c.grammar.Next(&chunk); err != nil {
@@ -69,7 +69,7 @@ func (c *Collector) Add(chunk Chunk) error {
 		c.text(PartReasoning, &chunk)
 	case KindRefusal:
 		c.text(PartRefusal, &chunk)
-	case KindStart: // nothing is there: it comes first, or after a Reset
+	case KindStart: // the collector is empty: Start comes first, or after a Reset
 		c.last = -1
 		c.resp.ID, c.resp.Model = valid(chunk.ID), valid(chunk.Name)
 	case KindToolStart:
@@ -95,7 +95,7 @@ func (c *Collector) Add(chunk Chunk) error {
 	return nil
 }
 
-// goesOn adds a piece of text to the text that the answer added to last, if it is that of the same block.
+// goesOn appends a piece of text to the last part, if that is text of the same block.
 func (c *Collector) goesOn(chunk *Chunk) bool {
 	last := len(c.pieces) - 1
 	if last < 0 || c.grammar.ended {
@@ -110,10 +110,10 @@ func (c *Collector) goesOn(chunk *Chunk) bool {
 	return true
 }
 
-// Complete reports whether the answer has ended properly.
+// Complete reports whether End has arrived.
 func (c *Collector) Complete() bool { return c.grammar.Complete() }
 
-// Empty reports whether nothing of an answer was seen since the last Reset.
+// Empty reports whether no part of an answer has arrived since the last Reset.
 func (c *Collector) Empty() bool { return !c.grammar.begun }
 
 // Reset forgets everything, for the next call.
@@ -123,20 +123,21 @@ func (c *Collector) Reset() {
 	c.resp, c.pieces, c.last = Response{}, c.room[:0], -1
 }
 
-// Response returns the answer as it stands. It is a new value each time, and shares nothing that changes later.
+// Response returns the answer so far. It is a new value each time, and shares nothing that changes later.
 func (c *Collector) Response() *Response {
 	r := c.resp
 	r.Parts = c.parts()
 	return &r
 }
 
-// Final is Response without a new value: what it returns, its Parts apart, is the Collector's own, until the next Add or Reset.
+// Final is like Response but returns the Collector's own value, which, except for its Parts, is valid until the next Add or
+// Reset.
 func (c *Collector) Final() *Response {
 	c.resp.Parts = c.parts()
 	return &c.resp
 }
 
-// parts returns new parts of what the pieces hold.
+// parts returns new parts with the content of the pieces.
 func (c *Collector) parts() []Part {
 	if len(c.pieces) == 0 {
 		return nil

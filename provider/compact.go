@@ -2,8 +2,9 @@ package provider
 
 import "unicode/utf8"
 
-// compact reports whether raw certainly is JSON in the form in which arguments are kept: valid, UTF-8, and without blanks
-// between its tokens. It is several times as fast as encoding/json, which decides about what is nested deeper than mostNested.
+// compact reports whether raw is certainly compact JSON, the form in which arguments are kept: valid, UTF-8, and without
+// spaces between its tokens. It is several times as fast as encoding/json. For values nested deeper than mostNested it
+// returns false, and encoding/json decides.
 func compact(raw []byte) bool {
 	c := compactScan{raw}
 	return c.value(0, 0) == len(raw) && utf8.Valid(raw)
@@ -14,7 +15,7 @@ const mostNested = 100
 
 type compactScan struct{ in []byte }
 
-// none is the end of what isn't there.
+// none is returned as the end if there is no valid value.
 const none = -1
 
 // at returns the byte at i, or 0 behind the end, which no token begins with.

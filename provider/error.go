@@ -9,13 +9,13 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Error is a failed model call, as the provider told it.
+// An Error is a failed model call, as the provider reported it.
 type Error struct {
 	Class     fault.Class `json:"class"`
 	Provider  string      `json:"provider,omitempty"`
 	Model     string      `json:"model,omitempty"`
 	Status    int         `json:"status,omitempty"` // of HTTP; 0: there was no answer
-	Type      string      `json:"type,omitempty"`   // the provider's own words
+	Type      string      `json:"type,omitempty"`   // the provider's term
 	Code      string      `json:"code,omitempty"`
 	Message   string      `json:"message,omitempty"`
 	RequestID string      `json:"request_id,omitempty"`
@@ -26,7 +26,7 @@ type Error struct {
 	Err    error  `json:"-"` // the cause, if there is one
 }
 
-// Error says which provider failed and how, without anything secret.
+// Error says which provider failed and how, without secrets.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("provider")
@@ -87,21 +87,21 @@ func (e *Error) RetryAfter() (time.Duration, bool) {
 	return max(*e.Wait, 0), true
 }
 
-// A GrammarError is a chunk where none of its kind may be: a mistake of the Provider.
+// A GrammarError reports a chunk that isn't allowed where it occurs: a mistake of the Provider.
 type GrammarError struct {
 	Kind    ChunkKind // of the chunk that doesn't fit
 	Problem string
 }
 
-// Error says which chunk doesn't fit and why.
+// Error says which chunk isn't allowed and why.
 func (e *GrammarError) Error() string {
 	return fmt.Sprintf("provider: a chunk of kind %s doesn't fit here: %s", e.Kind, e.Problem)
 }
 
-// Fault returns Permanent: the same call would be answered in the same wrong way.
+// Fault returns Permanent: the same call would probably get the same wrong answer.
 func (e *GrammarError) Fault() fault.Class { return fault.Permanent }
 
-// Canceled reports whether err means that somebody stopped the call, rather than that it failed.
+// Canceled reports whether err means that the call was canceled rather than that it failed.
 func Canceled(err error) bool {
 	return err != nil && fault.Of(err) == fault.None && !errors.Is(err, ErrIncomplete)
 }

@@ -10,8 +10,8 @@ type Grammar struct {
 	open  []int32 // calls that were started and not ended
 }
 
-// Next takes the next chunk, and returns a *[GrammarError] if it may not come here. After an error the Grammar stays as
-// it was.
+// Next checks the next chunk, and returns a *[GrammarError] if it isn't allowed here. After an error the Grammar is
+// unchanged.
 func (g *Grammar) Next(c *Chunk) error {
 	if c.Kind == KindText && g.begun && !g.ended {
 		return nil
@@ -85,7 +85,7 @@ func (g *Grammar) Next(c *Chunk) error {
 // Reset forgets everything, for the next call.
 func (g *Grammar) Reset() { *g = Grammar{open: g.open[:0]} }
 
-// Complete reports whether End was seen.
+// Complete reports whether End has arrived.
 func (g *Grammar) Complete() bool { return g.ended }
 
 func (g *Grammar) inAnswer(c *Chunk) error {

@@ -2,8 +2,8 @@ package provider
 
 import "strings"
 
-// A longText is text that comes in pieces, of which most are short. They gather in near first: each piece that a
-// strings.Builder gets is a write of a pointer, which the garbage collector has to be told of while it marks.
+// A longText collects text that arrives in pieces, most of them short. Pieces are collected in near first, because
+// each write to a strings.Builder writes a pointer, which costs a write barrier while the garbage collector marks.
 type longText struct {
 	far  strings.Builder
 	near [200]byte // what far lacks
@@ -30,7 +30,7 @@ func (t *longText) flush(more int) {
 	t.used = 0
 }
 
-// text returns the text as it stands.
+// text returns the text so far.
 func (t *longText) text() string {
 	t.flush(0)
 	return t.far.String()

@@ -9,7 +9,7 @@ import (
 // A Role says who a message is from.
 type Role string
 
-// The roles. Instructions don't come as a message: they are [Request.System].
+// The roles. Instructions aren't a message: they are in [Request.System].
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
@@ -35,7 +35,7 @@ func Assistant(text string) Message {
 // Text returns the text parts of the message, joined. Reasoning isn't text.
 func (m *Message) Text() string { return joinText(m.Parts, PartText) }
 
-// Refusal returns the parts of the message that say why the model won't, joined.
+// Refusal returns the parts with the model's refusal, joined.
 func (m *Message) Refusal() string { return joinText(m.Parts, PartRefusal) }
 
 // Calls returns the tool calls of the message that the host has to run, in order.
@@ -55,18 +55,18 @@ type PartKind string
 // The kinds of parts.
 const (
 	PartText           PartKind = "text"            // Text
-	PartReasoning      PartKind = "reasoning"       // Text: what the model thought, apart from what it says
+	PartReasoning      PartKind = "reasoning"       // Text: the model's reasoning, which isn't part of its answer
 	PartRefusal        PartKind = "refusal"         // Text: why the model won't
 	PartToolCall       PartKind = "tool_call"       // Call: to be run by the host
 	PartToolResult     PartKind = "tool_result"     // Result
 	PartProviderCall   PartKind = "provider_call"   // Call: run by the provider itself; never to be run by the host
 	PartProviderResult PartKind = "provider_result" // Result of a provider call
 	PartMedia          PartKind = "media"           // Media: an image, a document, a sound
-	PartSource         PartKind = "source"          // Source: what the answer rests on
+	PartSource         PartKind = "source"          // Source: what the answer cites
 	PartOpaque         PartKind = "opaque"          // Opaque alone, for example redacted reasoning
 )
 
-// A Part is one piece of a message. Kind says which of the other fields count.
+// A Part is one piece of a message. Kind says which of the other fields are used.
 type Part struct {
 	Kind   PartKind    `json:"kind"`
 	Text   string      `json:"text,omitempty"`
@@ -74,9 +74,9 @@ type Part struct {
 	Result *ToolResult `json:"result,omitempty"`
 	Media  *Media      `json:"media,omitempty"`
 	Source *Source     `json:"source,omitempty"`
-	// Opaque rides on any kind of part: what a provider wants to have back verbatim with it.
+	// Opaque is data that a provider wants back verbatim with the part. Any kind of part may have it.
 	Opaque *Opaque `json:"opaque,omitempty"`
-	// Cache asks the provider to keep its prompt cache up to and with this part, where it takes such marks.
+	// Cache asks the provider to cache the prompt up to and including this part, if it supports such marks.
 	Cache bool `json:"cache,omitempty"`
 }
 
@@ -89,37 +89,37 @@ func MediaPart(m Media) Part { return Part{Kind: PartMedia, Media: &m} }
 // ResultPart returns a part that answers a call.
 func ResultPart(r ToolResult) Part { return Part{Kind: PartToolResult, Result: &r} }
 
-// A ToolCall is a model's wish to have a tool run.
+// A ToolCall is a model's request to run a tool.
 type ToolCall struct {
-	// ID names the call within a conversation and ties its result to it. In a provider's answer it is what the provider
-	// sent, which may be empty or seen before; an agent puts a name of its own here and keeps the provider's in ProviderID.
+	// ID names the call within a conversation and ties its result to it. In a provider's answer it is the provider's id,
+	// which may be empty or repeated; an agent sets its own id here and keeps the provider's in ProviderID.
 	ID         string `json:"id,omitempty"`
 	ProviderID string `json:"provider_id,omitempty"`
 	Name       string `json:"name"`
 	// Input is the arguments: compact, valid JSON, or empty if the model sent none.
 	Input json.RawMessage `json:"input,omitempty"`
-	// Invalid is the arguments as they came if they are no JSON; Input is empty then.
+	// Invalid is the unchanged arguments if they aren't JSON; Input is empty then.
 	Invalid string `json:"invalid,omitempty"`
 }
 
-// A ToolResult is what a tool answered.
+// A ToolResult is the result of a tool call.
 type ToolResult struct {
 	CallID string `json:"call_id"`
 	Name   string `json:"name"`
 	Parts  []Part `json:"parts,omitempty"` // text and media
-	Error  bool   `json:"error,omitempty"` // the parts say what went wrong
+	Error  bool   `json:"error,omitempty"` // the parts describe a failure
 }
 
 // Text returns the text parts of the result, joined.
 func (r *ToolResult) Text() string { return joinText(r.Parts, PartText) }
 
-// Media is an image, a document, a sound or a film: by value or by address.
+// Media is an image, a document, a sound or a video, by value or by URL.
 type Media struct {
 	Type string `json:"type"` // MIME type, for example image/png
 	Name string `json:"name,omitempty"`
 	Data []byte `json:"data,omitempty"`
 	URL  string `json:"url,omitempty"`
-	// FileID is the name of a file that was uploaded to the provider before.
+	// FileID is the id of a file that was uploaded to the provider before.
 	FileID string `json:"file_id,omitempty"`
 }
 
@@ -128,17 +128,17 @@ type Source struct {
 	ID    string `json:"id,omitempty"`
 	URL   string `json:"url,omitempty"`
 	Title string `json:"title,omitempty"`
-	Text  string `json:"text,omitempty"` // what is cited, if the provider says it
-	// Start and End are the byte offsets in the part's text that rest on the source; both 0 if unknown.
+	Text  string `json:"text,omitempty"` // the cited text, if the provider reports it
+	// Start and End are the byte offsets of the text in the part that is based on the source; both 0 if unknown.
 	Start int `json:"start,omitempty"`
 	End   int `json:"end,omitempty"`
 }
 
-// Opaque is data that only its provider understands: a signature, encrypted reasoning, a thought signature. It goes back
-// verbatim to the provider that made it, and to no other.
+// Opaque is data that only its provider understands: a signature, encrypted reasoning, a thought signature. It is sent
+// back verbatim to the provider that made it, and to no other.
 type Opaque struct {
 	Provider string `json:"provider"`
-	Kind     string `json:"kind,omitempty"` // the provider's own word for it
+	Kind     string `json:"kind,omitempty"` // the provider's term for it
 	// Data is valid UTF-8, so that it survives JSON unchanged; binary data is encoded by the adapter.
 	Data string `json:"data"`
 }

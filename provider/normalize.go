@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// What a Collector gives out survives JSON, and so a journal, to the byte: text is valid UTF-8, arguments are compact JSON.
+// The results of a Collector survive JSON, and so a journal, byte for byte: text is valid UTF-8, arguments are compact
+// JSON.
 
 // valid returns s as valid UTF-8.
 func valid(s string) string {
@@ -17,7 +18,8 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// arguments returns raw as compact JSON, or as text if it is no JSON. It keeps raw if that is compact already.
+// arguments returns raw as compact JSON, or as text if it isn't JSON. It returns raw itself if that is compact
+// already.
 func arguments(raw []byte) (input json.RawMessage, invalid string) {
 	if compact(raw) { // most are
 		return raw, ""
@@ -58,7 +60,7 @@ func isCompact(raw []byte) bool {
 	return true
 }
 
-// normalizePart returns a part that came whole in a form that survives JSON. The part given isn't changed.
+// normalizePart returns a part in a form that survives JSON. The given part isn't changed.
 func normalizePart(p *Part) *Part {
 	out := *p
 	out.Text = valid(p.Text)
@@ -104,9 +106,9 @@ func normalizePart(p *Part) *Part {
 	return &out
 }
 
-// Normalize returns parts in the form in which a [Collector] gives them out, which survives JSON to the byte: text is valid
-// UTF-8, arguments are compact JSON or else text in [ToolCall].Invalid. It is for parts that come from elsewhere. The parts
-// given aren't changed.
+// Normalize returns parts in the form in which a [Collector] returns them, which survives JSON byte for byte: text is valid
+// UTF-8, arguments are compact JSON or else text in [ToolCall].Invalid. It is for parts from other sources. The given parts
+// aren't changed.
 func Normalize(parts []Part) []Part {
 	if len(parts) == 0 {
 		return nil

@@ -30,16 +30,16 @@ type Informer interface {
 	Info() ModelInfo
 }
 
-// A TokenCounter is a Provider that can say how many input tokens a request takes.
+// A TokenCounter is a Provider that can count the input tokens of a request.
 type TokenCounter interface {
 	CountTokens(ctx context.Context, req *Request) (int, error)
 }
 
-// ErrConsumed is what ranging over the sequence of a call a second time yields.
+// ErrConsumed is yielded by a second range over the sequence of a call.
 var ErrConsumed = fault.New(fault.Permanent, "provider: the stream of this call has been consumed already; make another call")
 
 // ErrIncomplete is the error of a stream that ended without its End: the connection was cut, or a proxy closed it.
-// What had come by then is a partial answer.
+// The answer so far is partial.
 var ErrIncomplete = fault.New(fault.Transient, "provider: the stream ended before the answer was complete")
 
 // ErrNilProvider is the error of a call to a nil Provider.
@@ -51,8 +51,8 @@ var ErrNilRequest = fault.New(fault.Permanent, "provider: the Request is nil")
 // ErrNoCount is returned by [CountTokens] when neither the Provider nor anything it wraps can count.
 var ErrNoCount = errors.New("provider: this provider can't count tokens")
 
-// Generate makes a call and collects its answer. The Response is never nil: on an error it holds what had come by then.
-// Waiting notes are skipped.
+// Generate makes a call and collects its answer. The Response is never nil: on an error it holds the answer so far.
+// Waiting chunks are skipped.
 func Generate(ctx context.Context, p Provider, req *Request) (*Response, error) {
 	var c Collector
 	if isNil(p) {
@@ -88,8 +88,8 @@ func collect(c *Collector, seq iter.Seq2[Chunk, error]) (*Response, error) {
 	return c.Response(), nil
 }
 
-// Info returns what is known of p's model. It asks p, then what p wraps, depth first, through `Unwrap() Provider` and
-// `Unwrap() []Provider`. The second result is false if nobody knows.
+// Info returns the description of p's model. It asks p, then what p wraps, depth first, through `Unwrap() Provider`
+// and `Unwrap() []Provider`. The second result is false if none of them knows it.
 func Info(p Provider) (ModelInfo, bool) {
 	budget := maxWrap
 	if i, ok := find[Informer](p, &budget); ok {
@@ -98,7 +98,7 @@ func Info(p Provider) (ModelInfo, bool) {
 	return ModelInfo{}, false
 }
 
-// CountTokens returns how many input tokens req takes, counted by p or by what p wraps (see [Info]). It returns
+// CountTokens returns the number of input tokens of req, counted by p or by what p wraps (see [Info]). It returns
 // [ErrNoCount] if none of them can.
 func CountTokens(ctx context.Context, p Provider, req *Request) (int, error) {
 	if req == nil {
@@ -116,10 +116,10 @@ func CountTokens(ctx context.Context, p Provider, req *Request) (int, error) {
 	return n, nil
 }
 
-// maxWrap bounds how many Providers a search looks at, so that one that unwraps to itself can't hang a caller.
+// maxWrap bounds how many Providers a search visits, so that one that unwraps to itself can't hang a caller.
 const maxWrap = 1000
 
-// find returns the first of p and what it wraps that is a T. Each Provider that it looks at costs one of the budget.
+// find returns the first of p and what it wraps that is a T. Each visited Provider costs one of the budget.
 func find[T any](p Provider, budget *int) (t T, ok bool) {
 	if *budget--; *budget < 0 || isNil(p) {
 		return t, false

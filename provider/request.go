@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// A Request is one call to a model. Its zero value asks nothing in particular; only Messages is needed.
+// A Request is one call to a model. Only Messages is required.
 //
-// A Request isn't changed by whoever receives it. A wrapper that wants another one calls [Request.Clone].
+// Receivers don't change a Request. A wrapper that needs a different one calls [Request.Clone].
 type Request struct {
-	Model      string     `json:"model,omitempty"` // empty: the Provider's own
+	Model      string     `json:"model,omitempty"` // empty: the Provider's default
 	System     string     `json:"system,omitempty"`
 	Messages   []Message  `json:"messages"`
 	Tools      []Tool     `json:"tools,omitempty"`
 	ToolChoice ToolChoice `json:"choice,omitzero"`
-	// DisableParallelToolCalls asks for at most one tool call per answer, where the provider can be told.
+	// DisableParallelToolCalls asks for at most one tool call per answer, if the provider supports this.
 	DisableParallelToolCalls bool              `json:"serial,omitempty"`
 	MaxOutput                int               `json:"max_output,omitempty"` // tokens; 0: the provider's default
 	Sampling                 *Sampling         `json:"sampling,omitempty"`
@@ -25,16 +25,16 @@ type Request struct {
 
 	// Interactive says that a person is waiting. Such a call never queues behind background work.
 	Interactive bool `json:"interactive,omitempty"`
-	// Priority orders background calls, higher first; 0 stands for 60.
+	// Priority orders background calls, higher first; 0 means 60.
 	Priority int `json:"priority,omitempty"`
-	// NoRestart says that an answer that has begun must not be thrown away and made again.
+	// NoRestart says that an answer that has begun must not be discarded and made again.
 	NoRestart bool `json:"no_restart,omitempty"`
 
-	// Options are passed through to the provider that is named by the key, for what has no field here.
+	// Options are passed through to the provider named by the key, for parameters without a field here.
 	Options map[string]json.RawMessage `json:"options,omitempty"`
 }
 
-// A Tool is what a model is told of a tool.
+// A Tool is the definition of a tool that a model is shown.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -47,10 +47,10 @@ type ToolChoice struct {
 	Tool string         `json:"tool,omitempty"` // for ChooseTool
 }
 
-// A ToolChoiceMode is one of the ways to choose.
+// A ToolChoiceMode is the mode of a [ToolChoice].
 type ToolChoiceMode string
 
-// The ways to choose.
+// The modes of a ToolChoice.
 const (
 	ChooseAuto     ToolChoiceMode = ""         // the model decides
 	ChooseNone     ToolChoiceMode = "none"     // no calls
@@ -58,7 +58,7 @@ const (
 	ChooseTool     ToolChoiceMode = "tool"     // a call of ToolChoice.Tool
 )
 
-// Sampling says how the model picks its words. A nil field is the provider's default.
+// Sampling has the sampling parameters. A nil field is the provider's default.
 type Sampling struct {
 	Temperature      *float64 `json:"temperature,omitempty"`
 	TopP             *float64 `json:"top_p,omitempty"`
@@ -76,16 +76,16 @@ type ReasoningOptions struct {
 	Hide   bool   `json:"hide,omitempty"`   // don't send the reasoning
 }
 
-// An OutputFormat asks for an answer that is JSON of a schema.
+// An OutputFormat asks for an answer in JSON that matches a schema.
 type OutputFormat struct {
 	Name   string          `json:"name,omitempty"`
 	Schema json.RawMessage `json:"schema"`
 }
 
-// Labels say on whose account a call is made. All are optional.
+// Labels say which session, task and so on a call is booked on. All are optional.
 type Labels struct {
-	// Session is whose turn it is at a gate, and whose budget is drawn on: an agent that works for another one names the
-	// session of the outermost agent.
+	// Session is the session for a gate's turns and a budget's limits: a subagent uses the session of the outermost
+	// agent.
 	Session  string `json:"session,omitempty"`
 	Run      string `json:"run,omitempty"`
 	Step     int    `json:"step,omitempty"`

@@ -12,32 +12,31 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// The aliases that programs agree on. A [Router] takes any others beside them; [AliasDefault] is what a request gets that
-// names no model.
+// The usual aliases. A [Router] accepts any others, too; [AliasDefault] is used for requests that name no model.
 const (
 	AliasDefault = "default"
 	AliasFast    = "fast"
 	AliasStrong  = "strong"
 )
 
-// A Route is where a [Router] sends the requests of an alias.
+// A Route is the provider and the model that a [Router] uses for an alias.
 type Route struct {
 	Provider Provider
-	Model    string // the provider's name for the model; empty: the Provider's own
+	Model    string // the provider's name for the model; empty: the Provider's default
 }
 
-// A Router is a Provider that chooses another one by the request's Model, which names an alias and no provider's model. So
-// a program says "strong", and its configuration says what that is today.
+// A Router is a Provider that chooses another one by the request's Model, which is an alias such as "strong". The
+// configuration says which model an alias means.
 //
-// Only the Model of a request is changed on the way. A request for an alias that there isn't fails with an
-// *[UnknownModelError]. A Router is safe for concurrent use.
+// The Router changes only the Model of a request. A request with an unknown alias fails with an *[UnknownModelError].
+// A Router is safe for concurrent use.
 type Router struct {
 	routes map[string]Route
 	known  []string // the aliases, sorted
 }
 
-// NewRouter returns a Router of these routes by alias. The error joins everything that is wrong with them: there must be a
-// route, no alias may be empty, and no Provider nil. Without a route for [AliasDefault], requests that name no model fail.
+// NewRouter returns a Router of these routes by alias. The error joins all mistakes in them: there must be a route, no
+// alias may be empty, and no Provider nil. Without a route for [AliasDefault], requests that name no model fail.
 func NewRouter(routes map[string]Route) (*Router, error) {
 	if len(routes) == 0 {
 		return nil, fault.New(fault.Invalid, "provider: a Router needs a route; use at least one for the alias \"default\"")
@@ -68,7 +67,7 @@ func (r *Router) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, erro
 		return failing(err)
 	}
 	if req.Model != route.Model {
-		c := *req // whoever gets it doesn't change what it holds
+		c := *req // a shallow copy is enough, since receivers don't change it
 		c.Model = route.Model
 		req = &c
 	}
@@ -94,7 +93,7 @@ func (r *Router) find(model string) (Route, error) {
 	return route, nil
 }
 
-// Aliases returns the aliases that r knows, sorted.
+// Aliases returns the aliases of r, sorted.
 func (r *Router) Aliases() []string {
 	if r == nil {
 		return nil
@@ -119,14 +118,13 @@ func (r *Router) Unwrap() []Provider {
 	return ps
 }
 
-// Info returns what is known of the model that a request gets that names none. It is the zero ModelInfo if nothing is
-// known.
+// Info returns the description of the model for requests that name none, or the zero ModelInfo if it isn't known.
 func (r *Router) Info() ModelInfo {
 	info, _ := r.InfoOf("")
 	return info
 }
 
-// InfoOf returns what is known of the model behind an alias; an empty one stands for [AliasDefault].
+// InfoOf returns the description of the model behind an alias; an empty alias means [AliasDefault].
 func (r *Router) InfoOf(alias string) (ModelInfo, bool) {
 	route, err := r.find(alias)
 	if err != nil {
@@ -154,14 +152,14 @@ func (r *Router) CountTokens(ctx context.Context, req *Request) (int, error) {
 	return counter.CountTokens(ctx, &c)
 }
 
-// A ModelInformer is a Provider that knows several models, by the name that requests have for them.
+// A ModelInformer is a Provider that knows several models, by the names that requests use for them.
 type ModelInformer interface {
 	InfoOf(model string) (ModelInfo, bool)
 }
 
-// InfoOf returns what is known of the model that p calls by that name; an empty one is p's own. It asks the first
-// [ModelInformer] of p and what p wraps, as [Info] does. If there is none, it is what Info returns, provided that this
-// is about a model with that ID or Name. The second result is false if nobody knows.
+// InfoOf returns the description of the model with that name in p; an empty name means p's default. It asks the first
+// [ModelInformer] of p and what p wraps, as [Info] does. If there is none, it returns the result of Info, provided
+// that its ID or Name matches. The second result is false if none of them knows it.
 func InfoOf(p Provider, model string) (ModelInfo, bool) {
 	budget := maxWrap
 	if i, ok := find[ModelInformer](p, &budget); ok {
@@ -174,13 +172,13 @@ func InfoOf(p Provider, model string) (ModelInfo, bool) {
 	return info, true
 }
 
-// An UnknownModelError is a request for an alias that a [Router] has no route for.
+// An UnknownModelError reports a request for an alias that a [Router] has no route for.
 type UnknownModelError struct {
-	Model string   // as it was asked for
+	Model string   // as requested
 	Known []string // the aliases that would have done, sorted
 }
 
-// Error names the alias, and those that would have done.
+// Error names the alias, and the valid ones.
 func (e *UnknownModelError) Error() string {
 	return fmt.Sprintf("provider: there is no route for the model %.64q; use one of: %s", e.Model, strings.Join(e.Known, ", "))
 }

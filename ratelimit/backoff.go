@@ -8,20 +8,19 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// The delays after rate limits without an advice: 1 s, 2 s, 4 s … 256 s, then 5 min, each with a jitter
-// of up to a fifth either way.
+// The delays after rate limits without an advice: 1 s, 2 s, 4 s … 256 s, then 5 min, each with a jitter of ±20 %.
 const (
 	firstDelay   = time.Second
 	doublings    = 8
 	longestDelay = 5 * time.Minute
 	jitter       = 0.2
 
-	longestPause = 366 * 24 * time.Hour // more than any advice
+	longestPause = 366 * 24 * time.Hour // longer than any advice
 )
 
-// trial is for how long people's calls have what the provider grants again to themselves, as long as none has begun to
-// answer. A refusal takes a round trip, since no work is done for it; so one that isn't there by then isn't to be expected,
-// even of a large request on a slow line. What does go on is a call that was accepted and is silent.
+// trial is how long background calls stay back after a pause for interactive calls that haven't begun to answer. A
+// rejection takes one round trip, since the provider does no work for it; so one that hasn't come by then isn't expected,
+// even for a large request on a slow line. A call that still runs was accepted and is silent.
 const trial = 5 * time.Second
 
 // delay returns the delay of a step; the first is 1. random is from 0 to 1.
@@ -33,21 +32,22 @@ func delay(step int, random float64) time.Duration {
 	return d + time.Duration(float64(d)*jitter*(2*random-1))
 }
 
-// backoff is the pause of everything that a rate limit leads to.
+// backoff is the pause of the whole gate after a rate limit.
 type backoff struct {
 	step   int    // rate limits in a row
-	epoch  uint64 // how many rate limits there were, those that calls ran into together counted as one
+	epoch  uint64 // the number of rate limits; those that concurrent calls ran into count as one
 	paused bool
 	until  time.Time
-	asked  time.Time   // the part of until that somebody asked for
+	asked  time.Time   // the part of until that the provider or the host asked for
 	timer  *time.Timer // set while paused
 
 	// unproven says that no call that started since the last rate limit has begun to answer. It is written under mu.
 	unproven atomic.Bool
-	trialEnd time.Time // trial after the first call of a person's that started since; zero: none has
+	trialEnd time.Time // trial after the first interactive call that started since; zero: none has
 }
 
-// A verdict is what an outcome means for the gate, found out before its mu is locked: errors are foreign code.
+// A verdict is what an outcome means for the gate. It is determined before mu is locked, because methods of errors
+// are foreign code.
 type verdict struct {
 	Outcome
 	succeeded bool
@@ -69,7 +69,7 @@ func judge(o Outcome) verdict {
 	return v
 }
 
-// refusedElsewhere reports whether err is what another gate says. That one keeps to its provider's pauses itself, and a full
+// refusedElsewhere reports whether err comes from another gate. That gate observes its provider's pauses itself, and a full
 // queue is no rate limit.
 func refusedElsewhere(err error) bool {
 	var full *QueueFullError
@@ -77,10 +77,10 @@ func refusedElsewhere(err error) bool {
 	return errors.As(err, &full) || errors.As(err, &long)
 }
 
-// learn draws the conclusions for the back-off from how the call in s ended.
+// learn updates the back-off after the call in s has ended.
 func (g *Gate) learn(s *slot, v *verdict) {
 	b := &g.backoff
-	// What started before the last rate limit tells nothing new of it, neither that it happened again nor that it is over.
+	// A call that started before the last rate limit shows neither that it happened again nor that it is over.
 	fresh := s.epoch == b.epoch
 	if v.succeeded && fresh && !b.paused {
 		b.step = 0
@@ -106,7 +106,7 @@ func (g *Gate) learn(s *slot, v *verdict) {
 	}
 }
 
-// onTrial returns until when background work leaves what the provider grants again to people; the zero Time if it doesn't.
+// onTrial returns until when background work stays back after a rate limit; the zero Time if it doesn't.
 func (g *Gate) onTrial(now time.Time) time.Time {
 	b := &g.backoff
 	if g.peopleSince == 0 || !b.unproven.Load() || !b.trialEnd.After(now) {
@@ -115,7 +115,7 @@ func (g *Gate) onTrial(now time.Time) time.Time {
 	return b.trialEnd
 }
 
-// pause keeps everything from starting for d at least. Pauses are never shortened.
+// pause prevents calls from starting for at least d. Pauses are never shortened.
 func (g *Gate) pause(d time.Duration, asked bool, step int, now time.Time) {
 	if d <= 0 || g.closed {
 		return
@@ -137,7 +137,7 @@ func (g *Gate) pause(d time.Duration, asked bool, step int, now time.Time) {
 		g.setNext(nil, "", time.Time{})
 		g.tell(Event{Kind: EventPaused, Until: until, Step: step})
 	case until.After(b.until):
-		b.until = until // the timer finds out when it is over
+		b.until = until // the timer notices when it is over
 		g.tell(Event{Kind: EventProlonged, Until: until, Step: step})
 	default:
 		return
@@ -148,7 +148,7 @@ func (g *Gate) pause(d time.Duration, asked bool, step int, now time.Time) {
 	g.inform()
 }
 
-// tooLong returns an error if a provider asked for more patience than requests have.
+// tooLong returns an error if the provider asked for a longer pause than requests wait for.
 func (g *Gate) tooLong(now time.Time) error {
 	b := &g.backoff
 	if !b.paused {
@@ -161,7 +161,7 @@ func (g *Gate) tooLong(now time.Time) error {
 	return &PauseTooLongError{Gate: g.cfg.Name, Until: b.asked, Rest: rest, Max: g.cfg.MaxRetryAfter}
 }
 
-// pauseOver is the timer's.
+// pauseOver is called by the timer.
 func (g *Gate) pauseOver() {
 	g.mu.Lock()
 	now := time.Now()
@@ -184,8 +184,8 @@ func (g *Gate) resume(now time.Time) {
 	g.inform()
 }
 
-// Pause keeps everything from starting for d, as a rate limit would, but leaves the steps of the back-off alone. It
-// never shortens a pause, and is held to MaxRetryAfter like one. It is for a rate limit that is known from elsewhere, such as
+// Pause prevents calls from starting for d, as a rate limit would, without changing the steps of the back-off. It never
+// shortens a pause, and MaxRetryAfter applies to it. It is for a rate limit that is known from elsewhere, such as from
 // another gate of the same account.
 func (g *Gate) Pause(d time.Duration) {
 	g.mu.Lock()
@@ -193,8 +193,8 @@ func (g *Gate) Pause(d time.Duration) {
 	g.unlock()
 }
 
-// Resume ends a pause now, whoever asked for it: a provider that named a wait of days by mistake, for example. The next rate
-// limit begins another. It does nothing where there is no pause, and nothing to what [Gate.PauseBackground] holds back.
+// Resume ends a pause now, for example one of days that a provider asked for by mistake. The next rate limit starts
+// another. It does nothing if there is no pause, and doesn't end pauses by [Gate.PauseBackground].
 func (g *Gate) Resume() {
 	g.mu.Lock()
 	if g.backoff.paused {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Labels say on whose account a call is made. All are optional.
+// Labels say which session, task, provider and so on a call is booked on. All are optional.
 type Labels struct {
-	// Root is the session that Session is nested in, for a program that tells the two apart; empty: Session itself. Pawl's
-	// agents don't: what they make calls for is in Session, and is the session of the outermost agent.
+	// Root is the session that Session is nested in, for programs that distinguish the two; empty: Session itself. Pawl's
+	// agents don't set it: their calls, including those of subagents, are in the session of the outermost agent.
 	Root     string
 	Session  string
 	Pipeline string
@@ -19,7 +19,7 @@ type Labels struct {
 	Model    string
 }
 
-// root returns the session on whose account everything is that is nested in it.
+// root returns the outermost session, on which everything nested in it is booked.
 func (l *Labels) root() string {
 	if l.Root != "" {
 		return l.Root
@@ -27,50 +27,49 @@ func (l *Labels) root() string {
 	return l.Session
 }
 
-// BudgetConfig says what a [Budget] limits. What is left out isn't limited, so the zero BudgetConfig limits nothing but
-// recovery.
+// BudgetConfig says what a [Budget] limits. A zero field limits nothing, so the zero BudgetConfig limits only recovery.
 //
-// A figure that makes no sense is brought into the documented range.
+// An invalid figure is adjusted to the documented range.
 type BudgetConfig struct {
 	// Global limits all calls together.
 	Global Limit
-	// Session limits each session by itself; see [Budget] for agents that are nested.
+	// Session limits each session separately; see [Budget] for nested sessions.
 	Session Limit
-	// Task limits each task by itself.
+	// Task limits each task separately.
 	Task Limit
-	// Provider limits each provider by itself.
+	// Provider limits each provider separately.
 	Provider Limit
-	// Recovery limits for each session the calls whose Request.Recovery is set: those without a session together. Tokens of
-	// 0 are 1,000; less than 0: no limit. A call that reserves more than that at once is refused outright, so such calls
-	// need a short prompt and a small limit of output. See also [Budget.Recovered].
+	// Recovery limits, for each session, the calls whose ReserveRequest.Recovery is set; calls without a session share one
+	// limit. Tokens of 0 means 1,000; less than 0: no limit. A call that reserves more than the limit at once is always
+	// rejected, so such calls need a short prompt and a small output limit. See also [Budget.Recovered].
 	Recovery Limit
 
-	// Sessions, Tasks and Providers have limits for single names, each in place of the one for all. An empty Limit says
-	// that this name has none.
+	// Sessions, Tasks and Providers have limits for single names; each replaces the general limit. An empty Limit means
+	// that this name has no limit.
 	Sessions  map[string]Limit
 	Tasks     map[string]Limit
 	Providers map[string]Limit
 
-	// FairShare divides what Global allows among the sessions that are active: those with an open reservation, and those
-	// that asked for one within Active. A session's part is what the sessions that aren't active have left of Global,
-	// divided by the number of those that are. A session that has had its part is refused, with the scope [ScopeShare];
-	// parts grow as sessions fall idle, and shrink as others come.
+	// FairShare divides the Global limit among the active sessions: those with an open reservation, and those that
+	// requested one within Active. A session's share is what the inactive sessions haven't used of Global, divided by
+	// the number of active sessions. A session that has used its share is rejected with the scope [ScopeShare]. Shares
+	// grow as sessions become inactive, and shrink as others become active.
 	FairShare bool
 	// Active is how long a session counts as active after its last call; 0: 10 min.
 	Active time.Duration
 
-	// Location is where days, weeks and months begin; nil: UTC.
+	// Location is the time zone of days, weeks and months; nil: UTC.
 	Location *time.Location
 
-	// Keep is how many names a scope remembers that have no open reservation; 0: 100,000, of about 350 bytes each. Past
-	// that, the name that was used longest ago is forgotten. If it has spent something in its present period, which a
-	// [Lifetime] always is, that is told with [BudgetForgotten], so that the host can [Budget.Seed] it when it comes back:
-	// until then it begins at zero. Names with a limit of their own are kept.
+	// Keep is how many names without an open reservation each scope remembers; 0: 100,000, of about 350 bytes each. Beyond
+	// that, the name that was used longest ago is forgotten, and starts at zero if it is used again. If it has spent
+	// something in its present period (a [Lifetime] never ends), this is reported with [BudgetForgotten], so that the host
+	// can [Budget.Seed] it. Names with a limit of their own are kept.
 	Keep int
 
-	// OnEvent, if it isn't nil, is told of limits that are nearly or wholly used up, of spending without a price, and of
-	// what was forgotten. It is called after the fact, outside all locks, in the goroutine whose call brought it about; so
-	// calls of it may overlap. A panic of it is that of the method that told it; a Reserve that panics holds nothing.
+	// OnEvent, if it isn't nil, is called when a limit is nearly or completely used up, when spending has no price, and
+	// when a name was forgotten. It is called afterwards, without a lock held, in the goroutine whose call caused the
+	// event, so calls may overlap. If it panics, the method that called it panics; a Reserve that panics holds nothing.
 	OnEvent func(BudgetEvent)
 }
 
@@ -81,24 +80,23 @@ const (
 	defaultNamesKept = 100_000
 )
 
-// A Budget holds what may be spent against what is spent and what is reserved for calls that are under way.
+// A Budget compares limits with what was spent and what is reserved for calls in progress.
 //
-// A call reserves what it may need at most before it is made ([Budget.Reserve]), asks for more as its answer grows
-// ([Reservation.TopUp]), and says in the end what it used ([Reservation.Settle]). So at every admission spent plus reserved
-// is within every limit, however many calls ask at once. What a call uses beyond what it reserved is booked in full, and
-// may carry the spending above the limit; then nothing that adds to it is admitted until the period ends.
+// A call reserves the most that it may need before it is made ([Budget.Reserve]), reserves more as its answer grows
+// ([Reservation.TopUp]), and reports in the end what it used ([Reservation.Settle]). So at every admission spent plus
+// reserved is within every limit, however many calls are admitted at once. What a call uses beyond its reservation is
+// booked in full, and may exceed the limit; then no further call is admitted under that limit until the period ends.
 //
-// Limits are looked at in this order: global, the session's share if FairShare is set, session, task, provider, recovery.
-// A reservation holds in all of them or in none. A label that is empty is limited in no scope of its own: only Global covers
-// every call.
+// Limits are checked in this order: global, the session's share if FairShare is set, session, task, provider, recovery. A
+// reservation is made in all of them or in none. An empty label isn't limited in its scope: only Global covers every call.
 //
-// A call with a Root is limited in both sessions, and the root's spending covers everything that is nested in it, at any
-// depth. Shares and recovery go by the root. An agent that works for another one makes its calls in the session of the
-// outermost agent, which therefore covers them without a Root.
+// A call with a Root is limited in both sessions, and the root's spending includes everything that is nested in it, at
+// any depth. Shares and recovery are those of the root. A subagent makes its calls in the session of the outermost
+// agent, so they are covered without a Root.
 //
-// What a call uses is booked in the period in which it ends, and what is open at the end of a period stays reserved in the
-// next. A clock that is set back doesn't bring a period back; where the present one would then go on for more than two, it
-// ends with the one that the clock shows, and what is spent counts until then.
+// A call's usage is booked in the period in which it ends, and reservations that are open at the end of a period stay
+// reserved in the next. Setting the clock back doesn't reopen an earlier period; if the present period would then last for
+// more than two, it ends with the one that the clock shows, and its spending counts until then.
 //
 // Make one with [NewBudget]. A Budget is safe for concurrent use and starts no goroutine. A nil *Budget limits nothing.
 type Budget struct {
@@ -111,15 +109,15 @@ type Budget struct {
 	onEvent  func(BudgetEvent)
 
 	mu       sync.Mutex                   // guards what follows
-	named    [numScopes]map[string]bounds // limits of single names
-	timeless bool                         // nothing depends on the time
+	named    [numScopes]map[string]bounds // limits for single names
+	timeless bool                         // no limit depends on the time
 	global   *account                     // nil: no limit
 	tables   [numScopes]table
 	shares   shares
-	turn     uint64        // of the global limit: how many periods have begun
-	seq      uint64        // of the newest claim
-	freed    []*account    // whose claims may go on
-	moved    chan struct{} // closed when a limit gets another period; made for who waits
+	turn     uint64        // how many periods of the global limit have begun
+	seq      uint64        // sequence number of the newest claim
+	freed    []*account    // accounts whose claims may proceed
+	moved    chan struct{} // closed when a limit gets another period; made when a claim waits
 	events   []BudgetEvent
 }
 
@@ -165,7 +163,7 @@ func NewBudget(cfg BudgetConfig) *Budget {
 		b.fair = false
 	}
 	b.limits[ScopeShare] = Limit{}.resolve()
-	if b.fair { // a share is a part of the global limit, and lasts as long
+	if b.fair { // a share is a part of the global limit and has its period
 		b.limits[ScopeShare] = b.limits[ScopeGlobal]
 	}
 	b.timeless = !b.fair
@@ -187,7 +185,7 @@ type instant int64
 
 func (i instant) time() time.Time { return time.Unix(0, int64(i)) }
 
-// now returns the time, if it makes a difference.
+// now returns the time, or 0 if no limit depends on it.
 func (b *Budget) now() instant {
 	if b.timeless {
 		return 0
@@ -195,7 +193,7 @@ func (b *Budget) now() instant {
 	return instant(time.Now().UnixNano())
 }
 
-// unlock gives up the lock and tells what has happened under it.
+// unlock releases the lock and then reports the events that happened under it.
 func (b *Budget) unlock() {
 	events := b.events
 	b.events = nil
@@ -205,7 +203,7 @@ func (b *Budget) unlock() {
 	}
 }
 
-// unlockFor is unlock, and doesn't leave r open if onEvent panics.
+// unlockFor is unlock, and withdraws r if onEvent panics.
 func (b *Budget) unlockFor(r *Reservation) {
 	if len(b.events) == 0 {
 		b.mu.Unlock()
@@ -221,7 +219,7 @@ func (b *Budget) unlockFor(r *Reservation) {
 	told = true
 }
 
-// tell has an event told once the lock is given up.
+// tell queues an event, to be reported when the lock is released.
 func (b *Budget) tell(e BudgetEvent) {
 	if b.onEvent != nil {
 		b.events = append(b.events, e)

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// An account is what is spent and reserved under one limit. All of it is guarded by the Budget's lock.
+// An account has what is spent and reserved under one limit. It is guarded by the Budget's lock.
 type account struct {
 	scope  Scope
 	name   string
-	pinned bool // has a limit of its own: never forgotten
+	pinned bool // has its own limit: never forgotten
 	bounds
 
 	end      time.Time // of the period that spent belongs to; zero: never
-	endNano  int64     // the same, quicker to compare with
-	backNano int64     // two periods before: if it is earlier than that now, the clock was set back
-	turn     uint64    // of a share: the global limit's that spent belongs to
+	endNano  int64     // the same as a number, quicker to compare
+	backNano int64     // two periods before: if now is earlier than that, the clock was set back
+	turn     uint64    // of a share: the global period that spent belongs to
 	spent    Amount
 	reserved Amount
-	unpriced int64 // calls booked without their money
+	unpriced int64 // calls booked without a price
 	told     [len(units)]struct{ warned, reached bool }
-	toldGap  bool // BudgetUnpriced
+	toldGap  bool // BudgetUnpriced was reported
 
 	holders int         // reservations and claims that point here
-	queue   list[claim] // that wait for room here, by seq
+	queue   list[claim] // claims that wait for room here, by seq
 	used    instant
 
 	active bool           // of a share: counted in shares
-	in     *list[account] // where it is while nobody holds it: its table's idle, or the shares' recent; or nil
+	in     *list[account] // the list it is in while it has no holders: its table's idle, or the shares' recent; or nil
 	place  links[account] // there
 }
 
@@ -38,13 +38,13 @@ func newAccount(scope Scope, name string, limit bounds, own bool) *account {
 func inAccount(c *claim) *links[claim]  { return &c.place }
 func inIdle(a *account) *links[account] { return &a.place }
 
-// idleIn puts a into a list of those that nobody holds, which has the one used last in front.
+// idleIn puts a at the front of a list of accounts without holders, which is ordered by last use.
 func (a *account) idleIn(l *list[account]) {
 	a.in = l
 	l.pushFront(a)
 }
 
-// leave takes a out of the list that it is in, if it is in one.
+// leave removes a from its list, if it is in one.
 func (a *account) leave() {
 	if a.in != nil {
 		a.in.remove(a)
@@ -55,10 +55,10 @@ func (a *account) leave() {
 // A table has the accounts of a scope by name.
 type table struct {
 	accounts map[string]*account
-	idle     list[account] // those that nobody holds, apart from the pinned ones
+	idle     list[account] // accounts without holders, except pinned ones
 }
 
-// boundsOf returns the limit of a name, and whether it has one of its own.
+// boundsOf returns the limit of a name, and whether the name has its own.
 func (b *Budget) boundsOf(scope Scope, name string) (bounds, bool) {
 	if l, ok := b.named[scope][name]; ok {
 		return l, true
@@ -66,8 +66,7 @@ func (b *Budget) boundsOf(scope Scope, name string) (bounds, bool) {
 	return b.limits[scope], false
 }
 
-// scopes calls visit with each account that a call draws on, in the order in which limits are looked at. The name of a
-// scope that doesn't apply isn't visited.
+// scopes calls visit with each scope and name that apply to a call, in the order in which limits are checked.
 func (b *Budget) scopes(l *Labels, recovery bool, visit func(Scope, string)) {
 	root := l.root()
 	if b.global != nil {
@@ -93,7 +92,7 @@ func (b *Budget) scopes(l *Labels, recovery bool, visit func(Scope, string)) {
 	}
 }
 
-// mostScopes is how many accounts a call can draw on.
+// mostScopes is the largest number of accounts of a call.
 const mostScopes = numScopes + 1
 
 // look returns the account of a name if there is one.
@@ -108,8 +107,8 @@ func (b *Budget) look(scope Scope, name string, now instant) *account {
 	return a
 }
 
-// hold returns the account of a name for as long as its caller needs it, and makes one if there is none. It returns nil if
-// nothing is limited. What is held has to be let go.
+// hold returns the account of a name, creates it if there is none, and counts the caller as a holder. It returns nil if
+// nothing is limited. The caller must call letGo.
 func (b *Budget) hold(scope Scope, name string, now instant) *account {
 	a := b.look(scope, name, now)
 	if a == nil {
@@ -131,7 +130,7 @@ func (b *Budget) hold(scope Scope, name string, now instant) *account {
 	return a
 }
 
-// letGo ends a hold. An account that nobody holds may be forgotten.
+// letGo ends a hold. An account without holders may be forgotten.
 func (b *Budget) letGo(a *account, now instant) {
 	a.holders--
 	if a.holders > 0 || a.pinned {
@@ -145,15 +144,15 @@ func (b *Budget) letGo(a *account, now instant) {
 	b.rest(a, now)
 }
 
-// rest makes a one of the accounts that may be forgotten, and forgets as many as there are too many.
+// rest adds a to the accounts that may be forgotten, and forgets accounts if there are too many.
 func (b *Budget) rest(a *account, now instant) {
 	t := &b.tables[a.scope]
-	if a.empty() { // as good as none
+	if a.empty() { // an empty account needn't be remembered
 		delete(t.accounts, a.name)
 		return
 	}
 	a.idleIn(&t.idle)
-	// Two for one, so that what a busy time has left behind goes away again.
+	// It forgets up to two for each one added, so that the list shrinks again after a busy time.
 	for range 2 {
 		old := t.idle.tail
 		if old == nil {
@@ -172,7 +171,7 @@ func (b *Budget) rest(a *account, now instant) {
 	}
 }
 
-// empty reports whether nothing is known of the present period.
+// empty reports whether the account has nothing to remember for the present period.
 func (a *account) empty() bool { return a.spent == Amount{} && a.unpriced == 0 }
 
 // ends sets the end of the period.
@@ -188,7 +187,7 @@ func (a *account) ends(t time.Time) {
 	a.backNano = back
 }
 
-// nanos returns t as a number; math.MaxInt64 for the zero Time, which is never, and for what is too far away for one.
+// nanos returns t as a number; math.MaxInt64 for the zero Time, which means never, and for times that don't fit.
 func nanos(t time.Time) int64 {
 	if t.IsZero() || t.Year() > 2261 {
 		return math.MaxInt64
@@ -196,8 +195,8 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// roll begins a new period if the old one is over. What is reserved stays so. If the clock was set back so far that the old
-// one would go on for more than two periods, it ends with that in which now is.
+// roll starts a new period if the old one is over. Reservations remain. If the clock was set back so far that the old
+// period would last for more than two, it now ends with the period that contains now.
 func (b *Budget) roll(a *account, now instant) {
 	if a.scope == ScopeShare {
 		if a.endNano != b.global.endNano {
@@ -226,20 +225,20 @@ func (b *Budget) roll(a *account, now instant) {
 	b.free(a)
 }
 
-// clear begins anew. What is reserved stays so.
+// clear resets what was spent. Reservations remain.
 func (a *account) clear() {
 	a.spent, a.unpriced, a.toldGap = Amount{}, 0, false
 	clear(a.told[:])
 }
 
-// free says that there may be room in a for those that wait.
+// free records that a may have room for waiting claims.
 func (b *Budget) free(a *account) {
 	if a.queue.head != nil {
 		b.freed = append(b.freed, a)
 	}
 }
 
-// book adds to what is spent. What is seeded isn't news.
+// book adds to what was spent. Seeding causes no events.
 func (b *Budget) book(a *account, used Amount, seeded bool) {
 	a.spent = a.spent.plus(used)
 	if a.active {
@@ -263,7 +262,7 @@ func (b *Budget) book(a *account, used Amount, seeded bool) {
 	}
 }
 
-// miss counts a call whose money wasn't booked.
+// miss counts a call that was booked without a price.
 func (b *Budget) miss(a *account, provider, model string) {
 	a.unpriced++
 	if a.most.Micros == Unlimited || a.toldGap || a.scope == ScopeShare {

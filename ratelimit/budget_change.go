@@ -1,10 +1,10 @@
 package ratelimit
 
-// SetLimit gives a session, task or provider a limit of its own from now on, in place of the one that it had; an empty
-// [Limit] lifts it. What it has spent stays spent, unless its period becomes another. Requests that wait go on if there is room
-// now. Such a limit is kept until [Budget.Forget]. In other scopes, and without a name, SetLimit does nothing.
+// SetLimit replaces the limit of one session, task or provider; an empty [Limit] removes it. What was spent still counts,
+// unless the period changes. Waiting requests proceed if there is room now. The limit is kept until [Budget.Forget]. In
+// other scopes, and without a name, SetLimit does nothing.
 //
-// Calls that were admitted while nothing limited the name aren't counted under its limit.
+// Calls that were admitted while the name had no limit aren't counted under the new one.
 func (b *Budget) SetLimit(scope Scope, name string, limit Limit) {
 	if b == nil || !named(scope, name) {
 		return
@@ -23,9 +23,9 @@ func (b *Budget) SetLimit(scope Scope, name string, limit Limit) {
 	b.serve(now)
 }
 
-// Forget ends what is known of a session, task or provider: what it has spent, and its limit, if it has one of its own. What
-// is open stays reserved and is booked when it is settled. It is for names that won't come back, of which a [Lifetime] would
-// be kept otherwise.
+// Forget removes what is known of a session, task or provider: what it has spent, and its own limit, if it has one. Open
+// reservations remain and are booked when they are settled. It is for names that won't be used again, whose [Lifetime]
+// spending would otherwise be kept.
 func (b *Budget) Forget(scope Scope, name string) {
 	if b == nil || !named(scope, name) {
 		return
@@ -48,12 +48,12 @@ func (b *Budget) Forget(scope Scope, name string) {
 	b.serve(now)
 }
 
-// named reports whether single names of that scope can have a limit.
+// named reports whether single names of that scope can have their own limit.
 func named(scope Scope, name string) bool {
 	return name != "" && (scope == ScopeSession || scope == ScopeTask || scope == ScopeProvider)
 }
 
-// rebind has a keep to another limit.
+// rebind gives a another limit.
 func (b *Budget) rebind(a *account, l bounds, now instant) {
 	was := a.period
 	a.bounds = l

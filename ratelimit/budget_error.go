@@ -9,20 +9,20 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// ErrBudget is what every *[BudgetError] is, for errors.Is.
+// ErrBudget matches every *[BudgetError] with errors.Is.
 var ErrBudget = errors.New("ratelimit: budget used up")
 
-// ErrSettled is the answer to [Reservation.TopUp] of a reservation that is settled. Its class is fault.Permanent: it is a
-// mistake of the program.
+// ErrSettled is returned by [Reservation.TopUp] of a settled reservation. Its class is fault.Permanent: it is a
+// programming mistake.
 var ErrSettled = fault.New(fault.Permanent, "ratelimit: the reservation was settled before")
 
-// A Scope is what a limit of a [Budget] is about. Scopes are looked at in the order of these constants.
+// A Scope is the kind of a limit of a [Budget]. Scopes are checked in the order of these constants.
 type Scope uint8
 
 // The scopes.
 const (
 	ScopeGlobal   Scope = iota // all calls together
-	ScopeShare                 // the part of the global limit that falls to a session, with BudgetConfig.FairShare
+	ScopeShare                 // a session's part of the global limit, with BudgetConfig.FairShare
 	ScopeSession               // one session
 	ScopeTask                  // one task
 	ScopeProvider              // one provider
@@ -41,8 +41,8 @@ func (s Scope) String() string {
 	return fmt.Sprintf("scope(%d)", uint8(s))
 }
 
-// A BudgetError says that a call was refused because a limit leaves no room for it. It is [ErrBudget] for errors.Is, and a
-// failure that a person can end: with a higher limit, or by waiting for the next period.
+// A BudgetError says that a call was rejected because a limit leaves no room for it. It matches [ErrBudget] with
+// errors.Is. A person can fix it with a higher limit or by waiting for the next period.
 type BudgetError struct {
 	Scope Scope
 	Name  string // of the session, task or provider; empty for the global limit
@@ -50,15 +50,15 @@ type BudgetError struct {
 
 	Limit    int64
 	Spent    int64
-	Reserved int64 // by calls under way
-	Wanted   int64 // by the call that was refused, on top; 0 for a call of unknown price
-	// Detail says what Wanted is made of; empty: nobody has said. Package provider/guard fills it in.
+	Reserved int64 // by calls in progress
+	Wanted   int64 // by the rejected call, in addition; 0 for a call of unknown price
+	// Detail says what Wanted consists of; empty: unknown. Package provider/guard sets it.
 	Detail string
 
-	Resets time.Time // when counting starts anew; zero: never
+	Resets time.Time // when counting restarts; zero: never
 }
 
-// Error says which limit it is, what is left of it, what was wanted and what that is made of.
+// Error says which limit it is, what is left of it, what was wanted and what that consists of.
 func (e *BudgetError) Error() string {
 	var s strings.Builder
 	s.WriteString("ratelimit: the ")
@@ -90,7 +90,7 @@ func (e *BudgetError) Is(target error) bool { return target == ErrBudget }
 // Fault returns [fault.UserFixable].
 func (e *BudgetError) Fault() fault.Class { return fault.UserFixable }
 
-// Remediation says what a person can do.
+// Remediation returns what a person can do.
 func (e *BudgetError) Remediation() string {
 	var s strings.Builder
 	switch {

@@ -6,18 +6,18 @@ import (
 )
 
 // A claim is a request that waits for open reservations. It is in the queue of one account, the first that has no room for
-// it, and moves on to another when that is where it is held up next. Guarded by the Budget's lock, apart from decided.
+// it, and moves to another account if that has no room next. It is guarded by the Budget's lock, except decided.
 type claim struct {
 	r   *Reservation
-	seq uint64 // who came first goes first
+	seq uint64 // order of arrival
 
 	at      *account     // whose queue it is in; nil once decided
-	place   links[claim] // there
+	place   links[claim] // in that queue
 	refusal *BudgetError
-	decided chan struct{} // closed when it is
+	decided chan struct{} // closed when the claim is decided
 }
 
-// enter has c wait at a, in its place by seq.
+// enter puts c into the queue of a, in order of seq.
 func (c *claim) enter(a *account) {
 	c.at = a
 	var before *claim
@@ -27,14 +27,13 @@ func (c *claim) enter(a *account) {
 	a.queue.insertBefore(before, c)
 }
 
-// leave takes c out of its queue.
+// leave removes c from its queue.
 func (c *claim) leave() {
 	c.at.queue.remove(c)
 	c.at = nil
 }
 
-// serve lets those go on that wait for accounts in which there may be room now: the first of each queue, as long as that
-// doesn't have to stay.
+// serve decides claims of accounts that may have room now: the first of each queue, until one has to stay.
 func (b *Budget) serve(now instant) {
 	for len(b.freed) > 0 {
 		last := len(b.freed) - 1
@@ -61,11 +60,11 @@ func (b *Budget) serve(now instant) {
 	}
 }
 
-// wait returns what becomes of c. It is called with the lock, and gives it up.
+// wait blocks until c is decided. It is called with the lock held, and releases it.
 func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(Wait)) (*Reservation, error) {
 	answered := false
 	defer func() {
-		if !answered { // given up; or onWait, or onEvent, has panicked
+		if !answered { // canceled, or onWait or onEvent has panicked
 			b.withdraw(c)
 		}
 	}()
@@ -73,7 +72,7 @@ func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(Wait
 	if onWait != nil {
 		onWait(Wait{Reason: WaitBudget, Ahead: ahead})
 	}
-	var timer *time.Timer // for the end of a period, which makes room without anybody settling
+	var timer *time.Timer // for the end of a period, which makes room without a Settle
 	for {
 		var rolled <-chan time.Time
 		end, moved := b.nextEnd(c)
@@ -121,7 +120,7 @@ func (b *Budget) nextEnd(c *claim) (end time.Time, moved <-chan struct{}) {
 	return end, b.moved
 }
 
-// move tells those that wait that a limit has another period.
+// move wakes waiting claims because a limit has another period.
 func (b *Budget) move() {
 	if b.moved != nil {
 		close(b.moved)
@@ -129,7 +128,7 @@ func (b *Budget) move() {
 	}
 }
 
-// withdraw gives back what c has, room or a place in a queue.
+// withdraw gives back c's reservation or its place in a queue.
 func (b *Budget) withdraw(c *claim) {
 	b.mu.Lock()
 	if c.at == nil {
@@ -140,7 +139,7 @@ func (b *Budget) withdraw(c *claim) {
 	defer b.unlock()
 	now, at := b.now(), c.at
 	c.leave()
-	b.free(at) // the next may be content with less
+	b.free(at) // the next claim may need less
 	c.r.settled = true
 	b.drop(c.r, now)
 	b.serve(now)

@@ -2,43 +2,42 @@ package ratelimit
 
 import "context"
 
-// A ReserveRequest is what a call may need at most.
+// A ReserveRequest says what a call may need at most.
 type ReserveRequest struct {
 	Labels
-	// Tokens is the input as counted plus the most output; less than 0 is taken as 0. Of this and of Micros, more than 2^48
-	// is taken as that.
+	// Tokens is the counted input plus the maximum output; less than 0 is taken as 0. Tokens and Micros above 2^48 are
+	// taken as 2^48.
 	Tokens int64
-	// Micros is what that costs, in millionths of a US dollar; less than 0: the price isn't known.
+	// Micros is the cost of Tokens in millionths of a US dollar; less than 0: the price isn't known.
 	Micros int64
-	// Recovery says that the call is made to get round a failure: it draws on the recovery budget of its session as well. It
-	// isn't meant for a call that is made again as it was.
+	// Recovery says that the call is made to recover from a failure: it is also booked on the recovery budget of its
+	// session. Don't set it for a plain retry of the same call.
 	Recovery bool
 	// OnWait, if it isn't nil, is called before the request waits, in the goroutine of its caller.
 	OnWait func(Wait)
 }
 
-// A Reservation is room in a [Budget] for one call. It ends with [Reservation.Settle]: until then it keeps others from
-// being admitted. It is safe for concurrent use. A nil *Reservation, which is what a nil Budget gives, holds nothing.
+// A Reservation is room in a [Budget] for one call. It ends with [Reservation.Settle]; until then no other call can
+// use that room. It is safe for concurrent use. A nil *Reservation, which a nil Budget returns, holds nothing.
 type Reservation struct {
 	budget          *Budget
 	provider, model string
 
 	// guarded by the Budget's lock
-	accounts [mostScopes]*account // in the order in which limits are looked at
-	n        int                  // of accounts
-	held     Amount               // reserved in each; of a request that waits, wanted
+	accounts [mostScopes]*account // in the order in which limits are checked
+	n        int                  // number of accounts
+	held     Amount               // reserved in each; of a waiting request, wanted
 	unpriced bool                 // no price was known
 	settled  bool
 }
 
-// Reserve makes room for a call, in all limits that apply or in none.
+// Reserve reserves room for a call in all limits that apply, or in none.
 //
-// It returns a *[BudgetError] that names the first limit in which there isn't enough room beside what is spent. If nothing
-// but reservations of calls under way are in the way, it waits: for one limit at a time, the first that has no room. Those
-// that wait for the same limit go on in the order in which they came, and nobody who comes later and needs it passes them
-// by, so that small requests don't starve a large one. While it waits for one limit, others may take what it needs of
-// another. It stops waiting with the cause of ctx when that ends, and with a *BudgetError once there won't be enough room
-// any more.
+// It returns a *[BudgetError] that names the first limit in which spending leaves too little room. If only reservations of
+// calls in progress leave too little room, it waits, for one limit at a time: the first that has no room. Requests that
+// wait for the same limit proceed in the order of arrival, and a later request under that limit doesn't overtake them, so
+// small requests don't starve a large one. While it waits for one limit, other requests may take room under another. It
+// stops waiting with the cause of ctx when that ends, and with a *BudgetError once there can't be enough room any more.
 func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation, error) {
 	if b == nil {
 		return nil, nil
@@ -60,7 +59,7 @@ func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation,
 	b.mu.Lock()
 	now := b.now()
 	b.hang(r, &req, now)
-	b.serve(now) // those who have waited for a new period
+	b.serve(now) // claims that have waited for a new period
 	b.seq++
 	at, refusal := b.judge(r, r.held, r.unpriced, b.seq)
 	switch {
@@ -78,14 +77,14 @@ func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation,
 	return b.wait(ctx, c, ahead, req.OnWait)
 }
 
-// mostAsked keeps sums of what is reserved exact: it is more than any call uses.
+// mostAsked is the most that a request can reserve. It is more than any call uses, and keeps sums exact.
 const mostAsked = 1 << 48
 
 func asked(tokens, micros int64) Amount {
 	return Amount{Tokens: min(max(tokens, 0), mostAsked), Micros: min(max(micros, 0), mostAsked)}
 }
 
-// hang has r hold the accounts that apply.
+// hang makes r hold the accounts that apply.
 func (b *Budget) hang(r *Reservation, req *ReserveRequest, now instant) {
 	if b.fair {
 		b.look(ScopeGlobal, "", now)
@@ -102,7 +101,7 @@ func (b *Budget) hang(r *Reservation, req *ReserveRequest, now instant) {
 	})
 }
 
-// drop has r hold nothing any more.
+// drop makes r let go of its accounts.
 func (b *Budget) drop(r *Reservation, now instant) {
 	for _, a := range r.accounts[:r.n] {
 		b.letGo(a, now)
@@ -111,8 +110,8 @@ func (b *Budget) drop(r *Reservation, now instant) {
 	r.n = 0
 }
 
-// judge says whether there is room for want in everything that r holds. If something refuses it, that is the error; if
-// something makes it wait, the account is where. seq is the place of r among those that wait.
+// judge checks whether all accounts of r have room for want. If one rejects it, the error says so; if it has to wait,
+// judge returns the account to wait for. seq is the place of r among waiting claims.
 func (b *Budget) judge(r *Reservation, want Amount, unpriced bool, seq uint64) (at *account, refusal *BudgetError) {
 	for _, a := range r.accounts[:r.n] {
 		if _, ok := b.fits(a, want); !ok || unpriced {
@@ -137,7 +136,7 @@ func (b *Budget) over(a *account, want Amount, unpriced bool) (Unit, bool) {
 			return u, true
 		}
 	}
-	limit := b.limit(a, UnitMoney) // any price is too much where nothing is left
+	limit := b.limit(a, UnitMoney) // any price is too much if nothing is left
 	return UnitMoney, unpriced && limit != Unlimited && a.spent.Micros >= limit
 }
 
@@ -155,16 +154,16 @@ func (b *Budget) refuse(a *account, u Unit, wanted int64) *BudgetError {
 		Wanted: wanted, Resets: a.end}
 }
 
-// admit turns what r wants into what it has.
+// admit reserves what r wants.
 func (b *Budget) admit(r *Reservation) {
 	for _, a := range r.accounts[:r.n] {
 		a.reserved = a.reserved.plus(r.held)
 	}
 }
 
-// TopUp reserves more for a call that is under way, in all its limits or in none. It never waits, and isn't held up by
-// requests that do: if there isn't enough room now it returns a *[BudgetError], and the call should be ended and settled.
-// Figures of 0 or less ask for nothing. It returns [ErrSettled] if the reservation is settled.
+// TopUp reserves more for a call in progress, in all its limits or in none. It never waits, and isn't delayed by waiting
+// requests: if there isn't enough room now it returns a *[BudgetError], and the call should be ended and settled. Figures
+// of 0 or less reserve nothing. It returns [ErrSettled] if the reservation is settled.
 func (r *Reservation) TopUp(tokens, micros int64) error {
 	if r == nil || r.budget == nil {
 		return nil
@@ -192,11 +191,11 @@ func (r *Reservation) TopUp(tokens, micros int64) error {
 	return nil
 }
 
-// Settle ends the reservation and books what the call used, in full, also where that passes a limit. Only the first Settle
-// counts; later ones do nothing. A call that used nothing is settled with 0, 0.
+// Settle ends the reservation and books what the call used, in full, even above a limit. Only the first Settle counts;
+// later ones do nothing. A call that used nothing is settled with 0, 0.
 //
-// A figure below 0 isn't known: what was reserved is booked in its place. If no price was known when the call was reserved,
-// its money isn't booked but reported.
+// A figure below 0 means unknown: the reserved amount is booked instead. If no price was known when the call was reserved,
+// no money is booked, and [BudgetUnpriced] is reported.
 func (r *Reservation) Settle(tokens, micros int64) {
 	if r == nil || r.budget == nil {
 		return
@@ -234,7 +233,7 @@ func (r *Reservation) Settle(tokens, micros int64) {
 }
 
 func (b *Budget) rollAll(r *Reservation, now instant) {
-	if b.fair { // a share has the period of the global limit
+	if b.fair { // a share has the global limit's period
 		b.roll(b.global, now)
 	}
 	for _, a := range r.accounts[:r.n] {
@@ -242,9 +241,9 @@ func (b *Budget) rollAll(r *Reservation, now instant) {
 	}
 }
 
-// Seed books what was spent before: after a restart, from what the host has stored. It counts for the present period of each
-// limit, so what is seeded should be of that. It draws on no recovery, and nothing is told of limits that it reaches.
-// Figures of 0 or less are nothing.
+// Seed books earlier spending, for example from the host's records after a restart. It counts in the present period of each
+// limit, so seed only what was spent in it. It doesn't count as recovery and causes no events. Figures of 0 or less are
+// ignored.
 func (b *Budget) Seed(labels Labels, tokens, micros int64) {
 	if b == nil {
 		return
@@ -255,7 +254,7 @@ func (b *Budget) Seed(labels Labels, tokens, micros int64) {
 	now := b.now()
 	b.scopes(&labels, false, func(scope Scope, name string) {
 		if a := b.look(scope, name, now); a != nil {
-			b.book(a, used, true) // which isn't a use of it: it stays where it is
+			b.book(a, used, true) // not a use: a stays where it is in the list
 		} else if a := b.hold(scope, name, now); a != nil {
 			b.book(a, used, true)
 			b.letGo(a, now)
@@ -264,8 +263,8 @@ func (b *Budget) Seed(labels Labels, tokens, micros int64) {
 	b.serve(now)
 }
 
-// Recovered says that what failed in a session works again: its recovery budget begins anew. The session is the root of
-// those that are nested.
+// Recovered resets the recovery budget of a session after a failure has been overcome. For nested sessions, pass the
+// root.
 func (b *Budget) Recovered(session string) {
 	if b == nil {
 		return

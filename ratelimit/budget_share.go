@@ -2,14 +2,14 @@ package ratelimit
 
 import "time"
 
-// shares is what is known of the sessions that divide the global limit. Guarded by the Budget's lock.
+// shares has the state of the sessions that share the global limit. It is guarded by the Budget's lock.
 type shares struct {
 	active int           // sessions
 	spent  Amount        // by them in the present period
 	recent list[account] // those of them without an open reservation
 }
 
-// join makes the session of a an active one.
+// join makes the session of a active.
 func (b *Budget) join(a *account) {
 	if !a.active {
 		a.active = true
@@ -18,7 +18,7 @@ func (b *Budget) join(a *account) {
 	}
 }
 
-// expire ends the activity of sessions that haven't called for a while, and of those that are too many.
+// expire makes sessions inactive that haven't made a call for a while, or that are too many.
 func (b *Budget) expire(now instant) {
 	for {
 		a := b.shares.recent.tail
@@ -34,8 +34,8 @@ func (b *Budget) expire(now instant) {
 	}
 }
 
-// lately reports whether a was in use within the time for which a session counts as active. One that was in use later than
-// that after now was so before the clock was set back.
+// lately reports whether a was used within the time for which a session counts as active. If its last use is later than
+// that after now, the clock was set back.
 func (b *Budget) lately(a *account, now instant) bool {
 	since := time.Duration(now - a.used)
 	return -b.active < since && since < b.active
@@ -46,9 +46,9 @@ func (b *Budget) limit(a *account, u Unit) int64 {
 	if a.scope != ScopeShare || a.most.of(u) == Unlimited {
 		return a.most.of(u)
 	}
-	// What has been spent by sessions that aren't active any more, and by calls of none, isn't there to be divided.
+	// What was spent by inactive sessions, and by calls without a session, isn't available for sharing.
 	active, gone := b.shares.active, b.global.spent.of(u)-b.shares.spent.of(u)
-	if !a.active { // as it would be
+	if !a.active { // as if it were active
 		active, gone = active+1, gone-a.spent.of(u)
 	}
 	return max(a.most.of(u)-gone, 0) / int64(max(active, 1))

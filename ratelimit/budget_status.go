@@ -2,19 +2,19 @@ package ratelimit
 
 import "time"
 
-// A Status is how things stand with one limit.
+// A Status is the state of one limit.
 type Status struct {
 	Scope    Scope
 	Name     string    // of the session, task or provider; empty for the global limit
 	Limit    Amount    // Unlimited where there is no limit
 	Spent    Amount    // in the present period
-	Reserved Amount    // by calls under way
-	Unpriced int64     // calls of the present period whose money isn't in Spent, because their price isn't known
+	Reserved Amount    // by calls in progress
+	Unpriced int64     // calls of the present period whose cost isn't in Spent, because their price isn't known
 	Resets   time.Time // when the period ends; zero: never
 }
 
-// Left returns what a call may ask for now without waiting: the limit less what is spent and reserved, at least 0;
-// [Unlimited] where there is no limit.
+// Left returns what a call can reserve now without waiting: the limit minus what is spent and reserved, at least 0;
+// [Unlimited] if there is no limit.
 func (s Status) Left() Amount {
 	left := func(limit, spent, reserved int64) int64 {
 		if limit == Unlimited {
@@ -28,9 +28,8 @@ func (s Status) Left() Amount {
 	}
 }
 
-// Status returns how things stand with the limit of a name; that of the global limit is empty. The status of a share or of
-// recovery is asked for by session. It takes constant time. Spending is known where something is limited, and not
-// otherwise: that is for a [Ledger].
+// Status returns the state of the limit of a name, which is empty for the global limit and a session for a share or
+// recovery. It takes constant time. Spending is only known where there is a limit; a [Ledger] counts all of it.
 func (b *Budget) Status(scope Scope, name string) Status {
 	s := Status{Scope: scope, Name: name, Limit: Amount{Unlimited, Unlimited}}
 	if b == nil || scope >= numScopes {
@@ -44,8 +43,8 @@ func (b *Budget) Status(scope Scope, name string) Status {
 	return s
 }
 
-// Remaining returns what a call with these labels may ask for now without waiting, in all limits that apply but recovery;
-// [Unlimited] where nothing limits it. It takes constant time.
+// Remaining returns what a call with these labels can reserve now without waiting, under all limits that apply except
+// recovery; [Unlimited] if there is no limit. It takes constant time.
 func (b *Budget) Remaining(labels Labels) Amount {
 	least := Amount{Unlimited, Unlimited}
 	if b == nil {

@@ -2,8 +2,8 @@ package ratelimit
 
 import "context"
 
-// Drain closes the gate to new requests, releases every one that waits with [ErrClosed], and waits until the calls that
-// run have ended. If ctx ends first, the error is its cause, and the calls run on.
+// Drain closes the gate to new requests, rejects all waiting requests with [ErrClosed], and waits until the running
+// calls have ended. If ctx ends first, the error is its cause, and the calls continue.
 func (g *Gate) Drain(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -27,8 +27,8 @@ func (g *Gate) Drain(ctx context.Context) error {
 	}
 }
 
-// Close closes the gate: it releases every request that waits with [ErrClosed], and cancels the contexts of the calls that
-// run with that cause, without waiting for them; they still end their leases. Closing twice is harmless.
+// Close closes the gate: it rejects all waiting requests with [ErrClosed], and cancels the contexts of running calls with
+// that cause, without waiting for them; they must still end their leases. Closing twice is harmless.
 func (g *Gate) Close() {
 	g.mu.Lock()
 	g.shut()
@@ -40,7 +40,7 @@ func (g *Gate) Close() {
 	g.unlock()
 }
 
-// shut lets nothing in any more. It is called under mu.
+// shut stops admitting requests. It is called under mu.
 func (g *Gate) shut() {
 	if g.closed {
 		return

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// dispatch starts whatever may start now. It is called under mu after every change.
+// dispatch starts every request that may start now. It is called under mu after every change.
 func (g *Gate) dispatch(now time.Time) {
 	if g.closed || g.backoff.paused {
 		return
@@ -21,7 +21,7 @@ func (g *Gate) dispatch(now time.Time) {
 				return
 			}
 		}
-		// The rates first: nobody is preempted for a request that couldn't go anyway.
+		// The rates come first: no call is preempted for a request that couldn't start anyway.
 		if why, until, ok := g.rates.ready(w.req.Tokens, 0, 0, now); !ok {
 			g.setNext(w, why, until)
 			return
@@ -37,13 +37,13 @@ func (g *Gate) dispatch(now time.Time) {
 	}
 }
 
-// backgroundMayStart reports whether there is room for a background call, if no person's request waits.
+// backgroundMayStart reports whether there is room for a background call, if no interactive request waits.
 func (g *Gate) backgroundMayStart() bool {
 	return g.held < g.cfg.Slots && g.held-g.peopleRunning < g.cfg.Slots-g.kept && g.paused.n() == 0
 }
 
-// roomForPerson reports whether a person's call may start now, and preempts as many background calls as people's requests need
-// that could start.
+// roomForPerson reports whether an interactive call may start now, and preempts as many background calls as the startable
+// interactive requests need.
 func (g *Gate) roomForPerson(now time.Time) bool {
 	excess := g.held - g.overtaken - g.cfg.Slots
 	if excess < 0 {
@@ -73,7 +73,7 @@ func (g *Gate) roomForPerson(now time.Time) bool {
 	return false
 }
 
-// nextInLine is the request that would start now, but for the rates or a trial: it waits for a time.
+// nextInLine is the next request to start; it waits for a point in time because of the rates or a trial.
 type nextInLine struct {
 	waiter *waiter
 	why    WaitReason
@@ -81,7 +81,7 @@ type nextInLine struct {
 	timer  *time.Timer // set for until, unless that is zero
 }
 
-// setNext notes which request waits for a time, and wakes the gate when it may go.
+// setNext records which request waits for a point in time, and sets the timer for it.
 func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
 	n := &g.next
 	if w == n.waiter && why == n.why && until.Equal(n.until) {
@@ -112,10 +112,10 @@ func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
 	}
 }
 
-// nextReady is the timer's.
+// nextReady is called by the timer.
 func (g *Gate) nextReady() {
 	g.mu.Lock()
-	// Forgotten, so that the timer is set anew should it be early.
+	// Cleared, so that the timer is set again if it fired early.
 	g.next.until = time.Time{}
 	g.dispatch(time.Now())
 	g.unlock()

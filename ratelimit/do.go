@@ -6,17 +6,16 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// mostAttempts is how often Do makes a call that runs into rate limits, the first time included.
+// mostAttempts is how often Do makes a call that runs into rate limits, including the first time.
 const mostAttempts = 10
 
-// Do waits for a slot of g, runs fn with it, and returns what fn returned. It is for services that have a function to call
-// and no agent.
+// Do waits for a slot of g, calls fn, and returns its result. It is for services that use a gate without an agent.
 //
-// When the slot is wanted, fn's context is canceled with the cause [ErrPreempted]; if fn then returns an error, it is run
-// again as soon as it may. So fn should have no effect before it succeeds, or say NoPreempt in t. An error that is a rate
-// limit (fault.RateLimited) pauses the gate, and fn is run again after the pause, ten times in all. Any other error is
-// returned as it is; those of the gate itself are those of [Gate.Acquire]. fn counts as one request and t.Tokens tokens each
-// time.
+// When the call is preempted, fn's context is canceled with the cause [ErrPreempted]; if fn then returns an error, it is
+// called again with the next slot. So fn should have no effect before it succeeds, or t.NoPreempt should be set. An error
+// of class fault.RateLimited pauses the gate, and fn is called again after the pause, at most ten times in all. Any other
+// error is returned unchanged; errors of the gate are those of [Gate.Acquire]. fn counts as one request and t.Tokens tokens
+// each time.
 func Do[T any](ctx context.Context, g *Gate, t AcquireRequest, fn func(context.Context) (T, error)) (T, error) {
 	var none T
 	if g == nil || fn == nil {

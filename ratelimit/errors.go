@@ -8,29 +8,29 @@ import (
 )
 
 var (
-	// ErrPreempted is the cause of a lease's context when a person's request needs its slot. It is no failure: its class
-	// is fault.None. Continue with [Lease.Requeue].
+	// ErrPreempted is the cause of a lease's context when an interactive request needs its slot. It is no failure: its
+	// class is fault.None. Continue with [Lease.Requeue].
 	ErrPreempted = fault.New(fault.None, "ratelimit: the slot went to a person's request; the call starts again by itself")
 
-	// ErrClosed is what a gate answers after [Gate.Drain] or [Gate.Close]. Its class is fault.Permanent.
+	// ErrClosed is returned by a gate after [Gate.Drain] or [Gate.Close]. Its class is fault.Permanent.
 	ErrClosed = fault.New(fault.Permanent, "ratelimit: the gate is closed")
 
-	// ErrReleased is the answer to [Lease.Requeue] on a lease that has been given back, or never was one. Its class is
-	// fault.Permanent: it is a mistake of the program.
+	// ErrReleased is returned by [Lease.Requeue] of a lease that has ended, and of the zero Lease. Its class is
+	// fault.Permanent: it is a programming mistake.
 	ErrReleased = fault.New(fault.Permanent, "ratelimit: the lease was given back before")
 )
 
-// A QueueFullError is a background request that found no room in the queue, or had to make room for one of a higher
-// priority. People's requests never get one. Its class is RateLimited, which no breaker counts: the same request may
-// come again when there is less to do.
+// A QueueFullError rejects a background request because the queue is full, or drops it from the queue for one of a
+// higher priority. Interactive requests never get one. Its class is RateLimited, which no breaker counts: the same
+// request may be made again later.
 type QueueFullError struct {
 	Gate     string
 	Queue    int  // how many background requests may wait
-	Priority int  // of the refused request
-	Dropped  bool // it had been waiting, and made room
+	Priority int  // of the rejected request
+	Dropped  bool // it had been waiting, and was dropped for another
 }
 
-// Error says which gate was full.
+// Error says which gate was full, and what to do.
 func (e *QueueFullError) Error() string {
 	if e.Dropped {
 		return fmt.Sprintf("ratelimit: gate %q: a request of priority %d made room for one of a higher priority, as %d were "+
@@ -43,14 +43,14 @@ func (e *QueueFullError) Error() string {
 // Fault returns RateLimited.
 func (e *QueueFullError) Fault() fault.Class { return fault.RateLimited }
 
-// A PauseTooLongError is a request that won't wait, because the provider asked for a pause longer than
-// [GateConfig].MaxRetryAfter. Go to another provider, or give up; its class is RateLimited. fault.RetryAfter finds the
-// rest of the pause, as it was when the error was made.
+// A PauseTooLongError rejects a request because the provider asked for a pause longer than [GateConfig].MaxRetryAfter.
+// Use another provider, or give up. Its class is RateLimited. fault.RetryAfter returns the rest of the pause when the
+// error was made.
 type PauseTooLongError struct {
 	Gate  string
 	Until time.Time     // when the provider wants to be called again
 	Rest  time.Duration // until then, when the error was made
-	Max   time.Duration // what the gate would have waited
+	Max   time.Duration // the longest pause that the gate waits for
 }
 
 // Error says how long the provider asked to wait.

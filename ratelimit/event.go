@@ -11,35 +11,35 @@ type Event struct {
 	Until time.Time
 	// Step counts the rate limits in a row (EventPaused, EventProlonged); 0 for a pause that the host asked for.
 	Step int
-	// Reason is the host's, for a pause of the background lane.
+	// Reason is the host's reason for a pause of the background lane.
 	Reason string
-	// Session and Priority are those of the call that was preempted, overtaken or refused.
+	// Session and Priority are those of the call that was preempted, overtaken or rejected.
 	Session  string
 	Priority int
-	// SoftLimit is the place of the limit in GateConfig.SoftLimits (EventSoftLimit).
+	// SoftLimit is the index of the limit in GateConfig.SoftLimits (EventSoftLimit).
 	SoftLimit int
 	// Requests and Tokens are what was used in the period (EventSoftLimit), or the rates a minute that are in force now
 	// (EventRates).
 	Requests, Tokens int64
-	// Missed is how many events were left out before this one, because OnEvent was slow. Pauses, their ends, soft limits
-	// and the closing are never left out.
+	// Missed is how many events before this one were dropped because OnEvent was slow. Pauses, their ends, soft limits
+	// and the closing are never dropped.
 	Missed int
 }
 
-// An EventKind is what has happened. The texts are stable and may be stored.
+// An EventKind is the kind of an [Event]. The texts are stable and may be stored.
 type EventKind string
 
 // The kinds of events. Each EventPaused is followed by one EventResumed, unless the gate is closed.
 const (
-	EventPaused            EventKind = "paused"             // everything, by a rate limit
-	EventProlonged         EventKind = "prolonged"          // the pause ends later than was said
+	EventPaused            EventKind = "paused"             // the whole gate, by a rate limit
+	EventProlonged         EventKind = "prolonged"          // the pause ends later than reported before
 	EventResumed           EventKind = "resumed"            // the pause is over
 	EventBackgroundPaused  EventKind = "background_paused"  // by the host; Reason is the first one
 	EventBackgroundResumed EventKind = "background_resumed" // Reason is the last one that was lifted
-	EventPreempted         EventKind = "preempted"          // a background call must let go
-	EventOvertaken         EventKind = "overtaken"          // it hasn't, for a second
+	EventPreempted         EventKind = "preempted"          // a background call must give up its slot
+	EventOvertaken         EventKind = "overtaken"          // it hasn't done so within a second
 	EventRejected          EventKind = "rejected"           // the queue is full
-	EventSoftLimit         EventKind = "soft_limit"         // use has come near a soft limit
+	EventSoftLimit         EventKind = "soft_limit"         // usage has reached the warning share of a soft limit
 	EventRates             EventKind = "rates"              // the provider's headers changed the rates in force
 	EventClosed            EventKind = "closed"
 )
@@ -49,23 +49,23 @@ func (k EventKind) mayBeMissed() bool {
 }
 
 const (
-	// mostEvents is how many events wait for a slow OnEvent before those that can be missed are.
+	// mostEvents is how many events wait for a slow OnEvent before droppable ones are dropped.
 	mostEvents = 1024
-	// mostForOthers is how many that came later whoever delivers events takes along.
+	// mostForOthers is how many later events a delivering goroutine delivers besides its own.
 	mostForOthers = 16
 )
 
 // An outbox holds the events that are to be delivered, in order.
 type outbox struct {
 	queue  []Event
-	busy   bool // somebody delivers
+	busy   bool // a goroutine is delivering
 	missed int
 }
 
-// ready reports whether whoever unlocks the gate has events to deliver.
+// ready reports whether the goroutine that unlocks the gate has events to deliver.
 func (o *outbox) ready() bool { return len(o.queue) > 0 && !o.busy }
 
-// tell notes an event, to be delivered when mu is unlocked.
+// tell queues an event, to be delivered when mu is unlocked.
 func (g *Gate) tell(e Event) {
 	if g.cfg.OnEvent == nil {
 		return
@@ -80,8 +80,9 @@ func (g *Gate) tell(e Event) {
 	o.queue = append(o.queue, e)
 }
 
-// deliver calls OnEvent with what is in the outbox. One goroutine does it at a time, so that events stay in order. Of what
-// comes meanwhile it takes a little; the rest is left to another, so that no call is held up by what others go on causing.
+// deliver calls OnEvent with the events in the outbox. One goroutine delivers at a time, so that events stay in order. It
+// delivers only a few of those that come meanwhile and leaves the rest to another, so that no call is delayed by the
+// events of others.
 func (g *Gate) deliver() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -104,7 +105,7 @@ func (g *Gate) deliver() {
 	o.queue = nil
 }
 
-// outside runs fn without the lock, and locks again even if fn panics.
+// outside calls fn without the lock, and locks again even if fn panics.
 func (g *Gate) outside(fn func()) {
 	g.mu.Unlock()
 	defer g.mu.Lock()

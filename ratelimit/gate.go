@@ -8,33 +8,34 @@ import (
 	"time"
 )
 
-// GateConfig says what a [Gate] holds its calls to. The zero GateConfig is 8 slots and no rates.
+// GateConfig configures a [Gate]. The zero GateConfig has 8 slots and no rates.
 type GateConfig struct {
-	// Name names the gate in events, errors and snapshots, such as "anthropic".
+	// Name is the gate's name in events, errors and snapshots, such as "anthropic".
 	Name string
 	// Slots is how many calls may run at a time; 0 or less: 8, at most a million.
 	Slots int
-	// ReservedShare is the share of the slots that is kept free for people, rounded up, but never all; 0: 0.2, which is at least one
-	// of two slots. Less than 0 keeps none, more than 1 counts as 1.
+	// ReservedShare is the share of the slots that is reserved for interactive calls, rounded up, but never all; 0: 0.2,
+	// which is at least one of two slots. Less than 0 reserves none; more than 1 is taken as 1.
 	ReservedShare float64
-	// Overcommit lets people's calls exceed the slots: they never wait for one. Background calls are still preempted, to
-	// make up for it.
+	// Overcommit lets interactive calls exceed the slots: they never wait for one. Background calls are still preempted
+	// to compensate.
 	Overcommit bool
-	// RequestsPerMinute and TokensPerMinute are rates; 0 or less is no limit, more than 10^10 counts as that. A minute's
-	// worth may go at once, then more as it refills, evenly.
+	// RequestsPerMinute and TokensPerMinute are rates; 0 or less is no limit; more than 10^10 is taken as 10^10. A
+	// minute's worth may be used at once; it refills evenly.
 	RequestsPerMinute, TokensPerMinute int64
-	// MaxRetryAfter is the longest pause asked for by a provider that requests wait for; 0 or less: 5 min. If it asks for
-	// more, they get a [*PauseTooLongError].
+	// MaxRetryAfter is the longest pause that requests wait for; 0 or less: 5 min. If a provider asks for more, requests
+	// get a [*PauseTooLongError].
 	MaxRetryAfter time.Duration
-	// Queue is how many background requests may wait; 0 or less: 10,000. When it is full, a request gets a [*QueueFullError],
-	// unless one of a lower priority is waiting: then the one that came last among the lowest gets it. Calls that held a slot
-	// before (see [Lease.Requeue]) never get one, and people's requests aren't counted.
+	// Queue is how many background requests may wait; 0 or less: 10,000. When it is full, a new request gets a
+	// [*QueueFullError], unless one of a lower priority is waiting: then the newest request of the lowest priority gets it.
+	// Calls that held a slot before (see [Lease.Requeue]) never get one, and interactive requests aren't counted.
 	Queue int
-	// SoftLimits warn when use comes near them.
+	// SoftLimits cause a warning event when usage comes near them.
 	SoftLimits []SoftLimit
-	// OnEvent, if not nil, is told what happens to the gate: in order, one event at a time, with no lock held, in the
-	// goroutine of whoever caused one or of a timer. It should be quick. It may call the gate, but must not wait for it. A
-	// panic of it is that of the method that told it, which leaves nothing behind; in a timer's goroutine it ends the program.
+	// OnEvent, if not nil, is called with the gate's events: in order, one at a time, without a lock held, in the goroutine
+	// of a caller of the gate or of a timer. It should be quick. It may call the gate, but must not wait for it. If it
+	// panics, the method that called it panics, and the gate stays consistent; in a timer's goroutine the panic ends the
+	// program.
 	OnEvent func(Event)
 }
 
@@ -46,7 +47,7 @@ const (
 	defaultMaxRetryAfter = 5 * time.Minute
 )
 
-// normal puts the defaults.
+// normal returns c with defaults applied.
 func (c GateConfig) normal() GateConfig {
 	if c.Slots <= 0 {
 		c.Slots = defaultSlots
@@ -64,7 +65,7 @@ func (c GateConfig) normal() GateConfig {
 	return c
 }
 
-// kept returns how many slots are for people only.
+// kept returns how many slots are reserved for interactive calls.
 func (c *GateConfig) kept() int {
 	share := min(max(c.ReservedShare, 0), 1)
 	return min(int(math.Ceil(share*float64(c.Slots)-1e-9)), c.Slots-1)
@@ -85,13 +86,13 @@ type Gate struct {
 	people           list[waiter]
 	background       backlog
 
-	slots         []*slot // all that ever were in use at a time
-	free          []*slot // those of them that nobody holds
+	slots         []*slot // all slots that were ever in use at a time
+	free          []*slot // the slots that aren't held
 	held          int
 	leaving       int // of these: preempted, and expected to end
-	overtaken     int // of these: preempted, and given up on
+	overtaken     int // of these: preempted, and no longer expected to end soon
 	peopleRunning int
-	peopleSince   int // of these: started after the last rate limit, so that what becomes of them tells whether it is over
+	peopleSince   int // of these: interactive calls started after the last rate limit, which show whether it is over
 	victims       victims
 	deadlines     preemptDeadlines
 
@@ -103,8 +104,8 @@ type Gate struct {
 	totals  Totals
 
 	closed bool
-	idle   chan struct{} // closed when the gate is, and nothing runs; nil unless somebody waits for it
-	news   chan struct{} // closed when the reason for waiting changes for many; nil unless somebody listens
+	idle   chan struct{} // closed when the gate is closed and nothing runs; nil unless Drain waits for it
+	news   chan struct{} // closed when the reason for waiting changes for many requests; nil unless one listens
 
 	cancels []cancellation // to be made when mu is unlocked
 	events  outbox
@@ -115,7 +116,7 @@ type cancellation struct {
 	cause  error
 }
 
-// NewGate returns a gate. A figure of cfg that makes no sense is brought into its documented range.
+// NewGate returns a gate. Invalid figures of cfg are adjusted to their documented range.
 func NewGate(cfg GateConfig) *Gate {
 	cfg = cfg.normal()
 	now := time.Now()
@@ -130,13 +131,13 @@ func NewGate(cfg GateConfig) *Gate {
 	}
 }
 
-// now is time.Now at half its price: it doesn't notice when the wall clock is set, nor that the machine has slept. What is
-// measured needs no more; what is shown to people as a time of day does, as all that waits is.
+// now is time.Now at half the cost: it doesn't notice when the wall clock is set, nor that the machine has slept. That is
+// enough for measuring, but not for times that are shown as a time of day, such as the end of a wait.
 func (g *Gate) now() time.Time { return g.born.Add(time.Since(g.born)) }
 
 // Acquire waits until the request may start, and returns its lease.
 //
-// When ctx ends first, the request is gone from the queue, and the error is the context's cause. Other errors: a
+// When ctx ends first, the request leaves the queue, and the error is the context's cause. Other errors: a
 // [*QueueFullError], a [*PauseTooLongError], and [ErrClosed].
 func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 	if ctx == nil {
@@ -160,7 +161,7 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 	if g.startsAtOnce(&r, now) {
 		s := g.hold(&r, cancel, now)
 		gen := s.gen
-		g.mu.Unlock() // nothing was decided that is to be told
+		g.mu.Unlock() // there are no events or cancellations to deliver
 		return Lease{slot: s, gen: gen, ctx: held}, nil
 	}
 	if err := g.makeRoom(&r); err != nil {
@@ -173,7 +174,7 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 	return g.await(ctx, held, w)
 }
 
-// refusal returns why no request is taken in at all.
+// refusal returns the error that rejects all requests now, or nil.
 func (g *Gate) refusal(now time.Time) error {
 	if g.closed {
 		return ErrClosed
@@ -181,8 +182,8 @@ func (g *Gate) refusal(now time.Time) error {
 	return g.tooLong(now)
 }
 
-// startsAtOnce reports whether r needs no queue: nothing is ahead of it, it may go, and nobody is told of a time that changes
-// when it does.
+// startsAtOnce reports whether r needs no queue: nothing is ahead of it, it may start, and that changes no time that a
+// waiting request was given.
 func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
 	if g.backoff.paused || g.people.n > 0 || g.next.waiter != nil {
 		return false
@@ -198,7 +199,7 @@ func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
 	return ok
 }
 
-// makeRoom holds the background queue to its bound.
+// makeRoom keeps the background queue within its bound.
 func (g *Gate) makeRoom(r *arrival) error {
 	if r.req.Interactive || g.background.n < g.cfg.Queue {
 		return nil
@@ -216,7 +217,7 @@ func (g *Gate) makeRoom(r *arrival) error {
 	return nil
 }
 
-// enqueue has w wait for its turn. It is called under mu.
+// enqueue puts w into its queue. It is called under mu.
 func (g *Gate) enqueue(w *waiter, now time.Time) {
 	w.wake = make(chan struct{}, 1)
 	if !w.req.Interactive {
@@ -233,8 +234,8 @@ func (g *Gate) enqueue(w *waiter, now time.Time) {
 	g.dispatch(now)
 }
 
-// await is called with mu locked, and unlocks it. It blocks until w has been given a slot, has been refused, or ctx has
-// ended; held is the context of its lease.
+// await is called with mu locked, and unlocks it. It blocks until w is granted a slot, is rejected, or ctx ends; held
+// is the context of its lease.
 func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err error) {
 	defer func() {
 		if lease.slot == nil { // also when OnEvent or OnWait panics
@@ -268,7 +269,7 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 		}
 		var state waitState
 		if w.req.OnWait == nil {
-			state = w.state // what woke it is the end of the wait, which comes after the state
+			state = w.state // wake is sent after the state is set, so this is the final state
 		} else {
 			g.mu.Lock()
 			state = w.state
@@ -285,7 +286,7 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 	}
 }
 
-// same reports whether two waits have the same reason and end.
+// same reports whether two waits are equal in reason and end.
 func (w Wait) same(as Wait) bool {
 	return w.Reason == as.Reason && w.Until.Equal(as.Until) && w.Detail == as.Detail
 }
@@ -309,7 +310,7 @@ func (g *Gate) waitOf(w *waiter) Wait {
 	return wait
 }
 
-// leave takes w out of the queue, or gives back the slot that it was given too late.
+// leave removes w from the queue, or releases the slot that it was granted too late.
 func (g *Gate) leave(w *waiter) {
 	now := time.Now()
 	g.mu.Lock()
@@ -328,7 +329,7 @@ func (g *Gate) leave(w *waiter) {
 	g.unlock()
 }
 
-// unqueue takes w out of its lane.
+// unqueue removes w from its lane.
 func (g *Gate) unqueue(w *waiter, starts bool) {
 	if w.req.Interactive {
 		g.people.remove(w)
@@ -337,14 +338,14 @@ func (g *Gate) unqueue(w *waiter, starts bool) {
 	}
 }
 
-// fail takes w out of the queue and refuses it.
+// fail removes w from the queue and rejects it.
 func (g *Gate) fail(w *waiter, err error) {
 	g.unqueue(w, false)
 	w.state, w.err = failed, err
 	w.signal()
 }
 
-// failAll refuses everything that waits.
+// failAll rejects all waiting requests.
 func (g *Gate) failAll(err error) {
 	for g.people.head != nil {
 		g.fail(g.people.head, err)
@@ -355,7 +356,7 @@ func (g *Gate) failAll(err error) {
 	g.setNext(nil, "", time.Time{})
 }
 
-// inform wakes all that want to know why they wait.
+// inform wakes all requests that report why they wait.
 func (g *Gate) inform() {
 	if g.news != nil {
 		close(g.news)
@@ -363,7 +364,8 @@ func (g *Gate) inform() {
 	}
 }
 
-// unlock unlocks mu and does what was decided under it: foreign code runs without a lock.
+// unlock unlocks mu, then makes the cancellations and delivers the events that were decided under it, because foreign
+// code must run without a lock.
 func (g *Gate) unlock() {
 	cancels := g.cancels
 	g.cancels = nil

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// hostPauses are the reasons for which the host holds the background lane, by the order in which they came.
+// hostPauses are the host's reasons for pausing the background lane, in order of arrival.
 type hostPauses struct {
 	reasons []*hostPause
 }
@@ -15,16 +15,16 @@ type hostPause struct{ reason string }
 func (p *hostPauses) n() int        { return len(p.reasons) }
 func (p *hostPauses) first() string { return p.reasons[0].reason }
 
-// PauseBackground keeps background requests from starting until resume is called, for a reason that is shown in waits and
-// snapshots, such as that memory is short. What runs goes on. Pauses overlap: the lane opens when the last one is lifted.
-// Calling resume again does nothing.
+// PauseBackground prevents background requests from starting until resume is called. The reason, such as "memory is
+// short", is shown in waits and snapshots. Running calls continue. Pauses may overlap: the lane opens when the last one
+// is resumed. Calling resume again does nothing.
 func (g *Gate) PauseBackground(reason string) (resume func()) {
 	p := &hostPause{reason}
 	g.mu.Lock()
 	g.paused.reasons = append(g.paused.reasons, p)
 	if g.paused.n() == 1 {
 		g.tell(Event{Kind: EventBackgroundPaused, Reason: reason})
-		g.dispatch(time.Now()) // nobody is next in line any more
+		g.dispatch(time.Now()) // no request is next in line any more
 		g.inform()
 	}
 	g.unlock()

@@ -6,51 +6,53 @@ import (
 	"time"
 )
 
-// An AcquireRequest is what a request says of itself when it asks for a slot. The zero AcquireRequest is a background request of priority
-// [Execution] of the nameless session.
+// An AcquireRequest describes a request for a slot. The zero AcquireRequest is a background request of priority [Execution]
+// in the session without a name.
 type AcquireRequest struct {
 	// Interactive says that a person is waiting. Priority, Session and NoPreempt then don't matter.
 	Interactive bool
-	// Priority orders background requests, higher first, from 1 to 255; 0 stands for [Execution], and what is out of range
-	// is brought into it.
+	// Priority orders background requests, higher first, from 1 to 255; 0 means [Execution]; other figures are adjusted to
+	// the range.
 	Priority int
-	// Session is whose turn it is. All requests without one take turns as one session.
+	// Session is the session that the request belongs to; sessions of one priority take turns. All requests without
+	// one count as one session.
 	Session string
-	// NoPreempt says that a background call, once started, can't be started again. It is as if pinned from the start.
+	// NoPreempt says that a background call can't be restarted. It is pinned from the start.
 	NoPreempt bool
-	// Tokens is what the call will use, input and output, as far as can be told; it counts against the tokens per minute
-	// until the call's [Outcome] says what was really used. Less than 0 counts as 0. A call that needs more than a minute's
-	// worth goes when the bucket is full.
+	// Tokens is an estimate of the call's input and output; it counts against the tokens per minute until the call's
+	// [Outcome] reports the real usage. Less than 0 is taken as 0. A call that needs more than a minute's worth starts when
+	// the bucket is full.
 	Tokens int64
-	// OnWait, if not nil, is told why the request waits: before it blocks, and again whenever the reason or its end
-	// changes. It is called in the goroutine that called Acquire or Requeue, with no lock held, and not after these return.
+	// OnWait, if not nil, is called with the reason why the request waits: before it blocks, and again whenever the reason
+	// or its end changes. It is called in the goroutine that called Acquire or Requeue, without a lock held, and not after
+	// these return.
 	OnWait func(Wait)
 }
 
-// An Outcome says how a call ended. The zero Outcome is a call that was never made: what was counted for it is given back.
+// An Outcome says how a call ended. The zero Outcome is a call that was never made: what was counted for it is returned to
+// the rates.
 type Outcome struct {
-	// Err is the call's error. One that is a rate limit (fault.RateLimited) pauses the gate, once for all calls that ran
-	// into it together, for as long as fault.RetryAfter says. Other errors say nothing about the rate, nor do those of
+	// Err is the call's error. An error of class fault.RateLimited pauses the gate for as long as fault.RetryAfter says,
+	// once for all concurrent calls that ran into the limit. Other errors don't affect the rate; nor do errors of
 	// another gate: a [*QueueFullError], a [*PauseTooLongError].
 	Err error
 	// Sent says that the request went to the provider, so that it counts as one. A rate limit in Err implies it.
 	Sent bool
-	// Tokens is what the call has used, if it was sent. Less than 0: unknown, the request's estimate stands.
+	// Tokens is what the call has used, if it was sent. Less than 0: unknown, so the request's estimate is kept.
 	Tokens int64
-	// Quota, if not nil, is what the provider's headers said: see [ParseQuota].
+	// Quota, if not nil, is the content of the provider's rate limit headers: see [ParseQuota].
 	Quota *Quota
 }
 
-// A Lease is a slot of a [Gate] that a call holds while it runs. It is a value that may be copied; it ends once, with
-// [Lease.Release] or [Lease.Requeue], on whichever copy that is called first. The zero Lease holds nothing. A Lease is safe
-// for concurrent use.
+// A Lease is a slot of a [Gate] that a call holds while it runs. It is a value that may be copied; it ends once, with the
+// first [Lease.Release] or [Lease.Requeue] of any copy. The zero Lease holds nothing. A Lease is safe for concurrent use.
 type Lease struct {
 	slot *slot
-	gen  uint64 // the slot is another lease's when its own generation differs
+	gen  uint64 // if the slot's generation differs, this lease has ended
 	ctx  context.Context
 }
 
-// hold gives a slot to a request that starts now. It is called under mu.
+// hold assigns a slot to a request that starts now. It is called under mu.
 func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *slot {
 	var s *slot
 	if last := len(g.free) - 1; last >= 0 {
@@ -80,7 +82,7 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 	return s
 }
 
-// end takes the slot back, and learns from how the call ended. It is called under mu, once a lease.
+// end frees the slot, and updates rates and back-off by the outcome. It is called under mu, once per lease.
 func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	g.victims.remove(s)
 	switch s.state {
@@ -115,9 +117,9 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	}
 }
 
-// Context returns the context to make the call with: that of Acquire or Requeue, canceled besides with the cause
-// [ErrPreempted] when the slot is wanted, with [ErrClosed] when the gate is closed, and when the lease ends. Of the zero
-// Lease it is the background context.
+// Context returns the context for the call. It is derived from that of Acquire or Requeue, and is also canceled with the
+// cause [ErrPreempted] when the call is preempted, with [ErrClosed] when the gate is closed, and when the lease ends.
+// For the zero Lease it is the background context.
 func (l Lease) Context() context.Context {
 	if l.ctx == nil {
 		return context.Background()
@@ -125,7 +127,7 @@ func (l Lease) Context() context.Context {
 	return l.ctx
 }
 
-// lock locks the gate and reports whether the lease still holds its slot. If not, nothing is locked.
+// lock locks the gate and reports whether the lease still holds its slot. If it doesn't, the gate isn't locked.
 func (l Lease) lock() (*Gate, bool) {
 	if l.slot == nil {
 		return nil, false
@@ -139,8 +141,8 @@ func (l Lease) lock() (*Gate, bool) {
 	return g, true
 }
 
-// Preempted reports whether a person's request wants the slot. Unlike the context's cause it doesn't speak of other gates.
-// It is false once the lease has ended.
+// Preempted reports whether this gate has preempted the call; the context's cause may come from another gate. It is false
+// once the lease has ended.
 func (l Lease) Preempted() bool {
 	g, ok := l.lock()
 	if !ok {
@@ -150,8 +152,8 @@ func (l Lease) Preempted() bool {
 	return l.slot.state != running
 }
 
-// Pin makes sure that the call is not preempted from now on, and reports whether it came in time: false if the slot is
-// wanted already, or the lease has ended. Pinning twice is harmless.
+// Pin prevents the call from being preempted from now on, and reports whether it succeeded: false if the call is
+// preempted already or the lease has ended. Pinning twice is harmless.
 func (l Lease) Pin() bool {
 	g, ok := l.lock()
 	if !ok {
@@ -165,10 +167,10 @@ func (l Lease) Pin() bool {
 	return true
 }
 
-// Began says that the provider has begun to answer the call, which shows that it grants calls again after a rate limit.
-// Background work, which leaves that to people for up to 5 s, starts then, instead of when the call has succeeded. The row of
-// rate limits only ends with a success. It may be called at every answer, and costs an atomic load if there is nothing to
-// learn from it. On a lease that has ended it does nothing.
+// Began reports that the provider has begun to answer the call, which shows that it grants calls again after a rate limit.
+// Background calls, which stay back for up to 5 s after a rate limit, then start without waiting for the call's success.
+// Only a success resets the count of rate limits in a row. Began may be called for every answer, and costs one atomic load
+// if it changes nothing. On a lease that has ended it does nothing.
 func (l Lease) Began() {
 	if l.slot == nil || !l.slot.gate.backoff.unproven.Load() {
 		return
@@ -187,7 +189,7 @@ func (l Lease) Began() {
 	g.unlock()
 }
 
-// Release gives the slot back. Releasing a lease that has ended does nothing.
+// Release ends the lease and frees the slot. Releasing a lease that has ended does nothing.
 func (l Lease) Release(o Outcome) {
 	v := judge(o)
 	g, ok := l.lock()
@@ -199,7 +201,7 @@ func (l Lease) Release(o Outcome) {
 	case g.people.n+g.background.n > 0:
 		now = time.Now()
 	case g.rates.limited() || v.Quota != nil:
-		now = g.now() // otherwise nobody asks
+		now = g.now() // otherwise the time isn't used
 	}
 	defer l.slot.cancel(nil) // also when OnEvent panics
 	g.end(l.slot, v, now)
@@ -207,10 +209,10 @@ func (l Lease) Release(o Outcome) {
 	g.unlock()
 }
 
-// Requeue gives the slot back and waits for another one, at the head of its session: in the place that the request had when
-// it first came. It is for calls that were preempted or rate limited. The AcquireRequest stays as it was; ctx is that of the
-// caller, as l's own has ended. Errors are those of [Gate.Acquire], but never a [*QueueFullError], and [ErrReleased]. In any
-// case l has ended.
+// Requeue frees the slot and waits for another one, at the place in the queue that the request had when it first arrived.
+// It is for calls that were preempted or rate limited. The AcquireRequest stays the same; ctx must be the caller's, since
+// l's own has ended. Errors are those of [Gate.Acquire] except [*QueueFullError], and [ErrReleased]. l has ended in any
+// case.
 func (l Lease) Requeue(ctx context.Context, o Outcome) (Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()

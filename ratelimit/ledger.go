@@ -5,25 +5,26 @@ import (
 	"time"
 )
 
-// How a call ended, for Entry.Outcome. Any other text is counted as a call and nothing else.
+// How a call ended, for Entry.Outcome. Any other text counts only as a call.
 const (
-	CallDone      = "done"      // has an answer
-	CallFailed    = "failed"    // has an error
-	CallAborted   = "aborted"   // was ended by its caller, or at a limit
-	CallPreempted = "preempted" // gave its slot to a person's request, and was made again
-	CallLost      = "lost"      // nobody knows: its process was gone before the answer
+	CallDone      = "done"      // it has an answer
+	CallFailed    = "failed"    // it returned an error
+	CallAborted   = "aborted"   // it was ended by its caller, or at a limit
+	CallPreempted = "preempted" // it gave its slot to an interactive request, and was made again
+	CallLost      = "lost"      // its end isn't known: its process died before the answer
 )
 
-// An Entry is one call: what it used, and on whose account. A call that failed or was aborted has used something, too.
+// An Entry is one call with its labels and what it used. A call that failed or was aborted may have used something,
+// too.
 type Entry struct {
 	Time time.Time // when it ended; zero: now
 	Labels
 
-	// Tokens. Input counts all of the prompt, what was read from and written to a cache included; Output all that was made,
-	// reasoning included. Figures below 0 are taken as 0.
+	// Tokens. Input counts the whole prompt, including what was read from and written to a cache; Output counts all output,
+	// including reasoning. Figures below 0 are taken as 0.
 	Input, Output, CacheRead, CacheWrite, Reasoning int64
 
-	// Micros is what the call cost, in millionths of a US dollar, if Priced. Without Priced it isn't counted.
+	// Micros is the cost of the call in millionths of a US dollar. It is counted only if Priced is set.
 	Micros int64
 	Priced bool
 	// Estimated says that the tokens weren't counted by the provider.
@@ -38,15 +39,15 @@ func (e *Entry) Tokens() int64 { return sum(e.Input, e.Output) }
 
 // LedgerConfig says what a [Ledger] keeps.
 type LedgerConfig struct {
-	// Keep is how many entries are kept, the newest; 0: 10,000; less than 0: none.
+	// Keep is how many of the newest entries are kept; 0: 10,000; less than 0: none.
 	Keep int
-	// Names is how many names each dimension (sessions, tasks, models, …) has totals for; 0: 10,000. Past that the name
-	// that was used longest ago is added to [Others].
+	// Names is how many names each dimension (sessions, tasks, models, …) has totals for; 0: 10,000. Beyond that, the
+	// name that was used longest ago is merged into [Others].
 	Names int
-	// Sink, if it isn't nil, gets every entry, for a file or a database: in the order in which they were recorded, one at a
-	// time, outside all locks, in the goroutine of a call of Record, not always its own. At most 1,024 entries wait for it;
-	// past that, Record waits, so that none is lost. Sink must not call Record of its ledger. If it panics, that entry is
-	// lost, and the panic is that of Record; the next Record goes on with the others.
+	// Sink, if it isn't nil, is called with every entry, for example to write it to a file or a database: in the order in
+	// which they were recorded, one at a time, without a lock held, in the goroutine of some call of Record. At most 1,024
+	// entries wait for it; beyond that, Record waits, so that none is lost. Sink must not call Record of its ledger. If it
+	// panics, that entry is lost and Record panics; the next Record continues with the others.
 	Sink func(Entry)
 }
 
@@ -57,12 +58,12 @@ const (
 	mostUnsunk     = 1024
 )
 
-// A Ledger knows what calls have used, and on whose account: totals for every session, pipeline, task, agent, kind, provider
-// and model, which are exact since its beginning, and the newest calls one by one.
+// A Ledger records what calls have used: exact totals since its creation for every session, pipeline, task, agent, kind,
+// provider and model, and the newest calls one by one.
 //
-// Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for each dimension that is full;
-// what it forgets to stay within, it says. Make one with [NewLedger]. A Ledger is safe for concurrent use and starts no
-// goroutine. A nil *Ledger records nothing.
+// Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for each full dimension;
+// [Usage].Partial and [Others] show what it has dropped to stay within. Make one with [NewLedger]. A Ledger is safe for
+// concurrent use and starts no goroutine. A nil *Ledger records nothing.
 type Ledger struct {
 	// fixed at creation
 	keep  int
@@ -79,9 +80,9 @@ type Ledger struct {
 	total            Usage
 	by               [numDims]dimension
 
-	unsunk  []Entry // recorded, from sunk on not yet given to sink
+	unsunk  []Entry // recorded; those from index sunk on haven't been passed to sink
 	sunk    int
-	sinking bool // somebody does
+	sinking bool // a goroutine is calling sink
 	waiting int  // calls of Record, for room
 	room    *sync.Cond
 }
@@ -108,7 +109,7 @@ func NewLedgerWith(cfg LedgerConfig) *Ledger {
 	return l
 }
 
-// Record adds a call. It takes constant time, apart from the Sink's.
+// Record adds a call. It takes constant time, without the Sink's.
 func (l *Ledger) Record(e Entry) {
 	if l == nil {
 		return
@@ -136,7 +137,7 @@ func (l *Ledger) Record(e Entry) {
 	l.drain()
 }
 
-// normalize brings figures into their range.
+// normalize adjusts figures to their range.
 func (e *Entry) normalize() {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
@@ -173,7 +174,7 @@ func (l *Ledger) add(e *Entry) {
 	}
 }
 
-// drop remembers when entries ended that aren't kept.
+// drop records the end times of entries that aren't kept.
 func (l *Ledger) drop(e *Entry) {
 	if !l.dropped || e.Time.Before(l.lostFrom) {
 		l.lostFrom = e.Time
@@ -184,8 +185,8 @@ func (l *Ledger) drop(e *Entry) {
 	l.dropped = true
 }
 
-// drain gives the sink what waits for it, at least up to the entry of its caller; then one of those that wait for room may
-// go on with it. It is called with the lock, and gives it up.
+// drain passes waiting entries to the sink, at least up to the entry of its caller; then a Record that waits for room may
+// continue. It is called with the lock held, and releases it.
 func (l *Ledger) drain() {
 	l.sinking = true
 	own := len(l.unsunk) - l.sunk
@@ -215,7 +216,7 @@ func (l *Ledger) drain() {
 	l.unsunk, l.sunk = l.unsunk[:0], 0
 }
 
-// all calls visit with the entries that are kept, the oldest first, under the lock.
+// all calls visit with the kept entries, oldest first, under the lock.
 func (l *Ledger) all(visit func(*Entry)) {
 	for i := range l.entries {
 		visit(&l.entries[(l.oldest+i)%len(l.entries)])

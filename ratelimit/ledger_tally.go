@@ -10,17 +10,17 @@ type Usage struct {
 
 	Micros int64 // of the calls whose price is known, in millionths of a US dollar
 
-	Unpriced        int64 // calls whose price isn't known: their money isn't in Micros
+	Unpriced        int64 // calls whose price isn't known; their cost isn't in Micros
 	UnpricedTokens  int64
 	Estimated       int64 // calls whose tokens weren't counted by the provider
 	EstimatedTokens int64
 
-	// Calls that ended otherwise than done.
+	// Calls with another outcome than CallDone.
 	Failed, Aborted, Preempted, Lost int64
 
 	Latency time.Duration // of all calls together
 
-	// Partial says that there may be more calls than these: some are no longer known one by one.
+	// Partial says that there may be more calls than these, because some entries are no longer kept.
 	Partial bool
 }
 
@@ -88,10 +88,10 @@ const (
 	numDims = iota
 )
 
-// Others is the name under which a dimension has what it no longer has by name.
+// Others is the name for the totals of the names that a dimension has dropped.
 const Others = "(others)"
 
-// A tallyKey is a name of a dimension; of a model, with its provider.
+// A tallyKey is a name in a dimension, and for a model its provider.
 type tallyKey struct{ name, model string }
 
 func keyOf(d dim, l *Labels) tallyKey {
@@ -118,10 +118,10 @@ func keyOf(d dim, l *Labels) tallyKey {
 type dimension struct {
 	tallies map[tallyKey]*tally
 	used    list[tally] // the one used last in front
-	others  Usage       // of names that were given up
+	others  Usage       // of dropped names
 }
 
-// A tally is what is known of one name.
+// A tally has the totals of one name.
 type tally struct {
 	key    tallyKey
 	totals Usage
@@ -133,7 +133,7 @@ func newDimension() dimension {
 	return dimension{tallies: make(map[tallyKey]*tally), used: list[tally]{links: inUsed}}
 }
 
-// add counts a call under its name. If there are too many names, the one used longest ago is given up.
+// add counts a call under its name. If there are too many names, it drops the one used longest ago.
 func (d *dimension) add(key tallyKey, e *Entry, most int) {
 	t := d.tallies[key]
 	switch {
@@ -142,15 +142,15 @@ func (d *dimension) add(key tallyKey, e *Entry, most int) {
 		t = &tally{key: key}
 		d.tallies[key] = t
 		d.used.pushFront(t)
-	default: // the one that is given up serves the new one
+	default: // reuse the dropped tally for the new name
 		t = d.used.tail
 		delete(d.tallies, t.key)
 		d.others.merge(&t.totals)
-		d.others.Partial = false // all are in here that aren't elsewhere
+		d.others.Partial = false // all other calls are counted here
 		t.key, t.totals = key, Usage{}
 		d.tallies[key] = t
 	}
-	// Whoever comes after somebody was given up may be the one that was.
+	// A new name may have been dropped before.
 	if t.totals.Calls == 0 {
 		t.totals.Partial = d.others.Calls > 0
 	}
@@ -161,7 +161,7 @@ func (d *dimension) add(key tallyKey, e *Entry, most int) {
 	}
 }
 
-// of returns what is known of a name.
+// of returns the usage of a name.
 func (d *dimension) of(key tallyKey) Usage {
 	if t := d.tallies[key]; t != nil {
 		return t.totals

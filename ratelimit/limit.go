@@ -11,29 +11,29 @@ import (
 type Limit struct {
 	// Tokens is the most tokens, input and output together.
 	Tokens int64
-	// USD is the most US dollars. It is rounded once to millionths, at least one; all sums are exact from there on. NaN is
-	// taken as one millionth: a figure that went wrong shall not be no limit.
+	// USD is the most US dollars. It is rounded once to millionths, at least one; after that, all sums are exact. NaN is
+	// taken as one millionth, so that a wrong figure isn't taken for no limit.
 	//
-	// A limit in money needs prices. A call of unknown price is let pass while what is spent is below the limit; what it
-	// spends is counted in tokens alone, and reported: see [BudgetUnpriced] and Status.Unpriced. A call that costs nothing
-	// always passes.
+	// A limit in money needs prices. A call of unknown price is admitted while spending is below the limit; only its
+	// tokens are counted, and that is reported: see [BudgetUnpriced] and Status.Unpriced. A call that costs nothing is
+	// always admitted.
 	USD float64
-	// Period is when counting starts anew; the zero value, [Lifetime], is never.
+	// Period is when counting restarts; the zero value, [Lifetime], is never.
 	Period Period
-	// Warn is the share of the limit at which [BudgetWarned] is told; 0: .8; negative or NaN: never.
+	// Warn is the share of the limit at which [BudgetWarned] is reported; 0: 0.8; negative or NaN: never.
 	Warn float64
 }
 
 // defaultWarn is the share at which a limit warns.
 const defaultWarn = .8
 
-// An Amount is what is spent, reserved or left: tokens, and money in millionths of a US dollar.
+// An Amount is an amount of tokens, and of money in millionths of a US dollar.
 type Amount struct {
 	Tokens int64
 	Micros int64
 }
 
-// Unlimited is the figure of an [Amount] that says that there is no limit.
+// Unlimited is the figure of an [Amount] that means no limit.
 const Unlimited int64 = math.MaxInt64
 
 // A Unit is what a limit counts in.
@@ -45,7 +45,7 @@ const (
 	UnitMoney       // in millionths of a US dollar
 )
 
-// units is what is gone through where both are looked at, in this order.
+// units has both units in the order in which they are checked.
 var units = [...]Unit{UnitTokens, UnitMoney}
 
 // String returns "tokens" or "money".
@@ -56,7 +56,7 @@ func (u Unit) String() string {
 	return "tokens"
 }
 
-// text returns n, which isn't negative, for a person.
+// text formats n, which must not be negative, for a person.
 func (u Unit) text(n int64) string {
 	if u != UnitMoney {
 		return fmt.Sprintf("%d tokens", n)
@@ -80,7 +80,7 @@ func (a Amount) minus(b Amount) Amount {
 	return Amount{Tokens: a.Tokens - b.Tokens, Micros: a.Micros - b.Micros}
 }
 
-// sum adds two figures that aren't negative. What is more than an int64 holds stays at its most.
+// sum adds two figures that aren't negative. It returns math.MaxInt64 on overflow.
 func sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -88,18 +88,18 @@ func sum(a, b int64) int64 {
 	return a + b
 }
 
-// bounds is a [Limit] ready to be compared with.
+// bounds is a [Limit] in integers.
 type bounds struct {
 	most   Amount // Unlimited where there is no limit
-	warn   Amount // from here on it warns; Unlimited for never
-	calm   Amount // below this there is nothing to tell
+	warn   Amount // where it warns; Unlimited for never
+	calm   Amount // below this there are no events
 	period Period
 }
 
-// none says that nothing is limited.
+// none reports whether nothing is limited.
 func (b *bounds) none() bool { return b.most.Tokens == Unlimited && b.most.Micros == Unlimited }
 
-// resolve turns dollars into integers, once and for all.
+// resolve converts dollars to integers.
 func (l Limit) resolve() bounds {
 	b := bounds{most: Amount{Tokens: l.Tokens, Micros: micros(l.USD)}, period: l.Period}
 	if b.most.Tokens <= 0 {
@@ -114,7 +114,7 @@ func (l Limit) resolve() bounds {
 }
 
 // micros returns dollars in millionths, rounded to the nearest; at least one for every figure above 0 and for NaN, 0 for
-// what isn't above 0, Unlimited for what is too much for an integer.
+// figures that aren't above 0, Unlimited on overflow.
 func micros(usd float64) int64 {
 	switch {
 	case math.IsNaN(usd):
@@ -127,8 +127,8 @@ func micros(usd float64) int64 {
 	return max(int64(math.Round(usd*1e6)), 1)
 }
 
-// warnAt returns from where on a limit warns: that share of it, rounded up, of which 0 is the default; Unlimited, which is
-// never, if there is no limit, or no share.
+// warnAt returns the figure at which a limit warns: the share of the limit, rounded up; a share of 0 means the default. It
+// returns Unlimited, which means never, if there is no limit or no share.
 func warnAt(limit int64, share float64) int64 {
 	if share == 0 {
 		share = defaultWarn
@@ -139,7 +139,7 @@ func warnAt(limit int64, share float64) int64 {
 	if share >= 1 {
 		return limit
 	}
-	// A share such as .8 isn't exact: 8 of 10 is not to become 9.
+	// A share such as .8 isn't exact: 8 of 10 must not become 9.
 	const slack = 1e-9
 	return min(max(int64(math.Ceil(float64(limit)*share*(1-slack))), 1), limit)
 }

@@ -2,29 +2,29 @@ package ratelimit
 
 import "time"
 
-// A Period says when what is spent under a [Limit] is counted from zero again: [Day], [Week], [Month], [Every], or never.
+// A Period says when the spending under a [Limit] restarts at zero: [Day], [Week], [Month], [Every], or never.
 //
 // A period begins with its first instant and ends before the first instant of the next. Days, weeks and months are those of
-// the calendar in BudgetConfig.Location, so that a day has 23 or 25 hours where clocks are changed; where midnight doesn't
-// exist on a day, it begins with the first instant that does, where midnight comes twice, with the first.
+// the calendar in BudgetConfig.Location, so a day has 23 or 25 hours when clocks change. If midnight doesn't exist on a
+// day, the day begins with its first instant; if midnight occurs twice, with the first.
 //
-// Nothing runs at the end of a period: what was spent in an older one is dropped when the limit is next looked at.
+// Nothing runs at the end of a period: older spending is dropped when the limit is next checked.
 type Period int64
 
 // The periods of the calendar, and none.
 const (
-	Lifetime Period = 0  // never counted from zero again
+	Lifetime Period = 0  // never restarts
 	Day      Period = -1 // from midnight
 	Week     Period = -2 // from Monday's midnight, as in ISO 8601
 	Month    Period = -3 // from the midnight of the first
 )
 
-// shortest is the shortest period: a shorter one would be no limit at all.
+// shortest is the shortest period: a shorter one would hardly limit anything.
 const shortest = time.Second
 
-// Every returns the period of d, a fixed length whatever clocks show. Periods are counted from midnight of Monday,
+// Every returns a period of the fixed length d, independent of the time zone. Periods are counted from midnight of Monday,
 // 1 January 2001, so that all processes agree on them: Every(time.Hour) begins with the hour and Every(14*24*time.Hour) on
-// Mondays, as long as clocks aren't changed. A d under a second is taken as a second, one of 0 or less as [Lifetime].
+// Mondays, as long as clocks aren't changed. A d under a second is taken as a second, a d of 0 or less as [Lifetime].
 func Every(d time.Duration) Period {
 	if d <= 0 {
 		return Lifetime
@@ -47,7 +47,7 @@ func (p Period) String() string {
 	return "lifetime"
 }
 
-// ends returns the first instant after the period that now is in, or the zero Time if that never comes.
+// ends returns the first instant after the period that contains now, or the zero Time if it never ends.
 func (p Period) ends(now time.Time, in *time.Location) time.Time {
 	switch {
 	case p > 0:
@@ -71,7 +71,7 @@ func (p Period) ends(now time.Time, in *time.Location) time.Time {
 	case Month:
 		day, step = 1, 0
 	}
-	// The date that clocks show may go back at a change of theirs. Then now is in a period that has begun before.
+	// The date may go back when clocks change. Then now is in a period that has begun before.
 	for {
 		day += step
 		if p == Month {
@@ -83,7 +83,7 @@ func (p Period) ends(now time.Time, in *time.Location) time.Time {
 	}
 }
 
-// longest returns how long a period can be, but for changes of clocks; 0 for [Lifetime].
+// longest returns the longest length of the period, ignoring clock changes; 0 for [Lifetime].
 func (p Period) longest() time.Duration {
 	const day = 24 * time.Hour
 	switch {
@@ -99,8 +99,8 @@ func (p Period) longest() time.Duration {
 	return 0
 }
 
-// midnight returns the first instant of a date, which may be out of range as for [time.Date]. That alone doesn't do where
-// midnight comes twice or not at all: it returns either, or an instant of the day before.
+// midnight returns the first instant of a date, which may be out of range as for [time.Date]. time.Date isn't enough
+// where midnight occurs twice or not at all: it returns either, or an instant of the day before.
 func midnight(year int, month time.Month, day int, in *time.Location) time.Time {
 	guess := time.Date(year, month, day, 0, 0, 0, 0, in)
 	clock := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()

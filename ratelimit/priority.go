@@ -1,10 +1,11 @@
 package ratelimit
 
-// Priorities of background requests: higher ones go first. Any figure from 1 to 255 will do; these are the ones in use.
+// Priorities of background requests: higher ones go first. Any figure from 1 to 255 is allowed; these are the usual
+// ones.
 const (
-	Planning   = 80 // decides what others do next
-	Execution  = 60 // does it; what 0 stands for
-	Validation = 40 // looks at what was done
+	Planning   = 80 // plans the work of others
+	Execution  = 60 // does the work; the default for 0
+	Validation = 40 // checks the work
 	Background = 20 // can always wait: indexing, summaries
 )
 
@@ -13,7 +14,7 @@ const (
 	highest = 255
 )
 
-// rank brings a priority into the range.
+// rank adjusts a priority to the range.
 func rank(priority int) uint8 {
 	if priority == 0 {
 		return Execution

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An arrival is what stays the same of a call from when it came, however often it starts.
+// An arrival is the part of a request that stays the same however often its call starts.
 type arrival struct {
 	req      AcquireRequest
 	rank     uint8
@@ -15,20 +15,20 @@ type arrival struct {
 	since    time.Time
 }
 
-// A waiter is a request in the queue. All but wake and the arrival is guarded by the gate's mu.
+// A waiter is a request in the queue. All fields except wake and the arrival are guarded by the gate's mu.
 type waiter struct {
 	arrival
 	returned bool // it held a slot before
 
 	cancel context.CancelCauseFunc
-	wake   chan struct{} // holds one; the state has changed, or for one that listens, the reason for waiting
+	wake   chan struct{} // capacity 1; the state has changed or, if it listens, the reason for waiting
 	state  waitState
 	slot   *slot // when granted
 	gen    uint64
 	err    error // when failed
-	ahead  int   // of a person's request: when it came
+	ahead  int   // of an interactive request: requests ahead of it when it arrived
 
-	lane    links[waiter] // in the order of arrival, of its lane or level
+	lane    links[waiter] // in its lane or level, in the order of arrival
 	turn    links[waiter] // in its session
 	session *session
 }
@@ -59,8 +59,8 @@ type session struct {
 	ring  links[session]
 }
 
-// insertReturned puts a request that held a slot back by its arrival. In a list that starts its requests in the order of
-// arrival, those before it have held one, too, so that it passes no more than there are slots.
+// insertReturned puts a request that held a slot back in order of arrival. Requests start in that order, so the ones
+// before it in the list have held a slot, too, and it passes no more requests than there are slots.
 func insertReturned(l *list[waiter], w *waiter) {
 	at := l.head
 	for at != nil && at.seq < w.seq {
@@ -71,10 +71,10 @@ func insertReturned(l *list[waiter], w *waiter) {
 
 // A level is one priority of the background lane.
 type level struct {
-	returned list[waiter] // held a slot before: they had their session's turn, and go first
+	returned list[waiter] // held a slot before: they have used their session's turn, and go first
 	fresh    list[waiter] // the others, in the order of arrival
 	sessions map[string]*session
-	ring     list[session] // of those others, in the order of their turns
+	ring     list[session] // sessions of fresh, in the order of their turns
 	running  int
 }
 
@@ -112,7 +112,7 @@ func (l *level) next() *waiter {
 	return l.ring.head.queue.head
 }
 
-// remove takes w out. If it starts, its session has had its turn.
+// remove removes w. If it starts, its session has used its turn.
 func (l *level) remove(w *waiter, starts bool) {
 	if w.returned {
 		l.returned.remove(w)
@@ -135,7 +135,7 @@ func (l *level) remove(w *waiter, starts bool) {
 // A backlog is the queue of the background lane.
 type backlog struct {
 	levels [highest + 1]*level         // by priority; nil until used
-	used   [(highest + 64) / 64]uint64 // the levels that have something queued, a bit each
+	used   [(highest + 64) / 64]uint64 // one bit for each level that has something queued
 	n      int
 }
 
@@ -173,8 +173,8 @@ func (b *backlog) next() *waiter {
 	return nil
 }
 
-// last returns the request that makes room for one of a higher priority: of the lowest priority, if that is below rank, the
-// one that came last. It returns nil if there is none. Those that held a slot before never make room.
+// last returns the request to drop for one of a higher priority: the newest of the lowest priority, if that is below rank.
+// It returns nil if there is none. Requests that held a slot before are never dropped.
 func (b *backlog) last(rank uint8) *waiter {
 	for i, used := range b.used {
 		for ; used != 0; used &= used - 1 {

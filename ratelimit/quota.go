@@ -7,32 +7,32 @@ import (
 	"time"
 )
 
-// A Quota is what a provider's headers say of its limits. A gate takes it over ([Outcome].Quota): its rates are lowered to
-// the provider's, never raised above the host's, and it takes no more from them than what the provider says is left.
+// A Quota is what a provider's headers say about its limits. A gate applies it ([Outcome].Quota): it lowers its rates to
+// the provider's, never raises them above the host's, and uses no more of them than the provider says is left.
 type Quota struct {
 	Requests Window
 	Tokens   Window    // input and output together
 	Input    Window    // input tokens, where they are counted apart
 	Output   Window    // output tokens, where they are counted apart
-	Read     time.Time // when the headers came
+	Read     time.Time // when the headers were received
 }
 
-// A Window is one limit of a [Quota]. A gate takes it for a limit per minute, unless Reset says that it is for longer: then
-// it leaves it alone.
+// A Window is one limit of a [Quota]. A gate treats it as a limit per minute, unless Reset shows that it is for longer:
+// then the gate ignores it.
 type Window struct {
 	Limit     int64     // 0: unknown
 	Known     bool      // the provider said how much is left
 	Remaining int64     // never negative
-	Reset     time.Time // when all of Limit is there again; zero: unknown
+	Reset     time.Time // when all of Limit is available again; zero: unknown
 }
 
-// ParseQuota reads the headers that came at now, and reports whether they have anything to say. It knows the forms
+// ParseQuota reads headers that were received at now, and reports whether they contain limits. It supports the forms
 //
 //	X-Ratelimit-{Limit,Remaining,Reset}-{Requests,Tokens}              OpenAI, Azure, Groq, Together and others
 //	Anthropic-Ratelimit-{Requests,Tokens,Input-Tokens,Output-Tokens}-{Limit,Remaining,Reset}
 //
-// where a reset is a duration ("6m0s", "12ms"), seconds ("7", "59.5"), or a time of RFC 3339. What can't be read, or is
-// negative, is as if it weren't there.
+// where a reset is a duration ("6m0s", "12ms"), seconds ("7", "59.5"), or a time of RFC 3339. Values that can't be
+// parsed or are negative are ignored.
 func ParseQuota(h http.Header, now time.Time) (Quota, bool) {
 	q := Quota{Read: now}
 	for _, w := range [...]struct {
@@ -96,7 +96,7 @@ func parseReset(text string, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// adopt takes over what a provider said of its limits. It is called under mu.
+// adopt applies what a provider said about its limits. It is called under mu.
 func (g *Gate) adopt(q *Quota, now time.Time) {
 	read := q.Read
 	if read.IsZero() {

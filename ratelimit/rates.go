@@ -14,8 +14,8 @@ func newRates(requests, tokens int64, now time.Time) rates {
 // limited reports whether there is a rate at all.
 func (r *rates) limited() bool { return r.requests.perMinute > 0 || r.tokens.perMinute > 0 }
 
-// ready reports whether a request of so many tokens may go now, after others that take so much first. If not, it returns
-// why, and when it may.
+// ready reports whether a request of so many tokens may start now, after other requests have taken their part. If not,
+// it returns why, and when it may.
 func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time) (why WaitReason, until time.Time, ok bool) {
 	if !r.limited() {
 		return "", time.Time{}, true
@@ -31,7 +31,7 @@ func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time)
 	return WaitRequests, requestsAt, false
 }
 
-// taken says from which of the buckets something was taken for a call: those that there were when it started.
+// taken says from which buckets a call took something: those that existed when it started.
 type taken struct{ request, tokens bool }
 
 func (r *rates) take(tokens int64, now time.Time) taken {
@@ -40,7 +40,7 @@ func (r *rates) take(tokens int64, now time.Time) taken {
 	return taken{request: r.requests.perMinute > 0, tokens: r.tokens.perMinute > 0}
 }
 
-// settle corrects what was taken for a request with what it used.
+// settle corrects what was taken for a request by what it used.
 func (r *rates) settle(t taken, estimate int64, o *Outcome, sent bool, now time.Time) {
 	if t.request && !sent {
 		r.requests.add(1, now)
@@ -54,8 +54,8 @@ func (r *rates) settle(t taken, estimate int64, o *Outcome, sent bool, now time.
 	}
 }
 
-// A bucket is a token bucket in whole numbers: it holds up to a minute's worth, may be in debt, and refills evenly. One of
-// what it holds is 60 million units, so that each microsecond adds as many units as there are per minute.
+// A bucket is a token bucket in integers: it holds up to a minute's worth, may be in debt, and refills evenly. One token
+// is 60 million units, so that each microsecond adds perMinute units.
 type bucket struct {
 	configured int64 // by the host; 0: none
 	perMinute  int64 // in force; 0: no limit
@@ -65,7 +65,7 @@ type bucket struct {
 
 const (
 	bucketUnit = int64(time.Minute / time.Microsecond)
-	// mostTokens bounds every figure that goes into a bucket, so that sums of it stay far from overflowing.
+	// mostTokens bounds every figure that goes into a bucket, so that sums can't overflow.
 	mostTokens = int64(1e10)
 )
 
@@ -74,7 +74,7 @@ func newBucket(perMinute int64, now time.Time) bucket {
 	return bucket{configured: perMinute, perMinute: perMinute, level: perMinute * bucketUnit, at: now}
 }
 
-// refill brings the level up to now. Parts of a microsecond are left for the next time.
+// refill updates the level to now. Fractions of a microsecond are left for the next call.
 func (b *bucket) refill(now time.Time) {
 	passed := now.Sub(b.at) / time.Microsecond
 	if passed <= 0 {
@@ -90,13 +90,14 @@ func (b *bucket) refill(now time.Time) {
 	b.level += int64(passed) * b.perMinute
 }
 
-// when returns the time from which n may be taken, after others have taken so much: when as much is there, or all that ever is.
+// when returns the time from which n may be taken, after others have taken their part: when that much is available, or the
+// bucket is full.
 func (b *bucket) when(n, others int64, now time.Time) time.Time {
 	if b.perMinute == 0 {
 		return now
 	}
 	b.refill(now)
-	// At least one, so that a debt holds back also what is estimated at nothing.
+	// At least one, so that a debt also delays requests with an estimate of 0.
 	need := min(max(n, 1), b.perMinute) + min(others, mostTokens)
 	missing := need*bucketUnit - b.level
 	if missing <= 0 {
@@ -104,7 +105,7 @@ func (b *bucket) when(n, others int64, now time.Time) time.Time {
 	}
 	const longest = int64(365 * 24 * time.Hour / time.Microsecond)
 	rest := time.Duration(min((missing+b.perMinute-1)/b.perMinute, longest)) * time.Microsecond
-	return now.Add(b.at.Sub(now) + rest) // b.at may be no time of the clock
+	return now.Add(b.at.Sub(now) + rest) // b.at may differ from the wall clock
 }
 
 func (b *bucket) add(n int64, now time.Time) {
@@ -112,11 +113,11 @@ func (b *bucket) add(n int64, now time.Time) {
 		return
 	}
 	b.refill(now)
-	const deepest = -10 * mostTokens * bucketUnit // a debt that no call can make, and no sum overflows with
+	const deepest = -10 * mostTokens * bucketUnit // a debt that no call reaches, and with which no sum overflows
 	b.level = max(min(b.level+min(max(n, -mostTokens), mostTokens)*bucketUnit, b.perMinute*bucketUnit), deepest)
 }
 
-// left returns what could be taken at once, or the debt.
+// left returns what could be taken now; a debt is negative.
 func (b *bucket) left(now time.Time) int64 {
 	if b.perMinute == 0 {
 		return 0
@@ -128,8 +129,8 @@ func (b *bucket) left(now time.Time) int64 {
 	return b.level / bucketUnit
 }
 
-// adopt takes over what a provider says of its limit, and reports whether the rate in force changed. The host's figure is
-// never exceeded. A limit of another period than about a minute says nothing about the next calls.
+// adopt applies what a provider says about its limit, and reports whether the rate in force changed. The host's figure is
+// never exceeded. A limit with a period other than about a minute is ignored.
 func (b *bucket) adopt(w Window, read, now time.Time) (changed bool) {
 	const longestMinute = 61 * time.Second
 	if !w.Reset.IsZero() && w.Reset.Sub(read) > longestMinute {
@@ -151,7 +152,7 @@ func (b *bucket) adopt(w Window, read, now time.Time) (changed bool) {
 	return changed
 }
 
-// rate changes the rate in force. What was taken stays taken.
+// rate changes the rate in force. What was taken isn't returned.
 func (b *bucket) rate(perMinute int64, now time.Time) bool {
 	if perMinute == b.perMinute {
 		return false

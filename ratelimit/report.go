@@ -2,11 +2,10 @@ package ratelimit
 
 import "time"
 
-// A Filter says which calls are meant: those that have all the labels that it names, and ended in its time. The zero Filter
-// means all.
+// A Filter selects calls: those that have all its labels and ended in its time range. The zero Filter selects all.
 type Filter struct {
-	Root     string // the session with everything that is nested in it
-	Session  string // the session by itself
+	Root     string // a session with everything nested in it
+	Session  string // a session by itself
 	Pipeline string
 	Task     string
 	Agent    string
@@ -19,7 +18,7 @@ type Filter struct {
 	To   time.Time // before; zero: to the end
 }
 
-// matches reports whether f means e.
+// matches reports whether f selects e.
 func (f *Filter) matches(e *Entry) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	return is(f.Root, e.root()) && is(f.Session, e.Session) && is(f.Pipeline, e.Pipeline) && is(f.Task, e.Task) &&
@@ -27,10 +26,10 @@ func (f *Filter) matches(e *Entry) bool {
 		is(f.Outcome, e.Outcome) && (f.From.IsZero() || !e.Time.Before(f.From)) && (f.To.IsZero() || e.Time.Before(f.To))
 }
 
-// all reports whether f means every call.
+// all reports whether f selects every call.
 func (f *Filter) all() bool { return *f == Filter{} }
 
-// single returns the dimension in which f means one name and nothing else.
+// single returns the dimension and the name if f selects by one name only.
 func (f *Filter) single() (dim, tallyKey, bool) {
 	l := Labels{Root: f.Root, Session: f.Session, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent, Kind: f.Kind,
 		Provider: f.Provider, Model: f.Model}
@@ -51,11 +50,10 @@ func (f *Filter) single() (dim, tallyKey, bool) {
 	return 0, tallyKey{}, false
 }
 
-// Total returns the sums over the calls that f means.
+// Total returns the sums over the calls that f selects.
 //
 // For the zero Filter, for one label alone, and for a provider with a model, it takes constant time and counts all calls
-// since the ledger's beginning. Any other filter goes through the entries that are kept. Usage.Partial says whether
-// calls may be missing.
+// since the ledger's creation. Any other filter scans the kept entries. Usage.Partial says whether calls may be missing.
 func (l *Ledger) Total(f Filter) Usage {
 	if l == nil {
 		return Usage{}
@@ -77,12 +75,12 @@ func (l *Ledger) Total(f Filter) Usage {
 	return t
 }
 
-// lacks reports whether f may mean entries that aren't kept.
+// lacks reports whether f may select entries that aren't kept.
 func (l *Ledger) lacks(f *Filter) bool {
 	return l.dropped && (f.To.IsZero() || f.To.After(l.lostFrom)) && (f.From.IsZero() || !f.From.After(l.lostTo))
 }
 
-// Entries returns the calls that f means, of those that are kept, in the order in which they were recorded.
+// Entries returns the kept calls that f selects, in the order in which they were recorded.
 func (l *Ledger) Entries(f Filter) []Entry {
 	if l == nil {
 		return nil
@@ -98,13 +96,13 @@ func (l *Ledger) Entries(f Filter) []Entry {
 	return found
 }
 
-// A Report is what calls have used, by each of their labels. A call without a label is under the empty name. In each
-// dimension the totals add up to Total.
+// A Report says what calls have used, by each of their labels. A call without a label is under the empty name. In
+// each dimension the totals add up to Total.
 type Report struct {
 	Total    Usage
 	From, To time.Time // when the first and the last of these calls ended; zero if there are none
 
-	Roots     map[string]Usage // sessions with all that is nested in them
+	Roots     map[string]Usage // sessions with everything nested in them
 	Sessions  map[string]Usage // sessions by themselves
 	Pipelines map[string]Usage
 	Tasks     map[string]Usage
@@ -113,16 +111,16 @@ type Report struct {
 	Providers map[string]ProviderUsage
 }
 
-// ProviderUsage is the usage of a provider, and of each of its models. What is left of models that were given up is a model
-// [Others] of a provider Others.
+// ProviderUsage is the usage of a provider, and of each of its models. Dropped models are counted in the model [Others] of
+// the provider Others.
 type ProviderUsage struct {
 	Usage
 	Models map[string]Usage
 }
 
-// Report returns the report of the calls that f means. The zero Filter means all since the ledger's beginning, with the
-// names that were given up under [Others]. Any other filter, also of one label alone, goes through the entries that are
-// kept: Total.Partial says whether calls may be missing.
+// Report returns the report of the calls that f selects. The zero Filter selects all since the ledger's creation, with
+// dropped names under [Others]. Any other filter, even one with a single label, scans the kept entries: Total.Partial
+// says whether calls may be missing.
 func (l *Ledger) Report(f Filter) Report {
 	if l == nil {
 		return Report{}
@@ -169,7 +167,7 @@ func (r *Report) span(t time.Time) {
 	}
 }
 
-// report returns the report of everything, from the totals.
+// report returns the report of all calls, from the totals.
 func (l *Ledger) report() Report {
 	r := Report{Total: l.total, From: l.since, To: l.last}
 	r.fill(func(d dim, put func(tallyKey, Usage)) {
@@ -194,7 +192,7 @@ func (r *Report) fill(each func(d dim, put func(tallyKey, Usage))) {
 	} {
 		*names = make(map[string]Usage)
 		each(d, func(key tallyKey, t Usage) {
-			if had, ok := (*names)[key.name]; ok { // a name that reads like Others
+			if had, ok := (*names)[key.name]; ok { // a real name that equals Others
 				t.merge(&had)
 			}
 			(*names)[key.name] = t
@@ -209,7 +207,7 @@ func (r *Report) fill(each func(d dim, put func(tallyKey, Usage))) {
 	})
 	each(byModel, func(key tallyKey, t Usage) {
 		p, ok := r.Providers[key.name]
-		if !ok { // models are given up by themselves
+		if !ok { // models are dropped independently
 			p = ProviderUsage{Models: make(map[string]Usage)}
 			r.Providers[key.name] = p
 		}

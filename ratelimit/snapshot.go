@@ -2,15 +2,15 @@ package ratelimit
 
 import "time"
 
-// A Snapshot is what a gate was doing at one moment.
+// A Snapshot is the state of a gate at one moment.
 type Snapshot struct {
 	Name  string
 	Slots int // calls that may run at a time
-	Kept  int // of these, for people only
+	Kept  int // of these, reserved for interactive calls
 
-	Running   int // calls that hold a slot, those that are letting go and those that were overtaken too
+	Running   int // calls that hold a slot, including preempted and overtaken ones
 	LettingGo int // of these, preempted and expected to end
-	Overtaken int // of these, preempted and given up on: while they last, Running may exceed Slots
+	Overtaken int // of these, preempted and not ended in time: while they run, Running may exceed Slots
 	Queued    int // requests that wait
 
 	// Lanes has the interactive lane first, then those priorities of the background lane, highest first, of which
@@ -21,14 +21,14 @@ type Snapshot struct {
 	// in a row that led to it.
 	PausedUntil time.Time
 	Step        int
-	// BackgroundPaused has the reasons for which the host holds the background lane, oldest first.
+	// BackgroundPaused has the host's reasons for pausing the background lane, oldest first.
 	BackgroundPaused []string
 
 	// SoftLimits has the use of each soft limit in its period, in the order of the configuration.
 	SoftLimits []SoftUse
 
-	// RequestsPerMinute and TokensPerMinute are the rates in force, those that the provider's headers lowered too; 0 is no
-	// limit. RequestsLeft and TokensLeft are what could go at once; less than 0 is a debt.
+	// RequestsPerMinute and TokensPerMinute are the rates in force, which the provider's headers may have lowered; 0 is no
+	// limit. RequestsLeft and TokensLeft are what could be used at once; less than 0 is a debt.
 	RequestsPerMinute, RequestsLeft int64
 	TokensPerMinute, TokensLeft     int64
 
@@ -42,19 +42,19 @@ type Lane struct {
 	Priority    int // 0 for the interactive lane
 	Running     int
 	Queued      int
-	// Longest is for how long the request that came first has been waiting: since it came, if it was preempted
+	// Longest is how long the oldest request has been waiting: since it first arrived, even if it was preempted
 	// since.
 	Longest time.Duration
 }
 
-// Totals count what a gate has done since it was made.
+// Totals count what a gate has done since it was created.
 type Totals struct {
-	Started     int64 // leases handed out, again after a preemption or rate limit too
+	Started     int64 // leases granted, including those by Requeue
 	Preempted   int64
 	Overtaken   int64
 	RateLimited int64 // calls that ended in a rate limit
 	Pauses      int64 // pauses that these led to
-	Rejected    int64 // requests that found the queue full, or made room in it
+	Rejected    int64 // requests that found the queue full, or were dropped from it
 	Abandoned   int64 // requests whose context ended while they waited
 }
 
@@ -66,7 +66,7 @@ type SoftUse struct {
 	Ends             time.Time // of the period
 }
 
-// Snapshot returns what the gate is doing. What it costs doesn't grow with the number of requests that wait.
+// Snapshot returns the state of the gate. Its cost doesn't grow with the number of waiting requests.
 func (g *Gate) Snapshot() Snapshot {
 	now := time.Now()
 	g.mu.Lock()
@@ -103,7 +103,7 @@ func (g *Gate) Snapshot() Snapshot {
 	return s
 }
 
-// waited returns how long ago the first of the waiters came.
+// waited returns how long ago the first of the waiters arrived.
 func waited(now time.Time, waiters ...*waiter) (longest time.Duration) {
 	for _, w := range waiters {
 		if w != nil {

@@ -2,7 +2,8 @@ package ratelimit
 
 import "time"
 
-// A SoftLimit warns when use comes near a limit, such as that of a subscription. It never holds anything back.
+// A SoftLimit warns when usage comes near a limit, such as that of a subscription. It never delays or rejects
+// anything.
 type SoftLimit struct {
 	// Requests and Tokens are the limits of a period; 0 or less is none.
 	Requests, Tokens int64
@@ -10,8 +11,8 @@ type SoftLimit struct {
 	Every time.Duration
 	// From is the beginning of some period; zero: when the gate was made.
 	From time.Time
-	// Warn is the share of either limit at which to warn; 0: .8; negative or NaN: never. [EventSoftLimit] comes once a
-	// period, with the end of the call whose use crosses it.
+	// Warn is the share of either limit at which to warn; 0: .8; negative or NaN: never. [EventSoftLimit] is reported
+	// once per period, at the end of the call whose usage crosses the share.
 	Warn float64
 }
 
@@ -33,14 +34,14 @@ func newSoftUse(limits []SoftLimit, now time.Time) []softUse {
 		if l.From.IsZero() {
 			l.From = now
 		}
-		l.From = l.From.Round(0) // by the clock, also on a machine that has slept
+		l.From = l.From.Round(0) // without the monotonic clock, so that it is right after the machine has slept
 		l.From = l.begun(now)
 		uses = append(uses, softUse{SoftLimit: l, warnRequests: warnAt(l.Requests, l.Warn), warnTokens: warnAt(l.Tokens, l.Warn)})
 	}
 	return uses
 }
 
-// begun returns the beginning of the period that now is in.
+// begun returns the beginning of the period that contains now.
 func (l *SoftLimit) begun(now time.Time) time.Time {
 	from := l.From.Add(now.Sub(l.From) / l.Every * l.Every)
 	if from.After(now) { // division rounds towards zero
@@ -49,8 +50,9 @@ func (l *SoftLimit) begun(now time.Time) time.Time {
 	return from
 }
 
-// roll moves From to the beginning of the period that now is in. A clock that is set back doesn't bring a period back, but
-// ends the present one with that in which now is if there is a whole one between them.
+// roll moves From to the beginning of the period that contains now. Setting the clock back doesn't reopen an earlier
+// period; if there is a whole period between now and the present one, the present one ends with the period that contains
+// now.
 func (u *softUse) roll(now time.Time) {
 	passed := now.Sub(u.From)
 	if -u.Every <= passed && passed < u.Every {

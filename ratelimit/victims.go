@@ -3,23 +3,23 @@ package ratelimit
 import "time"
 
 const (
-	// mostPreempts is how often a call makes room before it is left alone.
+	// mostPreempts is how often a call can be preempted.
 	mostPreempts = 3
-	// grace is how long a preempted call has to let go.
+	// grace is how long a preempted call has to end before it is overtaken.
 	grace = time.Second
 )
 
-// A slot is what a running call holds. All of it but the gate is guarded by the gate's mu.
+// A slot is held by a running call. All fields except the gate are guarded by the gate's mu.
 type slot struct {
 	gate *Gate
-	gen  uint64 // how many leases it has had that ended
+	gen  uint64 // how many of its leases have ended
 	arrival
 	cancel  func(error)
 	started uint64 // in the order of starts
-	epoch   uint64 // of the back-off, when it started
+	epoch   uint64 // of the back-off when the call started
 	state   holding
 	taken   taken
-	at      int // in the heap of victims; -1: it can't be one
+	at      int // index in the heap of victims; -1: it can't be preempted
 }
 
 type holding uint8
@@ -95,7 +95,7 @@ func (v victims) down(i int) {
 	}
 }
 
-// preempt tells the next victim to let go, and reports whether there was one.
+// preempt cancels the next victim, and reports whether there was one.
 func (g *Gate) preempt(now time.Time) bool {
 	if len(g.victims) == 0 {
 		return false
@@ -112,7 +112,7 @@ func (g *Gate) preempt(now time.Time) bool {
 	return true
 }
 
-// preemptDeadlines are the calls that are letting go, in the order in which their time is up.
+// preemptDeadlines are the preempted calls, in the order of their deadlines.
 type preemptDeadlines struct {
 	queue []preemptDeadline
 	timer *time.Timer // set for the first
@@ -121,7 +121,7 @@ type preemptDeadlines struct {
 
 type preemptDeadline struct {
 	slot *slot
-	gen  uint64 // another one: it has let go
+	gen  uint64 // if the slot's differs, the call has ended
 	end  time.Time
 }
 
@@ -138,7 +138,7 @@ func (q *preemptDeadlines) add(s *slot, end time.Time, over func()) {
 	}
 }
 
-// graceOver is the timer's: what hasn't let go is overtaken.
+// graceOver is called by the timer: preempted calls that haven't ended are overtaken.
 func (g *Gate) graceOver() {
 	now := time.Now()
 	g.mu.Lock()

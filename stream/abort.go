@@ -7,11 +7,11 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An AbortError is an answer that a check of [Guard] has ended. It has the class of its cause, so that it is tried again
-// only if the cause says that this may help.
+// An AbortError reports an answer that a check of [Guard] has ended. It has the class of its cause, so it is retried
+// only if that class allows it.
 type AbortError struct {
 	Cause error  // what the check returned, or a *[PanicError]
-	Text  string // what the model had written, with the chunk that the consumer didn't get any more
+	Text  string // what the model had written, including the chunk that the consumer didn't get
 }
 
 // Error says why the answer was ended.
@@ -22,12 +22,12 @@ func (e *AbortError) Error() string {
 // Unwrap returns the cause.
 func (e *AbortError) Unwrap() error { return e.Cause }
 
-// Guard lets check end an answer while it is being written. Check sees what was written so far, before the consumer sees
-// it: whenever at least every bytes of text, reasoning and arguments have come since the last time (0: at each chunk), and
-// always when a call begins or ends, and at End. If it returns an error, or panics, the consumer gets an *[AbortError] in
-// place of the chunk, and the producer is told to stop. What came before stands.
+// Guard lets check end an answer while it is being written. Check gets the answer so far, before the consumer does:
+// whenever at least every bytes of text, reasoning and arguments have arrived since the last check (0: at each chunk), and
+// always when a call begins or ends, and at End. If it returns an error or panics, the consumer gets an *[AbortError]
+// instead of the chunk, and the producer is stopped. Earlier chunks remain valid.
 //
-// Check is called in the goroutine that ranges, and must neither keep nor change what it is given.
+// Check is called in the goroutine that ranges over the sequence, and must neither keep nor change its argument.
 func Guard(seq Seq, every int, check func(*Written) error) Seq {
 	if seq == nil || check == nil {
 		return seq
@@ -55,7 +55,7 @@ func Guard(seq Seq, every int, check func(*Written) error) Seq {
 type guarded struct {
 	check   func(*Written) error
 	every   int
-	next    int // the length at which to look again
+	next    int // the length at which to check again
 	written Written
 	over    bool // the consumer left or got an error, or its loop body panicked
 }
@@ -90,7 +90,7 @@ func (g *guarded) ask() (err error) {
 	return g.check(&g.written)
 }
 
-// Written is what the model has written so far of an answer. Its strings may be kept; they cost no copy.
+// Written is the answer that the model has written so far. Its strings may be kept; they aren't copies.
 type Written struct {
 	text, reasoning, refusal strings.Builder
 
@@ -107,7 +107,7 @@ type WrittenCall struct {
 	input    strings.Builder
 }
 
-// Input returns the arguments so far, which are JSON once the call is done, if the model made no mistake.
+// Input returns the arguments so far. When the call is done they are JSON, unless the model made a mistake.
 func (c *WrittenCall) Input() string { return c.input.String() }
 
 // Text returns the text so far.

@@ -8,32 +8,32 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// BufferConfig is what a [BufferCall] can be told.
+// BufferConfig configures a [BufferCall].
 type BufferConfig struct {
 	// Size is how many chunks the producer may be ahead of the consumer; 0: 100.
 	Size int
-	// Grace is how long a producer that was told to stop is waited for. One that hasn't stopped by then is left behind and
-	// counted; what it still yields is dropped. 0: it is waited for as long as it takes.
+	// Grace is how long to wait for a canceled producer to stop. A producer that hasn't stopped by then is abandoned and
+	// counted; what it still yields is dropped. 0: wait as long as it takes.
 	Grace time.Duration
-	// Metrics, if not nil, count how often the producer had to wait, and those that were left behind.
+	// Metrics, if not nil, count how often the producer had to wait, and abandoned producers.
 	Metrics *Metrics
 }
 
 const defaultBuffer = 100
 
-// Buffer is [BufferCall] for a sequence that is there already; n is the Size. As nothing can interrupt its producer, a
-// consumer that leaves early waits until the producer yields its next chunk. Prefer BufferCall.
+// Buffer is [BufferCall] for an existing sequence; n is the Size. Since its producer can't be interrupted, a consumer
+// that leaves early waits until the producer yields its next chunk. Prefer BufferCall.
 func Buffer(seq Seq, n int) Seq {
 	return BufferCall(context.Background(), BufferConfig{Size: n}, func(context.Context) Seq { return seq })
 }
 
-// BufferCall makes a call in a goroutine of its own, so that the producer goes on while the consumer holds a chunk, up to
+// BufferCall makes a call in its own goroutine, so that the producer continues while the consumer handles a chunk, up to
 // Size chunks ahead. When the buffer is full, the producer waits, and that is counted.
 //
 // When the consumer leaves, the call's context is canceled, and the loop statement ends when the producer has. When ctx
-// is canceled, what the producer had yielded by then, and what it yields in the end, its error or an End, still comes
-// out in order; only if it yields nothing for the time of Grace does the sequence end with the context's cause instead. A
-// panic of the provider comes out as a *[PanicError].
+// is canceled, the chunks that the producer has yielded, and its final error or End, are still yielded in order; only if
+// the producer yields nothing for the time of Grace does the sequence end with the context's cause instead. A panic of
+// the provider becomes a *[PanicError].
 func BufferCall(ctx context.Context, cfg BufferConfig, call Call) Seq {
 	if cfg.Size <= 0 {
 		cfg.Size = defaultBuffer
@@ -67,11 +67,11 @@ type buffered struct {
 	metrics *Metrics
 	items   chan item     // closed by the producer when it is done
 	gone    chan struct{} // closed by the consumer when it is
-	left    atomic.Bool   // as gone, quicker to read
+	left    atomic.Bool   // the same as gone, quicker to read
 
 	// of the consumer
 	graceTimer *time.Timer // runs since the context was canceled
-	behind     bool        // the producer was given up
+	behind     bool        // the producer was abandoned
 }
 
 // produce is the producer's goroutine.
@@ -106,7 +106,7 @@ func (b *buffered) send(it item) bool {
 	}
 }
 
-// receive returns what comes next, or false if nothing does.
+// receive returns the next element, or false if there is none.
 func (b *buffered) receive(ctx context.Context) (item, bool) {
 	if b.grace <= 0 {
 		it, ok := <-b.items

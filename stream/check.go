@@ -2,9 +2,9 @@ package stream
 
 import "github.com/pawlkit/pawl/provider"
 
-// Check holds seq to the grammar of answers (see package provider). A chunk that may not come where it does isn't passed
-// on: a *[provider.GrammarError] takes its place and ends the sequence. If seq ends without End and without an error, the
-// last thing that comes is [provider.ErrIncomplete]. Nothing follows an error, and the producer is told to stop.
+// Check checks seq against the grammar of answers (see package provider). A chunk that isn't allowed where it occurs is
+// replaced by a *[provider.GrammarError], which ends the sequence. If seq ends without End and without an error, the
+// sequence ends with [provider.ErrIncomplete]. After an error nothing is yielded, and the producer is stopped.
 func Check(seq Seq) Seq {
 	return func(yield func(provider.Chunk, error) bool) {
 		c := &checked{}

@@ -10,13 +10,13 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// FanConfig is what a [Fan] can be told.
+// FanConfig configures a [Fan].
 type FanConfig struct {
-	// Ahead is how many chunks the call may be ahead of its slowest reader before it waits; 0: 4096. Twice as many are kept,
-	// 64 bytes each and what they refer to, for readers that come late.
+	// Ahead is how many chunks the call may be ahead of its slowest reader before it waits; 0: 4096. Twice as many are kept
+	// for late readers, of 64 bytes each plus what they refer to.
 	Ahead int
-	// CutSlow makes the call wait for its fastest reader only, and ends a reader that is more than Ahead chunks behind that
-	// one with a *[LagError].
+	// CutSlow makes the call wait only for its fastest reader, and ends a reader that is more than Ahead chunks behind it
+	// with a *[LagError].
 	CutSlow bool
 	// Metrics, if not nil, count how often the call had to wait for its readers.
 	Metrics *Metrics
@@ -27,9 +27,9 @@ const defaultAhead = 4096
 // A Fan lets several readers, each in its own goroutine and at its own pace, read the answer of one call: a user
 // interface, a token counter, a validator. Chunks are shared, never copied in depth.
 //
-// The call starts when the first reader ranges over its sequence, with a goroutine that ends before the last reader's loop
-// statement does: when all that had begun to read have left, the call is canceled. A reader that never begins costs and
-// holds up nothing.
+// The call starts when the first reader ranges over its sequence, in a goroutine that ends before the last reader's loop
+// statement does: when all readers that had begun have left, the call is canceled. A reader that never begins costs
+// nothing and delays nothing.
 type Fan struct {
 	cfg   FanConfig
 	start func(*Fan) context.CancelFunc // makes the call
@@ -51,11 +51,11 @@ type reader struct {
 	at int // how many chunks it has got
 }
 
-// ErrNoReaders is what a reader gets that begins after the others have left an answer that wasn't complete, behind what
-// is kept of it.
+// ErrNoReaders ends the sequence of a reader that begins after all others have left an incomplete answer. It follows
+// the chunks that were kept.
 var ErrNoReaders = fault.New(fault.None, "stream: the call was canceled because its readers had left")
 
-// A LagError is a reader that was too slow, or came too late, for what a [Fan] keeps.
+// A LagError says that a reader was too slow or too late for what a [Fan] keeps.
 type LagError struct {
 	Missed int // how many chunks it can't get any more
 }
@@ -68,7 +68,7 @@ func (e *LagError) Error() string {
 // Fault returns Permanent.
 func (e *LagError) Fault() fault.Class { return fault.Permanent }
 
-// NewFan returns a Fan of the call. The context bounds the call, not a reader.
+// NewFan returns a Fan of the call. ctx is the context of the call, not of the readers.
 func NewFan(ctx context.Context, cfg FanConfig, call Call) *Fan {
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = defaultAhead
@@ -86,8 +86,8 @@ func NewFan(ctx context.Context, cfg FanConfig, call Call) *Fan {
 // Reader returns a sequence of the whole answer, from its first chunk, whenever the reader begins; if the beginning isn't
 // kept any more, it yields a *[LagError]. All readers see the same chunks, and the same error at the end.
 //
-// Readers must not depend on each other's progress: without CutSlow, one that waits for another may wait for the call,
-// which waits for that one.
+// Readers must not depend on each other's progress: without CutSlow, a reader that waits for another one may block
+// forever, because the call waits for the slowest reader.
 func (f *Fan) Reader() Seq {
 	return func(yield func(provider.Chunk, error) bool) {
 		r := f.join()
@@ -112,7 +112,7 @@ func (f *Fan) join() *reader {
 	return r
 }
 
-// leave stops the call if nobody is left, and waits for it.
+// leave stops the call if there are no readers left, and waits for it.
 func (f *Fan) leave(r *reader) {
 	f.mu.Lock()
 	f.readers = slices.DeleteFunc(f.readers, func(other *reader) bool { return other == r })
@@ -202,13 +202,13 @@ func (f *Fan) produce(ctx context.Context, call Call) {
 	})
 }
 
-// finish tells the readers how the call has ended.
+// finish records how the call has ended and wakes the readers.
 func (f *Fan) finish(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.err != nil:
-	case f.left && err != nil: // canceled by us, so whatever it says of that is no news
+	case f.left && err != nil: // canceled by the Fan itself, so the error isn't reported
 		f.err = ErrNoReaders
 	default:
 		f.err = err

@@ -9,9 +9,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Metrics measure a call: [Measure] takes the times, and [BufferCall] and [Fan] count what happens in between. The zero
-// Metrics is ready for use, and safe for concurrent use. For several calls the counts add up, and the times, the usage and
-// the rate are those of the call that ended last.
+// Metrics measure a call: [Measure] takes the times, and [BufferCall] and [Fan] count waits. The zero Metrics is ready for
+// use, and safe for concurrent use. For several calls the counts add up, and the times, the usage and the rate are those
+// of the call that ended last.
 type Metrics struct {
 	backPressure atomic.Int64
 	leftBehind   atomic.Int64
@@ -20,15 +20,15 @@ type Metrics struct {
 	figures Figures
 }
 
-// Figures are what [Metrics] have measured. Times are since the range over the answer began; 0 means that it didn't
-// happen. Of an answer that was made again (Reset) the last one counts.
+// Figures are the results of [Metrics]. Times are since the range over the answer began; 0 means that the event
+// didn't happen. If an answer was made again (Reset), the last one counts.
 type Figures struct {
 	FirstToken time.Duration // the first content of any kind
 	FirstText  time.Duration
 	FirstCall  time.Duration // the first ToolStart
 	Total      time.Duration // until End, the error, or the consumer's leaving
-	// TokensPerSecond is the output of the usage by the time from the first content to End, so it says how fast the model
-	// writes, whatever it took to begin. 0 if there was no End, no usage, or all came at once.
+	// TokensPerSecond is the output tokens divided by the time from the first content to End: how fast the model writes,
+	// without the time until it begins. 0 if there was no End, no usage, or all content arrived at once.
 	TokensPerSecond float64
 	Usage           provider.Usage // from End
 
@@ -39,7 +39,7 @@ type Figures struct {
 	LeftBehind   int64 // producers that didn't stop within their Grace
 }
 
-// Figures returns the figures as they stand. Those of Measure are there when the range has ended.
+// Figures returns the present figures. Those of Measure are available when the range has ended.
 func (m *Metrics) Figures() Figures {
 	m.mu.Lock()
 	f := m.figures

@@ -7,15 +7,15 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A PanicError is a panic of foreign code, a Provider or a check, that was contained.
+// A PanicError is a recovered panic of foreign code: of a Provider or a check.
 type PanicError struct {
-	Who   string // whose code it was, for example "the provider"
-	Value any    // what it panicked with
-	Stack []byte // where; for a log, never for a user or a model
+	Who   string // the owner of the code, for example "the provider"
+	Value any    // the value of the panic
+	Stack []byte // the stack; for a log, never for a user or a model
 }
 
-// NewPanicError returns the error of a panic with that value. It is called in the deferred function that recovered the
-// panic, so that Stack shows where it came from.
+// NewPanicError returns the error of a panic with that value. Call it in the deferred function that recovered the
+// panic, so that Stack shows the origin.
 func NewPanicError(who string, value any) *PanicError {
 	return &PanicError{Who: who, Value: value, Stack: debug.Stack()}
 }
@@ -34,8 +34,8 @@ func (e *PanicError) Unwrap() error {
 // Fault returns Permanent, whatever the value: the same call would most likely panic again.
 func (e *PanicError) Fault() fault.Class { return fault.Permanent }
 
-// contain calls f in a goroutine of ours, and then done: with nil, or with the error that stands for f's panic or for its
-// ending the goroutine (runtime.Goexit).
+// contain calls f in a goroutine of this package, and then done: with nil, or with an error for f's panic or its
+// runtime.Goexit.
 func contain(f func(), done func(error)) {
 	const who = "the provider"
 	returned := false

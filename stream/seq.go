@@ -11,13 +11,11 @@ import (
 // once, last, together with a zero Chunk.
 type Seq = iter.Seq2[provider.Chunk, error]
 
-// Collect ranges over seq and returns the answer. The Response is never nil: on an error it holds what had come by then,
-// its calls in the order in which they were first seen. It is [provider.CollectSeq] under the name that this package's
-// other functions are next to.
+// Collect ranges over seq and returns the answer. The Response is never nil: on an error it holds the answer so far,
+// with calls in the order in which they began. It is [provider.CollectSeq] under another name.
 func Collect(seq Seq) (*provider.Response, error) { return provider.CollectSeq(seq) }
 
-// Once returns seq for one range. A second range, also one at the same time, yields [provider.ErrConsumed] and leaves seq
-// alone.
+// Once returns seq for one range. A second range, even a concurrent one, yields [provider.ErrConsumed] without using seq.
 func Once(seq Seq) Seq {
 	o := &once{seq: seq}
 	return o.each
@@ -34,7 +32,7 @@ func (o *once) each(yield func(provider.Chunk, error) bool) {
 		return
 	}
 	seq := o.seq
-	o.seq = nil // what the call held may go as soon as it is over
+	o.seq = nil // so that what the call held can be collected when it is over
 	if seq != nil {
 		seq(yield)
 	}

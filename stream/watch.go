@@ -7,14 +7,14 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Watch makes a call with a context of its own and holds it to t. The clock of Idle runs only while the provider is
-// waited for, never while the consumer holds a chunk; while the call is held back (Waiting), it rests.
+// Watch makes a call with its own context and enforces t. The clock of Idle runs only while the sequence waits for
+// the provider, not while the consumer handles a chunk or while the call waits (Waiting).
 //
-// A call that exceeds a limit has its context canceled with a *[TimeoutError] as the cause, and the sequence ends with
-// that error in place of the provider's own; only an End that comes in spite of it is passed on. A provider that doesn't
-// respect its context can't be left: it runs in the consumer's goroutine. Put a [BufferCall] with a Grace around it.
+// If a call exceeds a limit, its context is canceled with a *[TimeoutError] as the cause, and the sequence ends with
+// that error instead of the provider's; only an End that still arrives is passed on. A provider that ignores its context
+// can't be interrupted, since it runs in the consumer's goroutine: wrap it in a [BufferCall] with a Grace.
 //
-// There is no goroutine a call, and the cost a chunk is that of a [Watchdog].
+// Watch starts no goroutine, and its cost per chunk is that of a [Watchdog].
 func Watch(ctx context.Context, t Timeouts, call Call) Seq {
 	return func(yield func(provider.Chunk, error) bool) {
 		w := &watched{}
@@ -62,12 +62,12 @@ func (w *watched) judge(kind provider.ChunkKind, err error) error {
 	return err
 }
 
-// Idle is [Watch] with a limit for silence alone, also for that before the first chunk.
+// Idle is [Watch] with only a limit for silence, including the silence before the first chunk.
 func Idle(ctx context.Context, d time.Duration, call Call) Seq {
 	return Watch(ctx, Timeouts{Idle: d}, call)
 }
 
-// A Call makes a call: a function that hands its context and a request to a Provider.
+// A Call makes a call: a function that passes its context and a request to a Provider.
 type Call = func(context.Context) Seq
 
 func begin(ctx context.Context, call Call) Seq {

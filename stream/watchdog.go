@@ -12,13 +12,13 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Timeouts say how long a call may keep its consumer waiting. A figure of 0 or less is no limit.
+// Timeouts limit how long a consumer waits for a call. A figure of 0 or less is no limit.
 type Timeouts struct {
 	// First is the time until the answer begins: until the first chunk that is neither Waiting nor Reset. 0: as Idle.
 	First time.Duration
-	// Idle is the longest silence within an answer. Time during which the consumer holds a chunk doesn't count.
+	// Idle is the longest silence within an answer, without the time in which the consumer handles a chunk.
 	Idle time.Duration
-	// Total is the time from the beginning of the call to its end, whatever it is spent on.
+	// Total is the time from the beginning of the call to its end, including the consumer's time.
 	Total time.Duration
 }
 
@@ -32,7 +32,7 @@ const (
 	TimeoutTotal TimeoutKind = "total"
 )
 
-// A TimeoutError is a call that kept its consumer waiting for too long. It matches context.DeadlineExceeded.
+// A TimeoutError says that a call has exceeded one of its [Timeouts]. It matches context.DeadlineExceeded.
 type TimeoutError struct {
 	Kind  TimeoutKind
 	After time.Duration // the limit
@@ -58,15 +58,15 @@ func (e *TimeoutError) Timeout() bool { return true }
 // Is reports whether target is context.DeadlineExceeded.
 func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// A Watchdog holds one call at a time to its [Timeouts]. [Watch] is the same as a sequence; this is for a loop that has
-// a state of its own and wants to put the Watchdog into it. The zero Watchdog is ready for use, and for the next call
-// after End; it must not be copied.
+// A Watchdog enforces the [Timeouts] of one call at a time. [Watch] does the same for a sequence; a Watchdog is for
+// loops with their own state. The zero Watchdog is ready for use, and for the next call after End; it must not be
+// copied.
 //
 // For each call: Begin, then for each chunk Hold before the consumer gets it and Wait when the consumer is done with it,
-// then End. All are called from one goroutine. Hold and Wait cost an atomic store each, no clock and no allocation: a timer
-// looks at what has changed since it looked last, at least every quarter of the shorter of First and Idle. So First
-// counted from Begin and Total are exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a
-// millisecond longer if that is more.
+// then End. All are called from one goroutine. Hold and Wait cost an atomic store each, without reading the clock or
+// allocating: a timer checks for changes at least every quarter of the shorter of First and Idle. So First counted from
+// Begin and Total are exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a millisecond
+// longer if that is more.
 type Watchdog struct {
 	// state is written by the goroutine of the call and read by the timer: turn for each Hold, and the flags.
 	state atomic.Uint64
@@ -80,15 +80,15 @@ type Watchdog struct {
 	cancel context.CancelCauseFunc // nil between calls
 	timer  *time.Timer             // nil if nothing is limited
 	limits Timeouts
-	seen   uint64    // state when the timer looked last
-	since  time.Time // since when nothing has come, as far as the timer knows
+	seen   uint64    // state at the timer's last check
+	since  time.Time // since when there was no chunk, as far as the timer knows
 	until  time.Time // of the last Waiting; zero: unknown
 	end    time.Time // when Total is over
 }
 
 // The flags of Watchdog.state; the turns are counted above them.
 const (
-	held   = 1 << iota // the consumer holds a chunk
+	held   = 1 << iota // the consumer handles a chunk
 	begun              // the answer has begun
 	paused             // the last chunk was Waiting
 	turn
@@ -116,7 +116,7 @@ func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 	return ctx
 }
 
-// normal puts forever for what isn't limited.
+// normal replaces missing limits by forever.
 func (t Timeouts) normal() Timeouts {
 	for _, d := range [...]*time.Duration{&t.Idle, &t.Total} {
 		if *d <= 0 || *d > forever {
@@ -130,10 +130,10 @@ func (t Timeouts) normal() Timeouts {
 	return t
 }
 
-// closest is what lies between two looks at the least, unless a limit is shorter itself.
+// closest is the shortest time between two checks, unless a limit is shorter.
 const closest = time.Millisecond
 
-// quarter returns how often the timer has to look for a silence.
+// quarter returns how often the timer must check for a silence.
 func (t *Timeouts) quarter() time.Duration { return max(min(t.First, t.Idle)/4, closest) }
 
 // Hold stops the clock of the silence: the consumer is about to get c.
@@ -151,7 +151,7 @@ func (w *Watchdog) Hold(c *provider.Chunk) {
 	w.state.Store(w.turns | w.flags | held)
 }
 
-// pauseUntil notes until when the call is held back.
+// pauseUntil records until when the call waits.
 func (w *Watchdog) pauseUntil(c *provider.Chunk) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,8 +161,8 @@ func (w *Watchdog) pauseUntil(c *provider.Chunk) {
 	}
 }
 
-// Wait starts the clock of the silence anew: the consumer is done with its chunk. After a Waiting chunk it starts at the
-// time until which the call is held back, and if that isn't known, not before the next chunk.
+// Wait restarts the clock of the silence: the consumer is done with its chunk. After a Waiting chunk the clock starts at
+// the end of the wait, and if that isn't known, at the next chunk.
 func (w *Watchdog) Wait() { w.state.Store(w.turns | w.flags) }
 
 // Fired returns the limit that the call has exceeded, or nil. It may be called by any goroutine.
@@ -183,8 +183,8 @@ func (w *Watchdog) End() *TimeoutError {
 	return w.fired.Load()
 }
 
-// look is called by the timer: it ends the call, or sets the timer for the next look. A look that comes late, in the call
-// that follows, is one more look.
+// look is called by the timer: it ends the call, or sets the timer for the next check. If it runs late, during the next
+// call, it is just an additional check.
 func (w *Watchdog) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Effect is what a policy says of a call. Of several, the greatest holds: deny beats ask beats allow. What is none of the
-// constants denies.
+// An Effect is a policy's decision about a call. The greatest of several applies: deny overrides ask, and ask overrides
+// allow. A value that is none of the constants denies.
 type Effect uint8
 
 // The effects.
@@ -33,30 +33,30 @@ func (e Effect) String() string {
 	return "deny"
 }
 
-// A Verdict is the judgement of a call.
+// A Verdict is the decision about a call, with its reason.
 type Verdict struct {
 	Effect Effect
 	// Reason says why, for the person who is asked, or for the model that is denied.
 	Reason string
 }
 
-// A Policy judges a call by its final input. The Call is the policy's own copy, but the bytes of its input mustn't be changed.
-// A policy that panics, or is nil, denies.
+// A Policy decides about a call by its final input. The Call is a copy for the policy, but the bytes of its input mustn't
+// be changed. A policy that panics, or is nil, denies.
 type Policy func(ctx context.Context, d *Definition, c *Call) Verdict
 
-// An Admission is what [Registry.Admit] makes of a call.
+// An Admission is the result of [Registry.Admit].
 type Admission struct {
 	Definition *Definition // nil for an unknown tool
 	Verdict    Verdict     // if Rejected is nil: Allow or Ask
-	Rejected   *Outcome    // what the model is told if the call doesn't run
+	Rejected   *Outcome    // what the model reads if the call doesn't run
 }
 
-// Admit takes a call from a model's wish to something that may run: the tool is looked up among offered (nil: all), the
-// input is brought into canonical form, change (may be nil) may replace c.Input, and what came of it is validated and
-// judged. If the call is admitted, c.Input is what was validated.
+// Admit checks whether a model's call may run. It looks the tool up among offered (nil: all), brings the input into
+// canonical form, lets change (may be nil) replace c.Input, validates the result and evaluates the policies. If the
+// call is admitted, c.Input is the validated input.
 //
-// Of an input that isn't valid, change sees the model's own bytes, and may put them right. An error of change is a denial
-// whose message the model reads, if it says so ([DenyError]); any other, and a panic ([*PanicError]), is returned.
+// If the input isn't valid, change gets the model's original bytes and may correct them. If change returns a [DenyError],
+// the call is denied and the model reads the reason; any other error, and a panic ([*PanicError]), is returned.
 func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, change func() error, policies []Policy) (Admission, error) {
 	if offered == nil {
 		offered = r.list
@@ -81,7 +81,7 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 			}
 			return Admission{Definition: d}, cerr
 		}
-		input, err = d.input.Accept(c.Input) // also if it looks the same: the bytes may have been changed in place
+		input, err = d.input.Accept(c.Input) // even if it looks the same: the bytes may have been changed in place
 	}
 	if err != nil {
 		return Admission{Definition: d, Rejected: refuse(Invalid, fault.Invalid, "%s", err)}, nil
@@ -97,9 +97,9 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	return Admission{Definition: d, Verdict: v}, nil
 }
 
-// Recheck judges an admitted call again, right before execution, and asks the tool's Check. It returns nil if the call may
-// run. Whether a person has to be asked was settled before: neither the tool's Approval nor its Ask counts here, and a
-// policy that asks lets the call run.
+// Recheck evaluates an admitted call again, right before execution, and calls the tool's Check. It returns nil if the call
+// may run. Approval was settled before: the tool's Approval and its Ask aren't evaluated again, and a policy that asks
+// lets the call run.
 func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Outcome {
 	d, ok := r.byName[c.Name]
 	if !ok {
@@ -119,8 +119,8 @@ func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Out
 	return &out
 }
 
-// asks returns Ask if the tool itself wants a person's consent. The reason of its Ask is about this very input, and so comes
-// before that of its Approval.
+// asks returns Ask if the tool itself needs approval. The reason of its Ask is about this input, and therefore takes
+// precedence over that of its Approval.
 func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 	s := &d.spec
 	if d.ask != nil {
@@ -130,7 +130,7 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 			return err
 		})
 		switch {
-		case err != nil: // a question that can't be decided is put to a person
+		case err != nil: // if the tool can't decide, a person is asked
 			return Verdict{Ask, "the tool couldn't decide whether to ask: " + reason(err)}
 		case why != "":
 			return Verdict{Ask, why}
@@ -145,8 +145,8 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 	return Verdict{}
 }
 
-// judge asks everybody else who has a say: prerequisites, the mode and the policies. The greatest effect holds; of equals
-// the first gives the reason.
+// judge evaluates prerequisites, the mode and the policies. The greatest effect applies; among equals, the first gives
+// the reason.
 func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verdict {
 	s := &d.spec
 	for _, need := range s.Requires {
@@ -163,7 +163,7 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 	var v Verdict
 	own := new(Call)
 	for _, p := range policies {
-		*own = *c // what one policy does to it is nothing to the others, nor to the call
+		*own = *c // a copy, so that a policy can't change the call for others
 		said := Verdict{}
 		err := guarded("a policy", func() error {
 			said = p(ctx, d, own)
@@ -193,7 +193,7 @@ func orReason(reason, otherwise string) string {
 	return reason
 }
 
-// A DenyError keeps a call from running; the model reads the reason.
+// A DenyError denies a call; the model reads the reason.
 type DenyError struct{ Reason string }
 
 // Error returns the reason.
@@ -211,7 +211,7 @@ func instead(name string, offered []*Definition) string {
 	return near + known(offered)
 }
 
-// known lists the names of the offered tools for a model that asked for another.
+// known lists the names of the offered tools, for a model that named an unknown one.
 func known(offered []*Definition) string {
 	if len(offered) == 0 {
 		return "; no tools are available"
@@ -232,7 +232,8 @@ func known(offered []*Definition) string {
 	return b.String()
 }
 
-// Fit returns input as that tool may take it, for a caller that changes the input of a stored call.
+// Fit validates input for the named tool and returns its canonical form, for callers that change the input of a
+// stored call.
 func (r *Registry) Fit(name string, input json.RawMessage) (json.RawMessage, error) {
 	d, ok := r.byName[name]
 	if !ok {

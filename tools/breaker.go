@@ -11,21 +11,21 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A Pass is the leave of a tool's breaker to run one call. It is for callers that have something to do between asking and
-// running, such as writing down that the call starts: an open breaker is known before that.
+// A Pass is the permission of a tool's breaker to run one call. It is for callers that do something between taking it and
+// running the call, such as recording that the call starts: an open breaker is known before that.
 //
-// It is ended once, by [Execute] or, for a call that isn't run after all, by Cancel. Ending it again does nothing, so whoever
-// gives up a running call may say so by Done. The zero Pass is ready for Take, and a Pass that has ended may be taken again.
-// It mustn't be copied once it was taken. Done and Cancel may be called from any goroutine.
+// It is ended once, by [Execute] or, for a call that isn't run after all, by Cancel. Ending it again does nothing, so a
+// caller that abandons a running call may call Done. The zero Pass is ready for Take, and a Pass that has ended may be
+// taken again. It mustn't be copied after Take. Done and Cancel may be called from any goroutine.
 type Pass struct {
 	breaker *circuit.Breaker // nil: the tool has none
 	permit  circuit.Permit
 	over    atomic.Bool
 }
 
-// Take asks the breaker of d in breakers whether a call may run now. It returns nil if so, or if there is no breaker: breakers
-// is nil, or Spec.NoBreaker is set. Else it returns what the model is told: [Unavailable], of class [fault.Degraded], with
-// the *[circuit.OpenError] as its Err, whose advice on when to try again fault.RetryAfter finds.
+// Take asks the breaker of d in breakers whether a call may run now. It returns nil if so, or if there is no breaker:
+// breakers is nil, or Spec.NoBreaker is set. Otherwise it returns the outcome for the model: [Unavailable], of class
+// [fault.Degraded], with the *[circuit.OpenError] as its Err; fault.RetryAfter returns when to try again.
 func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
 	p.breaker = nil
 	if d == nil || d.key == "" || breakers == nil {
@@ -41,8 +41,9 @@ func (p *Pass) Take(d *Definition, breakers *circuit.Set) (refused *Outcome) {
 	return nil
 }
 
-// Done ends the pass with what came of the call, as [circuit.Permit.Done] does: nil is a success, an error of class transient
-// or degraded a failure of the tool's resource, any other says nothing about it. The first Done or Cancel counts.
+// Done ends the pass with the result of the call, as [circuit.Permit.Done] does: nil is a success, an error of class
+// transient or degraded is a failure of the tool's resource, and any other error counts as neither. Only the first Done or
+// Cancel counts.
 func (p *Pass) Done(err error) {
 	if p == nil || p.breaker == nil || p.over.Swap(true) {
 		return
@@ -51,17 +52,17 @@ func (p *Pass) Done(err error) {
 	p.permit.Done(err)
 }
 
-// allow asks a breaker. Its OnChange may lose the permit by panicking: then the call runs without, and the breaker counts it as
-// a probe that expired, if it was one.
+// allow asks a breaker. If its OnChange panics, the permit is lost: then the call runs without one, and if it was a probe,
+// the breaker counts it as expired.
 func allow(b *circuit.Breaker) (permit circuit.Permit, err error) {
 	defer observed()
 	return b.Allow()
 }
 
-// observed contains a panic of a breaker's OnChange, which only watches. Calls run on goroutines on which nobody else would.
+// observed contains a panic of a breaker's OnChange, because calls run on goroutines where nothing else would.
 func observed() { _ = recover() }
 
-// Cancel ends the pass of a call of which nothing can be said.
+// Cancel ends the pass of a call that counts as neither a success nor a failure.
 func (p *Pass) Cancel() { p.Done(errNeither) }
 
 var errNeither = fault.New(fault.None, "tools: the call says nothing about its resource")
@@ -74,26 +75,26 @@ func (p *Pass) close(out *Outcome) {
 		p.Done(nil)
 	case out.Err != nil && !wasOpen(out.Err):
 		p.Done(fault.Wrap(out.Class, out.Err))
-	default: // put off, or a Result that says Failed
+	default: // suspended, or a Result with Failed set
 		p.Done(errNeither)
 	}
 }
 
-// wasOpen reports an error of a breaker that the tool itself has asked: then nothing was called.
+// wasOpen reports whether err comes from a breaker that the tool itself uses: then nothing was called.
 func wasOpen(err error) bool {
 	var open *circuit.OpenError
 	return guarded("an error", func() error { _ = errors.As(err, &open); return nil }) == nil && open != nil
 }
 
-// ready reports whether the breaker would let another attempt pass. It wouldn't if others have opened it meanwhile, nor if
-// it waits for this very call to find out.
+// ready reports whether the breaker would admit another attempt. It doesn't if other calls have opened it meanwhile, or if
+// it is half-open and waits for this call.
 func (p *Pass) ready() (ok bool) {
 	defer observed()
 	return p == nil || p.breaker.Ready() == nil
 }
 
-// open is the Outcome of a call that the breaker refuses. It names neither the resource nor what failed: that was
-// somebody else's call.
+// open is the Outcome of a call that the breaker rejects. It names neither the resource nor the failure, since that
+// was another session's call.
 func (d *Definition) open(err error) *Outcome {
 	when := "soon"
 	if wait, ok := fault.RetryAfter(err); ok {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// A Call is one call on its way. Whoever makes it fills in what it knows, [Registry.Admit] makes of the input what may run,
-// and from [Execute] on it mustn't be changed.
+// A Call is one tool call. The caller fills in the fields, [Registry.Admit] replaces the input by the validated one, and
+// after the start of [Execute] it mustn't be changed.
 type Call struct {
 	Session string
 	Run     string
@@ -18,18 +18,19 @@ type Call struct {
 
 	// IdempotencyKey is the idempotency key: the same for every attempt at this call, and for no other call.
 	IdempotencyKey string
-	// Fence grows whenever the session gets another writer; systems that remember the highest can refuse a stale writer.
+	// Fence is the fencing token, which grows whenever the session gets another writer; systems that remember the
+	// highest one can reject a stale writer.
 	Fence uint64
-	// By is who approved the call, if somebody had to.
+	// By is the person who approved the call, if approval was needed.
 	By string
 
 	Mode string
 	// Succeeded reports whether a tool has succeeded in this run, for prerequisites; nil: none has.
 	Succeeded func(tool string) bool
-	// OnProgress is told of progress, on the goroutine that reports it. OnTimeout is told, once, that the call's context has
-	// ended at the time limit; it is called on any goroutine, and mustn't wait for the end of the call, which waits for it.
-	// OnRetry is told that an attempt has failed and that another follows, before the wait for it, on the goroutine that runs
-	// the call; a panic of it is one of [Execute]. Each may be nil.
+	// OnProgress is called with each progress report, on the goroutine that reports it. OnTimeout is called once when the
+	// call's context has ended at the time limit, on any goroutine; it mustn't wait for the end of the call, which waits
+	// for it. OnRetry is called after an attempt has failed that another will follow, before the delay, on the goroutine
+	// that runs the call; if it panics, [Execute] panics. Each may be nil.
 	OnProgress func(*Call, ProgressReport)
 	OnTimeout  func(*Call)
 	OnRetry    func(*Call, Retrying)
@@ -38,10 +39,10 @@ type Call struct {
 // A ProgressReport is what a running call reports.
 type ProgressReport struct {
 	Text string
-	Done float64 // from 0 to 1, other figures are brought there; 0 if unknown
+	Done float64 // from 0 to 1, other figures are adjusted to that; 0 if unknown
 }
 
-// CallOf returns the call that ctx belongs to. What it points to mustn't be changed.
+// CallOf returns the call that ctx belongs to. The Call mustn't be changed.
 func CallOf(ctx context.Context) (*Call, bool) {
 	if r, ok := ctx.Value(callKey{}).(*running); ok {
 		return r.call, true
@@ -49,8 +50,8 @@ func CallOf(ctx context.Context) (*Call, bool) {
 	return nil, false
 }
 
-// IdempotencyKey returns the idempotency key of the call that ctx belongs to, or "" outside of a call. It is the same for every
-// attempt at the call, in every process: give it to systems that remember such keys.
+// IdempotencyKey returns the idempotency key of the call that ctx belongs to, or "" outside of a call. It is the same for
+// every attempt at the call, in every process: pass it to systems that support such keys.
 func IdempotencyKey(ctx context.Context) string {
 	if c, ok := CallOf(ctx); ok {
 		return c.IdempotencyKey
@@ -58,8 +59,8 @@ func IdempotencyKey(ctx context.Context) string {
 	return ""
 }
 
-// Fence returns the fencing number of the run that the call belongs to, or 0 outside of a call. It grows whenever
-// another process takes a session over.
+// Fence returns the fencing token of the run that the call belongs to, or 0 outside of a call. It grows whenever
+// another process takes over the session.
 func Fence(ctx context.Context) uint64 {
 	if c, ok := CallOf(ctx); ok {
 		return c.Fence

@@ -20,7 +20,7 @@ type running struct {
 	ctx    context.Context // of the call
 	cancel context.CancelFunc
 
-	// OnTimeout runs on a goroutine of its own. These stop it or wait for it; nil without OnTimeout.
+	// OnTimeout runs on its own goroutine. These fields stop it or wait for it; nil without OnTimeout.
 	stopNotice func() bool
 	noticed    chan struct{}
 
@@ -35,9 +35,9 @@ type running struct {
 
 type callKey struct{}
 
-// start makes the context of a call that starts now. Its Deadline is the latest time to which progress could move the time
-// limit, and a timer ends it at the limit as it stands: a context derived with a later deadline has no timer of its own, so
-// the Deadline mustn't move.
+// start makes the context of a call that starts now. Its Deadline is the latest time to which progress can move the time
+// limit, and a timer ends it at the current limit. The Deadline mustn't move, because a derived context with a later
+// deadline has no timer of its own.
 func start(parent context.Context, d *Definition, c *Call) *running {
 	r := &running{d: d, call: c, began: time.Now(), parent: parent, limit: d.spec.Timeout}
 	longest := r.limit
@@ -63,7 +63,7 @@ func start(parent context.Context, d *Definition, c *Call) *running {
 	return r
 }
 
-// end releases the context. After it nobody is told of the time limit.
+// end releases the context. OnTimeout isn't called after it.
 func (r *running) end() {
 	if r.stopNotice != nil && !r.stopNotice() {
 		<-r.noticed
@@ -95,7 +95,7 @@ func (r *running) extend() {
 	}
 }
 
-// deadline returns when the call has to end, as things stand.
+// deadline returns the current time limit of the call.
 func (r *running) deadline() time.Time {
 	r.mu.Lock()
 	end := r.began.Add(r.limit)
@@ -115,7 +115,7 @@ func (r *running) awaitTimeout() {
 }
 
 // ended returns why the context has ended, or nil. The timeout is set as well if the reason is the time limit of this call, and
-// not that of a call which this one is part of.
+// not of an enclosing call.
 func (r *running) ended() (timeout *TimeoutError, cause error) {
 	cause = context.Cause(r.ctx)
 	if t, ok := cause.(*TimeoutError); ok && cause != context.Cause(r.parent) {
@@ -131,10 +131,10 @@ func (r *running) timeoutError(after time.Duration) *TimeoutError {
 // A TimeoutError is the cause with which the context of a call ends at its time limit.
 type TimeoutError struct {
 	Tool  string
-	After time.Duration // the limit: Spec.Timeout, or what progress made of it
+	After time.Duration // the limit: Spec.Timeout, or as moved by progress
 }
 
-// Error says how long the call was given.
+// Error names the tool and its time limit.
 func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("tools: %s took longer than its time limit of %v", e.Tool, e.After)
 }
@@ -142,5 +142,5 @@ func (e *TimeoutError) Error() string {
 // Fault returns Transient.
 func (e *TimeoutError) Fault() fault.Class { return fault.Transient }
 
-// Is reports a TimeoutError as [context.DeadlineExceeded].
+// Is reports whether target is [context.DeadlineExceeded].
 func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }

@@ -20,7 +20,7 @@ type Definition struct {
 	spec   Spec
 	input  *schema.Schema
 	output *schema.Schema // nil: not validated
-	shown  provider.Tool  // what a model is told
+	shown  provider.Tool  // as shown to a model
 
 	key     string   // of its breaker; empty: none
 	retries *retries // nil: never
@@ -39,28 +39,29 @@ func (d *Definition) Define() (*Definition, error) {
 	return d, nil
 }
 
-// Spec returns the tool's spec with its defaults filled in. What it points to mustn't be changed.
+// Spec returns the tool's spec with its defaults filled in. Its slices and maps mustn't be changed.
 func (d *Definition) Spec() *Spec { return &d.spec }
 
 // Name returns the tool's name.
 func (d *Definition) Name() string { return d.spec.Name }
 
-// Tool returns what a model is told of the tool. Its bytes are the same for the same tool, always.
+// Tool returns the definition that a model is shown. It is always the same for the same tool, byte for byte.
 func (d *Definition) Tool() provider.Tool { return d.shown }
 
-// SchemaHash returns a short fingerprint of the input schema: what a standing approval is bound to.
+// SchemaHash returns a short fingerprint of the input schema, which standing approvals are bound to.
 func (d *Definition) SchemaHash() string { return d.input.Hash() }
 
-// Accept returns input in canonical form, with defaults filled in and validated: what may run. The error, of class
-// Invalid, is written for a model.
+// Accept validates input and returns it in canonical form, with defaults filled in. The error, of class Invalid, is
+// written for a model.
 func (d *Definition) Accept(input json.RawMessage) (json.RawMessage, error) {
 	return d.input.Accept(input)
 }
 
-// CanUndo reports whether the tool can take a call back.
+// CanUndo reports whether the tool has an Undo.
 func (d *Definition) CanUndo() bool { return d.undo != nil }
 
-// Undo takes back what a finished call did. The input is the call's, the output the text that the model was shown.
+// Undo reverts the effect of a finished call. The input is the call's; the output is the text that the model was
+// shown.
 func (d *Definition) Undo(ctx context.Context, input, output json.RawMessage) (err error) {
 	if d.undo == nil {
 		return specError(d.spec.Name, "the tool can't undo")
@@ -75,7 +76,7 @@ type SpecError struct {
 	Problem string
 }
 
-// Error names the tool and says what would be right.
+// Error names the tool, the mistake and the correction.
 func (e *SpecError) Error() string {
 	if e.Tool == "" {
 		return "tools: " + e.Problem

@@ -1,52 +1,54 @@
-// Package tools is what an agent acts with: typed functions with a schema, a risk and a time limit, a registry that keeps
-// them in order, and the path that one call takes.
+// Package tools defines the tools of an agent: typed functions with a schema, a risk and a time limit, a registry that
+// keeps them in order, and the execution of one call.
 //
 //	weather := tools.New(tools.Spec{Name: "weather", Description: "Current weather in a city."},
 //		func(ctx context.Context, in City) (Weather, error) { … })
 //
-// A [Func] has more to say: whether this very input needs a person's consent (Ask), whether it may still run now (Check),
-// whether it really had its effect (Verify), and how to take it back (Undo). A [Raw] tool takes and gives JSON, for tools
-// whose schema is known only at run time. Anything wrong with a tool's types or names comes back as an error of
-// [NewRegistry], which is where a host's mistakes surface; nothing here panics.
+// A [Func] has more hooks: whether this input needs approval (Ask), whether the call may still run now (Check), whether
+// it really had its effect (Verify), and how to revert it (Undo). A [Raw] tool takes and returns JSON, for tools whose
+// schema is known only at run time. Mistakes in a tool's types or names are errors of [NewRegistry]; nothing in this
+// package panics.
 //
-// # The path of a call
+// # How a call is executed
 //
-// [Registry.Admit] looks the tool up, fills defaults, lets the host change the input, validates what came of it against
-// the schema, and judges: prerequisites, mode, the policies, the tool's approval and its Ask, of which deny beats ask beats
-// allow. What is validated is what runs, byte for byte: canonical JSON without duplicate or differently cased keys.
-// [Registry.Recheck] judges again right before execution, when time may have passed, and asks the tool's Check.
-// [Execute] then decodes, runs, encodes, verifies and bounds. A panic in a tool, an error, an output that can't be
-// encoded: each is an [Outcome] that a model can read and act on. It holds no stack trace.
+// [Registry.Admit] looks the tool up, fills in defaults, lets the host change the input, validates the result against the
+// schema, and then evaluates prerequisites, mode, policies, the tool's approval and its Ask: deny overrides ask, and ask
+// overrides allow. What is validated is what runs, byte for byte: canonical JSON without duplicate keys or keys that differ
+// only in case. [Registry.Recheck] evaluates again right before execution, because time may have passed, and calls the
+// tool's Check. [Execute] then decodes the input, runs the tool, encodes the output, verifies the effect and bounds the
+// output. A panic in a tool, an error, an output that can't be encoded: each is an [Outcome] that a model can read and act
+// on. It contains no stack trace.
 //
 //	call := &tools.Call{Name: "weather", Input: input}
 //	admitted, err := registry.Admit(ctx, call, nil, nil, policies)
 //	if err != nil || admitted.Rejected != nil || admitted.Verdict.Effect == tools.Ask {
-//		… // the refusal is what the model reads; an ask is put to a person
+//		… // the model reads the rejection; a person answers an ask
 //	}
 //	if refused := registry.Recheck(ctx, call, policies); refused == nil {
 //		outcome := tools.Execute(ctx, admitted.Definition, call, nil)
 //		…
 //	}
 //
-// # Failures that pass
+// # Transient failures
 //
-// A caller that has breakers asks the one of the tool, or of the Spec.Resource that several tools share, before it executes a
-// call: see [Pass]. An open one refuses the call: [Unavailable], and when to try again. What is refused was never started. The
-// result of a call counts on its breaker by its class ([circuit.Permit.Done]): timeouts, transient and degraded failures do,
-// mistakes and canceled calls don't.
+// A caller with breakers takes a [Pass] before it executes a call, from the breaker of the tool or of the Spec.Resource
+// that several tools share. An open breaker rejects the call with the status [Unavailable] and says when to try again. A
+// rejected call was never started. The result of a call counts on its breaker by its class ([circuit.Permit.Done]):
+// timeouts, transient and degraded failures count, mistakes and canceled calls don't.
 //
-// A tool that is Idempotent or ReadOnly is tried again by the class of its error: see [Retry]. Every attempt is the same call,
-// with the same [IdempotencyKey] and in the same time limit, and a call counts once on its breaker however often it is tried.
+// A tool that is Idempotent or ReadOnly is retried depending on the class of its error: see [Retry]. All attempts are the
+// same call, with the same [IdempotencyKey] and within the same time limit, and they count once on its breaker.
 //
-// Functions of the host are called on the goroutine of their caller, without a lock held; their panics count as failures: a
-// policy's denies, an Ask's asks, a Check's denies, a Verify's leaves the effect unconfirmed.
+// Functions of the host are called on the goroutine of the caller, without a lock held. A panic in a policy or a Check
+// denies the call, a panic in an Ask asks for approval, and a panic in a Verify leaves the effect unconfirmed.
 //
 // # The context of a call
 //
-// A call's context ends at its time limit, with the cause [*TimeoutError], when its run's context does, and when the tool
-// returns. Its Deadline is the latest time at which it ends, with all the progress that may be reported. It carries what the tool may want to know about the call: [CallOf], [IdempotencyKey] for idempotent requests to other
-// systems, [Fence], and [Progress]. Ask, Check and policies are called with the context of the run instead.
+// A call's context ends at its time limit, with the cause [*TimeoutError], when the run's context ends, and when the tool
+// returns. Its Deadline is the latest time at which it can end, with all progress that may be reported. It carries
+// information about the call: [CallOf], [IdempotencyKey] for idempotent requests to other systems, [Fence], and [Progress].
+// Ask, Check and policies are called with the context of the run instead.
 //
-// What a tool returns counts, also after the end of its context: a result is a result. An error then means TimedOut or
-// Canceled, unless it is about what was asked for (invalid, not found, denied, or for a person to fix).
+// A result that a tool returns after the end of its context still counts. An error returned then means TimedOut or
+// Canceled, unless it is about the request itself (invalid, not found, denied, or for a person to fix).
 package tools

@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// encode makes a Result of what a typed tool returned.
+// encode makes a Result of a typed tool's output.
 func encode(out any) (Result, error) {
 	switch v := out.(type) {
 	case Result:
@@ -30,13 +30,14 @@ func encode(out any) (Result, error) {
 	return Text(text), nil
 }
 
-// owned returns res with parts of its own: the tool may keep and show the same ones again.
+// owned returns res with copied parts, since the tool may return the same ones again.
 func owned(res Result) Result {
 	res.Parts = slices.Clone(res.Parts)
 	return res
 }
 
-// errEncode marks an output that can't be encoded: the tool ran. Whatever the encoder says, the input isn't at fault.
+// errEncode marks an output that can't be encoded: the tool ran, and the input isn't at fault, whatever the encoder's
+// error says.
 var errEncode = fault.Wrap(fault.Permanent, errors.New("tools: the output can't be encoded as JSON"))
 
 // marshal returns v as JSON text. It doesn't escape <, > and &, which would only cost a model tokens. Marshalers of v that

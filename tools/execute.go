@@ -17,7 +17,7 @@ type Outcome struct {
 	Status  Status
 	Parts   []provider.Part // for the model; valid UTF-8
 	Data    json.RawMessage // for the host
-	Class   fault.Class     // of Err; Permanent for a [Result] that says Failed, None for a call that was canceled
+	Class   fault.Class     // of Err; Permanent for a [Result] with Failed set, None for a call that was canceled
 	Err     error           // what went wrong, for logs; the model doesn't see it
 	Suspend *Suspend        // set if the call waits for an answer; there is no result yet
 	Cut     int             // bytes of text that were left out
@@ -26,12 +26,12 @@ type Outcome struct {
 	Attempts int
 }
 
-// Execute runs an admitted call on this goroutine and returns when the tool's function does, for the last time if it is tried
-// again. It contains panics, ends the call's context at its time limit, and bounds the output. The pass is what the caller took
-// from the tool's breaker, and Execute ends it; nil: the call has no breaker.
+// Execute runs an admitted call on this goroutine and returns when the tool's function returns, after the last attempt if
+// it is retried. It contains panics, ends the call's context at its time limit, and bounds the output. Execute ends the
+// pass, which the caller took from the tool's breaker; nil: the call has no breaker.
 //
-// A tool that ends its goroutine (runtime.Goexit, as FailNow does) takes this function with it: callers that must not lose the
-// call see to that in a defer. The Call mustn't be changed afterwards, because the tool may have kept it.
+// If a tool ends its goroutine (runtime.Goexit, as FailNow does), Execute doesn't return: callers that must not lose the
+// call need a defer. The Call mustn't be changed afterwards, because the tool may have kept it.
 func Execute(ctx context.Context, d *Definition, c *Call, pass *Pass) Outcome {
 	defer pass.Cancel() // if nothing else has ended it
 	if d == nil || d.run == nil || c == nil {
@@ -96,7 +96,7 @@ func (d *Definition) success(res Result) Outcome {
 	return out
 }
 
-// failure makes an Outcome of an error. An error's own methods may panic, too.
+// failure makes an Outcome of an error, whose methods may panic.
 func (r *running) failure(err error) (out Outcome) {
 	failed := guarded(r.d.spec.Name, func() error {
 		out = r.outcomeOf(err)
@@ -108,14 +108,14 @@ func (r *running) failure(err error) (out Outcome) {
 	return out
 }
 
-// What a model reads of failures that say nothing themselves.
+// What a model reads about failures without a text.
 const (
 	broken  = "The tool failed: an internal error. Trying the same again won't help."
 	silent  = "The tool failed without saying why."
 	unshown = "The call ran, but its output can't be shown."
 )
 
-// outcomeOf says what an error means.
+// outcomeOf returns the Outcome for an error.
 func (r *running) outcomeOf(err error) Outcome {
 	d := r.d
 	var (
@@ -147,7 +147,8 @@ func (r *running) outcomeOf(err error) Outcome {
 	return d.fail(Failed, classOf(err), err, text+r.retryHint(err))
 }
 
-// stopped words the error of a function whose context has ended. What it says is shown if it isn't just that.
+// stopped formats the error of a function whose context has ended. The error's text is included if it says more than
+// that.
 func (d *Definition) stopped(cause error, timeout *TimeoutError, err error) Outcome {
 	const partly = "; it may have had a part of its effect."
 	own := ""
@@ -163,8 +164,8 @@ func (d *Definition) stopped(cause error, timeout *TimeoutError, err error) Outc
 	return d.fail(Canceled, fault.None, err, "The call was stopped because the run was"+partly+own)
 }
 
-// aboutCall reports whether an error is about what was asked for, and so has nothing to do with the end of the context.
-// Anything else that a function returns after that end most likely comes of it: "signal: killed", for example.
+// aboutCall reports whether an error is about the request itself, and so isn't caused by the end of the context. Most
+// other errors after that end are caused by it: "signal: killed", for example.
 func aboutCall(err error) bool {
 	switch fault.Of(err) {
 	case fault.Invalid, fault.NotFound, fault.Denied, fault.UserFixable:
@@ -173,7 +174,7 @@ func aboutCall(err error) bool {
 	return false
 }
 
-// fail makes an Outcome of what a model should read of an error.
+// fail makes an Outcome with the text that a model should read.
 func (d *Definition) fail(status Status, class fault.Class, err error, text string) Outcome {
 	out := Outcome{Status: status, Class: class, Err: err}
 	out.Parts, out.Cut = bound(textParts(text), d.spec.MaxResult)
@@ -197,7 +198,7 @@ func classOf(err error) fault.Class {
 	return fault.Permanent
 }
 
-// reason words an error within a sentence: what was wrong, never where in the code.
+// reason formats an error for use within a sentence: what was wrong, without positions in code.
 func reason(err error) string {
 	var p *PanicError
 	if errors.As(err, &p) {

@@ -11,12 +11,12 @@ import (
 
 // A Tool is something that [NewRegistry] takes: a [Func], a [Raw], or a *[Definition].
 type Tool interface {
-	// Define compiles the tool: its schema is made and checked. It returns an error that names the tool and says what
-	// would be right.
+	// Define compiles the tool: it makes and checks its schema. It returns an error that names the tool and the
+	// correction.
 	Define() (*Definition, error)
 }
 
-// New returns a tool that runs fn. See [Func] for tools with more to say.
+// New returns a tool that runs fn. See [Func] for tools with more functions.
 func New[In, Out any](spec Spec, fn func(ctx context.Context, in In) (Out, error)) Tool {
 	return Func[In, Out]{Spec: spec, Run: fn}
 }
@@ -32,7 +32,7 @@ func New[In, Out any](spec Spec, fn func(ctx context.Context, in In) (Out, error
 //		Slug  string   `json:"slug" pattern:"^[a-z0-9-]+$"`
 //		Mails []string `json:"mails" format:"email"`
 //
-//	  - description says to the model what the field is for. `jsonschema:"…"` means the same.
+//	  - description tells the model what the field is for. `jsonschema:"…"` means the same.
 //	  - enum lists the allowed values of a string, number or boolean, with commas between them.
 //	  - minimum and maximum bound a number, themselves included.
 //	  - pattern is a regular expression (RE2) that a part of the string must match, and format a name such as email, date,
@@ -41,22 +41,23 @@ func New[In, Out any](spec Spec, fn func(ctx context.Context, in In) (Out, error
 //	    anything else.
 //
 // Of a list, enum, minimum, maximum, pattern and format are about its items. A type that contains itself is described
-// under $defs. What tags can't say comes from a method JSONSchema() json.RawMessage of a field's type, or from
-// Spec.Schema, which is laid over the schema of In.
+// under $defs. For what tags can't express, use a method JSONSchema() json.RawMessage of a field's type, or
+// Spec.Schema, which is merged over the schema of In.
 //
 // Every function but Run may be nil.
 type Func[In, Out any] struct {
 	Spec Spec
-	// Run does it. A tool's error is for the model to read: it says what was wrong and what would be right.
+	// Run executes the call. The model reads its error, so it should say what was wrong and what would be right.
 	Run func(ctx context.Context, in In) (Out, error)
-	// Ask returns why this very input needs a person's consent, or "" if it doesn't.
+	// Ask returns why this input needs approval, or "" if it doesn't.
 	Ask func(ctx context.Context, in In) (string, error)
-	// Check returns an error if the call may not run now. It is asked right before Run, also after a person approved.
+	// Check returns an error if the call may not run now. It is called right before Run, even after a person
+	// approved.
 	Check func(ctx context.Context, in In) error
 	// Verify returns an error if the effect of a run that reported success isn't there. It counts towards the time limit.
 	Verify func(ctx context.Context, in In, out Out) error
-	// Undo takes back what a run did. The output is read back from what the model was shown of it: of a [Result] that is
-	// the text alone, and an output that had to be cut is an error unless Out is a string or a Result.
+	// Undo reverts the effect of Run. The output is decoded from the text that the model was shown: for a [Result] it
+	// has only the text, and an output that was cut is an error unless Out is a string or a Result.
 	Undo func(ctx context.Context, in In, out Out) error
 }
 
@@ -164,7 +165,7 @@ func (r Raw) Define() (*Definition, error) {
 	return d, nil
 }
 
-// verify asks whether a run had its effect. A question that fails is no confirmation.
+// verify checks whether a run had its effect. A check that fails is no confirmation.
 func verify(tool string, ask func() error) error {
 	if err := guarded(tool, ask); err != nil {
 		return &unverifiedError{err}

@@ -34,7 +34,7 @@ func contain(in string, err *error) {
 }
 
 // guarded calls a host's function and contains its panics, and those of the error it returns: a nil pointer in an error,
-// for example, panics only when it is asked for its text.
+// for example, panics only when Error is called.
 func guarded(in string, fn func() error) (err error) {
 	defer contain(in, &err)
 	if err = fn(); err != nil {

@@ -15,8 +15,8 @@ type Registry struct {
 	byName map[string]*Definition
 }
 
-// NewRegistry compiles tools. The error joins everything that is wrong with them: types no schema can be made from, bad
-// and duplicate names, prerequisites that name no tool or go round in a circle.
+// NewRegistry compiles tools. The error joins all mistakes in them: types that have no schema, bad and duplicate names,
+// prerequisites that name no tool or form a cycle.
 func NewRegistry(list ...Tool) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Definition, len(list))}
 	var errs []error
@@ -92,8 +92,8 @@ func (r *Registry) Names() []string { return names(r.list) }
 // Len returns how many tools there are.
 func (r *Registry) Len() int { return len(r.list) }
 
-// Filter returns the tools that all filters keep, in order. It is never nil, which elsewhere means all tools. A nil filter
-// keeps every tool.
+// Filter returns the tools that all filters keep, in order. The result is never nil, which elsewhere means all tools. A
+// nil filter keeps every tool.
 func (r *Registry) Filter(keep ...Filter) []*Definition {
 	out := make([]*Definition, 0, len(r.list))
 	for _, d := range r.list {
@@ -104,7 +104,7 @@ func (r *Registry) Filter(keep ...Filter) []*Definition {
 	return out
 }
 
-// Told returns what a model is told of tools, in their order.
+// Told returns the definitions that a model is shown, in the order of the tools.
 func Told(list []*Definition) []provider.Tool {
 	if len(list) == 0 {
 		return nil
@@ -163,5 +163,5 @@ func ReadOnly() Filter { return func(d *Definition) bool { return d.spec.ReadOnl
 // AtMost keeps the tools whose risk isn't higher than r.
 func AtMost(r Risk) Filter { return func(d *Definition) bool { return d.spec.Risk <= r } }
 
-// Not keeps what f doesn't.
+// Not keeps the tools that f doesn't keep.
 func Not(f Filter) Filter { return func(d *Definition) bool { return !f(d) } }

@@ -19,20 +19,22 @@ import (
 //	degraded      2         1 s     5 s
 //	all others    1         100 ms  1 s
 //
-// These are fewer and shorter than those of a model call, because a model reads the failure and may do something else. The
-// first delay after errors of a class is Min; each further one is twice as long, up to Max. Delays are spread by 20 % either
-// way, and never exceed Max. What the error advises ([fault.RetryAfter]) replaces the delay and is not spread.
+// The attempts are fewer and the delays shorter than those of a model call, because a model reads the failure and can do
+// something else. The first delay after errors of a class is Min; each further one is twice as long, up to Max. Delays are
+// spread by 20 % either way, and never exceed Max. What the error advises ([fault.RetryAfter]) replaces the delay and is
+// not spread.
 //
-// All attempts together have the time limit of the call. When what is left of it isn't more than the delay, the call fails
-// at once; so it does while its breaker is open. A panic isn't tried again.
+// All attempts share the time limit of the call. If the delay isn't shorter than the time left, the call fails at once;
+// the same applies while its breaker is open. A panic isn't retried.
 type Retry struct {
-	// Attempts is the number of attempts of a call, the first one included, whatever the errors of the earlier ones: a
-	// call whose second attempt fails goes on if the class of that failure allows more than two. At most 100.
+	// Attempts is the number of attempts of a call, including the first one and those that failed with other classes:
+	// after a second attempt has failed, there is a third if the class of that failure allows more than two. At most
+	// 100.
 	Attempts int
 	Min, Max time.Duration
 }
 
-// A Retrying is told between two attempts at a call.
+// A Retrying is passed to OnRetry between two attempts at a call.
 type Retrying struct {
 	Attempt int // that follows; the first was 1
 	Of      int // as many as the class of Err allows
@@ -55,7 +57,7 @@ const (
 // retries are the policies of a tool by class.
 type retries [retryClasses]Retry
 
-// completeRetries checks what the spec says of retries and fills in the rest.
+// completeRetries checks the spec's retries and fills in defaults.
 func (d *Definition) completeRetries() error {
 	s := &d.spec
 	if len(s.Retries) > 0 && (s.NoRetries || !s.Repeatable()) {
@@ -106,7 +108,7 @@ func (r *Retry) delay(n int) time.Duration {
 	return time.Duration(float64(d) * (1 - spread + 2*spread*rand.Float64()))
 }
 
-// retry reports whether a call whose attempt has failed with err is to be tried once more, after it has waited.
+// retry waits and reports whether the call is to be tried again after an attempt has failed with err.
 func (r *running) retry(pass *Pass, err error) bool {
 	if r.d.retries == nil {
 		return false
@@ -140,7 +142,7 @@ func (r *running) plan(next *Retrying) error {
 	if errors.As(next.Err, &panicked) || errors.As(next.Err, &suspend) || errors.As(next.Err, &pointer) || errors.Is(next.Err, errEncode) {
 		return nil
 	}
-	_ = next.Err.Error() // an error that panics isn't tried again either
+	_ = next.Err.Error() // an error that panics isn't retried either
 	r.failures[next.Class]++
 	wait, advised := fault.RetryAfter(next.Err)
 	if !advised {
@@ -163,7 +165,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// retryHint says how often a call was tried, and when it may be tried again, if the model has anything of that.
+// retryHint says how often a call was tried and when it may be tried again, if that is useful to the model.
 func (r *running) retryHint(err error) string {
 	text := ""
 	if r.attempts > 1 {

@@ -9,73 +9,75 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Spec says what a tool is and how it may be used. Only Name is needed; the zero value of every other field is the
+// A Spec describes a tool and how it may be used. Only Name is required; the zero value of every other field is the
 // careful choice.
 type Spec struct {
-	// Name is the host's, for example "cms.createPage": letters, digits, '.', '_', '-' and '/', at most 128 of them.
-	// Adapters encode what a provider's own rules refuse.
+	// Name is the tool's name, for example "cms.createPage": letters, digits, '.', '_', '-' and '/', at most 128 of
+	// them. Adapters encode names that a provider doesn't allow.
 	Name        string
 	Description string // for the model
 	Category    string
 	Tags        []string
 
-	// Risk is what a mistaken call may cost. High risk asks a person, unless Approval says otherwise.
+	// Risk is the possible cost of a mistaken call. High risk needs approval, unless Approval says otherwise.
 	Risk     Risk
 	Approval Approval
 	// AllowAlways permits standing rules ("always allow this") for a tool of high risk.
 	AllowAlways bool
-	// Expires is how long a person has to decide; 0: for ever.
+	// Expires is how long a person has to decide; 0: no limit.
 	Expires time.Duration
 
 	// ReadOnly says that a call changes nothing. It implies that calls are parallel-safe and may be repeated, as Idempotent
 	// does.
 	ReadOnly bool
-	// Idempotent says that a call may be made again under the same [IdempotencyKey] without a second effect. It is then tried again
-	// after failures that may pass: see Retries.
+	// Idempotent says that a call may be repeated with the same [IdempotencyKey] without a second effect. It is then
+	// retried after transient failures: see Retries.
 	Idempotent bool
-	// ParallelSafe says that a call may run beside others of the same reply. One that may not is a barrier.
+	// ParallelSafe says that a call may run in parallel with others of the same reply. A call that isn't
+	// parallel-safe runs alone.
 	ParallelSafe bool
-	// Polls says that the same call with the same result is waiting, not being stuck.
+	// Polls says that repeating a call with the same result is polling, so such repeats don't count as being stuck.
 	Polls bool
-	// Inline says that calls return at once and may run on the goroutine of the run: use it for functions that only compute.
-	// An inline call can't be abandoned when it ignores the end of its context. It doesn't go with Progress.
+	// Inline says that calls return at once and may run on the goroutine of the run: use it for functions that only
+	// compute. An inline call can't be abandoned when it ignores the end of its context. It can't be combined with
+	// Progress.
 	Inline bool
 
 	// Timeout is how long a call may take; 0: 60 s.
 	Timeout time.Duration
 	// Progress says that calls report progress; each report moves the time limit to 30 s from then, up to 30 min in all.
 	Progress bool
-	// MaxResult is how many bytes of text a model is shown; 0: 1 MiB. More is cut in the middle.
+	// MaxResult is how many bytes of text a model is shown; 0: 1 MiB. Longer text is cut in the middle.
 	MaxResult int
 
-	// Modes are those in which the tool may be called; empty: all. Where there are no modes (""), every tool may be.
+	// Modes are the modes in which the tool may be called; empty: all. Without modes (""), every tool may be called.
 	Modes []string
-	// Requires are tools that must have succeeded in the same run before.
+	// Requires are tools that must have succeeded earlier in the same run.
 	Requires []string
 
 	// Resource is what the tool depends on, such as "network:cms". Tools that name the same one share its breaker: when it
-	// fails for one of them, all stop calling it. Empty: the tool has a breaker of its own, "tool:" and its name. A breaker
-	// counts calls, not attempts; their errors by class: see [circuit.Permit.Done].
+	// fails for one of them, all stop calling it. Empty: the tool has its own breaker, named "tool:" and its name. A
+	// breaker counts calls, not attempts, by the class of their errors: see [circuit.Permit.Done].
 	Resource string
-	// NoBreaker is for tools whose failures say nothing about the next call, such as one that runs any program.
+	// NoBreaker disables the breaker, for tools whose failures don't predict the next call, such as one that runs any
+	// program.
 	NoBreaker bool
-	// Retries says by class how often a call is tried, for tools that are Idempotent or ReadOnly; others are never tried
-	// again. A class that isn't in it keeps its default; see [Retry]. NoRetries: never.
+	// Retries says by class how often a call is tried, for tools that are Idempotent or ReadOnly; other tools are never
+	// retried. A class that isn't in it keeps its default; see [Retry]. NoRetries disables retries.
 	Retries   map[fault.Class]Retry
 	NoRetries bool
 
 	// Schema is merged over the schema inferred from the input type: properties by name, keywords replaced. For a [Raw]
 	// tool it is the whole schema.
 	Schema json.RawMessage
-	// Output is a schema that the text of successful results, which then has to be JSON, is validated against; empty: it
-	// isn't.
+	// Output is a schema for the text of successful results, which then must be JSON; empty: no validation.
 	Output json.RawMessage
 }
 
-// Repeatable reports whether a call may be made again after nobody knows how the first one ended.
+// Repeatable reports whether a call in doubt, whose end isn't known, may be made again.
 func (s *Spec) Repeatable() bool { return s.ReadOnly || s.Idempotent }
 
-// Parallel reports whether a call may run beside others.
+// Parallel reports whether a call may run in parallel with others.
 func (s *Spec) Parallel() bool { return s.ReadOnly || s.ParallelSafe }
 
 // InMode reports whether the tool may be called in a mode.
@@ -83,10 +85,10 @@ func (s *Spec) InMode(mode string) bool {
 	return len(s.Modes) == 0 || mode == "" || slices.Contains(s.Modes, mode)
 }
 
-// DefaultTimeout is the time limit of a call whose Spec names none.
+// DefaultTimeout is the time limit of a call if the Spec doesn't set one.
 const DefaultTimeout = 60 * time.Second
 
-// DefaultMaxResult is how many bytes of a result's text a model is shown if the Spec doesn't say.
+// DefaultMaxResult is how many bytes of a result's text a model is shown if the Spec doesn't set MaxResult.
 const DefaultMaxResult = 1 << 20
 
 // How progress moves a time limit: see [Spec.Progress].
@@ -95,14 +97,14 @@ const (
 	ProgressLimit   = 30 * time.Minute
 )
 
-// A Risk is what a mistaken call may cost.
+// A Risk is the possible cost of a mistaken call.
 type Risk uint8
 
 // The risks.
 const (
-	Low    Risk = iota // easily put right, or nothing to put right
-	Medium             // some work to put right
-	High               // can't be put right, costs money, or is seen by others
+	Low    Risk = iota // easily corrected, or nothing to correct
+	Medium             // some work to correct
+	High               // can't be corrected, costs money, or is seen by others
 )
 
 // String returns "low", "medium" or "high".
@@ -116,14 +118,14 @@ func (r Risk) String() string {
 	return "high"
 }
 
-// An Approval says when a call needs a person's consent.
+// An Approval says when a call needs approval by a person.
 type Approval uint8
 
 // The approvals.
 const (
-	AskIfHigh Approval = iota // high risk asks
+	AskIfHigh Approval = iota // a high-risk tool asks
 	AskAlways
-	AskNever // nor does high risk; the tool's Ask and policies may still ask
+	AskNever // not even a high-risk tool asks; its Ask function and policies may still ask
 )
 
 // A Status says how a call ended.
@@ -141,8 +143,8 @@ const (
 	Rejected    Status = "rejected"    // by a person, or their time ran out; not run
 	Answered    Status = "answered"    // by a person or another process, in the tool's place; not run
 	NotRun      Status = "not_run"     // the reply was cut, or the run ended first
-	Canceled    Status = "canceled"    // the run was stopped while it ran, and it ended with such an error
-	InDoubt     Status = "in_doubt"    // started, and nobody knows how it ended
+	Canceled    Status = "canceled"    // the run was stopped while the call ran, and it ended with an error
+	InDoubt     Status = "in_doubt"    // started, and its end isn't known
 	Unavailable Status = "unavailable" // out of use for the rest of the run, or until its breaker closes; not run
 )
 
@@ -155,25 +157,25 @@ func (s Status) Ran() bool {
 	return false
 }
 
-// Good reports whether a call with this status gave the model what it asked for.
+// Good reports whether a call with this status gave the model a result or an answer: OK or Answered.
 func (s Status) Good() bool { return s == OK || s == Answered }
 
-// A Result is what a tool gives back if it has more to say than a value: Parts for the model, Data for the host.
+// A Result is the output of a tool that returns more than a value: Parts for the model, Data for the host.
 type Result struct {
 	Parts []provider.Part // text and media
 	Data  any             // anything that encodes to JSON; the model doesn't see it
-	// Failed says that the parts tell the model of a failure.
+	// Failed says that the parts describe a failure.
 	Failed bool
 }
 
 // Text returns a Result with one part of text.
 func Text(s string) Result { return Result{Parts: []provider.Part{provider.TextPart(s)}} }
 
-// Suspend is the error with which a tool puts its call off until somebody answers: a question to a person, a job that
-// takes long, the approval of a nested agent. The answer becomes the call's result; the tool isn't run again.
+// Suspend is the error with which a tool suspends its call until there is an answer: a question to a person, a long
+// job, an approval in a subagent. The answer becomes the call's result; the tool isn't run again.
 type Suspend struct {
 	Kind    string          // for the host, for example "question"
-	Prompt  string          // for whoever answers
+	Prompt  string          // for the person who answers
 	Schema  json.RawMessage // of the answer; empty: any JSON
 	Expires time.Duration   // after which the call counts as rejected; 0: never
 }

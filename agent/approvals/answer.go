@@ -17,7 +17,7 @@ import (
 
 // Codes of the errors that a [Handler] answers with, and their statuses.
 const (
-	CodeUnknown    = "unknown"            // 404: no such path, item, session or rule, or none that the asker may see
+	CodeUnknown    = "unknown"            // 404: no such path, item, session or rule, or none that the user may see
 	CodeForbidden  = "forbidden"          // 403: the asker may see the item, but not do this
 	CodeCrossSite  = "cross_site"         // 403: a page of another site makes the request
 	CodeUsed       = "used"               // 409: it was decided before
@@ -46,7 +46,7 @@ func fail(status int, code, format string, args ...any) *problem {
 	return &problem{status: status, code: code, message: fmt.Sprintf(format, args...)}
 }
 
-// unknown is the one answer to what isn't there and to what the asker may not see.
+// unknown is the answer both for missing items and for items that the user may not see.
 func unknown() *problem {
 	return fail(http.StatusNotFound, CodeUnknown, "there is no such item, or it isn't yours to see")
 }
@@ -79,7 +79,7 @@ func internal(err error) *problem {
 	return &problem{status: http.StatusInternalServerError, code: CodeInternal, message: "it failed; the server's log says why", cause: err}
 }
 
-// refused returns the problem that a decision which can't be taken is.
+// refused returns the problem for a decision that is rejected.
 func refused(e *agent.DecisionError) *problem {
 	switch e.Code {
 	case machine.DecisionUsed:
@@ -104,7 +104,7 @@ type errorBody struct {
 	} `json:"error"`
 }
 
-// say answers a request with a problem.
+// say responds to a request with a problem.
 func (h *Handler) say(w http.ResponseWriter, r *http.Request, p *problem) {
 	if p.cause != nil {
 		h.log.ErrorContext(r.Context(), "approvals: request", "method", r.Method, "path", r.URL.Path, "status", p.status, "error", p.cause)
@@ -129,5 +129,5 @@ func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(raw)+1))
 	w.WriteHeader(status)
-	_, _ = w.Write(append(raw, '\n')) // the asker may have gone
+	_, _ = w.Write(append(raw, '\n')) // the client may have disconnected
 }

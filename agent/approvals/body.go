@@ -29,7 +29,7 @@ type proposal struct {
 // fields are the keys of a proposal, to the letter.
 var fields = []string{"session", "id", "decision", "reason", "input", "value"}
 
-// readProposal reads the body of a request: JSON as it is meant, not as it might be understood.
+// readProposal reads the body of a request as strict JSON.
 func readProposal(w http.ResponseWriter, r *http.Request, most int64) (*proposal, *problem) {
 	if p := jsonOnly(r); p != nil {
 		return nil, p
@@ -54,7 +54,7 @@ func readProposal(w http.ResponseWriter, r *http.Request, most int64) (*proposal
 	return &p, nil
 }
 
-// plainly says what is wrong with a value, without names of Go types.
+// plainly describes what is wrong with a value, without names of Go types.
 func plainly(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {
@@ -63,7 +63,7 @@ func plainly(err error) string {
 	return "it isn't an object of the expected form"
 }
 
-// jsonOnly refuses a request whose body isn't declared as JSON: a form of another site can't declare that.
+// jsonOnly rejects a request whose body isn't declared as JSON: a form on another site can't declare that.
 func jsonOnly(r *http.Request) *problem {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset, given := params["charset"]
@@ -76,8 +76,8 @@ func jsonOnly(r *http.Request) *problem {
 	return nil
 }
 
-// strict says what is wrong with JSON that has to be one object with some of the keys, which no decoder could understand
-// in another way than the next one: no key twice, at any depth, and nothing behind it.
+// strict returns what is wrong with JSON that must be one object with only the given keys, and that all decoders
+// understand in the same way: no duplicate keys at any depth, and nothing after the object.
 func strict(raw []byte, keys []string) error {
 	if !utf8.Valid(raw) {
 		return errors.New("it isn't valid UTF-8")

@@ -11,7 +11,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// storeTime is how long taking a decision, or ending a rule, may take once it is begun, also if the asker has gone.
+// storeTime is how long recording a decision or a revocation may take after it has begun, even if the client has
+// disconnected.
 const storeTime = 30 * time.Second
 
 // A decision is the body of the answer to a decision that was taken.
@@ -36,7 +37,7 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	proposed := d // a copy: what is taken is what the body says
+	proposed := d // a copy, so that what is recorded is what the body says
 	proposed.Input, proposed.Value = slices.Clone(d.Input), slices.Clone(d.Value)
 	item.Decision = &proposed
 	who, err := h.may(r, item, ActDecide)
@@ -68,16 +69,16 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	return nil
 }
 
-// errNobody is a mistake of the host.
+// errNobody reports that Authorize returned no name, which is a mistake of the host.
 var errNobody = errors.New("approvals: Config.Authorize permits it but doesn't say to whom; decisions bear a name")
 
-// lasting returns a context for what mustn't be left half done because the asker has gone.
+// lasting returns a context for work that must be completed even if the client has disconnected.
 func lasting(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
 }
 
-// decision returns what the body decides. What isn't part of such a decision mustn't be there: an input beside an approval
-// would look as if it were what runs.
+// decision returns the decision in the body. Fields that aren't part of it are rejected: an input in an approval would
+// look as if that input were run.
 func (p *proposal) decision() (agent.Decision, *problem) {
 	d := agent.Decision{ID: p.ID, Kind: agent.DecisionKind(p.Decision), Reason: p.Reason}
 	bad := func(format string, args ...any) (agent.Decision, *problem) {

@@ -18,38 +18,39 @@ import (
 // ErrUnknown says that there is no such item: its session is unknown, or never had a pause with that id.
 var ErrUnknown = errors.New("approvals: there is no such item")
 
-// A State is how an item stands.
+// A State is the state of an item.
 type State string
 
 // The states of an item.
 const (
 	StateOpen    State = "open"
-	StateExpired State = "expired" // nobody decided in time
+	StateExpired State = "expired" // there was no decision in time
 	StateDecided State = "decided" // or closed: see Detail.Decision
 )
 
-// A Detail is what one needs to know to decide on an item, or how it was decided.
+// A Detail has what a person needs to decide on an item, or how it was decided.
 type Detail struct {
 	Session string `json:"session"`
 	ID      string `json:"id"`
 	State   State  `json:"state"`
-	// Pause is what is asked, with the call as it would run. Of an item that was decided so long ago that the log was
-	// pruned since, only its ID is known.
+	// Pause is the question, with the call as it would run. If the item was decided so long ago that the log was
+	// pruned since, only the ID is set.
 	Pause agent.Pause `json:"pause"`
 	Agent string      `json:"agent,omitempty"` // the name of the session's agent
 	Run   string      `json:"run,omitempty"`
-	// By is who asked for the run, Task what the host calls it, and Since when the call was suspended, as far as the log says.
+	// By is who requested the run, Task the host's name for it, and Since the time at which the call was suspended, as far
+	// as the log has them.
 	By    string    `json:"by,omitempty"`
 	Task  string    `json:"task,omitempty"`
 	Since time.Time `json:"since,omitzero"`
-	// Decision is how it was decided, and At when, once the session has read that.
+	// Decision is how it was decided, and At when, after the session has read the decision.
 	Decision *agent.Decision `json:"decision,omitempty"`
 	At       time.Time       `json:"at,omitzero"`
-	// Messages are the last of the conversation, oldest first, if they were asked for.
+	// Messages are the last messages of the conversation, oldest first, if they were requested.
 	Messages []Said `json:"messages,omitempty"`
 }
 
-// A Said is a message of a conversation, in short: without media and without what providers keep to themselves.
+// A Said is a message of a conversation in short form: without media and without opaque data of providers.
 type Said struct {
 	Role provider.Role `json:"role"`
 	Text string        `json:"text,omitempty"` // at most 4,000 bytes
@@ -60,9 +61,9 @@ type Said struct {
 // mostSaid is how much of a message's text is shown, in bytes.
 const mostSaid = 4000
 
-// Find returns an item of a session whole, with the last messages of the conversation if it is open: at most that many. It
-// reads the session's log. Without such an item it is [ErrUnknown]; what an agent that is a tool waits for is found in the
-// session that called it, under the same id.
+// Find returns an item of a session with all details and, if it is open, at most the given number of last messages of the
+// conversation. It reads the session's log. If there is no such item, the error is [ErrUnknown]. Items of a subagent are
+// in the session that called it, under the same id.
 func Find(ctx context.Context, store journal.Store, session, id string, messages int) (*Detail, error) {
 	l, err := read(ctx, store, session)
 	if err != nil {
@@ -71,7 +72,7 @@ func Find(ctx context.Context, store journal.Store, session, id string, messages
 	return l.find(id, messages)
 }
 
-// A log is a session as it was read.
+// A log is a session's log as read from the store.
 type log struct {
 	session string
 	facts   []agent.Fact
@@ -137,7 +138,7 @@ func (l *log) find(id string, messages int) (*Detail, error) {
 	return d, nil
 }
 
-// fillFromLog fills in what the log tells of an item, and reports whether it tells of one.
+// fillFromLog fills in what the log has about an item, and reports whether it has the item.
 func (l *log) fillFromLog(d *Detail) (known bool) {
 	if d.ID == "" {
 		return false
@@ -151,7 +152,7 @@ func (l *log) fillFromLog(d *Detail) (known bool) {
 			if p := among(f.Pause, d.ID); p != nil {
 				known, d.Pause = true, *p
 				d.Agent, d.Run, d.By, d.Task = f.Agent, f.Run, by, task
-				if d.Since.IsZero() { // one that is nested is suspended again with each that was decided
+				if d.Since.IsZero() { // a nested call is suspended again after each decision
 					d.Since = f.Time
 				}
 			}
@@ -162,7 +163,7 @@ func (l *log) fillFromLog(d *Detail) (known bool) {
 			}
 		}
 	}
-	if p := l.open(d.ID); p != nil && d.Pause.ID == "" { // the snapshot tells of it
+	if p := l.open(d.ID); p != nil && d.Pause.ID == "" { // from the snapshot
 		known, d.Pause = true, *p
 		d.Agent, d.Run, d.Task = l.state.Run.Agent, l.state.Run.ID, l.state.Run.Task
 	}

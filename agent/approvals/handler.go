@@ -13,26 +13,27 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A Config makes a [Handler]. Store, Agents and Authorize are needed.
+// A Config configures a [Handler]. Store, Agents and Authorize are required.
 type Config struct {
 	// Store is the journal in which the agents keep their sessions.
 	Store journal.Store
-	// Agents are those whose sessions are decided on here, by their names: agent.Config.Name. They needn't be able to run
-	// what is decided on, but have its tools: an edited input is checked against them.
+	// Agents are the agents whose sessions are decided on here, by name: agent.Config.Name. They needn't be able to run
+	// the calls, but they need the tools: an edited input is validated against them.
 	Agents map[string]*agent.Agent
-	// Authorize says whether whoever makes a request may do something with an item, and who that is: the name that is
-	// recorded with a decision or a revocation. An error refuses it. It may be called from several goroutines at a time, and for a
-	// list once for each item that is open. A panic refuses, too, and is logged.
+	// Authorize decides whether the user who makes a request may act on an item, and returns the user's name, which is
+	// recorded with a decision or a revocation. An error denies the act. It may be called from several goroutines at a
+	// time, and for a list once for each open item. A panic denies the act, too, and is logged.
 	Authorize func(r *http.Request, item Item, act Act) (who string, err error)
-	// OnDecided, if it isn't nil, is called with each decision that was taken, before the request is answered. It has to return
-	// at once: let it wake a goroutine that calls [agent.Agent.Recover]. Its context outlives the request.
+	// OnDecided, if it isn't nil, is called with each recorded decision, before the response. It must return at once: let
+	// it wake a goroutine that calls [agent.Agent.Recover]. Its context outlives the request.
 	OnDecided func(ctx context.Context, d Decided)
 
 	// MaxBody is the most bytes that a body may have; 0: 64 KiB.
 	MaxBody int64
-	// MaxPage is the most items of a page, those of the last session on it apart; 0: 100. It is also the default.
+	// MaxPage is the most items on a page, not counting further items of the last session; 0: 100. It is also the
+	// default page size.
 	MaxPage int
-	// MaxMessages is how much of a conversation may be asked for with an item; 0: 20 messages, below 0: none.
+	// MaxMessages is how many messages of a conversation may be requested with an item; 0: 20, below 0: none.
 	MaxMessages int
 	// Origins are those of other sites whose pages may make requests, such as "https://console.example.org".
 	Origins []string
@@ -46,19 +47,19 @@ const (
 	DefaultMaxMessages = 20
 )
 
-// An Act is what somebody wants to do.
+// An Act is what a user wants to do with an item.
 type Act string
 
 // The acts that an authorizer is asked about.
 const (
 	ActList   Act = "list"   // see the item in a list
-	ActView   Act = "view"   // see all of it
-	ActDecide Act = "decide" // take Item.Decision; asked only of who may view
+	ActView   Act = "view"   // see the item in full
+	ActDecide Act = "decide" // make Item.Decision; checked only for users who may view
 	ActRules  Act = "rules"  // see the standing approvals of Item.Session
-	ActRevoke Act = "revoke" // end that of Item.Tool; asked only of who may see them
+	ActRevoke Act = "revoke" // revoke that of Item.Tool; checked only for users who may see them
 )
 
-// An Item is what an authorizer is asked about.
+// An Item is what an authorizer decides about.
 type Item struct {
 	Session string
 	ID      string // empty for rules
@@ -68,13 +69,13 @@ type Item struct {
 	Expires time.Time
 	// Agent is the name of the session's agent; unknown (empty) in lists.
 	Agent string
-	// Pause is all of it; nil in lists and for rules.
+	// Pause has all details; nil in lists and for rules.
 	Pause *agent.Pause
-	// Decision is what is to be decided, without who; nil unless the act is ActDecide.
+	// Decision is the proposed decision, without a name; nil unless the act is ActDecide.
 	Decision *agent.Decision
 }
 
-// A Decided is a decision that was taken.
+// A Decided is a recorded decision.
 type Decided struct {
 	Agent   *agent.Agent
 	Session string
@@ -96,7 +97,7 @@ func (e *ConfigError) Error() string { return "approvals: Config." + e.Field + "
 // Unwrap returns the cause.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// A Handler lists what is open and takes decisions, over HTTP: see the package's comment for its paths. Make one with
+// A Handler lists open items and records decisions over HTTP: see the package comment for its paths. Make one with
 // [New]. It is safe for concurrent use.
 type Handler struct {
 	cfg  Config
@@ -156,7 +157,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.EscapedPath() {
 	case "/", "/item", "/decide", "/rules":
 		h.next.ServeHTTP(w, r)
-	default: // before a ServeMux redirects what it would rather have been asked
+	default: // before a ServeMux would redirect to a cleaned path
 		h.say(w, r, fail(http.StatusNotFound, CodeUnknown, "there is no such path"))
 	}
 }
@@ -199,8 +200,8 @@ type page struct {
 	Next  string `json:"next,omitempty"` // the value of ?after= for what follows
 }
 
-// list answers with what is open and may be seen. A page ends with a session, and only with one that it shows: the name of
-// another isn't told.
+// list responds with the open items that the user may see. A page ends with all items of a session, and only a session
+// that the user may see is named.
 func (h *Handler) list(w http.ResponseWriter, r *http.Request) *problem {
 	q, p := query(r, "prefix", "kind", "tool", "before", "after", "limit")
 	if p != nil {
@@ -258,14 +259,14 @@ func (h *Handler) item(w http.ResponseWriter, r *http.Request) *problem {
 	return nil
 }
 
-// seen returns an item that the asker may see, and what an authorizer is asked about it. What isn't there and what isn't
-// theirs is the same.
+// seen returns an item that the user may see, and the authorizer's Item for it. A missing item and one that the user may
+// not see are treated alike.
 func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Detail, Item, *problem) {
 	d, err := Find(r.Context(), h.cfg.Store, session, id, messages)
 	if err != nil {
 		return nil, Item{}, failed(err)
 	}
-	asked := d.Pause // a copy: what the authorizer does to it is its own business
+	asked := d.Pause // a copy, so that the authorizer can't change the item
 	item := Item{
 		Session: session, ID: id, Kind: d.Pause.Kind, Tool: d.Pause.Call.Name, Reason: d.Pause.Reason, Expires: d.Pause.Expires,
 		Agent: d.Agent, Pause: &asked,
@@ -276,7 +277,7 @@ func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Deta
 	return d, item, nil
 }
 
-// may asks the authorizer. One that panics permits nothing.
+// may calls the authorizer. A panic denies the act.
 func (h *Handler) may(r *http.Request, item Item, act Act) (who string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

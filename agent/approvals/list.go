@@ -11,19 +11,20 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// An Open is something that a session waits for, as a list shows it. It is made from the session's head alone.
+// An Open is an open item in a list. It is made from the session's head only.
 type Open struct {
 	Session string          `json:"session"`
 	ID      string          `json:"id"`
 	Kind    agent.PauseKind `json:"kind"`
 	Tool    string          `json:"tool"`
-	// Reason says why somebody is asked. With the tool's name it is cut at journal.MaxName bytes; Detail has all of it.
+	// Reason says why a decision is needed. Reason and the tool's name together are cut at journal.MaxName bytes;
+	// Detail has the full text.
 	Reason  string    `json:"reason,omitempty"`
 	Expires time.Time `json:"expires,omitzero"` // zero: never
 	Expired bool      `json:"expired,omitempty"`
-	// Updated is when the session's log last grew.
+	// Updated is when the session's log was last appended to.
 	Updated time.Time `json:"updated,omitzero"`
-	// Sent says that something was sent to the session which it hasn't read yet: perhaps the decision on this.
+	// Sent says that the session's inbox has an item that it hasn't read yet: perhaps the decision on this.
 	Sent bool `json:"sent,omitempty"`
 }
 
@@ -32,26 +33,26 @@ type Filter struct {
 	Prefix string          // of the session's name
 	Kind   agent.PauseKind // if it isn't empty
 	Tool   string          // if it isn't empty
-	// Before keeps those that expire before then, also those that have expired.
+	// Before keeps items that expire before that time, including expired ones.
 	Before time.Time
-	// After begins behind a session: the last one of the page before.
+	// After starts the list after that session: the last one of the previous page.
 	After string
 }
 
-// headsAtATime is how many heads are asked of a store at a time.
+// headsAtATime is how many heads are requested from a store at a time.
 const headsAtATime = 200
 
-// childPrefix begins the names of sessions of agents that are tools: what they wait for is decided at their parent.
+// childPrefix is the prefix of the names of subagents' sessions: their items are decided in the parent's session.
 const childPrefix = "call/"
 
-// pastChildren is behind the names of all of them.
+// pastChildren sorts after all of these names.
 const pastChildren = childPrefix + "\U0010FFFF"
 
-// List yields what is open across the sessions of a store: in the order of their names, and within a session in the order of
-// its calls. It reads no log. Sessions of agents that are tools are left out, since what those wait for is listed with the
-// session that called them. To continue later, set Filter.After to the session of the last item of a session that was seen whole.
+// List yields the open items of all sessions of a store: in the order of session names, and within a session in the order
+// of its calls. It reads no log. Sessions of subagents are left out, since their items are listed with the session that
+// called them. To continue later, set Filter.After to the last session whose items were all read.
 //
-// The sequence ends after its first error. What comes, goes or changes meanwhile may be missed.
+// The sequence ends after its first error. Concurrent changes may be missed.
 func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {
 	return func(yield func(Open, error) bool) {
 		hf := journal.Filter{Prefix: f.Prefix, Open: true, After: f.After, Limit: headsAtATime}
@@ -76,7 +77,7 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 	}
 }
 
-// yield yields what is open in a session, and reports whether more is wanted.
+// yield yields the open items of a session, and reports whether to continue.
 func (f *Filter) yield(h *journal.Head, yield func(Open, error) bool) bool {
 	now := time.Now()
 	for i := range h.Open {

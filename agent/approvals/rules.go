@@ -27,7 +27,7 @@ func (h *Handler) rules(w http.ResponseWriter, r *http.Request) *problem {
 	return nil
 }
 
-// ruled returns a session whose standing approvals the asker may see.
+// ruled returns a session whose standing approvals the user may see.
 func (h *Handler) ruled(r *http.Request, session, tool string) (*log, Item, *problem) {
 	l, err := read(r.Context(), h.cfg.Store, session)
 	if err != nil {

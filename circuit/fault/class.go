@@ -10,33 +10,35 @@ import (
 type Class uint8
 
 const (
-	// None is the class of nil and of what ended without failing: canceled by its caller, or preempted. Don't try it
-	// again on your own, don't report it, don't hold it against the resource.
+	// None is the class of nil and of calls that ended without failing: canceled by the caller, or preempted. Don't
+	// retry on your own, don't report it, and don't count it as a failure of the resource.
 	None Class = iota
 
 	// Transient is a failure that may be gone at the next attempt: a timeout, a connection that broke. Try again after a
 	// short delay.
 	Transient
 
-	// RateLimited is a resource that works and asks for fewer calls. Wait as [RetryAfter] advises, without an advice with a
-	// growing delay, and try again; others that call the same resource should wait, too.
+	// RateLimited is a resource that works and asks for fewer calls. Wait as [RetryAfter] advises, or with a growing delay
+	// if there is no advice, and try again; other callers of the same resource should wait, too.
 	RateLimited
 
-	// Degraded is a resource that is down or overloaded. Try again few times and with longer delays, or use another one.
+	// Degraded is a resource that is down or overloaded. Try again a few times with longer delays, or use another
+	// resource.
 	Degraded
 
 	// UserFixable is a failure that ends when a person does something: sets a key, pays, corrects an address. Don't try it
 	// again; show what [Remedy] says.
 	UserFixable
 
-	// Permanent is a failure that another attempt would only repeat, and every failure of an unknown kind. Give up.
+	// Permanent is a failure that another attempt would only repeat. Every failure of an unknown kind is permanent.
+	// Give up.
 	Permanent
 
-	// Invalid is a failure of the input: it doesn't parse, or breaks a rule. Whoever made the input should correct it; a
-	// model can.
+	// Invalid is a failure of the input: it doesn't parse, or breaks a rule. The author of the input, which may be a
+	// model, should correct it.
 	Invalid
 
-	// NotFound means that what the call named doesn't exist. Look for another name.
+	// NotFound means that the thing that the call named doesn't exist. Try another name.
 	NotFound
 
 	// Denied means that the caller isn't allowed to do this. Don't repeat it unless a permission changes.
@@ -86,18 +88,17 @@ func (c *Class) UnmarshalText(text []byte) error {
 	return &UnknownClassError{Text: string(text)}
 }
 
-// Counts reports whether a failure of class c counts as a failure of the resource that was called, which is what a
-// breaker should know: [Transient] and [Degraded] do. The others say something about the call or its caller; a rate limit
-// says that the resource works.
+// Counts reports whether a breaker should count class c as a failure of the resource: [Transient] and [Degraded] do. The
+// other classes are about the call or its caller; a rate limit shows that the resource works.
 func (c Class) Counts() bool { return c == Transient || c == Degraded }
 
-// Retryable reports whether the same call may succeed later without anybody doing anything: [Transient], [RateLimited]
-// and [Degraded]. Whether it is safe to repeat is another question, and the caller's.
+// Retryable reports whether the same call may succeed later by itself: [Transient], [RateLimited] and [Degraded]. The
+// caller must know whether it is safe to repeat the call.
 func Retryable(c Class) bool { return c == Transient || c == RateLimited || c == Degraded }
 
 // An UnknownClassError is a text or a number that names no [Class].
 type UnknownClassError struct {
-	Text string // as it was given
+	Text string // the text as given
 }
 
 // Error quotes the text.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// New returns an error of class c with that text.
+// New returns an error of class c with the text msg.
 func New(c Class, msg string) error { return &classed{class: c, cause: errors.New(msg)} }
 
 // Errorf is [fmt.Errorf] with a class. The error is of class c whatever %w wraps.
@@ -13,8 +13,8 @@ func Errorf(c Class, format string, args ...any) error {
 	return &classed{class: c, cause: fmt.Errorf(format, args...)}
 }
 
-// Wrap returns an error of class c with the text of err, which it wraps: what err says of its own class no longer counts,
-// everything else about it does. Wrap of nil is nil.
+// Wrap returns an error of class c that wraps err and has its text. The class of err no longer counts; everything else
+// about it does. Wrap of nil is nil.
 func Wrap(c Class, err error) error {
 	if err == nil {
 		return nil
@@ -31,7 +31,7 @@ func (e *classed) Error() string { return e.cause.Error() }
 func (e *classed) Unwrap() error { return e.cause }
 func (e *classed) Fault() Class  { return e.class }
 
-// A FixableError is a failure that a person can end, with what to do. Its class is [UserFixable].
+// A FixableError is a failure that a person can fix, with the remedy. Its class is [UserFixable].
 type FixableError struct {
 	Message string // what is wrong, for a person
 	Remedy  string // what exactly to do about it, such as "set ANTHROPIC_API_KEY"; may be empty
@@ -43,8 +43,8 @@ func NewFixable(message, remedy string, cause error) *FixableError {
 	return &FixableError{Message: message, Remedy: remedy, Cause: cause}
 }
 
-// Error returns the message and the remedy. The cause's text stands in for an empty message, and is left out otherwise:
-// this text is for a person, who may not be the one to see it.
+// Error returns the message and the remedy. The cause's text replaces an empty message and is left out otherwise,
+// because this text is for a person who may not be allowed to see it.
 func (e *FixableError) Error() string {
 	text := e.Message
 	if text == "" && e.Cause != nil {
@@ -65,9 +65,9 @@ func (e *FixableError) Unwrap() error { return e.Cause }
 // Fault returns [UserFixable].
 func (e *FixableError) Fault() Class { return UserFixable }
 
-// Remedy returns what a person can do about err: that of the first [*FixableError], or other error with a method
-// Remediation() string, that has one: err itself first, then what it wraps in the order of [Of]. It returns false if there is
-// none.
+// Remedy returns what a person can do about err: the first remedy that isn't empty, of a [*FixableError] or another error
+// with a method Remediation() string. It looks at err first, then at what it wraps, in the order of [Of]. It returns false
+// if there is none.
 func Remedy(err error) (string, bool) { return find(err, remedy) }
 
 func remedy(err error) (string, bool) {

@@ -17,8 +17,7 @@ import (
 //	degraded      500 to 599, but for 501 and 505
 //	permanent     everything else, also what is no status, such as 0
 //
-// A 404 or 410 is permanent and not [NotFound]: it may as well be a wrong path as a thing that doesn't exist. Who knows
-// better says so with [Wrap].
+// A 404 or 410 is permanent and not [NotFound], because the path may be wrong. A caller that knows better uses [Wrap].
 func FromStatus(code int) Class {
 	switch code {
 	case http.StatusRequestTimeout, http.StatusTooEarly:
@@ -39,8 +38,8 @@ func FromStatus(code int) Class {
 	return Permanent
 }
 
-// FromHTTP returns nil if the status of res is one of 100 to 399, else an [*HTTPError]. Of a nil response it returns a
-// [Permanent] error. It neither reads nor closes the body, which remains the caller's to close.
+// FromHTTP returns nil if the status of res is one of 100 to 399, else an [*HTTPError]. For a nil response it returns
+// a [Permanent] error. It neither reads nor closes the body; the caller must close it.
 func FromHTTP(res *http.Response) error {
 	if res == nil {
 		return New(Permanent, "fault: nil HTTP response")
@@ -61,7 +60,7 @@ func FromHTTP(res *http.Response) error {
 	return e
 }
 
-// An HTTPError is an HTTP response with a status that says failure. It holds nothing secret, unless a path does.
+// An HTTPError is an HTTP response with a failure status. It holds no secrets unless the URL's path does.
 type HTTPError struct {
 	Status    int           // such as 503
 	Class     Class         // what Fault returns; None means that of Status
@@ -71,7 +70,7 @@ type HTTPError struct {
 	Wait      time.Duration // how long the server asked to wait; 0 or less means that it didn't
 }
 
-// Error names the request, the status, the server's request id and its advice, as far as they are known.
+// Error returns the request, the status, the server's request id and its advice, as far as they are known.
 func (e *HTTPError) Error() string {
 	var b strings.Builder
 	b.WriteString("fault: ")
@@ -100,7 +99,7 @@ func (e *HTTPError) Fault() Class {
 	return e.Class
 }
 
-// RetryAfter returns e.Wait and whether it is an advice, that is more than 0.
+// RetryAfter returns e.Wait and whether it is more than 0.
 func (e *HTTPError) RetryAfter() (time.Duration, bool) {
 	if e.Wait <= 0 {
 		return 0, false
@@ -108,7 +107,7 @@ func (e *HTTPError) RetryAfter() (time.Duration, bool) {
 	return e.Wait, true
 }
 
-// requestIDs are the headers in which the services that agents call name a request.
+// requestIDs are the headers in which common services return a request's id.
 var requestIDs = [...]string{"Request-Id", "X-Request-Id", "X-Amzn-Requestid", "Apim-Request-Id", "X-Ms-Request-Id"}
 
 func requestID(h http.Header) string {
@@ -121,7 +120,7 @@ func requestID(h http.Header) string {
 	return ""
 }
 
-// publicURL drops what may hold a secret. An opaque URL has no path, and what it has instead can't be told apart.
+// publicURL drops the parts that may hold a secret. For an opaque URL it can't tell which parts these are.
 func publicURL(u *url.URL) string {
 	if u == nil {
 		return ""

@@ -15,10 +15,10 @@ import (
 
 // Of returns the class of err, always one of the constants.
 //
-// It looks at err and at what err wraps, outermost first; of joined errors each with all that it wraps, in their order.
-// The first error with a method Fault() Class decides, wherever it is. So a wrapper with a class overrules what it wraps,
-// and an error that says [None] is no failure. If none has that method, the first error that is known from the standard
-// library decides:
+// It looks at err and at what err wraps, outermost first; joined errors are searched in their order, each with all that
+// it wraps. The first error with a method Fault() Class decides, wherever it is. So the class of a wrapper overrides the
+// class of what it wraps, and an error of class [None] is no failure. If no error has that method, the first known error
+// of the standard library decides:
 //
 //	none          context.Canceled
 //	transient     context.DeadlineExceeded, os.ErrDeadlineExceeded, http.ErrHandlerTimeout, everything else whose
@@ -32,9 +32,10 @@ import (
 //	denied        fs.ErrPermission
 //	permanent     errors.ErrUnsupported
 //
-// Errors that say they are one of these by a method Is(error) bool count as that. Of nil the class is None; of anything
-// else, and of a class out of range, it is [Permanent]. A cause given to a context ([context.WithCancelCause]) is an error
-// of its own: to be no failure it must have a class, or wrap context.Canceled.
+// An error that matches one of these by a method Is(error) bool has its class. The class of nil is None; the class of any
+// other error, and of an error whose class is out of range, is [Permanent]. A cause given to a context
+// ([context.WithCancelCause]) is classified like any error: to be no failure, it must have a class or wrap
+// context.Canceled.
 func Of(err error) Class {
 	if err == nil {
 		return None
@@ -58,8 +59,8 @@ func explicit(err error) (Class, bool) {
 	return None, false
 }
 
-// inferred knows the standard library. The types come before the sentinels and these before Timeout, because the earlier
-// know more: a name that doesn't resolve is also some kind of network error.
+// inferred classifies errors of the standard library. It checks types before sentinels, and sentinels before Timeout,
+// because the earlier ones are more specific: a name that doesn't resolve is also a network error.
 func inferred(err error) (Class, bool) {
 	if c, ok := ofType(err); ok {
 		return c, true
@@ -112,7 +113,7 @@ func ofType(err error) (Class, bool) {
 	case *json.SyntaxError, *json.UnmarshalTypeError:
 		return Invalid, true
 	case interface{ As(any) bool }:
-		// The type that net/http has for this is not exported, but converts itself to a struct of the same fields.
+		// net/http's type for this is not exported, but its As method converts it to a struct with the same fields.
 		var reset streamReset
 		if e.As(&reset) {
 			return reset.class(), true

@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// longestAdvice is the most that an advice can say. Whoever is told to wait for a year won't wait, and a year leaves room
-// to add to it.
+// longestAdvice is the longest wait that is returned. No caller waits for a year, and adding to a year can't overflow.
 const longestAdvice = 365 * 24 * time.Hour
 
-// RetryAfter returns how long to wait before what failed with err is tried again, and whether anybody said so: the first
-// error, in the order of [Of], whose method
+// RetryAfter returns how long to wait before retrying the call that failed with err, and whether there is such an
+// advice. It comes from the first error, in the order of [Of], whose method
 //
 //	RetryAfter() (time.Duration, bool)
 //
@@ -53,8 +52,8 @@ func (e *advised) RetryAfter() (time.Duration, bool) { return e.wait, true }
 //	Retry-After: 1.5                              seconds, with or without a fraction
 //	Retry-After: Sat, 21 Nov 2026 09:20:00 GMT    a date, in each of the three formats of HTTP
 //
-// What can't be read or isn't finite, a figure of 0 or less, and a date that isn't after now are no advice: it returns 0 and false. What
-// it returns with true is more than 0 and at most 365 days; a longer wait is cut to that.
+// A value that can't be parsed or isn't finite, a figure of 0 or less, and a date that isn't after now are no advice: it
+// returns 0 and false. A duration returned with true is more than 0 and at most 365 days; a longer wait is cut to that.
 func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	if wait, ok = parseFigure(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return wait, true

@@ -13,11 +13,11 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// An admission is what an attempt holds while it is under way, and what is left of it for the next one.
+// An admission has what an attempt holds while it runs, and what remains of it for the next one.
 //
-// A call that waits for a slot holds no reservation, and one that waits for a budget holds no slot: nobody waits for
-// somebody who waits. Whatever ends an attempt, settle gives back everything but the lease of an attempt that is to be
-// made again by the gate; letGo, which is deferred, gives back that one if it comes to nothing.
+// A call that waits for a slot holds no reservation, and one that waits for a budget holds no slot, so there is no
+// deadlock. Whatever ends an attempt, settle releases everything except the lease of an attempt that the gate is to
+// requeue; letGo, which is deferred, releases that lease if it isn't requeued.
 type admission struct {
 	onWait func(ratelimit.Wait) // waiting, bound once
 
@@ -28,14 +28,14 @@ type admission struct {
 	reservation *ratelimit.Reservation
 	permit      circuit.Permit
 
-	refused  bool // there was no attempt; the call's err says why
-	reached  bool // the provider was asked
+	refused  bool // no attempt was made; the call's err says why
+	reached  bool // the provider was called
 	returned bool // and didn't end the goroutine
 	pre      bool // the attempt was preempted
 	toTell   between
 }
 
-// between is what the consumer has yet to be told of what came between two attempts.
+// between has the chunks between two attempts that the consumer hasn't got yet.
 type between uint8
 
 const (
@@ -44,12 +44,12 @@ const (
 	rateLimited
 )
 
-// errLeft is how an attempt ends whose consumer has gone. Waiting panics with it, since nothing else gets a call out of
-// the queue that it is in.
+// errLeft ends an attempt whose consumer has left. The waiting callback panics with it, because there is no other way
+// to leave the queue.
 var errLeft = fault.New(fault.None, "guard: the consumer has left")
 
-// admit takes the call from the breaker's door through the gate, the budget and the breaker. It returns the context to make
-// the attempt with, or nil if there is none: c.err says why, unless the consumer has left.
+// admit takes the call through the breaker's check, the gate, the budget and the breaker. It returns the context for the
+// attempt, or nil if there is none: c.err says why, unless the consumer has left.
 func (c *call) admit() context.Context {
 	g := c.guard
 	c.refused, c.reached, c.returned, c.pre = false, false, false, false
@@ -75,7 +75,7 @@ func (c *call) admit() context.Context {
 			if err := c.reserve(); err != nil {
 				return c.refuse(err)
 			}
-			fresh = g.gate == nil || c.leased // the slot was given back if that took a while
+			fresh = g.gate == nil || c.leased // the slot was released if the call had to wait
 		}
 	}
 	ctx := c.ctx
@@ -96,8 +96,8 @@ func (c *call) admit() context.Context {
 	return ctx
 }
 
-// refuse is the end of a call that isn't let through. What it had shown before it was preempted is void whether or not
-// it is made again here, so that a [Chain] is free to ask the next provider.
+// refuse ends a call that isn't admitted. What it had shown before it was preempted is void whether or not it is made
+// again here, so that a [Chain] can call the next provider.
 func (c *call) refuse(err error) context.Context {
 	if c.toTell == preempted {
 		c.tellBetween()
@@ -129,7 +129,7 @@ func (c *call) queue() (err error) {
 	return nil
 }
 
-// reserve asks the budget, which may make the call wait: see waiting.
+// reserve reserves from the budget, which may make the call wait: see waiting.
 func (c *call) reserve() (err error) {
 	g := c.guard
 	output := c.outputAsked()
@@ -146,7 +146,7 @@ func (c *call) reserve() (err error) {
 	return err
 }
 
-// explain puts what was wanted into the error of a budget.
+// explain adds what was wanted to the error of a budget.
 func explain(err error, wanted string) {
 	var refused *ratelimit.BudgetError
 	if errors.As(err, &refused) {
@@ -154,7 +154,7 @@ func explain(err error, wanted string) {
 	}
 }
 
-// asked says what a call reserves, and where the figures come from.
+// asked describes what a call reserves, and where the figures come from.
 func (c *call) asked(output int64) string {
 	counted := fmt.Sprintf("estimated at %d bytes a token", bytesPerToken)
 	if c.guard.count != nil {
@@ -167,8 +167,8 @@ func (c *call) asked(output int64) string {
 	return fmt.Sprintf("%d tokens of input (%s) and %d of output (%s)", c.estimate(), counted, output, limit)
 }
 
-// waiting is told by the gate and the budget why the call waits, before it blocks. What the call has of the other one it
-// gives back.
+// waiting is called by the gate and the budget with the reason, before the call blocks. It releases what the call holds
+// of the other one.
 func (c *call) waiting(w ratelimit.Wait) {
 	if w.Reason == ratelimit.WaitBudget {
 		c.letGo()
@@ -218,8 +218,8 @@ func detailOf(w ratelimit.Wait) string {
 	return "for a slot"
 }
 
-// tellBetween tells what came between two attempts, once the slot of the first is given back. It returns false if the
-// consumer has left.
+// tellBetween yields the chunks between two attempts, after the slot of the first is released. It returns false if
+// the consumer has left.
 func (c *call) tellBetween() bool {
 	toTell := c.toTell
 	c.toTell = nothing
@@ -234,8 +234,8 @@ func (c *call) tellBetween() bool {
 	return c.reset(resetText(fault.RateLimited))
 }
 
-// settle is the end of an attempt, however it came to it: what it used is booked and the permit closed. The slot goes back,
-// unless the gate is to decide when the call is made again.
+// settle ends an attempt: it books the usage and ends the permit. It releases the slot unless the gate is to decide when
+// the call is made again.
 func (c *call) settle(late bool) {
 	c.pre = c.wasPreempted(late)
 	if c.leased && !c.pre && c.returned && !c.ended && c.ctx.Err() == nil && fault.Of(c.err) == fault.None {
@@ -254,7 +254,7 @@ func (c *call) settle(late bool) {
 	}
 	c.permit.Done(result)
 	c.permit = circuit.Permit{}
-	if c.reached { // else it is that of the attempt before, or none
+	if c.reached { // else the figures are of the previous attempt, or none
 		c.outcome = ratelimit.Outcome{Err: c.err, Sent: true, Tokens: used, Quota: c.quota} // a rate limit counts, whoever has left
 	}
 	if !c.pre && (c.refused || fault.Of(result) != fault.RateLimited) {
@@ -262,8 +262,8 @@ func (c *call) settle(late bool) {
 	}
 }
 
-// wasPreempted reports whether the attempt came to nothing because its slot was wanted. A rate limit is more than that: the
-// gate must know.
+// wasPreempted reports whether the attempt failed because it was preempted. A rate limit takes precedence, because the gate
+// must know about it.
 func (c *call) wasPreempted(late bool) bool {
 	return c.leased && c.returned && c.err != nil && !late && !c.refused && !c.ended && !c.stopped && !c.body && !c.effects &&
 		!(c.content && c.req.NoRestart) && c.ctx.Err() == nil && c.lease.Preempted() && fault.Of(c.err) != fault.RateLimited
@@ -284,7 +284,7 @@ func (c *call) result() error {
 	return c.err
 }
 
-// letGo gives the slot back if the call holds one.
+// letGo releases the slot if the call holds one.
 func (c *call) letGo() {
 	if c.leased {
 		c.leased = false
@@ -292,8 +292,8 @@ func (c *call) letGo() {
 	}
 }
 
-// mayGoOn is asked before a chunk is shown that ties the answer down: from it on, the attempt must not be preempted. It
-// returns false if that comes too late.
+// mayGoOn is called before a chunk after which the attempt must not be preempted. It returns false if the attempt is
+// preempted already.
 func (c *call) mayGoOn(kind provider.ChunkKind) bool {
 	switch kind {
 	case provider.KindProviderCall:
@@ -307,7 +307,7 @@ func (c *call) mayGoOn(kind provider.ChunkKind) bool {
 	return !c.leased || c.lease.Pin()
 }
 
-// refusal is the error of a call that wasn't let through to the provider.
+// refusal is the error of a call that wasn't admitted.
 func (c *call) refusal() error {
 	var open *circuit.OpenError
 	class := fault.Of(c.err)

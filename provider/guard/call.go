@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// A call is one call with its attempts. It lasts as long as its sequence is ranged over, which is why it holds its context.
+// A call is one call with its attempts. It exists only while its sequence is ranged over, so it may hold its context.
 type call struct {
 	guard *Guard
 	ctx   context.Context
@@ -69,7 +69,7 @@ func (c *call) run() {
 	c.attemptAll(nil)
 }
 
-// limit is attemptAll with a limit for all of it.
+// limit is attemptAll with the Total limit.
 func (c *call) limit(total time.Duration) {
 	late := &stream.TimeoutError{Kind: stream.TimeoutTotal, After: total}
 	ctx, cancel := context.WithTimeoutCause(c.ctx, total, late)
@@ -113,7 +113,7 @@ func (c *call) end(err error) {
 	c.yield(provider.Chunk{}, err)
 }
 
-// attempt makes the call once, if it is let. What came of it is in c.err.
+// attempt makes the call once, if it is admitted. The result is in c.err.
 func (c *call) attempt() {
 	c.failed, c.err, c.dog = false, nil, new(stream.Watchdog)
 	defer c.endAttempt()
@@ -135,7 +135,7 @@ func (c *call) attempt() {
 	c.returned = true
 }
 
-// endAttempt is deferred. A panic of the consumer's loop body goes on its way; one of the provider ends here.
+// endAttempt is deferred. A panic of the consumer's loop body propagates; a panic of the provider is recovered here.
 func (c *call) endAttempt() {
 	late := c.dog.End()
 	if !c.body {
@@ -185,7 +185,7 @@ func (c *call) verdict() error {
 	return nil
 }
 
-// alert tells of failures that come close together.
+// alert reports a burst of failures.
 func (c *call) alert(class fault.Class) {
 	g := c.guard
 	if class == fault.Transient && g.onEvent != nil && g.bursts.add(time.Now()) {
@@ -205,8 +205,8 @@ func (c *call) all() []error {
 	return append(slices.Clone(c.earlier), c.err)
 }
 
-// pause voids what was shown, says that it waits, and waits. It returns false if the consumer has left; when the context
-// ends the wait, it returns true. What a gate decides about waits there.
+// pause voids what was shown, yields a Waiting chunk, and waits. It returns false if the consumer has left; when the
+// context ends the wait, it returns true. If a gate decides about the delay, the call waits there.
 func (c *call) pause() bool {
 	if c.pre {
 		if c.reached {
@@ -244,7 +244,7 @@ func (c *call) pause() bool {
 	return true
 }
 
-// reset voids what was shown, if anything was. It returns false if the consumer has left.
+// reset yields a Reset if something was shown. It returns false if the consumer has left.
 func (c *call) reset(why string) bool { return !c.begun || c.yieldOwn(provider.Reset(why)) }
 
 func resetText(class fault.Class) string {
@@ -278,7 +278,7 @@ func (c *call) delay(class fault.Class) time.Duration {
 	return min(b.NextBackOff(), policy.Max)
 }
 
-// tell tells of an attempt that failed.
+// tell reports a failed attempt.
 func (c *call) tell(f Failure) {
 	if c.guard.onRetry != nil {
 		tell(c.ctx, func(ctx context.Context, _ Event) { c.guard.onRetry(ctx, f) }, f)

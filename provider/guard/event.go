@@ -8,9 +8,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Event is something that a host may want to see, though calls don't need it: a [Failure], a [Burst], an
-// [Escalation], a [MovedOn] or a [Hedged]. Events are delivered one by one for each call, in the goroutine that ranges
-// over its answer and before it goes on; of several calls at the same time. A hook that panics changes nothing.
+// An Event reports something that a host may want to see: a [Failure], a [Burst], an [Escalation], a [MovedOn] or a
+// [Hedged]. The events of one call are delivered one at a time, in the goroutine that ranges over its answer, before
+// it continues; events of several calls may overlap. A panic of the hook is ignored.
 type Event interface{ event() }
 
 // A Failure is an attempt that failed and will be followed by another.
@@ -19,13 +19,12 @@ type Failure struct {
 	Attempt int    // that failed; the first is 1
 	Class   fault.Class
 	Err     error
-	// Wait is the time before the next attempt. 0 if a gate decides about that.
+	// Wait is the time before the next attempt; 0 if a gate decides that.
 	Wait time.Duration
 }
 
-// A Burst says that the attempts of a guard have failed in passing three times within 10 s, in whichever calls. For 60 s
-// after it there is no other. Each of these failures is made good by another attempt as long as attempts last; that they
-// come so close together says that something is wrong nevertheless.
+// A Burst says that three attempts of a guard have failed with transient errors within 10 s, in any calls. No other
+// Burst follows for 60 s. Each of these failures may be fixed by a retry, but so many of them indicate a problem.
 type Burst struct {
 	Name     string // of the guard
 	Failures int    // within Within; at least 3
@@ -33,23 +32,23 @@ type Burst struct {
 	Err      error // of the newest
 }
 
-// An Escalation is a call that a [Guard] has given up, whatever the error, unless somebody canceled it. What it couldn't
-// help by itself is up to others now.
+// An Escalation is a call that a [Guard] has given up, whatever the error, unless it was canceled. The host or a person
+// has to act.
 type Escalation struct {
 	Name     string
 	Class    fault.Class
 	Err      error    // as the caller gets it
-	Tried    []error  // of each attempt, the last one's too
+	Tried    []error  // of each attempt, including the last
 	Remedies []string // what may help, the best first; see [Remedies]
 }
 
-// A MovedOn is a call that a [Failover] gave to its next provider.
+// A MovedOn is a call that a [Failover] passed to its next provider.
 type MovedOn struct {
 	From, To string // names of guards, else of providers, else their place in the Failover
 	Err      error  // of From
 }
 
-// A Hedged is a call that a [Failover] made a second time, because nothing had come of the first.
+// A Hedged is a call that a [Chain] made a second time, because the first had no content yet.
 type Hedged struct {
 	From, To string
 	After    time.Duration
@@ -61,7 +60,7 @@ func (Escalation) event() {}
 func (MovedOn) event()    {}
 func (Hedged) event()     {}
 
-// tell calls a host's hook. One that panics is no reason to fail the call.
+// tell calls a host's hook. A panic of the hook doesn't fail the call.
 func tell(ctx context.Context, hook func(context.Context, Event), e Event) {
 	if hook == nil {
 		return
@@ -84,7 +83,7 @@ type bursts struct {
 	reported time.Time
 }
 
-// add notes a failure at that time, and reports whether it is to be told.
+// add records a failure at that time, and reports whether to report a burst.
 func (b *bursts) add(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Failover returns a provider that asks the first of these, and when that can't answer the next, and so on. It is
-// [NewChain] without a Hedge and events.
+// Failover returns a provider that calls the first of these providers, and the next one when that fails, and so on.
+// It is [NewChain] without a Hedge and events.
 //
 // It returns [provider.ErrNilProvider] if one of them is nil, and a *[ConfigError] if there is none.
 func Failover(providers ...provider.Provider) (provider.Provider, error) {
@@ -25,38 +25,40 @@ func Failover(providers ...provider.Provider) (provider.Provider, error) {
 	return c, nil
 }
 
-// ChainConfig is what a [Chain] can be told. The zero ChainConfig is the documented default.
+// ChainConfig configures a [Chain]. The zero ChainConfig is the documented default.
 type ChainConfig struct {
-	// Name tells this chain from others, in errors and events.
+	// Name identifies this chain in errors and events.
 	Name string
-	// Hedge makes a call a second time, with the next provider or, if there is none, with the same one, when nothing of
-	// an answer has come by then: no content, whatever the reason, waiting for a slot among them. What comes first is
-	// taken, and the other call is canceled, which costs what it had used by then. It is not for requests whose
-	// provider runs tools that have effects, because both may run them. A call with a Hedge has a goroutine for each
-	// attempt under way, and a hand-over for each chunk; none is left when the loop over the answer is over. 0: never.
+	// Hedge is the time after which a call is made a second time if it has no content yet, whatever the reason,
+	// including waiting for a slot. The second call goes to the next provider or, if there is none, to the same one.
+	// The first answer wins, and the other call is canceled, which costs what it had used by then. Don't use it for
+	// requests whose provider runs tools that have effects, because both calls may run them. A call with a Hedge has a
+	// goroutine for each attempt in progress, and passes each chunk between goroutines; all goroutines have ended when
+	// the loop over the answer ends. 0: never.
 	Hedge time.Duration
-	// OnEvent, if it isn't nil, is told of each [MovedOn] and [Hedged], and of an [Escalation] when the last provider has
-	// failed.
+	// OnEvent, if it isn't nil, is called with each [MovedOn] and [Hedged], and with an [Escalation] when the last
+	// provider has failed.
 	OnEvent func(context.Context, Event)
 }
 
-// A Chain is a provider that asks others in turn until one answers.
+// A Chain is a provider that calls others in order until one answers.
 //
-// It moves on when a provider fails with an error of class transient, rate_limited, degraded or user_fixable: that is
-// when a [Guard] has given up, its breaker is open, the wait that is asked for is too long, or somebody has to see to
-// the account. It doesn't move on
+// It moves on when a provider fails with an error of class transient, rate_limited, degraded or user_fixable: when a
+// [Guard] has given up, its breaker is open, the advised wait is too long, or a person has to fix the account. It
+// doesn't move on
 //
-//   - once content is shown. A Reset of the provider itself takes that back, unless the content showed a call that the provider
-//     ran: its effects can't be taken back
-//   - when a budget is exhausted (*[ratelimit.BudgetError]): that is the caller's, not the provider's
-//   - after what was canceled, and after an error of any other class, with which the next provider would fail, too.
+//   - once content is shown. A Reset of the provider itself makes it possible again, unless the content showed a call that
+//     the provider ran, whose effects can't be undone
+//   - when a budget is exhausted (*[ratelimit.BudgetError]), because the budget is the caller's and not the
+//     provider's
+//   - after a cancellation, and after an error of any other class, because the next provider would fail, too.
 //
-// A Start is held back until something follows it, so that a provider that fails in between leaves no trace. A provider
-// is asked with the request as it is, without the opaque data that others of the chain have made, as far as their names
-// are known ([provider.ModelInfo]). It is asked for the request's Model: leave that empty to have each provider's own,
-// or put a [provider.Router] with the same aliases in front of each.
+// A Start is held back until another chunk follows it, so that a provider that fails in between isn't visible. Each
+// provider gets the request unchanged, except that opaque data of other providers of the chain is removed, as far as
+// their names are known ([provider.ModelInfo]). The Model is unchanged, too: leave it empty to use each provider's
+// default, or wrap each provider in a [provider.Router] with the same aliases.
 //
-// It tries nothing again by itself: the attempts of a call are those of its guards. A Chain is safe for concurrent use.
+// A Chain doesn't retry: its guards do. A Chain is safe for concurrent use.
 type Chain struct {
 	// fixed at creation
 	cfg     ChainConfig
@@ -70,7 +72,7 @@ type member struct {
 }
 
 // NewChain returns a Chain of these providers. It returns [provider.ErrNilProvider] if one of them is nil, and a
-// *[ConfigError] if there is none or a figure makes no sense.
+// *[ConfigError] if there is none or a value is invalid.
 func NewChain(cfg ChainConfig, providers ...provider.Provider) (*Chain, error) {
 	if len(providers) == 0 {
 		return nil, &ConfigError{Name: cfg.Name, Field: "providers", Value: "empty", Want: "use at least one provider"}
@@ -123,8 +125,8 @@ func (c *Chain) Unwrap() []provider.Provider {
 	return ps
 }
 
-// Stream asks the providers in turn. When none has answered, the error is that of the provider if only one was asked,
-// else a *[FailoverError].
+// Stream calls the providers in order. If none answers, the error is the provider's if only one was called, else a
+// *[FailoverError].
 func (c *Chain) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	if ctx == nil {
 		ctx = context.Background()
@@ -143,16 +145,16 @@ type relay struct {
 	attempts []Tried
 
 	showing
-	err  error // of the provider under way
+	err  error // of the current provider
 	over bool  // it has yielded its error
 }
 
-// showing is what the consumer has of an answer.
+// showing is the part of an answer that the consumer has got.
 type showing struct {
-	start   provider.Chunk // held back until something follows
+	start   provider.Chunk // held back until another chunk follows
 	held    bool
 	begun   bool // Start was shown
-	content bool // and something that stands
+	content bool // content that can't be taken back was shown
 	effects bool // a call that the provider ran was shown
 	ended   bool
 	stopped bool // the consumer is gone
@@ -214,7 +216,7 @@ func (r *relay) next(chunk provider.Chunk, err error) bool {
 	return r.pass(chunk)
 }
 
-// pass shows a chunk of the provider under way, or holds it back.
+// pass yields a chunk of the current provider, or holds it back.
 func (r *relay) pass(chunk provider.Chunk) bool {
 	switch chunk.Kind {
 	case provider.KindWaiting:
@@ -253,8 +255,8 @@ func (r *relay) show(chunk provider.Chunk) bool {
 	return ok
 }
 
-// moveOn notes the error of the provider asked, and reports whether the next is to be asked. If not, it has told the
-// consumer.
+// moveOn records the provider's error, and reports whether the next provider is to be called. If not, it has yielded
+// the error.
 func (r *relay) moveOn(from, to int) bool {
 	if r.ctx.Err() != nil && !r.ended {
 		r.fail(canceled(r.ctx))
@@ -291,7 +293,7 @@ func movesOn(err error) bool {
 	return fault.Retryable(class) || class == fault.UserFixable
 }
 
-// own returns req without what these providers made for themselves.
+// own returns req without the opaque data of these providers.
 func own(req *provider.Request, foreign []string) *provider.Request {
 	if len(foreign) == 0 {
 		return req
@@ -326,19 +328,19 @@ func own(req *provider.Request, foreign []string) *provider.Request {
 	return out
 }
 
-// Tried is a provider that a [Chain] has asked, and why it didn't answer.
+// Tried is a provider that a [Chain] has called, and why it didn't answer.
 type Tried struct {
 	Name string
 	Err  error
 }
 
-// A FailoverError is a call that more than one provider of a [Chain] has failed. errors.Is and errors.As look into the
-// errors of all, in the order in which they were asked.
+// A FailoverError is the error of a call that failed with more than one provider of a [Chain]. errors.Is and errors.As
+// inspect the errors of all, in the order of the calls.
 type FailoverError struct {
 	Name  string // of the chain
 	Tried []Tried
-	// Class is that of the last error if it is why no other provider was asked; else that of the failure most likely to
-	// pass: transient before rate_limited, degraded and user_fixable.
+	// Class is the class of the last error if that error prevented further calls; else that of the most transient
+	// failure: transient before rate_limited, degraded and user_fixable.
 	Class fault.Class
 }
 
@@ -358,7 +360,7 @@ func (c *Chain) failure(attempts []Tried, last bool) error {
 	return e
 }
 
-// Error says of each provider why it failed.
+// Error says why each provider failed.
 func (e *FailoverError) Error() string {
 	text := "failover"
 	if e.Name != "" {

@@ -15,77 +15,75 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// Config says how a [Guard] treats the calls of its provider. The zero Config is the documented default throughout.
+// Config configures a [Guard]. Each zero field means its documented default.
 type Config struct {
-	// Name tells this guard from others, in errors and events.
+	// Name identifies this guard in errors and events.
 	Name string
 
-	// Retry says by class how often failed calls are made again. A class that isn't in it keeps its default; see [Retry].
+	// Retry says by class how often failed calls are retried. A class that isn't in it keeps its default; see [Retry].
 	Retry map[fault.Class]Retry
 
-	// MaxRetryAfter is the longest wait that is taken from a provider. When it advises more, the call fails at once.
-	// 0: 5 min.
+	// MaxRetryAfter is the longest wait that the guard accepts from a provider. If the provider advises more, the
+	// call fails at once. 0: 5 min.
 	MaxRetryAfter time.Duration
 
-	// FirstChunk is the longest that an attempt may take to begin its answer; 0: 120 s. To have no limit, use a long one.
-	// Around a Guard, or a Chain or Router of Guards alone, 0 is no limit, and so it is for Idle: those within have their
-	// own, and if the outer one were the first to lose its patience, no attempt would be made again within, no chain
-	// would move on and no breaker would learn of it.
+	// FirstChunk is the longest time until an attempt's answer begins; 0: 120 s. For no limit, use a long one. If the
+	// provider is itself a Guard, or a Chain or Router of only Guards, 0 means no limit for FirstChunk and Idle: the
+	// inner guards have their own limits, and if the outer limit were reached first, the inner guards wouldn't retry,
+	// chains wouldn't move on and breakers wouldn't count the failure.
 	FirstChunk time.Duration
-	// Idle is the longest silence of the provider within an answer. The time that the consumer takes doesn't count.
-	// 0: 120 s.
+	// Idle is the longest silence of the provider within an answer, without the consumer's time. 0: 120 s.
 	Idle time.Duration
-	// Total is the longest that a call may take with all its attempts and waits, and the time that its consumer takes;
-	// 0: no limit.
+	// Total is the longest time for a call with all its attempts and waits, including the consumer's time; 0: no
+	// limit.
 	Total time.Duration
 
-	// Gate decides when an attempt may go to the provider; nil: at once. It belongs to one provider and credential, and
-	// so to the guards of that one alone. An attempt waits in it by the request's Interactive, Priority and
-	// Labels.Session, says so by Waiting chunks, and holds a slot until its answer is over. An attempt that is
-	// preempted is made again at no cost in attempts, at the head of its session; one that is rate limited waits for
-	// the gate to open again, with no delay of its own. What the provider's headers say of its limits
-	// (provider.Extra.RateLimits), the gate is told when the attempt is over. A request with NoRestart is no victim once its answer has
-	// begun, nor is an answer that has shown a call that the provider ran.
+	// Gate decides when an attempt may start; nil: at once. Use one gate per provider and credential. An attempt waits in
+	// it according to the request's Interactive, Priority and Labels.Session, yields Waiting chunks meanwhile, and holds a
+	// slot until its answer ends. A preempted attempt is made again at the head of its session and doesn't count as an
+	// attempt; a rate-limited one waits for the gate to open again, without a delay of its own. When the attempt ends, the
+	// gate gets the rate limits in the provider's headers (provider.Extra.RateLimits). A request with NoRestart isn't
+	// preempted once its answer has begun, nor is an answer that has shown a call that the provider ran.
 	Gate *ratelimit.Gate
 
-	// Budget is what is reserved from before an attempt is made; nil: nothing is limited. Reserved are the tokens of
-	// the input (Count) and of the output: the request's MaxOutput or, without one, 4,096, and 4,096 more whenever the
-	// answer has grown by that, at 3 bytes a token. A request with MaxOutput is topped up only when its answer is twice
-	// as long as that, because the provider holds it to what it was told. An attempt that has to wait for the
-	// reservations of others holds no slot meanwhile. A top-up that is refused ends the answer with the
-	// *[ratelimit.BudgetError]; what was shown stands.
+	// Budget is the budget that each attempt reserves from; nil: no limit. An attempt reserves tokens for the input
+	// (Count) and for the output: the request's MaxOutput or, without one, 4,096, and 4,096 more whenever the answer
+	// has grown by that, at 3 bytes a token. A request with MaxOutput is topped up only when its answer is twice as
+	// long, because the provider enforces MaxOutput. An attempt that waits for the reservations of others holds no slot
+	// meanwhile. A rejected top-up ends the answer with the *[ratelimit.BudgetError]; what was shown remains valid.
 	Budget *ratelimit.Budget
 
-	// Ledger is told of each attempt that reached the provider, however it ended; nil: nobody is.
+	// Ledger records each attempt that reached the provider, however it ended; nil: none.
 	Ledger *ratelimit.Ledger
 
-	// Breaker stops calls to a provider that keeps failing; nil: nothing does. While it is open, calls fail at once, with a
+	// Breaker stops calls to a provider that keeps failing; nil: none. While it is open, calls fail at once, with a
 	// *[circuit.OpenError] in a *[GaveUpError].
 	Breaker *circuit.Breaker
 
-	// Recovery has attempts after the first, preempted ones apart, counted as recovery:
-	// [ratelimit.BudgetConfig].Recovery must have room for them, which by default are 1,000 tokens for a session.
-	// Requests whose Labels.Kind is [KindRecovery] always do.
+	// Recovery counts attempts after the first, except preempted ones, as recovery: they must fit into
+	// [ratelimit.BudgetConfig].Recovery, which is 1,000 tokens per session by default. Requests whose Labels.Kind is
+	// [KindRecovery] always count as recovery.
 	Recovery bool
 
-	// Count returns how many input tokens a request takes; it should rather be too many. It is called before each call
-	// that has a Gate or a Budget, so it must be quick, and ask no server. nil: a token for each 3 bytes of
-	// instructions, messages, tools and schemas, 4 for each message and tool, and 2,000 for each piece of media.
+	// Count returns the number of input tokens of a request, preferably too high rather than too low. It is called
+	// before each call with a Gate or a Budget, so it must be quick and must not call a server. nil: a token for each
+	// 3 bytes of instructions, messages, tools and schemas, 4 for each message and tool, and 2,000 for each piece of
+	// media.
 	Count func(*provider.Request) int64
 
-	// OnRetry, if it isn't nil, is told of each failed attempt that will be followed by another, before the wait. It is
+	// OnRetry, if it isn't nil, is called with each failed attempt that will be followed by another, before the wait. It is
 	// called in the goroutine that ranges over the answer, with the context given to Stream or one derived from it. OnEvent
-	// is told as well.
+	// is called, too.
 	OnRetry func(context.Context, Failure)
 
-	// OnEvent, if it isn't nil, is told of each [Failure], [Burst] and [Escalation].
+	// OnEvent, if it isn't nil, is called with each [Failure], [Burst] and [Escalation].
 	OnEvent func(context.Context, Event)
 }
 
 // KindRecovery is the Labels.Kind of requests that work around a failure, and are limited by the budget's Recovery.
 const KindRecovery = "recovery"
 
-// The defaults of a Config, and the longest time that it takes.
+// The defaults of a Config, and the longest allowed time.
 const (
 	defaultRetryAfter = 5 * time.Minute
 	defaultSilence    = 120 * time.Second
@@ -93,9 +91,9 @@ const (
 	forever           = time.Duration(math.MaxInt64)
 )
 
-// A Guard is a provider that stands between another one and its callers: it lets calls through as its gate, budget and
-// breaker allow, makes failed calls again where that may help, and ends those that hang. See the package comment for
-// what it guarantees. A Guard is safe for concurrent use.
+// A Guard is a provider that wraps another one: it admits calls as its gate, budget and breaker allow, retries failed
+// calls where that may help, and ends calls that hang. See the package comment for its guarantees. A Guard is safe for
+// concurrent use.
 type Guard struct {
 	provider      provider.Provider
 	name          string
@@ -117,8 +115,8 @@ type Guard struct {
 	bursts bursts
 }
 
-// New returns a Guard of p. It returns [provider.ErrNilProvider] if p is nil, and a *[ConfigError] for a figure that
-// makes no sense.
+// New returns a Guard of p. It returns [provider.ErrNilProvider] if p is nil, and a *[ConfigError] for an invalid
+// value.
 func New(p provider.Provider, cfg Config) (*Guard, error) {
 	if isNil(p) {
 		return nil, provider.ErrNilProvider
@@ -169,7 +167,7 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 	}, nil
 }
 
-// watched reports whether every call of p goes through a Guard. It looks at so many providers at most.
+// watched reports whether every call of p goes through a Guard. It visits at most the given number of providers.
 func watched(p provider.Provider, most *int) bool {
 	if *most--; *most < 0 || isNil(p) {
 		return false
@@ -192,9 +190,9 @@ func (g *Guard) Name() string { return g.name }
 // Unwrap returns the provider that g guards.
 func (g *Guard) Unwrap() provider.Provider { return g.provider }
 
-// Stream makes the call with all its attempts. The sequence keeps to the grammar of package provider, whatever the
-// provider does: what it breaks comes out as a *[provider.GrammarError], a missing End as [provider.ErrIncomplete], a
-// panic as a *[stream.PanicError].
+// Stream makes the call with all its attempts. The sequence follows the grammar of package provider, whatever the
+// provider does: a violation becomes a *[provider.GrammarError], a missing End becomes [provider.ErrIncomplete], and
+// a panic becomes a *[stream.PanicError].
 func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	if ctx == nil {
 		ctx = context.Background()

@@ -14,8 +14,8 @@ import (
 // errHedged is the cause with which the slower of two calls is canceled. It is no failure.
 var errHedged = fault.New(fault.None, "guard: another call has answered first")
 
-// A race is a relay with a goroutine for each call under way: at most two, of which the one that first shows content wins.
-// The consumer is called in its own goroutine. Nothing is left when it is over.
+// A race is a relay with a goroutine for each call in progress: at most two, of which the first one with content wins. The
+// consumer is called in its own goroutine. All goroutines have ended when the race is over.
 type race struct {
 	*relay
 	running []*runner // in the order in which they were started
@@ -25,12 +25,12 @@ type race struct {
 	done    sync.WaitGroup
 }
 
-// A runner is one call under way.
+// A runner is one call in progress.
 type runner struct {
 	member int
 	cancel context.CancelCauseFunc
 	items  chan item     // closed when the call is over
-	gone   chan struct{} // closed when nobody listens any more
+	gone   chan struct{} // closed when the consumer no longer receives
 	start  provider.Chunk
 	held   bool
 }
@@ -88,7 +88,7 @@ func (x *race) launch(i int) {
 	x.done.Go(func() { run.produce(ctx, m, req) })
 }
 
-// produce is the goroutine of a call. What the provider yields once nobody listens is dropped.
+// produce is the goroutine of a call. What the provider yields after gone is closed is dropped.
 func (run *runner) produce(ctx context.Context, m *member, req *provider.Request) {
 	returned := false
 	defer close(run.items)
@@ -120,7 +120,7 @@ func (run *runner) send(chunk provider.Chunk, err error) bool {
 	}
 }
 
-// receive returns what comes next, and of which call; none if it is time for a second one.
+// receive returns the next chunk and its call; none if it is time for a second call.
 func (x *race) receive() (*runner, item, bool) {
 	var hedge <-chan time.Time
 	if !x.won && len(x.running) == 1 {
@@ -151,7 +151,7 @@ func (x *race) hedge() {
 	x.launch(i)
 }
 
-// take shows a chunk of a call, or holds it back as long as none has won.
+// take yields a chunk of a call, or holds it back until a call has won.
 func (x *race) take(run *runner, chunk provider.Chunk) {
 	if x.won {
 		x.pass(chunk)
@@ -159,7 +159,7 @@ func (x *race) take(run *runner, chunk provider.Chunk) {
 	}
 	switch chunk.Kind {
 	case provider.KindWaiting:
-		if run == x.running[0] { // of two that wait the consumer hears one
+		if run == x.running[0] { // if both calls wait, only one Waiting is shown
 			x.show(chunk)
 		}
 	case provider.KindStart:
@@ -178,7 +178,7 @@ func (x *race) take(run *runner, chunk provider.Chunk) {
 	}
 }
 
-// lost ends a call that has come to its end, or to nothing. If it was the only one, the next provider is asked.
+// lost ends a call that has ended or failed. If it was the only one, the next provider is called.
 func (x *race) lost(run *runner, err error) {
 	run.end(nil)
 	x.running = slices.DeleteFunc(x.running, func(other *runner) bool { return other == run })

@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// How tokens are estimated where nobody has counted them. Most text takes 4 bytes a token and more, JSON, code and other
-// scripts about 3, so that 3 is rather too many tokens than too few.
+// How tokens are estimated if there is no count. Most text has 4 bytes a token or more; JSON, code and other scripts
+// have about 3, so 3 estimates on the high side.
 const (
 	bytesPerToken    = 3
 	tokensPerMessage = 4
@@ -49,7 +49,7 @@ func (c *call) measure() {
 	}
 }
 
-// outputAsked returns how many tokens of output are reserved before an attempt.
+// outputAsked returns how many output tokens are reserved before an attempt.
 func (c *call) outputAsked() int64 {
 	if c.req.MaxOutput > 0 {
 		return min(int64(c.req.MaxOutput), mostTokens)
@@ -77,8 +77,8 @@ func (c *call) counted() (n int64) {
 	return c.guard.count(c.req)
 }
 
-// Estimate returns what a call takes, rather too much than too little, at three bytes a token: its request, and what was
-// written of the answer.
+// Estimate returns an estimate on the high side of a call's usage, at three bytes a token: of its request, and of the
+// answer so far.
 func Estimate(req *provider.Request, written []provider.Part) provider.Usage {
 	u := provider.Usage{Estimated: true}
 	if req != nil {
@@ -94,7 +94,7 @@ func Estimate(req *provider.Request, written []provider.Part) provider.Usage {
 	return u
 }
 
-// estimate returns how many tokens a request takes, rather too many than too few.
+// estimate returns an estimate on the high side of a request's tokens.
 func estimate(req *provider.Request) int64 {
 	bytes := len(req.System)
 	var more int64
@@ -175,7 +175,7 @@ func (c *call) weigh(chunk *provider.Chunk) {
 	}
 }
 
-// learn reads what the provider's headers say of its limits, for the gate.
+// learn reads the rate limits in the provider's headers, for the gate.
 func (c *call) learn(headers http.Header) {
 	if headers == nil || c.guard.gate == nil {
 		return
@@ -185,7 +185,7 @@ func (c *call) learn(headers http.Header) {
 	}
 }
 
-// topUp reserves for what the answer has grown by.
+// topUp reserves for the growth of the answer.
 func (c *call) topUp() error {
 	if c.reservation == nil {
 		c.room = noLimit
@@ -201,7 +201,7 @@ func (c *call) topUp() error {
 	return nil
 }
 
-// model returns what is known of the model that is asked for.
+// model returns the description of the requested model.
 func (c *call) model() *provider.ModelInfo {
 	if c.info != nil {
 		return c.info
@@ -225,8 +225,8 @@ func (c *call) labels() ratelimit.Labels {
 		Provider: cmp.Or(m.Provider, c.guard.name), Model: m.ID}
 }
 
-// cost returns what u costs in millionths of a dollar, less than 0 if no price is known. Input that may be written to a
-// cache is reckoned at the higher price.
+// cost returns the cost of u in millionths of a dollar, less than 0 if no price is known. Input that may be written to
+// a cache is counted at the higher price.
 func (c *call) cost(u provider.Usage) int64 {
 	p := c.model().Prices
 	if p == nil {
@@ -238,7 +238,7 @@ func (c *call) cost(u provider.Usage) int64 {
 	return int64(p.Cost(u))
 }
 
-// charge books what the attempt has used, and returns how many tokens that is.
+// charge books the usage of the attempt, and returns its tokens.
 func (c *call) charge(result error) int64 {
 	u := c.usage(result)
 	micros := c.cost(u)
@@ -249,7 +249,7 @@ func (c *call) charge(result error) int64 {
 	return u.Total()
 }
 
-// record tells the ledger, whose sink is the host's: a panic there costs nobody a slot.
+// record adds an entry to the ledger. Its sink is foreign code: a panic there must not leak a slot.
 func (c *call) record(u provider.Usage, micros int64, result error) {
 	defer func() { _ = recover() }()
 	took := time.Since(c.began) // quicker than the time
@@ -260,8 +260,8 @@ func (c *call) record(u provider.Usage, micros int64, result error) {
 	})
 }
 
-// usage returns what the attempt has used: what the provider has reported, else an estimate that is rather too high.
-// Figures of an answer that broke off are those of its beginning.
+// usage returns the usage of the attempt: what the provider has reported, else an estimate on the high side. If an
+// answer broke off, the reported figures are from its beginning.
 func (c *call) usage(result error) provider.Usage {
 	u := c.reported
 	switch {

@@ -24,7 +24,7 @@ func (c *call) fits(chunk *provider.Chunk, err error) bool {
 	return false
 }
 
-// suits is the rest of fits, for what isn't text and for what takes more than is reserved.
+// suits is the slow path of fits, for chunks that aren't text and for growth beyond the reservation.
 func (c *call) suits(chunk *provider.Chunk, err *error) bool {
 	if !c.guard.guarded {
 		return true
@@ -60,7 +60,7 @@ func (c *call) shown(ok bool) bool {
 	return ok
 }
 
-// remember keeps what decides whether the answer may be made again.
+// remember records what decides whether the answer may be made again.
 func (c *call) remember(kind provider.ChunkKind) {
 	switch kind {
 	case provider.KindWaiting:

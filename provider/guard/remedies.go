@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// Remedies returns what may help against err, for a person, the most likely first: what the error itself says
-// ([fault.Remedy]), then what its class suggests. It is empty for nil and for what was canceled.
+// Remedies returns what a person can do about err, most likely remedy first: what the error itself says
+// ([fault.Remedy]), then what its class suggests. It is empty for nil and for cancellations.
 func Remedies(err error) []string {
 	class := fault.Of(err)
 	if class == fault.None {
@@ -42,7 +42,7 @@ func Remedies(err error) []string {
 		if len(out) == 0 {
 			out = append(out, "look at the provider's account: its key, its billing and its quota")
 		}
-		if budget := (*ratelimit.BudgetError)(nil); !errors.As(err, &budget) { // which another provider draws on, too
+		if budget := (*ratelimit.BudgetError)(nil); !errors.As(err, &budget) { // which another provider would use, too
 			out = append(out, other)
 		}
 	default:

@@ -20,17 +20,17 @@ import (
 //	all others    1         100 ms  5 s
 //
 // The first delay after errors of a class is Min; each further one is Factor times as long, up to Max. Delays are
-// spread by 20 % either way so that calls that failed together don't come back together, and never exceed Max: the
-// longest are between two thirds of Max and Max. What the provider advises replaces the delay and is not spread. With a
-// Gate, a call that was rate limited waits there for as long as the gate says, and the delays of that class aren't
-// used; its attempts are.
+// randomized by ±20 %, so that calls that failed together aren't retried together, and never exceed Max: the longest
+// are between two thirds of Max and Max. A wait that the provider advises replaces the delay and isn't randomized. With
+// a Gate, a rate-limited call waits in the gate, so the delays of that class aren't used; its attempts are.
 type Retry struct {
-	// Attempts is the number of attempts of a call, the first one included, whatever the errors of the earlier ones: a
-	// call whose third attempt fails goes on if the class of that failure allows more than three. At most 100.
+	// Attempts is the number of attempts of a call, including the first one and those that failed with other classes:
+	// after a third attempt has failed, there is a fourth if the class of that failure allows more than three. At most
+	// 100.
 	Attempts int
 	Min, Max time.Duration
 	Factor   float64 // 0: 2; at least 1
-	// Exact switches the spreading off.
+	// Exact disables the randomization.
 	Exact bool
 }
 
@@ -42,7 +42,7 @@ const (
 // retries are the policies by class.
 type retries [fault.Denied + 1]Retry
 
-// resolve puts the defaults into what is given.
+// resolve fills in the defaults.
 func resolve(cfg *Config) (retries, error) {
 	var rs retries
 	for class := range rs {
@@ -99,8 +99,8 @@ func (r Retry) over(def Retry, name, field string) (Retry, error) {
 	return r, nil
 }
 
-// delays returns the delays of one call. The library spreads them after it has bounded them, so the bound that it gets
-// is lower; and it would give up by itself after 15 minutes.
+// delays returns the delays of one call. The library randomizes them after bounding them, so it gets a lower bound;
+// and it would give up by itself after 15 minutes.
 func (r Retry) delays() *backoff.ExponentialBackOff {
 	b := &backoff.ExponentialBackOff{
 		InitialInterval:     r.Min,

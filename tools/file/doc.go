@@ -1,8 +1,8 @@
-// Package file is the tools with which an agent reads and changes files, and none outside of one directory.
+// Package file has tools that read and change files inside one directory.
 //
 // A [Workspace] is that directory. Its tools read, list, search, write, edit, move and delete. A [Staging] is a set of
-// changes beside it: the same tools, under the same names, whose effects nobody sees before a person has read
-// [Staging.Diff] and the host calls [Staging.Merge]. Both are a [Tree].
+// pending changes to it: it has the same tools under the same names, but their effects stay outside of the workspace
+// until a person has read [Staging.Diff] and the host calls [Staging.Merge]. Both implement [Tree].
 //
 //	ws, err := file.Open("project", file.Config{})
 //	if err != nil {
@@ -18,23 +18,23 @@
 //	diff, err := staging.Diff(ctx)
 //	result, err := staging.Merge(ctx, file.MergeOptions{})
 //
-// # What holds
+// # Guarantees
 //
-// Nothing outside of the directory is read or changed, whatever the names are and whoever exchanges directories for
-// symbolic links meanwhile: every access goes through an [os.Root], and no check of a path is relied on. Only regular files
-// are opened; a pipe or a device never is, so nothing waits for one. Symbolic links are followed for reading while they
-// stay inside, and never replaced or written through; the links that searching and listing meet are shown, not followed. A
-// hard link can't be told from a file: who can make one inside the directory can show the agent the file it stands for. A
-// write doesn't reach that file, because it makes a new one and takes the name.
+// Nothing outside of the directory is read or changed, whatever the names are, even if another process replaces directories
+// by symbolic links meanwhile: every access goes through an [os.Root] and doesn't rely on checks of paths. Only regular
+// files are opened; pipes and devices never are, so no call blocks on one. Symbolic links are followed for reading while
+// they stay inside, and never replaced or written through; searching and listing show links and don't follow them. A hard
+// link can't be distinguished from a file: a user who can create one inside the directory can show the agent the file
+// behind it. A write doesn't change that file, because it creates a new file under the name.
 //
 // A write takes effect at once or not at all, keeps the permissions of what it replaces, and by default replaces nothing
-// but the version that was read ([WriteOptions]). Writers of one Workspace, merges too, take turns. Of other programs a
-// change is noticed up to the moment at which a new version takes a name; between the last look and that moment lie a few
-// microseconds, which no portable call closes.
+// but the version that was read ([WriteOptions]). Writes and merges of one Workspace are serialized. A change by another
+// program is noticed until shortly before the new version is renamed into place; between the last check and the rename
+// there are a few microseconds that no portable call can close.
 //
-// Merging never overwrites what a person did: a file that changed meanwhile gets both changes if they don't touch each
-// other, line by line, and else is a [Conflict].
+// Merging never overwrites a person's changes: a file that changed meanwhile gets both changes if they don't overlap,
+// line by line, and is a [Conflict] otherwise.
 //
 // Reads, walks, searches and writes have limits, see [Config]. All errors are of type [*Error] with a class, except those
-// of a context; they name files as the model did, never where the workspace lies.
+// of a context; they name files as the model did, and never reveal the path of the workspace.
 package file
