@@ -76,49 +76,69 @@ const maxSession = 512
 
 // check returns what is wrong with an input, regardless of its session.
 func (in *Input) check(limits *Limits) error {
-	bad := func(field, format string, args ...any) error {
-		return &InputError{Field: field, Problem: fmt.Sprintf(format, args...)}
-	}
 	if len(in.Session) > maxSession || !utf8.ValidString(in.Session) || strings.ContainsFunc(in.Session, unicode.IsControl) {
-		return bad("Session", "the name has to be valid UTF-8 of at most %d bytes without control characters", maxSession)
+		return badInput("Session", "the name has to be valid UTF-8 of at most %d bytes without control characters", maxSession)
 	}
 	if strings.HasPrefix(in.Session, childPrefix) && in.parent == nil {
-		return bad("Session", "names that begin with %q are those of subagents; decide in the session of the parent, or use another name", childPrefix)
+		return badInput("Session", "names that begin with %q are those of subagents; decide in the session of the parent, or use another name", childPrefix)
 	}
 	if in.resumes() {
 		switch {
 		case in.Session == "":
-			return bad("Session", "Resume and Continue need the name of a session; a paused run's is in its Result")
+			return badInput("Session", "Resume and Continue need the name of a session; a paused run's is in its Result")
 		case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || len(in.History) > 0 || in.Supersede:
-			return bad("Prompt", "Resume and Continue take no prompt; decide first, then ask")
+			return badInput("Prompt", "Resume and Continue take no prompt; decide first, then ask")
 		case in.kind == resumeRun && len(in.decisions) == 0:
-			return bad("Session", "Resume needs a decision; Continue resumes without one")
+			return badInput("Session", "Resume needs a decision; Continue resumes without one")
 		}
 		return nil
 	}
 	if strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0 {
-		return bad("Prompt", "it is empty; ask something, or give Parts")
+		return badInput("Prompt", "it is empty; ask something, or give Parts")
 	}
 	for _, f := range [][2]string{{"Prompt", in.Prompt}, {"By", in.By}, {"Task", in.Task}} {
 		if !utf8.ValidString(f[1]) {
-			return bad(f[0], "it is no valid UTF-8")
+			return badInput(f[0], "it is no valid UTF-8")
 		}
 	}
+	if err := in.checkParts(limits); err != nil {
+		return err
+	}
+	for i := range in.History {
+		switch role := in.History[i].Role; role {
+		case provider.RoleUser, provider.RoleAssistant, provider.RoleTool:
+		default:
+			return badInput("History", "message %d has the role %q; use user, assistant or tool. A system text is Config.Instructions", i, role)
+		}
+		if !machine.Normal(in.History[i].Parts) {
+			return badInput("History", "message %d holds text that is no valid UTF-8, or arguments that are nested too deep", i)
+		}
+	}
+	switch in.ToolChoice.Mode {
+	case provider.ChooseAuto, provider.ChooseNone, provider.ChooseRequired, provider.ChooseTool:
+	default:
+		return badInput("ToolChoice", "mode %q isn't one of the constants", in.ToolChoice.Mode)
+	}
+	return nil
+}
+
+// checkParts returns what is wrong with the prompt's parts and with its size.
+func (in *Input) checkParts(limits *Limits) error {
 	text, media := len(in.Prompt), 0
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		switch p.Kind {
 		case provider.PartText:
 			if text += len(p.Text); !utf8.ValidString(p.Text) {
-				return bad("Parts", "the text of part %d is no valid UTF-8", i)
+				return badInput("Parts", "the text of part %d is no valid UTF-8", i)
 			}
 		case provider.PartMedia:
 			if p.Media == nil || p.Media.Type == "" || (len(p.Media.Data) == 0 && p.Media.URL == "" && p.Media.FileID == "") {
-				return bad("Parts", "the media of part %d need a Type, and Data, a URL or a FileID", i)
+				return badInput("Parts", "the media of part %d need a Type, and Data, a URL or a FileID", i)
 			}
 			media += len(p.Media.Data)
 		default:
-			return bad("Parts", "part %d is of kind %q; a person gives text and media", i, p.Kind)
+			return badInput("Parts", "part %d is of kind %q; a person gives text and media", i, p.Kind)
 		}
 	}
 	if limits.PromptBytes >= 0 && text > limits.PromptBytes {
@@ -127,22 +147,11 @@ func (in *Input) check(limits *Limits) error {
 	if limits.MediaBytes >= 0 && media > limits.MediaBytes {
 		return &LimitError{Limit: machine.LimitMediaBytes, Max: int64(limits.MediaBytes), Have: int64(media), Note: "give smaller files, or URLs"}
 	}
-	for i := range in.History {
-		switch role := in.History[i].Role; role {
-		case provider.RoleUser, provider.RoleAssistant, provider.RoleTool:
-		default:
-			return bad("History", "message %d has the role %q; use user, assistant or tool. A system text is Config.Instructions", i, role)
-		}
-		if !machine.Normal(in.History[i].Parts) {
-			return bad("History", "message %d holds text that is no valid UTF-8, or arguments that are nested too deep", i)
-		}
-	}
-	switch in.ToolChoice.Mode {
-	case provider.ChooseAuto, provider.ChooseNone, provider.ChooseRequired, provider.ChooseTool:
-	default:
-		return bad("ToolChoice", "mode %q isn't one of the constants", in.ToolChoice.Mode)
-	}
 	return nil
+}
+
+func badInput(field, format string, args ...any) error {
+	return &InputError{Field: field, Problem: fmt.Sprintf(format, args...)}
 }
 
 // message returns the input as a message.

@@ -29,13 +29,10 @@ type NoteInput struct {
 	// Messages is the conversation. They mustn't be changed.
 	Messages []provider.Message
 
-	provider    provider.Provider // the agent's
-	model       string
-	counter     memory.Counter
-	room        int // tokens that a transcript may have; 0: not known
-	labels      provider.Labels
-	interactive bool
-	priority    int
+	provider provider.Provider // the agent's
+	template provider.Request  // the request of the step: its model, labels and priority
+	counter  memory.Counter
+	room     int // tokens that a transcript may have; 0: not known
 
 	mu        sync.Mutex // guards what follows
 	usage     provider.Usage
@@ -96,7 +93,7 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 		}
 		model, name := p, ""
 		if model == nil && in != nil {
-			model, name = in.provider, in.model
+			model, name = in.provider, in.template.Model
 		}
 		if model == nil || in == nil {
 			return v, errNoModel
@@ -112,7 +109,7 @@ func ModelNote[T any](p provider.Provider, instructions string) func(context.Con
 			system += "\n\n" + instructions
 		}
 		req := &provider.Request{
-			Model: name, System: system, MaxOutput: min(noteOutput, room/4), Labels: in.labels, Interactive: in.interactive, Priority: in.priority,
+			Model: name, System: system, MaxOutput: min(noteOutput, room/4), Labels: in.template.Labels, Interactive: in.template.Interactive, Priority: in.template.Priority,
 			Output:   &provider.OutputFormat{Name: "note", Schema: s.JSON()},
 			Messages: []provider.Message{provider.User("The work began with:\n" + goal + "\n\n<transcript>\n" + transcript + "\n</transcript>\n\nWrite the note.")},
 		}
@@ -176,12 +173,11 @@ func (n *NoteInput) ask(ctx context.Context, p provider.Provider, req *provider.
 // noteInput returns the input for a note.
 func (x *driver) noteInput(category string, share float64, req *provider.Request, c memory.Counter, room int) *NoteInput {
 	s := x.state()
-	n := &NoteInput{
+	return &NoteInput{
 		Session: s.Session, Run: x.origin.Run, Agent: x.agent.cfg.Name, Task: s.Run.Task, Category: category, Index: s.Note(category).Index + 1, Share: share,
 		Goal: s.Goal(), Messages: req.Messages,
-		provider: x.agent.provider, model: req.Model, counter: c, room: room, labels: req.Labels, interactive: req.Interactive, priority: req.Priority,
+		provider: x.agent.provider, template: *req, counter: c, room: room,
 	}
-	return n
 }
 
 // noteTimeout bounds the writing of a note; a function that ignores the end of its context has grace more to return.
