@@ -210,7 +210,7 @@ func (s *Set) loaded() *texts {
 	return nothing
 }
 
-// fresh returns what holds for a composition.
+// fresh returns the content for a composition.
 func (s *Set) fresh() *texts {
 	if s == nil || !s.cfg.Reload {
 		return s.loaded()
