@@ -9,8 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Config says how a [Compactor] keeps a conversation within a window. Its zero value is for a model that nobody knows:
-// 128,000 tokens, counted by an [Estimator], compacted at 70 % by [DefaultSteps] without a summary.
+// A Config says how a [Compactor] keeps a conversation within a window. Its zero value is for an unknown model: 128,000
+// tokens, counted by an [Estimator], compacted at 70 % by [DefaultSteps] without a summary.
 type Config struct {
 	Window  Window
 	Counter Counter // nil: an Estimator of an unknown model, which also stands in where a Counter panics
@@ -25,8 +25,8 @@ type Config struct {
 	Store Store
 	// Subgoals finds the subgoals of the conversation; nil: it has none.
 	Subgoals Finder
-	// Asks names a provider that counts requests ([provider.CountTokens]), to correct what is counted here. It is asked when
-	// a request passes half of the budget and again each time it has grown by a quarter since. nil: nobody is asked.
+	// Asks names a provider that counts requests ([provider.CountTokens]), to correct what is counted here. It is asked
+	// when a request passes half of the budget and again each time it has grown by a quarter since. nil: never.
 	Asks provider.Provider
 }
 
@@ -265,7 +265,7 @@ func (c *Compactor) fixed(req *provider.Request, more *Context) int {
 	return plus(n, c.texts(more.parts(nil)))
 }
 
-// hostMessage returns what a message takes that is told behind the conversation.
+// hostMessage returns the tokens of the message that the host adds after the conversation.
 func (c *Compactor) hostMessage(more *Context) int {
 	if more.Told == "" {
 		return 0

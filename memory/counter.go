@@ -16,7 +16,7 @@ type Counter interface {
 	CountText(text string) int
 	// CountMessage counts a message with all its parts and what a provider adds around it.
 	CountMessage(m *provider.Message) int
-	// CountTool counts what a model is told of a tool.
+	// CountTool counts the definition of a tool.
 	CountTool(t *provider.Tool) int
 }
 

@@ -77,8 +77,8 @@ const (
 )
 
 // An Estimator is a [Counter] that knows characters per token by family and kind of text, and what providers document of
-// images and documents. It errs on the high side. Its zero value is for a model that nobody knows; it is safe for
-// concurrent use as long as its fields don't change.
+// images and documents. It errs on the high side. Its zero value is for an unknown model; it is safe for concurrent use
+// as long as its fields don't change.
 type Estimator struct {
 	Family Family
 	// Model is the model's id, for what differs within a family: how large images are.

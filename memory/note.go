@@ -63,7 +63,7 @@ func Told(text string) provider.Message {
 	return provider.Message{Role: provider.RoleUser, Parts: []provider.Part{p}}
 }
 
-// IsTold reports a message that [Told] has made.
+// IsTold reports whether a message was made by [Told].
 func IsTold(m *provider.Message) bool {
 	if m == nil || m.Role != provider.RoleUser || len(m.Parts) == 0 {
 		return false

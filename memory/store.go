@@ -86,7 +86,7 @@ func (s *MapStore) Len() int {
 	return len(s.texts)
 }
 
-// ReadTool is the tool that reads back what was taken out, as a model is told of it. [ReadBack] runs it.
+// ReadTool is the definition of the tool that reads back removed text. [ReadBack] runs it.
 func ReadTool() provider.Tool {
 	return provider.Tool{
 		Name: "memory.read",

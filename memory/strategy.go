@@ -14,7 +14,7 @@ import (
 // pinned, or change the order.
 //
 // A Strategy answers the same for the same View, changes nothing that it is given, and is safe for concurrent use. An error
-// or a panic of it is reported, and the next Strategy goes on from what was there.
+// or a panic of it is reported, and the next Strategy continues with the unchanged conversation.
 type Strategy interface {
 	// Name is what reports call it.
 	Name() string

@@ -289,7 +289,7 @@ func unbilled(err error) bool {
 	return false
 }
 
-// cost returns what a call cost, and false if nobody knows.
+// cost returns the cost of a call, and false if it isn't known.
 func (s *Summarise) cost(u provider.Usage) (provider.Money, bool) {
 	info, ok := provider.InfoOf(s.cfg.Provider, s.cfg.Model)
 	if !ok || info.Prices == nil {

@@ -47,8 +47,8 @@ type Context struct {
 	// Fetched is what was looked up for this request, most important first: put behind the newest message of the user, each
 	// piece whole, as far as there is room when everything else has its own.
 	Fetched []Fetched `json:"fetched,omitempty"`
-	// Told is what the model is told with this request, in a message of its own behind the conversation. It is counted, and not put
-	// in: whoever sends the request appends it, as [Told] has it.
+	// Told is text that the host adds to this request, in its own message after the conversation. It is counted but not
+	// inserted: the sender of the request appends it, in the form that [Told] returns.
 	Told string `json:"-"`
 	// Goal is the index of a message of the user that stays like the first and the newest: what the present work began with,
 	// in a conversation that had another before. 0: the first.

@@ -83,7 +83,7 @@ type log struct {
 func read(ctx context.Context, store journal.Store, session string) (*log, error) {
 	var invalid *journal.InvalidError
 	if strings.HasPrefix(session, childPrefix) {
-		return nil, fmt.Errorf("%w: session %q is that of an agent that is a tool; ask for the one that called it", ErrUnknown, session)
+		return nil, fmt.Errorf("%w: session %q belongs to a subagent; use the session that called it", ErrUnknown, session)
 	}
 	if _, err := store.Head(ctx, session); errors.Is(err, journal.ErrNoSession) || errors.As(err, &invalid) {
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)

@@ -27,10 +27,10 @@
 //	})
 //	for r, err := range store.Read(ctx, "s-1", 0) { … }
 //
-// A host that writes from one process only may work without leases and append with fence 0, as long as nobody ever leases the
-// session. Such a writer is protected by the numbers alone. Two writers that append the same record at the same time, equal to the
-// nanosecond and to the byte, are taken for one that retries; and a writer that has appended no record yet begins its session again if
-// another process deletes it. Where there may be two writers, take the lease.
+// A host that writes from one process only may work without leases and append with fence 0, as long as the session is never
+// leased. Such a writer is protected by the numbers alone. Two writers that append the same record at the same time, equal
+// to the nanosecond and to the byte, are taken for one that retries; and a writer that has appended no record yet begins
+// its session again if another process deletes it. Where there may be two writers, take the lease.
 //
 // To write a store, implement [Store], check requests with the Validate methods and functions, and run the suite in package journaltest.
 package journal

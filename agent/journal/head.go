@@ -15,8 +15,8 @@ type Head struct {
 	Pruned  uint64 `json:"pruned"`           // records up to this number are gone
 	Inbox   int    `json:"inbox"`            // items posted and not yet taken
 
-	// Fence is that of the newest lease, 0 if there was none. Owner has that lease until Until, and may go on writing after that as
-	// long as nobody else takes a lease. After a release Owner is empty and Until zero.
+	// Fence is that of the newest lease, 0 if there was none. Owner has that lease until Until, and may keep writing after
+	// that as long as no other owner takes a lease. After a release Owner is empty and Until zero.
 	Fence uint64    `json:"fence"`
 	Owner string    `json:"owner,omitempty"`
 	Until time.Time `json:"until,omitzero"`

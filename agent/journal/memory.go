@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// A Memory is a [Store] in memory, for tests and for runs that nobody resumes after the process has ended.
+// A Memory is a [Store] in memory, for tests and for runs that aren't resumed after the process has ended.
 //
 // It keeps every session until that is deleted. It starts no goroutine, and its clock is time.Now.
 type Memory struct {
 	mu       sync.Mutex // guards what follows, and the sessions
 	sessions map[string]*session
-	fence    uint64 // the last one of any session, so that fences go on rising after a session is deleted
+	fence    uint64 // the last one of any session, so that fences keep rising after a session is deleted
 }
 
 var _ Store = (*Memory)(nil)

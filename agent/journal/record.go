@@ -18,9 +18,9 @@ type Record struct {
 	V    int
 	// Data are any bytes, at most [MaxRecord] of them. Nil and empty are the same.
 	Data []byte
-	// Value is what Data would encode, for a writer and a reader in the same process. A [Memory] returns it as it was appended, and
-	// doesn't copy it, so nobody may change what it refers to. Every other store ignores it, so what has to outlive the process
-	// must be in Data.
+	// Value is what Data would encode, for a writer and a reader in the same process. A [Memory] returns it as it was
+	// appended, and doesn't copy it, so what it refers to must not be changed. Every other store ignores it, so what has to
+	// outlive the process must be in Data.
 	Value any
 }
 
@@ -38,15 +38,15 @@ type Append struct {
 	// After is the number of the session's last record as the writer knows it, 0 for none. If it isn't the number of the last record,
 	// another writer has appended, and the append is refused.
 	After uint64
-	// Fence is that of the writer's [Lease], or 0 if nobody has leased the session.
+	// Fence is that of the writer's [Lease], or 0 if the session was never leased.
 	Fence uint64
 	// Records get the numbers from After+1 on, in this order.
 	Records []Record
 	// Head replaces status and open list of the session's [Head]. Nil leaves them as they are.
 	Head *HeadUpdate
-	// Taken has the ids of the inbox items that these records deal with. The append removes them from the inbox and closes their ids:
-	// a later [Store.Post] with one of them is refused. An id that nobody has posted is closed too, so a decision that came
-	// another way excludes later ones.
+	// Taken has the ids of the inbox items that these records deal with. The append removes them from the inbox and closes
+	// their ids: a later [Store.Post] with one of them is refused. An id that was never posted is closed, too, so a
+	// decision that came another way excludes later ones.
 	Taken []string
 }
 

@@ -28,9 +28,9 @@ type Store interface {
 	//
 	// Otherwise all of a is stored, as durably as the store documents, before Append returns nil.
 	//
-	// The fence comes first on purpose: a writer that has lost its lease learns it even if its records are in the log, because it
-	// must not go on to the effects that they announce. A conflict therefore says "you are not the writer", not "your records
-	// aren't there".
+	// The fence comes first on purpose: a writer that has lost its lease learns it even if its records are in the log,
+	// because it must not start the effects that they announce. A conflict therefore says "you are not the writer", not
+	// "your records aren't there".
 	//
 	// After an error for which [Unclear] is true, the caller doesn't know whether a was stored. It repeats the same append,
 	// unchanged, until it gets nil or a conflict. An append without records can't be recognized: a repetition is checked by its
@@ -58,8 +58,8 @@ type Store interface {
 	// every earlier fence is stale from then on. So an owner is one writer: concurrent writers need different owner names.
 	Lease(ctx context.Context, session, owner string, ttl time.Duration) (Lease, error)
 
-	// Renew extends l to ttl from now, and keeps its fence. A lease that has ended can still be renewed if nobody has taken it. If it
-	// was taken or released, or the session was deleted, Renew returns a [*ConflictError].
+	// Renew extends l to ttl from now, and keeps its fence. A lease that has ended can still be renewed if no other owner
+	// has taken it. If it was taken or released, or the session was deleted, Renew returns a [*ConflictError].
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
 
 	// Release ends l, so that another owner needn't wait for it. Its fence is stale from then on. It is no error if l was released or
@@ -80,9 +80,9 @@ type Store interface {
 	// refuse is a [*ConflictError]. An unknown session has no items.
 	Take(ctx context.Context, session string, fence uint64) ([]Item, error)
 
-	// Delete removes the records of a session up to and including number upTo; numbering goes on as if they were there. With
-	// [All] it deletes the session whole, with head, lease, inbox and ids. The name is then free for a new session, whose fences
-	// are above all those of the deleted one. An unknown session is no error.
+	// Delete removes the records of a session up to and including number upTo; numbering continues as if they were there.
+	// With [All] it deletes the session whole, with head, lease, inbox and ids. The name is then free for a new session,
+	// whose fences are above all those of the deleted one. An unknown session is no error.
 	//
 	// Delete needs no lease. If the session is being written to, its writer's next append is a conflict.
 	Delete(ctx context.Context, session string, upTo uint64) error

@@ -16,7 +16,7 @@ const (
 	MaxRecord = 64 << 20
 	// MaxOpen is the most entries that [HeadUpdate].Open and [Item].Closes have.
 	MaxOpen = 1000
-	// MaxTTL is the longest lease. After a crash nobody else can write until the lease ends.
+	// MaxTTL is the longest lease. After a crash no other process can write until the lease ends.
 	MaxTTL = 24 * time.Hour
 )
 

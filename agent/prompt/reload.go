@@ -2,10 +2,11 @@ package prompt
 
 import "log/slog"
 
-// reload reads all files and returns the texts that hold: those of the files as they are, or the last good ones.
+// reload reads all files and returns the texts to use: those of the present files, or the last valid ones.
 //
-// Every reading takes a ticket before it begins, and a reading never replaces what one with a higher ticket has found. So a
-// composition that begins after an edit sees it, whatever readings are under way, and no lock is held while files are read.
+// Every reading takes a ticket before it begins, and a reading never replaces the result of one with a higher ticket. So a
+// composition that begins after an edit uses it, whatever other readings are in progress, and no lock is held while files
+// are read.
 func (s *Set) reload() *texts {
 	ticket := s.ticket.Add(1)
 	dir := gather(s.fsys, &s.cfg)
@@ -29,8 +30,8 @@ func (s *Set) reload() *texts {
 	}
 }
 
-// install makes next hold in the place of was. If a later reading came first, that one's attempt holds. It isn't done if
-// was no longer holds.
+// install replaces was by next. If a later reading was installed first, that one stays. It does nothing if was is no
+// longer installed.
 func (s *Set) install(ticket uint64, was, next *attempt) (holds *attempt, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// A Set is prompts that have been read and checked. It's safe for concurrent use. A nil or zero Set is empty.
+// A Set has prompts that have been read and checked. It's safe for concurrent use. A nil or zero Set is empty.
 type Set struct {
 	// fixed at creation
 	fsys fs.FS
@@ -22,14 +22,14 @@ type Set struct {
 	newest  uint64        // the ticket of the reading that current is of
 }
 
-// An attempt is what was found at one time, and the texts that hold since then: those of it, or the last good ones. It never
+// An attempt is the result of one reading, with the texts in use since then: its own, or the last valid ones. It never
 // changes.
 type attempt struct {
 	dir   *folder
 	texts *texts
 }
 
-// texts is all that a Set has to say. It never changes, except that sizes come last.
+// texts has the composed texts of a Set. It never changes, except that sizes are set last.
 type texts struct {
 	separator    string
 	version      string
@@ -55,12 +55,12 @@ type sectionText struct {
 
 var nothing = &texts{}
 
-// Load reads all that cfg names from fsys, and checks it: that the sections exist, that every variable has a value where it is
-// used, that nothing includes itself, that files are valid UTF-8, not empty, and no bigger than cfg.MaxFile. The error joins
-// everything that is wrong, mostly each as an [*Error]. A file that another includes is read, too; what nobody names isn't
-// looked at.
+// Load reads all sections that cfg names from fsys, and checks that they exist, that every variable has a value where it is
+// used, that nothing includes itself, and that files are valid UTF-8, not empty, and no bigger than cfg.MaxFile. The error
+// joins all mistakes, most of them as an [*Error]. Included files are read, too; other files aren't.
 //
-// A path in cfg or in a file is one of fsys: it begins at the root and has no "..". How links are followed is up to fsys.
+// A path in cfg or in a file is a path in fsys: it begins at the root and has no "..". fsys decides how links are
+// followed.
 func Load(fsys fs.FS, cfg Config) (*Set, error) {
 	cfg, errs := cfg.settle()
 	if fsys == nil {
@@ -122,11 +122,11 @@ func (s *Set) Mode(name string) (string, error) {
 // Modes returns the names of the modes, in the order of the Config.
 func (s *Set) Modes() []string { return slices.Clone(s.loaded().names) }
 
-// Runtime returns the text of the third layer with these values. It goes behind the system text, so that the prompt cache
-// keeps what is before it: as a message, or in memory.Context.
+// Runtime returns the text of the third layer with these values. It goes after the system text, so that the prompt cache
+// keeps the text before it: as a message, or in memory.Context.
 //
 // Every variable that the layer uses needs a value, which may be empty; a section whose text comes out empty is left out.
-// Values are put in as they are, except that bytes that aren't valid UTF-8 become U+FFFD. The error joins what is wrong: an
+// Values are inserted unchanged, except that bytes that aren't valid UTF-8 become U+FFFD. The error joins all mistakes: an
 // [*Error] for a value that is missing, an [*UnknownError] for one that isn't named in Config.RuntimeVars.
 func (s *Set) Runtime(vars map[string]string) (string, error) {
 	t := s.fresh()
@@ -210,7 +210,7 @@ func (s *Set) loaded() *texts {
 	return nothing
 }
 
-// fresh returns what holds for a composition.
+// fresh returns the content for a composition.
 func (s *Set) fresh() *texts {
 	if s == nil || !s.cfg.Reload {
 		return s.loaded()

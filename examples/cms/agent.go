@@ -36,7 +36,7 @@ func modeNames() (names []string) {
 // was killed. One that lives renews it every third of that time.
 const lease = 5 * time.Second
 
-// newAgent makes the agent of a site. expires is how long an approval may take; 0: for ever.
+// newAgent makes the agent of a site. expires is how long an approval may take; 0: no limit.
 func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires time.Duration, log *slog.Logger) (*agent.Agent, error) {
 	files, err := fs.Sub(instructions, "instructions")
 	if err != nil {

@@ -45,7 +45,7 @@ func (p *program) explain(out *screen, pending []agent.Pause) {
 // describe prints a pause: what is wanted, and why somebody is asked.
 func describe(out *screen, pause *agent.Pause) {
 	title := map[agent.PauseKind]string{
-		agent.PauseApproval: "Approval needed", agent.PauseInDoubt: "Nobody knows how this call ended", agent.PauseCorrection: "This call doesn't fit",
+		agent.PauseApproval: "Approval needed", agent.PauseInDoubt: "It isn't known how this call ended", agent.PauseCorrection: "This call doesn't fit",
 	}[pause.Kind]
 	if title == "" {
 		title = "Waiting (" + string(pause.Kind) + ")"

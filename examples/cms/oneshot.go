@@ -98,7 +98,7 @@ func (p *program) nothingOpen(ctx context.Context) error {
 }
 
 // carryOut runs an input, and what follows from the decisions that it asks for. It returns when the run has ended, or
-// when it waits and nobody is there to decide.
+// when it waits and there is no terminal to decide at.
 func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, error) {
 	res, err := p.stream(ctx, in)
 	for {

@@ -47,12 +47,12 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.session, "session", "", "`name` of the conversation to resume; a new one without it")
 	f.BoolVar(&o.continues, "continue", false, "resume the -session whose program was killed or ended by a signal, or whose approval expired; without one with all whose program was")
 	f.BoolVar(&o.yes, "yes", false, "approve everything that asks for it")
-	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; without a terminal it may take for ever unless this is given")
+	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; without a terminal there is no limit unless this is given")
 	f.BoolVar(&o.undo, "undo", false, "take back what the last run of the -session has changed")
 	f.BoolVar(&o.export, "export", false, "print the log of the -session, as JSON lines")
 	f.BoolVar(&o.json, "json", false, "print approvals as JSON")
 	f.StringVar(&o.resume, "resume", "", "decide on what this `session` waits for, as -decide says")
-	f.StringVar(&o.decide, "decide", "", "`decision`: approve, reject, edit, suggest, always (approve from now on) or answer (for a call that nobody knows the end of)")
+	f.StringVar(&o.decide, "decide", "", "`decision`: approve, reject, edit, suggest, always (approve from now on) or answer (for a call whose end isn't known)")
 	f.StringVar(&o.id, "id", "", "`id` of what to decide on; needn't be given if there is only one")
 	f.StringVar(&o.reason, "reason", "", "`text` for the agent: why it is rejected, or what is suggested instead")
 	f.StringVar(&o.input, "input", "", "`JSON` for -decide edit (the new input) and answer (the call's result)")
@@ -116,7 +116,7 @@ func (o *options) check(f *flag.FlagSet) error {
 	case o.mode != "" && !slices.Contains(modeNames(), o.mode):
 		return fmt.Errorf("there is no mode %q; the modes are %s", o.mode, strings.Join(modeNames(), ", "))
 	case o.expires < 0:
-		return errors.New("-expires can't be negative; 0 is for ever")
+		return errors.New("-expires can't be negative; 0 is no limit")
 	case o.approvals != nil:
 		return o.checkApprovals(given)
 	case count(given("p"), given("resume"), o.continues, o.undo, o.export) > 1:

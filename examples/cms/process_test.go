@@ -63,7 +63,7 @@ func TestACallThatNobodyKnowsTheEndOfIsPutBeforeAPerson(t *testing.T) {
 		b.hold("→ cms.updateSection", "-session", "s", "-p", hide).kill() // it has begun, and has had no effect yet
 		b.leaseEnds()
 		o := b.must(exitWaiting, "-yes", "-continue", "-session", "s") // it takes more than a yes
-		require.Contains(t, o.out, "Nobody knows how this call ended: cms.updateSection")
+		require.Contains(t, o.out, "It isn't known how this call ended: cms.updateSection")
 		require.Equal(t, site.Published, b.hero().Status)
 		o = b.must(exitOK, "-resume", "s", "-decide", decide, "-input", `"it was hidden"`)
 		require.Contains(t, o.out, want.says, decide)

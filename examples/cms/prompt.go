@@ -25,7 +25,7 @@ type typed struct {
 }
 
 // read prints a prompt and reads a line. At the end of the input it returns io.EOF, and after a signal errInterrupted. The
-// reading of a terminal can't be broken off: after a signal it is left behind until the program ends, so nothing may be
+// reading of a terminal can't be interrupted: after a signal it is abandoned until the program ends, so nothing may be
 // read any more.
 func (p *program) read(prompt string) (string, error) {
 	stopped, stop := signal.NotifyContext(context.Background(), stopSignals...)

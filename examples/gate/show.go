@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A display shows the day while it goes on.
+// A display shows the day while it runs.
 type display interface{ show(day.Tick) }
 
 // watch lives through the day in virtual time, and shows it in real time: while a tick is shown, the day stands still.

@@ -56,7 +56,7 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// Fault returns [fault.Invalid]: whoever wrote the value should correct it.
+// Fault returns [fault.Invalid]: the author of the value should correct it.
 func (e *InvalidError) Fault() fault.Class { return fault.Invalid }
 
 // add notes a problem, up to a bound.

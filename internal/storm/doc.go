@@ -1,3 +1,4 @@
-// Package storm runs agents against a server that misbehaves in every way that model servers do, over real HTTP: it refuses
-// by the minute, is overloaded, resets connections, hangs, drips, and breaks off in the middle. It has tests alone.
+// Package storm tests agents over real HTTP against a server that misbehaves as model servers do: it enforces rates per
+// minute, is overloaded, resets connections, hangs, sends slowly, and breaks off in the middle of answers. It has only
+// tests.
 package storm

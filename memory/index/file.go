@@ -31,9 +31,9 @@ var ErrVersion = errors.New("index: the file was written by a newer version; rea
 // ErrDamaged says that a file isn't whole, or none of this package's. An index is only a copy: make it anew with [Finder.Sync].
 var ErrDamaged = errors.New("index: the file is damaged or isn't an index; remove it and sync anew")
 
-// Save writes the index to a file, atomically: whoever reads it, also after a crash, finds the old content or the new one.
-// It writes what was in the index at one moment; changes meanwhile don't wait. Two that save to one path at the same time
-// are no danger, the later wins. The file is readable by its owner alone.
+// Save writes the index to a file, atomically: a reader, even after a crash, finds the old content or the new one. It
+// writes what was in the index at one moment; changes meanwhile don't wait. Two that save to one path at the same time are
+// no danger, the later wins. The file is readable by its owner alone.
 func (m *Memory) Save(path string) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {

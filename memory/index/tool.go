@@ -24,7 +24,7 @@ type Lookup struct {
 	// Spec: Name is "findResource" where it is empty, Description one that fits any host. ReadOnly is always set, Schema is
 	// the tool's own.
 	Spec tools.Spec
-	// Kinds are those that a model may name, told by the schema; empty: it may name any.
+	// Kinds are the kinds that a model may name, as listed in the schema; empty: any.
 	Kinds []string
 	// Filter returns what a search may see: of which tenant, say. A model can only narrow it by a kind. nil: everything.
 	Filter func(ctx context.Context) (Filter, error)

@@ -15,7 +15,7 @@ import (
 
 // SnapshotConfig says what [Snapshots] work with.
 type SnapshotConfig struct {
-	// Read returns a file's text; it decides what a model may read, and its errors are what the model is told. Required.
+	// Read returns a file's text; it decides what a model may read, and the model reads its errors. Required.
 	Read func(ctx context.Context, path string) (string, error)
 	// Scope says whose conversation a call belongs to. Required.
 	Scope func(ctx context.Context) (Scope, error)
@@ -114,7 +114,7 @@ func (s *Snapshots) read(ctx context.Context, in snapshotRead) (string, error) {
 	return text, nil
 }
 
-// Reset forgets what a conversation was shown. Call it when its messages were compacted, or left behind.
+// Reset forgets what a conversation was shown. Call it when its messages were compacted or dropped.
 func (s *Snapshots) Reset(scope Scope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

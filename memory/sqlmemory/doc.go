@@ -7,18 +7,20 @@
 //	defer store.Close()
 //	m, err := recall.New(recall.Config{Store: store, Scope: recall.OfCall("acme")})
 //
-// [Store.Texts] is the [memory.Store] of a session in the same file: what compaction takes out of its conversation.
+// [Store.Texts] is the [memory.Store] of a session in the same file: it keeps what compaction removes from the
+// conversation.
 //
-// # What holds
+// # Guarantees
 //
-// What a write has returned nil for survives the death of the process and a power failure (write-ahead log,
-// synchronous FULL). A [Store] is safe for concurrent use, and several processes of one machine may have the file open: versions
-// and limits hold across them. Other programs may keep tables of their own in the file; those of this package begin with
-// pawl_recall. Files on network drives don't lock as they should: don't.
+// A write that returned nil survives the death of the process and a power failure (write-ahead log, synchronous FULL). A
+// [Store] is safe for concurrent use, and several processes of one machine may have the file open: versions and limits
+// apply across them. Other programs may keep their own tables in the file; the tables of this package begin with
+// pawl_recall. The file must not be on a network drive, where locks don't work.
 //
-// What was deleted or forgotten makes room within the file, which doesn't shrink, and stays legible in it until that room is
-// used again.
+// Deleted entries free space within the file, which doesn't shrink. Their content remains readable in the file until that
+// space is reused.
 //
-// The end of a call's context ends its waiting for others, not what it has begun to write: a call that returns the context's error
-// has kept nothing. Tables of an older version are brought up to date by Open, newer ones refused with [ErrNewer].
+// When a call's context ends, the call stops waiting for others, but a write that has begun is completed: a call that
+// returns the context's error has written nothing. Open migrates tables of an older version, and rejects newer ones with
+// [ErrNewer].
 package sqlmemory

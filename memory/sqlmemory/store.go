@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/memory/recall"
 )
 
-// Config is what [Open] may be told. The zero value will do.
+// Config configures [Open]. Its zero value is ready to use.
 type Config struct {
 	// Limits are per tenant; see [recall.Limits] for the defaults. Processes that share a file should agree on them.
 	Limits recall.Limits

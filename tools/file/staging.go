@@ -15,8 +15,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Staging is a [Tree] of changes to a [Workspace] that nobody sees until they are merged. What is read is copied: from
-// then on the Staging shows that, whatever happens in the workspace, and changes are merged against it. Listing and
+// A Staging is a [Tree] of changes to a [Workspace] that take effect only when they are merged. What is read is copied:
+// from then on the Staging shows that, whatever happens in the workspace, and changes are merged against it. Listing and
 // searching copy nothing and show the workspace as it is, with the changes.
 //
 // Files can be created, replaced, moved and deleted; directories come with their files. Several Stagings of a Workspace
@@ -79,7 +79,7 @@ func (w *Workspace) contains(dir string) bool {
 // Tools returns the tools of [Workspace.Tools], under the same names, over the staging.
 func (s *Staging) Tools() []tools.Tool { return toolsOf(s) }
 
-// Close lets go of the staging and keeps its directory, for [Workspace.Stage]. Closing again does nothing.
+// Close releases the staging and keeps its directory, for [Workspace.Stage]. Closing again does nothing.
 func (s *Staging) Close() error { return s.end((*store).close) }
 
 // Cleanup deletes the staging with all its changes that aren't merged. A closed one stays as it is.

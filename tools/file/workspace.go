@@ -104,7 +104,7 @@ type entry struct {
 type Workspace struct {
 	root *os.Root
 	cfg  Config
-	// turn is held by whoever changes files. A channel, because waiting for it ends with a context.
+	// turn is held while files are changed. It is a channel, so that waiting for it can end with a context.
 	turn chan struct{}
 }
 
@@ -129,7 +129,7 @@ func Open(dir string, cfg Config) (*Workspace, error) {
 	return w, nil
 }
 
-// Close lets go of the directory. Calls that run end as they would have; later ones fail. Closing again does nothing.
+// Close releases the directory. Running calls finish normally; later ones fail. Closing again does nothing.
 func (w *Workspace) Close() error { return w.root.Close() }
 
 // Tools returns the tools that work on the directory itself. See [Tree].

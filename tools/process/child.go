@@ -33,7 +33,7 @@ type child struct {
 	exited  chan struct{} // closed when it has ended
 	reap    chan struct{} // closed by its owner when the group needs no more signals
 	reaped  chan struct{}
-	state   *os.ProcessState // after reaped; nil: nobody knows
+	state   *os.ProcessState // after reaped; nil: unknown
 }
 
 // startChild starts a process. The owner closes reap in the end, whatever happens.

@@ -7,11 +7,11 @@ import (
 )
 
 // A collector takes what a process writes: it cleans both streams, keeps what is worth most, notes signs of progress, and
-// has the newest lines ready for whoever watches.
+// has the newest lines ready for OnOutput.
 type collector struct {
 	// fixed at creation
 	began time.Time
-	watch *watch // nil: nobody watches
+	watch *watch // nil: without OnOutput
 
 	last atomic.Int64 // nanoseconds after began of the newest line that says something; -1: none
 

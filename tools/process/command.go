@@ -45,18 +45,18 @@ type Command struct {
 	// Grace is how the process group is ended.
 	Grace Grace
 
-	// Keep is how many bytes of cleaned output the Result holds at most; 0: 1 MiB, and at least 1 KiB. More is cut in the
-	// middle: the first 50 lines stay, the last 100, and lines that look important.
+	// Keep is the most bytes of cleaned output in the Result; 0: 1 MiB; at least 1 KiB. Longer output is cut in the
+	// middle: the first 50 lines, the last 100, and lines that look important are kept.
 	Keep int
-	// Raw is how many bytes of output are kept as they came besides, from the start, of both streams together; 0: none; at
+	// Raw is how many bytes of unchanged output are kept in addition, from the start of both streams together; 0: none; at
 	// most 10 MiB.
 	Raw int
-	// OnOutput is told of output while the program runs: of the lines that came since it was told last, cleaned, the newest
-	// 2 KiB of them, at most every 100 ms; and of the signals that are sent to end it. It is called on one goroutine, may be
-	// slow, and has returned for the last time when Run does. It may be nil.
+	// OnOutput is called with output while the program runs, at most every 100 ms: with the lines since its last call,
+	// cleaned, at most the newest 2 KiB. It is also called when a signal is sent to end the process. It is called on one
+	// goroutine, may be slow, and isn't called after Run has returned. It may be nil.
 	OnOutput func(text string)
 
-	beat time.Duration // after how long without output OnOutput is told that there is none; 0: never
+	beat time.Duration // after how long without output OnOutput is called without any; 0: never
 	gone time.Duration // how long the process may take to be gone after KILL; 0: goneIn
 }
 

@@ -41,7 +41,7 @@ type Result struct {
 // A TimeoutError is a process that was ended at its time limit. Its class is Transient.
 type TimeoutError struct {
 	Program string
-	After   time.Duration // how long it ran before it was told to end
+	After   time.Duration // how long it ran before it was signaled
 }
 
 // Error says how long the process was given.

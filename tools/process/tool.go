@@ -40,7 +40,8 @@ type Config struct {
 	Grace Grace
 	// Raw is how many bytes of raw output OnResult is given; see [Command.Raw].
 	Raw int
-	// OnResult is told of each process that ran, with all its output, before the model reads of it. It may be nil.
+	// OnResult is called with each process that ran, with all its output, before the model reads the result. It may
+	// be nil.
 	OnResult func(ctx context.Context, r Result)
 }
 

@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// How much whoever watches is told.
+// Limits on what OnOutput gets.
 const (
 	watchEvery = 100 * time.Millisecond
 	watchBytes = 2 << 10
 	watchLine  = 256
 )
 
-// A watch tells a function of the newest lines, on a goroutine of its own, so that a slow one delays neither the process nor
-// its end. What it can't be told in time is left out.
+// A watch calls a function with the newest lines, on its own goroutine, so that a slow function delays neither the process
+// nor its end. Lines that can't be delivered in time are left out.
 type watch struct {
 	fn   func(string)
-	beat time.Duration // after how long without news fn is told so; 0: never
+	beat time.Duration // after how long without output fn is called without any; 0: never
 	news chan struct{}
 	stop chan struct{}
 	done chan struct{}
@@ -134,7 +134,7 @@ func (w *watch) flush() {
 	}
 }
 
-// close waits until the function has been told of everything, and returns what became of it.
+// close waits until the function has got everything, and returns its result.
 func (w *watch) close() error {
 	if w == nil {
 		return nil

@@ -20,12 +20,12 @@
 // in the log as a whole or not at all. Before it is acknowledged it is synced, and so is the directory if the file is new: it
 // survives a loss of power. [Process] omits the syncs.
 //
-// A change that a crash has left incomplete is cut off when the session is next used, and reported to [Config].OnRepair. Damage
-// anywhere else is a [*CorruptError]; nothing is skipped, see [Store.Salvage]. A damaged last change can't be told from an
-// incomplete one.
+// A change that a crash has left incomplete is cut off when the session is next used, and reported to [Config].OnRepair.
+// Damage anywhere else is a [*CorruptError]; nothing is skipped, see [Store.Salvage]. A damaged last change can't be
+// distinguished from an incomplete one.
 //
-// After a failed sync nobody knows what has reached the disk, and a second sync may succeed without having written it. So the
-// change is taken back, and before the next one the log is verified and written to a new file.
+// After a failed sync it isn't known what has reached the disk, and a second sync may succeed without having written it. So
+// the change is taken back, and before the next one the log is verified and written to a new file.
 //
 // # Several processes
 //

@@ -13,7 +13,7 @@ import (
 // gone. Every lease is released, and every fence is stale. For a session without damage, or an unknown one, the Repair is zero, and
 // nothing changes.
 //
-// What is cut had been acknowledged. Salvage is for a person who has looked at the damage, not for a program that wants to go on.
+// What is cut had been acknowledged. Salvage is for a person who has inspected the damage, not for automatic recovery.
 func (st *Store) Salvage(ctx context.Context, name string) (Repair, error) {
 	err := journal.ValidateSession(name)
 	if err == nil {

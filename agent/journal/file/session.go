@@ -39,7 +39,7 @@ func newSession(st *Store, name string) *session {
 	return s
 }
 
-// A sharedFile is an open log. A reader that goes on without the lock keeps it open.
+// A sharedFile is an open log. A reader that continues without the lock keeps it open.
 type sharedFile struct {
 	handle
 	refs atomic.Int32

@@ -61,9 +61,9 @@ var _ journal.Store = (*Store)(nil)
 // Open is [OpenWith] with the defaults.
 func Open(dir string) (*Store, error) { return OpenWith(dir, Config{}) }
 
-// OpenWith returns a store that keeps its sessions in dir, which it creates if it doesn't exist: directories with mode 0700, files with
-// mode 0600. Dir must be on a local file system, because locks and syncs over a network (NFS above all) are not reliable, and
-// nobody else may put files into it.
+// OpenWith returns a store that keeps its sessions in dir, which it creates if it doesn't exist: directories with mode
+// 0700, files with mode 0600. Dir must be on a local file system, because locks and syncs over a network (NFS above all)
+// are not reliable, and no other program may put files into it.
 //
 // OpenWith reads no log: what a crash has left is found and repaired when a session is next used. It returns an error if dir can't
 // be opened or created, if a field of cfg is invalid, or if the operating system isn't Linux, macOS or one of the BSDs.

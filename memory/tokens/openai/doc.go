@@ -7,6 +7,6 @@
 //	counter := openai.New(provider.ModelInfo{ID: "gpt-4o"})
 //	meter := memory.NewMeter(counter)
 //
-// Exact is the count of each text. What a provider adds around messages, calls and tools it doesn't say; that stays an
-// estimate, and so do images and documents.
+// The count of each text is exact. What a provider adds around messages, calls and tools isn't documented and remains
+// an estimate, as do images and documents.
 package openai

@@ -1,10 +1,10 @@
-// Package adapter has what the adapters of model providers do alike: where a key comes from and where it may go ([Base],
-// [Credential]), what an error must not tell ([Hiding], [Scrub], [Brief]), names of tools in the letters that an API takes
-// ([Names]), a caller's own fields in a body ([Merge]), and how a call becomes a sequence ([Stream]) and what its error is where
-// it ended too early ([Over], [Broken]).
+// Package adapter has the code that the adapters of model providers share: where a key comes from and where it may be sent
+// ([Base], [Credential]), secrets in errors ([Hiding], [Scrub], [Brief]), encoding of tool names ([Names]), a caller's
+// additional fields in a body ([Merge]), calls as sequences ([Stream]), and errors of answers that ended too early ([Over],
+// [Broken]).
 //
-// What differs from one provider to the next stays with its adapter: each says its name, its limits and its addresses, and no
-// function here knows any of them. Texts of errors begin with the name that they are given.
+// Provider-specific details stay in the adapters: their names, limits and addresses aren't known here. Texts of errors
+// begin with the name that the adapter passes.
 //
 //	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
 //	…

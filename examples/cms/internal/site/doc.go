@@ -1,9 +1,8 @@
 // Package site is a small content management system in one SQLite file: pages made of sections, collections made of
 // entries, contents in several locales, and templates that show a page.
 //
-// A [Site] is the open file. Its methods take and return plain structs with JSON tags, so that each makes a tool, and
-// their errors are meant to be read by whoever asked, a model included: an [Error] says what was wrong and what would be
-// right.
+// A [Site] is the open file. Its methods take and return plain structs with JSON tags, so that each can be a tool, and
+// their errors are written for the caller, which may be a model: an [Error] says what was wrong and what would be right.
 //
 //	s, err := site.Open(ctx, "site.db")
 //	if err != nil {
@@ -20,15 +19,15 @@
 //
 // # Guarantees
 //
-//   - Every method is one transaction. What returns an error has written nothing.
+//   - Every method is one transaction. A method that returns an error has written nothing.
 //   - A Site is safe for concurrent use, and processes may share a file, also with programs that keep tables of their own in it
 //     as long as those came later. Updates of different fields, meta keys or slots
 //     never undo each other. A write waits up to 15 s for another process, then fails with CodeBusy.
 //   - A write that has returned survives a power failure.
-//   - Contents fit their section's or collection's definition when they are written. What a definition no longer has a
-//     slot for is kept in the file and left out when read.
-//   - Look-ups by words ([Site.Find]) know what the file holds at that moment, whichever process wrote it.
-//   - Lists come in a fixed order, 50 items unless asked for more, at most 200.
-//   - A request with a Key has its effect once, however often it is made.
+//   - Contents match their section's or collection's definition when they are written. Fields that a definition no
+//     longer has a slot for are kept in the file and left out when read.
+//   - Look-ups by words ([Site.Find]) use the present content of the file, whichever process wrote it.
+//   - Lists have a fixed order and 50 items by default, at most 200.
+//   - A request with a Key takes effect once, however often it is made.
 //   - [Site.DeletePage] returns what [Site.RestorePage] needs to undo it.
 package site

@@ -24,8 +24,8 @@ const (
 // ErrClosed is returned by every method of a [Site] after Close.
 var ErrClosed = errors.New("site: closed")
 
-// An Error says what was wrong with a request and what would be right, in words meant for whoever made it, a model
-// included. Nothing was written when a method returns one. Match it with errors.As and act on Code.
+// An Error says what was wrong with a request and what would be right, in words for its author, a model included.
+// Nothing was written when a method returns one. Match it with errors.As and act on Code.
 type Error struct {
 	Code    string `json:"code"`           // one of the Code constants
 	Message string `json:"message"`        // what was wrong

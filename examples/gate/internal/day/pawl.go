@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// What the providers grant, and what both sides are told of it.
+// What the providers grant, and what both sides know about it.
 const (
 	primarySlots = 8
 	primaryRate  = 80 // requests a minute

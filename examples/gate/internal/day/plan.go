@@ -28,7 +28,7 @@ const (
 	defaultSessions = 50
 )
 
-// A Plan is what happens on a day, whoever lives through it.
+// A Plan has the events of a day; both sides get the same ones.
 type Plan struct {
 	Config
 	Calls   []Call        // by the time at which they come
