@@ -84,13 +84,14 @@ func (a *Agent) checkInput(in *Input) error {
 // start starts a run with a prompt.
 func (x *driver) start(in *Input) error {
 	a, s := x.agent, x.state()
+	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	_, posted := x.takePosted(false)
 	posted = slices.DeleteFunc(posted, x.expects) // messages to this run
 	if x.lost() {
 		return x.err
 	}
 	if s.Run.IsOpen() {
-		if _, err := x.expire(x.parent); err != nil {
+		if _, err := x.expire(now, x.parent); err != nil {
 			return err
 		}
 		if s.Run.IsOpen() && !in.Supersede {
@@ -145,6 +146,7 @@ func (x *driver) resume(in *Input) error {
 	if x.paused() {
 		x.dropMessages(func(string) bool { return false })
 	}
+	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	taken, _ := x.takePosted(r.IsOpen())
 	if x.lost() {
 		return x.err
@@ -152,7 +154,7 @@ func (x *driver) resume(in *Input) error {
 	expired := map[string]bool{}
 	if r.IsOpen() {
 		var err error
-		if expired, err = x.expire(x.parent); err != nil {
+		if expired, err = x.expire(now, x.parent); err != nil {
 			return err
 		}
 	}

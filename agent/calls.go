@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -253,44 +252,6 @@ func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
 		x.note(escalated)
 	}
 	x.appendResult(cr, res, &out)
-}
-
-// finishSuspended suspends a call whose tool asks for that. It returns false, and replaces the outcome, if the tool's schema is invalid.
-func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
-	s := out.Suspend
-	if len(s.Schema) > 0 {
-		if _, err := schema.Parse(s.Schema); err != nil || machine.TooDeep(s.Schema) {
-			*out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: fmt.Errorf("agent: Suspend.Schema: %w", err),
-				Parts: []provider.Part{provider.TextPart(internalError)}}
-			return false
-		}
-	}
-	x.lock()
-	child, _ := x.spending.call(cr.call.ID)
-	x.mu.Unlock()
-	p, expires := Pause{Kind: PauseKind(s.Kind), Reason: s.Prompt, Schema: s.Schema, Nested: child.pauses}, s.Expires
-	p = x.agent.redact.Fact(Suspended{Pause: p}).(Suspended).Pause // the subagent may have no Redact
-	nested := p.Nested
-	p.Nested = nil
-	x.lock()
-	defer x.mu.Unlock()
-	if cr.over || cr.abandoned {
-		return true
-	}
-	switch {
-	case p.Kind == machine.PauseAgent && child.paused != "": // the host paused it; it waits for no decision
-		cr.over, x.childHold = true, requestPause
-		if child.paused == machine.CodeDrained {
-			x.childHold = requestDrain
-		}
-		return true
-	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
-		p.Nested, expires = nested, -1 // those expire, not this one
-	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == machine.PauseAgent:
-		p.Kind = "question"
-	}
-	x.suspendLocked(cr, p, expires)
-	return true
 }
 
 const internalError = "The tool failed: an internal error. Trying the same again won't help."

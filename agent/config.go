@@ -139,6 +139,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	if a.store = containStore(cfg.Journal); cfg.Journal == nil {
 		a.store, a.inMemory = journal.NewMemory(), true
+		a.cfg.Lease = journal.MaxTTL // no other process can take a session of this store
 	}
 	if err := a.addMemory(); err != nil {
 		errs = append(errs, err)

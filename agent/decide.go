@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -235,6 +236,44 @@ func (l *sessionLog) result(c *machine.CallState, res *ToolResult) ToolFinished 
 	return ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
 }
 
+// finishSuspended suspends a call whose tool asks for that. It returns false, and replaces the outcome, if the tool's schema is invalid.
+func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
+	s := out.Suspend
+	if len(s.Schema) > 0 {
+		if _, err := schema.Parse(s.Schema); err != nil || machine.TooDeep(s.Schema) {
+			*out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: fmt.Errorf("agent: Suspend.Schema: %w", err),
+				Parts: []provider.Part{provider.TextPart(internalError)}}
+			return false
+		}
+	}
+	x.lock()
+	child, _ := x.spending.call(cr.call.ID)
+	x.mu.Unlock()
+	p, expires := Pause{Kind: PauseKind(s.Kind), Reason: s.Prompt, Schema: s.Schema, Nested: child.pauses}, s.Expires
+	p = x.agent.redact.Fact(Suspended{Pause: p}).(Suspended).Pause // the subagent may have no Redact
+	nested := p.Nested
+	p.Nested = nil
+	x.lock()
+	defer x.mu.Unlock()
+	if cr.over || cr.abandoned {
+		return true
+	}
+	switch {
+	case p.Kind == machine.PauseAgent && child.paused != "": // the host paused it; it waits for no decision
+		cr.over, x.childHold = true, requestPause
+		if child.paused == machine.CodeDrained {
+			x.childHold = requestDrain
+		}
+		return true
+	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
+		p.Nested, expires = nested, -1 // those expire, not this one
+	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == machine.PauseAgent:
+		p.Kind = "question"
+	}
+	x.suspendLocked(cr, p, expires)
+	return true
+}
+
 // suspend appends that a call waits for a decision. With expires 0 it waits as long as Config.PauseExpires says, and below 0
 // for ever.
 func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
@@ -263,11 +302,10 @@ func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	_ = x.appendLocked(nil, redactedFact{Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p}})
 }
 
-// expire closes the pauses whose time is over, and returns their ids. For a subagent its parent has decided that already,
+// expire closes the pauses that have expired at that time, and returns their ids. For a subagent its parent has decided that already,
 // by its own clock, where it has passed on a decision on the pause.
-func (l *sessionLog) expire(parent *parentCall) (map[string]bool, error) {
+func (l *sessionLog) expire(now time.Time, parent *parentCall) (map[string]bool, error) {
 	expired := make(map[string]bool)
-	now := time.Now()
 	for _, p := range l.run().Pending() {
 		over := p.Expired(now)
 		if parent != nil {

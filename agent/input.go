@@ -160,9 +160,7 @@ func (in *Input) message() provider.Message {
 	if in.Prompt != "" {
 		parts = append(parts, provider.TextPart(in.Prompt))
 	}
-	for _, p := range provider.Normalize(in.Parts) {
-		parts = append(parts, p)
-	}
+	parts = append(parts, provider.Normalize(in.Parts)...)
 	if text := in.Briefing.Text(); text != "" {
 		parts = append(parts, provider.TextPart(text))
 	}

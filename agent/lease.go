@@ -81,8 +81,8 @@ func (r *renewal) lost(err error) error { return &BusyError{Session: r.log.name,
 // end ends the renewal, and waits for one that is under way.
 func (r *renewal) end() {
 	r.stop()
+	r.working <- struct{}{} // a renewal may set the timers
+	defer func() { <-r.working }()
 	r.next.Stop()
 	r.expiry.Stop()
-	r.working <- struct{}{}
-	<-r.working
 }
