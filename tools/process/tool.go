@@ -22,11 +22,10 @@ type Config struct {
 	Root     string
 	Programs []Program
 
-	// Spec is the tool's; its zero value is the careful choice: the name is "process.run", the risk always High, and calls
-	// aren't idempotent, nor read-only, nor parallel-safe. Under the zero Approval those calls ask a person whose
-	// [Program.Risk] is High. Timeout is the default for programs that name none (0: 60 s). The description is written from
-	// the programs unless there is one; Schema is the tool's own. There is a breaker only if Resource names one: a program
-	// that hangs says nothing of the others.
+	// Spec is the tool's specification. The zero value is safe: the name is "process.run", the risk is High, and calls aren't
+	// idempotent, read-only or parallel-safe. Under the zero Approval, calls of programs whose [Program.Risk] is High ask for
+	// approval. Timeout is the default for programs without one (0: 60 s). Without a Description, one is made from the programs.
+	// Schema is set by the tool. There is a breaker only if Resource names one.
 	Spec tools.Spec
 
 	// Inherit names variables of this process that programs get, besides those of [SafeEnv].
@@ -424,8 +423,7 @@ func soFar(r Result) string {
 	return "; its output until then:\n" + tools.Cut(r.Output, failedOutput)
 }
 
-// An endedError is a process that was ended, with what it had written. It doesn't unwrap to the end of a context: that is
-// what the caller knows, and would show instead.
+// An endedError is a process that was ended, with its output. It doesn't unwrap to the end of a context, which the caller knows.
 type endedError struct {
 	class fault.Class
 	text  string
