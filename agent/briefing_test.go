@@ -29,9 +29,9 @@ func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
 
 	b := agent.BriefingOf(nil, first)
 	require.Len(t, b.Attempts, 1)
-	require.Equal(t, []string{`write {"n":1} → ok: wrote 1`, `write {"n":7} → failed: page 7 is locked`, `write {"n":7} → failed: page 7 is locked`, `write {"n":8} → ok: wrote 8`}, b.Attempts[0].Tried)
+	require.Equal(t, []string{`write {"n":1} → ok: wrote 1`, `write {"n":7} → failed: page 7 is locked`, `write {"n":7} → failed: page 7 is locked`, `write {"n":8} → ok: wrote 8`}, b.Attempts[0].Calls)
 	require.Contains(t, b.Attempts[0].Why, "stopped: agent: Limits.Steps is reached")
-	require.Equal(t, "I could not write page 7", b.Attempts[0].Said)
+	require.Equal(t, "I could not write page 7", b.Attempts[0].LastText)
 	require.Equal(t, []string{`write {"n":7} → failed: page 7 is locked (2 times)`}, b.Avoid)
 	require.Equal(t, b, agent.BriefingOf(first), "the same for the same")
 
@@ -60,8 +60,8 @@ func TestABriefingIsBoundedHoweverMuchWasTried(t *testing.T) {
 			provider.Message{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: id, Name: "t", Error: true, Parts: []provider.Part{provider.TextPart(strings.Repeat("no ", 1_000))}})}})
 	}
 	b := agent.BriefingOf(&agent.Result{Status: agent.Failed, Reason: strings.Repeat("why ", 1_000), Messages: messages})
-	require.Len(t, b.Attempts[0].Tried, 31)
-	require.Equal(t, "(470 earlier calls)", b.Attempts[0].Tried[0])
+	require.Len(t, b.Attempts[0].Calls, 31)
+	require.Equal(t, "(470 earlier calls)", b.Attempts[0].Calls[0])
 	require.Len(t, b.Avoid, 20)
 	require.Less(t, len(b.Text()), 50_000)
 	require.Empty(t, agent.BriefingOf().Text())
@@ -92,8 +92,8 @@ func TestABriefingSeesAllRunsOfAChain(t *testing.T) {
 			require.Len(t, b.Attempts, 1)
 			want := []string{`write {"n":7} → failed: page 7 is locked, token [redacted]`, `write {"n":1} → ok: wrote 1`, `next {"n":0} → ok: ok`,
 				`write {"n":7} → failed: page 7 is locked, token [redacted]`, `next {"n":0} → ok: ok`, `gate {"n":0} → no result`}
-			require.Equal(t, want, b.Attempts[0].Tried)
-			require.Equal(t, "I try again", b.Attempts[0].Said)
+			require.Equal(t, want, b.Attempts[0].Calls)
+			require.Equal(t, "I try again", b.Attempts[0].LastText)
 			require.Equal(t, []string{`write {"n":7} → failed: page 7 is locked, token [redacted] (2 times)`}, b.Avoid)
 			require.Equal(t, b, agent.BriefingOf(res), "the same for the same")
 
@@ -103,8 +103,8 @@ func TestABriefingSeesAllRunsOfAChain(t *testing.T) {
 			res = runInput(t, a, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
 			b = agent.BriefingOf(res)
 			want[5] = `gate {"n":0} → ok: passed`
-			require.Equal(t, want, b.Attempts[0].Tried)
-			require.Equal(t, "done", b.Attempts[0].Said)
+			require.Equal(t, want, b.Attempts[0].Calls)
+			require.Equal(t, "done", b.Attempts[0].LastText)
 			require.Len(t, b.Avoid, 1)
 		})
 	}
@@ -131,9 +131,9 @@ func TestWhatAChainHasTriedIsBoundedHoweverLongItIs(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Memory: mem, Tools: []tools.Tool{write, handing("next", func(context.Context, Number) (string, error) { return "ok", nil })},
 		Limits: agent.Limits{Repeats: -1, Steps: 50}}, append(steps, say("done"))...)
 	b := agent.BriefingOf(run(t, a))
-	require.Len(t, b.Attempts[0].Tried, 31)
-	require.Equal(t, fmt.Sprintf("(%d earlier calls)", runs*(each+1)-30), b.Attempts[0].Tried[0])
-	require.Contains(t, b.Attempts[0].Tried[30], `next {"n":5}`)
+	require.Len(t, b.Attempts[0].Calls, 31)
+	require.Equal(t, fmt.Sprintf("(%d earlier calls)", runs*(each+1)-30), b.Attempts[0].Calls[0])
+	require.Contains(t, b.Attempts[0].Calls[30], `next {"n":5}`)
 	require.Len(t, b.Avoid, 20)
 	state := machineOf(t, a, "s").State()
 	require.Equal(t, runs, state.Run.ContextReset.Index)

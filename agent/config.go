@@ -264,7 +264,7 @@ func (a *Agent) newMode(m Mode) mode {
 	for _, d := range out.offered {
 		out.names = append(out.names, d.Name())
 	}
-	out.definitions = tools.Told(out.offered)
+	out.definitions = tools.ProviderTools(out.offered)
 	if m.Instructions != "" {
 		if out.system != "" {
 			out.system += "\n\n"

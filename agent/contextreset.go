@@ -149,7 +149,7 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 	}
 	next.Meta.Origin = *x.origin
 	next.Meta.Run = newID("r-")
-	text := provider.TextPart(note.Text(next.ContextReset.Index, r.Said, in.counter, budget/4))
+	text := provider.TextPart(note.Text(next.ContextReset.Index, r.UserMessages, in.counter, budget/4))
 	next.Message = provider.Message{Role: provider.RoleUser, Parts: append(parts[:len(parts):len(parts)], text)}
 	if x.append(kept, end, next) != nil {
 		return true // loop ends the run

@@ -20,17 +20,17 @@ type Escalated struct {
 	Class  fault.Class // of Err
 	Reason string      // what failed, in words
 	Err    error       // the same, as it came; for the host: it may say more than a person should see
-	// Attempts is how many were made, 0 if that isn't known, and Tried are the errors of those before the last, as far as they
+	// Attempts is how many were made, 0 if that isn't known, and Errors are the errors of those before the last, as far as they
 	// are known.
 	Attempts int
-	Tried    []error
+	Errors   []error
 	// Remedies are what may help, for a person, the most likely first. There is at least one.
 	Remedies []string
 }
 
 // escalation returns the note about a failure.
 func (x *driver) escalation(meta Meta, tool string, class fault.Class, failure error, text string, attempts int, tried []error) (e Escalated) {
-	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure, Attempts: attempts, Tried: tried}
+	e = Escalated{Meta: meta, Tool: tool, Class: class, Reason: x.agent.redact.Text(text), Err: failure, Attempts: attempts, Errors: tried}
 	for _, r := range remedies(failure, class, tool) {
 		e.Remedies = append(e.Remedies, x.agent.redact.Text(r))
 	}
@@ -45,8 +45,8 @@ func (x *driver) escalateModel(err error) {
 	var gave *guard.GaveUpError
 	if asError(err, &gave) {
 		attempts = gave.Attempts
-		if n := len(gave.Tried); n > 1 && len(x.reply.attempts) == 0 { // a guard of the host's
-			x.reply.attempts = slices.Clone(gave.Tried[:n-1])
+		if n := len(gave.Errors); n > 1 && len(x.reply.attempts) == 0 { // a guard of the host's
+			x.reply.attempts = slices.Clone(gave.Errors[:n-1])
 		}
 	}
 	x.show(x.escalation(x.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, x.reply.attempts))

@@ -41,7 +41,7 @@ func TestAModelThatAPersonMustFixIsEscalated(t *testing.T) {
 	require.Equal(t, 1, note.Step)
 	require.Contains(t, note.Reason, "no …")
 	require.Equal(t, []string{"set CMS_API_KEY=…", "use another provider"}, note.Remedies)
-	require.Empty(t, note.Tried)
+	require.Empty(t, note.Errors)
 
 	n := len(all)
 	require.IsType(t, agent.StepFailed{}, all[n-3])
@@ -67,8 +67,8 @@ func TestAGuardThatGivesUpIsEscalatedWithWhatWasTried(t *testing.T) {
 		require.ErrorAs(t, err, &gave)
 		require.Equal(t, err, note.Err)
 		require.Equal(t, 5, note.Attempts)
-		require.Len(t, note.Tried, 4)
-		for i, e := range note.Tried {
+		require.Len(t, note.Errors, 4)
+		for i, e := range note.Errors {
 			require.ErrorContains(t, e, fmt.Sprint("attempt ", i+1))
 		}
 		require.NotEmpty(t, note.Remedies)
@@ -83,8 +83,8 @@ func TestAGuardOfTheHostSaysWhatItTried(t *testing.T) {
 		require.NoError(t, err)
 		note, _, _ := escalated(t, newAgent(t, agent.Config{Provider: g, NoGuard: true}))
 		require.Equal(t, 3, note.Attempts)
-		require.Len(t, note.Tried, 2)
-		require.ErrorContains(t, note.Tried[0], "one")
+		require.Len(t, note.Errors, 2)
+		require.ErrorContains(t, note.Errors[0], "one")
 	})
 }
 
@@ -96,7 +96,7 @@ func TestWhatWasTriedIsOfTheModelCallThatFailed(t *testing.T) {
 			passing, call("work", 1), passing, providertest.Fail(fault.UserFixable))
 		note, _, _ := escalated(t, a)
 		require.Equal(t, 2, note.Step)
-		require.Len(t, note.Tried, 1)
+		require.Len(t, note.Errors, 1)
 		require.Equal(t, []string{"look at the provider's account: its key, its billing and its quota", "use another provider"}, note.Remedies)
 	})
 }
@@ -170,7 +170,7 @@ func TestAToolThatAPersonMustFixIsEscalatedAndTheRunGoesOn(t *testing.T) {
 				require.Equal(t, "work", note.Tool)
 				require.Equal(t, fault.UserFixable, fault.Of(note.Err))
 				require.Equal(t, c.attempts, note.Attempts)
-				require.Equal(t, c.tried, note.Tried)
+				require.Equal(t, c.tried, note.Errors)
 				require.Equal(t, []string{c.remedy}, note.Remedies)
 				for i, ev := range all {
 					if f, ok := ev.(agent.ToolFinished); ok {

@@ -75,7 +75,7 @@ func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definiti
 		x.memory.counted = false
 	}
 	if s.changed && start.Note != "" && x.run().Stage != machine.StageCalling { // in a call that is made again it is in the conversation already
-		s.Messages = append(slices.Clone(s.Messages), memory.Told(start.Note))
+		s.Messages = append(slices.Clone(s.Messages), memory.HostMessage(start.Note))
 	}
 }
 

@@ -27,7 +27,7 @@ func (p *prepared) into(req *provider.Request, start *StepStarted, again bool) {
 		return
 	}
 	if req.Messages = p.messages; start.Note != "" && !again {
-		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], memory.Told(start.Note))
+		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], memory.HostMessage(start.Note))
 	}
 }
 
@@ -86,7 +86,7 @@ func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 	more := x.memory.context
 	more.Goal = x.run().First
 	if x.run().Stage != machine.StageCalling { // else it is in the conversation already
-		more.Told = note
+		more.HostNote = note
 	}
 	usage, cost, _ := x.memory.compactor.Used()
 	p, err := x.memory.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)

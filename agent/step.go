@@ -83,7 +83,7 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 	}
 	if step != nil && step.changed {
 		req.System, req.Messages = step.System, step.Messages
-		req.Tools = tools.Told(step.Tools)
+		req.Tools = tools.ProviderTools(step.Tools)
 	}
 	return req
 }

@@ -565,7 +565,7 @@ func TestABriefingTellsCallsOfOneReplyApart(t *testing.T) {
 		{Role: provider.RoleAssistant, Parts: []provider.Part{call("a"), call("b")}},
 		{Role: provider.RoleTool, Parts: []provider.Part{result("a", "wrote a", false), result("b", "it is locked", true)}},
 	}})
-	require.Equal(t, []string{`write {"id":"a"} → ok: wrote a`, `write {"id":"b"} → failed: it is locked`}, b.Attempts[0].Tried)
+	require.Equal(t, []string{`write {"id":"a"} → ok: wrote a`, `write {"id":"b"} → failed: it is locked`}, b.Attempts[0].Calls)
 	require.Equal(t, []string{`write {"id":"b"} → failed: it is locked`}, b.Avoid)
 }
 

@@ -77,10 +77,10 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 	})
 	rec, err := l.undoCalls(calls, what)
 	rec.Pruned = effects.Pruned
-	if err != nil || len(calls)+len(effects.Untold) == 0 {
+	if err != nil || len(calls)+len(effects.Unreported) == 0 {
 		return rec, err
 	}
-	return rec, l.append(Undone{Meta: Meta{By: what.By}, Message: memory.Told(rec.Text(effects.Untold))})
+	return rec, l.append(Undone{Meta: Meta{By: what.By}, Message: memory.HostMessage(rec.Text(effects.Unreported))})
 }
 
 // undoCalls undoes calls, and appends each at once.

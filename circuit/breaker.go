@@ -35,7 +35,7 @@ type Breaker struct {
 	probes     []probe
 	probeID    uint64 // of the newest probe
 	passed     int    // probes that have succeeded
-	changes    untold
+	changes    pendingChanges
 	member     member // used by the set
 }
 

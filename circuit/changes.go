@@ -1,8 +1,8 @@
 package circuit
 
-// untold are the changes that OnChange hasn't received yet. A goroutine that unlocks the breaker delivers all of them,
+// pendingChanges are the changes that OnChange hasn't received yet. A goroutine that unlocks the breaker delivers all of them,
 // unless another is delivering: so OnChange is called in order, one change at a time, and without a lock held.
-type untold struct {
+type pendingChanges struct {
 	waiting []Change
 	telling bool
 }
@@ -10,7 +10,7 @@ type untold struct {
 // mostWaiting is how many changes may wait while OnChange is busy.
 const mostWaiting = 1_000
 
-func (c *untold) add(change Change) {
+func (c *pendingChanges) add(change Change) {
 	if len(c.waiting) >= mostWaiting {
 		c.waiting = append(c.waiting[:0], c.waiting[1:]...)
 	}
@@ -18,7 +18,7 @@ func (c *untold) add(change Change) {
 }
 
 // begin reports whether the caller must deliver.
-func (c *untold) begin() bool {
+func (c *pendingChanges) begin() bool {
 	if c.telling || len(c.waiting) == 0 {
 		return false
 	}
@@ -27,7 +27,7 @@ func (c *untold) begin() bool {
 }
 
 // next takes the oldest change, or ends the delivery if there is none.
-func (c *untold) next() (Change, bool) {
+func (c *pendingChanges) next() (Change, bool) {
 	if len(c.waiting) == 0 {
 		c.waiting, c.telling = nil, false
 		return Change{}, false

@@ -135,17 +135,17 @@ func (s *Set) sweep(now time.Time) {
 	}
 }
 
-// An unwanted says how suitable a breaker is for being dropped; higher is dropped first.
-type unwanted int
+// A dropRank says how suitable a breaker is for being dropped; higher is dropped first.
+type dropRank int
 
 const (
-	inTrouble    unwanted = iota // open or half-open
+	inTrouble    dropRank = iota // open or half-open
 	usedClosed                   // closed
 	unusedClosed                 // closed, and not used since the last check
 )
 
 // unused says how b was used since the last check, and starts the next interval. The caller holds the set's lock.
-func (b *Breaker) unused(now time.Time) unwanted {
+func (b *Breaker) unused(now time.Time) dropRank {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	was := b.member.idle
@@ -165,7 +165,7 @@ func (b *Breaker) unused(now time.Time) unwanted {
 // victim returns the breaker to drop for a new one.
 func (s *Set) victim(now time.Time) *Breaker {
 	var best *Breaker
-	rank := unwanted(-1)
+	rank := dropRank(-1)
 	for range min(mostLooked, len(s.all)) {
 		s.hand++
 		if s.hand >= len(s.all) {

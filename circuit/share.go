@@ -187,19 +187,19 @@ func (s *Set) learn(r Record) {
 	}
 	b, now = b.lock()
 	defer b.unlock()
-	untold := !b.shared().Equal(b.member.published)
-	if untold && r.Until.IsZero() {
+	unpublished := !b.shared().Equal(b.member.published)
+	if unpublished && r.Until.IsZero() {
 		return // this process has opened it since, which is newer
 	}
-	b.hear(now, r.Until)
-	if !untold || b.shared().Equal(r.Until) {
+	b.applyShared(now, r.Until)
+	if !unpublished || b.shared().Equal(r.Until) {
 		b.member.published = b.shared()
 	}
 }
 
-// hear applies what another process found out: that the resource must not be called before until, or that it works
+// applyShared applies what another process found out: that the resource must not be called before until, or that it works
 // again.
-func (b *Breaker) hear(now, until time.Time) {
+func (b *Breaker) applyShared(now, until time.Time) {
 	wait := min(until.Sub(now), b.cfg.Cooldown) // by both wall clocks; from here on by our monotonic one
 	switch {
 	case until.IsZero() && b.state == Open:

@@ -267,10 +267,10 @@ func (c *Compactor) fixed(req *provider.Request, more *Context) int {
 
 // hostMessage returns the tokens of the message that the host adds after the conversation.
 func (c *Compactor) hostMessage(more *Context) int {
-	if more.Told == "" {
+	if more.HostNote == "" {
 		return 0
 	}
-	m := Told(more.Told)
+	m := HostMessage(more.HostNote)
 	return c.cfg.Counter.CountMessage(&m)
 }
 

@@ -81,20 +81,20 @@ func TestWhatIsToldBehindTheConversationIsCountedAndNotPutIn(t *testing.T) {
 	for _, screen := range []string{"", "page 42"} {
 		plain, err := c.Prepare(t.Context(), req, memory.Context{Screen: screen})
 		require.NoError(t, err)
-		told, err := c.Prepare(t.Context(), req, memory.Context{Screen: screen, Told: "this is the last call"})
+		told, err := c.Prepare(t.Context(), req, memory.Context{Screen: screen, HostNote: "this is the last call"})
 		require.NoError(t, err)
-		msg := memory.Told("this is the last call")
+		msg := memory.HostMessage("this is the last call")
 		require.Equal(t, plain.Count.Total+memory.NewEstimator(provider.ModelInfo{}).CountMessage(&msg), told.Count.Total)
 		require.Equal(t, plain.Request, told.Request)
 		require.Nil(t, told.Report)
 	}
-	out, err := c.Prepare(t.Context(), req, memory.Context{Told: strings.Repeat("word ", 2_000)})
+	out, err := c.Prepare(t.Context(), req, memory.Context{HostNote: strings.Repeat("word ", 2_000)})
 	require.NoError(t, err)
 	require.Equal(t, "window", out.Report.Trigger)
 	require.Less(t, len(out.Messages), len(bare.Messages))
 	require.LessOrEqual(t, out.Count.Total, out.Budget)
 
-	_, err = c.Prepare(t.Context(), req, memory.Context{Told: strings.Repeat("word ", 8_000)})
+	_, err = c.Prepare(t.Context(), req, memory.Context{HostNote: strings.Repeat("word ", 8_000)})
 	var large *memory.ContextTooLargeError
 	require.ErrorAs(t, err, &large)
 	require.Equal(t, "what the model is told with it", large.Biggest[0].What)

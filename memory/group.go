@@ -11,7 +11,7 @@ type Kind string
 const (
 	KindUser  Kind = "user"  // a message of the user
 	KindReply Kind = "reply" // a reply of the model, with the results of its calls
-	KindTold  Kind = "told"  // what an agent told its model in the user's role: see [Told]
+	KindTold  Kind = "told"  // what an agent told its model in the user's role: see [HostMessage]
 	KindNote  Kind = "note"  // what took the place of groups: a summary, a subgoal, a gap
 )
 
@@ -100,7 +100,7 @@ func groupsOf(messages []provider.Message, cost func(i int) int) []Group {
 		g := Group{Messages: messages[begin:end:end], Kind: KindReply, tokens: tokens[begin:end:end]}
 		if g.note = noteOf(&messages[begin]); g.note != "" {
 			g.Kind = KindNote
-		} else if IsTold(&messages[begin]) {
+		} else if IsHostMessage(&messages[begin]) {
 			g.Kind = KindTold
 		} else if messages[begin].Role == provider.RoleUser {
 			g.Kind = KindUser

@@ -54,17 +54,17 @@ func noteOf(m *provider.Message) string {
 	return ""
 }
 
-// Told returns a message in which an agent tells its model something, a warning or what is missing. Its role is that of the
+// HostMessage returns a message in which an agent tells its model something, a warning or what is missing. Its role is that of the
 // user, since every provider takes such a message anywhere, but it isn't taken for what the user said: neither for the
 // goal nor for the newest message of the user. It may go when it is old.
-func Told(text string) provider.Message {
+func HostMessage(text string) provider.Message {
 	p := provider.TextPart(text)
 	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: markTold}
 	return provider.Message{Role: provider.RoleUser, Parts: []provider.Part{p}}
 }
 
-// IsTold reports whether a message was made by [Told].
-func IsTold(m *provider.Message) bool {
+// IsHostMessage reports whether a message was made by [HostMessage].
+func IsHostMessage(m *provider.Message) bool {
 	if m == nil || m.Role != provider.RoleUser || len(m.Parts) == 0 {
 		return false
 	}

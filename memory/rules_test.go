@@ -60,17 +60,17 @@ func TestAReplyNeverFollowsAReply(t *testing.T) {
 }
 
 func TestWhatAnAgentTellsIsNotTheUsersWords(t *testing.T) {
-	told := memory.Told("mind the gap")
-	require.True(t, memory.IsTold(&told))
+	told := memory.HostMessage("mind the gap")
+	require.True(t, memory.IsHostMessage(&told))
 	require.False(t, memory.IsNote(&told))
-	require.False(t, memory.IsTold(nil))
+	require.False(t, memory.IsHostMessage(nil))
 	said := provider.User("mind the gap")
-	require.False(t, memory.IsTold(&said))
+	require.False(t, memory.IsHostMessage(&said))
 
-	messages := []provider.Message{memory.Told("before all"), provider.User("the goal"), provider.User("delete nothing")}
+	messages := []provider.Message{memory.HostMessage("before all"), provider.User("the goal"), provider.User("delete nothing")}
 	for i := range 30 {
 		messages = append(messages, step(fmt.Sprint(i), "look", "{}", strings.Repeat("word ", 200))...)
-		messages = append(messages, memory.Told(fmt.Sprint("warning ", i, " ", strings.Repeat("x ", 50))))
+		messages = append(messages, memory.HostMessage(fmt.Sprint("warning ", i, " ", strings.Repeat("x ", 50))))
 	}
 	c, err := memory.New(memory.Config{Window: memory.Window{Size: 8_000}, Keep: 1, Steps: []memory.Step{{Strategy: memory.Slide{}}}})
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestWhatAnAgentTellsLastStaysUntilTheModelIsAsked(t *testing.T) {
 	for i := range 30 {
 		messages = append(messages, step(fmt.Sprint(i), "look", "{}", strings.Repeat("word ", 200))...)
 	}
-	messages = append(messages, provider.Assistant("done"), memory.Told("a title is missing"), memory.Told("and a slug"), memory.Told("and a text"))
+	messages = append(messages, provider.Assistant("done"), memory.HostMessage("a title is missing"), memory.HostMessage("and a slug"), memory.HostMessage("and a text"))
 	c, err := memory.New(memory.Config{Window: memory.Window{Size: 8_000}, Keep: 1, Steps: []memory.Step{{Strategy: memory.Slide{}}}})
 	require.NoError(t, err)
 	out, err := c.Compact(t.Context(), &provider.Request{Messages: messages}, memory.Context{}, 0, nil)

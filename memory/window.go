@@ -47,9 +47,9 @@ type Context struct {
 	// Fetched is what was looked up for this request, most important first: put behind the newest message of the user, each
 	// piece whole, as far as there is room when everything else has its own.
 	Fetched []Fetched `json:"fetched,omitempty"`
-	// Told is text that the host adds to this request, in its own message after the conversation. It is counted but not
-	// inserted: the sender of the request appends it, in the form that [Told] returns.
-	Told string `json:"-"`
+	// HostNote is text that the host adds to this request, in its own message after the conversation. It is counted but not
+	// inserted: the sender of the request appends it, in the form that [HostMessage] returns.
+	HostNote string `json:"-"`
 	// Goal is the index of a message of the user that stays like the first and the newest: what the present work began with,
 	// in a conversation that had another before. 0: the first.
 	Goal int `json:"-"`
@@ -123,7 +123,7 @@ func attach(messages []provider.Message, parts []provider.Part) ([]provider.Mess
 // newestUser returns the index of the newest message of the user that is no note and wasn't told by an agent, -1 if there is none.
 func newestUser(messages []provider.Message) int {
 	for i := len(messages) - 1; i >= 0; i-- {
-		if m := &messages[i]; m.Role == provider.RoleUser && noteOf(m) == "" && !IsTold(m) {
+		if m := &messages[i]; m.Role == provider.RoleUser && noteOf(m) == "" && !IsHostMessage(m) {
 			return i
 		}
 	}

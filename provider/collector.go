@@ -56,7 +56,7 @@ type piece struct {
 
 // Add adds the next chunk. It returns a *[GrammarError] if the chunk isn't allowed here.
 func (c *Collector) Add(chunk Chunk) error {
-	if chunk.Kind == KindText && c.goesOn(&chunk) { // most chunks are text that continues the last part
+	if chunk.Kind == KindText && c.extend(&chunk) { // most chunks are text that continues the last part
 		return nil
 	}
 	if err := c.grammar.Next(&chunk); err != nil {
@@ -95,8 +95,8 @@ func (c *Collector) Add(chunk Chunk) error {
 	return nil
 }
 
-// goesOn appends a piece of text to the last part, if that is text of the same block.
-func (c *Collector) goesOn(chunk *Chunk) bool {
+// extend appends a piece of text to the last part, if that is text of the same block.
+func (c *Collector) extend(chunk *Chunk) bool {
 	last := len(c.pieces) - 1
 	if last < 0 || c.grammar.ended {
 		return false

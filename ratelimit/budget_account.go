@@ -108,7 +108,7 @@ func (b *Budget) look(scope Scope, name string, now instant) *account {
 }
 
 // hold returns the account of a name, creates it if there is none, and counts the caller as a holder. It returns nil if
-// nothing is limited. The caller must call letGo.
+// nothing is limited. The caller must call unhold.
 func (b *Budget) hold(scope Scope, name string, now instant) *account {
 	a := b.look(scope, name, now)
 	if a == nil {
@@ -130,8 +130,8 @@ func (b *Budget) hold(scope Scope, name string, now instant) *account {
 	return a
 }
 
-// letGo ends a hold. An account without holders may be forgotten.
-func (b *Budget) letGo(a *account, now instant) {
+// unhold ends a hold. An account without holders may be forgotten.
+func (b *Budget) unhold(a *account, now instant) {
 	a.holders--
 	if a.holders > 0 || a.pinned {
 		return

@@ -104,7 +104,7 @@ func (b *Budget) hang(r *Reservation, req *ReserveRequest, now instant) {
 // drop makes r let go of its accounts.
 func (b *Budget) drop(r *Reservation, now instant) {
 	for _, a := range r.accounts[:r.n] {
-		b.letGo(a, now)
+		b.unhold(a, now)
 	}
 	clear(r.accounts[:])
 	r.n = 0
@@ -257,7 +257,7 @@ func (b *Budget) Seed(labels Labels, tokens, micros int64) {
 			b.book(a, used, true) // not a use: a stays where it is in the list
 		} else if a := b.hold(scope, name, now); a != nil {
 			b.book(a, used, true)
-			b.letGo(a, now)
+			b.unhold(a, now)
 		}
 	})
 	b.serve(now)

@@ -104,8 +104,8 @@ func (r *Registry) Filter(keep ...Filter) []*Definition {
 	return out
 }
 
-// Told returns the definitions that a model is shown, in the order of the tools.
-func Told(list []*Definition) []provider.Tool {
+// ProviderTools returns the definitions that a model is shown, in the order of the tools.
+func ProviderTools(list []*Definition) []provider.Tool {
 	if len(list) == 0 {
 		return nil
 	}

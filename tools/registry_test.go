@@ -159,14 +159,14 @@ func TestToolsKeepTheirOrder(t *testing.T) {
 	reg := registry(t, list...)
 	require.Equal(t, want, reg.Names())
 	require.Equal(t, len(want), reg.Len())
-	told := tools.Told(reg.All())
+	told := tools.ProviderTools(reg.All())
 	for i, n := range want {
 		require.Equal(t, n, reg.All()[i].Name())
 		require.Equal(t, n, told[i].Name)
 	}
 	reg.Names()[0] = "changed"
 	require.Equal(t, want, reg.Names())
-	require.Nil(t, tools.Told(nil))
+	require.Nil(t, tools.ProviderTools(nil))
 }
 
 func TestFiltersKeepWhatTheySay(t *testing.T) {

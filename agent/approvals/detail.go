@@ -47,11 +47,11 @@ type Detail struct {
 	Decision *agent.Decision `json:"decision,omitempty"`
 	At       time.Time       `json:"at,omitzero"`
 	// Messages are the last messages of the conversation, oldest first, if they were requested.
-	Messages []Said `json:"messages,omitempty"`
+	Messages []Message `json:"messages,omitempty"`
 }
 
-// A Said is a message of a conversation in short form: without media and without opaque data of providers.
-type Said struct {
+// A Message is one message of a conversation in short form: without media and without opaque data of providers.
+type Message struct {
 	Role provider.Role `json:"role"`
 	Text string        `json:"text,omitempty"` // at most 4,000 bytes
 	// Calls are the names of the tools that were called, or whose results these are.
@@ -215,11 +215,11 @@ func among(p agent.Pause, id string) *agent.Pause {
 	return nil
 }
 
-func said(messages []provider.Message) []Said {
-	out := make([]Said, len(messages))
+func said(messages []provider.Message) []Message {
+	out := make([]Message, len(messages))
 	for i := range messages {
 		m := &messages[i]
-		s := Said{Role: m.Role, Text: m.Text()}
+		s := Message{Role: m.Role, Text: m.Text()}
 		for j := range m.Parts {
 			switch p := &m.Parts[j]; p.Kind {
 			case provider.PartToolCall:

@@ -10,10 +10,10 @@ import (
 
 // Attempts is a summary of what runs have tried. It is all that is kept of a conversation after a context reset.
 type Attempts struct {
-	Calls  int         `json:"calls"`            // how many calls there were
-	Newest []string    `json:"newest,omitempty"` // the newest 30 of them, with their outcomes
-	Failed FailedCalls `json:"failed,omitempty"`
-	Said   string      `json:"said,omitempty"` // the model's last text
+	Calls    int         `json:"calls"`            // how many calls there were
+	Newest   []string    `json:"newest,omitempty"` // the newest 30 of them, with their outcomes
+	Failed   FailedCalls `json:"failed,omitempty"`
+	LastText string      `json:"last_text,omitempty"` // the model's last text
 }
 
 // with returns a copy of t, which may be nil, that also covers messages.
@@ -35,10 +35,10 @@ func (t *Attempts) with(messages []provider.Message) *Attempts {
 			out.Calls++
 		}
 		if m.Role == provider.RoleAssistant && m.Text() != "" {
-			out.Said = m.Text()
+			out.LastText = m.Text()
 		}
 	}
-	out.Said = shorten(out.Said, maxLastText)
+	out.LastText = shorten(out.LastText, maxLastText)
 	out.Newest = out.Newest[max(len(out.Newest)-maxTried, 0):]
 	return out
 }
@@ -99,9 +99,9 @@ type Briefing struct {
 
 // An Attempt is a run that didn't reach its goal.
 type Attempt struct {
-	Tried []string // the calls, with their outcomes
-	Why   string   // why the run ended
-	Said  string   // the model's last text
+	Calls    []string // the calls, with their outcomes
+	Why      string   // why the run ended
+	LastText string   // the model's last text
 }
 
 // Bounds of a briefing.
@@ -124,12 +124,12 @@ func BriefingOf(results ...*Result) *Briefing {
 			continue
 		}
 		t := res.earlier.with(res.Messages)
-		a := Attempt{Why: string(res.Status), Said: t.Said, Tried: t.Newest}
+		a := Attempt{Why: string(res.Status), LastText: t.LastText, Calls: t.Newest}
 		if res.Reason != "" {
 			a.Why += ": " + shorten(res.Reason, maxLine)
 		}
 		if earlier := t.Calls - len(t.Newest); earlier > 0 {
-			a.Tried = append([]string{fmt.Sprintf("(%d earlier calls)", earlier)}, a.Tried...)
+			a.Calls = append([]string{fmt.Sprintf("(%d earlier calls)", earlier)}, a.Calls...)
 		}
 		b.Attempts = append(b.Attempts, a)
 		for _, f := range t.Failed {
@@ -156,11 +156,11 @@ func (b *Briefing) Text() string {
 	for i := range b.Attempts {
 		a := &b.Attempts[i]
 		fmt.Fprintf(&w, "\nAttempt %d ended as %s\n", i+1, a.Why)
-		for _, t := range a.Tried {
+		for _, t := range a.Calls {
 			w.WriteString("- " + t + "\n")
 		}
-		if a.Said != "" {
-			w.WriteString("It said last: " + a.Said + "\n")
+		if a.LastText != "" {
+			w.WriteString("It said last: " + a.LastText + "\n")
 		}
 	}
 	if len(b.Avoid) > 0 {

@@ -214,15 +214,15 @@ func TestTheNewestUserMessagesAreKept(t *testing.T) {
 		before := s.m.Clone().State().Run
 		steer(fmt.Sprint("m", i))
 		if i > 0 {
-			require.Equal(t, fmt.Sprint("m", i-1), before.Said[len(before.Said)-1], "a clone stays as it was")
+			require.Equal(t, fmt.Sprint("m", i-1), before.UserMessages[len(before.UserMessages)-1], "a clone stays as it was")
 		}
 	}
 	r := s.m.State().Run
-	require.Len(t, r.Said, 20)
-	require.Equal(t, "m10", r.Said[0])
-	require.Equal(t, "m29", r.Said[19])
+	require.Len(t, r.UserMessages, 20)
+	require.Equal(t, "m10", r.UserMessages[0])
+	require.Equal(t, "m29", r.UserMessages[19])
 	require.Equal(t, "m29", s.m.State().LastUserText())
 	steer(strings.Repeat("ü", 4_000))
-	require.Len(t, r.Said[19], 4<<10+len(" […]"))
-	require.True(t, utf8.ValidString(r.Said[19]))
+	require.Len(t, r.UserMessages[19], 4<<10+len(" […]"))
+	require.True(t, utf8.ValidString(r.UserMessages[19]))
 }

@@ -91,7 +91,7 @@ func (c *conversation) snapshot(s *State) {
 		case i == s.Run.First:
 			m.Parts = s.Input() // as the user gave it
 			c.add(m)
-		case !memory.IsTold(&m):
+		case !memory.IsHostMessage(&m):
 			c.reply(m)
 		}
 	}

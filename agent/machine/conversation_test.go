@@ -51,7 +51,7 @@ func TestAConversationIsWhatTheUserAndTheModelSaid(t *testing.T) {
 
 func TestAConversationBeginsWithASnapshot(t *testing.T) {
 	state := &machine.State{
-		Messages: []provider.Message{provider.User("go"), memory.Told("the last call"), message(provider.RoleAssistant, callPart("1")),
+		Messages: []provider.Message{provider.User("go"), memory.HostMessage("the last call"), message(provider.RoleAssistant, callPart("1")),
 			message(provider.RoleTool, resultPart("1", "a")), message(provider.RoleAssistant, callPart("2"), callPart("3"))},
 		Run: &machine.RunState{Calls: []machine.CallState{{Call: callPart("2").Call}, {Call: callPart("3").Call, Result: finished("3", "c").Result}}},
 	}

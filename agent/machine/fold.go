@@ -226,7 +226,7 @@ func (m *Machine) stepStarted(r *RunState, f *StepStarted) string {
 		r.Step++
 		r.PhaseStep++
 		if f.Note != "" {
-			m.s.Messages = append(m.s.Messages, memory.Told(f.Note))
+			m.s.Messages = append(m.s.Messages, memory.HostMessage(f.Note))
 		}
 	default:
 		return fmt.Sprintf("a model call for step %d can't begin at stage %s of step %d", f.Step, r.Stage, r.Step)
@@ -344,7 +344,7 @@ func (m *Machine) sentBack(r *RunState, f *SentBack) string {
 	default:
 		return fmt.Sprintf("%q isn't a reason for sending a run back", f.Why)
 	}
-	msg := memory.Told(f.Text)
+	msg := memory.HostMessage(f.Text)
 	return m.addUserMessage(r, &msg)
 }
 

@@ -140,16 +140,16 @@ type ChainState struct {
 // ContextResetCategory is the category of the notes that context resets write.
 const ContextResetCategory = "context_reset"
 
-// Bounds of RunState.Said.
+// Bounds of RunState.UserMessages.
 const (
-	maxSaid      = 20
-	maxSaidBytes = 4 << 10 // of one message
+	maxUserMessages     = 20
+	maxUserMessageBytes = 4 << 10 // of one message
 )
 
 // keepUserText remembers a user's message for the runs that continue the work of this one.
 func (r *RunState) keepUserText(text string) {
-	said := r.Said[max(len(r.Said)-maxSaid+1, 0):]
-	r.Said = append(slices.Clip(said), cutBytes(text, maxSaidBytes)) // a Clone of the machine shares the slice
+	said := r.UserMessages[max(len(r.UserMessages)-maxUserMessages+1, 0):]
+	r.UserMessages = append(slices.Clip(said), cutBytes(text, maxUserMessageBytes)) // a Clone of the machine shares the slice
 }
 
 // checkContextReset says why a run can't continue the work of the one before it.
@@ -185,7 +185,7 @@ func (r *RunState) inherit(before *RunState, c *ChainState) {
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
 	r.Tools, r.SentBack, r.Corrected = before.Tools, before.SentBack, before.Corrected
 	r.ToolNames = before.ToolNames
-	r.Model, r.Said = before.Model, before.Said
+	r.Model, r.UserMessages = before.Model, before.UserMessages
 }
 
 func (m *Machine) ruleRevoked(f *RuleRevoked) string {

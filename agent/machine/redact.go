@@ -202,7 +202,7 @@ func (r Redactor) context(c *memory.Context) *memory.Context {
 		return nil
 	}
 	own := *c
-	own.User, own.Screen, own.Told = r.Text(c.User), r.Text(c.Screen), r.Text(c.Told)
+	own.User, own.Screen, own.HostNote = r.Text(c.User), r.Text(c.Screen), r.Text(c.HostNote)
 	own.Fetched = slices.Clone(c.Fetched)
 	for i := range own.Fetched {
 		f := &own.Fetched[i]

@@ -56,8 +56,8 @@ type RunState struct {
 	ContextReset *ChainState `json:"context_reset,omitempty"`
 	// ContextResetDue says that the context is to be reset before the next model call.
 	ContextResetDue bool `json:"context_reset_due,omitempty"`
-	// Said are the user's messages after the input, in all runs of a chain: the newest 20, each cut to 4 KiB.
-	Said []string `json:"said,omitempty"`
+	// UserMessages are the user's messages after the input, in all runs of a chain: the newest 20, each cut to 4 KiB.
+	UserMessages []string `json:"user_messages,omitempty"`
 	// Whole is the input, without what a context reset added to it, if a compaction has changed it.
 	Whole []provider.Part `json:"whole,omitempty"`
 
@@ -277,8 +277,8 @@ func (s *State) Goal() string { return (&provider.Message{Parts: s.Input()}).Tex
 
 // LastUserText returns the text of the user's newest message in the newest run: of a steering message, or the goal.
 func (s *State) LastUserText() string {
-	if s.Run != nil && len(s.Run.Said) > 0 {
-		return s.Run.Said[len(s.Run.Said)-1]
+	if s.Run != nil && len(s.Run.UserMessages) > 0 {
+		return s.Run.UserMessages[len(s.Run.UserMessages)-1]
 	}
 	return s.Goal()
 }

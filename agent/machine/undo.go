@@ -15,8 +15,8 @@ type Effects struct {
 	// Calls are the calls of the run, and of the runs whose work it continues, that may have had an effect and weren't undone, the newest
 	// first.
 	Calls []ToolFinished
-	// Untold are calls that were undone before the process died, so the model doesn't know.
-	Untold []UndoneCall
+	// Unreported are calls that were undone before the process died, so the model doesn't know.
+	Unreported []UndoneCall
 	// Pruned says that there may have been earlier calls that the facts no longer contain.
 	Pruned bool
 }
@@ -46,8 +46,8 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 			for _, c := range f.Calls {
 				undone[c.Call.ID] = c.Why == ""
 			}
-			if e.Untold = append(e.Untold, f.Calls...); len(f.Message.Parts) > 0 {
-				e.Untold = nil
+			if e.Unreported = append(e.Unreported, f.Calls...); len(f.Message.Parts) > 0 {
+				e.Unreported = nil
 			}
 		}
 	}
@@ -96,8 +96,8 @@ type UndoReceipt struct {
 	Pruned bool
 }
 
-// Text returns what the model is told. untold are calls that were undone by an earlier rollback that couldn't tell it.
-func (r *UndoReceipt) Text(untold []UndoneCall) string {
+// Text returns what the model is told. unreported are calls that were undone by an earlier rollback that couldn't tell it.
+func (r *UndoReceipt) Text(unreported []UndoneCall) string {
 	var b strings.Builder
 	b.WriteString("Note: effects of your calls were taken back after you had ended.")
 	list := func(title string, calls ...UndoneCall) {
@@ -112,7 +112,7 @@ func (r *UndoReceipt) Text(untold []UndoneCall) string {
 			}
 		}
 	}
-	list("Undone", append(untold, r.Undone...)...)
+	list("Undone", append(unreported, r.Undone...)...)
 	list("Still in effect, because they can't be undone", r.Impossible...)
 	if r.Failed != nil {
 		list("Failed to be undone", *r.Failed)

@@ -167,8 +167,8 @@ func (h *held) kill() {
 	require.Error(h.t, h.Wait())
 }
 
-// letGo makes the process continue to its end, and returns its status.
-func (h *held) letGo() int {
+// proceed makes the process continue to its end, and returns its status.
+func (h *held) proceed() int {
 	h.t.Helper()
 	require.NoError(h.t, h.stdin.Close())
 	return h.ended()

@@ -191,7 +191,7 @@ func TestASessionIsRunByOneProcessAtATime(t *testing.T) {
 	o := b.must(exitFailed, "-session", "s", "-p", "list pages")
 	require.Contains(t, o.err, `session "s" has a run under way elsewhere`)
 	require.Contains(t, b.must(exitOK, "-session", "t", "-p", "list pages").out, "There is 1 page:")
-	require.Equal(t, exitOK, h.letGo(), h.err.String())
+	require.Equal(t, exitOK, h.proceed(), h.err.String())
 	require.Equal(t, []string{"about", "home"}, b.pages())
 }
 
@@ -234,7 +234,7 @@ func TestASignalBringsTheRunToRestAndASecondOneEndsTheProgram(t *testing.T) {
 		return b, h
 	}
 	b, h := interrupted(syscall.SIGTERM)
-	require.Equal(t, exitStopped, h.letGo(), h.err.String())
+	require.Equal(t, exitStopped, h.proceed(), h.err.String())
 	require.Contains(t, h.err.String(), "The run rests")
 	require.Contains(t, h.err.String(), " -continue -session s")
 	require.Equal(t, []string{"home"}, b.pages(), "the rest wasn't done")
@@ -244,7 +244,7 @@ func TestASignalBringsTheRunToRestAndASecondOneEndsTheProgram(t *testing.T) {
 	require.Equal(t, []string{"about", "home"}, b.pages())
 
 	b, h = interrupted(syscall.SIGTERM)
-	require.Equal(t, exitStopped, h.letGo(), h.err.String())
+	require.Equal(t, exitStopped, h.proceed(), h.err.String())
 	require.Contains(t, b.must(exitUsage, "-resume", "s", "-decide", "approve").err, "-continue resumes it")
 	o = b.run("", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)

@@ -142,7 +142,7 @@ func userSends(p *provider.Part) bool {
 type ran struct {
 	calls, results map[string]bool
 	last           int  // the last message of the model
-	goesOn         bool // it is continued, and may have open calls
+	continued      bool // it is continued, and may have open calls
 }
 
 func ranBy(messages []provider.Message) *ran {
@@ -151,7 +151,7 @@ func ranBy(messages []provider.Message) *ran {
 		if messages[i].Role != provider.RoleAssistant {
 			continue
 		}
-		r.last, r.goesOn = i, i == len(messages)-1
+		r.last, r.continued = i, i == len(messages)-1
 		for j := range messages[i].Parts {
 			switch p := &messages[i].Parts[j]; {
 			case own(p) == "":
@@ -160,7 +160,7 @@ func ranBy(messages []provider.Message) *ran {
 			case p.Kind == provider.PartProviderResult && p.Result != nil && r.calls[p.Result.CallID]:
 				r.results[p.Result.CallID] = true
 			case p.Kind == provider.PartToolCall && own(p) == kindCaller:
-				r.goesOn = true // the provider's code waits for this result
+				r.continued = true // the provider's code waits for this result
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (r *ran) sends(p *provider.Part, i int) bool {
 	case provider.PartToolCall:
 		return p.Call != nil
 	case provider.PartProviderCall:
-		return p.Call != nil && isBlock(p) && (r.results[p.Call.ID] || r.goesOn && i == r.last)
+		return p.Call != nil && isBlock(p) && (r.results[p.Call.ID] || r.continued && i == r.last)
 	case provider.PartProviderResult:
 		return p.Result != nil && isBlock(p) && r.calls[p.Result.CallID]
 	case provider.PartOpaque:

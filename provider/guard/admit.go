@@ -17,7 +17,7 @@ import (
 //
 // A call that waits for a slot holds no reservation, and one that waits for a budget holds no slot, so there is no
 // deadlock. Whatever ends an attempt, settle releases everything except the lease of an attempt that the gate is to
-// requeue; letGo, which is deferred, releases that lease if it isn't requeued.
+// requeue; release, which is deferred, releases that lease if it isn't requeued.
 type admission struct {
 	onWait func(ratelimit.Wait) // waiting, bound once
 
@@ -32,7 +32,7 @@ type admission struct {
 	reached  bool // the provider was called
 	returned bool // and didn't end the goroutine
 	pre      bool // the attempt was preempted
-	toTell   between
+	between  between
 }
 
 // between has the chunks between two attempts that the consumer hasn't got yet.
@@ -99,8 +99,8 @@ func (c *call) admit() context.Context {
 // refuse ends a call that isn't admitted. What it had shown before it was preempted is void whether or not it is made
 // again here, so that a [Chain] can call the next provider.
 func (c *call) refuse(err error) context.Context {
-	if c.toTell == preempted {
-		c.tellBetween()
+	if c.between == preempted {
+		c.yieldBetween()
 	}
 	c.err, c.refused, c.returned = err, true, true
 	return nil
@@ -125,7 +125,7 @@ func (c *call) queue() (err error) {
 		return err
 	}
 	c.leased = true
-	c.tellBetween()
+	c.yieldBetween()
 	return nil
 }
 
@@ -171,13 +171,13 @@ func (c *call) asked(output int64) string {
 // of the other one.
 func (c *call) waiting(w ratelimit.Wait) {
 	if w.Reason == ratelimit.WaitBudget {
-		c.letGo()
+		c.release()
 	} else if c.reservation != nil {
 		c.reservation.Settle(0, 0)
 		c.reservation = nil
 	}
-	was := c.toTell
-	if !c.tellBetween() {
+	was := c.between
+	if !c.yieldBetween() {
 		panic(errLeft)
 	}
 	note := provider.Wait{Reason: reasonOf(w.Reason), Until: w.Until, Detail: detailOf(w)}
@@ -218,12 +218,12 @@ func detailOf(w ratelimit.Wait) string {
 	return "for a slot"
 }
 
-// tellBetween yields the chunks between two attempts, after the slot of the first is released. It returns false if
+// yieldBetween yields the chunks between two attempts, after the slot of the first is released. It returns false if
 // the consumer has left.
-func (c *call) tellBetween() bool {
-	toTell := c.toTell
-	c.toTell = nothing
-	switch toTell {
+func (c *call) yieldBetween() bool {
+	between := c.between
+	c.between = nothing
+	switch between {
 	case nothing:
 		return true
 	case preempted:
@@ -258,7 +258,7 @@ func (c *call) settle(late bool) {
 		c.outcome = ratelimit.Outcome{Err: c.err, Sent: true, Tokens: used, Quota: c.quota} // a rate limit counts, whoever has left
 	}
 	if !c.pre && (c.refused || fault.Of(result) != fault.RateLimited) {
-		c.letGo()
+		c.release()
 	}
 }
 
@@ -284,17 +284,17 @@ func (c *call) result() error {
 	return c.err
 }
 
-// letGo releases the slot if the call holds one.
-func (c *call) letGo() {
+// release releases the slot if the call holds one.
+func (c *call) release() {
 	if c.leased {
 		c.leased = false
 		c.lease.Release(c.outcome)
 	}
 }
 
-// mayGoOn is called before a chunk after which the attempt must not be preempted. It returns false if the attempt is
+// protect is called before a chunk after which the attempt must not be preempted. It returns false if the attempt is
 // preempted already.
-func (c *call) mayGoOn(kind provider.ChunkKind) bool {
+func (c *call) protect(kind provider.ChunkKind) bool {
 	switch kind {
 	case provider.KindProviderCall:
 	case provider.KindStart:

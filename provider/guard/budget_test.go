@@ -42,7 +42,7 @@ func TestARefusedBudgetGivesTheSlotBack(t *testing.T) {
 		e := r.told.all[0].(guard.Escalation)
 		require.Equal(t, got.err, e.Err)
 		require.NotEmpty(t, e.Remedies)
-		require.Empty(t, e.Tried, "nothing was")
+		require.Empty(t, e.Errors, "nothing was")
 		r.settled()
 
 		r = newRig(t, option{budget: limited(4096 + tokensIn)}, good)
@@ -215,7 +215,7 @@ func TestRecoveryIsLimitedWhereTheHostSaysSo(t *testing.T) {
 		require.ErrorAs(t, got.err, &refused)
 		require.Equal(t, ratelimit.ScopeRecovery, refused.Scope)
 		require.Equal(t, 1, gaveUp.Attempts)
-		require.Equal(t, []error{cut}, gaveUp.Tried)
+		require.Equal(t, []error{cut}, gaveUp.Errors)
 		r.settled()
 
 		r = newRig(t, option{guard: guard.Config{Recovery: true}}, broken, good)

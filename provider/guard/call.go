@@ -80,7 +80,7 @@ func (c *call) limit(total time.Duration) {
 
 // attemptAll takes the error that ends the call's context when its time is up.
 func (c *call) attemptAll(late error) {
-	defer c.letGo() // should foreign code between two attempts panic
+	defer c.release() // should foreign code between two attempts panic
 	for c.ctx.Err() == nil {
 		c.attempt()
 		if c.stopped || c.body || c.err == nil {
@@ -106,9 +106,9 @@ func (c *call) attemptAll(late error) {
 
 // end ends the call with that error.
 func (c *call) end(err error) {
-	c.letGo()
+	c.release()
 	if class := fault.Of(err); class != fault.None && c.guard.onEvent != nil {
-		tell(c.ctx, c.guard.onEvent, Escalation{Name: c.guard.name, Class: class, Err: err, Tried: c.all(), Remedies: Remedies(err)})
+		tell(c.ctx, c.guard.onEvent, Escalation{Name: c.guard.name, Class: class, Err: err, Errors: c.all(), Remedies: Remedies(err)})
 	}
 	c.yield(provider.Chunk{}, err)
 }
@@ -194,7 +194,7 @@ func (c *call) alert(class fault.Class) {
 }
 
 func (c *call) gaveUp(err error, class fault.Class, reason string) error {
-	return &GaveUpError{Name: c.guard.name, Attempts: c.attempts, Class: class, Reason: reason, Err: err, Tried: c.all()}
+	return &GaveUpError{Name: c.guard.name, Attempts: c.attempts, Class: class, Reason: reason, Err: err, Errors: c.all()}
 }
 
 // all returns the errors of all attempts.
@@ -212,13 +212,13 @@ func (c *call) pause() bool {
 		if c.reached {
 			c.attempts--
 		}
-		c.toTell = preempted
+		c.between = preempted
 		return true
 	}
 	class := fault.Of(c.err)
 	c.earlier = append(c.earlier, c.err)
 	if c.leased {
-		c.toTell = rateLimited
+		c.between = rateLimited
 		return true
 	}
 	wait, told := fault.RetryAfter(c.err)

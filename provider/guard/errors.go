@@ -16,7 +16,7 @@ type GaveUpError struct {
 	Class    fault.Class // of Err
 	Reason   string      // why there is no further attempt
 	Err      error       // of the last attempt, what prevented another, or both
-	Tried    []error     // of each attempt, in order
+	Errors   []error     // of each attempt, in order
 }
 
 // Error says who gave up after how many attempts, and why.

@@ -38,7 +38,7 @@ type Escalation struct {
 	Name     string
 	Class    fault.Class
 	Err      error    // as the caller gets it
-	Tried    []error  // of each attempt, including the last
+	Errors   []error  // of each attempt, including the last
 	Remedies []string // what may help, the best first; see [Remedies]
 }
 

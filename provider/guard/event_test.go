@@ -82,11 +82,11 @@ func TestAnEscalationTellsWhatFailedWhatWasTriedAndWhatMayHelp(t *testing.T) {
 		got := watch(g.Stream(t.Context(), ask))
 		var gaveUp *guard.GaveUpError
 		require.ErrorAs(t, got.err, &gaveUp)
-		require.Equal(t, []error{first, last}, gaveUp.Tried)
+		require.Equal(t, []error{first, last}, gaveUp.Errors)
 		require.Equal(t, last, gaveUp.Err)
 		remedies := []string{"use another provider (guard.Failover)", "make the call again in 10m0s", "look whether the provider reports an outage"}
 		require.Equal(t, remedies, gaveUp.Remedies())
-		require.Equal(t, []guard.Escalation{{Name: "g", Class: fault.Degraded, Err: got.err, Tried: []error{first, last}, Remedies: remedies}},
+		require.Equal(t, []guard.Escalation{{Name: "g", Class: fault.Degraded, Err: got.err, Errors: []error{first, last}, Remedies: remedies}},
 			of[guard.Escalation](&told))
 	})
 }

@@ -142,7 +142,7 @@ type relay struct {
 	req      *provider.Request
 	used     atomic.Bool
 	yield    func(provider.Chunk, error) bool
-	attempts []Tried
+	attempts []Attempt
 
 	showing
 	err  error // of the current provider
@@ -263,7 +263,7 @@ func (r *relay) moveOn(from, to int) bool {
 		return false
 	}
 	name := r.chain.members[from].name
-	r.attempts = append(r.attempts, Tried{Name: name, Err: r.err})
+	r.attempts = append(r.attempts, Attempt{Name: name, Err: r.err})
 	stays := r.content || r.effects || r.ended || !movesOn(r.err)
 	if stays || to >= len(r.chain.members) {
 		r.fail(r.chain.failure(r.attempts, stays))
@@ -279,7 +279,7 @@ func (r *relay) fail(err error) {
 		for _, t := range r.attempts {
 			errs = append(errs, t.Err)
 		}
-		tell(r.ctx, r.chain.cfg.OnEvent, Escalation{Name: r.chain.cfg.Name, Class: class, Err: err, Tried: errs, Remedies: Remedies(err)})
+		tell(r.ctx, r.chain.cfg.OnEvent, Escalation{Name: r.chain.cfg.Name, Class: class, Err: err, Errors: errs, Remedies: Remedies(err)})
 	}
 	r.yield(provider.Chunk{}, err)
 }
@@ -328,8 +328,8 @@ func own(req *provider.Request, foreign []string) *provider.Request {
 	return out
 }
 
-// Tried is a provider that a [Chain] has called, and why it didn't answer.
-type Tried struct {
+// An Attempt is a provider that a [Chain] has called, and why it didn't answer.
+type Attempt struct {
 	Name string
 	Err  error
 }
@@ -337,18 +337,18 @@ type Tried struct {
 // A FailoverError is the error of a call that failed with more than one provider of a [Chain]. errors.Is and errors.As
 // inspect the errors of all, in the order of the calls.
 type FailoverError struct {
-	Name  string // of the chain
-	Tried []Tried
+	Name     string // of the chain
+	Attempts []Attempt
 	// Class is the class of the last error if that error prevented further calls; else that of the most transient
 	// failure: transient before rate_limited, degraded and user_fixable.
 	Class fault.Class
 }
 
-func (c *Chain) failure(attempts []Tried, last bool) error {
+func (c *Chain) failure(attempts []Attempt, last bool) error {
 	if len(attempts) == 1 {
 		return attempts[0].Err
 	}
-	e := &FailoverError{Name: c.cfg.Name, Tried: attempts, Class: fault.Of(attempts[len(attempts)-1].Err)}
+	e := &FailoverError{Name: c.cfg.Name, Attempts: attempts, Class: fault.Of(attempts[len(attempts)-1].Err)}
 	if e.Class == fault.None {
 		return attempts[len(attempts)-1].Err // it was canceled, and that is no failure of anybody
 	}
@@ -367,7 +367,7 @@ func (e *FailoverError) Error() string {
 		text += " " + e.Name
 	}
 	text += ": no provider has answered"
-	for i, t := range e.Tried {
+	for i, t := range e.Attempts {
 		sep := "; "
 		if i == 0 {
 			sep = ": "
@@ -379,9 +379,9 @@ func (e *FailoverError) Error() string {
 
 // Unwrap returns the errors of the providers.
 func (e *FailoverError) Unwrap() []error {
-	errs := make([]error, len(e.Tried))
-	for i := range e.Tried {
-		errs[i] = e.Tried[i].Err
+	errs := make([]error, len(e.Attempts))
+	for i := range e.Attempts {
+		errs[i] = e.Attempts[i].Err
 	}
 	return errs
 }
@@ -391,7 +391,7 @@ func (e *FailoverError) Fault() fault.Class { return e.Class }
 
 // RetryAfter returns the shortest wait that any of the providers has advised.
 func (e *FailoverError) RetryAfter() (wait time.Duration, ok bool) {
-	for _, t := range e.Tried {
+	for _, t := range e.Attempts {
 		if d, told := fault.RetryAfter(t.Err); told && (!ok || d < wait) {
 			wait, ok = d, true
 		}

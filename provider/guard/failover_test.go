@@ -146,7 +146,7 @@ func TestTheErrorOfAChainNamesEveryProvider(t *testing.T) {
 			got := watch(c.Stream(t.Context(), ask))
 			var all *guard.FailoverError
 			require.ErrorAs(t, got.err, &all)
-			require.Equal(t, []string{"primary", "provider 2"}, []string{all.Tried[0].Name, all.Tried[1].Name})
+			require.Equal(t, []string{"primary", "provider 2"}, []string{all.Attempts[0].Name, all.Attempts[1].Name})
 			require.ErrorIs(t, got.err, down)
 			require.ErrorIs(t, got.err, key)
 			require.Equal(t, fault.Degraded, fault.Of(got.err), "the failure that is most likely to pass")
@@ -160,7 +160,7 @@ func TestTheErrorOfAChainNamesEveryProvider(t *testing.T) {
 			require.Len(t, told.all, 2)
 			e := told.all[1].(guard.Escalation)
 			require.Equal(t, got.err, e.Err)
-			require.Equal(t, []error{all.Tried[0].Err, all.Tried[1].Err}, e.Tried)
+			require.Equal(t, []error{all.Attempts[0].Err, all.Attempts[1].Err}, e.Errors)
 			require.Equal(t, "set BACKUP_KEY", e.Remedies[0])
 		}
 	})
@@ -171,7 +171,7 @@ func TestTheClassOfAChainsErrorIsThatOfWhatStoppedIt(t *testing.T) {
 	got := watch(c.Stream(t.Context(), ask))
 	var all *guard.FailoverError
 	require.ErrorAs(t, got.err, &all)
-	require.Len(t, all.Tried, 2)
+	require.Len(t, all.Attempts, 2)
 	require.Equal(t, fault.Invalid, fault.Of(got.err))
 	_, told := fault.RetryAfter(got.err)
 	require.False(t, told)

@@ -198,7 +198,7 @@ func TestABreakerThatOpensMeanwhileEndsTheCall(t *testing.T) {
 		require.ErrorAs(t, got.err, &open, "which says when to come again")
 		require.Equal(t, 30*s, open.RetryAfter)
 		require.Equal(t, fault.Transient, fault.Of(got.err))
-		require.Len(t, gaveUp.Tried, 1)
+		require.Len(t, gaveUp.Errors, 1)
 		require.Equal(t, "half", got.text, "what was shown stands")
 		require.Zero(t, time.Since(began))
 		r.settled()

@@ -191,7 +191,7 @@ func (x *race) lost(run *runner, err error) {
 	x.err = err
 	if len(x.running) > 0 {
 		if x.ctx.Err() == nil && movesOn(err) { // the other one may answer yet
-			x.attempts = append(x.attempts, Tried{Name: x.chain.members[run.member].name, Err: err})
+			x.attempts = append(x.attempts, Attempt{Name: x.chain.members[run.member].name, Err: err})
 			return
 		}
 		x.running[0].end(errHedged)

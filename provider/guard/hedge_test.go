@@ -69,7 +69,7 @@ func TestBothFailing(t *testing.T) {
 		var all *guard.FailoverError
 		got := watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, slow(9*s, fault.Degraded), slow(s, fault.UserFixable)).Stream(t.Context(), ask))
 		require.ErrorAs(t, got.err, &all)
-		require.Equal(t, []string{"provider 2", "provider 1"}, []string{all.Tried[0].Name, all.Tried[1].Name}, "in the order in which they failed")
+		require.Equal(t, []string{"provider 2", "provider 1"}, []string{all.Attempts[0].Name, all.Attempts[1].Name}, "in the order in which they failed")
 
 		got = watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, slow(9*s, fault.Degraded), slow(s, fault.UserFixable), another()).Stream(t.Context(), ask))
 		require.NoError(t, got.err)

@@ -31,7 +31,7 @@ func (c *call) suits(chunk *provider.Chunk, err *error) bool {
 	}
 	if chunk.Kind != provider.KindText {
 		c.weigh(chunk)
-		if !c.mayGoOn(chunk.Kind) {
+		if !c.protect(chunk.Kind) {
 			*err = ratelimit.ErrPreempted
 			return false
 		}

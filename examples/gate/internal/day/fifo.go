@@ -71,10 +71,10 @@ const (
 	degradedLongest  = 30 * time.Second
 )
 
-// call makes the call, and gives what comes of it to hear.
-func (n *naive) call(ctx context.Context, c *Call, hear func(provider.Chunk)) error {
+// call makes the call, and passes its chunks to onChunk.
+func (n *naive) call(ctx context.Context, c *Call, onChunk func(provider.Chunk)) error {
 	for attempt := 1; ; attempt++ {
-		err := n.once(ctx, c, hear)
+		err := n.once(ctx, c, onChunk)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -98,12 +98,12 @@ func (n *naive) call(ctx context.Context, c *Call, hear func(provider.Chunk)) er
 	}
 }
 
-func (n *naive) once(ctx context.Context, c *Call, hear func(provider.Chunk)) error {
+func (n *naive) once(ctx context.Context, c *Call, onChunk func(provider.Chunk)) error {
 	if err := n.limiter.acquire(ctx); err != nil {
 		return err
 	}
 	defer n.limiter.release()
-	return listen(n.model.Stream(ctx, c.request()), hear)
+	return listen(n.model.Stream(ctx, c.request()), onChunk)
 }
 
 // fifo is the side without Pawl: a limiter of the same size for each provider, and the backup for calls that the primary has
@@ -115,10 +115,10 @@ func newFIFO(p *Plan) *fifo {
 	return &fifo{naive{primary, newLimiter(primarySlots, primaryRate)}, naive{backup, newLimiter(backupSlots, backupRate)}}
 }
 
-func (f *fifo) call(ctx context.Context, c *Call, hear func(provider.Chunk)) error {
-	err := f.primary.call(ctx, c, hear)
+func (f *fifo) call(ctx context.Context, c *Call, onChunk func(provider.Chunk)) error {
+	err := f.primary.call(ctx, c, onChunk)
 	if fault.Retryable(fault.Of(err)) {
-		err = f.backup.call(ctx, c, hear)
+		err = f.backup.call(ctx, c, onChunk)
 	}
 	return err
 }

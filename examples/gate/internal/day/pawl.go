@@ -96,8 +96,8 @@ func (w *pawl) noteBudget(e ratelimit.BudgetEvent) {
 	w.events = append(w.events, BudgetNote{At: time.Since(w.born), Of: name, Kind: string(e.Kind)})
 }
 
-func (w *pawl) call(ctx context.Context, c *Call, hear func(provider.Chunk)) error {
-	return listen(w.chain.Stream(ctx, c.request()), hear)
+func (w *pawl) call(ctx context.Context, c *Call, onChunk func(provider.Chunk)) error {
+	return listen(w.chain.Stream(ctx, c.request()), onChunk)
 }
 
 func (w *pawl) models() (primary, backup *Model) { return w.primary, w.backup }

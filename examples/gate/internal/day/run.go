@@ -19,7 +19,7 @@ const Every = 5 * time.Minute
 
 // A path is how the calls of a side go to the providers.
 type path interface {
-	call(ctx context.Context, c *Call, hear func(provider.Chunk)) error
+	call(ctx context.Context, c *Call, onChunk func(provider.Chunk)) error
 	models() (primary, backup *Model)
 	look(*SideTick)
 	close(*SideReport)
@@ -159,13 +159,13 @@ func (s *side) void(c *Call) {
 	}
 }
 
-// listen gives all chunks of an answer to hear, and returns the error that it ends with.
-func listen(seq iter.Seq2[provider.Chunk, error], hear func(provider.Chunk)) error {
+// listen passes all chunks of an answer to onChunk, and returns the error that it ends with.
+func listen(seq iter.Seq2[provider.Chunk, error], onChunk func(provider.Chunk)) error {
 	for chunk, err := range seq {
 		if err != nil {
 			return err
 		}
-		hear(chunk)
+		onChunk(chunk)
 	}
 	return nil
 }

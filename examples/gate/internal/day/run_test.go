@@ -153,11 +153,11 @@ func TestTimeStandsStillWhileATickIsShown(t *testing.T) {
 // A played path says and does what a test wants.
 type played struct {
 	path
-	play func(hear func(provider.Chunk)) error
+	play func(onChunk func(provider.Chunk)) error
 }
 
-func (p played) call(_ context.Context, _ *Call, hear func(provider.Chunk)) error {
-	return p.play(hear)
+func (p played) call(_ context.Context, _ *Call, onChunk func(provider.Chunk)) error {
+	return p.play(onChunk)
 }
 
 func TestAWaitEndsWithTheFirstWordThatStands(t *testing.T) {
@@ -170,19 +170,19 @@ func TestAWaitEndsWithTheFirstWordThatStands(t *testing.T) {
 			defer s.mu.Unlock()
 			require.Len(t, s.waiting, want)
 		}
-		s = p.side("x", played{play: func(hear func(provider.Chunk)) error {
+		s = p.side("x", played{play: func(onChunk func(provider.Chunk)) error {
 			waits(1)
 			<-time.After(time.Second)
-			hear(provider.Start("m"))
+			onChunk(provider.Start("m"))
 			waits(1)
-			hear(provider.Text("a word"))
+			onChunk(provider.Text("a word"))
 			waits(0)
-			hear(provider.Reset("preempted"))
+			onChunk(provider.Reset("preempted"))
 			waits(1)
 			<-time.After(time.Second)
-			hear(provider.Text("a word"))
+			onChunk(provider.Text("a word"))
 			<-time.After(time.Second)
-			hear(provider.Text("another"))
+			onChunk(provider.Text("another"))
 			waits(0)
 			return nil
 		}}, 0)
@@ -197,9 +197,9 @@ func TestAWaitEndsWithTheFirstWordThatStands(t *testing.T) {
 func TestWhoHasNoAnswerWaitsNoMore(t *testing.T) {
 	p := NewPlan(Config{Sessions: 1, Hours: 1})
 	for _, says := range [][]provider.Chunk{nil, {provider.Text("a word")}, {provider.Text("a word"), provider.Reset("")}} {
-		s := p.side("x", played{play: func(hear func(provider.Chunk)) error {
+		s := p.side("x", played{play: func(onChunk func(provider.Chunk)) error {
 			for _, chunk := range says {
-				hear(chunk)
+				onChunk(chunk)
 			}
 			return &guard.GaveUpError{}
 		}}, 0)
