@@ -101,7 +101,7 @@ func (b *Budget) hang(r *Reservation, req *ReserveRequest, now instant) {
 	})
 }
 
-// drop makes r let go of its accounts.
+// drop removes r from its accounts.
 func (b *Budget) drop(r *Reservation, now instant) {
 	for _, a := range r.accounts[:r.n] {
 		b.unhold(a, now)
