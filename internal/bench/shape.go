@@ -10,7 +10,7 @@ func (s Shape) String() string { return fmt.Sprintf("%d·%d·%d", s.Steps, s.Cal
 
 // Shapes are those that are measured, with shares of the peer's figures. Time is a goal, which TestTimes prints beside what it
 // measures. Allocs is a limit, which TestShares asserts: it is a little above what was measured last, so that the share can't
-// grow. The goal is AllocsGoal.
+// grow. It is above AllocsGoal, which no shape reaches yet.
 var Shapes = []struct {
 	Shape
 	Time, Allocs float64
