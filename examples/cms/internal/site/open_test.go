@@ -65,7 +65,7 @@ func TestOpeningAgainChangesNothingAndFillsNothing(t *testing.T) {
 // objects counts what a file holds, past this package.
 func objects(t *testing.T, path string) (n int) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
 	require.NoError(t, err)
 	defer db.Close()
 	require.NoError(t, db.QueryRow("SELECT count(*) FROM sqlite_master").Scan(&n))
