@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	cr := &callRun{x: x, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.state().Mode, Succeeded: x.succeeded,
+		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.state().Mode, Succeeded: x.succeededFunc,
 	}
 	if d == nil {
 		return cr
@@ -91,16 +92,14 @@ func (x *driver) runCalls(indexes []int) {
 			return
 		}
 		cr := x.newCall(c)
-		if x.run().Stuck == c.Call.Name {
+		switch {
+		case x.run().Stuck == c.Call.Name:
 			x.refuse(cr, tools.NotRun, fault.None, "the same call was made too often in a row.")
-			continue
-		}
-		if !x.admit(cr) {
-			continue
-		}
-		if together = append(together, cr); !parallel {
-			x.runTogether(together)
-			together = nil
+		case !x.admit(cr):
+		case parallel:
+			together = append(together, cr)
+		default:
+			x.runAlone(cr)
 		}
 	}
 	x.runTogether(together)
@@ -129,7 +128,11 @@ func (x *driver) admit(cr *callRun) bool {
 	if offered == nil {
 		offered = x.currentMode().offered
 	}
-	adm, err := x.agent.registry.Admit(x.ctx, &cr.call, offered, func() error { return x.beforeTool(cr) }, x.agent.cfg.Policies)
+	var change func() error
+	if len(x.agent.cfg.Hooks) > 0 {
+		change = func() error { return x.beforeTool(cr) }
+	}
+	adm, err := x.agent.registry.Admit(x.ctx, &cr.call, offered, change, x.agent.cfg.Policies)
 	if err != nil {
 		x.cancel(err)
 		return false
@@ -204,6 +207,23 @@ func (x *driver) startCall(cr *callRun) bool {
 	return true
 }
 
+// askBreaker asks the breaker of a call for a permit. It returns false if the call got a result instead.
+func (x *driver) askBreaker(cr *callRun) bool {
+	refused := cr.pass.Take(cr.d, x.agent.breakers)
+	if refused == nil {
+		return true
+	}
+	note := BreakerOpen{Meta: x.callMeta(&cr.call), Tool: cr.call.Name}
+	if errors.As(refused.Err, &note.Err) {
+		note.Until = note.Err.Until
+	}
+	x.lock()
+	x.note(note)
+	x.mu.Unlock()
+	cr.finishRefused(refused)
+	return false
+}
+
 func (x *driver) appendStart(cr *callRun) bool {
 	x.lock()
 	defer x.mu.Unlock()
@@ -211,7 +231,7 @@ func (x *driver) appendStart(cr *callRun) bool {
 		cr.over = true
 		return false
 	}
-	f := ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By}, Call: cr.stored, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
+	f := ToolStarted{Meta: x.envelope(Meta{Call: cr.call.ID, By: cr.call.By}, 0), Call: cr.stored, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}
 	if x.appendLocked(nil, redactedFact{f}) != nil {
 		cr.over = true
 		return false
@@ -316,7 +336,7 @@ func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	if x.run().Repeats(cr.stored, res) {
 		res.AddNote("Note: you have made this very call several times in a row without new information. Do something else.")
 	}
-	f := ToolFinished{Meta: Meta{Call: cr.call.ID}, Call: cr.stored, Result: res, Took: out.Took, Spent: x.spending.of(cr.call.ID)}
+	f := ToolFinished{Meta: x.envelope(Meta{Call: cr.call.ID}, 0), Call: cr.stored, Result: res, Took: out.Took, Spent: x.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}
@@ -329,7 +349,7 @@ func (x *driver) resolveDoubt(indexes []int) {
 	for _, c := range x.callStates(indexes) {
 		cr := x.newCall(c)
 		if c.Repeat && cr.d != nil && cr.d.Spec().Repeatable() {
-			x.runTogether([]*callRun{cr})
+			x.runAlone(cr)
 		} else {
 			x.inDoubt(cr, "the process that ran it ended")
 		}

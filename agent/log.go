@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,10 +33,11 @@ type sessionLog struct {
 
 	mu       sync.Mutex // guards what follows; taken with lock
 	machine  *machine.Machine
-	origin   *machine.Origin // of the newest run; nil before the first
-	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
-	err      error           // why nothing can be appended any more
-	retrying bool            // an append is tried again: nothing else may be appended meanwhile
+	origin   *machine.Origin  // of the newest run; nil before the first
+	queue    []Event          // facts that were appended and not shown yet, and notes in their place among them
+	records  []journal.Record // of the append under way; used again for the next one
+	err      error            // why nothing can be appended any more
+	retrying bool             // an append is tried again: nothing else may be appended meanwhile
 	retried  *sync.Cond
 	spending *spending       // with that of subagents; nil before the first is called
 	asked    map[string]bool // pauses that were shown
@@ -105,6 +107,7 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 		return l.broken(err)
 	}
 	recs, err := l.encode(own)
+	defer clear(recs)
 	if errors.Is(err, errTooLarge) {
 		return err
 	}
@@ -137,22 +140,40 @@ func (l *sessionLog) broken(err error) error {
 	return err
 }
 
-// stamp returns the nth fact of an append with its envelope filled in. Facts that have a number, those of a fork, stay as they are.
+// stamp returns the nth fact of an append with its envelope filled in. Facts that have the right number stay as they are: those of a fork,
+// and those whose envelope was made by nextMeta.
 func (l *sessionLog) stamp(f Fact, n int) Fact {
 	meta := f.Envelope()
-	if meta.Seq > 0 {
+	if meta.Seq == l.state().Seq+1+uint64(n) {
 		return f
 	}
-	s := l.state()
-	if meta.Run == "" {
-		meta.Origin = *l.origin
-	}
-	meta.Session, meta.Seq, meta.Time, meta.V = l.name, s.Seq+1+uint64(n), time.Now().UTC().Round(0), machine.Version
-	meta.By = machine.ValidText(meta.By)
-	if _, starts := f.(RunStarted); !starts && meta.Step == 0 && s.Run != nil {
-		meta.Step = s.Run.Step
+	_, starts := f.(RunStarted)
+	if meta = l.envelope(meta, n); starts {
+		meta.Step = 0
 	}
 	return machine.Stamp(f, meta)
+}
+
+// nextMeta returns m, filled in for the next fact of the run. It saves append a copy of the fact. If another fact is appended first, append
+// fills in the envelope again.
+func (l *sessionLog) nextMeta(m Meta) Meta {
+	l.lock()
+	defer l.mu.Unlock()
+	return l.envelope(m, 0)
+}
+
+// envelope returns m, filled in for the nth fact after those in the state. The caller holds mu.
+func (l *sessionLog) envelope(m Meta, n int) Meta {
+	s := l.state()
+	if m.Run == "" {
+		m.Origin = *l.origin
+	}
+	m.Session, m.Seq, m.Time, m.V = l.name, s.Seq+1+uint64(n), time.Now().UTC().Round(0), machine.Version
+	m.By = machine.ValidText(m.By)
+	if m.Step == 0 && s.Run != nil {
+		m.Step = s.Run.Step
+	}
+	return m
 }
 
 // errTooLarge says that a reply doesn't fit into a record. Results are truncated instead.
@@ -161,7 +182,8 @@ var errTooLarge = errors.New("agent: the reply is larger than a record of the jo
 // encode returns facts as records, and truncates facts that don't fit. The in-memory store of an agent without a journal gets the facts
 // themselves.
 func (l *sessionLog) encode(facts []Fact) ([]journal.Record, error) {
-	recs := make([]journal.Record, len(facts))
+	recs := slices.Grow(l.records[:0], len(facts))[:len(facts)]
+	l.records = recs
 	for i, f := range facts {
 		if l.agent.inMemory {
 			recs[i] = machine.Record(f)

@@ -24,10 +24,14 @@ type driver struct {
 	yield  func(Event, error) bool
 	caller context.Context // of Run or Stream
 	parent *parentCall     // the call that the run belongs to, of a subagent
+	// methods as functions, which are made once
+	takeFunc      func(provider.Chunk, error) bool
+	succeededFunc func(tool string) bool
 
 	// of the driving goroutine
 	left      bool         // the consumer has left: yield must not be called again
 	yielding  bool         // the body of the consumer's loop is running; stays set if that panics
+	shown     []Event      // the queue of the last flush, emptied, to be used again
 	requested hostRequest  // what the host asked for
 	reply     reply        // the model call under way
 	memory    *memoryState // nil without Config.Memory and Config.Compose
@@ -37,7 +41,8 @@ type driver struct {
 	// guarded by mu
 	ended     bool          // the end of the run is appended
 	childHold hostRequest   // how the host of a subagent has paused it
-	running   *batch        // the calls that run
+	running   *batch        // the calls that run on other goroutines
+	inline    *callRun      // the call that runs on the driving goroutine
 	deadline  *time.Timer   // of Limits.Duration
 	wake      chan struct{} // wakes the driving goroutine while it waits for calls
 
@@ -86,6 +91,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		return
 	}
 	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
+	x.takeFunc, x.succeededFunc = x.take, x.succeeded
 	if err := a.begin(x, in, deltas); err != nil {
 		yield(nil, err)
 		return
@@ -211,11 +217,13 @@ func (x *driver) close() {
 func (x *driver) flush() {
 	x.lock()
 	events := x.queue
-	x.queue = nil
+	x.queue, x.shown = x.shown, nil // nil, because show may lead to another flush
 	x.mu.Unlock()
 	for _, ev := range events {
 		x.show(ev)
 	}
+	clear(events)
+	x.shown = events[:0]
 }
 
 // show yields one event, unless the consumer has left. It returns false if the consumer has left.

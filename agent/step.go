@@ -41,6 +41,7 @@ func (x *driver) step(act machine.Action) {
 	if x.agent.cfg.Compose != nil {
 		x.noteSystem(&start, p.system, step)
 	}
+	start.Meta = x.nextMeta(start.Meta)
 	if x.append(start) != nil {
 		return // loop ends the run
 	}
@@ -52,7 +53,7 @@ func (x *driver) step(act machine.Action) {
 	if x.left || x.ctx.Err() != nil {
 		return
 	}
-	x.reply = reply{}
+	x.reply.reset()
 	if step != nil && step.answer != nil {
 		x.takeAnswer(step)
 		return
@@ -96,6 +97,12 @@ type reply struct {
 	attempts  []error     // the errors of the attempts before the last
 }
 
+// reset makes r ready for the next model call. It keeps the memory of the last one.
+func (r *reply) reset() {
+	r.collector.Reset()
+	r.err, r.calls, r.attempts = nil, r.calls[:0], nil
+}
+
 // A begunCall is a call of a reply that isn't complete.
 type begunCall struct {
 	id    string
@@ -117,7 +124,10 @@ func (x *driver) ask(req *provider.Request, step *Step) {
 		x.stepFailed(worded(err), req)
 		return
 	}
-	resp := x.reply.collector.Response()
+	resp := x.reply.collector.Final()
+	if step != nil { // hooks get it, and may keep it
+		resp = x.reply.collector.Response()
+	}
 	x.learn(&resp.Usage)
 	x.replied(resp, resp.Usage, step)
 }
@@ -132,19 +142,23 @@ func (x *driver) stream(req *provider.Request) {
 			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	for c, err := range x.agent.provider.Stream(x.ctx, req) {
-		if err == nil {
-			err = x.reply.collector.Add(c)
-		}
-		if err != nil {
-			x.reply.err = err
-			return
-		}
-		x.showChunk(&c)
-		if x.left {
-			return
-		}
+	x.agent.provider.Stream(x.ctx, req)(x.takeFunc)
+}
+
+// take collects and shows a chunk. It returns false if no more are wanted.
+func (x *driver) take(c provider.Chunk, err error) bool {
+	if x.left || x.reply.err != nil {
+		return false
 	}
+	if err == nil {
+		err = x.reply.collector.Add(c)
+	}
+	if err != nil {
+		x.reply.err = err
+		return false
+	}
+	x.showChunk(&c)
+	return !x.left
 }
 
 // showChunk shows the note for a chunk.
@@ -216,7 +230,7 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 		resp = x.ownReply(resp)
 		x.nameCalls(resp)
 	}
-	f := Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
+	f := Replied{Meta: x.nextMeta(Meta{}), Message: resp.Message(), Stop: resp.Stop, Model: resp.Model, ResponseID: resp.ID, Usage: usage}
 	f.Cost, f.Priced = x.agent.cost(x.run().Model, usage)
 	if x.append(f) == errTooLarge {
 		x.tooLarge(&f)
@@ -248,11 +262,19 @@ func (x *driver) nameCalls(resp *provider.Response) {
 		if p.Kind != provider.PartToolCall {
 			continue
 		}
-		if id := machine.CallID(x.origin.Run, x.run().Step, n); p.Call.ID != id {
+		if id := x.callID(n); p.Call.ID != id {
 			p.Call.ProviderID, p.Call.ID = p.Call.ID, id
 		}
 		n++
 	}
+}
+
+// callID returns the id of the nth call of the reply. It was made already if the call was shown as it began.
+func (x *driver) callID(n int) string {
+	if n < len(x.reply.calls) {
+		return x.reply.calls[n].id
+	}
+	return machine.CallID(x.origin.Run, x.run().Step, n)
 }
 
 // stepFailed appends that a model call failed, and ends the run. Text that was shown is kept; calls in it never run. If the provider hasn't

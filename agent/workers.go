@@ -1,8 +1,8 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -30,25 +30,40 @@ const (
 
 // runTogether runs calls and returns when each has its result, is suspended, or was abandoned.
 func (x *driver) runTogether(calls []*callRun) {
-	if len(calls) == 0 || x.left || x.ctx.Err() != nil {
+	switch len(calls) {
+	case 0:
+	case 1:
+		x.runAlone(calls[0])
+	default:
+		x.runBatch(calls)
+	}
+}
+
+// runAlone is runTogether for one call. Its start is shown before it runs.
+func (x *driver) runAlone(cr *callRun) {
+	if x.left || x.ctx.Err() != nil {
 		return
 	}
-	if len(calls) == 1 { // its start is shown before it runs
-		cr := calls[0]
-		defer cr.pass.Cancel() // of a call that isn't run, whatever the reason
-		if !x.startCall(cr) {
-			x.flush()
-			return
-		}
+	defer cr.pass.Cancel() // of a call that isn't run, whatever the reason
+	if !x.startCall(cr) {
 		x.flush()
-		if x.left || x.ctx.Err() != nil {
-			x.refuse(cr, tools.NotRun, fault.None, "the run was stopped.")
-			return
-		}
-		if cr.d.Spec().Inline {
-			x.runInline(cr)
-			return
-		}
+		return
+	}
+	x.flush()
+	switch {
+	case x.left || x.ctx.Err() != nil:
+		x.refuse(cr, tools.NotRun, fault.None, "the run was stopped.")
+	case cr.d.Spec().Inline:
+		x.runInline(cr)
+	default:
+		x.runBatch([]*callRun{cr})
+	}
+}
+
+// runBatch runs calls on other goroutines.
+func (x *driver) runBatch(calls []*callRun) {
+	if x.left || x.ctx.Err() != nil {
+		return
 	}
 	b := &batch{x: x, calls: calls}
 	if x.deltas {
@@ -65,7 +80,9 @@ func (x *driver) runTogether(calls []*callRun) {
 	}
 	x.mu.Unlock()
 	x.wait(b)
-	x.setRunning(nil)
+	x.lock()
+	x.running = nil
+	x.mu.Unlock()
 	if b.helpers != nil && b.helpers.Stop() {
 		x.calls.Done()
 	}
@@ -73,16 +90,16 @@ func (x *driver) runTogether(calls []*callRun) {
 
 // runInline runs a call on the driving goroutine: see tools.Spec.Inline.
 func (x *driver) runInline(cr *callRun) {
-	x.setRunning(&batch{x: x, calls: []*callRun{cr}, next: 1})
+	x.setInline(cr)
 	cr.run()
-	x.setRunning(nil)
+	x.setInline(nil)
 	x.flush()
 }
 
-func (x *driver) setRunning(b *batch) {
+func (x *driver) setInline(cr *callRun) {
 	x.lock()
 	defer x.mu.Unlock()
-	x.running = b
+	x.inline = cr
 }
 
 // parallel returns how many calls may run at a time.
@@ -229,11 +246,13 @@ func (x *driver) overdue(c *tools.Call) {
 
 // runningCall returns the callRun of a running call, or nil if it has ended. The caller holds mu.
 func (x *driver) runningCall(c *tools.Call) *callRun {
+	mine := func(cr *callRun) bool { return &cr.call == c && !cr.over && !cr.abandoned }
+	if x.inline != nil && mine(x.inline) {
+		return x.inline
+	}
 	if x.running != nil {
-		for _, cr := range x.running.calls {
-			if &cr.call == c && !cr.over && !cr.abandoned {
-				return cr
-			}
+		if i := slices.IndexFunc(x.running.calls, mine); i >= 0 {
+			return x.running.calls[i]
 		}
 	}
 	return nil
@@ -341,23 +360,6 @@ func (cr *callRun) goexit() {
 	cr.x.finishCall(cr, tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
 		Err:   fmt.Errorf("agent: the tool %s, or a hook or policy of it, ended its goroutine", cr.call.Name),
 		Parts: []provider.Part{provider.TextPart(internalError)}})
-}
-
-// askBreaker asks the breaker of a call for a permit. It returns false if the call got a result instead.
-func (x *driver) askBreaker(cr *callRun) bool {
-	refused := cr.pass.Take(cr.d, x.agent.breakers)
-	if refused == nil {
-		return true
-	}
-	note := BreakerOpen{Meta: x.callMeta(&cr.call), Tool: cr.call.Name}
-	if errors.As(refused.Err, &note.Err) {
-		note.Until = note.Err.Until
-	}
-	x.lock()
-	x.note(note)
-	x.mu.Unlock()
-	cr.finishRefused(refused)
-	return false
 }
 
 // retrying shows that a call waits for another attempt. It is called on the goroutine of the call.

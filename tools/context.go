@@ -12,13 +12,15 @@ import (
 // A running is a call that is being executed. Its context ends once, for the first of three reasons: the context of the run
 // has ended, the time limit is reached, or the call is over.
 type running struct {
+	context.Context // of the run; with Value, the parent of ctx
+
 	// fixed at the start
-	d      *Definition
-	call   *Call
-	began  time.Time
-	parent context.Context // of the run
-	ctx    context.Context // of the call
-	cancel context.CancelFunc
+	d       *Definition
+	call    *Call
+	began   time.Time
+	ctx     context.Context // of the call
+	cancel  context.CancelFunc
+	timeout TimeoutError // the cause of ctx at its deadline
 
 	// OnTimeout runs on its own goroutine. These fields stop it or wait for it; nil without OnTimeout.
 	stopNotice func() bool
@@ -39,13 +41,13 @@ type callKey struct{}
 // limit, and a timer ends it at the current limit. The Deadline mustn't move, because a derived context with a later
 // deadline has no timer of its own.
 func start(parent context.Context, d *Definition, c *Call) *running {
-	r := &running{d: d, call: c, began: time.Now(), parent: parent, limit: d.spec.Timeout}
+	r := &running{d: d, call: c, began: time.Now(), Context: parent, limit: d.spec.Timeout}
 	longest := r.limit
 	if d.spec.Progress {
 		longest = max(ProgressLimit, longest)
 	}
-	ctx := context.WithValue(parent, callKey{}, r)
-	r.ctx, r.cancel = context.WithDeadlineCause(ctx, r.began.Add(longest), r.timeoutError(longest))
+	r.timeout = TimeoutError{Tool: d.spec.Name, After: longest}
+	r.ctx, r.cancel = context.WithDeadlineCause(r, r.began.Add(longest), &r.timeout)
 	if d.spec.Progress {
 		ctx, cancel := context.WithCancelCause(r.ctx)
 		r.ctx = ctx
@@ -61,6 +63,14 @@ func start(parent context.Context, d *Definition, c *Call) *running {
 		})
 	}
 	return r
+}
+
+// Value returns the running call itself for callKey, so that functions with ctx find the call.
+func (r *running) Value(key any) any {
+	if key == (callKey{}) {
+		return r
+	}
+	return r.Context.Value(key)
 }
 
 // end releases the context. OnTimeout isn't called after it.
@@ -80,7 +90,7 @@ func (r *running) expire(cancel context.CancelCauseFunc) {
 	limit := r.limit
 	r.mu.Unlock()
 	if time.Since(r.began) >= limit {
-		cancel(r.timeoutError(limit))
+		cancel(&TimeoutError{Tool: r.d.spec.Name, After: limit})
 	}
 }
 
@@ -118,14 +128,10 @@ func (r *running) awaitTimeout() {
 // not of an enclosing call.
 func (r *running) ended() (timeout *TimeoutError, cause error) {
 	cause = context.Cause(r.ctx)
-	if t, ok := cause.(*TimeoutError); ok && cause != context.Cause(r.parent) {
+	if t, ok := cause.(*TimeoutError); ok && cause != context.Cause(r.Context) {
 		timeout = t
 	}
 	return timeout, cause
-}
-
-func (r *running) timeoutError(after time.Duration) *TimeoutError {
-	return &TimeoutError{Tool: r.d.spec.Name, After: after}
 }
 
 // A TimeoutError is the cause with which the context of a call ends at its time limit.

@@ -35,6 +35,8 @@ type Store interface {
 	// After an error for which [Unclear] is true, the caller doesn't know whether a was stored. It repeats the same append,
 	// unchanged, until it gets nil or a conflict. An append without records can't be recognized: a repetition is checked by its
 	// numbers, and does no harm.
+	//
+	// Append keeps neither a.Records nor a.Taken, which the caller may use again. What they refer to isn't changed.
 	Append(ctx context.Context, a Append) error
 
 	// Read yields the records of a session with numbers above after, in order and without gaps. Records appended meanwhile may

@@ -242,7 +242,8 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	if f.Stop == "" {
 		return "it has no stop reason"
 	}
-	if problem := r.checkReply(&f.Message); problem != "" {
+	calls, problem := r.checkReply(&f.Message)
+	if problem != "" {
 		return problem
 	}
 	r.addUsage(f.Usage, f.Cost, f.Priced)
@@ -250,15 +251,16 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	if len(f.Message.Parts) > 0 {
 		m.s.Messages = append(m.s.Messages, f.Message)
 	}
-	calls := f.Message.Calls()
-	if len(calls) == 0 {
+	if calls == 0 {
 		r.Calls, r.Stage = nil, StageReplied
 		return ""
 	}
-	r.Calls, r.Stage = make([]CallState, len(calls)), StageActing
-	for i, c := range calls {
-		r.Calls[i] = CallState{Call: c, Status: CallOpen}
-		r.ToolNames = append(r.ToolNames, c.Name)
+	r.Calls, r.Stage = make([]CallState, 0, calls), StageActing
+	for i := range f.Message.Parts {
+		if p := &f.Message.Parts[i]; p.Kind == provider.PartToolCall {
+			r.Calls = append(r.Calls, CallState{Call: p.Call, Status: CallOpen})
+			r.ToolNames = append(r.ToolNames, p.Call.Name)
+		}
 	}
 	if r.ToolChoice.Mode == provider.ChooseRequired || r.ToolChoice.Mode == provider.ChooseTool {
 		r.ToolChoice = provider.ToolChoice{} // a forced choice ends once a call was made; otherwise the run could never end
@@ -266,24 +268,24 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 	return ""
 }
 
-// checkReply says what is wrong with a reply. Its calls must have the ids of [CallID].
-func (r *RunState) checkReply(msg *provider.Message) string {
+// checkReply returns the number of calls in a reply, or says what is wrong with it. The calls must have the ids of [CallID].
+func (r *RunState) checkReply(msg *provider.Message) (calls int, problem string) {
 	if len(msg.Parts) > 0 && msg.Role != provider.RoleAssistant {
-		return fmt.Sprintf("a reply isn't of the role %q", msg.Role)
+		return 0, fmt.Sprintf("a reply isn't of the role %q", msg.Role)
 	}
-	n := 0
+	var room [64]byte
 	for i := range msg.Parts {
 		switch p := &msg.Parts[i]; p.Kind {
 		case provider.PartToolResult:
-			return "a reply has no results"
+			return 0, "a reply has no results"
 		case provider.PartToolCall:
-			if id := CallID(r.ID, r.Step, n); p.Call == nil || p.Call.ID != id {
-				return fmt.Sprintf("the id of call %d isn't %s", n, id)
+			if id := appendCallID(room[:0], r.ID, r.Step, calls); p.Call == nil || p.Call.ID != string(id) {
+				return 0, fmt.Sprintf("the id of call %d isn't %s", calls, string(id))
 			}
-			n++
+			calls++
 		}
 	}
-	return ""
+	return calls, ""
 }
 
 // addUsage counts what a model call took.

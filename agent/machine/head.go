@@ -19,7 +19,7 @@ func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 		}
 	}
 	r := after.s.Run
-	head := &journal.HeadUpdate{Status: string(r.Status), Open: make([]journal.Open, 0, 4)}
+	head := &journal.HeadUpdate{Status: string(r.Status)}
 	if r.Status == Paused && r.Code == CodeDrained { // it waits for a process, not for a person
 		head.Status = string(Running)
 	}

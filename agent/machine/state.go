@@ -286,10 +286,13 @@ func (s *State) LastUserText() string {
 // CallID returns the id of a call: its run, its step (from 1), and its index among the calls of the reply (from 0). Providers repeat
 // and omit ids, so the machine doesn't use theirs.
 func CallID(run string, step, index int) string {
-	b := append(make([]byte, 0, 64), run...)
+	return string(appendCallID(make([]byte, 0, 64), run, step, index))
+}
+
+func appendCallID(b []byte, run string, step, index int) []byte {
+	b = append(b, run...)
 	b = strconv.AppendInt(append(b, '.'), int64(step), 10)
-	b = strconv.AppendInt(append(b, '.'), int64(index), 10)
-	return string(b)
+	return strconv.AppendInt(append(b, '.'), int64(index), 10)
 }
 
 // IndexOf returns the place of a call in the newest reply.

@@ -23,7 +23,7 @@ type call struct {
 	used  atomic.Bool // its sequence was ranged over
 
 	yield   func(provider.Chunk, error) bool
-	dog     *stream.Watchdog // of the attempt
+	dog     stream.Watchdog  // of the attempt
 	grammar provider.Grammar // of what the consumer sees, over all attempts
 
 	progress
@@ -42,6 +42,7 @@ type progress struct {
 	content bool // and something after it
 	effects bool // a call that the provider ran was shown: never again
 	ended   bool // End was shown
+	watched bool // the watchdog has begun to watch the attempt
 	failed  bool // the attempt is over: the provider has yielded its error, or one was found
 	stopped bool // the consumer is gone
 	body    bool // the consumer's loop body is running; stays if that panics
@@ -115,7 +116,7 @@ func (c *call) end(err error) {
 
 // attempt makes the call once, if it is admitted. The result is in c.err.
 func (c *call) attempt() {
-	c.failed, c.err, c.dog = false, nil, new(stream.Watchdog)
+	c.failed, c.err, c.watched = false, nil, false
 	defer c.endAttempt()
 	ctx := c.ctx
 	if c.guard.guarded {
@@ -124,6 +125,7 @@ func (c *call) attempt() {
 		}
 	}
 	c.attempts++
+	c.watched = true
 	if seq := c.guard.provider.Stream(c.dog.Begin(ctx, c.guard.silence), c.req); seq != nil {
 		seq(func(chunk provider.Chunk, err error) bool { // as a method it would copy each chunk once more
 			return c.fits(&chunk, err) && c.shown(c.yield(chunk, nil))
@@ -137,7 +139,10 @@ func (c *call) attempt() {
 
 // endAttempt is deferred. A panic of the consumer's loop body propagates; a panic of the provider is recovered here.
 func (c *call) endAttempt() {
-	late := c.dog.End()
+	var late *stream.TimeoutError
+	if c.watched { // else the watchdog is still as the attempt before has left it
+		late = c.dog.End()
+	}
 	if !c.body {
 		if v := recover(); v != nil && v != any(errLeft) {
 			c.err = stream.NewPanicError("the provider", v)

@@ -31,6 +31,15 @@ var appendChecks = []check{
 		f.append(journal.Append{Session: "s", Records: two})
 		f.equal("records of the caller", two, recs(1, 2))
 	}},
+	{"the store doesn't keep the slices that it is passed", func(t tb, s journal.Store) {
+		f := on(t, s)
+		two, taken := recs(1, 2), []string{"a"}
+		f.append(journal.Append{Session: "s", Records: two, Taken: taken})
+		copy(two, recs(50, 51))
+		taken[0] = "b"
+		f.checkLog("s", 0, recs(1, 2)...)
+		f.post("s", item("b"))
+	}},
 	{"an append after a number that isn't the last conflicts", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 3)

@@ -103,6 +103,23 @@ var defects = []defect{
 			return s.Append(ctx, a)
 		}
 	}},
+	{"keeps the records of the caller", "the store doesn't keep the slices that it is passed", func(b *bad, s journal.Store) {
+		kept := make(map[string][]journal.Record)
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			kept[a.Session] = a.Records
+			return s.Append(ctx, a)
+		}
+		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+			return func(yield func(journal.Record, error) bool) {
+				for i, r := range kept[session] {
+					r.Seq = uint64(i) + 1
+					if r.Seq > after && !yield(r, nil) {
+						return
+					}
+				}
+			}
+		}
+	}},
 	{"appends at the end, wherever that is", "an append after a number that isn't the last conflicts", func(b *bad, s journal.Store) {
 		b.onAppend = func(ctx context.Context, a journal.Append) error {
 			if h, err := s.Head(ctx, a.Session); err == nil {
