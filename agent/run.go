@@ -21,12 +21,10 @@ type driver struct {
 	*sessionLog // of the session; what is guarded by its mu, other goroutines use too
 
 	// fixed
-	yield  func(Event, error) bool
-	caller context.Context // of Run or Stream
-	parent *parentCall     // the call that the run belongs to, of a subagent
-	// methods as functions, which are made once
-	takeFunc      func(provider.Chunk, error) bool
-	succeededFunc func(tool string) bool
+	yield         func(Event, error) bool
+	caller        context.Context        // of Run or Stream
+	parent        *parentCall            // the call that the run belongs to, of a subagent
+	succeededFunc func(tool string) bool // the method, made once
 
 	// of the driving goroutine
 	left      bool         // the consumer has left: yield must not be called again
@@ -39,10 +37,9 @@ type driver struct {
 	delivered []string // messages in the conversation that the model hasn't been asked about yet
 
 	// guarded by mu
-	ended     bool          // the end of the run is appended
-	childHold hostRequest   // how the host of a subagent has paused it
-	running   *batch        // the calls that run on other goroutines
-	inline    *callRun      // the call that runs on the driving goroutine
+	ended     bool        // the end of the run is appended
+	childHold hostRequest // how the host of a subagent has paused it
+	running   runningCalls
 	deadline  *time.Timer   // of Limits.Duration
 	wake      chan struct{} // wakes the driving goroutine while it waits for calls
 
@@ -91,7 +88,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		return
 	}
 	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
-	x.takeFunc, x.succeededFunc = x.take, x.succeeded
+	x.reply.take, x.succeededFunc = x.take, x.succeeded
 	if err := a.begin(x, in, deltas); err != nil {
 		yield(nil, err)
 		return
@@ -198,8 +195,8 @@ func (x *driver) close() {
 	if !x.ended { // only after a panic
 		x.left = true
 		x.cancel(errAbandoned)
-		if x.running != nil {
-			x.wait(x.running)
+		if x.running.batch != nil {
+			x.wait(x.running.batch)
 		}
 		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	}

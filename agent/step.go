@@ -91,6 +91,7 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 
 // A reply collects the reply of the current model call.
 type reply struct {
+	take      func(provider.Chunk, error) bool // driver.take, made once
 	collector provider.Collector
 	err       error
 	calls     []begunCall // the calls that have begun
@@ -142,7 +143,7 @@ func (x *driver) stream(req *provider.Request) {
 			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	x.agent.provider.Stream(x.ctx, req)(x.takeFunc)
+	x.agent.provider.Stream(x.ctx, req)(x.reply.take)
 }
 
 // take collects and shows a chunk. It returns false if no more are wanted.

@@ -22,6 +22,12 @@ type batch struct {
 	helpers *time.Timer
 }
 
+// runningCalls are the calls that run: a batch on other goroutines, or one on the driving goroutine.
+type runningCalls struct {
+	batch  *batch
+	inline *callRun
+}
+
 const (
 	helpersAfter = 100 * time.Microsecond
 	// grace is how long a call has to return after its context has ended, before it is abandoned.
@@ -72,7 +78,7 @@ func (x *driver) runBatch(calls []*callRun) {
 		}
 	}
 	x.lock()
-	x.running = b
+	x.running.batch = b
 	b.spawn(1)
 	if len(calls) > 1 && x.parallel() > 1 {
 		x.calls.Add(1)
@@ -81,7 +87,7 @@ func (x *driver) runBatch(calls []*callRun) {
 	x.mu.Unlock()
 	x.wait(b)
 	x.lock()
-	x.running = nil
+	x.running.batch = nil
 	x.mu.Unlock()
 	if b.helpers != nil && b.helpers.Stop() {
 		x.calls.Done()
@@ -99,7 +105,7 @@ func (x *driver) runInline(cr *callRun) {
 func (x *driver) setInline(cr *callRun) {
 	x.lock()
 	defer x.mu.Unlock()
-	x.inline = cr
+	x.running.inline = cr
 }
 
 // parallel returns how many calls may run at a time.
@@ -247,12 +253,12 @@ func (x *driver) overdue(c *tools.Call) {
 // runningCall returns the callRun of a running call, or nil if it has ended. The caller holds mu.
 func (x *driver) runningCall(c *tools.Call) *callRun {
 	mine := func(cr *callRun) bool { return &cr.call == c && !cr.over && !cr.abandoned }
-	if x.inline != nil && mine(x.inline) {
-		return x.inline
+	if x.running.inline != nil && mine(x.running.inline) {
+		return x.running.inline
 	}
-	if x.running != nil {
-		if i := slices.IndexFunc(x.running.calls, mine); i >= 0 {
-			return x.running.calls[i]
+	if x.running.batch != nil {
+		if i := slices.IndexFunc(x.running.batch.calls, mine); i >= 0 {
+			return x.running.batch.calls[i]
 		}
 	}
 	return nil
