@@ -25,9 +25,9 @@ type sessionLog struct {
 	cancel context.CancelCauseFunc
 	stored context.Context // for the store: doesn't end
 	lease  journal.Lease
-	renew  *renewal
-	driver *driver // of the run under way; nil without one; guarded by Agent.mu
-	deltas bool    // notes are queued, too; fixed
+	renew  *renewal // nil for a store in memory
+	driver *driver  // of the run under way; nil without one; guarded by Agent.mu
+	deltas bool     // notes are queued, too; fixed
 
 	resumed bool // a decision has resumed the run; only the driving goroutine uses it
 

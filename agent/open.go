@@ -75,7 +75,10 @@ func (l *sessionLog) load() error {
 	if err != nil {
 		return err
 	}
-	l.lease, l.renew = lease, startRenewal(l, lease, asked)
+	l.lease = lease
+	if !l.agent.inMemory { // no other process can take a session of this one
+		l.renew = startRenewal(l, lease, asked)
+	}
 	m, err := l.agent.load(l.stored, l.name)
 	if err != nil {
 		return err
@@ -97,6 +100,8 @@ func (l *sessionLog) close() {
 	a := l.agent
 	if l.renew != nil {
 		l.renew.end()
+	}
+	if l.lease.Fence > 0 {
 		ctx, cancel := context.WithTimeout(l.stored, grace) // the lease ends by itself, too
 		if l.forgettable() {
 			if err := a.delete(ctx, a.store, l.name); err != nil {
