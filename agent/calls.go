@@ -168,7 +168,7 @@ func (x *driver) refused(cr *callRun, out *tools.Outcome) {
 // ruled reports whether a standing approval lets the call run.
 func (x *driver) ruled(cr *callRun) bool {
 	s := cr.d.Spec()
-	applies := func(r Rule) bool { return r.Tool == s.Name && r.Fingerprint == cr.d.SchemaHash() }
+	applies := func(r Rule) bool { return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() }
 	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.state().Rules, applies) || slices.ContainsFunc(x.agent.cfg.Rules, applies))
 }
 

@@ -50,7 +50,7 @@ type Config struct {
 	// goroutines at a time.
 	Policies []tools.Policy
 	// Rules are standing approvals for all sessions, in addition to those that people give in one session. Each is for a tool whose
-	// schema has that fingerprint: see [tools.Definition.SchemaHash]. They can't be revoked during the agent's lifetime.
+	// schema and description have that fingerprint: see [tools.Definition.Fingerprint]. They can't be revoked during the agent's lifetime.
 	Rules []Rule
 	// PauseExpires is how long a person has to decide, for tools that don't set Spec.Expires; 0: without a limit.
 	PauseExpires time.Duration

@@ -293,7 +293,7 @@ func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
 	p.Kind = PauseKind(machine.ValidText(string(p.Kind)))
 	if cr.d != nil {
-		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.SchemaHash()
+		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.Fingerprint()
 	}
 	if expires > 0 {
 		p.Expires = time.Now().UTC().Round(0).Add(expires)

@@ -95,7 +95,7 @@ func TestRulesOfTheHostHoldInEverySessionButForHighRisk(t *testing.T) {
 	require.NoError(t, err)
 	var rules []agent.Rule
 	for _, d := range reg.All() {
-		rules = append(rules, agent.Rule{Tool: d.Name(), Fingerprint: d.SchemaHash()})
+		rules = append(rules, agent.Rule{Tool: d.Name(), Fingerprint: d.Fingerprint()})
 	}
 	a, _ := scripted(t, agent.Config{Tools: list, Rules: rules}, call("ask", 1), call("risky", 2))
 	res := run(t, a)
@@ -107,4 +107,28 @@ func TestRulesOfTheHostHoldInEverySessionButForHighRisk(t *testing.T) {
 	b, _ := scripted(t, agent.Config{Tools: list, Rules: rules}, call("ask", 3))
 	require.Equal(t, agent.Paused, run(t, b).Status)
 	require.Zero(t, done.of(3))
+}
+
+func TestARuleEndsWhenTheToolDescribesItselfAnew(t *testing.T) {
+	for name, c := range map[string]struct {
+		description string
+		want        agent.Status
+	}{
+		"the same":            {"Asks.", agent.Completed},
+		"another description": {"Asks, and tells others.", agent.Paused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := journal.NewMemory()
+			var done effects
+			spec := tools.Spec{Name: "ask", Description: "Asks.", Approval: tools.AskAlways}
+			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(spec)}}, call("ask", 1), say("Done."))
+			res := run(t, a)
+			res = runInput(t, a, agent.Resume("s", agent.AllowAlways(res.Pending[0].ID)))
+			require.Equal(t, agent.Completed, res.Status)
+
+			spec.Description = c.description
+			b, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(spec)}}, call("ask", 2), say("Done."))
+			require.Equal(t, c.want, run(t, b).Status)
+		})
+	}
 }

@@ -3,6 +3,8 @@ package tools
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,6 +23,8 @@ type Definition struct {
 	input  *schema.Schema
 	output *schema.Schema // nil: not validated
 	shown  provider.Tool  // as shown to a model
+
+	fingerprint string // of what a model is shown
 
 	key     string   // of its breaker; empty: none
 	retries *retries // nil: never
@@ -48,8 +52,12 @@ func (d *Definition) Name() string { return d.spec.Name }
 // Tool returns the definition that a model is shown. It is always the same for the same tool, byte for byte.
 func (d *Definition) Tool() provider.Tool { return d.shown }
 
-// SchemaHash returns a short fingerprint of the input schema, which standing approvals are bound to.
+// SchemaHash returns a short fingerprint of the input schema.
 func (d *Definition) SchemaHash() string { return d.input.Hash() }
+
+// Fingerprint returns a short fingerprint of the input schema and the description. Standing approvals are bound to it: a tool that
+// describes itself in another way, or takes another input, is approved anew.
+func (d *Definition) Fingerprint() string { return d.fingerprint }
 
 // Accept validates input and returns it in canonical form, with defaults filled in. The error, of class Invalid, is
 // written for a model.
@@ -138,6 +146,8 @@ func (d *Definition) complete(input *schema.Schema) error {
 	}
 	d.input = input
 	d.shown = provider.Tool{Name: s.Name, Description: s.Description, Schema: input.JSON()}
+	sum := sha256.Sum256([]byte(input.Hash() + s.Description)) // all hashes have the same length
+	d.fingerprint = hex.EncodeToString(sum[:16])
 	return nil
 }
 

@@ -26,7 +26,7 @@ type Pause struct {
 	Risk   string `json:"risk,omitempty"` // low, medium or high
 	// Schema is the JSON schema of the answer; empty if any JSON will do.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// Fingerprint is the fingerprint of the tool's input schema. A standing approval holds for this schema only.
+	// Fingerprint is the fingerprint of the tool's input schema and description. A standing approval holds for these only.
 	Fingerprint string    `json:"fingerprint,omitempty"`
 	Expires     time.Time `json:"expires,omitzero"` // zero if it never expires
 	// Always says that [AllowAlways] is possible.
@@ -177,8 +177,8 @@ func Answer(id string, value any) Decision {
 	return d
 }
 
-// AllowAlways lets the call run, and approves later calls of the same tool in the same session as long as the tool's schema doesn't
-// change. It isn't possible for tools of high risk unless the tool permits it: see [Pause.Always].
+// AllowAlways lets the call run, and approves later calls of the same tool in the same session as long as the tool's schema and
+// description don't change. It isn't possible for tools of high risk unless the tool permits it: see [Pause.Always].
 func AllowAlways(id string) Decision { return Decision{ID: id, Kind: AlwaysAllow} }
 
 // Err returns the error from encoding the input or the value, or nil.
@@ -220,7 +220,8 @@ func (e *DecisionError) Unwrap() error { return e.Err }
 // Fault returns Invalid.
 func (e *DecisionError) Fault() fault.Class { return fault.Invalid }
 
-// A Rule is a standing approval: calls of the tool in this session need no approval as long as its input schema doesn't change.
+// A Rule is a standing approval: calls of the tool in this session need no approval as long as its input schema and its description
+// don't change.
 type Rule struct {
 	Tool        string    `json:"tool"`
 	Fingerprint string    `json:"fingerprint"`
