@@ -212,7 +212,7 @@ func (a *Agent) guard() (provider.Provider, error) {
 	g, err := guard.New(a.cfg.Provider, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnRetry: func(ctx context.Context, f guard.Failure) {
-			if x := driverIn(ctx); x != nil && ctx.Value(noteKey{}) == nil {
+			if x := driverIn(ctx); x != nil && ctx.Value(asideKey{}) == nil {
 				x.reply.attempts = append(x.reply.attempts, f.Err)
 			}
 			a.logger.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt, "class", f.Class, "wait", f.Wait, "error", f.Err)

@@ -299,7 +299,7 @@ func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
 		p.Expires = time.Now().UTC().Round(0).Add(expires)
 	}
 	cr.over = true
-	_ = x.appendLocked(nil, redactedFact{Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p}})
+	_ = x.appendLocked(nil, redactedFact{Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p, Spent: x.spending.booked(cr.call.ID)}})
 }
 
 // expire closes the pauses that have expired at that time, and returns their ids. For a subagent its parent has decided that already,

@@ -58,6 +58,7 @@
 //   - A new fact is a type in package machine: see "Changing the machine" there. Add an alias in aliases.go if hosts need it.
 //
 // Elsewhere: prepare.go, compact.go, contextreset.go and progressnotes.go keep a conversation within the model's window. decide.go handles
-// decisions, inbox.go and steer.go what is sent to a session from outside, subagent.go and spending.go agents that are called as tools,
+// decisions, inbox.go and steer.go what is sent to a session from outside, subagent.go and spending.go agents that are called as tools, generate.go the
+// model calls of tools,
 // lease.go and recover.go the ownership of sessions, undo.go, fork.go and prune.go changes between runs.
 package agent

@@ -190,8 +190,8 @@ var (
 	errNoteEnded     = errors.New("agent: writing a note ended its goroutine")
 )
 
-// noteKey marks the context of a function that writes a note: its model calls aren't those of the run.
-type noteKey struct{}
+// asideKey marks the context of model calls that aren't the run's own steps: those of a function that writes a note, and of a tool.
+type asideKey struct{}
 
 // A draft is the outcome of writing a note.
 type draft[T any] struct {
@@ -205,7 +205,7 @@ func write[T any](x *driver, in *NoteInput, f func(context.Context, *NoteInput) 
 	if x.ctx.Err() != nil {
 		return v, context.Cause(x.ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithValue(x.ctx, noteKey{}, true), noteTimeout, errNoteTimeout)
+	ctx, cancel := context.WithTimeoutCause(context.WithValue(x.ctx, asideKey{}, true), noteTimeout, errNoteTimeout)
 	defer cancel()
 	back := make(chan draft[T], 1)
 	go func() {

@@ -93,7 +93,12 @@ func (x *driver) checkOutput() (back string, err error) {
 	case r.Limits.OutputCorrections >= 0 && r.Corrected >= r.Limits.OutputCorrections:
 		return "", &OutputError{Text: text, Err: problem}
 	}
-	return "Your answer doesn't fit the schema that was asked for: " + problem.Error() + "\nAnswer again, with nothing but JSON that fits.", nil
+	return doesNotFit(problem), nil
+}
+
+// doesNotFit returns what the model reads about an answer that it should correct.
+func doesNotFit(problem error) string {
+	return "Your answer doesn't fit the schema that was asked for: " + problem.Error() + "\nAnswer again, with nothing but JSON that fits."
 }
 
 // acceptAnswer returns the answer in a text as the schema has it, or what is wrong with it. The value of an object that has

@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A spending counts what a run and the subagents of its open calls have used. The run's log has the usage of a subagent only after the call has
-// ended; until then, runs in parallel find out here what is left. A run that has called no subagent has no spending.
+// A spending counts what a run and its open calls have used: subagents, and tools that make model calls. The run's log has the usage of a call
+// only after the call has ended; until then, runs in parallel find out here what is left. A run without such calls has no spending.
 type spending struct {
 	up *spending // of the run that made the call; nil for the outermost
 
@@ -19,11 +19,12 @@ type spending struct {
 	calls  map[string]*childSpending // by the id of the call, while it is open
 }
 
-// A childSpending is what is known of an open call of a subagent, for the fact that ends or suspends it.
+// A childSpending is what is known of an open call of a subagent, or of a tool that makes model calls, for the fact that ends or suspends it.
 type childSpending struct {
-	run    *spending // what the subagent has used
-	pauses []Pause   // what it waits for
-	paused string    // the code with which its host paused it
+	run    *spending     // what the subagent has used; nil for other tools
+	booked machine.Spent // by Generate and Book, and not in the log yet
+	pauses []Pause       // what it waits for
+	paused string        // the code with which its host paused it
 }
 
 // update sets the usage to that of the run's log.
@@ -32,8 +33,11 @@ func (p *spending) update(r *machine.RunState) {
 	defer p.mu.Unlock()
 	p.limits, p.used = *r.Limits, machine.Spent{Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced}
 	for id := range p.calls {
-		if c := r.Call(id); c == nil || c.Status == machine.CallDone { // the log has it now
+		switch c := r.Call(id); { // the log has it now
+		case c == nil || c.Status == machine.CallDone:
 			delete(p.calls, id)
+		case c.Status == machine.CallSuspended:
+			p.calls[id].booked = machine.Spent{}
 		}
 	}
 }
@@ -45,10 +49,35 @@ func (p *spending) set(call string, c childSpending) {
 	if p.calls == nil {
 		p.calls = make(map[string]*childSpending)
 	}
+	if old := p.calls[call]; old != nil {
+		c.booked = old.booked
+	}
 	p.calls[call] = &c
 }
 
-// call returns the open call of a subagent.
+// book adds what an open call has used.
+func (p *spending) book(call string, s machine.Spent) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.calls == nil {
+		p.calls = make(map[string]*childSpending)
+	}
+	if p.calls[call] == nil {
+		p.calls[call] = new(childSpending)
+	}
+	p.calls[call].booked = p.calls[call].booked.Add(s)
+}
+
+// booked returns what was booked for a call and isn't in the log yet; nil for nothing.
+func (p *spending) booked(call string) *machine.Spent {
+	c, _ := p.call(call)
+	if c.booked == (machine.Spent{}) {
+		return nil
+	}
+	return &c.booked
+}
+
+// call returns what is known of an open call.
 func (p *spending) call(id string) (c childSpending, ok bool) {
 	if p == nil {
 		return c, false
@@ -61,44 +90,53 @@ func (p *spending) call(id string) (c childSpending, ok bool) {
 	return *p.calls[id], true
 }
 
-// of returns what the call of a subagent has used so far; nil for other calls.
+// of returns what a call has used so far and isn't in the log yet; nil for a call that has neither called a subagent nor booked anything.
 func (p *spending) of(call string) *machine.Spent {
 	c, ok := p.call(call)
-	if !ok {
-		return nil
+	if !ok || c.run == nil {
+		return p.booked(call)
 	}
-	s := c.run.total()
+	s := c.run.total().Add(c.booked)
 	return &s
 }
 
-// total returns what the run and the subagents of its open calls have used so far.
+// total returns what the run and its open calls have used so far.
 func (p *spending) total() machine.Spent {
 	p.mu.Lock()
 	sum, open := p.used, make([]*spending, 0, len(p.calls))
 	for _, c := range p.calls {
-		open = append(open, c.run)
+		sum = sum.Add(c.booked)
+		if c.run != nil {
+			open = append(open, c.run)
+		}
 	}
 	p.mu.Unlock()
 	for _, c := range open { // one that ends meanwhile still has its figures
-		s := c.total()
-		sum = machine.Spent{Usage: sum.Usage.Add(s.Usage), Cost: sum.Cost.Add(s.Cost), Unpriced: sum.Unpriced || s.Unpriced}
+		sum = sum.Add(c.total())
 	}
 	return sum
+}
+
+// reached returns the limit that is reached by what the run and its open calls have used, or nil.
+func (p *spending) reached(note string) error {
+	used := p.total()
+	p.mu.Lock()
+	l := p.limits
+	p.mu.Unlock()
+	switch {
+	case l.Tokens >= 0 && used.Usage.Total() >= l.Tokens:
+		return &LimitError{Limit: machine.LimitTokens, Max: l.Tokens, Have: used.Usage.Total(), Note: note}
+	case l.Cost >= 0 && used.Cost >= l.Cost:
+		return &LimitError{Limit: machine.LimitCost, Max: int64(l.Cost), Have: int64(used.Cost), Note: note}
+	}
+	return nil
 }
 
 // limitReached returns the limit of a parent run that is reached by what that run and its subagents have used, or nil.
 func (p *spending) limitReached() error {
 	for up := p.up; up != nil; up = up.up {
-		used := up.total()
-		up.mu.Lock()
-		l := up.limits
-		up.mu.Unlock()
-		const note = "it is the limit of the run that has called this subagent, and counts what all its subagents have used"
-		switch {
-		case l.Tokens >= 0 && used.Usage.Total() >= l.Tokens:
-			return &LimitError{Limit: machine.LimitTokens, Max: l.Tokens, Have: used.Usage.Total(), Note: note}
-		case l.Cost >= 0 && used.Cost >= l.Cost:
-			return &LimitError{Limit: machine.LimitCost, Max: int64(l.Cost), Have: int64(used.Cost), Note: note}
+		if err := up.reached("it is the limit of the run that has called this subagent, and counts what all its subagents have used"); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 		ToolChoice: start.ToolChoice, MaxOutput: params.MaxOutput, Sampling: params.Sampling, Reasoning: params.Reasoning,
 		DisableParallelToolCalls: params.DisableParallelToolCalls, Options: params.Options,
 		Interactive: r.Interactive, Priority: r.Priority,
-		Labels: provider.Labels{Session: l.account(), Run: r.ID, Step: start.Step, Task: r.Task, Agent: l.agent.cfg.Name, Kind: "step", Trace: r.Trace},
+		Labels: l.labels(start.Step, "step"),
 	}
 	if start.Final == "" {
 		req.Tools = mode.definitions
@@ -87,6 +87,12 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 		req.Tools = tools.ProviderTools(step.Tools)
 	}
 	return req
+}
+
+// labels returns the labels of a model call for the run.
+func (l *sessionLog) labels(step int, kind string) provider.Labels {
+	r := l.run()
+	return provider.Labels{Session: l.account(), Run: r.ID, Step: step, Task: r.Task, Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace}
 }
 
 // A reply collects the reply of the current model call.

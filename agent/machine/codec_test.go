@@ -77,7 +77,7 @@ func everyFact() []machine.Fact {
 		machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
 		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},
-		machine.Suspended{Meta: meta(call.ID), Pause: pause},
+		machine.Suspended{Meta: meta(call.ID), Pause: pause, Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}},
 		machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},
 		machine.Steered{Meta: meta(""), ID: "m-1", Message: provider.User("mind <this>")},
 		machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},

@@ -173,21 +173,29 @@ type ToolFinished struct {
 	Took   time.Duration      `json:"took,omitempty"` // in nanoseconds
 	// Attempts is how often the tool was called, if more than once.
 	Attempts int `json:"attempts,omitempty"`
-	// Spent is what the call of a subagent used of the run's limits.
+	// Spent is what the call used of the run's limits: a subagent, or a tool that made model calls or booked something. What it had used
+	// before a pause is in the pause's fact, except for a subagent.
 	Spent *Spent `json:"spent,omitempty"`
 }
 
-// Spent is what a subagent has used.
+// Spent is what a call has used.
 type Spent struct {
 	Usage    provider.Usage `json:"usage"`
 	Cost     provider.Money `json:"cost,omitempty"`
 	Unpriced bool           `json:"unpriced,omitempty"` // some model calls had no known price
 }
 
+// Add returns the sum of s and t.
+func (s Spent) Add(t Spent) Spent {
+	return Spent{Usage: s.Usage.Add(t.Usage), Cost: s.Cost.Add(t.Cost), Unpriced: s.Unpriced || t.Unpriced}
+}
+
 // Suspended says that a call waits for a decision.
 type Suspended struct {
 	Meta
 	Pause Pause `json:"pause"`
+	// Spent is what the call booked of the run's limits before the pause.
+	Spent *Spent `json:"spent,omitempty"`
 }
 
 // Decided is a decision on a suspended call.

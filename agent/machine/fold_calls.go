@@ -98,6 +98,9 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 	case slices.ContainsFunc(p.Nested, func(n Pause) bool { return m.isUsedBefore(n.ID, c) }):
 		return "a nested pause has no id of its own"
 	}
+	if s := f.Spent; s != nil {
+		r.addUsage(s.Usage, s.Cost, !s.Unpriced)
+	}
 	c.Status, c.Pause, c.Answers = CallSuspended, &p, nil
 	c.Pauses++
 	if string(p.Call.Input) != string(c.Call.Input) {

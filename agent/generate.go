@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// Generate makes a model call inside a tool call, with the provider of the run. ctx is the context that the tool got: its end and the call's
+// time limit stop the model call.
+//
+//   - The model is that of the run's mode, or of Config.Params, unless the request names one. The request is as interactive, or has the same priority, as the
+//     run's own. It gets the run's labels; of its own labels, only Kind is kept ("tool" by default). Config.Params aren't added. Config.Redact is
+//     applied to its text.
+//   - What the call costs counts towards the limits of the run, and of the runs that have called it as a subagent: at once, and in the log
+//     with the call's [ToolFinished] or [Suspended], as Spent. If one of these limits is reached, no model call is made, and the error is
+//     a *[LimitError]. Each call can exceed a limit by one model call. If the process dies during the tool call, what it used isn't in the log.
+//   - Nothing of it is in the conversation: the model of the run reads only what the tool returns. The reply may contain calls of tools that the
+//     request offers; nobody runs them.
+//
+// If ctx doesn't belong to a running tool call, the error is a *[CallError]. The Response is nil if no model call was made; with another
+// error it holds the reply so far. Generate is safe for concurrent use.
+func Generate(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+	c, err := callIn(ctx, "Generate")
+	if err != nil {
+		return nil, err
+	}
+	if req == nil {
+		return nil, &CallError{Func: "Generate", Problem: "the request is nil"}
+	}
+	return c.generate(ctx, req)
+}
+
+// GenerateFor is [Generate] for an answer that is a T. The model is asked for JSON that fits T's schema; it replaces the request's Output. An
+// answer that doesn't fit is sent back, at most Limits.OutputCorrections times (2 by default); then the error is an *[OutputError]. As with
+// [RunFor], a T that isn't an object is asked for as an object with the one field "value".
+func GenerateFor[T any](ctx context.Context, req *provider.Request) (T, error) {
+	var zero T
+	c, err := callIn(ctx, "GenerateFor")
+	if err != nil {
+		return zero, err
+	}
+	if req == nil {
+		return zero, &CallError{Func: "GenerateFor", Problem: "the request is nil"}
+	}
+	s, wrapped, err := outputSchema[T]("GenerateFor")
+	if err != nil {
+		return zero, err
+	}
+	own := *req
+	own.Output = &provider.OutputFormat{Name: "answer", Schema: s.JSON()}
+	own.Messages = req.Messages[:len(req.Messages):len(req.Messages)]
+	for left := c.corrections(); ; left-- {
+		res, err := c.generate(ctx, &own)
+		switch {
+		case err != nil:
+			return zero, err
+		case res.Stop != provider.StopDone && res.Stop != provider.StopUnknown:
+			return zero, fault.Errorf(fault.Permanent, "agent: GenerateFor: the model stopped (%s)", res.Stop)
+		}
+		text := res.Text()
+		answer, problem := acceptAnswer(s, text)
+		if problem == nil {
+			return unwrap[T](answer, wrapped)
+		}
+		if left == 0 {
+			return zero, &OutputError{Text: text, Err: problem}
+		}
+		own.Messages = append(own.Messages, provider.Assistant(cmp.Or(text, "(nothing)")), provider.User(doesNotFit(problem)))
+	}
+}
+
+// Book charges what a tool call has spent elsewhere, for example on an image or a search, to the run and to the call, in the way of [Generate].
+// A cost of 0 with a usage means that the price isn't known. ctx is the context that the tool got; if it doesn't belong to a running tool
+// call, or if a figure is negative, the error is a *[CallError], and nothing is charged. That a limit is reached is no error here: the next
+// model call of the tool or of the run is refused. Book is safe for concurrent use.
+func Book(ctx context.Context, u provider.Usage, cost provider.Money) error {
+	c, err := callIn(ctx, "Book")
+	if err != nil {
+		return err
+	}
+	if min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, int64(cost)) < 0 {
+		return &CallError{Func: "Book", Problem: fmt.Sprintf("a figure is negative: %+v, %v; give what was spent", u, cost)}
+	}
+	if _, err := c.x.ownSpending(ctx); err != nil {
+		return err
+	}
+	return c.book("Book", machine.Spent{Usage: u, Cost: cost, Unpriced: cost == 0 && u.Total() > 0})
+}
+
+// A CallError says that a function for tools was called outside of a running tool call, or wrongly.
+type CallError struct {
+	Func    string // for example "Generate"
+	Problem string
+}
+
+// Error says what was wrong and what would be right.
+func (e *CallError) Error() string { return "agent: " + e.Func + ": " + e.Problem }
+
+// Fault returns Permanent.
+func (e *CallError) Fault() fault.Class { return fault.Permanent }
+
+// A toolContext is a running tool call, as found in its context.
+type toolContext struct {
+	x    *driver
+	call *tools.Call
+}
+
+// callIn returns the running tool call that ctx belongs to. Without one, the error is a *[CallError] for fn.
+func callIn(ctx context.Context, fn string) (toolContext, error) {
+	if x := driverIn(ctx); x != nil {
+		if call, ok := tools.CallOf(ctx); ok {
+			x.lock()
+			defer x.mu.Unlock()
+			if x.runningCall(call) != nil {
+				return toolContext{x, call}, nil
+			}
+		}
+	}
+	return toolContext{}, noCall(fn)
+}
+
+func noCall(fn string) error {
+	return &CallError{Func: fn, Problem: "the context doesn't belong to a tool call that is running; pass on the one that the tool got, and use it only until the tool returns"}
+}
+
+// book charges s to the call.
+func (c toolContext) book(fn string, s machine.Spent) error {
+	c.x.lock()
+	defer c.x.mu.Unlock()
+	if c.x.runningCall(c.call) == nil { // it was abandoned
+		return noCall(fn)
+	}
+	c.x.spending.book(c.call.ID, s)
+	return nil
+}
+
+// generate makes a model call and charges it.
+func (c toolContext) generate(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+	all, err := c.x.ownSpending(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := all.reached("it is the limit of the run that this tool call belongs to"); err != nil {
+		return nil, err
+	}
+	if err := all.limitReached(); err != nil {
+		return nil, err
+	}
+	own := c.request(req)
+	res, err := provider.Generate(context.WithValue(ctx, asideKey{}, true), c.x.agent.provider, own)
+	if res.Usage.Total() == 0 && (err == nil || len(res.Parts) > 0) {
+		res.Usage = guard.Estimate(own, res.Parts)
+	}
+	if res.Usage.Total() > 0 {
+		cost, priced := c.x.agent.cost(own.Model, res.Usage)
+		if failed := c.book("Generate", machine.Spent{Usage: res.Usage, Cost: cost, Unpriced: !priced}); err == nil {
+			err = failed
+		}
+	}
+	return res, err
+}
+
+// request returns req with what it takes from the run.
+func (c toolContext) request(req *provider.Request) *provider.Request {
+	redact := c.x.agent.redact
+	own := *req
+	own.System, own.Messages = redact.Text(req.System), redact.Messages(req.Messages)
+	c.x.lock()
+	defer c.x.mu.Unlock()
+	r := c.x.run()
+	own.Model = cmp.Or(req.Model, c.x.currentMode().Model, c.x.agent.cfg.Params.Model)
+	own.Interactive, own.Priority = r.Interactive, r.Priority
+	own.Labels = c.x.labels(r.Step, cmp.Or(req.Labels.Kind, "tool"))
+	return &own
+}
+
+// corrections returns how often an answer that doesn't fit is sent back; below 0: without a limit.
+func (c toolContext) corrections() int {
+	c.x.lock()
+	defer c.x.mu.Unlock()
+	return c.x.run().Limits.OutputCorrections
+}
