@@ -12,8 +12,9 @@
 //
 //   - What is validated is what a decoder sees: no duplicate keys, no key that differs from a declared one only in
 //     case, integers written as integers, one value, valid UTF-8.
-//   - No input causes a panic or excessive work: nesting is limited to 128 levels, numbers to 1,000 digits and
-//     exponents of ±400, before any recursive or arbitrary-precision code gets them.
+//   - No input causes a panic or excessive work: a text to accept is limited to 10,000 keys and 100,000 values before
+//     it is decoded, nesting to 128 levels, numbers to 1,000 digits and exponents of ±400, before any recursive or
+//     arbitrary-precision code gets them.
 //   - A schema never makes the process read a file or open a connection.
 //   - The same type gives the same bytes on every run, properties in the order of the Go fields.
 //   - Text that is canonical and plainly valid is read once, without allocation unless objects have undeclared keys. The

@@ -116,6 +116,9 @@ func (s *Schema) IsObject() bool { return s.root.kinds == kindObject }
 // Accept is [Schema.Prepare] and then [Schema.Validate] of its result. For an input that is canonical and plainly valid it
 // returns the input itself, after reading it once.
 func (s *Schema) Accept(input json.RawMessage) (json.RawMessage, error) {
+	if err := checkCount(input); err != nil {
+		return nil, err
+	}
 	out, valid, err := s.read(s.orEmpty(input), false)
 	if err == nil && !valid && !bytes.Equal(out, input) {
 		_, valid, err = s.read(out, false)
@@ -137,13 +140,16 @@ func (s *Schema) Accept(input json.RawMessage) (json.RawMessage, error) {
 //
 // Empty text and null count as {} where the schema takes objects only: models send them for tools without arguments.
 //
-// Text that isn't one value of valid UTF-8 JSON, nests deeper than 128 levels, holds numbers of more than 1,000
+// Text that isn't one value of valid UTF-8 JSON, nests deeper than 128 levels, has more than 10,000 keys or 100,000 values, holds numbers of more than 1,000
 // characters or with exponents beyond ±400, or has a key twice is an [*InvalidError]. So is one with two keys that differ only in case, one
 // of them declared or not, because a decoder would take one for the other; in objects whose keys are data (they have
 // "additionalProperties" or "patternProperties" and declare no key) only the same key counts as twice.
 //
 // Canonical input comes back as it is, without allocation. Prepare doesn't judge: see [Schema.Validate].
 func (s *Schema) Prepare(input json.RawMessage) (json.RawMessage, error) {
+	if err := checkCount(input); err != nil {
+		return nil, err
+	}
 	out, _, err := s.read(s.orEmpty(input), false)
 	return out, err
 }
