@@ -51,15 +51,15 @@ type Admission struct {
 	Rejected   *Outcome    // what the model reads if the call doesn't run
 }
 
-// Admit checks whether a model's call may run. It looks the tool up among offered (nil: all), brings the input into
-// canonical form, lets change (may be nil) replace c.Input, validates the result and evaluates the policies. If the
-// call is admitted, c.Input is the validated input.
+// Admit checks whether a model's call may run. It looks the tool up among offered (nil: all that
+// aren't lazy), brings the input into canonical form, lets change (may be nil) replace c.Input, validates the result and
+// evaluates the policies. If the call is admitted, c.Input is the validated input.
 //
 // If the input isn't valid, change gets the model's original bytes and may correct them. If change returns a [DenyError],
 // the call is denied and the model reads the reason; any other error, and a panic ([*PanicError]), is returned.
 func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, change func() error, policies []Policy) (Admission, error) {
 	if offered == nil {
-		offered = r.list
+		offered = r.loaded
 	}
 	d, ok := r.byName[c.Name]
 	if !ok {
@@ -67,6 +67,9 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 		return Admission{Rejected: refuse(Unknown, fault.NotFound, "there is no tool %q%s", name, instead(name, offered))}, nil
 	}
 	if !slices.Contains(offered, d) {
+		if d.howToLoad != "" && d.spec.InMode(c.Mode) {
+			return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "the tool %q isn't loaded; %s", c.Name, d.howToLoad)}, nil
+		}
 		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "the tool %q isn't available now%s", c.Name, known(offered))}, nil
 	}
 	input, err := d.input.Accept(c.Input)

@@ -26,6 +26,8 @@ type Definition struct {
 
 	fingerprint string // of what a model is shown
 
+	howToLoad string // not empty: the tool is lazy, and this tells a model how to load it
+
 	key     string   // of its breaker; empty: none
 	retries *retries // nil: never
 
@@ -59,6 +61,9 @@ func (d *Definition) SchemaHash() string { return d.input.Hash() }
 // describes itself in another way, or takes another input, is approved anew.
 func (d *Definition) Fingerprint() string { return d.fingerprint }
 
+// Lazy reports whether the tool must be loaded before it is offered: see [Lazy].
+func (d *Definition) Lazy() bool { return d.howToLoad != "" }
+
 // Accept validates input and returns it in canonical form, with defaults filled in. The error, of class Invalid, is
 // written for a model.
 func (d *Definition) Accept(input json.RawMessage) (json.RawMessage, error) {
@@ -69,12 +74,15 @@ func (d *Definition) Accept(input json.RawMessage) (json.RawMessage, error) {
 func (d *Definition) CanUndo() bool { return d.undo != nil }
 
 // Undo reverts the effect of a finished call. The input is the call's; the output is the text that the model was
-// shown.
+// shown, perhaps with the marks of [Untrusted].
 func (d *Definition) Undo(ctx context.Context, input, output json.RawMessage) (err error) {
 	if d.undo == nil {
 		return specError(d.spec.Name, "the tool can't undo")
 	}
 	defer contain(d.spec.Name, &err)
+	if text, marked := trusted(string(output)); marked {
+		output = json.RawMessage(text)
+	}
 	return d.undo(ctx, input, output)
 }
 

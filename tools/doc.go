@@ -9,6 +9,10 @@
 // schema is known only at run time. Mistakes in a tool's types or names are errors of [NewRegistry]; nothing in this
 // package panics.
 //
+// [Wrap] puts a function around a tool and keeps everything else of it, [Lazy] makes a tool one that must be loaded before it is
+// offered, and [Untrusted] marks text from outside as data for the model. A [Source] is a set of tools that may change during
+// an agent's lifetime.
+//
 // # How a call is executed
 //
 // [Registry.Admit] looks the tool up, fills in defaults, lets the host change the input, validates the result against the

@@ -87,7 +87,8 @@ func (d *Definition) success(res Result) Outcome {
 	}
 	if d.output != nil && out.Status == OK {
 		r := provider.ToolResult{Parts: out.Parts}
-		if err := d.output.Validate(json.RawMessage(r.Text())); err != nil {
+		text, _ := trusted(r.Text())
+		if err := d.output.Validate(json.RawMessage(text)); err != nil {
 			return d.fail(Failed, fault.Permanent, fmt.Errorf("tools: %s: the output doesn't fit Spec.Output: %w", d.spec.Name, err),
 				"The call ran, but its output isn't what the tool promises: "+err.Error())
 		}

@@ -12,6 +12,7 @@ import (
 // A Registry holds tools in the order in which they were given. It never changes and is safe for concurrent use.
 type Registry struct {
 	list   []*Definition
+	loaded []*Definition // those that aren't lazy
 	byName map[string]*Definition
 }
 
@@ -35,6 +36,9 @@ func NewRegistry(list ...Tool) (*Registry, error) {
 			continue
 		}
 		r.list, r.byName[d.Name()] = append(r.list, d), d
+		if !d.Lazy() {
+			r.loaded = append(r.loaded, d)
+		}
 	}
 	for _, d := range r.list {
 		for _, need := range d.spec.Requires {
