@@ -76,8 +76,8 @@ func Edit(id string, input any) Decision { return machine.Edit(id, input) }
 // Suggest keeps the call from running. The model reads what to do instead.
 func Suggest(id, alternative string) Decision { return machine.Suggest(id, alternative) }
 
-// Answer gives the result of the call; the tool doesn't run. It is for questions, for jobs that have finished, and for calls in doubt that did
-// happen. The value is encoded as JSON and validated against the schema of the pause.
+// Answer gives the result of the call; the tool doesn't run, unless it has asked to run again with the answer ([Pause.Again]). It is for
+// questions, for jobs that have finished, and for calls in doubt that did happen. The value is encoded as JSON and validated against the schema of the pause.
 func Answer(id string, value any) Decision { return machine.Answer(id, value) }
 
 // AllowAlways lets the call run, and approves later calls of the same tool in the same session as long as the tool's schema and

@@ -51,6 +51,10 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	if d == nil {
 		return cr
 	}
+	if len(c.Answers) > 0 && x.agent.children[c.Call.Name] == nil {
+		answer := c.Answers[len(c.Answers)-1]
+		cr.call.Resumed = &tools.Resumption{State: slices.Clone(c.State), Answer: slices.Clone(answer.Value), By: answer.Who}
+	}
 	if d.Spec().Repeatable() {
 		cr.call.OnRetry = x.retrying
 	}
@@ -108,7 +112,7 @@ func (x *driver) runCalls(indexes []int) {
 // admit checks a call and reports whether it may run. If not, the call has its result or is suspended.
 func (x *driver) admit(cr *callRun) bool {
 	r, c := x.run(), cr.state
-	if c.Status == machine.CallApproved && !c.Edited {
+	if c.Status == machine.CallApproved && (!c.Edited || len(c.Answers) > 0) {
 		if cr.d == nil {
 			return x.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -142,13 +141,16 @@ func rejection(c *machine.CallState, reason, text string) *ToolResult {
 	if reason != "" {
 		text += " " + reason
 	}
-	if c.Started {
+	switch {
+	case c.Pause.Again:
+		text += " It had begun, and waited for an answer."
+	case c.Started:
 		text += " It is not known whether it had its effect when it was first run."
 	}
 	return c.ResultOf(tools.Rejected, fault.Denied, text)
 }
 
-// answer makes a result of what somebody says in the tool's place.
+// answer makes a result of what somebody says in the tool's place. It returns nil if the call runs again instead.
 func answer(d *Decision, c *machine.CallState) (*ToolResult, error) {
 	if len(c.Pause.Schema) > 0 {
 		s, err := schema.Parse(c.Pause.Schema)
@@ -158,6 +160,14 @@ func answer(d *Decision, c *machine.CallState) (*ToolResult, error) {
 		if d.Value, err = s.Accept(d.Value); err != nil {
 			return nil, err
 		}
+	}
+	if c.Pause.Again { // the call runs again with it
+		if len(d.Value) > 0 {
+			var err error
+			d.Value, err = machine.Marshal(d.Value) // as a journal returns it
+			return nil, err
+		}
+		return nil, nil
 	}
 	text := string(d.Value)
 	var s string
@@ -234,97 +244,4 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 // result returns the fact of a result that isn't that of a tool.
 func (l *sessionLog) result(c *machine.CallState, res *ToolResult) ToolFinished {
 	return ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
-}
-
-// finishSuspended suspends a call whose tool asks for that. It returns false, and replaces the outcome, if the tool's schema is invalid.
-func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
-	s := out.Suspend
-	if len(s.Schema) > 0 {
-		if _, err := schema.Parse(s.Schema); err != nil || machine.TooDeep(s.Schema) {
-			*out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: fmt.Errorf("agent: Suspend.Schema: %w", err),
-				Parts: []provider.Part{provider.TextPart(internalError)}}
-			return false
-		}
-	}
-	x.lock()
-	child, _ := x.spending.call(cr.call.ID)
-	x.mu.Unlock()
-	p, expires := Pause{Kind: PauseKind(s.Kind), Reason: s.Prompt, Schema: s.Schema, Nested: child.pauses}, s.Expires
-	p = x.agent.redact.Fact(Suspended{Pause: p}).(Suspended).Pause // the subagent may have no Redact
-	nested := p.Nested
-	p.Nested = nil
-	x.lock()
-	defer x.mu.Unlock()
-	if cr.over || cr.abandoned {
-		return true
-	}
-	switch {
-	case p.Kind == machine.PauseAgent && child.paused != "": // the host paused it; it waits for no decision
-		cr.over, x.childHold = true, requestPause
-		if child.paused == machine.CodeDrained {
-			x.childHold = requestDrain
-		}
-		return true
-	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
-		p.Nested, expires = nested, -1 // those expire, not this one
-	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == machine.PauseAgent:
-		p.Kind = "question"
-	}
-	x.suspendLocked(cr, p, expires)
-	return true
-}
-
-// suspend appends that a call waits for a decision. With expires 0 it waits as long as Config.PauseExpires says, and below 0
-// for ever.
-func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
-	p.Reason = x.agent.redact.Text(p.Reason)
-	x.lock()
-	x.suspendLocked(cr, p, expires)
-	x.mu.Unlock()
-	x.flush()
-}
-
-// suspendLocked is suspend for a pause whose Reason is redacted, and a caller that holds mu. It shows nothing.
-func (x *driver) suspendLocked(cr *callRun, p Pause, expires time.Duration) {
-	if expires == 0 {
-		expires = x.agent.cfg.PauseExpires
-	}
-	p.Call = *cr.stored
-	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
-	p.Kind = PauseKind(machine.ValidText(string(p.Kind)))
-	if cr.d != nil {
-		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.Fingerprint()
-	}
-	if expires > 0 {
-		p.Expires = time.Now().UTC().Round(0).Add(expires)
-	}
-	cr.over = true
-	_ = x.appendLocked(nil, redactedFact{Suspended{Meta: Meta{Call: cr.call.ID}, Pause: p, Spent: x.spending.booked(cr.call.ID)}})
-}
-
-// expire closes the pauses that have expired at that time, and returns their ids. For a subagent its parent has decided that already,
-// by its own clock, where it has passed on a decision on the pause.
-func (l *sessionLog) expire(now time.Time, parent *parentCall) (map[string]bool, error) {
-	expired := make(map[string]bool)
-	for _, p := range l.run().Pending() {
-		over := p.Expired(now)
-		if parent != nil {
-			if i := slices.IndexFunc(parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
-				over = parent.answers[i].Kind == machine.Expired
-			}
-		}
-		if !over {
-			continue
-		}
-		c, own := l.run().Suspended(p.ID)
-		v := verdict{decision: Decision{ID: p.ID, Kind: machine.Expired}, call: c}
-		if own == c.Pause { // else the subagent closes it when its call is resumed
-			v.result = c.Undecided("rejected: expired. Nobody decided on it in time.")
-		}
-		if err := l.appendVerdicts([]verdict{v}, p.ID, true); err != nil {
-			return nil, err
-		}
-		expired[p.ID] = true
-	}
-	return expired, nil
 }

@@ -205,6 +205,9 @@ func requireSound(t testing.TB, session string, log []agent.Fact) {
 			require.LessOrEqual(t, started[f.Meta.Call], 1, "call %s was started twice", f.Meta.Call)
 		case agent.Suspended:
 			doubt[f.Meta.Call] = f.Pause.Kind == agent.PauseInDoubt
+			if f.Pause.Again { // it may be started once more
+				started[f.Meta.Call] = 0
+			}
 		case agent.ToolFinished:
 			ended[f.Meta.Call]++
 			require.Equal(t, 1, ended[f.Meta.Call], "call %s has two results", f.Meta.Call)

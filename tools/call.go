@@ -23,6 +23,8 @@ type Call struct {
 	Fence uint64
 	// By is the person who approved the call, if approval was needed.
 	By string
+	// Resumed is set if the call was suspended and runs again: see [Resumed].
+	Resumed *Resumption
 
 	Mode string
 	// Succeeded reports whether a tool has succeeded in this run, for prerequisites; nil: none has.

@@ -133,10 +133,9 @@ func (r *running) outcomeOf(err error) Outcome {
 	case errors.As(err, &panicked):
 		return d.fail(Failed, fault.Permanent, err, broken)
 	case errors.As(err, &suspend):
-		return Outcome{Suspend: &suspend}
+		return d.suspended(suspend)
 	case errors.As(err, &pointer) && pointer != nil:
-		suspend = *pointer
-		return Outcome{Suspend: &suspend}
+		return d.suspended(*pointer)
 	}
 	if timeout, cause := r.ended(); cause != nil && !aboutCall(err) {
 		return d.stopped(cause, timeout, err)

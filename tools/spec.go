@@ -170,15 +170,3 @@ type Result struct {
 
 // Text returns a Result with one part of text.
 func Text(s string) Result { return Result{Parts: []provider.Part{provider.TextPart(s)}} }
-
-// Suspend is the error with which a tool suspends its call until there is an answer: a question to a person, a long
-// job, an approval in a subagent. The answer becomes the call's result; the tool isn't run again.
-type Suspend struct {
-	Kind    string          // for the host, for example "question"
-	Prompt  string          // for the person who answers
-	Schema  json.RawMessage // of the answer; empty: any JSON
-	Expires time.Duration   // after which the call counts as rejected; 0: never
-}
-
-// Error says what the call waits for.
-func (s Suspend) Error() string { return "tools: the call is suspended: " + s.Kind + ": " + s.Prompt }

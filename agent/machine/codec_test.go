@@ -60,7 +60,7 @@ func everyFact() []machine.Fact {
 	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: `{"in":1}`}
 	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
 	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
-		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Path: []string{"r-0.1.0"}, Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
+		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Again: true, Path: []string{"r-0.1.0"}, Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
 	return []machine.Fact{
 		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
@@ -77,7 +77,7 @@ func everyFact() []machine.Fact {
 		machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
 		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},
-		machine.Suspended{Meta: meta(call.ID), Pause: pause, Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}},
+		machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`), Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}},
 		machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},
 		machine.Steered{Meta: meta(""), ID: "m-1", Message: provider.User("mind <this>")},
 		machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},

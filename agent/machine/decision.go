@@ -31,6 +31,8 @@ type Pause struct {
 	Expires     time.Time `json:"expires,omitzero"` // zero if it never expires
 	// Always says that [AllowAlways] is possible.
 	Always bool `json:"always,omitempty"`
+	// Again says that the call runs again with its answer; otherwise the answer is the call's result. See tools.Suspend.
+	Again bool `json:"again,omitempty"`
 	// Path is set for the pause of a subagent: the ids of the calls that lead to that agent, the outermost first.
 	Path []string `json:"path,omitempty"`
 	// Nested are, for a call of a subagent, the pauses of that agent. The host is shown these instead.
@@ -87,6 +89,11 @@ const (
 	// PauseAgent is a call of a subagent and waits for decisions itself: see [Pause.Nested].
 	PauseAgent PauseKind = "agent"
 )
+
+// isQuestion reports whether a tool asks, and not the agent.
+func (k PauseKind) isQuestion() bool {
+	return k != PauseApproval && k != PauseInDoubt && k != PauseCorrection && k != PauseAgent
+}
 
 // PauseID returns the id of a pause. round is how often the call was suspended before. Another input gives another id. The id can't
 // be guessed, because the call's id contains the run's.
@@ -169,8 +176,8 @@ func Suggest(id, alternative string) Decision {
 	return Decision{ID: id, Kind: Suggested, Reason: alternative}
 }
 
-// Answer gives the result of the call; the tool doesn't run. It is for questions, for jobs that have finished, and for calls in doubt
-// that did happen. The value is encoded as JSON and validated against the schema of the pause; a json.RawMessage is used as it is.
+// Answer gives the result of the call; the tool doesn't run, unless it has asked to run again with the answer ([Pause.Again]). It is for
+// questions, for jobs that have finished, and for calls in doubt that did happen. The value is encoded as JSON and validated against the schema of the pause; a json.RawMessage is used as it is.
 func Answer(id string, value any) Decision {
 	d := Decision{ID: id, Kind: AnswerGiven}
 	d.Value, d.err = rawJSON(value)

@@ -58,7 +58,8 @@
 //   - Apply refuses a fact that can't follow the facts before it, with a *[FactError], and changes nothing then.
 //   - Each call has exactly one result. When the model is called, the results of all earlier calls are in the conversation, right after
 //     their reply and in call order.
-//   - A call is started once, unless it is repeatable or a person let it run again. A call that was rejected is never started.
+//   - A call is started once, unless it is repeatable, a person let it run again, or it asked to run again with an answer and has it. A
+//     call that was rejected is never started.
 //   - A decision is used once, and only on a pause that it fits.
 //   - Messages are only appended, except by compactions and context resets, so that prompt caches stay valid.
 //   - A run ends: each of its loops is bounded by one of the [Limits] unless that limit is switched off.

@@ -196,6 +196,8 @@ type Suspended struct {
 	Pause Pause `json:"pause"`
 	// Spent is what the call booked of the run's limits before the pause.
 	Spent *Spent `json:"spent,omitempty"`
+	// State is what a call that runs again with its answer needs to go on: see [Pause.Again]. Streams don't show it.
+	State json.RawMessage `json:"state,omitempty"`
 }
 
 // Decided is a decision on a suspended call.

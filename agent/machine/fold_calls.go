@@ -97,12 +97,21 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 		return "the pause of an agent has nested pauses, and no other pause has"
 	case slices.ContainsFunc(p.Nested, func(n Pause) bool { return m.isUsedBefore(n.ID, c) }):
 		return "a nested pause has no id of its own"
+	case p.Again && (c.Status != CallStarted || !p.Kind.isQuestion()):
+		return "only a call that runs can ask a question to run again with"
+	case len(f.State) > 0 && !p.Again:
+		return "only a call that runs again has a state"
+	}
+	c.Status, c.Pause = CallSuspended, &p
+	if c.Pauses++; p.Kind != PauseInDoubt { // a call in doubt may run again with what it had
+		c.Answers, c.State = nil, f.State
+	}
+	if p.Again {
+		c.Started = false // this start has ended, and nothing of it is in doubt
 	}
 	if s := f.Spent; s != nil {
 		r.addUsage(s.Usage, s.Cost, !s.Unpriced)
 	}
-	c.Status, c.Pause, c.Answers = CallSuspended, &p, nil
-	c.Pauses++
 	if string(p.Call.Input) != string(c.Call.Input) {
 		c.Call = &p.Call // the input that is asked about is the one that would run
 	}
@@ -146,6 +155,10 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 func (m *Machine) decideCall(c *CallState, f *Decided) {
 	d, p := &f.Decision, c.Pause
 	c.Pause = nil
+	if p.Again && d.Kind == AnswerGiven {
+		c.Status, c.Answers = CallApproved, []Decision{*d}
+		return
+	}
 	if !d.Kind.letsRun() {
 		c.Status = CallDecided // its result follows in the same append
 		return

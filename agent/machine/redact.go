@@ -169,7 +169,7 @@ func (r Redactor) Fact(fact Fact) Fact {
 		f.Result = res
 		return f
 	case Suspended:
-		f.Pause = r.pause(f.Pause)
+		f.Pause, f.State = r.pause(f.Pause), r.JSON(f.State)
 		return f
 	case Decided:
 		f.Decision = r.Decision(f.Decision)

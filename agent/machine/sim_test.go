@@ -204,7 +204,9 @@ func (s *sim) decide(p machine.Pause) {
 	s.apply(machine.Decided{Meta: s.meta(p.Call.ID), Decision: d})
 	switch d.Kind {
 	case machine.AnswerGiven:
-		s.finish(p.Call.ID, tools.Answered)
+		if !p.Again {
+			s.finish(p.Call.ID, tools.Answered)
+		}
 	case machine.Rejected, machine.Suggested, machine.Expired, machine.Superseded:
 		s.finish(p.Call.ID, tools.Rejected)
 	}
@@ -329,7 +331,12 @@ func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
 		n.Call = provider.ToolCall{ID: machine.CallID("r-child", 1, i), Name: "write", Input: json.RawMessage(`{"n":1}`)}
 		p.Nested = append(p.Nested, n)
 	}
-	s.apply(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: p})
+	f := machine.Suspended{Meta: s.meta(c.Call.ID)}
+	if p.Again = kind == "question" && s.one(2); p.Again && s.one(2) {
+		f.State = json.RawMessage(`{"draft":[1,"<b>"]}`)
+	}
+	f.Pause = p
+	s.apply(f)
 }
 
 func (s *sim) finish(id string, status tools.Status) {

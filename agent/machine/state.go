@@ -107,12 +107,14 @@ type CallState struct {
 	Pauses  int                `json:"pauses,omitempty"` // how often it was suspended
 	By      string             `json:"by,omitempty"`     // who approved it
 	Edited  bool               `json:"edited,omitempty"`
-	Retry   bool               `json:"retry,omitempty"` // a person lets a call in doubt run again
-	Started bool               `json:"started,omitempty"`
+	Retry   bool               `json:"retry,omitempty"`      // a person lets a call in doubt run again
+	Started bool               `json:"started,omitempty"`    // and not suspended since to run again
 	Repeat  bool               `json:"repeatable,omitempty"` // it may run again if it is unknown how it ended
-	// Answers are, for a call of a subagent, the decisions since it was last suspended.
-	Answers []Decision  `json:"answers,omitempty"`
-	Result  *ToolResult `json:"result,omitempty"`
+	// Answers are the decisions since the call was last suspended that it runs again with: for a call of a subagent those that are passed
+	// on, for another call the answer. State is what the call was suspended with.
+	Answers []Decision      `json:"answers,omitempty"`
+	State   json.RawMessage `json:"state,omitempty"`
+	Result  *ToolResult     `json:"result,omitempty"`
 }
 
 // A CallStatus is the status of a call.
@@ -319,7 +321,7 @@ func (c *CallState) Undecided(why string) *ToolResult {
 	switch {
 	case c.Pause.Kind == PauseInDoubt:
 		return c.ResultOf(tools.InDoubt, fault.Permanent, "The call was started, and it is not known whether it had its effect: "+why)
-	case c.Started:
+	case c.Started, c.Pause.Again:
 		return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't answered: "+why)
 	}
 	return c.ResultOf(tools.Rejected, fault.Denied, "The call wasn't run: "+why)

@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// finishSuspended suspends a call whose tool asks for that. It returns false, and replaces the outcome, if what the tool gives is invalid.
+func (x *driver) finishSuspended(cr *callRun, out *tools.Outcome) bool {
+	s := out.Suspend
+	if err := checkSuspend(s); err != nil {
+		*out = tools.Outcome{Status: tools.Failed, Class: fault.Permanent, Took: out.Took, Err: err, Parts: []provider.Part{provider.TextPart(internalError)}}
+		return false
+	}
+	x.lock()
+	child, _ := x.spending.call(cr.call.ID)
+	x.mu.Unlock()
+	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Reason: s.Prompt, Schema: s.Schema, Again: s.Again, Nested: child.pauses}, s.Expires
+	state, _ := s.State.(json.RawMessage)
+	f := x.agent.redact.Fact(Suspended{Pause: p, State: state}).(Suspended) // the subagent may have no Redact
+	p = f.Pause
+	nested := p.Nested
+	p.Nested = nil
+	x.lock()
+	defer x.mu.Unlock()
+	if cr.over || cr.abandoned {
+		return true
+	}
+	switch {
+	case p.Kind == machine.PauseAgent && child.paused != "": // the host paused it; it waits for no decision
+		cr.over, x.childHold = true, requestPause
+		if child.paused == machine.CodeDrained {
+			x.childHold = requestDrain
+		}
+		return true
+	case p.Kind == machine.PauseAgent && len(child.pauses) > 0:
+		p.Nested, expires = nested, -1 // those expire, not this one
+	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection || p.Kind == machine.PauseAgent:
+		p.Kind = "question"
+	}
+	f.Pause = p
+	x.suspendLocked(cr, f, expires)
+	return true
+}
+
+// checkSuspend returns what is wrong with the schema and the state that a tool suspends its call with.
+func checkSuspend(s *tools.Suspend) error {
+	if state, ok := s.State.(json.RawMessage); ok && machine.TooDeep(state) {
+		return fmt.Errorf("agent: Suspend.State is nested deeper than %d levels", machine.MaxDepth)
+	}
+	if len(s.Schema) == 0 {
+		return nil
+	}
+	if _, err := schema.Parse(s.Schema); err != nil {
+		return fmt.Errorf("agent: Suspend.Schema: %w", err)
+	}
+	if machine.TooDeep(s.Schema) {
+		return fmt.Errorf("agent: Suspend.Schema is nested deeper than %d levels", machine.MaxDepth)
+	}
+	return nil
+}
+
+// suspend appends that a call waits for a decision. With expires 0 it waits as long as Config.PauseExpires says, and below 0
+// for ever.
+func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
+	p.Reason = x.agent.redact.Text(p.Reason)
+	x.lock()
+	x.suspendLocked(cr, Suspended{Pause: p}, expires)
+	x.mu.Unlock()
+	x.flush()
+}
+
+// suspendLocked is suspend for a fact that is redacted, and a caller that holds mu. It shows nothing.
+func (x *driver) suspendLocked(cr *callRun, f Suspended, expires time.Duration) {
+	p := &f.Pause
+	if expires == 0 {
+		expires = x.agent.cfg.PauseExpires
+	}
+	p.Call = *cr.stored
+	p.ID = machine.PauseID(x.name, &p.Call, p.Kind, cr.state.Pauses)
+	if cr.d != nil {
+		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.Fingerprint()
+	}
+	if expires > 0 {
+		p.Expires = time.Now().UTC().Round(0).Add(expires)
+	}
+	cr.over = true
+	f.Meta.Call, f.Spent = cr.call.ID, x.spending.booked(cr.call.ID)
+	_ = x.appendLocked(nil, redactedFact{f})
+}
+
+// expire closes the pauses that have expired at that time, and returns their ids. For a subagent its parent has decided that already,
+// by its own clock, where it has passed on a decision on the pause.
+func (l *sessionLog) expire(now time.Time, parent *parentCall) (map[string]bool, error) {
+	expired := make(map[string]bool)
+	for _, p := range l.run().Pending() {
+		over := p.Expired(now)
+		if parent != nil {
+			if i := slices.IndexFunc(parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
+				over = parent.answers[i].Kind == machine.Expired
+			}
+		}
+		if !over {
+			continue
+		}
+		c, own := l.run().Suspended(p.ID)
+		v := verdict{decision: Decision{ID: p.ID, Kind: machine.Expired}, call: c}
+		if own == c.Pause { // else the subagent closes it when its call is resumed
+			v.result = c.Undecided("rejected: expired. Nobody decided on it in time.")
+		}
+		if err := l.appendVerdicts([]verdict{v}, p.ID, true); err != nil {
+			return nil, err
+		}
+		expired[p.ID] = true
+	}
+	return expired, nil
+}

@@ -1,0 +1,92 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// MaxState is how many bytes the JSON of [Suspend].State has at most: 64 KiB.
+const MaxState = 64 << 10
+
+// Suspend is the error with which a tool suspends its call until there is an answer: a question to a person, a long
+// job, an approval in a subagent. Without Again, the answer becomes the call's result and the tool isn't run again.
+//
+// With Again, the call runs again when it is answered: [Resumed] then returns the state and the answer. This may happen
+// days later, in another process. The call may suspend itself any number of times. It keeps its input and its
+// [IdempotencyKey]; hooks aren't asked about it again, but policies and the tool's Check are. A call that is rejected, or
+// expires, while it waits counts as not run and isn't undone, so what a tool does before it suspends must do no harm then.
+//
+// To ask several questions at once, give an object schema with a property for each: there is one answer.
+type Suspend struct {
+	Kind    string          // for the host, for example "question"
+	Prompt  string          // for the person who answers
+	Schema  json.RawMessage // of the answer; empty: any JSON
+	Expires time.Duration   // after which the call counts as rejected; 0: the default of the agent, which is never
+	// Again says that the call runs again with the answer.
+	Again bool
+	// State is what the call needs to go on: anything that encodes to JSON of at most [MaxState] bytes. It is stored with
+	// the pause, redacted like all that is stored, and not shown to the person who answers. It is used only with Again.
+	State any
+}
+
+// Error says what the call waits for.
+func (s Suspend) Error() string { return "tools: the call is suspended: " + s.Kind + ": " + s.Prompt }
+
+// A Resumption is what a call that was suspended with [Suspend].Again has when it runs again.
+type Resumption struct {
+	State  json.RawMessage // as the call gave it; empty if it gave none
+	Answer json.RawMessage // fits Suspend.Schema
+	By     string          // who answered; empty if unknown
+}
+
+// Decode decodes the state and the answer. Either argument may be nil.
+func (r Resumption) Decode(state, answer any) error {
+	for _, part := range []struct {
+		name string
+		raw  json.RawMessage
+		to   any
+	}{{"state", r.State, state}, {"answer", r.Answer, answer}} {
+		if part.to == nil || len(part.raw) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(part.raw, part.to); err != nil {
+			return fault.Errorf(fault.Permanent, "tools: the %s of a suspended call can't be decoded: %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+// Resumed returns the state and the answer if the call that ctx belongs to was suspended with [Suspend].Again and runs
+// again. It returns false in the first run of a call, and outside of a call.
+func Resumed(ctx context.Context) (Resumption, bool) {
+	c, ok := CallOf(ctx)
+	if !ok || c.Resumed == nil {
+		return Resumption{}, false
+	}
+	return *c.Resumed, true
+}
+
+// suspended makes an Outcome of a suspended call. Its State is a json.RawMessage, or nil.
+func (d *Definition) suspended(s Suspend) Outcome {
+	state := s.State
+	if s.State = nil; !s.Again || state == nil {
+		return Outcome{Suspend: &s}
+	}
+	text, err := marshal(state)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("tools: %s: Suspend.State: %w", d.spec.Name, err)
+	case len(text) > MaxState:
+		err = fmt.Errorf("tools: %s: Suspend.State has %d bytes as JSON; at most %d are kept, so store the rest elsewhere", d.spec.Name, len(text), MaxState)
+	}
+	if err != nil {
+		return d.fail(Failed, fault.Permanent, err, broken)
+	}
+	s.State = json.RawMessage(strings.ToValidUTF8(text, "\uFFFD"))
+	return Outcome{Suspend: &s}
+}
