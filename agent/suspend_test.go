@@ -111,7 +111,7 @@ func TestACallThatRunsAgainAfterACrashIsInDoubtOrRepeated(t *testing.T) {
 				}
 				crashes++
 				ran := q.done.of(-1)
-				time.Sleep(time.Minute) // the lease ends
+				<-time.After(time.Minute) // the lease ends
 				a := build(store)
 				_, err = a.Recover(t.Context(), agent.Recovery{})
 				require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestACallThatWaitsToRunAgainExpires(t *testing.T) {
 		var q asker
 		a := newAgent(t, agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour, Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 1), say("Too late."))})
 		res := run(t, a)
-		time.Sleep(2 * time.Hour)
+		<-time.After(2 * time.Hour)
 		_, err := a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, "red")))
 		var late *agent.DecisionError
 		require.ErrorAs(t, err, &late)
