@@ -23,6 +23,8 @@ type Agent struct {
 	held     map[string]*sessionLog
 	draining bool
 	idle     chan struct{} // while draining: closed when no session is held
+
+	cache stateCache // of sessions that aren't held
 }
 
 // A setup is what [New] makes from a Config. Subagents without a journal share it.

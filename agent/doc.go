@@ -39,6 +39,8 @@
 //     exception is a function that ignores its context, of a tool or one that writes notes: see [Agent.Abandoned].
 //   - A session has one run at a time. Another one is refused with a *[BusyError].
 //   - Each loop ends: see [Limits], which are on by default.
+//   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran last (64 MiB of facts), and reads only what
+//     is new. Another process reads a session from its last [Snapshot]; one is taken after every 500 facts, when a run has ended or paused.
 //
 // # Where things are
 //
@@ -58,7 +60,7 @@
 //   - A new fact is a type in package machine: see "Changing the machine" there. Add an alias in aliases.go if hosts need it.
 //
 // Elsewhere: prepare.go, compact.go, contextreset.go and progressnotes.go keep a conversation within the model's window. decide.go handles
-// decisions, inbox.go and steer.go what is sent to a session from outside, subagent.go and spending.go agents that are called as tools, generate.go the
-// model calls of tools,
-// lease.go and recover.go the ownership of sessions, undo.go, fork.go and prune.go changes between runs.
+// decisions, inbox.go and steer.go what is sent to a session from outside, subagent.go and spending.go agents that are called as tools,
+// generate.go the model calls of tools, lease.go and recover.go the ownership of sessions, loaded.go what a process remembers of a session
+// between runs, undo.go, fork.go and prune.go changes between runs.
 package agent

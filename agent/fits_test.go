@@ -101,3 +101,22 @@ func TestAResultThatJustFitsLeavesRoomForWhatIsSaidOfIt(t *testing.T) {
 		require.Equal(t, Completed, res.Status)
 	}
 }
+
+func TestASnapshotThatIsTooLargeForARecordIsLeftOut(t *testing.T) {
+	a, err := New(Config{Journal: journal.NewMemory(), Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+		return providertest.Say("yes").Response(), nil
+	})})
+	require.NoError(t, err)
+	a.record = 4 << 10
+	for range 2 * 500 / 4 {
+		res, err := a.Run(t.Context(), Input{Session: "s", Prompt: "go"})
+		require.NoError(t, err)
+		require.Equal(t, Completed, res.Status)
+	}
+	log, err := a.Session("s").Facts(t.Context())
+	require.NoError(t, err)
+	for _, f := range log {
+		_, snapshot := f.(Snapshot)
+		require.False(t, snapshot)
+	}
+}

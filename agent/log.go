@@ -31,8 +31,8 @@ type sessionLog struct {
 
 	resumed bool // a decision has resumed the run; only the driving goroutine uses it
 
-	mu       sync.Mutex // guards what follows; taken with lock
-	machine  *machine.Machine
+	mu sync.Mutex // guards what follows; taken with lock
+	loadedState
 	origin   *machine.Origin  // of the newest run; nil before the first
 	queue    []Event          // facts that were appended and not shown yet, and notes in their place among them
 	records  []journal.Record // of the append under way; used again for the next one
@@ -118,10 +118,11 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 		l.agent.logger.ErrorContext(l.ctx, "agent: journal", "session", l.name, "error", err)
 		return l.broken(&appendError{l.name, err})
 	}
-	for _, f := range own {
+	for i, f := range own {
 		if err := l.machine.Apply(f); err != nil {
 			return l.broken(err)
 		}
+		l.count(&recs[i])
 		if _, ok := f.(RunStarted); ok {
 			l.setOrigin()
 		}
@@ -176,8 +177,8 @@ func (l *sessionLog) envelope(m Meta, n int) Meta {
 	return m
 }
 
-// errTooLarge says that a reply doesn't fit into a record. Results are truncated instead.
-var errTooLarge = errors.New("agent: the reply is larger than a record of the journal")
+// errTooLarge says that a reply or a snapshot doesn't fit into a record. Results are truncated instead.
+var errTooLarge = errors.New("agent: a reply or a snapshot is larger than a record of the journal")
 
 // encode returns facts as records, and truncates facts that don't fit. The in-memory store of an agent without a journal gets the facts
 // themselves.
@@ -194,9 +195,11 @@ func (l *sessionLog) encode(facts []Fact) ([]journal.Record, error) {
 			if err != nil {
 				return nil, err
 			}
-			_, reply := f.(Replied)
-			if reply && len(rec.Data) > l.agent.record-l.agent.record/roomForResult {
-				return nil, errTooLarge
+			switch f.(type) {
+			case Replied, Snapshot:
+				if len(rec.Data) > l.agent.record-l.agent.record/roomForResult {
+					return nil, errTooLarge
+				}
 			}
 			recs[i], facts[i] = rec, f
 			if len(rec.Data) <= l.agent.record {

@@ -79,11 +79,11 @@ func (l *sessionLog) load() error {
 	if !l.agent.inMemory { // no other process can take a session of this one
 		l.renew = startRenewal(l, lease, asked)
 	}
-	m, err := l.agent.load(l.stored, l.name)
+	s, err := l.agent.read(l.stored, l.name, l.agent.cache.take(l.name))
 	if err != nil {
 		return err
 	}
-	l.machine = m
+	l.loadedState = s
 	l.setOrigin()
 	return nil
 }
@@ -95,10 +95,11 @@ func (l *sessionLog) setOrigin() {
 	}
 }
 
-// close releases the session. It deletes a session without facts, and one without a name that has no open run.
+// close releases the session, and takes a snapshot if one is due. It deletes a session without facts, and one without a name that has no open run.
 func (l *sessionLog) close() {
 	a := l.agent
 	if l.renew != nil {
+		l.snapshotIfDue()
 		l.renew.end()
 	}
 	if l.lease.Fence > 0 {
@@ -107,8 +108,11 @@ func (l *sessionLog) close() {
 			if err := a.delete(ctx, a.store, l.name); err != nil {
 				a.logger.WarnContext(l.ctx, "agent: removing a session", "session", l.name, "error", err)
 			}
-		} else if err := a.store.Release(ctx, l.lease); err != nil {
-			a.logger.WarnContext(l.ctx, "agent: releasing a lease", "session", l.name, "error", err)
+		} else {
+			l.remember()
+			if err := a.store.Release(ctx, l.lease); err != nil {
+				a.logger.WarnContext(l.ctx, "agent: releasing a lease", "session", l.name, "error", err)
+			}
 		}
 		cancel()
 	}
@@ -160,13 +164,4 @@ func records(ctx context.Context, store journal.Store, session string, after uin
 		recs = append(recs, rec)
 	}
 	return recs, nil
-}
-
-// load returns the machine of a session as it is now. An unknown session has one without facts.
-func (a *Agent) load(ctx context.Context, session string) (*machine.Machine, error) {
-	facts, err := a.factsAfter(ctx, session, 0)
-	if err != nil {
-		return nil, err
-	}
-	return machine.Replay(session, facts...)
 }

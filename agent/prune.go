@@ -150,6 +150,7 @@ func (a *Agent) delete(ctx context.Context, store journal.Store, session string)
 	if err != nil {
 		return err
 	}
+	a.cache.take(session)
 	return store.Delete(ctx, session, journal.All)
 }
 

@@ -47,7 +47,7 @@ func (s *Session) ready(ctx context.Context) (context.Context, error) {
 }
 
 // Facts returns the facts of the session, in order. An unknown session has none. Those of a session that was pruned begin
-// with a [Snapshot].
+// with a [Snapshot]. Other snapshots may be among them; they repeat what the facts before them say.
 func (s *Session) Facts(ctx context.Context) ([]Fact, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 )
 
 // Copy returns the facts of a session as facts of another one, up to the last point at which no model call and no tool call is open. upTo
-// bounds the numbers of the facts that are copied; 0 means all. The facts must be numbered without gaps.
+// bounds the numbers of the facts that are copied; 0 means all. The facts must be numbered without gaps. A [Snapshot] is copied only if it
+// is the first of them: others repeat what the facts before them say.
 func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 	var out []Fact
 	keep, m := 0, New(to)
@@ -18,7 +19,10 @@ func Copy(from, to string, facts []Fact, upTo uint64) ([]Fact, error) {
 		if next := facts[0].Envelope().Seq + uint64(i); meta.Seq != next {
 			return nil, &FactError{Session: to, Seq: meta.Seq, Kind: f.kind(), Problem: fmt.Sprintf("its number should be %d", next)}
 		}
-		meta.Session, meta.Seq = to, uint64(i)+1
+		if _, ok := f.(Snapshot); ok && i > 0 {
+			continue
+		}
+		meta.Session, meta.Seq = to, uint64(len(out))+1
 		f = ownedBy(Stamp(f, meta), from)
 		if err := m.Apply(f); err != nil {
 			return nil, err

@@ -269,7 +269,8 @@ type Undone struct {
 	Message provider.Message `json:"message,omitzero"`
 }
 
-// Snapshot is the state of a session at this point. The facts before it aren't needed any more: see Session.Prune of package agent.
+// Snapshot is the state of a session at this point. The facts before it aren't needed to rebuild the state: a process that reads the session
+// begins with its last snapshot, and Session.Prune of package agent deletes them.
 type Snapshot struct {
 	Meta
 	State *State `json:"state"`

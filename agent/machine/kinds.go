@@ -7,6 +7,9 @@ import (
 
 // This file lists the facts. A new fact gets a line in each of the three lists, and a case in Machine.fold.
 
+// KindSnapshot is the kind of a record with a [Snapshot].
+const KindSnapshot = "snapshot"
+
 func (RunStarted) kind() string            { return "run_started" }
 func (StepStarted) kind() string           { return "step_started" }
 func (Compacted) kind() string             { return "compacted" }
@@ -25,7 +28,7 @@ func (ContextResetRequested) kind() string { return "context_reset_requested" }
 func (Continued) kind() string             { return "continued" }
 func (RuleRevoked) kind() string           { return "rule_revoked" }
 func (Undone) kind() string                { return "undone" }
-func (Snapshot) kind() string              { return "snapshot" }
+func (Snapshot) kind() string              { return KindSnapshot }
 func (RunEnded) kind() string              { return "run_ended" }
 
 func (f RunStarted) with(m Meta) Fact            { f.Meta = m; return f }

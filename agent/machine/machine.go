@@ -22,13 +22,18 @@ func New(session string) *Machine {
 	return &Machine{s: State{Session: session}}
 }
 
+// NewAfter returns the machine of a session whose facts up to number seq aren't needed: the next fact is a [Snapshot], or seq is 0.
+func NewAfter(session string, seq uint64) *Machine {
+	return &Machine{s: State{Session: session, Seq: seq}}
+}
+
 // Replay returns the machine of a session after the given facts: all facts of the session, or those from a [Snapshot] on. Its error
 // is a *[FactError].
 func Replay(session string, facts ...Fact) (*Machine, error) {
 	m := New(session)
 	if len(facts) > 0 {
 		if s, ok := facts[0].(Snapshot); ok && s.Seq > 0 {
-			m.s.Seq = s.Seq - 1
+			m = NewAfter(session, s.Seq-1)
 		}
 	}
 	for _, f := range facts {
@@ -44,12 +49,22 @@ func (m *Machine) State() *State { return &m.s }
 
 // Clone returns a machine in the same state. Facts applied to one of the two don't change the other.
 func (m *Machine) Clone() *Machine {
+	out := m.Move()
+	out.s.Messages, out.s.Used = slices.Clip(out.s.Messages), slices.Clip(out.s.Used) // appending must not reach the original
+	if out.s.Run != nil {
+		out.s.Run.ToolNames = slices.Clip(out.s.Run.ToolNames)
+	}
+	return out
+}
+
+// Move returns a machine in the same state that takes the place of m: no fact may be applied to m any more, but it may still be read. Unlike
+// Clone, its cost doesn't grow with the conversation when facts follow.
+func (m *Machine) Move() *Machine {
 	out := &Machine{s: m.s}
-	// What Apply changes in place is copied; appending to the rest must not reach the original.
-	out.s.Rules, out.s.Messages, out.s.Used = slices.Clone(m.s.Rules), slices.Clip(m.s.Messages), slices.Clip(m.s.Used)
+	out.s.Rules = slices.Clone(m.s.Rules) // what Apply changes in place is copied
 	if m.s.Run != nil {
 		r := *m.s.Run
-		r.Calls, r.Tools, r.ToolNames = slices.Clone(r.Calls), maps.Clone(r.Tools), slices.Clip(r.ToolNames)
+		r.Calls, r.Tools = slices.Clone(r.Calls), maps.Clone(r.Tools)
 		out.s.Run = &r
 	}
 	return out
