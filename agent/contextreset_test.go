@@ -353,7 +353,7 @@ func TestALongNoteDoesNotCutWhatAPersonSaid(t *testing.T) {
 		if in.N > 3 {
 			return "page", agent.RequestContextReset(ctx)
 		}
-		_, err := a.Session("s").Steer(ctx, fmt.Sprintf("word %d: delete nothing! %s end of word %d", in.N, strings.Repeat("really ", 350), in.N))
+		_, err := a.Session("s").Steer(ctx, fmt.Sprintf("word %d: delete nothing! %s end of word %d", in.N, strings.Repeat("really ", 180), in.N))
 		return "page", err
 	})
 	mem := small()
