@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -9,11 +11,16 @@ import (
 // changes it.
 type Head struct {
 	Session string `json:"session"`
-	Status  string `json:"status,omitempty"` // as the last [HeadUpdate] of the host set it
-	Open    []Open `json:"open,omitempty"`   // likewise
-	Seq     uint64 `json:"seq"`              // number of the last record, 0 for none
-	Pruned  uint64 `json:"pruned"`           // records up to this number are gone
-	Inbox   int    `json:"inbox"`            // items posted and not yet taken
+	// The last [HeadUpdate] of the host set these five.
+	Status string            `json:"status,omitempty"`
+	Open   []Open            `json:"open,omitempty"`
+	Kind   string            `json:"kind,omitempty"` // which package's log it is; empty: a session of agents
+	Title  string            `json:"title,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+
+	Seq    uint64 `json:"seq"`    // number of the last record, 0 for none
+	Pruned uint64 `json:"pruned"` // records up to this number are gone
+	Inbox  int    `json:"inbox"`  // items posted and not yet taken
 
 	// Fence is that of the newest lease, 0 if there was none. Owner has that lease until Until, and may keep writing after
 	// that as long as no other owner takes a lease. After a release Owner is empty and Until zero.
@@ -34,11 +41,23 @@ type Open struct {
 	Expires time.Time `json:"expires,omitzero"` // zero if it never does; kept as the time of a [Record] is
 }
 
+// clone returns a copy of the head that shares nothing with it.
+func (h Head) clone() Head {
+	h.Open, h.Labels = slices.Clone(h.Open), maps.Clone(h.Labels)
+	return h
+}
+
+// A Label is one of the labels of a session.
+type Label struct{ Key, Value string }
+
 // A Filter says which heads [Store.Heads] lists. The zero Filter lists all. Strings are compared byte by byte.
 type Filter struct {
 	Prefix string // only sessions whose names begin with it
 	Status string // only this status, if not empty
 	Owner  string // only this owner, if not empty, even if its lease has ended
+	Kind   string // only this kind, if not empty
+	NoKind bool   // only sessions without a kind: those of agents
+	Label  Label  // only sessions that have this label, if its key isn't empty
 	Open   bool   // only sessions with something open
 	Inbox  bool   // only sessions with something in the inbox
 	After  string // only names after this one: the last name of the previous page
@@ -51,6 +70,9 @@ func (f Filter) Match(h Head) bool {
 		(f.After == "" || h.Session > f.After) &&
 		(f.Status == "" || h.Status == f.Status) &&
 		(f.Owner == "" || h.Owner == f.Owner) &&
+		(f.Kind == "" || h.Kind == f.Kind) &&
+		(!f.NoKind || h.Kind == "") &&
+		(f.Label.Key == "" || f.Label.Value != "" && h.Labels[f.Label.Key] == f.Label.Value) &&
 		(!f.Open || len(h.Open) > 0) &&
 		(!f.Inbox || h.Inbox > 0)
 }

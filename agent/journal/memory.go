@@ -130,7 +130,7 @@ func (m *Memory) Head(ctx context.Context, session string) (Head, error) {
 	if s == nil {
 		return Head{}, fmt.Errorf("%w: %q", ErrNoSession, session)
 	}
-	return s.copyHead(), nil
+	return s.head.clone(), nil
 }
 
 // Heads implements [Store]. It yields what was there when the loop began.
@@ -164,7 +164,7 @@ func (m *Memory) matching(f Filter) []Head {
 		heads = heads[:f.Limit]
 	}
 	for i := range heads {
-		heads[i].Open = slices.Clone(heads[i].Open)
+		heads[i] = heads[i].clone()
 	}
 	return heads
 }
@@ -226,20 +226,10 @@ func (s *session) add(a Append, now time.Time) {
 		s.entries = append(s.entries, entry{r, a.Fence})
 	}
 	if a.Head != nil {
-		s.head.Status = a.Head.Status
-		s.head.Open = slices.Clone(a.Head.Open)
-		for i := range s.head.Open {
-			s.head.Open[i].Expires = normalize(s.head.Open[i].Expires)
-		}
+		s.head.Set(a.Head)
 	}
 	s.take(a.Taken)
 	s.head.Updated = now
-}
-
-func (s *session) copyHead() Head {
-	h := s.head
-	h.Open = slices.Clone(h.Open)
-	return h
 }
 
 func (s *session) conflict(after, fence uint64) error {

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -42,7 +44,7 @@ type Append struct {
 	Fence uint64
 	// Records get the numbers from After+1 on, in this order.
 	Records []Record
-	// Head replaces status and open list of the session's [Head]. Nil leaves them as they are.
+	// Head replaces the part of the session's [Head] that the host sets. Nil leaves it as it is.
 	Head *HeadUpdate
 	// Taken has the ids of the inbox items that these records deal with. The append removes them from the inbox and closes
 	// their ids: a later [Store.Post] with one of them is refused. An id that was never posted is closed, too, so a
@@ -50,10 +52,27 @@ type Append struct {
 	Taken []string
 }
 
-// A HeadUpdate is the part of a [Head] that the host sets with an [Append]. It replaces both fields.
+// A HeadUpdate is the part of a [Head] that the host sets with an [Append]. It replaces all of it: a field that is empty here is
+// empty afterwards.
 type HeadUpdate struct {
 	Status string `json:"status"`
 	Open   []Open `json:"open,omitempty"`
+	// Kind says which package's log this is, by the rules of names. It is empty for a session of agents, which leave all other kinds
+	// alone. So packages can keep logs of their own in one store.
+	Kind string `json:"kind,omitempty"`
+	// Title is for people: at most [MaxTitle] bytes of valid UTF-8 without control characters.
+	Title string `json:"title,omitempty"`
+	// Labels are for [Filter].Label: at most [MaxLabels], with keys of at most [MaxLabelKey] and values of at most [MaxLabelValue]
+	// bytes. Keys and values aren't empty, and are valid UTF-8 without control characters.
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Set replaces the part of the head that the host sets, with copies.
+func (h *Head) Set(u *HeadUpdate) {
+	h.Status, h.Open, h.Kind, h.Title, h.Labels = u.Status, slices.Clone(u.Open), u.Kind, u.Title, maps.Clone(u.Labels)
+	for i := range h.Open {
+		h.Open[i].Expires = normalize(h.Open[i].Expires)
+	}
 }
 
 // An Item is what another process or goroutine asks of a session's writer: a decision, a message, a cancellation.

@@ -16,6 +16,14 @@ const (
 	MaxRecord = 64 << 20
 	// MaxOpen is the most entries that [HeadUpdate].Open and [Item].Closes have.
 	MaxOpen = 1000
+	// MaxTitle is the most bytes that [HeadUpdate].Title has.
+	MaxTitle = 200
+	// MaxLabels is how many labels a [HeadUpdate] has at most.
+	MaxLabels = 16
+	// MaxLabelKey is the most bytes that the key of a label has.
+	MaxLabelKey = 64
+	// MaxLabelValue is the most bytes that the value of a label has.
+	MaxLabelValue = 256
 	// MaxTTL is the longest lease. After a crash no other process can write until the lease ends.
 	MaxTTL = 24 * time.Hour
 )
@@ -50,18 +58,59 @@ func (a Append) Validate() error {
 	if a.Head == nil {
 		return nil
 	}
-	return a.Head.validate()
+	if err := a.Head.validate(); err != nil {
+		return err.in("Append.Head")
+	}
+	return nil
 }
 
-func (h *HeadUpdate) validate() error {
-	if err := validName("Append.Head.Status", h.Status, true); err != nil {
-		return err
+// Validate returns an [*InvalidError] if no append can have that head.
+func (h *HeadUpdate) Validate() error {
+	if err := h.validate(); err != nil {
+		return err.in("HeadUpdate")
 	}
-	if len(h.Open) > MaxOpen {
-		return &InvalidError{"Append.Head.Open", fmt.Sprintf("has %d entries; %d are allowed", len(h.Open), MaxOpen)}
+	return nil
+}
+
+func (h *HeadUpdate) validate() *InvalidError {
+	err := validName(".Status", h.Status, true)
+	if err == nil {
+		err = validName(".Kind", h.Kind, true)
 	}
-	for i := range h.Open {
-		o := &h.Open[i]
+	if err == nil {
+		err = validText(".Title", h.Title, true, MaxTitle)
+	}
+	if err == nil {
+		err = validLabels(h.Labels)
+	}
+	if err == nil {
+		err = validOpen(h.Open)
+	}
+	return err
+}
+
+func validLabels(labels map[string]string) *InvalidError {
+	if len(labels) > MaxLabels {
+		return &InvalidError{".Labels", fmt.Sprintf("has %d labels; %d are allowed", len(labels), MaxLabels)}
+	}
+	for key, value := range labels {
+		err := validText(": the key", key, false, MaxLabelKey)
+		if err == nil {
+			err = validText(fmt.Sprintf("[%q]", key), value, false, MaxLabelValue)
+		}
+		if err != nil {
+			return err.in(".Labels")
+		}
+	}
+	return nil
+}
+
+func validOpen(list []Open) *InvalidError {
+	if len(list) > MaxOpen {
+		return &InvalidError{".Open", fmt.Sprintf("has %d entries; %d are allowed", len(list), MaxOpen)}
+	}
+	for i := range list {
+		o := &list[i]
 		err := validName(".ID", o.ID, false)
 		if err == nil {
 			err = validName(".Kind", o.Kind, true)
@@ -73,7 +122,7 @@ func (h *HeadUpdate) validate() error {
 			err = validTime(".Expires", o.Expires)
 		}
 		if err != nil {
-			return err.in(fmt.Sprintf("Append.Head.Open[%d]", i))
+			return err.in(fmt.Sprintf(".Open[%d]", i))
 		}
 	}
 	return nil
@@ -169,11 +218,15 @@ func validTime(field string, t time.Time) *InvalidError {
 }
 
 func validName(field, name string, mayBeEmpty bool) *InvalidError {
+	return validText(field, name, mayBeEmpty, MaxName)
+}
+
+func validText(field, name string, mayBeEmpty bool, most int) *InvalidError {
 	if name == "" && !mayBeEmpty {
 		return &InvalidError{field, "is empty"}
 	}
-	if len(name) > MaxName {
-		return &InvalidError{field, fmt.Sprintf("has %d bytes; %d are allowed", len(name), MaxName)}
+	if len(name) > most {
+		return &InvalidError{field, fmt.Sprintf("has %d bytes; %d are allowed", len(name), most)}
 	}
 	if !utf8.ValidString(name) {
 		return &InvalidError{field, "isn't valid UTF-8"}

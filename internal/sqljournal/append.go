@@ -68,7 +68,7 @@ func (s *Store) add(ctx context.Context, tx Tx, at *row, a journal.Append) error
 	at.Seq += uint64(len(a.Records))
 	at.touch()
 	if a.Head != nil {
-		at.Status, at.Open = a.Head.Status, a.Head.Open
+		at.Set(a.Head)
 	}
 	if !at.exists() { // the other rows need its id
 		if err := s.save(ctx, tx, at); err != nil {

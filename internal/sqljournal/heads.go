@@ -73,7 +73,7 @@ func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclus
 		where = "s.name > "
 	}
 	where += s.param(1)
-	for _, c := range []struct{ column, value string }{{"s.status", f.Status}, {"s.owner", f.Owner}} {
+	for _, c := range []struct{ column, value string }{{"s.status", f.Status}, {"s.owner", f.Owner}, {"s.kind", f.Kind}} {
 		if c.value != "" && storable(c.value) == c.value {
 			args = append(args, c.value)
 			where += " AND " + c.column + " = " + s.param(len(args))
@@ -81,6 +81,13 @@ func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclus
 				where += " AND s.owner <> ''" // so that the index of owners can be used
 			}
 		}
+	}
+	if f.NoKind {
+		where += " AND s.kind = ''"
+	}
+	if l := f.Label; l.Key != "" && storable(l.Key) == l.Key && storable(l.Value) == l.Value {
+		args = append(args, l.Key, l.Value)
+		where += " AND " + fmt.Sprintf(s.label, s.param(len(args)-1), s.param(len(args)))
 	}
 	if f.Open {
 		where += " AND s.opens > 0"

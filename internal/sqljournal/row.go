@@ -22,17 +22,19 @@ func (r *row) exists() bool { return r.id != 0 }
 func scanRow(scan func(...any) error) (*row, error) {
 	var (
 		r                             row
-		openText                      string
+		openText, labels              string
 		id, seq, pruned, inbox, fence number
 		until, updated, now           instant
 	)
-	if err := scan(&id, &r.Session, &r.Status, &openText, &seq, &pruned, &inbox, &fence, &r.Owner, &until, &updated, &now); err != nil {
+	if err := scan(&id, &r.Session, &r.Status, &openText, &r.Kind, &r.Title, &labels, &seq, &pruned, &inbox, &fence, &r.Owner, &until, &updated, &now); err != nil {
 		return nil, err
 	}
 	r.id, r.Seq, r.Pruned, r.Inbox, r.Fence = int64(id), uint64(seq), uint64(pruned), int(inbox), uint64(fence)
 	r.Until, r.Updated, r.now = time.Time(until), time.Time(updated), time.Time(now)
 	var err error
-	r.Open, err = decodeOpen(openText)
+	if r.Open, err = decodeOpen(openText); err == nil {
+		r.Labels, err = decodeLabels(labels)
+	}
 	return &r, err
 }
 
@@ -64,8 +66,12 @@ func (s *Store) save(ctx context.Context, tx Tx, r *row) error {
 	if err != nil {
 		return err
 	}
+	labels, err := EncodeLabels(r.Labels)
+	if err != nil {
+		return err
+	}
 	args := []any{r.id, r.Status, text, len(r.Open), int64(r.Seq), int64(r.Pruned), r.Inbox, int64(r.Fence), r.Owner,
-		Nanos(r.Until), r.Updated.UnixNano()}
+		Nanos(r.Until), r.Updated.UnixNano(), r.Kind, r.Title, labels}
 	if r.exists() {
 		_, err = tx.ExecContext(ctx, s.q.update, args...)
 		return err

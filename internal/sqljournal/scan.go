@@ -126,3 +126,23 @@ func decodeOpen(text string) ([]journal.Open, error) {
 	}
 	return out, nil
 }
+
+// EncodeLabels returns the labels of a head as they are stored: a JSON object.
+func EncodeLabels(labels map[string]string) (string, error) {
+	if len(labels) == 0 {
+		return "{}", nil
+	}
+	text, err := json.Marshal(labels)
+	return string(text), err
+}
+
+// decodeLabels reads what EncodeLabels returned.
+func decodeLabels(text string) (labels map[string]string, err error) {
+	if text == "{}" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(text), &labels); err != nil {
+		return nil, fmt.Errorf("the labels of a session are damaged: %w", err)
+	}
+	return labels, nil
+}

@@ -13,13 +13,15 @@ type Store struct {
 	db   Database
 	q    statements
 	sign string // before the number of a parameter
+
+	label string // the condition of [Dialect]
 }
 
 var _ journal.Store = (*Store)(nil)
 
 // New returns the store in db, whose tables exist.
 func New(db Database, d Dialect) *Store {
-	return &Store{db: db, q: d.statements(), sign: d.SQL("?")}
+	return &Store{db: db, q: d.statements(), sign: d.SQL("?"), label: d.Label}
 }
 
 // A Tx runs statements in one transaction. *sql.Tx is one.
@@ -66,6 +68,9 @@ type Dialect struct {
 	Now string
 	// Seq and Updated are expressions for the number of the last record and the time of the last append.
 	Seq, Updated string
+	// Label is a condition: the session has the label whose key is the parameter %[1]s and whose value is %[2]s. It is
+	// taken as it is: no @ in it stands for Prefix.
+	Label string
 	// NextFence is a statement that returns a fence above all those that it returned before.
 	NextFence string
 }
@@ -94,16 +99,16 @@ func (d Dialect) statements() statements {
 		now = "0"
 	}
 	// The columns are those of scanRow, in its order.
-	columns := "SELECT s.id, s.name, s.status, s.open, " + d.Seq + ", s.pruned, s.inbox, s.fence, s.owner, s.until, " + d.Updated
+	columns := "SELECT s.id, s.name, s.status, s.open, s.kind, s.title, s.labels, " + d.Seq + ", s.pruned, s.inbox, s.fence, s.owner, s.until, " + d.Updated
 	from := " FROM @sessions s WHERE "
 	q := statements{
 		find:  columns + ", 0" + from + "s.name = ?1",
 		lock:  columns + ", " + now + from + "s.name = ?1" + d.Lock,
 		heads: columns + ", 0" + from,
-		insert: `INSERT INTO @sessions (name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id`,
+		insert: `INSERT INTO @sessions (name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING id`,
 		update: `UPDATE @sessions SET status = ?2, open = ?3, opens = ?4, seq = ?5, pruned = ?6, inbox = ?7, fence = ?8, owner = ?9,
-			until = ?10, updated = ?11 WHERE id = ?1`,
+			until = ?10, updated = ?11, kind = ?12, title = ?13, labels = ?14 WHERE id = ?1`,
 		repeated:  "SELECT seq, fence, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
 		page:      "SELECT seq, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
 		nextFence: d.NextFence,

@@ -33,10 +33,12 @@ func (s *session) append(a *journal.Append) error {
 		c.Records = append(c.Records, newRecord(&a.Records[i]))
 	}
 	if a.Head != nil {
-		c.Head = &journal.HeadUpdate{Status: a.Head.Status, Open: slices.Clone(a.Head.Open)}
-		for i := range c.Head.Open {
-			c.Head.Open[i].Expires = normalize(c.Head.Open[i].Expires)
+		head := *a.Head
+		head.Open = slices.Clone(head.Open)
+		for i := range head.Open {
+			head.Open[i].Expires = normalize(head.Open[i].Expires)
 		}
+		c.Head = &head
 	}
 	return s.commit(&change{Append: c})
 }

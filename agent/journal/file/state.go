@@ -2,6 +2,7 @@ package file
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -103,7 +104,7 @@ func (s *state) apply(c *change, size int64) error {
 func (s *state) applyAppend(a *appended) {
 	s.head.Seq += uint64(len(a.Records))
 	if a.Head != nil {
-		s.head.Status, s.head.Open = a.Head.Status, a.Head.Open
+		s.head.Set(a.Head)
 	}
 	for _, id := range a.Taken {
 		s.setID(id, true)
@@ -157,6 +158,6 @@ func (s *state) conflict(after, fence uint64) error {
 // copyHead returns the head as a caller may have it.
 func (s *state) copyHead() journal.Head {
 	h := s.head
-	h.Open = slices.Clone(h.Open)
+	h.Open, h.Labels = slices.Clone(h.Open), maps.Clone(h.Labels)
 	return h
 }

@@ -379,6 +379,21 @@ var defects = []defect{
 			return s.Heads(ctx, f)
 		}
 	}},
+	{"lists other kinds among the sessions of agents", "sessions are found by one label, and by kind", func(b *bad, s journal.Store) {
+		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+			f.NoKind = false
+			return s.Heads(ctx, f)
+		}
+	}},
+	{"keeps the first labels", "labels, kind and title follow changes", func(b *bad, s journal.Store) {
+		b.onAppend = func(ctx context.Context, a journal.Append) error {
+			if h, err := s.Head(ctx, a.Session); err == nil && len(h.Labels) > 0 && a.Head != nil {
+				head := *a.Head
+				head.Labels, a.Head = h.Labels, &head
+			}
+			return s.Append(ctx, a)
+		}
+	}},
 	{"shows pages that overlap", "pages show every session once", func(b *bad, s journal.Store) {
 		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
 			if f.After != "" {

@@ -207,7 +207,7 @@ func (f *fixture) delete(session string, upTo uint64) {
 	}
 }
 
-// equal checks that got equals want. A nil slice equals an empty one, also as the open list of a head.
+// equal checks that got equals want. A nil slice equals an empty one, also as the open list or the labels of a head.
 func (f *fixture) equal(what string, got, want any) {
 	f.t.Helper()
 	if !reflect.DeepEqual(emptyIsNil(got), emptyIsNil(want)) {
@@ -219,6 +219,9 @@ func emptyIsNil(v any) any {
 	if h, ok := v.(journal.Head); ok {
 		if len(h.Open) == 0 {
 			h.Open = nil
+		}
+		if len(h.Labels) == 0 {
+			h.Labels = nil
 		}
 		return h
 	}

@@ -16,16 +16,23 @@ var headChecks = []check{
 			{ID: "p-1", Kind: "approval", Title: "Delete the page “home”?", Expires: recordTime},
 			{ID: "p-2", Kind: "question"},
 		}
-		f.append(journal.Append{Session: "s", Records: recs(1, 3), Head: &journal.HeadUpdate{Status: "paused", Open: open}})
+		labels := map[string]string{"user": "ann", "tenant": "Ünits <&> “Co”"}
+		f.append(journal.Append{Session: "s", Records: recs(1, 3), Head: &journal.HeadUpdate{
+			Status: "paused", Open: open, Kind: "plan", Title: "The “home” page", Labels: labels,
+		}})
 		h := f.head("s")
 		if h.Updated.IsZero() {
 			t.Fatalf("the head doesn't say when it was updated")
 		}
-		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Seq: 3, Updated: h.Updated})
+		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Kind: "plan", Title: "The “home” page", Labels: labels, Seq: 3, Updated: h.Updated})
+		h.Labels["user"] = "bob"
+		f.equal("labels", f.head("s").Labels, labels)
 	}},
 	{"an append without a head leaves it as it is", func(t tb, s journal.Store) {
 		f := on(t, s)
-		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{Status: "x", Open: []journal.Open{{ID: "o"}}}})
+		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{
+			Status: "x", Open: []journal.Open{{ID: "o"}}, Kind: "k", Title: "t", Labels: map[string]string{"a": "b"},
+		}})
 		before := f.head("s")
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2)})
 		h := f.head("s")
@@ -35,15 +42,16 @@ var headChecks = []check{
 		before.Seq, before.Updated = 2, h.Updated
 		f.equal("head", h, before)
 	}},
-	{"a head update replaces status and open list", func(t tb, s journal.Store) {
+	{"a head update replaces all that the host sets", func(t tb, s journal.Store) {
 		f := on(t, s)
-		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{Status: "x", Open: []journal.Open{{ID: "o"}, {ID: "p"}}}})
+		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{
+			Status: "x", Open: []journal.Open{{ID: "o"}, {ID: "p"}}, Kind: "k", Title: "t", Labels: map[string]string{"a": "b", "c": "d"},
+		}})
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Head: &journal.HeadUpdate{Status: "y", Open: []journal.Open{{ID: "q"}}}})
 		f.equal("open list", f.head("s").Open, []journal.Open{{ID: "q"}})
 		f.append(journal.Append{Session: "s", After: 2, Records: recs(3, 3), Head: &journal.HeadUpdate{}})
 		h := f.head("s")
-		f.equal("status", h.Status, "")
-		f.equal("open list", h.Open, []journal.Open{})
+		f.equal("head", h, journal.Head{Session: "s", Seq: 3, Updated: h.Updated})
 	}},
 	{"a head can change without a record", func(t tb, s journal.Store) {
 		f := on(t, s)

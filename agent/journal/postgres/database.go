@@ -149,17 +149,12 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool,
 	if len(a.Records) == 0 || len(a.Taken) > 0 || sqljournal.DataSize(a.Records) > maxMessage {
 		return false, nil
 	}
-	var status, open *string
-	var opens *int
-	if a.Head != nil {
-		text, err := sqljournal.EncodeOpen(a.Head.Open)
-		if err != nil {
-			return false, fmt.Errorf("postgres: %w", err)
-		}
-		n := len(a.Head.Open)
-		status, open, opens = &a.Head.Status, &text, &n
+	head, err := headColumns(a.Head)
+	if err != nil {
+		return false, fmt.Errorf("postgres: %w", err)
 	}
-	args := append([]any{a.Session, int64(a.Fence), int64(a.After), len(a.Records), status, open, opens}, columns(a.Records)...)
+	args := append([]any{a.Session, int64(a.Fence), int64(a.After), len(a.Records)}, head...)
+	args = append(args, columns(a.Records)...)
 	err = db.retry(ctx, func(ctx context.Context) error {
 		result, err := db.pool.ExecContext(ctx, db.tryAppend, args...)
 		if err != nil {
@@ -170,6 +165,19 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool,
 		return err
 	})
 	return done && err == nil, err
+}
+
+// headColumns returns the columns that a head update sets: NULL for those that stay as they are.
+func headColumns(h *journal.HeadUpdate) ([]any, error) {
+	if h == nil {
+		return []any{(*string)(nil), (*string)(nil), (*int)(nil), (*string)(nil), (*string)(nil), (*string)(nil)}, nil
+	}
+	open, err := sqljournal.EncodeOpen(h.Open)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := sqljournal.EncodeLabels(h.Labels)
+	return []any{h.Status, open, len(h.Open), h.Kind, h.Title, labels}, err
 }
 
 // Insert implements [sqljournal.Database].

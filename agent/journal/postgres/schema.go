@@ -16,6 +16,7 @@ func dialect(schema string) sqljournal.Dialect {
 		Now:       now,
 		Seq:       "s.seq",
 		Updated:   "s.updated",
+		Label:     "s.labels <> '{}' AND s.labels @> jsonb_build_object(%[1]s::text, %[2]s::text)",
 		NextFence: "SELECT nextval('@fence')",
 	}
 }
@@ -34,12 +35,16 @@ var migrations = [][]string{{
 		fence   bigint NOT NULL,
 		owner   text COLLATE "C" NOT NULL,
 		until   bigint,
-		updated bigint NOT NULL
+		updated bigint NOT NULL,
+		kind    text COLLATE "C" NOT NULL,
+		title   text NOT NULL,
+		labels  jsonb NOT NULL
 	) WITH (fillfactor = 70)`, // space for the next version of a row on the same page: then an append changes no index
 	"CREATE INDEX sessions_by_status ON @sessions (status, name)",
 	"CREATE INDEX sessions_by_owner ON @sessions (owner, name) WHERE owner <> ''",
 	"CREATE INDEX sessions_open ON @sessions (name) WHERE opens > 0",
 	"CREATE INDEX sessions_inbox ON @sessions (name) WHERE inbox > 0",
+	"CREATE INDEX sessions_by_label ON @sessions USING gin (labels jsonb_path_ops) WHERE labels <> '{}'",
 	// fence is that of the append: the same record with another fence is another append. at is when the store appended it.
 	`CREATE TABLE @records (
 		session bigint NOT NULL,
@@ -76,11 +81,12 @@ const (
 	// tryAppend changes nothing if fence or number differ: no row is updated, so none is inserted.
 	tryAppend = `WITH s AS (
 		UPDATE @sessions SET seq = seq + ?4, updated = greatest(updated, ` + now + `),
-			status = coalesce(?5, status), open = coalesce(?6, open), opens = coalesce(?7, opens)
+			status = coalesce(?5, status), open = coalesce(?6, open), opens = coalesce(?7, opens),
+			kind = coalesce(?8, kind), title = coalesce(?9, title), labels = coalesce(?10::jsonb, labels)
 		WHERE name = ?1 AND fence = ?2 AND (fence = 0 OR owner <> '') AND seq = ?3 RETURNING id, updated
 	) INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT s.id, ?3 + r.n, ?2, s.updated, r.time, r.kind, r.v, r.data
-	FROM s, unnest(?8::bigint[], ?9::text[], ?10::bigint[], ?11::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
+	FROM s, unnest(?11::bigint[], ?12::text[], ?13::bigint[], ?14::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
 
 	insertRecords = `INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT ?1, ?2 + r.n, ?3, ?4, r.time, r.kind, r.v, r.data

@@ -8,6 +8,7 @@ var dialect = sqljournal.Dialect{
 	Prefix:    "pawl_",
 	Seq:       "max(s.seq, coalesce((SELECT max(r.seq) FROM @records r WHERE r.session = s.id), 0))",
 	Updated:   "max(s.updated, coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq DESC LIMIT 1), 0))",
+	Label:     "s.id IN (SELECT l.session FROM pawl_labels l WHERE l.key = %[1]s AND l.value = %[2]s)",
 	NextFence: "UPDATE @meta SET fence = fence + 1 RETURNING fence",
 }
 
@@ -26,12 +27,33 @@ var migrations = [][]string{{
 		fence   INTEGER NOT NULL,
 		owner   TEXT NOT NULL,
 		until   INTEGER,
-		updated INTEGER NOT NULL -- as seq
+		updated INTEGER NOT NULL, -- as seq
+		kind    TEXT NOT NULL,
+		title   TEXT NOT NULL,
+		labels  TEXT NOT NULL -- a JSON object
 	) STRICT`,
 	"CREATE INDEX @sessions_by_status ON @sessions (status, name)",
 	"CREATE INDEX @sessions_by_owner ON @sessions (owner, name) WHERE owner <> ''",
 	"CREATE INDEX @sessions_open ON @sessions (name) WHERE opens > 0",
 	"CREATE INDEX @sessions_inbox ON @sessions (name) WHERE inbox > 0",
+	// The labels of the sessions again, to find sessions by one of them.
+	`CREATE TABLE @labels (
+		key     TEXT NOT NULL,
+		value   TEXT NOT NULL,
+		session INTEGER NOT NULL,
+		PRIMARY KEY (key, value, session)
+	) STRICT, WITHOUT ROWID`,
+	"CREATE INDEX @labels_by_session ON @labels (session)",
+	`CREATE TRIGGER @labels_insert AFTER INSERT ON @sessions WHEN new.labels <> '{}' BEGIN
+		INSERT INTO @labels (key, value, session) SELECT j.key, j.value, new.id FROM json_each(new.labels) j;
+	END`,
+	`CREATE TRIGGER @labels_update AFTER UPDATE OF labels ON @sessions WHEN new.labels <> old.labels BEGIN
+		DELETE FROM @labels WHERE session = old.id;
+		INSERT INTO @labels (key, value, session) SELECT j.key, j.value, new.id FROM json_each(new.labels) j;
+	END`,
+	`CREATE TRIGGER @labels_delete AFTER DELETE ON @sessions WHEN old.labels <> '{}' BEGIN
+		DELETE FROM @labels WHERE session = old.id;
+	END`,
 	// fence is that of the append: the same record with another fence is another append. at is when the store appended it.
 	`CREATE TABLE @records (
 		session INTEGER NOT NULL,
