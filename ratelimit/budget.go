@@ -11,12 +11,15 @@ type Labels struct {
 	// agents don't set it: their calls, including those of subagents, are in the session of the outermost agent.
 	Root     string
 	Session  string
+	User     string // the person that the call is made for
 	Pipeline string
 	Task     string
 	Agent    string
 	Kind     string // what the call is for: step, summary, …
 	Provider string
 	Model    string
+	// Extra are further labels of the host's choice, in any form: a [Ledger] keeps them, and no limit depends on them.
+	Extra string
 }
 
 // root returns the outermost session, on which everything nested in it is booked.
@@ -33,6 +36,11 @@ func (l *Labels) root() string {
 type BudgetConfig struct {
 	// Global limits all calls together.
 	Global Limit
+	// User, if it isn't nil, returns the limit of a user; an empty [Limit] is none. It is called for each call that has a user, so a
+	// limit that it changes applies from the next call on. It must be quick, may be called from several goroutines at a time, and
+	// is called without a lock. If it panics, the method that called it panics, and holds nothing. A limit that
+	// [Budget.SetLimit] has set for a user replaces it.
+	User func(user string) Limit
 	// Session limits each session separately; see [Budget] for nested sessions.
 	Session Limit
 	// Task limits each task separately.
@@ -87,7 +95,7 @@ const (
 // reserved is within every limit, however many calls are admitted at once. What a call uses beyond its reservation is
 // booked in full, and may exceed the limit; then no further call is admitted under that limit until the period ends.
 //
-// Limits are checked in this order: global, the session's share if FairShare is set, session, task, provider, recovery. A
+// Limits are checked in this order: global, the session's share if FairShare is set, user, session, task, provider, recovery. A
 // reservation is made in all of them or in none. An empty label isn't limited in its scope: only Global covers every call.
 //
 // A call with a Root is limited in both sessions, and the root's spending includes everything that is nested in it, at
@@ -107,9 +115,11 @@ type Budget struct {
 	location *time.Location
 	keep     int
 	onEvent  func(BudgetEvent)
+	user     func(string) Limit // nil: no user has a limit
 
 	mu       sync.Mutex                   // guards what follows
 	named    [numScopes]map[string]bounds // limits for single names
+	present  userLimit                    // of the user of the call under way
 	timeless bool                         // no limit depends on the time
 	global   *account                     // nil: no limit
 	tables   [numScopes]table
@@ -129,6 +139,7 @@ func NewBudget(cfg BudgetConfig) *Budget {
 		location: cfg.Location,
 		keep:     cfg.Keep,
 		onEvent:  cfg.OnEvent,
+		user:     cfg.User,
 	}
 	if b.active <= 0 {
 		b.active = defaultActive
@@ -144,12 +155,12 @@ func NewBudget(cfg BudgetConfig) *Budget {
 	}
 	for scope, l := range map[Scope]Limit{
 		ScopeGlobal: cfg.Global, ScopeSession: cfg.Session, ScopeTask: cfg.Task, ScopeProvider: cfg.Provider,
-		ScopeRecovery: cfg.Recovery,
+		ScopeRecovery: cfg.Recovery, ScopeUser: {},
 	} {
 		b.limits[scope] = l.resolve()
 	}
 	for scope, limits := range map[Scope]map[string]Limit{
-		ScopeSession: cfg.Sessions, ScopeTask: cfg.Tasks, ScopeProvider: cfg.Providers,
+		ScopeSession: cfg.Sessions, ScopeTask: cfg.Tasks, ScopeProvider: cfg.Providers, ScopeUser: nil,
 	} {
 		b.named[scope] = make(map[string]bounds, len(limits))
 		for name, l := range limits {
@@ -166,7 +177,7 @@ func NewBudget(cfg BudgetConfig) *Budget {
 	if b.fair { // a share is a part of the global limit and has its period
 		b.limits[ScopeShare] = b.limits[ScopeGlobal]
 	}
-	b.timeless = !b.fair
+	b.timeless = !b.fair && b.user == nil
 	for scope, limit := range b.limits {
 		b.timeless = b.timeless && limit.period == Lifetime
 		for _, limit := range b.named[scope] {

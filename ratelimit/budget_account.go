@@ -63,6 +63,9 @@ func (b *Budget) boundsOf(scope Scope, name string) (bounds, bool) {
 	if l, ok := b.named[scope][name]; ok {
 		return l, true
 	}
+	if scope == ScopeUser && name == b.present.name {
+		return b.present.bounds, false
+	}
 	return b.limits[scope], false
 }
 
@@ -74,6 +77,9 @@ func (b *Budget) scopes(l *Labels, recovery bool, visit func(Scope, string)) {
 	}
 	if b.fair && root != "" {
 		visit(ScopeShare, root)
+	}
+	if l.User != "" {
+		visit(ScopeUser, l.User)
 	}
 	if root != "" {
 		visit(ScopeSession, root)

@@ -1,6 +1,6 @@
 package ratelimit
 
-// SetLimit replaces the limit of one session, task or provider; an empty [Limit] removes it. What was spent still counts,
+// SetLimit replaces the limit of one user, session, task or provider; an empty [Limit] removes it. What was spent still counts,
 // unless the period changes. Waiting requests proceed if there is room now. The limit is kept until [Budget.Forget]. In
 // other scopes, and without a name, SetLimit does nothing.
 //
@@ -23,7 +23,7 @@ func (b *Budget) SetLimit(scope Scope, name string, limit Limit) {
 	b.serve(now)
 }
 
-// Forget removes what is known of a session, task or provider: what it has spent, and its own limit, if it has one. Open
+// Forget removes what is known of a user, session, task or provider: what it has spent, and its own limit, if it has one. Open
 // reservations remain and are booked when they are settled. It is for names that won't be used again, whose [Lifetime]
 // spending would otherwise be kept.
 func (b *Budget) Forget(scope Scope, name string) {
@@ -50,7 +50,7 @@ func (b *Budget) Forget(scope Scope, name string) {
 
 // named reports whether single names of that scope can have their own limit.
 func named(scope Scope, name string) bool {
-	return name != "" && (scope == ScopeSession || scope == ScopeTask || scope == ScopeProvider)
+	return name != "" && (scope == ScopeUser || scope == ScopeSession || scope == ScopeTask || scope == ScopeProvider)
 }
 
 // rebind gives a another limit.

@@ -23,6 +23,7 @@ type Scope uint8
 const (
 	ScopeGlobal   Scope = iota // all calls together
 	ScopeShare                 // a session's part of the global limit, with BudgetConfig.FairShare
+	ScopeUser                  // one user
 	ScopeSession               // one session
 	ScopeTask                  // one task
 	ScopeProvider              // one provider
@@ -31,9 +32,9 @@ const (
 	numScopes = iota
 )
 
-var scopeNames = [numScopes]string{"global", "share", "session", "task", "provider", "recovery"}
+var scopeNames = [numScopes]string{"global", "share", "user", "session", "task", "provider", "recovery"}
 
-// String returns "global", "share", "session", "task", "provider" or "recovery".
+// String returns "global", "share", "user", "session", "task", "provider" or "recovery".
 func (s Scope) String() string {
 	if s < numScopes {
 		return scopeNames[s]
@@ -45,7 +46,7 @@ func (s Scope) String() string {
 // errors.Is. A person can fix it with a higher limit or by waiting for the next period.
 type BudgetError struct {
 	Scope Scope
-	Name  string // of the session, task or provider; empty for the global limit
+	Name  string // of the user, session, task or provider; empty for the global limit
 	Unit  Unit   // of the figures that follow
 
 	Limit    int64

@@ -56,8 +56,10 @@ func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation,
 		unpriced: req.Micros < 0,
 	}
 
+	user := b.userLimit(req.User)
 	b.mu.Lock()
 	now := b.now()
+	b.setUser(user, now)
 	b.hang(r, &req, now)
 	b.serve(now) // claims that have waited for a new period
 	b.seq++
@@ -249,9 +251,11 @@ func (b *Budget) Seed(labels Labels, tokens, micros int64) {
 		return
 	}
 	used := Amount{Tokens: max(tokens, 0), Micros: max(micros, 0)}
+	user := b.userLimit(labels.User)
 	b.mu.Lock()
 	defer b.unlock()
 	now := b.now()
+	b.setUser(user, now)
 	b.scopes(&labels, false, func(scope Scope, name string) {
 		if a := b.look(scope, name, now); a != nil {
 			b.book(a, used, true) // not a use: a stays where it is in the list

@@ -5,7 +5,7 @@ import "time"
 // A Status is the state of one limit.
 type Status struct {
 	Scope    Scope
-	Name     string    // of the session, task or provider; empty for the global limit
+	Name     string    // of the user, session, task or provider; empty for the global limit
 	Limit    Amount    // Unlimited where there is no limit
 	Spent    Amount    // in the present period
 	Reserved Amount    // by calls in progress
@@ -35,9 +35,14 @@ func (b *Budget) Status(scope Scope, name string) Status {
 	if b == nil || scope >= numScopes {
 		return s
 	}
+	var user userLimit
+	if scope == ScopeUser {
+		user = b.userLimit(name)
+	}
 	b.mu.Lock()
 	defer b.unlock()
 	now := b.now()
+	b.setUser(user, now)
 	s = b.status(scope, name, now)
 	b.serve(now)
 	return s
@@ -50,9 +55,11 @@ func (b *Budget) Remaining(labels Labels) Amount {
 	if b == nil {
 		return least
 	}
+	user := b.userLimit(labels.User)
 	b.mu.Lock()
 	defer b.unlock()
 	now := b.now()
+	b.setUser(user, now)
 	b.scopes(&labels, false, func(scope Scope, name string) {
 		left := b.status(scope, name, now).Left()
 		least.Tokens = min(least.Tokens, left.Tokens)

@@ -58,7 +58,7 @@ const (
 	mostUnsunk     = 1024
 )
 
-// A Ledger records what calls have used: exact totals since its creation for every session, pipeline, task, agent, kind,
+// A Ledger records what calls have used: exact totals since its creation for every session, user, pipeline, task, agent, kind,
 // provider and model, and the newest calls one by one.
 //
 // Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for each full dimension;

@@ -78,6 +78,7 @@ type dim uint8
 const (
 	byRoot dim = iota // sessions, each with all that is nested in it
 	bySession
+	byUser
 	byPipeline
 	byTask
 	byAgent
@@ -100,6 +101,8 @@ func keyOf(d dim, l *Labels) tallyKey {
 		return tallyKey{name: l.root()}
 	case bySession:
 		return tallyKey{name: l.Session}
+	case byUser:
+		return tallyKey{name: l.User}
 	case byPipeline:
 		return tallyKey{name: l.Pipeline}
 	case byTask:

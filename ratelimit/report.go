@@ -6,6 +6,7 @@ import "time"
 type Filter struct {
 	Root     string // a session with everything nested in it
 	Session  string // a session by itself
+	User     string
 	Pipeline string
 	Task     string
 	Agent    string
@@ -21,7 +22,7 @@ type Filter struct {
 // matches reports whether f selects e.
 func (f *Filter) matches(e *Entry) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
-	return is(f.Root, e.root()) && is(f.Session, e.Session) && is(f.Pipeline, e.Pipeline) && is(f.Task, e.Task) &&
+	return is(f.Root, e.root()) && is(f.Session, e.Session) && is(f.User, e.User) && is(f.Pipeline, e.Pipeline) && is(f.Task, e.Task) &&
 		is(f.Agent, e.Agent) && is(f.Kind, e.Kind) && is(f.Provider, e.Provider) && is(f.Model, e.Model) &&
 		is(f.Outcome, e.Outcome) && (f.From.IsZero() || !e.Time.Before(f.From)) && (f.To.IsZero() || e.Time.Before(f.To))
 }
@@ -31,11 +32,12 @@ func (f *Filter) all() bool { return *f == Filter{} }
 
 // single returns the dimension and the name if f selects by one name only.
 func (f *Filter) single() (dim, tallyKey, bool) {
-	l := Labels{Root: f.Root, Session: f.Session, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent, Kind: f.Kind,
+	l := Labels{Root: f.Root, Session: f.Session, User: f.User, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent, Kind: f.Kind,
 		Provider: f.Provider, Model: f.Model}
 	for d, only := range [numDims]Filter{
 		byRoot:     {Root: f.Root},
 		bySession:  {Session: f.Session},
+		byUser:     {User: f.User},
 		byPipeline: {Pipeline: f.Pipeline},
 		byTask:     {Task: f.Task},
 		byAgent:    {Agent: f.Agent},
@@ -104,6 +106,7 @@ type Report struct {
 
 	Roots     map[string]Usage // sessions with everything nested in them
 	Sessions  map[string]Usage // sessions by themselves
+	Users     map[string]Usage
 	Pipelines map[string]Usage
 	Tasks     map[string]Usage
 	Agents    map[string]Usage
@@ -188,7 +191,7 @@ func (l *Ledger) report() Report {
 // fill makes the maps of r from what each calls put with.
 func (r *Report) fill(each func(d dim, put func(tallyKey, Usage))) {
 	for d, names := range map[dim]*map[string]Usage{
-		byRoot: &r.Roots, bySession: &r.Sessions, byPipeline: &r.Pipelines, byTask: &r.Tasks, byAgent: &r.Agents, byKind: &r.Kinds,
+		byRoot: &r.Roots, bySession: &r.Sessions, byUser: &r.Users, byPipeline: &r.Pipelines, byTask: &r.Tasks, byAgent: &r.Agents, byKind: &r.Kinds,
 	} {
 		*names = make(map[string]Usage)
 		each(d, func(key tallyKey, t Usage) {
