@@ -20,6 +20,7 @@ type (
 	Compacted    = machine.Compacted
 	NoteWritten  = machine.NoteWritten
 	RuleRevoked  = machine.RuleRevoked
+	TitleChanged = machine.TitleChanged
 	Undone       = machine.Undone
 	Snapshot     = machine.Snapshot
 )

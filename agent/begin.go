@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 	}
 	if err := x.hold(x); err != nil {
 		x.refuseReceipts(err)
-		return err
+		return a.duplicateOf(x.stored, in, err)
 	}
 	if x.parent != nil {
 		x.spending = x.parent.spending
@@ -84,6 +85,9 @@ func (a *Agent) checkInput(in *Input) error {
 // start starts a run with a prompt.
 func (x *driver) start(in *Input) error {
 	a, s := x.agent, x.state()
+	if err := duplicate(s, in.Key); err != nil {
+		return err
+	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	_, posted := x.takePosted(false)
 	posted = slices.DeleteFunc(posted, x.expects) // messages to this run
@@ -120,12 +124,9 @@ func (x *driver) start(in *Input) error {
 	}
 	f := RunStarted{
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
-		Interactive: in.Interactive, Priority: in.Priority, Task: in.Task, Tools: a.fingerprints, History: a.foreign(in.History),
+		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Key: in.Key, Tools: a.fingerprints, History: a.foreign(in.History),
 	}
-	f.Meta.By, f.Meta.Origin = in.By, machine.Origin{Session: x.name, Run: newID("r-"), Trace: newID(""), Agent: a.cfg.Name}
-	if in.parent != nil {
-		f.Parent, f.Trace = in.parent.id, in.parent.trace
-	}
+	f.Meta.By, f.Meta.Origin = cmp.Or(in.By, in.User), x.newOrigin(in)
 	if in.Limits != nil && *in.Limits != (Limits{}) {
 		f.Own = new(*in.Limits)
 	}

@@ -46,7 +46,7 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	cr := &callRun{x: x, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, Mode: x.state().Mode, Succeeded: x.succeededFunc,
+		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, User: r.User, Labels: x.state().Labels, Mode: x.state().Mode, Succeeded: x.succeededFunc,
 	}
 	if d == nil {
 		return cr
@@ -67,7 +67,7 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 // hookCall returns the call for hooks.
 func (cr *callRun) hookCall() *ToolCall {
 	c := &ToolCall{Session: cr.call.Session, Run: cr.call.Run, Step: cr.call.Step, Index: cr.call.Index,
-		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input}
+		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input, User: cr.call.User, Labels: cr.call.Labels}
 	if cr.d != nil {
 		c.Spec = cr.d.Spec()
 	}

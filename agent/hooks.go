@@ -79,6 +79,8 @@ type ToolCall struct {
 	ID      string
 	Name    string
 	Input   json.RawMessage
+	User    string            // of the run's input
+	Labels  provider.LabelSet // of the run
 	// Spec is the tool's; nil if there is no such tool. It mustn't be changed.
 	Spec *tools.Spec
 }

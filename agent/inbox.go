@@ -33,6 +33,7 @@ const (
 	itemCancel = "cancel"
 	itemMode   = "mode"
 	itemRevoke = "revoke"
+	itemTitle  = "title"
 	itemDecide = "decide"
 )
 
@@ -123,13 +124,15 @@ func (l *sessionLog) remove(id string) bool {
 	return true
 }
 
-// takePosted acts on what was posted to a session before its run started or was resumed: on revocations, and on decisions if the caller
-// wants that. It returns the number of decisions that it took, and the ids of the other items.
+// takePosted acts on what was posted to a session before its run started or was resumed: on revocations and titles, and on decisions if the
+// caller wants that. It returns the number of decisions that it took, and the ids of the other items.
 func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 	for _, it := range l.inbox() {
 		switch {
 		case it.Kind == itemRevoke:
 			l.takeRevocation(&it)
+		case it.Kind == itemTitle:
+			l.takeTitle(&it)
 		case it.Kind == itemDecide && decisions:
 			if l.takeDecisions(&it, true) {
 				taken++
@@ -156,6 +159,8 @@ func (x *driver) readInbox() (done bool) {
 			x.takeDecisions(&it, false)
 		case itemRevoke:
 			x.takeRevocation(&it)
+		case itemTitle:
+			x.takeTitle(&it)
 		default:
 			if !x.remove(it.ID) {
 				continue
@@ -293,14 +298,18 @@ func (l *sessionLog) takeRevocation(it *inboxItem) {
 	}
 }
 
-// revokePosted does what revocations ask for that were posted to a run too late for its last safe point.
-func (l *sessionLog) revokePosted() {
-	if len(l.state().Rules) == 0 {
+// takeLate acts on revocations and titles that were posted to a run too late for its last safe point. It looks only if there may be some:
+// there are rules to revoke, or this process has posted something (see poke). What another process posted waits for the next run.
+func (x *driver) takeLate() {
+	if len(x.state().Rules) == 0 && len(x.wake) == 0 {
 		return
 	}
-	for _, it := range l.inbox() {
-		if it.Kind == itemRevoke {
-			l.takeRevocation(&it)
+	for _, it := range x.inbox() {
+		switch it.Kind {
+		case itemRevoke:
+			x.takeRevocation(&it)
+		case itemTitle:
+			x.takeTitle(&it)
 		}
 	}
 }

@@ -30,8 +30,21 @@ type Input struct {
 	// Interactive says that a person is waiting, so that model calls have precedence over background work.
 	Interactive bool
 	Priority    int // of background work: see provider.Request
-	Task        string
-	By          string // who asks
+	// User is the person that the run works for. Budgets and allowances may limit what a user spends. Task and Pipeline are the host's names
+	// for what the run is about, and for the job or plan that it is a part of. All three are labels of its model calls. Each has at most 512
+	// bytes.
+	User, Task, Pipeline string
+	By                   string // who asks; empty: User
+	// Labels are labels of the host's choice, such as {"tenant": "acme"}: at most 16, with keys of at most 64 and values of at most 256 bytes,
+	// neither of them empty. They are on the events of the run, on its tool and model calls, in the ledger, and on the session until another
+	// run sets others; [SessionFilter] finds the session by one of them. Empty: those of the session's last run.
+	Labels map[string]string
+	// Key makes a repeated request harmless: if the session had an input with the same key, nothing is started, and the error is a
+	// *[DuplicateError]. It has at most 200 bytes. A session remembers its newest 100 keys.
+	Key string
+	// Trace continues the trace of the caller: a W3C traceparent, such as
+	// "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01". Empty: a trace of its own.
+	Trace string
 
 	// Briefing is added to the prompt and says what earlier attempts tried: see [BriefingOf].
 	Briefing *Briefing
@@ -100,6 +113,9 @@ func (in *Input) check(limits *Limits) error {
 		if !utf8.ValidString(f[1]) {
 			return badInput(f[0], "it is no valid UTF-8")
 		}
+	}
+	if err := in.checkCaller(); err != nil {
+		return err
 	}
 	if err := in.checkParts(limits); err != nil {
 		return err

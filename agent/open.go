@@ -91,7 +91,7 @@ func (l *sessionLog) load() error {
 // setOrigin sets origin to that of the newest run.
 func (l *sessionLog) setOrigin() {
 	if r := l.run(); r != nil {
-		l.origin = &machine.Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}
+		l.origin = &machine.Origin{Session: l.name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace, Labels: l.state().Labels}
 	}
 }
 

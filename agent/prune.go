@@ -86,7 +86,7 @@ type Retention struct {
 }
 
 // Retain removes the sessions of the journal that have been idle for Retention.Idle, with those of their subagents, and returns how much it
-// removed. Sessions that are in use are kept.
+// removed. Sessions that are in use are kept, and so are the logs of other packages.
 func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err error) {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -95,7 +95,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 	if r.Idle <= 0 {
 		return total, &InputError{Field: "Retention.Idle", Problem: fmt.Sprintf("it is %v; give the time for which sessions are kept", r.Idle)}
 	}
-	for h, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix}) {
+	for h, err := range a.store.Heads(ctx, journal.Filter{Prefix: r.Prefix, NoKind: true}) {
 		if err != nil {
 			return total, fmt.Errorf("agent: listing sessions: %w", err)
 		}
@@ -173,7 +173,7 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 	found := make(map[string]bool) // two journals may be the same
 	for _, store := range a.journals() {
 		for _, run := range prefixes {
-			for head, err := range store.Heads(ctx, journal.Filter{Prefix: childPrefix + run + "."}) {
+			for head, err := range store.Heads(ctx, journal.Filter{Prefix: childPrefix + run + ".", NoKind: true}) {
 				if err != nil {
 					return err
 				}

@@ -111,8 +111,8 @@ const defaultRecovery = 4
 
 // Recover resumes the sessions of the journal that could continue but that no process drives: their process died or was drained, a decision
 // was made on what they waited for ([Session.Decide]), or the time to decide is over. It returns when each of them has ended or paused
-// again, with their number. It skips sessions that another process drives or resumes first, sessions of an agent with another name, and
-// sessions of subagents, which their parents resume. No other function resumes sessions by itself.
+// again, with their number. It skips sessions that another process drives or resumes first, sessions of an agent with another name,
+// sessions of subagents, which their parents resume, and the logs of other packages. No other function resumes sessions by itself.
 //
 // Call it when a process starts and regularly after that: the session of a process that was killed is skipped until its lease has ended
 // (Config.Lease, 30 s by default). The error is about listing the sessions; the outcome of each session goes to Recovery.Each.
@@ -146,7 +146,7 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 
 // sendStranded sends the names of the sessions that could continue but that no process drives.
 func (a *Agent) sendStranded(ctx context.Context, prefix string, names chan<- string) error {
-	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: prefix}) {
+	for head, err := range a.store.Heads(ctx, journal.Filter{Prefix: prefix, NoKind: true}) {
 		if err != nil {
 			return fmt.Errorf("agent: listing sessions to recover: %w", err)
 		}

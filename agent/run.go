@@ -191,7 +191,7 @@ func (x *driver) callStates(indexes []int) []*machine.CallState {
 func (x *driver) close() {
 	defer x.sessionLog.close()
 	defer x.closeReceipts()
-	defer x.revokePosted()
+	defer x.takeLate()
 	if !x.ended { // only after a panic
 		x.left = true
 		x.cancel(errAbandoned)

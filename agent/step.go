@@ -92,7 +92,8 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 // labels returns the labels of a model call for the run.
 func (l *sessionLog) labels(step int, kind string) provider.Labels {
 	r := l.run()
-	return provider.Labels{Session: l.account(), Run: r.ID, Step: step, Task: r.Task, Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace}
+	return provider.Labels{Session: l.account(), User: r.User, Run: r.ID, Step: step, Pipeline: r.Pipeline, Task: r.Task,
+		Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace, Extra: l.state().Labels}
 }
 
 // A reply collects the reply of the current model call.

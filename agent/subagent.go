@@ -194,7 +194,8 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	x.lock()
 	defer x.mu.Unlock()
 	r := x.run()
-	in.Interactive, in.Priority, in.Task, in.By = r.Interactive, r.Priority, r.Task, call.By
+	in.Interactive, in.Priority, in.By, in.Labels = r.Interactive, r.Priority, call.By, x.state().Labels.Map()
+	in.User, in.Task, in.Pipeline = r.User, r.Task, r.Pipeline
 	if !in.resumes() {
 		in.Limits = r.LimitsLeft(&t.child.modes[0].limits, all.total(), time.Now())
 	}

@@ -39,7 +39,7 @@ var full = map[string]any{
 			FrequencyPenalty: ptr(-0.5), Stop: []string{"\n\n"}},
 		Reasoning:   &provider.ReasoningOptions{Effort: "low", Budget: 1024, Hide: true},
 		Output:      &provider.OutputFormat{Name: "answer", Schema: json.RawMessage(`{"type":"string"}`)},
-		Labels:      provider.Labels{Session: "s-1", Run: "r-1", Step: 2, Pipeline: "p-1", Task: "t-1", Agent: "cms", Kind: "step", Trace: "4bf92f3577b34da6a3ce929d0e0e4736"},
+		Labels:      provider.Labels{Session: "s-1", User: "ann", Extra: "tenant=acme&user=ann", Run: "r-1", Step: 2, Pipeline: "p-1", Task: "t-1", Agent: "cms", Kind: "step", Trace: "4bf92f3577b34da6a3ce929d0e0e4736"},
 		Interactive: true,
 		Priority:    80,
 		NoRestart:   true,

@@ -87,6 +87,7 @@ type Labels struct {
 	// Session is the session for a gate's turns and a budget's limits: a subagent uses the session of the outermost
 	// agent.
 	Session  string `json:"session,omitempty"`
+	User     string `json:"user,omitempty"` // the person that the call is made for
 	Run      string `json:"run,omitempty"`
 	Step     int    `json:"step,omitempty"`
 	Pipeline string `json:"pipeline,omitempty"`
@@ -94,6 +95,8 @@ type Labels struct {
 	Agent    string `json:"agent,omitempty"`
 	Kind     string `json:"kind,omitempty"` // what the call is for: step, summary, …
 	Trace    string `json:"trace,omitempty"`
+	// Extra are the labels that the host has given to the run.
+	Extra LabelSet `json:"extra,omitempty"`
 }
 
 // LastUserText returns the text of the newest user message, or "" if there is none.

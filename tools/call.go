@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/pawlkit/pawl/provider"
 )
 
 // A Call is one tool call. The caller fills in the fields, [Registry.Admit] replaces the input by the validated one, and
@@ -23,6 +25,9 @@ type Call struct {
 	Fence uint64
 	// By is the person who approved the call, if approval was needed.
 	By string
+	// User is the person that the run works for, and Labels are those that the host has given to the run.
+	User   string
+	Labels provider.LabelSet
 	// Resumed is set if the call was suspended and runs again: see [Resumed].
 	Resumed *Resumption
 

@@ -85,11 +85,15 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 	if strings.HasPrefix(session, childPrefix) {
 		return nil, fmt.Errorf("%w: session %q belongs to a subagent; use the session that called it", ErrUnknown, session)
 	}
-	if _, err := store.Head(ctx, session); errors.Is(err, journal.ErrNoSession) || errors.As(err, &invalid) {
+	head, err := store.Head(ctx, session)
+	switch {
+	case errors.Is(err, journal.ErrNoSession) || errors.As(err, &invalid):
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	case head.Kind != "":
+		return nil, fmt.Errorf("%w: %q is a log of the kind %q", ErrUnknown, session, head.Kind)
 	}
 	l := &log{session: session}
-	err := l.after(ctx, store, 0)
+	err = l.after(ctx, store, 0)
 	if pruned := (*journal.PrunedError)(nil); errors.As(err, &pruned) {
 		err = l.after(ctx, store, pruned.UpTo)
 	}

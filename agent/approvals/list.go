@@ -50,12 +50,12 @@ const pastChildren = childPrefix + "\U0010FFFF"
 
 // List yields the open items of all sessions of a store: in the order of session names, and within a session in the order
 // of its calls. It reads no log. Sessions of subagents are left out, since their items are listed with the session that
-// called them. To continue later, set Filter.After to the last session whose items were all read.
+// called them, and so are the logs of other packages. To continue later, set Filter.After to the last session whose items were all read.
 //
 // The sequence ends after its first error. Concurrent changes may be missed.
 func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, error] {
 	return func(yield func(Open, error) bool) {
-		hf := journal.Filter{Prefix: f.Prefix, Open: true, After: f.After, Limit: headsAtATime}
+		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: true, After: f.After, Limit: headsAtATime}
 		for more := true; more; {
 			n := 0
 			for h, err := range store.Heads(ctx, hf) {

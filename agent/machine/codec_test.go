@@ -40,7 +40,7 @@ func everyFact() []machine.Fact {
 	var n uint64
 	meta := func(call string) machine.Meta {
 		n++
-		return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1", Parent: "r-0.1.0", Agent: "editor", Trace: "0af7651916cd43dd8448eb211c80319c"},
+		return machine.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1", Parent: "r-0.1.0", Agent: "editor", Labels: "tenant=acme&user=ann", Trace: "0af7651916cd43dd8448eb211c80319c"},
 			Seq: n, Time: at.Add(time.Duration(n)), V: machine.Version, Step: int(n), Call: call, By: "ann"}
 	}
 	call := &provider.ToolCall{ID: "r-1.1.0", ProviderID: "call_1", Name: "cms.write", Input: json.RawMessage(`{"html":"<b>&\u2028","n":12345678901234567890.50e3}`)}
@@ -63,7 +63,8 @@ func everyFact() []machine.Fact {
 		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Again: true, Path: []string{"r-0.1.0"}, Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
 	return []machine.Fact{
 		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
-			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Task: "t-1", Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
+			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Key: "k-1", Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
+			Caller:       machine.Caller{User: "ann", Task: "t-1", Pipeline: "p-1", TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
 		machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice, Final: machine.LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
@@ -86,9 +87,11 @@ func everyFact() []machine.Fact {
 		machine.ContextResetRequested{Meta: meta("")},
 		machine.Continued{Meta: meta(""), Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []machine.ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
 		machine.RuleRevoked{Meta: meta(""), Tool: "cms.write"},
+		machine.TitleChanged{Meta: meta(""), Title: "<Home> page"},
 		machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
 		machine.Snapshot{Meta: meta(""), From: "s-0", State: &machine.State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
-			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", By: "ann", Since: at}}, Run: &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"}, Notes: []machine.NoteState{{"plan", 1, .5}}}},
+			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", By: "ann", Since: at}}, Run: &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
+			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home", Notes: []machine.NoteState{{"plan", 1, .5}}}},
 		machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit, Reason: "agent: Limits.Steps is reached: 12 of 12"},
 	}
 }

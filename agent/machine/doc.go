@@ -36,7 +36,7 @@
 //	ActWait       Store RunEnded with status Paused. Decided resumes the run.
 //	ActFinish     Store RunEnded, or SentBack to keep a run from completing.
 //
-// Facts may also come from outside: Steered, ModeChanged, PhaseChanged, ContextResetRequested, Compacted, NoteWritten, RuleRevoked,
+// Facts may also come from outside: Steered, ModeChanged, PhaseChanged, ContextResetRequested, Compacted, NoteWritten, RuleRevoked, TitleChanged,
 // Undone, Snapshot, and RunEnded to stop or pause the run.
 //
 // # What must be stored first
@@ -90,6 +90,7 @@
 //	ContextResetRequested  -       =             =                =        =              =             -        -
 //	Continued              -       =             =                =        =              =             back     -
 //	RuleRevoked            -       =             =                =        =              =             =        =
+//	TitleChanged           -       =             =                =        =              =             =        =
 //	Undone                 -       -             -                -        -              -             -        =
 //	Snapshot               any     =             =                =        =              =             =        =
 //	RunEnded               -       paused/ended  paused/ended     paused   paused/ended   paused/ended  ended    -

@@ -27,6 +27,8 @@ type Origin struct {
 	Parent  string `json:"parent,omitempty"` // the parent run's tool call, for a subagent
 	Agent   string `json:"agent,omitempty"`
 	Trace   string `json:"trace,omitempty"` // W3C trace id: 32 hexadecimal digits
+	// Labels are those that the host has given to the run.
+	Labels provider.LabelSet `json:"labels,omitempty"`
 }
 
 // A Meta is the envelope of an event.
@@ -61,7 +63,9 @@ type RunStarted struct {
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`
 	Priority    int             `json:"priority,omitempty"`
-	Task        string          `json:"task,omitempty"`
+	Caller
+	// Key is the key of the input: the next input with the same key starts no run.
+	Key string `json:"key,omitempty"`
 	// Tools are the fingerprints of the agent's tools. A process that resumes the run compares its own tools with them.
 	Tools []ToolFingerprint `json:"tools,omitempty"`
 	// ContextReset is set if the run continues the work of the run before it, in a new conversation.

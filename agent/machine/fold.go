@@ -40,7 +40,7 @@ func (m *Machine) Apply(f Fact) error {
 	}
 	m.s.Seq = meta.Seq
 	switch f.(type) {
-	case Snapshot, Undone, RuleRevoked: // the run did nothing
+	case Snapshot, Undone, RuleRevoked, TitleChanged: // the run did nothing
 	default:
 		m.s.Run.Last = normalTime(meta.Time)
 	}
@@ -72,7 +72,7 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 		if r == nil || newest {
 			return ""
 		}
-	case Compacted, RuleRevoked: // also between runs
+	case Compacted, RuleRevoked, TitleChanged: // also between runs
 		if newest {
 			return ""
 		}
@@ -141,6 +141,8 @@ func (m *Machine) fold(f Fact) (problem string) {
 		m.continued(r, &f)
 	case RuleRevoked:
 		problem = m.ruleRevoked(&f)
+	case TitleChanged:
+		problem = m.titleChanged(&f)
 	case Undone:
 		problem = m.undone(&f)
 	case Snapshot:
@@ -158,6 +160,9 @@ func (m *Machine) runStarted(f *RunStarted) string {
 	if !isWellFormed(f.History) {
 		return "its history needs repair"
 	}
+	if problem := checkHead("", f.Labels); problem != "" {
+		return problem
+	}
 	before := m.s.Run
 	var chain *ChainState
 	if f.ContextReset != nil {
@@ -169,12 +174,13 @@ func (m *Machine) runStarted(f *RunStarted) string {
 	} else {
 		m.s.Phase = ""
 	}
-	m.s.Mode = f.Mode
+	m.s.Mode, m.s.Labels = f.Mode, f.Labels
+	m.s.addKey(f.Key, f.Run)
 	m.s.Messages = append(m.s.Messages, f.History...)
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
-		Interactive: f.Interactive, Priority: f.Priority, Task: f.Task, Fingerprints: f.Tools,
+		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools,
 		First: len(m.s.Messages), Since: normalTime(f.Time),
 	}
 	if chain != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// Head returns what lists show of the session once the facts are applied: its status and what it waits for. It returns nil if the facts
-// change neither. It doesn't apply the facts; the error is the one that Apply would return.
+// Head returns what lists show of the session once the facts are applied: its status, what it waits for, its title and its labels. It returns nil if the facts
+// change none of it. It doesn't apply the facts; the error is the one that Apply would return.
 func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 	if !slices.ContainsFunc(facts, m.changesHead) {
 		return nil, nil
@@ -19,8 +19,8 @@ func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 		}
 	}
 	r := after.s.Run
-	head := &journal.HeadUpdate{Status: string(r.Status)}
-	if r.Status == Paused && r.Code == CodeDrained { // it waits for a process, not for a person
+	head := after.s.ownHead()
+	if head.Status = string(r.Status); r.Status == Paused && r.Code == CodeDrained { // it waits for a process, not for a person
 		head.Status = string(Running)
 	}
 	for _, p := range r.Pending() {
@@ -33,7 +33,7 @@ func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 // changesHead reports whether the fact may change the head of the session.
 func (m *Machine) changesHead(f Fact) bool {
 	switch f := f.(type) {
-	case RunStarted, Continued, Snapshot, Suspended, Decided, RunEnded:
+	case RunStarted, Continued, Snapshot, Suspended, Decided, TitleChanged, RunEnded:
 		return true
 	case ToolFinished: // of a subagent that waits for more decisions
 		c := m.s.Run.Call(f.Meta.Call)

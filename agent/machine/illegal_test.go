@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -275,6 +276,9 @@ func (c *chaos) fact() machine.Fact {
 	}
 	if rules := c.m.State().Rules; c.rng.IntN(60) == 0 || len(rules) > 0 && c.rng.IntN(3) == 0 {
 		return machine.RuleRevoked{Meta: meta, Tool: any1(c, "a", "b")}
+	}
+	if c.rng.IntN(60) == 0 {
+		return machine.TitleChanged{Meta: meta, Title: any1(c, "", "a", "a\nb", strings.Repeat("n", 201))}
 	}
 	switch c.rng.IntN(40) {
 	case 0:

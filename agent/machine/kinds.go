@@ -27,6 +27,7 @@ func (PhaseChanged) kind() string          { return "phase_changed" }
 func (ContextResetRequested) kind() string { return "context_reset_requested" }
 func (Continued) kind() string             { return "continued" }
 func (RuleRevoked) kind() string           { return "rule_revoked" }
+func (TitleChanged) kind() string          { return "title_changed" }
 func (Undone) kind() string                { return "undone" }
 func (Snapshot) kind() string              { return KindSnapshot }
 func (RunEnded) kind() string              { return "run_ended" }
@@ -48,6 +49,7 @@ func (f PhaseChanged) with(m Meta) Fact          { f.Meta = m; return f }
 func (f ContextResetRequested) with(m Meta) Fact { f.Meta = m; return f }
 func (f Continued) with(m Meta) Fact             { f.Meta = m; return f }
 func (f RuleRevoked) with(m Meta) Fact           { f.Meta = m; return f }
+func (f TitleChanged) with(m Meta) Fact          { f.Meta = m; return f }
 func (f Undone) with(m Meta) Fact                { f.Meta = m; return f }
 func (f Snapshot) with(m Meta) Fact              { f.Meta = m; return f }
 func (f RunEnded) with(m Meta) Fact              { f.Meta = m; return f }
@@ -61,7 +63,7 @@ var isFactType = make(map[reflect.Type]bool)
 func init() {
 	for _, f := range []Fact{
 		RunStarted{}, StepStarted{}, Compacted{}, NoteWritten{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{}, Decided{},
-		Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, ContextResetRequested{}, Continued{}, RuleRevoked{}, Undone{}, Snapshot{}, RunEnded{},
+		Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, ContextResetRequested{}, Continued{}, RuleRevoked{}, TitleChanged{}, Undone{}, Snapshot{}, RunEnded{},
 	} {
 		factTypes[f.kind()] = reflect.TypeOf(f)
 		isFactType[reflect.TypeOf(f)] = true

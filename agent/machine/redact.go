@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -182,6 +183,9 @@ func (r Redactor) Fact(fact Fact) Fact {
 		return f
 	case ModeChanged:
 		f.Reason = r.Text(f.Reason)
+		return f
+	case TitleChanged:
+		f.Title = cleanLine(r.Text(f.Title), journal.MaxTitle)
 		return f
 	case Undone:
 		f.Calls = slices.Clone(f.Calls)

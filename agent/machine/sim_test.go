@@ -74,6 +74,8 @@ func (s *sim) step() {
 			panic(err)
 		}
 		s.apply(machine.Snapshot{Meta: s.meta(""), State: state})
+	case r != nil && s.one(30):
+		s.apply(machine.TitleChanged{Meta: s.meta(""), Title: pick(s, "a <title>", "another")})
 	case r != nil && s.one(25):
 		s.compact()
 	case r != nil && !r.IsOpen() && s.one(10):
@@ -107,8 +109,9 @@ func (s *sim) step() {
 
 func (s *sim) start() {
 	s.runs++
-	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim", Trace: s.text()}
-	f := machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"), Interactive: s.one(2), Priority: s.rng.IntN(99)}
+	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim", Trace: s.text(), Labels: pick(s, "", provider.LabelsOf(map[string]string{"user": "ann"}))}
+	f := machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"), Interactive: s.one(2), Priority: s.rng.IntN(99),
+		Caller: machine.Caller{User: s.text(), Task: s.text()}, Key: pick(s, "", "a", "b")}
 	f.Limits = new(machine.Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3), Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
 		Repeats: pick(s, -1, 2, 3)}.WithDefaults())
 	f.ToolChoice = provider.ToolChoice{Mode: pick(s, provider.ChooseAuto, provider.ChooseRequired)}

@@ -25,6 +25,11 @@ type State struct {
 	Run      *RunState          `json:"run,omitempty"` // the newest run; nil before the first
 	// Used are the ids of the newest 1,000 pauses that were decided.
 	Used []string `json:"used,omitempty"`
+	// Keys are the newest 100 keys of inputs.
+	Keys []KeyState `json:"keys,omitempty"`
+	// Labels are those of the newest run, and Title is what lists show.
+	Labels provider.LabelSet `json:"labels,omitempty"`
+	Title  string            `json:"title,omitempty"`
 	// Notes are the newest note of each category.
 	Notes []NoteState `json:"notes,omitempty"`
 }
@@ -43,14 +48,14 @@ type RunState struct {
 	Reason string `json:"reason,omitempty"`
 
 	// fixed when the run starts, except that a mode may change the limits
-	Limits       *Limits             `json:"limits"` // may be shared with other runs
-	Own          *Limits             `json:"own,omitempty"`
-	ToolChoice   provider.ToolChoice `json:"tool_choice,omitzero"`
-	Output       json.RawMessage     `json:"output,omitempty"`
-	Interactive  bool                `json:"interactive,omitempty"`
-	Priority     int                 `json:"priority,omitempty"`
-	Task         string              `json:"task,omitempty"`
-	Fingerprints []ToolFingerprint   `json:"fingerprints,omitempty"` // of the agent's tools when the run started or was last resumed
+	Limits      *Limits             `json:"limits"` // may be shared with other runs
+	Own         *Limits             `json:"own,omitempty"`
+	ToolChoice  provider.ToolChoice `json:"tool_choice,omitzero"`
+	Output      json.RawMessage     `json:"output,omitempty"`
+	Interactive bool                `json:"interactive,omitempty"`
+	Priority    int                 `json:"priority,omitempty"`
+	Caller
+	Fingerprints []ToolFingerprint `json:"fingerprints,omitempty"` // of the agent's tools when the run started or was last resumed
 
 	// ContextReset is set if the run continues the work of another. The counts below then include those of the runs before it.
 	ContextReset *ChainState `json:"context_reset,omitempty"`

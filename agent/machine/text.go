@@ -106,17 +106,20 @@ func isKey(rest []byte) bool {
 
 // CleanTitle returns s in the form that a journal accepts as a title: at most journal.MaxName bytes of valid UTF-8, without control
 // characters.
-func CleanTitle(s string) string {
+func CleanTitle(s string) string { return cleanLine(s, journal.MaxName) }
+
+// cleanLine returns at most a number of bytes of s, as valid UTF-8 without control characters.
+func cleanLine(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if len(s) <= journal.MaxName {
+	if len(s) <= most {
 		return s
 	}
-	end := journal.MaxName
+	end := most
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}

@@ -248,6 +248,7 @@ func candidates(t *testing.T, m *machine.Machine, machines map[string][]*machine
 	try(machine.ContextResetRequested{})
 	try(machine.Continued{})
 	try(machine.RuleRevoked{Tool: "look"})
+	try(machine.TitleChanged{Title: "a title"})
 	for _, status := range []machine.Status{machine.Paused, machine.Completed, machine.Stopped, machine.Failed} {
 		try(machine.RunEnded{Status: status})
 	}

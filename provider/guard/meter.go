@@ -221,8 +221,8 @@ func (c *call) model() *provider.ModelInfo {
 
 func (c *call) labels() ratelimit.Labels {
 	l, m := &c.req.Labels, c.model()
-	return ratelimit.Labels{Session: l.Session, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent, Kind: l.Kind,
-		Provider: cmp.Or(m.Provider, c.guard.name), Model: m.ID}
+	return ratelimit.Labels{Session: l.Session, User: l.User, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent, Kind: l.Kind,
+		Provider: cmp.Or(m.Provider, c.guard.name), Model: m.ID, Extra: string(l.Extra)}
 }
 
 // cost returns the cost of u in millionths of a dollar, less than 0 if no price is known. Input that may be written to

@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// Label returns a label to look for: see [SessionFilter].
+func Label(key, value string) journal.Label { return journal.Label{Key: key, Value: value} }
+
+// A DuplicateError says that the session had an input with this Input.Key before. Nothing was started.
+type DuplicateError struct {
+	Session string
+	Key     string
+	Run     string // the run that the first input started
+}
+
+// Error names the run.
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("agent: session %q had an input with the key %q before: it started run %s", e.Session, e.Key, e.Run)
+}
+
+// Fault returns Invalid.
+func (e *DuplicateError) Fault() fault.Class { return fault.Invalid }
+
+const (
+	maxLabelText = 512 // bytes of Input.User, Task and Pipeline
+	maxKey       = 200 // bytes of Input.Key
+)
+
+// checkCaller returns what is wrong with the fields that say for whom a run works.
+func (in *Input) checkCaller() error {
+	for _, f := range []struct {
+		name, text string
+		most       int
+	}{{"User", in.User, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText}, {"Key", in.Key, maxKey}} {
+		if len(f.text) > f.most || !utf8.ValidString(f.text) || strings.ContainsFunc(f.text, unicode.IsControl) {
+			return badInput(f.name, "it has to be valid UTF-8 of at most %d bytes without control characters", f.most)
+		}
+	}
+	if in.Key != "" && in.Session == "" {
+		return badInput("Key", "a key is one of a session; give the Session, too")
+	}
+	head := journal.HeadUpdate{Labels: in.Labels}
+	if err := head.Validate(); err != nil {
+		return &InputError{Field: "Labels", Problem: strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Labels"), Err: err}
+	}
+	if in.Trace != "" && traceID(in.Trace) == "" {
+		return badInput("Trace", "%.60q is no W3C traceparent, which is 2, 32, 16 and 2 lower-case hexadecimal digits joined by hyphens", in.Trace)
+	}
+	return nil
+}
+
+// traceID returns the trace id of a W3C traceparent, or "" if it is none. A version above 00 may add more.
+func traceID(parent string) string {
+	const length = 55
+	if len(parent) < length || len(parent) > 200 || len(parent) > length && (parent[:2] == "00" || parent[length] != '-') {
+		return ""
+	}
+	fields := strings.Split(parent[:length], "-")
+	if len(fields) != 4 || fields[0] == "ff" {
+		return ""
+	}
+	for i, n := range []int{2, 32, 16, 2} {
+		_, err := hex.DecodeString(fields[i])
+		if len(fields[i]) != n || err != nil || strings.ToLower(fields[i]) != fields[i] {
+			return ""
+		}
+	}
+	if strings.Trim(fields[1], "0") == "" || strings.Trim(fields[2], "0") == "" {
+		return ""
+	}
+	return fields[1]
+}
+
+// caller returns for whom the run of an input works.
+func (in *Input) caller() machine.Caller {
+	return machine.Caller{User: in.User, Task: in.Task, Pipeline: in.Pipeline, TraceParent: in.Trace}
+}
+
+// newOrigin returns the origin of a run that an input starts.
+func (x *driver) newOrigin(in *Input) machine.Origin {
+	o := machine.Origin{Session: x.name, Run: newID("r-"), Agent: x.agent.cfg.Name, Labels: provider.LabelsOf(in.Labels)}
+	if o.Labels == "" {
+		o.Labels = x.state().Labels
+	}
+	if in.parent != nil {
+		o.Parent, o.Trace = in.parent.id, in.parent.trace
+		return o
+	}
+	o.Trace = cmp.Or(traceID(in.Trace), newID(""))
+	return o
+}
+
+// duplicate returns a *[DuplicateError] if a session had an input with the key.
+func duplicate(s *machine.State, key string) error {
+	if key == "" {
+		return nil
+	}
+	if run := s.RunOf(key); run != "" {
+		return &DuplicateError{Session: s.Session, Key: key, Run: run}
+	}
+	return nil
+}
+
+// duplicateOf returns a *[DuplicateError] in place of err, if that says that the session is busy, and it had an input with the key of in.
+func (a *Agent) duplicateOf(ctx context.Context, in *Input, err error) error {
+	var busy *BusyError
+	if in.Key == "" || in.resumes() || !errors.As(err, &busy) {
+		return err
+	}
+	m, failed := a.load(ctx, in.Session)
+	if failed != nil {
+		return err
+	}
+	return cmp.Or(duplicate(m.State(), in.Key), err)
+}

@@ -1,0 +1,73 @@
+package machine
+
+import (
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Caller says for whom a run works, and as part of what. All of it is the host's, and optional.
+type Caller struct {
+	User     string `json:"user,omitempty"`     // the person that the run works for
+	Task     string `json:"task,omitempty"`     // the host's name for what it is about
+	Pipeline string `json:"pipeline,omitempty"` // the job or plan that the run is a part of
+	// TraceParent is the caller's span, as a W3C traceparent; its trace id is that of the run.
+	TraceParent string `json:"traceparent,omitempty"`
+}
+
+// TitleChanged gives the session another title, which lists show.
+type TitleChanged struct {
+	Meta
+	Title string `json:"title,omitempty"`
+}
+
+// A KeyState is the key of an input, and the run that it started.
+type KeyState struct {
+	Key string `json:"key"`
+	Run string `json:"run"`
+}
+
+// maxKeys is how many keys of inputs a session remembers.
+const maxKeys = 100
+
+// RunOf returns the run that an input with this key has started; "" if there is none, or if 100 other keys were used since.
+func (s *State) RunOf(key string) string {
+	for _, k := range s.Keys {
+		if k.Key == key {
+			return k.Run
+		}
+	}
+	return ""
+}
+
+func (m *Machine) titleChanged(f *TitleChanged) string {
+	if f.Title == "" {
+		return "its title is empty"
+	}
+	problem := checkHead(f.Title, "")
+	if problem == "" {
+		m.s.Title = f.Title
+	}
+	return problem
+}
+
+// addKey remembers the key of an input.
+func (s *State) addKey(key, run string) {
+	if key == "" {
+		return
+	}
+	s.Keys = append(s.Keys[max(len(s.Keys)-maxKeys+1, 0):len(s.Keys):len(s.Keys)], KeyState{key, run})
+}
+
+// checkHead says why a session can't have a title or labels; "" if it can.
+func checkHead(title string, labels provider.LabelSet) string {
+	h := journal.HeadUpdate{Title: title, Labels: labels.Map()}
+	if err := h.Validate(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// ownHead returns the part of a session's head that doesn't depend on what its run does.
+func (s *State) ownHead() *journal.HeadUpdate {
+	return &journal.HeadUpdate{Title: s.Title, Labels: s.Labels.Map()}
+}

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+// SetTitle gives the session a title, which [Agent.Sessions] shows: at most 200 bytes of text without control characters, not empty. A run
+// that is under way, here or in another process, takes it over at its next safe point; if there is none, it is set at once. An unknown
+// session is a *[NothingOpenError], and a title that isn't valid is an *[InputError].
+func (s *Session) SetTitle(ctx context.Context, title string) error {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	title = s.agent.redact.Text(title)
+	head := journal.HeadUpdate{Title: title}
+	if err := head.Validate(); err != nil {
+		return &InputError{Field: "Title", Problem: "it " + strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Title "), Err: err}
+	}
+	if title == "" {
+		return &InputError{Field: "Title", Problem: "it is empty; a title can be replaced, but not removed"}
+	}
+	_, err = s.agent.send(ctx, s.id, inboxItem{Kind: itemTitle, Text: title})
+	var idle *NothingOpenError
+	if !errors.As(err, &idle) {
+		return err
+	}
+	l, err := s.agent.openKnown(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	if l.run() == nil {
+		return &NothingOpenError{Session: s.id}
+	}
+	var older []string // they must not replace this one
+	for _, it := range l.inbox() {
+		if it.Kind == itemTitle {
+			older = append(older, it.ID)
+		}
+	}
+	return l.appendTaking(older, TitleChanged{Title: title})
+}
+
+// takeTitle sets a title that was posted. Its item leaves the inbox in the same append. One that can't be set is removed.
+func (l *sessionLog) takeTitle(it *inboxItem) {
+	head := journal.HeadUpdate{Title: it.Text}
+	err := head.Validate()
+	if err == nil && it.Text != "" {
+		err = l.appendTaking([]string{it.ID}, TitleChanged{Title: it.Text})
+	} else {
+		l.remove(it.ID)
+	}
+	if err != nil {
+		l.agent.logger.WarnContext(l.ctx, "agent: setting a title", "session", l.name, "error", err)
+	}
+}
