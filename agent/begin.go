@@ -25,6 +25,9 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 	if name == "" {
 		name = newID(unnamedPrefix)
 	}
+	if err := a.screenInput(x.caller, name, in); err != nil {
+		return err
+	}
 	if in.resumes() {
 		if err := a.exists(x.caller, name); err != nil {
 			return err

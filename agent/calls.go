@@ -23,10 +23,12 @@ type callRun struct {
 	again bool // it was started before
 
 	// of the goroutine that admits and runs the call
-	call    tools.Call
-	stored  *provider.ToolCall // the call as the state has it, with the input that runs
-	warning string             // what hooks want the model to know
-	pass    tools.Pass
+	call       tools.Call
+	stored     *provider.ToolCall // the call as the state has it, with the input that runs
+	warning    string             // what hooks want the model to know
+	answer     *tools.Result      // of a hook, in the tool's place
+	answeredBy string
+	pass       tools.Pass
 
 	// guarded by mu
 	started   bool
@@ -37,6 +39,7 @@ type callRun struct {
 	overdue   time.Time // when its time limit was reached
 	progress  *Progress // the newest that wasn't shown yet
 	attempts  []error   // of the attempts that were followed by another
+	span      callSpan
 }
 
 // newCall returns the callRun of a call of the newest reply.
@@ -46,7 +49,7 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	cr := &callRun{x: x, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
-		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, User: r.User, Labels: x.state().Labels, Mode: x.state().Mode, Succeeded: x.succeededFunc,
+		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, User: r.User, Labels: x.state().Labels, Mode: x.state().Mode, Succeeded: x.running.succeeded,
 	}
 	if d == nil {
 		return cr
@@ -67,7 +70,7 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 // hookCall returns the call for hooks.
 func (cr *callRun) hookCall() *ToolCall {
 	c := &ToolCall{Session: cr.call.Session, Run: cr.call.Run, Step: cr.call.Step, Index: cr.call.Index,
-		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input, User: cr.call.User, Labels: cr.call.Labels}
+		ID: cr.call.ID, Name: cr.call.Name, Input: cr.call.Input, User: cr.call.User, Labels: cr.call.Labels, AnsweredBy: cr.answeredBy}
 	if cr.d != nil {
 		c.Spec = cr.d.Spec()
 	}
@@ -137,6 +140,10 @@ func (x *driver) admit(cr *callRun) bool {
 		change = func() error { return x.beforeTool(cr) }
 	}
 	adm, err := x.agent.registry.Admit(x.ctx, &cr.call, offered, change, x.agent.cfg.Policies)
+	if err == errAnswered {
+		out := cr.d.Answer(*cr.answer)
+		return x.refuseWith(cr, &out)
+	}
 	if err != nil {
 		x.cancel(err)
 		return false
@@ -178,7 +185,12 @@ func (x *driver) ruled(cr *callRun) bool {
 
 // refuse gives a call a result that says why it doesn't run. It returns false, for admit.
 func (x *driver) refuse(cr *callRun, status tools.Status, class fault.Class, why string) bool {
-	cr.finishRefused(&tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
+	return x.refuseWith(cr, &tools.Outcome{Status: status, Class: class, Parts: []provider.Part{provider.TextPart("The call wasn't run: " + why)}})
+}
+
+// refuseWith gives a call a result without running it. It returns false, for admit.
+func (x *driver) refuseWith(cr *callRun, out *tools.Outcome) bool {
+	cr.finishRefused(out)
 	cr.abandonChild()
 	x.flush()
 	return false
@@ -247,6 +259,7 @@ func (x *driver) appendStart(cr *callRun) bool {
 // finishCall appends the result of a call, or that its tool suspends it. Any goroutine may call it. It does nothing for a call that
 // was abandoned.
 func (x *driver) finishCall(cr *callRun, out tools.Outcome) {
+	defer cr.endSpan(&out)
 	if out.Suspend != nil && x.finishSuspended(cr, &out) {
 		return
 	}
@@ -291,7 +304,7 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 	cr.hooked = shown || !dropped
 	x.mu.Unlock()
 	if !dropped && !shown {
-		x.afterTool(cr.hookCall(), res)
+		x.afterTool(cr.spanCtx(), cr.hookCall(), res)
 	}
 	return !dropped
 }
@@ -340,7 +353,7 @@ func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	if x.run().Repeats(cr.stored, res) {
 		res.AddNote("Note: you have made this very call several times in a row without new information. Do something else.")
 	}
-	f := ToolFinished{Meta: x.envelope(Meta{Call: cr.call.ID}, 0), Call: cr.stored, Result: res, Took: out.Took, Spent: x.spending.of(cr.call.ID)}
+	f := ToolFinished{Meta: x.envelope(Meta{Call: cr.call.ID}, 0), Call: cr.stored, Result: res, Took: out.Took, AnsweredBy: cr.answeredBy, Spent: x.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}

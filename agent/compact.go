@@ -44,7 +44,7 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	c.SetWindow(a.memoryConfig.window(model))
 	req := l.request(&StepStarted{Model: model, Meta: Meta{Step: r.Step}}, mode, nil)
 	if a.cfg.Compose != nil {
-		if req.System, err = a.compose(mode.Name); err != nil {
+		if req.System, err = l.compose(l.ctx, mode); err != nil {
 			return nil, fmt.Errorf("agent: composing the system text: %w", err)
 		}
 	}

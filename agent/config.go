@@ -64,10 +64,10 @@ type Config struct {
 
 	// Memory keeps conversations within the model's window; nil: the whole conversation is sent.
 	Memory *Memory
-	// Compose returns the system text for a mode ("" without modes), instead of Instructions and the mode's: package
-	// agent/prompt composes it from files. It is called before each model call and should be quick. A text that differs from
-	// that of the step before is stored, and costs the provider's prompt cache. If it fails, the run fails.
-	Compose func(mode string) (string, error)
+	// Compose returns the system text, instead of Instructions and the mode's: package agent/prompt composes it from files. It is
+	// called before each model call and should be quick. A text that differs from that of the step before is stored, and costs the
+	// provider's prompt cache. If it fails, the run fails.
+	Compose func(ctx context.Context, in ComposeInput) (string, error)
 	// Redact is applied to text before it is stored or shown to a model: prompts, replies, inputs and results of tools,
 	// errors. Its results are redacted again when they are part of a later fact, so it must leave its own replacements alone. Deltas are
 	// shown unredacted. It may be called from several goroutines at a time.
@@ -82,6 +82,13 @@ type Config struct {
 	// NoGuard uses Provider without the guard that otherwise wraps it: retries by class, and timeouts.
 	NoGuard bool
 	Logger  *slog.Logger // nil: nothing is logged
+}
+
+// A ComposeInput says for what Config.Compose composes the system text.
+type ComposeInput struct {
+	Session string
+	Run     string
+	Mode    string // "" without modes
 }
 
 // Params are part of every request to the model. The zero value leaves everything to the provider.

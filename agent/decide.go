@@ -223,7 +223,7 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 	items := []string{item}
 	for _, v := range verdicts {
 		if v.result != nil {
-			l.afterTool(l.hookCall(v.call), v.result)
+			l.afterTool(l.ctx, l.hookCall(v.call), v.result)
 		}
 		items = append(items, v.decision.ID)
 	}

@@ -55,7 +55,8 @@
 //   - A fact is made durable in sessionLog.appendLocked (log.go), before the machine applies it.
 //   - After a crash, the machine returns a call without a result as in doubt, and driver.resolveDoubt (calls.go) runs it again, asks a person,
 //     or informs the model.
-//   - A new hook is a field of [Hooks] (hooks.go) and its call in hookcalls.go.
+//   - A new hook is a field of [Hooks] (hooks.go) and its call in hookcalls.go; beforeinput.go and around.go have those around an input and around
+//     pieces of work.
 //   - A new limit is a field of [Limits]: see the comment there.
 //   - A new fact is a type in package machine: see "Changing the machine" there. Add an alias in aliases.go if hosts need it.
 //

@@ -140,6 +140,9 @@ func (x *driver) finish(status Status, code string, reason error) {
 		(errors.Is(context.Cause(x.ctx), context.Cause(x.caller)) || !errors.Is(reason, errCanceled))
 	x.afterRun(end.Result)
 	x.flush()
+	if x.spans.endRun != nil {
+		x.spans.endRun(end.Result.Err())
+	}
 	switch {
 	case x.left:
 	case status == Failed:
@@ -177,7 +180,7 @@ func (l *sessionLog) closeRun(reason error) {
 		case c.Status == machine.CallDone:
 		case c.Status == machine.CallSuspended:
 			res := c.Undecided("nobody decided on it before the run ended.")
-			l.afterTool(l.hookCall(c), res)
+			l.afterTool(l.ctx, l.hookCall(c), res)
 			_ = l.append(Decided{Meta: Meta{Call: c.Call.ID}, Decision: Decision{ID: c.Pause.ID, Kind: machine.Superseded, Reason: why}}, l.result(c, res))
 		case c.Started: // now, or before a person let it run again
 			l.closeCall(c, tools.InDoubt, "The call was started, and it is not known whether it had its effect: "+why)
@@ -193,7 +196,7 @@ func (l *sessionLog) closeRun(reason error) {
 // closeCall gives a call a result without running it. The AfterTool hooks are called.
 func (l *sessionLog) closeCall(c *machine.CallState, status tools.Status, text string) {
 	res := c.ResultOf(status, fault.None, text)
-	l.afterTool(l.hookCall(c), res)
+	l.afterTool(l.ctx, l.hookCall(c), res)
 	_ = l.append(l.result(c, res))
 }
 

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"slices"
 
@@ -26,7 +28,7 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 	offered := slices.Clone(s.Tools)
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil }) {
 		had := s.answer != nil
-		err := x.callHook(h, "BeforeStep", func() error { return h.BeforeStep(x.ctx, s) })
+		err := x.callHook(h, "BeforeStep", func() error { return h.BeforeStep(x.stepCtx(), s) })
 		var warn *warnError
 		switch {
 		case err == nil:
@@ -102,7 +104,7 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	}
 	var failure error
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterStep != nil }) {
-		err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.ctx, s, resp) })
+		err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.stepCtx(), s, resp) })
 		var warn *warnError
 		if errors.As(err, &warn) {
 			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns of an answer", "hook", h.Name, "warning", warn.text)
@@ -124,12 +126,20 @@ func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 	return call
 }
 
-// beforeTool calls the BeforeTool hooks, which may change or deny a call. The failure of a guard denies it.
+// errAnswered says that a hook answered in the tool's place.
+var errAnswered = errors.New("agent: a hook answered in the tool's place")
+
+// beforeTool calls the BeforeTool hooks, which may change, deny or answer a call. The failure of a guard denies it. Its error is errAnswered if
+// a hook answered.
 func (x *driver) beforeTool(cr *callRun) error {
 	c := cr.hookCall()
 	c.Input = slices.Clone(c.Input)
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
+		had := c.answer != nil
 		err := x.callHook(h, "BeforeTool", func() error { return h.BeforeTool(x.ctx, c) })
+		if !had && c.answer != nil {
+			c.AnsweredBy = cmp.Or(machine.ValidText(h.Name), "hook")
+		}
 		var warn *warnError
 		var hook *HookError
 		switch {
@@ -142,6 +152,10 @@ func (x *driver) beforeTool(cr *callRun) error {
 			return err
 		}
 	}
+	if c.answer != nil {
+		cr.answer, cr.answeredBy = c.answer, c.AnsweredBy
+		return errAnswered
+	}
 	if string(c.Input) != string(cr.call.Input) { // what runs is what is stored
 		cr.call.Input = x.agent.redact.JSON(c.Input)
 	}
@@ -149,14 +163,14 @@ func (x *driver) beforeTool(cr *callRun) error {
 }
 
 // afterTool calls all AfterTool hooks. The failure of a guard withholds the result.
-func (l *sessionLog) afterTool(c *ToolCall, res *ToolResult) {
+func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult) {
 	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })
 	if len(hooks) == 0 {
 		return
 	}
 	status, name := res.Status, res.Name
 	for _, h := range hooks {
-		err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(l.ctx, c, res) })
+		err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(ctx, c, res) })
 		var (
 			warn  *warnError
 			abort *AbortError

@@ -23,12 +23,20 @@ type Hooks struct {
 	// Observer says that the hooks only observe: errors that they return are logged and change nothing.
 	Observer bool
 
+	// BeforeInput is called with each text from outside before anything is recorded, and may change it: see [IncomingText]. [Deny], [Abort] and
+	// any other error of a guard refuse it: the caller gets a *[RefusedError], and nothing is recorded, not even that there was such a
+	// session. A warning is only logged. It is called on the goroutine of the caller, before it is known whether the session is free.
+	BeforeInput func(ctx context.Context, t *IncomingText) error
+	// Around is called when a run, a step or a tool call begins. The work is done with the values of the context that it returns; the end of that
+	// context has no effect. The function that it returns is called when the work has ended, with the error if it failed or didn't complete,
+	// in the reverse order of the hooks. Either may be nil. A panic is logged and changes nothing. Calls that aren't executed have no span.
+	Around func(ctx context.Context, s Span) (context.Context, func(error))
 	// BeforeStep is called before each model call. It may change the step, or answer in the model's place.
 	BeforeStep func(ctx context.Context, s *Step) error
 	// AfterStep is called with each answer, also one that a hook gave: s.AnsweredBy says which. The answer may be kept, and
 	// must not be changed.
 	AfterStep func(ctx context.Context, s *Step, r *provider.Response) error
-	// BeforeTool is called before the input of a call is validated, and may change it.
+	// BeforeTool is called before the input of a call is validated. It may change the input, or answer in the tool's place.
 	BeforeTool func(ctx context.Context, c *ToolCall) error
 	// AfterTool is called with the result of each call, and may change it.
 	AfterTool func(ctx context.Context, c *ToolCall, r *ToolResult) error
@@ -83,6 +91,19 @@ type ToolCall struct {
 	Labels  provider.LabelSet // of the run
 	// Spec is the tool's; nil if there is no such tool. It mustn't be changed.
 	Spec *tools.Spec
+	// AnsweredBy is the hook that answered in the tool's place.
+	AnsweredBy string
+
+	answer *tools.Result
+}
+
+// Answer makes res the result of this call, so that the tool isn't run and nobody is asked for approval. It is for BeforeTool; elsewhere it has no
+// effect. Of several answers the first counts, and a hook that denies the call overrides it. The result is validated and bounded like one
+// of the tool. Its status is "answered", and its fact names the hook.
+func (c *ToolCall) Answer(res tools.Result) {
+	if c.answer == nil {
+		c.answer = &res
+	}
 }
 
 // Deny keeps a call from running. The model reads the reason, and the run continues.
@@ -151,15 +172,20 @@ func (e *HookError) Unwrap() error { return e.Err }
 // Fault returns Permanent, whatever the cause is of.
 func (e *HookError) Fault() fault.Class { return fault.Permanent }
 
+// callHook is Agent.callHook for a hook of a run.
+func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) error {
+	return l.agent.callHook(l.ctx, l.name, h, point, fn)
+}
+
 // callHook calls one hook and contains its panic. It logs errors that change nothing, and returns the others.
-func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) (err error) {
+func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point string, fn func() error) (err error) {
 	if err = contained(fn); err == nil {
 		return nil
 	}
 	err = worded(err)
-	logger := l.agent.logger.With("hook", h.Name, "point", point, "session", l.name)
+	logger := a.logger.With("hook", h.Name, "point", point, "session", session)
 	if h.Observer {
-		logger.WarnContext(l.ctx, "agent: an observer failed", "error", err)
+		logger.WarnContext(ctx, "agent: an observer failed", "error", err)
 		return nil
 	}
 	var (
@@ -178,7 +204,7 @@ func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) (err erro
 	case errors.As(err, &deny), errors.As(err, &back), errors.As(err, &warn):
 		return err
 	}
-	logger.ErrorContext(l.ctx, "agent: a guard failed", "error", err)
+	logger.ErrorContext(ctx, "agent: a guard failed", "error", err)
 	return &HookError{Hook: h.Name, Point: point, Err: err}
 }
 

@@ -421,13 +421,16 @@ func TestLeavingTheStreamAtACompactionLeavesNothingBehind(t *testing.T) {
 func TestTheSystemTextIsComposedForTheModeAndRecordedWhereItChanges(t *testing.T) {
 	var mu sync.Mutex
 	version := 1
-	compose := func(mode string) (string, error) {
+	compose := func(_ context.Context, in agent.ComposeInput) (string, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if version == 3 {
 			return "", errors.New("the file is broken")
 		}
-		return fmt.Sprintf("v%d for %s", version, mode), nil
+		if in.Session != "s" || in.Run == "" {
+			return "", fmt.Errorf("the session and the run aren't named: %+v", in)
+		}
+		return fmt.Sprintf("v%d for %s", version, in.Mode), nil
 	}
 	edit := tools.New(tools.Spec{Name: "edit"}, func(ctx context.Context, in Number) (string, error) {
 		mu.Lock()

@@ -205,7 +205,7 @@ func write[T any](x *driver, in *NoteInput, f func(context.Context, *NoteInput) 
 	if x.ctx.Err() != nil {
 		return v, context.Cause(x.ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithValue(x.ctx, asideKey{}, true), noteTimeout, errNoteTimeout)
+	ctx, cancel := context.WithTimeoutCause(context.WithValue(x.stepCtx(), asideKey{}, true), noteTimeout, errNoteTimeout)
 	defer cancel()
 	back := make(chan draft[T], 1)
 	go func() {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -49,7 +50,7 @@ type memoryState struct {
 func (x *driver) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 	b = prepared{system: mode.system, messages: x.state().Messages}
 	if x.agent.cfg.Compose != nil {
-		text, err := x.agent.compose(mode.Name)
+		text, err := x.compose(x.stepCtx(), mode)
 		if err != nil {
 			x.finish(Failed, machine.CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
 			return b, false
@@ -89,7 +90,7 @@ func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 		more.HostNote = note
 	}
 	usage, cost, _ := x.memory.compactor.Used()
-	p, err := x.memory.compactor.Prepare(x.ctx, req, more, x.memoryEvents()...)
+	p, err := x.memory.compactor.Prepare(x.stepCtx(), req, more, x.memoryEvents()...)
 	if err != nil {
 		x.appendFailedCompaction(x.memory.compactor, usage, cost, err)
 		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
@@ -158,11 +159,11 @@ func (x *driver) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 
 func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }
 
-// compose calls Config.Compose.
-func (a *Agent) compose(mode string) (text string, err error) {
+// compose calls Config.Compose for the newest run.
+func (l *sessionLog) compose(ctx context.Context, mode *mode) (text string, err error) {
 	defer contain(&err)
-	text, err = a.cfg.Compose(mode)
-	return a.redact.Text(text), err
+	text, err = l.agent.cfg.Compose(ctx, ComposeInput{Session: l.name, Run: l.run().ID, Mode: mode.Name})
+	return l.agent.redact.Text(text), err
 }
 
 // makeCompactor makes the session's compactor. It returns false if it has ended the run.
@@ -202,7 +203,7 @@ func (x *driver) freshContext(mode *mode) *memory.Context {
 	in := ContextInput{Session: x.name, Run: x.origin.Run, Mode: mode.Name, Phase: x.state().Phase, Task: x.run().Task, Text: x.state().LastUserText()}
 	var c memory.Context
 	err := contained(func() (err error) {
-		c, err = ask(x.ctx, in)
+		c, err = ask(x.stepCtx(), in)
 		return err
 	})
 	if limit := x.run().Limits.PromptBytes; err == nil && limit >= 0 && contextBytes(&c) > limit {

@@ -21,10 +21,9 @@ type driver struct {
 	*sessionLog // of the session; what is guarded by its mu, other goroutines use too
 
 	// fixed
-	yield         func(Event, error) bool
-	caller        context.Context        // of Run or Stream
-	parent        *parentCall            // the call that the run belongs to, of a subagent
-	succeededFunc func(tool string) bool // the method, made once
+	yield  func(Event, error) bool
+	caller context.Context // of Run or Stream
+	parent *parentCall     // the call that the run belongs to, of a subagent
 
 	// of the driving goroutine
 	left      bool         // the consumer has left: yield must not be called again
@@ -35,6 +34,7 @@ type driver struct {
 	memory    *memoryState // nil without Config.Memory and Config.Compose
 	offered   []*tools.Definition
 	delivered []string // messages in the conversation that the model hasn't been asked about yet
+	spans     spans
 
 	// guarded by mu
 	ended     bool        // the end of the run is appended
@@ -88,12 +88,13 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		return
 	}
 	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
-	x.reply.take, x.succeededFunc = x.take, x.succeeded
+	x.reply.take, x.running.succeeded = x.take, x.succeeded
 	if err := a.begin(x, in, deltas); err != nil {
 		yield(nil, err)
 		return
 	}
 	defer x.close()
+	x.beginRun()
 	x.flush()
 	x.loop()
 }
@@ -252,8 +253,9 @@ func (x *driver) callMeta(c *tools.Call) Meta {
 
 // afterRun calls the AfterRun hooks and logs the end of a run.
 func (x *driver) afterRun(res *Result) {
+	ctx := withoutRun(context.WithoutCancel(x.ctx))
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
-		if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(x.stored, res) }); err != nil {
+		if err := x.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) }); err != nil {
 			x.agent.logger.WarnContext(x.stored, "agent: AfterRun can't change how a run ended", "hook", h.Name, "error", err)
 		}
 	}

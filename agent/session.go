@@ -136,6 +136,9 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	if strings.HasPrefix(s.id, childPrefix) {
 		return &DecisionError{Session: s.id, ID: decisions[0].ID, Code: machine.DecisionUnknown, Problem: "the session is that of a subagent; decide in the session that called it"}
 	}
+	if decisions, err = s.agent.screenDecisions(ctx, s.id, decisions); err != nil {
+		return err
+	}
 	m, err := s.agent.load(ctx, s.id)
 	if err != nil {
 		return err
@@ -150,13 +153,29 @@ func (s *Session) Steer(ctx context.Context, text string) (*Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	if text == "" || !utf8.ValidString(text) {
-		return nil, &InputError{Field: "Prompt", Problem: "a message has to be text, and valid UTF-8"}
+	if err := s.agent.checkMessage(text); err != nil {
+		return nil, err
 	}
-	if limit := s.agent.cfg.Limits.WithDefaults().PromptBytes; limit >= 0 && len(text) > limit {
-		return nil, &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(len(text)), Note: "send less"}
+	if s.agent.hasBeforeInput() {
+		if text, err = s.agent.beforeInput(ctx, IncomingText{Session: s.id, Source: FromSteering, Text: text}); err != nil {
+			return nil, err
+		}
+		if err := s.agent.checkMessage(text); err != nil {
+			return nil, err
+		}
 	}
 	return s.agent.steer(ctx, s.id, s.agent.redact.Text(text))
+}
+
+// checkMessage returns what is wrong with a message to a run.
+func (a *Agent) checkMessage(text string) error {
+	if text == "" || !utf8.ValidString(text) {
+		return &InputError{Field: "Prompt", Problem: "a message has to be text, and valid UTF-8"}
+	}
+	if limit := a.cfg.Limits.WithDefaults().PromptBytes; limit >= 0 && len(text) > limit {
+		return &LimitError{Limit: machine.LimitPromptBytes, Max: int64(limit), Have: int64(len(text)), Note: "send less"}
+	}
+	return nil
 }
 
 // Stop stops the run in progress at its next safe point: when the current model call or tool calls have ended. If no run is in progress, the

@@ -18,6 +18,7 @@ func (x *driver) step(act machine.Action) {
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
 	}
+	defer x.beginStep(start.Step)()
 	if mode.Model != "" {
 		start.Model = mode.Model
 	}
@@ -129,6 +130,7 @@ func (x *driver) ask(req *provider.Request, step *Step) {
 		err = provider.ErrIncomplete
 	}
 	if err != nil {
+		x.reply.err = err
 		x.stepFailed(worded(err), req)
 		return
 	}
@@ -150,7 +152,7 @@ func (x *driver) stream(req *provider.Request) {
 			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	x.agent.provider.Stream(x.ctx, req)(x.reply.take)
+	x.agent.provider.Stream(x.stepCtx(), req)(x.reply.take)
 }
 
 // take collects and shows a chunk. It returns false if no more are wanted.

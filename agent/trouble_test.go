@@ -53,7 +53,7 @@ func TestAContextIsRedactedAndItsHostKeepsItsOwn(t *testing.T) {
 		return memory.Context{User: "user secret-7", Screen: "screen secret-7", Fetched: own}, nil
 	}
 	a, m := scripted(t, agent.Config{Memory: mem, Redact: func(s string) string { return strings.ReplaceAll(s, "secret-7", "[redacted]") },
-		Compose: func(string) (string, error) { return "rules \xff secret-7", nil }}, say("done"))
+		Compose: func(context.Context, agent.ComposeInput) (string, error) { return "rules \xff secret-7", nil }}, say("done"))
 	run(t, a)
 	req := m.Requests()[0]
 	require.Equal(t, "rules \uFFFD [redacted]\n\nuser [redacted]", req.System)
@@ -107,7 +107,7 @@ func TestStoresThatPanicAreAnError(t *testing.T) {
 func TestCompactingByHandCountsTheComposedText(t *testing.T) {
 	mem := small()
 	broken := false
-	cfg := agent.Config{Memory: mem, Compose: func(string) (string, error) {
+	cfg := agent.Config{Memory: mem, Compose: func(context.Context, agent.ComposeInput) (string, error) {
 		if broken {
 			return "", errors.New("the file is broken")
 		}
@@ -134,7 +134,7 @@ func TestASummaryIsBookedThoughCompactingByHandFails(t *testing.T) {
 	mem := small(memory.Step{Strategy: summariser(t, p)})
 	large := 0
 	a := newAgent(t, agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50},
-		Compose: func(string) (string, error) { return strings.Repeat("rule ", large), nil }})
+		Compose: func(context.Context, agent.ComposeInput) (string, error) { return strings.Repeat("rule ", large), nil }})
 	used := run(t, a).Usage.Total()
 	large = 20_000
 	_, err := a.Session("s").Compact(t.Context(), 0)
@@ -206,7 +206,7 @@ func TestACompactionKeepsTheInputOfTheRunAndCountsTheComposedText(t *testing.T) 
 	mem := small(memory.Step{Strategy: memory.Slide{}})
 	mem.Rules = []memory.Rule{{When: memory.AtTokens(5_000), Target: .1}}
 	a, m := unmeasured(t, agent.Config{Memory: mem, Tools: []tools.Tool{read}, Limits: agent.Limits{Steps: 50},
-		Compose: func(string) (string, error) { return strings.Repeat("rule ", 2_000), nil }}, append([]providertest.Step{say("hi")}, reads(12)...)...)
+		Compose: func(context.Context, agent.ComposeInput) (string, error) { return strings.Repeat("rule ", 2_000), nil }}, append([]providertest.Step{say("hi")}, reads(12)...)...)
 	runInput(t, a, agent.Input{Session: "s", Prompt: "hello"})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "the task"}))
 	require.NoError(t, err)
@@ -264,7 +264,7 @@ func TestReplayKnowsTheComposedTextOfEachStep(t *testing.T) {
 		version = in.N
 		return "ok", nil
 	})
-	a, m := scripted(t, agent.Config{Compose: func(string) (string, error) { return fmt.Sprint("v", version), nil }, Tools: []tools.Tool{edit},
+	a, m := scripted(t, agent.Config{Compose: func(context.Context, agent.ComposeInput) (string, error) { return fmt.Sprint("v", version), nil }, Tools: []tools.Tool{edit},
 		Hooks: []agent.Hooks{{BeforeStep: func(_ context.Context, s *agent.Step) error {
 			if s.N == 2 {
 				s.System += " of a hook"

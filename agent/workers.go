@@ -24,8 +24,9 @@ type batch struct {
 
 // runningCalls are the calls that run: a batch on other goroutines, or one on the driving goroutine.
 type runningCalls struct {
-	batch  *batch
-	inline *callRun
+	succeeded func(tool string) bool // driver.succeeded, made once
+	batch     *batch
+	inline    *callRun
 }
 
 const (
@@ -184,7 +185,7 @@ func (cr *callRun) run() {
 		cr.over = true // it stays open: the end of the run gives it its result
 		x.mu.Unlock()
 	} else if cr.started || x.startCall(cr) {
-		out := tools.Execute(x.ctx, cr.d, &cr.call, &cr.pass)
+		out := tools.Execute(cr.beginSpan(), cr.d, &cr.call, &cr.pass)
 		x.finishCall(cr, out)
 		if out.Suspend == nil && out.Status != tools.OK {
 			cr.abandonChild()
@@ -311,9 +312,10 @@ func (x *driver) finishAbandoned(cr *callRun) {
 		cr.pass.Done(&tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout})
 	}
 	x.lock()
-	hooked := cr.hooked
+	hooked, span := cr.hooked, cr.span
 	x.mu.Unlock()
-	own := &callRun{x: x, d: cr.d, hooked: hooked, call: cr.call, stored: cr.stored, state: cr.state, warning: cr.warning, again: cr.again}
+	own := &callRun{x: x, d: cr.d, hooked: hooked, span: span, call: cr.call, stored: cr.stored, state: cr.state, warning: cr.warning, again: cr.again}
+	defer own.endSpan(&tools.Outcome{Err: &tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout}}) // if it is in doubt
 	const why = "it didn't return within its time limit, nor when it was told to stop"
 	switch {
 	case cr.d.Spec().Repeatable():

@@ -141,7 +141,7 @@ const (
 	Unknown     Status = "unknown"     // there is no such tool; not run
 	Denied      Status = "denied"      // by a policy, a hook, the mode, a prerequisite, Check; not run
 	Rejected    Status = "rejected"    // by a person, or their time ran out; not run
-	Answered    Status = "answered"    // by a person or another process, in the tool's place; not run
+	Answered    Status = "answered"    // by a person, another process or a hook, in the tool's place; not run
 	NotRun      Status = "not_run"     // the reply was cut, or the run ended first
 	Canceled    Status = "canceled"    // the run was stopped while the call ran, and it ended with an error
 	InDoubt     Status = "in_doubt"    // started, and its end isn't known

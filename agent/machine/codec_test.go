@@ -76,7 +76,7 @@ func everyFact() []machine.Fact {
 		machine.Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
 		machine.StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
 		machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
-		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
+		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, AnsweredBy: "cache", Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},
 		machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`), Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}},
 		machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},
@@ -275,7 +275,7 @@ func oddFacts() []machine.Fact {
 		machine.ToolFinished{Meta: all, Call: call, Took: time.Hour, Attempts: 2, Result: &machine.ToolResult{ToolResult: provider.ToolResult{CallID: odd, Name: odd, Parts: parts, Error: true}, Status: tools.Status(odd),
 			Data: json.RawMessage(`{"a":[1,{}]}`), Class: fault.Degraded, Cause: odd, Cut: -1, Notes: 2, Polls: true}},
 		machine.ToolFinished{Meta: meta(), Call: call, Result: &machine.ToolResult{Data: json.RawMessage(`null`)}},
-		machine.ToolFinished{Meta: meta(), Spent: &machine.Spent{Cost: 1}},
+		machine.ToolFinished{Meta: meta(), AnsweredBy: odd, Spent: &machine.Spent{Cost: 1}},
 	}
 }
 

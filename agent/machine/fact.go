@@ -177,6 +177,8 @@ type ToolFinished struct {
 	Took   time.Duration      `json:"took,omitempty"` // in nanoseconds
 	// Attempts is how often the tool was called, if more than once.
 	Attempts int `json:"attempts,omitempty"`
+	// AnsweredBy is the hook that answered instead of the tool.
+	AnsweredBy string `json:"answered_by,omitempty"`
 	// Spent is what the call used of the run's limits: a subagent, or a tool that made model calls or booked something. What it had used
 	// before a pause is in the pause's fact, except for a subagent.
 	Spent *Spent `json:"spent,omitempty"`

@@ -47,7 +47,7 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 		return "the call waits for a decision"
 	case f.Result.Status == tools.OK && c.Status != CallStarted:
 		return "a call that wasn't started can't have succeeded"
-	case f.Result.Status == tools.Answered && c.Status != CallDecided:
+	case f.Result.Status == tools.Answered && c.Status != CallDecided && f.AnsweredBy == "":
 		return "the call has no answer"
 	}
 	t, n := r.repeats(f.Call, f.Result)

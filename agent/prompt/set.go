@@ -92,8 +92,11 @@ func (s *Set) make(dir *folder) (*texts, error) {
 	return t, nil
 }
 
-// Compose returns the system text of a mode: the core, and the mode's own text behind it. It's what a func(mode string)
-// (string, error) is for. Of a Set without modes, Compose("") returns the core. For any other name the error is an
+// Compose returns the system text of a mode: the core, and the mode's own text behind it. It is for agent.Config.Compose:
+//
+//	Compose: func(_ context.Context, in agent.ComposeInput) (string, error) { return set.Compose(in.Mode) },
+//
+// Of a Set without modes, Compose("") returns the core. For any other name the error is an
 // [*UnknownError].
 func (s *Set) Compose(mode string) (string, error) {
 	t := s.fresh()

@@ -1,0 +1,162 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A SpanKind says what a [Span] is.
+type SpanKind string
+
+// The kinds of spans. Those of steps and tools lie within that of their run, and the run of a subagent lies within the tool that calls it.
+const (
+	SpanRun  SpanKind = "run"  // one call of Run or Stream, from the start or resumption of a run to its end or pause
+	SpanStep SpanKind = "step" // a model call, with its preparation and the hooks for it
+	SpanTool SpanKind = "tool" // the execution of a tool call with all its attempts, and the AfterTool hooks for it
+)
+
+// A Span is a piece of work that Hooks.Around wraps.
+type Span struct {
+	Meta // names the run, step and call; a span has no Seq and no Time
+	Kind SpanKind
+	Tool string // the name, for a tool call
+}
+
+// around calls the Around hooks. It returns the context for the work, and a function that must be called at its end; only its first call has
+// an effect.
+func (l *sessionLog) around(ctx context.Context, s Span) (context.Context, func(error)) {
+	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.Around != nil })
+	if len(hooks) == 0 {
+		return ctx, func(error) {}
+	}
+	ends := make([]func(error), len(hooks))
+	for i, h := range hooks {
+		l.observe(h, func() error {
+			next, end := h.Around(ctx, s)
+			ctx, ends[i] = withValues(ctx, next), end
+			return nil
+		})
+	}
+	var once sync.Once
+	return ctx, func(err error) {
+		once.Do(func() {
+			for i := len(ends) - 1; i >= 0; i-- {
+				if ends[i] != nil {
+					l.observe(hooks[i], func() error {
+						ends[i](err)
+						return nil
+					})
+				}
+			}
+		})
+	}
+}
+
+// observe calls a function of Around, and logs its panic.
+func (l *sessionLog) observe(h *Hooks, fn func() error) {
+	if err := contained(fn); err != nil {
+		l.agent.logger.ErrorContext(l.ctx, "agent: Around failed", "hook", h.Name, "session", l.name, "error", err)
+	}
+}
+
+// withValues returns a context that ends with ctx and has the values of values.
+func withValues(ctx, values context.Context) context.Context {
+	switch {
+	case values == nil:
+		return ctx
+	case values.Done() == ctx.Done(): // it only adds values
+		return values
+	}
+	return valueContext{ctx, values}
+}
+
+// A valueContext has the end of one context and the values of another.
+type valueContext struct {
+	context.Context
+	values context.Context
+}
+
+func (c valueContext) Value(key any) any {
+	v := c.values.Value(key)
+	if _, ok := v.(context.Context); ok || v == nil { // package context asks which context cancels
+		return c.Context.Value(key)
+	}
+	return v
+}
+
+// spans are the spans of a driver.
+type spans struct {
+	endRun func(error)
+	step   context.Context // of the step under way
+}
+
+// beginRun begins the span of the run.
+func (x *driver) beginRun() {
+	x.ctx, x.spans.endRun = x.around(x.ctx, Span{Meta: Meta{Origin: *x.origin}, Kind: SpanRun})
+}
+
+// beginStep begins the span of a step, and returns a function that ends it.
+func (x *driver) beginStep(n int) (end func()) {
+	ctx, done := x.around(x.ctx, Span{Meta: Meta{Origin: *x.origin, Step: n}, Kind: SpanStep})
+	x.spans.step, x.reply.err = ctx, nil
+	return func() {
+		err := x.reply.err
+		if err == nil && x.ctx.Err() != nil {
+			err = context.Cause(x.ctx)
+		}
+		x.spans.step = nil
+		done(err)
+	}
+}
+
+// stepCtx returns the context of the step under way, or that of the run.
+func (x *driver) stepCtx() context.Context {
+	if x.spans.step != nil {
+		return x.spans.step
+	}
+	return x.ctx
+}
+
+// A callSpan is the span of a tool call.
+type callSpan struct {
+	ctx context.Context
+	end func(error)
+}
+
+// beginSpan begins the span of a call that is about to be executed.
+func (cr *callRun) beginSpan() context.Context {
+	x := cr.x
+	ctx, end := x.around(x.ctx, Span{Meta: x.callMeta(&cr.call), Kind: SpanTool, Tool: cr.call.Name})
+	x.lock()
+	defer x.mu.Unlock()
+	cr.span = callSpan{ctx, end}
+	return ctx
+}
+
+// spanCtx returns the context for the AfterTool hooks of a call.
+func (cr *callRun) spanCtx() context.Context {
+	cr.x.lock()
+	defer cr.x.mu.Unlock()
+	if cr.span.ctx != nil {
+		return cr.span.ctx
+	}
+	return cr.x.ctx
+}
+
+// endSpan ends the span of a call, if it has begun.
+func (cr *callRun) endSpan(out *tools.Outcome) {
+	cr.x.lock()
+	end := cr.span.end
+	cr.x.mu.Unlock()
+	if end == nil {
+		return
+	}
+	err := out.Err
+	if err == nil && out.Suspend == nil && !out.Status.Good() {
+		err = fmt.Errorf("agent: the call ended as %s", out.Status)
+	}
+	end(err)
+}

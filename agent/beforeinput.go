@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A TextSource says where a text from outside comes from.
+type TextSource string
+
+// The sources of texts from outside.
+const (
+	FromPrompt   TextSource = "prompt"   // Input.Prompt, and each text of Input.Parts
+	FromHistory  TextSource = "history"  // each text of Input.History, including inputs and results of calls
+	FromSteering TextSource = "steering" // Session.Steer
+	FromReason   TextSource = "reason"   // of a decision: why a call is rejected, or what is suggested instead
+	FromAnswer   TextSource = "answer"   // the value of Answer: its text if it is a string, else JSON
+	FromEdit     TextSource = "edit"     // the input of Edit, as JSON
+)
+
+// An IncomingText is a text from outside, for Hooks.BeforeInput, which may change Text. It isn't redacted.
+type IncomingText struct {
+	Session string
+	Source  TextSource
+	By      string // who has written it, as far as the caller says
+	Pause   string // the id of the pause, for the text of a decision
+	Text    string
+}
+
+// A RefusedError says that a BeforeInput hook refused a text. Nothing was recorded or sent.
+type RefusedError struct {
+	Hook   string
+	Source TextSource
+	Err    error // the hook's; a *[HookError] if the hook failed
+}
+
+// Error says which hook refused which text, and why.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("agent: hook %q refused the text of source %q: %v", e.Hook, e.Source, e.Err)
+}
+
+// Unwrap returns the hook's error.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Fault returns Denied.
+func (e *RefusedError) Fault() fault.Class { return fault.Denied }
+
+// beforeInput calls the BeforeInput hooks with a text and returns the text that they leave. An empty text isn't shown to them.
+func (a *Agent) beforeInput(ctx context.Context, t IncomingText) (string, error) {
+	if t.Text == "" {
+		return "", nil
+	}
+	for _, h := range a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil }) {
+		err := a.callHook(ctx, t.Session, h, "BeforeInput", func() error { return h.BeforeInput(ctx, &t) })
+		var (
+			warn  *warnError
+			abort *AbortError
+		)
+		switch {
+		case err == nil:
+		case errors.As(err, &warn):
+			a.logger.WarnContext(ctx, "agent: a hook warns of an input", "hook", h.Name, "session", t.Session, "source", t.Source, "warning", warn.text)
+		case errors.As(err, &abort):
+			return "", &RefusedError{Hook: h.Name, Source: t.Source, Err: abort.Err}
+		default:
+			return "", &RefusedError{Hook: h.Name, Source: t.Source, Err: err}
+		}
+	}
+	return t.Text, nil
+}
+
+// hasBeforeInput reports whether there are BeforeInput hooks.
+func (a *Agent) hasBeforeInput() bool {
+	return slices.ContainsFunc(a.cfg.Hooks, func(h Hooks) bool { return h.BeforeInput != nil })
+}
+
+// screenInput passes the texts of an input to the BeforeInput hooks, before its session is touched. The task of a subagent isn't a text from
+// outside, and decisions in a subagent's session were seen in the parent's.
+func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err error) {
+	if in.parent != nil || !a.hasBeforeInput() {
+		return nil
+	}
+	if in.resumes() {
+		in.decisions, err = a.screenDecisions(ctx, session, in.decisions)
+		return err
+	}
+	t := IncomingText{Session: session, Source: FromPrompt, By: in.By, Text: in.Prompt}
+	if in.Prompt, err = a.beforeInput(ctx, t); err != nil {
+		return err
+	}
+	in.Parts = slices.Clone(in.Parts)
+	for i := range in.Parts {
+		if p := &in.Parts[i]; p.Kind == provider.PartText {
+			t.Text = p.Text
+			if p.Text, err = a.beforeInput(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	in.History = machine.Redactor(func(s string) string { // it visits each text
+		t := IncomingText{Session: session, Source: FromHistory, By: in.By, Text: s}
+		if err == nil {
+			t.Text, err = a.beforeInput(ctx, t)
+		}
+		return t.Text
+	}).Messages(in.History)
+	if err != nil {
+		return err
+	}
+	return a.checkInput(in) // once more: the hooks may have changed it
+}
+
+// screenDecisions passes the texts of decisions to the BeforeInput hooks, and returns the decisions with the texts that these leave.
+func (a *Agent) screenDecisions(ctx context.Context, session string, decisions []Decision) (_ []Decision, err error) {
+	if !a.hasBeforeInput() {
+		return decisions, nil
+	}
+	own := slices.Clone(decisions)
+	for i := range own {
+		d := &own[i]
+		if d.Err() != nil {
+			continue // it is refused anyway
+		}
+		t := IncomingText{Session: session, By: d.Who, Pause: d.ID, Source: FromReason, Text: d.Reason}
+		if d.Reason, err = a.beforeInput(ctx, t); err != nil {
+			return nil, err
+		}
+		t.Source = FromAnswer
+		if d.Value, err = a.screenJSON(ctx, t, d.Value); err != nil {
+			return nil, err
+		}
+		t.Source = FromEdit
+		if d.Input, err = a.screenJSON(ctx, t, d.Input); err != nil {
+			return nil, err
+		}
+	}
+	return own, nil
+}
+
+// screenJSON is beforeInput for a JSON value.
+func (a *Agent) screenJSON(ctx context.Context, t IncomingText, value json.RawMessage) (json.RawMessage, error) {
+	var text string
+	isText := json.Unmarshal(value, &text) == nil && string(value) != "null"
+	if t.Text = string(value); isText {
+		t.Text = text
+	}
+	out, err := a.beforeInput(ctx, t)
+	switch {
+	case err != nil:
+		return nil, err
+	case out == t.Text:
+		return value, nil
+	case isText:
+		return machine.Marshal(machine.ValidText(out))
+	case !json.Valid([]byte(out)):
+		return nil, &DecisionError{Session: t.Session, ID: t.Pause, Code: machine.DecisionBad, Problem: "a BeforeInput hook has replaced its value by what is no JSON"}
+	}
+	return json.RawMessage(out), nil
+}

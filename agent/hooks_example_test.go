@@ -1,0 +1,98 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A text that is refused leaves no trace: there is no session, and no fact.
+func ExampleHooks_beforeInput() {
+	screen := agent.Hooks{Name: "screen", BeforeInput: func(_ context.Context, in *agent.IncomingText) error {
+		if strings.Contains(in.Text, "password") {
+			return agent.Deny("don't send passwords")
+		}
+		in.Text = strings.TrimSpace(in.Text)
+		return nil
+	}}
+	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Hello.")), Hooks: []agent.Hooks{screen}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	_, err = a.Run(ctx, agent.Input{Session: "s-1", Prompt: "My password is 1234."})
+	var refused *agent.RefusedError
+	fmt.Println(errors.As(err, &refused), refused.Source, refused.Hook)
+	facts, err := a.Session("s-1").Facts(ctx)
+	fmt.Println(len(facts), err)
+	// Output:
+	// true prompt screen
+	// 0 <nil>
+}
+
+// Spans nest, because the work within a span has the values of the context that Around returns.
+func ExampleHooks_around() {
+	type key struct{}
+	spans := agent.Hooks{Name: "spans", Observer: true, Around: func(ctx context.Context, s agent.Span) (context.Context, func(error)) {
+		depth, _ := ctx.Value(key{}).(int)
+		indent := strings.Repeat("  ", depth)
+		fmt.Println(indent+"begin", s.Kind)
+		return context.WithValue(ctx, key{}, depth+1), func(err error) { fmt.Println(indent+"end", s.Kind, err) }
+	}}
+	weather := tools.New(tools.Spec{Name: "weather"}, func(context.Context, City) (Weather, error) { return Weather{Celsius: 3}, nil })
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Call("weather", City{Name: "Oslo"}), providertest.Say("It is cold.")),
+		Tools:    []tools.Tool{weather},
+		Hooks:    []agent.Hooks{spans},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := a.Run(context.Background(), agent.Input{Prompt: "How cold is it in Oslo?"}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// begin run
+	//   begin step
+	//   end step <nil>
+	//   begin tool
+	//   end tool <nil>
+	//   begin step
+	//   end step <nil>
+	// end run <nil>
+}
+
+// A hook answers a call from a cache. The tool isn't run, and the log says who answered.
+func ExampleToolCall_Answer() {
+	cache := agent.Hooks{Name: "cache", BeforeTool: func(_ context.Context, c *agent.ToolCall) error {
+		if c.Name == "weather" && string(c.Input) == `{"city":"Oslo"}` {
+			c.Answer(tools.Text(`{"celsius":3}`))
+		}
+		return nil
+	}}
+	weather := tools.New(tools.Spec{Name: "weather"}, func(context.Context, City) (Weather, error) { return Weather{}, errors.New("offline") })
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Call("weather", City{Name: "Oslo"}), providertest.Say("It is 3 °C.")),
+		Tools:    []tools.Tool{weather},
+		Hooks:    []agent.Hooks{cache},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for ev, err := range a.Stream(context.Background(), agent.Input{Prompt: "How cold is it in Oslo?"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if f, ok := ev.(agent.ToolFinished); ok {
+			fmt.Println(f.Result.Status, "by", f.AnsweredBy, f.Result.Text())
+		}
+	}
+	// Output:
+	// answered by cache {"celsius":3}
+}
