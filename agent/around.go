@@ -105,7 +105,7 @@ func (x *driver) beginStep(n int) (end func()) {
 	return func() {
 		err := x.reply.err
 		if err == nil && x.ctx.Err() != nil {
-			err = context.Cause(x.ctx)
+			err = causeOf(x.ctx)
 		}
 		x.spans.step = nil
 		done(err)

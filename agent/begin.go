@@ -19,7 +19,7 @@ func (a *Agent) begin(x *driver, in *Input, deltas bool) (err error) {
 		return err
 	}
 	if x.caller.Err() != nil {
-		return &StopError{Code: machine.CodeCanceled, Err: context.Cause(x.caller)}
+		return &StopError{Code: machine.CodeCanceled, Err: causeOf(x.caller)}
 	}
 	name := in.Session
 	if name == "" {

@@ -90,7 +90,7 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 // leaseLost reports whether another process may have the session.
 func (l *sessionLog) leaseLost() bool {
 	var busy *BusyError
-	return errors.As(context.Cause(l.ctx), &busy)
+	return errors.As(causeOf(l.ctx), &busy)
 }
 
 // forgot calls Memory.OnForget after messages were removed from the conversation.

@@ -140,9 +140,9 @@ func New(cfg Config) (*Agent, error) {
 	a := &Agent{held: make(map[string]*sessionLog)}
 	errs := checkConfig(&cfg)
 	cfg.Owner, cfg.Lease = cmp.Or(cfg.Owner, newID("o-")), cmp.Or(cfg.Lease, defaultLease)
-	a.setup = setup{cfg: cfg, logger: cfg.Logger, redact: machine.Redactor(cfg.Redact), record: journal.MaxRecord, abandoned: new(atomic.Int64)}
-	if a.logger == nil {
-		a.logger = slog.New(slog.DiscardHandler)
+	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact), record: journal.MaxRecord, abandoned: new(atomic.Int64)}
+	if cfg.Logger != nil {
+		a.logger = slog.New(containedHandler{cfg.Logger.Handler()})
 	}
 	if a.store = containStore(cfg.Journal); cfg.Journal == nil {
 		a.store, a.inMemory = journal.NewMemory(), true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -88,6 +89,7 @@ func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 			if over {
 				return false
 			}
+			err = usable(err)
 			inLoop = true
 			over = !yield(v, err)
 			inLoop = false
@@ -105,26 +107,57 @@ type PanicError struct {
 // Error says what the panic was.
 func (e *PanicError) Error() string { return fmt.Sprintf("agent: panic: %v", e.Value) }
 
-// contain turns a panic into an error. It must be deferred.
+// contain turns a panic into an error, and an error whose methods panic into another. It must be deferred.
 func contain(err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{Value: v, Stack: debug.Stack()}
+		return
 	}
+	*err = usable(*err)
 }
 
-// contained calls a function of the host and turns its panic into an error.
+// contained calls a function of the host and turns its panic into an error, and an error whose methods panic into another.
 func contained(fn func() error) (err error) {
 	defer contain(&err)
 	return fn()
 }
 
-// worded returns err, or a *[PanicError] of the same class if its Error method panics, as that of a nil pointer may.
-func worded(err error) (out error) {
-	defer func() {
-		if v := recover(); v != nil {
-			out = fault.Wrap(fault.Of(err), &PanicError{Value: v, Stack: debug.Stack()})
-		}
-	}()
-	_ = err.Error()
+// usable returns err, or a *[PanicError] of the same class if a method of err, or of an error that it wraps, panics: see [fault.Panics]. Errors
+// from the host pass through it once, so that everything else may use errors.Is and errors.As.
+func usable(err error) error {
+	if err == nil {
+		return nil
+	}
+	if v := fault.Panics(err); v != nil {
+		return fault.Wrap(fault.Of(err), &PanicError{Value: v, Stack: debug.Stack()})
+	}
 	return err
+}
+
+// causeOf returns why ctx has ended. It may be an error of the host's.
+func causeOf(ctx context.Context) error { return usable(context.Cause(ctx)) }
+
+// A containedHandler turns panics of a log handler into nothing.
+type containedHandler struct{ handler slog.Handler }
+
+func (h containedHandler) Enabled(ctx context.Context, level slog.Level) (yes bool) {
+	defer func() { _ = recover() }()
+	return h.handler.Enabled(ctx, level)
+}
+
+func (h containedHandler) Handle(ctx context.Context, r slog.Record) (err error) {
+	defer contain(&err)
+	return h.handler.Handle(ctx, r)
+}
+
+func (h containedHandler) WithAttrs(attrs []slog.Attr) (with slog.Handler) {
+	with = h
+	defer func() { _ = recover() }()
+	return containedHandler{h.handler.WithAttrs(attrs)}
+}
+
+func (h containedHandler) WithGroup(name string) (with slog.Handler) {
+	with = h
+	defer func() { _ = recover() }()
+	return containedHandler{h.handler.WithGroup(name)}
 }

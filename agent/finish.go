@@ -137,7 +137,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 	}
 	x.mu.Unlock()
 	ended := code == machine.CodeCanceled && x.caller.Err() != nil && // and it wasn't Cancel that stopped the run
-		(errors.Is(context.Cause(x.ctx), context.Cause(x.caller)) || !errors.Is(reason, errCanceled))
+		(errors.Is(causeOf(x.ctx), causeOf(x.caller)) || !errors.Is(reason, errCanceled))
 	x.afterRun(end.Result)
 	x.flush()
 	if x.spans.endRun != nil {
@@ -148,7 +148,7 @@ func (x *driver) finish(status Status, code string, reason error) {
 	case status == Failed:
 		x.fail(reason)
 	case ended:
-		x.fail(x.caller.Err())
+		x.fail(usable(x.caller.Err()))
 	}
 }
 

@@ -182,7 +182,6 @@ func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point st
 	if err = contained(fn); err == nil {
 		return nil
 	}
-	err = worded(err)
 	logger := a.logger.With("hook", h.Name, "point", point, "session", session)
 	if h.Observer {
 		logger.WarnContext(ctx, "agent: an observer failed", "error", err)

@@ -203,7 +203,7 @@ type draft[T any] struct {
 // return in time, it is abandoned like a tool call: it is counted and logged, and its note is dropped.
 func write[T any](x *driver, in *NoteInput, f func(context.Context, *NoteInput) (T, error)) (v T, err error) {
 	if x.ctx.Err() != nil {
-		return v, context.Cause(x.ctx)
+		return v, causeOf(x.ctx)
 	}
 	ctx, cancel := context.WithTimeoutCause(context.WithValue(x.stepCtx(), asideKey{}, true), noteTimeout, errNoteTimeout)
 	defer cancel()
@@ -248,5 +248,5 @@ func write[T any](x *driver, in *NoteInput, f func(context.Context, *NoteInput) 
 		return w.v, w.err
 	}
 	x.agent.logger.Error("agent: writing a note ignores the end of its context and is abandoned", "session", in.Session, "category", in.Category)
-	return v, fmt.Errorf("%w (%w)", errNoteAbandoned, context.Cause(ctx))
+	return v, fmt.Errorf("%w (%w)", errNoteAbandoned, causeOf(ctx))
 }

@@ -90,7 +90,11 @@ func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 		more.HostNote = note
 	}
 	usage, cost, _ := x.memory.compactor.Used()
-	p, err := x.memory.compactor.Prepare(x.stepCtx(), req, more, x.memoryEvents()...)
+	var p *memory.Prepared
+	err := contained(func() (err error) { // it calls strategies, models and stores of the host
+		p, err = x.memory.compactor.Prepare(x.stepCtx(), req, more, x.memoryEvents()...)
+		return err
+	})
 	if err != nil {
 		x.appendFailedCompaction(x.memory.compactor, usage, cost, err)
 		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended

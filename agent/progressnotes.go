@@ -120,7 +120,7 @@ func (x *driver) writeDueNotes(share float64, req *provider.Request, budget int)
 		note, err := write(x, in, c.Write)
 		if x.ctx.Err() != nil {
 			x.appendBrokenOff(in)
-			return context.Cause(x.ctx)
+			return causeOf(x.ctx)
 		}
 		if err == nil {
 			err = checkNote(note)
@@ -148,7 +148,7 @@ func (x *driver) noteFact(in *NoteInput, note json.RawMessage, problem error) No
 // appendBrokenOff appends the usage of a note that was being written when the run's context ended. loop ends the run.
 func (x *driver) appendBrokenOff(in *NoteInput) {
 	if used, _, _ := in.booked(); used.Total() > 0 && !x.leaseLost() {
-		_ = x.appendNote(in, nil, context.Cause(x.ctx))
+		_ = x.appendNote(in, nil, causeOf(x.ctx))
 	}
 }
 

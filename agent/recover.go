@@ -65,7 +65,7 @@ func (a *Agent) Drain(ctx context.Context) error {
 	if len(a.held) == 0 {
 		return nil
 	}
-	return &DrainError{Sessions: slices.Sorted(maps.Keys(a.held)), Err: context.Cause(ctx)}
+	return &DrainError{Sessions: slices.Sorted(maps.Keys(a.held)), Err: causeOf(ctx)}
 }
 
 // drains reports whether the agent, or that of a parent run, is being drained.
@@ -95,7 +95,7 @@ type Recovery struct {
 	// Parallel is how many sessions are resumed at a time; 0: 4.
 	Parallel int
 	// Each, if it isn't nil, is called for each session when it has ended or paused again. It may be called from several
-	// goroutines at a time.
+	// goroutines at a time. A panic is logged and changes nothing.
 	Each func(Recovered)
 }
 
@@ -156,7 +156,7 @@ func (a *Agent) sendStranded(ctx context.Context, prefix string, names chan<- st
 		select {
 		case names <- head.Session:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return causeOf(ctx)
 		}
 	}
 	return nil
@@ -185,7 +185,13 @@ func (a *Agent) recoverOne(ctx context.Context, name string, each func(Recovered
 		return false
 	}
 	if each != nil {
-		each(Recovered{Session: name, Result: res, Err: err})
+		failed := contained(func() error {
+			each(Recovered{Session: name, Result: res, Err: err})
+			return nil
+		})
+		if failed != nil {
+			a.logger.ErrorContext(ctx, "agent: Recovery.Each failed", "session", name, "error", failed)
+		}
 	}
 	return true
 }

@@ -118,7 +118,7 @@ func (x *driver) loop() {
 			x.finish(Failed, machine.CodeJournal, x.err)
 			return
 		case x.ctx.Err() != nil:
-			x.finishCause(context.Cause(x.ctx))
+			x.finishCause(causeOf(x.ctx))
 			return
 		}
 		act := x.machine.Next()

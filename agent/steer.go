@@ -39,7 +39,7 @@ func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	case <-r.done:
 		return r.step, r.err
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		return 0, causeOf(ctx)
 	}
 }
 
@@ -192,7 +192,7 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 		}
 		select {
 		case <-ctx.Done():
-			return 0, context.Cause(ctx)
+			return 0, causeOf(ctx)
 		case <-tick.C:
 		}
 	}

@@ -131,7 +131,7 @@ func (x *driver) ask(req *provider.Request, step *Step) {
 	}
 	if err != nil {
 		x.reply.err = err
-		x.stepFailed(worded(err), req)
+		x.stepFailed(err, req)
 		return
 	}
 	resp := x.reply.collector.Final()
@@ -164,7 +164,7 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 		err = x.reply.collector.Add(c)
 	}
 	if err != nil {
-		x.reply.err = err
+		x.reply.err = usable(err)
 		return false
 	}
 	x.showChunk(&c)

@@ -222,7 +222,7 @@ func (t *agentTool) driveWhenFree(ctx context.Context, in Input) (*Result, error
 		}
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, causeOf(ctx)
 		case <-time.After(time.Second):
 		}
 	}

@@ -94,7 +94,7 @@ func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceip
 			continue
 		}
 		if err := l.undoCall(c); err != nil {
-			done.Why = l.agent.redact.Text(worded(err).Error())
+			done.Why = l.agent.redact.Text(usable(err).Error())
 			rec.Failed = &done
 			for _, c := range calls[i+1:] {
 				rec.Left = append(rec.Left, machine.UndoneCall{Call: c.Call, Step: c.Step, Why: "not tried"})

@@ -17,6 +17,11 @@ type PanicError struct {
 // NewPanicError returns the error of a panic with that value. Call it in the deferred function that recovered the
 // panic, so that Stack shows the origin.
 func NewPanicError(who string, value any) *PanicError {
+	if err, ok := value.(error); ok {
+		if inner := fault.Panics(err); inner != nil { // Unwrap must not return it
+			value = fmt.Sprintf("%T, an error that panics itself: %v", err, inner)
+		}
+	}
 	return &PanicError{Who: who, Value: value, Stack: debug.Stack()}
 }
 

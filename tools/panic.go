@@ -26,19 +26,23 @@ func (e *PanicError) Unwrap() error {
 // Fault returns Permanent.
 func (e *PanicError) Fault() fault.Class { return fault.Permanent }
 
-// contain makes an error of a panic. It is to be deferred.
+// contain makes an error of a panic, and of an error whose methods panic. It is to be deferred.
 func contain(in string, err *error) {
-	if v := recover(); v != nil {
+	v := recover()
+	if v == nil {
+		v = fault.Panics(*err)
+	} else if e, ok := v.(error); ok {
+		if inner := fault.Panics(e); inner != nil {
+			v = fmt.Sprintf("%T, an error that panics itself: %v", e, inner)
+		}
+	}
+	if v != nil {
 		*err = &PanicError{In: in, Value: v, Stack: debug.Stack()}
 	}
 }
 
-// guarded calls a host's function and contains its panics, and those of the error it returns: a nil pointer in an error,
-// for example, panics only when Error is called.
+// guarded calls a host's function and contains its panics, and those of the methods of the error it returns: see [fault.Panics].
 func guarded(in string, fn func() error) (err error) {
 	defer contain(in, &err)
-	if err = fn(); err != nil {
-		_ = err.Error()
-	}
-	return err
+	return fn()
 }

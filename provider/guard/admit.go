@@ -81,7 +81,7 @@ func (c *call) admit() context.Context {
 	ctx := c.ctx
 	if c.leased {
 		if ctx = c.lease.Context(); ctx.Err() != nil { // wanted already
-			c.err, c.returned = context.Cause(ctx), true
+			c.err, c.returned = usable(context.Cause(ctx)), true
 			return nil
 		}
 	}

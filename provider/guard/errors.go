@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/stream"
 )
 
 // A GaveUpError is a failure that a [Guard] doesn't retry although its class allows it: what failed, what was tried, and
@@ -69,9 +70,17 @@ func guardName(name string) string {
 // canceled returns why ctx is done. The error matches both the cause and the context's own error, so that a cause
 // without a class isn't taken for a failure.
 func canceled(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
+	err, cause := ctx.Err(), usable(context.Cause(ctx))
 	if errors.Is(cause, err) {
 		return cause
 	}
 	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// usable returns err, or a *[stream.PanicError] of the same class if its methods panic: see [fault.Panics].
+func usable(err error) error {
+	if v := fault.Panics(err); v != nil {
+		return fault.Wrap(fault.Of(err), stream.NewPanicError("an error", v))
+	}
+	return err
 }

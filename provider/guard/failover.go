@@ -210,7 +210,7 @@ func (r *relay) next(chunk provider.Chunk, err error) bool {
 		return false
 	}
 	if err != nil {
-		r.over, r.err = true, err
+		r.over, r.err = true, usable(err)
 		return false
 	}
 	return r.pass(chunk)

@@ -54,7 +54,7 @@ func (r *relay) hedged() {
 		case !ok:
 			x.lost(from, nil)
 		case it.err != nil:
-			x.lost(from, it.err)
+			x.lost(from, usable(it.err))
 		default:
 			x.take(from, it.chunk)
 		}

@@ -20,7 +20,7 @@ func (c *call) fits(chunk *provider.Chunk, err error) bool {
 			}
 		}
 	}
-	c.failed, c.err = true, err
+	c.failed, c.err = true, usable(err)
 	return false
 }
 
