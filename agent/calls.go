@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
@@ -391,12 +390,4 @@ func doubtful(why string) tools.Outcome {
 	return tools.Outcome{Status: tools.InDoubt, Class: fault.Permanent, Parts: []provider.Part{
 		provider.TextPart("The call was started, and it is not known whether it had its effect: " + why + ". Find out before you make it again."),
 	}}
-}
-
-func partsText(parts []provider.Part) string {
-	var b strings.Builder
-	for i := range parts {
-		b.WriteString(parts[i].Text)
-	}
-	return b.String()
 }

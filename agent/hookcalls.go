@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
@@ -198,4 +199,12 @@ func withhold(res *ToolResult) {
 	res.Cut += max(len(partsText(res.Parts)), 1) // what follows isn't the tool's
 	res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) + "), but its result is withheld: a guard failed.")}
 	res.Notes, res.Data, res.Error = 0, nil, true
+}
+
+func partsText(parts []provider.Part) string {
+	var b strings.Builder
+	for i := range parts {
+		b.WriteString(parts[i].Text)
+	}
+	return b.String()
 }
