@@ -98,6 +98,8 @@ func TestAnErrorOfAStoreWhoseMethodsPanicIsAnError(t *testing.T) {
 	eachTouchy(t, inTime(func(t *testing.T, touchy error) {
 		for _, in := range []string{"Append", "Head", "Read", "Heads", "Take"} {
 			store := failingStore{journal.NewMemory(), in, fault.Wrap(fault.Permanent, touchy)}
+			first, _ := scripted(t, agent.Config{Journal: store.Store}, say("Done."))
+			run(t, first)
 			a, _ := scripted(t, agent.Config{Journal: store}, say("Done."))
 			_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 			if in == "Append" || in == "Read" {
