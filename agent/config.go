@@ -89,6 +89,8 @@ type ComposeInput struct {
 	Session string
 	Run     string
 	Mode    string // "" without modes
+	User    string
+	Labels  provider.LabelSet // of the run
 }
 
 // Params are part of every request to the model. The zero value leaves everything to the provider.

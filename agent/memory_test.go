@@ -427,7 +427,7 @@ func TestTheSystemTextIsComposedForTheModeAndRecordedWhereItChanges(t *testing.T
 		if version == 3 {
 			return "", errors.New("the file is broken")
 		}
-		if in.Session != "s" || in.Run == "" {
+		if in.Session != "s" || in.Run == "" || in.User != "ann" || in.Labels.Get("tenant") != "acme" {
 			return "", fmt.Errorf("the session and the run aren't named: %+v", in)
 		}
 		return fmt.Sprintf("v%d for %s", version, in.Mode), nil
@@ -440,7 +440,7 @@ func TestTheSystemTextIsComposedForTheModeAndRecordedWhereItChanges(t *testing.T
 	})
 	a, m := scripted(t, agent.Config{Compose: compose, Instructions: "unused", Modes: []agent.Mode{{Name: "ask", Instructions: "unused"}}, Tools: []tools.Tool{edit}},
 		call("edit", 1), call("edit", 2), call("edit", 3))
-	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go", User: "ann", Labels: map[string]string{"tenant": "acme"}}))
 	require.ErrorContains(t, err, "the file is broken")
 	var recorded, sent []string
 	for _, f := range of[agent.StepStarted](all) {

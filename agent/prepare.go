@@ -166,7 +166,7 @@ func share(total, budget int) float64 { return float64(total) / float64(max(budg
 // compose calls Config.Compose for the newest run.
 func (l *sessionLog) compose(ctx context.Context, mode *mode) (text string, err error) {
 	defer contain(&err)
-	text, err = l.agent.cfg.Compose(ctx, ComposeInput{Session: l.name, Run: l.run().ID, Mode: mode.Name})
+	text, err = l.agent.cfg.Compose(ctx, ComposeInput{Session: l.name, Run: l.run().ID, Mode: mode.Name, User: l.run().User, Labels: l.state().Labels})
 	return l.agent.redact.Text(text), err
 }
 
