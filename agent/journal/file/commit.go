@@ -25,7 +25,11 @@ func (s *session) commit(c *change) error {
 		s.reset()
 		return err
 	}
-	return s.apply(c, int64(len(line)))
+	if err := s.apply(c, int64(len(line))); err != nil {
+		return err
+	}
+	s.acknowledge()
+	return nil
 }
 
 // ensureSynced is called before something is acknowledged that is in the log already: whoever wrote it may have died before it
@@ -34,7 +38,11 @@ func (s *session) ensureSynced() error {
 	if s.file == nil {
 		return nil
 	}
-	return s.sync(s.end)
+	if err := s.sync(s.end); err != nil {
+		return err
+	}
+	s.acknowledge()
+	return nil
 }
 
 // sync makes the log durable up to end, if the store does that at all. When it fails, nobody knows what has reached the disk, and a

@@ -35,7 +35,7 @@ func (s *session) remove(ctx context.Context) error {
 		}
 	}
 	if s.file != nil {
-		for _, ext := range []string{headExt + tempExt, headExt, tempExt, damagedExt, logExt} {
+		for _, ext := range []string{headExt + tempExt, headExt, tempExt, damagedExt, endExt, logExt} {
 			if err := s.store.fs.Remove(s.base + ext); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
@@ -86,6 +86,7 @@ func (s *session) rewrite(upTo uint64) (err error) {
 		return err // the next change syncs it again
 	}
 	s.dirSynced = true
+	s.acknowledge()
 	return nil
 }
 

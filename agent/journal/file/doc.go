@@ -20,9 +20,11 @@
 // in the log as a whole or not at all. Before it is acknowledged it is synced, and so is the directory if the file is new: it
 // survives a loss of power. [Process] omits the syncs.
 //
-// A change that a crash has left incomplete is cut off when the session is next used, and reported to [Config].OnRepair.
-// Damage anywhere else is a [*CorruptError]; nothing is skipped, see [Store.Salvage]. A damaged last change can't be
-// distinguished from an incomplete one.
+// A change that a crash has left incomplete is cut off when the session is next used, and reported to [Config].OnRepair. Such a
+// change was never acknowledged. Damage anywhere else is a [*CorruptError], and so is a log from whose end acknowledged changes are
+// gone; nothing is skipped, see [Store.Salvage]. The two are told apart by the measure: a file beside the log says how long that was
+// when its last change was acknowledged. It is written after each change and never synced, so a loss of power may leave an older one.
+// A log without a measure is read as it is.
 //
 // After a failed sync it isn't known what has reached the disk, and a second sync may succeed without having written it. So
 // the change is taken back, and before the next one the log is verified and written to a new file.
@@ -35,7 +37,7 @@
 //
 // # Costs
 //
-// A change costs four system calls and, under [Power], a sync. A session in use costs an open file, and memory for its head, its inbox,
+// A change costs five system calls and, under [Power], a sync. A session in use costs two open files, and memory for its head, its inbox,
 // the ids ever posted to it, and 16 bytes for each 64 KiB of log; [Config].Files bounds how many are kept. Its state is read
 // from a checkpoint beside the log and from what follows that in the log, so no log is read whole. A checkpoint is verified against the log,
 // and written again if it doesn't match.

@@ -2,14 +2,17 @@ package file
 
 import "fmt"
 
-// A CorruptError says that a log is damaged in a way that no crash of a writer causes: before its last change, or in a line whose
-// checksum is right. Nothing is guessed or skipped. [Store.Salvage] keeps what is before the damage.
+// A CorruptError says that a log is damaged in a way that no crash of a writer causes: before its last change, in a line whose
+// checksum is right, or because changes that were acknowledged are gone from its end. Nothing is guessed or skipped. [Store.Salvage] keeps what is before the damage.
 //
 // It counts as unclear, see [journal.Unclear]: an append that meets it may be in the log or not.
 type CorruptError struct {
-	Session string // empty for the log of fences, which belongs to no session
+	Session string // empty for the log of fences, which belongs to no session, and if the log doesn't say its long name any more
 	File    string // its name in the store's directory
 	Offset  int64  // of the first damaged line, in bytes
+	// Missing is how many bytes are gone that were at the end of the log when its last change was acknowledged. It is 0 if the log is
+	// damaged in another way. A change that a crash has left incomplete was never acknowledged: it is no error, but a [Repair].
+	Missing int64
 	Problem string
 }
 

@@ -123,7 +123,11 @@ func (st *Store) nameIn(file string) (string, error) {
 	err = readLines(f, 0, size).change(&first)
 	switch {
 	case errors.Is(err, io.EOF) || isDamage(err):
-		return "", nil
+		_, had, err := st.measureOf(strings.TrimSuffix(file, logExt))
+		if err == nil && had > 0 {
+			err = &CorruptError{File: file, Problem: "its first line, which was acknowledged, is gone or damaged"}
+		}
+		return "", err
 	case err != nil:
 		return "", err
 	case baseName(first.Session)+logExt != file:

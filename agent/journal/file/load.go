@@ -8,19 +8,26 @@ import (
 	"io"
 )
 
-// refresh brings the state up to a log of this size. The lock is held, so an incomplete change was left by a crash. It cuts that
-// off, and returns what it has cut.
+// refresh brings the state up to a log of this size. The lock is held, so an incomplete change was left by a crash, unless
+// it was acknowledged. It cuts that off, and returns what it has cut.
 func (s *session) refresh(size int64) (*Repair, error) {
 	if size < s.end {
-		return nil, s.corrupt(size, errShorter)
+		had := s.end
+		s.end = size
+		err := s.truncated(had)
+		s.reset()
+		return nil, err
 	}
-	if size == s.end {
+	if size == s.end && size > 0 {
 		return nil, nil
 	}
 	if s.end == 0 && !s.loadCheckpoint(size) {
 		s.reset()
 	}
 	cut, err := s.load(size)
+	if err == nil {
+		err = s.checkEnd()
+	}
 	if err == nil && cut != nil {
 		err = s.file.Truncate(cut.Offset)
 	}

@@ -11,6 +11,7 @@ import (
 const (
 	logExt     = ".log"     // the session
 	headExt    = ".head"    // its checkpoint, which may be missing
+	endExt     = ".end"     // its measure, which may be missing
 	tempExt    = ".temp"    // added to either while it is written
 	damagedExt = ".damaged" // what [Store.Salvage] found
 )

@@ -50,13 +50,17 @@ func (st *Store) Salvage(ctx context.Context, name string) (Repair, error) {
 func (s *session) salvage(ctx context.Context, size int64) (Repair, error) {
 	s.reset()
 	var damage *CorruptError
-	if _, err := s.load(size); !errors.As(err, &damage) {
+	_, err := s.load(size)
+	if err == nil {
+		err = s.checkEnd()
+	}
+	if !errors.As(err, &damage) {
 		return Repair{}, err // an incomplete change at the end is cut by the next call
 	}
 	if err := s.copyDamaged(size); err != nil {
 		return Repair{}, err
 	}
-	fence, err := s.highestFence(ctx, damage.Offset, size)
+	fence, err := s.highestFence(ctx, damage.Offset, size, damage.Missing)
 	if err == nil {
 		err = s.store.keepFence(ctx, fence) // for a session that is left without a lease
 	}
@@ -72,18 +76,22 @@ func (s *session) salvage(ctx context.Context, size int64) (Repair, error) {
 		return r, s.rewrite(s.head.Pruned)
 	}
 	s.reset()
-	return r, s.file.Truncate(0)
+	if err := s.file.Truncate(0); err != nil {
+		return r, err
+	}
+	s.acknowledge()
+	return r, nil
 }
 
 // highestFence returns a number that no fence of the session was above. What can be read behind the damage may name some, and what
-// can't may have been leases, of at least minLease bytes each.
-func (s *session) highestFence(ctx context.Context, from, size int64) (uint64, error) {
+// can't, or is missing, may have been leases, of at least minLease bytes each.
+func (s *session) highestFence(ctx context.Context, from, size, missing int64) (uint64, error) {
 	const minLease = 100
 	deleted, err := s.store.lastFence(ctx)
 	if err != nil {
 		return 0, err
 	}
-	highest, damaged := max(s.head.Fence, deleted), int64(0)
+	highest, damaged := max(s.head.Fence, deleted), (missing+minLease-1)/minLease
 	for in := readLines(s.file, from, size); ; {
 		var c change
 		err := in.change(&c)

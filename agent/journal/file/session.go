@@ -27,6 +27,8 @@ type session struct {
 	dirSynced bool        // and the directory with its name
 	saved     int64       // up to where the log is in the checkpoint
 	savedSize int64       // of the checkpoint
+	ends      handle      // of the measure; nil until it is written
+	measured  int64       // what it says, as far as is known
 	repairs   []Repair
 }
 
@@ -127,6 +129,9 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	if err != nil || s.file == nil {
 		return err
 	}
+	if create && size == 0 { // it is new
+		return nil
+	}
 	cut, err := s.refresh(size)
 	if err != nil {
 		s.leave()
@@ -184,6 +189,10 @@ func (s *session) close() {
 		s.file.release()
 		s.file = nil
 	}
+	if s.ends != nil {
+		_ = s.ends.Close()
+		s.ends = nil
+	}
 	s.reset()
 }
 
@@ -191,7 +200,7 @@ func (s *session) close() {
 func (s *session) reset() {
 	s.state = state{}
 	s.head.Session = s.name
-	s.synced, s.dirSynced, s.saved, s.savedSize = 0, false, 0, 0
+	s.synced, s.dirSynced, s.saved, s.savedSize, s.measured = 0, false, 0, 0, 0
 }
 
 // lock waits for the lock of f until ctx ends. It polls, at intervals of up to 1 ms, because a wait in the system can't be

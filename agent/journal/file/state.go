@@ -21,6 +21,7 @@ type state struct {
 	ids   map[string]bool // every id posted or closed; true once taken
 	inbox []journal.Item
 	marks []mark
+	began string // the first bytes of the log, once they are needed
 }
 
 // A mark says where a change begins, and after which record.

@@ -18,8 +18,8 @@ const (
 	// synced to the disk, and so is the directory if that has changed.
 	Power Durability = iota
 	// Process survives the death of the process, but not a crash of the machine: a change is acknowledged once the operating
-	// system has it. A crash of the machine loses what the system had not written yet, and may leave a log that is damaged in
-	// the middle, see [CorruptError].
+	// system has it. A crash of the machine loses what the system had not written yet. That may leave a log that is damaged in
+	// the middle, or one that lacks changes that were acknowledged: both are a [CorruptError], and [Store.Salvage] keeps the rest.
 	Process
 )
 
@@ -30,7 +30,7 @@ const DefaultFiles = 128
 type Config struct {
 	// Durability is what acknowledged changes survive. The stores of one directory may differ in it.
 	Durability Durability
-	// Files is how many logs are kept open between calls, with their states in memory. The default, for 0, is DefaultFiles. Calls
+	// Files is how many logs are kept open between calls, each with its measure and its state in memory. The default, for 0, is DefaultFiles. Calls
 	// and readers under way have theirs open in any case.
 	Files int
 	// OnRepair, if not nil, is called with what was cut from the end of a log. The method that found it calls it on the goroutine
