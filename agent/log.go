@@ -221,13 +221,14 @@ const roomForResult = 64
 // appendTimeout is how long an append whose outcome is unclear is tried again.
 const appendTimeout = 30 * time.Second
 
-// store passes an append to the store. An append whose outcome is unclear is retried unchanged. The caller holds mu.
+// store passes an append to the store. An append whose outcome is unclear is retried unchanged, unless the store says that it can't be written
+// until somebody has acted, because its disk is full, for example. The caller holds mu.
 func (l *sessionLog) store(app journal.Append) error {
 	defer l.retried.Broadcast()
 	began := time.Now()
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := l.agent.store.Append(l.stored, app)
-		if err == nil || !journal.Unclear(err) || time.Since(began) > appendTimeout {
+		if err == nil || !journal.Unclear(err) || errors.Is(err, journal.ErrUnusable) || time.Since(began) > appendTimeout {
 			return err
 		}
 		l.retrying = true

@@ -93,6 +93,19 @@ type InvalidError struct {
 // Error names the field and says what would be valid.
 func (e *InvalidError) Error() string { return "journal: " + e.Field + " " + e.Problem }
 
+// ErrUnusable matches the errors of a store that can't be written until somebody has acted: its disk is full, it may not be written, it is
+// damaged. The same append again would get the same error, so a caller needn't repeat it. See [Unusable].
+var ErrUnusable = errors.New("journal: the store can't be written until somebody has acted")
+
+// Unusable returns an error with that text that matches [ErrUnusable] with [errors.Is].
+func Unusable(text string) error { return &unusableError{text} }
+
+type unusableError struct{ text string }
+
+func (e *unusableError) Error() string { return e.text }
+
+func (e *unusableError) Is(target error) bool { return target == ErrUnusable }
+
 // Unclear reports whether err, from a method that changes a store, leaves open whether the change was made. That is so for every
 // error that isn't one of this package's. A context that ended counts, because it may have ended too late to stop a commit.
 func Unclear(err error) bool {

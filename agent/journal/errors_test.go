@@ -66,6 +66,15 @@ func TestOnlyForeignErrorsAreUnclear(t *testing.T) {
 	}
 }
 
+func TestAnErrorOfAnUnusableStoreIsUnclear(t *testing.T) {
+	err := fmt.Errorf("sqlite: %w: %w", journal.Unusable("the disk is full"), io.ErrShortWrite)
+	require.ErrorIs(t, err, journal.ErrUnusable)
+	require.ErrorIs(t, err, io.ErrShortWrite)
+	require.True(t, journal.Unclear(err))
+	require.EqualError(t, err, "sqlite: the disk is full: short write")
+	require.NotErrorIs(t, io.ErrShortWrite, journal.ErrUnusable)
+}
+
 func TestAConflictIsStaleWhenTheFenceIsTheReason(t *testing.T) {
 	for _, c := range []struct {
 		err  journal.ConflictError

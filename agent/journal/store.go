@@ -33,7 +33,7 @@ type Store interface {
 	// "your records aren't there".
 	//
 	// After an error for which [Unclear] is true, the caller doesn't know whether a was stored. It repeats the same append,
-	// unchanged, until it gets nil or a conflict. An append without records can't be recognized: a repetition is checked by its
+	// unchanged, until it gets nil or a conflict, or gives up; an error that is [ErrUnusable] won't go away by itself. An append without records can't be recognized: a repetition is checked by its
 	// numbers, and does no harm.
 	//
 	// Append keeps neither a.Records nor a.Taken, which the caller may use again. What they refer to isn't changed.

@@ -194,7 +194,7 @@ func failed(what, session string, err error) error {
 	if err == nil || typed(err) {
 		return err
 	}
-	return fmt.Errorf("journal/file: %s %q: %w", what, session, err)
+	return fmt.Errorf("journal/file: %s %q: %w", what, session, classify(err))
 }
 
 func typed(err error) bool {

@@ -12,12 +12,12 @@ import (
 )
 
 // Errors that a call may return, each wrapped together with the server's error, a *pgconn.PgError. All are unclear, see
-// [journal.Unclear].
+// [journal.Unclear]. ErrFull and ErrReadOnly are [journal.ErrUnusable].
 var (
 	// ErrFull says that the server's disk is full. What was appended before is safe.
-	ErrFull = errors.New("the server's disk is full")
+	ErrFull = journal.Unusable("the server's disk is full")
 	// ErrReadOnly says that the server accepts no changes: it is a replica, or configured so.
-	ErrReadOnly = errors.New("the server accepts no changes; connect to the primary (target_session_attrs=read-write)")
+	ErrReadOnly = journal.Unusable("the server accepts no changes; connect to the primary (target_session_attrs=read-write)")
 	// ErrNewer says that the tables are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
 )
