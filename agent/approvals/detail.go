@@ -89,6 +89,9 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 	switch {
 	case errors.Is(err, journal.ErrNoSession) || errors.As(err, &invalid):
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	case err != nil:
+		head.Session = session
+		return nil, &unreadableError{&head, fmt.Errorf("approvals: session %q: reading its head: %w", session, err)}
 	case head.Kind != "":
 		return nil, fmt.Errorf("%w: %q is a log of the kind %q", ErrUnknown, session, head.Kind)
 	}
@@ -98,15 +101,24 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 		err = l.after(ctx, store, pruned.UpTo)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("approvals: session %q: reading its journal: %w", session, err)
+		return nil, &unreadableError{&head, fmt.Errorf("approvals: session %q: reading its journal: %w", session, err)}
 	}
 	m, err := machine.Replay(session, l.facts...)
 	if err != nil {
-		return nil, err
+		return nil, &unreadableError{&head, err}
 	}
 	l.state = m.State()
 	return l, nil
 }
+
+// An unreadableError says that the head or the log of a session can't be read. Only those who may know of the session are told.
+type unreadableError struct {
+	head *journal.Head
+	err  error
+}
+
+func (e *unreadableError) Error() string { return e.err.Error() }
+func (e *unreadableError) Unwrap() error { return e.err }
 
 func (l *log) after(ctx context.Context, store journal.Store, seq uint64) error {
 	l.facts = nil

@@ -2,6 +2,7 @@ package approvals
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -52,7 +53,7 @@ type Act string
 
 // The acts that an authorizer is asked about.
 const (
-	ActList   Act = "list"   // see the item in a list
+	ActList   Act = "list"   // see the item in a list, or learn that its session can't be read
 	ActView   Act = "view"   // see the item in full
 	ActDecide Act = "decide" // make Item.Decision; checked only for users who may view
 	ActRules  Act = "rules"  // see the standing approvals of Item.Session
@@ -67,7 +68,7 @@ type Item struct {
 	Tool    string
 	Reason  string
 	Expires time.Time
-	// Agent is the name of the session's agent; unknown (empty) in lists.
+	// Agent is the name of the session's agent; unknown (empty) in lists, and if the session's log can't be read.
 	Agent string
 	// Pause has all details; nil in lists and for rules.
 	Pause *agent.Pause
@@ -227,8 +228,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) *problem {
 		if err != nil {
 			return failed(err)
 		}
-		item := Item{Session: o.Session, ID: o.ID, Kind: o.Kind, Tool: o.Tool, Reason: o.Reason, Expires: o.Expires}
-		if _, err := h.may(r, item, ActList); err != nil {
+		if _, err := h.may(r, o.item(), ActList); err != nil {
 			continue
 		}
 		if n := len(out.Items); n >= limit && out.Items[n-1].Session != o.Session {
@@ -264,7 +264,7 @@ func (h *Handler) item(w http.ResponseWriter, r *http.Request) *problem {
 func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Detail, Item, *problem) {
 	d, err := Find(r.Context(), h.cfg.Store, session, id, messages)
 	if err != nil {
-		return nil, Item{}, failed(err)
+		return nil, Item{}, h.unreadable(r, err, id)
 	}
 	asked := d.Pause // a copy, so that the authorizer can't change the item
 	item := Item{
@@ -275,6 +275,31 @@ func (h *Handler) seen(r *http.Request, session, id string, messages int) (*Deta
 		return nil, Item{}, unknown()
 	}
 	return d, item, nil
+}
+
+// unreadable returns the answer to a request for an item of a session that couldn't be read. Those who may see the item in a list, for which no
+// log is read, get the error. To all others it is as if there were no such session.
+func (h *Handler) unreadable(r *http.Request, err error, id string) *problem {
+	var u *unreadableError
+	if !errors.As(err, &u) {
+		return failed(err)
+	}
+	item := Item{Session: u.head.Session, ID: id}
+	for i := range u.head.Open {
+		if o := opened(u.head, &u.head.Open[i], time.Now()); o.ID == id {
+			item = o.item()
+		}
+	}
+	if _, denied := h.may(r, item, ActList); denied != nil {
+		return h.hidden(r, err)
+	}
+	return failed(err)
+}
+
+// hidden logs an error that the user isn't told.
+func (h *Handler) hidden(r *http.Request, err error) *problem {
+	h.log.WarnContext(r.Context(), "approvals: a request for a session that can't be read, by somebody who may not see it", "error", err)
+	return unknown()
 }
 
 // may calls the authorizer. A panic denies the act.

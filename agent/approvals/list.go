@@ -101,4 +101,9 @@ func opened(h *journal.Head, o *journal.Open, now time.Time) Open {
 	}
 }
 
+// item returns what an authorizer decides about an item in a list.
+func (o *Open) item() Item {
+	return Item{Session: o.Session, ID: o.ID, Kind: o.Kind, Tool: o.Tool, Reason: o.Reason, Expires: o.Expires}
+}
+
 func expired(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }

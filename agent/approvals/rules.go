@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 
@@ -30,6 +31,11 @@ func (h *Handler) rules(w http.ResponseWriter, r *http.Request) *problem {
 // ruled returns a session whose standing approvals the user may see.
 func (h *Handler) ruled(r *http.Request, session, tool string) (*log, Item, *problem) {
 	l, err := read(r.Context(), h.cfg.Store, session)
+	if u := (*unreadableError)(nil); errors.As(err, &u) {
+		if _, denied := h.may(r, Item{Session: session, Tool: tool}, ActRules); denied != nil {
+			return nil, Item{}, h.hidden(r, err)
+		}
+	}
 	if err != nil {
 		return nil, Item{}, failed(err)
 	}

@@ -93,7 +93,9 @@ func TestNoTruncationOfWhatWasAcknowledgedIsAcceptedSilently(t *testing.T) {
 					require.True(t, journal.Unclear(err))
 				}
 				require.Equal(t, log[:size], contentOf(t, dir))
-
+				if size%10 > 0 { // a Salvage takes many syncs
+					continue
+				}
 				r, err := st.Salvage(t.Context(), "s")
 				require.NoError(t, err)
 				require.Equal(t, intact, r.Offset)
