@@ -55,6 +55,7 @@ func TestAFileAtItsAllowedSizeKeepsWhatItHas(t *testing.T) {
 		}
 	}
 	require.ErrorIs(t, err, sqlite.ErrFull)
+	require.ErrorIs(t, err, journal.ErrUnusable)
 	require.True(t, journal.Unclear(err))
 	require.Greater(t, n, uint64(50))
 	for _, err := range []error{s.Append(t.Context(), one("s", n)), s.Append(t.Context(), journal.Append{Session: "other",
