@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// allow lets a call pass that must.
+// allow requires that a call is admitted.
 func allow(t testing.TB, b *circuit.Breaker) circuit.Permit {
 	t.Helper()
 	p, err := b.Allow()
@@ -22,7 +22,7 @@ func allow(t testing.TB, b *circuit.Breaker) circuit.Permit {
 	return p
 }
 
-// results makes calls one after the other; 'f' fails, anything else succeeds.
+// results makes calls one after the other; 'f' is a failure, anything else a success.
 func results(t testing.TB, b *circuit.Breaker, of string) {
 	t.Helper()
 	for _, r := range of {
@@ -35,7 +35,7 @@ func results(t testing.TB, b *circuit.Breaker, of string) {
 	}
 }
 
-// refused wants a refusal, and returns it.
+// refused requires that a call is rejected, and returns the error.
 func refused(t testing.TB, b *circuit.Breaker) *circuit.OpenError {
 	t.Helper()
 	_, err := b.Allow()
@@ -54,7 +54,7 @@ func TestFailuresInARowOpenABreaker(t *testing.T) {
 	refused(t, b)
 }
 
-func TestTheRateIsJudgedAtAFailureOverAFullWindow(t *testing.T) {
+func TestTheRateIsCheckedAtAFailureOverAFullWindow(t *testing.T) {
 	cfg := circuit.Config{Consecutive: -1, Rate: .5, Window: 4}
 	for _, c := range []struct {
 		results string
@@ -75,7 +75,7 @@ func TestTheRateIsJudgedAtAFailureOverAFullWindow(t *testing.T) {
 	}
 }
 
-func TestAnOpenBreakerRefusesUntilItsCooldownIsOver(t *testing.T) {
+func TestAnOpenBreakerRejectsUntilItsCooldownIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := circuit.New("llm:x", circuit.Config{Consecutive: 1, Cooldown: 30 * time.Second})
 		results(t, b, "f")
@@ -94,7 +94,7 @@ func TestAnOpenBreakerRefusesUntilItsCooldownIsOver(t *testing.T) {
 	})
 }
 
-func TestARefusalSaysWhatItIs(t *testing.T) {
+func TestTheErrorOfARejectionDescribesIt(t *testing.T) {
 	b := circuit.New("llm:x", circuit.Config{Consecutive: 1, Cooldown: 30 * time.Minute})
 	cause := fault.WithRetryAfter(context.DeadlineExceeded, time.Hour)
 	allow(t, b).Done(cause)
@@ -115,7 +115,7 @@ func TestARefusalSaysWhatItIs(t *testing.T) {
 	})
 }
 
-func TestWhatSaysNothingOfTheResourceNeverMovesABreaker(t *testing.T) {
+func TestNeutralResultsNeverChangeTheState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := circuit.New("b", circuit.Config{Consecutive: 2, Rate: .1, Window: 2, ClosesAfter: 1, Cooldown: time.Second})
 		for _, err := range harmless {
@@ -146,7 +146,7 @@ func TestWhatSaysNothingOfTheResourceNeverMovesABreaker(t *testing.T) {
 	})
 }
 
-func TestAResultFromBeforeTheLastChangeIsNobodys(t *testing.T) {
+func TestAResultFromBeforeTheLastChangeIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := circuit.New("b", circuit.Config{Consecutive: 1, ClosesAfter: 2, Cooldown: time.Second})
 		early := []circuit.Permit{allow(t, b), allow(t, b), allow(t, b), allow(t, b)}
@@ -172,7 +172,7 @@ func TestAResultFromBeforeTheLastChangeIsNobodys(t *testing.T) {
 	})
 }
 
-func TestAClosedBreakerHasForgottenTheFailuresFromBefore(t *testing.T) {
+func TestABreakerThatClosesForgetsEarlierFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := circuit.New("b", circuit.Config{Consecutive: 10, Rate: .5, Window: 4, ClosesAfter: 1, Cooldown: time.Second})
 		results(t, b, ".fff")
@@ -210,7 +210,7 @@ func TestAResetClosesAndForgets(t *testing.T) {
 	})
 }
 
-func TestABreakerThatNobodyMadeLetsEverythingPass(t *testing.T) {
+func TestANilBreakerAdmitsEveryCall(t *testing.T) {
 	var b *circuit.Breaker
 	for range 10 {
 		allow(t, b).Done(errDown)
@@ -240,7 +240,7 @@ func TestTheZeroBreakerHasTheDefaults(t *testing.T) {
 	})
 }
 
-func TestManyCallersLeaveABreakerThatAddsUp(t *testing.T) {
+func TestConcurrentCallsAreCountedCorrectly(t *testing.T) {
 	const callers, each = 8, 500
 	b := circuit.New("b", circuit.Config{Consecutive: 10_000, Rate: 1, Window: 10_000})
 	var all sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/circuit"
 )
 
-func TestEveryChangeIsTold(t *testing.T) {
+func TestEveryChangeIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []circuit.Change
 		b := circuit.New("b", circuit.Config{
@@ -65,7 +65,7 @@ func TestChangesComeInOrderAndOneAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			for range 100 { // together no more than are kept
+			for range 100 { // no more than are kept
 				if p, err := b.Allow(); err == nil {
 					p.Done(errDown)
 				}
@@ -95,7 +95,7 @@ func TestOnChangeMayCallTheBreaker(t *testing.T) {
 	require.Equal(t, []circuit.State{circuit.Open, circuit.Closed}, told, "the second after the first has returned")
 }
 
-func TestASlowOnChangeHoldsNobodyElse(t *testing.T) {
+func TestASlowOnChangeDelaysNoOtherCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		let := make(chan struct{})
 		var told []string

@@ -43,7 +43,7 @@ func TestThePresetsHaveTheirFigures(t *testing.T) {
 				}
 				require.Equal(t, circuit.Closed, b.State())
 
-				// A share of failures, none two in a row: as many as don't reach the rate, then one more.
+				// Failures that never come in a row: as many as don't reach the rate, then one more.
 				most := int(math.Ceil(c.rate * float64(c.window)))
 				for n := range c.window {
 					if n%2 == 0 && n/2 < most-1 {
@@ -74,7 +74,7 @@ func TestTheZeroConfigIsNetworks(t *testing.T) {
 	require.Equal(t, circuit.Network(), circuit.Normal(circuit.Config{}))
 }
 
-func TestFiguresThatMakeNoSenseAreBroughtIntoTheirRange(t *testing.T) {
+func TestInvalidFiguresAreAdjustedToTheirRange(t *testing.T) {
 	for _, c := range []struct{ given, want circuit.Config }{
 		{circuit.LLM(), circuit.LLM()},
 		{

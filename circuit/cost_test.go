@@ -12,12 +12,12 @@ import (
 
 var errDown = fault.New(fault.Degraded, "down")
 
-// never opens by itself, but counts as the others do.
+// never is a configuration that never opens by itself, but counts like the others.
 func never() circuit.Config {
 	return circuit.Config{Consecutive: 10_000, Rate: 1, Window: 20}
 }
 
-// calls are what a breaker does most. Each returns one round.
+// calls are the most frequent calls of a breaker. Each function returns one round.
 var calls = []struct {
 	name  string
 	round func(b *circuit.Breaker) func()
@@ -114,7 +114,7 @@ func BenchmarkSetGetNewInAFullSet(b *testing.B) {
 	}
 }
 
-// BenchmarkSync is that of a full set in which nothing has happened.
+// BenchmarkSync measures a full set without changes.
 func BenchmarkSync(b *testing.B) {
 	set, store := circuit.NewSet(circuit.Network()), new(table)
 	for i := range most {

@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// fails makes a call by Do that returns err.
+// fails makes a call with Do that returns err.
 func fails(ctx context.Context, b *circuit.Breaker, err error) error {
 	_, got := circuit.Do(ctx, b, func(context.Context) (int, error) { return 0, err })
 	return got
@@ -41,7 +41,7 @@ func TestDoReturnsWhatTheCallDoes(t *testing.T) {
 	require.Zero(t, n)
 }
 
-func TestACallWhoseCallerHasGoneCountsForNothing(t *testing.T) {
+func TestACallOfACanceledCallerIsNotCounted(t *testing.T) {
 	gone, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("preempted"))
 	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))

@@ -19,7 +19,7 @@ import (
 
 var schedules = flag.Int("schedules", 300, "random schedules that the breaker is compared with its model on")
 
-// A model is a breaker that is easy to believe: it keeps everything and looks through it each time.
+// A model is a simple breaker: it keeps everything and searches it each time.
 type model struct {
 	cfg     circuit.Config
 	state   circuit.State
@@ -31,7 +31,7 @@ type model struct {
 	told    []step
 }
 
-// A step is a change of state, but for its time.
+// A step is a change of state without its time.
 type step struct {
 	from, to circuit.State
 	why      circuit.Reason
@@ -115,13 +115,13 @@ func (m *model) failures() int {
 	return n
 }
 
-// A held permit, and what the model knows of it.
+// A held is a permit, and the model's state of it.
 type held struct {
 	circuit.Permit
 	id, period int
 }
 
-// harmless are results that say nothing of the resource.
+// harmless are results that count as neither a success nor a failure.
 var harmless = []error{
 	context.Canceled,
 	fmt.Errorf("call: %w", context.Canceled),
@@ -137,7 +137,7 @@ var harmless = []error{
 
 var failures = []error{context.DeadlineExceeded, fault.New(fault.Transient, "reset"), fault.New(fault.Degraded, "503")}
 
-func TestABreakerDoesWhatItsModelDoes(t *testing.T) {
+func TestABreakerMatchesItsModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	reached := make(map[circuit.Reason]int)
@@ -233,7 +233,7 @@ func schedule(t *testing.T, r *rand.Rand) []step {
 			bad = r.Float64()
 		}
 		if r.IntN(3) > 0 {
-			continue // nobody asks, so that what is due is noticed later
+			continue // no call, so that due changes are made later
 		}
 		m.at(time.Now())
 		require.Equal(t, m.state, b.State())

@@ -21,7 +21,7 @@ func halfOpen(t *testing.T, cfg circuit.Config) *circuit.Breaker {
 	return b
 }
 
-func TestOfAThousandCallersAtRecoveryOnlyTheProbesPass(t *testing.T) {
+func TestAtRecoveryOnlyTheProbesOfAThousandCallersPass(t *testing.T) {
 	for _, closesAfter := range []int{1, 3, 7} {
 		synctest.Test(t, func(t *testing.T) {
 			b := halfOpen(t, circuit.Config{ClosesAfter: closesAfter})
@@ -48,7 +48,7 @@ func TestOfAThousandCallersAtRecoveryOnlyTheProbesPass(t *testing.T) {
 	}
 }
 
-// TestProbesNeverExceedTheirNumberWhileTheyEnd lets callers come and go, each with a probe that ends as neither, so that
+// TestProbesNeverExceedTheirNumberWhileTheyEnd makes concurrent calls whose probes end as neither, so that
 // the breaker stays half-open.
 func TestProbesNeverExceedTheirNumberWhileTheyEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestAProbeThatTakesTooLongIsAFailure(t *testing.T) {
 	})
 }
 
-func TestAProbeThatEndsTooLateIsAFailureThoughNobodyLooked(t *testing.T) {
+func TestAProbeThatEndsTooLateIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := halfOpen(t, circuit.Config{ClosesAfter: 1, ProbeTimeout: 5 * time.Second})
 		probe := allow(t, b)

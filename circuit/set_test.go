@@ -37,7 +37,7 @@ func TestASetHasABreakerForEachKey(t *testing.T) {
 	require.Equal(t, circuit.Open, all[1].State)
 }
 
-func TestASetThatNobodyMade(t *testing.T) {
+func TestTheZeroSetAndANilSet(t *testing.T) {
 	var none *circuit.Set
 	results(t, none.Get("a"), "ffff")
 	require.Empty(t, none.Snapshot())
@@ -48,7 +48,7 @@ func TestASetThatNobodyMade(t *testing.T) {
 	refused(t, zero.Get("a"))
 }
 
-func TestWhoeverAsksFirstAllGetTheSame(t *testing.T) {
+func TestConcurrentGetsReturnTheSameBreaker(t *testing.T) {
 	s := circuit.NewSet(circuit.Network())
 	var all sync.WaitGroup
 	got := make([]*circuit.Breaker, 50)
@@ -61,7 +61,7 @@ func TestWhoeverAsksFirstAllGetTheSame(t *testing.T) {
 	}
 }
 
-func TestASetDropsWhatIsClosedAndIdle(t *testing.T) {
+func TestASetDropsClosedIdleBreakers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := circuit.NewSet(circuit.Config{Consecutive: 2, Cooldown: time.Second})
 		s.Get("idle")
@@ -99,7 +99,7 @@ func TestGetIsAUse(t *testing.T) {
 	})
 }
 
-func TestASetThatSleptDropsNothingThatWasUsedSince(t *testing.T) {
+func TestALateSweepDropsNoBreakerThatWasUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := circuit.NewSet(circuit.Network())
 		a, b := s.Get("a"), s.Get("b")
@@ -111,7 +111,7 @@ func TestASetThatSleptDropsNothingThatWasUsedSince(t *testing.T) {
 	})
 }
 
-func TestABreakerThatWasDroppedHandsItsCallsOn(t *testing.T) {
+func TestADroppedBreakerForwardsItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changes := 0
 		s := circuit.NewSet(circuit.Config{
@@ -189,7 +189,7 @@ func TestASetIsBounded(t *testing.T) {
 	})
 }
 
-func TestWhatIsUsedStaysWhenASetIsFull(t *testing.T) {
+func TestAFullSetKeepsUsedBreakers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := circuit.NewSet(circuit.Network())
 		used := s.Get("used")
@@ -211,7 +211,7 @@ func TestAProbeOfADroppedBreakerIsNotThatOfItsSuccessor(t *testing.T) {
 		results(t, old, "f")
 		<-time.After(time.Second)
 		early := allow(t, old)
-		for i := range 2 * most { // all in trouble, so that one of them must go
+		for i := range 2 * most { // all are open, so that one of them is dropped
 			results(t, s.Get(fmt.Sprint(i)), "f")
 		}
 		early.Done(harmless[0])
@@ -227,7 +227,7 @@ func TestAProbeOfADroppedBreakerIsNotThatOfItsSuccessor(t *testing.T) {
 	})
 }
 
-// TestASetStandsAnything has callers of every kind at once, some of them with breakers that are being dropped.
+// TestASetStandsAnything makes all kinds of concurrent calls, some of them on breakers that are being dropped.
 func TestASetStandsAnything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := circuit.NewSet(circuit.Config{Consecutive: 2, Cooldown: 20 * time.Minute, ClosesAfter: 1})

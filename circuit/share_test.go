@@ -18,7 +18,7 @@ import (
 
 var shared = circuit.Config{Consecutive: 2, Cooldown: 10 * time.Second, ClosesAfter: 1, ProbeTimeout: 5 * time.Second}
 
-// exchange makes each set hear what the others know.
+// exchange makes each set learn the states of the others.
 func exchange(t *testing.T, store circuit.Store, sets ...*circuit.Set) {
 	t.Helper()
 	for range 2 {
@@ -54,7 +54,7 @@ func TestWhatIsOpenInOneProcessIsOpenInAll(t *testing.T) {
 	})
 }
 
-// tripped returns two sets that share, both of which know that "k" has just opened in the first.
+// tripped returns two sets that share a store and know that "k" has just opened in the first.
 func tripped(t *testing.T) (store *table, a, b *circuit.Set) {
 	t.Helper()
 	store, a, b = new(table), circuit.NewSet(shared), circuit.NewSet(shared)
@@ -104,7 +104,7 @@ func TestAResetElsewhereLetsProbesPassAtOnce(t *testing.T) {
 	})
 }
 
-// A hooked store does something when it has kept what it was handed.
+// A hooked store calls a function after it has stored records.
 type hooked struct {
 	circuit.Store
 	kept func()
@@ -116,7 +116,7 @@ func (h hooked) Publish(ctx context.Context, records []circuit.Record) error {
 	return err
 }
 
-func TestWhatHappensDuringASyncIsToldByTheNext(t *testing.T) {
+func TestAChangeDuringASyncIsPublishedByTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, a, b := tripped(t)
 		a.Get("k").Reset()
@@ -128,7 +128,7 @@ func TestWhatHappensDuringASyncIsToldByTheNext(t *testing.T) {
 	})
 }
 
-func TestASetDoesNotListenToItself(t *testing.T) {
+func TestASetIgnoresItsOwnRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(table)
 		a := circuit.NewSet(shared)
@@ -140,7 +140,7 @@ func TestASetDoesNotListenToItself(t *testing.T) {
 	})
 }
 
-func TestAClosingElsewhereIsNoNewsToWhoHasJustOpened(t *testing.T) {
+func TestAClosingElsewhereIsIgnoredByABreakerThatHasJustOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, a, b := tripped(t)
 		b.Get("k").Reset()
@@ -158,7 +158,7 @@ func TestAClosingElsewhereIsNoNewsToWhoHasJustOpened(t *testing.T) {
 	})
 }
 
-func TestTheLaterTimeHolds(t *testing.T) {
+func TestTheLaterTimeCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(table)
 		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
@@ -184,7 +184,7 @@ func TestTheLaterTimeHolds(t *testing.T) {
 	})
 }
 
-func TestNoRecordHoldsABreakerOpenForLongerThanItsCooldown(t *testing.T) {
+func TestNoRecordKeepsABreakerOpenLongerThanItsCooldown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(table)
 		s := circuit.NewSet(shared)
@@ -204,8 +204,8 @@ func TestNoRecordHoldsABreakerOpenForLongerThanItsCooldown(t *testing.T) {
 	})
 }
 
-// TestNobodyAnswersAnEcho counts what two processes with different figures publish after one breaker has opened.
-func TestNobodyAnswersAnEcho(t *testing.T) {
+// TestNobodyAnswersAnEcho counts what two processes with different configurations publish after one breaker has opened.
+func TestReceivedStatesAreNotPublishedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(table)
 		short := shared
@@ -232,7 +232,7 @@ func TestNobodyAnswersAnEcho(t *testing.T) {
 	})
 }
 
-// A faulty store fails, panics or hangs as it is told.
+// A faulty store fails, panics or hangs on demand.
 type faulty struct {
 	table
 	fails   atomic.Bool
@@ -263,7 +263,7 @@ func (f *faulty) fail() error {
 		panic("mine")
 	}
 	if f.hang != nil {
-		<-f.hang // without a look at its context
+		<-f.hang // ignores its context
 	}
 	if f.fails.Load() {
 		return errNoStore
@@ -291,7 +291,7 @@ func TestAStoreThatFailsLosesNothing(t *testing.T) {
 	})
 }
 
-func TestAStoreThatForgotEverythingIsHeardAgain(t *testing.T) {
+func TestAStoreThatLostItsDataIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(table)
 		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
@@ -306,7 +306,7 @@ func TestAStoreThatForgotEverythingIsHeardAgain(t *testing.T) {
 	})
 }
 
-func TestAStoreThatHangsHoldsNoCall(t *testing.T) {
+func TestAHangingStoreDelaysNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &faulty{hang: make(chan struct{})}
 		s := circuit.NewSet(shared)
@@ -325,7 +325,7 @@ func TestAStoreThatHangsHoldsNoCall(t *testing.T) {
 	})
 }
 
-func TestShareKeepsProcessesTogetherUntilItsContextEnds(t *testing.T) {
+func TestShareSyncsUntilItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(faulty)
 		a, b := circuit.NewSet(shared), circuit.NewSet(shared)
@@ -365,7 +365,7 @@ func TestShareKeepsProcessesTogetherUntilItsContextEnds(t *testing.T) {
 	})
 }
 
-func TestShareAndSyncWantBoth(t *testing.T) {
+func TestShareAndSyncRejectNilArguments(t *testing.T) {
 	var none *circuit.Set
 	var nobody context.Context
 	for _, err := range []error{
@@ -380,7 +380,7 @@ func TestShareAndSyncWantBoth(t *testing.T) {
 	}
 }
 
-func TestAFullSetHearsNothingOfForeignKeys(t *testing.T) {
+func TestAFullSetIgnoresForeignKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(table)
 		s := circuit.NewSet(shared)
@@ -396,8 +396,8 @@ func TestAFullSetHearsNothingOfForeignKeys(t *testing.T) {
 	})
 }
 
-// TestSetsThatShareAgreeInTheEnd lets processes trip, recover and reset at random, with a store that fails at times; then
-// all is well, and all of them come to see it.
+// TestSetsThatShareAgreeInTheEnd makes processes open, recover and reset breakers at random, with a store that sometimes fails. When
+// the resource works again, all sets must agree on it.
 func TestSetsThatShareAgreeInTheEnd(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

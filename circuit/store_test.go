@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/circuit"
 )
 
-// A table is a Store in memory, to be read as what one over a database does: a row for each key, with the number of its arrival.
+// A table is a Store in memory that is written like one over a database: a row for each key, with its number of arrival.
 type table struct {
 	mu   sync.Mutex // guards what follows
 	rows map[string]row
@@ -66,7 +66,7 @@ func (s *table) Changes(ctx context.Context, after uint64) ([]circuit.Record, ui
 	return records, after, nil
 }
 
-// keepsItsContract is what any Store must pass. open returns a new, empty one.
+// keepsItsContract tests the contract of a Store. open returns a new, empty one.
 func keepsItsContract(t *testing.T, open func(*testing.T) circuit.Store) {
 	at := time.Date(2026, 11, 21, 20, 0, 0, 1_000_000, time.UTC)
 	record := func(key string, seconds int) circuit.Record {
@@ -109,7 +109,7 @@ func keepsItsContract(t *testing.T, open func(*testing.T) circuit.Store) {
 		require.Greater(t, next, mark)
 		changes(t, s, 0, record("a", 1), record("b", 2), record("", 3), record("Ä/\x00'", 4))
 	})
-	t.Run("the last record of a key takes the place of those before", func(t *testing.T) {
+	t.Run("the last record of a key replaces earlier ones", func(t *testing.T) {
 		s := open(t)
 		publish(t, s, record("a", 9), record("b", 1))
 		mark := changes(t, s, 0, record("a", 9), record("b", 1))
@@ -120,7 +120,7 @@ func keepsItsContract(t *testing.T, open func(*testing.T) circuit.Store) {
 		publish(t, s, closed)
 		changes(t, s, mark, closed)
 	})
-	t.Run("a mark it never gave is the beginning", func(t *testing.T) {
+	t.Run("an unknown mark is the beginning", func(t *testing.T) {
 		s := open(t)
 		require.Zero(t, changes(t, s, 1_000))
 		publish(t, s, record("a", 1))
@@ -136,7 +136,7 @@ func keepsItsContract(t *testing.T, open func(*testing.T) circuit.Store) {
 		require.Error(t, err)
 		changes(t, s, 0)
 	})
-	t.Run("it takes and gives many at once", func(t *testing.T) {
+	t.Run("it handles many records at once", func(t *testing.T) {
 		s := open(t)
 		const publishers, each = 8, 50
 		var all sync.WaitGroup

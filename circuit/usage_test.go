@@ -17,7 +17,7 @@ import (
 
 var breakers = circuit.NewSet(circuit.Network()) // one breaker per key, shared by all sessions
 
-// get is what a program makes of a breaker, without an agent in sight.
+// get shows how a program uses a breaker without an agent.
 func get(ctx context.Context, url string) (*http.Response, error) {
 	res, err := circuit.Do(ctx, breakers.Get("network:cms"), func(ctx context.Context) (*http.Response, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -28,7 +28,7 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := fault.FromHTTP(res); err != nil { // a 503 is no error to net/http; to a breaker it is one
+		if err := fault.FromHTTP(res); err != nil { // net/http returns no error for a 503; for a breaker it is one
 			res.Body.Close()
 			return nil, err
 		}

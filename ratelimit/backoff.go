@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// The delays after rate limits without an advice: 1 s, 2 s, 4 s … 256 s, then 5 min, each with a jitter of ±20 %.
+// The delays after rate limits without advice of the provider: 1 s, 2 s, 4 s … 256 s, then 5 min, each with a jitter of ±20 %.
 const (
 	firstDelay   = time.Second
 	doublings    = 8
@@ -18,9 +18,9 @@ const (
 	longestPause = 366 * 24 * time.Hour // longer than any advice
 )
 
-// trial is how long background calls stay back after a pause for interactive calls that haven't begun to answer. A
-// rejection takes one round trip, since the provider does no work for it; so one that hasn't come by then isn't expected,
-// even for a large request on a slow line. A call that still runs was accepted and is silent.
+// trial is how long background calls wait after a pause for interactive calls that haven't begun to answer. A
+// rejection takes one round trip, since the provider does no work for it. A call that hasn't been rejected within this time was
+// accepted, even if it is a large request on a slow line.
 const trial = 5 * time.Second
 
 // delay returns the delay of a step; the first is 1. random is from 0 to 1.
@@ -35,7 +35,7 @@ func delay(step int, random float64) time.Duration {
 // backoff is the pause of the whole gate after a rate limit.
 type backoff struct {
 	step   int    // rate limits in a row
-	epoch  uint64 // the number of rate limits; those that concurrent calls ran into count as one
+	epoch  uint64 // the number of rate limits; those of concurrent calls count as one
 	paused bool
 	until  time.Time
 	asked  time.Time   // the part of until that the provider or the host asked for
@@ -46,8 +46,7 @@ type backoff struct {
 	trialEnd time.Time // trial after the first interactive call that started since; zero: none has
 }
 
-// A verdict is what an outcome means for the gate. It is determined before mu is locked, because methods of errors
-// are foreign code.
+// A verdict is what an outcome means for the gate. It is determined before mu is locked, because methods of errors may call the gate.
 type verdict struct {
 	Outcome
 	succeeded bool
@@ -56,7 +55,7 @@ type verdict struct {
 	advised   bool
 }
 
-func judge(o Outcome) verdict {
+func classify(o Outcome) verdict {
 	v := verdict{Outcome: o}
 	if o.Err == nil {
 		v.succeeded = o.Sent
@@ -69,8 +68,8 @@ func judge(o Outcome) verdict {
 	return v
 }
 
-// refusedElsewhere reports whether err comes from another gate. That gate observes its provider's pauses itself, and a full
-// queue is no rate limit.
+// refusedElsewhere reports whether err comes from another gate. That gate handles its provider's pauses itself, and a full
+// queue isn't a rate limit.
 func refusedElsewhere(err error) bool {
 	var full *QueueFullError
 	var long *PauseTooLongError
@@ -96,7 +95,7 @@ func (g *Gate) learn(s *slot, v *verdict) {
 		b.epoch++
 		b.unproven.Store(true)
 		b.trialEnd = time.Time{}
-		g.peopleSince = 0
+		g.calls.sinceRateLimit = 0
 	}
 	switch {
 	case v.advised:
@@ -106,10 +105,10 @@ func (g *Gate) learn(s *slot, v *verdict) {
 	}
 }
 
-// onTrial returns until when background work stays back after a rate limit; the zero Time if it doesn't.
+// onTrial returns until when background calls wait after a rate limit; the zero Time if they don't.
 func (g *Gate) onTrial(now time.Time) time.Time {
 	b := &g.backoff
-	if g.peopleSince == 0 || !b.unproven.Load() || !b.trialEnd.After(now) {
+	if g.calls.sinceRateLimit == 0 || !b.unproven.Load() || !b.trialEnd.After(now) {
 		return time.Time{}
 	}
 	return b.trialEnd
@@ -135,10 +134,10 @@ func (g *Gate) pause(d time.Duration, asked bool, step int, now time.Time) {
 		}
 		g.totals.Pauses++
 		g.setNext(nil, "", time.Time{})
-		g.tell(Event{Kind: EventPaused, Until: until, Step: step})
+		g.emit(Event{Kind: EventPaused, Until: until, Step: step})
 	case until.After(b.until):
-		b.until = until // the timer notices when it is over
-		g.tell(Event{Kind: EventProlonged, Until: until, Step: step})
+		b.until = until // the timer checks until when it fires
+		g.emit(Event{Kind: EventProlonged, Until: until, Step: step})
 	default:
 		return
 	}
@@ -179,7 +178,7 @@ func (g *Gate) pauseOver() {
 func (g *Gate) resume(now time.Time) {
 	b := &g.backoff
 	b.paused, b.until, b.asked = false, time.Time{}, time.Time{}
-	g.tell(Event{Kind: EventResumed})
+	g.emit(Event{Kind: EventResumed})
 	g.dispatch(now)
 	g.inform()
 }

@@ -60,7 +60,7 @@ func TestPausesDoubleUpToFiveMinutes(t *testing.T) {
 	})
 }
 
-func TestAHundredRateLimitsTogetherAreOneStep(t *testing.T) {
+func TestConcurrentRateLimitsAreOneStep(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 100}, func(r *room) {
 		for i := range 100 {
 			r.come(fmt.Sprint(i), person)
@@ -83,7 +83,7 @@ func TestAHundredRateLimitsTogetherAreOneStep(t *testing.T) {
 	})
 }
 
-func TestALateSuccessDoesNotOpenTheGate(t *testing.T) {
+func TestASuccessOfAnEarlierCallDoesNotEndThePause(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 3}, func(r *room) {
 		r.come("late", person)
 		r.come("later", person)
@@ -107,7 +107,7 @@ func TestALateSuccessDoesNotOpenTheGate(t *testing.T) {
 	})
 }
 
-func TestTheAdviceOfTheProviderWinsAndNeverShortensAPause(t *testing.T) {
+func TestTheProvidersAdviceIsUsedAndNeverShortensAPause(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 9}, func(r *room) {
 		for i := range 7 {
 			r.come(fmt.Sprint(i), person)
@@ -135,7 +135,7 @@ func TestTheAdviceOfTheProviderWinsAndNeverShortensAPause(t *testing.T) {
 	})
 }
 
-func TestAnAdviceOfAtOnceIsNoPause(t *testing.T) {
+func TestAnAdviceOfZeroIsNoPause(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{}, func(r *room) {
 		r.come("call", person)
 		r.again("call", r.get("call"), limited(0))
@@ -146,7 +146,7 @@ func TestAnAdviceOfAtOnceIsNoPause(t *testing.T) {
 	})
 }
 
-func TestNobodyWaitsForAPauseThatIsTooLong(t *testing.T) {
+func TestAPauseThatIsTooLongRejectsRequests(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 2}, func(r *room) {
 		r.come("first", person)
 		r.come("second", person)
@@ -174,7 +174,7 @@ func TestNobodyWaitsForAPauseThatIsTooLong(t *testing.T) {
 	})
 }
 
-func TestTheBackOffsOwnPausesAreNeverTooLong(t *testing.T) {
+func TestPausesOfTheBackoffAreNeverTooLong(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1, MaxRetryAfter: time.Second}, func(r *room) {
 		r.come("call", person)
 		for range 12 {
@@ -185,7 +185,7 @@ func TestTheBackOffsOwnPausesAreNeverTooLong(t *testing.T) {
 	})
 }
 
-func TestAfterARateLimitPeopleGoFirst(t *testing.T) {
+func TestAfterARateLimitInteractiveRequestsGoFirst(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("call", background("a", 0))
 		r.come("high", background("b", ratelimit.Planning))
@@ -219,10 +219,10 @@ func TestTheHostCanPauseEverything(t *testing.T) {
 	})
 }
 
-// TestTheHostCanEndAPause: also one that a provider asked for by mistake, and that nobody waits for.
+// TestTheHostCanEndAPause: a host can also end a pause that a provider asked for by mistake, and that no request waits for.
 func TestTheHostCanEndAPause(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
-		r.gate.Resume() // there is none
+		r.gate.Resume() // there is no pause
 		r.come("first", person)
 		r.get("first").Release(limited(300 * 24 * time.Hour))
 		r.come("refused", person)
@@ -234,7 +234,7 @@ func TestTheHostCanEndAPause(t *testing.T) {
 		r.come("bob", person)
 		r.gate.Resume()
 		require.Zero(t, r.find("bob").after)
-		r.get("bob").Release(limited(time.Minute)) // the next rate limit counts, and its timer isn't the old one
+		r.get("bob").Release(limited(time.Minute)) // the next rate limit starts a pause with its own timer
 		r.come("cid", person)
 		<-time.After(time.Hour)
 		require.Equal(t, time.Minute, r.find("cid").after)
@@ -244,7 +244,7 @@ func TestTheHostCanEndAPause(t *testing.T) {
 	})
 }
 
-// An error whose methods come back to the gate.
+// A nosy is an error whose methods call the gate.
 type nosy struct{ gate *ratelimit.Gate }
 
 func (nosy) Error() string { return "nosy" }
@@ -257,7 +257,7 @@ func (n nosy) RetryAfter() (time.Duration, bool) {
 	return time.Second, true
 }
 
-func TestForeignCodeRunsWithoutALock(t *testing.T) {
+func TestMethodsOfErrorsAreCalledWithoutALock(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("call", person)
 		r.again("call", r.get("call"), ratelimit.Outcome{Err: nosy{r.gate}})
@@ -275,7 +275,7 @@ func TestAfterARateLimitBackgroundWorkWaitsForTheFirstSuccess(t *testing.T) {
 		r.again("first", r.get("first"), limited(time.Minute))
 		r.come("job 2", ratelimit.AcquireRequest{Session: "b"})
 		<-time.After(time.Minute + 4*time.Second)
-		first := r.get("first") // what the provider grants again is for a person
+		first := r.get("first") // the first call after the pause is the interactive one
 		r.come("second", person)
 		require.NotContains(t, r.order(), "job 2")
 		first.Release(success)
@@ -283,7 +283,7 @@ func TestAfterARateLimitBackgroundWorkWaitsForTheFirstSuccess(t *testing.T) {
 	})
 }
 
-func TestAPersonsCallFromBeforeARateLimitHoldsUpNoBackgroundWork(t *testing.T) {
+func TestAnInteractiveCallFromBeforeARateLimitDoesNotDelayBackgroundWork(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 4}, func(r *room) {
 		r.come("long", person)
 		r.come("job", background("b", 0))
@@ -306,7 +306,7 @@ func TestAPersonsCallFromBeforeARateLimitHoldsUpNoBackgroundWork(t *testing.T) {
 	})
 }
 
-// tried is a room in which a person's calls, of that number, started a minute after a rate limit, and a job waits for them.
+// tried adds interactive calls that started a minute after a rate limit, and a background request that waits for them.
 func (r *room) tried(people int) {
 	for i := range people {
 		r.come(fmt.Sprint("ann ", i), person)
@@ -344,7 +344,7 @@ func TestAfterARateLimitBackgroundWorkStartsWhenAnAnswerBegins(t *testing.T) {
 	})
 }
 
-func TestAPersonsCallThatHangsHoldsUpBackgroundWorkForFiveSeconds(t *testing.T) {
+func TestAHangingInteractiveCallDelaysBackgroundWorkForFiveSeconds(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 8}, func(r *room) {
 		r.tried(1)
 		<-time.After(4 * time.Second)
@@ -365,7 +365,7 @@ func TestAPersonsCallThatHangsHoldsUpBackgroundWorkForFiveSeconds(t *testing.T) 
 	})
 }
 
-func TestBackgroundWorkThatIsHeldUpByPeopleStartsWhenTheyHaveGone(t *testing.T) {
+func TestDelayedBackgroundWorkStartsWhenTheInteractiveCallsHaveEnded(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 4}, func(r *room) {
 		r.tried(1)
 		<-time.After(time.Second)
@@ -379,11 +379,11 @@ func TestBackgroundWorkThatIsHeldUpByPeopleStartsWhenTheyHaveGone(t *testing.T) 
 	})
 }
 
-func TestWhatTheHostPausedIsNoProof(t *testing.T) {
+func TestAnAnswerFromBeforeAPauseOfTheHostDoesNotEndTheTrial(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 4}, func(r *room) {
 		r.tried(1)
 		r.gate.Pause(3 * time.Second)
-		r.get("ann 0").Began() // it was granted before
+		r.get("ann 0").Began() // it started before the pause
 		<-time.After(3 * time.Second)
 		require.Empty(t, r.order())
 		r.get("ann 0").Began()

@@ -220,18 +220,18 @@ func (b *Budget) unlockFor(r *Reservation) {
 		b.mu.Unlock()
 		return
 	}
-	told := false
+	delivered := false
 	defer func() {
-		if !told {
+		if !delivered {
 			r.Settle(0, 0)
 		}
 	}()
 	b.unlock()
-	told = true
+	delivered = true
 }
 
-// tell queues an event, to be reported when the lock is released.
-func (b *Budget) tell(e BudgetEvent) {
+// emit queues an event, to be reported when the lock is released.
+func (b *Budget) emit(e BudgetEvent) {
 	if b.onEvent != nil {
 		b.events = append(b.events, e)
 	}

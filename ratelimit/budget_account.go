@@ -12,15 +12,15 @@ type account struct {
 	pinned bool // has its own limit: never forgotten
 	bounds
 
-	end      time.Time // of the period that spent belongs to; zero: never
-	endNano  int64     // the same as a number, quicker to compare
-	backNano int64     // two periods before: if now is earlier than that, the clock was set back
-	turn     uint64    // of a share: the global period that spent belongs to
-	spent    Amount
-	reserved Amount
-	unpriced int64 // calls booked without a price
-	told     [len(units)]struct{ warned, reached bool }
-	toldGap  bool // BudgetUnpriced was reported
+	end              time.Time // of the period that spent belongs to; zero: never
+	endNano          int64     // the same as a number, quicker to compare
+	backNano         int64     // two periods before: if now is earlier than that, the clock was set back
+	turn             uint64    // of a share: the global period that spent belongs to
+	spent            Amount
+	reserved         Amount
+	unpriced         int64 // calls booked without a price
+	reported         [len(units)]struct{ warned, reached bool }
+	reportedUnpriced bool // BudgetUnpriced was reported
 
 	holders int         // reservations and claims that point here
 	queue   list[claim] // claims that wait for room here, by seq
@@ -98,11 +98,11 @@ func (b *Budget) scopes(l *Labels, recovery bool, visit func(Scope, string)) {
 	}
 }
 
-// mostScopes is the largest number of accounts of a call.
-const mostScopes = numScopes + 1
+// maxScopes is the largest number of accounts of a call.
+const maxScopes = numScopes + 1
 
-// look returns the account of a name if there is one.
-func (b *Budget) look(scope Scope, name string, now instant) *account {
+// lookup returns the account of a name if there is one.
+func (b *Budget) lookup(scope Scope, name string, now instant) *account {
 	a := b.global
 	if scope != ScopeGlobal {
 		a = b.tables[scope].accounts[name]
@@ -116,7 +116,7 @@ func (b *Budget) look(scope Scope, name string, now instant) *account {
 // hold returns the account of a name, creates it if there is none, and counts the caller as a holder. It returns nil if
 // nothing is limited. The caller must call unhold.
 func (b *Budget) hold(scope Scope, name string, now instant) *account {
-	a := b.look(scope, name, now)
+	a := b.lookup(scope, name, now)
 	if a == nil {
 		limit, own := b.boundsOf(scope, name)
 		if scope == ScopeGlobal || limit.none() {
@@ -147,11 +147,11 @@ func (b *Budget) unhold(a *account, now instant) {
 		a.idleIn(&b.shares.recent)
 		return
 	}
-	b.rest(a, now)
+	b.retire(a, now)
 }
 
-// rest adds a to the accounts that may be forgotten, and forgets accounts if there are too many.
-func (b *Budget) rest(a *account, now instant) {
+// retire adds a to the accounts that may be forgotten, and forgets accounts if there are too many.
+func (b *Budget) retire(a *account, now instant) {
 	t := &b.tables[a.scope]
 	if a.empty() { // an empty account needn't be remembered
 		delete(t.accounts, a.name)
@@ -168,7 +168,7 @@ func (b *Budget) rest(a *account, now instant) {
 		switch {
 		case old.empty():
 		case t.idle.n > b.keep:
-			b.tell(old.event(BudgetForgotten, UnitTokens))
+			b.emit(old.event(BudgetForgotten, UnitTokens))
 		default:
 			return
 		}
@@ -233,8 +233,8 @@ func (b *Budget) roll(a *account, now instant) {
 
 // clear resets what was spent. Reservations remain.
 func (a *account) clear() {
-	a.spent, a.unpriced, a.toldGap = Amount{}, 0, false
-	clear(a.told[:])
+	a.spent, a.unpriced, a.reportedUnpriced = Amount{}, 0, false
+	clear(a.reported[:])
 }
 
 // free records that a may have room for waiting claims.
@@ -254,15 +254,15 @@ func (b *Budget) book(a *account, used Amount, seeded bool) {
 		return
 	}
 	for _, u := range units {
-		told, spent := &a.told[u], a.spent.of(u)
-		if spent >= a.warn.of(u) && !told.warned {
-			if told.warned = true; !seeded {
-				b.tell(a.event(BudgetWarned, u))
+		reported, spent := &a.reported[u], a.spent.of(u)
+		if spent >= a.warn.of(u) && !reported.warned {
+			if reported.warned = true; !seeded {
+				b.emit(a.event(BudgetWarned, u))
 			}
 		}
-		if most := a.most.of(u); most != Unlimited && spent >= most && !told.reached {
-			if told.reached = true; !seeded {
-				b.tell(a.event(BudgetReached, u))
+		if most := a.most.of(u); most != Unlimited && spent >= most && !reported.reached {
+			if reported.reached = true; !seeded {
+				b.emit(a.event(BudgetReached, u))
 			}
 		}
 	}
@@ -271,13 +271,13 @@ func (b *Budget) book(a *account, used Amount, seeded bool) {
 // miss counts a call that was booked without a price.
 func (b *Budget) miss(a *account, provider, model string) {
 	a.unpriced++
-	if a.most.Micros == Unlimited || a.toldGap || a.scope == ScopeShare {
+	if a.most.Micros == Unlimited || a.reportedUnpriced || a.scope == ScopeShare {
 		return
 	}
-	a.toldGap = true
+	a.reportedUnpriced = true
 	e := a.event(BudgetUnpriced, UnitMoney)
 	e.Provider, e.Model = provider, model
-	b.tell(e)
+	b.emit(e)
 }
 
 func (a *account) event(kind BudgetEventKind, u Unit) BudgetEvent {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAReservationAllocatesItselfAndNothingElse(t *testing.T) {
+func TestAReservationTakesOneAllocation(t *testing.T) {
 	b, ctx := wide(), context.Background()
 	b.Seed(all, 1, 1)
 	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestABudgetStandsAnything has a dozen callers do everything that can be done to a budget, at random and at once. Nobody may
-// have to wait for longer than others hold what they have.
+// TestABudgetStandsAnything has a dozen callers make random calls of all methods of a budget concurrently. No caller may wait for longer
+// than others hold their reservations.
 func TestABudgetStandsAnything(t *testing.T) {
 	for seed := range uint64(100) {
 		synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func anything(t *testing.T, r *rand.Rand, b *Budget) {
 	}
 }
 
-// requireAtRest wants nothing to be left of calls that have ended, and every account to be where it can be forgotten.
+// requireAtRest requires that nothing is left of calls that have ended, and that every account can be forgotten.
 func requireAtRest(t *testing.T, b *Budget) {
 	t.Helper()
 	require.Empty(t, b.freed)

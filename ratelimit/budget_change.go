@@ -15,7 +15,7 @@ func (b *Budget) SetLimit(scope Scope, name string, limit Limit) {
 	b.timeless = b.timeless && l.period == Lifetime
 	now := b.now()
 	b.named[scope][name] = l
-	if a := b.look(scope, name, now); a != nil {
+	if a := b.lookup(scope, name, now); a != nil {
 		a.leave()
 		a.pinned = true
 		b.rebind(a, l, now)
@@ -34,7 +34,7 @@ func (b *Budget) Forget(scope Scope, name string) {
 	defer b.unlock()
 	now := b.now()
 	delete(b.named[scope], name)
-	a := b.look(scope, name, now)
+	a := b.lookup(scope, name, now)
 	if a == nil {
 		return
 	}
@@ -62,7 +62,7 @@ func (b *Budget) rebind(a *account, l bounds, now instant) {
 		a.ends(l.resets(now.time(), b.location))
 		b.move()
 	}
-	clear(a.told[:])
-	a.toldGap = false
+	clear(a.reported[:])
+	a.reportedUnpriced = false
 	b.free(a)
 }

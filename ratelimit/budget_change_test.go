@@ -35,7 +35,7 @@ func TestALimitMayBeRaisedWhileCallsWaitForIt(t *testing.T) {
 	})
 }
 
-func TestAPeriodThatALimitIsGivenWhileACallWaitsEndsItsWait(t *testing.T) {
+func TestAWaitEndsWithAPeriodThatWasSetWhileItWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 100}})
 		open := reserve(t, b, ratelimit.ReserveRequest{Labels: session("s"), Tokens: 40})
@@ -56,17 +56,17 @@ func TestAPeriodThatALimitIsGivenWhileACallWaitsEndsItsWait(t *testing.T) {
 	})
 }
 
-func TestALimitMayComeAndGo(t *testing.T) {
+func TestALimitCanBeSetAndRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{})
 		early := reserve(t, b, ratelimit.ReserveRequest{Labels: ratelimit.Labels{Task: "t"}, Tokens: 1000})
 		b.SetLimit(ratelimit.ScopeTask, "t", ratelimit.Limit{Tokens: 10, Period: ratelimit.Day})
-		early.Settle(1000, 0) // wasn't counted when it was admitted
+		early.Settle(1000, 0) // it was admitted before the limit, so it isn't counted
 		spend(t, b, ratelimit.Labels{Task: "t"}, 10)
 		refused(t, b, ratelimit.ReserveRequest{Labels: ratelimit.Labels{Task: "t"}, Tokens: 1})
 		<-time.After(24 * time.Hour)
 		spend(t, b, ratelimit.Labels{Task: "t"}, 10)
-		b.SetLimit(ratelimit.ScopeTask, "t", ratelimit.Limit{Tokens: 10}) // of another period: begins anew
+		b.SetLimit(ratelimit.ScopeTask, "t", ratelimit.Limit{Tokens: 10}) // another period starts at zero
 		spend(t, b, ratelimit.Labels{Task: "t"}, 10)
 		b.SetLimit(ratelimit.ScopeTask, "t", ratelimit.Limit{})
 		spend(t, b, ratelimit.Labels{Task: "t"}, 10)
@@ -83,7 +83,7 @@ func TestALimitMayComeAndGo(t *testing.T) {
 	})
 }
 
-func TestWhatIsForgottenBeginsAnew(t *testing.T) {
+func TestAForgottenNameStartsAtZero(t *testing.T) {
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 10}, Sessions: map[string]ratelimit.Limit{"s": {Tokens: 20}}})
 	spend(t, b, session("s"), 20)
 	b.Forget(ratelimit.ScopeSession, "s")

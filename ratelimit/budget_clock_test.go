@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lookAt looks at a limit and books tokens, while the clock shows t. Fake time can't be set back, so it is set ahead for the
+// lookAt reads a limit and books tokens while the clock shows t. Fake time can't be set back, so it is set forward for this
 // moment.
 func (b *Budget) lookAt(t time.Time, scope Scope, name string, tokens int64) {
 	b.mu.Lock()
@@ -17,7 +17,7 @@ func (b *Budget) lookAt(t time.Time, scope Scope, name string, tokens int64) {
 	if b.timeless {
 		now = 0
 	}
-	if a := b.look(scope, name, now); a != nil {
+	if a := b.lookup(scope, name, now); a != nil {
 		b.book(a, Amount{Tokens: tokens}, true)
 	}
 	b.serve(now)
@@ -30,7 +30,7 @@ func (b *Budget) spend(t *testing.T, session string, tokens int64) {
 	r.Settle(tokens, 0)
 }
 
-// TestAPeriodThatBeganFarAheadEndsWhenTheClockSays: a host without a clock of its own begins with a wrong time.
+// TestAPeriodThatBeganFarAheadEndsWhenTheClockSays: a host without a battery-backed clock starts with a wrong time.
 func TestAPeriodThatBeganFarAheadEndsWhenTheClockSays(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, tc := range map[string]struct {
@@ -72,7 +72,7 @@ func TestAPeriodThatBeganFarAheadEndsWhenTheClockSays(t *testing.T) {
 	}
 }
 
-func TestAClockThatIsSetBackALittleDoesNotBringAPeriodBack(t *testing.T) {
+func TestSettingTheClockBackDoesNotReopenAPeriod(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, tc := range map[string]struct {
 		period        Period
@@ -118,7 +118,7 @@ func TestSharesLastAsLongAsTheGlobalLimitWhateverTheClockDoes(t *testing.T) {
 		<-time.After(24 * time.Hour)
 		require.Equal(t, []int64{100, 0, 100, 0}, shares(), "neither is active")
 
-		// A session that was active when the clock was ahead isn't for longer than it would be.
+		// A session that was active while the clock was ahead isn't active for longer.
 		b.spend(t, "a", 30)
 		b.mu.Lock()
 		b.tables[ScopeShare].accounts["a"].used = instant(time.Now().Add(time.Hour).UnixNano())
@@ -145,7 +145,7 @@ func TestAWaitEndsWithThePeriodOfAClockThatWasSetBack(t *testing.T) {
 		synctest.Wait()
 		b.lookAt(began.Add(90*24*time.Hour), ScopeSession, "s", 70)
 		b.mu.Lock()
-		b.move() // the one that waits looks at the clock while it is ahead
+		b.move() // the waiting request reads the clock while it is ahead
 		b.mu.Unlock()
 		synctest.Wait()
 		require.Empty(t, got)

@@ -17,13 +17,13 @@ import (
 
 var budgetSchedules = flag.Int("budget.schedules", 200, "how many random schedules a budget goes through")
 
-// A place is one limit of the model: what the Budget calls an account.
+// A place is one limit of the model; the Budget calls it an account.
 type place struct {
 	scope ratelimit.Scope
 	name  string
 }
 
-// budgetModel is a Budget without its difficulties: one limit a place, sums by addition, nobody waits in it.
+// budgetModel is a simple model of a Budget: one limit for each place, sums by addition, no waiting.
 type budgetModel struct {
 	limits map[place]ratelimit.Limit
 	spent  map[place]ratelimit.Amount
@@ -39,7 +39,7 @@ func (m *budgetModel) limit(p place) ratelimit.Amount {
 	return ratelimit.Amount{Tokens: l.Tokens, Micros: int64(l.USD*1e6 + .5)}
 }
 
-// pass moves the model's time: all its periods are days.
+// pass advances the model's time. All its periods are days.
 func (m *budgetModel) pass(now time.Time) {
 	if now.YearDay() != m.day {
 		m.day = now.YearDay()
@@ -94,7 +94,7 @@ func (m *budgetModel) add(to map[place]ratelimit.Amount, c *trial, tokens, micro
 	}
 }
 
-func TestRandomSchedulesKeepToTheModel(t *testing.T) {
+func TestRandomSchedulesMatchTheModel(t *testing.T) {
 	for seed := range uint64(*budgetSchedules) {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { budgetSchedule(t, rand.New(rand.NewPCG(seed, 7))) })
@@ -127,7 +127,7 @@ func budgetSchedule(t *testing.T, rng *rand.Rand) {
 	})
 
 	var waiting, open []*trial
-	// after compares the budget with the model once everybody stands still.
+	// after compares the budget with the model when all goroutines are blocked.
 	after := func(what string) {
 		synctest.Wait()
 		m.pass(time.Now())
@@ -151,7 +151,7 @@ func budgetSchedule(t *testing.T, rng *rand.Rand) {
 			}
 		}
 		waiting = still
-		for _, c := range admitted { // the law: within every limit at an admission
+		for _, c := range admitted { // the invariant: every limit holds at an admission
 			require.True(t, m.fits(c.places, ratelimit.Amount{}), what)
 			for _, p := range c.places {
 				limit, spent, held := m.limit(p), m.spent[p], m.held[p]
@@ -159,7 +159,7 @@ func budgetSchedule(t *testing.T, rng *rand.Rand) {
 				require.True(t, limit.Micros <= 0 || c.wants.Micros == 0 || spent.Micros+held.Micros <= limit.Micros, "%s: %v", what, p)
 			}
 		}
-		for i, c := range waiting { // nobody waits for nothing
+		for i, c := range waiting { // no request waits without a reason
 			require.NotEmpty(t, open, what)
 			if free(c) && m.refuses(c) == nil {
 				require.True(t, slices.ContainsFunc(waiting[:i], func(older *trial) bool {

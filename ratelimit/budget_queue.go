@@ -41,7 +41,7 @@ func (b *Budget) serve(now instant) {
 		b.freed = b.freed[:last]
 		for c := a.queue.head; c != nil; c = a.queue.head {
 			b.rollAll(c.r, now) // may add to freed
-			at, refusal := b.judge(c.r, c.r.held, c.r.unpriced, c.seq)
+			at, refusal := b.check(c.r, c.r.held, c.r.unpriced, c.seq)
 			if at == a {
 				break
 			}
@@ -53,7 +53,7 @@ func (b *Budget) serve(now instant) {
 			if c.refusal = refusal; refusal == nil {
 				b.admit(c.r)
 			} else {
-				b.drop(c.r, now)
+				b.detach(c.r, now)
 			}
 			close(c.decided)
 		}
@@ -141,6 +141,6 @@ func (b *Budget) withdraw(c *claim) {
 	c.leave()
 	b.free(at) // the next claim may need less
 	c.r.settled = true
-	b.drop(c.r, now)
+	b.detach(c.r, now)
 	b.serve(now)
 }

@@ -24,10 +24,10 @@ type Reservation struct {
 	provider, model string
 
 	// guarded by the Budget's lock
-	accounts [mostScopes]*account // in the order in which limits are checked
-	n        int                  // number of accounts
-	held     Amount               // reserved in each; of a waiting request, wanted
-	unpriced bool                 // no price was known
+	accounts [maxScopes]*account // in the order in which limits are checked
+	n        int                 // number of accounts
+	held     Amount              // reserved in each; of a waiting request, wanted
+	unpriced bool                // no price was known
 	settled  bool
 }
 
@@ -60,13 +60,13 @@ func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation,
 	b.mu.Lock()
 	now := b.now()
 	b.setUser(user, now)
-	b.hang(r, &req, now)
+	b.attach(r, &req, now)
 	b.serve(now) // claims that have waited for a new period
 	b.seq++
-	at, refusal := b.judge(r, r.held, r.unpriced, b.seq)
+	at, refusal := b.check(r, r.held, r.unpriced, b.seq)
 	switch {
 	case refusal != nil:
-		b.drop(r, now)
+		b.detach(r, now)
 		b.unlock()
 		return nil, refusal
 	case at == nil:
@@ -79,17 +79,17 @@ func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation,
 	return b.wait(ctx, c, ahead, req.OnWait)
 }
 
-// mostAsked is the most that a request can reserve. It is more than any call uses, and keeps sums exact.
-const mostAsked = 1 << 48
+// maxAsked is the most that a request can reserve. It is more than any call uses, and keeps sums exact.
+const maxAsked = 1 << 48
 
 func asked(tokens, micros int64) Amount {
-	return Amount{Tokens: min(max(tokens, 0), mostAsked), Micros: min(max(micros, 0), mostAsked)}
+	return Amount{Tokens: min(max(tokens, 0), maxAsked), Micros: min(max(micros, 0), maxAsked)}
 }
 
-// hang makes r hold the accounts that apply.
-func (b *Budget) hang(r *Reservation, req *ReserveRequest, now instant) {
+// attach makes r hold the accounts that apply.
+func (b *Budget) attach(r *Reservation, req *ReserveRequest, now instant) {
 	if b.fair {
-		b.look(ScopeGlobal, "", now)
+		b.lookup(ScopeGlobal, "", now)
 		b.expire(now)
 	}
 	b.scopes(&req.Labels, req.Recovery, func(scope Scope, name string) {
@@ -103,8 +103,8 @@ func (b *Budget) hang(r *Reservation, req *ReserveRequest, now instant) {
 	})
 }
 
-// drop removes r from its accounts.
-func (b *Budget) drop(r *Reservation, now instant) {
+// detach removes r from its accounts.
+func (b *Budget) detach(r *Reservation, now instant) {
 	for _, a := range r.accounts[:r.n] {
 		b.unhold(a, now)
 	}
@@ -112,9 +112,9 @@ func (b *Budget) drop(r *Reservation, now instant) {
 	r.n = 0
 }
 
-// judge checks whether all accounts of r have room for want. If one rejects it, the error says so; if it has to wait,
-// judge returns the account to wait for. seq is the place of r among waiting claims.
-func (b *Budget) judge(r *Reservation, want Amount, unpriced bool, seq uint64) (at *account, refusal *BudgetError) {
+// check checks whether all accounts of r have room for want. If one rejects it, the error says so; if it has to wait,
+// check returns the account to wait for. seq is the place of r among waiting claims.
+func (b *Budget) check(r *Reservation, want Amount, unpriced bool, seq uint64) (at *account, refusal *BudgetError) {
 	for _, a := range r.accounts[:r.n] {
 		if _, ok := b.fits(a, want); !ok || unpriced {
 			if u, over := b.over(a, want, unpriced); over {
@@ -230,7 +230,7 @@ func (r *Reservation) Settle(tokens, micros int64) {
 		}
 		b.free(a)
 	}
-	b.drop(r, now)
+	b.detach(r, now)
 	b.serve(now)
 }
 
@@ -257,7 +257,7 @@ func (b *Budget) Seed(labels Labels, tokens, micros int64) {
 	now := b.now()
 	b.setUser(user, now)
 	b.scopes(&labels, false, func(scope Scope, name string) {
-		if a := b.look(scope, name, now); a != nil {
+		if a := b.lookup(scope, name, now); a != nil {
 			b.book(a, used, true) // not a use: a stays where it is in the list
 		} else if a := b.hold(scope, name, now); a != nil {
 			b.book(a, used, true)
@@ -276,7 +276,7 @@ func (b *Budget) Recovered(session string) {
 	b.mu.Lock()
 	defer b.unlock()
 	now := b.now()
-	if a := b.look(ScopeRecovery, session, now); a != nil {
+	if a := b.lookup(ScopeRecovery, session, now); a != nil {
 		a.clear()
 		b.free(a)
 	}

@@ -18,7 +18,7 @@ func spend(t *testing.T, b *ratelimit.Budget, l ratelimit.Labels, n int64) {
 
 func session(name string) ratelimit.Labels { return ratelimit.Labels{Session: name} }
 
-func TestTheBudgetOfAParentCoversWhatIsNestedInIt(t *testing.T) {
+func TestTheBudgetOfASessionCoversNestedSessions(t *testing.T) {
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 100}})
 	child, grandchild := ratelimit.Labels{Root: "r", Session: "r/1"}, ratelimit.Labels{Root: "r", Session: "r/1/1"}
 	spend(t, b, session("r"), 40)
@@ -33,7 +33,7 @@ func TestTheBudgetOfAParentCoversWhatIsNestedInIt(t *testing.T) {
 	require.Equal(t, int64(100), b.Status(ratelimit.ScopeSession, "r").Spent.Tokens)
 }
 
-func TestRecoveryHasABudgetOfItsOwn(t *testing.T) {
+func TestRecoveryHasItsOwnBudget(t *testing.T) {
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 10_000}})
 	ask := func(session string, n int64) ratelimit.ReserveRequest {
 		return ratelimit.ReserveRequest{Labels: ratelimit.Labels{Root: session, Session: session + "/x"}, Tokens: n, Recovery: true}
@@ -46,7 +46,7 @@ func TestRecoveryHasABudgetOfItsOwn(t *testing.T) {
 	require.Contains(t, refusal.Remediation(), "Have a person look at what failed")
 
 	reserve(t, b, ask("b", 1000)).Settle(1000, 0)                                               // another session
-	reserve(t, b, ratelimit.ReserveRequest{Labels: session("a"), Tokens: 2000}).Settle(2000, 0) // work as usual
+	reserve(t, b, ratelimit.ReserveRequest{Labels: session("a"), Tokens: 2000}).Settle(2000, 0) // not a recovery
 	require.Equal(t, int64(3700), b.Status(ratelimit.ScopeGlobal, "").Spent.Tokens)             // recovery counts there, too
 	b.Recovered("a")
 	reserve(t, b, ask("a", 1000)).Settle(0, 0)
@@ -55,7 +55,7 @@ func TestRecoveryHasABudgetOfItsOwn(t *testing.T) {
 	reserve(t, without, ask("a", 100_000)).Settle(0, 0)
 }
 
-func TestAPriceThatIsNotKnownIsReportedAndNotGuessed(t *testing.T) {
+func TestAnUnknownPriceIsReportedAndNotGuessed(t *testing.T) {
 	var events []ratelimit.BudgetEvent
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1000, USD: .001}, Session: ratelimit.Limit{Tokens: 1000},
 		OnEvent: func(e ratelimit.BudgetEvent) { events = append(events, e) }})
@@ -70,7 +70,7 @@ func TestAPriceThatIsNotKnownIsReportedAndNotGuessed(t *testing.T) {
 	require.Equal(t, []ratelimit.BudgetEvent{{Kind: ratelimit.BudgetUnpriced, Scope: ratelimit.ScopeGlobal, Unit: ratelimit.UnitMoney, Limit: s.Limit,
 		Spent: ratelimit.Amount{Tokens: 10}, Provider: "p", Model: "m"}}, events)
 
-	reserve(t, b, unpriced).Settle(10, 999) // its price is known in the end
+	reserve(t, b, unpriced).Settle(10, 999) // its price is known when it ends
 	require.Equal(t, int64(2), b.Status(ratelimit.ScopeGlobal, "").Unpriced)
 	reserve(t, b, unpriced).Settle(10, 1)
 	refusal := refused(t, b, unpriced) // nothing is left, whatever it costs
@@ -80,7 +80,7 @@ func TestAPriceThatIsNotKnownIsReportedAndNotGuessed(t *testing.T) {
 	reserve(t, b, free).Settle(10, 0)
 }
 
-func TestALimitTellsOnceAPeriodThatItIsNearlyAndWhollyUsedUp(t *testing.T) {
+func TestALimitReportsOncePerPeriodThatItIsNearlyAndCompletelyUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
 		var b *ratelimit.Budget
@@ -109,7 +109,7 @@ func TestALimitTellsOnceAPeriodThatItIsNearlyAndWhollyUsedUp(t *testing.T) {
 	})
 }
 
-func TestWhatIsSeededCountsAndIsNoNews(t *testing.T) {
+func TestSeededSpendingCountsAndIsNotReported(t *testing.T) {
 	var events []ratelimit.BudgetEvent
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100, USD: 1}, Session: ratelimit.Limit{Tokens: 95},
 		OnEvent: func(e ratelimit.BudgetEvent) { events = append(events, e) }})
@@ -125,13 +125,13 @@ func TestWhatIsSeededCountsAndIsNoNews(t *testing.T) {
 	require.Equal(t, ratelimit.BudgetReached, events[0].Kind)
 }
 
-func TestAFairShareIsWhatIsLeftAmongThoseThatAreActive(t *testing.T) {
+func TestAFairShareDividesTheRestAmongTheActiveSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1000, Period: ratelimit.Day}, FairShare: true, Active: time.Minute})
 		share := func(name string) int64 { return b.Status(ratelimit.ScopeShare, name).Limit.Tokens }
 		require.Equal(t, int64(1000), share("a")) // alone
 		spend(t, b, session("a"), 300)
-		require.Equal(t, int64(500), share("b")) // as it would be
+		require.Equal(t, int64(500), share("b")) // the share that it would get
 		open := reserve(t, b, ratelimit.ReserveRequest{Labels: ratelimit.Labels{Root: "b", Session: "b/1"}, Tokens: 400})
 		require.Equal(t, int64(500), share("a"))
 		require.Equal(t, int64(500), share("b"))
@@ -141,10 +141,10 @@ func TestAFairShareIsWhatIsLeftAmongThoseThatAreActive(t *testing.T) {
 		require.Contains(t, refusal.Remediation(), "Wait for other sessions to end, or raise the global budget, or wait until")
 		spend(t, b, session("a"), 100)
 
-		<-time.After(time.Minute) // a falls idle, b has an open call; a's 400 are gone
+		<-time.After(time.Minute) // a becomes inactive, b has an open call; a's 400 stay spent
 		require.Equal(t, int64(600), share("b"))
 		require.Equal(t, int64(600), b.Remaining(session("b")).Tokens+400)
-		require.Equal(t, int64(500), share("a")) // its own 400 would be among what is divided
+		require.Equal(t, int64(500), share("a")) // its own 400 would be part of the shared amount
 		open.Settle(400, 0)
 		spend(t, b, session("b"), 200)
 		refused(t, b, ratelimit.ReserveRequest{Labels: session("b"), Tokens: 1})
@@ -173,7 +173,7 @@ func TestSharesNeverAddUpToMoreThanIsLeft(t *testing.T) {
 	})
 }
 
-func TestNamesThatNobodyUsesAreForgotten(t *testing.T) {
+func TestUnusedNamesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var forgotten []ratelimit.BudgetEvent
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{
@@ -191,7 +191,7 @@ func TestNamesThatNobodyUsesAreForgotten(t *testing.T) {
 		require.Equal(t, "b", forgotten[0].Name) // used longest ago
 		require.Equal(t, int64(1), forgotten[0].Spent.Tokens)
 		require.Equal(t, []int64{1, 2, 0, 1, 1}, []int64{spent("own"), spent("a"), spent("b"), spent("c"), spent("d")})
-		for i := range 20 { // those that are refused leave nothing behind
+		for i := range 20 { // rejected requests leave nothing behind
 			refused(t, b, ratelimit.ReserveRequest{Labels: session(fmt.Sprint(i)), Tokens: 11})
 		}
 		require.Len(t, forgotten, 1)
@@ -203,14 +203,14 @@ func TestNamesThatNobodyUsesAreForgotten(t *testing.T) {
 			spend(t, b, ratelimit.Labels{Task: fmt.Sprint(i)}, 1)
 		}
 		<-time.After(24 * time.Hour)
-		for i := range 3 { // yesterday's are gone without a word
+		for i := range 3 { // names of yesterday are forgotten without an event
 			spend(t, b, ratelimit.Labels{Task: fmt.Sprint("new", i)}, 1)
 		}
 		require.Empty(t, forgotten)
 	})
 }
 
-func TestAStatusOfANameThatNobodyUsedIsThatOfItsLimit(t *testing.T) {
+func TestTheStatusOfAnUnusedNameHasItsLimit(t *testing.T) {
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 10}, Sessions: map[string]ratelimit.Limit{"x": {USD: 1}}})
 	require.Equal(t, ratelimit.Amount{Tokens: 10, Micros: ratelimit.Unlimited}, b.Status(ratelimit.ScopeSession, "new").Left())
 	require.Equal(t, ratelimit.Amount{Tokens: ratelimit.Unlimited, Micros: 1_000_000}, b.Status(ratelimit.ScopeSession, "x").Left())

@@ -30,7 +30,7 @@ func (b *Budget) expire(now instant) {
 		a.active = false
 		b.shares.active--
 		b.shares.spent = b.shares.spent.minus(a.spent)
-		b.rest(a, now)
+		b.retire(a, now)
 	}
 }
 

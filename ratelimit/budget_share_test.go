@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSharesAreWhatAPlainCountGives goes through random calls and pauses, and works every share out anew from what each
-// session has done.
+// TestSharesAreWhatAPlainCountGives makes random calls and pauses, and computes every share again from the calls of each
+// session.
 func TestSharesAreWhatAPlainCountGives(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) { sharing(t, rand.New(rand.NewPCG(seed, 3))) })
@@ -37,7 +37,7 @@ func sharing(t *testing.T, rng *rand.Rand) {
 	}
 	var sessions [5]sessionCount
 	var calls []call
-	var others int64 // of no session
+	var others int64 // of calls without a session
 	day := time.Now().YearDay()
 	for range 120 {
 		i := rng.IntN(len(sessions))
@@ -61,7 +61,7 @@ func sharing(t *testing.T, rng *rand.Rand) {
 			s := &sessions[c.session]
 			s.open, s.held, s.spent, s.last = s.open-1, s.held-c.tokens, s.spent+used, time.Now()
 		case op < 80:
-			b.Seed(labels, 5, 0) // makes nobody active
+			b.Seed(labels, 5, 0) // makes no session active
 			s.spent += 5
 		case op < 83:
 			b.Seed(ratelimit.Labels{}, 7, 0)

@@ -71,10 +71,10 @@ func (b *Budget) Remaining(labels Labels) Amount {
 
 func (b *Budget) status(scope Scope, name string, now instant) Status {
 	if b.fair {
-		b.look(ScopeGlobal, "", now)
+		b.lookup(ScopeGlobal, "", now)
 		b.expire(now)
 	}
-	a := b.look(scope, name, now)
+	a := b.lookup(scope, name, now)
 	if a == nil {
 		limit, _ := b.boundsOf(scope, name)
 		a = &account{scope: scope, name: name, bounds: limit, end: limit.resets(now.time(), b.location)}

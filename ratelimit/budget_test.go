@@ -35,7 +35,7 @@ func refused(t *testing.T, b *ratelimit.Budget, r ratelimit.ReserveRequest) *rat
 	return refusal
 }
 
-func TestLimitsAreLookedAtFromTheWidestToTheProvider(t *testing.T) {
+func TestLimitsAreCheckedFromGlobalToProvider(t *testing.T) {
 	l := func(n int64) ratelimit.Limit { return ratelimit.Limit{Tokens: n} }
 	for _, tt := range []struct {
 		scope ratelimit.Scope
@@ -76,10 +76,10 @@ func TestReachingALimitExactlyIsAllowed(t *testing.T) {
 	r.Settle(10, 1000)
 	require.Equal(t, ratelimit.UnitTokens, refused(t, b, tokens(1)).Unit)
 	require.Equal(t, ratelimit.UnitMoney, refused(t, b, ratelimit.ReserveRequest{Micros: 1}).Unit)
-	reserve(t, b, ratelimit.ReserveRequest{}).Settle(0, 0) // what costs nothing passes
+	reserve(t, b, ratelimit.ReserveRequest{}).Settle(0, 0) // a call without cost is admitted
 }
 
-func TestWithoutLimitsNothingIsRefused(t *testing.T) {
+func TestWithoutLimitsNothingIsRejected(t *testing.T) {
 	for _, b := range []*ratelimit.Budget{nil, ratelimit.NewBudget(ratelimit.BudgetConfig{FairShare: true}),
 		ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: -1, USD: -1}, Session: ratelimit.Limit{Tokens: -1}})} {
 		for range 3 {
@@ -102,7 +102,7 @@ func TestWithoutLimitsNothingIsRefused(t *testing.T) {
 	new(ratelimit.Reservation).Settle(1, 1)
 }
 
-func TestANameOfItsOwnHasALimitOfItsOwn(t *testing.T) {
+func TestANameCanHaveItsOwnLimit(t *testing.T) {
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{
 		Session:   ratelimit.Limit{Tokens: 10},
 		Sessions:  map[string]ratelimit.Limit{"big": {Tokens: 100}, "free": {}},
@@ -149,7 +149,7 @@ func TestAReservationHoldsInAllScopesOrInNone(t *testing.T) {
 	require.Equal(t, [4]ratelimit.Amount{spent, spent, spent, spent}, status())
 }
 
-func TestWhatWasUsedIsBookedInFullAndOnce(t *testing.T) {
+func TestUsageIsBookedInFullAndOnce(t *testing.T) {
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100, USD: 1}})
 	r := reserve(t, b, tokens(10))
 	r.Settle(250, 5)
@@ -162,7 +162,7 @@ func TestWhatWasUsedIsBookedInFullAndOnce(t *testing.T) {
 	require.Equal(t, int64(250), refused(t, b, tokens(1)).Spent)
 }
 
-func TestAStreamThatWasCutIsChargedWhatItUsed(t *testing.T) {
+func TestAnAbortedStreamIsChargedForItsUsage(t *testing.T) {
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Session: ratelimit.Limit{Tokens: 10_000}})
 	r := reserve(t, b, tokens(1000+4096))
 	require.NoError(t, r.TopUp(4096, 0))
@@ -173,11 +173,11 @@ func TestAStreamThatWasCutIsChargedWhatItUsed(t *testing.T) {
 	require.Equal(t, int64(9192), b.Status(ratelimit.ScopeSession, "s").Spent.Tokens)
 
 	unknown := reserve(t, b, tokens(500))
-	unknown.Settle(-1, -1) // nobody knows: what was reserved
+	unknown.Settle(-1, -1) // unknown: the reservation is booked
 	require.Equal(t, int64(9692), b.Status(ratelimit.ScopeSession, "s").Spent.Tokens)
 }
 
-func TestWhatOnlyReservationsKeepOutWaits(t *testing.T) {
+func TestARequestWaitsIfOnlyReservationsBlockIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100}})
 		open := reserve(t, b, tokens(60))
@@ -194,7 +194,7 @@ func TestWhatOnlyReservationsKeepOutWaits(t *testing.T) {
 		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitBudget}}, waits)
 		require.Empty(t, got)
 
-		require.NoError(t, open.TopUp(40, 0)) // isn't held up by those that wait
+		require.NoError(t, open.TopUp(40, 0)) // waiting requests don't delay it
 		require.Error(t, open.TopUp(1, 0))
 		open.Settle(50, 0)
 		(<-got).Settle(50, 0)
@@ -202,7 +202,7 @@ func TestWhatOnlyReservationsKeepOutWaits(t *testing.T) {
 	})
 }
 
-func TestAWaitEndsOnceThereWillNeverBeRoom(t *testing.T) {
+func TestAWaitEndsWhenThereCanBeNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100}})
 		open := reserve(t, b, tokens(60))
@@ -230,7 +230,7 @@ func TestAWaitEndsWithItsContext(t *testing.T) {
 			errs <- err
 		}()
 		synctest.Wait()
-		go func() { // fits, and is behind the large one
+		go func() { // fits, but waits behind the large one
 			r, err := b.Reserve(context.Background(), tokens(40))
 			require.NoError(t, err)
 			got <- r
@@ -258,7 +258,7 @@ func TestACallbackThatPanicsLeavesNothingReserved(t *testing.T) {
 			_, _ = b.Reserve(context.Background(), ratelimit.ReserveRequest{Tokens: 50, OnWait: func(ratelimit.Wait) { panic("wait") }})
 		})
 		open.Settle(0, 0)
-		for _, s := range []string{"a", "b"} { // the shares of both end, one is forgotten
+		for _, s := range []string{"a", "b"} { // the shares of both end, and one session is forgotten
 			reserve(t, b, ratelimit.ReserveRequest{Labels: ratelimit.Labels{Root: s}, Tokens: 1}).Settle(0, 0)
 			b.Seed(ratelimit.Labels{Root: s}, 1, 0)
 			<-time.After(time.Minute)
@@ -269,7 +269,7 @@ func TestACallbackThatPanicsLeavesNothingReserved(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpWhenItsTurnHasComeGivesItBack(t *testing.T) {
+func TestACanceledRequestReturnsTheReservationItJustGot(t *testing.T) {
 	for _, used := range []int64{0, 90} { // there is room, or never will be
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100}})
 		open := reserve(t, b, tokens(60))
@@ -284,7 +284,7 @@ func TestWhoGivesUpWhenItsTurnHasComeGivesItBack(t *testing.T) {
 	}
 }
 
-func TestThoseThatWaitGoOnInTheOrderInWhichTheyCame(t *testing.T) {
+func TestWaitingRequestsProceedInTheOrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100}, Session: ratelimit.Limit{Tokens: 50}})
 		ask := func(session string, n int64) ratelimit.ReserveRequest {
@@ -314,7 +314,7 @@ func TestThoseThatWaitGoOnInTheOrderInWhichTheyCame(t *testing.T) {
 		require.Equal(t, []int{0, 0, 1, 2}, ahead)
 		require.Empty(t, order)
 
-		a.Settle(0, 0) // 80 free: a1 and g1 take them; what came later waits on
+		a.Settle(0, 0) // 80 are free: a1 and g1 take them, later requests keep waiting
 		synctest.Wait()
 		require.ElementsMatch(t, []string{"a1", "g1"}, order)
 		x.Settle(0, 0)
@@ -327,11 +327,11 @@ func TestThoseThatWaitGoOnInTheOrderInWhichTheyCame(t *testing.T) {
 	})
 }
 
-func TestAThousandCallsAtOnceNeverPassALimit(t *testing.T) {
+func TestAThousandConcurrentCallsNeverExceedALimit(t *testing.T) {
 	const limit, callers, each = 10_000, 1000, 300
 	b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: limit}, Session: ratelimit.Limit{Tokens: limit / 2}})
 	var mu sync.Mutex
-	var open, spent, admitted int64 // less than what the budget has, or the same
+	var open, spent, admitted int64 // at most what the budget has
 	var wg sync.WaitGroup
 	start := make(chan struct{})
 	for i := range callers {
@@ -366,7 +366,7 @@ func TestAThousandCallsAtOnceNeverPassALimit(t *testing.T) {
 	s := b.Status(ratelimit.ScopeGlobal, "")
 	require.Equal(t, spent, s.Spent.Tokens)
 	require.Zero(t, s.Reserved)
-	require.Greater(t, admitted, int64(limit/each)) // room that was given back was used
+	require.Greater(t, admitted, int64(limit/each)) // returned room was used
 }
 
 func TestABudgetErrorSaysWhatWasWanted(t *testing.T) {

@@ -20,7 +20,7 @@ func (b *Budget) setUser(l userLimit, now instant) {
 	if _, own := b.named[ScopeUser][l.name]; own || l.name == "" {
 		return
 	}
-	if a := b.look(ScopeUser, l.name, now); a != nil && a.bounds != l.bounds {
+	if a := b.lookup(ScopeUser, l.name, now); a != nil && a.bounds != l.bounds {
 		b.rebind(a, l.bounds, now)
 	}
 }

@@ -10,7 +10,7 @@ func (g *Gate) Drain(ctx context.Context) error {
 	}
 	g.mu.Lock()
 	g.shut()
-	if g.held == 0 {
+	if g.calls.held == 0 {
 		g.unlock()
 		return nil
 	}
@@ -32,7 +32,7 @@ func (g *Gate) Drain(ctx context.Context) error {
 func (g *Gate) Close() {
 	g.mu.Lock()
 	g.shut()
-	for _, s := range g.slots {
+	for _, s := range g.calls.slots {
 		if s.cancel != nil {
 			g.cancels = append(g.cancels, cancellation{s.cancel, ErrClosed})
 		}
@@ -51,9 +51,9 @@ func (g *Gate) shut() {
 		b.paused = false
 		b.timer.Stop()
 	}
-	if g.deadlines.set {
-		g.deadlines.timer.Stop()
+	if g.calls.deadlines.set {
+		g.calls.deadlines.timer.Stop()
 	}
-	g.tell(Event{Kind: EventClosed})
+	g.emit(Event{Kind: EventClosed})
 	g.inform()
 }

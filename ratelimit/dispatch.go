@@ -10,9 +10,9 @@ func (g *Gate) dispatch(now time.Time) {
 		return
 	}
 	for {
-		w := g.people.head
+		w := g.queue.interactive.head
 		if w == nil {
-			if w = g.background.next(); w == nil || !g.backgroundMayStart() {
+			if w = g.queue.background.next(); w == nil || !g.backgroundMayStart() {
 				g.setNext(nil, "", time.Time{})
 				return
 			}
@@ -26,11 +26,11 @@ func (g *Gate) dispatch(now time.Time) {
 			g.setNext(w, why, until)
 			return
 		}
-		if w.req.Interactive && !g.roomForPerson(now) {
+		if w.req.Interactive && !g.interactiveMayStart(now) {
 			g.setNext(nil, "", time.Time{})
 			return
 		}
-		g.unqueue(w, true)
+		g.dequeue(w, true)
 		w.slot = g.hold(&w.arrival, w.cancel, now)
 		w.gen, w.state = w.slot.gen, granted
 		w.signal()
@@ -39,28 +39,28 @@ func (g *Gate) dispatch(now time.Time) {
 
 // backgroundMayStart reports whether there is room for a background call, if no interactive request waits.
 func (g *Gate) backgroundMayStart() bool {
-	return g.held < g.cfg.Slots && g.held-g.peopleRunning < g.cfg.Slots-g.kept && g.paused.n() == 0
+	return g.calls.held < g.cfg.Slots && g.calls.held-g.calls.interactive < g.cfg.Slots-g.reserved && g.paused.n() == 0
 }
 
-// roomForPerson reports whether an interactive call may start now, and preempts as many background calls as the startable
+// interactiveMayStart reports whether an interactive call may start now, and preempts as many background calls as the startable
 // interactive requests need.
-func (g *Gate) roomForPerson(now time.Time) bool {
-	excess := g.held - g.overtaken - g.cfg.Slots
+func (g *Gate) interactiveMayStart(now time.Time) bool {
+	excess := g.calls.held - g.calls.overtaken - g.cfg.Slots
 	if excess < 0 {
 		return true
 	}
 	if g.cfg.Overcommit {
-		if g.leaving <= excess {
+		if g.calls.leaving <= excess {
 			g.preempt(now)
 		}
 		return true
 	}
-	if g.leaving >= g.people.n || len(g.victims) == 0 {
+	if g.calls.leaving >= g.queue.interactive.n || len(g.calls.victims) == 0 {
 		return false
 	}
 	var others, tokens int64
-	w := g.people.head
-	for range g.leaving { // each of these makes room for one
+	w := g.queue.interactive.head
+	for range g.calls.leaving { // each of these makes room for one
 		others, tokens = others+1, tokens+w.req.Tokens
 		w = w.lane.next
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// mostAttempts is how often Do makes a call that runs into rate limits, including the first time.
-const mostAttempts = 10
+// maxAttempts is how often Do makes a call that runs into rate limits, including the first time.
+const maxAttempts = 10
 
 // Do waits for a slot of g, calls fn, and returns its result. It is for services that use a gate without an agent.
 //
@@ -30,7 +30,7 @@ func Do[T any](ctx context.Context, g *Gate, t AcquireRequest, fn func(context.C
 			lease.Release(done)
 			return value, nil
 		case lease.Preempted():
-		case judge(done).limited && attempt < mostAttempts:
+		case classify(done).limited && attempt < maxAttempts:
 			attempt++
 		default:
 			lease.Release(done)

@@ -42,7 +42,7 @@ func TestDoRunsAPreemptedFunctionAgain(t *testing.T) {
 	})
 }
 
-func TestDoTakesASuccessThatCameInSpiteOfAPreemption(t *testing.T) {
+func TestDoReturnsASuccessInSpiteOfAPreemption(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		runs := 0
 		r.gone.Go(func() {
@@ -81,7 +81,7 @@ func TestDoWaitsOutRateLimits(t *testing.T) {
 	})
 }
 
-func TestDoReturnsErrorsAndGivesItsSlotBack(t *testing.T) {
+func TestDoReturnsErrorsAndReleasesItsSlot(t *testing.T) {
 	g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1})
 	boom := errors.New("boom")
 	_, err := ratelimit.Do(t.Context(), g, person, func(context.Context) (int, error) { return 7, boom })
@@ -106,7 +106,7 @@ func TestDoReturnsErrorsAndGivesItsSlotBack(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestDoIsNotRunAgainForACallerWhoHasLeft(t *testing.T) {
+func TestDoIsNotRunAgainAfterItsContextEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -123,7 +123,7 @@ func TestDoIsNotRunAgainForACallerWhoHasLeft(t *testing.T) {
 	})
 }
 
-func TestWhatAnotherGateRefusesIsNoRateLimitOfThisOne(t *testing.T) {
+func TestARejectionByAnotherGateIsNoRateLimitOfThisGate(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"its queue is full":     &ratelimit.QueueFullError{Gate: "inner"},
 		"its pause is too long": &ratelimit.PauseTooLongError{Gate: "inner", Rest: time.Hour},

@@ -10,14 +10,14 @@ import (
 var (
 	// ErrPreempted is the cause of a lease's context when an interactive request needs its slot. It is no failure: its
 	// class is fault.None. Continue with [Lease.Requeue].
-	ErrPreempted = fault.New(fault.None, "ratelimit: the slot went to a person's request; the call starts again by itself")
+	ErrPreempted = fault.New(fault.None, "ratelimit: the call was preempted by an interactive request; it starts again automatically")
 
 	// ErrClosed is returned by a gate after [Gate.Drain] or [Gate.Close]. Its class is fault.Permanent.
 	ErrClosed = fault.New(fault.Permanent, "ratelimit: the gate is closed")
 
 	// ErrReleased is returned by [Lease.Requeue] of a lease that has ended, and of the zero Lease. Its class is
 	// fault.Permanent: it is a programming mistake.
-	ErrReleased = fault.New(fault.Permanent, "ratelimit: the lease was given back before")
+	ErrReleased = fault.New(fault.Permanent, "ratelimit: the lease has ended already")
 )
 
 // A QueueFullError rejects a background request because the queue is full, or drops it from the queue for one of a
@@ -25,15 +25,15 @@ var (
 // request may be made again later.
 type QueueFullError struct {
 	Gate     string
-	Queue    int  // how many background requests may wait
+	Queue    int  // the largest number of waiting background requests
 	Priority int  // of the rejected request
-	Dropped  bool // it had been waiting, and was dropped for another
+	Dropped  bool // the request had been waiting, and was dropped for another
 }
 
 // Error says which gate was full, and what to do.
 func (e *QueueFullError) Error() string {
 	if e.Dropped {
-		return fmt.Sprintf("ratelimit: gate %q: a request of priority %d made room for one of a higher priority, as %d were "+
+		return fmt.Sprintf("ratelimit: gate %q: a request of priority %d was dropped for one of a higher priority, as %d were "+
 			"waiting: try it later", e.Gate, e.Priority, e.Queue)
 	}
 	return fmt.Sprintf("ratelimit: gate %q: %d background requests are waiting, which is the limit: try one of priority %d later",

@@ -37,7 +37,7 @@ const (
 	EventBackgroundPaused  EventKind = "background_paused"  // by the host; Reason is the first one
 	EventBackgroundResumed EventKind = "background_resumed" // Reason is the last one that was lifted
 	EventPreempted         EventKind = "preempted"          // a background call must give up its slot
-	EventOvertaken         EventKind = "overtaken"          // it hasn't done so within a second
+	EventOvertaken         EventKind = "overtaken"          // a preempted call hasn't ended within a second
 	EventRejected          EventKind = "rejected"           // the queue is full
 	EventSoftLimit         EventKind = "soft_limit"         // usage has reached the warning share of a soft limit
 	EventRates             EventKind = "rates"              // the provider's headers changed the rates in force
@@ -49,10 +49,10 @@ func (k EventKind) mayBeMissed() bool {
 }
 
 const (
-	// mostEvents is how many events wait for a slow OnEvent before droppable ones are dropped.
-	mostEvents = 1024
-	// mostForOthers is how many later events a delivering goroutine delivers besides its own.
-	mostForOthers = 16
+	// maxEvents is how many events wait for a slow OnEvent before droppable ones are dropped.
+	maxEvents = 1024
+	// maxForOthers is how many later events a delivering goroutine delivers besides its own.
+	maxForOthers = 16
 )
 
 // An outbox holds the events that are to be delivered, in order.
@@ -65,13 +65,13 @@ type outbox struct {
 // ready reports whether the goroutine that unlocks the gate has events to deliver.
 func (o *outbox) ready() bool { return len(o.queue) > 0 && !o.busy }
 
-// tell queues an event, to be delivered when mu is unlocked.
-func (g *Gate) tell(e Event) {
+// emit queues an event, to be delivered when mu is unlocked.
+func (g *Gate) emit(e Event) {
 	if g.cfg.OnEvent == nil {
 		return
 	}
 	o := &g.events
-	if len(o.queue) >= mostEvents && e.Kind.mayBeMissed() {
+	if len(o.queue) >= maxEvents && e.Kind.mayBeMissed() {
 		o.missed++
 		return
 	}
@@ -81,8 +81,8 @@ func (g *Gate) tell(e Event) {
 }
 
 // deliver calls OnEvent with the events in the outbox. One goroutine delivers at a time, so that events stay in order. It
-// delivers only a few of those that come meanwhile and leaves the rest to another, so that no call is delayed by the
-// events of others.
+// delivers only a few of the events that others add in the meantime and leaves the rest to another goroutine, so that no call
+// is delayed by them.
 func (g *Gate) deliver() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,7 +92,7 @@ func (g *Gate) deliver() {
 	}
 	o.busy = true
 	defer func() { o.busy = false }()
-	for most := len(o.queue) + mostForOthers; len(o.queue) > 0; most-- {
+	for most := len(o.queue) + maxForOthers; len(o.queue) > 0; most-- {
 		if most == 0 {
 			time.AfterFunc(0, g.deliver)
 			return

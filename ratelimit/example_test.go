@@ -7,7 +7,7 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// A person's request takes the slot of background work, which goes on afterwards.
+// An interactive request takes the slot of a background call, which starts again afterwards.
 func Example() {
 	ctx := context.Background()
 	gate := ratelimit.NewGate(ratelimit.GateConfig{Name: "anthropic", Slots: 1})

@@ -41,18 +41,18 @@ type GateConfig struct {
 
 const (
 	defaultSlots         = 8
-	mostSlots            = 1_000_000
+	maxSlots             = 1_000_000
 	defaultKeep          = 0.2
 	defaultQueue         = 10_000
 	defaultMaxRetryAfter = 5 * time.Minute
 )
 
-// normal returns c with defaults applied.
-func (c GateConfig) normal() GateConfig {
+// withDefaults returns c with defaults applied.
+func (c GateConfig) withDefaults() GateConfig {
 	if c.Slots <= 0 {
 		c.Slots = defaultSlots
 	}
-	c.Slots = min(c.Slots, mostSlots)
+	c.Slots = min(c.Slots, maxSlots)
 	if c.ReservedShare == 0 || math.IsNaN(c.ReservedShare) {
 		c.ReservedShare = defaultKeep
 	}
@@ -65,8 +65,8 @@ func (c GateConfig) normal() GateConfig {
 	return c
 }
 
-// kept returns how many slots are reserved for interactive calls.
-func (c *GateConfig) kept() int {
+// reserved returns how many slots are reserved for interactive calls.
+func (c *GateConfig) reserved() int {
 	share := min(max(c.ReservedShare, 0), 1)
 	return min(int(math.Ceil(share*float64(c.Slots)-1e-9)), c.Slots-1)
 }
@@ -75,26 +75,15 @@ func (c *GateConfig) kept() int {
 // concurrent use.
 type Gate struct {
 	// fixed at creation
-	cfg    GateConfig
-	kept   int
-	born   time.Time
-	jitter func() float64 // from 0 to 1
+	cfg      GateConfig
+	reserved int // slots for interactive calls
+	born     time.Time
+	jitter   func() float64 // from 0 to 1
 
 	mu sync.Mutex // guards what follows
 
-	arrivals, starts uint64
-	people           list[waiter]
-	background       backlog
-
-	slots         []*slot // all slots that were ever in use at a time
-	free          []*slot // the slots that aren't held
-	held          int
-	leaving       int // of these: preempted, and expected to end
-	overtaken     int // of these: preempted, and no longer expected to end soon
-	peopleRunning int
-	peopleSince   int // of these: interactive calls started after the last rate limit, which show whether it is over
-	victims       victims
-	deadlines     preemptDeadlines
+	queue queue
+	calls calls
 
 	backoff backoff
 	paused  hostPauses
@@ -107,10 +96,34 @@ type Gate struct {
 	idle   chan struct{} // closed when the gate is closed and nothing runs; nil unless Drain waits for it
 	news   chan struct{} // closed when the reason for waiting changes for many requests; nil unless one listens
 
-	cancels []cancellation // to be made when mu is unlocked
+	cancels []cancellation // made when mu is unlocked
 	events  outbox
 }
 
+// A queue has the waiting requests of a gate.
+type queue struct {
+	arrivals    uint64 // number of requests so far
+	interactive list[waiter]
+	background  backlog
+}
+
+// A calls has the running calls of a gate, and counts them.
+type calls struct {
+	starts uint64  // number of calls so far
+	slots  []*slot // all slots that were ever in use at a time
+	free   []*slot // the slots that aren't held
+
+	held           int // slots in use
+	leaving        int // of these: preempted, and expected to end
+	overtaken      int // of these: preempted, and no longer expected to end soon
+	interactive    int // of these: interactive calls
+	sinceRateLimit int // of these: interactive calls started after the last rate limit, which show whether it is over
+
+	victims   victims
+	deadlines preemptDeadlines
+}
+
+// A cancellation is a context to cancel when mu is unlocked.
 type cancellation struct {
 	cancel context.CancelCauseFunc
 	cause  error
@@ -118,16 +131,16 @@ type cancellation struct {
 
 // NewGate returns a gate. Invalid figures of cfg are adjusted to their documented range.
 func NewGate(cfg GateConfig) *Gate {
-	cfg = cfg.normal()
+	cfg = cfg.withDefaults()
 	now := time.Now()
 	return &Gate{
-		cfg:    cfg,
-		kept:   cfg.kept(),
-		born:   now,
-		jitter: rand.Float64,
-		people: list[waiter]{links: inLane},
-		rates:  newRates(cfg.RequestsPerMinute, cfg.TokensPerMinute, now),
-		soft:   newSoftUse(cfg.SoftLimits, now),
+		cfg:      cfg,
+		reserved: cfg.reserved(),
+		born:     now,
+		jitter:   rand.Float64,
+		queue:    queue{interactive: list[waiter]{links: inLane}},
+		rates:    newRates(cfg.RequestsPerMinute, cfg.TokensPerMinute, now),
+		soft:     newSoftUse(cfg.SoftLimits, now),
 	}
 }
 
@@ -146,7 +159,7 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 	if ctx.Err() != nil {
 		return Lease{}, context.Cause(ctx)
 	}
-	t.Tokens = min(max(t.Tokens, 0), mostTokens)
+	t.Tokens = min(max(t.Tokens, 0), maxTokens)
 	held, cancel := context.WithCancelCause(ctx)
 	now := g.now()
 
@@ -156,8 +169,8 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 		cancel(err)
 		return Lease{}, err
 	}
-	g.arrivals++
-	r := arrival{req: t, rank: rank(t.Priority), seq: g.arrivals, since: now}
+	g.queue.arrivals++
+	r := arrival{req: t, rank: rank(t.Priority), seq: g.queue.arrivals, since: now}
 	if g.startsAtOnce(&r, now) {
 		s := g.hold(&r, cancel, now)
 		gen := s.gen
@@ -185,14 +198,14 @@ func (g *Gate) refusal(now time.Time) error {
 // startsAtOnce reports whether r needs no queue: nothing is ahead of it, it may start, and that changes no time that a
 // waiting request was given.
 func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
-	if g.backoff.paused || g.people.n > 0 || g.next.waiter != nil {
+	if g.backoff.paused || g.queue.interactive.n > 0 || g.next.waiter != nil {
 		return false
 	}
 	if r.req.Interactive {
-		if g.held-g.overtaken >= g.cfg.Slots {
+		if g.calls.held-g.calls.overtaken >= g.cfg.Slots {
 			return false
 		}
-	} else if g.background.n > 0 || !g.backgroundMayStart() || !g.onTrial(now).IsZero() {
+	} else if g.queue.background.n > 0 || !g.backgroundMayStart() || !g.onTrial(now).IsZero() {
 		return false
 	}
 	_, _, ok := g.rates.ready(r.req.Tokens, 0, 0, now)
@@ -201,17 +214,17 @@ func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
 
 // makeRoom keeps the background queue within its bound.
 func (g *Gate) makeRoom(r *arrival) error {
-	if r.req.Interactive || g.background.n < g.cfg.Queue {
+	if r.req.Interactive || g.queue.background.n < g.cfg.Queue {
 		return nil
 	}
 	g.totals.Rejected++
 	err := &QueueFullError{Gate: g.cfg.Name, Queue: g.cfg.Queue, Priority: int(r.rank)}
-	w := g.background.last(r.rank)
+	w := g.queue.background.last(r.rank)
 	if w == nil {
-		g.tell(Event{Kind: EventRejected, Session: r.req.Session, Priority: int(r.rank)})
+		g.emit(Event{Kind: EventRejected, Session: r.req.Session, Priority: int(r.rank)})
 		return err
 	}
-	g.tell(Event{Kind: EventRejected, Session: w.req.Session, Priority: int(w.rank)})
+	g.emit(Event{Kind: EventRejected, Session: w.req.Session, Priority: int(w.rank)})
 	err.Priority, err.Dropped = int(w.rank), true
 	g.fail(w, err)
 	return nil
@@ -221,14 +234,14 @@ func (g *Gate) makeRoom(r *arrival) error {
 func (g *Gate) enqueue(w *waiter, now time.Time) {
 	w.wake = make(chan struct{}, 1)
 	if !w.req.Interactive {
-		g.background.push(w)
+		g.queue.background.push(w)
 	} else {
-		w.ahead = g.people.n
+		w.ahead = g.queue.interactive.n
 		if w.returned {
 			w.ahead = 0
-			insertReturned(&g.people, w)
+			insertReturned(&g.queue.interactive, w)
 		} else {
-			g.people.pushBack(w)
+			g.queue.interactive.pushBack(w)
 		}
 	}
 	g.dispatch(now)
@@ -244,7 +257,7 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 		}
 	}()
 	g.unlock()
-	var told Wait
+	var reported Wait
 	for {
 		var news chan struct{}
 		if tell := w.req.OnWait; tell != nil {
@@ -256,8 +269,8 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 			why := g.waitOf(w)
 			news = g.news
 			g.mu.Unlock()
-			if waits && !told.same(why) {
-				told = why
+			if waits && !reported.same(why) {
+				reported = why
 				tell(why)
 			}
 		}
@@ -303,9 +316,9 @@ func (g *Gate) waitOf(w *waiter) Wait {
 		wait.Reason, wait.Until = g.next.why, g.next.until
 	}
 	if w.req.Interactive {
-		wait.Ahead = max(min(w.ahead, g.people.n-1), 0)
+		wait.Ahead = max(min(w.ahead, g.queue.interactive.n-1), 0)
 	} else {
-		wait.Ahead = max(g.people.n+g.background.ahead(w.rank)-1, 0)
+		wait.Ahead = max(g.queue.interactive.n+g.queue.background.ahead(w.rank)-1, 0)
 	}
 	return wait
 }
@@ -319,7 +332,7 @@ func (g *Gate) leave(w *waiter) {
 		g.mu.Unlock()
 		return
 	case waiting:
-		g.unqueue(w, false)
+		g.dequeue(w, false)
 		w.state, w.err = failed, context.Canceled
 	case granted:
 		g.end(w.slot, verdict{}, now)
@@ -329,28 +342,28 @@ func (g *Gate) leave(w *waiter) {
 	g.unlock()
 }
 
-// unqueue removes w from its lane.
-func (g *Gate) unqueue(w *waiter, starts bool) {
+// dequeue removes w from its lane.
+func (g *Gate) dequeue(w *waiter, starts bool) {
 	if w.req.Interactive {
-		g.people.remove(w)
+		g.queue.interactive.remove(w)
 	} else {
-		g.background.remove(w, starts)
+		g.queue.background.remove(w, starts)
 	}
 }
 
 // fail removes w from the queue and rejects it.
 func (g *Gate) fail(w *waiter, err error) {
-	g.unqueue(w, false)
+	g.dequeue(w, false)
 	w.state, w.err = failed, err
 	w.signal()
 }
 
 // failAll rejects all waiting requests.
 func (g *Gate) failAll(err error) {
-	for g.people.head != nil {
-		g.fail(g.people.head, err)
+	for g.queue.interactive.head != nil {
+		g.fail(g.queue.interactive.head, err)
 	}
-	for w := g.background.next(); w != nil; w = g.background.next() {
+	for w := g.queue.background.next(); w != nil; w = g.queue.background.next() {
 		g.fail(w, err)
 	}
 	g.setNext(nil, "", time.Time{})

@@ -14,7 +14,7 @@ import (
 
 var sent = ratelimit.Outcome{Sent: true, Tokens: -1}
 
-// BenchmarkUncontended is a slot that is free: what every call pays. bare is the context alone.
+// BenchmarkUncontended measures a free slot, which is the cost of every call. bare is the context alone.
 func BenchmarkUncontended(b *testing.B) {
 	b.Run("bare", func(b *testing.B) {
 		ctx := context.Background()
@@ -48,7 +48,7 @@ func BenchmarkUncontended(b *testing.B) {
 	}
 }
 
-// BenchmarkParallel is many goroutines with a slot each.
+// BenchmarkParallel measures many goroutines with a slot each.
 func BenchmarkParallel(b *testing.B) {
 	g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1000})
 	b.ReportAllocs()
@@ -64,7 +64,7 @@ func BenchmarkParallel(b *testing.B) {
 	})
 }
 
-// crowd has n goroutines of 100 sessions wait for a gate whose slot is taken; each is to be told from outside to come in.
+// A crowd is n goroutines of 100 sessions that wait for a gate without a free slot; each can be canceled separately.
 type crowd struct {
 	gate *ratelimit.Gate
 	held ratelimit.Lease
@@ -99,7 +99,7 @@ func gather(b *testing.B, n int, ctx func(i int) context.Context) *crowd {
 	return c
 }
 
-// best is the shortest of several times, which is what is left of a figure when others use the machine, too.
+// best is the shortest of several times, so that other load on the machine affects it less.
 type best time.Duration
 
 func (b *best) note(d time.Duration) {
@@ -112,8 +112,8 @@ func (b best) report(t *testing.B, requests int) {
 	t.ReportMetric(float64(b)/float64(requests), "ns/request")
 }
 
-// BenchmarkWaiting has 100,000 requests come, and then go one after the other or leave; ns/request is that of the best round.
-// It includes the requests' goroutines and the switches between these: bare is what they cost without a gate.
+// BenchmarkWaiting has 100,000 requests arrive, and then start one after the other or leave; ns/request is that of the best round.
+// It includes the requests' goroutines and the switches between them: bare is their cost without a gate.
 func BenchmarkWaiting(b *testing.B) {
 	const n = 100_000
 	background := func(int) context.Context { return context.Background() }
@@ -184,8 +184,8 @@ func BenchmarkWaiting(b *testing.B) {
 	})
 }
 
-// BenchmarkPerson has 10,000 background requests wait, whose calls let go as soon as they are told to, and measures how long a
-// person's request takes to start: with a slot that is kept for people, and with every slot taken.
+// BenchmarkPerson has 10,000 background requests wait. Calls end as soon as they are preempted. It measures how long an interactive
+// request takes to start: with a reserved slot, and with every slot in use.
 func BenchmarkPerson(b *testing.B) {
 	for name, keep := range map[string]float64{"kept": 0.2, "preempting": -1} {
 		b.Run(name, func(b *testing.B) {
@@ -210,7 +210,7 @@ func BenchmarkPerson(b *testing.B) {
 							l, err = l.Requeue(ctx, sent)
 							continue
 						}
-						l.Release(sent) // it would be left alone from now on, and never end
+						l.Release(sent) // it can't be preempted any more, and would never end
 						l, err = g.Acquire(ctx, t)
 					}
 				})

@@ -20,7 +20,7 @@ var (
 	success = ratelimit.Outcome{Sent: true, Tokens: -1}
 )
 
-// started is what a request got.
+// A started is the result of a request.
 type started struct {
 	name  string
 	lease ratelimit.Lease
@@ -28,7 +28,7 @@ type started struct {
 	after time.Duration // since the test began
 }
 
-// room is a gate with requests that come and are seen to start, under fake time.
+// A room is a gate with requests, and a record of their starts, under fake time.
 type room struct {
 	t     *testing.T
 	gate  *ratelimit.Gate
@@ -60,7 +60,7 @@ func inRoom(t *testing.T, cfg ratelimit.GateConfig, fn func(*room)) {
 	})
 }
 
-// come has a request arrive, and returns when it has started or waits.
+// come makes a request, and returns when it has started or waits.
 func (r *room) come(name string, t ratelimit.AcquireRequest) {
 	r.comeWith(r.t.Context(), name, t)
 }
@@ -73,7 +73,7 @@ func (r *room) comeWith(ctx context.Context, name string, t ratelimit.AcquireReq
 	synctest.Wait()
 }
 
-// again has a call give its slot back and wait for another.
+// again has a call requeue.
 func (r *room) again(name string, l ratelimit.Lease, o ratelimit.Outcome) {
 	r.gone.Go(func() {
 		l, err := l.Requeue(r.t.Context(), o)
@@ -88,7 +88,7 @@ func (r *room) note(name string, l ratelimit.Lease, err error) {
 	r.starts = append(r.starts, started{name, l, err, time.Since(r.began)})
 }
 
-// get returns a call that has started.
+// get returns the lease of a call that has started.
 func (r *room) get(name string) ratelimit.Lease {
 	r.t.Helper()
 	s := r.find(name)
@@ -96,7 +96,7 @@ func (r *room) get(name string) ratelimit.Lease {
 	return s.lease
 }
 
-// find returns what became of the request of that name, the last time.
+// find returns the latest result of the request of that name.
 func (r *room) find(name string) started {
 	r.t.Helper()
 	synctest.Wait()
@@ -111,7 +111,7 @@ func (r *room) find(name string) started {
 	return started{}
 }
 
-// order returns the names of what has started or failed since it was called last, in order.
+// order returns the names of the requests that have started or failed since its last call, in order.
 func (r *room) order() (names []string) {
 	synctest.Wait()
 	r.mu.Lock()
@@ -133,7 +133,7 @@ func (r *room) kinds() (kinds []ratelimit.EventKind) {
 	return kinds
 }
 
-// oneByOne ends the call of that name, then those that start in its place, and returns the order in which they did.
+// oneByOne ends the call of that name, then those that start in its place, and returns their order.
 func (r *room) oneByOne(name string) (names []string) {
 	r.t.Helper()
 	r.order()
@@ -153,7 +153,7 @@ func background(session string, priority int) ratelimit.AcquireRequest {
 	return ratelimit.AcquireRequest{Session: session, Priority: priority}
 }
 
-func TestPeopleGoFirstInTheOrderInWhichTheyCame(t *testing.T) {
+func TestInteractiveRequestsGoFirstInTheOrderOfArrival(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("first", person)
 		r.come("planning", background("a", ratelimit.Planning))
@@ -183,7 +183,7 @@ func TestSessionsTakeTurnsWithinAPriority(t *testing.T) {
 	})
 }
 
-func TestAShareOfTheSlotsIsKeptForPeople(t *testing.T) {
+func TestAShareOfTheSlotsIsReservedForInteractiveCalls(t *testing.T) {
 	for name, c := range map[string]struct {
 		slots, kept int
 		keep        float64
@@ -202,7 +202,7 @@ func TestAShareOfTheSlotsIsKeptForPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inRoom(t, ratelimit.GateConfig{Slots: c.slots, ReservedShare: c.keep}, func(r *room) {
 				snap := r.gate.Snapshot()
-				require.Equal(t, c.kept, snap.Kept)
+				require.Equal(t, c.kept, snap.Reserved)
 				for i := range 12 {
 					r.come(fmt.Sprint(i), ratelimit.AcquireRequest{NoPreempt: i%2 == 0})
 				}
@@ -217,7 +217,7 @@ func TestAShareOfTheSlotsIsKeptForPeople(t *testing.T) {
 	}
 }
 
-func TestAPersonWhoComesLaterPreemptsAnotherCall(t *testing.T) {
+func TestALaterInteractiveRequestPreemptsAnotherCall(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 4, ReservedShare: -1}, func(r *room) {
 		r.come("old", background("a", ratelimit.Background))
 		r.come("high", background("b", ratelimit.Planning))
@@ -248,7 +248,7 @@ func TestAPersonWhoComesLaterPreemptsAnotherCall(t *testing.T) {
 	})
 }
 
-func TestAPreemptedCallGoesBackToTheHeadOfItsSession(t *testing.T) {
+func TestAPreemptedCallReturnsToTheHeadOfItsSession(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("a0", background("a", 0))
 		r.come("a1", background("a", 0))
@@ -264,7 +264,7 @@ func TestAPreemptedCallGoesBackToTheHeadOfItsSession(t *testing.T) {
 	})
 }
 
-func TestACallIsLeftAloneAfterThreePreemptions(t *testing.T) {
+func TestACallIsPreemptedAtMostThreeTimes(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("work", background("a", 0))
 		for range 3 {
@@ -284,7 +284,7 @@ func TestACallIsLeftAloneAfterThreePreemptions(t *testing.T) {
 	})
 }
 
-func TestAPinnedCallIsLeftAlone(t *testing.T) {
+func TestAPinnedCallIsNotPreempted(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 3, ReservedShare: -1}, func(r *room) {
 		r.come("pinned", background("a", ratelimit.Background))
 		r.come("from the start", ratelimit.AcquireRequest{Priority: ratelimit.Background, NoPreempt: true})
@@ -304,7 +304,7 @@ func TestAPinnedCallIsLeftAlone(t *testing.T) {
 	})
 }
 
-func TestAVictimThatDoesNotLetGoIsOvertakenAfterASecond(t *testing.T) {
+func TestAPreemptedCallThatDoesNotEndIsOvertakenAfterASecond(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 2, ReservedShare: -1}, func(r *room) {
 		r.come("a", background("a", 0))
 		r.come("b", background("b", 0))
@@ -312,7 +312,7 @@ func TestAVictimThatDoesNotLetGoIsOvertakenAfterASecond(t *testing.T) {
 		r.come("ann", person)
 		<-time.After(600 * time.Millisecond)
 		r.come("bob", person)
-		require.Equal(t, 2, r.gate.Snapshot().LettingGo)
+		require.Equal(t, 2, r.gate.Snapshot().Preempted)
 		<-time.After(10 * time.Second)
 		require.Equal(t, time.Second, r.find("ann").after)
 		require.Equal(t, 1600*time.Millisecond, r.find("bob").after, "each victim has its own second")
@@ -328,7 +328,7 @@ func TestAVictimThatDoesNotLetGoIsOvertakenAfterASecond(t *testing.T) {
 	})
 }
 
-func TestAVictimThatIsLateIsOvertakenAtOnceByWhoComesNext(t *testing.T) {
+func TestALatePreemptedCallIsOvertakenAtOnceByTheNextRequest(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("work", background("a", 0))
 		ctx, cancel := context.WithCancel(r.t.Context())
@@ -342,7 +342,7 @@ func TestAVictimThatIsLateIsOvertakenAtOnceByWhoComesNext(t *testing.T) {
 	})
 }
 
-func TestWithASingleSlotAPersonWaitsForACallThatCannotBePreempted(t *testing.T) {
+func TestWithASingleSlotAnInteractiveRequestWaitsForAPinnedCall(t *testing.T) {
 	for _, overcommit := range []bool{false, true} {
 		t.Run(fmt.Sprint("overcommit ", overcommit), func(t *testing.T) {
 			inRoom(t, ratelimit.GateConfig{Slots: 1, Overcommit: overcommit}, func(r *room) {
@@ -360,7 +360,7 @@ func TestWithASingleSlotAPersonWaitsForACallThatCannotBePreempted(t *testing.T) 
 	}
 }
 
-func TestWithOvercommitPeopleNeverWaitAndBackgroundMakesUpForThem(t *testing.T) {
+func TestWithOvercommitInteractiveRequestsNeverWait(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 2, ReservedShare: -1, Overcommit: true}, func(r *room) {
 		r.come("a", background("a", 0))
 		r.come("b", background("b", 0))
@@ -382,7 +382,7 @@ func TestWithOvercommitPeopleNeverWaitAndBackgroundMakesUpForThem(t *testing.T) 
 	})
 }
 
-func TestAFullQueueRefusesTheLowestPriority(t *testing.T) {
+func TestAFullQueueRejectsTheLowestPriority(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1, Queue: 3}, func(r *room) {
 		r.come("first", background("a", 0))
 		r.come("low 1", background("a", ratelimit.Background))
@@ -397,22 +397,22 @@ func TestAFullQueueRefusesTheLowestPriority(t *testing.T) {
 		r.come("high", background("b", ratelimit.Planning))
 		require.ErrorAs(t, r.find("low 2").err, &full)
 		require.Equal(t, ratelimit.QueueFullError{Gate: "g", Queue: 3, Priority: ratelimit.Background, Dropped: true}, *full)
-		require.ErrorContains(t, full, "made room")
+		require.ErrorContains(t, full, "was dropped for one of a higher priority")
 		for i := range 10 {
 			r.come(fmt.Sprint("person ", i), person)
 		}
 		require.Equal(t, []string{"low 3", "low 2"}, r.order())
-		r.again("first", r.get("first"), success) // a call that held a slot before is taken in
+		r.again("first", r.get("first"), success) // a call that held a slot before is accepted
 		require.Equal(t, []string{"person 0"}, r.order())
 		require.Equal(t, 4+9, r.gate.Snapshot().Queued)
 		r.come("high 2", background("b", ratelimit.Planning)) // drops low 1
-		r.come("high 3", background("b", ratelimit.Planning)) // and mid: now the queue is above its bound by one that stays
+		r.come("high 3", background("b", ratelimit.Planning)) // drops mid; the queue stays above its limit by one
 		require.EqualValues(t, 4, r.gate.Snapshot().Totals.Rejected)
 		require.Equal(t, []string{"low 1", "mid"}, r.order())
 	})
 }
 
-func TestARequestWhoseContextEndsIsGoneAtOnce(t *testing.T) {
+func TestARequestWhoseContextEndsLeavesAtOnce(t *testing.T) {
 	why := errors.New("the tab was closed")
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("first", person)
@@ -434,7 +434,7 @@ func TestARequestWhoseContextEndsIsGoneAtOnce(t *testing.T) {
 	})
 }
 
-func TestASlotGivenToSomebodyWhoIsLeavingGoesToTheNext(t *testing.T) {
+func TestASlotGrantedToACanceledRequestGoesToTheNext(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100}, func(r *room) {
 		r.come("next", person)
 		for i := range 10 {
@@ -442,14 +442,14 @@ func TestASlotGivenToSomebodyWhoIsLeavingGoesToTheNext(t *testing.T) {
 			ctx, cancel := context.WithCancel(r.t.Context())
 			r.comeWith(ctx, "gone", person)
 			r.come("next", person)
-			if i%2 == 0 { // mostly both before the other goroutine sees either
+			if i%2 == 0 { // usually both happen before the other goroutine sees either
 				cancel()
 				l.Release(success)
 			} else {
 				l.Release(success)
 				cancel()
 			}
-			if gone := r.find("gone"); i%2 == 1 && gone.err == nil { // it saw the slot before it was told to leave
+			if gone := r.find("gone"); i%2 == 1 && gone.err == nil { // it got the slot before the cancellation
 				gone.lease.Release(ratelimit.Outcome{})
 			} else {
 				require.ErrorIs(t, gone.err, context.Canceled)
@@ -521,7 +521,7 @@ func TestTheHostsPausesOfTheBackgroundLaneOverlap(t *testing.T) {
 	})
 }
 
-func TestNobodyWaitsAtAGateThatCloses(t *testing.T) {
+func TestClosingRejectsAllWaitingRequests(t *testing.T) {
 	for name, closes := range map[string]func(*ratelimit.Gate, context.Context) error{
 		"close": func(g *ratelimit.Gate, _ context.Context) error { g.Close(); g.Close(); return nil },
 		"drain": func(g *ratelimit.Gate, ctx context.Context) error { return g.Drain(ctx) },

@@ -55,27 +55,27 @@ type Lease struct {
 // hold assigns a slot to a request that starts now. It is called under mu.
 func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *slot {
 	var s *slot
-	if last := len(g.free) - 1; last >= 0 {
-		s, g.free = g.free[last], g.free[:last]
+	if last := len(g.calls.free) - 1; last >= 0 {
+		s, g.calls.free = g.calls.free[last], g.calls.free[:last]
 	} else {
 		s = &slot{gate: g}
-		g.slots = append(g.slots, s)
+		g.calls.slots = append(g.calls.slots, s)
 	}
-	g.starts++
+	g.calls.starts++
 	g.totals.Started++
 	s.arrival, s.cancel = *r, cancel
-	s.started, s.epoch, s.state, s.at = g.starts, g.backoff.epoch, running, -1
-	g.held++
+	s.started, s.epoch, s.state, s.at = g.calls.starts, g.backoff.epoch, running, -1
+	g.calls.held++
 	if r.req.Interactive {
-		g.peopleRunning++
-		g.peopleSince++
+		g.calls.interactive++
+		g.calls.sinceRateLimit++
 		if b := &g.backoff; b.trialEnd.IsZero() && b.unproven.Load() {
 			b.trialEnd = time.Now().Add(trial)
 		}
 	} else {
-		g.background.level(r.rank).running++
-		if !r.req.NoPreempt && r.preempts < mostPreempts {
-			g.victims.push(s)
+		g.queue.background.level(r.rank).running++
+		if !r.req.NoPreempt && r.preempts < maxPreempts {
+			g.calls.victims.push(s)
 		}
 	}
 	s.taken = g.rates.take(r.req.Tokens, now)
@@ -84,21 +84,21 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 
 // end frees the slot, and updates rates and back-off by the outcome. It is called under mu, once per lease.
 func (g *Gate) end(s *slot, v verdict, now time.Time) {
-	g.victims.remove(s)
+	g.calls.victims.remove(s)
 	switch s.state {
 	case leaving:
-		g.leaving--
+		g.calls.leaving--
 	case overtaken:
-		g.overtaken--
+		g.calls.overtaken--
 	}
-	g.held--
+	g.calls.held--
 	if s.req.Interactive {
-		g.peopleRunning--
+		g.calls.interactive--
 		if s.epoch == g.backoff.epoch {
-			g.peopleSince--
+			g.calls.sinceRateLimit--
 		}
 	} else {
-		g.background.level(s.rank).running--
+		g.queue.background.level(s.rank).running--
 	}
 	g.rates.settle(s.taken, s.req.Tokens, &v.Outcome, v.Sent, now)
 	if v.Sent && len(g.soft) > 0 {
@@ -110,8 +110,8 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	g.learn(s, &v)
 	s.gen++
 	s.arrival, s.cancel = arrival{}, nil
-	g.free = append(g.free, s)
-	if g.held == 0 && g.closed && g.idle != nil {
+	g.calls.free = append(g.calls.free, s)
+	if g.calls.held == 0 && g.closed && g.idle != nil {
 		close(g.idle)
 		g.idle = nil
 	}
@@ -163,7 +163,7 @@ func (l Lease) Pin() bool {
 	if l.slot.state != running {
 		return false
 	}
-	g.victims.remove(l.slot)
+	g.calls.victims.remove(l.slot)
 	return true
 }
 
@@ -191,14 +191,14 @@ func (l Lease) Began() {
 
 // Release ends the lease and frees the slot. Releasing a lease that has ended does nothing.
 func (l Lease) Release(o Outcome) {
-	v := judge(o)
+	v := classify(o)
 	g, ok := l.lock()
 	if !ok {
 		return
 	}
 	var now time.Time
 	switch {
-	case g.people.n+g.background.n > 0:
+	case g.queue.interactive.n+g.queue.background.n > 0:
 		now = time.Now()
 	case g.rates.limited() || v.Quota != nil:
 		now = g.now() // otherwise the time isn't used
@@ -211,13 +211,13 @@ func (l Lease) Release(o Outcome) {
 
 // Requeue frees the slot and waits for another one, at the place in the queue that the request had when it first arrived.
 // It is for calls that were preempted or rate limited. The AcquireRequest stays the same; ctx must be the caller's, since
-// l's own has ended. Errors are those of [Gate.Acquire] except [*QueueFullError], and [ErrReleased]. l has ended in any
+// the context of l has ended. Errors are those of [Gate.Acquire] except [*QueueFullError], and [ErrReleased]. l has ended in any
 // case.
 func (l Lease) Requeue(ctx context.Context, o Outcome) (Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	v := judge(o)
+	v := classify(o)
 	held, cancel := context.WithCancelCause(ctx)
 	var left error
 	if ctx.Err() != nil {

@@ -55,7 +55,7 @@ type LedgerConfig struct {
 const (
 	defaultEntries = 10_000
 	defaultNames   = 10_000
-	mostUnsunk     = 1024
+	maxUnsunk      = 1024
 )
 
 // A Ledger records what calls have used: exact totals since its creation for every session, user, pipeline, task, agent, kind,
@@ -116,7 +116,7 @@ func (l *Ledger) Record(e Entry) {
 	}
 	e.normalize()
 	l.mu.Lock()
-	for l.sink != nil && l.sinking && len(l.unsunk)-l.sunk >= mostUnsunk {
+	for l.sink != nil && l.sinking && len(l.unsunk)-l.sunk >= maxUnsunk {
 		l.waiting++
 		l.room.Wait()
 		l.waiting--

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// call is an entry with every label, of 10 tokens in and 5 out for 7 millionths.
+// call returns an entry with every label, 10 input and 5 output tokens, for 7 millionths.
 func call(session, provider, model string) ratelimit.Entry {
 	return ratelimit.Entry{
 		Labels: ratelimit.Labels{Session: session, Pipeline: "pipe", Task: "task", Agent: "agent", Kind: "step", Provider: provider, Model: model},
@@ -21,7 +21,7 @@ func call(session, provider, model string) ratelimit.Entry {
 	}
 }
 
-func TestEveryCallIsOnTheAccountOfEachOfItsLabels(t *testing.T) {
+func TestEveryCallIsCountedUnderEachOfItsLabels(t *testing.T) {
 	l := ratelimit.NewLedger()
 	for _, e := range []ratelimit.Entry{call("s1", "p1", "m"), call("s1", "p2", "m"), call("s2", "p1", "n")} {
 		l.Record(e)
@@ -53,7 +53,7 @@ func TestEveryCallIsOnTheAccountOfEachOfItsLabels(t *testing.T) {
 		Latency: 4 * time.Second}, l.Total(ratelimit.Filter{}))
 }
 
-func TestWhatIsEstimatedUnpricedOrWithoutAnAnswerIsCountedApart(t *testing.T) {
+func TestEstimatedUnpricedAndUnansweredCallsAreCountedSeparately(t *testing.T) {
 	l := ratelimit.NewLedger()
 	for _, change := range []func(*ratelimit.Entry){
 		func(e *ratelimit.Entry) { e.Estimated, e.Outcome = true, ratelimit.CallLost },
@@ -129,7 +129,7 @@ func TestAReportGroupsByEachLabelAndModelsUnderProviders(t *testing.T) {
 	})
 }
 
-func TestALedgerStaysWithinItsBoundsAndItsTotalsStayExact(t *testing.T) {
+func TestALedgerKeepsItsLimitsAndItsTotalsStayExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Keep: 5, Names: 3})
 		begun := time.Now()
@@ -147,7 +147,7 @@ func TestALedgerStaysWithinItsBoundsAndItsTotalsStayExact(t *testing.T) {
 			require.Equal(t, begun.Add(time.Duration(i+3)*time.Hour), e.Time)
 		}
 
-		// s0 to s3 took turns with three places: each is known since it last came back.
+		// s0 to s3 took turns with three places: each is counted since its last return.
 		r := l.Report(ratelimit.Filter{})
 		require.Len(t, r.Sessions, 4)
 		require.Equal(t, int64(5), r.Sessions[ratelimit.Others].Calls)
@@ -186,7 +186,7 @@ func TestALedgerMayKeepNoEntries(t *testing.T) {
 	require.Empty(t, none.Entries(ratelimit.Filter{}))
 }
 
-func TestSumsThatAreTooLargeStayAtTheirMost(t *testing.T) {
+func TestSumsDontOverflow(t *testing.T) {
 	l := ratelimit.NewLedger()
 	for range 3 {
 		e := call("s", "p", "m")
@@ -198,7 +198,7 @@ func TestSumsThatAreTooLargeStayAtTheirMost(t *testing.T) {
 	require.Equal(t, time.Duration(math.MaxInt64), total.Latency)
 }
 
-func TestANameMayReadLikeTheOthers(t *testing.T) {
+func TestANameMayEqualOthers(t *testing.T) {
 	l := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Names: 2})
 	for _, name := range []string{"a", "b", ratelimit.Others, "b"} {
 		e := call(name, name, name)
@@ -212,7 +212,7 @@ func TestANameMayReadLikeTheOthers(t *testing.T) {
 	require.Equal(t, int64(2), r.Providers[ratelimit.Others].Models[ratelimit.Others].Calls)
 }
 
-func TestModelsAreGivenUpByThemselves(t *testing.T) {
+func TestModelsAreDroppedIndependently(t *testing.T) {
 	l := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Names: 2})
 	for _, name := range []string{"a", "b", "c"} {
 		l.Record(call("s", "p", name))
@@ -224,7 +224,7 @@ func TestModelsAreGivenUpByThemselves(t *testing.T) {
 	require.Equal(t, int64(1), r.Providers[ratelimit.Others].Models[ratelimit.Others].Calls)
 }
 
-// TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne compares every kind of question with a plain list of all entries.
+// TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne compares the results of all methods with a plain list of all entries.
 func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 	for seed := range uint64(15) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -288,7 +288,7 @@ func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 
 func TestASinkGetsEveryEntryInOrderAndOneAtATime(t *testing.T) {
 	const writers, each = 50, 100
-	var got []ratelimit.Entry // written without a lock: -race sees two at a time
+	var got []ratelimit.Entry // written without a lock: -race detects concurrent calls
 	var l *ratelimit.Ledger
 	l = ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Keep: writers * each, Sink: func(e ratelimit.Entry) {
 		l.Total(ratelimit.Filter{}) // no lock is held
@@ -308,7 +308,7 @@ func TestASinkGetsEveryEntryInOrderAndOneAtATime(t *testing.T) {
 	require.Equal(t, l.Entries(ratelimit.Filter{}), got)
 }
 
-func TestASlowSinkHoldsCallsUpAndLosesNone(t *testing.T) {
+func TestASlowSinkDelaysCallsAndLosesNoEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		n := 0
@@ -350,7 +350,7 @@ func TestASinkThatPanicsDoesNotStopTheNext(t *testing.T) {
 	require.Equal(t, int64(2), l.Total(ratelimit.Filter{}).Calls)
 }
 
-func TestNobodyWritesForOthersForEver(t *testing.T) {
+func TestNoCallWritesTheEntriesOfOthersForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		written := 0
 		l := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Sink: func(ratelimit.Entry) {

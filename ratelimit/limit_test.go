@@ -13,7 +13,7 @@ func limitOf(l ratelimit.Limit) ratelimit.Amount {
 	return ratelimit.NewBudget(ratelimit.BudgetConfig{Global: l}).Status(ratelimit.ScopeGlobal, "").Limit
 }
 
-func TestDollarsBecomeMillionthsOnce(t *testing.T) {
+func TestDollarsAreConvertedToMillionths(t *testing.T) {
 	for usd, want := range map[float64]int64{
 		40: 40_000_000, .1: 100_000, .29: 290_000, 1.005: 1_005_000, .000001: 1, .0000014: 1, .0000016: 2, 1e-300: 1,
 		0: ratelimit.Unlimited, -1: ratelimit.Unlimited, math.Inf(-1): ratelimit.Unlimited, math.Inf(1): ratelimit.Unlimited,

@@ -1,7 +1,7 @@
 package ratelimit
 
-// A list is a doubly linked list whose links are in its elements, so that each leaves it in constant time and without an
-// allocation. An element may be in several lists, with links of its own for each.
+// A list is a doubly linked list whose links are in its elements, so that an element can be removed in constant time and without an
+// allocation. An element may be in several lists, with separate links for each.
 type list[T any] struct {
 	head, tail *T
 	n          int

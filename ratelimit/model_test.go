@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// A model is what a gate should do, written down as plainly as can be: one list, searched from one end to the other. It
-// knows slots, lanes, preemption and pauses, and no rates.
+// A model is a simple implementation of a gate: one list, searched from one end to the other. It has slots, lanes, preemption and pauses,
+// and no rates.
 type model struct {
 	slots, kept, queue int
 	overcommit         bool
 	patience           time.Duration // MaxRetryAfter
 
 	now    time.Time
-	calls  []*modelCall // all that wait or run
+	calls  []*modelCall // waiting and running calls
 	ring   map[int][]string
 	seq    int
 	starts int
@@ -22,8 +22,8 @@ type model struct {
 	pausedUntil, told time.Time // zero: not paused
 	step, epoch       int
 	unproven          bool
-	trialEnd          time.Time // zero: no person's call has started since the rate limit
-	proofs, trials    int       // that let a request start which was held back: an answer that began, a trial that ended
+	trialEnd          time.Time // zero: no interactive call has started since the rate limit
+	proofs, trials    int       // that let a delayed request start: answers that began, trials that ended
 	hostPauses        int
 	pauses, resumes   int
 }
@@ -40,7 +40,7 @@ type modelCall struct {
 	started  int
 	epoch    int
 	graceEnd time.Time
-	err      string // why it is over: full, long, closed
+	err      string // why it was rejected: full, long, closed
 }
 
 func (m *model) in(states ...string) (calls []*modelCall) {
@@ -82,7 +82,7 @@ func (m *model) arrive(c *modelCall) {
 		m.join(c)
 	}
 	m.dispatch()
-	// It may be that it waits, and there is no room for that.
+	// It has to wait, and there may be no room in the queue.
 	if c.state != "waiting" || c.req.Interactive || m.count(waits, false) <= m.queue {
 		return
 	}
@@ -106,7 +106,7 @@ func (m *model) join(c *modelCall) {
 	}
 }
 
-// quit takes the session of c out of the ring if nothing of it waits for its first slot.
+// quit removes the session of c from the ring if no request of it waits for its first slot.
 func (m *model) quit(c *modelCall) {
 	for _, w := range m.in("waiting") {
 		if !w.req.Interactive && !w.returned && w.rank == c.rank && w.req.Session == c.req.Session {
@@ -125,7 +125,7 @@ func (m *model) over(c *modelCall, err string) {
 	m.calls = slices.DeleteFunc(m.calls, func(other *modelCall) bool { return other == c })
 }
 
-// end is a call that gives its slot back: with success, with a rate limit, or neither.
+// end ends a call: with success, with a rate limit, or neither.
 func (m *model) end(c *modelCall, how string, advice time.Duration) {
 	fresh := c.epoch == m.epoch
 	switch {
@@ -145,7 +145,7 @@ func (m *model) end(c *modelCall, how string, advice time.Duration) {
 	}
 }
 
-// began is a call whose answer begins.
+// began reports that the answer of a call has begun.
 func (m *model) began(c *modelCall) {
 	if c.epoch != m.epoch || m.paused() {
 		return
@@ -198,7 +198,7 @@ func (m *model) again(c *modelCall, how string, advice time.Duration) {
 	m.dispatch()
 }
 
-// first returns the request that goes first of those that wait, without a look at slots.
+// first returns the first waiting request, without checking the slots.
 func (m *model) first() *modelCall {
 	waiting := m.in("waiting")
 	if len(waiting) == 0 {
@@ -262,13 +262,13 @@ func (m *model) roomForBackground() bool {
 	return len(m.in(holds...)) < m.slots && m.count(holds, false) < m.slots-m.kept && m.hostPauses == 0
 }
 
-// onTrial reports whether c could go, but for the people's calls that are to begin first.
+// onTrial reports whether c waits only for interactive calls to begin.
 func (m *model) onTrial(c *modelCall) bool {
 	return c != nil && !c.req.Interactive && c == m.first() && m.roomForBackground() && !m.paused() &&
 		m.unproven && m.peopleSince() > 0 && m.trialEnd.After(m.now)
 }
 
-// peopleSince counts the people's calls under way that started after the last rate limit.
+// peopleSince counts the running interactive calls that started after the last rate limit.
 func (m *model) peopleSince() (n int) {
 	for _, c := range m.in(holds...) {
 		if c.req.Interactive && c.epoch == m.epoch {
@@ -288,7 +288,7 @@ func (m *model) start(c *modelCall) {
 		return
 	}
 	m.quit(c)
-	if ring := m.ring[c.rank]; slices.Contains(ring, c.req.Session) { // it has more: to the end
+	if ring := m.ring[c.rank]; slices.Contains(ring, c.req.Session) { // the session has more: move it to the end
 		ring = slices.DeleteFunc(slices.Clone(ring), func(s string) bool { return s == c.req.Session })
 		m.ring[c.rank] = append(ring, c.req.Session)
 	}
@@ -317,7 +317,7 @@ func (m *model) unpause() {
 	m.resumes++
 }
 
-// pass lets time pass, one thing after the other.
+// pass advances time, one event after the other.
 func (m *model) pass(d time.Duration) {
 	end := m.now.Add(d)
 	for {

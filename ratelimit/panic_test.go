@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// rude is a gate whose OnEvent panics at events of a kind, as long as it is told to.
+// rude returns a gate whose OnEvent panics at events of a kind until calm is called.
 func rude(cfg ratelimit.GateConfig, kind ratelimit.EventKind) (g *ratelimit.Gate, calm func()) {
 	angry := true
 	cfg.OnEvent = func(e ratelimit.Event) {
@@ -62,7 +62,7 @@ func TestAPanicInOnEventLeavesNoContextBehind(t *testing.T) {
 	require.ErrorIs(t, lease.Context().Err(), context.Canceled)
 }
 
-// A context whose methods come back to the gate.
+// A nosyContext is a context whose methods call the gate.
 type nosyContext struct {
 	context.Context
 	gate *ratelimit.Gate
@@ -78,7 +78,7 @@ func (c nosyContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-func TestContextsAreAskedWithoutALock(t *testing.T) {
+func TestContextsAreCalledWithoutALock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1})
 		ended, end := context.WithCancel(t.Context())

@@ -17,8 +17,8 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// TestFiftySessionsAtOnceLeaveNothingBehind has goroutines that do as they like, at the same time, with a provider that
-// says 429 now and then. Each call ends once: with a lease, or with a reason.
+// TestFiftySessionsAtOnceLeaveNothingBehind has goroutines make random calls concurrently, with a provider that
+// returns 429 now and then. Each call ends once: with a lease, or with an error.
 func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events sync.Map
@@ -76,7 +76,7 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 		gone.Wait()
 		require.EqualValues(t, 50*40, done.Load()+refused.Load()+left.Load())
 		snap := gate.Snapshot()
-		require.Zero(t, snap.Running+snap.Queued+snap.LettingGo+snap.Overtaken)
+		require.Zero(t, snap.Running+snap.Queued+snap.Preempted+snap.Overtaken)
 		require.LessOrEqual(t, most.Load(), int64(5), "what lets go at once is never overtaken")
 		count := func(kind ratelimit.EventKind) int64 {
 			n, ok := events.Load(kind)
@@ -92,7 +92,7 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 	})
 }
 
-// TestALeaseThatManyEndAtOnceEndsOnce: the copies of a lease are used from everywhere, while its slot changes hands.
+// TestALeaseThatManyEndAtOnceEndsOnce: copies of a lease are used concurrently, while its slot is used again.
 func TestALeaseThatManyEndAtOnceEndsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 2, ReservedShare: -1, RequestsPerMinute: 1e6})
@@ -130,7 +130,7 @@ func TestALeaseThatManyEndAtOnceEndsOnce(t *testing.T) {
 		}
 		gone.Wait()
 		snap := gate.Snapshot()
-		require.Zero(t, snap.Running+snap.Queued+snap.LettingGo+snap.Overtaken)
+		require.Zero(t, snap.Running+snap.Queued+snap.Preempted+snap.Overtaken)
 		require.Equal(t, 200+again.Load(), snap.Totals.Started)
 		require.Equal(t, int64(200*3), again.Load()+over.Load())
 		require.EqualValues(t, 10, snap.Totals.RateLimited)

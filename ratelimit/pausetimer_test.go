@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAPauseThatAHostHasEndedLeavesNoTimer(t *testing.T) {
+func TestAPauseThatTheHostEndsLeavesNoTimer(t *testing.T) {
 	g := NewGate(GateConfig{})
 	g.Pause(time.Hour)
 	g.Resume()

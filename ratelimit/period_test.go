@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// at lets the bubble's time pass until t.
+// at advances the bubble's time to t.
 func at(t time.Time) { <-time.After(time.Until(t)) }
 
 func zone(t *testing.T, name string) *time.Location {
@@ -21,7 +21,7 @@ func zone(t *testing.T, name string) *time.Location {
 	return l
 }
 
-func TestPeriodsEndWithTheCalendarOfTheirPlace(t *testing.T) {
+func TestPeriodsFollowTheCalendarOfTheirTimeZone(t *testing.T) {
 	const form = "2006-01-02 15:04:05"
 	for _, tt := range []struct {
 		name      string
@@ -74,9 +74,9 @@ func TestPeriodsEndWithTheCalendarOfTheirPlace(t *testing.T) {
 	}
 }
 
-func TestTheDateMayGoBackWithoutAPeriodComingBack(t *testing.T) {
+func TestADateThatGoesBackDoesNotReopenAPeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// Clocks went from 00:01 back to 23:01: the new date was there for a minute.
+		// Clocks went from 00:01 back to 23:01, so the new date lasted for a minute.
 		place := zone(t, "America/St_Johns")
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Location: place, Session: ratelimit.Limit{Tokens: 1, Period: ratelimit.Day}})
 		at(time.Date(2010, 11, 7, 2, 30, 30, 0, time.UTC))
@@ -90,7 +90,7 @@ func TestTheDateMayGoBackWithoutAPeriodComingBack(t *testing.T) {
 	})
 }
 
-func TestEveryDayOfEveryPlaceEndsWhereTheNextBegins(t *testing.T) {
+func TestEveryDayOfEveryTimeZoneEndsWhereTheNextBegins(t *testing.T) {
 	for _, name := range []string{"Europe/Berlin", "America/Sao_Paulo", "America/Havana", "Africa/Cairo", "Asia/Tehran", "Atlantic/Azores",
 		"Asia/Beirut", "Asia/Amman", "Africa/Casablanca", "Australia/Lord_Howe", "Pacific/Apia", "America/St_Johns"} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestEveryDayOfEveryPlaceEndsWhereTheNextBegins(t *testing.T) {
 						require.True(t, length >= 22*time.Hour && length <= 26*time.Hour, "%s: %s", end, length)
 					}
 					at(end)
-					// It is the first instant of its date, and that of no other.
+					// It is the first instant of its date and of no other date.
 					require.NotEqual(t, end.In(place).YearDay(), end.Add(-1).In(place).YearDay(), "%s", end)
 				}
 			})
@@ -128,7 +128,7 @@ func TestALifetimeNeverEnds(t *testing.T) {
 	ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1, Period: ratelimit.Every(math.MaxInt64)}})
 }
 
-func TestWhatIsOpenAtTheEndOfAPeriodCountsInTheNext(t *testing.T) {
+func TestReservationsOpenAtTheEndOfAPeriodCountInTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100, Period: ratelimit.Day}})
 		reserve(t, b, tokens(40)).Settle(40, 0)
@@ -146,14 +146,14 @@ func TestWhatIsOpenAtTheEndOfAPeriodCountsInTheNext(t *testing.T) {
 	})
 }
 
-func TestTheEndOfAPeriodLetsThoseThatWaitGoOn(t *testing.T) {
+func TestTheEndOfAPeriodLetsWaitingRequestsProceed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100, Period: ratelimit.Day},
 			Session: ratelimit.Limit{Tokens: 100, Period: ratelimit.Week}})
 		reserve(t, b, ratelimit.ReserveRequest{Tokens: 40}).Settle(40, 0)
 		open := reserve(t, b, tokens(50))
 		begun := time.Now()
-		second := reserve(t, b, tokens(50)) // nobody settles: midnight lets it in
+		second := reserve(t, b, tokens(50)) // no call is settled: midnight admits it
 		require.Equal(t, 24*time.Hour, time.Since(begun))
 		open.Settle(0, 0)
 		second.Settle(0, 0)

@@ -19,7 +19,7 @@ import (
 
 var schedules = flag.Int("schedules", 1000, "how many random schedules the gate is tested with")
 
-// A client is one call of a schedule. It does what it is told: it doesn't let go by itself when it is preempted.
+// A client is one call of a schedule. It only follows orders: it doesn't end by itself when it is preempted.
 type client struct {
 	call   *modelCall
 	cancel context.CancelFunc
@@ -80,8 +80,8 @@ type schedule struct {
 	r       *rand.Rand
 	gate    *Gate
 	model   *model
-	rated   bool // the model knows no rates: only the invariants are looked at
-	eager   bool // what is preempted lets go at once
+	rated   bool // with rates, which the model doesn't have, only the invariants are checked
+	eager   bool // preempted calls end at once
 	clients []*client
 	resumes []func()
 	gone    sync.WaitGroup
@@ -91,14 +91,14 @@ type schedule struct {
 	events []Event
 
 	startsBefore uint64
-	peopleBefore int // who waited
+	peopleBefore int // interactive requests that waited
 	preempted    int64
 }
 
 func newSchedule(t *testing.T, seed uint64) *schedule {
 	s := &schedule{t: t, r: rand.New(rand.NewPCG(seed, 4)), eager: seed%3 == 0}
 	cfg := GateConfig{Name: "g", Slots: 1 + s.r.IntN(6), Overcommit: s.r.IntN(8) == 0, Queue: 3 + s.r.IntN(30), MaxRetryAfter: time.Minute}
-	if seed%4 == 1 { // room for background work beside people
+	if seed%4 == 1 { // room for background calls beside interactive ones
 		cfg.Slots += 6
 	}
 	cfg.ReservedShare = []float64{0, 0, -1, 0.5}[s.r.IntN(4)]
@@ -112,7 +112,7 @@ func newSchedule(t *testing.T, seed uint64) *schedule {
 	}
 	s.gate = NewGate(cfg)
 	s.gate.jitter = func() float64 { return 0.5 }
-	s.model = &model{slots: cfg.Slots, kept: s.gate.kept, queue: cfg.Queue, overcommit: cfg.Overcommit, patience: cfg.MaxRetryAfter,
+	s.model = &model{slots: cfg.Slots, kept: s.gate.reserved, queue: cfg.Queue, overcommit: cfg.Overcommit, patience: cfg.MaxRetryAfter,
 		now: time.Now(), ring: map[int][]string{}}
 	s.note("%+v", s.gate.cfg)
 	return s
@@ -129,7 +129,7 @@ func (s *schedule) fail(format string, args ...any) {
 	}
 	s.gate.Close()
 	for _, c := range s.clients {
-		close(c.orders) // those that run end
+		close(c.orders) // running calls end
 	}
 	s.t.Fatalf(format, args...)
 }
@@ -242,7 +242,7 @@ func (s *schedule) step() {
 			s.model.began(c.call)
 			l.Began()
 		}
-	case n < 19: // people go on after a rate limit
+	case n < 19: // interactive calls start again after a rate limit
 		if c := s.pick("running"); c != nil && c.call.req.Interactive {
 			s.endAs(c, true, "limited")
 			if d := s.model.pausedUntil.Sub(s.model.now); d > 0 {
@@ -273,7 +273,7 @@ func (s *schedule) pass(d time.Duration) {
 	s.model.pass(d)
 }
 
-// letGo has a call that was preempted give its slot back, and reports whether there was one.
+// letGo ends a preempted call, and reports whether there was one.
 func (s *schedule) letGo() bool {
 	for _, c := range s.clients {
 		if state, l, _, _ := c.get(); state == "running" && l.Preempted() {
@@ -284,7 +284,7 @@ func (s *schedule) letGo() bool {
 	return false
 }
 
-// check compares the gate with what must always hold, and with the model.
+// check compares the gate with its invariants and with the model.
 func (s *schedule) check() {
 	s.t.Helper()
 	synctest.Wait()
@@ -335,7 +335,7 @@ func (s *schedule) check() {
 		s.fail("%d calls were preempted for %d people", newly, people)
 	case !g.cfg.Overcommit && snap.Running > snap.Slots+snap.Overtaken:
 		s.fail("%d calls run in %d slots", snap.Running, snap.Slots)
-	case snap.Running-snap.Lanes[0].Running > snap.Slots-snap.Kept:
+	case snap.Running-snap.Lanes[0].Running > snap.Slots-snap.Reserved:
 		s.fail("background calls use slots that are kept for people")
 	}
 	s.startsBefore, s.preempted = uint64(snap.Totals.Started), snap.Totals.Preempted
@@ -344,7 +344,7 @@ func (s *schedule) check() {
 		return
 	}
 	queued, running := len(m.in("waiting")), len(m.in(holds...))
-	if snap.Queued != queued || snap.Running != running || snap.LettingGo != len(m.in("leaving")) || snap.Overtaken != len(m.in("overtaken")) {
+	if snap.Queued != queued || snap.Running != running || snap.Preempted != len(m.in("leaving")) || snap.Overtaken != len(m.in("overtaken")) {
 		s.fail("%d queued, %d running, not %d and %d: %+v", snap.Queued, snap.Running, queued, running, snap)
 	}
 	if !snap.PausedUntil.Equal(m.pausedUntil) || snap.Step != m.step {
@@ -402,7 +402,7 @@ func (s *schedule) checkWait(c *client, told Wait) {
 	}
 }
 
-// finish ends everything, by closing the gate or by letting every call run.
+// finish ends all calls, by closing the gate or by letting every call run.
 func (s *schedule) finish() {
 	if s.r.IntN(2) == 0 {
 		s.note("close")
@@ -450,7 +450,7 @@ func (s *schedule) finish() {
 		}
 	}
 	s.gone.Wait()
-	if snap := s.gate.Snapshot(); snap.Queued != 0 || snap.Running != 0 || snap.LettingGo != 0 || snap.Overtaken != 0 || len(s.gate.victims) != 0 {
+	if snap := s.gate.Snapshot(); snap.Queued != 0 || snap.Running != 0 || snap.Preempted != 0 || snap.Overtaken != 0 || len(s.gate.calls.victims) != 0 {
 		s.fail("something is left: %+v", snap)
 	}
 	for _, c := range s.clients {
@@ -458,9 +458,9 @@ func (s *schedule) finish() {
 	}
 }
 
-// TestTheGateDoesWhatItsModelDoes runs random schedules of arrivals, cancellations, preemptions, slow releases, rate limits and pauses against
-// a gate, and looks after each event at what must hold.
-func TestTheGateDoesWhatItsModelDoes(t *testing.T) {
+// TestTheGateDoesWhatItsModelDoes runs random schedules of arrivals, cancellations, preemptions, slow releases, rate limits and pauses
+// against a gate, and checks the invariants after each event.
+func TestTheGateMatchesItsModel(t *testing.T) {
 	var all Totals
 	var proofs, trials int
 	for seed := range uint64(*schedules) {
@@ -484,7 +484,7 @@ func TestTheGateDoesWhatItsModelDoes(t *testing.T) {
 			return
 		}
 	}
-	// What never happens isn't tested.
+	// All events must occur in the test.
 	t.Logf("%+v, %d proofs, %d trials", all, proofs, trials)
 	for what, n := range map[string]int64{
 		"starts": all.Started, "preemptions": all.Preempted, "overtaken calls": all.Overtaken, "rate limits": all.RateLimited,
@@ -506,7 +506,7 @@ func (t *Totals) add(o Totals) {
 	t.Abandoned += o.Abandoned
 }
 
-// TestTheQueueIsInOrderByItself looks at the background lane without a gate.
+// TestTheQueueIsInOrderByItself tests the background lane without a gate.
 func TestTheQueueIsInOrderByItself(t *testing.T) {
 	var b backlog
 	arrive := func(seq uint64, priority int, session string) *waiter {

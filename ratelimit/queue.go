@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An arrival is the part of a request that stays the same however often its call starts.
+// An arrival is the part of a request that doesn't change when its call starts again.
 type arrival struct {
 	req      AcquireRequest
 	rank     uint8

@@ -62,7 +62,7 @@ func TestQuotasAreReadInTheFormsOfProviders(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsAsIfItWereNotThere(t *testing.T) {
+func TestInvalidHeadersAreIgnored(t *testing.T) {
 	now := time.Now()
 	for _, h := range []http.Header{
 		nil, {},
@@ -92,7 +92,7 @@ func FuzzParseQuota(f *testing.F) {
 				require.GreaterOrEqual(t, w.Limit, int64(0))
 				require.GreaterOrEqual(t, w.Remaining, int64(0))
 			}
-			// A gate survives it, and gets no more than the host allows.
+			// A gate must accept it, and never exceed the host's rates.
 			g := ratelimit.NewGate(ratelimit.GateConfig{RequestsPerMinute: 10})
 			l, err := g.Acquire(t.Context(), person)
 			require.NoError(t, err)

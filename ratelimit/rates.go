@@ -50,7 +50,7 @@ func (r *rates) settle(t taken, estimate int64, o *Outcome, sent bool, now time.
 	case !sent:
 		r.tokens.add(estimate, now)
 	case o.Tokens >= 0:
-		r.tokens.add(estimate-min(o.Tokens, mostTokens), now)
+		r.tokens.add(estimate-min(o.Tokens, maxTokens), now)
 	}
 }
 
@@ -65,12 +65,12 @@ type bucket struct {
 
 const (
 	bucketUnit = int64(time.Minute / time.Microsecond)
-	// mostTokens bounds every figure that goes into a bucket, so that sums can't overflow.
-	mostTokens = int64(1e10)
+	// maxTokens bounds every figure that goes into a bucket, so that sums can't overflow.
+	maxTokens = int64(1e10)
 )
 
 func newBucket(perMinute int64, now time.Time) bucket {
-	perMinute = min(max(perMinute, 0), mostTokens)
+	perMinute = min(max(perMinute, 0), maxTokens)
 	return bucket{configured: perMinute, perMinute: perMinute, level: perMinute * bucketUnit, at: now}
 }
 
@@ -98,7 +98,7 @@ func (b *bucket) when(n, others int64, now time.Time) time.Time {
 	}
 	b.refill(now)
 	// At least one, so that a debt also delays requests with an estimate of 0.
-	need := min(max(n, 1), b.perMinute) + min(others, mostTokens)
+	need := min(max(n, 1), b.perMinute) + min(others, maxTokens)
 	missing := need*bucketUnit - b.level
 	if missing <= 0 {
 		return now
@@ -113,8 +113,8 @@ func (b *bucket) add(n int64, now time.Time) {
 		return
 	}
 	b.refill(now)
-	const deepest = -10 * mostTokens * bucketUnit // a debt that no call reaches, and with which no sum overflows
-	b.level = max(min(b.level+min(max(n, -mostTokens), mostTokens)*bucketUnit, b.perMinute*bucketUnit), deepest)
+	const deepest = -10 * maxTokens * bucketUnit // a debt that no call reaches, and with which no sum overflows
+	b.level = max(min(b.level+min(max(n, -maxTokens), maxTokens)*bucketUnit, b.perMinute*bucketUnit), deepest)
 }
 
 // left returns what could be taken now; a debt is negative.
@@ -137,7 +137,7 @@ func (b *bucket) adopt(w Window, read, now time.Time) (changed bool) {
 		return false
 	}
 	if w.Limit > 0 {
-		limit := min(w.Limit, mostTokens)
+		limit := min(w.Limit, maxTokens)
 		if b.configured > 0 {
 			limit = min(limit, b.configured)
 		}
@@ -146,7 +146,7 @@ func (b *bucket) adopt(w Window, read, now time.Time) (changed bool) {
 	if w.Known && b.perMinute > 0 {
 		b.refill(now)
 		since := min(max(now.Sub(read), 0), time.Minute)
-		most := min(max(w.Remaining, 0), mostTokens)*bucketUnit + int64(since/time.Microsecond)*b.perMinute
+		most := min(max(w.Remaining, 0), maxTokens)*bucketUnit + int64(since/time.Microsecond)*b.perMinute
 		b.level = min(b.level, most)
 	}
 	return changed

@@ -26,7 +26,7 @@ func TestRequestsPerMinuteRefillEvenly(t *testing.T) {
 	})
 }
 
-func TestTokensAreSettledWithWhatWasUsed(t *testing.T) {
+func TestTokensAreCorrectedByTheRealUsage(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 6000}, func(r *room) {
 		left := func() int64 { return r.gate.Snapshot().TokensLeft }
 		ask := ratelimit.AcquireRequest{Interactive: true, Tokens: 1000}
@@ -59,7 +59,7 @@ func TestTokensAreSettledWithWhatWasUsed(t *testing.T) {
 	})
 }
 
-func TestACallLargerThanAMinuteGoesWhenTheBucketIsFull(t *testing.T) {
+func TestACallLargerThanAMinutesWorthStartsWhenTheBucketIsFull(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 100}, func(r *room) {
 		r.come("small", ratelimit.AcquireRequest{Tokens: 50})
 		r.come("huge", ratelimit.AcquireRequest{Tokens: 1 << 62})
@@ -72,7 +72,7 @@ func TestACallLargerThanAMinuteGoesWhenTheBucketIsFull(t *testing.T) {
 	})
 }
 
-func TestASmallRequestDoesNotPassTheOneWhoseTurnItIs(t *testing.T) {
+func TestASmallRequestDoesNotOvertakeTheNextInLine(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 1000}, func(r *room) {
 		r.come("first", ratelimit.AcquireRequest{Tokens: 900})
 		r.come("large", ratelimit.AcquireRequest{Tokens: 700})
@@ -85,7 +85,7 @@ func TestASmallRequestDoesNotPassTheOneWhoseTurnItIs(t *testing.T) {
 	})
 }
 
-func TestTheNextMayGoWhenTheOneBeforeLeaves(t *testing.T) {
+func TestTheNextRequestMayStartWhenTheOneBeforeLeaves(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 1000}, func(r *room) {
 		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 900})
 		ctx, cancel := contextFor(r)
@@ -98,7 +98,7 @@ func TestTheNextMayGoWhenTheOneBeforeLeaves(t *testing.T) {
 	})
 }
 
-func TestNobodyIsPreemptedForARequestThatTheRatesHoldBack(t *testing.T) {
+func TestNoCallIsPreemptedForARequestThatWaitsForTheRates(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 2, ReservedShare: -1, RequestsPerMinute: 3}, func(r *room) {
 		r.come("a", background("a", 0))
 		r.come("b", background("b", 0))
@@ -149,11 +149,11 @@ func TestTheProvidersHeadersLowerTheRates(t *testing.T) {
 	})
 }
 
-func TestWhatWasNeverTakenIsNotGivenBack(t *testing.T) {
+func TestTokensThatWereNotTakenAreNotReturned(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{}, func(r *room) {
 		ask := ratelimit.AcquireRequest{Interactive: true, Tokens: 1000}
 		for _, name := range []string{"first", "used less", "never sent", "used"} {
-			r.come(name, ask) // while nobody counts
+			r.come(name, ask) // while there are no rates
 		}
 		r.get("first").Release(ratelimit.Outcome{Sent: true, Quota: &ratelimit.Quota{
 			Requests: ratelimit.Window{Limit: 10, Known: true, Remaining: 7},

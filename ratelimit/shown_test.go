@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// TestTimesThatAreShownAreThoseOfTheClock: the quick time of a gate goes wrong when the clock is set, and on a machine that
-// has slept. Here it is in a place of its own, so that what comes of it is known again.
+// TestTimesThatAreShownAreThoseOfTheClock: Gate.now is wrong after the clock is set or the machine has slept. The test sets it to another
+// time zone, so that times derived from it are recognizable.
 func TestTimesThatAreShownAreThoseOfTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(GateConfig{Slots: 3, ReservedShare: -1, TokensPerMinute: 600})
@@ -23,7 +23,7 @@ func TestTimesThatAreShownAreThoseOfTheClock(t *testing.T) {
 		require.Same(t, quick, g.now().Location())
 
 		var mu sync.Mutex
-		var until []time.Time // that were told since somebody looked
+		var until []time.Time // reported since the last check
 		told := func(w Wait) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -4,12 +4,12 @@ import "time"
 
 // A Snapshot is the state of a gate at one moment.
 type Snapshot struct {
-	Name  string
-	Slots int // calls that may run at a time
-	Kept  int // of these, reserved for interactive calls
+	Name     string
+	Slots    int // calls that may run at a time
+	Reserved int // of these, reserved for interactive calls
 
 	Running   int // calls that hold a slot, including preempted and overtaken ones
-	LettingGo int // of these, preempted and expected to end
+	Preempted int // of these, preempted and expected to end
 	Overtaken int // of these, preempted and not ended in time: while they run, Running may exceed Slots
 	Queued    int // requests that wait
 
@@ -72,8 +72,8 @@ func (g *Gate) Snapshot() Snapshot {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := Snapshot{
-		Name: g.cfg.Name, Slots: g.cfg.Slots, Kept: g.kept,
-		Running: g.held, LettingGo: g.leaving, Overtaken: g.overtaken, Queued: g.people.n + g.background.n,
+		Name: g.cfg.Name, Slots: g.cfg.Slots, Reserved: g.reserved,
+		Running: g.calls.held, Preempted: g.calls.leaving, Overtaken: g.calls.overtaken, Queued: g.queue.interactive.n + g.queue.background.n,
 		Step:              g.backoff.step,
 		RequestsPerMinute: g.rates.requests.perMinute, RequestsLeft: g.rates.requests.left(now),
 		TokensPerMinute: g.rates.tokens.perMinute, TokensLeft: g.rates.tokens.left(now),
@@ -85,10 +85,10 @@ func (g *Gate) Snapshot() Snapshot {
 	for _, p := range g.paused.reasons {
 		s.BackgroundPaused = append(s.BackgroundPaused, p.reason)
 	}
-	people := Lane{Interactive: true, Running: g.peopleRunning, Queued: g.people.n, Longest: waited(now, g.people.head)}
-	s.Lanes = append(s.Lanes, people)
+	interactive := Lane{Interactive: true, Running: g.calls.interactive, Queued: g.queue.interactive.n, Longest: waited(now, g.queue.interactive.head)}
+	s.Lanes = append(s.Lanes, interactive)
 	for i := highest; i >= lowest; i-- {
-		if l := g.background.levels[i]; l != nil && l.running+l.queued() > 0 {
+		if l := g.queue.background.levels[i]; l != nil && l.running+l.queued() > 0 {
 			longest := waited(now, l.returned.head, l.fresh.head)
 			s.Lanes = append(s.Lanes, Lane{Priority: i, Running: l.running, Queued: l.queued(), Longest: longest})
 		}

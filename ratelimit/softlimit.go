@@ -70,7 +70,7 @@ func (u *softUse) crossed() bool { return u.requests >= u.warnRequests || u.toke
 func (g *Gate) count(estimate int64, o *Outcome, now time.Time) {
 	tokens := estimate
 	if o.Tokens >= 0 {
-		tokens = min(o.Tokens, mostTokens)
+		tokens = min(o.Tokens, maxTokens)
 	}
 	for i := range g.soft {
 		u := &g.soft[i]
@@ -79,7 +79,7 @@ func (g *Gate) count(estimate int64, o *Outcome, now time.Time) {
 		u.tokens += tokens
 		if u.crossed() && !u.warned {
 			u.warned = true
-			g.tell(Event{Kind: EventSoftLimit, SoftLimit: i, Requests: u.requests, Tokens: u.tokens, Until: u.From.Add(u.Every)})
+			g.emit(Event{Kind: EventSoftLimit, SoftLimit: i, Requests: u.requests, Tokens: u.tokens, Until: u.From.Add(u.Every)})
 		}
 	}
 }

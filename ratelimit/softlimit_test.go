@@ -14,7 +14,7 @@ func (r *room) use(tokens int64) {
 	r.get("use").Release(ratelimit.Outcome{Sent: true, Tokens: tokens})
 }
 
-func TestASoftLimitWarnsOnceACrossingAndPeriod(t *testing.T) {
+func TestASoftLimitWarnsOncePerPeriod(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{SoftLimits: []ratelimit.SoftLimit{{Requests: 5, Every: time.Hour}, {Tokens: 1000, Warn: 0.5}}}, func(r *room) {
 		for range 3 {
 			r.use(10)
@@ -25,7 +25,7 @@ func TestASoftLimitWarnsOnceACrossingAndPeriod(t *testing.T) {
 		require.Equal(t, ratelimit.Event{Kind: ratelimit.EventSoftLimit, Gate: "g", Time: r.began, Requests: 4, Tokens: 40, Until: r.at(time.Hour)}, r.events[0])
 		r.use(400)
 		require.Len(t, r.kinds(), 1)
-		r.use(-1) // as estimated
+		r.use(-1) // the estimate counts
 		for range 10 {
 			r.use(50)
 		}
@@ -60,7 +60,7 @@ func TestNoSoftLimitNeverWarns(t *testing.T) {
 	})
 }
 
-func TestPeriodsAreCountedFromWhereTheHostSays(t *testing.T) {
+func TestPeriodsAreCountedFromTheConfiguredTime(t *testing.T) {
 	for name, from := range map[string]time.Duration{"before": -50 * time.Hour, "ahead": 46 * time.Hour, "now": 0} {
 		t.Run(name, func(t *testing.T) {
 			synctestEpoch := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

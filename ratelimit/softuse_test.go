@@ -30,7 +30,7 @@ func TestASoftLimitWarnsExactlyAtItsShare(t *testing.T) {
 	}
 }
 
-func TestAClockThatIsSetBackDoesNotBringASoftLimitsPeriodBack(t *testing.T) {
+func TestSettingTheClockBackDoesNotReopenASoftLimitsPeriod(t *testing.T) {
 	monday := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)
 	u := newSoftUse([]SoftLimit{{Requests: 10, Every: 7 * 24 * time.Hour, From: monday}}, monday.Add(time.Second))[0]
 	u.requests, u.warned = 9, true
@@ -43,7 +43,7 @@ func TestAClockThatIsSetBackDoesNotBringASoftLimitsPeriodBack(t *testing.T) {
 	require.Zero(t, u.requests)
 }
 
-func TestASoftLimitsPeriodThatBeganFarAheadEndsWhenTheClockSays(t *testing.T) {
+func TestASoftLimitsPeriodThatBeganFarAheadEndsByTheClock(t *testing.T) {
 	monday, week := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), 7*24*time.Hour
 	u := newSoftUse([]SoftLimit{{Requests: 10, Every: week, From: monday}}, monday.AddDate(60, 0, 0))[0]
 	require.True(t, u.From.After(monday.AddDate(59, 11, 0)))
@@ -58,7 +58,7 @@ func TestASoftLimitsPeriodThatBeganFarAheadEndsWhenTheClockSays(t *testing.T) {
 	require.Zero(t, u.requests)
 }
 
-func TestASoftLimitsPeriodGoesByTheClock(t *testing.T) {
+func TestASoftLimitsPeriodFollowsTheWallClock(t *testing.T) {
 	now := time.Now()
 	require.NotEqual(t, now, now.Round(0), "it has a monotonic reading, which stands still while the machine sleeps")
 	u := newSoftUse([]SoftLimit{{Requests: 10}}, now)[0]

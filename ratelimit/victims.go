@@ -3,8 +3,8 @@ package ratelimit
 import "time"
 
 const (
-	// mostPreempts is how often a call can be preempted.
-	mostPreempts = 3
+	// maxPreempts is how often a call can be preempted.
+	maxPreempts = 3
 	// grace is how long a preempted call has to end before it is overtaken.
 	grace = time.Second
 )
@@ -97,18 +97,18 @@ func (v victims) down(i int) {
 
 // preempt cancels the next victim, and reports whether there was one.
 func (g *Gate) preempt(now time.Time) bool {
-	if len(g.victims) == 0 {
+	if len(g.calls.victims) == 0 {
 		return false
 	}
-	s := g.victims[0]
-	g.victims.remove(s)
+	s := g.calls.victims[0]
+	g.calls.victims.remove(s)
 	s.state = leaving
 	s.preempts++
-	g.leaving++
+	g.calls.leaving++
 	g.totals.Preempted++
 	g.cancels = append(g.cancels, cancellation{s.cancel, ErrPreempted})
-	g.deadlines.add(s, now.Add(grace), g.graceOver)
-	g.tell(Event{Kind: EventPreempted, Session: s.req.Session, Priority: int(s.rank)})
+	g.calls.deadlines.add(s, now.Add(grace), g.graceOver)
+	g.emit(Event{Kind: EventPreempted, Session: s.req.Session, Priority: int(s.rank)})
 	return true
 }
 
@@ -142,7 +142,7 @@ func (q *preemptDeadlines) add(s *slot, end time.Time, over func()) {
 func (g *Gate) graceOver() {
 	now := time.Now()
 	g.mu.Lock()
-	q := &g.deadlines
+	q := &g.calls.deadlines
 	q.set = false
 	done := 0
 	for _, l := range q.queue {
@@ -158,10 +158,10 @@ func (g *Gate) graceOver() {
 		}
 		s := l.slot
 		s.state = overtaken
-		g.leaving--
-		g.overtaken++
+		g.calls.leaving--
+		g.calls.overtaken++
 		g.totals.Overtaken++
-		g.tell(Event{Kind: EventOvertaken, Session: s.req.Session, Priority: int(s.rank)})
+		g.emit(Event{Kind: EventOvertaken, Session: s.req.Session, Priority: int(s.rank)})
 	}
 	rest := copy(q.queue, q.queue[done:])
 	clear(q.queue[rest:])

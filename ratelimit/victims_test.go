@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheHeapOfVictimsStaysInOrder puts calls in and takes them out at random.
+// TestTheHeapOfVictimsStaysInOrder adds and removes calls at random.
 func TestTheHeapOfVictimsStaysInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var heap victims

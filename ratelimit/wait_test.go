@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// told is a request whose waits are written down; the function returns them when everybody has settled.
+// told records the waits of a request; the function returns them when all goroutines are blocked.
 func (r *room) told(t ratelimit.AcquireRequest) (ratelimit.AcquireRequest, func() []ratelimit.Wait) {
 	var waits []ratelimit.Wait
 	t.OnWait = func(w ratelimit.Wait) {
@@ -33,7 +33,7 @@ func (r *room) told(t ratelimit.AcquireRequest) (ratelimit.AcquireRequest, func(
 
 func (r *room) at(d time.Duration) time.Time { return r.began.Add(d) }
 
-func TestAWaitSaysWhyAndUntilWhen(t *testing.T) {
+func TestAWaitHasItsReasonAndItsEnd(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("first", person)
 		r.come("ann", person)
@@ -61,7 +61,7 @@ func TestAWaitSaysWhyAndUntilWhen(t *testing.T) {
 	})
 }
 
-func TestTheNextInLineIsToldOfTheRates(t *testing.T) {
+func TestTheNextInLineWaitsForTheRates(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{RequestsPerMinute: 60, TokensPerMinute: 600}, func(r *room) {
 		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 600})
 		work, waits := r.told(ratelimit.AcquireRequest{Tokens: 100})
@@ -84,12 +84,12 @@ func TestTheNextInLineIsToldOfTheRates(t *testing.T) {
 		ann, waits := r.told(person)
 		r.come("ann", ann)
 		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitRequests, Until: r.at(30 * time.Second)}}, waits())
-		r.get("first").Release(ratelimit.Outcome{}) // never sent: its request is there again
+		r.get("first").Release(ratelimit.Outcome{}) // never sent: its request is returned
 		r.get("ann")
 	})
 }
 
-func TestTheNextInLineIsToldWhenSomebodyElseGoesAtOnce(t *testing.T) {
+func TestTheNextInLineIsInformedWhenAnotherCallStarts(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 600}, func(r *room) {
 		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 600})
 		work, waits := r.told(ratelimit.AcquireRequest{Tokens: 100})
@@ -104,7 +104,7 @@ func TestTheNextInLineIsToldWhenSomebodyElseGoesAtOnce(t *testing.T) {
 	})
 }
 
-func TestNothingIsToldWhoDoesNotWait(t *testing.T) {
+func TestARequestThatDoesNotWaitGetsNoReason(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{}, func(r *room) {
 		ann, waits := r.told(person)
 		r.come("ann", ann)
@@ -155,7 +155,7 @@ func TestEventsComeInOrderOutsideTheLock(t *testing.T) {
 	cfg := ratelimit.GateConfig{Slots: 1, OnEvent: func(e ratelimit.Event) {
 		got = append(got, fmt.Sprint(e.Kind, " ", e.Reason))
 		switch {
-		case e.Kind == ratelimit.EventBackgroundPaused && e.Reason == "one": // what the callback causes comes after it, not within it
+		case e.Kind == ratelimit.EventBackgroundPaused && e.Reason == "one": // events of the callback are delivered after it, not within it
 			g.PauseBackground("two")()
 			g.Pause(time.Hour)
 			got = append(got, "end of one")
@@ -172,7 +172,7 @@ func TestEventsComeInOrderOutsideTheLock(t *testing.T) {
 	require.Equal(t, []string{"background_resumed one", "background_paused boom", "closed "}, got[3:])
 }
 
-func TestASlowListenerMissesOnlyWhatItMay(t *testing.T) {
+func TestASlowListenerMissesOnlyDroppableEvents(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1, Queue: 1}, func(r *room) {
 		hold, held := make(chan struct{}), false
 		var got []ratelimit.Event
@@ -203,7 +203,7 @@ func TestASlowListenerMissesOnlyWhatItMay(t *testing.T) {
 	})
 }
 
-func TestNobodyTellsOthersEventsForEver(t *testing.T) {
+func TestNoCallDeliversTheEventsOfOthersForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var priorities []int
 		g := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1, Queue: 1, OnEvent: func(e ratelimit.Event) {
@@ -221,7 +221,7 @@ func TestNobodyTellsOthersEventsForEver(t *testing.T) {
 			g.Acquire(t.Context(), ratelimit.AcquireRequest{Priority: 1})
 			first = time.Since(began)
 		})
-		for i := range 100 { // twice as many as it can be told of in time
+		for i := range 100 { // twice as many as it can handle in time
 			synctest.Wait()
 			g.Acquire(t.Context(), ratelimit.AcquireRequest{Priority: 2 + i%50})
 			<-time.After(time.Second / 2)
@@ -238,7 +238,7 @@ func TestNobodyTellsOthersEventsForEver(t *testing.T) {
 	})
 }
 
-func TestErrorsSayWhatWouldDo(t *testing.T) {
+func TestErrorsSayWhatToDo(t *testing.T) {
 	full := &ratelimit.QueueFullError{Gate: "openai", Queue: 10, Priority: 20}
 	require.EqualError(t, full, `ratelimit: gate "openai": 10 background requests are waiting, which is the limit: try one of priority 20 later`)
 	long := &ratelimit.PauseTooLongError{Gate: "openai", Rest: time.Hour, Max: time.Minute}

@@ -57,7 +57,7 @@ type guarded struct {
 	every   int
 	next    int // the length at which to check again
 	written Written
-	over    bool // the consumer left or got an error, or its loop body panicked
+	over    bool // the consumer stopped or got an error, or its loop body panicked
 }
 
 func (g *guarded) judge(c *provider.Chunk) error {
@@ -128,7 +128,7 @@ func (w *Written) Len() int { return w.n }
 // Ended reports whether the answer is complete.
 func (w *Written) Ended() bool { return w.ended }
 
-// add reports whether c is of an answer; Waiting, Start and Reset aren't.
+// add adds a chunk, and reports whether it belongs to an answer; Waiting, Start and Reset don't.
 func (w *Written) add(c *provider.Chunk) bool {
 	switch c.Kind {
 	case provider.KindWaiting:

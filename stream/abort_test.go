@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-func TestACheckEndsTheAnswerBeforeTheConsumerSeesWhy(t *testing.T) {
+func TestACheckEndsTheAnswerBeforeTheConsumerGetsTheChunk(t *testing.T) {
 	told := 0
 	seq := deaf(&told, start, provider.Text("fine "), provider.Text("bad"), provider.Text(" more"), end)
 	seq = stream.Guard(seq, 0, func(w *stream.Written) error {
@@ -74,7 +74,7 @@ func TestACheckSeesWhatWasWritten(t *testing.T) {
 	require.Equal(t, []int{4, 2, 6, 9, 11, 11, 11, 16, 18, 18, 20, 20}, lens)
 }
 
-func TestACheckIsAskedEverySoManyBytesAndAtTheEnd(t *testing.T) {
+func TestACheckIsCalledByBytesAndAtTheEnd(t *testing.T) {
 	var lens []int
 	_, err := read(stream.Guard(words(10), 12, func(w *stream.Written) error {
 		lens = append(lens, w.Len())

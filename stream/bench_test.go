@@ -12,11 +12,11 @@ import (
 
 var limits = stream.Timeouts{First: time.Minute, Idle: time.Minute, Total: time.Hour}
 
-// wrappers are what a chunk may pass through.
+// wrappers are functions that a chunk can pass through.
 var wrappers = []struct {
 	name  string
-	calls float64 // objects a call, at most
-	grows bool    // what was written, or is kept, is appended to
+	calls float64 // most objects per call
+	grows bool    // it keeps a copy that grows
 	wrap  func(seq stream.Seq) stream.Seq
 }{
 	{"bare", 4, false, func(seq stream.Seq) stream.Seq { return seq }},
@@ -43,7 +43,7 @@ func drain(seq stream.Seq) (n int) {
 	return n
 }
 
-// BenchmarkChunk reports what a chunk costs on its way through each wrapper, the producer and the consumer included: compare
+// BenchmarkChunk measures the cost of a chunk in each wrapper, including the producer and the consumer: compare
 // with bare.
 func BenchmarkChunk(b *testing.B) {
 	const n = 1000

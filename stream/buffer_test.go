@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-func TestABufferPassesEverythingOnInOrder(t *testing.T) {
+func TestABufferPassesOnAllChunksInOrder(t *testing.T) {
 	want := []provider.Chunk{start}
 	for i := range 500 {
 		want = append(want, provider.ToolDelta(i, "x"))
@@ -43,7 +43,7 @@ func TestABufferLetsTheProducerRunAheadUpToItsSize(t *testing.T) {
 				}
 			})
 			for range seq {
-				synctest.Wait() // until the producer has to wait for us
+				synctest.Wait() // until the producer waits
 				require.Equal(t, ahead+1, made)
 				require.Positive(t, m.Figures().BackPressure)
 				break
@@ -52,7 +52,7 @@ func TestABufferLetsTheProducerRunAheadUpToItsSize(t *testing.T) {
 	}
 }
 
-func TestLeavingABufferEndsTheProducerFirst(t *testing.T) {
+func TestStoppingABufferEndsTheProducerFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, leave := range []func(){nil, func() { panic("mine") }} {
 			ended := false
@@ -80,7 +80,7 @@ func TestLeavingABufferEndsTheProducerFirst(t *testing.T) {
 	})
 }
 
-func TestCancellationLosesNothingThatTheProducerSaid(t *testing.T) {
+func TestCancellationLosesNoYieldedChunk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, last := range []error{nil, errDown} {
 			for _, grace := range []time.Duration{0, time.Minute} {
@@ -117,7 +117,7 @@ func TestCancellationLosesNothingThatTheProducerSaid(t *testing.T) {
 	})
 }
 
-func TestAProducerThatIgnoresItsContextIsLeftBehind(t *testing.T) {
+func TestAProducerThatIgnoresItsContextIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m stream.Metrics
 		free := make(chan struct{})
@@ -130,7 +130,7 @@ func TestAProducerThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 			}
 		}
 		cfg := stream.BufferConfig{Grace: 2 * s, Metrics: &m}
-		// With a watchdog around it, the consumer is free after the timeout and the grace.
+		// With a Watchdog around it, the consumer continues after the timeout and the grace.
 		began := time.Now()
 		got, err := read(stream.Idle(t.Context(), 4*s, func(ctx context.Context) stream.Seq {
 			return stream.BufferCall(ctx, cfg, stuck)

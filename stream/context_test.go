@@ -17,7 +17,7 @@ type nothing struct{}
 
 var errStopped = errors.New("stopped")
 
-// TestTheContextOfACallSaysWhyItEnded: however it ended, and whatever happened first.
+// TestTheContextOfACallSaysWhyItEnded checks the cause for all ends and orders.
 func TestTheContextOfACallSaysWhyItEnded(t *testing.T) {
 	limits := stream.Timeouts{Idle: time.Second}
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// parrot is an answer that says the words.
+// parrot returns an answer with these words.
 func parrot(words ...string) stream.Seq {
 	return func(yield func(provider.Chunk, error) bool) {
 		if !yield(provider.Start("parrot-1"), nil) {
@@ -27,7 +27,7 @@ func parrot(words ...string) stream.Seq {
 	}
 }
 
-// An answer is checked, watched, measured, and ended when it says what it mustn't.
+// An answer is checked, watched, measured, and ended when it contains a secret.
 func Example() {
 	var m stream.Metrics
 	call := func(context.Context) stream.Seq { return parrot("The ", "password ", "is ", "hunter2", ".") }
@@ -48,7 +48,7 @@ func Example() {
 	// 4 chunks, 1 early abort
 }
 
-// One answer, read by two.
+// Two readers read one answer.
 func ExampleFan() {
 	f := stream.NewFan(context.Background(), stream.FanConfig{}, func(context.Context) stream.Seq {
 		return parrot("Hello", ", ", "world")
@@ -74,7 +74,7 @@ func ExampleFan() {
 	// Output: Hello, world 3
 }
 
-// The producer goes on while the consumer is busy.
+// The producer continues while the consumer is busy.
 func ExampleBufferCall() {
 	call := func(context.Context) stream.Seq { return parrot("a", "b", "c") }
 	for c, err := range stream.BufferCall(context.Background(), stream.BufferConfig{Size: 16}, call) {

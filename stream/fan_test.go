@@ -55,7 +55,7 @@ func TestEveryReaderSeesEveryChunk(t *testing.T) {
 	})
 }
 
-func TestASlowReaderHoldsUpTheOthersOnlyAtTheBound(t *testing.T) {
+func TestASlowReaderDelaysOthersOnlyAtTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m stream.Metrics
 		f := stream.NewFan(t.Context(), stream.FanConfig{Ahead: 10, Metrics: &m}, fixed(words(100)))
@@ -82,7 +82,7 @@ func TestASlowReaderHoldsUpTheOthersOnlyAtTheBound(t *testing.T) {
 	})
 }
 
-func TestASlowReaderIsCutIfAskedFor(t *testing.T) {
+func TestASlowReaderIsCutWithCutSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := stream.NewFan(t.Context(), stream.FanConfig{Ahead: 10, CutSlow: true}, fixed(words(100)))
 		wait := make(chan struct{})
@@ -102,7 +102,7 @@ func TestASlowReaderIsCutIfAskedFor(t *testing.T) {
 			require.Equal(t, 1, n)
 		})
 		synctest.Wait()
-		for fast := range 2 { // the second comes too late to see the beginning
+		for fast := range 2 { // the second begins too late to get the first chunks
 			n := 0
 			var failed error
 			for _, err := range f.Reader() {
@@ -133,7 +133,7 @@ func TestALateReaderSeesTheBeginningWhileItIsKept(t *testing.T) {
 	require.Equal(t, 82, lag.Missed)
 }
 
-func TestAReaderThatLeavesOrNeverBeginsStopsNobody(t *testing.T) {
+func TestAReaderThatStopsOrNeverBeginsDelaysNoOther(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			f := stream.NewFan(t.Context(), stream.FanConfig{Ahead: 3, CutSlow: cut}, fixed(words(100)))

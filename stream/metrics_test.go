@@ -63,14 +63,14 @@ func TestMeasureCountsEarlyAborts(t *testing.T) {
 		})
 		require.EqualValues(t, 3, aborts())
 
-		_, err = read(stream.Measure(of(errDown, start), &m)) // a failure is no abort
+		_, err = read(stream.Measure(of(errDown, start), &m)) // a failure isn't an abort
 		require.Error(t, err)
-		for c := range stream.Measure(words(1), &m) { // nor is leaving at the End
+		for c := range stream.Measure(words(1), &m) { // nor is stopping at End
 			if c.Kind == provider.KindEnd {
 				break
 			}
 		}
-		_, err = read(stream.Measure(of(nil, start), &m)) // nor is an answer that is cut
+		_, err = read(stream.Measure(of(nil, start), &m)) // nor is a cut answer
 		require.NoError(t, err)
 		require.EqualValues(t, 3, aborts())
 		require.Zero(t, m.Figures().TokensPerSecond)

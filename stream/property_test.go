@@ -16,7 +16,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// answer makes a random answer of the grammar, and what goes wrong in it: nothing, an error, a cut, a violation.
+// answer returns a random valid answer, and its failure: none, an error, a cut, a violation.
 func answer(r *rand.Rand) (chunks []provider.Chunk, failure error) {
 	for range r.IntN(3) {
 		chunks = append(chunks, provider.Waiting(provider.Wait{}))
@@ -61,7 +61,7 @@ func answer(r *rand.Rand) (chunks []provider.Chunk, failure error) {
 	return append(chunks, end), nil
 }
 
-// wrap puts a random stack of everything around a call.
+// wrap wraps a call in a random stack of wrappers.
 func wrap(ctx context.Context, r *rand.Rand, call stream.Call) (seq stream.Seq, stack string) {
 	seq = nil
 	for range 1 + r.IntN(5) {
@@ -101,9 +101,9 @@ const (
 	numWays
 )
 
-// FuzzAnyStackKeepsTheGrammarAndLeavesNothing: whatever is combined, and wherever the consumer breaks off, panics or
-// cancels, what comes out is what came in up to there, by the grammar, with at most one error, last; and when the loop
-// is over, the producer has returned. A goroutine that stayed would be a deadlock of the bubble.
+// FuzzAnyStackKeepsTheGrammarAndLeavesNothing checks random stacks with a consumer that stops, panics or
+// cancels at any chunk: the chunks must be those of the producer and valid, with at most one error, at the end, and when the loop
+// is over, the producer has returned. A goroutine that remained would deadlock the bubble.
 func FuzzAnyStackKeepsTheGrammarAndLeavesNothing(f *testing.F) {
 	for seed := range uint64(150) {
 		f.Add(seed)

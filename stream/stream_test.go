@@ -37,7 +37,7 @@ func of(err error, chunks ...provider.Chunk) stream.Seq {
 	}
 }
 
-// words is an answer of n pieces of text.
+// words returns an answer of n pieces of text.
 func words(n int) stream.Seq {
 	return func(yield func(provider.Chunk, error) bool) {
 		text := provider.Text("word ")
@@ -53,7 +53,7 @@ func words(n int) stream.Seq {
 	}
 }
 
-// deaf goes on after it was told to stop, and counts how often.
+// deaf continues after it was told to stop, and counts how often.
 func deaf(told *int, chunks ...provider.Chunk) stream.Seq {
 	return func(yield func(provider.Chunk, error) bool) {
 		for _, c := range chunks {
@@ -64,7 +64,7 @@ func deaf(told *int, chunks ...provider.Chunk) stream.Seq {
 	}
 }
 
-// sleep waits for d as a provider does that respects its context; false: it was canceled, and has said so.
+// sleep waits for d like a provider that respects its context; it returns false after it has yielded the cancellation.
 func sleep(ctx context.Context, d time.Duration, yield func(provider.Chunk, error) bool) bool {
 	select {
 	case <-time.After(d):
@@ -75,7 +75,7 @@ func sleep(ctx context.Context, d time.Duration, yield func(provider.Chunk, erro
 	}
 }
 
-// read returns what seq yields. More than one error, or a chunk after one, comes out as an error of its own.
+// read returns the chunks and the error of seq. Several errors, or a chunk after one, are an error of read.
 func read(seq stream.Seq) (chunks []provider.Chunk, err error) {
 	for c, e := range seq {
 		switch {
@@ -90,7 +90,7 @@ func read(seq stream.Seq) (chunks []provider.Chunk, err error) {
 	return chunks, err
 }
 
-func TestCollectHasWhatCameWhenItFails(t *testing.T) {
+func TestCollectReturnsThePartialAnswerWithAnError(t *testing.T) {
 	res, err := stream.Collect(of(errDown, start, provider.Text("half"),
 		provider.ToolStart(7, "b", "second"), provider.ToolStart(2, "a", "first")))
 	require.Equal(t, errDown, err)
@@ -104,7 +104,7 @@ func TestCollectHasWhatCameWhenItFails(t *testing.T) {
 	require.NotNil(t, res)
 }
 
-func TestCheckPassesOnWhatKeepsToTheGrammar(t *testing.T) {
+func TestCheckPassesOnAValidAnswer(t *testing.T) {
 	want := []provider.Chunk{provider.Waiting(provider.Wait{}), start, provider.Text("x"), provider.Reset("again"), start,
 		provider.ToolStart(0, "", "f"), provider.ToolDelta(0, "{}"), provider.ToolEnd(0), end}
 	got, err := read(stream.Check(of(nil, want...)))
@@ -112,7 +112,7 @@ func TestCheckPassesOnWhatKeepsToTheGrammar(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-func TestCheckPutsAnErrorInThePlaceOfAViolation(t *testing.T) {
+func TestCheckReplacesAViolationByAnError(t *testing.T) {
 	told := 0
 	got, err := read(stream.Check(deaf(&told, start, provider.Text("x"), start, provider.Text("y"), end)))
 	var bad *provider.GrammarError
@@ -125,7 +125,7 @@ func TestCheckPutsAnErrorInThePlaceOfAViolation(t *testing.T) {
 	require.ErrorAs(t, err, &bad)
 }
 
-func TestCheckMissesTheEnd(t *testing.T) {
+func TestCheckReportsAMissingEnd(t *testing.T) {
 	for _, seq := range []stream.Seq{nil, of(nil), of(nil, start), of(nil, start, provider.Text("x"), provider.Reset(""))} {
 		_, err := read(stream.Check(seq))
 		require.Equal(t, provider.ErrIncomplete, err)
@@ -135,11 +135,11 @@ func TestCheckMissesTheEnd(t *testing.T) {
 	require.Len(t, got, 1)
 }
 
-func TestOnceRefusesASecondRange(t *testing.T) {
+func TestOnceRejectsASecondRange(t *testing.T) {
 	ranges := 0
 	seq := stream.Once(func(yield func(provider.Chunk, error) bool) { ranges++; words(1)(yield) })
 	for range seq {
-		_, err := read(seq) // while the first goes on
+		_, err := read(seq) // while the first continues
 		require.ErrorIs(t, err, provider.ErrConsumed)
 		break
 	}

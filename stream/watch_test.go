@@ -98,7 +98,7 @@ func TestEveryKindOfTimeoutSaysWhatTookTooLong(t *testing.T) {
 	require.Len(t, texts, 3)
 }
 
-func TestTheConsumersTimeIsNoSilence(t *testing.T) {
+func TestTheConsumersTimeDoesNotCountAsSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		for _, err := range stream.Idle(t.Context(), s, slow(start, provider.Text("x"), s/2, end)) {
@@ -125,7 +125,7 @@ func TestTheCauseOfTheCallsContextIsTheTimeout(t *testing.T) {
 	})
 }
 
-func TestAnEndThatComesInSpiteOfATimeoutCounts(t *testing.T) {
+func TestAnEndAfterATimeoutCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stubborn := func(last provider.Chunk) stream.Call {
 			return func(ctx context.Context) stream.Seq {
@@ -194,7 +194,7 @@ func TestAWatchdogServesOneCallAfterTheOther(t *testing.T) {
 	})
 }
 
-// TestTheLimitsOfACallMeanNothingForTheNext.
+// TestTheLimitsOfACallMeanNothingForTheNext checks that no limit is carried over.
 func TestTheLimitsOfACallMeanNothingForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dog stream.Watchdog
@@ -215,7 +215,7 @@ func TestTheLimitsOfACallMeanNothingForTheNext(t *testing.T) {
 	})
 }
 
-func TestACallThatIsHeldBackForAnAgeIsntCutOff(t *testing.T) {
+func TestACallThatWaitsForLongIsNotEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, until := range []time.Time{time.Unix(1<<40, 0), time.Unix(-1<<40, 0), time.Now().Add(math.MaxInt64)} {
 			var w stream.Watchdog

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestALimitBelowTheClosestLookIsExact: a Watchdog looks no more often than every millisecond, but in time.
+// TestALimitBelowTheClosestLookIsExact: a Watchdog checks at most every millisecond, but a shorter limit is still exact.
 func TestALimitBelowTheClosestLookIsExact(t *testing.T) {
 	for name, limits := range map[string]Timeouts{"first": {First: closest / 10, Idle: time.Hour}, "idle": {Idle: closest / 10}, "total": {Idle: time.Hour, Total: closest / 10}} {
 		t.Run(name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestALimitBelowTheClosestLookIsExact(t *testing.T) {
 	}
 }
 
-// TestALookThatComesLateIsOneMoreLook: the timer of a call has fired when the call ends, and looks at the next one.
+// TestALookThatComesLateIsOneMoreLook: the timer of a call fires when the call ends, and checks the next call.
 func TestALookThatComesLateIsOneMoreLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dog Watchdog

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls, whatever those before had and however they ended.
+// TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls makes random calls; limits of earlier calls must have no effect.
 func TestAWatchdogKeepsToTheLimitsOfEachOfItsCalls(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	limit := func() time.Duration {

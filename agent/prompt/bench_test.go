@@ -49,7 +49,7 @@ func BenchmarkRuntime(b *testing.B) {
 	}
 }
 
-// large is product with 2 KiB more in each file, on a disk.
+// large returns product with 2 KiB more in each file, on disk.
 func large(b *testing.B) (string, prompt.Config) {
 	fsys, cfg := product()
 	dir := b.TempDir()
@@ -69,7 +69,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkReload composes when nothing has changed.
+// BenchmarkReload measures a composition when nothing has changed.
 func BenchmarkReload(b *testing.B) {
 	dir, cfg := large(b)
 	cfg.Reload = true

@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// A compiler makes texts of a folder.
+// A compiler compiles the files of a folder to texts.
 type compiler struct {
 	fsys  fs.FS
 	cfg   *Config
 	dir   *folder
 	flats map[string]*flat // by section
-	open  []string         // the sections that are being looked at, each included by the one before
+	open  []string         // the sections that are being compiled, each included by the one before
 	bytes int              // of all sections
 	problems
 }
@@ -33,7 +33,7 @@ func compile(fsys fs.FS, cfg *Config, dir *folder) (*texts, []error) {
 		}
 	}
 	if len(dir.order) > maxFiles {
-		c.at("", 0, "more than %d files are named and included", maxFiles)
+		c.at("", 0, "the Config and the includes name more than %d files", maxFiles)
 	}
 	cfg.named(func(section, field string) { c.find(section, "", 0, field) })
 	c.variables()
@@ -56,7 +56,7 @@ func compile(fsys fs.FS, cfg *Config, dir *folder) (*texts, []error) {
 	return t, c.list
 }
 
-// position returns where an error is; what is of no file comes first.
+// position returns where an error is; errors without a file come first.
 func position(err error) Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -65,7 +65,7 @@ func position(err error) Error {
 	return Error{}
 }
 
-// variables reports those that nothing has a value for.
+// variables reports variables without a value.
 func (c *compiler) variables() {
 	sets := []map[string]string{c.cfg.Vars, nil}
 	for _, m := range c.cfg.Modes {
@@ -86,13 +86,13 @@ func (c *compiler) variables() {
 				continue
 			}
 			if _, ok := slices.BinarySearch(known, n.text); !ok {
-				c.at(file, n.line, "the variable %s has no value%s", braces(n.text), hint(nearest(n.text, known), "known are ", known, braces))
+				c.at(file, n.line, "the variable %s has no value%s", braces(n.text), hint(nearest(n.text, known), "the variables are ", known, braces))
 			}
 		}
 	}
 }
 
-// bind puts in the values of variables, and reports to missing those that have none.
+// bind inserts the values of variables, and reports variables without one to missing.
 func bind(pieces []piece, vars map[string]string, missing func(piece)) []piece {
 	out := make([]piece, 0, len(pieces))
 	for _, p := range pieces {
@@ -108,7 +108,7 @@ func bind(pieces []piece, vars map[string]string, missing func(piece)) []piece {
 	return join(out)
 }
 
-// whole returns the text of pieces without variables; one that is left counts as empty.
+// whole returns the text of pieces; a variable counts as empty.
 func whole(pieces []piece) string {
 	if len(pieces) == 1 {
 		return pieces[0].text
@@ -160,13 +160,13 @@ func (c *compiler) texts() *texts {
 			c.misplaced(p, "the runtime layer")
 		}
 	})
-	extra := c.layer(c.cfg.Extra, c.cfg.Vars, func(p piece) { c.misplaced(p, "an extra section, which has Config.Vars alone") })
+	extra := c.layer(c.cfg.Extra, c.cfg.Vars, func(p piece) { c.misplaced(p, "an extra section, which has only Config.Vars") })
 	for section, f := range c.flats {
 		var err error
 		pieces := bind(f.pieces, c.cfg.Vars, func(p piece) {
 			if err == nil {
-				err = &Error{File: p.file, Line: p.line, Problem: fmt.Sprintf("the section %.64q has the variable %s, whose value "+
-					"depends on the mode or comes at run time; Set.Mode and Set.Runtime put it in", section, braces(p.name))}
+				err = &Error{File: p.file, Line: p.line, Problem: fmt.Sprintf("the section %.64q uses the variable %s, whose value "+
+					"depends on the mode or is set at run time; Set.Mode and Set.Runtime insert it", section, braces(p.name))}
 			}
 		})
 		t.sections[section] = sectionText{whole(pieces), err}
@@ -175,10 +175,10 @@ func (c *compiler) texts() *texts {
 	return t
 }
 
-// misplaced reports a variable that is known, but not where it stands.
+// misplaced reports a variable that isn't available where it is used.
 func (c *compiler) misplaced(p piece, where string) {
 	if slices.Contains(c.cfg.RuntimeVars, p.name) {
-		c.at(p.file, p.line, "the variable %s changes from call to call, and would spoil the prompt cache in %s; use it in the runtime layer only",
+		c.at(p.file, p.line, "the variable %s changes from call to call, and would invalidate the prompt cache in %s; use it only in the runtime layer",
 			braces(p.name), where)
 		return
 	}
@@ -190,7 +190,7 @@ func (c *compiler) misplaced(p piece, where string) {
 	}
 }
 
-// hash names what is loaded: the same text has the same name, wherever it is.
+// hash returns the version of the loaded texts: equal texts have equal versions on every machine.
 func (t *texts) hash(extra [][]piece) string {
 	h := sha256.New()
 	put := func(s string) {

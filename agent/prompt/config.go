@@ -12,26 +12,25 @@ import (
 
 // Defaults of [Config].
 const (
-	// DefaultWarnTokens is the size of a system text from which on a warning is logged: 5,000 tokens, from the blueprint
-	// that the three layers come from. It's a reminder to shorten, not a limit of any model.
+	// DefaultWarnTokens is the size of a system text above which a warning is logged: 5,000 tokens, from the blueprint
+	// that defines the three layers. It's a reminder to shorten, not a limit of any model.
 	DefaultWarnTokens = 5000
-	// DefaultMaxFile is the most bytes that a file may have: 256 KiB, some 65,000 tokens of English.
+	// DefaultMaxFile is the largest size of a file in bytes: 256 KiB, some 65,000 tokens of English.
 	DefaultMaxFile = 256 << 10
-	// DefaultSeparator stands between sections. It's also what an agent puts between its instructions and its mode's.
+	// DefaultSeparator separates sections. An agent uses the same between its instructions and those of a mode.
 	DefaultSeparator = "\n\n"
 )
 
-// Limits that nothing sets: far beyond any prompt, and there so that files that include each other many times over can't
-// fill the memory.
+// Fixed limits. They are far above any prompt, and keep files that include each other many times from using up the memory.
 const (
 	maxFiles = 1000
-	maxText  = 4 << 20  // bytes of a section with all that it includes
+	maxText  = 4 << 20  // bytes of a section with its includes
 	maxTotal = 16 << 20 // bytes of all sections
 	maxDepth = 32       // parts within parts
 )
 
-// A Config says which sections make which layer, in which order. A section is a file ("core/identity.md") or a part of one
-// ("examples.md#plan"). Load copies what it needs: a Config may be changed afterwards.
+// A Config defines the sections of each layer and their order. A section is a file ("core/identity.md") or a part of one
+// ("examples.md#plan"). Load copies the Config: it may be changed afterwards.
 type Config struct {
 	// Core is the first layer, the same for all modes. Variables: Vars.
 	Core []string
@@ -39,40 +38,40 @@ type Config struct {
 	Modes []Mode
 	// Runtime is the third layer. Variables: Vars and RuntimeVars.
 	Runtime []string
-	// Extra are sections that belong to no layer, such as the prompt of a summary: for [Set.Section]. Variables: Vars.
+	// Extra are sections outside of the layers, such as the prompt of a summary: for [Set.Section]. Variables: Vars.
 	Extra []string
 
 	// Vars are variables with their values, fixed for the life of the Set. A value must be valid UTF-8; it may be empty.
 	Vars map[string]string
-	// RuntimeVars are the names of variables that get their values from [Set.Runtime].
+	// RuntimeVars are the names of variables whose values are passed to [Set.Runtime].
 	RuntimeVars []string
 
-	// Separator stands between sections and layers; "": [DefaultSeparator].
+	// Separator separates sections and layers; "": [DefaultSeparator].
 	Separator string
-	// WarnTokens is the threshold of the size of a system text, in tokens; 0: [DefaultWarnTokens], below 0: none. What is
-	// over it is logged once a load, and marked by [Set.Sizes].
+	// WarnTokens is the size of a system text, in tokens, above which a warning is logged; 0: [DefaultWarnTokens], negative: never.
+	// The warning is logged once per load, and [Set.Sizes] marks the text.
 	WarnTokens int
-	// MaxFile is the most bytes that a file may have; 0 or less: [DefaultMaxFile].
+	// MaxFile is the largest size of a file in bytes; 0 or less: [DefaultMaxFile].
 	MaxFile int64
-	// Count says how many tokens a text takes; nil: the estimate of package memory for a model that isn't known, which errs
-	// on the high side (memory.NewEstimator(info).CountText for one that is). It's called by Load and on reloads only.
+	// Count returns the number of tokens of a text; nil: the estimate of package memory for an unknown model, which rather
+	// overestimates (use memory.NewEstimator(info).CountText for a known one). It's called only when files are loaded.
 	Count func(text string) int
-	// Logger gets warnings of size, and what reloads find; nil: nothing is logged.
+	// Logger gets warnings about sizes, and messages about reloads; nil: nothing is logged.
 	Logger *slog.Logger
-	// Reload reads the files anew before every composition. It's for development: a composition costs the reading of all.
+	// Reload reads the files before every composition. It's for development, because each composition reads all files.
 	Reload bool
 }
 
-// A Mode is a way of working, with its sections of the second layer.
+// A Mode is a mode of the agent, with its sections of the second layer.
 type Mode struct {
 	Name     string
 	Sections []string
-	// Vars are variables of this mode, with their values; their names are none of Config.Vars. A section that several modes
+	// Vars are variables of this mode; their names must not be in Config.Vars. A section that several modes
 	// share may use a variable that each of them has.
 	Vars map[string]string
 }
 
-// settle copies c, puts in the defaults and returns what is wrong with it.
+// settle copies c, sets the defaults and returns the errors in it.
 func (c Config) settle() (Config, []error) {
 	var errs []error
 	wrong := func(format string, args ...any) {
@@ -91,7 +90,7 @@ func (c Config) settle() (Config, []error) {
 	c.Core, c.Runtime, c.Extra = slices.Clone(c.Core), slices.Clone(c.Runtime), slices.Clone(c.Extra)
 	c.Vars, c.RuntimeVars, c.Modes = maps.Clone(c.Vars), slices.Clone(c.RuntimeVars), slices.Clone(c.Modes)
 	if len(c.Core)+len(c.Modes)+len(c.Runtime)+len(c.Extra) == 0 {
-		wrong("the Config names no section: Core, Modes, Runtime and Extra are empty")
+		wrong("the Config has no sections: Core, Modes, Runtime and Extra are empty")
 	}
 	checkVars("Config.Vars", c.Vars)
 	names := make(map[string]bool)
@@ -111,7 +110,7 @@ func (c Config) settle() (Config, []error) {
 		checkVars(field+".Vars", m.Vars)
 		for _, name := range slices.Sorted(maps.Keys(m.Vars)) {
 			if _, ok := c.Vars[name]; ok {
-				wrong("the variable %q is in Config.Vars and in %s.Vars; one place decides its value", name, field)
+				wrong("the variable %q is in Config.Vars and in %s.Vars; define it in one of them", name, field)
 			}
 		}
 	}
@@ -123,11 +122,11 @@ func (c Config) settle() (Config, []error) {
 		case slices.Contains(c.RuntimeVars[:i], name):
 			wrong("Config.RuntimeVars has %q twice", name)
 		case fixed:
-			wrong("the variable %q is in Config.Vars and in Config.RuntimeVars; one place decides its value", name)
+			wrong("the variable %q is in Config.Vars and in Config.RuntimeVars; define it in one of them", name)
 		}
 		for j := range c.Modes {
 			if _, ok := c.Modes[j].Vars[name]; ok {
-				wrong("the variable %q is in Config.RuntimeVars and in Config.Modes[%d].Vars; one place decides its value", name, j)
+				wrong("the variable %q is in Config.RuntimeVars and in Config.Modes[%d].Vars; define it in one of them", name, j)
 			}
 		}
 	}
@@ -152,7 +151,7 @@ func (c Config) settle() (Config, []error) {
 	return c, errs
 }
 
-// named calls f with every section that the Config names, and the field that does.
+// named calls f with every section in the Config, and the field that names it.
 func (c *Config) named(f func(section, field string)) {
 	list := func(field string, sections []string) {
 		for i, s := range sections {

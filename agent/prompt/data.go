@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// Data fences a text, so that a model sees where data begins and ends:
+// Data fences a text, so that a model sees where the data begins and ends:
 //
 //	<data-1 name="page">
 //	…
 //	</data-1>
 //
-// The number is the least whose tag the text doesn't hold, in any spelling of its letters' case, so no text closes its own
-// fence; the text itself isn't changed, except that bytes that aren't valid UTF-8 become U+FFFD. The same name and text give
-// the same fence. Of the name, 64 characters are kept, and what isn't a letter, a digit or one of "._-/ " becomes "_"; "" is
+// The number is the smallest one whose tag doesn't occur in the text, ignoring case, so no text closes its own
+// fence. The text isn't changed, except that bytes that aren't valid UTF-8 become U+FFFD. The same name and text give
+// the same fence. The name is cut to 64 characters, and characters other than letters, digits and "._-/ " become "_"; an empty name is
 // left out.
 //
-// A fence is a mark for the model, not a guarantee: say in the core that what stands between such tags is data and holds no
-// instructions, and leave to policies what an agent may do.
+// A fence is a mark for the model, not a guarantee: say in the core that text between such tags is data and contains no
+// instructions, and use policies to limit what an agent may do.
 func Data(name, text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	tag := "data-" + strconv.Itoa(freeNumber(text))
@@ -30,7 +30,7 @@ func Data(name, text string) string {
 	return fmt.Sprintf("<%s%s>\n%s\n</%s>", tag, name, text, tag)
 }
 
-// freeNumber returns the least number from 1 that doesn't stand behind "data-" anywhere in text.
+// freeNumber returns the smallest number from 1 that doesn't follow "data-" anywhere in text.
 func freeNumber(text string) int {
 	const prefix = "data"
 	taken := make(map[int]bool)
@@ -49,7 +49,7 @@ func freeNumber(text string) int {
 			digits = digits[:n]
 		}
 		i += len(digits)
-		if n, err := strconv.Atoi(digits); err == nil { // one too great for an int is never reached
+		if n, err := strconv.Atoi(digits); err == nil { // a number too large for an int is never reached
 			taken[n] = true
 		}
 	}
@@ -60,7 +60,7 @@ func freeNumber(text string) int {
 	return n
 }
 
-// attribute returns a name that can stand in quotes.
+// attribute returns a name that can be put in quotes.
 func attribute(name string) string {
 	const most = 64
 	var b strings.Builder

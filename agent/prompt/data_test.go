@@ -33,7 +33,7 @@ func TestDataIsFenced(t *testing.T) {
 
 var fence = regexp.MustCompile(`^<(data-[0-9]+)( name="[^"<>\n]*")?>\n`)
 
-// holds checks that what is fenced can't close the fence.
+// holds checks that a fenced text doesn't close its fence.
 func holds(t *testing.T, name, text string) {
 	t.Helper()
 	got := prompt.Data(name, text)

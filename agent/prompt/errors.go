@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// An Error is something wrong with a prompt file, or with the Config.
+// An Error is an error in a prompt file or in the Config.
 type Error struct {
 	File    string // the path in the fs.FS; "" if the Config is wrong
-	Line    int    // from 1; 0 if it's no line in particular
-	Problem string // what is wrong, and what would be right
+	Line    int    // from 1; 0 if the error isn't on one line
+	Problem string // what is wrong, and how to correct it
 	Err     error  // the cause, such as fs.ErrNotExist; may be nil
 }
 
@@ -36,7 +36,7 @@ type UnknownError struct {
 	Known   []string // all names
 }
 
-// Error names the nearest name, and the known ones, 20 at most.
+// Error names the nearest name, and up to 20 known names.
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("prompt: there is no %s %.64q%s", e.What, e.Name, hint(e.Nearest, "there are ", e.Known, quote))
 }
@@ -48,7 +48,7 @@ func unknown(what, name string, known []string) error {
 func quote(s string) string  { return fmt.Sprintf("%.64q", s) }
 func braces(s string) string { return "{{" + s + "}}" }
 
-// hint returns the end of a sentence on a name that isn't known.
+// hint returns the end of an error about an unknown name.
 func hint(near, are string, known []string, show func(string) string) string {
 	const most = 20
 	var b strings.Builder
@@ -75,10 +75,10 @@ func hint(near, are string, known []string, show func(string) string) string {
 	return b.String()
 }
 
-// nearest returns the name among known that is most like name, the first of several, or "" if none is like it: more than
-// a third of the characters, and more than one, would have to change.
+// nearest returns the name among known that is most similar to name, the first of several, or "" if none is similar: a name is too different
+// if more than a third of the characters, and more than one, would have to change.
 func nearest(name string, known []string) string {
-	const long = 200 // characters; nobody misspells longer names
+	const long = 200 // characters; longer names aren't compared
 	best, least := "", 0
 	a := []rune(strings.ToLower(name))
 	if len(a) == 0 || len(a) > long {
@@ -97,8 +97,8 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// distance is how many characters must be put in, taken out, replaced or swapped with their neighbours to get from a to b
-// (Damerau, 1964; no character is touched twice).
+// distance returns how many characters must be inserted, deleted, replaced or swapped with their neighbors to get from a to b
+// (Damerau, 1964; no character is changed twice).
 func distance(a, b []rune) int {
 	above, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
@@ -122,7 +122,7 @@ func distance(a, b []rune) int {
 	return row[len(b)]
 }
 
-// problems collects errors, each once.
+// problems collects errors without duplicates.
 type problems struct {
 	list []error
 	said map[string]bool
@@ -144,7 +144,7 @@ func (p *problems) at(file string, line int, format string, args ...any) {
 	p.add(&Error{File: file, Line: line, Problem: fmt.Sprintf(format, args...)})
 }
 
-// sorted returns the names of a set in order.
+// sorted returns the names of several sets in order.
 func sorted(sets ...map[string]string) []string {
 	var out []string
 	for _, set := range sets {

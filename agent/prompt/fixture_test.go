@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent/prompt"
 )
 
-// mem is a file system of these names and texts, in turns.
+// mem returns a file system; the arguments are alternating names and texts.
 func mem(namesAndTexts ...string) fstest.MapFS {
 	out := make(fstest.MapFS)
 	for i := 0; i < len(namesAndTexts); i += 2 {
@@ -23,7 +23,7 @@ func mem(namesAndTexts ...string) fstest.MapFS {
 	return out
 }
 
-// load loads what can't be wrong.
+// load loads a valid prompt.
 func load(t testing.TB, fsys fs.FS, cfg prompt.Config) *prompt.Set {
 	t.Helper()
 	s, err := prompt.Load(fsys, cfg)
@@ -31,13 +31,13 @@ func load(t testing.TB, fsys fs.FS, cfg prompt.Config) *prompt.Set {
 	return s
 }
 
-// core returns what a file's text becomes.
+// core returns the core that consists of a file with this text.
 func core(t testing.TB, text string) string {
 	t.Helper()
 	return load(t, mem("a.md", text, "b.md", "included\n"), prompt.Config{Core: []string{"a.md"}, Vars: map[string]string{"x": "X"}}).Core()
 }
 
-// compose composes what can't be wrong.
+// compose composes the text of an existing mode.
 func compose(t testing.TB, s *prompt.Set, mode string) string {
 	t.Helper()
 	text, err := s.Compose(mode)
@@ -45,11 +45,11 @@ func compose(t testing.TB, s *prompt.Set, mode string) string {
 	return text
 }
 
-// An edited is a file system whose files change while it's read.
+// An edited is a file system whose files change while it is read.
 type edited struct {
 	mu    sync.Mutex
 	files fstest.MapFS
-	// opened is called before a file is opened, if it's set; without the lock.
+	// opened, if set, is called before a file is opened, without the lock held.
 	opened func(name string)
 }
 
@@ -79,7 +79,7 @@ func (e *edited) remove(name string) {
 	delete(e.files, name)
 }
 
-// A diary is a logger that keeps what it's told.
+// A diary is a logger that stores the messages.
 type diary struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -93,7 +93,7 @@ func (d *diary) Write(p []byte) (int, error) {
 
 func (d *diary) logger() *slog.Logger { return slog.New(slog.NewTextHandler(d, nil)) }
 
-// lines returns what has been logged since the last call.
+// lines returns the messages since the last call.
 func (d *diary) lines() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

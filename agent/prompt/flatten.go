@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A piece is a stretch of text, or a variable whose value isn't known yet.
+// A piece is a text, or a variable whose value isn't known yet.
 type piece struct {
 	text string
 	name string // of the variable; "" if it's text
@@ -15,16 +15,16 @@ type piece struct {
 	line int
 }
 
-// A flat is a section with all that it includes.
+// A flat is a section with its includes inserted.
 type flat struct {
 	pieces []piece
 	bytes  int
-	done   bool // false while what it includes is being looked at
-	failed bool // something in it is wrong, and has been reported
+	done   bool // false while its includes are being compiled
+	failed bool // it has an error, which has been reported
 }
 
-// find says whether there is a section without errors in its file, and reports why not. It's named by a file and line, or by a
-// field of the Config.
+// find reports whether a section exists and its file has no errors; if not, it reports the error. The reference to the section is in a line
+// of a file, or in a field of the Config.
 func (c *compiler) find(section, file string, line int, field string) bool {
 	wrong := func(cause error, format string, args ...any) {
 		by := "includes "
@@ -39,7 +39,7 @@ func (c *compiler) find(section, file string, line int, field string) bool {
 		return false
 	}
 	found := c.dir.files[name]
-	if found == nil { // past maxFiles
+	if found == nil { // above maxFiles
 		return false
 	}
 	if found.gone {
@@ -61,7 +61,7 @@ func (c *compiler) find(section, file string, line int, field string) bool {
 	return true
 }
 
-// flatten puts in what a section includes. It's for sections that are there.
+// flatten inserts the includes of an existing section.
 func (c *compiler) flatten(section string) *flat {
 	if f := c.flats[section]; f != nil {
 		return f
@@ -91,7 +91,7 @@ func (c *compiler) flatten(section string) *flat {
 			c.include(f, n, file)
 		}
 		if f.bytes > maxText {
-			c.at(file, n.line, "with what it includes the section has more than %d bytes; does it include something many times?", maxText)
+			c.at(file, n.line, "the section with its includes has more than %d bytes; does it include a section many times?", maxText)
 			f.pieces, f.bytes, f.failed = nil, 0, true
 			break
 		}
@@ -102,14 +102,14 @@ func (c *compiler) flatten(section string) *flat {
 		f.failed = true
 	}
 	if c.bytes += f.bytes; c.bytes > maxTotal {
-		c.at("", 0, "all sections and parts with what they include have more than %d bytes", maxTotal)
+		c.at("", 0, "all sections and parts with their includes have more than %d bytes", maxTotal)
 	}
 	c.open = c.open[:len(c.open)-1]
 	f.done = true
 	return f
 }
 
-// include adds to f the section that a node includes.
+// include adds the section that a node includes to f.
 func (c *compiler) include(f *flat, n node, file string) {
 	if !c.find(n.text, file, n.line, "") {
 		f.failed = true
@@ -128,7 +128,7 @@ func (c *compiler) include(f *flat, n node, file string) {
 	}
 }
 
-// add puts a piece behind the others. A variable counts with what it takes to keep it.
+// add appends a piece. A variable counts with the memory that it needs.
 func (f *flat) add(p piece) {
 	if p.name == "" {
 		f.bytes += len(p.text)
@@ -138,7 +138,7 @@ func (f *flat) add(p piece) {
 	f.pieces = append(f.pieces, p)
 }
 
-// trim joins neighbouring texts, and leaves out blank lines at both ends.
+// trim joins neighboring texts, and removes blank lines at both ends.
 func (f *flat) trim() {
 	f.pieces = join(f.pieces)
 	if n := len(f.pieces); n > 0 && f.pieces[0].name == "" {
@@ -169,7 +169,7 @@ func (f *flat) trim() {
 	f.pieces = slices.DeleteFunc(f.pieces, func(p piece) bool { return p.name == "" && p.text == "" })
 }
 
-// join makes one text of neighbouring ones.
+// join joins neighboring texts.
 func join(pieces []piece) []piece {
 	var out []piece
 	for i := 0; i < len(pieces); {

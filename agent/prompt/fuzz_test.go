@@ -13,11 +13,11 @@ import (
 
 var slashes = regexp.MustCompile(`(\\*)\{\{`)
 
-// escape writes a text so that it stands for itself.
+// escape escapes double braces, so that the text is literal.
 func escape(text string) string { return slashes.ReplaceAllString(text, `$1$1\{{`) }
 
-// FuzzLoad: no file makes Load panic, what is wrong has a place within the file, what isn't gives the same text each time, and
-// every text can be written.
+// FuzzLoad checks that no file makes Load panic, that errors have a position within the file, that valid files give the same text each time, and
+// that every text can be escaped.
 func FuzzLoad(f *testing.F) {
 	for _, text := range []string{
 		"<role>\nYou are {{x}}.\n</role>\n", "{{> b.md}} {{> b.md#p}}", "{{#q}}\na\n{{/q}}\n{{> a.md#q}}", "\\{{x}} \\\\{{x}} {{{x}}}",

@@ -17,7 +17,7 @@ import (
 	"github.com/pawlkit/pawl/agent/prompt"
 )
 
-// product is a prompt with all layers.
+// product returns a prompt with all layers.
 func product() (fstest.MapFS, prompt.Config) {
 	return mem(
 			"core/identity.md", "You are {{name}}.\n",
@@ -88,7 +88,7 @@ func TestAModeThatDoesNotExistNamesTheNearest(t *testing.T) {
 	require.EqualError(t, &prompt.UnknownError{What: "mode", Name: "crdu", Nearest: "crud", Known: []string{"crud"}}, `prompt: there is no mode "crdu"; did you mean "crud"?`)
 }
 
-func TestTheSeparatorStandsBetweenSectionsAndLayers(t *testing.T) {
+func TestTheSeparatorSeparatesSectionsAndLayers(t *testing.T) {
 	fsys, cfg := product()
 	cfg.Separator = "\n---\n"
 	s := load(t, fsys, cfg)
@@ -111,12 +111,12 @@ func TestTheRuntimeLayerHasTheValuesOfTheCall(t *testing.T) {
 	require.Equal(t, []string{
 		`prompt: there is no runtime variable "name"; there are "task", "notes"`,
 		`prompt: there is no runtime variable "tsk"; did you mean "task"?; there are "task", "notes"`,
-		`prompt: runtime.md:1: the variable {{task}} has no value; give one to Runtime, which may be empty`,
+		`prompt: runtime.md:1: the variable {{task}} has no value; pass one to Runtime, which may be empty`,
 	}, strings.Split(err.Error(), "\n"))
 	_, err = s.Runtime(nil)
 	require.Error(t, err)
 	_, err = s.Section("runtime.md")
-	require.EqualError(t, err, `prompt: runtime.md:1: the section "runtime.md" has the variable {{task}}, whose value depends on the mode or comes at run time; Set.Mode and Set.Runtime put it in`)
+	require.EqualError(t, err, `prompt: runtime.md:1: the section "runtime.md" uses the variable {{task}}, whose value depends on the mode or is set at run time; Set.Mode and Set.Runtime insert it`)
 	_, err = s.Section("parts.md")
 	require.Error(t, err)
 	text, err = s.Section("parts.md#rule")
@@ -124,7 +124,7 @@ func TestTheRuntimeLayerHasTheValuesOfTheCall(t *testing.T) {
 	require.Equal(t, "Be exact.", text)
 }
 
-func TestWhatIsMissingIsAnErrorOfLoad(t *testing.T) {
+func TestAMissingSectionIsAnErrorOfLoad(t *testing.T) {
 	fsys, cfg := product()
 	cfg.Core[0] = "core/identty.md"
 	cfg.Modes[1].Sections[1] = "parts.md#lop"
@@ -141,7 +141,7 @@ func TestWhatIsMissingIsAnErrorOfLoad(t *testing.T) {
 	}, strings.Split(err.Error(), "\n"))
 }
 
-func TestAVariableOfALaterLayerIsRefusedInAnEarlierOne(t *testing.T) {
+func TestAVariableOfALaterLayerIsRejectedInAnEarlierOne(t *testing.T) {
 	fsys, cfg := product()
 	fsys["core/rules.md"].Data = []byte("{{> modes/ask.md}}")
 	fsys["modes/crud.md"].Data = []byte("Now {{task}}")
@@ -153,16 +153,16 @@ func TestAVariableOfALaterLayerIsRefusedInAnEarlierOne(t *testing.T) {
 	require.Equal(t, []string{
 		`prompt: modes/ask.md:1: the variable {{steps}} has a value in the mode "crud", but not in the core, which is the same for all modes and at all times`,
 		`prompt: modes/ask.md:1: the variable {{steps}} has a value in the mode "crud", but not in the mode "ask"`,
-		`prompt: modes/crud.md:1: the variable {{task}} changes from call to call, and would spoil the prompt cache in the mode "crud"; use it in the runtime layer only`,
+		`prompt: modes/crud.md:1: the variable {{task}} changes from call to call, and would invalidate the prompt cache in the mode "crud"; use it only in the runtime layer`,
 		`prompt: parts.md:5: the variable {{steps}} has a value in the mode "crud", but not in the mode "ask"`,
 		`prompt: runtime.md:1: the variable {{steps}} has a value in the mode "crud", but not in the runtime layer`,
-		`prompt: summary.md:1: the variable {{notes}} changes from call to call, and would spoil the prompt cache in an extra section, which has Config.Vars alone; use it in the runtime layer only`,
+		`prompt: summary.md:1: the variable {{notes}} changes from call to call, and would invalidate the prompt cache in an extra section, which has only Config.Vars; use it only in the runtime layer`,
 	}, strings.Split(err.Error(), "\n"))
 }
 
-func TestAConfigThatMakesNoSenseIsRefused(t *testing.T) {
+func TestAnInvalidConfigIsRejected(t *testing.T) {
 	for want, change := range map[string]func(*prompt.Config){
-		"the Config names no section":                                               func(c *prompt.Config) { *c = prompt.Config{} },
+		"the Config has no sections":                                                func(c *prompt.Config) { *c = prompt.Config{} },
 		"Config.Modes[0] has no name":                                               func(c *prompt.Config) { c.Modes[0].Name = "" },
 		"name of Config.Modes[1] isn't valid UTF-8":                                 func(c *prompt.Config) { c.Modes[1].Name = "\xff" },
 		`two modes are named "ask"`:                                                 func(c *prompt.Config) { c.Modes[0].Name = "ask" },
@@ -207,7 +207,7 @@ func (brokenFS) Open(string) (fs.File, error) { panic("broken") }
 
 func TestNothingPanics(t *testing.T) {
 	_, err := prompt.Load(nil, prompt.Config{Core: []string{"a.md"}})
-	require.ErrorContains(t, err, "there is no file system to load from")
+	require.ErrorContains(t, err, "the file system is nil")
 	_, err = prompt.Load(brokenFS{}, prompt.Config{Core: []string{"a.md"}})
 	require.EqualError(t, err, "prompt: a.md: reading it panicked: broken")
 	_, err = prompt.Load((*fstest.MapFS)(nil), prompt.Config{Core: []string{"a.md"}})
@@ -236,9 +236,9 @@ func TestFilesThatIncludeEachOtherManyTimesEnd(t *testing.T) {
 		fsys[fmt.Sprintf("%d.md", i)] = &fstest.MapFile{Data: []byte(strings.Repeat(fmt.Sprintf("{{> %d.md}}", i-1), 10))}
 	}
 	_, err := prompt.Load(fsys, prompt.Config{Core: []string{"99.md"}})
-	require.EqualError(t, err, "prompt: 4.md:1: with what it includes the section has more than 4194304 bytes; does it include something many times?")
+	require.EqualError(t, err, "prompt: 4.md:1: the section with its includes has more than 4194304 bytes; does it include a section many times?")
 
-	// Each is within its limit, all of them together aren't.
+	// Each file is within the limit, all of them together aren't.
 	fsys = mem("0.md", strings.Repeat("x", 200_000))
 	cfg := prompt.Config{}
 	for i := range 60 {
@@ -251,9 +251,9 @@ func TestFilesThatIncludeEachOtherManyTimesEnd(t *testing.T) {
 	_, err = prompt.Load(fsys, cfg)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20), "of 240 MB, most is never made")
-	require.EqualError(t, err, "prompt: all sections and parts with what they include have more than 16777216 bytes")
+	require.EqualError(t, err, "prompt: all sections and parts with their includes have more than 16777216 bytes")
 
-	// Parts within parts are sections each.
+	// Each nested part is a section.
 	_, err = prompt.Load(mem("a.md", strings.Repeat("{{#a", 40)+"}}"), prompt.Config{Core: []string{"a.md"}})
 	require.Error(t, err)
 	var deep strings.Builder
@@ -264,7 +264,7 @@ func TestFilesThatIncludeEachOtherManyTimesEnd(t *testing.T) {
 	require.ErrorContains(t, err, "a.md:33: more than 32 parts are open")
 }
 
-func TestAProblemIsSaidOnce(t *testing.T) {
+func TestAnErrorIsReportedOnce(t *testing.T) {
 	_, err := prompt.Load(mem("a.md", "{{#p}}{{> no.md}}{{/p}} {{x}}{{run}}"), prompt.Config{
 		Core: []string{"a.md", "a.md"}, Extra: []string{"a.md#p"}, RuntimeVars: []string{"run"},
 	})
@@ -274,10 +274,10 @@ func TestAProblemIsSaidOnce(t *testing.T) {
 	require.Len(t, strings.Split(err.Error(), "\n"), 2, "%v", err)
 }
 
-func TestErrorsOfAFileAreBounded(t *testing.T) {
+func TestErrorsOfAFileAreLimited(t *testing.T) {
 	_, err := prompt.Load(mem("a.md", strings.Repeat("{{?}}\n", 10_000)), prompt.Config{Core: []string{"a.md"}})
 	require.Len(t, strings.Split(err.Error(), "\n"), 21)
-	require.ErrorContains(t, err, "there is more wrong with the rest of the file")
+	require.ErrorContains(t, err, "there are more errors in the rest of the file")
 }
 
 func TestManyKnownNamesAreCutInErrors(t *testing.T) {
@@ -299,7 +299,7 @@ func TestAConfigMayBeChangedAfterLoad(t *testing.T) {
 	cfg.Vars["name"], cfg.Modes[0].Vars["steps"] = "x", "x"
 	s.Modes()[0] = "x"
 	require.Equal(t, "crud", s.Modes()[0])
-	fsys["runtime.md"] = &fstest.MapFile{Data: []byte("{{task}}!")} // so that all is made anew
+	fsys["runtime.md"] = &fstest.MapFile{Data: []byte("{{task}}!")} // so that everything is compiled again
 	require.Equal(t, want, compose(t, s, "crud"))
 	require.NotEqual(t, version, s.Version())
 	require.Equal(t, []string{"crud", "ask", "plain"}, s.Modes())
@@ -312,7 +312,7 @@ func TestTheSameFilesGiveTheSameBytes(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), f.Data, 0o600))
 	}
-	for i := range 20 { // enough that the 20 variables of a map have come in several orders
+	for i := range 20 { // enough for several iteration orders of a map with 20 variables
 		cfg.Vars[fmt.Sprintf("v%d", i)] = "x"
 	}
 	first := load(t, fsys, cfg)
@@ -359,7 +359,7 @@ func TestAnotherTextHasAnotherVersion(t *testing.T) {
 		require.Empty(t, seen[v], name)
 		seen[v] = name
 	}
-	fsys, cfg := product() // a comment isn't sent, and the threshold isn't either
+	fsys, cfg := product() // neither a comment nor the threshold is part of the text
 	cfg.WarnTokens = 1
 	fsys["core/identity.md"].Data = []byte("{{! author: x }}\nYou are {{name}}.")
 	require.Equal(t, "nothing", seen[load(t, fsys, cfg).Version()])

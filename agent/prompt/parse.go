@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// A source is a file that has been parsed: its text, its variables and includes in order, and where its parts are.
+// A source is a parsed file: its text, its variables and includes in order, and its parts.
 type source struct {
 	nodes []node
 	parts map[string]span
-	names []string // of the parts, in the order in which they begin
+	names []string // names of the parts, in the order in which they begin
 }
 
-// A span is a part of a source: nodes from to to.
+// A span is a part of a source: the nodes from from to to.
 type span struct {
 	from, to int
-	line     int // of its beginning
+	line     int // line of its beginning
 }
 
 type node struct {
@@ -32,19 +32,19 @@ const (
 	include
 )
 
-// maxProblems bounds how many errors a file is read on for.
+// maxProblems limits the errors that are reported for a file.
 const maxProblems = 20
 
-// parse reads a file's text, in which lines end in LF.
+// parse parses a file's text, in which lines end in LF.
 func parse(file, text string) (*source, []error) {
 	p := parser{file: file, text: text, line: 1, src: &source{parts: make(map[string]span)}}
 	for p.next() {
 		if len(p.errs) >= maxProblems {
-			p.wrong(p.line, "there is more wrong with the rest of the file")
+			p.wrong(p.line, "there are more errors in the rest of the file")
 			return p.src, p.errs
 		}
 	}
-	for _, o := range p.open { // maxDepth and maxProblems bound them
+	for _, o := range p.open { // limited by maxDepth and maxProblems
 		p.wrong(o.line, "the part {{#%s}} isn't closed; write {{/%s}} where it ends", o.name, o.name)
 	}
 	return p.src, p.errs
@@ -53,14 +53,14 @@ func parse(file, text string) (*source, []error) {
 type parser struct {
 	file string
 	text string
-	pos  int // what is before it has been read
-	line int // of pos
+	pos  int // position in the text
+	line int // line of pos
 	src  *source
 	open []opened
 	errs []error
 }
 
-// opened is a part whose end hasn't come yet.
+// An opened is a part that isn't closed yet.
 type opened struct {
 	name string
 	span
@@ -70,7 +70,7 @@ func (p *parser) wrong(line int, format string, args ...any) {
 	p.errs = append(p.errs, &Error{File: p.file, Line: line, Problem: fmt.Sprintf(format, args...)})
 }
 
-// next reads up to the next double braces and what is in them, and reports whether there is more.
+// next parses up to and including the next double braces, and reports whether there is more.
 func (p *parser) next() bool {
 	i := strings.Index(p.text[p.pos:], "{{")
 	if i < 0 {
@@ -82,7 +82,7 @@ func (p *parser) next() bool {
 	for at-slashes > p.pos && p.text[at-slashes-1] == '\\' {
 		slashes++
 	}
-	if slashes > 0 { // half of them stand for themselves
+	if slashes > 0 { // half of them are literal
 		p.literal(at - slashes)
 		p.emit(literal, strings.Repeat(`\`, slashes/2))
 		p.pos = at
@@ -95,7 +95,7 @@ func (p *parser) next() bool {
 	return true
 }
 
-// tag reads what is in the double braces at at.
+// tag parses the double braces at at.
 func (p *parser) tag(at int) {
 	inner := p.text[at+len("{{"):]
 	closing := "}}"
@@ -107,7 +107,7 @@ func (p *parser) tag(at int) {
 	if eol := strings.IndexByte(inner, '\n'); n < 0 || !comment && eol >= 0 && eol < n {
 		p.literal(at)
 		if comment {
-			p.wrong(p.line, "the comment has no end; write %s behind it", closing)
+			p.wrong(p.line, "the comment isn't closed; write %s at its end", closing)
 		} else {
 			p.wrong(p.line, `{{ isn't closed on its line; write }}, or \{{ for two braces as text`)
 		}
@@ -126,7 +126,7 @@ func (p *parser) tag(at int) {
 	p.skip(end)
 }
 
-// mark does what a tag says that is no comment.
+// mark handles a tag that isn't a comment.
 func (p *parser) mark(content string) {
 	rest := ""
 	if content != "" {
@@ -142,7 +142,7 @@ func (p *parser) mark(content string) {
 	case validName(content):
 		p.emit(variable, content)
 	default:
-		p.wrong(p.line, `%.64q in double braces is no variable, include, part or comment; write \{{ for two braces as text`, content)
+		p.wrong(p.line, `%.64q in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`, content)
 	}
 }
 
@@ -170,7 +170,7 @@ func (p *parser) end(name string) {
 	}
 	o := p.open[n-1]
 	if o.name != name {
-		p.wrong(p.line, "{{/%s}} comes while the part %q of line %d is open; close that first", name, o.name, o.line)
+		p.wrong(p.line, "{{/%s}} is inside of the part %q of line %d; close that first", name, o.name, o.line)
 		return
 	}
 	p.open = p.open[:n-1]
@@ -178,7 +178,7 @@ func (p *parser) end(name string) {
 	p.src.parts[name] = o.span
 }
 
-// wholeLine returns the line that a marker stands on alone, or the marker.
+// wholeLine returns the range of the line if the marker is alone on it, else that of the marker.
 func (p *parser) wholeLine(at, end int) (from, to int) {
 	from = strings.LastIndexByte(p.text[:at], '\n') + 1
 	to = len(p.text)
@@ -191,7 +191,7 @@ func (p *parser) wholeLine(at, end int) (from, to int) {
 	return from, to
 }
 
-// literal takes the text up to to as it is.
+// literal emits the text up to to unchanged.
 func (p *parser) literal(to int) {
 	p.emit(literal, p.text[p.pos:to])
 	p.skip(to)
@@ -208,10 +208,10 @@ func (p *parser) emit(kind nodeKind, text string) {
 	}
 }
 
-// blank reports a line without anything but blanks.
+// blank reports whether a line has only blanks and tabs.
 func blank(s string) bool { return strings.Trim(s, " \t") == "" }
 
-// validName reports what may name a variable or a part.
+// validName reports whether s can be the name of a variable or a part.
 func validName(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// A content is what was found at a path.
+// A content is the result of reading a path.
 type content struct {
 	text string
-	src  *source // nil if there is nothing to parse
+	src  *source // nil if it couldn't be read
 	errs []error // of reading and parsing
-	gone bool    // there is no such file
+	gone bool    // the file doesn't exist
 }
 
-// same reports whether two contents came from the same bytes, or failed alike.
+// same reports whether two contents come from the same bytes, or have the same error.
 func (c *content) same(d *content) bool {
 	if c.text != d.text || c.gone != d.gone || len(c.errs) != len(d.errs) {
 		return false
@@ -31,7 +31,7 @@ func (c *content) same(d *content) bool {
 	return true
 }
 
-// A folder is all the files that a Config needs, as they were at one time. It never changes.
+// A folder has all the files that a Config needs, as read at one time. It never changes.
 type folder struct {
 	files map[string]*content
 	order []string // paths, in the order in which they were first named
@@ -49,7 +49,7 @@ func (f *folder) same(g *folder) bool {
 	return true
 }
 
-// gather reads what the Config names, and what that includes.
+// gather reads the files of the Config and their includes.
 func gather(fsys fs.FS, cfg *Config) *folder {
 	f := &folder{files: make(map[string]*content)}
 	want := func(section string) {
@@ -75,7 +75,7 @@ func gather(fsys fs.FS, cfg *Config) *folder {
 	return f
 }
 
-// validPath reports a path of a file within an fs.FS.
+// validPath reports whether name can be the path of a file within an fs.FS.
 func validPath(name string) bool { return name != "." && fs.ValidPath(name) }
 
 func (c *content) read(fsys fs.FS, name string, limit int64) {
@@ -96,7 +96,7 @@ func (c *content) read(fsys fs.FS, name string, limit int64) {
 	c.src, c.errs = parse(name, strings.ReplaceAll(strings.TrimPrefix(raw, "\uFEFF"), "\r\n", "\n"))
 }
 
-// readFile reads a file of at most limit bytes. A file system that panics has failed.
+// readFile reads a file of at most limit bytes. A panic of the file system is an error.
 func readFile(fsys fs.FS, name string, limit int64) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -107,7 +107,7 @@ func readFile(fsys fs.FS, name string, limit int64) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if !info.Mode().IsRegular() { // a pipe would never end
+	if !info.Mode().IsRegular() { // a pipe might never end
 		return "", errors.New("it isn't a regular file")
 	}
 	f, err := fsys.Open(name)
@@ -145,7 +145,7 @@ func invalidLine(s string) int {
 	return line
 }
 
-// siblings returns the paths of the files beside a path, for a hint.
+// siblings returns the paths of the files in the same directory, for a hint.
 func siblings(fsys fs.FS, name string) (out []string) {
 	defer func() {
 		if recover() != nil {

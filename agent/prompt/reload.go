@@ -50,7 +50,7 @@ func (s *Set) install(ticket uint64, was, next *attempt) (holds *attempt, done b
 // tell logs that the files have changed.
 func (s *Set) tell(t *texts, err error) {
 	if err != nil {
-		s.cfg.Logger.Error("prompt: the files have changed and can't be used; the last good text stays", slog.Any("error", err),
+		s.cfg.Logger.Error("prompt: the files have changed and are invalid; the last valid text stays in use", slog.Any("error", err),
 			slog.String("version", t.version))
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/agent/prompt"
 )
 
-func TestAnEditHoldsFromTheNextCompositionOn(t *testing.T) {
+func TestAnEditTakesEffectAtTheNextComposition(t *testing.T) {
 	var log diary
 	fsys := edit("a.md", "one\n{{> b.md}}", "b.md", "two", "m.md", "mode", "r.md", "{{x}}")
 	s := load(t, fsys, prompt.Config{
@@ -55,7 +55,7 @@ func TestAnEditHoldsFromTheNextCompositionOn(t *testing.T) {
 	require.Error(t, err, "nothing includes it any more")
 }
 
-func TestABrokenEditKeepsTheLastGoodText(t *testing.T) {
+func TestAnInvalidEditKeepsTheLastValidText(t *testing.T) {
 	var log diary
 	fsys := edit("a.md", "good", "b.md", "b")
 	s := load(t, fsys, prompt.Config{Core: []string{"a.md", "b.md"}, Reload: true, Logger: log.logger()})
@@ -82,7 +82,7 @@ func TestABrokenEditKeepsTheLastGoodText(t *testing.T) {
 	require.Equal(t, "good\n\nb", s.Core())
 	require.Len(t, log.lines(), 1, "an empty file is another mistake than none")
 
-	fsys.set("b.md", "B") // what is still broken keeps a good edit out, too
+	fsys.set("b.md", "B") // while another file is invalid, a valid edit isn't used either
 	require.Equal(t, "good\n\nb", s.Core())
 	require.Len(t, log.lines(), 1)
 
@@ -92,7 +92,7 @@ func TestABrokenEditKeepsTheLastGoodText(t *testing.T) {
 
 	fsys.set("a.md", "{{")
 	require.Equal(t, "better\n\nB", s.Core())
-	fsys.set("a.md", "better") // taken back
+	fsys.set("a.md", "better") // the invalid edit is reverted
 	require.Equal(t, "better\n\nB", s.Core())
 	require.Len(t, log.lines(), 2)
 }
@@ -111,7 +111,7 @@ func TestWithoutReloadAFileIsReadOnce(t *testing.T) {
 	require.Equal(t, reads, opened.Load())
 }
 
-// TestAnOlderReadingReplacesNothingNewer holds a reading up between two files, and shows that no lock is held meanwhile.
+// TestAnOlderReadingReplacesNothingNewer blocks a reading between two files, and shows that no lock is held in the meantime.
 func TestAnOlderReadingReplacesNothingNewer(t *testing.T) {
 	var log diary
 	fsys := edit("a.md", "a1", "b.md", "b1")
@@ -203,13 +203,13 @@ func TestCompositionsNeverSeeHalfAnEdit(t *testing.T) {
 	}
 	close(done)
 	wg.Wait()
-	// More than once is possible: a reading that began before an edit may come after one that saw it.
+	// More than one message is possible: a reading that began before an edit may end after one that saw it.
 	told := strings.Join(log.lines(), "\n")
 	require.GreaterOrEqual(t, strings.Count(told, "level=INFO"), edits, "each good edit is told")
 	require.GreaterOrEqual(t, strings.Count(told, "level=ERROR"), edits/3)
 }
 
-func TestALinkOutOfTheFolderIsTheFileSystemsMatter(t *testing.T) {
+func TestLinksAreFollowedAsTheFileSystemDecides(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "prompts"), 0o700))

@@ -10,16 +10,16 @@ import (
 	"sync/atomic"
 )
 
-// A Set has prompts that have been read and checked. It's safe for concurrent use. A nil or zero Set is empty.
+// A Set has prompts that were read and checked. It's safe for concurrent use. A nil or zero Set is empty.
 type Set struct {
 	// fixed at creation
 	fsys fs.FS
 	cfg  Config
 
 	current atomic.Pointer[attempt]
-	ticket  atomic.Uint64 // of the newest reading that has begun
+	ticket  atomic.Uint64 // ticket of the newest reading that has started
 	mu      sync.Mutex    // guards newest, and writing current
-	newest  uint64        // the ticket of the reading that current is of
+	newest  uint64        // the ticket of the reading in current
 }
 
 // An attempt is the result of one reading, with the texts in use since then: its own, or the last valid ones. It never
@@ -35,28 +35,28 @@ type texts struct {
 	version      string
 	core         string
 	coreSections [][]piece
-	names        []string // of the modes
+	names        []string // names of the modes
 	modes        map[string]*modeText
-	runtime      [][]piece // with the variables that come at run time
+	runtime      [][]piece // with the variables that get their values at run time
 	sections     map[string]sectionText
 	sizes        Sizes
 }
 
 type modeText struct {
 	own      string
-	system   string // the core and its own
+	system   string // the core and the mode's own text
 	sections [][]piece
 }
 
 type sectionText struct {
 	text string
-	err  error // there is no one text
+	err  error // its text depends on a mode or on run time
 }
 
 var nothing = &texts{}
 
-// Load reads all sections that cfg names from fsys, and checks that they exist, that every variable has a value where it is
-// used, that nothing includes itself, and that files are valid UTF-8, not empty, and no bigger than cfg.MaxFile. The error
+// Load reads all sections in cfg from fsys, and checks that they exist, that every variable has a value where it is
+// used, that no section includes itself, and that files are valid UTF-8, not empty, and no larger than cfg.MaxFile. The error
 // joins all mistakes, most of them as an [*Error]. Included files are read, too; other files aren't.
 //
 // A path in cfg or in a file is a path in fsys: it begins at the root and has no "..". fsys decides how links are
@@ -64,7 +64,7 @@ var nothing = &texts{}
 func Load(fsys fs.FS, cfg Config) (*Set, error) {
 	cfg, errs := cfg.settle()
 	if fsys == nil {
-		errs = append(errs, &Error{Problem: "there is no file system to load from; give an fs.FS, such as os.DirFS or an embed.FS"})
+		errs = append(errs, &Error{Problem: "the file system is nil; pass an fs.FS, such as os.DirFS or an embed.FS"})
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -80,7 +80,7 @@ func Load(fsys fs.FS, cfg Config) (*Set, error) {
 	return s, nil
 }
 
-// make makes the texts of a folder.
+// make compiles the texts of a folder.
 func (s *Set) make(dir *folder) (*texts, error) {
 	t, errs := compile(s.fsys, &s.cfg, dir)
 	if len(errs) > 0 {
@@ -112,8 +112,8 @@ func (s *Set) Compose(mode string) (string, error) {
 // Core returns the text of the first layer.
 func (s *Set) Core() string { return s.fresh().core }
 
-// Mode returns the text of the second layer alone, for a host that puts it behind the core by itself. For a name that is no
-// mode's the error is an [*UnknownError].
+// Mode returns only the text of the second layer, for a host that appends it to the core itself. For an unknown name
+// the error is an [*UnknownError].
 func (s *Set) Mode(name string) (string, error) {
 	t := s.fresh()
 	if m := t.modes[name]; m != nil {
@@ -128,7 +128,7 @@ func (s *Set) Modes() []string { return slices.Clone(s.loaded().names) }
 // Runtime returns the text of the third layer with these values. It goes after the system text, so that the prompt cache
 // keeps the text before it: as a message, or in memory.Context.
 //
-// Every variable that the layer uses needs a value, which may be empty; a section whose text comes out empty is left out.
+// Every variable that the layer uses needs a value, which may be empty; a section whose text is empty is left out.
 // Values are inserted unchanged, except that bytes that aren't valid UTF-8 become U+FFFD. The error joins all mistakes: an
 // [*Error] for a value that is missing, an [*UnknownError] for one that isn't named in Config.RuntimeVars.
 func (s *Set) Runtime(vars map[string]string) (string, error) {
@@ -155,7 +155,7 @@ func (s *Set) Runtime(vars map[string]string) (string, error) {
 			value, ok := vars[p.name]
 			if !ok && !missing[p.name] {
 				missing[p.name] = true
-				wrong.at(p.file, p.line, "the variable %s has no value; give one to Runtime, which may be empty", braces(p.name))
+				wrong.at(p.file, p.line, "the variable %s has no value; pass one to Runtime, which may be empty", braces(p.name))
 			}
 			b.WriteString(strings.ToValidUTF8(value, "\uFFFD"))
 		}
@@ -169,9 +169,9 @@ func (s *Set) Runtime(vars map[string]string) (string, error) {
 	return strings.Join(parts, t.separator), nil
 }
 
-// Section returns the text of a section by its name: a file that a layer or Config.Extra names or that one of these includes
-// ("components/tools.md"), or a part of such a file ("components/tools.md#read"). Config.Vars are put in; that a section has
-// a variable of a mode or of run time is an [*Error], a name that isn't known an [*UnknownError].
+// Section returns the text of a section by its name: a file in a layer or in Config.Extra, a file that one of these includes
+// ("components/tools.md"), or a part of such a file ("components/tools.md#read"). The values of Config.Vars are inserted. If the section uses
+// a variable of a mode or of run time, the error is an [*Error]; for an unknown name it is an [*UnknownError].
 func (s *Set) Section(name string) (string, error) {
 	t := s.fresh()
 	if sec, ok := t.sections[name]; ok {
@@ -180,12 +180,12 @@ func (s *Set) Section(name string) (string, error) {
 	return "", unknown("section", name, slices.Sorted(maps.Keys(t.sections)))
 }
 
-// Version names what is loaded in 12 hexadecimal digits: the beginning of a SHA-256 of all layers with the values of
-// Config.Vars and Mode.Vars. The same texts have the same version on every machine, and another text practically always
-// another. With Config.Reload it's that of the newest composition.
+// Version identifies the loaded texts by 12 hexadecimal digits: the beginning of a SHA-256 of all layers with the values of
+// Config.Vars and Mode.Vars. Equal texts have the same version on every machine, and different texts practically always different ones.
+// With Config.Reload it's that of the newest composition.
 func (s *Set) Version() string { return s.loaded().version }
 
-// join puts the separator between the texts that aren't empty.
+// join joins the texts that aren't empty with the separator.
 func (t *texts) join(sections [][]piece) string {
 	var out []string
 	for _, s := range sections {
@@ -203,7 +203,7 @@ func (t *texts) between(a, b string) string {
 	return a + t.separator + b
 }
 
-// loaded returns what was loaded last.
+// loaded returns the texts that were loaded last.
 func (s *Set) loaded() *texts {
 	if s != nil {
 		if a := s.current.Load(); a != nil {
@@ -213,7 +213,7 @@ func (s *Set) loaded() *texts {
 	return nothing
 }
 
-// fresh returns the content for a composition.
+// fresh returns the texts for a composition.
 func (s *Set) fresh() *texts {
 	if s == nil || !s.cfg.Reload {
 		return s.loaded()

@@ -5,29 +5,29 @@ import (
 	"log/slog"
 )
 
-// A Size is how big a text is.
+// A Size is the size of a text.
 type Size struct {
-	Name   string // of the section, or of the mode
+	Name   string // name of the section or the mode
 	Bytes  int
-	Tokens int  // by Config.Count
-	Over   bool // over the threshold
+	Tokens int  // counted by Config.Count
+	Over   bool // above the threshold
 }
 
-// A ModeSize is how big a mode's system text is, and what of it is the mode's own.
+// A ModeSize is the size of a mode's system text, and of its sections.
 type ModeSize struct {
 	Size            // the core and the mode's own text
-	Sections []Size // the mode's own, in their order
+	Sections []Size // the mode's own sections, in order
 }
 
-// Sizes says what takes how much.
+// Sizes has the sizes of all texts.
 type Sizes struct {
-	Threshold int        // Config.WarnTokens; below 0: none
-	Core      []Size     // the core's sections, in their order
-	Modes     []ModeSize // in the order of the Config; of a Set without modes one without a name, for the core
-	Runtime   []Size     // the runtime layer's sections, their variables empty
+	Threshold int        // Config.WarnTokens; negative: none
+	Core      []Size     // the core's sections, in order
+	Modes     []ModeSize // in the order of the Config; without modes, one without a name for the core
+	Runtime   []Size     // the runtime layer's sections, with empty variables
 }
 
-// Sizes returns the sizes of what is loaded: of every section, and of every system text. With Config.Reload it's that of
+// Sizes returns the sizes of every loaded section and every system text. With Config.Reload they are those of
 // the newest composition.
 func (s *Set) Sizes() Sizes {
 	z := s.loaded().sizes
@@ -41,7 +41,7 @@ func (s *Set) Sizes() Sizes {
 
 func clone(sizes []Size) []Size { return append([]Size(nil), sizes...) }
 
-// measure counts everything.
+// measure counts the tokens of all texts.
 func (t *texts) measure(cfg *Config) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -70,11 +70,11 @@ func (t *texts) measure(cfg *Config) (err error) {
 	return nil
 }
 
-// warn logs the system texts that are over the threshold.
+// warn logs the system texts above the threshold.
 func (s *Set) warn(t *texts) {
 	for _, m := range t.sizes.Modes {
 		if m.Over {
-			s.cfg.Logger.Warn("prompt: a system text is large; shorten it, or move what is seldom needed elsewhere",
+			s.cfg.Logger.Warn("prompt: a system text is large; shorten it, or move parts that are seldom needed",
 				slog.String("mode", m.Name), slog.Int("tokens", m.Tokens), slog.Int("threshold", t.sizes.Threshold),
 				slog.Int("bytes", m.Bytes), slog.String("version", t.version))
 		}

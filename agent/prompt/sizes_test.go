@@ -39,7 +39,7 @@ func TestWithoutModesTheCoreIsMeasured(t *testing.T) {
 	require.Equal(t, []prompt.ModeSize{{Size: prompt.Size{Bytes: 5}}}, s.Sizes().Modes, "a count below 0 is 0")
 }
 
-func TestALargeSystemTextIsToldOnceALoad(t *testing.T) {
+func TestALargeSystemTextIsLoggedOncePerLoad(t *testing.T) {
 	var log diary
 	words := strings.Repeat("word ", 6000)
 	fsys := edit("core.md", "short", "large.md", words, "small.md", "small")

@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/agent/prompt"
 )
 
-func TestTextPassesUnharmed(t *testing.T) {
+func TestTextStaysUnchanged(t *testing.T) {
 	for _, text := range []string{
 		"<role>\n  <name kind=\"x\">A &amp; B</name>\n</role>",
 		"# Head\n\n- a\n  - b  \n\n```json\n{\"a\": {\"b\": [1, {}]}}\n```\n\n| a | b |\n|---|---|",
@@ -30,7 +30,7 @@ func TestACheckoutOnAnotherSystemGivesTheSameText(t *testing.T) {
 	require.Equal(t, want, core(t, " \n\t\n\none\n\n{{#p}}\n{{x}} two\n{{/p}}\nthree\n\n \n"))
 }
 
-func TestWhatStandsInDoubleBraces(t *testing.T) {
+func TestTagsInDoubleBraces(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a variable", "a {{x}} b", "a X b"},
 		{"blanks around it", "{{ x\t}}", "X"},
@@ -81,7 +81,7 @@ func TestAPartIsASectionToo(t *testing.T) {
 	require.Equal(t, "lib/a.md#p", unknown.Nearest)
 }
 
-func TestAValueIsNotReadAgain(t *testing.T) {
+func TestAValueIsNotParsed(t *testing.T) {
 	tricky := "{{x}} {{> b.md}} {{! }} \\{{ {{#p}}"
 	s := load(t, mem("a.md", "{{x}}-{{y}}", "b.md", "included", "r.md", "{{x}}/{{z}}/{{z}}"), prompt.Config{
 		Core: []string{"a.md"}, Runtime: []string{"r.md"}, Extra: []string{"b.md"},
@@ -93,21 +93,21 @@ func TestAValueIsNotReadAgain(t *testing.T) {
 	require.Equal(t, tricky+"/"+tricky+"/"+tricky, text)
 }
 
-// TestWhatIsWrongInAFileHasItsPlace says which problems a file can have.
-func TestWhatIsWrongInAFileHasItsPlace(t *testing.T) {
+// TestWhatIsWrongInAFileHasItsPlace lists the errors that a file can have.
+func TestErrorsInAFileHaveTheirPosition(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"an unknown variable", "a\nb {{xx}}", `a.md:2: the variable {{xx}} has no value; did you mean {{x}}?; known are {{task}}, {{x}}`},
-		{"a variable of run time", "\n\n{{task}}", `a.md:3: the variable {{task}} changes from call to call, and would spoil the prompt cache in the core, which is the same for all modes and at all times; use it in the runtime layer only`},
+		{"an unknown variable", "a\nb {{xx}}", `a.md:2: the variable {{xx}} has no value; did you mean {{x}}?; the variables are {{task}}, {{x}}`},
+		{"a variable of run time", "\n\n{{task}}", `a.md:3: the variable {{task}} changes from call to call, and would invalidate the prompt cache in the core, which is the same for all modes and at all times; use it only in the runtime layer`},
 		{"no end", "a\n{{x\n}}", `a.md:2: {{ isn't closed on its line; write }}, or \{{ for two braces as text`},
 		{"no end at all", "a {{x}", `a.md:1: {{ isn't closed on its line; write }}, or \{{ for two braces as text`},
-		{"not a name", "style={{color: 'red'}}", `a.md:1: "color: 'red'" in double braces is no variable, include, part or comment; write \{{ for two braces as text`},
-		{"three braces", "{{{x}}}", `a.md:1: "{x" in double braces is no variable, include, part or comment; write \{{ for two braces as text`},
-		{"nothing in the braces", "a\n\n{{}}", `a.md:3: "" in double braces is no variable, include, part or comment; write \{{ for two braces as text`},
-		{"a comment without an end", "a\n{{! b\n", `a.md:2: the comment has no end; write }} behind it`},
-		{"a long comment without an end", "{{!-- b }}", `a.md:1: the comment has no end; write --}} behind it`},
+		{"not a name", "style={{color: 'red'}}", `a.md:1: "color: 'red'" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
+		{"three braces", "{{{x}}}", `a.md:1: "{x" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
+		{"nothing in the braces", "a\n\n{{}}", `a.md:3: "" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
+		{"a comment without an end", "a\n{{! b\n", `a.md:2: the comment isn't closed; write }} at its end`},
+		{"a long comment without an end", "{{!-- b }}", `a.md:1: the comment isn't closed; write --}} at its end`},
 		{"an open part", "a\n{{#p}}\nb", `a.md:2: the part {{#p}} isn't closed; write {{/p}} where it ends`},
 		{"a part that isn't open", "a\n\n{{/p}}", `a.md:3: {{/p}} closes a part that isn't open; write {{#p}} where it begins`},
-		{"crossed parts", "{{#p}}\n{{#q}}\na\n{{/p}}\n{{/q}}\n{{/p}}", `a.md:4: {{/p}} comes while the part "q" of line 2 is open; close that first`},
+		{"crossed parts", "{{#p}}\n{{#q}}\na\n{{/p}}\n{{/q}}\n{{/p}}", `a.md:4: {{/p}} is inside of the part "q" of line 2; close that first`},
 		{"a part twice", "{{#p}}a{{/p}}\n{{#p}}b{{/p}}", `a.md:2: the file has a part "p" already, at line 1`},
 		{"a part in itself", "{{#p}}a\n{{#p}}b{{/p}}{{/p}}", `a.md:2: the part "p" is within itself`},
 		{"an empty part", "a\n{{#p}}\n \n{{/p}}", `a.md:2: "a.md#p" is empty; a section has some text`},

@@ -18,7 +18,7 @@ import (
 //go:embed instructions/*.md
 var instructions embed.FS
 
-// modes are the ways of working, and how many model calls a run may make in each. The first is the default.
+// modes are the modes of the agent, with the model calls that a run may make in each. The first one is the default.
 var modes = []struct {
 	name  string
 	steps int
@@ -32,11 +32,11 @@ func modeNames() (names []string) {
 	return names
 }
 
-// lease is how long a session stays with a process that was last heard of then: so long one waits at most for a process that
-// was killed. One that lives renews it every third of that time.
+// lease is how long a session belongs to a process after its last renewal. A running process renews every third of that time; after a
+// crash, another process waits at most this long.
 const lease = 5 * time.Second
 
-// newAgent makes the agent of a site. expires is how long an approval may take; 0: no limit.
+// newAgent makes the agent of a site. expires is how long an approval may take; 0 means no limit.
 func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires time.Duration, log *slog.Logger) (*agent.Agent, error) {
 	files, err := fs.Sub(instructions, "instructions")
 	if err != nil {
@@ -57,7 +57,7 @@ func newAgent(m provider.Provider, s *site.Site, store journal.Store, expires ti
 		Tools:        cmstools.All(s),
 		Journal:      store,
 		Lease:        lease,
-		Memory:       &agent.Memory{}, // sessions may be resumed for ever: the window of the model holds them
+		Memory:       &agent.Memory{}, // compacts long sessions, so that they fit the model's window
 		Limits:       agent.Limits{AskAfterCorrections: true},
 		Policies:     []tools.Policy{cmstools.OneWrite},
 		PauseExpires: expires,

@@ -19,22 +19,22 @@ func waiting(t *testing.T) (*bench, outcome) {
 	return b, o
 }
 
-func TestWithoutATerminalItSaysWhatIsAskedAndHowToDecide(t *testing.T) {
+func TestWithoutATerminalAnApprovalIsPrintedWithTheCommandsThatDecideIt(t *testing.T) {
 	_, o := waiting(t)
 	for _, part := range []string{
 		"Approval needed: cms.deletePage\n",
-		`  why:   the page "About" at /about is deleted, with all that is on it (sections: 1)`,
+		`  why:   the page "About" at /about is deleted, with all its contents (sections: 1)`,
 		"  risk:  high\n",
 		"\"page\": \"about\"\n",
 		"go run ./examples/cms -db ", " -resume s-del -id p-", " -decide approve\n", ` -decide reject -reason "why"`, ` -decide edit -input '{"page":"about"}'`,
 	} {
 		require.Contains(t, o.out, part)
 	}
-	require.NotContains(t, o.out, "until:", "without a terminal there is no hurry")
-	require.NotContains(t, o.out, "-decide always", "what is of high risk is never allowed always")
+	require.NotContains(t, o.out, "until:", "without a terminal approvals don't expire")
+	require.NotContains(t, o.out, "-decide always", "a high-risk call gets no standing approval")
 }
 
-func TestThePrintedCommandGoesOn(t *testing.T) {
+func TestThePrintedCommandResumesTheRun(t *testing.T) {
 	b, o := waiting(t)
 	for line := range strings.Lines(o.out) {
 		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./examples/cms "); ok && strings.HasSuffix(command, "approve") {
@@ -48,7 +48,7 @@ func TestThePrintedCommandGoesOn(t *testing.T) {
 	t.Fatal("no command was printed")
 }
 
-func TestADecisionIsCarriedOutInAnotherStart(t *testing.T) {
+func TestADecisionIsAppliedByAnotherProcess(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
 		says  []string
@@ -69,7 +69,7 @@ func TestADecisionIsCarriedOutInAnotherStart(t *testing.T) {
 	}
 }
 
-func TestADecisionThatCantBeTakenRunsNothing(t *testing.T) {
+func TestAnInvalidDecisionRunsNothing(t *testing.T) {
 	b, o := waiting(t)
 	id := o.pause(t)
 	other := b.must(exitWaiting, "-session", "s-other", "-p", "delete Home").pause(t)
@@ -83,7 +83,7 @@ func TestADecisionThatCantBeTakenRunsNothing(t *testing.T) {
 		{[]string{"-resume", "s-unknown", "-decide", "approve"}, "unknown"},
 		{[]string{"-resume", "s-del", "-id", id, "-decide", "always"}, "high risk"},
 		{[]string{"-resume", "s-del", "-id", id, "-decide", "edit", "-input", `{"page":7}`}, "page"},
-		{[]string{"-resume", "s-del", "-id", id, "-decide", "edit", "-input", `{"page"`}, "no JSON"},
+		{[]string{"-resume", "s-del", "-id", id, "-decide", "edit", "-input", `{"page"`}, "isn't valid JSON"},
 		{[]string{"-resume", "s-del", "-id", id, "-decide", "answer", "-input", `"done"`}, "can't be decided"},
 	} {
 		o := b.must(exitUsage, c.args...)
@@ -92,22 +92,22 @@ func TestADecisionThatCantBeTakenRunsNothing(t *testing.T) {
 		require.Equal(t, []string{"about", "home"}, b.pages(), "%q", c.args)
 	}
 	b.must(exitOK, "-resume", "s-del", "-id", id, "-decide", "approve")
-	b.must(exitOK, "-p", about) // the page is there again
+	b.must(exitOK, "-p", about) // creates the page again
 	o = b.must(exitUsage, "-resume", "s-del", "-id", id, "-decide", "approve")
 	require.Contains(t, o.err, "cms: agent: ")
 	b.must(exitUsage, "-resume", "s-del", "-decide", "approve")
 	require.Equal(t, []string{"about", "home"}, b.pages(), "a used decision deletes nothing")
 }
 
-func TestAnotherRequestComesAfterTheDecision(t *testing.T) {
+func TestANewRequestIsRefusedWhileADecisionIsPending(t *testing.T) {
 	b, o := waiting(t)
 	again := b.must(exitWaiting, "-session", "s-del", "-p", "list pages")
-	require.Contains(t, again.err, "that comes first")
+	require.Contains(t, again.err, "decide first")
 	require.Equal(t, o.pause(t), again.pause(t))
 	require.NotContains(t, again.out, "→")
 }
 
-func TestADecisionThatComesTooLateRunsNothing(t *testing.T) {
+func TestALateDecisionRunsNothing(t *testing.T) {
 	b := newBench(t)
 	o := b.must(exitWaiting, "-session", "s", "-expires", "1ns", "-p", "delete Home")
 	require.Contains(t, o.out, "until:")
@@ -119,7 +119,7 @@ func TestADecisionThatComesTooLateRunsNothing(t *testing.T) {
 	require.Equal(t, []string{"home"}, b.pages())
 }
 
-func TestAPageThatIsGoneByTheTimeOfTheApprovalIsNotDeletedTwice(t *testing.T) {
+func TestApprovingTheDeletionOfADeletedPageReportsThatItIsGone(t *testing.T) {
 	b, _ := waiting(t)
 	b.look(func(s *site.Site) {
 		_, err := s.DeletePage(t.Context(), "about")
@@ -130,7 +130,7 @@ func TestAPageThatIsGoneByTheTimeOfTheApprovalIsNotDeletedTwice(t *testing.T) {
 	require.Contains(t, o.out, `I couldn't delete the page "About": there is no page "about"`)
 }
 
-func TestAnApprovalFromNowOnAsksNoMore(t *testing.T) {
+func TestAStandingApprovalAsksNoMore(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-p", about)
 	o := b.must(exitWaiting, "-session", "s", "-p", "change the slug of About to about-us")

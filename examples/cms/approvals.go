@@ -15,11 +15,11 @@ import (
 	"github.com/pawlkit/pawl/agent/approvals"
 )
 
-// checkApprovals checks what the command approvals was called with, and makes a decision of it if it is one.
+// checkApprovals checks the arguments of the approvals command, and turns them into a decision if they are one.
 func (o *options) checkApprovals(given func(string) bool) error {
 	for _, name := range []string{"p", "mode", "continue", "resume", "decide", "id", "undo", "export"} {
 		if given(name) {
-			return fmt.Errorf("-%s doesn't go with approvals", name)
+			return fmt.Errorf("-%s can't be used with approvals", name)
 		}
 	}
 	if len(o.approvals) == 0 {
@@ -29,24 +29,24 @@ func (o *options) checkApprovals(given func(string) bool) error {
 	wants := ""
 	switch {
 	case slices.Contains(decisions, what):
-		o.decide, wants = what, "the id of one that approvals lists"
+		o.decide, wants = what, "the id of a pending decision, as listed by approvals"
 	case what == "revoke":
-		wants = "the name of a tool that approvals rules lists"
+		wants = "the name of a tool, as listed by approvals rules"
 	case what != "list" && what != "rules":
-		return fmt.Errorf("there is no approvals %q; there are list, %s, rules and revoke", what, strings.Join(decisions, ", "))
+		return fmt.Errorf("unknown approvals command %q; the commands are list, %s, rules and revoke", what, strings.Join(decisions, ", "))
 	}
 	switch {
 	case wants != "" && len(args) != 1:
 		return fmt.Errorf("approvals %s needs %s, and nothing else", what, wants)
 	case wants == "" && len(args) > 0:
-		return fmt.Errorf("approvals %s takes no %q", what, args[0])
+		return fmt.Errorf("approvals %s takes no argument %q", what, args[0])
 	case o.decide == "" && (o.reason != "" || o.input != ""):
-		return errors.New("-reason and -input go with a decision")
+		return errors.New("-reason and -input need a decision")
 	}
 	return o.checkDecision()
 }
 
-// approve carries out the command approvals.
+// approve runs the approvals command.
 func (p *program) approve(ctx context.Context) int {
 	switch what := p.approvals[0]; what {
 	case "list":
@@ -63,7 +63,7 @@ func (p *program) approve(ctx context.Context) int {
 	}
 	i := slices.IndexFunc(all, func(o opened) bool { return o.ID == p.id })
 	if i < 0 {
-		return p.finish(nil, &agent.InputError{Field: "ID", Problem: fmt.Sprintf("nothing that waits for a decision has the id %q; it may be decided already: approvals lists what is open", p.id)})
+		return p.finish(nil, &agent.InputError{Field: "ID", Problem: fmt.Sprintf("there is no pending decision with the id %q; it may be decided already, see the list of approvals", p.id)})
 	}
 	p.session = all[i].Session
 	d, err := p.decision(ctx)
@@ -81,12 +81,12 @@ func (p *program) approve(ctx context.Context) int {
 		Session  string `json:"session"`
 		ID       string `json:"id"`
 		Decision string `json:"decision"`
-		Status   int    `json:"status"` // that of the program
+		Status   int    `json:"status"` // the exit status of the program
 	}{p.session, p.id, p.decide, status})
 	return status
 }
 
-// An opened is something that a session waits for.
+// An opened is a pending decision of a session.
 type opened struct {
 	Session string          `json:"session"`
 	ID      string          `json:"id"`
@@ -95,16 +95,16 @@ type opened struct {
 	Input   json.RawMessage `json:"input,omitempty"`
 	Reason  string          `json:"reason,omitempty"`
 	Risk    string          `json:"risk,omitempty"`
-	By      string          `json:"by,omitempty"` // who asked the agent
+	By      string          `json:"by,omitempty"` // who started the run
 	Since   time.Time       `json:"since,omitzero"`
-	Expires time.Time       `json:"expires,omitzero"` // absent: never
+	Expires time.Time       `json:"expires,omitzero"` // absent if it never expires
 	Expired bool            `json:"expired,omitempty"`
-	Sent    bool            `json:"sent,omitempty"` // something was sent to the session that it hasn't read yet, perhaps a decision
+	Sent    bool            `json:"sent,omitempty"` // the session has unread inbox items, perhaps a decision
 
 	pause agent.Pause
 }
 
-// opened lists what is open across the sessions of the file, or in that of the options.
+// opened lists the pending decisions of all sessions, or of the session that the options name.
 func (p *program) opened(ctx context.Context) ([]opened, error) {
 	all := []opened{}
 	for item, err := range approvals.List(ctx, p.store, approvals.Filter{}) {
@@ -141,7 +141,7 @@ func (p *program) listApprovals(ctx context.Context) int {
 		return exitOK
 	}
 	if len(all) == 0 {
-		p.out.line("Nothing waits for a decision.")
+		p.out.line("There are no pending decisions.")
 	}
 	for i := range all {
 		o := &all[i]
@@ -172,7 +172,7 @@ type rule struct {
 	Since   time.Time `json:"since,omitzero"`
 }
 
-// rules lists the standing approvals across the sessions of the file, or in that of the options.
+// rules lists the standing approvals of all sessions, or of the session that the options name.
 func (p *program) rules(ctx context.Context) ([]rule, error) {
 	all := []rule{}
 	for info, err := range p.agent.Sessions(ctx, agent.SessionFilter{}) {
@@ -203,7 +203,7 @@ func (p *program) listRules(ctx context.Context) int {
 		return exitOK
 	}
 	if len(all) == 0 {
-		p.out.line("Nothing is approved from now on.")
+		p.out.line("There are no standing approvals.")
 	}
 	for _, r := range all {
 		p.out.line("%s in session %s, by %s, since %s", r.Tool, r.Session, cmp.Or(r.By, "somebody"), r.Since.Local().Format(time.DateTime))
@@ -211,7 +211,7 @@ func (p *program) listRules(ctx context.Context) int {
 	return exitOK
 }
 
-// revoke ends the standing approvals of a tool, in the session of the options or in all.
+// revoke ends the standing approvals of a tool, in the session that the options name or in all sessions.
 func (p *program) revoke(ctx context.Context, tool string) int {
 	all, err := p.rules(ctx)
 	if err != nil {
@@ -229,18 +229,17 @@ func (p *program) revoke(ctx context.Context, tool string) int {
 	}
 	switch {
 	case len(ended) == 0:
-		return p.finish(nil, &agent.InputError{Field: "tool", Problem: fmt.Sprintf("%q isn't approved from now on; approvals rules lists what is", tool)})
+		return p.finish(nil, &agent.InputError{Field: "tool", Problem: fmt.Sprintf("%q has no standing approval; approvals rules lists those that exist", tool)})
 	case p.json:
 		p.printJSON(ended)
 	default:
 		for _, r := range ended {
-			p.out.line("%s asks again in session %s.", r.Tool, r.Session)
+			p.out.line("%s needs approval again in session %s.", r.Tool, r.Session)
 		}
 	}
 	return exitOK
 }
 
-// printJSON prints a value as JSON.
 func (p *program) printJSON(v any) {
 	enc := json.NewEncoder(screenWriter{p.out})
 	enc.SetEscapeHTML(false)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// open lists what waits for a decision.
+// open lists the pending decisions.
 func (b *bench) open(args ...string) (all []opened) {
 	b.t.Helper()
 	o := b.must(exitOK, append([]string{"approvals", "-json"}, args...)...)
@@ -16,7 +16,7 @@ func (b *bench) open(args ...string) (all []opened) {
 	return all
 }
 
-func TestWhatIsOpenIsListedAcrossSessions(t *testing.T) {
+func TestPendingDecisionsAreListedAcrossSessions(t *testing.T) {
 	b, first := waiting(t)
 	b.must(exitWaiting, "-session", "s-home", "-expires", "1ns", "-p", "delete Home", "-by", "bob")
 	o := b.must(exitOK, "approvals")
@@ -42,17 +42,17 @@ func TestWhatIsOpenIsListedAcrossSessions(t *testing.T) {
 	require.Equal(t, []string{"about", "home"}, b.pages())
 }
 
-func TestNothingOpenIsAnEmptyList(t *testing.T) {
+func TestWithoutPendingDecisionsTheListIsEmpty(t *testing.T) {
 	b := newBench(t)
-	require.Contains(t, b.must(exitOK, "approvals").out, "Nothing waits for a decision.")
+	require.Contains(t, b.must(exitOK, "approvals").out, "There are no pending decisions.")
 	require.Equal(t, "[]\n", b.must(exitOK, "approvals", "-json").out)
-	require.Contains(t, b.must(exitOK, "approvals", "rules").out, "Nothing is approved from now on.")
+	require.Contains(t, b.must(exitOK, "approvals", "rules").out, "There are no standing approvals.")
 	require.Equal(t, "[]\n", b.must(exitOK, "approvals", "rules", "-json").out)
 }
 
-func TestADecisionByItsIDGoesOnWithTheRun(t *testing.T) {
+func TestADecisionByIDResumesTheRun(t *testing.T) {
 	for _, c := range []struct {
-		args  []string // 0 stands for the id
+		args  []string // "0" is replaced by the id
 		says  string
 		pages []string
 	}{
@@ -77,7 +77,7 @@ func TestADecisionByItsIDGoesOnWithTheRun(t *testing.T) {
 	}
 }
 
-func TestOfProcessesThatDecideTogetherTheFirstCounts(t *testing.T) {
+func TestOfConcurrentDecisionsTheFirstCounts(t *testing.T) {
 	b, o := waiting(t)
 	id := o.pause(t)
 	const processes = 3
@@ -86,7 +86,7 @@ func TestOfProcessesThatDecideTogetherTheFirstCounts(t *testing.T) {
 	for i := range processes {
 		cmd := b.process("", "approvals", "approve", id)
 		all.Go(func() {
-			out, _ := cmd.CombinedOutput() // the status says it
+			out, _ := cmd.CombinedOutput() // the exit status is checked below
 			outs[i], statuses[i] = string(out), cmd.ProcessState.ExitCode()
 		})
 	}
@@ -106,20 +106,20 @@ func TestOfProcessesThatDecideTogetherTheFirstCounts(t *testing.T) {
 	require.Equal(t, []string{"home"}, b.pages())
 }
 
-func TestADecisionInJSONSaysHowItWentOn(t *testing.T) {
+func TestADecisionInJSONReportsTheResultOfTheRun(t *testing.T) {
 	b, o := waiting(t)
 	out := b.must(exitOK, "approvals", "approve", o.pause(t), "-json").out
 	require.JSONEq(t, `{"session":"s-del","id":"`+o.pause(t)+`","decision":"approve","status":0}`, out)
 }
 
-func TestAStandingApprovalIsListedAndEnded(t *testing.T) {
+func TestAStandingApprovalIsListedAndRevoked(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-p", about)
 	id := b.must(exitWaiting, "-session", "s", "-p", "change the slug of About to us").pause(t)
 	b.must(exitOK, "approvals", "always", id)
 	require.Contains(t, b.must(exitOK, "approvals", "rules").out, "cms.updatePage in session s, by ann, since ")
 	b.must(exitOK, "-session", "s", "-p", "change the slug of About to about-us")
-	require.Contains(t, b.must(exitOK, "approvals", "revoke", "cms.updatePage").out, "cms.updatePage asks again in session s.")
+	require.Contains(t, b.must(exitOK, "approvals", "revoke", "cms.updatePage").out, "cms.updatePage needs approval again in session s.")
 	b.must(exitWaiting, "-session", "s", "-p", "change the slug of About to us")
 	b.must(exitUsage, "approvals", "revoke", "cms.updatePage")
 	require.Equal(t, []string{"about-us", "home"}, b.pages())

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// explain prints what is waited for, and what to type to decide.
+// explain prints the pending decisions and the commands that make them.
 func (p *program) explain(out *screen, pending []agent.Pause) {
 	for i := range pending {
 		pause := &pending[i]
@@ -42,10 +42,10 @@ func (p *program) explain(out *screen, pending []agent.Pause) {
 	}
 }
 
-// describe prints a pause: what is wanted, and why somebody is asked.
+// describe prints a pause: the call, and why it needs a decision.
 func describe(out *screen, pause *agent.Pause) {
 	title := map[agent.PauseKind]string{
-		agent.PauseApproval: "Approval needed", agent.PauseInDoubt: "It isn't known how this call ended", agent.PauseCorrection: "This call doesn't fit",
+		agent.PauseApproval: "Approval needed", agent.PauseInDoubt: "It isn't known whether this call took effect", agent.PauseCorrection: "This call is invalid",
 	}[pause.Kind]
 	if title == "" {
 		title = "Waiting (" + string(pause.Kind) + ")"
@@ -61,7 +61,7 @@ func describe(out *screen, pause *agent.Pause) {
 	out.line("  input: %s", indented(pause))
 }
 
-// indented returns a pause's input to be read.
+// indented returns a pause's input as indented JSON.
 func indented(pause *agent.Pause) string {
 	if pause.Call.Invalid != "" {
 		return pause.Call.Invalid
@@ -73,10 +73,10 @@ func indented(pause *agent.Pause) string {
 	return b.String()
 }
 
-// A choice is one of the things that can be decided.
+// A choice is a possible decision.
 type choice struct{ key, decide, label string }
 
-// choices returns what can be decided on a pause.
+// choices returns the possible decisions on a pause.
 func choices(pause *agent.Pause) []choice {
 	reject, suggest, edit := choice{"r", "reject", "[r]eject"}, choice{"s", "suggest", "[s]uggest something else"}, choice{"e", "edit", "[e]dit"}
 	switch pause.Kind {
@@ -87,14 +87,15 @@ func choices(pause *agent.Pause) []choice {
 		}
 		return all
 	case agent.PauseInDoubt:
-		return []choice{{"a", "approve", "[a] run it again"}, {"r", "reject", "[r] let it be"}, {"w", "answer", "[w] say what it did"}}
+		return []choice{{"a", "approve", "[a] run it again"}, {"r", "reject", "[r] don't run it"}, {"w", "answer", "[w] say what it did"}}
 	case agent.PauseCorrection:
 		return []choice{edit, reject, suggest}
 	}
 	return []choice{{"w", "answer", "[w] answer"}, reject}
 }
 
-// decideAll gets a decision on each pause: from -yes, or from whoever is there. It returns none if nobody is.
+// decideAll gets a decision on each pause: approvals with -yes, otherwise from the person at the terminal. Without a terminal it
+// returns none.
 func (p *program) decideAll(pending []agent.Pause) ([]agent.Decision, error) {
 	var all []agent.Decision
 	for i := range pending {
@@ -118,7 +119,7 @@ func (p *program) decideAll(pending []agent.Pause) ([]agent.Decision, error) {
 	return all, nil
 }
 
-// ask asks for a decision until there is one that can be taken.
+// ask asks until it gets a valid decision.
 func (p *program) ask(pause *agent.Pause) (agent.Decision, error) {
 	describe(p.out, pause)
 	p.asked = pause.ID
@@ -138,7 +139,7 @@ func (p *program) ask(pause *agent.Pause) (agent.Decision, error) {
 	}
 }
 
-// chosen makes a decision of what was typed; ok is false if it was none.
+// chosen turns the typed text into a decision; ok is false if it isn't one.
 func (p *program) chosen(pause *agent.Pause, said string) (d agent.Decision, ok bool, err error) {
 	decide := ""
 	for _, c := range choices(pause) {
@@ -158,7 +159,7 @@ func (p *program) chosen(pause *agent.Pause, said string) (d agent.Decision, ok 
 	case "always":
 		return agent.AllowAlways(pause.ID), true, nil
 	case "reject":
-		reason := more("Why? (may stay empty) ")
+		reason := more("Why? (optional) ")
 		return agent.Reject(pause.ID, reason), true, err
 	case "suggest":
 		instead := more("What should be done instead? ")
@@ -170,7 +171,7 @@ func (p *program) chosen(pause *agent.Pause, said string) (d agent.Decision, ok 
 		}
 		fit, problem := p.agent.Tools().Fit(pause.Call.Name, input)
 		if problem != nil {
-			p.out.line("That doesn't fit: %v", problem)
+			p.out.line("Not accepted: %v", problem)
 			return d, false, nil
 		}
 		return agent.Edit(pause.ID, fit), true, nil

@@ -5,9 +5,9 @@
 //	go run ./examples/cms -p "Create an About page with a hero section titled Hello"
 //	go run ./examples/cms
 //
-// Without -p it asks for requests until /quit. The content, the runs of the agent and pending approvals are stored in
+// Without -p it asks for requests until /quit. The content, the runs of the agent and pending decisions are stored in
 // cms.db in the working directory (see -db). A file cms.db.runs.db of an earlier release isn't read any more; the program
-// reports it while it contains unfinished runs.
+// mentions it while it contains unfinished runs.
 //
 // # What the built-in model understands
 //

@@ -20,8 +20,8 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// until starts a process and kills it at some moment: after so many lines of output and a time. It reports how the process
-// ended by itself if it was faster.
+// until starts a process and kills it after the given number of lines of output and the given time. killed is false if the process
+// ended before.
 func (b *bench) until(lines int, wait time.Duration, args ...string) (o outcome, killed bool) {
 	b.t.Helper()
 	cmd := b.process("", args...)
@@ -48,7 +48,7 @@ func (b *bench) until(lines int, wait time.Duration, args ...string) (o outcome,
 	return outcome{status, out.String(), stderr.String()}, status < 0
 }
 
-// A request is one of several writes that is made while its processes are killed.
+// A request asks for several writes. Its processes are killed while they make them.
 type request struct{ n int }
 
 func (r request) session() string { return fmt.Sprintf("s-%d", r.n) }
@@ -58,7 +58,7 @@ func (r request) text() string {
 		`then write a blog entry titled Post %[1]d saying Hi, then create a page called Last %[1]d`, r.n)
 }
 
-// done reports whether the whole request was carried out. What was carried out was so once.
+// done reports whether the whole request was carried out, and requires that no part of it was carried out twice.
 func (r request) done(b *bench) (done bool) {
 	b.look(func(s *site.Site) {
 		pages, err := s.ListPages(b.t.Context(), site.Query{Limit: 200, Text: fmt.Sprintf("round-%d", r.n)})
@@ -78,7 +78,7 @@ func (r request) done(b *bench) (done bool) {
 	return done
 }
 
-func TestCrashesAtRandomMomentsRepeatNothing(t *testing.T) {
+func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 	t.Parallel()
 	kills := 12
 	if testing.Short() {
@@ -96,7 +96,7 @@ func TestCrashesAtRandomMomentsRepeatNothing(t *testing.T) {
 				wait = time.Duration(rand.IntN(400)) * time.Millisecond
 			}
 			if killed >= kills {
-				lines = 1 << 20 // it may come to its end
+				lines = 1 << 20 // it may run to its end
 			}
 			o, dead := b.until(lines, wait, args...)
 			if dead {
@@ -109,7 +109,7 @@ func TestCrashesAtRandomMomentsRepeatNothing(t *testing.T) {
 			if r.done(b) {
 				break
 			}
-			// It was killed before anything was kept of it: nothing is resumed, so it is asked for again.
+			// It was killed before anything was stored, so there is nothing to resume; it is requested again.
 			require.Contains(t, o.err, "No run was interrupted.")
 			args = []string{"-session", r.session(), "-p", r.text()}
 		}
@@ -118,7 +118,7 @@ func TestCrashesAtRandomMomentsRepeatNothing(t *testing.T) {
 	t.Logf("%d kills in %d starts, %d requests carried out", kills, starts, rounds)
 }
 
-func TestContentAndRunsAreInOneFileOfItsOwner(t *testing.T) {
+func TestContentAndRunsAreInOneFileThatOnlyItsOwnerCanRead(t *testing.T) {
 	b := newBench(t)
 	require.NoError(t, os.Remove(b.db))
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
@@ -128,7 +128,7 @@ func TestContentAndRunsAreInOneFileOfItsOwner(t *testing.T) {
 	info, err := entries[0].Info()
 	require.NoError(t, err)
 	require.Equal(t, "cms.db", info.Name())
-	require.Zero(t, info.Mode().Perm()&0o077, "what was said is nobody else's business")
+	require.Zero(t, info.Mode().Perm()&0o077, "only the owner may read the conversations")
 	db, err := sql.Open("sqlite", b.db)
 	require.NoError(t, err)
 	var pages, sessions int
@@ -137,7 +137,7 @@ func TestContentAndRunsAreInOneFileOfItsOwner(t *testing.T) {
 	require.Equal(t, [2]int{1, 1}, [2]int{pages, sessions})
 }
 
-func TestWhatWasUnfinishedInAnOldFileOfRunsIsMentioned(t *testing.T) {
+func TestUnfinishedRunsInAnOldFileAreMentioned(t *testing.T) {
 	b := newBench(t)
 	db, err := sql.Open("sqlite", b.db+".runs.db")
 	require.NoError(t, err)
@@ -163,21 +163,21 @@ func TestInterruptedRunsOfOtherSessionsAreMentionedAndOffered(t *testing.T) {
 	require.Contains(t, o.out, "There are 2 pages:")
 	o = b.run("r\nlist pages\n", "-session", "t")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, `The page "About" stands at /about`)
+	require.Contains(t, o.out, `The page "About" is at /about`)
 	require.Contains(t, o.out, "There are 2 pages:")
 	o = b.run("list pages\n", "-session", "t")
 	require.NotContains(t, o.out, "interrupted")
 	require.NotContains(t, b.must(exitOK, "-session", "u", "-p", "list pages").err, "interrupted")
 }
 
-func TestWhatARunHasMadeIsTakenBack(t *testing.T) {
+func TestTheChangesOfARunAreUndone(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-session", "s", "-p", about+", then "+news+", then set the title of the hero on Home to Start, then rename Home to Start")
 	o := b.must(exitOK, "-session", "s", "-undo")
 	for _, tool := range []string{"createPage", "addSection", "syncContents", "updatePage"} {
 		require.Contains(t, o.out, "✓ undone: cms."+tool+" {")
 	}
-	require.Contains(t, b.must(exitOK, "-session", "s", "-undo").out, "nothing that isn't undone already")
+	require.Contains(t, b.must(exitOK, "-session", "s", "-undo").out, "all of it is undone already")
 	require.Equal(t, "Welcome to local-site", b.hero().Content["title"])
 	require.Equal(t, []string{"home"}, b.pages())
 	require.Equal(t, 1, b.sections("home"))

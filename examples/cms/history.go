@@ -7,7 +7,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// takeBack undoes what the last run of the session has changed, and prints the receipt.
+// takeBack undoes the changes of the session's last run and prints the receipt.
 func (p *program) takeBack(ctx context.Context) int {
 	receipt, err := p.agent.Session(p.session).Undo(ctx, agent.Rollback{By: p.by})
 	if receipt != nil {
@@ -41,7 +41,7 @@ func (p *program) receipt(r *agent.UndoReceipt) {
 		}
 	}
 	if nothing {
-		p.out.line("The last run has changed nothing that isn't undone already.")
+		p.out.line("The last run changed nothing, or all of it is undone already.")
 	}
 }
 
@@ -50,7 +50,7 @@ func (p *program) exportLog(ctx context.Context) int {
 	return p.finish(&agent.Result{Status: agent.Completed}, p.agent.Session(p.session).Export(ctx, screenWriter{p.out}))
 }
 
-// A screenWriter writes to a screen as it is.
+// A screenWriter is an io.Writer that writes to a screen.
 type screenWriter struct{ *screen }
 
 func (w screenWriter) Write(b []byte) (int, error) {

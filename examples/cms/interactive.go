@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// interact asks for requests until there are no more.
+// interact reads requests and runs them until the input ends.
 func (p *program) interact(ctx context.Context) int {
 	p.out.print(p.banner())
 	p.out.line("Type a request, or /help.")
@@ -48,7 +48,7 @@ func (p *program) interact(ctx context.Context) int {
 	}
 }
 
-// resumeOwn resumes the last run of the session if that wasn't finished. It reports false if the program is to end.
+// resumeOwn resumes the last run of the session if it is unfinished. ok is false if the program should end.
 func (p *program) resumeOwn(ctx context.Context) (status int, ok bool) {
 	last, err := p.agent.Session(p.session).Result(ctx)
 	if errors.As(err, new(*agent.NothingOpenError)) {
@@ -58,8 +58,8 @@ func (p *program) resumeOwn(ctx context.Context) (status int, ok bool) {
 		return p.finish(nil, err), false
 	}
 	switch {
-	case last.Status == agent.Running, last.Status == agent.Paused && len(last.Pending) == 0: // its process died, or was told to end
-		p.out.line("The last run of this session was interrupted. It continues.")
+	case last.Status == agent.Running, last.Status == agent.Paused && len(last.Pending) == 0: // its process crashed or was stopped by a signal
+		p.out.line("The last run of this session was interrupted. Resuming it.")
 		return p.after(p.carryOut(ctx, agent.Continue(p.session)))
 	case last.Status == agent.Paused:
 		p.out.line("This session waits for a decision.")
@@ -72,8 +72,8 @@ func (p *program) resumeOwn(ctx context.Context) (status int, ok bool) {
 	return exitOK, true
 }
 
-// after says how a run ended. It reports false if the program is to end: nobody is there to decide, or whoever was asked
-// has interrupted it.
+// after prints how a run ended. ok is false if the program should end: there is no terminal to decide at, or a prompt was interrupted
+// by a signal.
 func (p *program) after(res *agent.Result, err error) (status int, ok bool) {
 	status = p.finish(res, err)
 	if p.drained {
@@ -82,12 +82,12 @@ func (p *program) after(res *agent.Result, err error) (status int, ok bool) {
 	return status, status != exitWaiting && !errors.Is(err, errInterrupted)
 }
 
-// command carries out what begins with a slash.
+// command runs a command, which begins with a slash.
 func (p *program) command(ctx context.Context, command, rest string) {
 	switch command {
 	case "/help":
 		p.out.line("%s", model.Help())
-		p.out.line("Commands: /mode [cms-crud|architect|debug|ask], /pages, /help, /quit. Ctrl-C brings a run to rest and ends the program.")
+		p.out.line("Commands: /mode [cms-crud|architect|debug|ask], /pages, /help, /quit. Ctrl-C stops the run after its current call and ends the program.")
 	case "/pages":
 		pages, err := p.site.ListPages(ctx, site.Query{})
 		if err != nil {
@@ -100,17 +100,17 @@ func (p *program) command(ctx context.Context, command, rest string) {
 	case "/mode":
 		p.switchMode(rest)
 	default:
-		p.out.line("There is no command %s. /help says what there is.", command)
+		p.out.line("Unknown command %s. /help lists the commands.", command)
 	}
 }
 
-// switchMode changes the mode of the requests to come, or says which it is.
+// switchMode sets the mode of the next requests; without a name it prints the mode.
 func (p *program) switchMode(name string) {
 	switch {
 	case slices.Contains(modeNames(), name):
 		p.mode = name
 	case name != "":
-		p.out.line("There is no mode %q.", name)
+		p.out.line("Unknown mode %q.", name)
 	}
 	p.out.line("mode: %s (of %s)", cmp.Or(p.mode, modes[0].name), strings.Join(modeNames(), ", "))
 }

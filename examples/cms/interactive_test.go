@@ -21,9 +21,9 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-var updateGolden = flag.Bool("update", false, "write the golden files anew")
+var updateGolden = flag.Bool("update", false, "rewrite the golden files")
 
-// changing is what differs from start to start.
+// changing are the parts of the output that differ between runs, and what replaces them.
 var changing = []struct {
 	re   *regexp.Regexp
 	with string
@@ -51,7 +51,7 @@ func golden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got)
 }
 
-func TestADialogueReadsLikeThis(t *testing.T) {
+func TestADialogueMatchesTheGoldenFile(t *testing.T) {
 	b := newBench(t)
 	o := b.run(strings.Join([]string{
 		"/help",
@@ -59,11 +59,11 @@ func TestADialogueReadsLikeThis(t *testing.T) {
 		"Create an About page with a hero section titled Hello",
 		"preview it",
 		"delete the page about-2",
-		"x",       // no such letter
+		"x",       // isn't a choice
 		"e",       // edit
-		"{",       // no JSON
+		"{",       // isn't JSON
 		"e",       // again
-		`{"p":1}`, // doesn't fit
+		`{"p":1}`, // doesn't match the schema
 		"r",
 		"I like it.",
 		"change the slug of about-2 to old-about",
@@ -101,7 +101,7 @@ func TestTheEndOfTheInputEndsTheProgram(t *testing.T) {
 	require.Equal(t, []string{"home"}, b.pages())
 }
 
-func TestAWaitingSessionIsTakenUpAtTheStart(t *testing.T) {
+func TestAtTheStartAWaitingSessionAsksForItsDecision(t *testing.T) {
 	b := newBench(t)
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
 	o := b.run("", "-session", "s")
@@ -113,21 +113,21 @@ func TestAWaitingSessionIsTakenUpAtTheStart(t *testing.T) {
 	require.Contains(t, o.out, "There are 0 pages:")
 }
 
-func TestAnInterruptedSessionIsTakenUpAtTheStart(t *testing.T) {
+func TestAtTheStartAnInterruptedSessionIsResumed(t *testing.T) {
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
 	o := b.run("", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, "The last run of this session was interrupted. It continues.")
-	require.Contains(t, o.out, `The page "About" stands at /about`)
+	require.Contains(t, o.out, "The last run of this session was interrupted. Resuming it.")
+	require.Contains(t, o.out, `The page "About" is at /about`)
 }
 
-func TestWhoDecidesTooLateIsToldAndTheRunGoesOn(t *testing.T) {
+func TestALateDecisionIsReportedAndTheRunContinues(t *testing.T) {
 	b := newBench(t)
 	o := b.run("delete Home\na\nlist pages\n", "-expires", "1ns")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, "That came too late: the approval has expired.")
+	require.Contains(t, o.out, "Too late: the approval has expired.")
 	require.Contains(t, o.out, "nobody approved it in time")
 	require.Contains(t, o.out, "There is 1 page:")
 }
@@ -138,13 +138,13 @@ func TestACallInDoubtIsDecidedInADialogue(t *testing.T) {
 	b.leaseEnds()
 	o := b.run("e\nw\nit was hidden\n", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, "[a] run it again, [r] let it be, [w] say what it did: ")
+	require.Contains(t, o.out, "[a] run it again, [r] don't run it, [w] say what it did: ")
 	require.Contains(t, o.out, "Type one of the letters.")
 	require.Contains(t, o.out, "it was hidden")
 	require.Equal(t, site.Published, b.hero().Status)
 }
 
-func TestACallThatTheModelCantGetRightIsPutBeforeAPerson(t *testing.T) {
+func TestARepeatedlyInvalidCallIsShownToAPerson(t *testing.T) {
 	b := newBench(t)
 	p, out := b.program(t, "a\ne\n{\"name\":\"Right\"}\n", "-session", "s")
 	bad := providertest.Call("cms.createPage", map[string]any{"title": "Right"})
@@ -155,8 +155,8 @@ func TestACallThatTheModelCantGetRightIsPutBeforeAPerson(t *testing.T) {
 	res, err := p.carryOut(t.Context(), prompted(p, "create it"))
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, res.Status)
-	require.Contains(t, out.String(), "This call doesn't fit: cms.createPage")
-	require.Contains(t, out.String(), "Type one of the letters.", "what doesn't fit can't be approved")
+	require.Contains(t, out.String(), "This call is invalid: cms.createPage")
+	require.Contains(t, out.String(), "Type one of the letters.", "an invalid call can't be approved")
 	require.Equal(t, []string{"home", "right"}, b.pages())
 	m.AssertDone(t)
 }
@@ -169,7 +169,7 @@ func TestWithYesADialogueAsksNothing(t *testing.T) {
 	require.Empty(t, b.pages())
 }
 
-// A watched is an output that does something once it has shown a text.
+// A watched is an output that calls a function once it has shown a text.
 type watched struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer
@@ -185,7 +185,7 @@ func (w *watched) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// watch calls then once the output has shown a text.
+// watch calls then once the output contains the text at.
 func (w *watched) watch(at string, then func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,7 +207,7 @@ func (w *watched) String() string {
 	return w.buf.String()
 }
 
-// program opens a program without starting it.
+// program opens a program without running it.
 func (b *bench) program(t *testing.T, stdin string, args ...string) (*program, *watched) {
 	t.Helper()
 	o, err := parseOptions(append([]string{"-db", b.db, "-by", "ann"}, args...), io.Discard)

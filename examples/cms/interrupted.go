@@ -16,9 +16,9 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// interrupted lists the sessions whose run could continue without anybody deciding: their process was killed or ended by a
-// signal, or somebody has decided what they waited for and resumed nothing. Those that a process holds are among
-// them, because nobody knows whether that lives, until its lease ends.
+// interrupted lists the sessions whose run can continue without a decision: its process was killed or stopped by a signal, or its
+// decision was made and the run not resumed. Sessions that a process holds are included until their lease ends, because that process
+// may have crashed.
 func (p *program) interrupted(ctx context.Context) (heads []journal.Head, err error) {
 	for _, filter := range []journal.Filter{{Status: string(agent.Running)}, {Status: string(agent.Paused), Inbox: true}} {
 		for head, err := range p.store.Heads(ctx, filter) {
@@ -31,10 +31,10 @@ func (p *program) interrupted(ctx context.Context) (heads []journal.Head, err er
 	return heads, nil
 }
 
-// atWork reports whether a process may be at work on a session.
+// atWork reports whether a process may be working on a session.
 func atWork(h *journal.Head) bool { return h.Owner != "" && time.Now().Before(h.Until) }
 
-// resumeAll resumes every run that was interrupted, one after the other, and returns the gravest of their statuses.
+// resumeAll resumes every interrupted run, one after the other, and returns the worst of their statuses.
 func (p *program) resumeAll(ctx context.Context) (status int) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *program) resumeAll(ctx context.Context) (status int) {
 	return status
 }
 
-// elsewhere reports whether a run didn't continue because another process drives it, or has brought it to its end.
+// elsewhere reports whether a run didn't continue because another process is running it or has finished it.
 func (p *program) elsewhere(res *agent.Result, err error) bool {
 	var (
 		busy    *agent.BusyError
@@ -68,7 +68,7 @@ func (p *program) elsewhere(res *agent.Result, err error) bool {
 	return res == nil && (errors.As(err, &busy) || errors.As(err, &nothing))
 }
 
-// mentionInterrupted says on stderr which runs were interrupted. Those that a process holds aren't mentioned: it may well live.
+// mentionInterrupted prints the interrupted runs to stderr, except those that a process holds: it is probably alive.
 func (p *program) mentionInterrupted(ctx context.Context) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *program) mentionInterrupted(ctx context.Context) {
 	}
 }
 
-// offerOthers offers to resume the runs of other sessions that were interrupted. It reports false if the program is to end.
+// offerOthers offers to resume the interrupted runs of other sessions. ok is false if the program should end.
 func (p *program) offerOthers(ctx context.Context) (status int, ok bool) {
 	heads, err := p.interrupted(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *program) offerOthers(ctx context.Context) (status int, ok bool) {
 			continue
 		}
 		if atWork(h) {
-			p.out.line("Another process is at work on session %s, or was killed just now.", h.Session)
+			p.out.line("Another process is working on session %s, or was killed just now.", h.Session)
 		} else {
 			p.out.line("The run of session %s was interrupted at %s.", h.Session, h.Updated.Local().Format(time.DateTime))
 		}
@@ -121,13 +121,13 @@ func (p *program) offerOthers(ctx context.Context) (status int, ok bool) {
 	return exitOK, true
 }
 
-// continuing is how the program is called to resume a session.
+// continuing returns the command that resumes a session.
 func (p *program) continuing(session string) string {
 	return fmt.Sprintf("%s -db %s -continue -session %s", self(), quoted(p.db), quoted(session))
 }
 
-// mentionOldRuns says what becomes of the file in which releases before this one kept what the agent did: nothing. It is mentioned
-// only while something in it wasn't finished.
+// mentionOldRuns prints that the program no longer reads the file in which earlier releases stored the runs, while there are unfinished
+// runs in it.
 func (p *program) mentionOldRuns(ctx context.Context) {
 	old := p.db + ".runs.db"
 	abs, err := filepath.Abs(old)
@@ -143,9 +143,9 @@ func (p *program) mentionOldRuns(ctx context.Context) {
 	}
 	defer db.Close()
 	var open int
-	// What can't be read as such a file isn't one.
+	// A file that can't be read this way isn't such a file.
 	err = db.QueryRowContext(ctx, "SELECT count(*) FROM run_sessions WHERE status IN (?, ?)", string(agent.Running), string(agent.Paused)).Scan(&open)
 	if err == nil && open > 0 {
-		fmt.Fprintf(p.err, "cms: %s isn't read any more: the journal is in %s itself now. Sessions left unfinished there: %d. Ask for what they were about again, then delete it.\n", old, p.db, open)
+		fmt.Fprintf(p.err, "cms: %s isn't read any more: the journal is in %s itself now. Sessions left unfinished there: %d. Make their requests again, then delete it.\n", old, p.db, open)
 	}
 }

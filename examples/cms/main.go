@@ -28,7 +28,7 @@ const (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is the program. What the agent says and does goes to stdout, all else to stderr.
+// run is the program. The agent's answers and tool calls go to stdout, everything else to stderr.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args, stderr)
 	switch {
@@ -64,17 +64,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return status
 }
 
-// A program is one start of it.
+// A program is one run of the program cms.
 type program struct {
 	options
 	llm    provider.Provider
-	label  string // of the model
+	label  string // the model's name on the screen
 	in     *bufio.Reader
 	out    *screen
 	err    io.Writer
-	person bool   // somebody can be asked
-	asked  string // the pause that was described last
-	// drained says that a signal has brought the agent to rest: it takes no new input, and the program is to end.
+	person bool   // there is a person at the terminal
+	asked  string // id of the pause that was described last
+	// drained says that a signal has drained the agent: it starts no new run, and the program ends.
 	drained bool
 
 	site  *site.Site
@@ -82,7 +82,7 @@ type program struct {
 	agent *agent.Agent
 }
 
-// open opens the file, which holds the site and the journal, and makes the agent. After an error nothing is open.
+// open opens the file with the site and the journal, and makes the agent. After an error nothing stays open.
 func (p *program) open(ctx context.Context) (err error) {
 	if p.site, err = site.Open(ctx, p.db); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (p *program) open(ctx context.Context) (err error) {
 
 func (p *program) close() error { return errors.Join(p.store.Close(), p.site.Close()) }
 
-// main does what the options say and returns the exit status.
+// main does what the options ask for and returns the exit status.
 func (p *program) main(ctx context.Context) int {
 	switch {
 	case p.approvals != nil:
@@ -129,7 +129,7 @@ func (p *program) main(ctx context.Context) int {
 	return p.interact(ctx)
 }
 
-// A shared writer may be written to from several goroutines.
+// A shared is a writer for concurrent use.
 type shared struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -141,7 +141,7 @@ func (s *shared) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
-// isTerminal reports whether somebody may sit in front of a file: it is a character device, and not the null device.
+// isTerminal reports whether a file may be a terminal: it is a character device, and not the null device.
 func isTerminal(file any) bool {
 	f, ok := file.(*os.File)
 	if !ok {

@@ -21,8 +21,8 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// The test binary also plays the program: as a process of its own that may be killed. heldVar is a text; when the program
-// has written it, it is held there until its standard input ends. typedVar is what is typed before standard input begins.
+// The test binary also plays the program, as a process that may be killed. heldVar is a text: when the program has written it, it is
+// held there until its standard input ends. typedVar is typed input that comes before standard input.
 const (
 	roleVar = "PAWL_CMS_ROLE"
 	heldVar = "PAWL_CMS_HELD_AT"
@@ -31,7 +31,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	for _, p := range providers { // the built-in model answers, whatever keys a developer has
+	for _, p := range providers { // use the built-in model, even if a developer has keys
 		for _, key := range p.keys {
 			os.Unsetenv(key)
 		}
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(run(os.Args[1:], in, out, os.Stderr))
 }
 
-// A holding is a standard output that stands still once it has shown a text.
+// A holding is a standard output that blocks once it has shown a text.
 type holding struct{ at string }
 
 func (h *holding) Write(b []byte) (int, error) {
@@ -63,7 +63,7 @@ func (h *holding) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// A bench is a folder with a database in it.
+// A bench is a folder with a database.
 type bench struct {
 	t  *testing.T
 	db string
@@ -76,7 +76,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// newFile is a file of the program in which nothing has been done yet. Making one costs more than most of what is done in it.
+// newFile is an unused file of the program. Tests copy it, because making one takes longer than most of them.
 var newFile = sync.OnceValue(func() []byte {
 	dir, err := os.MkdirTemp("", "cms-")
 	if err != nil {
@@ -95,13 +95,13 @@ var newFile = sync.OnceValue(func() []byte {
 	return file
 })
 
-// An outcome is what a start of the program came to.
+// An outcome is the exit status and the output of the program.
 type outcome struct {
 	status   int
 	out, err string
 }
 
-// run starts the program with this input and these arguments.
+// run runs the program with this input and these arguments.
 func (b *bench) run(stdin string, args ...string) outcome {
 	b.t.Helper()
 	var out, err bytes.Buffer
@@ -109,7 +109,7 @@ func (b *bench) run(stdin string, args ...string) outcome {
 	return outcome{status, out.String(), err.String()}
 }
 
-// must starts the program and requires a status.
+// must runs the program and requires a status.
 func (b *bench) must(status int, args ...string) outcome {
 	b.t.Helper()
 	o := b.run("", args...)
@@ -124,7 +124,7 @@ func (b *bench) process(heldAt string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// A held is a process that stands still, in the middle of a run or at a prompt.
+// A held is a process that is held in the middle of a run or at a prompt.
 type held struct {
 	*exec.Cmd
 	t     *testing.T
@@ -133,7 +133,7 @@ type held struct {
 	err   watched
 }
 
-// hold starts a process and returns when it stands still.
+// hold starts a process and returns when it is held.
 func (b *bench) hold(at string, args ...string) *held {
 	b.t.Helper()
 	return b.start(b.process(at, args...), at)
@@ -152,7 +152,7 @@ func (b *bench) start(cmd *exec.Cmd, at string) *held {
 	h.out = bufio.NewReader(out)
 	require.NoError(b.t, h.Start())
 	b.t.Cleanup(func() { h.Process.Kill(); h.Wait() })
-	for shown := []byte(nil); !bytes.Contains(shown, []byte(at)); { // byte by byte: the line needn't end
+	for shown := []byte(nil); !bytes.Contains(shown, []byte(at)); { // byte by byte, because a prompt doesn't end its line
 		next, err := h.out.ReadByte()
 		require.NoError(b.t, err, "%q was never shown: %s", at, h.err.String())
 		shown = append(shown, next)
@@ -160,21 +160,21 @@ func (b *bench) start(cmd *exec.Cmd, at string) *held {
 	return h
 }
 
-// kill ends the process as a crash would, and returns when it is gone.
+// kill kills the process and returns when it is gone.
 func (h *held) kill() {
 	h.t.Helper()
 	require.NoError(h.t, h.Process.Kill())
 	require.Error(h.t, h.Wait())
 }
 
-// proceed makes the process continue to its end, and returns its status.
+// proceed lets the process run to its end, and returns its status.
 func (h *held) proceed() int {
 	h.t.Helper()
 	require.NoError(h.t, h.stdin.Close())
 	return h.ended()
 }
 
-// ended returns the status of the process when it has ended.
+// ended waits for the process and returns its status.
 func (h *held) ended() int {
 	h.t.Helper()
 	_, err := io.Copy(io.Discard, h.out)
@@ -183,7 +183,7 @@ func (h *held) ended() int {
 	return h.ProcessState.ExitCode()
 }
 
-// leaseEnds makes the leases of killed processes run out, as five seconds would.
+// leaseEnds ends the leases of killed processes without the wait of five seconds.
 func (b *bench) leaseEnds() {
 	b.t.Helper()
 	db, err := sql.Open("sqlite", b.db)
@@ -192,7 +192,7 @@ func (b *bench) leaseEnds() {
 	require.NoError(b.t, errors.Join(err, db.Close()))
 }
 
-// look reads the site.
+// look runs fn on the site.
 func (b *bench) look(fn func(s *site.Site)) {
 	b.t.Helper()
 	s, err := site.Open(context.Background(), b.db)
@@ -214,7 +214,7 @@ func (b *bench) pages() (slugs []string) {
 	return slugs
 }
 
-// sections returns how many sections a page has.
+// sections returns the number of sections of a page.
 func (b *bench) sections(page string) (n int) {
 	b.t.Helper()
 	b.look(func(s *site.Site) {
@@ -238,7 +238,7 @@ func (b *bench) hero() (hero site.Section) {
 
 var pauseID = regexp.MustCompile(`-id (p-[a-z0-9]+) `)
 
-// pause returns the id that a start of the program has printed.
+// pause returns the id of the pause that the program has printed.
 func (o outcome) pause(t *testing.T) string {
 	t.Helper()
 	m := pauseID.FindStringSubmatch(o.out)

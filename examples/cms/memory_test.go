@@ -14,14 +14,14 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// A smallModel has a window of 24,000 tokens, and answers at length.
+// A smallModel has a window of 24,000 tokens and gives long answers.
 type smallModel struct{ provider.Provider }
 
 func (smallModel) Info() provider.ModelInfo {
 	return provider.ModelInfo{Provider: "test", ID: "small", Window: 24_000}
 }
 
-func TestASessionMayGoOnForEver(t *testing.T) {
+func TestALongSessionIsCompacted(t *testing.T) {
 	m := smallModel{providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		return &provider.Response{Stop: provider.StopDone, Parts: []provider.Part{provider.TextPart("As for " + req.LastUserText() + ": " + strings.Repeat("word ", 500))}}, nil
 	})}

@@ -15,10 +15,10 @@ import (
 // builtIn is the name of the model that needs no key.
 const builtIn = "built-in"
 
-// providers are the real ones, in the order in which their keys are looked for.
+// providers are the real providers, in the order in which their keys are looked up.
 var providers = []struct {
 	name string
-	keys []string // environment variables, any of which will do
+	keys []string // environment variables; one of them must be set
 	open func(model string) (provider.Provider, error)
 }{
 	{"anthropic", []string{"ANTHROPIC_API_KEY"}, func(m string) (provider.Provider, error) { return anthropic.New(anthropic.Config{Model: m}) }},
@@ -26,7 +26,7 @@ var providers = []struct {
 	{"gemini", []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, func(m string) (provider.Provider, error) { return gemini.New(gemini.Config{Model: m}) }},
 }
 
-// providerNames returns what -provider takes.
+// providerNames returns the values of -provider.
 func providerNames() []string {
 	names := []string{builtIn}
 	for _, p := range providers {
@@ -35,8 +35,8 @@ func providerNames() []string {
 	return names
 }
 
-// chooseModel returns the model to use, and what to call it on a screen: that of the provider with that name, else of the
-// first whose key is in the environment, else the one that is built in. modelName may be empty: the provider's default.
+// chooseModel returns the model and its name for the screen. It uses the named provider, else the first one whose key is in the
+// environment, else the built-in model. An empty modelName means the provider's default.
 func chooseModel(name, modelName string) (provider.Provider, string, error) {
 	for _, p := range providers {
 		if name != p.name && (name != "" || !anySet(p.keys)) {
@@ -48,16 +48,16 @@ func chooseModel(name, modelName string) (provider.Provider, string, error) {
 		}
 		label := p.name
 		info, _ := provider.Info(m)
-		if info.ID == "" { // only OpenAI's own address has a default
-			return nil, "", fmt.Errorf("-provider %s: its base URL is that of another server, so name the model with -model", p.name)
+		if info.ID == "" { // only the default base URL of OpenAI has a default model
+			return nil, "", fmt.Errorf("-provider %s: a custom base URL has no default model; name the model with -model", p.name)
 		}
 		return m, label + " " + info.ID, nil
 	}
 	if name != "" && name != builtIn {
-		return nil, "", fmt.Errorf("there is no provider %q; there are %s", name, strings.Join(providerNames(), ", "))
+		return nil, "", fmt.Errorf("unknown provider %q; the providers are %s", name, strings.Join(providerNames(), ", "))
 	}
 	if modelName != "" {
-		return nil, "", fmt.Errorf("-model %s needs a -provider, or a key in the environment", modelName)
+		return nil, "", fmt.Errorf("-model %s needs -provider, or a key in the environment", modelName)
 	}
 	return model.New(), model.Label, nil
 }

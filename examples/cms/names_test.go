@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// named is a bench whose page Members is known as team, and that has an About page.
+// named is a bench with two pages: Members, described as "team, people, staff", and About.
 func named(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -22,20 +22,20 @@ func named(t *testing.T) *bench {
 	return b
 }
 
-// answers makes requests in one dialogue and requires what each answer says.
+// answers makes the requests in one dialogue and requires the text in each answer.
 func (b *bench) answers(says map[string]string) {
 	b.t.Helper()
 	requests := slices.Sorted(maps.Keys(says))
 	o := b.run(strings.Join(requests, "\n"))
 	require.Equal(b.t, exitOK, o.status, o.err)
 	answers := strings.Split(o.out, "\n> ")[1:]
-	require.Len(b.t, answers, len(requests)+1) // and the prompt at which the input ended
+	require.Len(b.t, answers, len(requests)+1) // plus the prompt at which the input ended
 	for i, request := range requests {
 		require.Contains(b.t, answers[i], says[request], request)
 	}
 }
 
-func TestTheTeamPageIsTheOneThatIsCalledMembers(t *testing.T) {
+func TestAPageIsFoundByAWordOfItsDescription(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-p", "create a page called Members")
 	require.Contains(t, b.must(exitOK, "-p", "Show the team page").out, `I found no page like "team".`)
@@ -44,10 +44,10 @@ func TestTheTeamPageIsTheOneThatIsCalledMembers(t *testing.T) {
 	o = b.must(exitOK, "-p", "Show the team page")
 	require.Contains(t, o.out, `→ cms.findResource {"kind":"page","query":"team"}`)
 	require.Contains(t, o.out, `→ cms.getPage {"page":"members"}`)
-	require.Contains(t, o.out, `I took "team" to mean the page "Members". The page "Members" stands at /members. It is described as "team, people, staff".`)
+	require.Contains(t, o.out, `I took "team" to mean the page "Members". The page "Members" is at /members. It is described as "team, people, staff".`)
 }
 
-func TestDeletingAbuotAsksWhetherAboutMayBeDeleted(t *testing.T) {
+func TestDeletingAMisspelledNameAsksForApproval(t *testing.T) {
 	b := named(t)
 	o := b.must(exitWaiting, "-session", "s", "-p", "Delete abuot")
 	require.Contains(t, o.out, "Approval needed: cms.deletePage\n")
@@ -57,24 +57,24 @@ func TestDeletingAbuotAsksWhetherAboutMayBeDeleted(t *testing.T) {
 	require.Contains(t, o.out, `I took "abuot" to mean the page "About". I deleted the page "About" (/about).`)
 	require.Equal(t, []string{"home", "members"}, b.pages())
 
-	o = b.must(exitOK, "-p", "Delete abuot") // it isn't there any more
+	o = b.must(exitOK, "-p", "Delete abuot") // it is deleted
 	require.Contains(t, o.out, `I found no page like "abuot".`)
 	require.Equal(t, []string{"home", "members"}, b.pages())
 }
 
-func TestPagesAreFoundHoweverTheyAreNamed(t *testing.T) {
+func TestPagesAreFoundBySimilarNames(t *testing.T) {
 	b := named(t)
 	b.must(exitOK, "-p", `create a page called Über uns, then create a page called Öffnungszeiten, then create a page called "Price lists"`)
 	b.answers(map[string]string{
-		"show the staff":         `The page "Members" stands`,
-		"show teams":             `The page "Members" stands`,
-		"show membres":           `The page "Members" stands`,
-		"show the UEBER UNS":     `The page "Über uns" stands`,
-		"show uber uns":          `The page "Über uns" stands`,
-		"show ueber-uns":         `The page "Über uns" stands`,
-		"show Oeffnungszeit":     `The page "Öffnungszeiten" stands`,
-		"show öffnungszeiten":    `The page "Öffnungszeiten" stands`,
-		"show the price list":    `The page "Price lists" stands`,
+		"show the staff":         `The page "Members" is at`,
+		"show teams":             `The page "Members" is at`,
+		"show membres":           `The page "Members" is at`,
+		"show the UEBER UNS":     `The page "Über uns" is at`,
+		"show uber uns":          `The page "Über uns" is at`,
+		"show ueber-uns":         `The page "Über uns" is at`,
+		"show Oeffnungszeit":     `The page "Öffnungszeiten" is at`,
+		"show öffnungszeiten":    `The page "Öffnungszeiten" is at`,
+		"show the price list":    `The page "Price lists" is at`,
 		"preview the front page": "Home (/, en)",
 		"show the blog page":     `I found no page like "blog". There is the collection "Blog" (blog).`,
 		"find zzzz":              `I found nothing like "zzzz".`,
@@ -88,35 +88,35 @@ func TestAPageIsFoundByItsNewNameAndNotByItsOldOne(t *testing.T) {
 		"show team":             `I found no page like "team".`,
 		"show Members":          `I found no page like "Members".`,
 		"show staff":            `I found no page like "staff".`,
-		"show zoolgy":           `The page "Zoology" stands at /fauna.`,
-		"show fauna":            `The page "Zoology" stands at /fauna.`,
-		"show the animals page": `The page "Zoology" stands at /fauna.`,
+		"show zoolgy":           `The page "Zoology" is at /fauna.`,
+		"show fauna":            `The page "Zoology" is at /fauna.`,
+		"show the animals page": `The page "Zoology" is at /fauna.`,
 	})
 }
 
-func TestOfTwoThatMayBeMeantTheModelAsks(t *testing.T) {
+func TestTheModelAsksWhichOfTwoPagesIsMeant(t *testing.T) {
 	b := named(t)
 	b.must(exitOK, "-p", "create a page called Squad, then describe it as team")
 	o := b.must(exitOK, "-session", "s", "-p", "delete the team page")
-	require.Regexp(t, `"team" could be "(Members" \(members\) or "Squad" \(squad|Squad" \(squad\) or "Members" \(members)\)\. Say which one, by what is in the brackets\.`, o.out)
+	require.Regexp(t, `"team" could be "(Members" \(members\) or "Squad" \(squad|Squad" \(squad\) or "Members" \(members)\)\. Say which one, by the name in brackets\.`, o.out)
 	require.NotContains(t, o.out, "cms.deletePage")
 	require.Contains(t, b.must(exitWaiting, "-session", "s", "-p", "delete squad").out, `the page "Squad" at /squad is deleted`)
 	require.Equal(t, []string{"about", "home", "members", "squad"}, b.pages())
 }
 
-func TestNothingIsRenamedOnAGuess(t *testing.T) {
+func TestAnUncertainMatchIsNotRenamed(t *testing.T) {
 	b := named(t)
 	o := b.must(exitOK, "-p", "rename stuff to X")
 	require.Contains(t, o.out, `I'm not sure which page is "stuff": "Members" (members) fits best.`)
 	require.NotContains(t, o.out, "cms.updatePage")
-	require.Contains(t, b.must(exitOK, "-p", "show stuff").out, `I took "stuff" to mean the page "Members", and am not sure of that. The page "Members" stands`)
+	require.Contains(t, b.must(exitOK, "-p", "show stuff").out, `I took "stuff" to mean the page "Members", and am not sure of that. The page "Members" is at`)
 }
 
-func TestWhatAnotherProcessHasDeletedIsNeitherUsedNorFound(t *testing.T) {
+func TestAPageDeletedByAnotherProcessIsNeitherUsedNorFound(t *testing.T) {
 	b := named(t)
 	cmd := b.process("→ cms.getPage", "-session", "s")
 	cmd.Env = append(cmd.Env, typedVar+"=show the team page\nshow the team page\nshow crew\n")
-	h := b.start(cmd, "→ cms.getPage") // it has looked the page up, and is about to read it
+	h := b.start(cmd, "→ cms.getPage") // it has looked up the page and is about to read it
 	b.must(exitOK, "-yes", "-p", "delete Members, then create a page called Band, then describe it as crew, musicians")
 	require.NoError(t, h.stdin.Close())
 	out, err := io.ReadAll(h.out)
@@ -144,7 +144,7 @@ func TestProcessesFindWhatTheOthersWrite(t *testing.T) {
 		require.NoError(t, errs[i], outs[i])
 	}
 	for _, word := range []string{"ants", "bees", "crows"} {
-		require.Contains(t, b.must(exitOK, "-p", "show the "+word+" page").out, `The page "Old `+word+`" stands at /p`+word)
+		require.Contains(t, b.must(exitOK, "-p", "show the "+word+" page").out, `The page "Old `+word+`" is at /p`+word)
 	}
 	b.look(func(s *site.Site) {
 		p, err := s.GetPage(t.Context(), "pants", "")

@@ -14,18 +14,18 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// oneShot runs one input to its end and returns the exit status.
+// oneShot runs one input and returns the exit status.
 func (p *program) oneShot(ctx context.Context, in agent.Input) int {
 	fmt.Fprint(p.err, p.banner())
 	return p.finish(p.carryOut(ctx, in))
 }
 
-// banner says what works on what.
+// banner describes the model, the file and the session.
 func (p *program) banner() string {
 	return fmt.Sprintf("model: %s\ncontent: %s\nsession: %s\n", p.label, p.site.Path(), p.session)
 }
 
-// decideOnce takes the decision that the options name and resumes the run.
+// decideOnce makes the decision that the options name and resumes the run.
 func (p *program) decideOnce(ctx context.Context) int {
 	d, err := p.decision(ctx)
 	if err != nil {
@@ -34,8 +34,8 @@ func (p *program) decideOnce(ctx context.Context) int {
 	return p.decideAndResume(ctx, d)
 }
 
-// decideAndResume takes a decision, and then resumes the run. A decision that was taken holds even if this process dies before it
-// resumes the run, and of several processes that decide, only the first one resumes it.
+// decideAndResume records a decision and then resumes the run. The recorded decision counts even if this process dies before it resumes
+// the run. Of several processes that decide, only the first one resumes the run.
 func (p *program) decideAndResume(ctx context.Context, d agent.Decision) int {
 	if err := p.agent.Session(p.session).Decide(ctx, d); err != nil {
 		return p.finish(nil, err)
@@ -43,13 +43,13 @@ func (p *program) decideAndResume(ctx context.Context, d agent.Decision) int {
 	fmt.Fprint(p.err, p.banner())
 	res, err := p.carryOut(ctx, agent.Continue(p.session))
 	if p.elsewhere(res, err) {
-		fmt.Fprintln(p.err, "The decision is taken. Another process runs the session.")
+		fmt.Fprintln(p.err, "The decision was recorded. Another process runs the session.")
 		return exitOK
 	}
 	return p.finish(res, err)
 }
 
-// decision makes the decision of the options.
+// decision returns the decision that the options describe.
 func (p *program) decision(ctx context.Context) (d agent.Decision, err error) {
 	id := p.id
 	if id == "" {
@@ -85,27 +85,27 @@ func (p *program) decision(ctx context.Context) (d agent.Decision, err error) {
 	return d.By(p.by), nil
 }
 
-// nothingOpen says that no decision is waited for.
+// nothingOpen returns the error for a session without a pending decision.
 func (p *program) nothingOpen(ctx context.Context) error {
 	last, err := p.agent.Session(p.session).Result(ctx)
 	if err != nil {
 		return err
 	}
 	if last.Status == agent.Running || last.Status == agent.Paused {
-		return &agent.InputError{Field: "Session", Problem: "it waits for no decision: its run is under way, or was interrupted; -continue resumes it"}
+		return &agent.InputError{Field: "Session", Problem: "it has no pending decision: its run is in progress or was interrupted; -continue resumes it"}
 	}
 	return &agent.NothingOpenError{Session: p.session, Status: last.Status}
 }
 
-// carryOut runs an input, and what follows from the decisions that it asks for. It returns when the run has ended, or
-// when it waits and there is no terminal to decide at.
+// carryOut runs an input and asks for the decisions that it needs. It returns when the run has ended, or when the run needs a decision
+// and there is no terminal.
 func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, error) {
 	res, err := p.stream(ctx, in)
 	for {
 		var late *agent.DecisionError
 		switch {
 		case errors.As(err, &late) && late.Code == machine.DecisionExpired && p.person:
-			p.out.line("That came too late: the approval has expired.")
+			p.out.line("Too late: the approval has expired.")
 			res, err = p.stream(ctx, agent.Continue(p.session))
 			continue
 		case err != nil || res == nil || res.Status != agent.Paused || p.drained:
@@ -119,12 +119,12 @@ func (p *program) carryOut(ctx context.Context, in agent.Input) (*agent.Result, 
 	}
 }
 
-// heldPoll is how often a session that another process holds is tried again: it may let go of it long before its lease
-// ends.
+// heldPoll is how often the program tries to get a session that another process holds. That process may release the session long before
+// its lease ends.
 const heldPoll = 250 * time.Millisecond
 
-// stream runs an input and shows what happens. Ctrl-C or SIGTERM brings the run to rest, and a second one ends the program. Where
-// a run continues, a session that another process holds is waited for, until the lease that it had ends or is renewed.
+// stream runs an input and shows its events. Ctrl-C or SIGTERM drains the agent, and a second signal ends the program. To continue a run
+// of a session that another process holds, stream waits until the lease that it found ends or is renewed.
 func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, error) {
 	signalled, stop := p.draining(ctx)
 	defer stop()
@@ -137,7 +137,7 @@ func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, er
 	fmt.Fprintf(p.err, "Another process holds the session until %s, or was killed. Waiting.\n", until.Local().Format(time.TimeOnly))
 	again := time.NewTicker(heldPoll)
 	defer again.Stop()
-	for errors.As(err, &held) && !held.Until.After(until) { // a process that lives renews its lease: that isn't waited for
+	for errors.As(err, &held) && !held.Until.After(until) { // a running process renews its lease: don't wait for it
 		select {
 		case <-again.C:
 			res, err = p.streamOnce(ctx, in)
@@ -148,8 +148,8 @@ func (p *program) stream(ctx context.Context, in agent.Input) (*agent.Result, er
 	return res, err
 }
 
-// draining returns a context that the first Ctrl-C or SIGTERM ends. It brings the agent to rest: what is under way comes to its
-// end, and nothing new begins. From then on both signals do again what they do by default.
+// draining returns a context that the first Ctrl-C or SIGTERM ends. The signal drains the agent: calls in progress end, and no new one
+// starts. From then on both signals have their default effect.
 func (p *program) draining(ctx context.Context) (context.Context, func()) {
 	signalled, stop := signal.NotifyContext(ctx, stopSignals...)
 	over := make(chan struct{})
@@ -162,7 +162,7 @@ func (p *program) draining(ctx context.Context) (context.Context, func()) {
 		}
 		stop()
 		if ctx.Err() == nil {
-			fmt.Fprintln(p.err, "Stopping, as soon as what is under way has ended. Another Ctrl-C ends the program at once.")
+			fmt.Fprintln(p.err, "Stopping when the current calls have ended. Another Ctrl-C ends the program at once.")
 			p.drained = true // it is read after watch.Wait
 			_ = p.agent.Drain(ctx)
 		}
@@ -189,7 +189,7 @@ func (p *program) streamOnce(ctx context.Context, in agent.Input) (res *agent.Re
 	return res, err
 }
 
-// finish says how it ended where that isn't plain, and returns the exit status.
+// finish prints how the run ended where the events don't show it, and returns the exit status.
 func (p *program) finish(res *agent.Result, err error) int {
 	var (
 		paused   *agent.PausedError
@@ -203,13 +203,13 @@ func (p *program) finish(res *agent.Result, err error) int {
 		p.howToResume(res)
 		return exitStopped
 	case res != nil && res.Code == machine.CodeDrained:
-		fmt.Fprintf(p.err, "The run rests, with all it has done so far. To resume it:\n  %s\n", p.continuing(p.session))
+		fmt.Fprintf(p.err, "The run was interrupted. To resume it:\n  %s\n", p.continuing(p.session))
 		return exitStopped
 	case errors.As(err, &paused) && len(paused.Pending) == 0:
-		fmt.Fprintf(p.err, "cms: the last run of the session was interrupted, and comes first:\n  %s\n", p.continuing(p.session))
+		fmt.Fprintf(p.err, "cms: the last run of the session was interrupted; resume it first:\n  %s\n", p.continuing(p.session))
 		return exitUsage
 	case errors.As(err, &paused):
-		fmt.Fprintln(p.err, "cms: the session waits for a decision; that comes first")
+		fmt.Fprintln(p.err, "cms: the session waits for a decision; decide first")
 		p.explain(p.out, paused.Pending)
 		return exitWaiting
 	case errors.As(err, &decision), errors.As(err, &input), errors.As(err, &nothing), res == nil && errors.As(err, &limit):

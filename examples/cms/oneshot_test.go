@@ -23,7 +23,7 @@ func TestAnAboutPageIsCreated(t *testing.T) {
 	o := b.must(exitOK, "-p", about)
 	require.Contains(t, o.out, `→ cms.createPage {`)
 	require.Contains(t, o.out, "✓ ok in ")
-	require.True(t, strings.HasSuffix(o.out, `The page "About" stands at /about, with a hero section titled "Hello".`+"\n"), o.out)
+	require.True(t, strings.HasSuffix(o.out, `The page "About" is at /about, with a hero section titled "Hello".`+"\n"), o.out)
 	require.Contains(t, o.err, "model: built-in (plain Go, understands a documented set of requests; not a language model)")
 	require.Contains(t, o.err, "content: "+b.db)
 	b.look(func(s *site.Site) {
@@ -35,7 +35,7 @@ func TestAnAboutPageIsCreated(t *testing.T) {
 	})
 }
 
-func TestATakenSlugIsReadCorrectedAndSaid(t *testing.T) {
+func TestATakenSlugIsCorrectedAndReported(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-p", about)
 	o := b.must(exitOK, "-p", about)
@@ -45,7 +45,7 @@ func TestATakenSlugIsReadCorrectedAndSaid(t *testing.T) {
 	require.Equal(t, []string{"about", "about-2", "home"}, b.pages())
 }
 
-func TestWhatWasSaidIsRememberedInASession(t *testing.T) {
+func TestASessionRemembersEarlierRequests(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-session", "talk", "-p", about)
 	o := b.must(exitOK, "-session", "talk", "-p", "preview it")
@@ -70,12 +70,12 @@ func TestEveryRequestOfTheDocumentationWorks(t *testing.T) {
 	b := newBench(t)
 	var requests, says []string
 	for _, c := range [][2]string{
-		{about, `The page "About" stands at /about, with a hero section titled "Hello".`},
+		{about, `The page "About" is at /about, with a hero section titled "Hello".`},
 		{"list pages", "There are 2 pages:"},
 		{"list sections", "There are 2 section definitions:"},
 		{"list collections", "There is 1 collection:"},
 		{"list entries of blog", "Hello, world (hello-world)"},
-		{"show Home", `The page "Home" stands at /.`},
+		{"show Home", `The page "Home" is at /.`},
 		{"show entry hello-world", "The first entry of this blog."},
 		{"preview Home", "title: Welcome to local-site"},
 		{"find abuot", `the page "About" (about)`},
@@ -94,7 +94,7 @@ func TestEveryRequestOfTheDocumentationWorks(t *testing.T) {
 		{"help", "I understand requests like these"},
 		{"sing a song", `I don't understand "sing a song"`},
 		{"change the slug of about to about-us", `has moved from /about to /about-us`},
-		{"remove the hero section from about-us", `The hero section is off the page "About us".`},
+		{"remove the hero section from about-us", `I removed the hero section from the page "About us".`},
 		{"delete about-us", `I deleted the page "About us" (/about-us).`},
 	} {
 		requests, says = append(requests, c[0]), append(says, c[1])
@@ -103,13 +103,13 @@ func TestEveryRequestOfTheDocumentationWorks(t *testing.T) {
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Equal(t, 3, strings.Count(o.out, "◦ approved by ann (-yes)"))
 	answers := strings.Split(o.out, "\n> ")[1:]
-	require.Len(t, answers, len(requests)+1) // and the prompt at which the input ended
+	require.Len(t, answers, len(requests)+1) // plus the prompt at which the input ended
 	for i, request := range requests {
 		require.Contains(t, answers[i], says[i], request)
 	}
 }
 
-func TestAMissingSectionIsAddedForItsContents(t *testing.T) {
+func TestSettingAValueAddsTheMissingSection(t *testing.T) {
 	b := newBench(t)
 	b.must(exitOK, "-p", "create a page called Empty")
 	o := b.must(exitOK, "-p", "set the title of the hero on Empty to Full")
@@ -117,7 +117,7 @@ func TestAMissingSectionIsAddedForItsContents(t *testing.T) {
 	require.Contains(t, b.must(exitOK, "-p", "show Empty").out, "title: Full")
 }
 
-func TestWithYesNobodyIsAsked(t *testing.T) {
+func TestTheYesFlagApprovesEverything(t *testing.T) {
 	b := newBench(t)
 	o := b.must(exitOK, "-yes", "-p", "delete Home")
 	require.Contains(t, o.out, "◦ approved by ann (-yes)")
@@ -125,7 +125,7 @@ func TestWithYesNobodyIsAsked(t *testing.T) {
 	require.Empty(t, b.pages())
 }
 
-func TestInModesThatOnlyReadNothingIsWritten(t *testing.T) {
+func TestReadOnlyModesWriteNothing(t *testing.T) {
 	b := newBench(t)
 	o := b.must(exitOK, "-mode", "ask", "-p", about)
 	require.Contains(t, o.out, "The mode cms-crud has it.")
@@ -138,38 +138,38 @@ func TestInModesThatOnlyReadNothingIsWritten(t *testing.T) {
 	o = b.must(exitOK, "-mode", "architect", "-p", "create a page called Home")
 	require.Contains(t, o.out, `it doesn't work:`)
 	require.Contains(t, o.out, `use another slug such as "home-2"`)
-	require.Contains(t, b.must(exitOK, "-mode", "architect", "-p", "delete Home").out, "operation 1 will ask a person")
+	require.Contains(t, b.must(exitOK, "-mode", "architect", "-p", "delete Home").out, "operation 1 needs approval")
 	require.Equal(t, []string{"home"}, b.pages())
 }
 
-func TestInDebugASingleWriteIsMadeInARun(t *testing.T) {
+func TestInDebugModeARunMakesOneWrite(t *testing.T) {
 	b := newBench(t)
 	o := b.run("", "-mode", "debug", "-p", "create a page called A, then create a page called B")
 	require.Equal(t, exitOK, o.status)
 	require.Contains(t, o.out, "✗ cms.createPage denied: ")
-	require.Contains(t, o.out, `I couldn't create the page "B": in mode debug a run makes a single corrective write, and cms.createPage was it`)
+	require.Contains(t, o.out, `I couldn't create the page "B": in mode debug a run may make one write, and cms.createPage was it`)
 	require.Equal(t, []string{"a", "home"}, b.pages())
 	b.must(exitOK, "-mode", "debug", "-p", "create a page called B") // another run
 	require.Equal(t, []string{"a", "b", "home"}, b.pages())
 }
 
-func TestAtItsStepLimitARunSaysWhereItStandsAndEndsWith4(t *testing.T) {
+func TestAtItsStepLimitARunSummarizesItsCallsAndExitsWith4(t *testing.T) {
 	b := newBench(t)
 	o := b.must(exitStopped, "-mode", "debug", "-p", "list pages, list sections, list collections, list entries, list pages")
 	require.Contains(t, o.out, "This run is at its limit, so I stop here. These calls succeeded: cms.listPages, cms.listSections, cms.listCollections, cms.listEntries.")
 	require.Contains(t, o.err, "Steps")
 }
 
-func TestWrongCallsOfTheProgramEndWith2(t *testing.T) {
+func TestInvalidArgumentsExitWith2(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []struct {
 		args []string
 		says string
 	}{
 		{[]string{"-nope"}, "not defined"},
-		{[]string{"Create a page"}, "is no flag"},
+		{[]string{"Create a page"}, "isn't a flag"},
 		{[]string{"-p", " "}, "-p needs a request"},
-		{[]string{"-p", "x", "-mode", "fast"}, `there is no mode "fast"`},
+		{[]string{"-p", "x", "-mode", "fast"}, `unknown mode "fast"`},
 		{[]string{"-p", "x", "-resume", "s", "-decide", "approve"}, "only one of"},
 		{[]string{"-resume", "s"}, "needs -decide"},
 		{[]string{"-resume", "s", "-decide", "perhaps"}, "needs -decide with one of"},
@@ -184,28 +184,28 @@ func TestWrongCallsOfTheProgramEndWith2(t *testing.T) {
 		{[]string{"-export", "-session", "unknown"}, "unknown"},
 		{[]string{"-undo", "-session", "unknown"}, "unknown"},
 		{[]string{"-json", "-p", "x"}, "-json is for approvals"},
-		{[]string{"approvals", "allow"}, `there is no approvals "allow"`},
-		{[]string{"approvals", "list", "x"}, `takes no "x"`},
+		{[]string{"approvals", "allow"}, `unknown approvals command "allow"`},
+		{[]string{"approvals", "list", "x"}, `takes no argument "x"`},
 		{[]string{"approvals", "approve"}, "needs the id"},
 		{[]string{"approvals", "approve", "p-1", "p-2"}, "nothing else"},
 		{[]string{"approvals", "approve", "p-1"}, "it may be decided already"},
 		{[]string{"approvals", "edit", "p-1"}, "needs -input"},
-		{[]string{"approvals", "edit", "p-1", "-input", "{"}, "is no JSON"},
+		{[]string{"approvals", "edit", "p-1", "-input", "{"}, "isn't valid JSON"},
 		{[]string{"approvals", "suggest", "p-1"}, "needs -reason"},
-		{[]string{"approvals", "-reason", "x"}, "go with a decision"},
+		{[]string{"approvals", "-reason", "x"}, "need a decision"},
 		{[]string{"approvals", "-nope"}, "not defined"},
-		{[]string{"-p", "x", "approvals"}, "-p doesn't go with approvals"},
+		{[]string{"-p", "x", "approvals"}, "-p can't be used with approvals"},
 		{[]string{"approvals", "revoke"}, "needs the name of a tool"},
-		{[]string{"approvals", "revoke", "cms.updatePage"}, "isn't approved from now on"},
+		{[]string{"approvals", "revoke", "cms.updatePage"}, "has no standing approval"},
 		{[]string{"-continue", "-session", "unknown"}, "unknown"},
 		{[]string{"-continue", "-session", "s", "-mode", "ask"}, "-mode is for new requests"},
 		{[]string{"-p", "x", "-expires", "-1s"}, "-expires"},
 		{[]string{"-p", "x", "-session", "a\nb"}, "Session"},
 		{[]string{"-p", "x", "-provider", "openai"}, "OPENAI_API_KEY"},
-		{[]string{"-p", "x", "-model", "m"}, "needs a -provider"},
-		{[]string{"-resume", "s", "-decide", "edit", "-input", `{"page": x}`}, `-input is no JSON: invalid character 'x' looking for beginning of value, behind {"page": x`},
-		{[]string{"-resume", "s", "-decide", "answer", "-input", `{"page"`}, `-input is no JSON: unexpected end of JSON input, behind {"page"`},
-		{[]string{"-resume", "s", "-decide", "answer", "-input", `done`}, `behind d`},
+		{[]string{"-p", "x", "-model", "m"}, "needs -provider"},
+		{[]string{"-resume", "s", "-decide", "edit", "-input", `{"page": x}`}, `-input isn't valid JSON: invalid character 'x' looking for beginning of value, after {"page": x`},
+		{[]string{"-resume", "s", "-decide", "answer", "-input", `{"page"`}, `-input isn't valid JSON: unexpected end of JSON input, after {"page"`},
+		{[]string{"-resume", "s", "-decide", "answer", "-input", `done`}, `after d`},
 	} {
 		o := b.run("", c.args...)
 		require.Equal(t, exitUsage, o.status, "%q", c.args)
@@ -214,17 +214,17 @@ func TestWrongCallsOfTheProgramEndWith2(t *testing.T) {
 	}
 }
 
-func TestHelpSaysWhatIsUnderstoodAndTheStatuses(t *testing.T) {
+func TestHelpListsTheRequestsAndTheExitStatuses(t *testing.T) {
 	o := newBench(t).must(exitOK, "-h")
 	for _, part := range []string{"create a page called About", "-resume session", "Exit status: 0", "3 it waits for a decision", "not a language model"} {
 		require.Contains(t, o.err, part)
 	}
 }
 
-func TestAFileThatIsNoSiteEndsWith1AndIsLeftAlone(t *testing.T) {
+func TestAForeignFileExitsWith1AndStaysUnchanged(t *testing.T) {
 	b := newBench(t)
 	require.NoError(t, os.WriteFile(b.db, []byte("a letter"), 0o600))
-	require.Contains(t, b.must(exitFailed, "-p", "list pages").err, "is no SQLite file")
+	require.Contains(t, b.must(exitFailed, "-p", "list pages").err, "isn't a SQLite file")
 	kept, err := os.ReadFile(b.db)
 	require.NoError(t, err)
 	require.Equal(t, "a letter", string(kept))
@@ -232,7 +232,7 @@ func TestAFileThatIsNoSiteEndsWith1AndIsLeftAlone(t *testing.T) {
 	require.Contains(t, b.must(exitFailed, "-p", "list pages").err, "doesn't exist")
 }
 
-func TestContentFilesDontShareWhatTheAgentDid(t *testing.T) {
+func TestEachContentFileHasItsOwnRuns(t *testing.T) {
 	b := newBench(t)
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
 	other := &bench{t, strings.TrimSuffix(b.db, ".db")}
@@ -240,12 +240,12 @@ func TestContentFilesDontShareWhatTheAgentDid(t *testing.T) {
 	require.Equal(t, []string{"home"}, other.pages())
 }
 
-// A full output is one that nothing can be written to.
+// A full is an output that can't be written to.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-func TestAnOutputThatCantBeWrittenEndsWith1(t *testing.T) {
+func TestAnOutputErrorExitsWith1(t *testing.T) {
 	b := newBench(t)
 	for _, args := range [][]string{{"-p", "list pages"}, nil} {
 		var err strings.Builder
@@ -255,7 +255,7 @@ func TestAnOutputThatCantBeWrittenEndsWith1(t *testing.T) {
 	}
 }
 
-func TestArgumentsArePrintedForAShell(t *testing.T) {
+func TestArgumentsAreQuotedForAShell(t *testing.T) {
 	for arg, want := range map[string]string{"cms.db": "cms.db", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, `{"a":1}`: `'{"a":1}'`, "$HOME": "'$HOME'"} {
 		require.Equal(t, want, quoted(arg))
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
 )
 
-// options are what the program was called with.
+// options are the program's arguments.
 type options struct {
 	prompt, mode, db, session, by string
 	provider, model               string
@@ -30,7 +30,7 @@ type options struct {
 	approvals []string // what follows the command approvals; nil without it
 }
 
-// interactive reports whether the program is to ask for requests.
+// interactive reports whether the program asks for requests.
 func (o *options) interactive() bool {
 	return o.prompt == "" && o.resume == "" && !o.continues && !o.undo && !o.export && o.approvals == nil
 }
@@ -40,37 +40,37 @@ var decisions = []string{"approve", "reject", "edit", "suggest", "always", "answ
 
 func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("cms", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // what is wrong is said once, by the caller
-	f.StringVar(&o.prompt, "p", "", "carry out this `request` and end; without it the program asks for requests")
+	f.SetOutput(io.Discard) // the caller prints the error
+	f.StringVar(&o.prompt, "p", "", "run this `request` and exit; without it the program asks for requests")
 	f.StringVar(&o.mode, "mode", "", "`mode`: cms-crud (the default), architect, debug or ask")
-	f.StringVar(&o.db, "db", "cms.db", "`file` of the content, and of what the agent does")
-	f.StringVar(&o.session, "session", "", "`name` of the conversation to resume; a new one without it")
-	f.BoolVar(&o.continues, "continue", false, "resume the -session whose program was killed or ended by a signal, or whose approval expired; without one with all whose program was")
-	f.BoolVar(&o.yes, "yes", false, "approve everything that asks for it")
-	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; without a terminal there is no limit unless this is given")
-	f.BoolVar(&o.undo, "undo", false, "take back what the last run of the -session has changed")
+	f.StringVar(&o.db, "db", "cms.db", "`file` with the content and the runs")
+	f.StringVar(&o.session, "session", "", "`name` of the session; a new one by default")
+	f.BoolVar(&o.continues, "continue", false, "resume the interrupted run of the -session, or the run whose approval expired; without -session, all interrupted runs")
+	f.BoolVar(&o.yes, "yes", false, "approve every call that needs approval")
+	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; without a terminal the default is no limit")
+	f.BoolVar(&o.undo, "undo", false, "undo the changes of the last run of the -session")
 	f.BoolVar(&o.export, "export", false, "print the log of the -session, as JSON lines")
 	f.BoolVar(&o.json, "json", false, "print approvals as JSON")
-	f.StringVar(&o.resume, "resume", "", "decide on what this `session` waits for, as -decide says")
-	f.StringVar(&o.decide, "decide", "", "`decision`: approve, reject, edit, suggest, always (approve from now on) or answer (for a call whose end isn't known)")
-	f.StringVar(&o.id, "id", "", "`id` of what to decide on; needn't be given if there is only one")
-	f.StringVar(&o.reason, "reason", "", "`text` for the agent: why it is rejected, or what is suggested instead")
+	f.StringVar(&o.resume, "resume", "", "decide the pending decision of this `session` as -decide says")
+	f.StringVar(&o.decide, "decide", "", "`decision`: approve, reject, edit, suggest, always (approve, with a standing approval) or answer (for a call that may have taken effect)")
+	f.StringVar(&o.id, "id", "", "`id` of the decision; optional if there is only one")
+	f.StringVar(&o.reason, "reason", "", "`text` for the agent: the reason of a rejection, or the suggestion")
 	f.StringVar(&o.input, "input", "", "`JSON` for -decide edit (the new input) and answer (the call's result)")
-	f.StringVar(&o.by, "by", "", "`name` of who asks or decides; the user's without it")
-	f.StringVar(&o.provider, "provider", "", "`name` of who answers: built-in, anthropic, openai or gemini; without it the first whose key is in the environment, else built-in")
-	f.StringVar(&o.model, "model", "", "`name` of the provider's model; its default without it")
+	f.StringVar(&o.by, "by", "", "`name` of the person who asks or decides; the user's name by default")
+	f.StringVar(&o.provider, "provider", "", "`name` of the provider: built-in, anthropic, openai or gemini; by default the first one whose key is in the environment, else built-in")
+	f.StringVar(&o.model, "model", "", "`name` of the model; the provider's default by default")
 	f.BoolVar(&o.verbose, "v", false, "log to stderr")
 	if err := o.parse(f, args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			usage(f, stderr)
 		} else {
-			err = fmt.Errorf("%w; -h says what there is", err)
+			err = fmt.Errorf("%w; -h lists the flags", err)
 		}
 		return o, err
 	}
 	f.Visit(func(f *flag.Flag) { o.expiresSet = o.expiresSet || f.Name == "expires" })
 	if f.NArg() > 0 {
-		return o, fmt.Errorf("%q is no flag; a request goes behind -p, in quotes", f.Arg(0))
+		return o, fmt.Errorf("%q isn't a flag; a request goes after -p, in quotes", f.Arg(0))
 	}
 	if err := o.check(f); err != nil {
 		return o, err
@@ -87,7 +87,7 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// parse reads the flags. Behind the command approvals they may stand anywhere.
+// parse reads the flags. After the command approvals they may be anywhere.
 func (o *options) parse(f *flag.FlagSet, args []string) error {
 	if err := f.Parse(args); err != nil || f.Arg(0) != "approvals" {
 		return err
@@ -104,7 +104,7 @@ func (o *options) parse(f *flag.FlagSet, args []string) error {
 	return f.Parse(nil)
 }
 
-// check says which flags don't go together.
+// check returns an error for invalid flags and combinations.
 func (o *options) check(f *flag.FlagSet) error {
 	given := func(name string) (ok bool) {
 		f.Visit(func(f *flag.Flag) { ok = ok || f.Name == name })
@@ -114,9 +114,9 @@ func (o *options) check(f *flag.FlagSet) error {
 	case given("p") && strings.TrimSpace(o.prompt) == "":
 		return errors.New("-p needs a request")
 	case o.mode != "" && !slices.Contains(modeNames(), o.mode):
-		return fmt.Errorf("there is no mode %q; the modes are %s", o.mode, strings.Join(modeNames(), ", "))
+		return fmt.Errorf("unknown mode %q; the modes are %s", o.mode, strings.Join(modeNames(), ", "))
 	case o.expires < 0:
-		return errors.New("-expires can't be negative; 0 is no limit")
+		return errors.New("-expires can't be negative; 0 means no limit")
 	case o.approvals != nil:
 		return o.checkApprovals(given)
 	case count(given("p"), given("resume"), o.continues, o.undo, o.export) > 1:
@@ -128,7 +128,7 @@ func (o *options) check(f *flag.FlagSet) error {
 	case o.json:
 		return errors.New("-json is for approvals")
 	case o.mode != "" && (o.continues || o.resume != ""):
-		return errors.New("-mode is for new requests; what continues keeps its mode")
+		return errors.New("-mode is for new requests; a resumed run keeps its mode")
 	case given("resume") && o.resume == "":
 		return errors.New("-resume needs a session")
 	case o.resume != "" && o.session != "" && o.session != o.resume:
@@ -144,7 +144,7 @@ func (o *options) check(f *flag.FlagSet) error {
 	return o.checkDecision()
 }
 
-// checkDecision says what a decision lacks.
+// checkDecision returns an error if a decision is incomplete.
 func (o *options) checkDecision() error {
 	switch {
 	case (o.decide == "edit" || o.decide == "answer") && o.input == "":
@@ -157,7 +157,7 @@ func (o *options) checkDecision() error {
 	return nil
 }
 
-// count returns how many hold.
+// count returns how many of the claims are true.
 func count(claims ...bool) (n int) {
 	for _, c := range claims {
 		if c {
@@ -167,32 +167,32 @@ func count(claims ...bool) (n int) {
 	return n
 }
 
-// checkJSON says where the value of -input stops being JSON.
+// checkJSON returns an error that shows where the value of -input stops being JSON.
 func checkJSON(input string) error {
 	var value any
 	err := json.Unmarshal([]byte(input), &value)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		read := []rune(strings.ToValidUTF8(input[:min(int(syntax.Offset), len(input))], "\uFFFD"))
-		return fmt.Errorf("-input is no JSON: %w, behind %s", err, string(read[max(0, len(read)-30):]))
+		return fmt.Errorf("-input isn't valid JSON: %w, after %s", err, string(read[max(0, len(read)-30):]))
 	}
 	if err != nil {
-		return fmt.Errorf("-input is no JSON: %w", err)
+		return fmt.Errorf("-input isn't valid JSON: %w", err)
 	}
 	return nil
 }
 
 func usage(f *flag.FlagSet, w io.Writer) {
-	fmt.Fprint(w, `cms is an agent that looks after a small website in a SQLite file.
+	fmt.Fprint(w, `cms is an agent that maintains a small website in a SQLite file.
 
   cms -p "Create an About page with a hero section titled Hello"
-  cms                     asks for requests; /help says what there is
+  cms                     asks for requests; /help lists the commands
   cms -resume SESSION -decide approve|reject|edit|suggest|always|answer [-id ID] [-reason TEXT] [-input JSON]
   cms -continue [-session SESSION]
   cms -undo -session SESSION
   cms -export -session SESSION
-  cms approvals [-json]   lists what waits for a decision, in every session
+  cms approvals [-json]   lists the pending decisions of all sessions
   cms approvals approve|reject|edit|suggest|always|answer ID [-reason TEXT] [-input JSON]
-  cms approvals rules     lists what was approved from now on
+  cms approvals rules     lists the standing approvals
   cms approvals revoke TOOL [-session SESSION]
 
 `)
@@ -202,12 +202,12 @@ func usage(f *flag.FlagSet, w io.Writer) {
 The model is %s.
 %s
 
-Exit status: 0 the run completed, 1 it failed, 2 what was asked for can't be taken (a flag, or a decision that is
-unknown, used or too late), 3 it waits for a decision, 4 it was stopped by a limit, or rests because of Ctrl-C or SIGTERM.
+Exit status: 0 the run completed, 1 it failed, 2 invalid arguments (a flag, or a decision that is unknown, used or too
+late), 3 it waits for a decision, 4 it was stopped by a limit, or interrupted by Ctrl-C or SIGTERM.
 `, model.Label, model.Help())
 }
 
-// self is how the program is called again.
+// self returns the command that runs the program.
 func self() string {
 	if strings.Contains(os.Args[0], "go-build") {
 		return "go run ./examples/cms"
@@ -215,7 +215,7 @@ func self() string {
 	return quoted(os.Args[0])
 }
 
-// quoted writes an argument for a shell.
+// quoted quotes an argument for a shell.
 func quoted(arg string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@", r)

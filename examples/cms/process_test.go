@@ -20,7 +20,7 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-func TestARunThatWaitsGoesOnInAnotherProcess(t *testing.T) {
+func TestAWaitingRunIsResumedByAnotherProcess(t *testing.T) {
 	b := newBench(t)
 	first := b.process("", "-session", "s", "-p", "delete Home")
 	out, err := first.Output()
@@ -33,7 +33,7 @@ func TestARunThatWaitsGoesOnInAnotherProcess(t *testing.T) {
 	require.Empty(t, b.pages())
 }
 
-func TestAKilledRunGoesOnAndDoesNothingTwice(t *testing.T) {
+func TestAKilledRunResumesWithoutRepeatingCalls(t *testing.T) {
 	b := newBench(t)
 	h := b.hold("✓ ok", "-session", "s", "-p", about+", then list pages")
 	h.kill()
@@ -45,12 +45,12 @@ func TestAKilledRunGoesOnAndDoesNothingTwice(t *testing.T) {
 	o = b.must(exitOK, "-continue", "-session", "s")
 	require.NotContains(t, o.out, "→ cms.createPage", "the call that had ended isn't made again")
 	require.Contains(t, o.out, "→ cms.listPages")
-	require.Contains(t, o.out, `The page "About" stands at /about`)
+	require.Contains(t, o.out, `The page "About" is at /about`)
 	require.Equal(t, []string{"about", "home"}, b.pages())
 	b.must(exitUsage, "-continue", "-session", "s") // there is nothing to resume
 }
 
-func TestACallThatNobodyKnowsTheEndOfIsPutBeforeAPerson(t *testing.T) {
+func TestAPersonDecidesOnACallInDoubt(t *testing.T) {
 	for decide, want := range map[string]struct {
 		says   string
 		status string
@@ -60,10 +60,10 @@ func TestACallThatNobodyKnowsTheEndOfIsPutBeforeAPerson(t *testing.T) {
 		"answer":  {"it was hidden", site.Published},
 	} {
 		b := newBench(t)
-		b.hold("→ cms.updateSection", "-session", "s", "-p", hide).kill() // it has begun, and has had no effect yet
+		b.hold("→ cms.updateSection", "-session", "s", "-p", hide).kill() // it has started, and has had no effect yet
 		b.leaseEnds()
-		o := b.must(exitWaiting, "-yes", "-continue", "-session", "s") // it takes more than a yes
-		require.Contains(t, o.out, "It isn't known how this call ended: cms.updateSection")
+		o := b.must(exitWaiting, "-yes", "-continue", "-session", "s") // -yes doesn't decide it
+		require.Contains(t, o.out, "It isn't known whether this call took effect: cms.updateSection")
 		require.Equal(t, site.Published, b.hero().Status)
 		o = b.must(exitOK, "-resume", "s", "-decide", decide, "-input", `"it was hidden"`)
 		require.Contains(t, o.out, want.says, decide)
@@ -71,7 +71,7 @@ func TestACallThatNobodyKnowsTheEndOfIsPutBeforeAPerson(t *testing.T) {
 	}
 }
 
-func TestWritesThatKnowTheirKeyAreMadeAgainWithoutAsking(t *testing.T) {
+func TestInterruptedIdempotentWritesAreRepeatedWithoutApproval(t *testing.T) {
 	b := newBench(t)
 	b.hold("→ cms.addSection", "-session", "s", "-p", news).kill()
 	b.leaseEnds()
@@ -80,16 +80,16 @@ func TestWritesThatKnowTheirKeyAreMadeAgainWithoutAsking(t *testing.T) {
 	require.Contains(t, b.must(exitOK, "-continue").err, "No run was interrupted.")
 }
 
-func TestACreationThatWasCutOffIsMadeAgainWithoutAsking(t *testing.T) {
+func TestAnInterruptedCreationIsRepeatedWithoutApproval(t *testing.T) {
 	b := newBench(t)
 	b.hold("→ cms.createPage", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
 	o := b.must(exitOK, "-continue", "-session", "s")
-	require.Contains(t, o.out, `The page "About" stands at /about`)
+	require.Contains(t, o.out, `The page "About" is at /about`)
 	require.Equal(t, []string{"about", "home"}, b.pages())
 }
 
-// A failing store keeps nothing more once the site has a page: another process has taken the session over.
+// A failing store stores nothing more once the site has a page, as if another process had taken the session over.
 type failing struct {
 	journal.Store
 	site *site.Site
@@ -115,29 +115,29 @@ func TestACreationWhoseResultWasLostMakesNoSecondPage(t *testing.T) {
 	require.Equal(t, []string{"about", "home"}, b.pages())
 	b.leaseEnds()
 	o := b.must(exitOK, "-continue", "-session", "s")
-	require.Contains(t, o.out, `The page "About" stands at /about, with a hero section titled "Hello".`)
+	require.Contains(t, o.out, `The page "About" is at /about, with a hero section titled "Hello".`)
 	require.Equal(t, []string{"about", "home"}, b.pages())
 }
 
-func TestAnAnswerThatWasCutOffIsGivenAgain(t *testing.T) {
+func TestAnInterruptedAnswerIsRepeated(t *testing.T) {
 	b := newBench(t)
-	b.hold("stands", "-session", "s", "-p", about).kill()
+	b.hold("/about,", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
 	o := b.must(exitOK, "-continue", "-session", "s")
-	require.Contains(t, o.out, "… once more: ")
-	require.Contains(t, o.out, `The page "About" stands at /about, with a hero section titled "Hello".`)
+	require.Contains(t, o.out, "… the answer starts again: ")
+	require.Contains(t, o.out, `The page "About" is at /about, with a hero section titled "Hello".`)
 	require.NotContains(t, o.out, "→")
 	require.Equal(t, []string{"about", "home"}, b.pages())
 }
 
-func TestAReadingThatWasCutOffIsMadeAgain(t *testing.T) {
+func TestAnInterruptedReadIsRepeated(t *testing.T) {
 	b := newBench(t)
 	b.hold("→ cms.listPages", "-session", "s", "-p", "list pages").kill()
 	b.leaseEnds()
 	require.Contains(t, b.must(exitOK, "-continue", "-session", "s").out, "There is 1 page:")
 }
 
-func TestWhoGoesOnWaitsForTheProcessThatHeldTheSession(t *testing.T) {
+func TestResumingWaitsForTheLeaseOfAnotherProcess(t *testing.T) {
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
@@ -149,10 +149,10 @@ func TestWhoGoesOnWaitsForTheProcessThatHeldTheSession(t *testing.T) {
 	o := b.must(exitOK, "-continue", "-session", "s")
 	require.False(t, time.Now().Before(lease.Until))
 	require.Contains(t, o.err, "Another process holds the session until")
-	require.Contains(t, o.out, `The page "About" stands at /about`)
+	require.Contains(t, o.out, `The page "About" is at /about`)
 }
 
-func TestWhoGoesOnDoesSoOnceTheSessionIsLetGo(t *testing.T) {
+func TestResumingStartsWhenTheLeaseIsReleased(t *testing.T) {
 	b := newBench(t)
 	b.hold("✓ ok", "-session", "s", "-p", about).kill()
 	b.leaseEnds()
@@ -169,7 +169,7 @@ func TestWhoGoesOnDoesSoOnceTheSessionIsLetGo(t *testing.T) {
 	require.Contains(t, out.String(), "Another process holds the session until")
 }
 
-// A counting store does something before the third lease that it is asked for.
+// A counting store calls a function before the third lease.
 type counting struct {
 	journal.Store
 	leases int
@@ -216,7 +216,7 @@ func TestProcessesShareADatabase(t *testing.T) {
 	require.Len(t, pages, 9, "whoever finds the slug taken takes another: %v", pages)
 }
 
-func TestASignalBringsTheRunToRestAndASecondOneEndsTheProgram(t *testing.T) {
+func TestASignalStopsTheRunAndASecondOneEndsTheProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such signals")
 	}
@@ -235,10 +235,10 @@ func TestASignalBringsTheRunToRestAndASecondOneEndsTheProgram(t *testing.T) {
 	}
 	b, h := interrupted(syscall.SIGTERM)
 	require.Equal(t, exitStopped, h.proceed(), h.err.String())
-	require.Contains(t, h.err.String(), "The run rests")
+	require.Contains(t, h.err.String(), "The run was interrupted.")
 	require.Contains(t, h.err.String(), " -continue -session s")
 	require.Equal(t, []string{"home"}, b.pages(), "the rest wasn't done")
-	o := b.must(exitOK, "-continue") // at once: the session was let go
+	o := b.must(exitOK, "-continue") // at once: the lease was released
 	require.Contains(t, o.out, "There is 1 page:")
 	require.NotContains(t, o.out, "→ cms.listPages", "what had ended isn't made again")
 	require.Equal(t, []string{"about", "home"}, b.pages())
@@ -248,7 +248,7 @@ func TestASignalBringsTheRunToRestAndASecondOneEndsTheProgram(t *testing.T) {
 	require.Contains(t, b.must(exitUsage, "-resume", "s", "-decide", "approve").err, "-continue resumes it")
 	o = b.run("", "-session", "s")
 	require.Equal(t, exitOK, o.status, o.err)
-	require.Contains(t, o.out, "The last run of this session was interrupted. It continues.")
+	require.Contains(t, o.out, "The last run of this session was interrupted. Resuming it.")
 	require.Equal(t, []string{"about", "home"}, b.pages())
 
 	_, h = interrupted(syscall.SIGINT)
@@ -261,7 +261,7 @@ func TestASignalBringsTheRunToRestAndASecondOneEndsTheProgram(t *testing.T) {
 	require.Equal(t, syscall.SIGINT, status.Signal())
 }
 
-func TestARunWhoseContextEndsIsStoppedAndTheProgramGoesOn(t *testing.T) {
+func TestARunWhoseContextEndsIsStoppedAndTheProgramContinues(t *testing.T) {
 	b := newBench(t)
 	p, out := b.program(t, "list pages\n", "-session", "s")
 	ctx, cancel := withCancel(t)

@@ -12,21 +12,20 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// stopSignals are what stops a run, or ends a program that asks for something.
+// stopSignals stop a run, or end a program that waits at a prompt.
 var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
-// errInterrupted is what a prompt returns that was answered with Ctrl-C, or with SIGTERM. The program is to end.
+// errInterrupted is the error of a prompt that was interrupted by Ctrl-C or SIGTERM. The program ends.
 var errInterrupted = errors.New("interrupted")
 
-// A typed is what was read at a prompt.
+// A typed is a line that was read at a prompt.
 type typed struct {
 	line string
 	err  error
 }
 
-// read prints a prompt and reads a line. At the end of the input it returns io.EOF, and after a signal errInterrupted. The
-// reading of a terminal can't be interrupted: after a signal it is abandoned until the program ends, so nothing may be
-// read any more.
+// read prints a prompt and reads a line. At the end of the input it returns io.EOF, and after a signal errInterrupted. Reading from a
+// terminal can't be interrupted: after a signal the read is abandoned until the program ends, so nothing may be read any more.
 func (p *program) read(prompt string) (string, error) {
 	stopped, stop := signal.NotifyContext(context.Background(), stopSignals...)
 	defer stop()
@@ -46,16 +45,16 @@ func (p *program) read(prompt string) (string, error) {
 			p.out.endLine()
 			return "", in.err
 		}
-		p.out.open = false // whoever typed it ended the line
+		p.out.open = false // the person's Enter ended the line
 		return strings.TrimSpace(in.line), nil
 	}
 }
 
-// howToResume says on stderr how to resume a session after a prompt was interrupted. res is the result of the run that
-// waits for a decision, if one does.
+// howToResume prints to stderr how to resume the session after a prompt was interrupted. If the run waits for a decision, res is its
+// result.
 func (p *program) howToResume(res *agent.Result) {
 	if res != nil && res.Status == agent.Paused {
-		p.asked = "" // what was described went elsewhere
+		p.asked = "" // describe it again, on stderr
 		p.explain(newScreen(p.err), res.Pending)
 		return
 	}

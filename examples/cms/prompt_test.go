@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestASignalAtAPromptEndsTheProgramAndSaysHowToGoOn(t *testing.T) {
+func TestASignalAtAPromptEndsTheProgramAndPrintsHowToResume(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such signals")
 	}
@@ -27,11 +27,11 @@ func TestASignalAtAPromptEndsTheProgramAndSaysHowToGoOn(t *testing.T) {
 		h := at("> ", "")
 		require.Equal(t, "To resume this session:\n  "+command+" -session s\n", h.err.String())
 
-		for _, typed := range []string{"delete Home\n", ""} { // and when the session is taken up again
+		for _, typed := range []string{"delete Home\n", ""} { // with "", the decision is asked for at the start
 			h = at("[e]dit: ", typed)
 			require.Contains(t, h.err.String(), "To continue, one of:\n  "+command+" -resume s -id p-")
 		}
-		h = at("(may stay empty) ", "r\n")
+		h = at("(optional) ", "r\n")
 		id := outcome{out: h.err.String()}.pause(t)
 		require.Equal(t, []string{"home"}, b.pages())
 		b.must(exitOK, "-resume", "s", "-id", id, "-decide", "approve")

@@ -12,21 +12,21 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A screen shows what an agent does, line by line.
+// A screen prints the events of runs line by line.
 type screen struct {
 	w      io.Writer
 	colour bool
-	open   bool   // the last line isn't ended
-	voice  string // what the last piece of a model's answer was: "", text or thought
-	call   string // the call that was shown last
-	failed error  // the first that writing came to
+	open   bool   // the last line has no line break yet
+	voice  string // kind of the last output of the model: "", text or thought
+	call   string // id of the call that was shown last
+	failed error  // the first write error
 }
 
 func newScreen(w io.Writer) *screen {
 	return &screen{w: w, colour: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
-// The colours.
+// Colors, as ANSI codes.
 const (
 	faint = "2"
 	bold  = "1"
@@ -41,7 +41,7 @@ func (s *screen) paint(colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-// print writes text as it is.
+// print prints text without changing it.
 func (s *screen) print(text string) {
 	if text != "" {
 		if _, err := io.WriteString(s.w, text); err != nil && s.failed == nil {
@@ -51,7 +51,7 @@ func (s *screen) print(text string) {
 	}
 }
 
-// line writes a line of its own.
+// line prints a line, after ending the current one.
 func (s *screen) line(format string, args ...any) {
 	s.endLine()
 	s.print(fmt.Sprintf(format, args...) + "\n")
@@ -64,7 +64,7 @@ func (s *screen) endLine() {
 	s.open, s.voice = false, ""
 }
 
-// show shows an event.
+// show prints an event.
 func (s *screen) show(ev agent.Event) {
 	switch ev := ev.(type) {
 	case agent.TextDelta:
@@ -85,7 +85,7 @@ func (s *screen) show(ev agent.Event) {
 		}
 		s.line("%s", s.paint(faint, fmt.Sprintf("… waiting (%s)%s", ev.Reason, until)))
 	case agent.Reset:
-		s.line("%s", s.paint(faint, "… once more: "+ev.Why))
+		s.line("%s", s.paint(faint, "… the answer starts again: "+ev.Why))
 	case agent.Compacted:
 		s.line("%s", s.paint(faint, fmt.Sprintf("… the conversation was shortened: %d to %d tokens", ev.Report.Before, ev.Report.After)))
 	case agent.MemoryWarning:
@@ -95,7 +95,7 @@ func (s *screen) show(ev agent.Event) {
 	}
 }
 
-// say writes a piece of the model's answer; what it thinks is marked.
+// say prints a part of the model's answer; thoughts are marked.
 func (s *screen) say(voice, colour, text string) {
 	if s.voice != voice {
 		s.endLine()
@@ -109,7 +109,7 @@ func (s *screen) say(voice, colour, text string) {
 
 func (s *screen) finished(ev *agent.ToolFinished) {
 	what := ""
-	if ev.Call.ID != s.call { // several run at a time, or it was never started
+	if ev.Call.ID != s.call { // several calls run at a time, or it was never started
 		what = ev.Call.Name + " "
 	}
 	took := ""
@@ -132,7 +132,7 @@ func (s *screen) decided(ev *agent.Decided) {
 	d := &ev.Decision
 	text := map[agent.DecisionKind]string{
 		machine.Approved: "approved", machine.Rejected: "rejected", machine.Edited: "edited and approved", machine.Suggested: "an alternative was suggested",
-		machine.AnswerGiven: "answered", machine.AlwaysAllow: "approved from now on", machine.Expired: "nobody decided in time", machine.Superseded: "closed",
+		machine.AnswerGiven: "answered", machine.AlwaysAllow: "always approved", machine.Expired: "nobody decided in time", machine.Superseded: "closed",
 	}[d.Kind]
 	if d.Who != "" {
 		text += " by " + d.Who
@@ -140,7 +140,7 @@ func (s *screen) decided(ev *agent.Decided) {
 	s.line("%s", s.paint(faint, "◦ "+text))
 }
 
-// round returns a duration as a person reads it.
+// round formats a duration for a person.
 func round(d time.Duration) string {
 	if d < time.Millisecond {
 		return "under 1ms"

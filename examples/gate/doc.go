@@ -5,7 +5,7 @@
 //	go run ./examples/gate
 //	go run ./examples/gate -svg gate.svg
 //
-// On a terminal it shows a table that is updated during the day, two hours per second (-speed); elsewhere it prints a line
+// On a terminal it shows a table that is updated during the day, two hours per second (-speed); otherwise it prints a line
 // for each hour. At the end it prints, side by side, how long people waited for the first word of their answers (p50, p99
 // and the longest), throughput, preemptions, and spending against budgets; with -svg it draws people's waits over the day.
 // Without -svg it writes no file.

@@ -22,7 +22,7 @@ func main() {
 	inVirtualTime(func(b bubble) int { return run(os.Args[1:], os.Stdout, os.Stderr, b) })
 }
 
-// run is the program. The day goes to stdout, all else to stderr.
+// run is the program. The simulation goes to stdout, everything else to stderr.
 func run(args []string, stdout, stderr io.Writer, virtual bubble) int {
 	o, err := parseOptions(args, stderr)
 	switch {
@@ -44,7 +44,7 @@ func run(args []string, stdout, stderr io.Writer, virtual bubble) int {
 	return exitOK
 }
 
-// live lives through the day, and shows it.
+// live simulates the day and shows it.
 func live(o options, out io.Writer, terminal bool, virtual bubble) error {
 	plan := day.NewPlan(o.day)
 	fmt.Fprintf(out, "%s from %s to %s: %d sessions, %d calls; floods of background calls, a provider that fails for %v, virtual time.\n",
@@ -78,7 +78,7 @@ func live(o options, out io.Writer, terminal bool, virtual bubble) error {
 	return broken(report)
 }
 
-// broken reports promises of the gate that the day has found broken.
+// broken returns an error if the simulation has violated a guarantee of the gate.
 func broken(r *day.Report) error {
 	for _, s := range r.Sides {
 		for task, l := range s.Lanes {
@@ -93,7 +93,7 @@ func broken(r *day.Report) error {
 	return nil
 }
 
-// hours says how long a plan is.
+// hours returns the length of a plan in words.
 func hours(p *day.Plan) string {
 	switch p.Hours {
 	case 24:
@@ -104,7 +104,7 @@ func hours(p *day.Plan) string {
 	return fmt.Sprintf("%d hours", p.Hours)
 }
 
-// A checked writer remembers the first error, and writes nothing after it.
+// A checked is a writer that stores the first error, and writes nothing after it.
 type checked struct {
 	w   io.Writer
 	err error
@@ -119,7 +119,7 @@ func (c *checked) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// isTerminal reports whether somebody may sit in front of a file: it is a character device, and not the null device.
+// isTerminal reports whether a file may be a terminal: it is a character device, and not the null device.
 func isTerminal(file any) bool {
 	f, ok := file.(*os.File)
 	if !ok {

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// An outcome is what a start of the program came to.
+// An outcome is the result of a run of the program.
 type outcome struct {
 	status   int
 	out, err string
@@ -47,7 +47,7 @@ func start(t *testing.T, args ...string) outcome {
 	return outcome{status, out.String(), err.String()}
 }
 
-// shortly are the arguments for a day that is soon over.
+// shortly returns the arguments for a short day.
 func shortly(more ...string) []string {
 	return append([]string{"-sessions", "8", "-hours", "2"}, more...)
 }
@@ -57,12 +57,12 @@ var (
 	spaces = regexp.MustCompile(` +`)
 )
 
-// shape is a text without its figures.
+// shape returns a text without its figures.
 func shape(text string) string {
 	return spaces.ReplaceAllString(figure.ReplaceAllString(text, "$3#$4"), " ")
 }
 
-func TestTheSummarySaysHowTheDayWentSideBySide(t *testing.T) {
+func TestTheSummaryShowsBothSides(t *testing.T) {
 	o := start(t, shortly("-quiet")...)
 	require.Equal(t, exitOK, o.status, o.err)
 	require.Empty(t, o.err)
@@ -76,7 +76,7 @@ func TestTheSummarySaysHowTheDayWentSideBySide(t *testing.T) {
 	require.Equal(t, string(want), shape(o.out))
 }
 
-func TestWithoutATerminalThereIsALineAtATime(t *testing.T) {
+func TestWithoutATerminalThereIsALineForEachHour(t *testing.T) {
 	o := start(t, shortly()...)
 	require.Equal(t, exitOK, o.status, o.err)
 	require.NotContains(t, o.out, "\x1b")
@@ -86,14 +86,14 @@ func TestWithoutATerminalThereIsALineAtATime(t *testing.T) {
 	require.Regexp(t, `12:30 .*outage\n`, o.out)
 }
 
-func TestTheSameSeedPrintsTheSame(t *testing.T) {
+func TestTheSameSeedGivesTheSameOutput(t *testing.T) {
 	took := regexp.MustCompile(`in \d+\.\d s`)
 	of := func(seed string) string { return took.ReplaceAllString(start(t, shortly("-seed", seed)...).out, "") }
 	require.Equal(t, of("5"), of("5"))
 	require.NotEqual(t, of("5"), of("6"))
 }
 
-func TestTheChartIsWrittenWhereItIsAskedFor(t *testing.T) {
+func TestTheChartIsWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gate.svg")
 	o := start(t, shortly("-quiet", "-svg", path)...)
 	require.Equal(t, exitOK, o.status, o.err)
@@ -123,7 +123,7 @@ func TestAChartThatCantBeWrittenIsAFailure(t *testing.T) {
 	require.Contains(t, o.out, "People", "the summary is there nevertheless")
 }
 
-func TestWhatCantBeTakenIsSaidOnce(t *testing.T) {
+func TestAnInvalidFlagIsReportedOnce(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want string
@@ -132,17 +132,17 @@ func TestWhatCantBeTakenIsSaidOnce(t *testing.T) {
 		{[]string{"-sessions", "201"}, "gate: -sessions can't be 201; use 1 to 200\n"},
 		{[]string{"-hours", "25"}, "gate: -hours can't be 25; use 1 to 24\n"},
 		{[]string{"-hours", "-1"}, "gate: -hours can't be -1; use 1 to 24\n"},
-		{[]string{"-speed", "-1"}, "gate: -speed can't be -1; use up to 1000 hours a second, or 0 for as fast as it goes\n"},
-		{[]string{"-speed", "NaN"}, "gate: -speed can't be NaN; use up to 1000 hours a second, or 0 for as fast as it goes\n"},
-		{[]string{"now"}, "gate: \"now\" is no flag; -h says what there is\n"},
-		{[]string{"-nothing"}, "gate: flag provided but not defined: -nothing; -h says what there is\n"},
+		{[]string{"-speed", "-1"}, "gate: -speed can't be -1; use up to 1000 hours per second, or 0 for as fast as possible\n"},
+		{[]string{"-speed", "NaN"}, "gate: -speed can't be NaN; use up to 1000 hours per second, or 0 for as fast as possible\n"},
+		{[]string{"now"}, "gate: \"now\" isn't a flag; -h lists the flags\n"},
+		{[]string{"-nothing"}, "gate: flag provided but not defined: -nothing; -h lists the flags\n"},
 	} {
 		o := start(t, c.args...)
 		require.Equal(t, outcome{exitUsage, "", c.want}, o)
 	}
 }
 
-func TestHelpSaysWhatThereIs(t *testing.T) {
+func TestHelpListsTheFlags(t *testing.T) {
 	o := start(t, "-h")
 	require.Equal(t, exitOK, o.status)
 	require.Empty(t, o.out)
@@ -151,7 +151,7 @@ func TestHelpSaysWhatThereIs(t *testing.T) {
 	}
 }
 
-// broke is an output that fails at the second write.
+// A broke is an output that fails at the second write.
 type broke struct{ writes int }
 
 var errBroke = errors.New("no room left")
@@ -194,7 +194,7 @@ func TestOnATerminalTheTableIsDrawnOverTheLastOne(t *testing.T) {
 	require.Contains(t, out.String(), "Pawl: primary: breaker open")
 }
 
-func TestATickStaysForAsLongAsTheSpeedSays(t *testing.T) {
+func TestATickIsShownAccordingToTheSpeed(t *testing.T) {
 	for speed, want := range map[float64]time.Duration{0: 0, 1: time.Second / 12, 2: time.Second / 24} {
 		o := options{speed: speed}
 		require.InDelta(t, want, o.pause(true), 10)
@@ -204,7 +204,7 @@ func TestATickStaysForAsLongAsTheSpeedSays(t *testing.T) {
 	}
 }
 
-func TestEveryWaitIsInThePicture(t *testing.T) {
+func TestEveryWaitIsInTheChart(t *testing.T) {
 	const length = 10 * time.Second
 	waits := day.Waits{{At: 0, Wait: 1}, {At: 1, Wait: 3}, {At: 2, Wait: 2}, {At: length - 1, Wait: 5}}
 	for n := 1; n < 30; n++ { // 10 s divided by 7 leaves something over
@@ -234,7 +234,7 @@ func TestTheProgramMakesItsOwnVirtualTime(t *testing.T) {
 		cmd.Env = append(os.Environ(), roleVar+"=program")
 		var out, err bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &err
-		cmd.Run() // its status says more
+		cmd.Run() // the exit status is checked below
 		return out.String(), err.String(), cmd.ProcessState.ExitCode()
 	}
 	out, errs, status := start(shortly("-quiet", "-seed", "3")...)

@@ -11,12 +11,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A display shows the day while it runs.
+// A display shows the day during the simulation.
 type display interface{ show(day.Tick) }
 
-// watch lives through the day in virtual time, and shows it in real time: while a tick is shown, the day stands still.
+// watch simulates the day in virtual time and shows it in real time: while a tick is shown, virtual time stands still.
 func watch(plan *day.Plan, d display, pause time.Duration, virtual bubble) (report *day.Report, err error) {
-	ticks, shown := make(chan day.Tick), make(chan struct{}) // made out here: who waits for them holds the virtual clock
+	ticks, shown := make(chan day.Tick), make(chan struct{}) // made outside of the bubble: waiting for them stops the virtual clock
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -35,7 +35,7 @@ func watch(plan *day.Plan, d display, pause time.Duration, virtual bubble) (repo
 	return report, err
 }
 
-// lines is the display where there is no terminal: a line for each hour, or for each quarter of one in a short day.
+// lines is the display without a terminal: a line for each hour, or for each quarter of an hour in a short day.
 type lines struct {
 	out    io.Writer
 	plan   *day.Plan
@@ -69,7 +69,7 @@ func (l *lines) show(t day.Tick) {
 type screen struct {
 	out   io.Writer
 	plan  *day.Plan
-	drawn int // lines
+	drawn int // number of lines
 }
 
 func (s *screen) show(t day.Tick) {
@@ -85,7 +85,7 @@ func (s *screen) show(t day.Tick) {
 	}
 	table = append(table, "", state(t))
 	var b strings.Builder
-	b.WriteString("\x1b[?7l") // a line that is too long for the terminal is cut, or the next table would be in the wrong place
+	b.WriteString("\x1b[?7l") // cut lines that are too long, or the next table would be in the wrong place
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
 	}
@@ -94,10 +94,10 @@ func (s *screen) show(t day.Tick) {
 	}
 	b.WriteString("\x1b[?7h")
 	s.drawn = len(table)
-	io.WriteString(s.out, b.String()) // an error is remembered by the writer
+	io.WriteString(s.out, b.String()) // the writer stores the error
 }
 
-// state is what Pawl's side has to say of itself.
+// state describes the state of Pawl's side.
 func state(t day.Tick) string {
 	if t.Sides[0].State == "" {
 		return ""
@@ -114,7 +114,7 @@ func charged(s day.SideTick) string {
 
 func dollars(m provider.Money) string { return fmt.Sprintf("$%.2f", float64(m)/float64(provider.USD)) }
 
-// brief writes a wait; "-" if there was none.
+// brief formats a wait; "-" if there was none.
 func brief(d time.Duration) string {
 	if d == 0 {
 		return "-"

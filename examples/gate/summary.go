@@ -11,10 +11,10 @@ import (
 	"github.com/pawlkit/pawl/examples/gate/internal/day"
 )
 
-// long is a wait that people don't take for an answer.
+// long is a wait that people notice.
 const long = 10 * time.Second
 
-// summarize prints how the day went, side by side.
+// summarize prints the results side by side.
 func summarize(out io.Writer, r *day.Report) {
 	row := func(name string, of func(*day.SideReport) string) {
 		fmt.Fprintf(out, "  %-38s %16s %20s\n", name, of(r.Sides[0]), of(r.Sides[1]))
@@ -76,7 +76,7 @@ func summarize(out io.Writer, r *day.Report) {
 
 func answered(l *day.Lane) string { return fmt.Sprintf("%d of %d", l.Done, l.Asked) }
 
-// onlyPawl is a count of what the other side doesn't have.
+// onlyPawl formats a count that the other side doesn't have.
 func onlyPawl(of func(*day.SideReport) int) func(*day.SideReport) string {
 	return func(s *day.SideReport) string {
 		if s.Name != day.Pawl {
@@ -110,7 +110,7 @@ func median(ds []time.Duration) time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-// flood returns of how many calls a flood is.
+// flood returns the number of calls of a flood.
 func flood(p *day.Plan) (n int) {
 	for i := range p.Calls {
 		if p.Calls[i].Task == day.Reindex {
@@ -120,13 +120,13 @@ func flood(p *day.Plan) (n int) {
 	return n / max(len(p.Floods), 1)
 }
 
-// steps returns how many points a line of the chart has: one for each ten minutes of a day, fewer where few people ask.
+// steps returns the number of points of a line in the chart: one for each ten minutes of a day, fewer if few people ask.
 func steps(r *day.Report) int {
-	const most, people = 144, 8 // in a step, about
+	const most, people = 144, 8 // per step, about
 	return min(max(r.Sides[0].Lanes[day.Chat].Asked/people, 1), most)
 }
 
-// picture draws people's waits over the day: in each step the longest and the typical one.
+// picture draws people's waits over the day: in each step the longest and the median.
 func picture(r *day.Report) chart.Chart {
 	p, n := r.Plan, steps(r)
 	c := chart.Chart{
@@ -147,7 +147,7 @@ func picture(r *day.Report) chart.Chart {
 	return c
 }
 
-// points cuts the day into n steps.
+// points divides the day into n steps.
 func points(n int, length time.Duration, waits day.Waits) (points []chart.Point) {
 	step := length / time.Duration(n)
 	in := make([]day.Waits, n)

@@ -5,12 +5,12 @@
 //	}
 //
 //	func TestStore(t *testing.T) {
-//		dsn := pgtest.DSN(t) // skips t where there is no PostgreSQL
+//		dsn := pgtest.DSN(t) // skips t if there is no PostgreSQL
 //		…
 //	}
 //
-// Where PAWL_POSTGRES is set, it names the server: a DSN of a role that may make schemas. Otherwise initdb and pg_ctl are looked for,
-// on PATH and where Debian puts them, and a server is started in a folder for temporary files, on a socket in that folder and
-// on no port. It runs as an ordinary user, since PostgreSQL refuses root, and ends with the process that started it,
-// however that ends. The script install.sh beside this file sees to it that there is one to start.
+// If PAWL_POSTGRES is set, it is the DSN of the server, with a role that may create schemas. Otherwise pgtest looks for initdb and pg_ctl
+// on PATH and in Debian's folders, and starts a server in a temporary folder, on a socket in that folder and
+// without a port. The server runs as an ordinary user, since PostgreSQL rejects root, and ends with the process that started it,
+// however that ends. The script install.sh beside this file installs PostgreSQL.
 package pgtest

@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// variable names a server that is there already.
+// variable is the environment variable with the DSN of an existing server.
 const variable = "PAWL_POSTGRES"
 
-var errNone = errors.New("there is no PostgreSQL: set " + variable + " to the DSN of one, or install initdb and pg_ctl (Debian: postgresql-15, or bash internal/pgtest/install.sh)")
+var errNone = errors.New("there is no PostgreSQL: set " + variable + " to the DSN of a server, or install initdb and pg_ctl (Debian: postgresql-15, or bash internal/pgtest/install.sh)")
 
 var server struct {
 	start sync.Once
@@ -26,8 +26,8 @@ var server struct {
 	stop  func()
 }
 
-// DSN returns where the server is. All tests of a process get the same one: each makes a schema of its own. Where
-// there is none, tb is skipped; a server that is there and can't be used fails it.
+// DSN returns the DSN of the server. All tests of a process use the same server; each creates its own schema. Without
+// a server, tb is skipped; if there is one that can't be used, tb fails.
 func DSN(tb testing.TB) string {
 	tb.Helper()
 	if dsn := os.Getenv(variable); dsn != "" {
@@ -44,14 +44,14 @@ func DSN(tb testing.TB) string {
 	return server.dsn
 }
 
-// Stop ends the server that this process started, if it did.
+// Stop stops the server if this process has started it.
 func Stop() {
 	if server.stop != nil {
 		server.stop()
 	}
 }
 
-// script runs a server for as long as its standard input is open: it ends with the process at the other end.
+// script runs a server while its standard input is open, so the server ends with the process at the other end.
 const script = `set -e
 "$1/initdb" -D "$2/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$2/log" 2>&1
 "$1/pg_ctl" -D "$2/data" -w -l "$2/log" -o "-k '$2' -c listen_addresses='' -c max_connections=60 -c fsync=$3" start >>"$2/log" 2>&1
@@ -61,7 +61,7 @@ cat >/dev/null
 cd / && rm -rf "$2"
 `
 
-// start starts a server. Only one that is measured waits for the disk: what a test leaves behind nobody needs after a power failure.
+// start starts a server. Only a server for measurements waits for the disk; a test's data needn't survive a power failure.
 func start(measured bool) (dsn string, stop func(), err error) {
 	bin, err := binaries()
 	if err != nil {
@@ -99,12 +99,12 @@ func start(measured bool) (dsn string, stop func(), err error) {
 	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		log, _ := os.ReadFile(filepath.Join(dir, "log"))
 		stop()
-		return "", nil, fmt.Errorf("PostgreSQL from %s doesn't start:\n%s", bin, log)
+		return "", nil, fmt.Errorf("PostgreSQL from %s can't be started:\n%s", bin, log)
 	}
 	return "host=" + dir + " user=postgres dbname=postgres sslmode=disable", stop, nil
 }
 
-// binaries returns the folder of initdb and pg_ctl, of the newest version where there are several.
+// binaries returns the folder of initdb and pg_ctl, of the newest version if there are several.
 func binaries() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil {

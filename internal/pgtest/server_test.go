@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestAServerThatIsNamedIsTaken(t *testing.T) {
+func TestANamedServerIsUsed(t *testing.T) {
 	t.Setenv(variable, "host=elsewhere")
 	require.Equal(t, "host=elsewhere", DSN(t))
 	Stop() // nothing was started

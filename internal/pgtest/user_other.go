@@ -4,5 +4,5 @@ package pgtest
 
 import "os/exec"
 
-// asOrdinaryUser leaves cmd as it is: the user is ordinary.
+// asOrdinaryUser does nothing on this system.
 func asOrdinaryUser(*exec.Cmd, string) error { return nil }

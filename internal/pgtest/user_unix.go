@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// asOrdinaryUser lets cmd run as somebody else if this process is root's, and gives dir to them.
+// asOrdinaryUser makes cmd run as an ordinary user if this process runs as root, and gives dir to that user.
 func asOrdinaryUser(cmd *exec.Cmd, dir string) error {
 	if os.Geteuid() != 0 {
 		return nil

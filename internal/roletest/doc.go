@@ -11,11 +11,11 @@
 //		path := filepath.Join(t.TempDir(), "file")
 //		a, b := roletest.Start(t, "write", path), roletest.Start(t, "write", path)
 //		roletest.Together(t, a, b)           // each has called roletest.Ready
-//		conflicts := roletest.Sum(t, a, b)   // each has said a number, and ended well
+//		conflicts := roletest.Sum(t, a, b)   // each has printed a number, and ended without an error
 //		…
 //	}
 //
-// Which role a process plays is in the environment variable PAWL_TEST_ROLE. A role says something to its test by printing
-// lines; what it prints on standard error is shown with what the tests print. [AsNobody] and [Narrow] make processes that may not
-// write, or for which the disk is full.
+// The environment variable PAWL_TEST_ROLE has the role of a process. A role communicates with its test by printing
+// lines; its standard error is shown with the output of the tests. [AsNobody] and [Narrow] simulate a process without write
+// permission and a full disk.
 package roletest

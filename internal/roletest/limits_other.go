@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// AsNobody skips the test: it takes users as Unix has them.
+// AsNobody skips the test, because it needs Unix users.
 func AsNobody(t testing.TB, _ *exec.Cmd) {
 	t.Helper()
-	t.Skip("takes users and modes of files as Unix has them")
+	t.Skip("needs users and file modes of Unix")
 }
 
-// Narrow fails: it takes limits as Unix has them.
+// Narrow fails, because it needs Unix limits.
 func Narrow(int) (widen func() error, err error) {
-	return nil, errors.New("roletest: takes limits as Unix has them")
+	return nil, errors.New("roletest: needs limits of Unix")
 }

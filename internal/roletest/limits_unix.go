@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// nobody is the user and the group that own nothing.
+// nobody is a user and a group that own nothing.
 const nobody = 65534
 
-// AsNobody has cmd run as an ordinary user where this process is root's, which may read and write anything: in place of the test
-// binary, which others can't reach, cmd runs a copy of it.
+// AsNobody makes cmd run as an ordinary user if this process runs as root, which may read and write anything. cmd runs a copy of
+// the test binary, because other users have no access to the original.
 func AsNobody(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -45,8 +45,8 @@ func copied(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// Narrow lets no file of this process grow past most bytes, as a full disk does: what would write more fails. It is for roles,
-// since it is so for the whole process; widen takes the limit away.
+// Narrow limits the size of the files of this process to most bytes, to simulate a full disk: larger writes fail. It is for roles,
+// because it affects the whole process; widen removes the limit.
 func Narrow(most int) (widen func() error, err error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
@@ -57,5 +57,5 @@ func Narrow(most int) (widen func() error, err error) {
 	return func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &wide) }, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 }
 
-// set sets a field that has one type or another, by the system.
+// set sets a field whose type depends on the system.
 func set[T int64 | uint64](field *T, n int) { *field = T(n) }

@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// A Process is one that plays a role. It is for one goroutine.
+// A Process is a process that plays a role. It is for one goroutine.
 type Process struct {
 	*exec.Cmd
 	In io.WriteCloser // its standard input
 
 	out  *bufio.Reader
-	last string // line that it said
+	last string // the last line that it printed
 }
 
-// Start starts a process that plays a role, and that is killed when the test ends, if it is still there. The test must wait for
-// it: with [Process.End], [Process.Kill], [Sum], or [exec.Cmd.Wait] when it has read all lines.
+// Start starts a process that plays a role, and kills it when the test ends if it is still running. The test must wait for
+// it: with [Process.End], [Process.Kill], [Sum], or [exec.Cmd.Wait] after all lines were read.
 func Start(t testing.TB, role string, args ...string) *Process {
 	t.Helper()
 	p := &Process{Cmd: Command(t.Context(), role, args...)}
@@ -34,7 +34,7 @@ func Start(t testing.TB, role string, args ...string) *Process {
 	return p
 }
 
-// Line returns the next line that the process says, and waits for it; empty at the end. A line without its end is none.
+// Line waits for the next line of the process and returns it; it returns "" at the end. A line without a line end doesn't count.
 func (p *Process) Line() string {
 	line, err := p.out.ReadString('\n')
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Process) Line() string {
 	return p.last
 }
 
-// End returns the next line that the process says, and waits until it has ended well.
+// End returns the next line of the process, waits until it has ended, and requires success.
 func (p *Process) End(t testing.TB) string {
 	t.Helper()
 	line := p.Line()
@@ -52,11 +52,11 @@ func (p *Process) End(t testing.TB) string {
 	return line
 }
 
-// Kill kills the process in the middle of its work, and returns the last line that it has said.
+// Kill kills the process and returns the last line that it printed.
 func (p *Process) Kill(t testing.TB) string {
 	t.Helper()
 	must(t, p.Process.Kill())
-	for p.Line() != "" { // what it said before it died
+	for p.Line() != "" { // the lines that it printed before
 	}
 	if p.Wait() == nil {
 		t.Fatal("roletest: the process had ended before it was killed")
@@ -64,7 +64,7 @@ func (p *Process) Kill(t testing.TB) string {
 	return p.last
 }
 
-// Together lets processes go on when all of them have called [Ready].
+// Together lets processes continue when all of them have called [Ready].
 func Together(t testing.TB, all ...*Process) {
 	t.Helper()
 	for _, p := range all {
@@ -77,7 +77,7 @@ func Together(t testing.TB, all ...*Process) {
 	}
 }
 
-// Sum ends processes as [Process.End] does, each of which says a number, and returns the sum.
+// Sum ends processes like [Process.End], each of which prints a number, and returns the sum.
 func Sum(t testing.TB, all ...*Process) int {
 	t.Helper()
 	sum := 0

@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-func TestARolesErrorIsThatOfItsProcess(t *testing.T) {
-	for role, want := range map[string]string{"fail": "it failed\n", "no such role": "roletest: there is no role \"no such role\"\n"} {
+func TestARolesErrorEndsItsProcess(t *testing.T) {
+	for role, want := range map[string]string{"fail": "it failed\n", "no such role": "roletest: unknown role \"no such role\"\n"} {
 		_, err := roletest.Command(t.Context(), role).Output()
 		var exit *exec.ExitError
 		require.ErrorAs(t, err, &exit)
@@ -23,13 +23,13 @@ func TestARolesErrorIsThatOfItsProcess(t *testing.T) {
 	}
 }
 
-func TestAProcessIsHeardToItsEnd(t *testing.T) {
+func TestAllLinesOfAProcessAreRead(t *testing.T) {
 	p := roletest.Start(t, "greet", "Ann")
 	require.Equal(t, "Hello, Ann.", p.Line())
 	require.Empty(t, p.End(t))
 }
 
-func TestAKilledProcessIsHeardToItsLastWord(t *testing.T) {
+func TestTheLastLineOfAKilledProcessIsRead(t *testing.T) {
 	p := roletest.Start(t, "count")
 	for n := range 100 {
 		require.Equal(t, strconv.Itoa(n+1), p.Line())
@@ -37,7 +37,7 @@ func TestAKilledProcessIsHeardToItsLastWord(t *testing.T) {
 	require.Equal(t, "200", p.Kill(t), "the last line, and not what came of the next")
 }
 
-func TestProcessesGoOnWhenAllAreReady(t *testing.T) {
+func TestProcessesContinueWhenAllAreReady(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "there")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	a, b := roletest.Start(t, "meet", path), roletest.Start(t, "meet", path, "and", "more")
@@ -45,7 +45,7 @@ func TestProcessesGoOnWhenAllAreReady(t *testing.T) {
 	require.Equal(t, 4, roletest.Sum(t, a, b))
 }
 
-func TestWhatOnlyItsOwnerMayReadIsNotForNobody(t *testing.T) {
+func TestNobodyCantReadAFileOfItsOwner(t *testing.T) {
 	if runtime.GOOS != "windows" && os.Geteuid() != 0 {
 		t.Skip("this process isn't root's, so that it stays who it is")
 	}
@@ -64,7 +64,7 @@ func TestWhatOnlyItsOwnerMayReadIsNotForNobody(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsOneThatAFileCannotGrowOn(t *testing.T) {
+func TestNarrowLimitsTheSizeOfFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("takes limits as Unix has them")
 	}

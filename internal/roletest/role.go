@@ -8,20 +8,20 @@ import (
 	"os/exec"
 )
 
-// variable says which role a process plays.
+// variable is the environment variable with the role of a process.
 const variable = "PAWL_TEST_ROLE"
 
-// Roles are what the test binary plays as another process, by name. A role gets the arguments that it was started with.
+// Roles are the roles that the test binary can play as another process, by name. A role gets its process's arguments.
 type Roles map[string]func(args []string) error
 
-// Play plays the role that this process was started for, and ends the process: with status 0, or, saying the error on standard
-// error, with 1. In the process that runs the tests it does nothing. A TestMain begins with it.
+// Play plays the role of this process, and ends the process: with status 0, or after an error with status 1 and the error on standard
+// error. In the process that runs the tests it does nothing. Call it first in TestMain.
 func (r Roles) Play() {
 	name, ok := os.LookupEnv(variable)
 	if !ok {
 		return
 	}
-	err := fmt.Errorf("roletest: there is no role %q", name)
+	err := fmt.Errorf("roletest: unknown role %q", name)
 	if role := r[name]; role != nil {
 		err = role(os.Args[1:])
 	}
@@ -32,7 +32,7 @@ func (r Roles) Play() {
 	os.Exit(0)
 }
 
-// Ready says to the test that the role is ready, and returns when [Together] lets it go on. A role calls it once at most.
+// Ready tells the test that the role is ready, and returns when [Together] lets it continue. A role calls it at most once.
 func Ready() {
 	fmt.Println(ready)
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // or the test is over
@@ -40,7 +40,7 @@ func Ready() {
 
 const ready = "ready"
 
-// Command returns the command that plays a role, to be run by whoever needs more than [Start] does.
+// Command returns the command that plays a role, for tests that need more than [Start].
 func Command(ctx context.Context, role string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(os.Environ(), variable+"="+role)

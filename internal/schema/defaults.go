@@ -7,21 +7,21 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// maxDefault bounds a default in canonical form: defaults within defaults can grow without measure.
+// maxDefault limits a default in canonical form, because defaults within defaults can grow without limit.
 const maxDefault = 64 << 10
 
 var errDefault = errors.New("it contains itself, or more than 64 KiB of other defaults")
 
-// A settler brings the defaults of a document into canonical form, once. A default that its own schema refuses, or that
-// has no end, is dropped.
+// A settler converts the defaults of a document to canonical form, once. It drops a default that its own schema rejects, or that
+// is endless.
 type settler struct {
 	s       *Schema
 	part    func(pointer string) (*validator.Schema, error)
 	state   map[*property]bool // false while its default is being settled
-	refused error              // why the first one was dropped
+	refused error              // the error of the first dropped default
 }
 
-// settle settles the default of a property. The reader calls it for defaults that are missing in other defaults.
+// settle converts the default of a property. The reader calls it for defaults that are missing in other defaults.
 func (s *settler) settle(p *property) {
 	done, begun := s.state[p]
 	if p.fallback == nil || done {
@@ -43,7 +43,7 @@ func (s *settler) settle(p *property) {
 	switch {
 	case err != nil:
 		s.drop(p, err)
-	case p.fallback != nil: // not dropped meanwhile
+	case p.fallback != nil: // not dropped in the meantime
 		p.fallback = r.output()
 	}
 	s.state[p] = true

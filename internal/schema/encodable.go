@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Encodable returns an error that names the type and the path to it if encoding/json can't write a value of t: if it holds
-// a channel, a function, a complex number, or a map whose keys have no text. What an interface holds isn't known before.
+// Encodable returns an error with the type and its path if encoding/json can't encode a value of t: if it contains
+// a channel, a function, a complex number, or a map with unsupported keys. The values of interfaces aren't known in advance.
 func Encodable(t reflect.Type) error {
 	if err := encodable(t, t.String(), map[reflect.Type]bool{}); err != nil {
 		return fmt.Errorf("schema: %w", err)

@@ -15,22 +15,22 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// An explanation makes problems of the leaves of the validator's error. The validator's own messages print bounds as
-// floats and name addresses; only the two locations of an error are used, one in the schema's document and one in the value.
+// An explanation converts the leaves of the validator's error to problems. The validator's own messages print bounds as
+// floats and contain addresses, so only the two locations of an error are used, one in the schema's document and one in the value.
 type explanation struct {
-	address  string // of the schema's document; what was found in another, a draft's own schema, can't be looked up
+	address  string // of the schema's document; locations in another one, such as a draft's own schema, can't be looked up
 	document any
-	value    any // what was judged
+	value    any // the validated value
 }
 
-// A finding is a part of a validation error with what its locations lead to.
+// A finding is a part of a validation error with the values at its locations.
 type finding struct {
 	err       *validator.ValidationError
-	keyword   string   // empty where the schema is false
-	at        []string // its place in the schema's document
-	elsewhere bool     // that is another document
-	path      []byte   // its place in the value, for people
-	value     any      // what is there
+	keyword   string   // empty if the schema is false
+	at        []string // its location in the schema's document
+	elsewhere bool     // the location is in another document
+	path      []byte   // its location in the value, for people
+	value     any      // the value there
 }
 
 func (f finding) problem(message string) []Problem {
@@ -49,7 +49,7 @@ func (e *explanation) explain(err *validator.ValidationError) error {
 	return invalid
 }
 
-// problems returns those of the leaves. Of a union, the form that the value was probably meant to have is explained.
+// problems returns the problems of the leaves. For a union, it explains the form that was probably meant.
 func (e *explanation) problems(err *validator.ValidationError) []Problem {
 	f := e.find(err)
 	switch {
@@ -93,7 +93,7 @@ func (e *explanation) find(err *validator.ValidationError) finding {
 	return f
 }
 
-// aboutKeys says whether a place in the schema is below propertyNames, where keys are judged as if they were values.
+// aboutKeys reports whether a location in the schema is below propertyNames, where keys are validated like values.
 func aboutKeys(at []string) bool {
 	i := slices.Index(at, "propertyNames")
 	return i == 0 || i > 0 && at[i-1] != "properties"
@@ -114,7 +114,7 @@ func tokens(pointer string) []string {
 	return parts
 }
 
-// child returns what a token of a JSON pointer leads to, nil if that is nothing.
+// child returns the value that a token of a JSON pointer refers to, or nil.
 func child(holder any, token string) any {
 	switch v := holder.(type) {
 	case map[string]any:
@@ -127,7 +127,7 @@ func child(holder any, token string) any {
 	return nil
 }
 
-// lookup returns what is in the schema's document at a place, nil if nothing is.
+// lookup returns the value at a location in the schema's document, or nil.
 func (e *explanation) lookup(at ...string) any {
 	v := e.document
 	for _, token := range at {
@@ -141,7 +141,7 @@ func (e *explanation) beside(f finding, keyword ...string) any {
 	return e.lookup(slices.Concat(f.at[:max(len(f.at)-1, 0)], keyword)...)
 }
 
-// union explains a value that has none of several forms, or more than one.
+// union explains a value that matches none of several forms, or more than one.
 func (e *explanation) union(f finding) []Problem {
 	var types []string // of the forms that are for another type
 	var forms []*validator.ValidationError
@@ -162,8 +162,8 @@ func (e *explanation) union(f finding) []Problem {
 	return f.problem(fmt.Sprintf("fits none of %d allowed forms; nearest to one where %s", len(f.err.Causes), e.problems(forms[0])[0]))
 }
 
-// otherForm is the distance from which a value was hardly meant to have a form: a fixed value, such as a type name, is
-// another one.
+// otherForm is the distance from which a value hardly was meant to have a form, because it has another fixed value, such as a type
+// name.
 const otherForm = 1000
 
 // distance counts the leaves of an error; a fixed value that is wrong counts as otherForm.
@@ -181,7 +181,7 @@ func (e *explanation) distance(err *validator.ValidationError) int {
 	return sum
 }
 
-// otherType returns the types that a form wants if it fails because the whole value has another type.
+// otherType returns the types of a form if the form fails because the whole value has another type.
 func (e *explanation) otherType(err *validator.ValidationError, place string) string {
 	for len(err.Causes) == 1 {
 		err = err.Causes[0]
@@ -192,7 +192,7 @@ func (e *explanation) otherType(err *validator.ValidationError, place string) st
 	return ""
 }
 
-// wording has a message for each keyword with a simple one. SAYS is the keyword's value, GOT the value that was judged,
+// wording has the messages of keywords with a simple one. SAYS is the keyword's value, GOT the validated value,
 // and COUNT its number of characters, items or keys.
 var wording = map[string]string{
 	"":                 "nothing is allowed here, got GOT",
@@ -220,7 +220,7 @@ var wording = map[string]string{
 	"uniqueItems":      "must not hold an item twice",
 }
 
-// leaf words one finding.
+// leaf returns the problem of one finding.
 func (e *explanation) leaf(f finding) []Problem {
 	if f.elsewhere {
 		return f.problem(shorten(f.err.Message, 200))
@@ -269,7 +269,7 @@ func count(v any) int {
 	return 0
 }
 
-// unevaluated names a key that no part of the schema has. The validator names the key itself as the place.
+// unevaluated names a key that no part of the schema has. The validator's location is that of the key itself.
 func (e *explanation) unevaluated(f finding) []Problem {
 	holder, key := "", "" // the validator drops an empty key from its paths
 	if i := strings.LastIndexByte(f.err.InstanceLocation, '/'); i >= 0 {
@@ -280,7 +280,7 @@ func (e *explanation) unevaluated(f finding) []Problem {
 	return above.problem(unknownKey(key, e.keysOf(f)))
 }
 
-// missing names every required key that isn't there, with its type.
+// missing names every missing required key, with its type.
 func (e *explanation) missing(f finding, says any) []Problem {
 	names, _ := says.([]any)
 	object, _ := f.value.(map[string]any)
@@ -331,7 +331,7 @@ func matchesAny(key string, patterns map[string]any) bool {
 	return false
 }
 
-// oneOf words the allowed values of an enum.
+// oneOf lists the allowed values of an enum.
 func oneOf(says, got any) string {
 	values, _ := says.([]any)
 	var words, names []string
@@ -350,7 +350,7 @@ func oneOf(says, got any) string {
 	return text
 }
 
-// typeNames words the value of "type".
+// typeNames describes the value of "type".
 func typeNames(says any) string {
 	names, ok := says.([]any)
 	if !ok {
@@ -365,7 +365,7 @@ func typeNames(says any) string {
 	return strings.Join(words, " or ")
 }
 
-// plainNumber prints a number of the schema, 1e6 as 1000000.
+// plainNumber formats a number of the schema, 1e6 as 1000000.
 func plainNumber(number json.Number) string {
 	if plain, ok := asInteger(number.String()); ok && len(plain) <= 25 {
 		return plain

@@ -36,7 +36,7 @@ func fieldsOf(t reflect.Type, path string) ([]field, error) {
 	return kept, nil
 }
 
-// isHiddenBy says whether f doesn't win against another field.
+// isHiddenBy reports whether f is hidden by another field.
 func (f field) isHiddenBy(other field) bool {
 	return f.name == other.name && (other.depth < f.depth || other.depth == f.depth && (other.tagged || !f.tagged))
 }
@@ -96,20 +96,20 @@ func collect(found []field, nested []reflect.Type, path string, optional bool) (
 	return found, nil
 }
 
-// hasOwnForm says whether a type's JSON form isn't that of its fields.
+// hasOwnForm reports whether a type's JSON form isn't that of its fields.
 func hasOwnForm(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return slices.ContainsFunc([]reflect.Type{describer, marshaler, unmarshaler, textMarshaler, textUnmarshaler}, p.Implements)
 }
 
-// validName says whether encoding/json takes a tag's name for the key; other names are ignored.
+// validName reports whether encoding/json accepts a tag's name as the key; it ignores other names.
 func validName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
 		return !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c)
 	})
 }
 
-// quotable lists the kinds on which ",string" has an effect.
+// quotable reports whether ",string" has an effect on a kind.
 func quotable(k reflect.Kind) bool {
 	return k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Float64
 }

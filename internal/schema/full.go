@@ -12,7 +12,7 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// address names the document for the validator. It must look like an address: of a plain name it would make a file's,
+// address names the document for the validator. It must be a URL: the validator would convert a plain name to a file's URL
 // with the working directory in it.
 const address = "mem://schema/document"
 
@@ -35,7 +35,7 @@ func compileDraft(doc json.RawMessage, draft *validator.Draft, inferred bool) (*
 	c.Draft = draft
 	c.AssertFormat = true
 	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errElsewhere }
-	if inferred { // what passes must decode
+	if inferred { // a valid text must be decodable
 		c.AssertContent = true
 		c.Formats["date-time"] = func(v any) bool {
 			s, ok := v.(string)
@@ -60,7 +60,7 @@ func compileDraft(doc json.RawMessage, draft *validator.Draft, inferred bool) (*
 
 var errElsewhere = errors.New("it refers to something outside of itself, which is never loaded; put it under \"$defs\"")
 
-// sayWhere words a compiler's error without its addresses.
+// sayWhere converts a compiler's error to one without addresses.
 func sayWhere(err error) error {
 	if err == nil {
 		return nil
@@ -96,7 +96,7 @@ func sayWhere(err error) error {
 
 var errEndless = errors.New("the schema refers to itself without end")
 
-// judge asks jsonschema/v5 about a text that a reader has found to be within bounds. full is s.full or a part of it.
+// judge validates a text with jsonschema/v5, after a reader has checked its limits. full is s.full or a part of it.
 func (s *Schema) judge(full *validator.Schema, input json.RawMessage) error {
 	v, err := decode(input)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Schema) judge(full *validator.Schema, input json.RawMessage) error {
 	return err
 }
 
-// apply validates a decoded value and contains the validator's panics.
+// apply validates a decoded value and recovers the validator's panics.
 func apply(full *validator.Schema, v any) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A Describer is a type that states its own schema, for example because its JSON form comes from a marshaler of its own.
+// A Describer is a type that returns its own schema, for example because it has its own marshaler.
 // The method is called on the zero value, and may have either receiver.
 type Describer interface {
 	JSONSchema() json.RawMessage
@@ -31,7 +31,7 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// known holds the types of the standard library whose JSON form doesn't follow from their kind.
+// known has the schemas of types of the standard library whose JSON form doesn't follow from their kind.
 var known = map[reflect.Type]string{
 	reflect.TypeFor[json.RawMessage](): `{}`,
 	reflect.TypeFor[json.Number]():     `{"type":"number"}`,
@@ -39,13 +39,13 @@ var known = map[reflect.Type]string{
 	reflect.TypeFor[big.Int]():         `{"type":"integer"}`,
 }
 
-// nilForm is a keyword that only the checked document has: the JSON text that encoding/json reads a nil of the Go type
-// from. With it, [Schema.Prepare] replaces a null that the schema doesn't allow.
+// nilForm is a keyword that only the checked document has: the JSON text that corresponds to nil of the Go type.
+// With it, [Schema.Prepare] replaces a null that the schema doesn't allow.
 const nilForm = "x-nil"
 
 // An inference makes the schema document of a Go type.
 type inference struct {
-	// checked adds what the schema is checked with but not shown with: the ranges of 64-bit numbers, and nilForm.
+	// checked adds keywords that are validated but not shown: the ranges of 64-bit numbers, and nilForm.
 	checked bool
 
 	open  map[reflect.Type]bool   // the named types around the current one
@@ -53,10 +53,10 @@ type inference struct {
 	defs  []member                // their schemas, in the order in which they were completed
 }
 
-// infer returns the two documents of a type: the one to show, and the one to check with.
+// infer returns the two documents of a type: the one that is shown, and the one for validation.
 func infer(t reflect.Type) (shown, checked json.RawMessage, err error) {
 	if t == nil {
-		return nil, nil, errors.New("there is no type; use any or json.RawMessage for any JSON")
+		return nil, nil, errors.New("the type is nil; use any or json.RawMessage for any JSON")
 	}
 	if shown, err = inferDocument(t, false); err != nil {
 		return nil, nil, err
@@ -72,13 +72,13 @@ func inferDocument(t reflect.Type, checked bool) (json.RawMessage, error) {
 		return doc, err
 	}
 	ms, _ := members(doc)
-	if ref := get(ms, "$ref"); ref != nil { // providers want the root to be an object, not a reference
+	if ref := get(ms, "$ref"); ref != nil { // providers require that the root is an object, not a reference
 		ms, _ = members(get(in.defs, strings.TrimPrefix(textOf(ref), "#/$defs/")))
 	}
 	return join(append(ms, member{"$defs", join(in.defs)})), nil
 }
 
-// schemaOf returns the schema of a type. A type that contains itself goes under $defs, and the schema refers to it.
+// schemaOf returns the schema of a type. The schema of a type that contains itself is a reference into $defs.
 func (in *inference) schemaOf(t reflect.Type, path string) (json.RawMessage, error) {
 	for pointers := 0; t.Kind() == reflect.Pointer; t = t.Elem() {
 		if pointers++; pointers > 100 {
@@ -108,7 +108,7 @@ func reference(name string) json.RawMessage {
 	return json.RawMessage(`{"$ref":"#/$defs/` + name + `"}`)
 }
 
-// newName returns a name for a type under $defs: its own, without what a reference would have to escape.
+// newName returns a name for a type under $defs, without characters that a reference would have to escape.
 func (in *inference) newName(t reflect.Type) string {
 	name := regexp.MustCompile(`\W`).ReplaceAllString(t.Name(), "_")
 	unique := name
@@ -160,7 +160,7 @@ func noForm(t reflect.Type, path string) error {
 	return fmt.Errorf("%s: JSON has no form for the type %s; leave the field out with the tag `json:\"-\"`", path, t)
 }
 
-// describe asks a type for its schema. A method promoted from an embedded field describes that field, and not the struct
+// describe gets the schema from a type's method. A method promoted from an embedded field describes that field, and not the struct
 // around it.
 func describe(t reflect.Type, path string) (json.RawMessage, error) {
 	doc, err := ask(t)

@@ -182,7 +182,7 @@ func TestTypesWithoutAUsefulSchemaAreErrorsThatNameTheField(t *testing.T) {
 		})
 	}
 	_, err := Of(nil, nil)
-	require.ErrorContains(t, err, "no type")
+	require.ErrorContains(t, err, "the type is nil")
 }
 
 func TestAnOverlayReplacesKeywordsAndAddsPropertiesBehind(t *testing.T) {

@@ -16,16 +16,16 @@ const (
 	shownBytes    = 60  // of an offending value
 )
 
-// An InvalidError says that a JSON text is no JSON, or doesn't fit its schema. Its text is written for a model: which key,
-// what was expected, what came. It names no schema address and no file.
+// An InvalidError says that a text isn't JSON, or doesn't match its schema. Its message is written for a model: which key,
+// what was expected, and the value. It contains no schema address and no file name.
 type InvalidError struct {
-	// Problems holds at least one problem and at most 100, in the order of their paths.
+	// Problems has at least one problem and at most 100, in the order of their paths.
 	Problems []Problem
 
 	more int // problems that were dropped
 }
 
-// A Problem is one thing wrong with a JSON text.
+// A Problem is one error in a JSON text.
 type Problem struct {
 	Path    string // where, for example "address.city" or "items[2].id"; empty for the value as a whole
 	Message string // for example "expected a string, got 5"
@@ -39,7 +39,7 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.Message
 }
 
-// Error names up to eight problems, separated by semicolons, and counts the rest.
+// Error lists up to eight problems, separated by semicolons, and the number of the others.
 func (e *InvalidError) Error() string {
 	var b strings.Builder
 	b.WriteString("invalid value: ")
@@ -59,7 +59,7 @@ func (e *InvalidError) Error() string {
 // Fault returns [fault.Invalid]: the author of the value should correct it.
 func (e *InvalidError) Fault() fault.Class { return fault.Invalid }
 
-// add notes a problem, up to a bound.
+// add adds a problem, up to a limit.
 func (e *InvalidError) add(path []byte, message string) {
 	if len(e.Problems) == keptProblems {
 		e.more++
@@ -68,7 +68,7 @@ func (e *InvalidError) add(path []byte, message string) {
 	e.Problems = append(e.Problems, Problem{Path: string(path), Message: message})
 }
 
-// appendKey appends a key to a path: ".city", or ["first name"] where the short form would be ambiguous.
+// appendKey appends a key to a path: ".city", or ["first name"] if the short form would be ambiguous.
 func appendKey[T string | []byte](path []byte, key T) []byte {
 	if len(key) > longestName || !plainKey.MatchString(string(key)) {
 		return append(append(append(path, '['), quoteShort(string(key))...), ']')
@@ -81,7 +81,7 @@ func appendKey[T string | []byte](path []byte, key T) []byte {
 
 var plainKey = regexp.MustCompile(`^[\w$\-\x{80}-\x{10FFFF}]+$`)
 
-// unknownKey words a key that the schema doesn't have.
+// unknownKey returns the message for a key that the schema doesn't have.
 func unknownKey(key string, known []string) string {
 	text := "unknown key " + quoteShort(key)
 	if len(known) == 0 {
@@ -117,7 +117,7 @@ func list(words []string) string {
 
 func quoteShort(s string) string { return shorten(appendQuoted(nil, s), shownBytes) }
 
-// shorten cuts a text to limit bytes, at a character, and replaces what isn't UTF-8.
+// shorten cuts a text to limit bytes, at a character, and replaces invalid UTF-8.
 func shorten[T ~string | ~[]byte](text T, limit int) string {
 	s := string(text)
 	if len(s) > limit {

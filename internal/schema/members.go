@@ -13,7 +13,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// members splits a JSON object. The second result is false if raw is no object.
+// members splits a JSON object. The second result is false if raw isn't an object.
 func members(raw json.RawMessage) ([]member, bool) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -63,7 +63,7 @@ func set(ms []member, key string, value json.RawMessage) []member {
 	return append(ms, member{key, value})
 }
 
-// get returns the value of a key, nil if there is none.
+// get returns the value of a key, or nil.
 func get(ms []member, key string) json.RawMessage {
 	for _, m := range ms {
 		if m.key == key {
@@ -73,8 +73,8 @@ func get(ms []member, key string) json.RawMessage {
 	return nil
 }
 
-// merge lays the schema document over on base: keywords of over replace those of base, new ones go behind. The maps under
-// "properties" are merged name by name, and "items" and "additionalProperties" keyword by keyword where both are objects.
+// merge merges the schema document over into base: keywords of over replace those of base, new ones are appended. The maps under
+// "properties" are merged name by name, and "items" and "additionalProperties" keyword by keyword if both are objects.
 func merge(base, over json.RawMessage) json.RawMessage {
 	return mergeWith(base, over, func(keyword string, old, value json.RawMessage) json.RawMessage {
 		switch keyword {
@@ -102,7 +102,7 @@ func mergeWith(base, over json.RawMessage, both func(key string, old, value json
 	return join(below)
 }
 
-// document checks that raw is a JSON object, or a bool, within the bounds that hold for inputs too, with no key twice, and
+// document checks that raw is a JSON object, or a bool, within the limits of inputs and without duplicate keys, and
 // compacts it.
 func document(raw json.RawMessage) (json.RawMessage, error) {
 	r := reader{in: raw, keep: true, keysAreData: true}

@@ -29,8 +29,8 @@ var kindNames = map[string]kinds{
 	"string": kindString, "array": kindArray, "object": kindObject,
 }
 
-// A node is what the reader knows of one subschema. It may know less than the schema says, but nothing else: a keyword
-// that it doesn't understand makes it opaque. A nil *node knows nothing and restricts nothing.
+// A node is what the reader knows about a subschema. It may know less than the schema, but nothing that contradicts it: an unknown keyword
+// makes it opaque. A nil *node restricts nothing.
 type node struct {
 	opaque bool // the schema says more than the node: nothing is certainly valid
 	kinds  kinds
@@ -49,7 +49,7 @@ type node struct {
 
 	min, max *bound
 
-	nilText string // what null stands for where null isn't allowed; see nilForm
+	nilText string // replacement of null if null isn't allowed; see nilForm
 }
 
 type property struct {
@@ -57,10 +57,10 @@ type property struct {
 	node     *node
 	required bool
 	fallback json.RawMessage // the default in canonical form, nil if there is none; see settler
-	pointer  string          // where its schema is in the document
+	pointer  string          // location of its schema in the document
 }
 
-// A bound is a minimum or maximum. exact says that value is the written number and not merely near it.
+// A bound is a minimum or maximum. exact says that value is exactly the written number.
 type bound struct {
 	value     float64
 	exact     bool
@@ -75,8 +75,8 @@ func (n *node) allowsNull() bool { return n == nil || n.kinds == 0 || n.kinds&ki
 
 func (n *node) wantsInteger() bool { return n.kinds&kindNumber == kindInteger }
 
-// find returns the index of a declared property, or -1. Keys mostly come in the order of the declaration: hint is the
-// index to look at first.
+// find returns the index of a declared property, or -1. Keys usually come in the order of the declaration: hint is the
+// index to check first.
 func (n *node) find(key []byte, hint int) int {
 	if hint < len(n.properties) && n.properties[hint].name == string(key) {
 		return hint
@@ -89,7 +89,7 @@ func (n *node) find(key []byte, hint int) int {
 	return -1
 }
 
-// resembles says whether an undeclared key differs from a declared one only in case.
+// resembles reports whether an undeclared key differs from a declared one only in case.
 func (n *node) resembles(key []byte) bool {
 	for i := range n.properties {
 		// Folding changes a character's length by two bytes at most.
@@ -108,7 +108,7 @@ func (n *node) names() []string {
 	return names
 }
 
-// A graph holds the nodes of a document.
+// A graph has the nodes of a document.
 type graph struct {
 	document json.RawMessage
 	inferred bool
@@ -117,7 +117,7 @@ type graph struct {
 	noRefs   bool // an identifier below the root could make references relative to something else
 }
 
-// annotations are keywords that never decide about validity.
+// annotations are keywords that never affect validity.
 var annotations = map[string]bool{
 	"title": true, "description": true, "default": true, "examples": true, "$comment": true, "deprecated": true,
 	"readOnly": true, "writeOnly": true, "$schema": true, "$defs": true, "definitions": true,
@@ -132,7 +132,7 @@ func newGraph(document json.RawMessage, inferred bool) *graph {
 	return &graph{document: document, inferred: inferred, refs: map[string]*node{}, noRefs: ids > 0 || draft4}
 }
 
-// build adds the node of the schema raw, which is in the document at pointer.
+// build adds the node of the schema raw, whose location in the document is pointer.
 func (g *graph) build(raw json.RawMessage, pointer string) *node {
 	n := newNode()
 	g.all = append(g.all, n)
@@ -167,7 +167,7 @@ func (g *graph) build(raw json.RawMessage, pointer string) *node {
 	return n
 }
 
-// keyword adds what one keyword says to a node. It returns false if that isn't all.
+// keyword adds one keyword to a node. It returns false if the node can't represent it completely.
 func (g *graph) keyword(n *node, m member, pointer string) bool {
 	at := pointer + "/" + m.key
 	switch m.key {
@@ -272,7 +272,7 @@ func (g *graph) alias(ms []member, pointer string) *node {
 	return nil
 }
 
-// nullable returns a node that allows null besides what n allows, nil if n allows it: oneOf refuses what has two forms.
+// nullable returns a node that also allows null, or nil if n allows it already: oneOf rejects a value that matches two forms.
 func (g *graph) nullable(n *node) *node {
 	if n.allowsNull() {
 		return nil

@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// Numbers are bounded before anything of arbitrary precision sees them: math/big expands an exponent into digits, and
-// panics where there are too many.
+// The limits of numbers are checked before any arbitrary-precision code: math/big expands an exponent into digits, and
+// panics if there are too many.
 const (
 	maxDigits   = 1000 // bytes of a written number
 	maxExponent = 400  // more than a float64 holds
 )
 
-// A literal is a number as JSON writes it.
+// A literal is a number as it is written in JSON.
 type literal struct {
 	text     []byte
 	whole    []byte // digits before the point
@@ -22,7 +22,7 @@ type literal struct {
 	exponent []byte // its sign and digits, nil if there is none
 }
 
-// readNumber reads the number that in begins with. If there is none, text is what looks like one.
+// readNumber reads the number at the beginning of in. If there is none, text is what looks like one.
 func readNumber(in []byte) (num literal, ok bool) {
 	rest := bytes.TrimPrefix(in, []byte("-"))
 	digits := func(from int) []byte {
@@ -68,7 +68,7 @@ func (num literal) tooLarge() string {
 	return ""
 }
 
-// asInteger writes a number within the bounds above as a plain integer, if it is one.
+// asInteger converts a number within these limits to a plain integer, if it is one.
 func asInteger(text string) (string, bool) {
 	value, ok := new(big.Rat).SetString(text)
 	if !ok || !value.IsInt() {
@@ -77,13 +77,13 @@ func asInteger(text string) (string, bool) {
 	return value.Num().String(), true
 }
 
-// isShortInteger says whether a number is written in at most 15 digits and a sign: a float64 holds it exactly.
+// isShortInteger reports whether a number has at most 15 digits and a sign, so that a float64 represents it exactly.
 func isShortInteger(text []byte) bool {
 	num, ok := readNumber(text)
 	return ok && num.isInteger() && len(num.text) == len(text) && len(num.whole) <= 15
 }
 
-// number reads a number and says whether it is written as an integer.
+// number reads a number and returns whether it is written as an integer.
 func (r *reader) number(n *node, at *location) kinds {
 	num, ok := readNumber(r.in[r.pos:])
 	end := r.pos + len(num.text)
@@ -123,8 +123,8 @@ func (r *reader) number(n *node, at *location) kinds {
 	return kindFraction
 }
 
-// within says whether a number is certainly within the bounds. Rounding to float64 keeps the order of two numbers unless
-// it makes them equal, so that a strict difference is certain.
+// within reports whether a number is certainly within the bounds. Rounding to float64 keeps the order of two numbers unless
+// it makes them equal, so a strict difference is certain.
 func (n *node) within(num literal) bool {
 	value, err := strconv.ParseFloat(string(num.text), 64)
 	exact := num.isInteger() && len(num.whole) <= 15

@@ -10,14 +10,14 @@ import (
 // jsonschema/v5 takes a quarter of a second.
 const maxDepth = 128
 
-// A reader reads a JSON text strictly, writes it in canonical form, and finds out whether it is certainly valid. Text
-// that isn't JSON stops it. What JSON allows and this package doesn't (a key twice, say) becomes a problem.
+// A reader reads a JSON text strictly, converts it to canonical form, and determines whether it is certainly valid. It stops
+// at text that isn't JSON. Text that is JSON but not allowed here, such as a duplicate key, becomes a problem.
 //
-// It allocates nothing for text that is canonical already, unless objects have undeclared keys. For a text that isn't,
-// valid means nothing: read the output again.
+// It allocates nothing for canonical text, unless objects have undeclared keys. For other text,
+// valid has no meaning: read the output again.
 type reader struct {
 	in          []byte
-	keep        bool            // numbers and nulls stay as they are, and no defaults are filled in
+	keep        bool            // numbers and nulls stay unchanged, and no defaults are filled in
 	keysAreData bool            // keys may differ only in case, everywhere
 	settle      func(*property) // called before a default is filled in; may be nil
 
@@ -30,7 +30,7 @@ type reader struct {
 	out  []byte // the output once it isn't
 }
 
-// A location is where in the text the reader is.
+// A location is the position of the reader in the text.
 type location struct {
 	outer *location // nil for the value as a whole
 	key   []byte    // nil in a list
@@ -88,7 +88,7 @@ func (r *reader) write(text []byte) {
 	r.out = append(r.out, text...)
 }
 
-// diverge begins an output that differs from the input.
+// diverge starts an output that differs from the input.
 func (r *reader) diverge() {
 	if r.out == nil {
 		r.out = append(make([]byte, 0, len(r.in)+16), r.in[:r.same]...)
@@ -122,7 +122,7 @@ func (r *reader) accept(c byte) bool {
 	return true
 }
 
-// fail notes the first fault and moves to the end of the text, where nothing more is found.
+// fail stores the first fault and moves to the end of the text.
 func (r *reader) fail(format string, args ...any) {
 	if r.fault == "" {
 		r.fault = fmt.Sprintf(format, args...)
@@ -130,7 +130,7 @@ func (r *reader) fail(format string, args ...any) {
 	r.pos = len(r.in)
 }
 
-// unexpected fails because of what stands here instead of what was wanted.
+// unexpected fails because of unexpected text at the current position.
 func (r *reader) unexpected(wanted string) {
 	if r.pos >= len(r.in) {
 		r.fail("the text ends after %d bytes where %s should follow", len(r.in), wanted)
@@ -224,7 +224,7 @@ func (r *reader) next(end byte, wanted string) (more bool) {
 	return false
 }
 
-// What a reader knows of a declared property of one object.
+// The states of a declared property of one object.
 const (
 	absent = iota
 	present
@@ -296,7 +296,7 @@ func (r *reader) object(n *node, outer *location) {
 	}
 }
 
-// key reads a key. It returns the token in canonical form and the text that it stands for.
+// key reads a key. It returns the token in canonical form and its text.
 func (r *reader) key() (token, key []byte) {
 	if r.peek() != '"' {
 		r.unexpected("a key in quotes")
@@ -312,8 +312,8 @@ func (r *reader) key() (token, key []byte) {
 	return token, []byte(textOf(token))
 }
 
-// undeclared checks a key that isn't declared against the declared ones and the others. Decoders take a key that differs
-// from a field's name only in case for that field, and the last of several; validators do neither.
+// undeclared compares an undeclared key with the declared ones and the others. Decoders treat a key that differs
+// from a field's name only in case as that field, and use the last of several; validators do neither.
 func (r *reader) undeclared(n *node, key []byte, others map[string]string, object *location) {
 	if n.resembles(key) {
 		r.problem(object, unknownKey(string(key), n.names()))

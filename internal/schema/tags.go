@@ -15,10 +15,10 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// tagKeywords are the struct tags that add a keyword of the same name, in the order in which the schema has them.
+// tagKeywords are the struct tags that add a keyword of the same name, in their order in the schema.
 var tagKeywords = []string{"enum", "minimum", "maximum", "pattern", "format", "default"}
 
-// applyTags adds what a field's tags say to the schema of its type. A field with a default is optional.
+// applyTags adds the keywords of a field's tags to the schema of its type. A field with a default is optional.
 func applyTags(doc json.RawMessage, f *field, at string) (json.RawMessage, error) {
 	for _, keyword := range tagKeywords {
 		text, ok := f.tag.Lookup(keyword)
@@ -42,7 +42,7 @@ func applyTags(doc json.RawMessage, f *field, at string) (json.RawMessage, error
 	return join(set(ms, "description", appendQuoted(nil, description))), nil
 }
 
-// addKeyword adds a tag's keyword to the schema of a type: to that of the items for a list, unless it is the default.
+// addKeyword adds a tag's keyword to the schema of a type. For a list it adds it to the items, unless it is the default.
 func addKeyword(doc json.RawMessage, t reflect.Type, keyword, text string) (json.RawMessage, error) {
 	ms, ok := members(doc)
 	if !ok {
@@ -57,7 +57,7 @@ func addKeyword(doc json.RawMessage, t reflect.Type, keyword, text string) (json
 	return join(set(ms, keyword, value)), err
 }
 
-// keywordOf returns the value of a keyword that a tag gives, for a type with a schema.
+// keywordOf returns the value of a tag's keyword, for a type with a schema.
 func keywordOf(keyword, text string, t reflect.Type, schema []member) (json.RawMessage, error) {
 	typeName := textOf(get(schema, "type"))
 	isNumber := typeName == "integer" || typeName == "number"
@@ -105,7 +105,7 @@ func keywordOf(keyword, text string, t reflect.Type, schema []member) (json.RawM
 	return appendQuoted(nil, text), nil
 }
 
-// parseTagValue turns the text of a tag into JSON that encoding/json decodes into the type: the text itself for strings,
+// parseTagValue converts the text of a tag to JSON that encoding/json decodes into the type: the text itself for strings,
 // JSON for everything else.
 func parseTagValue(text string, t reflect.Type, typeName string) (json.RawMessage, error) {
 	value := json.RawMessage(text)
@@ -128,8 +128,8 @@ func parseTagValue(text string, t reflect.Type, typeName string) (json.RawMessag
 	return nil, fmt.Errorf("%s isn't %s", strconv.Quote(text), right)
 }
 
-// descriptionOf reads the tags jsonschema and description, of which a field has one at most. A jsonschema tag that begins
-// with "WORD=" looks like a keyword and is taken for a mistake.
+// descriptionOf returns the description in the tags jsonschema and description, of which a field may have one. A jsonschema tag that begins
+// with "WORD=" looks like a keyword and is an error.
 func descriptionOf(tag reflect.StructTag, at string) (string, error) {
 	old, isOld := tag.Lookup("jsonschema")
 	text, isNew := tag.Lookup("description")

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// appendQuoted writes s as a JSON string in canonical form: only what must be escaped is, in its shortest form. Bytes that
-// aren't UTF-8 become U+FFFD.
+// appendQuoted appends s as a JSON string in canonical form: with only the necessary escapes, in their shortest form. Invalid
+// UTF-8 becomes U+FFFD.
 func appendQuoted[T string | []byte](out []byte, s T) []byte {
 	const hexDigits = "0123456789abcdef"
 	out = append(out, '"')
@@ -34,7 +34,7 @@ func appendQuoted[T string | []byte](out []byte, s T) []byte {
 // shortEscaped are the control characters with an escape of two characters.
 const shortEscaped = "\b\f\n\r\t"
 
-// canonicalEscape says whether text begins with an escape as appendQuoted writes it.
+// canonicalEscape reports whether text begins with an escape in the form of appendQuoted.
 func canonicalEscape(text []byte) bool {
 	if len(text) < 2 {
 		return false
@@ -49,7 +49,7 @@ func canonicalEscape(text []byte) bool {
 	return low >= 0 && (text[4] == '1' || !strings.ContainsRune(shortEscaped, rune(low)))
 }
 
-// text reads a string as a value.
+// text reads a string value.
 func (r *reader) text(n *node) {
 	token, plain := r.quoted()
 	r.write(token)
@@ -63,7 +63,7 @@ func (r *reader) text(n *node) {
 	}
 }
 
-// quoted reads a string. It returns the token in canonical form, and whether there are no escapes in it.
+// quoted reads a string. It returns the token in canonical form, and whether it contains no escapes.
 func (r *reader) quoted() (token []byte, plain bool) {
 	canonical := true
 	plain = true
@@ -97,7 +97,7 @@ func (r *reader) quoted() (token []byte, plain bool) {
 	return nil, false
 }
 
-// requote returns a string with no more escapes than it needs. Half a surrogate pair becomes U+FFFD, as it does in
+// requote returns a string with only the necessary escapes. Half a surrogate pair becomes U+FFFD, as in
 // encoding/json.
 func (r *reader) requote(token []byte) []byte {
 	var text string
@@ -121,7 +121,7 @@ func quotedList(words []string) json.RawMessage {
 	return append(out, ']')
 }
 
-// textOf returns the text of a JSON string, "" for anything else.
+// textOf returns the text of a JSON string, otherwise "".
 func textOf(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
@@ -130,7 +130,7 @@ func textOf(raw json.RawMessage) string {
 	return s
 }
 
-// fold maps keys that encoding/json takes for the same to one: those equal under simple case folding.
+// fold maps keys that encoding/json treats as equal to one key: those equal under simple case folding.
 func fold(s string) string {
 	return strings.Map(func(c rune) rune {
 		least := c
@@ -141,7 +141,7 @@ func fold(s string) string {
 	}, s)
 }
 
-// isTime says whether time.Time decodes from s.
+// isTime reports whether time.Time can be decoded from s.
 func isTime(s []byte) bool {
 	var t time.Time
 	return t.UnmarshalText(s) == nil

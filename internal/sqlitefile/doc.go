@@ -1,8 +1,8 @@
-// Package sqlitefile is what the stores in SQLite files share: where a file may be and how it is made, how connections are opened, how
-// long one waits for another process, and what SQLite's codes mean. The driver is known here alone. Tables, statements and who
-// writes when are each store's own.
+// Package sqlitefile is the part that all stores in SQLite files share: where a file may be and how it is created, how connections are
+// opened, how long a call waits for another process, and the meaning of SQLite's error codes. Only this package knows the driver. Tables,
+// statements and the serialization of writers belong to the stores.
 //
-// Its errors have no prefix: a store puts its own name before them.
+// Its errors have no prefix: a store adds its own name.
 //
 //	abs, err := sqlitefile.Make("memory.db", "for a store in memory take …")
 //	if err != nil {
@@ -18,6 +18,6 @@
 //
 // # Guarantees
 //
-//   - Stores of one process may make and open one file at the same time, of whatever kind they are: none takes another's locks away.
-//   - A wait for another process ends with the caller's context, within some 20 ms.
+//   - Stores of one process may create and open one file concurrently, whatever their kinds: none releases another's locks.
+//   - A wait for another process ends within about 20 ms after the caller's context.
 package sqlitefile

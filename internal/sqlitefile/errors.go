@@ -8,15 +8,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Errors are a store's own words for what SQLite reports.
+// Errors are a store's own errors for SQLite's error codes.
 type Errors struct {
-	Busy     error // others kept the file locked for longer than the store waits
-	Full     error // the disk is full, or the file as large as it may be
+	Busy     error // the file was locked for longer than the store waits
+	Full     error // the disk is full, or the file has reached its size limit
 	ReadOnly error // the process may not write to the file or its folder
-	Damaged  error // the file is no database, or a damaged one
+	Damaged  error // the file isn't a database, or is damaged
 }
 
-// Class returns err with one of e in its chain, where there is one for it, and otherwise err.
+// Class wraps err in the error of e that fits it, or returns err unchanged if none does.
 func (e Errors) Class(err error) error {
 	var is error
 	switch code(err) {
@@ -34,13 +34,13 @@ func (e Errors) Class(err error) error {
 	return fmt.Errorf("%w: %w", is, err)
 }
 
-// Busy reports whether err is SQLite's for a lock that somebody else has.
+// Busy reports whether err is SQLite's error for a lock that somebody else holds.
 func Busy(err error) bool {
 	c := code(err)
 	return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
 }
 
-// code returns SQLite's code for err without its extension, 0 if it has none.
+// code returns SQLite's primary code of err, or 0 if it has none.
 func code(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {

@@ -56,7 +56,7 @@ func overtaken(t *testing.T) error {
 	return err
 }
 
-func TestWhatSQLiteReportsIsSaidInTheStoresWords(t *testing.T) {
+func TestSQLitesErrorsAreWrappedInTheStores(t *testing.T) {
 	for err, want := range map[error]error{
 		busy(t):      words.Busy,
 		overtaken(t): words.Busy,

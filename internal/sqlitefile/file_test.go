@@ -12,7 +12,7 @@ import (
 
 const instead = "take a map"
 
-func TestAFileIsMadeForItsOwnerAloneAndLeftAsItIsAfterwards(t *testing.T) {
+func TestAFileIsCreatedForItsOwnerAndNotChangedLater(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	abs, err := sqlitefile.Make("a?b #%.db", instead)
@@ -34,21 +34,21 @@ func TestAFileIsMadeForItsOwnerAloneAndLeftAsItIsAfterwards(t *testing.T) {
 	require.EqualValues(t, 4, info.Size())
 }
 
-func TestAPathThatNamesNoFileIsRefusedWithWhatWouldDo(t *testing.T) {
+func TestAnInvalidPathIsRejected(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for path, want := range map[string]string{
 		"":                             "name a file",
 		":memory:":                     "take a map",
-		"file:a.db?mode=memory":        "give the path alone",
-		"a\x00b":                       "holds a NUL",
-		"a.db-wal":                     "take another name",
-		"a.db-shm":                     "take another name",
-		"a.db-journal":                 "take another name",
+		"file:a.db?mode=memory":        "use a plain path",
+		"a\x00b":                       "contains a NUL",
+		"a.db-wal":                     "use another name",
+		"a.db-shm":                     "use another name",
+		"a.db-journal":                 "use another name",
 		"a" + string(os.PathSeparator): "name a file in it",
-		dir:                            "is no file but a folder",
-		os.DevNull:                     "is no file but a device",
-		filepath.Join("none", "a"):     "making the file",
+		dir:                            "is a folder",
+		os.DevNull:                     "is a device",
+		filepath.Join("none", "a"):     "creating the file",
 	} {
 		_, err := sqlitefile.Make(path, instead)
 		require.ErrorContains(t, err, want, "%q", path)

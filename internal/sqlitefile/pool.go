@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// oneTry is how long SQLite itself waits for another process, which it does without regard to a context.
+// oneTry is how long SQLite itself waits for another process, during which it ignores the context.
 const oneTry = 20 * time.Millisecond
 
-// Options are what the connections of a store are told.
+// Options configure the connections of a store.
 type Options struct {
-	// Conns is how many there may be. What has been opened stays open.
+	// Conns is the largest number of connections. Open connections stay open.
 	Conns int
-	// Process lets a commit survive the process alone (synchronous NORMAL). Otherwise the disk confirms each (FULL).
+	// Process means that a commit survives only the death of the process (synchronous NORMAL). Otherwise the disk confirms each commit (FULL).
 	Process bool
-	// LogLimit is how many bytes of the write-ahead log are left once a big transaction is through.
+	// LogLimit is the size to which the write-ahead log is truncated after a big transaction, in bytes.
 	LogLimit int64
-	// Immediate gives the transactions of database/sql SQLite's write lock from their start. One that begins to read and then writes
-	// would fail at once if another was faster.
+	// Immediate makes transactions of database/sql take SQLite's write lock at their start. Otherwise one that reads first and then writes
+	// would fail at once if another one wrote in between.
 	Immediate bool
 }
 
-// Open returns the connections to a file that [Make] has returned. None is made yet.
+// Open returns a pool of connections to a file that [Make] has returned. It makes no connection yet.
 func Open(abs string, o Options) (*sql.DB, error) {
 	synchronous := "full"
 	if o.Process {
 		synchronous = "normal"
 	}
 	query := url.Values{"_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", oneTry.Milliseconds()), // who waits longer does so in Retry
+		fmt.Sprintf("busy_timeout(%d)", oneTry.Milliseconds()), // Retry waits longer
 		"synchronous(" + synchronous + ")",
 		fmt.Sprintf("journal_size_limit(%d)", o.LogLimit),
 	}}
@@ -48,9 +48,9 @@ func Open(abs string, o Options) (*sql.DB, error) {
 	return pool, nil
 }
 
-// WAL sets the file to write-ahead logging, which it keeps.
+// WAL switches the file to write-ahead logging, which is permanent.
 func WAL(ctx context.Context, pool *sql.DB, timeout time.Duration) error {
-	// Two processes that make one file together collide here, and SQLite reports that at once instead of waiting.
+	// If two processes create one file together, SQLite reports the conflict at once instead of waiting.
 	var mode string
 	err := Retry(ctx, timeout, func() error { return pool.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
 	if err == nil && mode != "wal" {

@@ -25,7 +25,7 @@ func open(t *testing.T, path string, o sqlitefile.Options) *sql.DB {
 
 func file(t *testing.T) string { return filepath.Join(t.TempDir(), "a?b #%.db") }
 
-func TestEveryConnectionIsToldTheOptions(t *testing.T) {
+func TestEveryConnectionHasTheOptions(t *testing.T) {
 	for o, want := range map[sqlitefile.Options][]int{
 		{Conns: 3, LogLimit: 1 << 20}:                {2, 1 << 20, 20},
 		{Conns: 2, LogLimit: 2 << 20, Process: true}: {1, 2 << 20, 20},
@@ -76,7 +76,7 @@ func TestAFileThatIsNoDatabaseGetsNoLog(t *testing.T) {
 }
 
 // A database in memory stands for a disk that can't map memory: its mode isn't what was asked for.
-func TestAFileThatCantHaveALogIsRefused(t *testing.T) {
+func TestAFileThatCantHaveALogIsRejected(t *testing.T) {
 	pool, err := sql.Open("sqlite", ":memory:")
 	require.NoError(t, err)
 	defer pool.Close()

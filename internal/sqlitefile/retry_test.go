@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
 
-func TestABusyFileIsTriedAgainUntilItIsFreeOrPatienceEnds(t *testing.T) {
+func TestABusyFileIsTriedAgainUntilItIsFreeOrTheTimeoutEnds(t *testing.T) {
 	busy := busy(t)
 	other := errors.New("other")
 	for name, c := range map[string]struct {
@@ -63,7 +63,7 @@ func TestWaitingForABusyFileEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestTheFirstTryCostsNothing(t *testing.T) {
+func TestTheFirstTryHasNoOverhead(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	try := func() error { return nil }

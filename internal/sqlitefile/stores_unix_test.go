@@ -33,7 +33,7 @@ const (
 
 // Journals and memories make one file together, again and again. All keep what they are given, and the locks that SQLite has on
 // the file for them last.
-func TestJournalsAndMemoriesMakeOneFileTogether(t *testing.T) {
+func TestJournalsAndMemoriesCreateOneFileTogether(t *testing.T) {
 	other := roletest.Start(t, "ask") // a process doesn't see its own locks
 	for range 16 {
 		path := filepath.Join(t.TempDir(), "both.db")

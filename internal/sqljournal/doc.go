@@ -4,9 +4,9 @@
 // # Tables
 //
 //   - sessions: a row for each session, with its head (the labels as a JSON object), its lease and the number of items in its inbox.
-//   - records: the logs. The key is (session, seq), so no number is stored twice, whatever else goes wrong.
+//   - records: the logs. The key is (session, seq), so that no number can be stored twice.
 //   - items: the inboxes. An item that was taken keeps its row without the content, so that its id stays closed. An id that was
-//     closed without an item has such a row too.
+//     closed without an item has such a row, too.
 //   - meta: the version of the tables, see [Migrate].
 //
 // Times are nanoseconds since 1970; NULL is the zero time.

@@ -40,7 +40,7 @@ func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.H
 			return err
 		}
 		for _, h := range page {
-			if !strings.HasPrefix(h.Session, prefix) { // all that have the prefix came before
+			if !strings.HasPrefix(h.Session, prefix) { // all sessions with the prefix came before
 				return listContextError(ctx)
 			}
 			from, exclusive = h.Session, true
@@ -78,7 +78,7 @@ func (s *Store) heads(ctx context.Context, f journal.Filter, from string, exclus
 			args = append(args, c.value)
 			where += " AND " + c.column + " = " + s.param(len(args))
 			if c.column == "s.owner" {
-				where += " AND s.owner <> ''" // so that the index of owners can be used
+				where += " AND s.owner <> ''" // enables the index of owners
 			}
 		}
 	}

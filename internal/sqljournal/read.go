@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// firstPage and maxPage are the most records that the first and a later page have, pageBytes about how many bytes.
+	// firstPage and maxPage are the largest numbers of records in the first and in a later page, pageBytes their approximate size in bytes.
 	firstPage = 500
 	maxPage   = 1000
 	pageBytes = 4 << 20
@@ -37,7 +37,7 @@ func (c *recordScanner) record(scan func(...any) error) (journal.Record, error) 
 	return journal.Record{Seq: uint64(c.seq), Time: time.Time(c.time), Kind: c.kind, V: int(c.v), Data: c.data}, err
 }
 
-// Read implements [journal.Store]. It yields what was there when the loop began.
+// Read implements [journal.Store]. It yields the records that existed when the loop began.
 func (s *Store) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		if err := s.read(ctx, session, after, yield); err != nil {

@@ -13,7 +13,7 @@ import (
 // ErrStop makes [Database].Query end early, without an error.
 var ErrStop = errors.New("sqljournal: enough rows")
 
-// These scan a column without reflection, which takes most of the time for a row of small columns.
+// These types scan a column without reflection, which takes most of the time for a row of small columns.
 type (
 	number  int64
 	instant time.Time
@@ -43,7 +43,7 @@ func (t *instant) Scan(src any) error {
 	return nil
 }
 
-// OwnedBytes is a column of bytes that nobody else will change, so that it isn't copied when it is scanned. Others are copied.
+// OwnedBytes is a column of bytes that nobody changes later, so that it isn't copied when it is scanned. Other bytes are copied.
 type OwnedBytes []byte
 
 // Scan takes bytes.
@@ -61,7 +61,7 @@ func (b *blob) Scan(src any) error {
 	return nil
 }
 
-// Nanos returns a time as it is stored: nanoseconds since 1970, and nil for the zero time.
+// Nanos returns a time as it is stored: nanoseconds since 1970, or nil for the zero time.
 func Nanos(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -70,7 +70,7 @@ func Nanos(t time.Time) *int64 {
 	return &n
 }
 
-// Blob returns data as they are stored: empty, never NULL.
+// Blob returns data as they are stored: never NULL.
 func Blob(data []byte) []byte {
 	if data == nil {
 		return []byte{}
@@ -78,7 +78,7 @@ func Blob(data []byte) []byte {
 	return data
 }
 
-// DataSize returns how many bytes of data records have.
+// DataSize returns the size of the records' data in bytes.
 func DataSize(records []journal.Record) int {
 	n := 0
 	for i := range records {
@@ -108,7 +108,7 @@ func EncodeOpen(list []journal.Open) (string, error) {
 	return string(text), err
 }
 
-// decodeOpen reads what EncodeOpen returned.
+// decodeOpen decodes the output of EncodeOpen.
 func decodeOpen(text string) ([]journal.Open, error) {
 	if text == "[]" {
 		return nil, nil

@@ -6,12 +6,12 @@ import (
 	"fmt"
 )
 
-// ErrNewer says that a newer version of the package has created or changed the tables. They are neither read nor written then,
-// because this version would lose what it doesn't know.
+// ErrNewer means that a newer version of the package has created or changed the tables. They can't be used then,
+// because this version would lose data that it doesn't know.
 var ErrNewer = errors.New("the journal's tables are of a newer version; use the version of Pawl that created them, or a later one")
 
-// Migrate brings the tables up to date, within one transaction that excludes all others that would do the same. Migrations[0] creates the
-// tables of version 1, migrations[1] changes them to version 2, and so on. Statements are written as for [Dialect].SQL. Version 0
+// Migrate updates the tables, within one transaction that excludes concurrent migrations. migrations[0] creates the
+// tables of version 1, migrations[1] changes them to version 2, and so on. Statements have the form of [Dialect].SQL. Version 0
 // means that there are no tables.
 func Migrate(ctx context.Context, tx Tx, d Dialect, version int, migrations [][]string) error {
 	if err := CheckVersion(version, migrations); err != nil {

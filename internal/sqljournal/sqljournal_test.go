@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-func TestStatementsAreWrittenAsTheDatabaseWantsThem(t *testing.T) {
+func TestStatementsHaveTheFormOfTheDatabase(t *testing.T) {
 	d := Dialect{Prefix: `"x".`, Dollar: true, Seq: "s.seq", Updated: "s.updated", NextFence: "SELECT nextval('@fence')", Lock: " FOR UPDATE", Now: "now"}
 	require.Equal(t, `SELECT "x".a WHERE b = $1 AND c = $12`, d.SQL("SELECT @a WHERE b = ?1 AND c = ?12"))
 	q := d.statements()
@@ -37,7 +37,7 @@ func TestAnOpenListIsDecodedAsItWasEncoded(t *testing.T) {
 }
 
 // A text that can't be stored selects no less than its storable prefix; Match does the rest.
-func TestOnlyTheStorablePartOfATextGoesIntoAStatement(t *testing.T) {
+func TestOnlyTheStorablePartOfATextIsUsedInAStatement(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "abc": "abc", "日本": "日本", "a\x00b": "a", "\xe6\x97": "", "日\xe6\x97": "日", "a\uFFFDb": "a\uFFFDb", "\xff": "",
 	} {
@@ -73,7 +73,7 @@ func TestAColumnOfAnotherTypeIsAnError(t *testing.T) {
 	require.Equal(t, "x", string(b))
 }
 
-func TestNewerTablesAreRefusedAndOlderOnesNot(t *testing.T) {
+func TestNewerTablesAreRejectedAndOlderOnesNot(t *testing.T) {
 	migrations := make([][]string, 3)
 	for version := range 4 {
 		require.NoError(t, CheckVersion(version, migrations))

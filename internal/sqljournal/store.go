@@ -12,7 +12,7 @@ import (
 type Store struct {
 	db   Database
 	q    statements
-	sign string // before the number of a parameter
+	sign string // prefix of the number of a parameter
 
 	label string // the condition of [Dialect]
 }
@@ -56,7 +56,7 @@ type Rows struct {
 	Records []journal.Record
 }
 
-// A Dialect says how the statements of one database differ. Expressions may use s for the row in sessions, and @ for Prefix.
+// A Dialect has the differences between the statements of the databases. Expressions may use s for the row in sessions, and @ for Prefix.
 type Dialect struct {
 	// Prefix is put before the name of every table: pawl_ or pawl., for example.
 	Prefix string

@@ -172,7 +172,7 @@ func (p *path) order(t *testing.T, ctx context.Context, in agent.Input, bit time
 
 var seed = flag.Uint64("seed", 7, "what the storm is made of")
 
-func TestTwoThousandRunsInAStormEndProperlyAndBookOnce(t *testing.T) {
+func TestTwoThousandRunsInAStormEndAndBookOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &server{rng: rand.New(rand.NewPCG(*seed, 7)), began: time.Now(), unit: time.Second, bad: .25}
 		client, stop := srv.inMemory()
@@ -205,9 +205,9 @@ func TestTwoThousandRunsInAStormEndProperlyAndBookOnce(t *testing.T) {
 	})
 }
 
-// TestAPersonsCallThatHangsAfterARateLimitHoldsUpNobody: the model refuses a person's call, takes it the next time, and is
+// TestAHangingInteractiveCallAfterARateLimitDelaysNoOther: the model refuses a person's call, takes it the next time, and is
 // silent then; what comes meanwhile is booked before anybody has noticed.
-func TestAPersonsCallThatHangsAfterARateLimitHoldsUpNobody(t *testing.T) {
+func TestAHangingInteractiveCallAfterARateLimitDelaysNoOther(t *testing.T) {
 	for name, tc := range map[string]struct {
 		then   badness
 		booked time.Duration // the pause takes 2 s

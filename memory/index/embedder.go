@@ -9,32 +9,31 @@ import (
 	"unicode"
 )
 
-// An Embedder turns texts into vectors whose angles say how alike the texts are. It is safe for concurrent use.
+// An Embedder converts texts to vectors whose angles measure how similar the texts are. It is safe for concurrent use.
 type Embedder interface {
-	// Model names what makes the vectors, its version included. Vectors of two names are never compared.
+	// Model names the model and its version. Vectors of different models are never compared.
 	Model() string
 	// Dimensions is the length of each vector.
 	Dimensions() int
-	// Embed returns one vector for each text, in their order. The caller may keep and change them.
+	// Embed returns one vector for each text, in order. The caller may keep and change them.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Local is an Embedder that needs no network and no model: it hashes words, the groups of three letters in them, their letters
-// without order and their consonants. Typos,
-// case, plurals, the order of words, umlauts and other marks matter little to it; words for the same thing that share no
-// letters are unrelated, so put them into an item's aliases or text. The first line of a text counts twice as much as
-// what follows, and of either 120 words count. The same text gives the same vector, bit for bit, on every machine. Its
+// Local is an Embedder without network and model: it hashes words, their groups of three letters, their letters
+// without order, and their consonants. Typos, case, plurals, the order of words, umlauts and other accents change
+// the vector little. Synonyms that share no letters are unrelated, so put them into an item's aliases or text. The first line of a text counts
+// twice as much as the rest; 120 words of either count. The same text gives the same vector, bit for bit, on every machine. The
 // zero value is ready for use.
 type Local struct {
-	// Size is the dimensions of the vectors; 0: 512. Less than 32 is taken as 32, more than 8192 as 8192. Below 256, words
-	// begin to be mistaken for others.
+	// Size is the number of dimensions; 0: 512. Values below 32 become 32, above 8192 become 8192. Below 256, different words
+	// get similar vectors.
 	Size int
 }
 
 // Model names the method and the dimensions.
 func (l Local) Model() string { return "pawl-local-1/" + strconv.Itoa(l.Dimensions()) }
 
-// Dimensions is Size within its range.
+// Dimensions returns Size, adjusted to its range.
 func (l Local) Dimensions() int {
 	if l.Size == 0 {
 		return 512
@@ -42,7 +41,7 @@ func (l Local) Dimensions() int {
 	return min(max(l.Size, 32), 8192)
 }
 
-// Embed returns a vector of length 1 for each text; of one without words, a vector of zeros.
+// Embed returns a vector of length 1 for each text, or of zeros for a text without words.
 func (l Local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -54,13 +53,13 @@ func (l Local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-// Weights of features are whole numbers: their sums don't depend on the order, nor on a machine's way to add.
+// The weights of features are integers, so that their sums depend neither on the order nor on the machine.
 const (
 	wordWeight   = 1000
-	gramWeight   = 700 // of all n-grams of a word together, as the length of their vector
-	letterWeight = 700 // of the letters without their order and number: swapped and doubled ones change nothing
-	soundWeight  = 600 // of the consonants in their order: wrong vowels change nothing
-	stopShare    = 8   // a word that says little weighs an eighth
+	gramWeight   = 700 // of all n-grams of a word together: the length of their vector
+	letterWeight = 700 // of the set of letters: swapped and doubled letters don't change it
+	soundWeight  = 600 // of the sequence of consonants: wrong vowels don't change it
+	stopShare    = 8   // stop words have an eighth of the weight
 )
 
 func (l Local) embed(text string) []float32 {
@@ -94,7 +93,7 @@ func (l Local) embed(text string) []float32 {
 	return v
 }
 
-// addWord adds the features of a word; the heaviest mention of each counts.
+// addWord adds the features of a word; the highest weight of each feature counts.
 func addWord(features map[uint64]int64, word string, times int64) {
 	if stopWords[word] {
 		keep(features, hash('w', word), times*wordWeight/stopShare)
@@ -116,7 +115,7 @@ func addWord(features map[uint64]int64, word string, times int64) {
 	}, word)
 	runes = []rune("^" + word + "$")
 	size, grams := 3, unit*gramWeight/wordWeight
-	if slices.ContainsFunc(runes, withoutBlanks) { // what stands between signs is no word
+	if slices.ContainsFunc(runes, withoutBlanks) { // a script without spaces has no words
 		size, grams = 2, unit+grams
 	}
 	if size == 3 {
@@ -134,7 +133,7 @@ func addWord(features map[uint64]int64, word string, times int64) {
 	}
 }
 
-// withoutBlanks says whether r is of a script that puts none between words.
+// withoutBlanks reports whether r belongs to a script without spaces between words.
 func withoutBlanks(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }

@@ -25,7 +25,7 @@ func cosine(a, b []float32) float64 {
 	return s
 }
 
-func TestWhatIsTheSameToAPersonIsNear(t *testing.T) {
+func TestEquivalentTextsAreNear(t *testing.T) {
 	for _, c := range []struct {
 		a, b  string
 		least float64
@@ -58,7 +58,7 @@ func TestVectorsAreTheSameOnEveryMachine(t *testing.T) {
 	require.Equal(t, uint32(0x7a44c27f), sum.Sum32())
 }
 
-func TestAVectorHasTheSizeThatIsSaidAndLengthOneOrNone(t *testing.T) {
+func TestAVectorHasItsDimensionsAndLengthOneOrZero(t *testing.T) {
 	for given, size := range map[int]int{0: 512, 256: 256, 1: 32, -5: 32, 1 << 20: 8192} {
 		l := index.Local{Size: given}
 		require.Equal(t, size, l.Dimensions())

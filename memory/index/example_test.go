@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// The team page is called Members, and About is misspelt.
+// The team page is called Members, and About is misspelled.
 func Example() {
 	ctx := context.Background()
 	f, err := index.New(index.Config{})
@@ -59,7 +59,7 @@ func ExampleRender() {
 	// </data>
 }
 
-// The tool is given to an agent like any other.
+// The tool is added to an agent like any other.
 func ExampleTool() {
 	ctx := context.Background()
 	f, err := index.New(index.Config{})
@@ -104,7 +104,7 @@ func ExampleFinder_Sync() {
 	pages := []index.Item{{ID: "1", Name: "Home"}, {ID: "2", Name: "About"}}
 	for range 2 {
 		done, err := f.Sync(ctx, func(yield func(index.Item, error) bool) {
-			for _, p := range pages { // rows of a database, say
+			for _, p := range pages { // for example rows of a database
 				if !yield(p, nil) {
 					return
 				}

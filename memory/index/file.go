@@ -15,9 +15,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A file holds, all figures little-endian: the eight bytes of magic, a version and a metric (4 bytes each), the model (a
-// length of 4 bytes and its bytes), the dimensions (4) and the number of entries (8); of each entry both sums, the item as
-// JSON (length and bytes) and the vector (4 bytes a dimension); in the end a CRC-32C (Castagnoli) of all before.
+// The format of a file, with little-endian numbers: the eight bytes of magic, a version and a metric (4 bytes each), the model (a
+// length of 4 bytes and its bytes), the dimensions (4) and the number of entries (8); for each entry both sums, the item as
+// JSON (length and bytes) and the vector (4 bytes per dimension); at the end a CRC-32C (Castagnoli) of everything before.
 const (
 	magic       = "PAWLIDX\n"
 	fileVersion = 1
@@ -25,15 +25,15 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrVersion says that a file was written by a newer version of this package.
-var ErrVersion = errors.New("index: the file was written by a newer version; read it with that, or sync anew")
+// ErrVersion means that a file was written by a newer version of this package.
+var ErrVersion = errors.New("index: the file was written by a newer version; use that version, or sync again")
 
-// ErrDamaged says that a file isn't whole, or none of this package's. An index is only a copy: make it anew with [Finder.Sync].
-var ErrDamaged = errors.New("index: the file is damaged or isn't an index; remove it and sync anew")
+// ErrDamaged means that a file is incomplete or wasn't written by this package. An index is only a copy: create it again with [Finder.Sync].
+var ErrDamaged = errors.New("index: the file is damaged or isn't an index; remove it and sync again")
 
-// Save writes the index to a file, atomically: a reader, even after a crash, finds the old content or the new one. It
-// writes what was in the index at one moment; changes meanwhile don't wait. Two that save to one path at the same time are
-// no danger, the later wins. The file is readable by its owner alone.
+// Save writes the index to a file atomically: a reader finds the old or the new content, even after a crash. It
+// writes the state of one moment and doesn't block changes. Two concurrent calls for one path are safe; the later one wins. Only the
+// owner can read the file.
 func (m *Memory) Save(path string) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -53,7 +53,7 @@ func (m *Memory) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("index: save: %w", err)
 	}
-	if dir, err := os.Open(filepath.Dir(path)); err == nil { // so that the name lasts, where directories can be synced
+	if dir, err := os.Open(filepath.Dir(path)); err == nil { // make the rename durable, if directories can be synced
 		_ = dir.Sync()
 		_ = dir.Close()
 	}
@@ -79,7 +79,7 @@ func (m *Memory) Write(w io.Writer) error {
 	buf = binary.LittleEndian.AppendUint64(buf, uint64(len(rows)))
 	for _, r := range rows {
 		whole := r.entry.Item
-		whole.Updated = whole.Updated.UTC() // JSON knows not every zone
+		whole.Updated = whole.Updated.UTC() // JSON can't represent every time zone
 		item, err := json.Marshal(whole)
 		if err != nil {
 			return fmt.Errorf("index: write: the item %q: %w", whole.ID, err)
@@ -95,7 +95,7 @@ func (m *Memory) Write(w io.Writer) error {
 		}
 		buf = buf[:0]
 	}
-	_, err := out.Write(buf) // the head, if there are no entries
+	_, err := out.Write(buf) // the header, if there are no entries
 	if err == nil {
 		err = out.Flush()
 	}
@@ -125,14 +125,14 @@ func Load(path string) (*Memory, error) {
 func Read(data []byte) (*Memory, error) {
 	r := reader{data: data}
 	if string(r.take(len(magic))) != magic {
-		return nil, fault.Errorf(fault.Permanent, "%w: it doesn't begin as one", ErrDamaged)
+		return nil, fault.Errorf(fault.Permanent, "%w: the header is wrong", ErrDamaged)
 	}
 	version := r.u32()
 	if version > fileVersion {
-		return nil, fault.Errorf(fault.Permanent, "%w (%d, this one knows %d)", ErrVersion, version, fileVersion)
+		return nil, fault.Errorf(fault.Permanent, "%w (%d; this program supports %d)", ErrVersion, version, fileVersion)
 	}
 	if len(r.data) < crc32.Size || version == 0 {
-		return nil, fault.Errorf(fault.Permanent, "%w: it ends within its head", ErrDamaged)
+		return nil, fault.Errorf(fault.Permanent, "%w: it ends within the header", ErrDamaged)
 	}
 	body := data[:len(data)-crc32.Size]
 	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(data[len(body):]) {
@@ -146,7 +146,7 @@ func Read(data []byte) (*Memory, error) {
 	return m, nil
 }
 
-// A reader takes a file apart. Once it has failed, everything it returns is empty.
+// A reader decodes a file. After an error, all its results are empty.
 type reader struct {
 	data  []byte
 	short bool
@@ -171,7 +171,7 @@ func (r *reader) u32() uint32 {
 
 func (r *reader) bytes() []byte { return r.take(int(r.u32())) }
 
-// memory reads what follows the version.
+// memory decodes the file after the version.
 func (r *reader) memory() (*Memory, error) {
 	metric := Metric(min(r.u32(), 255))
 	model, size := string(r.bytes()), int(r.u32())
@@ -181,7 +181,7 @@ func (r *reader) memory() (*Memory, error) {
 	}
 	least := uint64(2*len(Sum{}) + 4 + 4*size)
 	if r.short || metric > Dot || count > uint64(len(r.data))/least {
-		return nil, errors.New("its head makes no sense")
+		return nil, errors.New("the header is invalid")
 	}
 	m := &Memory{Metric: metric, model: model, size: size, rows: make([]*row, 0, count),
 		byID: make(map[string]int, count), byKey: make(map[string][]*row, count)}
@@ -205,7 +205,7 @@ func (r *reader) memory() (*Memory, error) {
 			return nil, err
 		}
 		if _, twice := m.byID[e.Item.ID]; twice {
-			return nil, fmt.Errorf("the id %q stands twice", e.Item.ID)
+			return nil, fmt.Errorf("the id %q occurs twice", e.Item.ID)
 		}
 		m.put(row)
 	}

@@ -37,7 +37,7 @@ func small(t testing.TB) *index.Memory {
 	return m
 }
 
-func TestAFileHoldsTheWholeIndex(t *testing.T) {
+func TestAFileContainsTheWholeIndex(t *testing.T) {
 	m := small(t)
 	path := filepath.Join(t.TempDir(), "resources.idx")
 	_, err := index.Load(path)
@@ -65,7 +65,7 @@ func TestAFileHoldsTheWholeIndex(t *testing.T) {
 	require.Zero(t, empty.Len())
 }
 
-func TestATornOrChangedFileIsRefused(t *testing.T) {
+func TestADamagedFileIsRejected(t *testing.T) {
 	data := written(t, small(t))
 	for n := range data {
 		_, err := index.Read(data[:n])
@@ -81,7 +81,7 @@ func TestATornOrChangedFileIsRefused(t *testing.T) {
 	}
 }
 
-func TestANewerFileIsRefused(t *testing.T) {
+func TestANewerFileIsRejected(t *testing.T) {
 	data := written(t, small(t))
 	binary.LittleEndian.PutUint32(data[8:], 2)
 	_, err := index.Read(data)

@@ -12,43 +12,43 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// Config is a Finder's. Its zero value finds with [Local] in a [Memory] of its own.
+// Config configures a Finder. Its zero value uses [Local] and an empty [Memory].
 type Config struct {
 	// Embedder; nil: Local{}.
 	Embedder Embedder
 	// Index; nil: an empty Memory. Only one Finder writes to it.
 	Index Index
-	// Threshold is the least score of what is found; 0: .5. What lies below isn't said at all.
+	// Threshold is the lowest score of a hit; 0: .5. Items with a lower score aren't returned.
 	Threshold float64
-	// Margin is how far ahead of the others the best must be; 0: .05. Closer ones make a result ambiguous.
+	// Margin is how far ahead of the others the best hit must be; 0: .05. A closer one makes the result ambiguous.
 	Margin float64
-	// Low and High say what a similarity is worth: at Low and below nothing, at High and above it is certain. 0: .25 and
-	// .85, which suits Local. Other models want other figures: the usual similarity of unrelated texts, and of two ways
-	// to say the same.
+	// Low and High convert a similarity to a score: at Low and below it is 0, at High and above 1. 0: .25 and
+	// .85, which suit Local. Other models need other values: the usual similarity of unrelated texts, and of two
+	// texts with the same meaning.
 	Low, High float64
-	// Freshness is what an age is worth, from 0 to 1, for items with a time Updated; nil: age counts nothing.
+	// Freshness returns a factor from 0 to 1 for the age of an item with a time Updated; nil: age doesn't count.
 	// See [HalfLife]. A time in the future is an age of 0.
 	Freshness func(age time.Duration) float64
-	// Trust is how far the source of an item is to be trusted, from 0 to 1; nil: all alike.
+	// Trust returns a factor from 0 to 1 for the source of an item; nil: all are equal.
 	Trust func(Item) float64
 	// Now is the clock of Freshness; nil: time.Now.
 	Now func() time.Time
 }
 
-// A Finder finds items by natural words. It embeds, keeps its index in step with the host's data, and says how sure it is.
-// It is safe for concurrent use; changes are made one after the other, and no search waits for them to be embedded.
+// A Finder finds items by natural words, and says how certain each hit is. It embeds the items and the queries, and keeps its index up to
+// date with the host's data. It is safe for concurrent use; changes are serialized, and no search waits for their embeddings.
 type Finder struct {
 	// fixed at creation
 	cfg Config
 
-	turn    chan struct{} // who changes the index holds its only token, also while others embed and store
-	syncing chan struct{} // likewise of Sync, which gives turn back between two batches
+	turn    chan struct{} // holds one token for the goroutine that changes the index, also while it embeds
+	syncing chan struct{} // holds one token for Sync, which releases turn between two batches
 
 	mu      sync.Mutex      // guards what follows
-	touched map[string]bool // by Put and Remove since a Sync began, nil without one
+	touched map[string]bool // ids changed by Put and Remove since a Sync began; nil without one
 }
 
-// New returns a Finder. An error names the field that makes no sense.
+// New returns a Finder. An error names the invalid field.
 func New(cfg Config) (*Finder, error) {
 	if cfg.Embedder == nil {
 		cfg.Embedder = Local{}
@@ -82,37 +82,37 @@ func New(cfg Config) (*Finder, error) {
 // A Hit is an item that was found.
 type Hit struct {
 	Item Item
-	// Score is how sure it is that this is meant, from 0 to 1: 1 is the very name, from about .8 on a name with typos or all
-	// words in name and description, .5 half of what the query says. It is fitted, not a probability.
+	// Score is how certain the hit is, from 0 to 1: 1 is an exact name, about .8 and above a name with typos or all
+	// words in name and description, .5 half of the query's words. It is calibrated on examples, and not a probability.
 	Score float64
-	// Margin is how far the score is ahead of the next hit's, or of nothing.
+	// Margin is the distance of the score to that of the next hit, or to 0.
 	Margin float64
-	// Exact says that the query is, but for case, marks and blanks, the item's name, an alias or its id.
+	// Exact says that the query is the item's name, an alias or its id, ignoring case, accents and blanks.
 	Exact bool
-	// Similarity is what the index said.
+	// Similarity is the similarity that the index returned.
 	Similarity float64
-	// Why says which words of the query are met by which of the item, and where they stand, with at most eight words of the
-	// query: `"abuot" like "about" in the name`. It holds words of the item.
+	// Why says which words of the query match which words of the item, in which field, for at most eight words of the
+	// query: `"abuot" like "about" in the name`. It contains words of the item.
 	Why string
 }
 
-// A Result is what a search found.
+// A Result is the result of a search.
 type Result struct {
 	// Query is what was asked.
 	Query string
-	// Hits are at most the number asked for, best first, none below the threshold. Hits of one score stand in order of
-	// their ids.
+	// Hits are the hits, best first, at most the requested number, none below the threshold. Hits with equal scores are ordered by
+	// id.
 	Hits []Hit
-	// Ambiguous are the best, two or more, if they are too close to each other to choose: ask which one is meant. What is called
-	// exactly so is in doubt only because of others that are. There are as many as were asked for at most, but never only one.
-	// Otherwise it is empty.
+	// Ambiguous are the best hits, two or more, if their scores are too close to choose: ask which one is meant. An exact
+	// hit is ambiguous only because of other exact hits. Their number is at most the requested one, but at least 2.
+	// Otherwise Ambiguous is empty.
 	Ambiguous []Hit
-	// Looked is how many items were looked at closely, at most those that the filter lets through: if it is 0 and the query
-	// has a word, there are none.
+	// Looked is the number of items that were compared, at most those that the filter selects: if it is 0 and the query
+	// has a word, the filter selects none.
 	Looked int
 }
 
-// One returns the item that is meant, and false if nothing was found or more than one may be meant.
+// One returns the item that is meant, and false if nothing was found or the result is ambiguous.
 func (r Result) One() (Hit, bool) {
 	if len(r.Hits) == 0 || len(r.Ambiguous) > 0 {
 		return Hit{}, false
@@ -124,15 +124,15 @@ func (r Result) One() (Hit, bool) {
 const (
 	defaultHits = 3
 	maxHits     = 100
-	pool        = 128     // nearest entries that are looked at closely
+	pool        = 128     // nearest entries that are compared
 	maxQuery    = 2 << 10 // bytes
-	maxAsked    = 24      // words that are looked at closely
+	maxAsked    = 24      // words that are compared
 )
 
-// Find returns what query may mean among the items that the filter lets through: at most limit hits (less than 1: 3, at most
-// 100). A query without a word finds nothing. Of a query the first 2,048 bytes count,
-// and word by word the first 24 words. Errors are the embedder's, the index's
-// and the context's.
+// Find returns the items that query may mean, among those that the filter selects: at most limit hits (less than 1: 3, at most
+// 100). A query without a word finds nothing. Only the first 2,048 bytes of a query count, and only its first 24 words are compared
+// one by one. Errors are those of the embedder, the index
+// and the context.
 func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit int) (Result, error) {
 	if limit < 1 {
 		limit = defaultHits
@@ -158,7 +158,7 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 	hits := make([]Hit, 0, len(matches))
 	seen := make(map[string]bool, len(matches))
 	for i, relevance := range f.judge(key(query), asked, matches) {
-		if seen[matches[i].Item.ID] { // another's index may hold an item in pieces; the nearest stands first
+		if seen[matches[i].Item.ID] { // an index may have several entries of an item; the nearest comes first
 			continue
 		}
 		seen[matches[i].Item.ID] = true
@@ -195,12 +195,12 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 	return res, nil
 }
 
-// rivals reports that the best and another hit are too close to choose.
+// rivals reports whether the best and another hit are too close to choose.
 func (f *Finder) rivals(best, other *Hit) bool {
 	return best.Score-other.Score < f.cfg.Margin && (other.Exact || !best.Exact)
 }
 
-// embed asks the embedder and doesn't believe what doesn't fit.
+// embed calls the embedder and checks its result.
 func (f *Finder) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := f.cfg.Embedder.Embed(ctx, texts)
 	if err != nil {
@@ -211,7 +211,7 @@ func (f *Finder) embed(ctx context.Context, texts []string) ([][]float32, error)
 	}
 	for _, v := range vectors {
 		if len(v) != f.cfg.Embedder.Dimensions() {
-			return nil, fault.Errorf(fault.Permanent, "index: the embedder returned a vector of %d dimensions, it says %d",
+			return nil, fault.Errorf(fault.Permanent, "index: the embedder returned a vector of %d dimensions instead of %d",
 				len(v), f.cfg.Embedder.Dimensions())
 		}
 	}
@@ -232,7 +232,7 @@ func (f *Finder) trust(i Item) float64 {
 	return share(f.cfg.Trust(i.clone()))
 }
 
-// share brings a figure of the host's into its range; what is none counts nothing.
+// share adjusts a value of the host to its range; NaN becomes 0.
 func share(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0
@@ -240,8 +240,8 @@ func share(v float64) float64 {
 	return min(max(v, 0), 1)
 }
 
-// HalfLife is a Freshness by which an item loses half of what it can lose in each half-life, down to the floor (.8, say:
-// old items lose at most a fifth of their score). A half-life of 0 or less makes every age worth the floor.
+// HalfLife returns a Freshness that halves the distance to the floor in each half-life (with a floor of .8,
+// old items lose at most a fifth of their score). With a half-life of 0 or less, every age has the value floor.
 func HalfLife(half time.Duration, floor float64) func(age time.Duration) float64 {
 	floor = share(floor)
 	return func(age time.Duration) float64 {

@@ -22,7 +22,7 @@ func find(t testing.TB, f *index.Finder, query string, filter index.Filter) inde
 	return res
 }
 
-func TestTheVeryNameIsCertain(t *testing.T) {
+func TestAnExactNameIsCertain(t *testing.T) {
 	f := finder(t, index.Config{}, site(t)[:200]...)
 	for query, id := range map[string]string{"about": "page-about", "ÜBER UNS": "page-ueber", "page-faq": "page-faq", "hero_banner": "sec-hero"} {
 		hit, ok := find(t, f, query, index.Filter{}).One()
@@ -37,7 +37,7 @@ func TestTheVeryNameIsCertain(t *testing.T) {
 	require.Less(t, hit.Score, .98, "what isn't the very name is never as sure")
 }
 
-func TestWhatIsTooCloseToCallIsAmbiguous(t *testing.T) {
+func TestCloseHitsAreAmbiguous(t *testing.T) {
 	f := finder(t, index.Config{},
 		index.Item{ID: "a", Name: "Annual Budget 2024"}, index.Item{ID: "b", Name: "Annual Budget 2025"}, index.Item{ID: "c", Name: "Holiday Plan"})
 	res := find(t, f, "annual budget", index.Filter{})
@@ -58,7 +58,7 @@ func TestWhatIsTooCloseToCallIsAmbiguous(t *testing.T) {
 	require.Len(t, res.Ambiguous, 2, "a limit of one doesn't hide that there are two")
 }
 
-func TestBelowTheThresholdNothingIsSaid(t *testing.T) {
+func TestHitsBelowTheThresholdAreNotReturned(t *testing.T) {
 	items := site(t)
 	for _, query := range []string{"", "?!", "quantum chromodynamics", "  \n", "\xff\xfe"} {
 		require.Empty(t, find(t, finder(t, index.Config{}, items[:60]...), query, index.Filter{}).Hits, query)
@@ -69,7 +69,7 @@ func TestBelowTheThresholdNothingIsSaid(t *testing.T) {
 	require.Empty(t, find(t, finder(t, index.Config{}), "about", index.Filter{}).Hits, "an empty index")
 }
 
-func TestOnlyWhatTheFilterLetsThroughIsFound(t *testing.T) {
+func TestOnlyItemsThatTheFilterSelectsAreFound(t *testing.T) {
 	f := finder(t, index.Config{},
 		index.Item{ID: "a", Kind: "page", Name: "Contact", Fields: map[string]string{"tenant": "one"}},
 		index.Item{ID: "b", Kind: "page", Name: "Contact", Fields: map[string]string{"tenant": "two"}},
@@ -81,7 +81,7 @@ func TestOnlyWhatTheFilterLetsThroughIsFound(t *testing.T) {
 	require.Len(t, find(t, f, "contact", index.Filter{}).Ambiguous, 3)
 }
 
-func TestFreshnessAndTrustCountWhereAsked(t *testing.T) {
+func TestFreshnessAndTrustCountIfConfigured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
 		items := []index.Item{
@@ -121,7 +121,7 @@ func TestFreshnessAndTrustCountWhereAsked(t *testing.T) {
 	require.Empty(t, find(t, nan, "a page", index.Filter{}).Hits)
 }
 
-func TestAConfigThatMakesNoSenseIsRefused(t *testing.T) {
+func TestAnInvalidConfigIsRejected(t *testing.T) {
 	for _, cfg := range []index.Config{{Threshold: 2}, {Threshold: math.NaN()}, {Margin: -1}, {Low: .9, High: .1}, {Embedder: &recorder{size: -1}}} {
 		_, err := index.New(cfg)
 		require.Equal(t, fault.Invalid, fault.Of(err))
@@ -170,7 +170,7 @@ func (r *recorder) took() int {
 	return n
 }
 
-func TestAnEmbedderIsNotBelieved(t *testing.T) {
+func TestTheResultOfAnEmbedderIsChecked(t *testing.T) {
 	down := errors.New("down")
 	e := &recorder{fail: fault.Wrap(fault.Degraded, down)}
 	f, err := index.New(index.Config{Embedder: e})
@@ -186,7 +186,7 @@ func TestAnEmbedderIsNotBelieved(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestLongTextsAndQueriesAreBounded(t *testing.T) {
+func TestLongTextsAndQueriesAreLimited(t *testing.T) {
 	long := strings.Repeat("wörter ohne ende ", 50_000)
 	f := finder(t, index.Config{}, index.Item{ID: "a", Name: long, Text: long, Aliases: []string{long}}, index.Item{ID: "b", Name: "Home"})
 	require.NotPanics(t, func() { find(t, f, long, index.Filter{}) })
@@ -196,7 +196,7 @@ func TestLongTextsAndQueriesAreBounded(t *testing.T) {
 	require.Less(t, len(index.Render(find(t, f, "wörter ohne ende", index.Filter{}))), 2_000)
 }
 
-func TestTheSameQuestionHasTheSameAnswer(t *testing.T) {
+func TestTheSameQueryHasTheSameResult(t *testing.T) {
 	items := site(t)[:200]
 	a := finder(t, index.Config{}, items...)
 	for i, j := 0, len(items)-1; i < j; i, j = i+1, j-1 {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// accents says what a letter is without its mark. Marks that stand on their own (decomposed text) are left out by [fold].
+// accents maps letters to their form without accents. [fold] removes combining marks (decomposed text).
 var accents = func() map[rune]string {
 	m := map[rune]string{'ß': "ss", 'æ': "a", 'œ': "o", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ı': "i"}
 	for plain, marked := range map[string]string{
@@ -20,8 +20,8 @@ var accents = func() map[rune]string {
 	return m
 }()
 
-// words returns the words of a text: runs of letters and digits in lower case and without marks, ae, oe and ue as a, o and u
-// (so that "Über", "Ueber" and "uber" are one word). At most limit words.
+// words returns the words of a text: sequences of letters and digits in lower case and without accents, with ae, oe and ue as a, o and u
+// (so that "Über", "Ueber" and "uber" are one word). It returns at most limit words.
 func words(text string, limit int) []string {
 	var out []string
 	for field := range strings.FieldsFuncSeq(text, func(r rune) bool {
@@ -67,7 +67,7 @@ func fold(word string) string {
 	return b.String()
 }
 
-// stem takes the plural off an English word; what else differs is left to n-grams and edits.
+// stem removes the plural ending of an English word; n-grams and edit distances handle other differences.
 func stem(w string) string {
 	n := len(w)
 	switch {
@@ -94,12 +94,12 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// sortWords say of what sort something is, and seldom which one.
+// sortWords name a kind of thing, and seldom a certain thing.
 var sortWords = map[string]bool{"page": true, "section": true, "entry": true, "item": true, "collection": true, "site": true, "website": true,
 	"resource": true, "seite": true, "abschnitt": true, "eintrag": true}
 
-// key is what a name is looked up by when it is given whole: its words without blanks ("Home page" is "homepage").
+// key returns the key for looking up a whole name: its words without blanks ("Home page" is "homepage").
 func key(name string) string { return strings.Join(words(name, maxWords), "") }
 
-// maxWords is how many words of one text count.
+// maxWords is the number of words of a text that count.
 const maxWords = 120

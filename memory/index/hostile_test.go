@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheVeryNameIsNotInDoubtBecauseOfItsPlural(t *testing.T) {
+func TestAnExactNameIsNotAmbiguousWithItsPlural(t *testing.T) {
 	f := finder(t, index.Config{}, index.Item{ID: "1", Name: "Contact"}, index.Item{ID: "2", Name: "Contacts"}, index.Item{ID: "3", Name: "Contakt"})
 	for query, id := range map[string]string{"contact": "1", "Contacts": "2", "contakt": "3"} {
 		hit, ok := find(t, f, query, index.Filter{}).One()
@@ -39,9 +39,8 @@ func TestTheVeryNameIsNotInDoubtBecauseOfItsPlural(t *testing.T) {
 	require.Equal(t, "3", res.Ambiguous[1].Item.ID)
 }
 
-// Times that a file can't say as they are: they are kept as the moments that they are, or refused at once, and never found out
-// when the index is saved.
-func TestAnOddTimeKeepsNoIndexFromBeingSaved(t *testing.T) {
+// Times that a file can't represent are converted to the same instant, or rejected at once, so that saving never fails.
+func TestAnUnusualTimeDoesntPreventSaving(t *testing.T) {
 	zone := func(hours int) *time.Location { return time.FixedZone("odd", hours*3600+7) }
 	for _, c := range []struct {
 		at time.Time
@@ -64,7 +63,7 @@ func TestAnOddTimeKeepsNoIndexFromBeingSaved(t *testing.T) {
 	}
 }
 
-// stuttering is a foreign index that says everything twice, with figures that are none.
+// A stuttering is an index that returns everything twice, with invalid similarities.
 type stuttering struct{ *index.Memory }
 
 func (s stuttering) Search(ctx context.Context, q index.Query) ([]index.Match, error) {
@@ -75,7 +74,7 @@ func (s stuttering) Search(ctx context.Context, q index.Query) ([]index.Match, e
 	return append(found, found...), err
 }
 
-func TestAnIndexThatSaysAnItemTwiceMakesNobodyDoubt(t *testing.T) {
+func TestDuplicateMatchesOfAnIndexAreIgnored(t *testing.T) {
 	f := finder(t, index.Config{Index: stuttering{&index.Memory{}}}, index.Item{ID: "a", Name: "Members"}, index.Item{ID: "b", Name: "News"})
 	for _, query := range []string{"members", "membres"} {
 		res := find(t, f, query, index.Filter{})
@@ -87,14 +86,14 @@ func TestAnIndexThatSaysAnItemTwiceMakesNobodyDoubt(t *testing.T) {
 	}
 }
 
-func TestASyncOfNothingGivenIsRefused(t *testing.T) {
+func TestASyncOfNilIsRejected(t *testing.T) {
 	f := finder(t, index.Config{}, index.Item{ID: "a", Name: "Members"})
 	_, err := f.Sync(t.Context(), nil)
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	require.Len(t, find(t, f, "members", index.Filter{}).Hits, 1)
 }
 
-// careless is a foreign index that takes no notice of filters.
+// A careless is an index that ignores filters.
 type careless struct{ *index.Memory }
 
 func (c careless) Search(ctx context.Context, q index.Query) ([]index.Match, error) {
@@ -102,13 +101,13 @@ func (c careless) Search(ctx context.Context, q index.Query) ([]index.Match, err
 	return c.Memory.Search(ctx, q)
 }
 
-func TestAnIndexThatForgetsTheFilterShowsNothingOfOthers(t *testing.T) {
+func TestAnIndexThatIgnoresTheFilterRevealsNothing(t *testing.T) {
 	f := finder(t, index.Config{Index: careless{&index.Memory{}}}, index.Item{ID: "a", Name: "Members", Fields: map[string]string{"tenant": "one"}})
 	require.Len(t, find(t, f, "members", index.Filter{Fields: map[string]string{"tenant": "one"}}).Hits, 1)
 	require.Empty(t, find(t, f, "members", index.Filter{Fields: map[string]string{"tenant": "two"}}).Hits)
 }
 
-func TestItemsOfTheVeryNameAreFilteredAndFew(t *testing.T) {
+func TestItemsWithTheExactNameAreFilteredAndLimited(t *testing.T) {
 	m := &index.Memory{}
 	entries := []index.Entry{{Item: index.Item{ID: "near"}, Vector: []float32{1, 0}, Model: "m"}}
 	for i := range 50 {
@@ -128,7 +127,7 @@ func TestItemsOfTheVeryNameAreFilteredAndFew(t *testing.T) {
 	}
 }
 
-func TestAFileWithARightChecksumAndNoSenseIsRefused(t *testing.T) {
+func TestAnInvalidFileWithARightChecksumIsRejected(t *testing.T) {
 	data := written(t, small(t))
 	body := data[:len(data)-4]
 	_, err := index.Read(seal(body))

@@ -13,40 +13,40 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Item is a resource that can be found: what it is called and what it is about, not what it holds.
+// An Item is a resource that can be found: its names and a few words about it, not its content.
 type Item struct {
-	// ID is what the host's tools take. It is unique within an index and not empty.
+	// ID is the id that the host's tools accept. It is unique within an index and not empty.
 	ID string `json:"id"`
-	// Kind says what sort of resource it is ("page"); filters and words of a query compare with it.
+	// Kind is the kind of the resource ("page"); filters and words of a query are compared with it.
 	Kind string `json:"kind,omitempty"`
-	// Name is what people call it.
+	// Name is the name that people use.
 	Name string `json:"name"`
-	// Aliases are other names: a slug, a key, a former title, words that people use instead.
+	// Aliases are other names: a slug, a key, a former title, synonyms.
 	Aliases []string `json:"aliases,omitempty"`
-	// Text describes it in a few words, so that it is found by them. Its first 120 words count.
+	// Text describes the item in a few words, which searches find. Its first 120 words count.
 	Text string `json:"text,omitempty"`
-	// Fields are compared by filters alone: site, locale, tenant, status.
+	// Fields are only used by filters: site, locale, tenant, status.
 	Fields map[string]string `json:"fields,omitempty"`
-	// Updated is when the resource changed last, for [Config.Freshness]; zero if that isn't known.
+	// Updated is when the resource changed last, for [Config.Freshness]; zero if unknown.
 	Updated time.Time `json:"updated,omitzero"`
 }
 
-// clone shares nothing with i.
+// clone returns a deep copy.
 func (i Item) clone() Item {
 	i.Aliases, i.Fields = slices.Clone(i.Aliases), maps.Clone(i.Fields)
 	return i
 }
 
-// embedText is what of an item is embedded: its names in the first line.
+// embedText returns the text of an item that is embedded, with its names in the first line.
 func (i Item) embedText() string {
 	first := strings.Join(append([]string{i.Name}, i.Aliases...), ", ")
 	return strings.ReplaceAll(first, "\n", " ") + "\n" + i.Text
 }
 
-// A Sum says whether two items are the same to an index, without comparing them.
+// A Sum identifies the content of an item.
 type Sum [sha256.Size]byte
 
-// sums returns the sums of what is embedded by a model, and of the whole item.
+// sums returns the sums of the text that is embedded by a model, and of the whole item.
 func (i Item) sums(model string) (text, whole Sum) {
 	text = sha256.Sum256([]byte(model + "\x00" + i.embedText()))
 	i.Updated = i.Updated.UTC().Round(0)
@@ -57,16 +57,16 @@ func (i Item) sums(model string) (text, whole Sum) {
 	return text, sha256.Sum256(data)
 }
 
-// An Entry is an item as an [Index] keeps it.
+// An Entry is an item in an [Index].
 type Entry struct {
 	Item   Item
 	Vector []float32
-	Model  string // of the embedder that made the vector
+	Model  string // model of the vector
 	Text   Sum    // of the text that was embedded, and the model
 	Whole  Sum    // of the whole item
 }
 
-// A Filter says which items a search considers at all. Its zero value is all of them.
+// A Filter selects the items that a search considers. Its zero value selects all.
 type Filter struct {
 	// Kinds names the kinds that are considered; empty: all.
 	Kinds []string
@@ -87,43 +87,43 @@ func (f Filter) Match(i *Item) bool {
 	return true
 }
 
-// A Query is what an [Index] is asked.
+// A Query is a query to an [Index].
 type Query struct {
-	Text   string    // the words as they were given
-	Vector []float32 // and embedded
-	Model  string    // of the embedder that made the vector
+	Text   string    // the words of the query
+	Vector []float32 // the embedded words
+	Model  string    // model of the vector
 	Filter Filter
-	K      int // how many; less than 1: 1
+	K      int // number of matches; less than 1: 1
 }
 
-// A Match is an item near a query.
+// A Match is an entry near a query.
 type Match struct {
 	Item Item
-	// Similarity is the cosine of the angle between item and query (or their product, if the index was made so).
+	// Similarity is the cosine of the angle between item and query (or their dot product, depending on the index).
 	Similarity float64
 }
 
-// An Index keeps entries and finds those near a vector. It is safe for concurrent use, and neither keeps nor changes what it is
-// handed, nor hands out what it changes later.
+// An Index stores entries and finds those near a vector. It is safe for concurrent use. It neither keeps nor changes its arguments,
+// and doesn't change its results later.
 type Index interface {
-	// Upsert adds entries, or puts them in the place of those with their ids. All or none. A *ModelError if the index
-	// holds vectors of another model.
+	// Upsert adds entries, or replaces those with the same ids: all or none. The error is a *ModelError if the index
+	// contains vectors of another model.
 	Upsert(ctx context.Context, entries []Entry) error
-	// Replace makes entries all that the index holds, at once.
+	// Replace atomically replaces all entries of the index.
 	Replace(ctx context.Context, entries []Entry) error
-	// Delete removes entries. Ids that it doesn't hold are no error.
+	// Delete removes entries. Unknown ids are ignored.
 	Delete(ctx context.Context, ids []string) error
 	// Get returns the entry with an id, or an error of class fault.NotFound.
 	Get(ctx context.Context, id string) (Entry, error)
 	// IDs returns all ids, sorted.
 	IDs(ctx context.Context) ([]string, error)
-	// Search returns the K entries nearest to the vector among those that the filter lets through, nearest first, and
-	// where it can, behind them those whose name, alias or id is the text. The filter comes before the choice of K.
-	// A *ModelError if the index holds vectors of another model.
+	// Search returns the K entries nearest to the vector among those that the filter selects, nearest first. An index that can
+	// also appends entries whose name, alias or id is the text. The filter is applied before K.
+	// The error is a *ModelError if the index contains vectors of another model.
 	Search(ctx context.Context, q Query) ([]Match, error)
 }
 
-// A ModelError says that vectors of two models, or of different length, would be compared. [Finder.Reindex] embeds all again.
+// A ModelError means that vectors of two models, or of different lengths, would be compared. [Finder.Reindex] embeds all items again.
 type ModelError struct {
 	Have, Given         string // models
 	HaveSize, GivenSize int    // lengths of their vectors
@@ -131,9 +131,9 @@ type ModelError struct {
 
 // Error names both models.
 func (e *ModelError) Error() string {
-	return fmt.Sprintf("index: it holds vectors of model %q with %d dimensions, these are of %q with %d: re-index it first",
+	return fmt.Sprintf("index: it has vectors of model %q with %d dimensions, these are of %q with %d; call Reindex first",
 		e.Have, e.HaveSize, e.Given, e.GivenSize)
 }
 
-// Fault is always fault.Permanent.
+// Fault returns fault.Permanent.
 func (e *ModelError) Fault() fault.Class { return fault.Permanent }

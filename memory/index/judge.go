@@ -7,26 +7,26 @@ import (
 	"unicode"
 )
 
-// relevance is how far an item answers a query, before freshness and trust.
+// relevance is how well an item matches a query, before freshness and trust.
 type relevance struct {
 	score float64
 	exact bool
 }
 
-// What a word is worth by where it stands.
+// The weights of words by field.
 const (
 	nameWorth  = 1.0
 	aliasWorth = .97
 	textWorth  = .9
 	kindWorth  = .85
-	stopWorth  = .12 // weight of a word that says little
-	wordFloor  = .55 // words less alike than this have nothing to do with each other
-	echo       = .25 // what the weaker of the two scores adds
-	coverShare = .15 // of a score by words: how much of the name the query names
+	stopWorth  = .12 // weight of a stop word
+	wordFloor  = .55 // words with a lower similarity count as different
+	echo       = .25 // share of the lower of the two scores that is added
+	coverShare = .15 // share of a score by words that depends on how much of the name the query covers
 )
 
-// judge scores the matches of an index by the query's words, and takes their similarity for the other half of the evidence:
-// whichever is surer counts, the other adds a little. A word that most matches hold counts less than one that few hold.
+// judge scores the matches of an index in two ways, by the query's words and by similarity: the higher score counts, and the lower one adds a
+// little. A word that occurs in most matches counts less than one that occurs in few.
 func (f *Finder) judge(whole string, asked []string, matches []Match) []relevance {
 	grid := make([][]float64, len(matches)) // by match, then by word of the query
 	cover := make([]float64, len(matches))
@@ -64,7 +64,7 @@ func (f *Finder) judge(whole string, asked []string, matches []Match) []relevanc
 	return out
 }
 
-// verbatim returns the score of an item whose name, id or alias is the whole query, and which of them it is; else 0.
+// verbatim returns the score and the field of an item whose name, id or alias is the whole query, else 0.
 func verbatim(whole string, item *Item) (score float64, field string) {
 	switch whole {
 	case key(item.Name):
@@ -78,7 +78,7 @@ func verbatim(whole string, item *Item) (score float64, field string) {
 	return 0, ""
 }
 
-// Where a word may stand.
+// The fields of an item in which a word may occur.
 const (
 	inName  = "name"
 	inAlias = "alias"
@@ -86,11 +86,11 @@ const (
 	inKind  = "kind"
 )
 
-// evidence is the word of an item that meets one of a query best, and where it stands.
+// evidence is the word of an item that matches a word of the query best, and its field.
 type evidence struct{ word, field string }
 
-// compare returns how well each word of a query is met by an item, and how much of the item's name the query names. It notes
-// by what each word is met in seen, unless that is nil.
+// compare returns how well each word of a query matches an item, and how much of the item's name the query covers. If seen isn't nil,
+// compare stores the matching words in it.
 func compare(asked []string, item *Item, seen []evidence) (met []float64, cover float64) {
 	met = make([]float64, len(asked))
 	fields := []struct {
@@ -142,8 +142,8 @@ func compare(asked []string, item *Item, seen []evidence) (met []float64, cover 
 	return met, cover
 }
 
-// alike is how alike two folded words are, from 0 to 1: the same, the same but for a plural, one the beginning of the other, one
-// within the other (compounds), or a few edits apart. Figures are alike only if they are the same.
+// alike returns the similarity of two folded words, from 0 to 1: equal, equal except for a plural, a prefix, a part of a compound,
+// or a few edits apart. Numbers are similar only if they are equal.
 func alike(a, b string) float64 {
 	if a == b {
 		return 1
@@ -193,7 +193,7 @@ func alike(a, b string) float64 {
 
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 
-// edits counts the letters inserted, left out, replaced or swapped with their neighbour between two words (optimal string
+// edits returns the number of letters inserted, deleted, replaced or swapped with their neighbor between two words (optimal string
 // alignment, a restricted Damerau-Levenshtein distance).
 func edits(a, b []rune) int {
 	var rows [3][66]int

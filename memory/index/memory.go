@@ -10,20 +10,20 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A Metric says how two vectors are compared.
+// A Metric is how two vectors are compared.
 type Metric uint8
 
 const (
 	// Cosine is the cosine of the angle between them, from -1 to 1; 0 with a vector of zeros.
 	Cosine Metric = iota
-	// Dot is their product, for models whose vectors say something by their length.
+	// Dot is the dot product, for models whose vectors have meaningful lengths.
 	Dot
 )
 
-// Memory is an exact [Index] in memory: a search compares with every entry that the filter lets through. It takes four bytes
-// a dimension and the items. [Memory.Save] and [Load] keep it in a file. Its zero value is an empty index by cosine.
+// Memory is an exact [Index] in memory: a search compares with every entry that the filter selects. It needs four bytes
+// per dimension, and the items. [Memory.Save] and [Load] store it in a file. Its zero value is an empty index with Cosine.
 type Memory struct {
-	// Metric is how vectors are compared. It isn't changed once the index is used.
+	// Metric is how vectors are compared. Don't change it once the index is used.
 	Metric Metric
 
 	mu    sync.RWMutex // guards what follows
@@ -34,10 +34,10 @@ type Memory struct {
 	byKey map[string][]*row
 }
 
-// A row never changes once it is in an index.
+// A row is an entry; it never changes once it is in an index.
 type row struct {
 	entry  Entry
-	vector []float32 // as compared: of length 1 by cosine
+	vector []float32 // of length 1 for Cosine
 	keys   []string
 }
 
@@ -73,10 +73,10 @@ func (m *Memory) prepare(v []float32) ([]float32, error) {
 		square += float64(x) * float64(x)
 	}
 	if math.IsNaN(square) || math.IsInf(square, 0) {
-		return nil, fault.New(fault.Invalid, "index: a vector holds figures that are none (NaN or infinite)")
+		return nil, fault.New(fault.Invalid, "index: a vector contains NaN or infinite values")
 	}
 	out := slices.Clone(v)
-	if m.Metric == Cosine && square > 0 && math.Abs(square-1) > 1e-6 { // what has length 1 stays as it is, bit for bit
+	if m.Metric == Cosine && square > 0 && math.Abs(square-1) > 1e-6 { // a vector of length 1 stays unchanged, bit for bit
 		norm := math.Sqrt(square)
 		for i, x := range out {
 			out[i] = float32(float64(x) / norm)
@@ -85,15 +85,15 @@ func (m *Memory) prepare(v []float32) ([]float32, error) {
 	return out, nil
 }
 
-// Upsert adds entries, or puts them in the place of those with their ids: all or none. Of two with one id the later
-// counts. Vectors are kept with length 1 by cosine. Errors: *ModelError, class fault.Invalid for an entry without id or
-// vector, or with a vector that holds NaN.
+// Upsert adds entries, or replaces those with the same ids: all or none. Of two entries with one id the later
+// counts. With Cosine, vectors are normalized to length 1. Errors: *ModelError, class fault.Invalid for an entry without id or
+// vector, or with a vector that contains NaN.
 func (m *Memory) Upsert(ctx context.Context, entries []Entry) error {
 	return m.add(ctx, entries, false)
 }
 
-// Replace makes entries all that the index holds, at once; searches see either all of the old or all of the new ones. The
-// model may be another. Errors as those of Upsert.
+// Replace atomically replaces all entries; searches see either all of the old or all of the new ones. The
+// model may be different. Errors are those of Upsert.
 func (m *Memory) Replace(ctx context.Context, entries []Entry) error {
 	return m.add(ctx, entries, true)
 }
@@ -164,7 +164,7 @@ func (m *Memory) forgetKeys(r *row) {
 	}
 }
 
-// Delete removes entries. Ids that the index doesn't hold are no error.
+// Delete removes entries. Unknown ids are ignored.
 func (m *Memory) Delete(ctx context.Context, ids []string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -193,7 +193,7 @@ func (m *Memory) Get(_ context.Context, id string) (Entry, error) {
 	defer m.mu.RUnlock()
 	at, ok := m.byID[id]
 	if !ok {
-		return Entry{}, fault.Errorf(fault.NotFound, "index: nothing has the id %q", id)
+		return Entry{}, fault.Errorf(fault.NotFound, "index: there is no entry with the id %q", id)
 	}
 	e := m.rows[at].entry
 	e.Item, e.Vector = e.Item.clone(), slices.Clone(e.Vector)
@@ -212,7 +212,7 @@ func (m *Memory) IDs(context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// Len returns how many entries the index holds.
+// Len returns the number of entries.
 func (m *Memory) Len() int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnIndexIsAsGoodAsAMapAndASort(t *testing.T) {
+func TestAnIndexMatchesAMapAndASort(t *testing.T) {
 	for seed := range uint64(12) {
 		m := &index.Memory{}
 		indextest.History(t, seed, indextest.Subject{Index: func() index.Index { return m }, Len: func() int { return m.Len() },
@@ -19,7 +19,7 @@ func TestAnIndexIsAsGoodAsAMapAndASort(t *testing.T) {
 	}
 }
 
-func TestTheFilterComesBeforeTheChoice(t *testing.T) {
+func TestTheFilterIsAppliedBeforeK(t *testing.T) {
 	m := &index.Memory{}
 	entries := indextest.Random(1, 2000, 8)
 	for i := range entries {
@@ -34,7 +34,7 @@ func TestTheFilterComesBeforeTheChoice(t *testing.T) {
 	require.InDelta(t, -1, found[0].Similarity, 1e-6)
 }
 
-func TestTheVeryNameIsFoundWhereverItsVectorLies(t *testing.T) {
+func TestAnExactNameIsFoundWhateverItsVector(t *testing.T) {
 	m := &index.Memory{}
 	far := index.Entry{Item: index.Item{ID: "far", Name: "Home Page", Aliases: []string{"Start"}}, Vector: []float32{-1, 0}, Model: "m"}
 	near := index.Entry{Item: index.Item{ID: "near", Name: "x"}, Vector: []float32{1, 0}, Model: "m"}
@@ -52,7 +52,7 @@ func TestTheVeryNameIsFoundWhereverItsVectorLies(t *testing.T) {
 	require.Len(t, found, 1, "a former name finds nothing")
 }
 
-func TestByProductALongVectorIsNearer(t *testing.T) {
+func TestWithDotALongVectorIsNearer(t *testing.T) {
 	m := &index.Memory{Metric: index.Dot}
 	require.NoError(t, m.Upsert(t.Context(), []index.Entry{
 		{Item: index.Item{ID: "short"}, Vector: []float32{1, 0}, Model: "m"}, {Item: index.Item{ID: "long"}, Vector: []float32{3, 3}, Model: "m"}}))
@@ -63,7 +63,7 @@ func TestByProductALongVectorIsNearer(t *testing.T) {
 	require.InDelta(t, 6, found[0].Similarity, 0)
 }
 
-func TestWhatDoesNotFitAnIndexIsRefusedWhole(t *testing.T) {
+func TestAnInvalidUpsertChangesNothing(t *testing.T) {
 	m := &index.Memory{}
 	good := index.Entry{Item: index.Item{ID: "a"}, Vector: []float32{1, 0}, Model: "m"}
 	require.NoError(t, m.Upsert(t.Context(), []index.Entry{good}))
@@ -97,7 +97,7 @@ func TestWhatDoesNotFitAnIndexIsRefusedWhole(t *testing.T) {
 	require.Equal(t, 1, m.Len())
 }
 
-func TestNothingHandedInOrOutIsShared(t *testing.T) {
+func TestArgumentsAndResultsAreNotShared(t *testing.T) {
 	m := &index.Memory{}
 	e := index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}}, Vector: []float32{1, 0}, Model: "m"}
 	require.NoError(t, m.Upsert(t.Context(), []index.Entry{e}))
@@ -111,7 +111,7 @@ func TestNothingHandedInOrOutIsShared(t *testing.T) {
 	require.InDelta(t, 1, found[0].Similarity, 0)
 }
 
-func TestManyMayUseAnIndexAtOnce(t *testing.T) {
+func TestAnIndexIsSafeForConcurrentUse(t *testing.T) {
 	m := &index.Memory{}
 	entries := indextest.Random(3, 200, 16)
 	indextest.Crowd(t, m, entries, 50)

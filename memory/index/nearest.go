@@ -8,12 +8,12 @@ import (
 
 const (
 	maxExact   = 32   // entries of one name that a search adds
-	checkEvery = 8192 // entries between two looks at the context
+	checkEvery = 8192 // entries between two checks of the context
 )
 
-// Search returns the K entries nearest to the vector among those that the filter lets through, nearest first, entries just as
-// near by their ids, and behind them up to 32 more whose name, alias or id is the text. An empty index finds nothing.
-// Errors: *ModelError, class fault.Invalid for a vector that holds NaN, and the context's.
+// Search returns the K entries nearest to the vector among those that the filter selects, nearest first, equally
+// near ones by their ids, followed by up to 32 more whose name, alias or id is the text. An empty index finds nothing.
+// Errors: *ModelError, class fault.Invalid for a vector that contains NaN, and the context's.
 func (m *Memory) Search(ctx context.Context, q Query) ([]Match, error) {
 	vector, err := m.prepare(q.Vector)
 	if err != nil {
@@ -58,13 +58,13 @@ func (m *Memory) Search(ctx context.Context, q Query) ([]Match, error) {
 	return out, nil
 }
 
-// near is a row and how near it is.
+// near is a row and its similarity.
 type near struct {
 	row        *row
 	similarity float32
 }
 
-// compare orders by similarity, and of the same by id, the smaller one being nearer.
+// compare orders by similarity, and equal ones by id, the smaller one being nearer.
 func (n near) compare(o near) int {
 	if n.similarity != o.similarity {
 		return cmp.Compare(n.similarity, o.similarity)
@@ -115,8 +115,8 @@ func (h *nearest) offer(n near) {
 	}
 }
 
-// dot is the product of two vectors of the same length. Eight sums keep a processor's adders busy: one would wait for
-// itself at each step.
+// dot returns the dot product of two vectors of the same length. Eight independent sums keep a processor's adders busy; a single one would
+// wait for each previous addition.
 func dot(a, b []float32) float32 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
 	for len(a) >= 8 && len(b) >= 8 {

@@ -16,10 +16,10 @@ const (
 	nothingKnown  = "Nothing is known by these words. "
 	dataBegin     = "<data>\n"
 	dataEnd       = "</data>"
-	surely        = .75 // the least score of a hit that isn't called unsure
+	surely        = .75 // the lowest score of a hit that isn't called unsure
 )
 
-// What a line of [Render] says of its hit.
+// The values of the match in a line of [Render].
 const (
 	MatchExact  = "exact"    // it is meant: its name, id or alias is the query
 	MatchLikely = "likely"   // it is meant, as far as its words say: a score of .75 or more
@@ -28,11 +28,11 @@ const (
 	MatchLess   = "less"     // another fits better
 )
 
-// Render writes a result for a model: one line of JSON for each hit, between marks that say that it is data, and what
-// to do if nothing, or more than one, may be meant: then these stand first. A line holds id, kind, name, aliases, text, the match (one of the Match
-// constants), why it was found, and the score. No name or text of an item can forge the marks, break out of its line
-// or hide characters: JSON escapes <, > and line ends, control and invisible formatting characters are left out, and long texts are
-// cut (names at 200 bytes, texts at 300; five aliases). Ids are given whole. Fields aren't shown.
+// Render formats a result for a model: one line of JSON for each hit, between marks that say that it is data. If nothing was found, or the
+// result isn't certain, instructions for this case come first. A line has id, kind, name, aliases, text, the match (one of the Match
+// constants), why it was found, and the score. No name or text of an item can forge the marks, end its line
+// or hide characters: JSON escapes <, > and line ends; control and invisible formatting characters are removed; long texts are
+// cut (names at 200 bytes, texts at 300; five aliases). Ids are complete. Fields aren't included.
 func Render(r Result) string {
 	var b strings.Builder
 	switch {
@@ -58,7 +58,7 @@ func Render(r Result) string {
 		line, err := json.Marshal(Line{h.Item.ID, plain(h.Item.Kind, renderName), plain(h.Item.Name, renderName), aliases,
 			plain(h.Item.Text, renderText), r.match(&h), plain(h.Why, renderText), math.Floor(h.Score*100) / 100})
 		if err != nil {
-			continue // a score that is no number: not one of Find's
+			continue // NaN: not a result of Find
 		}
 		b.Write(line)
 		b.WriteByte('\n')
@@ -67,7 +67,7 @@ func Render(r Result) string {
 	return b.String()
 }
 
-// A Line is what [Render] writes of a hit, as JSON.
+// A Line is the JSON that [Render] writes for a hit.
 type Line struct {
 	ID      string   `json:"id"`
 	Kind    string   `json:"kind,omitempty"`
@@ -79,7 +79,7 @@ type Line struct {
 	Score   float64  `json:"score"`
 }
 
-// Lines reads the lines of what [Render] wrote, in their order; of any other text, none.
+// Lines decodes the lines of the output of [Render] in order; for any other text it returns none.
 func Lines(rendered string) []Line {
 	_, data, ok := strings.Cut(rendered, "\n"+dataBegin)
 	if !ok {
@@ -96,7 +96,7 @@ func Lines(rendered string) []Line {
 	return out
 }
 
-// match says how sure it is that a hit is meant.
+// match returns how certain a hit is.
 func (r Result) match(h *Hit) string {
 	switch {
 	case r.rival(h):
@@ -115,7 +115,7 @@ func (r Result) rival(h *Hit) bool {
 	return slices.ContainsFunc(r.Ambiguous, func(other Hit) bool { return other.Item.ID == h.Item.ID })
 }
 
-// plain leaves out what can't be seen, makes every run of blanks one, and cuts at limit bytes.
+// plain removes invisible characters, replaces every sequence of blanks by one, and cuts at limit bytes.
 func plain(s string, limit int) string {
 	cut := clip(s, limit)
 	out := strings.Join(strings.Fields(strings.Map(func(r rune) rune {

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// site is a content management system with 1,000 resources: those of a company's site, and a catalogue of furniture whose
-// names share their words.
+// site returns 1,000 resources of a content management system: those of a company's site, and a catalog of furniture whose
+// names share words.
 func site(t testing.TB) []index.Item {
 	items := indextest.Table(t, "testdata/site.txt")
 	for i := range items {
@@ -48,7 +48,7 @@ func finder(t testing.TB, cfg index.Config, items ...index.Item) *index.Finder {
 	return f
 }
 
-func TestPeopleFindWhatTheyMean(t *testing.T) {
+func TestNaturalQueriesFindTheRightItems(t *testing.T) {
 	items := site(t)
 	require.Len(t, items, 1000)
 	f := finder(t, index.Config{}, items...)
@@ -99,7 +99,7 @@ func TestPeopleFindWhatTheyMean(t *testing.T) {
 	require.Zero(t, claimed)
 }
 
-// typo makes one slip of the fingers in a word.
+// typo makes one typing mistake in a word.
 func typo(r *rand.Rand, word string) string {
 	w := []rune(word)
 	at := 1 + r.IntN(len(w)-2)
@@ -116,7 +116,7 @@ func typo(r *rand.Rand, word string) string {
 	return string(w)
 }
 
-func TestASlipOfTheFingersIsForgiven(t *testing.T) {
+func TestTyposAreTolerated(t *testing.T) {
 	items := site(t)
 	f := finder(t, index.Config{}, items...)
 	r := rand.New(rand.NewPCG(1, 2))

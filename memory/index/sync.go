@@ -12,10 +12,10 @@ import (
 
 const batch = 64 // items embedded at once
 
-// Put adds items, or brings them up to date: it belongs behind every create and update of the host. What is embedded of an item
-// and hasn't changed isn't embedded again; an item that hasn't changed at all isn't written. If one of a batch of 64 fails,
-// none of the batch and of those behind is kept. Errors: class fault.Invalid for an item without an id or with one that
-// stands twice, *ModelError, those of embedder, index and context.
+// Put adds or updates items; call it after every create and update of the host. The embedded text of an item
+// is embedded again only if it has changed; an item that hasn't changed at all isn't written. If one item of a batch of 64 fails,
+// nothing of this batch and the following ones is stored. Errors: class fault.Invalid for an item with a missing or duplicate
+// id, *ModelError, those of embedder, index and context.
 func (f *Finder) Put(ctx context.Context, items ...Item) error {
 	if err := check(items); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (f *Finder) Put(ctx context.Context, items ...Item) error {
 	return nil
 }
 
-// Remove forgets items: it belongs behind every delete of the host. Ids that are not kept are no error.
+// Remove removes items; call it after every delete of the host. Unknown ids are ignored.
 func (f *Finder) Remove(ctx context.Context, ids ...string) error {
 	if err := take(ctx, f.turn); err != nil {
 		return err
@@ -48,21 +48,21 @@ func (f *Finder) Remove(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// Changes says what a [Finder.Sync] did.
+// Changes is the result of [Finder.Sync].
 type Changes struct {
 	Added, Updated, Unchanged, Removed int
 	// Embedded is how many of them were embedded: added, or changed in what is embedded.
 	Embedded int
 }
 
-// Sync makes the index hold exactly what items yields: it adds what is new, updates what has changed, and in the end removes
-// what is gone. If items yields an error, or anything else fails, nothing is removed. What Put and Remove do meanwhile
-// is newer than what items yields and stays. One Sync runs at a time. Of items with one id the first counts, and the others
+// Sync makes the index contain exactly the items that items yields: it adds new ones, updates those that have changed, and at the end removes
+// the others. If items yields an error, or anything else fails, nothing is removed. Changes by Put and Remove in the meantime
+// are newer than the yielded items and stay. Only one Sync runs at a time. Of items with the same id the first counts, and the others
 // are an error of class fault.Invalid.
 func (f *Finder) Sync(ctx context.Context, items iter.Seq2[Item, error]) (Changes, error) {
 	var done Changes
 	if items == nil {
-		return done, fault.New(fault.Invalid, "index: sync: the items are nil; give a sequence of all there are")
+		return done, fault.New(fault.Invalid, "index: sync: the items are nil; pass a sequence of all items")
 	}
 	if err := take(ctx, f.syncing); err != nil {
 		return done, err
@@ -112,7 +112,7 @@ func (f *Finder) syncPart(ctx context.Context, part []Item) (Changes, error) {
 	return f.put(ctx, slices.DeleteFunc(slices.Clone(part), func(i Item) bool { return f.isTouched(i.ID) }))
 }
 
-// sweep removes what wasn't seen.
+// sweep removes the entries that weren't seen.
 func (f *Finder) sweep(ctx context.Context, seen map[string]bool) (int, error) {
 	if err := take(ctx, f.turn); err != nil {
 		return 0, err
@@ -132,9 +132,8 @@ func (f *Finder) sweep(ctx context.Context, seen map[string]bool) (int, error) {
 	return len(gone), nil
 }
 
-// Reindex embeds all items again, from what the index itself holds: for another embedder or another version of it. Searches
-// find what they found before until it is done, then all at once by the new vectors; with another embedder they fail with a
-// *ModelError until then.
+// Reindex embeds all items again, from the index itself: for another embedder or another version of it. Until it is done, searches
+// return the same results as before, or fail with a *ModelError if the embedder is different; then they use the new vectors.
 func (f *Finder) Reindex(ctx context.Context) error {
 	if err := take(ctx, f.turn); err != nil {
 		return err
@@ -228,7 +227,7 @@ func (f *Finder) entries(ctx context.Context, items []Item) ([]Entry, error) {
 	return out, nil
 }
 
-// track begins to note what Put and Remove change, or ends it with nil.
+// track starts recording the changes by Put and Remove, or ends it if touched is nil.
 func (f *Finder) track(touched map[string]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -251,7 +250,7 @@ func (f *Finder) isTouched(id string) bool {
 	return f.touched[id]
 }
 
-// take waits for a token's place.
+// take waits for a token.
 func take(ctx context.Context, turn chan struct{}) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

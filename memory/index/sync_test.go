@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOnlyWhatChangedIsEmbedded(t *testing.T) {
+func TestOnlyChangedItemsAreEmbedded(t *testing.T) {
 	e := &recorder{}
 	m := &index.Memory{}
 	f, err := index.New(index.Config{Embedder: e, Index: m})
@@ -83,7 +83,7 @@ func TestAFailedSyncRemovesNothing(t *testing.T) {
 	require.Zero(t, m.Len())
 }
 
-func TestWhatChangesDuringASyncIsNewer(t *testing.T) {
+func TestAChangeDuringASyncIsKept(t *testing.T) {
 	m := &index.Memory{}
 	items := site(t)[:10]
 	f := finder(t, index.Config{Index: m}, items...)
@@ -134,7 +134,7 @@ func TestAnotherEmbedderNeedsAReindex(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForATurnGoesWhenToldTo(t *testing.T) {
+func TestWaitingForATokenEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &hanging{let: make(chan struct{})}
 		f, err := index.New(index.Config{Embedder: e})
@@ -155,7 +155,7 @@ func TestWhoWaitsForATurnGoesWhenToldTo(t *testing.T) {
 	})
 }
 
-// hanging embeds items when it is let, queries at once.
+// A hanging is an embedder that embeds items only when allowed, and queries at once.
 type hanging struct {
 	index.Local
 	let chan struct{}
@@ -168,7 +168,7 @@ func (h *hanging) Embed(ctx context.Context, texts []string) ([][]float32, error
 	return h.Local.Embed(ctx, texts)
 }
 
-func TestAFinderKeepsInStepWithAPlainMap(t *testing.T) {
+func TestAFinderMatchesASimpleMap(t *testing.T) {
 	for seed := range uint64(10) {
 		m := &index.Memory{}
 		f, err := index.New(index.Config{Index: m, Embedder: index.Local{Size: 32}})

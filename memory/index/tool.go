@@ -12,45 +12,45 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Searcher finds items by natural words. A [*Finder] is one; a host that has to bring its index up to date before each
+// A Searcher finds items by natural words. A [*Finder] is one; a host that has to update its index before each
 // search wraps it.
 type Searcher interface {
-	// Find is as [Finder.Find].
+	// Find does the same as [Finder.Find].
 	Find(ctx context.Context, query string, filter Filter, limit int) (Result, error)
 }
 
-// Lookup is how [Tool] is made. Its zero value is a tool named findResource that may see everything.
+// Lookup configures [Tool]. Its zero value is a tool named findResource that finds everything.
 type Lookup struct {
-	// Spec: Name is "findResource" where it is empty, Description one that fits any host. ReadOnly is always set, Schema is
-	// the tool's own.
+	// Spec is the spec of the tool. An empty Name means "findResource", and an empty Description one that fits any host. ReadOnly is always set, Schema is
+	// always the tool's own.
 	Spec tools.Spec
-	// Kinds are the kinds that a model may name, as listed in the schema; empty: any.
+	// Kinds are the kinds that a model may name, listed in the schema; empty: any.
 	Kinds []string
-	// Filter returns what a search may see: of which tenant, say. A model can only narrow it by a kind. nil: everything.
+	// Filter returns what a search may see, for example of which tenant. A model can only narrow it by a kind. nil: everything.
 	Filter func(ctx context.Context) (Filter, error)
-	// Limit is how many hits there are if the model doesn't say, up to 20; 0: 3.
+	// Limit is the number of hits if the model gives none, up to 20; 0: 3.
 	Limit int
 }
 
 const (
-	mostAsked = 20  // hits that a model may ask for
+	mostAsked = 20  // hits that a model may request
 	maxAskLen = 200 // characters of a model's query, and of a kind
 )
 
 type lookupInput struct {
-	Query string `json:"query" jsonschema:"a name as a person says it, for example: the team page"`
-	Kind  string `json:"kind,omitempty" jsonschema:"look only among things of this kind; among all if left out"`
+	Query string `json:"query" jsonschema:"a name in a person's words, for example: the team page"`
+	Kind  string `json:"kind,omitempty" jsonschema:"only this kind; default: all kinds"`
 	Limit int    `json:"limit,omitempty"`
 }
 
-const lookupDescription = "Finds the exact id of something that a person named in passing: misspelt, in other words, or by what it is about. " +
-	"Each hit says how sure it is (match: exact, likely, not sure; rival if another fits equally well; less if another fits better) and why. " +
-	"The score only orders hits, it is no probability. Ask the person if there are rivals; say what you took a name to mean if it wasn't exact."
+const lookupDescription = "Finds the exact id of something by a name in a person's words: misspelled, in other words, or by its description. " +
+	"Each hit says how certain it is (match: exact, likely, not sure; rival if another fits equally well; less if another fits better) and why. " +
+	"The score only orders hits; it isn't a probability. If there are rivals, ask the person; if the match isn't exact, say what you took the name to mean."
 
-// Tool returns a tool with which a model finds ids by natural words: query, and if it likes, kind and limit (1 to 20). Its
-// result is that of [Render]. Where nothing is found, it says what would help: that there is nothing at all to be found, or
-// nothing of that kind, or which things of other kinds fit. A query without a word or a figure is an error of class
-// fault.Invalid; errors of the search and of Lookup.Filter pass.
+// Tool returns a tool with which a model finds ids by natural words. Its input is a query, and optionally a kind and a limit (1 to 20). Its
+// result is that of [Render]. If nothing is found, it says what helps: that nothing can be found at all, or
+// nothing of that kind, or which items of other kinds match. A query without a word or a number is an error of class
+// fault.Invalid; errors of the search and of Lookup.Filter are returned.
 func Tool(s Searcher, cfg Lookup) tools.Tool {
 	spec := cfg.Spec
 	spec.Name = cmp.Or(spec.Name, "findResource")
@@ -74,7 +74,7 @@ func Tool(s Searcher, cfg Lookup) tools.Tool {
 			return "", fault.New(fault.Permanent, "index: the tool was made without a searcher; use Tool(finder, …)")
 		}
 		if len(words(in.Query, 1)) == 0 {
-			return "", fault.Errorf(fault.Invalid, "index: the query %q holds no word; give the name as the person said it", clip(in.Query, renderName))
+			return "", fault.Errorf(fault.Invalid, "index: the query %q contains no word; give the name as the person said it", clip(in.Query, renderName))
 		}
 		l := lookup{Searcher: s, query: in.Query, kind: in.Kind, limit: cmp.Or(in.Limit, limit)}
 		if cfg.Filter != nil {
@@ -114,7 +114,7 @@ func (l *lookup) answer(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case all.Looked == 0:
-		return "There is nothing to be found yet: the index is empty, or you may see nothing of it.", nil
+		return "Nothing can be found yet: the index is empty, or you have no access to its items.", nil
 	case l.kind == "":
 		return Render(all), nil
 	}

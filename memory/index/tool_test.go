@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// call runs the tool as an agent does, from the raw input on.
+// call runs the tool as an agent does.
 func call(t *testing.T, tool tools.Tool, input string) tools.Outcome {
 	t.Helper()
 	reg, err := tools.NewRegistry(tool)
@@ -29,7 +29,7 @@ func call(t *testing.T, tool tools.Tool, input string) tools.Outcome {
 	return tools.Execute(t.Context(), a.Definition, c, nil)
 }
 
-// answer is what a model reads of a call that succeeds.
+// answer returns the text that a model reads after a successful call.
 func answer(t *testing.T, tool tools.Tool, input string) string {
 	t.Helper()
 	out := call(t, tool, input)
@@ -46,7 +46,7 @@ func office(t *testing.T) *index.Finder {
 		index.Item{ID: "col-1", Kind: "collection", Name: "Blog", Text: "posts and articles"})
 }
 
-func TestAModelFindsTheIdOfWhatAPersonNames(t *testing.T) {
+func TestTheToolFindsIDsByNames(t *testing.T) {
 	tool := index.Tool(office(t), index.Lookup{})
 	for _, c := range []struct{ query, id, match, why string }{
 		{"ABOUT", "pg-1", index.MatchExact, "it is the name"},
@@ -68,7 +68,7 @@ func TestAModelFindsTheIdOfWhatAPersonNames(t *testing.T) {
 	}
 }
 
-func TestRivalsAreNamedAndToBeAskedAbout(t *testing.T) {
+func TestRivalsAreMarked(t *testing.T) {
 	text := answer(t, index.Tool(office(t), index.Lookup{}), `{"query":"the budget","limit":1}`)
 	require.Contains(t, text, "Ask which one")
 	lines := index.Lines(text)
@@ -84,7 +84,7 @@ func TestRivalsAreNamedAndToBeAskedAbout(t *testing.T) {
 	}
 }
 
-func TestWhatStandsBetweenTwoRivalsIsNone(t *testing.T) {
+func TestAHitBetweenTwoRivalsIsNoRival(t *testing.T) {
 	now := time.Now()
 	f := finder(t, index.Config{Margin: .1, Freshness: func(age time.Duration) float64 { return 1 - age.Hours()/1000 }, Now: func() time.Time { return now }},
 		index.Item{ID: "a", Name: "News", Updated: now}, index.Item{ID: "b", Name: "Newsx", Aliases: []string{"news news", "nnews"}, Updated: now},
@@ -106,7 +106,7 @@ func TestWhatStandsBetweenTwoRivalsIsNone(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutAHitSaysWhatWouldHelp(t *testing.T) {
+func TestAResultWithoutHitsSaysWhatToDo(t *testing.T) {
 	tool := index.Tool(office(t), index.Lookup{})
 	for input, want := range map[string]string{
 		`{"query":"quantum physics"}`:               "Nothing is known by these words. Ask for other words, or list what there is; don't guess an id.",
@@ -125,14 +125,14 @@ func TestAnAnswerWithoutAHitSaysWhatWouldHelp(t *testing.T) {
 	}
 	empty := index.Tool(finder(t, index.Config{}), index.Lookup{})
 	for _, input := range []string{`{"query":"about"}`, `{"query":"about","kind":"page"}`} {
-		require.Contains(t, answer(t, empty, input), "There is nothing to be found yet")
+		require.Contains(t, answer(t, empty, input), "Nothing can be found yet")
 	}
 }
 
-func TestABadLookUpSaysWhatWouldBeRight(t *testing.T) {
+func TestTheErrorForAnInvalidLookupSaysHowToCorrectIt(t *testing.T) {
 	tool := index.Tool(office(t), index.Lookup{Kinds: []string{"page", "collection"}})
 	for input, want := range map[string]string{
-		`{"query":"?!"}`:                     "holds no word; give the name as the person said it",
+		`{"query":"?!"}`:                     "contains no word; give the name as the person said it",
 		`{"query":""}`:                       "query",
 		`{}`:                                 "query",
 		`{"query":"about","kind":"menu"}`:    "collection",
@@ -149,7 +149,7 @@ func TestABadLookUpSaysWhatWouldBeRight(t *testing.T) {
 	require.Equal(t, fault.Permanent, out.Class)
 }
 
-func TestAModelNeverSeesMoreThanTheHostLetsIt(t *testing.T) {
+func TestTheToolSeesOnlyItemsThatTheHostsFilterSelects(t *testing.T) {
 	f := finder(t, index.Config{},
 		index.Item{ID: "a", Kind: "page", Name: "Prices", Fields: map[string]string{"tenant": "one"}},
 		index.Item{ID: "b", Kind: "page", Name: "Prices", Fields: map[string]string{"tenant": "two"}},
@@ -166,12 +166,12 @@ func TestAModelNeverSeesMoreThanTheHostLetsIt(t *testing.T) {
 			require.Contains(t, text, `There is nothing of the kind "secret".`)
 		}
 	}
-	require.Contains(t, answer(t, only(index.Filter{Fields: map[string]string{"tenant": "three"}}, nil), `{"query":"prices"}`), "nothing to be found yet")
+	require.Contains(t, answer(t, only(index.Filter{Fields: map[string]string{"tenant": "three"}}, nil), `{"query":"prices"}`), "Nothing can be found yet")
 	out := call(t, only(index.Filter{}, fault.New(fault.Denied, "who are you?")), `{"query":"prices"}`)
 	require.Equal(t, fault.Denied, out.Class)
 }
 
-func TestAToolIsNamedAndLimitedAsTheHostLikes(t *testing.T) {
+func TestTheToolsNameAndLimitAreConfigurable(t *testing.T) {
 	tool := index.Tool(office(t), index.Lookup{Spec: tools.Spec{Name: "cms.find", Description: "D", Modes: []string{"ask"}}, Limit: 1, Kinds: []string{"page"}})
 	reg, err := tools.NewRegistry(tool)
 	require.NoError(t, err)
@@ -185,14 +185,14 @@ func TestAToolIsNamedAndLimitedAsTheHostLikes(t *testing.T) {
 	require.Len(t, index.Lines(answer(t, tool, `{"query":"budget 2024","limit":2}`)), 2)
 }
 
-// A failing searcher is one whose index can't be reached.
+// A failingSearcher is a Searcher whose index is unreachable.
 type failingSearcher struct{ error }
 
 func (f failingSearcher) Find(context.Context, string, index.Filter, int) (index.Result, error) {
 	return index.Result{}, f.error
 }
 
-func TestASearchThatFailsIsNoAnswer(t *testing.T) {
+func TestAFailedSearchIsAnError(t *testing.T) {
 	tool := index.Tool(failingSearcher{fault.Wrap(fault.UserFixable, errors.New("no key for the embedder"))}, index.Lookup{Spec: tools.Spec{NoRetries: true}})
 	for _, input := range []string{`{"query":"about"}`, `{"query":"about","kind":"page"}`} {
 		out := call(t, tool, input)
@@ -202,7 +202,7 @@ func TestASearchThatFailsIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestManyModelsMayAskAtOnce(t *testing.T) {
+func TestTheToolIsSafeForConcurrentUse(t *testing.T) {
 	tool := index.Tool(office(t), index.Lookup{Filter: func(context.Context) (index.Filter, error) { return index.Filter{Kinds: []string{"page"}}, nil }})
 	d, err := tool.Define()
 	require.NoError(t, err)
@@ -218,7 +218,7 @@ func TestManyModelsMayAskAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func TestLinesReadsOnlyWhatStandsBetweenTheMarks(t *testing.T) {
+func TestLinesDecodesOnlyTheTextBetweenTheMarks(t *testing.T) {
 	require.Empty(t, index.Lines(""))
 	require.Empty(t, index.Lines(`{"id":"a"}`))
 	require.Empty(t, index.Lines(index.Render(index.Result{})))

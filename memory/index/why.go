@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-const maxWhy = 8 // words of a query that are accounted for
+const maxWhy = 8 // words of a query that are explained
 
-// why says what of an item meets a query. Words are given as they are compared: in lower case, without marks.
+// why describes the match of an item with a query. Words are given in the form in which they are compared: in lower case, without accents.
 func why(whole string, asked []string, item *Item) string {
 	switch _, field := verbatim(whole, item); field {
 	case "":

@@ -13,23 +13,23 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// Upsert adds entries, or puts them in the place of those with their ids: all or none. Of two with one id the later counts. New documents are
-// added first, then the ledger makes them the ones that count, then those they replace are deleted. Errors: *UnsupportedError
+// Upsert adds entries, or replaces those with the same ids: all or none. Of two entries with one id the later counts. New documents are
+// added first, then the ledger makes them current, then the replaced ones are deleted. Errors: *UnsupportedError
 // without a ledger, or if something would be replaced that can't be deleted; [*index.ModelError]; class fault.Invalid for an entry
-// without id or vector, or with a vector that holds NaN; *AnswerError; *LeftoverError if the change was made. After an error
-// of the ledger's commit it may or may not have been made.
+// without id or vector, or with a vector that contains NaN; *AnswerError; *LeftoverError if the change was made. After an error
+// of the ledger's commit, the change may or may not have been made.
 func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	return x.put(given(ctx), "upsert", entries, false)
 }
 
-// Replace makes entries all that the index holds: searches find either the old or the new ones. The model may be another if the store
-// makes vectors of it. Errors as those of Upsert.
+// Replace replaces all entries of the index: searches find either the old or the new ones. The model may be different if the store
+// makes the vectors. Errors are those of Upsert.
 func (x *Index) Replace(ctx context.Context, entries []index.Entry) error {
 	return x.put(given(ctx), "replace", entries, true)
 }
 
-// Delete removes entries. Ids that the index doesn't hold are no error. They are hidden at once, then their documents are deleted. Errors: *UnsupportedError
-// without a ledger, or if there is no way to delete; *LeftoverError if they are hidden, but not all deleted.
+// Delete removes entries. Unknown ids are ignored. The entries are hidden at once, then their documents are deleted. Errors: *UnsupportedError
+// without a ledger, or if documents can't be deleted; *LeftoverError if the entries are hidden, but not all documents deleted.
 func (x *Index) Delete(ctx context.Context, ids []string) error {
 	ctx = given(ctx)
 	end, err := x.begin(ctx, "delete")
@@ -52,8 +52,8 @@ func (x *Index) Delete(ctx context.Context, ids []string) error {
 	return err
 }
 
-// Tidy deletes the documents that earlier changes have left in the store, and says how many. Errors: *UnsupportedError without a ledger or a way to
-// delete, *LeftoverError.
+// Tidy deletes the documents that earlier changes have left in the store, and returns their number. Errors: *UnsupportedError without a ledger or
+// if documents can't be deleted, *LeftoverError.
 func (x *Index) Tidy(ctx context.Context) (deleted int, err error) {
 	ctx = given(ctx)
 	end, err := x.begin(ctx, "tidy")
@@ -67,7 +67,7 @@ func (x *Index) Tidy(ctx context.Context) (deleted int, err error) {
 	return x.clean(ctx)
 }
 
-// begin waits until no other change is being made.
+// begin waits until no other change is in progress.
 func (x *Index) begin(ctx context.Context, op string) (end func(), err error) {
 	if x.cfg.Ledger == nil {
 		return nil, unledgered(op)
@@ -127,13 +127,13 @@ func (x *Index) put(ctx context.Context, op string, entries []index.Entry, repla
 		c.Put = append(c.Put, fresh[id])
 	}
 	if err := x.commit(ctx, c); err != nil {
-		return err // the documents stay: if the change was made, they are the ones that count
+		return err // the documents stay: if the change was made, they are the current ones
 	}
 	_, err = x.clean(ctx)
 	return err
 }
 
-// oneModel says whether vectors of one model, and of one length, would be compared.
+// oneModel returns an error if vectors of different models, or of different lengths, would be compared.
 func (x *Index) oneModel(ctx context.Context, op string, fresh map[string]Record, replace bool) error {
 	model, size, known := x.cfg.Model, 0, false
 	if !replace {
@@ -148,7 +148,7 @@ func (x *Index) oneModel(ctx context.Context, op string, fresh map[string]Record
 	}
 	for _, id := range slices.Sorted(maps.Keys(fresh)) {
 		r := fresh[id]
-		if !known { // what the first has, in the store's model if it makes the vectors
+		if !known { // the model of the first, or the store's if it makes the vectors
 			model, size, known = cmp.Or(model, r.Entry.Model), r.Size, true
 		}
 		if x.cfg.Model != "" && r.Entry.Model != x.cfg.Model {
@@ -161,7 +161,7 @@ func (x *Index) oneModel(ctx context.Context, op string, fresh map[string]Record
 	return nil
 }
 
-// add puts the documents of records into the store, and notes the store's ids in them. It returns those, also if it fails.
+// add adds the documents of records to the store, and sets the store's ids in the records. It returns the ids, also if it fails.
 func (x *Index) add(ctx context.Context, ids []string, fresh map[string]Record) (added []string, err error) {
 	seen := make(map[string]bool, len(ids))
 	for part := range slices.Chunk(ids, x.cfg.Batch) {
@@ -203,21 +203,21 @@ func (x *Index) add(ctx context.Context, ids []string, fresh map[string]Record) 
 	return added, nil
 }
 
-// answered says whether a store has answered with an id for each document.
+// answered returns an error unless a store has returned an id for each document.
 func answered(ids []string, count int, seen map[string]bool) error {
 	if len(ids) != count {
 		return &AnswerError{Op: "store: add", Problem: fmt.Sprintf("it returned %d ids for %d documents", len(ids), count)}
 	}
 	for _, id := range ids {
 		if id == "" || seen[id] {
-			return &AnswerError{Op: "store: add", Problem: fmt.Sprintf("it returned the id %q, which is empty or stands twice", id)}
+			return &AnswerError{Op: "store: add", Problem: fmt.Sprintf("it returned the id %q, which is empty or occurs twice", id)}
 		}
 		seen[id] = true
 	}
 	return nil
 }
 
-// abandon deletes what a change that failed has added, also after its context has ended. What it can't delete is hidden all the same.
+// abandon deletes the documents of a failed change, also after its context has ended. Documents that it can't delete stay hidden.
 func (x *Index) abandon(ctx context.Context, added []string) {
 	if len(added) == 0 {
 		return
@@ -225,7 +225,7 @@ func (x *Index) abandon(ctx context.Context, added []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
 	defer cancel()
 	if x.commit(ctx, Change{Leave: added}) == nil {
-		_, _ = x.clean(ctx) // the ledger knows what is left
+		_, _ = x.clean(ctx) // the ledger lists the remaining documents
 	}
 }
 
@@ -235,7 +235,7 @@ func (x *Index) commit(ctx context.Context, c Change) error {
 	return err
 }
 
-// clean deletes what changes have left.
+// clean deletes the leftovers of changes.
 func (x *Index) clean(ctx context.Context) (deleted int, err error) {
 	if x.cfg.Delete == nil {
 		return 0, nil
@@ -250,8 +250,8 @@ func (x *Index) clean(ctx context.Context) (deleted int, err error) {
 		if err == nil && len(left) == 0 {
 			return deleted, nil
 		}
-		if err == nil && left[0] == last { // or it would never end
-			err = &AnswerError{Op: "ledger: leftovers", Problem: "it lists what it was told is gone"}
+		if err == nil && left[0] == last { // otherwise the loop would not end
+			err = &AnswerError{Op: "ledger: leftovers", Problem: "it lists a document that was reported as deleted"}
 		}
 		if err == nil {
 			last = left[0]
@@ -267,7 +267,7 @@ func (x *Index) clean(ctx context.Context) (deleted int, err error) {
 	}
 }
 
-// deletable says whether documents can be deleted.
+// deletable returns an error if documents can't be deleted.
 func (x *Index) deletable(op string, documents []string) error {
 	if x.cfg.Delete == nil && len(documents) > 0 {
 		return undeletable(op)
@@ -279,7 +279,7 @@ func undeletable(op string) error {
 	return &UnsupportedError{Op: op, Missing: "Config.Delete, or a store that is a Deleter: langchaingo's interface can't delete"}
 }
 
-// documentsOf are the documents of records, sorted.
+// documentsOf returns the documents of records, sorted.
 func documentsOf(records map[string]Record) []string {
 	var out []string
 	for _, r := range records {
@@ -289,7 +289,7 @@ func documentsOf(records map[string]Record) []string {
 	return slices.Compact(out)
 }
 
-// without are those of ids that are not among others.
+// without returns the ids that aren't in others.
 func without(ids, others []string) []string {
 	not := make(map[string]bool, len(others))
 	for _, id := range others {

@@ -1,4 +1,4 @@
-// Package langchain joins Pawl's resource index to langchaingo's embedders and vector stores, both ways.
+// Package langchain connects Pawl's resource index with langchaingo's embedders and vector stores, both ways.
 //
 //	from langchaingo                        to langchaingo
 //	Embedder: an index.Embedder of its      Embeddings: an embedder of langchaingo's of an index.Embedder,

@@ -13,17 +13,17 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// What the metadata of an item's document holds; all values are strings, which every store keeps as they are.
+// The metadata of an item's document; all values are strings, which every store keeps unchanged.
 const (
 	MetaID       = "pawl_id"
 	MetaKind     = "pawl_kind"
-	MetaModel    = "pawl_model"    // what made the vector
-	MetaRevision = "pawl_revision" // of the item's state; the ledger knows which one counts
+	MetaModel    = "pawl_model"    // the model of the vector
+	MetaRevision = "pawl_revision" // revision of the item; the ledger has the current one
 	MetaItem     = "pawl_item"     // the whole item as JSON
-	MetaField    = "pawl_field_"   // and a field's name: the field's value
+	MetaField    = "pawl_field_"   // prefix of a field's name: the field's value
 )
 
-// documentOf is the document of a record: its content is what a Finder embeds of an item.
+// documentOf returns the document of a record: its content is the text that a Finder embeds of an item.
 func documentOf(r *Record) (schema.Document, error) {
 	item := r.Entry.Item
 	whole, err := json.Marshal(item)
@@ -39,18 +39,18 @@ func documentOf(r *Record) (schema.Document, error) {
 	return schema.Document{PageContent: plain(contentOf(item)), Metadata: meta}, nil
 }
 
-// contentOf is what a Finder embeds: the names in the first line, then the text.
+// contentOf returns the text that a Finder embeds: the names in the first line, then the text.
 func contentOf(i index.Item) string {
 	names := strings.Join(append([]string{i.Name}, i.Aliases...), ", ")
 	return strings.ReplaceAll(names, "\n", " ") + "\n" + i.Text
 }
 
-// plain is a text as every database takes it: valid UTF-8 without NUL.
+// plain returns a text that every database accepts: valid UTF-8 without NUL.
 func plain(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
-// recordOf checks an entry and makes a record of it.
+// recordOf checks an entry and converts it to a record.
 func recordOf(e index.Entry, keepVector bool) (Record, error) {
 	if e.Item.ID == "" || e.Item.ID != plain(e.Item.ID) {
 		return Record{}, fault.Errorf(fault.Invalid, "langchain: the item %q has the id %q; it should have one of valid UTF-8 without NUL", e.Item.Name, e.Item.ID)
@@ -59,7 +59,7 @@ func recordOf(e index.Entry, keepVector bool) (Record, error) {
 		return Record{}, fault.Errorf(fault.Invalid, "langchain: the item %q has no vector", e.Item.ID)
 	}
 	if _, ok := squared(e.Vector); !ok {
-		return Record{}, fault.Errorf(fault.Invalid, "langchain: the item %q has a vector with figures that are none (NaN or infinite)", e.Item.ID)
+		return Record{}, fault.Errorf(fault.Invalid, "langchain: the item %q has a vector with NaN or infinite values", e.Item.ID)
 	}
 	r := Record{Entry: e, Size: len(e.Vector)}
 	if !keepVector {
@@ -78,7 +78,7 @@ func recordOf(e index.Entry, keepVector bool) (Record, error) {
 	return r.clone(), nil
 }
 
-// itemOf reads the item of a document that documentOf made, without a ledger.
+// itemOf returns the item in a document of documentOf, without a ledger.
 func itemOf(d schema.Document) (index.Item, bool) {
 	text, _ := d.Metadata[MetaItem].(string)
 	var item index.Item

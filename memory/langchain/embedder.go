@@ -13,27 +13,27 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// EmbedderConfig says what [Embedder] can't learn from a langchaingo embedder.
+// EmbedderConfig has the properties that [Embedder] can't get from a langchaingo embedder.
 type EmbedderConfig struct {
-	// Model names what makes the vectors, with its version. It isn't empty: vectors of two names are never compared.
+	// Model names the model and its version. It must not be empty: vectors of different models are never compared.
 	Model string
-	// Dimensions is the length of the vectors; 0: found out by embedding one word.
+	// Dimensions is the length of the vectors; 0: determined by embedding one word.
 	Dimensions int
-	// Batch is how many texts are handed over at once; 0: 512, as in langchaingo.
+	// Batch is the number of texts per call; 0: 512, as in langchaingo.
 	Batch int
-	// Normalize makes each vector's length 1, for an index that compares by product; [index.Memory] by cosine doesn't need it. A
-	// vector of zeros stays one.
+	// Normalize scales each vector to length 1, for an index with dot products; [index.Memory] with Cosine doesn't need it. A
+	// vector of zeros stays unchanged.
 	Normalize bool
 }
 
-// Embedder returns an [index.Embedder] that asks a langchaingo embedder, queries too by EmbedDocuments: an index.Embedder
-// doesn't say which a text is. It is safe for concurrent use if e is. ctx is for finding out the dimensions.
+// Embedder returns an [index.Embedder] that calls a langchaingo embedder. It also embeds queries with EmbedDocuments, because an index.Embedder
+// doesn't distinguish them. It is safe for concurrent use if e is. ctx is used to determine the dimensions.
 //
-// A vector that is missing, empty, of another length, or holds NaN or an infinite figure is a [*VectorError]; a panic of e is a
-// [*stream.PanicError], and any other error an [*Error], or the context's. What e returns is copied; texts it gets are copies. Errors
-// of Embedder itself: class fault.Invalid for a nil e and for a field that makes no sense, and those of e.
+// A vector that is missing, empty, of another length, or contains NaN or an infinite value is a [*VectorError]; a panic of e is a
+// [*stream.PanicError], and any other error an [*Error], or the context's. Results of e are copied, and e gets copies of the texts. Errors
+// of Embedder itself: class fault.Invalid for a nil e and for an invalid field, and those of e.
 //
-// Mind that embeddings.NewEmbedder makes blanks of line ends unless WithStripNewLines(false) is given.
+// Note that embeddings.NewEmbedder replaces line ends by blanks unless WithStripNewLines(false) is set.
 func Embedder(ctx context.Context, e embeddings.Embedder, cfg EmbedderConfig) (index.Embedder, error) {
 	switch {
 	case isNil(e):
@@ -41,7 +41,7 @@ func Embedder(ctx context.Context, e embeddings.Embedder, cfg EmbedderConfig) (i
 	case cfg.Model == "":
 		return nil, fault.New(fault.Invalid, "langchain: EmbedderConfig.Model is empty; it should name the model that makes the vectors")
 	case cfg.Dimensions < 0:
-		return nil, fault.Errorf(fault.Invalid, "langchain: EmbedderConfig.Dimensions is %d; it should be 1 or more, or 0 to find out", cfg.Dimensions)
+		return nil, fault.Errorf(fault.Invalid, "langchain: EmbedderConfig.Dimensions is %d; it should be 1 or more, or 0 to determine it", cfg.Dimensions)
 	case cfg.Batch < 0:
 		return nil, fault.Errorf(fault.Invalid, "langchain: EmbedderConfig.Batch is %d; it should be 1 or more, or 0 for 512", cfg.Batch)
 	}
@@ -80,11 +80,11 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return out, nil
 }
 
-// embed returns checked copies of the vectors of a batch, whose first text has the number first.
+// embed returns checked copies of the vectors of a batch; first is the number of its first text.
 func (e *embedder) embed(ctx context.Context, texts []string, first int) ([][]float32, error) {
 	var vectors [][]float32
 	err := foreign(ctx, "embed", func() (err error) {
-		vectors, err = e.from.EmbedDocuments(ctx, slices.Clone(texts)) // langchaingo's own changes the texts that it is handed
+		vectors, err = e.from.EmbedDocuments(ctx, slices.Clone(texts)) // langchaingo's own embedder changes its argument
 		return err
 	})
 	if err != nil {
@@ -93,8 +93,8 @@ func (e *embedder) embed(ctx context.Context, texts []string, first int) ([][]fl
 	return checked(vectors, len(texts), e.cfg.Dimensions, first, e.cfg.Normalize)
 }
 
-// Embeddings returns a langchaingo embedder that asks e: with [index.Local], one that needs no network and no model. It is safe for
-// concurrent use. Of a nil e every call is an error. Vectors are checked as by [Embedder].
+// Embeddings returns a langchaingo embedder that calls e: with [index.Local], one without network and model. It is safe for
+// concurrent use. If e is nil, every call fails. Vectors are checked as in [Embedder].
 func Embeddings(e index.Embedder) embeddings.Embedder { return &asked{e} }
 
 type asked struct{ from index.Embedder }
@@ -127,10 +127,10 @@ func (a *asked) EmbedQuery(ctx context.Context, text string) ([]float32, error) 
 	return vectors[0], nil
 }
 
-// A VectorError says what of the vectors that an embedder returned can't be used.
+// A VectorError describes invalid vectors of an embedder.
 type VectorError struct {
 	Text       int // the number of the text, from 0; -1: the answer as a whole
-	Have, Want int // how many vectors, or dimensions; both 0 if the number is right
+	Have, Want int // numbers of vectors, or of dimensions; both 0 if they are right
 }
 
 // Error says what is wrong.

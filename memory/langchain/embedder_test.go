@@ -18,7 +18,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// answers is a langchaingo embedder that a function is.
+// answers is a function as a langchaingo embedder.
 type answers func(texts []string) ([][]float32, error)
 
 func (a answers) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
@@ -42,7 +42,7 @@ func numbers(texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-func TestAVectorThatCannotBeUsedIsRefusedByName(t *testing.T) {
+func TestAnInvalidVectorIsAnErrorThatDescribesIt(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	for name, c := range map[string]struct {
 		answer [][]float32
@@ -70,7 +70,7 @@ func TestAVectorThatCannotBeUsedIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestDimensionsAreFoundOutOnce(t *testing.T) {
+func TestDimensionsAreDeterminedOnce(t *testing.T) {
 	calls := 0
 	count := answers(func(texts []string) ([][]float32, error) { calls++; return numbers(texts) })
 	e, err := langchain.Embedder(t.Context(), count, langchain.EmbedderConfig{Model: "m"})
@@ -122,7 +122,7 @@ func TestTextsGoInBatchesAndKeepTheirOrder(t *testing.T) {
 	require.Len(t, sizes, 3, "nobody is asked for nothing")
 }
 
-func TestLangchaingosOwnEmbedderLeavesTheTextsAlone(t *testing.T) {
+func TestLangchaingosOwnEmbedderDoesNotChangeTheTexts(t *testing.T) {
 	client := embeddings.EmbedderClientFunc(func(_ context.Context, texts []string) ([][]float32, error) { return numbers(texts) })
 	impl, err := embeddings.NewEmbedder(client)
 	require.NoError(t, err)
@@ -167,7 +167,7 @@ func TestAnErrorSaysWhatToDoAboutIt(t *testing.T) {
 		err   error
 		class fault.Class
 	}{
-		{context.Canceled, fault.Transient}, // somebody else's
+		{context.Canceled, fault.Transient}, // not of the caller
 		{context.DeadlineExceeded, fault.Transient},
 		{fault.New(fault.RateLimited, "x"), fault.RateLimited},
 		{fault.New(fault.NotFound, "no such table"), fault.Permanent},
@@ -185,7 +185,7 @@ func TestAnErrorSaysWhatToDoAboutIt(t *testing.T) {
 	require.Less(t, len(broken(t, errors.New(strings.Repeat("ü", 9000))).Error()), 600)
 }
 
-// broken is what an embedder's error becomes.
+// broken returns the error for an embedder's error.
 func broken(t *testing.T, cause error) error {
 	e, err := langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) { return nil, cause }), langchain.EmbedderConfig{Model: "m", Dimensions: 2})
 	require.NoError(t, err)
@@ -223,7 +223,7 @@ func TestACanceledCallEndsBetweenBatchesWithItsCause(t *testing.T) {
 	require.ErrorIs(t, err, why)
 }
 
-func TestAFieldThatMakesNoSenseIsNamed(t *testing.T) {
+func TestAnInvalidFieldIsNamed(t *testing.T) {
 	for says, f := range map[string]func() error{
 		"embedder is nil": func() error {
 			_, err := langchain.Embedder(t.Context(), nil, langchain.EmbedderConfig{Model: "m"})

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/memory/langchain"
 )
 
-// The store is langchaingo's: here one in memory that treats options as pgvector does. It can't delete, so the host says how.
+// A store in memory that treats options like pgvector. It can't delete documents, so the host passes a function.
 func Example() {
 	ctx := context.Background()
 	store := &fake{flavour: pgvector, embedder: langchain.Embeddings(index.Local{})}
@@ -57,7 +57,7 @@ func Example() {
 	//  false 1
 }
 
-// Without a way to delete, that is said.
+// Without a way to delete documents, Delete returns an error that says so.
 func ExampleUnsupportedError() {
 	ctx := context.Background()
 	store := &fake{flavour: pgvector, embedder: langchain.Embeddings(index.Local{})}
@@ -78,10 +78,10 @@ func ExampleUnsupportedError() {
 	// Output:
 	// <nil>
 	// true
-	// index: delete: langchain: delete is unsupported: it takes Config.Delete, or a store that is a Deleter: langchaingo's interface can't delete
+	// index: delete: langchain: delete is unsupported: it needs Config.Delete, or a store that is a Deleter: langchaingo's interface can't delete
 }
 
-// A langchaingo program with a store that needs no server and no model.
+// A langchaingo program with a store without server and model.
 func ExampleStore() {
 	ctx := context.Background()
 	store := langchain.Store(&index.Memory{}, index.Local{}, langchain.StoreConfig{})

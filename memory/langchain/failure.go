@@ -13,58 +13,58 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// ErrUnsupported is what every [*UnsupportedError] is. It is an [errors.ErrUnsupported].
+// ErrUnsupported matches every [*UnsupportedError]. It wraps [errors.ErrUnsupported].
 var ErrUnsupported = fmt.Errorf("langchain: %w", errors.ErrUnsupported)
 
-// An UnsupportedError says that something can't be done with what langchaingo's interfaces offer, and what is missing for it. What
-// searches find hasn't changed.
+// An UnsupportedError means that an operation isn't possible with langchaingo's interfaces, and names the missing part. The index is
+// unchanged.
 type UnsupportedError struct {
-	Op      string // what was asked: "delete"
-	Missing string // what it takes: "Config.Delete"
+	Op      string // the operation: "delete"
+	Missing string // the missing part: "Config.Delete"
 }
 
-// Error names what is missing.
+// Error names the missing part.
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("langchain: %s is unsupported: it takes %s", e.Op, e.Missing)
+	return fmt.Sprintf("langchain: %s is unsupported: it needs %s", e.Op, e.Missing)
 }
 
-// Unwrap is always ErrUnsupported.
+// Unwrap returns ErrUnsupported.
 func (e *UnsupportedError) Unwrap() error { return ErrUnsupported }
 
-// Fault is always fault.Permanent.
+// Fault returns fault.Permanent.
 func (e *UnsupportedError) Fault() fault.Class { return fault.Permanent }
 
-// An Error is a failure of an embedder, a store, a ledger or a function that the host gave.
+// An Error is a failure of an embedder, a store, a ledger or a function of the host.
 type Error struct {
-	Op      string      // what was asked of which: "store: search"
-	Class   fault.Class // never NotFound and never None: a failed look-up isn't the answer that there is nothing
-	Status  int         // of HTTP, where the text of the error shows one; else 0
-	Message string      // the text of Err without the secrets that can be told, at most 500 bytes
-	Err     error       // as it came
+	Op      string      // the part and its operation: "store: search"
+	Class   fault.Class // never NotFound or None: a failed lookup doesn't mean that there is no entry
+	Status  int         // HTTP status in the text of the error; else 0
+	Message string      // the text of Err with redacted secrets, at most 500 bytes
+	Err     error       // the original error
 }
 
-// Error is what was asked, and the message.
+// Error returns the operation and the message.
 func (e *Error) Error() string { return "langchain: " + e.Op + ": " + e.Message }
 
-// Unwrap is the error as it came.
+// Unwrap returns the original error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Fault is Class.
+// Fault returns Class.
 func (e *Error) Fault() fault.Class { return e.Class }
 
-// Remediation says what a person can do about an error of class fault.UserFixable.
+// Remediation returns what a person can do about an error of class fault.UserFixable.
 func (e *Error) Remediation() string {
 	if said, ok := fault.Remedy(e.Err); ok {
 		return said
 	}
 	if e.Class == fault.UserFixable {
-		return "give the langchaingo embedder or store a valid key and the rights it needs"
+		return "give the langchaingo embedder or store a valid key and the necessary permissions"
 	}
 	return ""
 }
 
-// An AnswerError says that a store's answer can't be true: ids that are missing or stand twice, scores that are none. What of a
-// change is in the store by then stays there, and is not found.
+// An AnswerError describes an invalid answer of a store: missing or duplicate ids, or scores that are NaN. Documents of the
+// change that are in the store already stay there, and are not found.
 type AnswerError struct {
 	Op      string
 	Problem string
@@ -73,27 +73,27 @@ type AnswerError struct {
 // Error says what is wrong with the answer.
 func (e *AnswerError) Error() string { return "langchain: " + e.Op + ": " + e.Problem }
 
-// Fault is always fault.Permanent.
+// Fault returns fault.Permanent.
 func (e *AnswerError) Fault() fault.Class { return fault.Permanent }
 
-// A LeftoverError says that a change was made, but not all documents that it left could be deleted from the store. No search finds
+// A LeftoverError means that a change was made, but not all of its old documents could be deleted from the store. No search finds
 // them. The ledger keeps their ids; the next change and [Index.Tidy] try again.
 type LeftoverError struct {
-	Documents int // how many are left
+	Documents int // number of remaining documents
 	Err       error
 }
 
-// Error says how many are left, and why.
+// Error returns the number of remaining documents, and the reason.
 func (e *LeftoverError) Error() string {
-	return fmt.Sprintf("langchain: the change is made; %d documents that it left are hidden but not deleted: %s", e.Documents,
+	return fmt.Sprintf("langchain: the change was made; %d old documents are hidden but not deleted: %s", e.Documents,
 		strings.TrimPrefix(e.Err.Error(), "langchain: "))
 }
 
-// Unwrap is why they couldn't be deleted.
+// Unwrap returns the error of the deletion.
 func (e *LeftoverError) Unwrap() error { return e.Err }
 
-// A ShortError says that a store's nearest documents, up to [Config].MaxFetch, hold fewer of what was asked for than there may be
-// behind them: the filter lets too few through. Give the filter to the store with Config.Filter, or raise MaxFetch.
+// A ShortError means that the nearest documents of a store, up to [Config].MaxFetch, contain fewer matching items than requested, and there may be
+// more: the filter selects too few. Pass the filter to the store with Config.Filter, or raise MaxFetch.
 type ShortError struct {
 	Asked, Found int // items
 	Looked       int // documents
@@ -101,14 +101,14 @@ type ShortError struct {
 
 // Error says what to do.
 func (e *ShortError) Error() string {
-	return fmt.Sprintf("langchain: of the %d nearest documents %d are what was asked for, not %d: give the filter to the store "+
+	return fmt.Sprintf("langchain: of the %d nearest documents only %d match instead of %d: pass the filter to the store "+
 		"with Config.Filter, or raise Config.MaxFetch", e.Looked, e.Found, e.Asked)
 }
 
-// Fault is always fault.Permanent.
+// Fault returns fault.Permanent.
 func (e *ShortError) Fault() fault.Class { return fault.Permanent }
 
-// foreign calls code that isn't ours. Its panic is contained, its error becomes an *Error, or the context's if that has ended.
+// foreign calls foreign code. It converts a panic to an error, and an error to an *Error, or the context's if that has ended.
 func foreign(ctx context.Context, op string, call func() error) (err error) {
 	if ctx.Err() != nil {
 		return fmt.Errorf("langchain: %s: %w", op, context.Cause(ctx))
@@ -128,10 +128,10 @@ func foreign(ctx context.Context, op string, call func() error) (err error) {
 	return failure(op, err)
 }
 
-// statusText is how langchaingo's clients write a status into a message.
+// statusText matches a status in a message of langchaingo's clients.
 var statusText = regexp.MustCompile(`(?i)\bstatus(?:[ _]code)?:?\s*\(?([1-5]\d\d)\b|\bError ([1-5]\d\d)\b|\bHTTP ([1-5]\d\d)\b`)
 
-// codeText is how langchaingo's own error type begins: with a provider, and one of its codes.
+// codeText matches the beginning of langchaingo's own error type: a provider, and one of its codes.
 var codeText = regexp.MustCompile(`(?:^|: )(authentication|quota_exceeded|rate_limit|timeout|provider_unavailable): `)
 
 var codes = map[string]fault.Class{
@@ -139,7 +139,7 @@ var codes = map[string]fault.Class{
 	"timeout": fault.Transient, "provider_unavailable": fault.Degraded,
 }
 
-// secretText is what may be secret in a message: a key or a password in an address, and what follows "Bearer".
+// secretText matches possible secrets in a message: a key or a password in a URL, and the word after "Bearer".
 var secretText = regexp.MustCompile(`(?i)([?&](?:key|api_key|api-key|token|access_token|password)=|\bbearer |://[^/\s:@]*:)[^&\s"'@]+`)
 
 func failure(op string, err error) *Error {
@@ -156,9 +156,9 @@ func failure(op string, err error) *Error {
 		}
 	}
 	switch e.Class {
-	case fault.None: // canceled by somebody else: the call's own context hasn't ended
+	case fault.None: // canceled, but not by the call's own context
 		e.Class = fault.Transient
-	case fault.NotFound: // a table or a file that isn't there is not the answer that an item isn't
+	case fault.NotFound: // a missing table or file doesn't mean that an item doesn't exist
 		e.Class = fault.Permanent
 	}
 	e.Message = secretText.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "${1}[redacted]")
@@ -171,7 +171,7 @@ func failure(op string, err error) *Error {
 	return e
 }
 
-// given is ctx, or one that never ends in the place of none.
+// given returns ctx, or context.Background if it is nil.
 func given(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()

@@ -21,15 +21,15 @@ import (
 	"github.com/pawlkit/pawl/memory/langchain"
 )
 
-// A flavour is how a store of langchaingo's treats options, scores and metadata; each is written after that store's source.
+// A flavour describes how a langchaingo store treats options, scores and metadata; each is modeled on that store's source.
 type flavour struct {
 	name    string
-	heeds   bool // vectorstores.WithEmbedder
-	refuses bool // it
+	heeds   bool // respects vectorstores.WithEmbedder
+	refuses bool // rejects it
 	match   func(filter any) (func(map[string]any) bool, error)
 	score   func(cosine float64) float32
-	strings bool // metadata comes back as strings, with a field of the store's own
-	spoils  bool // it writes into the documents that it is handed
+	strings bool // returns metadata as strings, with an additional field
+	spoils  bool // modifies the documents that it gets
 
 	filter     func(index.Filter) (any, error) // what goes into Config
 	similarity func(float32) float64
@@ -40,9 +40,9 @@ func plainScore(cosine float64) float32 { return float32(cosine) }
 var (
 	// pgvector ranks by 1 - cosine distance, compares metadata as text, takes maps only, and embeds by whatever it is given.
 	pgvector = flavour{name: "pgvector", heeds: true, match: matchEqual, score: plainScore, filter: langchain.EqualFilter}
-	// qdrant ignores WithEmbedder, and sends filters as they are.
+	// qdrant ignores WithEmbedder, and sends filters unchanged.
 	qdrant = flavour{name: "qdrant", match: matchMust, score: plainScore, filter: langchain.QdrantFilter}
-	// chroma refuses WithEmbedder, and silently drops filters that are no map[string]any.
+	// chroma rejects WithEmbedder, and silently drops filters that aren't a map[string]any.
 	chroma = flavour{name: "chroma", refuses: true, match: matchOperators, score: plainScore, filter: langchain.OperatorFilter}
 	// mongovector's score is a certainty. It knows no filter but MQL.
 	mongovector = flavour{name: "mongovector", heeds: true, score: func(c float64) float32 { return float32((1 + c) / 2) }, similarity: langchain.FromCertainty}
@@ -124,7 +124,7 @@ func matchOperators(filter any) (func(map[string]any) bool, error) {
 	return func(meta map[string]any) bool { return match(f, meta) }, nil
 }
 
-// A fake is a store in memory. Zero flavour: it ignores every option.
+// A fake is a store in memory. With the zero flavour it ignores every option.
 type fake struct {
 	flavour
 	embedder embeddings.Embedder
@@ -282,7 +282,7 @@ func (f *fake) nearest(vector []float32, count int, match func(map[string]any) b
 	return out
 }
 
-// delete is what a host writes for Config.Delete.
+// delete is a function that a host sets as Config.Delete.
 func (f *fake) delete(_ context.Context, ids []string) error {
 	before, after := f.failing("delete")
 	if before != nil {

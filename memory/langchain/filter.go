@@ -8,9 +8,9 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// EqualFilter is a [Config].Filter for stores whose filters are maps of keys and equal values: pgvector, mariadb, dolt. Those build SQL of
-// them without escaping, so the store is only given fields with names of ASCII letters, digits and _, and values of letters, digits, blanks and
-// . _ - : @ / +. Anything else, several kinds and empty values are left to the check after the search.
+// EqualFilter is a [Config].Filter for stores whose filters are maps of keys and equal values: pgvector, mariadb, dolt. They build SQL from
+// them without escaping, so the filter contains only fields with names of ASCII letters, digits and _, and values of letters, digits, blanks and
+// . _ - : @ / +. All else, several kinds and empty values are checked after the search.
 func EqualFilter(f index.Filter) (any, error) {
 	out := map[string]any{}
 	if len(f.Kinds) == 1 && harmless.MatchString(f.Kinds[0]) {
@@ -32,8 +32,8 @@ var (
 	identifier = regexp.MustCompile(`^[A-Za-z0-9_]+$`) // others may be paths into nested values
 )
 
-// OperatorFilter is a [Config].Filter for stores that take $and, $in and $eq: chroma, pinecone. Empty values, which an item without the field
-// matches, and fields whose names aren't ASCII letters, digits and _ are left to the check after the search.
+// OperatorFilter is a [Config].Filter for stores that accept $and, $in and $eq: chroma, pinecone. Empty values, which an item without the field
+// matches, and fields whose names aren't ASCII letters, digits and _ are checked after the search.
 func OperatorFilter(f index.Filter) (any, error) {
 	var all []map[string]any
 	if kinds, ok := storable(f.Kinds); ok {
@@ -51,7 +51,7 @@ func OperatorFilter(f index.Filter) (any, error) {
 	return map[string]any{"$and": all}, nil
 }
 
-// QdrantFilter is a [Config].Filter for qdrant. What [OperatorFilter] leaves to the check after the search, it leaves, too.
+// QdrantFilter is a [Config].Filter for qdrant. It has the same exceptions as [OperatorFilter].
 func QdrantFilter(f index.Filter) (any, error) {
 	var must []map[string]any
 	if kinds, ok := storable(f.Kinds); ok {
@@ -66,7 +66,7 @@ func QdrantFilter(f index.Filter) (any, error) {
 	return map[string]any{"must": must}, nil
 }
 
-// pushed are the names of the fields, sorted, that a store can compare as documents hold them.
+// pushed returns the sorted names of the fields that a store can compare.
 func pushed(f index.Filter) []string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(f.Fields)) {
@@ -77,7 +77,7 @@ func pushed(f index.Filter) []string {
 	return out
 }
 
-// storable says whether there are kinds, all as documents hold them.
+// storable returns the kinds in the form in which documents have them; ok is false if a store can't compare them.
 func storable(kinds []string) ([]string, bool) {
 	for _, k := range kinds {
 		if k == "" || k != plain(k) {
@@ -90,6 +90,6 @@ func storable(kinds []string) ([]string, bool) {
 // FromCertainty is a [Config].Similarity for stores whose score is (1 + cosine) / 2: weaviate, mongovector.
 func FromCertainty(score float32) float64 { return 2*float64(score) - 1 }
 
-// FromDistance is a [Config].Similarity for stores whose score is the distance 1 - cosine, the nearest being the least: redisvector,
+// FromDistance is a [Config].Similarity for stores whose score is the distance 1 - cosine, where nearer is smaller: redisvector,
 // alloydb, cloudsql.
 func FromDistance(score float32) float64 { return 1 - float64(score) }

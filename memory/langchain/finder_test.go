@@ -50,7 +50,7 @@ func finder(t testing.TB, x *langchain.Index) *index.Finder {
 }
 
 // Every query of the index's own search table finds the same, as surely, as in an index.Memory.
-func TestAFinderFindsTheSameWhateverTheStore(t *testing.T) {
+func TestAFinderFindsTheSameInEveryStore(t *testing.T) {
 	items := site(t)
 	memory, err := index.New(index.Config{})
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestAFinderFindsTheSameWhateverTheStore(t *testing.T) {
 	require.Greater(t, found, 100)
 }
 
-func TestAFinderKeepsAStoreInStepWithAPlainMap(t *testing.T) {
+func TestAStoreMatchesASimpleMap(t *testing.T) {
 	for seed := range uint64(10) {
 		store, x := self(t, flavours[seed%5], langchain.Config{})
 		indextest.InStep(t, seed, 30, finder(t, x), x, store.len)
@@ -111,7 +111,7 @@ func TestAfterARestartNothingIsAddedAgain(t *testing.T) {
 }
 
 // The store embeds the text that a Finder would have embedded.
-func TestAStoreEmbedsWhatAFinderEmbeds(t *testing.T) {
+func TestAStoreEmbedsTheTextOfAFinder(t *testing.T) {
 	spy := &texts{}
 	f, err := index.New(index.Config{Embedder: spy})
 	require.NoError(t, err)

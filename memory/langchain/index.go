@@ -13,65 +13,65 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// Config says what [New] can't learn from a langchaingo store. Without a Ledger an [Index] only searches.
+// Config configures an [Index]. Without a Ledger it can only be searched.
 type Config struct {
-	// Model names what makes the store's vectors, with its version. It isn't empty unless Vectors is set.
+	// Model names the model of the store's vectors and its version. It is required unless Vectors is set.
 	Model string
-	// Vectors hands the vectors of entries and queries to the store, with vectorstores.WithEmbedder, so that it needs no embedder of its
-	// own and compares by what the Finder's embedder made. Stores that respect the option: pgvector, mongovector, weaviate,
-	// mariadb, dolt. From others the first change or search is an *UnsupportedError. If it isn't set, the store embeds by itself.
+	// Vectors passes the vectors of entries and queries to the store, with vectorstores.WithEmbedder, so that the store needs no embedder
+	// and uses the vectors of the Finder's embedder. Stores that respect the option: pgvector, mongovector, weaviate,
+	// mariadb, dolt. With others the first change or search is an *UnsupportedError. If Vectors isn't set, the store embeds by itself.
 	Vectors bool
-	// Ledger remembers what is in the store. nil: the Index can only be searched.
+	// Ledger records the content of the store. nil: the Index can only be searched.
 	Ledger Ledger
-	// Delete removes documents from the store, by the ids that its AddDocuments returned; ids that it doesn't hold are no error. nil: the store's
-	// own, if it is a [Deleter]; else items can be added, but neither changed nor removed. A function that does nothing is sound, too, if what is
-	// replaced or removed may stay in the store: no search finds it.
+	// Delete deletes documents from the store, by the ids that its AddDocuments returned; it must ignore unknown ids. nil: the store's
+	// own method, if it is a [Deleter]; else items can be added, but neither changed nor removed. A function that does nothing is valid, too, if
+	// old documents may stay in the store: no search finds them.
 	Delete func(ctx context.Context, ids []string) error
-	// Filter makes of a filter what the store takes for vectorstores.WithFilters; nil, or a result of nil: no filter. It may let more through
-	// than f does, never less: every item is checked again. See EqualFilter, OperatorFilter and QdrantFilter.
+	// Filter converts a filter to the value for vectorstores.WithFilters; nil, or a result of nil: no filter. The result may select more
+	// than f, never less: every item is checked again. See EqualFilter, OperatorFilter and QdrantFilter.
 	Filter func(f index.Filter) (any, error)
-	// Similarity makes of a store's score the similarity: the cosine, for the figures of index.Config. nil: the score is it, as with
-	// pgvector, and with qdrant, pinecone, chroma and milvus if they compare by cosine. See FromCertainty and FromDistance.
+	// Similarity converts a store's score to the similarity, the cosine, that index.Config expects. nil: the score is the similarity, as in
+	// pgvector, and in qdrant, pinecone, chroma and milvus if they compare by cosine. See FromCertainty and FromDistance.
 	Similarity func(score float32) float64
-	// MinSimilarity is the least similarity of what is found; 0: none. A threshold for the store itself belongs into SearchOptions.
+	// MinSimilarity is the lowest similarity of a match; 0: none. Set a threshold of the store itself in SearchOptions.
 	MinSimilarity float64
-	// Item makes an item of a document that langchaingo programs put into the store, or says false to pass over it. It is for an Index without a Ledger.
-	// nil: only documents that an Index has written are read.
+	// Item converts a document of another langchaingo program to an item, or returns false to skip it. It is for an Index without a Ledger.
+	// nil: only documents of an Index are read.
 	Item func(d schema.Document) (index.Item, bool)
-	// AddOptions go with every AddDocuments: a namespace, for stores that take one there.
+	// AddOptions are added to every AddDocuments, for example a namespace.
 	AddOptions []vectorstores.Option
-	// SearchOptions go with every SimilaritySearch: a namespace, a score threshold in the store's own measure, or a filter of the store's if Filter is nil.
+	// SearchOptions are added to every SimilaritySearch: a namespace, a score threshold in the store's own measure, or a filter if Filter is nil.
 	SearchOptions []vectorstores.Option
-	// Batch is how many documents are added or deleted at once; 0: 100.
+	// Batch is the number of documents that are added or deleted at once; 0: 100.
 	Batch int
-	// MaxFetch is how many documents a search asks the store for at most; 0: 1,024, at least as many as items are wanted. It asks for as
-	// many as that first, and for four times as many as long as too few of them are let through.
+	// MaxFetch is the largest number of documents that a search requests from the store; 0: 1,024, at least the number of requested items. A
+	// search first requests as many documents as items, and then four times as many each time too few of them match.
 	MaxFetch int
 }
 
-// A Deleter is a store that can delete documents by the ids that its AddDocuments returned. Ids that it doesn't hold are no error.
+// A Deleter is a store that can delete documents by the ids that its AddDocuments returned. It must ignore unknown ids.
 type Deleter interface {
 	Delete(ctx context.Context, ids []string) error
 }
 
-// cleanup is how long undoing a failed change may take, also when its context has ended.
+// cleanup is how long undoing a failed change may take, also after its context has ended.
 const cleanup = 5 * time.Second
 
-// An Index is an [index.Index] over a langchaingo store. It is safe for concurrent use if the store is; changes are made one after the
-// other. The package comment says what it guarantees. Of all methods: a panic of foreign code is a [*stream.PanicError], its
+// An Index is an [index.Index] over a langchaingo store. It is safe for concurrent use if the store is; changes are serialized.
+// The package comment has its guarantees. For all methods: a panic of foreign code is a [*stream.PanicError], and its
 // errors are of type [*Error], or the context's.
 type Index struct {
 	// fixed at creation
 	store vectorstores.VectorStore
 	cfg   Config
 
-	turn    chan struct{} // who makes a change holds its only token
-	changes atomic.Uint64 // that the ledger has seen
+	turn    chan struct{} // holds one token for the goroutine that makes a change
+	changes atomic.Uint64 // number of changes committed to the ledger
 }
 
 var _ index.Index = (*Index)(nil)
 
-// New returns an Index over a store. An error, of class fault.Invalid, names the field that makes no sense.
+// New returns an Index over a store. An error, of class fault.Invalid, names the invalid field.
 func New(store vectorstores.VectorStore, cfg Config) (*Index, error) {
 	switch {
 	case isNil(store):
@@ -85,7 +85,7 @@ func New(store vectorstores.VectorStore, cfg Config) (*Index, error) {
 	case cfg.MaxFetch < 0:
 		return nil, fault.Errorf(fault.Invalid, "langchain: Config.MaxFetch is %d; it should be 1 or more, or 0 for 1024", cfg.MaxFetch)
 	case cfg.MinSimilarity != cfg.MinSimilarity:
-		return nil, fault.New(fault.Invalid, "langchain: Config.MinSimilarity is no number")
+		return nil, fault.New(fault.Invalid, "langchain: Config.MinSimilarity is NaN")
 	}
 	if isNil(cfg.Ledger) {
 		cfg.Ledger = nil
@@ -100,11 +100,11 @@ func New(store vectorstores.VectorStore, cfg Config) (*Index, error) {
 	}
 	switch {
 	case add.Embedder != nil || search.Embedder != nil:
-		return nil, fault.New(fault.Invalid, "langchain: Config.AddOptions and SearchOptions should hold no embedder; see Config.Vectors")
+		return nil, fault.New(fault.Invalid, "langchain: Config.AddOptions and SearchOptions should have no embedder; see Config.Vectors")
 	case add.Deduplicater != nil || search.Deduplicater != nil:
-		return nil, fault.New(fault.Invalid, "langchain: Config.AddOptions and SearchOptions should hold no deduplicater: the ledger knows what is in the store")
+		return nil, fault.New(fault.Invalid, "langchain: Config.AddOptions and SearchOptions should have no deduplicater: the ledger records what is in the store")
 	case search.Filters != nil && cfg.Filter != nil:
-		return nil, fault.New(fault.Invalid, "langchain: Config.SearchOptions holds a filter, which Config.Filter would replace: only one should be given")
+		return nil, fault.New(fault.Invalid, "langchain: Config.SearchOptions has a filter, which Config.Filter would replace: set only one of them")
 	}
 	cfg.AddOptions, cfg.SearchOptions = slices.Clone(cfg.AddOptions), slices.Clone(cfg.SearchOptions)
 	if own, ok := store.(Deleter); ok && cfg.Delete == nil {
@@ -119,11 +119,11 @@ func New(store vectorstores.VectorStore, cfg Config) (*Index, error) {
 	return &Index{store: store, cfg: cfg, turn: make(chan struct{}, 1)}, nil
 }
 
-// applied is what options say.
+// applied returns the result of options.
 func applied(field string, options []vectorstores.Option) (vectorstores.Options, error) {
 	var out vectorstores.Options
 	if slices.ContainsFunc(options, func(o vectorstores.Option) bool { return o == nil }) {
-		return out, fault.Errorf(fault.Invalid, "langchain: %s holds a nil option", field)
+		return out, fault.Errorf(fault.Invalid, "langchain: %s contains a nil option", field)
 	}
 	err := foreign(context.Background(), field, func() error {
 		for _, o := range options {
@@ -134,8 +134,8 @@ func applied(field string, options []vectorstores.Option) (vectorstores.Options,
 	return out, err
 }
 
-// Embedder returns the embedder for the Finder of a store that embeds by itself: it names Config.Model and makes no vectors, so that
-// nothing is embedded twice. With Config.Vectors its Embed is an *UnsupportedError.
+// Embedder returns the embedder for the Finder of a store that embeds by itself: it has Config.Model as its name and makes no vectors, so that
+// nothing is embedded twice. With Config.Vectors its Embed returns an *UnsupportedError.
 func (x *Index) Embedder() index.Embedder { return &stored{model: x.cfg.Model, vectors: x.cfg.Vectors} }
 
 type stored struct {
@@ -157,7 +157,7 @@ func (s *stored) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	return out, nil
 }
 
-// Get returns the entry with an id as it was given; if the store embeds by itself, with a vector of zeros. Errors: class fault.NotFound if there
+// Get returns the entry with an id; if the store embeds by itself, with a vector of zeros. Errors: class fault.NotFound if there
 // is none, *UnsupportedError without a ledger.
 func (x *Index) Get(ctx context.Context, id string) (index.Entry, error) {
 	records, err := x.records(given(ctx), "get", []string{id})
@@ -166,7 +166,7 @@ func (x *Index) Get(ctx context.Context, id string) (index.Entry, error) {
 	}
 	r, ok := records[id]
 	if !ok {
-		return index.Entry{}, fault.Errorf(fault.NotFound, "langchain: nothing has the id %q", id)
+		return index.Entry{}, fault.Errorf(fault.NotFound, "langchain: there is no entry with the id %q", id)
 	}
 	e := r.clone().Entry
 	if e.Vector == nil {
@@ -175,7 +175,7 @@ func (x *Index) Get(ctx context.Context, id string) (index.Entry, error) {
 	return e, nil
 }
 
-// IDs returns all ids, sorted. Without a ledger it is an *UnsupportedError.
+// IDs returns all ids, sorted. Without a ledger it returns an *UnsupportedError.
 func (x *Index) IDs(ctx context.Context) ([]string, error) {
 	ctx = given(ctx)
 	ids := []string{}
@@ -191,7 +191,7 @@ func (x *Index) IDs(ctx context.Context) ([]string, error) {
 	}
 }
 
-const pageSize = 1000 // ids asked of a ledger at once
+const pageSize = 1000 // ids requested from a ledger at once
 
 // page returns the ids that follow the last of those read.
 func (x *Index) page(ctx context.Context, op string, read []string) ([]string, error) {
@@ -211,8 +211,8 @@ func (x *Index) page(ctx context.Context, op string, read []string) ([]string, e
 		return nil, err
 	}
 	for i, id := range ids {
-		if id <= after || i > 0 && id <= ids[i-1] { // or it would never end
-			return nil, &AnswerError{Op: "ledger: ids", Problem: "the ids aren't sorted, or don't begin behind the last one"}
+		if id <= after || i > 0 && id <= ids[i-1] { // otherwise the loop would not end
+			return nil, &AnswerError{Op: "ledger: ids", Problem: "the ids aren't sorted, or don't begin after the last one"}
 		}
 	}
 	return ids, nil
@@ -240,7 +240,7 @@ func (x *Index) records(ctx context.Context, op string, ids []string) (map[strin
 	return out, nil
 }
 
-// holds returns the model and the dimensions of what the ledger knows, and false if that is nothing.
+// holds returns the model and the dimensions of the ledger's records; ok is false if there are none.
 func (x *Index) holds(ctx context.Context, op string) (model string, size int, ok bool, err error) {
 	if x.cfg.Ledger == nil {
 		return "", 0, false, unledgered(op)
@@ -254,5 +254,5 @@ func (x *Index) holds(ctx context.Context, op string) (model string, size int, o
 }
 
 func unledgered(op string) error {
-	return &UnsupportedError{Op: op, Missing: "Config.Ledger: a store of langchaingo's can't say what it holds"}
+	return &UnsupportedError{Op: op, Missing: "Config.Ledger: a langchaingo store can't list its content"}
 }

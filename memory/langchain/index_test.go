@@ -19,7 +19,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// vectors returns an Index of a store like pgvector, which is handed the vectors.
+// vectors returns an Index of a store like pgvector, which gets the vectors.
 func vectors(t testing.TB, cfg langchain.Config) (*fake, *langchain.Index) {
 	store := &fake{flavour: pgvector}
 	cfg.Vectors, cfg.Delete = true, store.delete
@@ -45,7 +45,7 @@ func idsOf(found []index.Match) []string {
 	return out
 }
 
-func TestWhatCannotBeDoneIsNamedAndChangesNothing(t *testing.T) {
+func TestAnUnsupportedOperationIsAnErrorAndChangesNothing(t *testing.T) {
 	store := &fake{flavour: pgvector}
 	reader, err := langchain.New(store, langchain.Config{Vectors: true})
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestWhatCannotBeDoneIsNamedAndChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIgnoresTheVectorsIsFoundOut(t *testing.T) {
+func TestAStoreThatIgnoresTheVectorsIsDetected(t *testing.T) {
 	store := &fake{flavour: qdrant, embedder: answers(numbers)}
 	x, err := langchain.New(store, langchain.Config{Vectors: true, Ledger: &langchain.MapLedger{}, Delete: store.delete})
 	require.NoError(t, err)
@@ -131,8 +131,8 @@ func TestVectorsOfTwoModelsAreNeverCompared(t *testing.T) {
 	require.Zero(t, store.len())
 }
 
-// A ledger that was filled when the store had another embedder.
-func TestAnotherModelOfAStoreTakesAReplace(t *testing.T) {
+// The ledger was filled when the store had another embedder.
+func TestAnotherModelOfAStoreNeedsAReplace(t *testing.T) {
 	ledger := &langchain.MapLedger{}
 	store, old := self(t, pgvector, langchain.Config{Ledger: ledger})
 	item := index.Item{ID: "a", Name: "Alpha"}
@@ -154,8 +154,8 @@ func TestAnotherModelOfAStoreTakesAReplace(t *testing.T) {
 	require.Equal(t, 1, store.len())
 }
 
-// A document's model is compared where no ledger knows it.
-func TestAReaderRefusesDocumentsOfAnotherModel(t *testing.T) {
+// Without a ledger, the model of a document is compared.
+func TestAReaderRejectsDocumentsOfAnotherModel(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0)}))
 	reader, err := langchain.New(store, langchain.Config{Vectors: true})
@@ -170,7 +170,7 @@ func TestAReaderRefusesDocumentsOfAnotherModel(t *testing.T) {
 	require.False(t, errors.As(err, &wrapped))
 }
 
-func TestWhatDoesNotFitIsRefusedWhole(t *testing.T) {
+func TestAnInvalidUpsertChangesNothing(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0)}))
 	for name, bad := range map[string]index.Entry{
@@ -200,7 +200,7 @@ func TestWhatDoesNotFitIsRefusedWhole(t *testing.T) {
 	require.Empty(t, found)
 }
 
-func TestAFormerStateIsNeverFound(t *testing.T) {
+func TestAnOutdatedStateIsNeverFound(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0), entry("b", 0, 1), entry("c", 1, 1)}))
 	store.fail = func(op string) (before, after error) {
@@ -233,7 +233,7 @@ func TestAFormerStateIsNeverFound(t *testing.T) {
 	require.Equal(t, 2, store.len())
 }
 
-func TestNothingHandedInOrOutIsShared(t *testing.T) {
+func TestArgumentsAndResultsAreNotShared(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	store.spoils = true
 	e := index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}}, Vector: []float32{1, 0}, Model: "m"}
@@ -250,7 +250,7 @@ func TestNothingHandedInOrOutIsShared(t *testing.T) {
 	require.Equal(t, index.Entry{Item: index.Item{ID: "a", Aliases: []string{"x"}, Fields: map[string]string{"k": "v"}}, Vector: []float32{1, 0}, Model: "m"}, out)
 }
 
-// sharing is a ledger that hands out what it keeps.
+// A sharing is a ledger that returns its own records.
 type sharing struct {
 	langchain.Ledger
 	record langchain.Record
@@ -260,7 +260,7 @@ func (s sharing) Get(context.Context, []string) ([]langchain.Record, error) {
 	return []langchain.Record{s.record}, nil
 }
 
-func TestALedgersRecordsAreNotHandedOut(t *testing.T) {
+func TestALedgersRecordsAreNotReturned(t *testing.T) {
 	ledger := &langchain.MapLedger{}
 	store, x := vectors(t, langchain.Config{Ledger: ledger})
 	e := entry("a", 1, 0)
@@ -286,7 +286,7 @@ func TestALedgersRecordsAreNotHandedOut(t *testing.T) {
 	require.NotEqual(t, "y", records[0].Documents[0])
 }
 
-func TestALedgerComesBackFromJSONWhole(t *testing.T) {
+func TestALedgerSurvivesJSON(t *testing.T) {
 	ledger := &langchain.MapLedger{}
 	store, x := vectors(t, langchain.Config{Ledger: ledger})
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0), entry("b", 1, 0), entry("c", 1, 0)}))
@@ -337,7 +337,7 @@ func TestAChangeWaitsForTheOneBeforeOrItsContext(t *testing.T) {
 	})
 }
 
-func TestWhatACanceledChangeHasAddedIsTakenBack(t *testing.T) {
+func TestDocumentsOfACanceledChangeAreDeleted(t *testing.T) {
 	store, x := vectors(t, langchain.Config{Batch: 2})
 	ctx, cancel := context.WithCancel(t.Context())
 	adds := 0
@@ -355,7 +355,7 @@ func TestWhatACanceledChangeHasAddedIsTakenBack(t *testing.T) {
 	require.Zero(t, store.len())
 }
 
-// lying is a store whose answers to AddDocuments are what a function makes of them.
+// A lying is a store whose answers to AddDocuments are changed by a function.
 type lying struct {
 	*fake
 	lie func(ids []string) []string
@@ -366,7 +366,7 @@ func (l lying) AddDocuments(ctx context.Context, docs []schema.Document, o ...ve
 	return l.lie(ids), err
 }
 
-func TestAnAnswerThatCannotBeTrueIsRefused(t *testing.T) {
+func TestAnInvalidAnswerIsRejected(t *testing.T) {
 	for name, lie := range map[string]func([]string) []string{
 		"none":  func([]string) []string { return nil },
 		"fewer": func(ids []string) []string { return ids[1:] },
@@ -384,12 +384,12 @@ func TestAnAnswerThatCannotBeTrueIsRefused(t *testing.T) {
 	}
 }
 
-// own is a store that says itself how documents are deleted.
+// An own is a store with its own method for deleting documents.
 type own struct{ *fake }
 
 func (o own) Delete(ctx context.Context, ids []string) error { return o.delete(ctx, ids) }
 
-func TestAStoreMayKnowHowToDelete(t *testing.T) {
+func TestADeleterNeedsNoDeleteFunction(t *testing.T) {
 	store := own{&fake{flavour: pgvector}}
 	x, err := langchain.New(store, langchain.Config{Vectors: true, Ledger: &langchain.MapLedger{}})
 	require.NoError(t, err)
@@ -399,7 +399,7 @@ func TestAStoreMayKnowHowToDelete(t *testing.T) {
 }
 
 // A store may give a document the id of the one that it replaces.
-func TestADocumentThatTookAnothersPlaceIsNotDeletedWithIt(t *testing.T) {
+func TestADocumentWithAReusedIDIsNotDeleted(t *testing.T) {
 	memory := &index.Memory{}
 	store := langchain.Store(memory, index.Local{}, langchain.StoreConfig{ID: langchain.MetaID})
 	x, err := langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{}, Delete: memory.Delete, Filter: langchain.EqualFilter})
@@ -436,7 +436,7 @@ func TestADocumentThatTookAnothersPlaceIsNotDeletedWithIt(t *testing.T) {
 	require.Equal(t, 2, memory.Len())
 }
 
-// failing is a ledger that fails in one way.
+// A failing is a ledger that fails in one way.
 type failing struct {
 	langchain.MapLedger
 	op string
@@ -522,8 +522,8 @@ func TestAPanicOfForeignCodeIsAnErrorWhereverItIs(t *testing.T) {
 	}
 }
 
-// Of an item whose look-up failed a Finder mustn't think that it is new.
-func TestALedgersFailureIsNotTheAnswerThatThereIsNothing(t *testing.T) {
+// If the lookup of an item failed, a Finder must not treat it as new.
+func TestALedgersFailureIsNotNotFound(t *testing.T) {
 	ledger := &failing{op: "get", do: func() error { return fault.New(fault.NotFound, "no such table") }}
 	store, x := self(t, pgvector, langchain.Config{Ledger: ledger})
 	err := finder(t, x).Put(t.Context(), index.Item{ID: "a", Name: "Alpha"})
@@ -532,7 +532,7 @@ func TestALedgersFailureIsNotTheAnswerThatThereIsNothing(t *testing.T) {
 	require.Zero(t, store.len())
 }
 
-func TestALedgerThatGoesInCirclesIsFoundOut(t *testing.T) {
+func TestALedgerThatRepeatsItselfIsDetected(t *testing.T) {
 	_, x := vectors(t, langchain.Config{Ledger: circling{&langchain.MapLedger{}}})
 	_, err := x.IDs(t.Context())
 	var bad *langchain.AnswerError
@@ -547,14 +547,14 @@ func (circling) Leftovers(context.Context, int) ([]string, error) { return []str
 
 func (circling) IDs(context.Context, string, int) ([]string, error) { return []string{"a", "b"}, nil }
 
-func TestManyMayUseAnIndexAtOnce(t *testing.T) {
+func TestAnIndexIsSafeForConcurrentUse(t *testing.T) {
 	store, x := vectors(t, langchain.Config{Filter: langchain.EqualFilter})
 	entries := indextest.Random(3, 60, 8)
 	indextest.Crowd(t, x, entries, 20)
 	require.Equal(t, len(entries), store.len())
 }
 
-func TestAFieldOfAConfigThatMakesNoSenseIsNamed(t *testing.T) {
+func TestAnInvalidFieldOfAConfigIsNamed(t *testing.T) {
 	store := &fake{}
 	item := func(schema.Document) (index.Item, bool) { return index.Item{}, false }
 	var none *fake
@@ -571,7 +571,7 @@ func TestAFieldOfAConfigThatMakesNoSenseIsNamed(t *testing.T) {
 		"Config.MinSimilarity": func() (*langchain.Index, error) {
 			return langchain.New(store, langchain.Config{Model: "m", MinSimilarity: math.NaN()})
 		},
-		"Config.AddOptions holds a": func() (*langchain.Index, error) {
+		"Config.AddOptions contains a": func() (*langchain.Index, error) {
 			return langchain.New(store, langchain.Config{Model: "m", AddOptions: []vectorstores.Option{nil}})
 		},
 		"no embedder": func() (*langchain.Index, error) {
@@ -580,7 +580,7 @@ func TestAFieldOfAConfigThatMakesNoSenseIsNamed(t *testing.T) {
 		"no deduplicater": func() (*langchain.Index, error) {
 			return langchain.New(store, langchain.Config{Model: "m", AddOptions: []vectorstores.Option{vectorstores.WithDeduplicater(func(context.Context, schema.Document) bool { return true })}})
 		},
-		"only one should": func() (*langchain.Index, error) {
+		"set only one": func() (*langchain.Index, error) {
 			return langchain.New(store, langchain.Config{Model: "m", Filter: langchain.EqualFilter, SearchOptions: []vectorstores.Option{vectorstores.WithFilters("x")}})
 		},
 		"panicked": func() (*langchain.Index, error) {

@@ -11,44 +11,43 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// A Ledger remembers what an [Index] has put into its store, since no store of langchaingo's can say. It is what makes an item known:
-// what a store holds and the ledger doesn't isn't found. So it belongs where it lasts as long as the store's content, and is one
-// Index's alone. It is safe for concurrent use.
+// A Ledger records what an [Index] has put into its store, because a langchaingo store can't list it. Only items in the ledger are found.
+// A ledger must last as long as the store's content, and belongs to one Index. It is safe for concurrent use.
 type Ledger interface {
-	// Get returns the records of those ids that it holds, in any order.
+	// Get returns the existing records of those ids, in any order.
 	Get(ctx context.Context, ids []string) ([]Record, error)
-	// Any returns one record, whichever, and false if there is none.
+	// Any returns an arbitrary record; ok is false if there is none.
 	Any(ctx context.Context) (Record, bool, error)
-	// IDs returns at most limit of the ids of its records, sorted, beginning behind after.
+	// IDs returns at most limit ids of records after the given one, sorted.
 	IDs(ctx context.Context, after string, limit int) ([]string, error)
-	// Leftovers returns at most limit ids of documents that are to be deleted.
+	// Leftovers returns at most limit ids of documents that have to be deleted.
 	Leftovers(ctx context.Context, limit int) ([]string, error)
-	// Commit makes a change: all of it or nothing. If it fails it may be unknown which.
+	// Commit makes a change: all of it or nothing. After an error it may or may not have been made.
 	Commit(ctx context.Context, c Change) error
 }
 
-// A Record is what a [Ledger] keeps of an item.
+// A Record is the record of an item in a [Ledger].
 type Record struct {
-	// Entry is the entry as it was given, without the vector if the store makes its own.
+	// Entry is the original entry, without the vector if the store makes its own.
 	Entry index.Entry
-	// Size is the length of the vector that was given.
+	// Size is the length of the original vector.
 	Size int
-	// Revision tells this state of the item from others; the documents in the store hold it, too.
+	// Revision identifies this state of the item; the documents in the store have it, too.
 	Revision string
 	// Documents are the store's ids of the item's documents.
 	Documents []string
 }
 
-// A Change of a [Ledger]. Its parts are done in the order in which they stand here.
+// A Change is a change of a [Ledger]. Its parts are applied in the order of the fields.
 type Change struct {
-	Clear  bool     // forget all records
-	Delete []string // forget the records of these items; an id that it doesn't hold is no error
-	Put    []Record // keep these, in the place of those of the same items
-	Gone   []string // these documents are no leftovers any more
-	Leave  []string // these documents are
+	Clear  bool     // delete all records
+	Delete []string // delete the records of these items; unknown ids are ignored
+	Put    []Record // add these records, or replace those of the same items
+	Gone   []string // remove these documents from the leftovers
+	Leave  []string // add these documents to the leftovers
 }
 
-// MapLedger is a [Ledger] in memory, for a store that lasts no longer, or to be kept as JSON (it is a [json.Marshaler]). Its zero value is
+// MapLedger is a [Ledger] in memory, for a store that doesn't last longer, or to be stored as JSON (it is a [json.Marshaler]). Its zero value is
 // empty.
 type MapLedger struct {
 	mu        sync.RWMutex // guards what follows
@@ -56,7 +55,7 @@ type MapLedger struct {
 	leftovers map[string]bool
 }
 
-// Get returns copies of the records of those ids that it holds.
+// Get returns copies of the existing records of those ids.
 func (l *MapLedger) Get(_ context.Context, ids []string) ([]Record, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -79,7 +78,7 @@ func (l *MapLedger) Any(context.Context) (Record, bool, error) {
 	return Record{}, false, nil
 }
 
-// IDs returns at most limit ids behind after, sorted.
+// IDs returns at most limit ids after the given one, sorted.
 func (l *MapLedger) IDs(_ context.Context, after string, limit int) ([]string, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -93,7 +92,7 @@ func (l *MapLedger) IDs(_ context.Context, after string, limit int) ([]string, e
 	return slices.Clone(out[:min(len(out), max(limit, 0))]), nil
 }
 
-// Leftovers returns at most limit ids of documents that are to be deleted, sorted.
+// Leftovers returns at most limit ids of documents that have to be deleted, sorted.
 func (l *MapLedger) Leftovers(_ context.Context, limit int) ([]string, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -132,7 +131,7 @@ type saved struct {
 	Leftovers []string `json:"leftovers,omitempty"`
 }
 
-// MarshalJSON writes all that it holds.
+// MarshalJSON encodes the whole ledger.
 func (l *MapLedger) MarshalJSON() ([]byte, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -143,7 +142,7 @@ func (l *MapLedger) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON makes it hold what MarshalJSON wrote. If that fails nothing has changed.
+// UnmarshalJSON replaces the content by the output of MarshalJSON. After an error nothing has changed.
 func (l *MapLedger) UnmarshalJSON(data []byte) error {
 	var in saved
 	if err := json.Unmarshal(data, &in); err != nil {
@@ -157,7 +156,7 @@ func (l *MapLedger) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// clone shares nothing with r.
+// clone returns a deep copy.
 func (r Record) clone() Record {
 	r.Entry.Item = cloneItem(r.Entry.Item)
 	r.Entry.Vector, r.Documents = slices.Clone(r.Entry.Vector), slices.Clone(r.Documents)

@@ -17,7 +17,7 @@ import (
 	"github.com/pawlkit/pawl/memory/langchain"
 )
 
-func TestAStoreWithALedgerIsAsGoodAsAMapAndASort(t *testing.T) {
+func TestAStoreWithALedgerMatchesAMapAndASort(t *testing.T) {
 	for _, fl := range []flavour{pgvector, mongovector} {
 		for seed := range uint64(3) {
 			store, ledger := &fake{flavour: fl}, &langchain.MapLedger{}
@@ -37,7 +37,7 @@ func TestAStoreWithALedgerIsAsGoodAsAMapAndASort(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-// flaky is a ledger whose commits fail now and then, some after they were made.
+// A flaky is a ledger whose commits sometimes fail, some after the change was made.
 type flaky struct {
 	langchain.MapLedger
 	fail func(op string) (before, after error)
@@ -58,7 +58,7 @@ func (f *flaky) Get(ctx context.Context, ids []string) ([]langchain.Record, erro
 	return f.MapLedger.Get(ctx, ids)
 }
 
-func TestWhateverFailsAChangeIsMadeOrItIsNot(t *testing.T) {
+func TestAFailedChangeIsMadeCompletelyOrNotAtAll(t *testing.T) {
 	made, failed, leftover := 0, 0, 0
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -135,7 +135,7 @@ func TestWhateverFailsAChangeIsMadeOrItIsNot(t *testing.T) {
 	require.Greater(t, failed, 60)
 }
 
-// matches reports whether x holds what plain does, entry by entry, vectors too.
+// matches reports whether x has the same entries as plain, including vectors.
 func matches(t *testing.T, x index.Index, plain indextest.Plain) bool {
 	ids, err := x.IDs(t.Context())
 	require.NoError(t, err)

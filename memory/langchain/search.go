@@ -15,10 +15,10 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// Search returns the K items nearest to the query among those that the filter lets through, nearest first, those just as near by their ids. The
-// filter is given to the store with Config.Filter, and checked again. If the store embeds by itself it is asked for q.Text, else for
-// q.Vector. An item whose name is the text is not looked for besides. Errors: [*index.ModelError]; [*ShortError]; *AnswerError for scores
-// that are none, or that rise where the store puts what is farther away; *UnsupportedError for a query without text of a store that
+// Search returns the K items nearest to the query among those that the filter selects, nearest first, equally near ones by their ids. The
+// filter is passed to the store with Config.Filter, and checked again. A store that embeds by itself gets q.Text, others
+// q.Vector. Items whose name is the text aren't searched separately. Errors: [*index.ModelError]; [*ShortError]; *AnswerError for scores
+// that are NaN, or that rise although the store returns the nearest first; *UnsupportedError for a query without text to a store that
 // embeds by itself.
 func (x *Index) Search(ctx context.Context, q index.Query) ([]index.Match, error) {
 	ctx = given(ctx)
@@ -29,7 +29,7 @@ func (x *Index) Search(ctx context.Context, q index.Query) ([]index.Match, error
 	if err != nil {
 		return nil, err
 	}
-	// An item that is changed meanwhile may hide between the store's answer and the ledger's: then both are asked again.
+	// An item that changes during the search may be hidden between the store's answer and the ledger's: then repeat both.
 	for try := 1; ; try++ {
 		before := x.changes.Load()
 		found, hidden, err := x.search(ctx, q, options)
@@ -39,14 +39,14 @@ func (x *Index) Search(ctx context.Context, q index.Query) ([]index.Match, error
 	}
 }
 
-// askable says whether the store can answer a query.
+// askable returns an error if the store can't answer a query.
 func (x *Index) askable(ctx context.Context, q index.Query) error {
 	if !x.cfg.Vectors && q.Text == "" {
 		return &UnsupportedError{Op: "search by a vector alone", Missing: "Config.Vectors, and a store that respects vectorstores.WithEmbedder"}
 	}
 	if x.cfg.Vectors {
 		if _, ok := squared(q.Vector); !ok || len(q.Vector) == 0 {
-			return fault.New(fault.Invalid, "langchain: the query's vector is empty or holds figures that are none (NaN or infinite)")
+			return fault.New(fault.Invalid, "langchain: the query's vector is empty or contains NaN or infinite values")
 		}
 	}
 	if x.cfg.Model != "" && q.Model != x.cfg.Model {
@@ -62,7 +62,7 @@ func (x *Index) askable(ctx context.Context, q index.Query) error {
 	return err
 }
 
-// options are those of a search, but for the embedder.
+// options returns the options of a search, without the embedder.
 func (x *Index) options(ctx context.Context, f index.Filter) ([]vectorstores.Option, error) {
 	out := slices.Clone(x.cfg.SearchOptions)
 	if x.cfg.Filter == nil {
@@ -79,7 +79,7 @@ func (x *Index) options(ctx context.Context, f index.Filter) ([]vectorstores.Opt
 	return out, err
 }
 
-// search asks for more until enough is found. hidden counts documents of states of items that don't count.
+// search requests more documents until enough items match. hidden counts documents of outdated states.
 func (x *Index) search(ctx context.Context, q index.Query, options []vectorstores.Option) (found []index.Match, hidden int, err error) {
 	k := max(q.K, 1)
 	most := max(x.cfg.MaxFetch, k)
@@ -106,7 +106,7 @@ func (x *Index) search(ctx context.Context, q index.Query, options []vectorstore
 	}
 }
 
-// ask asks the store for its nearest documents.
+// ask requests the nearest documents from the store.
 func (x *Index) ask(ctx context.Context, q index.Query, count int, options []vectorstores.Option) ([]schema.Document, error) {
 	vector := &fixed{texts: []string{q.Text}, vectors: [][]float32{q.Vector}}
 	if x.cfg.Vectors {
@@ -132,7 +132,7 @@ type candidate struct {
 	similarity float64
 }
 
-// scored are the documents that are near enough. more says that all are, so that there may be others behind them.
+// scored returns the documents that are near enough. more says that all are, so that there may be more.
 func (x *Index) scored(ctx context.Context, docs []schema.Document) (out []candidate, more bool, err error) {
 	more = true
 	first, last := math.NaN(), math.NaN()
@@ -142,7 +142,7 @@ func (x *Index) scored(ctx context.Context, docs []schema.Document) (out []candi
 			if x.cfg.Similarity != nil {
 				s = x.cfg.Similarity(d.Score)
 			}
-			if math.IsNaN(s) { // the cosine with a vector of zeros, as databases have it
+			if math.IsNaN(s) { // databases return NaN as the cosine with a vector of zeros
 				s = 0
 			} else {
 				if last = s; math.IsNaN(first) {
@@ -163,7 +163,7 @@ func (x *Index) scored(ctx context.Context, docs []schema.Document) (out []candi
 	}
 	if last-first > .01 {
 		return nil, false, &AnswerError{Op: "store: search", Problem: fmt.Sprintf("similarities rise from %.3f to %.3f although the nearest should come first: "+
-			"set Config.Similarity to what the store's score means, such as FromDistance", first, last)}
+			"set Config.Similarity to match the store's score, for example to FromDistance", first, last)}
 	}
 	if x.cfg.MinSimilarity != 0 {
 		near := slices.DeleteFunc(out, func(c candidate) bool { return c.similarity < x.cfg.MinSimilarity })
@@ -172,7 +172,7 @@ func (x *Index) scored(ctx context.Context, docs []schema.Document) (out []candi
 	return out, more, nil
 }
 
-// known are the items of candidates that count, sorted.
+// known returns the current items of candidates, sorted.
 func (x *Index) known(ctx context.Context, q index.Query, docs []candidate) (found []index.Match, hidden int, err error) {
 	best := make(map[string]index.Match, len(docs))
 	keep := func(item index.Item, similarity float64) {
@@ -197,7 +197,7 @@ func (x *Index) known(ctx context.Context, q index.Query, docs []candidate) (fou
 	return found, hidden, nil
 }
 
-// lookUp keeps the items that the ledger knows in the state that the documents are of.
+// lookUp passes on the items whose state in the ledger is that of the documents.
 func (x *Index) lookUp(ctx context.Context, docs []candidate, keep func(index.Item, float64)) (hidden int, err error) {
 	ids := make(map[string]bool, len(docs))
 	var ask []string
@@ -223,7 +223,7 @@ func (x *Index) lookUp(ctx context.Context, docs []candidate, keep func(index.It
 	return hidden, nil
 }
 
-// read keeps the items that the documents hold by themselves.
+// read passes on the items in the documents, without a ledger.
 func (x *Index) read(ctx context.Context, q index.Query, docs []candidate, keep func(index.Item, float64)) error {
 	for _, c := range docs {
 		if model, _ := c.doc.Metadata[MetaModel].(string); model != "" && model != plain(q.Model) {
@@ -244,7 +244,7 @@ func (x *Index) read(ctx context.Context, q index.Query, docs []candidate, keep 
 	})
 }
 
-// fixed is an embedder that knows the vectors of some texts already.
+// A fixed is an embedder with the precomputed vectors of some texts.
 type fixed struct {
 	texts   []string
 	vectors [][]float32
@@ -263,11 +263,11 @@ func (f *fixed) EmbedDocuments(_ context.Context, texts []string) ([][]float32, 
 	return out, nil
 }
 
-// EmbedQuery returns the vector of the only text, however the store asks.
+// EmbedQuery returns the vector of the only text.
 func (f *fixed) EmbedQuery(context.Context, string) ([]float32, error) {
 	f.asked.Store(true)
 	if len(f.vectors) != 1 {
-		return nil, fault.New(fault.Permanent, "langchain: the store asks for a query where documents are added")
+		return nil, fault.New(fault.Permanent, "langchain: the store embeds a query while documents are added")
 	}
 	return slices.Clone(f.vectors[0]), nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pawlkit/pawl/memory/langchain"
 )
 
-// crowd is n entries of kind "entry" near to {1, 0}, and one of kind "page" opposite.
+// crowd returns n entries of kind "entry" near {1, 0}, and one of kind "page" opposite to it.
 func crowd(n int) []index.Entry {
 	var out []index.Entry
 	for i := range n {
@@ -29,7 +29,7 @@ func crowd(n int) []index.Entry {
 	return append(out, rare)
 }
 
-func TestASearchAsksForMoreUntilTheFilterLetsEnoughThrough(t *testing.T) {
+func TestASearchRequestsMoreUntilEnoughItemsMatch(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	require.NoError(t, x.Upsert(t.Context(), crowd(300)))
 	q := query(1, 1, 0)
@@ -57,7 +57,7 @@ func TestAStoreThatFiltersIsAskedOnce(t *testing.T) {
 	require.Nil(t, store.filters[1], "nothing to filter is no filter")
 }
 
-func TestASearchThatCannotLookFarEnoughSaysSo(t *testing.T) {
+func TestASearchAboveMaxFetchReturnsAShortError(t *testing.T) {
 	store, x := vectors(t, langchain.Config{MaxFetch: 100})
 	require.NoError(t, x.Upsert(t.Context(), crowd(300)))
 	q := query(3, 1, 0)
@@ -76,8 +76,8 @@ func TestASearchThatCannotLookFarEnoughSaysSo(t *testing.T) {
 	require.Equal(t, []int{150}, store.asked)
 }
 
-// What a store's filter lets through is checked: chroma drops a filter that it doesn't know without a word.
-func TestAFilterIsCheckedAfterTheSearchToo(t *testing.T) {
+// The results of a store's filter are checked: chroma silently drops a filter that it doesn't support.
+func TestTheFilterIsCheckedAfterTheSearch(t *testing.T) {
 	store := &fake{flavour: chroma, embedder: langchain.Embeddings(index.Local{})}
 	x, err := langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{},
 		Filter: func(index.Filter) (any, error) { return "kind = page", nil }})
@@ -91,7 +91,7 @@ func TestAFilterIsCheckedAfterTheSearchToo(t *testing.T) {
 	require.Equal(t, "2", res.Hits[0].Item.ID)
 }
 
-func TestEveryFilterLetsThroughWhatItShould(t *testing.T) {
+func TestEveryFilterSelectsTheRightItems(t *testing.T) {
 	values := []string{"", "a", "b", "it's", "x' OR '1'='1", "日本", "NUL\x00", "\xff"}
 	r := rand.New(rand.NewPCG(5, 5))
 	pick := func() string { return values[r.IntN(len(values))] }
@@ -131,7 +131,7 @@ func TestEveryFilterLetsThroughWhatItShould(t *testing.T) {
 	}
 }
 
-func TestNothingThatCouldBeSQLGoesIntoAnEqualFilter(t *testing.T) {
+func TestAnEqualFilterContainsNoSQL(t *testing.T) {
 	out, err := langchain.EqualFilter(index.Filter{Kinds: []string{"x' OR '1'='1"}, Fields: map[string]string{"a') --": "b", "c": "d'", "e": "f\\", "g": "h;", "i.j": "nested", "ok": "main-site/1.2@x"}})
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{langchain.MetaField + "ok": "main-site/1.2@x"}, out)
@@ -140,7 +140,7 @@ func TestNothingThatCouldBeSQLGoesIntoAnEqualFilter(t *testing.T) {
 	require.Nil(t, out)
 }
 
-func TestScoresThatMeanSomethingElseAreFoundOut(t *testing.T) {
+func TestScoresWithAnotherMeaningAreDetected(t *testing.T) {
 	store := &fake{flavour: redisvector, embedder: answers(func(texts []string) ([][]float32, error) {
 		out := make([][]float32, len(texts))
 		for i, s := range texts {
@@ -158,7 +158,7 @@ func TestScoresThatMeanSomethingElseAreFoundOut(t *testing.T) {
 	}
 }
 
-func TestAScoreThatIsNoneIsNoSimilarity(t *testing.T) {
+func TestANaNScoreIsNoSimilarity(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("zeros", 0, 0), entry("near", 1, 0), entry("far", -1, 0)}))
 	found, err := x.Search(t.Context(), query(3, 1, 0))
@@ -171,7 +171,7 @@ func TestAScoreThatIsNoneIsNoSimilarity(t *testing.T) {
 	require.ErrorAs(t, err, &bad)
 }
 
-func TestThresholdsCutWhatIsFar(t *testing.T) {
+func TestThresholdsRemoveDistantItems(t *testing.T) {
 	store, x := vectors(t, langchain.Config{MinSimilarity: .5})
 	require.NoError(t, x.Upsert(t.Context(), crowd(20)))
 	found, err := x.Search(t.Context(), query(100, 1, 0))
@@ -194,7 +194,7 @@ func TestThresholdsCutWhatIsFar(t *testing.T) {
 	require.Len(t, store.asked, 2)
 }
 
-func TestItemsJustAsNearStandInOrderOfTheirIDs(t *testing.T) {
+func TestEquallyNearItemsAreOrderedByID(t *testing.T) {
 	_, x := vectors(t, langchain.Config{})
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("c", 1, 0), entry("a", 1, 0), entry("d", 0, 1), entry("b", 1, 0)}))
 	for range 10 {
@@ -204,7 +204,7 @@ func TestItemsJustAsNearStandInOrderOfTheirIDs(t *testing.T) {
 	}
 }
 
-// The store's answer is of before a change, the ledger's of after it.
+// The store's answer is from before a change, the ledger's from after it.
 func TestAnItemThatIsChangedDuringASearchIsFound(t *testing.T) {
 	store, x := vectors(t, langchain.Config{})
 	require.NoError(t, x.Upsert(t.Context(), []index.Entry{entry("a", 1, 0), entry("b", 0, 1)}))
@@ -263,7 +263,7 @@ func TestAReaderNeedsNoLedger(t *testing.T) {
 	}
 }
 
-// Whoever can write into the store makes no item that the ledger doesn't know, and text stays data.
+// Documents of others that the ledger doesn't have are not found, and text stays data.
 func TestAForgedDocumentIsNotFound(t *testing.T) {
 	store, x := self(t, pgvector, langchain.Config{})
 	f := finder(t, x)

@@ -21,35 +21,35 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// StoreConfig says how [Store] keeps documents. Its zero value is of use.
+// StoreConfig configures [Store]. Its zero value is valid.
 type StoreConfig struct {
-	// ID is the key of the metadata that holds a document's id, a text; empty: "id". A document without one gets an id made of its content
-	// and metadata, so that the same document added twice is kept once. The index's id is the namespace, escaped as in an address, a
-	// slash, and this id: namespaces share none.
+	// ID is the metadata key with a document's id, a text; empty: "id". A document without one gets an id derived from its content
+	// and metadata, so that adding the same document twice stores it once. The id in the index is the namespace, escaped as in a URL, a
+	// slash, and this id: ids of different namespaces never collide.
 	ID string
-	// Kind is the kind of the items that documents are kept as; empty: "document". Searches see only these.
+	// Kind is the kind of the documents' items; empty: "document". Searches consider only these.
 	Kind string
-	// Marked has searches return each document's content as JSON between marks that say that it is data, for chains that put it into a
-	// prompt as it comes. Without it content comes back as it was added.
+	// Marked makes searches return each document's content as JSON between marks that say that it is data, for chains that put it into a
+	// prompt unchanged. Without it the content is returned as it was added.
 	Marked bool
 }
 
-// Fields of an item that is a document.
+// The fields of a document's item.
 const (
 	spaceField = "langchain_namespace"
 	metaField  = "langchain_metadata"  // all of it, as JSON
-	valueField = "langchain_metadata_" // and a key: its value as JSON, if it is no list and no object
+	valueField = "langchain_metadata_" // prefix of a key: its value as JSON, unless it is a list or an object
 )
 
-// Store returns a langchaingo store that keeps documents in a Pawl index, embedded by e: with [index.Memory] and [index.Local], one that needs
-// no server and no model. It is safe for concurrent use if ix and e are. Of a nil ix or e every call is an error.
+// Store returns a langchaingo store that stores documents in a Pawl index, embedded by e: with [index.Memory] and [index.Local], a store without
+// server and model. It is safe for concurrent use if ix and e are. If ix or e is nil, every call fails.
 //
-// The index should be the store's own: a Finder's Sync over it would remove the documents. Metadata comes back as JSON has it: numbers are
-// float64. Errors are as those of an [Index].
+// The index should only be used by the store: a Finder's Sync over it would remove the documents. Metadata is returned as decoded from JSON: numbers are
+// float64. Errors are those of an [Index].
 //
-// Options that take effect: the namespace (a search sees one only; none is one, too); the deduplicater; of a search the score threshold, from 0 to
-// 1, a least cosine; filters, a map[string]any or map[string]string of metadata keys and values, all of which must be equal: texts, numbers, truth values and nil. Others
-// are an *UnsupportedError, never ignored.
+// Supported options: the namespace (a search considers only one; none is one, too); the deduplicater; for a search the score threshold, from 0 to
+// 1, a lowest cosine; filters, a map[string]any or map[string]string of metadata keys and values, all of which must be equal: texts, numbers, booleans and nil. Other
+// options are an *UnsupportedError, never ignored.
 func Store(ix index.Index, e index.Embedder, cfg StoreConfig) vectorstores.VectorStore {
 	if cfg.ID == "" {
 		cfg.ID = "id"
@@ -66,8 +66,8 @@ type store struct { // fixed at creation
 	cfg StoreConfig
 }
 
-// AddDocuments keeps documents, in the place of those with their ids, and returns the index's ids of those that the
-// deduplicater left.
+// AddDocuments adds documents, or replaces those with the same ids, and returns the index's ids of those that the
+// deduplicater has left.
 func (s *store) AddDocuments(ctx context.Context, docs []schema.Document, options ...vectorstores.Option) ([]string, error) {
 	ctx = given(ctx)
 	o, err := s.options("add documents", options)
@@ -147,7 +147,7 @@ func (s *store) SimilaritySearch(ctx context.Context, query string, count int, o
 		return nil, err
 	}
 	out := []schema.Document{}
-	for _, m := range found[:min(len(found), count)] { // behind them stand those that have only the name
+	for _, m := range found[:min(len(found), count)] { // the rest only have the name
 		if score := float32(m.Similarity); (o.ScoreThreshold == 0 || score >= o.ScoreThreshold) && filter.Match(&m.Item) {
 			d, err := s.documentOf(m.Item)
 			if err != nil {
@@ -160,7 +160,7 @@ func (s *store) SimilaritySearch(ctx context.Context, query string, count int, o
 	return out, nil
 }
 
-// options are what options say, and an error if that can't be applied.
+// options returns the result of options, or an error if an option isn't supported.
 func (s *store) options(op string, options []vectorstores.Option) (vectorstores.Options, error) {
 	if isNil(s.ix) || isNil(s.e) {
 		return vectorstores.Options{}, fault.Errorf(fault.Invalid, "langchain: %s: the store has no index or no embedder", op)
@@ -177,12 +177,12 @@ func (s *store) options(op string, options []vectorstores.Option) (vectorstores.
 	return o, nil
 }
 
-// itemOf is the item that a document is kept as.
+// itemOf returns the item for a document.
 func (s *store) itemOf(d schema.Document, space string) (index.Item, error) {
 	item := index.Item{Kind: s.cfg.Kind, Text: d.PageContent, Fields: map[string]string{spaceField: space}}
 	meta, err := encode(d.Metadata)
 	if err != nil {
-		return item, fault.Errorf(fault.Invalid, "langchain: a document's metadata should be what JSON can hold: %w", err)
+		return item, fault.Errorf(fault.Invalid, "langchain: a document's metadata can't be encoded as JSON: %w", err)
 	}
 	item.Fields[metaField] = string(meta)
 	for k, v := range d.Metadata {
@@ -202,7 +202,7 @@ func (s *store) itemOf(d schema.Document, space string) (index.Item, error) {
 func (s *store) documentOf(i index.Item) (schema.Document, error) {
 	d := schema.Document{PageContent: i.Text}
 	if err := json.Unmarshal([]byte(i.Fields[metaField]), &d.Metadata); err != nil {
-		return d, fault.Errorf(fault.Permanent, "langchain: the item %q is no document of this store's: its metadata: %w", i.ID, err)
+		return d, fault.Errorf(fault.Permanent, "langchain: the item %q isn't a document of this store: its metadata: %w", i.ID, err)
 	}
 	if s.cfg.Marked {
 		d.PageContent = Mark(d.PageContent)
@@ -227,14 +227,14 @@ func addFilters(fields map[string]string, filters any) error {
 	for k, v := range given {
 		text, ok := scalar(v)
 		if !ok {
-			return &UnsupportedError{Op: fmt.Sprintf("search with a %T for the key %q", v, k), Missing: "a text, a number, a truth value or nil, which must be equal"}
+			return &UnsupportedError{Op: fmt.Sprintf("search with a %T for the key %q", v, k), Missing: "a text, a number, a boolean or nil, which must be equal"}
 		}
 		fields[valueField+k] = text
 	}
 	return nil
 }
 
-// scalar is a value as JSON, if that is no list and no object. Equal numbers are equal texts, whatever their types.
+// scalar returns a value as JSON, unless it is a list or an object. Equal numbers have equal texts, whatever their types.
 func scalar(v any) (string, bool) {
 	data, err := encode(v)
 	if err != nil || len(data) == 0 || data[0] == '[' || data[0] == '{' {
@@ -249,7 +249,7 @@ func scalar(v any) (string, bool) {
 	return string(data), true
 }
 
-// encode is v as JSON. Values of foreign types may panic.
+// encode returns v as JSON. Values of foreign types may panic.
 func encode(v any) (data []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -259,8 +259,8 @@ func encode(v any) (data []byte, err error) {
 	return json.Marshal(v)
 }
 
-// Mark returns a text for a model: one line of JSON between marks that say that it is data. No text can forge the marks or leave its line;
-// control and invisible formatting characters are left out, but for line ends and tabs.
+// Mark returns a text for a model: one line of JSON between marks that say that it is data. No text can forge the marks or end its line;
+// control and invisible formatting characters are removed, except line ends and tabs.
 func Mark(text string) string {
 	line, err := json.Marshal(strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.Is(unicode.C, r) {

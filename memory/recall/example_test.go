@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// What a model does with facts: it saves one, is kept from overwriting it unseen, and finds it in a later session.
+// A model saves a fact, is kept from overwriting it unread, and finds it in a later session.
 func Example() {
 	m, err := recall.New(recall.Config{Store: &recall.MapStore{}, Scope: recall.OfCall("acme")})
 	if err != nil {

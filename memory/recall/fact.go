@@ -13,9 +13,9 @@ type factSave struct {
 }
 
 type factFind struct {
-	Query string `json:"query,omitempty" jsonschema:"words to look for; left out: the newest facts"`
+	Query string `json:"query,omitempty" jsonschema:"words to search for; default: the newest facts"`
 	Key   string `json:"key,omitempty" jsonschema:"instead of a query: the key of one fact, which is shown whole"`
-	Limit int    `json:"limit,omitempty" jsonschema:"most facts to show, 10 if left out, at most 50"`
+	Limit int    `json:"limit,omitempty" jsonschema:"largest number of facts to show; default 10, at most 50"`
 }
 
 type factDelete struct {
@@ -46,23 +46,23 @@ type factSaved struct {
 	Redacted bool   `json:"redacted,omitempty"`
 	Why      string `json:"why,omitempty"`
 	About    string `json:"about,omitempty"`
-	Current  *fact  `json:"current,omitempty"` // what stands in the way
+	Current  *fact  `json:"current,omitempty"` // the fact that has this key
 }
 
 type factList struct {
 	About string `json:"about,omitempty"`
 	Facts []fact `json:"facts"`
-	Total int    `json:"total"` // as many were found
+	Total int    `json:"total"` // number of facts found
 }
 
-// Facts returns the tools of what a tenant knows across sessions: facts.save, facts.find, facts.delete. A fact is replaced or
-// deleted only by a call that names the version it has read, so that no session undoes unknowingly what another wrote.
+// Facts returns the tools for facts that a tenant knows across sessions: facts.save, facts.find, facts.delete. A fact is replaced or
+// deleted only by a call that names the version that it has read, so that no session unknowingly undoes another one's change.
 func (m *Memory) Facts() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
 			Name: "facts.save", Category: category, Idempotent: true, Risk: tools.Medium,
-			Description: "Keeps a fact for all later sessions, such as how something is built, named or decided. To replace a fact, " +
-				"give the version that you read. Save only what is sure and lasts; never secrets.",
+			Description: "Stores a fact for all later sessions, such as how something is built, named or decided. To replace a fact, " +
+				"give the version that you read. Save only facts that are certain and lasting; never secrets.",
 			Schema: []byte(`{"properties":{"version":{"minimum":0}}}`),
 		}, m.saveFact),
 		tools.New(tools.Spec{
@@ -106,7 +106,7 @@ func (m *Memory) saveFact(ctx context.Context, in factSave) (factSaved, error) {
 		case r.version != in.Version:
 			out.Status = "not saved"
 			if !found {
-				out.Why = "the fact was deleted; leave the version out to save it anew"
+				out.Why = "the fact was deleted; leave the version out to save it again"
 				return false, nil
 			}
 			now := factOf(r, true)

@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// A MapStore is a [Store] in memory. Its zero value is ready for use and has the default limits. It forgets nothing by itself.
+// A MapStore is a [Store] in memory. Its zero value is ready for use with the default limits. It deletes nothing by itself.
 type MapStore struct {
-	// Limits are per tenant. They aren't changed once the store is used.
+	// Limits are per tenant. Don't change them once the store is used.
 	Limits Limits
 
 	mu      sync.Mutex // guards what follows
 	tenants map[string]*shelf
 }
 
-// A shelf is what one tenant keeps. It stays when it is empty: versions aren't used twice.
+// A shelf has the entries of one tenant. It stays when it is empty, so that versions aren't reused.
 type shelf struct {
 	entries map[ID]Entry
 	last    int64

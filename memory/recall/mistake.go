@@ -16,15 +16,15 @@ type mistakeReport struct {
 }
 
 type mistakeCheck struct {
-	Approach string `json:"approach,omitempty" jsonschema:"what you are about to do; left out: the newest mistakes"`
-	Limit    int    `json:"limit,omitempty" jsonschema:"most mistakes to show, 10 if left out, at most 50"`
+	Approach string `json:"approach,omitempty" jsonschema:"what you are about to do; default: the newest mistakes"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"largest number of mistakes to show; default 10, at most 50"`
 }
 
 type mistakeID struct {
-	ID string `json:"id" jsonschema:"the id that mistakes.check shows"`
+	ID string `json:"id" jsonschema:"the id that mistakes.check returns"`
 }
 
-// A mistake is the body of an entry. Its key comes from the pattern: what differs in case or blanks alone is the same mistake.
+// A mistake is the body of an entry. Its key is derived from the pattern, without case and blanks.
 type mistake struct {
 	Pattern     string `json:"pattern"`
 	Error       string `json:"error"`
@@ -35,7 +35,7 @@ type mistake struct {
 
 const mistakeFirst = 70
 
-// again returns the confidence after one more report: a third of what is missing to 1 is added.
+// again returns the confidence after another report: a third of the distance to 1 is added.
 func again(confidence int) int { return confidence + (100-confidence)/3 }
 
 type mistakeSaved struct {
@@ -61,20 +61,20 @@ type warnings struct {
 	Total    int       `json:"total"`
 }
 
-// Mistakes returns the tools of what went wrong before and what helped, of a tenant: mistakes.report, mistakes.check,
+// Mistakes returns the tools for a tenant's mistakes and their fixes: mistakes.report, mistakes.check,
 // mistakes.delete.
 //
-// The first report of a mistake has a confidence of 0.70; each further one adds a third of what is missing to 1, rounded down
-// to hundredths (0.80, 0.86, 0.90, …, 0.98 at most). The newest error and fix are kept. Each text has up to 600 bytes.
+// The first report of a mistake has a confidence of 0.70; each further one adds a third of the distance to 1, rounded down
+// to hundredths (0.80, 0.86, 0.90, …, at most 0.98). The newest error and fix are kept. Each text has at most 600 bytes.
 func (m *Memory) Mistakes() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
 			Name: "mistakes.report", Category: category, Idempotent: true,
-			Description: "Keeps a mistake and its fix for later sessions. The same pattern again raises its confidence.",
+			Description: "Stores a mistake and its fix for later sessions. A repeated report raises its confidence.",
 		}, m.reportMistake),
 		tools.New(tools.Spec{
 			Name: "mistakes.check", Category: category, ReadOnly: true,
-			Description: "Tells which known mistakes resemble what you are about to do, and what helped.",
+			Description: "Returns known mistakes that are similar to what you are about to do, and their fixes.",
 			Schema:      []byte(`{"properties":{"limit":{"minimum":1,"maximum":50}}}`),
 		}, m.checkMistakes),
 		tools.New(tools.Spec{
@@ -133,7 +133,7 @@ func (m *Memory) checkMistakes(ctx context.Context, in mistakeCheck) (warnings, 
 	list, total := best(all, in.Approach, in.Limit, func(r *record[mistake]) string { return r.Body.Pattern + "\n" + r.Body.Error })
 	out := warnings{About: about, Warnings: []warning{}, Total: total}
 	if total == 0 {
-		out.About = "no known mistake resembles this, which doesn't say that it is safe"
+		out.About = "no known mistake is similar; that doesn't mean that it is safe"
 	}
 	for _, r := range list {
 		b := &r.Body

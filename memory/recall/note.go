@@ -14,23 +14,23 @@ const category = "memory"
 type noteWrite struct {
 	Key    string `json:"key" jsonschema:"what the note is about, for example plan or api.findings"`
 	Text   string `json:"text" jsonschema:"the note"`
-	Append bool   `json:"append,omitempty" jsonschema:"add the text as a new line to what stands there, instead of replacing it"`
+	Append bool   `json:"append,omitempty" jsonschema:"append the text as a new line instead of replacing the note"`
 }
 
 type noteRead struct {
-	Key string `json:"key,omitempty" jsonschema:"the note to read whole; left out: a list of the notes with their beginnings"`
+	Key string `json:"key,omitempty" jsonschema:"the note to read; default: a list of the notes with their beginnings"`
 }
 
 type noteKey struct {
 	Key string `json:"key" jsonschema:"the note to delete"`
 }
 
-// A saved is what a tool that writes says.
+// A saved is the result of a tool that writes.
 type saved struct {
 	Key      string `json:"key"`
 	Status   string `json:"status"` // created, replaced, appended or already done
 	Version  int64  `json:"version"`
-	Redacted bool   `json:"redacted,omitempty"` // a secret was taken out of the text
+	Redacted bool   `json:"redacted,omitempty"` // a secret was removed from the text
 }
 
 const alreadyDone = "already done"
@@ -45,18 +45,18 @@ type noteList struct {
 	About string `json:"about,omitempty"`
 	Notes []note `json:"notes"`
 	Found bool   `json:"found"`
-	More  int    `json:"more,omitempty"` // as many older ones are left out of the list
+	More  int    `json:"more,omitempty"` // number of older notes that aren't in the list
 }
 
 const mostNotes = 50 // in a list
 
-// Notes returns the tools of a session's notes, which outlive compaction: notes.write, notes.read, notes.delete.
+// Notes returns the tools for a session's notes, which compaction doesn't remove: notes.write, notes.read, notes.delete.
 func (m *Memory) Notes() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
 			Name: "notes.write", Category: category, Idempotent: true,
-			Description: "Keeps a note for the rest of this session, outside of the conversation: findings, decisions, what comes next. " +
-				"A note with the same key is replaced, or added to with append. Never note secrets.",
+			Description: "Stores a note for the rest of this session, outside of the conversation: findings, decisions, next steps. " +
+				"A note with the same key is replaced, or extended with append. Never store secrets.",
 		}, m.writeNote),
 		tools.New(tools.Spec{
 			Name: "notes.read", Category: category, ReadOnly: true,
@@ -89,7 +89,7 @@ func (m *Memory) writeNote(ctx context.Context, in noteWrite) (saved, error) {
 			out.Status, r.Body = "created", text
 		case in.Append:
 			whole := r.Body + "\n" + text
-			r.Body = strings.ToValidUTF8(m.redact(whole), "\uFFFD") // a secret may come in pieces
+			r.Body = strings.ToValidUTF8(m.redact(whole), "\uFFFD") // a secret may be split between two calls
 			out.Status, out.Redacted = "appended", redacted || r.Body != whole
 		default:
 			out.Status, r.Body = "replaced", text
@@ -135,5 +135,5 @@ func (m *Memory) readNotes(ctx context.Context, in noteRead) (noteList, error) {
 	return out, nil
 }
 
-// invalid returns an error for the model to put right.
+// invalid returns an error that the model can correct.
 func invalid(text string) error { return fault.New(fault.Invalid, "recall: "+text) }

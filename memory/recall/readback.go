@@ -8,9 +8,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// ReadBack returns the tool with which a model reads what compaction took out of its conversation: [memory.ReadTool], run by
-// [memory.ReadBack]. The store is that of the call's session, which of tells by the context; a handle of another session's store
-// is not found there. An agent with one session gives [Always].
+// ReadBack returns the tool with which a model reads what compaction removed from its conversation: [memory.ReadTool], run by
+// [memory.ReadBack]. The function of returns the store of the call's session, by the call's context; handles of other sessions aren't found
+// in it. For an agent with one session, use [Always].
 func ReadBack(of func(ctx context.Context) (memory.Store, error)) tools.Tool {
 	told := memory.ReadTool()
 	return tools.Raw{

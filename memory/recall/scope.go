@@ -9,11 +9,11 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Scope says whose memory a call works on. The host fixes it; no tool takes any of it from a model.
+// A Scope selects the memory of a call. The host sets it; no tool takes any part of it from a model.
 type Scope struct {
-	// Tenant has the facts, mistakes and preferences: a customer, a user, a project. 1 to 256 bytes.
+	// Tenant is the owner of facts, mistakes and preferences: a customer, a user, a project. 1 to 256 bytes.
 	Tenant string
-	// Session has the notes and the todo list. 1 to 256 bytes.
+	// Session is the owner of notes and the todo list. 1 to 256 bytes.
 	Session string
 }
 
@@ -27,11 +27,11 @@ func (s Scope) check() error {
 	return nil
 }
 
-// scopeOf returns the scope of a call. One that isn't whole is the host's mistake, which no model can put right.
+// scopeOf returns the scope of a call. An incomplete scope is a mistake of the host, which no model can correct.
 func scopeOf(ctx context.Context, of func(context.Context) (Scope, error)) (Scope, error) {
 	s, err := of(ctx)
 	if err != nil {
-		return Scope{}, fmt.Errorf("recall: whose memory it is: %w", err)
+		return Scope{}, fmt.Errorf("recall: the scope of the call: %w", err)
 	}
 	return s, fault.Wrap(fault.Permanent, s.check())
 }
@@ -47,21 +47,21 @@ func OfCall(tenant string) func(context.Context) (Scope, error) {
 	return func(ctx context.Context) (Scope, error) {
 		call, ok := tools.CallOf(ctx)
 		if !ok {
-			return Scope{}, errors.New("recall: the context belongs to no call of a tool")
+			return Scope{}, errors.New("recall: the context isn't that of a tool call")
 		}
 		return Scope{Tenant: tenant, Session: call.Session}, nil
 	}
 }
 
-// Config says what a [Memory] works with.
+// Config configures a [Memory].
 type Config struct {
-	// Store keeps what is remembered. Required: a &MapStore{}, or package sqlmemory.
+	// Store stores the memory. Required: a &MapStore{}, or package sqlmemory.
 	Store Store
-	// Scope says whose memory a call works on. Required: [Fixed], [OfCall], or a function that looks at the host's own
-	// context. A call whose scope is an error, or isn't whole, fails and touches nothing.
+	// Scope returns the scope of a call. Required: [Fixed], [OfCall], or a function that uses the host's own
+	// context. If it returns an error or an incomplete scope, the call fails and changes nothing.
 	Scope func(ctx context.Context) (Scope, error)
-	// Redact takes secrets out of a text before it is stored. nil: [RedactSecrets]. What it returned once it must leave as it is,
-	// since texts are read and stored again. A key that it would change is refused.
+	// Redact removes secrets from a text before it is stored. nil: [RedactSecrets]. It must not change its own output,
+	// because texts are read and stored again. A key that it would change is rejected.
 	Redact func(text string) string
 }
 
@@ -72,13 +72,13 @@ type Memory struct {
 	redact func(string) string
 }
 
-// New returns a Memory, or an error that names the field that is missing.
+// New returns a Memory, or an error that names the missing field.
 func New(cfg Config) (*Memory, error) {
 	if cfg.Store == nil {
-		return nil, errors.New("recall: Config.Store is nil; give a store, such as &recall.MapStore{}")
+		return nil, errors.New("recall: Config.Store is nil; set it to a store, such as &recall.MapStore{}")
 	}
 	if cfg.Scope == nil {
-		return nil, errors.New("recall: Config.Scope is nil; give recall.Fixed or recall.OfCall")
+		return nil, errors.New("recall: Config.Scope is nil; set it to recall.Fixed or recall.OfCall")
 	}
 	if cfg.Redact == nil {
 		cfg.Redact = RedactSecrets
@@ -96,7 +96,7 @@ func (m *Memory) Tools() []tools.Tool {
 	return all
 }
 
-// Kinds of entries. Those of a session end in its name.
+// The kinds of entries. Those of a session end in its name.
 const (
 	kindNote       = "note:"
 	kindTodo       = "todo:"
@@ -117,7 +117,7 @@ func (m *Memory) where(ctx context.Context, kind, key string) (ID, error) {
 	return ID{Tenant: s.Tenant, Kind: kind, Key: key}, nil
 }
 
-// ForgetSession deletes the notes and the todo list of a session. Nothing does that by itself: a host calls it when a session
+// ForgetSession deletes the notes and the todo list of a session. The host must call it when a session
 // is deleted, because they count towards the limits of the tenant.
 func ForgetSession(ctx context.Context, store Store, s Scope) error {
 	if err := s.check(); err != nil {
@@ -131,7 +131,7 @@ func ForgetSession(ctx context.Context, store Store, s Scope) error {
 	return nil
 }
 
-// ForgetTenant deletes all that a tenant keeps.
+// ForgetTenant deletes all entries of a tenant.
 func ForgetTenant(ctx context.Context, store Store, tenant string) error {
 	return forget(ctx, store, tenant, "")
 }

@@ -13,25 +13,25 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// SnapshotConfig says what [Snapshots] work with.
+// SnapshotConfig configures [Snapshots].
 type SnapshotConfig struct {
-	// Read returns a file's text; it decides what a model may read, and the model reads its errors. Required.
+	// Read returns a file's text. It decides which files a model may read, and the model gets its errors. Required.
 	Read func(ctx context.Context, path string) (string, error)
-	// Scope says whose conversation a call belongs to. Required.
+	// Scope returns the conversation of a call. Required.
 	Scope func(ctx context.Context) (Scope, error)
-	// MostBytes is how much of a file is shown; 0: 64 KiB. A longer one is cut, and shown again each time.
+	// MostBytes is the largest part of a file that is shown, in bytes; 0: 64 KiB. A larger file is cut, and shown again each time.
 	MostBytes int
-	// Files is how many files of a conversation are remembered, 0: 1,000; Sessions of how many conversations, 0: 1,000. The
-	// conversation whose turn was longest ago, or all files of one that has too many, are forgotten, which only costs tokens.
+	// Files is the number of remembered files per conversation, 0: 1,000; Sessions is the number of remembered conversations, 0: 1,000.
+	// Above it, the conversation with the oldest call, or all files of the conversation, are forgotten, which only costs tokens.
 	Files, Sessions int
 }
 
-// Snapshots remember which text of which file a conversation has been shown, by hash and not by time stamp, and spare it the
-// same text twice. They are safe for concurrent use, hold no text, and forget with the process.
+// Snapshots remember which text of which file a conversation has been shown, by hash and not by time stamp, and don't show it the
+// same text twice. They are safe for concurrent use, store no texts, and aren't persistent.
 //
-// That a text was shown holds as long as the conversation has it: call [Snapshots.Reset] after every compaction and context reset,
-// also after one that only dropped superseded results, since "unchanged" supersedes the text. A model that misses the text all
-// the same, for example because its call was given up at the time limit, asks for it with again.
+// A remembered text must still be in the conversation: call [Snapshots.Reset] after every compaction and context reset,
+// also after one that only dropped superseded results, because "unchanged" supersedes the text. If a model misses the text
+// anyway, for example because its call was abandoned at the time limit, it reads the file with again.
 type Snapshots struct {
 	// fixed at creation
 	cfg SnapshotConfig
@@ -41,20 +41,20 @@ type Snapshots struct {
 	turn     uint64
 }
 
-// A shown is what one conversation has been shown.
+// A shown has the files that one conversation has been shown.
 type shown struct {
 	files map[string][sha256.Size]byte
-	used  uint64 // the turn in which it was last used
-	epoch uint64 // the turn in which it began, which no other has
+	used  uint64 // the number of the call that used it last
+	epoch uint64 // the number of the call that created it, which is unique
 }
 
-// NewSnapshots returns Snapshots that remember nothing yet, or an error that names the field that is missing.
+// NewSnapshots returns empty Snapshots, or an error that names the missing field.
 func NewSnapshots(cfg SnapshotConfig) (*Snapshots, error) {
 	if cfg.Read == nil {
-		return nil, errors.New("recall: SnapshotConfig.Read is nil; give a function that reads a file")
+		return nil, errors.New("recall: SnapshotConfig.Read is nil; set it to a function that reads a file")
 	}
 	if cfg.Scope == nil {
-		return nil, errors.New("recall: SnapshotConfig.Scope is nil; give recall.Fixed or recall.OfCall")
+		return nil, errors.New("recall: SnapshotConfig.Scope is nil; set it to recall.Fixed or recall.OfCall")
 	}
 	if cfg.MostBytes <= 0 {
 		cfg.MostBytes = 64 << 10
@@ -68,15 +68,15 @@ func NewSnapshots(cfg SnapshotConfig) (*Snapshots, error) {
 	return &Snapshots{cfg: cfg, sessions: make(map[Scope]*shown)}, nil
 }
 
-const noted = 1_000 // bytes, more than what is said of a file beside its text
+const noted = 1_000 // bytes, more than any text that is added to that of a file
 
 type snapshotRead struct {
 	Path  string `json:"path" jsonschema:"file to read"`
 	Again bool   `json:"again,omitempty" jsonschema:"show the text even if it is unchanged, when you no longer see it above"`
 }
 
-// Tool returns the tool that reads a file: the text as it is, or, if the conversation has it already, that it is unchanged.
-// Nothing else stands in the text of a file that is shown.
+// Tool returns the tool that reads a file. It returns the unchanged text, or, if the conversation has it already, that it is unchanged.
+// A shown text has no additions.
 func (s *Snapshots) Tool() tools.Tool {
 	return tools.New(tools.Spec{
 		Name: "snapshot.read", Category: category, ReadOnly: true, MaxResult: min(s.cfg.MostBytes, math.MaxInt-noted) + noted,
@@ -89,7 +89,7 @@ func (s *Snapshots) read(ctx context.Context, in snapshotRead) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The conversation as it is now: a text that is read before a compaction and shown after it isn't remembered.
+	// Use the state before the read: a text that is read before a compaction and shown after it isn't remembered.
 	epoch := s.begin(scope)
 	text, err := s.cfg.Read(ctx, in.Path)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Snapshots) Reset(scope Scope) {
 	delete(s.sessions, scope)
 }
 
-// begin returns which incarnation of a conversation it is.
+// begin returns the number of the conversation's current state.
 func (s *Snapshots) begin(scope Scope) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *Snapshots) dropOldest() {
 	delete(s.sessions, oldest)
 }
 
-// markShown remembers the text that is shown now (nil: none, or not all of it) and reports whether it was shown before.
+// markShown records the text that is shown now (nil: none, or only a part) and reports whether it was shown before.
 func (s *Snapshots) markShown(scope Scope, epoch uint64, path string, sum *[sha256.Size]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

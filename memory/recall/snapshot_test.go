@@ -37,7 +37,7 @@ func snapshots(t *testing.T, cfg recall.SnapshotConfig) (*recall.Snapshots, *des
 	return s, newDesk(t, &recall.MapStore{}, "t", s.Tool())
 }
 
-func TestAFileIsShownOnceUntilItChangesOrTheConversationForgets(t *testing.T) {
+func TestAFileIsShownOnceUntilItChangesOrAReset(t *testing.T) {
 	disk := files{"a.go": "package a", "empty": ""}
 	s, d := snapshots(t, recall.SnapshotConfig{Read: disk.read})
 	read := func(session string) string { return d.ok(session, "snapshot.read", object{"path": "a.go"}) }
@@ -60,7 +60,7 @@ func TestAFileIsShownOnceUntilItChangesOrTheConversationForgets(t *testing.T) {
 	require.Equal(t, "[the file is empty]", d.ok("s", "snapshot.read", object{"path": "empty"}))
 }
 
-func TestAFileThatIsCutIsNeverCalledUnchanged(t *testing.T) {
+func TestACutFileIsNeverReportedAsUnchanged(t *testing.T) {
 	disk := files{"a": strings.Repeat("ä", 100)}
 	_, d := snapshots(t, recall.SnapshotConfig{Read: disk.read, MostBytes: 51})
 	for range 2 {
@@ -143,7 +143,7 @@ func TestAFileOfAnySizeMayBeShown(t *testing.T) {
 	require.Len(t, d.ok("s", "snapshot.read", object{"path": "a"}), 100_000)
 }
 
-func TestWhatIsRememberedOfFilesIsBounded(t *testing.T) {
+func TestRememberedFilesAreLimited(t *testing.T) {
 	disk := files{"a": "text a", "b": "text b", "c": "text c"}
 	_, d := snapshots(t, recall.SnapshotConfig{Read: disk.read, Files: 2, Sessions: 2})
 	shown := func(session, path string) bool {
@@ -163,7 +163,7 @@ func TestWhatIsRememberedOfFilesIsBounded(t *testing.T) {
 	require.True(t, shown("s2", "a"))
 }
 
-func TestAFileThatGrewTooLongIsShownAnewWhenItFitsAgain(t *testing.T) {
+func TestAFileThatWasTooLongIsShownAgainWhenItFits(t *testing.T) {
 	disk := files{"a": "short"}
 	_, d := snapshots(t, recall.SnapshotConfig{Read: disk.read, MostBytes: 10})
 	read := func() string { return d.ok("s", "snapshot.read", object{"path": "a"}) }

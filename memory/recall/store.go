@@ -9,14 +9,14 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An ID says where an entry is. All three are opaque to a [Store]: it compares them byte by byte and derives nothing from them.
+// An ID identifies an entry. All fields are opaque to a [Store]: it compares them byte by byte and derives nothing from them.
 type ID struct {
-	Tenant string // whose it is, 1 to 256 bytes; the host's, never a model's
+	Tenant string // owner, 1 to 256 bytes; set by the host, never by a model
 	Kind   string // 1 to 512 bytes
 	Key    string // 1 to 256 bytes
 }
 
-// Check returns an error of class fault.Invalid if a part of the id is empty, too long, no valid UTF-8 or holds a NUL.
+// Check returns an error of class fault.Invalid if a part of the id is empty, too long, not valid UTF-8 or contains a NUL.
 func (id ID) Check() error {
 	if err := checkName("tenant", id.Tenant, 256); err != nil {
 		return err
@@ -34,39 +34,39 @@ func checkName(what, s string, most int) error {
 	return nil
 }
 
-// An Entry is what a [Store] keeps.
+// An Entry is an entry of a [Store].
 type Entry struct {
 	ID
-	// Version is what optimistic concurrency goes by. It is above 0, and no other state of any entry of the tenant ever had
-	// it or will: not the entry before, and not one that is put after a Delete.
+	// Version is for optimistic concurrency. It is positive, and unique among all states of all entries of the tenant,
+	// including deleted ones.
 	Version int64
 	Value   []byte // opaque
 }
 
-// Size returns what the entry counts towards [Limits].Bytes: the bytes of kind, key and value.
+// Size returns the size that counts towards [Limits].Bytes: the bytes of kind, key and value.
 func (e *Entry) Size() int64 { return int64(len(e.Kind) + len(e.Key) + len(e.Value)) }
 
-// A Store keeps entries by tenant, kind and key. It is safe for concurrent use, and holds [Limits] per tenant. Package
-// recalltest proves what is said here.
+// A Store stores entries by tenant, kind and key. It is safe for concurrent use, and enforces [Limits] per tenant. Package
+// recalltest tests this contract.
 type Store interface {
 	// Get returns an entry, or an error of class fault.NotFound ([ErrNotFound]).
 	Get(ctx context.Context, id ID) (Entry, error)
-	// Put keeps e.Value if what is stored has the version e.Version (0: nothing is stored), and returns the new version.
-	// Else it changes nothing and returns a [*ConflictError]; beyond a limit it changes nothing and returns a
-	// [*LimitError]. The store doesn't keep e.Value itself.
+	// Put stores e.Value if the stored entry has the version e.Version (0: there is none), and returns the new version.
+	// Otherwise it changes nothing and returns a [*ConflictError]; above a limit it changes nothing and returns a
+	// [*LimitError]. The store copies e.Value.
 	Put(ctx context.Context, e Entry) (int64, error)
-	// List returns the entries of a tenant and a kind in the order of their keys' bytes; of an empty kind all that the tenant
-	// has, in the order of kind and key. What it returns is the caller's.
+	// List returns the entries of a tenant and a kind, ordered by the bytes of their keys; for an empty kind all entries of the tenant,
+	// ordered by kind and key. The caller owns the result.
 	List(ctx context.Context, tenant, kind string) ([]Entry, error)
-	// Delete removes an entry if it has that version (0: whichever it has). Else it returns a [*ConflictError], or
+	// Delete removes an entry if it has that version (0: any). Otherwise it returns a [*ConflictError], or
 	// [ErrNotFound] if there is none.
 	Delete(ctx context.Context, id ID, version int64) error
 }
 
-// ErrNotFound says that a store has no such entry. It is of class fault.NotFound.
+// ErrNotFound means that a store has no such entry. Its class is fault.NotFound.
 var ErrNotFound = fault.New(fault.NotFound, "recall: there is no such entry")
 
-// A ConflictError says that an entry isn't as its writer thought. Nothing was changed.
+// A ConflictError means that an entry doesn't have the version that the writer named. Nothing was changed.
 type ConflictError struct {
 	ID   ID
 	Want int64 // the version that the writer named
@@ -78,10 +78,10 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("recall: %s %q has version %d, not %d; read it again", e.ID.Kind, e.ID.Key, e.Have, e.Want)
 }
 
-// Fault returns Invalid: who read an older state must read again.
+// Fault returns Invalid: the writer must read the entry again.
 func (e *ConflictError) Fault() fault.Class { return fault.Invalid }
 
-// Limits bound what one tenant may keep. A figure of 0 or less means the default.
+// Limits limit the memory of one tenant. A value of 0 or less means the default.
 type Limits struct {
 	Entries    int   // 1,000 by default
 	Bytes      int64 // by [Entry.Size], in all; 4 MiB by default
@@ -102,14 +102,14 @@ func (l Limits) OrDefault() Limits {
 	return l
 }
 
-// A Use is what a tenant keeps.
+// A Use is the memory that a tenant uses.
 type Use struct {
 	Entries int
 	Bytes   int64
 }
 
-// After returns what a tenant keeps once e has replaced an entry of size had (-1: e is new), or a [*LimitError]. Limits that
-// were lowered below what is kept refuse only what makes it more.
+// After returns the use after e has replaced an entry of size had (-1: e is new), or a [*LimitError]. If limits
+// were lowered below the current use, only changes that increase it are rejected.
 func (l Limits) After(u Use, e *Entry, had int64) (Use, error) {
 	l = l.OrDefault()
 	size := e.Size()
@@ -128,20 +128,20 @@ func (l Limits) After(u Use, e *Entry, had int64) (Use, error) {
 	return next, nil
 }
 
-// A LimitError says that what was to be kept is too much. Nothing was changed.
+// A LimitError means that a limit would be exceeded. Nothing was changed.
 type LimitError struct {
 	What          string // "bytes of an entry", "entries" or "bytes"
 	Limit, Wanted int64
 }
 
-// Error says what would help.
+// Error says what helps.
 func (e *LimitError) Error() string {
 	help := "delete what is no longer needed, then try again"
 	if e.What == "bytes of an entry" {
 		help = "make it shorter"
 	}
-	return fmt.Sprintf("recall: the memory may hold %d %s, and this would make %d; %s", e.Limit, e.What, e.Wanted, help)
+	return fmt.Sprintf("recall: the memory is limited to %d %s, and this would make %d; %s", e.Limit, e.What, e.Wanted, help)
 }
 
-// Fault returns Invalid: a model can put it right.
+// Fault returns Invalid: a model can correct it.
 func (e *LimitError) Fault() fault.Class { return fault.Invalid }

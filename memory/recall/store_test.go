@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-func TestLoweredLimitsRefuseOnlyWhatMakesItMore(t *testing.T) {
+func TestLoweredLimitsRejectOnlyIncreases(t *testing.T) {
 	l := recall.Limits{Entries: 2, Bytes: 20, EntryBytes: 10}
 	e := recall.Entry{Value: make([]byte, 12)}
 	use, err := l.After(recall.Use{Entries: 5, Bytes: 90}, &e, 13)
@@ -27,14 +27,14 @@ func TestLoweredLimitsRefuseOnlyWhatMakesItMore(t *testing.T) {
 	require.Equal(t, recall.Limits{Entries: 1000, Bytes: 4 << 20, EntryBytes: 16 << 10}, recall.Limits{Bytes: -1}.OrDefault())
 }
 
-// A contended store lets every put conflict.
+// A contended is a store in which every Put conflicts.
 type contended struct{ recall.MapStore }
 
 func (*contended) Put(_ context.Context, e recall.Entry) (int64, error) {
 	return 0, &recall.ConflictError{ID: e.ID, Want: e.Version, Have: e.Version + 1}
 }
 
-func TestAnUpdateThatNeverWinsEnds(t *testing.T) {
+func TestAnUpdateThatAlwaysConflictsFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it is tried again after a while
 		d := newDesk(t, &contended{}, "t")
 		out := d.run("s", "", "notes.write", object{"key": "a", "text": "b"})
@@ -43,7 +43,7 @@ func TestAnUpdateThatNeverWinsEnds(t *testing.T) {
 	})
 }
 
-func TestAnEntryThatCanNotBeReadDoesNotHideTheOthers(t *testing.T) {
+func TestADamagedEntryDoesNotHideTheOthers(t *testing.T) {
 	store := &recall.MapStore{}
 	d := newDesk(t, store, "t")
 	d.ok("s", "facts.save", object{"key": "good", "text": "x"})

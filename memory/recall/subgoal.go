@@ -21,28 +21,28 @@ const (
 const mostSubgoalName = 128 // bytes
 
 type subgoalBegin struct {
-	Name string `json:"name" jsonschema:"a short name that says what is to be reached, for example find the failing test"`
+	Name string `json:"name" jsonschema:"a short name of the goal, for example find the failing test"`
 }
 
 type subgoalDone struct {
-	Name    string   `json:"name,omitempty" jsonschema:"exactly as it was begun; left out: the subgoal that was begun last and isn't done"`
-	Status  string   `json:"status,omitempty" jsonschema:"completed if left out"`
-	Summary string   `json:"summary" jsonschema:"the outcome in a few sentences: what was reached and how, and what was not"`
-	Facts   []string `json:"facts,omitempty" jsonschema:"what later steps must know, word for word, a fact each: names, ids, paths, figures, decisions"`
+	Name    string   `json:"name,omitempty" jsonschema:"exactly the name at its beginning; default: the open subgoal that was begun last"`
+	Status  string   `json:"status,omitempty" jsonschema:"default: completed"`
+	Summary string   `json:"summary" jsonschema:"the outcome in a few sentences: what was achieved and how, and what wasn't"`
+	Facts   []string `json:"facts,omitempty" jsonschema:"facts that later steps need, word for word, one per element: names, ids, paths, figures, decisions"`
 }
 
 // Subgoals returns the two tools with which a model marks where a part of its work begins and ends: [BeginSubgoal] and
-// [DoneSubgoal]. They need no [Memory] and hold no state, since the calls themselves are what counts: once a subgoal is done,
-// compaction may put its summary and facts in the place of its steps ([memory.Subgoals]).
+// [DoneSubgoal]. They need no [Memory] and have no state; only the calls matter: once a subgoal is done,
+// compaction may replace its steps by its summary and facts ([memory.Subgoals]).
 //
-// A name has up to 128 bytes, without control characters or blanks around it; a summary up to 1,000 characters; there are up to
-// 20 facts of up to 300. A call beyond that is refused, and marks nothing. That a done ends no subgoal that was begun isn't
-// noticed here, and has no effect.
+// A name has at most 128 bytes, without control characters or blanks around it; a summary at most 1,000 characters; there are at most
+// 20 facts of at most 300 characters. A call above these limits is rejected and marks nothing. A DoneSubgoal without a matching beginning isn't
+// detected here, and has no effect.
 func Subgoals() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
 			Name: BeginSubgoal, Category: category, ReadOnly: true,
-			Description: "Marks the beginning of a subgoal: a part of the work with an outcome of its own that takes several steps. " +
+			Description: "Marks the beginning of a subgoal: a part of the work with its own outcome that takes several steps. " +
 				"Begin it before its first step and end it with " + DoneSubgoal + ". Subgoals may be nested.",
 			Schema: []byte(`{"properties":{"name":{"minLength":1,"maxLength":128}}}`),
 		}, func(_ context.Context, in subgoalBegin) (string, error) {
@@ -50,14 +50,14 @@ func Subgoals() []tools.Tool {
 		}),
 		tools.New(tools.Spec{
 			Name: DoneSubgoal, Category: category, ReadOnly: true,
-			Description: "Marks the end of a subgoal. Its steps may then be taken out of the conversation to save room, and only the " +
-				"summary and the facts stay: put into them all that is still needed.",
+			Description: "Marks the end of a subgoal. Its steps may then be removed from the conversation to save space, and only the " +
+				"summary and the facts stay: put everything into them that is still needed.",
 			Schema: []byte(`{"properties":{"name":{"maxLength":128},"status":{"enum":["completed","failed","dropped"]},` +
 				`"summary":{"minLength":1,"maxLength":1000},` +
 				`"facts":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"maxItems":20}}}`),
 		}, func(_ context.Context, in subgoalDone) (string, error) {
 			if strings.TrimSpace(in.Summary) == "" {
-				return "", invalid("the summary is empty; say what was reached, since nothing else stays")
+				return "", invalid("the summary is empty; say what was achieved, since only the summary and the facts stay")
 			}
 			if in.Name == "" {
 				return "noted", nil
@@ -67,7 +67,7 @@ func Subgoals() []tools.Tool {
 	}
 }
 
-// checkSubgoal refuses names that two calls are likely to write differently, and those that would not stand in a line.
+// checkSubgoal rejects names that two calls are likely to write differently, and those that don't fit on one line.
 func checkSubgoal(name string) error {
 	if name == "" || len(name) > mostSubgoalName || !utf8.ValidString(name) || strings.TrimSpace(name) != name ||
 		strings.ContainsFunc(name, unicode.IsControl) {

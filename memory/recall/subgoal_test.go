@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// mark makes a call of a subgoal tool and returns the group that it leaves in a conversation.
+// mark makes a call of a subgoal tool and returns its group in the conversation.
 func (d *desk) mark(id, tool string, input any) (memory.Group, tools.Outcome) {
 	d.t.Helper()
 	out := d.run("s", "", tool, input)
@@ -60,7 +60,7 @@ func TestSubgoalsAreFoundByTheirCalls(t *testing.T) {
 	}, found)
 }
 
-func TestAMarkThatDoesNotFitIsRefused(t *testing.T) {
+func TestAnInvalidMarkIsRejected(t *testing.T) {
 	d := newDesk(t, &recall.MapStore{}, "t", recall.Subgoals()...)
 	many := strings.Split(strings.Repeat("x,", 20)+"x", ",")
 	for _, input := range []object{

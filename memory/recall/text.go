@@ -15,13 +15,13 @@ const (
 	mostKey   = 128 // bytes of a key that a model names
 	mostShown = 600 // bytes of a text in a list
 	mostQuery = 1_000
-	mostText  = 1 << 20 // bytes that are looked through for secrets; what is kept is for the store's limits
+	mostText  = 1 << 20 // bytes that are searched for secrets; the store limits what is stored
 )
 
-// removed stands where a secret was.
+// removed replaces a secret.
 const removed = "[secret removed]"
 
-// secrets are forms that hardly anything else has.
+// secrets are patterns that hardly match anything else.
 var secrets = []struct {
 	form *regexp.Regexp
 	with string
@@ -34,17 +34,17 @@ var secrets = []struct {
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), removed},
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{16,}`), "$1 " + removed},
 	{regexp.MustCompile(`(://[^/\s:@]*):[^/\s]+@`), "$1:" + removed + "@"},
-	// The value: removed before, quoted within a quotation, quoted, with a quote that is left open, or a word.
+	// The value: already removed, quoted within a quotation, quoted, with an open quote, or a word.
 	{regexp.MustCompile(`(?i)\b([\w-]*(?:password|passwd|pwd|passphrase|secret|token|(?:api|access|private|secret|signing|encryption)[_-]?key))` +
 		`(\\*["']?\s*[:=]+>?\s*)` +
 		`(?:\[secret removed\]|\\+["'][^"']*["']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|["'][^\n]*|[^\s"',;]+)`), "$1$2" + removed},
 }
 
-// RedactSecrets replaces what looks like a secret by "[secret removed]": private keys, tokens with the prefixes of well-known
-// services, JSON Web Tokens, credentials of an Authorization header or a URL, and what follows a name that ends in password,
-// passphrase, secret, token, or in key after api, access, private, secret, signing or encryption, with a colon or an equals
-// sign. A text that went through it once stays as it is. It can't know every form: give [Config].Redact what the host's own
-// secrets are.
+// RedactSecrets replaces possible secrets by "[secret removed]": private keys, tokens with the prefixes of well-known
+// services, JSON Web Tokens, credentials of an Authorization header or a URL, and the value after a name that ends in password,
+// passphrase, secret or token, or in key after api, access, private, secret, signing or encryption, with a colon or an equals
+// sign. Applying it again changes nothing. It can't know every form: set [Config].Redact to remove the host's own
+// secrets.
 func RedactSecrets(text string) string {
 	for i := range secrets {
 		text = secrets[i].form.ReplaceAllString(text, secrets[i].with)
@@ -52,14 +52,14 @@ func RedactSecrets(text string) string {
 	return text
 }
 
-// clean returns a model's text as it is stored, and whether a secret was taken out.
+// clean returns a model's text as it is stored, and whether a secret was removed.
 func (m *Memory) clean(what, text string) (string, bool, error) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if text == "" {
 		return "", false, fault.Errorf(fault.Invalid, "recall: the %s is empty", what)
 	}
 	if len(text) > mostText {
-		return "", false, fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; %d are the most", what, len(text), mostText)
+		return "", false, fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; the limit is %d", what, len(text), mostText)
 	}
 	redacted := strings.ToValidUTF8(m.redact(text), "\uFFFD")
 	return redacted, redacted != text, nil
@@ -69,7 +69,7 @@ func (m *Memory) clean(what, text string) (string, bool, error) {
 func (m *Memory) brief(what, text string) (string, bool, error) {
 	text, redacted, err := m.clean(what, text)
 	if err == nil && len(text) > mostShown {
-		err = fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; say it in %d at most", what, len(text), mostShown)
+		err = fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; shorten it to at most %d", what, len(text), mostShown)
 	}
 	return text, redacted, err
 }
@@ -84,12 +84,12 @@ func (m *Memory) cleanKey(key string) (string, error) {
 		return "", fault.Errorf(fault.Invalid, "recall: a key has 1 to %d bytes and no control characters, for example deploy.command", mostKey)
 	}
 	if m.redact(key) != key {
-		return "", fault.New(fault.Invalid, "recall: the key looks like a secret; choose one that says what the entry is about")
+		return "", fault.New(fault.Invalid, "recall: the key looks like a secret; use one that says what the entry is about")
 	}
 	return key, nil
 }
 
-// short cuts a text for a list, between characters, and says so.
+// short cuts a text for a list, between characters, and reports whether it was cut.
 func short(text string) (string, bool) {
 	if len(text) <= mostShown {
 		return text, false
@@ -108,7 +108,7 @@ func words(text string) []string {
 	return slices.Compact(list)
 }
 
-// A query finds texts by words: each word of it that begins a word of the text counts 2, one that stands within a word 1.
+// A query finds texts by words: each of its words counts 2 if a word of the text begins with it, and 1 if it occurs within one.
 type query struct{ words []string }
 
 func newQuery(text string) query {
@@ -148,8 +148,8 @@ func begins(text, w string) bool {
 	}
 }
 
-// best returns the records that a query finds, at most limit (0: 10), those with most words first and of these the
-// newest, and how many there are in all. An empty query finds every record.
+// best returns the records that a query finds, at most limit (0: 10), ordered by score and then by age, the
+// newest first, and the number of all found ones. An empty query finds every record.
 func best[T any](all []*record[T], text string, limit int, of func(*record[T]) string) ([]*record[T], int) {
 	q := newQuery(text)
 	type scored struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-func TestSecretsAreFoundInTheFormsTheyCommonlyHave(t *testing.T) {
+func TestSecretsAreFoundInTheirCommonForms(t *testing.T) {
 	for _, text := range []string{
 		`log: {\"password\":\"hunter2\",\"n\":1}`, `{"password":"a\"hunter2 b"}`, `password="hunter2 is open`, `password='hunter2 is open`, "AWS_SECRET_ACCESS_KEY=hunter2",
 		"private_key: hunter2", "secretKey = 'hunter2'", "passphrase: hunter2", "-----BEGIN PGP PRIVATE KEY BLOCK-----\nhunter2\n-----END PGP PRIVATE KEY BLOCK-----",
@@ -30,7 +30,7 @@ func TestSecretsAreFoundInTheFormsTheyCommonlyHave(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsNotedInPiecesIsTakenOut(t *testing.T) {
+func TestASecretThatIsAppendedInPiecesIsRemoved(t *testing.T) {
 	store := &recall.MapStore{}
 	d := newDesk(t, store, "t")
 	for _, piece := range []string{"a line", "db password:", "hunter2", "a line"} {
@@ -42,7 +42,7 @@ func TestASecretThatIsNotedInPiecesIsTakenOut(t *testing.T) {
 	require.Contains(t, text, `a line\ndb password:\n[secret removed]\na line`)
 }
 
-func TestWhatIsKeptCanBeReadWhole(t *testing.T) {
+func TestStoredTextsCanBeReadCompletely(t *testing.T) {
 	d := newDesk(t, &recall.MapStore{}, "t")
 	long := strings.Repeat("x", 601)
 	for _, field := range []string{"pattern", "error", "fix"} {
@@ -58,7 +58,7 @@ func TestWhatIsKeptCanBeReadWhole(t *testing.T) {
 	require.Contains(t, d.ok("s", "preferences.get", object{}), long[:600]+`"`)
 }
 
-func TestAHugeTextIsRefusedBeforeItIsLookedThrough(t *testing.T) {
+func TestAHugeTextIsRejectedBeforeItIsSearched(t *testing.T) {
 	m, err := recall.New(recall.Config{
 		Store: &recall.MapStore{Limits: recall.Limits{EntryBytes: 4 << 20}}, Scope: recall.OfCall("t"),
 		Redact: func(text string) string {

@@ -22,7 +22,7 @@ type todoSet struct {
 
 type todoNone struct{}
 
-// A todoItem is one thing to do. Its number is never used again.
+// A todoItem is a task. Its number is never reused.
 type todoItem struct {
 	ID     int    `json:"id"`
 	Status string `json:"status"`
@@ -49,8 +49,8 @@ const (
 
 var todoStatuses = []string{"open", "doing", "done", "dropped"}
 
-// Todo returns the tools of a session's todo list: todo.add, todo.set, todo.list. A list has up to 100 items, in one entry of the
-// store; when they are more, or more than the store's limits allow, those that are done or dropped make room, the oldest first.
+// Todo returns the tools for a session's todo list: todo.add, todo.set, todo.list. A list has at most 100 items, in one entry of the
+// store; above that, or above the store's limits, the oldest items that are done or dropped are deleted.
 func (m *Memory) Todo() []tools.Tool {
 	return []tools.Tool{
 		tools.New(tools.Spec{
@@ -88,7 +88,7 @@ func (m *Memory) changeTodos(ctx context.Context, change func(*todoList) error) 
 		})
 		var limit *LimitError
 		if left && errors.As(err, &limit) {
-			continue // with one item less
+			continue // with one item fewer
 		}
 		if err != nil {
 			return todoShown{}, err
@@ -97,7 +97,7 @@ func (m *Memory) changeTodos(ctx context.Context, change func(*todoList) error) 
 	}
 }
 
-// makeRoom forgets the oldest item that is over, and returns false if there is none.
+// makeRoom deletes the oldest finished item, and returns false if there is none.
 func (l *todoList) makeRoom() bool {
 	i := slices.IndexFunc(l.Items, func(i todoItem) bool { return i.over() })
 	if i < 0 {
@@ -126,7 +126,7 @@ func (i *todoItem) over() bool { return i.Status == "done" || i.Status == "dropp
 
 func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
 	if len(in.Texts) == 0 {
-		return todoShown{}, invalid("name at least one thing to do")
+		return todoShown{}, invalid("give at least one task")
 	}
 	var texts []string
 	redacted := false
@@ -144,7 +144,7 @@ func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
 		}
 		for len(l.Items) > mostTodos {
 			if !l.makeRoom() {
-				return fault.Errorf(fault.Invalid, "recall: the list may have %d items, and none is done or dropped; finish some first", mostTodos)
+				return fault.Errorf(fault.Invalid, "recall: the list is limited to %d items, and none is done or dropped; finish some first", mostTodos)
 			}
 		}
 		return nil
@@ -155,10 +155,10 @@ func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
 
 func (m *Memory) setTodo(ctx context.Context, in todoSet) (todoShown, error) {
 	if in.Status == "" && in.Text == "" {
-		return todoShown{}, invalid("name a new status, a new text or both")
+		return todoShown{}, invalid("give a new status, a new text or both")
 	}
 	if in.Status != "" && !slices.Contains(todoStatuses, in.Status) {
-		return todoShown{}, invalid("the status is open, doing, done or dropped")
+		return todoShown{}, invalid("the status must be open, doing, done or dropped")
 	}
 	text, redacted := "", false
 	if in.Text != "" {

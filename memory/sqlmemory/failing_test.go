@@ -69,7 +69,7 @@ func (w *waning) Err() (err error) {
 	return err
 }
 
-func TestWhatHasBegunToBeWrittenIsWritten(t *testing.T) {
+func TestAWriteThatHasBegunIsCompleted(t *testing.T) {
 	s := open(t, file(t), sqlmemory.Config{})
 	texts := s.Texts(recall.Scope{Tenant: "t"})
 	waning := func() context.Context { return &waning{Context: t.Context(), done: make(chan struct{})} }
@@ -82,7 +82,7 @@ func TestWhatHasBegunToBeWrittenIsWritten(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled, "a reader takes notice")
 }
 
-func TestAWriterThatIsOnlySlowIsWaitedFor(t *testing.T) {
+func TestASlowWriterIsWaitedFor(t *testing.T) {
 	path := file(t)
 	s := open(t, path, sqlmemory.Config{})
 	release := locked(t, path)
@@ -100,7 +100,7 @@ func TestAWriterThatIsOnlySlowIsWaitedFor(t *testing.T) {
 	require.NoError(t, <-put)
 }
 
-func TestADamagedFileIsNamedSo(t *testing.T) {
+func TestADamagedFileIsReported(t *testing.T) {
 	path := file(t)
 	s, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestADamagedFileIsNamedSo(t *testing.T) {
 }
 
 // A context that ends while a list is read: SQLite says "interrupted", the caller reads why.
-func TestAListThatIsInterruptedSaysOfWhat(t *testing.T) {
+func TestAnInterruptedListReturnsTheContextsError(t *testing.T) {
 	path := file(t)
 	s := open(t, path, sqlmemory.Config{Limits: recall.Limits{Entries: 800}})
 	raw(t, path, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 800)

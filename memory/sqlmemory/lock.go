@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
 
-// transact runs do in a transaction that has SQLite's write lock from its start. Once it has begun it takes no notice of the end of
-// ctx, and do's own context has none: the statements take little, and one that is interrupted may have been kept all the same.
+// transact runs do in a transaction that has SQLite's write lock from its start. Once it has begun it ignores the end of
+// ctx, and do's context never ends: the statements are short, and an interrupted one could have been stored.
 func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx *sql.Tx) error) error {
 	select {
 	case s.writing <- struct{}{}:
@@ -25,14 +25,14 @@ func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx *s
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	if err := do(endless, tx); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// retry runs try until it isn't busy any more, for as long as Config.Busy says and ctx lasts.
+// retry runs try until it isn't busy, for at most Config.Busy, or until ctx ends.
 func (s *Store) retry(ctx context.Context, try func() error) error {
 	return sqlitefile.Retry(ctx, s.busy, try)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/memory/recall"
 )
 
-func TestEveryConnectionConfirmsWhatItKeeps(t *testing.T) {
+func TestEveryConnectionSyncsItsCommits(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "memory.db"), Config{})
 	require.NoError(t, err)
 	defer s.Close()
@@ -28,7 +28,7 @@ func TestEveryConnectionConfirmsWhatItKeeps(t *testing.T) {
 	}
 }
 
-func TestAFileThatMayNotGrowIsFull(t *testing.T) {
+func TestAFileAtItsSizeLimitIsFull(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "memory.db"), Config{})
 	require.NoError(t, err)
 	defer s.Close()

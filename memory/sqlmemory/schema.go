@@ -8,8 +8,7 @@ import (
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
 
-// migrations bring the tables from one version to the next: the first makes them. What stands here is never changed, only
-// added to.
+// migrations update the tables from one version to the next; the first creates them. Never change one, only append.
 var migrations = []string{
 	`CREATE TABLE pawl_recall (
 		tenant  TEXT    NOT NULL,
@@ -25,7 +24,7 @@ var migrations = []string{
 		entries INTEGER NOT NULL,
 		bytes   INTEGER NOT NULL
 	) WITHOUT ROWID`,
-	// turn counts the puts of a scope: who has the lowest was put longest ago.
+	// turn is the number of the put; the text with the lowest was put longest ago.
 	`CREATE TABLE pawl_recall_texts (
 		tenant  TEXT    NOT NULL,
 		session TEXT    NOT NULL,
@@ -52,7 +51,7 @@ const (
 	setMeta  = `UPDATE pawl_recall_meta SET version = ?`
 )
 
-// prepare makes the file ready: write-ahead logging, and tables of this version.
+// prepare sets up the file: write-ahead logging, and the tables of this version.
 func (s *Store) prepare(ctx context.Context) error {
 	if err := sqlitefile.WAL(ctx, s.db, s.busy); err != nil {
 		return err
@@ -66,7 +65,7 @@ func migrate(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	if version > len(migrations) {
-		return fmt.Errorf("%w: they have version %d, this program knows %d", ErrNewer, version, len(migrations))
+		return fmt.Errorf("%w: they have version %d, this program supports %d", ErrNewer, version, len(migrations))
 	}
 	for ; version < len(migrations); version++ {
 		if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {

@@ -16,14 +16,14 @@ import (
 type Config struct {
 	// Limits are per tenant; see [recall.Limits] for the defaults. Processes that share a file should agree on them.
 	Limits recall.Limits
-	// TextBytes is how much text each [recall.Scope] of [Store.Texts] holds, texts and handles together; 0: 64 MiB. A longer text
-	// is refused.
+	// TextBytes is the capacity of each [recall.Scope] of [Store.Texts], texts and handles together; 0: 64 MiB. A longer text
+	// is rejected.
 	TextBytes int64
-	// Busy is how long a call waits for another process that writes before it fails with [ErrBusy]. 0: 15 s; 20 ms at least.
+	// Busy is how long a call waits for another process that writes before it fails with [ErrBusy]; 0: 15 s, at least 20 ms.
 	Busy time.Duration
 }
 
-// A Store is a [recall.Store] in a SQLite file, and keeps what compaction takes out of conversations ([Store.Texts]). Close it
+// A Store is a [recall.Store] in a SQLite file. It also stores what compaction removes from conversations ([Store.Texts]). Close it
 // when it is no longer needed.
 type Store struct {
 	limits    recall.Limits
@@ -31,14 +31,14 @@ type Store struct {
 	busy      time.Duration
 	db        *sql.DB
 
-	// writing is held by the goroutine that writes: only processes compete for SQLite's lock.
+	// writing holds one token for the writer, so that only processes compete for SQLite's lock.
 	writing chan struct{}
 }
 
 var _ recall.Store = (*Store)(nil)
 
-// Open opens the file at path, and makes it where there is none, for its owner alone (mode 0600). The folder must exist. A path
-// is a path: neither a URI nor :memory: (for that there is [recall.MapStore]).
+// Open opens the file at path, and creates it with mode 0600 if there is none. The folder must exist. The path
+// must be a file: neither a URI nor :memory: (use [recall.MapStore] instead).
 func Open(path string, cfg Config) (*Store, error) {
 	if cfg.Busy <= 0 {
 		cfg.Busy = 15 * time.Second
@@ -46,7 +46,7 @@ func Open(path string, cfg Config) (*Store, error) {
 	if cfg.TextBytes <= 0 {
 		cfg.TextBytes = 64 << 20
 	}
-	abs, err := sqlitefile.Make(path, "for a memory that ends with the process take recall.MapStore")
+	abs, err := sqlitefile.Make(path, "for a memory that ends with the process use recall.MapStore")
 	if err != nil {
 		return nil, fmt.Errorf("sqlmemory: %w", err)
 	}
@@ -61,7 +61,7 @@ func Open(path string, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close releases the file. Later calls fail.
+// Close closes the file. Later calls fail.
 func (s *Store) Close() error {
 	s.writing <- struct{}{}
 	defer func() { <-s.writing }()
@@ -78,7 +78,7 @@ const (
 	deleteOne = `DELETE FROM pawl_recall WHERE tenant = ? AND kind = ? AND key = ?`
 )
 
-// A rows is what a statement is run on: the database, or a transaction.
+// A rows runs statements: the database, or a transaction.
 type rows interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
@@ -202,13 +202,13 @@ func (s *Store) Delete(ctx context.Context, id recall.ID, version int64) error {
 	}))
 }
 
-// A tenant is a row of what a tenant keeps. It stays when that is nothing: versions aren't used twice.
+// A tenant is the row of a tenant. It stays when the tenant has no entries, so that versions aren't reused.
 type tenant struct {
 	last int64
 	use  recall.Use
 }
 
-// write runs change in a transaction, with the entry as it is and what its tenant keeps.
+// write runs change in a transaction, with the stored entry and the row of its tenant.
 func (s *Store) write(ctx context.Context, id recall.ID, change func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error) error {
 	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		old, found, err := get(ctx, tx, id)

@@ -25,7 +25,7 @@ func TestTheStorePassesTheSuite(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptIsThereAfterReopening(t *testing.T) {
+func TestEntriesExistAfterReopening(t *testing.T) {
 	path := file(t)
 	s, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestWhatIsKeptIsThereAfterReopening(t *testing.T) {
 	require.Equal(t, recall.Entry{ID: a, Version: x, Value: []byte("three")}, e)
 }
 
-func TestTheFileIsItsOwnersAlone(t *testing.T) {
+func TestOnlyTheOwnerCanReadTheFile(t *testing.T) {
 	path := file(t)
 	open(t, path, sqlmemory.Config{})
 	info, err := os.Stat(path)
@@ -80,7 +80,7 @@ func TestLimitsHoldAcrossProcesses(t *testing.T) {
 }
 
 // The writer is killed in the middle, again and again; what it said it kept is there.
-func TestAKilledWriterLosesNothingThatItKept(t *testing.T) {
+func TestAKilledWriterLosesNoStoredEntry(t *testing.T) {
 	path := file(t)
 	for round := range 4 {
 		p := roletest.Start(t, "endless", path)
@@ -101,7 +101,7 @@ func TestAKilledWriterLosesNothingThatItKept(t *testing.T) {
 	}
 }
 
-func TestTablesOfANewerVersionAreRefused(t *testing.T) {
+func TestTablesOfANewerVersionAreRejected(t *testing.T) {
 	path := file(t)
 	s, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func raw(t *testing.T, path, statement string) {
 	require.NoError(t, db.Close())
 }
 
-func TestPathsThatAreNoFileAreRefused(t *testing.T) {
+func TestInvalidPathsAreRejected(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{
 		"", ":memory:", "file:a.db", "a\x00b", dir, filepath.Join(dir, "none", "a.db"), filepath.Join(dir, "a.db-wal"), filepath.Join(dir, "a.db-shm"),

@@ -19,14 +19,14 @@ type texts struct {
 	scope recall.Scope
 }
 
-// Texts returns the [memory.Store] of a session: what compaction took out of its conversation, to be read back by its handle. A
-// scope without a session is one of its own, which the tenant's conversations share.
+// Texts returns the [memory.Store] of a session: what compaction removed from its conversation, to be read back by its handle. A
+// scope without a session is a scope of its own, which the tenant's conversations share.
 //
-// It holds up to Config.TextBytes and then forgets the texts whose last Put was longest ago. A Put of a handle that is there makes
-// it the newest and keeps the text that stands. What it is given is kept as it is: unlike the notes of package recall it isn't
-// searched for secrets. The calls of a scope without a tenant, or with a name that a [recall.Scope] can't have, fail.
+// It holds up to Config.TextBytes and then deletes the texts whose last Put was longest ago. A Put of an existing handle makes
+// it the newest and keeps the stored text. Texts are stored unchanged: unlike the notes of package recall they aren't
+// searched for secrets. Calls fail for a scope without a tenant, or with a name that is invalid in a [recall.Scope].
 //
-// Nothing forgets a session as a whole by itself: see [Store.Forget].
+// The texts of a session aren't deleted automatically: see [Store.Forget].
 func (s *Store) Texts(scope recall.Scope) memory.Store { return &texts{s, scope} }
 
 const (
@@ -46,7 +46,7 @@ func (t *texts) Put(ctx context.Context, handle, text string) error {
 		return err
 	}
 	if !named(handle) {
-		return fault.Errorf(fault.Permanent, "sqlmemory: a handle is valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", handle)
+		return fault.Errorf(fault.Permanent, "sqlmemory: a handle must be valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", handle)
 	}
 	size := int64(len(handle) + len(text))
 	if size > t.store.textBytes {
@@ -76,7 +76,7 @@ func (t *texts) Put(ctx context.Context, handle, text string) error {
 	}))
 }
 
-// makeRoom forgets the oldest texts until another of this size fits, and returns what the scope then holds with it.
+// makeRoom deletes the oldest texts until another of this size fits, and returns the size of the scope including it.
 func (t *texts) makeRoom(ctx context.Context, tx *sql.Tx, bytes, size int64) (after int64, err error) {
 	if bytes += size; bytes <= t.store.textBytes {
 		return bytes, nil
@@ -110,13 +110,13 @@ func (t *texts) Get(ctx context.Context, handle string) (string, error) {
 		return t.store.db.QueryRowContext(ctx, getText, t.scope.Tenant, t.scope.Session, handle).Scan(&text)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", fault.Errorf(fault.NotFound, "sqlmemory: nothing is kept under the handle %.40q", handle)
+		return "", fault.Errorf(fault.NotFound, "sqlmemory: there is no text with the handle %.40q", handle)
 	}
 	return string(text), callerError("reading a text", err)
 }
 
-// Forget deletes the texts of a session; of a scope without a session all that its tenant has, in whatever session. The notes
-// of a session are deleted by [recall.ForgetSession], all else that a tenant keeps by [recall.ForgetTenant].
+// Forget deletes the texts of a session, or for a scope without a session all texts of its tenant. The notes
+// of a session are deleted by [recall.ForgetSession], all other entries of a tenant by [recall.ForgetTenant].
 func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 	if err := checkScope(scope); err != nil {
 		return err
@@ -135,17 +135,17 @@ func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 	}))
 }
 
-// checkScope returns an error of class fault.Permanent, since a scope is never a model's.
+// checkScope returns an error of class fault.Permanent, because models never set a scope.
 func checkScope(s recall.Scope) error {
 	for what, name := range map[string]string{"tenant": s.Tenant, "session": s.Session} {
 		if !named(name) && (what != "session" || name != "") {
-			return fault.Wrap(fault.Permanent, fmt.Errorf("sqlmemory: the %s is valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", what, name))
+			return fault.Wrap(fault.Permanent, fmt.Errorf("sqlmemory: the %s must be valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", what, name))
 		}
 	}
 	return nil
 }
 
-// named reports what a scope or a handle may be called.
+// named reports whether name is valid for a scope or a handle.
 func named(name string) bool {
 	return name != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }

@@ -69,7 +69,7 @@ func TestAScopeReadsNoTextOfAnother(t *testing.T) {
 	require.NoError(t, s.Forget(t.Context(), recall.Scope{Tenant: "nobody"}))
 }
 
-func TestAForgottenScopeHasItsWholeRoomAgain(t *testing.T) {
+func TestAForgottenScopeHasItsWholeCapacityAgain(t *testing.T) {
 	s := open(t, file(t), sqlmemory.Config{TextBytes: 100})
 	scope := recall.Scope{Tenant: "t", Session: "s"}
 	texts := s.Texts(scope)
@@ -86,7 +86,7 @@ func TestAForgottenScopeHasItsWholeRoomAgain(t *testing.T) {
 	require.Error(t, texts.Put(t.Context(), "a", strings.Repeat("x", 100)), "the handle counts")
 }
 
-func TestAScopeThatIsNoneFailsAndIsNotTheModelsFault(t *testing.T) {
+func TestAnInvalidScopeIsAPermanentError(t *testing.T) {
 	s := open(t, file(t), sqlmemory.Config{})
 	for _, scope := range []recall.Scope{{}, {Session: "s"}, {Tenant: "a\x00b"}, {Tenant: "t", Session: "\xff"}, {Tenant: strings.Repeat("t", 257)}} {
 		_, err := s.Texts(scope).Get(t.Context(), "m-1")
@@ -112,7 +112,7 @@ func TestATextThatIsPutAgainIsTheNewest(t *testing.T) {
 }
 
 // A file with tables of version 1, as the first program that made some did.
-func TestTablesOfAnOlderVersionAreBroughtUpToDate(t *testing.T) {
+func TestTablesOfAnOlderVersionAreMigrated(t *testing.T) {
 	path := file(t)
 	raw(t, path, `CREATE TABLE pawl_recall_meta (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL);
 		CREATE TABLE pawl_recall (tenant TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL, value BLOB NOT NULL,
@@ -148,7 +148,7 @@ func BenchmarkPutText(b *testing.B) {
 	}
 }
 
-func TestTheLogOfABigTextIsCutBack(t *testing.T) {
+func TestTheLogIsTruncatedAfterABigText(t *testing.T) {
 	path := file(t)
 	s := open(t, path, sqlmemory.Config{}).Texts(recall.Scope{Tenant: "t"})
 	require.NoError(t, s.Put(t.Context(), "big", strings.Repeat("x", 10<<20)))
@@ -163,7 +163,7 @@ func TestTheLogOfABigTextIsCutBack(t *testing.T) {
 	require.LessOrEqual(t, info.Size(), int64(8<<20))
 }
 
-func TestNoMoreIsForgottenThanMust(t *testing.T) {
+func TestNoMoreTextsAreDeletedThanNecessary(t *testing.T) {
 	path := file(t)
 	s := open(t, path, sqlmemory.Config{TextBytes: 100}).Texts(recall.Scope{Tenant: "t"})
 	for _, handle := range []string{"a", "b", "c"} {

@@ -64,7 +64,7 @@ func narrow(args []string) error {
 	return nil
 }
 
-func TestAFullDiskLosesNothingThatWasKept(t *testing.T) {
+func TestAFullDiskLosesNoStoredEntry(t *testing.T) {
 	path := file(t)
 	n := roletest.Sum(t, roletest.Start(t, "narrow", path))
 	s := open(t, path, sqlmemory.Config{Limits: recall.Limits{Entries: n + 1}})
@@ -97,7 +97,7 @@ func reader(args []string) error {
 	return nil
 }
 
-func TestAFileThatCanOnlyBeReadSaysSo(t *testing.T) {
+func TestAReadOnlyFileIsReported(t *testing.T) {
 	dir, err := os.MkdirTemp("", "pawl")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })

@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-// long is an answer of n pieces of text.
+// long returns an answer of n pieces of text.
 func long(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString("event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\"," +
@@ -32,7 +32,7 @@ func long(n int) []byte {
 
 var lengths = []int{100, 10_000}
 
-// BenchmarkDecode is what a chunk costs, beside the bare SDK in the same run.
+// BenchmarkDecode measures the cost of a chunk, and that of the bare SDK.
 func BenchmarkDecode(b *testing.B) {
 	for _, n := range lengths {
 		body := long(n)
@@ -74,7 +74,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// rewound answers every request with that body, and keeps nothing.
+// A rewound answers every request with that body, and stores nothing.
 type rewound []byte
 
 func (r rewound) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -9,11 +9,11 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A block is a block of the answer that is being written.
+// A block is a block of the answer that is being received.
 type block struct {
 	head
 	index     int32
-	raw       json.RawMessage // as it began
+	raw       json.RawMessage // the start of the block
 	said      bool            // a chunk of it was yielded
 	size      int             // of the text, in bytes
 	input     strings.Builder // of a call that the provider runs
@@ -21,10 +21,10 @@ type block struct {
 	signature string
 	citations []json.RawMessage
 	content   json.RawMessage // of a compaction
-	unknown   bool            // a piece came that isn't understood: the block can't be sent back
+	unknown   bool            // an unknown piece came: the block can't be sent back
 }
 
-// A head is what the beginning of a block says.
+// A head is the start of a block.
 type head struct {
 	Type      string            `json:"type"`
 	Text      string            `json:"text"`
@@ -41,7 +41,7 @@ type head struct {
 	IsError   bool              `json:"is_error"`
 }
 
-// wholeBlock takes a block that came at once.
+// wholeBlock decodes a block that came in one piece.
 func (d *decoder) wholeBlock(raw json.RawMessage) error {
 	index := d.next()
 	if err := d.startBlock(index, raw); err != nil {
@@ -50,7 +50,7 @@ func (d *decoder) wholeBlock(raw json.RawMessage) error {
 	return d.stopBlock(index)
 }
 
-// next returns an index for a block that has none.
+// next returns an index for a block without one.
 func (d *decoder) next() int32 {
 	d.whole++
 	return d.whole - 1
@@ -67,7 +67,7 @@ func (d *decoder) find(index int32) *block {
 
 func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 	d.begin("", "")
-	if d.find(index) != nil { // it was never closed
+	if d.find(index) != nil { // it wasn't closed
 		if err := d.stopBlock(index); err != nil {
 			return err
 		}
@@ -104,10 +104,10 @@ func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 
 func (d *decoder) delta(e *event) error {
 	b := d.find(e.Index)
-	if b == nil { // a server that leaves the beginnings of blocks out
+	if b == nil { // some servers leave out the starts of blocks
 		kind := map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[e.Delta.Type]
 		if kind == "" {
-			return garbled("a piece of a block that hasn't begun: "+quote(e.Delta.Type), nil)
+			return garbled("a piece of a block that hasn't started: "+quote(e.Delta.Type), nil)
 		}
 		if err := d.startBlock(e.Index, json.RawMessage(`{"type":"`+kind+`"}`)); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (d *decoder) stopBlock(index int32) error {
 		}
 	}
 	if at < 0 {
-		return nil // closed twice, or never begun: there is nothing to lose
+		return nil // closed twice, or never started: nothing is lost
 	}
 	b := d.open[at]
 	d.open = append(d.open[:at], d.open[at+1:]...)
@@ -179,7 +179,7 @@ func (d *decoder) stopBlock(index int32) error {
 		if b.signature == "" {
 			return nil
 		}
-		if !b.said { // the thoughts are withheld
+		if !b.said { // the thoughts are hidden
 			d.put(provider.Chunk{Kind: provider.KindReasoning, Index: b.index})
 		}
 		d.put(provider.Attach(sealed(kindSignature, b.signature)))
@@ -191,7 +191,7 @@ func (d *decoder) stopBlock(index int32) error {
 		d.providerCall(b)
 	case isProviderResult(b.Type):
 		d.providerResult(b)
-	case b.unknown: // half of it would be refused
+	case b.unknown: // an incomplete block would be rejected
 	case b.Type == "compaction":
 		raw := b.raw
 		if b.content != nil {
@@ -204,7 +204,7 @@ func (d *decoder) stopBlock(index int32) error {
 	return nil
 }
 
-// endText yields the citations of a text block. Those that the API wants to have back ride on the text itself.
+// endText yields the citations of a text block. Those that have to be sent back are attached to the text.
 func (d *decoder) endText(b *block) {
 	if len(b.citations) == 0 {
 		return
@@ -222,7 +222,7 @@ func (d *decoder) endText(b *block) {
 	}
 }
 
-// endCall yields the end of a call. The input is in the beginning of the block if no piece of it came.
+// endCall yields the end of a call. If its input didn't come in pieces, it is in the start of the block.
 func (d *decoder) endCall(b *block) {
 	if !b.deltas && !adapter.IsNull(b.Input) {
 		d.put(provider.ToolDelta(int(b.index), string(b.Input)))

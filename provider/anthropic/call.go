@@ -18,16 +18,16 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// mostJSON bounds an answer that comes as one JSON object.
+// mostJSON is the largest answer that comes as one JSON object.
 const mostJSON = 64 << 20
 
-// mostEvent bounds one event of a stream.
+// mostEvent is the largest event of a stream.
 const mostEvent = 64 << 20
 
-// mostError bounds the body of an error.
+// mostError is the most bytes of an error's body that are read.
 const mostError = 1 << 20
 
-// run makes a call and puts its answer; see [adapter.Stream].
+// run makes a call and yields its answer; see [adapter.Stream].
 func (m *Model) run(ctx context.Context, req *provider.Request, put func(provider.Chunk) bool) error {
 	if req == nil {
 		return provider.ErrNilRequest
@@ -45,7 +45,7 @@ func (m *Model) run(ctx context.Context, req *provider.Request, put func(provide
 	return failure(d.read(res), res, p.model, m.cred.Hider(key))
 }
 
-// post sends a body. A refused key is asked for once more, where asking may help. It returns the key that was taken.
+// post sends a body. After a rejection of the key, it gets the key once more. It returns the key that was used.
 func (m *Model) post(ctx context.Context, path string, p *prepared) (*http.Response, string, error) {
 	refused := func(e *provider.Error) bool { return e.Status == http.StatusUnauthorized }
 	return m.cred.Send(ctx, Name, refused, func(key string) (*http.Response, error) { return m.send(ctx, path, p, key) })
@@ -54,7 +54,7 @@ func (m *Model) post(ctx context.Context, path string, p *prepared) (*http.Respo
 // send makes one request, through the SDK.
 func (m *Model) send(ctx context.Context, path string, p *prepared, key string) (*http.Response, error) {
 	client := m.client
-	if key != "" { // before the client's own options, so that a header of the host's wins
+	if key != "" { // before the client's own options, so that a header of the host overrides it
 		client.Options = slices.Concat([]option.RequestOption{m.cred.option(key)}, m.client.Options)
 	}
 	var res *http.Response
@@ -68,10 +68,10 @@ func (m *Model) send(ctx context.Context, path string, p *prepared, key string) 
 	if ctx.Err() != nil {
 		return nil, adapter.Over(ctx)
 	}
-	return nil, sendError(err, p.model, m.cred.Hider(key)) // should the server repeat the key
+	return nil, sendError(err, p.model, m.cred.Hider(key)) // the server may repeat the key
 }
 
-// boundErrors bounds the body of an error, which the SDK reads whole.
+// boundErrors limits the body of an error, which the SDK reads whole.
 func boundErrors(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := next(req)
 	if err == nil && res.StatusCode >= http.StatusBadRequest && res.Body != nil {
@@ -83,8 +83,8 @@ func boundErrors(req *http.Request, next option.MiddlewareNext) (*http.Response,
 	return res, err
 }
 
-// read decodes the body of an answer: a stream of events, or one JSON object from a server that doesn't stream. It returns
-// what went wrong; when d.ended or d.left is set, that is of no account.
+// read decodes the body of an answer: a stream of events, or one JSON object from a server that doesn't stream. The
+// error doesn't matter if d.ended or d.left is set.
 func (d *decoder) read(res *http.Response) error {
 	br := bufio.NewReader(res.Body)
 	first, err := adapter.FirstByte(br)
@@ -112,25 +112,24 @@ func (d *decoder) read(res *http.Response) error {
 	return adapter.Broken(events.Err())
 }
 
-// A closed body ends with the blank line that closes its last event: the SDK drops an event without one, and some servers
-// leave it out.
+// A closed body adds the blank line that ends the last event, because some servers omit it, and the SDK drops an event without it.
 type closed struct {
 	r io.Reader
 	io.Closer
-	tail int // bytes of the line that were given
+	tail int // bytes of the added line that were read
 	span span
 }
 
-// errTooLarge is the error of an event that is larger than any that can be meant.
+// errTooLarge is the error of an event above the limit.
 var errTooLarge = fault.Errorf(fault.Permanent, "anthropic: an event of the answer is larger than %d bytes", mostEvent)
 
-// A span counts the bytes of the event that is being read. Its zero value is one before the first event.
+// A span counts the bytes of the current event.
 type span struct {
 	size int
-	text bool // the line has something in it
+	text bool // the line isn't blank
 }
 
-// add takes what was read, and returns the size of the largest event in it so far.
+// add adds data that was read, and returns the size of the largest event in it so far.
 func (s *span) add(b []byte) int {
 	most := 0
 	for len(b) > 0 {
@@ -182,7 +181,7 @@ func (d *decoder) readJSON(r io.Reader) error {
 	return d.message(text)
 }
 
-// garbled is the error of an event that can't be read.
+// garbled returns the error of an event that can't be decoded.
 func garbled(what string, err error) error {
 	return adapter.Garbled(Name, what, err)
 }

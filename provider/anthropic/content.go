@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// content is a block as it is sent, with the fields of all kinds.
+// A content is a block in a request, with the fields of all kinds.
 type content struct {
 	Type         string          `json:"type"`
 	Text         string          `json:"text,omitempty"`
@@ -42,7 +42,7 @@ type mediaSource struct {
 
 func textBlock(s string) *content { return &content{Type: "text", Text: s} }
 
-// model converts what the model said.
+// model converts parts of the model's message.
 func (c *conversation) model(items []item) ([]any, error) {
 	blocks := make([]any, 0, len(items))
 	for _, it := range items {
@@ -74,7 +74,7 @@ func (c *conversation) model(items []item) ([]any, error) {
 	return blocks, nil
 }
 
-// verbatim returns opaque data as the block that it is.
+// verbatim returns opaque data as the block that it contains.
 func verbatim(p *provider.Part) any {
 	if own(p) == kindRedacted {
 		return &content{Type: kindRedacted, Data: p.Opaque.Data}
@@ -101,7 +101,7 @@ func (c *conversation) toolUse(p *provider.Part) (*content, error) {
 	return b, nil
 }
 
-// input returns the arguments of a call as the object that the API asks for. What is none is wrapped into one.
+// input returns the arguments of a call as a JSON object, which the API requires. Another value is wrapped in one.
 func input(t *provider.ToolCall) json.RawMessage {
 	raw, broken := t.Input, t.Invalid
 	if broken == "" && len(raw) > 0 && !isObject(raw) {
@@ -124,7 +124,7 @@ func isObject(raw json.RawMessage) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(raw)), "{") && json.Valid(raw)
 }
 
-// user converts what the user and the tools said: first the results of all open calls, in the order of these, then the rest.
+// user converts the parts of the user and the tools: first the results of all open calls, in their order, then the rest.
 func (c *conversation) user(items []item) ([]any, error) {
 	results, rest := c.pair(items)
 	blocks := make([]any, 0, len(c.open)+len(rest))
@@ -159,8 +159,8 @@ func (c *conversation) user(items []item) ([]any, error) {
 	return blocks, nil
 }
 
-// pair finds the result of each open call, nil for one without, and returns what else there is. Of calls with one id, a result
-// is for that of its name; where that leaves a choice, for the first.
+// pair finds the result of each open call, nil if there is none, and returns the other items. If several calls have one id, it matches
+// the name, too, and then takes the first.
 func (c *conversation) pair(items []item) (results []*item, rest []item) {
 	results = make([]*item, len(c.open))
 	paired := make([]bool, len(items))
@@ -186,7 +186,7 @@ func (c *conversation) pair(items []item) (results []*item, rest []item) {
 	return results, rest
 }
 
-// userBlocks converts a part of the user's. A result whose call isn't there is told as text, with its media behind.
+// userBlocks converts a part of the user. A result without a call becomes text, followed by its media.
 func userBlocks(p *provider.Part) ([]any, error) {
 	switch p.Kind {
 	case provider.PartMedia:
@@ -199,7 +199,7 @@ func userBlocks(p *provider.Part) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		blocks := []any{textBlock("An earlier call of the tool " + p.Result.Name + " gave:")}
+		blocks := []any{textBlock("An earlier call of the tool " + p.Result.Name + " returned:")}
 		for _, b := range inner {
 			blocks = append(blocks, b)
 		}
@@ -235,16 +235,16 @@ func media(m *provider.Media) (*content, error) {
 	refused := strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/")
 	switch {
 	case refused:
-		return nil, fault.Errorf(fault.Permanent, "anthropic: media of type %q can't be sent: images and documents can", kind)
+		return nil, fault.Errorf(fault.Permanent, "anthropic: media of type %q can't be sent, only images and documents", kind)
 	case m.FileID != "":
 		b.Source = &mediaSource{Type: "file", FileID: m.FileID}
 	case len(m.Data) == 0 && m.URL != "":
 		b.Source = &mediaSource{Type: "url", URL: m.URL}
 	case len(m.Data) == 0:
-		return nil, fault.Errorf(fault.Permanent, "anthropic: media of type %q has no data, no address and no file id", kind)
+		return nil, fault.Errorf(fault.Permanent, "anthropic: media of type %q has no data, no URL and no file id", kind)
 	case b.Type == "document" && kind != "application/pdf":
 		if !strings.HasPrefix(kind, "text/") && kind != "application/json" {
-			return nil, fault.Errorf(fault.Permanent, "anthropic: a document of type %q can't be sent: PDF and text can", kind)
+			return nil, fault.Errorf(fault.Permanent, "anthropic: a document of type %q can't be sent, only PDF and text", kind)
 		}
 		b.Source = &mediaSource{Type: "text", MediaType: "text/plain", Data: strings.ToValidUTF8(string(m.Data), "\uFFFD")}
 	default:
@@ -253,7 +253,7 @@ func media(m *provider.Media) (*content, error) {
 	return b, nil
 }
 
-// mediaType returns the MIME type without its parameters. If there is none, the data says it, or the address.
+// mediaType returns the MIME type without its parameters. Without a type, it is derived from the data or the URL.
 func mediaType(m *provider.Media) string {
 	kind := m.Type
 	if kind == "" && len(m.Data) > 0 {
@@ -264,13 +264,13 @@ func mediaType(m *provider.Media) string {
 		if err == nil && strings.EqualFold(path.Ext(u.Path), ".pdf") {
 			return "application/pdf"
 		}
-		return "image/" // which kind, the API finds out
+		return "image/" // the API detects the format
 	}
 	kind, _, _ = strings.Cut(kind, ";")
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// markLast marks the last block that can be marked. Thinking, and what goes back as it came, can't.
+// markLast marks the last block that can have a cache mark: neither thinking nor blocks that are sent back unchanged.
 func (c *conversation) markLast(blocks []any) {
 	for i := len(blocks) - 1; i >= 0; i-- {
 		if b, ok := blocks[i].(*content); ok && b.Type != "thinking" && b.Type != kindRedacted {

@@ -11,29 +11,29 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// mostMarks is how many cache marks the API takes.
+// mostMarks is the largest number of cache marks in a request.
 const mostMarks = 4
 
-// A turn is a message as it is sent.
+// A turn is a message of the request.
 type turn struct {
 	Role    string `json:"role"`
-	Content []any  `json:"content"` // *content, or json.RawMessage for blocks that go back as they came
+	Content []any  `json:"content"` // *content, or json.RawMessage for blocks that are sent back unchanged
 }
 
 // A conversation converts the messages of one request.
 type conversation struct {
 	names *adapter.Names
 	mark  *cacheControl
-	marks int // that are left
+	marks int // cache marks that are left
 
-	ids       map[string]bool // of calls, as sent: each may be there once
-	open      []call          // of the last turn of the model
+	ids       map[string]bool // ids of calls, as sent; each may occur once
+	open      []call          // calls of the model's last turn
 	called    []string        // the names of all calls, as sent
 	marked    []*content
 	container string
 }
 
-// A call is one that waits for its result.
+// A call is a call that waits for its result.
 type call struct {
 	id   string // in the conversation
 	name string // of the tool, the host's
@@ -46,19 +46,19 @@ type item struct {
 	cache bool
 }
 
-// A group is what becomes one turn.
+// A group is the items of one turn.
 type group struct {
-	model bool // it is the model's
+	model bool // a turn of the model
 	items []item
 }
 
-// convert returns the turns: the user's and the model's by turns, the user's first.
+// convert returns the turns: user and model alternate, and the user is first.
 func (c *conversation) convert(messages []provider.Message) ([]turn, error) {
 	c.ids = map[string]bool{}
 	groups := groupsOf(messages)
 	var turns []turn
 	if len(groups) > 0 && groups[0].model {
-		turns = append(turns, turn{"user", []any{textBlock("(The conversation goes on.)")}})
+		turns = append(turns, turn{"user", []any{textBlock("(The conversation continues.)")}})
 	}
 	for i, g := range groups {
 		var blocks []any
@@ -80,7 +80,7 @@ func (c *conversation) convert(messages []provider.Message) ([]turn, error) {
 		}
 		turns = append(turns, turn{role, blocks})
 	}
-	if len(c.open) > 0 { // the last thing said are calls
+	if len(c.open) > 0 { // the last turn has calls
 		answers, err := c.user(nil)
 		if err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (c *conversation) convert(messages []provider.Message) ([]turn, error) {
 	return turns, nil
 }
 
-// groupsOf joins neighbours of one role, and leaves out what can't be sent.
+// groupsOf joins neighbors of one role, and leaves out parts that can't be sent.
 func groupsOf(messages []provider.Message) []group {
 	ran := ranBy(messages)
 	var groups []group
@@ -123,7 +123,7 @@ func groupsOf(messages []provider.Message) []group {
 	return groups
 }
 
-// userSends reports whether a part of the user's, or of a tool's, is sent.
+// userSends reports whether a part of the user or of a tool is sent.
 func userSends(p *provider.Part) bool {
 	switch p.Kind {
 	case provider.PartText:
@@ -138,7 +138,7 @@ func userSends(p *provider.Part) bool {
 	return false
 }
 
-// A ran says which calls the provider ran itself, and which have a result: half of such a pair is refused.
+// A ran has the calls that the provider ran itself, and whether they have a result: the API rejects one without the other.
 type ran struct {
 	calls, results map[string]bool
 	last           int  // the last message of the model
@@ -167,7 +167,7 @@ func ranBy(messages []provider.Message) *ran {
 	return r
 }
 
-// sends reports whether a part of message i, which is the model's, is sent.
+// sends reports whether a part of message i, a message of the model, is sent.
 func (r *ran) sends(p *provider.Part, i int) bool {
 	switch p.Kind {
 	case provider.PartText, provider.PartRefusal:
@@ -194,7 +194,7 @@ func own(p *provider.Part) string {
 	return p.Opaque.Kind
 }
 
-// isBlock reports opaque data that is a block, to be sent as it is.
+// isBlock reports whether opaque data is a block that is sent unchanged.
 func isBlock(p *provider.Part) bool {
 	switch own(p) {
 	case "", kindSignature, kindCitations, kindCaller, kindContainer, kindStopDetails, kindRedacted:
@@ -205,8 +205,8 @@ func isBlock(p *provider.Part) bool {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// sentID returns the id of a call as it is sent: the provider's own where there is one, in the letters that the API takes,
-// and only once in a conversation.
+// sentID returns the id of a call in the request: the provider's own if there is one, in characters that the API accepts,
+// and unique in the conversation.
 func (c *conversation) sentID(t *provider.ToolCall) string {
 	id := t.ProviderID
 	if id == "" {
@@ -229,7 +229,7 @@ func (c *conversation) sentID(t *provider.ToolCall) string {
 	return sent
 }
 
-// limitMarks takes the oldest marks away until there are as many as the API takes.
+// limitMarks removes the oldest cache marks above the limit of the API.
 func (c *conversation) limitMarks() {
 	var marked []*content
 	for _, b := range c.marked {
@@ -242,14 +242,14 @@ func (c *conversation) limitMarks() {
 	}
 }
 
-// trimEnd takes blanks from the end of what the model is to go on from: the API refuses them.
+// trimEnd removes white space from the end of a message that the model has to continue: the API rejects it.
 func trimEnd(blocks []any) {
 	if b, ok := blocks[len(blocks)-1].(*content); ok && b.Type == "text" {
 		b.Text = strings.TrimRight(b.Text, " \t\r\n")
 	}
 }
 
-// container returns the newest container that the provider ran code in, if it is there still.
+// container returns the newest container in which the provider ran code, if it hasn't expired.
 func container(messages []provider.Message) string {
 	for i := len(messages) - 1; i >= 0; i-- {
 		for j := range messages[i].Parts {

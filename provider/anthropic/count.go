@@ -11,11 +11,11 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// counted are the fields that the counting endpoint takes; others it refuses.
+// counted are the fields that the counting endpoint accepts; it rejects others.
 var counted = map[string]bool{"model": true, "messages": true, "system": true, "tools": true, "tool_choice": true,
 	"thinking": true, "output_config": true, "cache_control": true, "mcp_servers": true, "context_management": true}
 
-// CountTokens asks the provider how many input tokens a request takes. It costs a request, but no tokens.
+// CountTokens returns the provider's count of a request's input tokens. It costs a request, but no tokens.
 func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -49,7 +49,7 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 		Input *int `json:"input_tokens"`
 	}
 	if err := json.Unmarshal(text, &count); err != nil || count.Input == nil {
-		return 0, fault.New(fault.Permanent, "anthropic: the count of tokens can't be read: "+brief(m.cred.Hide(string(text), key)))
+		return 0, fault.New(fault.Permanent, "anthropic: the token count can't be decoded: "+brief(m.cred.Hide(string(text), key)))
 	}
 	return *count.Input, nil
 }

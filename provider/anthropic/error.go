@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// sendError is what came of a request instead of an answer. The SDK's own error isn't kept: it holds the request's headers.
+// sendError converts an error of the SDK. It doesn't wrap the SDK's error, which contains the request's headers.
 func sendError(err error, model string, hide func(string) string) *provider.Error {
 	var api *sdk.Error
 	if !errors.As(err, &api) {
@@ -36,7 +36,7 @@ func sendError(err error, model string, hide func(string) string) *provider.Erro
 	return e
 }
 
-// redirected is the error of an address that says the API is somewhere else. It closes the answer.
+// redirected returns the error of an address that redirects. It closes the answer.
 func redirected(res *http.Response, model string) error {
 	_ = res.Body.Close()
 	e := &provider.Error{Class: fault.UserFixable, Provider: Name, Model: model, Status: res.StatusCode, Message: "the address redirects",
@@ -47,7 +47,7 @@ func redirected(res *http.Response, model string) error {
 	return e
 }
 
-// errorIn is an error that the server reports inside an answer.
+// errorIn returns the error that a server reports inside an answer.
 func errorIn(data []byte) error {
 	e := parseError(data)
 	e.Status = http.StatusOK
@@ -56,7 +56,7 @@ func errorIn(data []byte) error {
 	return e
 }
 
-// failure completes the error of an answer that broke off.
+// failure completes the error of an answer that ended early.
 func failure(err error, res *http.Response, model string, hide func(string) string) error {
 	var e *provider.Error
 	if errors.As(err, &e) {
@@ -72,7 +72,7 @@ func failure(err error, res *http.Response, model string, hide func(string) stri
 	return err
 }
 
-// parseError reads the forms in which the API and the gateways before it tell an error.
+// parseError decodes the known forms of errors of the API and of gateways.
 func parseError(data []byte) *provider.Error {
 	e := &provider.Error{Provider: Name}
 	var body struct {
@@ -109,7 +109,7 @@ func parseError(data []byte) *provider.Error {
 	return e
 }
 
-// word returns JSON that is a string or a number as text, and of anything else nothing.
+// word returns JSON that is a string or a number as text, otherwise "".
 func word(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -122,10 +122,10 @@ func word(raw json.RawMessage) string {
 	return ""
 }
 
-// brief is the beginning of an error that isn't JSON, on one line.
+// brief returns the beginning of an error that isn't JSON, on one line.
 func brief(s string) string { return adapter.Brief(s, "") }
 
-// classOf is the class of an error: by its status, and inside an answer by its type.
+// classOf returns the class of an error: by its status, or inside an answer by its type.
 func classOf(e *provider.Error) fault.Class {
 	if outOfMoney(e) {
 		return fault.UserFixable
@@ -147,8 +147,7 @@ func classOf(e *provider.Error) fault.Class {
 	return fault.Permanent
 }
 
-// outOfMoney recognises the refusals that end when somebody pays or raises a limit. The API gives them a status that says
-// something else.
+// outOfMoney reports whether an error ends when somebody pays or raises a limit. The API sends such errors with other statuses.
 func outOfMoney(e *provider.Error) bool {
 	return e.Type == "billing_error" || strings.Contains(e.Message, "credit balance is too low") ||
 		strings.Contains(e.Message, "API usage limits")
@@ -163,5 +162,5 @@ func remedyOf(e *provider.Error) string {
 	case e.Status == http.StatusForbidden || e.Type == "permission_error":
 		return "use a key whose workspace is allowed this model and what the request asks for"
 	}
-	return "the key was refused: " + remedy
+	return "the key was rejected: " + remedy
 }

@@ -41,7 +41,7 @@ func TestStatusesHaveTheirClassAndOneRequest(t *testing.T) {
 	}
 }
 
-func TestARefusalForLackOfMoneyCanBeFixed(t *testing.T) {
+func TestABillingErrorIsUserFixable(t *testing.T) {
 	for _, message := range []string{"Your credit balance is too low to access the Anthropic API.", "You have reached your specified API usage limits."} {
 		tr := &wire.Offline{Reply: wire.Always(400, `{"type":"error","error":{"type":"invalid_request_error","message":"`+message+`"}}`)}
 		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, tr), ask("x"))
@@ -70,7 +70,7 @@ func TestTheAdviceToWaitIsRead(t *testing.T) {
 	})
 }
 
-func TestErrorsOfGatewaysAreReadInTheirForms(t *testing.T) {
+func TestErrorsOfGatewaysAreDecoded(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"error":"unknown model"}`:          "unknown model",
 		`{"message":"no route"}`:             "no route",
@@ -94,7 +94,7 @@ func (b broken) RoundTrip(*http.Request) (*http.Response, error) { return nil, b
 
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-func TestWhatTheNetworkDoesHasItsClass(t *testing.T) {
+func TestNetworkErrorsHaveTheirClass(t *testing.T) {
 	for err, want := range map[error]fault.Class{
 		syscall.ECONNREFUSED: fault.Degraded, syscall.ECONNRESET: fault.Transient, io.ErrUnexpectedEOF: fault.Transient, errors.New("odd"): fault.Permanent,
 	} {
@@ -102,7 +102,7 @@ func TestWhatTheNetworkDoesHasItsClass(t *testing.T) {
 		require.ErrorIs(t, got, err)
 		require.Equal(t, want, fault.Of(got), err.Error())
 	}
-	for _, err := range []error{syscall.ECONNRESET, errors.New("odd"), context.Canceled} { // in the middle of an answer
+	for _, err := range []error{syscall.ECONNRESET, errors.New("odd"), context.Canceled} { // within an answer
 		start := "data: {\"type\":\"message_start\",\"message\":{\"id\":\"1\",\"model\":\"m\"}}\n\n"
 		r, got := provider.Generate(t.Context(), offlineReader(t, io.MultiReader(strings.NewReader(start), broken{err})), ask("x"))
 		require.ErrorIs(t, got, provider.ErrIncomplete)
@@ -134,7 +134,7 @@ func TestTheEndOfTheContextIsTheError(t *testing.T) {
 	require.Equal(t, fault.RateLimited, fault.Of(err), "a cause that says its class keeps it")
 }
 
-func TestLeavingAtAChunkOfACanceledCallSaysNothingMore(t *testing.T) {
+func TestStoppingAtAChunkOfACanceledCallYieldsNothingMore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	m := offline(t, []byte("data: {\"type\":\"message_start\",\"message\":{\"id\":\"1\",\"model\":\"m\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"))

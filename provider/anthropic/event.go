@@ -22,7 +22,7 @@ type event struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-// A delta is a piece of a block, or what is known of the whole answer at its end.
+// A delta is a piece of a block, or the end of an answer.
 type delta struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -34,7 +34,7 @@ type delta struct {
 	ending
 }
 
-// A message is an answer as a whole, or its beginning.
+// A message is a whole answer, or its start.
 type message struct {
 	Type    string            `json:"type"`
 	ID      string            `json:"id"`
@@ -45,16 +45,16 @@ type message struct {
 	ending
 }
 
-// An ending is why an answer ended, and what else is known only then.
+// An ending is the stop reason of an answer, and other fields of its end.
 type ending struct {
 	Stop        string          `json:"stop_reason"`
 	StopDetails json.RawMessage `json:"stop_details"`
 	Container   json.RawMessage `json:"container"`
 }
 
-// A decoder makes chunks of events. Its state doesn't grow with the answer, the open blocks apart.
+// A decoder decodes events into chunks. Its state doesn't grow with the answer, except for open blocks.
 type decoder struct {
-	model  string // that was asked
+	model  string // the requested model
 	names  *adapter.Names
 	limits http.Header // see provider.RateLimits
 	yield  func(provider.Chunk) bool
@@ -67,10 +67,10 @@ type decoder struct {
 	usage   tally
 	calls   map[string]string // names of the calls that the provider runs, by id
 	ev      event
-	whole   int32 // how many blocks came without an index
+	whole   int32 // number of blocks without an index
 }
 
-// event takes the next event. The name is that of the event's line in the stream; the data's own type counts more.
+// event decodes the next event. name is the event's name in the stream; the type in the data takes precedence.
 func (d *decoder) event(name string, data []byte) error {
 	if name == "ping" || len(data) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (d *decoder) event(name string, data []byte) error {
 		d.mergeEnding(&e.Message.ending)
 		d.usage.add(e.Message.Usage)
 		d.begin(e.Message.ID, e.Message.Model)
-		for _, raw := range e.Message.Content { // none, as a rule
+		for _, raw := range e.Message.Content { // usually none
 			if err := d.wholeBlock(raw); err != nil {
 				return err
 			}
@@ -116,20 +116,20 @@ func (d *decoder) event(name string, data []byte) error {
 	case "error":
 		return errorIn(data)
 	}
-	return nil // a kind that is new, and says nothing that has to be known
+	return nil // ignore unknown kinds
 }
 
-// message takes an answer that came as one JSON object.
+// message decodes an answer that came as one JSON object.
 func (d *decoder) message(data []byte) error {
 	var m message
 	if err := json.Unmarshal(sound(data), &m); err != nil {
-		return garbled("it is no message", err)
+		return garbled("it isn't a message", err)
 	}
 	switch {
 	case m.Type == "error" || m.Type == "" && !adapter.IsNull(m.Error):
 		return errorIn(data)
 	case m.Type != "message":
-		return garbled("it is no message, but of type "+quote(m.Type), nil)
+		return garbled("it isn't a message, but has the type "+quote(m.Type), nil)
 	}
 	d.mergeEnding(&m.ending)
 	d.usage.add(m.Usage)
@@ -142,7 +142,7 @@ func (d *decoder) message(data []byte) error {
 	return d.finish()
 }
 
-// sound returns data as valid UTF-8, which what is kept of it raw must be, too.
+// sound returns data as valid UTF-8, which is needed also for the parts that are kept raw.
 func sound(data []byte) []byte {
 	if utf8.Valid(data) {
 		return data
@@ -167,14 +167,14 @@ func (d *decoder) begin(id, model string) {
 	d.put(c)
 }
 
-// put yields a chunk, unless the consumer has left.
+// put yields a chunk, unless the consumer has stopped.
 func (d *decoder) put(c provider.Chunk) {
 	if !d.stopped && !d.yield(c) {
 		d.stopped = true
 	}
 }
 
-// mergeEnding keeps what is known of the end; what is known already isn't forgotten.
+// mergeEnding adds the fields of an ending that are set.
 func (d *decoder) mergeEnding(e *ending) {
 	if e.Stop != "" {
 		d.end.Stop = e.Stop
@@ -187,7 +187,7 @@ func (d *decoder) mergeEnding(e *ending) {
 	}
 }
 
-// finish yields what is known only now, and End. A block that wasn't closed is taken as complete: the answer is.
+// finish yields the chunks that are only known at the end, and End. A block that wasn't closed counts as complete.
 func (d *decoder) finish() error {
 	d.begin("", "")
 	for len(d.open) > 0 {
@@ -224,7 +224,7 @@ func stopReason(raw string) provider.StopReason {
 	return provider.StopUnknown
 }
 
-// The kinds of opaque data that aren't the type of a block.
+// The kinds of opaque data that aren't types of blocks.
 const (
 	kindSignature   = "signature"    // of a thinking block
 	kindCitations   = "citations"    // of a text block: a JSON array

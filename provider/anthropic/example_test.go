@@ -15,7 +15,7 @@ import (
 
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		body, _ := os.ReadFile("testdata/hello.sse") // in place of Anthropic, so that this runs anywhere
+		body, _ := os.ReadFile("testdata/hello.sse") // instead of Anthropic, so that the example runs anywhere
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = w.Write(body)
 	}))

@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// FuzzAnswer holds that whatever a server sends, an answer keeps the grammar, ends with End or one error, survives JSON,
+// FuzzAnswer checks that any answer gives valid chunks, ends with End or one error, can be encoded as JSON,
 // and doesn't depend on how its bytes arrive.
 func FuzzAnswer(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.*")
@@ -39,7 +39,7 @@ func FuzzAnswer(f *testing.F) {
 		require.Equal(t, got, again)
 		require.Equal(t, err == nil, againErr == nil)
 
-		// What came can be sent back, whatever it is.
+		// Any message can be sent back.
 		_, err = sentText(t, &provider.Request{Messages: []provider.Message{provider.User("x"), got.Message()}})
 		require.NoError(t, err)
 	})

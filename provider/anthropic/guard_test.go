@@ -18,7 +18,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-func TestAServerThatRepeatsASecretDoesNotGetItIntoAnError(t *testing.T) {
+func TestASecretThatTheServerRepeatsIsRemovedFromErrors(t *testing.T) {
 	told := `{"type":"error","error":{"type":"t ` + secret + `","code":"c ` + secret + `","message":"m ` + secret + `"},"request_id":"r ` + secret + `"}`
 	event := "event: error\ndata: " + told + "\n\n"
 	for _, cfg := range []anthropic.Config{
@@ -43,7 +43,7 @@ func TestAServerThatRepeatsASecretDoesNotGetItIntoAnError(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentsKeyGoesToNoForeignAddress(t *testing.T) {
+func TestTheEnvironmentsKeyIsNotSentToOtherAddresses(t *testing.T) {
 	const own = "https://api.anthropic.com"
 	for _, c := range []struct{ base, env, want string }{
 		{"", "", secret}, {own, "", secret}, {own + "/v1", "", secret}, {"", "http://gateway", secret}, {"http://gateway", "http://gateway", secret},
@@ -65,7 +65,7 @@ func TestTheEnvironmentsKeyGoesToNoForeignAddress(t *testing.T) {
 	}
 }
 
-// An endless reader repeats a text, and counts what it gave.
+// An endless repeats a text, and counts the bytes that were read.
 type endless struct {
 	text   string
 	given  int64
@@ -98,14 +98,14 @@ func TestAnErrorWithoutEndIsReadOnlyInPart(t *testing.T) {
 	require.True(t, body.closed)
 }
 
-func TestAnEventWithoutEndIsAnErrorAndALongStreamIsNot(t *testing.T) {
+func TestAnEndlessEventIsAnErrorAndALongStreamIsNot(t *testing.T) {
 	long := &endless{text: "data: " + strings.Repeat("y", 1<<20) + "\n"}
 	_, err := provider.Generate(t.Context(), offlineReader(t, long), ask("x"))
 	require.ErrorContains(t, err, "larger than")
 	require.Equal(t, fault.Permanent, fault.Of(err))
 	require.Less(t, long.given, int64(72<<20))
 
-	const size = 96 << 20 // more than one event may have
+	const size = 96 << 20 // more than the limit of one event
 	stop := "event: message_stop\r\ndata: {\"type\":\"message_stop\"}\r\n\r\n"
 	pings := &endless{text: "event: ping\r\ndata: " + strings.Repeat("z", 1<<20) + "\r\n\r\n"}
 	whole := int64(len(pings.text)) * (size / int64(len(pings.text)))
@@ -113,7 +113,7 @@ func TestAnEventWithoutEndIsAnErrorAndALongStreamIsNot(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestResultsOfCallsWithOneIDGoByTheirNames(t *testing.T) {
+func TestResultsOfCallsWithTheSameIDAreMatchedByName(t *testing.T) {
 	call := func(name string) provider.Part {
 		return provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "same", Name: name, Input: json.RawMessage(`{}`)}}
 	}

@@ -12,15 +12,14 @@ import (
 
 const remedy = "set ANTHROPIC_API_KEY or Config.APIKey to a key from https://platform.claude.com/settings/keys"
 
-// A credential authorises requests.
+// A credential authorizes requests.
 type credential struct {
 	adapter.Credential
-	// option puts a key into a request; nil where there is none.
+	// option returns the request option for a key; nil if there is none.
 	option func(key string) option.RequestOption
 }
 
-// newCredential finds the key: what the Config says before what the environment does, which counts only where trusted says
-// that it may be sent there.
+// newCredential finds the key: in the Config, else in the environment, if trusted says that it may be sent to the address.
 func newCredential(cfg *Config, trusted, optional bool) (credential, error) {
 	if key := strings.TrimSpace(cfg.APIKey); key != "" {
 		return credential{adapter.Fixed(key), option.WithAPIKey}, nil
@@ -44,14 +43,14 @@ func newCredential(cfg *Config, trusted, optional bool) (credential, error) {
 	return credential{}, adapter.NoKey(Name, remedy)
 }
 
-// String returns the Config without its secrets: the key, and what is in headers and in the address besides its host.
+// String describes the Config without its secrets: the key, the headers and the address.
 func (c Config) String() string {
 	return fmt.Sprintf("anthropic.Config{Model: %q, APIKey: %s, Key: %t, BaseURL: %s, Header: %s, Models: %d}",
 		c.Model, adapter.Redacted(c.APIKey != ""), c.Key != nil, adapter.Redacted(c.BaseURL != ""), adapter.Redacted(len(c.Header) > 0), len(c.Models))
 }
 
-// GoString returns what String does.
+// GoString returns String.
 func (c Config) GoString() string { return c.String() }
 
-// Format writes what String returns, whatever the verb.
+// Format writes String for every verb.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }

@@ -72,7 +72,7 @@ func TestTheKeyComesFromTheConfigOrTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestARefusedKeyIsAskedForOnceMore(t *testing.T) {
+func TestARejectedKeyIsRequestedOnceMore(t *testing.T) {
 	asked := 0
 	key := func(context.Context) (string, error) {
 		asked++
@@ -101,7 +101,7 @@ func TestARefusedKeyIsAskedForOnceMore(t *testing.T) {
 	require.Len(t, tr.Asked, 1, "the same key isn't tried twice")
 }
 
-func TestAKeyThatCannotBeHadIsAnErrorBeforeTheCall(t *testing.T) {
+func TestAMissingKeyIsAnErrorBeforeTheCall(t *testing.T) {
 	locked := errors.New("the vault is locked")
 	for _, c := range []struct {
 		key  func(context.Context) (string, error)
@@ -139,7 +139,7 @@ func TestKeysAreNeverShown(t *testing.T) {
 	}
 }
 
-func TestTheAddressIsTakenAsPeopleWriteIt(t *testing.T) {
+func TestTheBaseURLIsAcceptedWithOrWithoutV1(t *testing.T) {
 	emptyEnvironment(t)
 	for base, want := range map[string]string{
 		"http://h":     "http://h/v1/messages",

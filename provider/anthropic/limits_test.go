@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-func TestAnAnswerSaysWhatElseMayBeAskedFor(t *testing.T) {
+func TestAnAnswerHasTheProvidersRateLimits(t *testing.T) {
 	for _, header := range [][]string{nil, {"Anthropic-Ratelimit-Tokens-Limit", "5000"}} {
 		m := connect(t, anthropic.Config{APIKey: "k"}, &wire.Offline{Reply: wire.Always(200, okay, header...)})
 		var first provider.Chunk

@@ -8,20 +8,20 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// The prices were read from this page on this day.
+// The prices come from this page, on this day.
 const (
 	priceDate   = "2026-10-24"
 	priceSource = "https://platform.claude.com/docs/en/about-claude/pricing"
 )
 
-// A trait is something that not all models have.
+// A trait is a property that not all models have.
 type trait uint16
 
 const (
 	budgets   trait = 1 << iota // thinking with a budget of tokens
 	adapts                      // adaptive thinking
 	always                      // thinking that can't be switched off
-	between                     // thinking between tools only, in place of none
+	between                     // thinking only between tools, instead of none
 	efforts                     // output_config.effort
 	formats                     // output_config.format
 	samplings                   // temperature, top_p, top_k
@@ -31,10 +31,10 @@ const (
 	claude45  = claude4 | formats
 	claude46  = claude45 | adapts | efforts
 	claude47  = adapts | efforts | formats
-	otherwise = claude46 // models of other makers that speak the protocol, and ones to come
+	otherwise = claude46 // models of other vendors, and newer ones
 )
 
-// A family is a model under all of its names.
+// A family is a model with all its names.
 type family struct {
 	id     string // without a date
 	name   string
@@ -44,8 +44,8 @@ type family struct {
 	prices [4]float64 // dollars per million tokens: input, output, read from and written to the cache for 5 minutes
 }
 
-// families are the models that are known. Haiku 5.5 has two prices: these are the ones for prompts of more than 100,000
-// tokens, five times those for shorter ones, so that a budget isn't exceeded unseen.
+// families are the known models. Haiku 5.5 has two prices: these are for prompts of more than 100,000
+// tokens, five times those for shorter ones, so that no budget is exceeded unnoticed.
 var families = []family{
 	{"claude-fable-5-1", "Claude Fable 5.1", 1000, 128_000, claude47 | always, [4]float64{10, 50, .25, 12.5}},
 	{"claude-fable-5", "Claude Fable 5", 1000, 128_000, claude47 | always, [4]float64{10, 50, 1, 12.5}},
@@ -73,10 +73,10 @@ var families = []family{
 	{"claude-3-haiku", "Claude Haiku 3", 200, 4_096, claude3, [4]float64{.25, 1.25, .03, .3}},
 }
 
-// version is what may follow a family's name: a date, an alias, the version of a cloud.
+// version matches what may follow a family's name: a date, an alias, the version of a cloud.
 var version = regexp.MustCompile(`^(-0|-latest|[-@]\d{8})?(-v\d+(:\d+)*)?$`)
 
-// familyOf finds a model under the names that Anthropic, clouds and gateways give it.
+// familyOf finds a model by the names that Anthropic, clouds and gateways use.
 func familyOf(id string) *family {
 	at := strings.Index(id, "claude-")
 	if at < 0 {
@@ -100,7 +100,7 @@ func traitsOf(id string) trait {
 
 func (t trait) has(other trait) bool { return t&other != 0 }
 
-// modelInfo returns what is known of a model: what the host says, else the table, else its name.
+// modelInfo returns the properties of a model: from the host, else from the table, else only its name.
 func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
 	if info, ok := adapter.Known(known, Name, id); ok {
 		return info
@@ -132,7 +132,7 @@ func (f *family) info() provider.ModelInfo {
 	}
 }
 
-// Models returns what is known of the common models, for hosts that let people choose one.
+// Models returns the properties of the common models, for hosts that let people choose one.
 func Models() []provider.ModelInfo {
 	infos := make([]provider.ModelInfo, len(families))
 	for i := range families {

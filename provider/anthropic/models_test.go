@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-func TestAModelIsKnownUnderItsNames(t *testing.T) {
+func TestAModelIsFoundByItsNames(t *testing.T) {
 	for id, want := range map[string]string{
 		"":                           "Claude Sonnet 5.5",
 		"claude-sonnet-4-5":          "Claude Sonnet 4.5",
@@ -58,7 +58,7 @@ func TestTheTableOfModelsIsPlausible(t *testing.T) {
 	require.True(t, seen[anthropic.DefaultModel])
 }
 
-func TestTheHostKnowsBetter(t *testing.T) {
+func TestTheHostsModelInfoOverridesTheTable(t *testing.T) {
 	mine := provider.ModelInfo{ID: "claude-next", Name: "Next", MaxOutput: 77, Inputs: []string{"text"}}
 	m, err := anthropic.New(anthropic.Config{Model: "claude-next", APIKey: "k", Models: []provider.ModelInfo{mine}})
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestTheHostKnowsBetter(t *testing.T) {
 	require.Contains(t, string(tr.Bodies[0]), `"max_tokens":77`)
 }
 
-func TestOtherModelsThatRequestsMayNameAreKnown(t *testing.T) {
+func TestInfoOfKnowsOtherModels(t *testing.T) {
 	mine := provider.ModelInfo{ID: "mine", Window: 77}
 	m, err := anthropic.New(anthropic.Config{Model: "claude-opus-4-5", APIKey: "k", Models: []provider.ModelInfo{mine}})
 	require.NoError(t, err)

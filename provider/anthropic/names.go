@@ -4,7 +4,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// letters are those in which the API takes the name of a tool.
+// letters is the alphabet of tool names of the API.
 var letters = adapter.Alphabet{Longest: 128, Plain: func(_ int, c byte) bool { return isNameByte(c) }}
 
 func isNameByte(c byte) bool {

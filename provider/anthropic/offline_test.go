@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-// offline is a model whose every answer has that body.
+// offline returns a model that always gets that body as its answer.
 func offline(t testing.TB, body []byte) *anthropic.Model {
 	return connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(200, string(body))})
 }
@@ -33,7 +33,7 @@ func connect(t testing.TB, cfg anthropic.Config, tr http.RoundTripper) *anthropi
 	return m
 }
 
-// sent returns the body that a request is sent with.
+// sent returns the body of a request.
 func sent(t testing.TB, req *provider.Request) map[string]json.RawMessage {
 	t.Helper()
 	text, err := sentText(t, req)

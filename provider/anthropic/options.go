@@ -8,14 +8,14 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// options is Request.Options["anthropic"], taken apart.
+// options is the decoded Request.Options["anthropic"].
 type options struct {
 	cache struct {
 		System bool   `json:"system"`
 		Tools  bool   `json:"tools"`
 		TTL    string `json:"ttl"`
 	}
-	body map[string]json.RawMessage // what is merged into the body; nil: nothing
+	body map[string]json.RawMessage // merged into the body; nil: nothing
 }
 
 func readOptions(raw json.RawMessage) (options, error) {
@@ -29,7 +29,7 @@ func readOptions(raw json.RawMessage) (options, error) {
 		err = json.Unmarshal(cache, &o.cache)
 	}
 	if err != nil {
-		return o, fault.Errorf(fault.Permanent, "anthropic: Options[%q] can't be read: %w", Name, err)
+		return o, fault.Errorf(fault.Permanent, "anthropic: Options[%q] can't be decoded: %w", Name, err)
 	}
 	if ttl := o.cache.TTL; ttl != "" && ttl != "5m" && ttl != "1h" {
 		return o, fault.Errorf(fault.Permanent, "anthropic: Options[%q]: cache.ttl is %q, not 5m or 1h", Name, ttl)
@@ -37,24 +37,24 @@ func readOptions(raw json.RawMessage) (options, error) {
 	return o, nil
 }
 
-// mergeInto returns the body with the options in it.
+// mergeInto returns the body merged with the options.
 func (o *options) mergeInto(body []byte) ([]byte, error) {
 	if len(o.body) == 0 {
 		return body, nil
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
-		return nil, fault.Errorf(fault.Permanent, "anthropic: the request can't be read back: %w", err)
+		return nil, fault.Errorf(fault.Permanent, "anthropic: the request can't be decoded: %w", err)
 	}
 	adapter.Merge(fields, o.body)
 	return encode(fields)
 }
 
-// encode returns v as JSON in which HTML characters stay as they are.
+// encode returns v as JSON without HTML escapes.
 func encode(v any) ([]byte, error) {
 	raw, err := adapter.Encode(v)
 	if err != nil {
-		return nil, fault.Errorf(fault.Permanent, "anthropic: the request can't be written: %w", err)
+		return nil, fault.Errorf(fault.Permanent, "anthropic: the request can't be encoded: %w", err)
 	}
 	return raw, nil
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// defaultOutput is max_tokens where neither the request nor what is known of the model says one.
+// defaultOutput is max_tokens if neither the request nor the properties of the model have a limit.
 const defaultOutput = 8192
 
-// A prepared is a request as it is sent, and what reading its answer needs.
+// A prepared is an encoded request, and what is needed to decode its answer.
 type prepared struct {
 	model string
 	names *adapter.Names
 	body  []byte
 }
 
-// A body is what is sent. The order of its fields, and of all that is in them, is always the same.
+// A body is the body of a request. The order of its fields, and of everything in them, is fixed.
 type body struct {
 	Model         string        `json:"model"`
 	MaxTokens     int           `json:"max_tokens,omitempty"`
@@ -87,7 +87,7 @@ func finished(b *body, o *options, n *adapter.Names) (*prepared, error) {
 	return &prepared{model: b.Model, names: n, body: text}, nil
 }
 
-// compose makes all of a body but what only a streaming call has.
+// compose makes a body, except for the fields of a streaming call.
 func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names, error) {
 	o, err := readOptions(req.Options[Name])
 	if err != nil {
@@ -111,11 +111,11 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 		return nil, nil, nil, err
 	}
 	if len(b.Messages) == 0 {
-		return nil, nil, nil, fault.New(fault.Permanent, "anthropic: the request has no message with anything in it")
+		return nil, nil, nil, fault.New(fault.Permanent, "anthropic: the request has no message with content")
 	}
 	_, own := o.body["tools"]
 	if len(b.Tools) == 0 && !own && len(c.called) > 0 {
-		// The API refuses calls in the conversation without tools in the request.
+		// The API rejects calls in the conversation if the request has no tools.
 		for _, name := range c.called {
 			b.Tools = append(b.Tools, &tool{Name: name, InputSchema: noArguments})
 		}
@@ -161,7 +161,7 @@ func (b *body) addTools(req *provider.Request, c *conversation) error {
 	return nil
 }
 
-// chosen returns the choice of tools, nil for the API's default.
+// chosen returns the tool choice, nil for the API's default.
 func chosen(req *provider.Request, n *adapter.Names) (*toolChoice, error) {
 	switch req.ToolChoice.Mode {
 	case provider.ChooseAuto:
@@ -177,38 +177,38 @@ func chosen(req *provider.Request, n *adapter.Names) (*toolChoice, error) {
 		name, err := n.Encode(req.ToolChoice.Tool)
 		return &toolChoice{Type: "tool", Name: name, DisableParallelToolCalls: req.DisableParallelToolCalls}, err
 	}
-	return nil, fault.Errorf(fault.Permanent, "anthropic: the choice of tools %q is unknown", req.ToolChoice.Mode)
+	return nil, fault.Errorf(fault.Permanent, "anthropic: unknown tool choice %q", req.ToolChoice.Mode)
 }
 
-// addOutput asks for an answer of a schema, where the model can be held to one.
+// addOutput requests an answer that matches a schema, if the model supports it.
 func (b *body) addOutput(req *provider.Request, t trait) {
 	if schema := formatOf(req, t); schema != nil {
 		b.OutputConfig = &outputConfig{Format: &format{Type: "json_schema", Schema: schema}}
 	}
 }
 
-// addSystem sets the instructions. They name the schema of the answer where the model can't be held to it.
+// addSystem sets the instructions. They contain the schema of the answer if the model doesn't support output formats.
 func (b *body) addSystem(req *provider.Request, t trait) {
 	text := req.System
 	if req.Output != nil && !adapter.IsNull(req.Output.Schema) && formatOf(req, t) == nil {
 		if text != "" {
 			text += "\n\n"
 		}
-		text += "Answer with one JSON value that is valid for this JSON Schema, and with nothing else, no code fence either:\n" + string(req.Output.Schema)
+		text += "Answer with one JSON value that is valid for this JSON Schema, and with nothing else, not even a code fence:\n" + string(req.Output.Schema)
 	}
 	if strings.TrimSpace(text) != "" {
 		b.System = []*content{{Type: "text", Text: text}}
 	}
 }
 
-// addSampling leaves out what the model, or its thinking, refuses.
+// addSampling sets the sampling fields, except those that the model, or its thinking, rejects.
 func (b *body) addSampling(req *provider.Request, t trait) {
 	s := req.Sampling
 	if s == nil {
 		return
 	}
 	for _, stop := range s.Stop {
-		if strings.TrimSpace(stop) != "" && !slices.Contains(b.StopSequences, stop) { // the API refuses blank ones
+		if strings.TrimSpace(stop) != "" && !slices.Contains(b.StopSequences, stop) { // the API rejects blank ones
 			b.StopSequences = append(b.StopSequences, stop)
 		}
 	}

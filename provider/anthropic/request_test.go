@@ -37,13 +37,13 @@ func marked(p provider.Part) provider.Part {
 	return p
 }
 
-// messages is how a conversation is sent.
+// messages returns the messages of the request for a conversation.
 func messages(t testing.TB, m ...provider.Message) string {
 	t.Helper()
 	return string(sent(t, &provider.Request{Messages: m})["messages"])
 }
 
-func TestARequestIsSentAsItIsMeant(t *testing.T) {
+func TestARequestIsEncoded(t *testing.T) {
 	text, err := sentText(t, &provider.Request{
 		Model:    "claude-haiku-4-5",
 		System:   "Be <brief>.",
@@ -92,10 +92,10 @@ func TestTheChoiceOfToolsIsSent(t *testing.T) {
 	req := ask("x")
 	req.Tools, req.ToolChoice.Mode = []provider.Tool{{Name: "list"}}, "perhaps"
 	_, err := sentText(t, req)
-	require.ErrorContains(t, err, `"perhaps" is unknown`)
+	require.ErrorContains(t, err, `unknown tool choice "perhaps"`)
 }
 
-func TestNeighboursOfARoleBecomeOneMessage(t *testing.T) {
+func TestNeighborsOfARoleBecomeOneMessage(t *testing.T) {
 	require.JSONEq(t, `[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},
 		{"role":"assistant","content":[{"type":"text","text":"c"},{"type":"text","text":"d"}]},
 		{"role":"user","content":[{"type":"text","text":"e"}]}]`,
@@ -104,10 +104,10 @@ func TestNeighboursOfARoleBecomeOneMessage(t *testing.T) {
 }
 
 func TestAConversationBeginsWithTheUser(t *testing.T) {
-	require.JSONEq(t, `[{"role":"user","content":[{"type":"text","text":"(The conversation goes on.)"}]},
+	require.JSONEq(t, `[{"role":"user","content":[{"type":"text","text":"(The conversation continues.)"}]},
 		{"role":"assistant","content":[{"type":"text","text":"Go on"}]}]`, messages(t, provider.Assistant("Go on \n")), "and ends without a blank")
 	_, err := sentText(t, &provider.Request{Messages: []provider.Message{provider.User(" ")}})
-	require.ErrorContains(t, err, "no message with anything in it")
+	require.ErrorContains(t, err, "no message with content")
 }
 
 func TestResultsComeFirstAndInTheOrderOfTheirCalls(t *testing.T) {
@@ -119,7 +119,7 @@ func TestResultsComeFirstAndInTheOrderOfTheirCalls(t *testing.T) {
 			{"type":"tool_result","tool_use_id":"functions_add_0","is_error":true,"content":[{"type":"text","text":"There is no result: the call wasn't run."}]},
 			{"type":"tool_result","tool_use_id":"toolu_a_2","content":[{"type":"text","text":"three"}]},
 			{"type":"text","text":"and now?"},
-			{"type":"text","text":"An earlier call of the tool weather gave:"},{"type":"text","text":"lost"}]}]`,
+			{"type":"text","text":"An earlier call of the tool weather returned:"},{"type":"text","text":"lost"}]}]`,
 		messages(t, provider.User("x"),
 			said(call("r1/0", "toolu_a", "weather", ""), call("r1/1", "functions.add:0", "weather", `{"city":"Oslo"}`), call("r1/2", "toolu_a", "weather", `[1]`)),
 			provider.User("and now?"),
@@ -156,7 +156,7 @@ func TestMediaIsSentByValueAddressAndFileID(t *testing.T) {
 		{"type":"document","source":{"type":"file","file_id":"file_2"}},
 		{"type":"document","source":{"type":"text","media_type":"text/plain","data":"a,b"}}]}]`,
 		messages(t, user(
-			provider.MediaPart(provider.Media{Data: []byte("\x89PNG\r\n\x1a\n")}), // the type is found out
+			provider.MediaPart(provider.Media{Data: []byte("\x89PNG\r\n\x1a\n")}), // the type is detected
 			provider.MediaPart(provider.Media{URL: "https://example.com/a"}),
 			provider.MediaPart(provider.Media{Type: "image/jpeg", FileID: "file_1"}),
 			provider.MediaPart(pdf),
@@ -187,7 +187,7 @@ func TestMediaThatCannotBeSentIsAnError(t *testing.T) {
 	}
 }
 
-// TestAnAnswerGoesBackVerbatim sends each hand-written answer back, and compares the blocks with those of the stream.
+// TestAnAnswerGoesBackVerbatim sends back each hand-written answer, and compares the blocks with those of the stream.
 func TestAnAnswerGoesBackVerbatim(t *testing.T) {
 	for file, want := range map[string]string{
 		"hello.sse": `[{"type":"thinking","thinking":"They want the weather.","signature":"c2lnbmF0dXJl"},{"type":"text","text":"Let me see, Zoë 👋."},
@@ -239,7 +239,7 @@ func TestAnotherProvidersDataIsDropped(t *testing.T) {
 		), user(result("1", "cold"))))
 }
 
-func TestHalfOfWhatTheProviderRanIsNotSent(t *testing.T) {
+func TestAProviderCallWithoutItsResultIsNotSent(t *testing.T) {
 	ran := provider.Part{Kind: provider.PartProviderCall, Call: &provider.ToolCall{ID: "s", Name: "web_search"},
 		Opaque: opaque("server_tool_use", `{"type":"server_tool_use","id":"s","name":"web_search","input":{}}`)}
 	got := provider.Part{Kind: provider.PartProviderResult, Result: &provider.ToolResult{CallID: "other"},
@@ -328,7 +328,7 @@ func TestTheSameConversationIsTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestToolsThatCannotBeToldApartAreAnError(t *testing.T) {
+func TestToolsWithTheSameEncodedNameAreAnError(t *testing.T) {
 	req := ask("x")
 	req.Tools = []provider.Tool{{Name: ""}}
 	_, err := sentText(t, req)
@@ -341,10 +341,10 @@ func TestToolsThatCannotBeToldApartAreAnError(t *testing.T) {
 	require.Len(t, tools[0].Name, 128)
 	req.Tools = append(req.Tools, provider.Tool{Name: tools[0].Name})
 	_, err = sentText(t, req)
-	require.ErrorContains(t, err, "can't be told apart")
+	require.ErrorContains(t, err, "have the same encoded name")
 }
 
-// A readerFunc reads like itself.
+// A readerFunc is a function as an io.Reader.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
@@ -374,13 +374,13 @@ func TestTokensAreCounted(t *testing.T) {
 
 	for _, body := range []string{`{}`, `<html>`} {
 		_, err = connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(200, body)}).CountTokens(t.Context(), ask("x"))
-		require.ErrorContains(t, err, "count of tokens")
+		require.ErrorContains(t, err, "token count")
 	}
 	_, err = m.CountTokens(t.Context(), nil)
 	require.ErrorIs(t, err, provider.ErrNilRequest)
 }
 
-func TestAFormatIsNarrowedToWhatTheAPITakes(t *testing.T) {
+func TestAFormatIsNarrowedToTheAPIsSubset(t *testing.T) {
 	req := ask("x")
 	req.Output = &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","description":"how many","minimum":1,"maximum":9},` +
 		`"s":{"type":"string","pattern":"^a","maxLength":5,"format":"regex","default":"a"},"l":{"type":"array","items":{"$ref":"#/$defs/t","description":"one"},"minItems":2}},"additionalProperties":false,` +
@@ -403,7 +403,7 @@ func TestAFormatIsNarrowedToWhatTheAPITakes(t *testing.T) {
 	}
 }
 
-func TestTheSchemaOfAToolIsSentAsItIs(t *testing.T) {
+func TestTheSchemaOfAToolIsSentUnchanged(t *testing.T) {
 	const schema = `{"type":"object","properties":{"next":{"$ref":"#","description":"more","default":{}},"n":{"type":"integer","minimum":1}}}`
 	req := ask("x")
 	req.Tools = []provider.Tool{{Name: "f", Schema: json.RawMessage(schema)}}

@@ -9,17 +9,17 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// isProviderCall reports blocks that are calls which the provider runs: server_tool_use, mcp_tool_use.
+// isProviderCall reports whether blocks of this kind are calls that the provider runs: server_tool_use, mcp_tool_use.
 func isProviderCall(kind string) bool {
 	return kind != "tool_use" && strings.HasSuffix(kind, "_tool_use")
 }
 
-// isProviderResult reports blocks that are results of such calls: web_search_tool_result, mcp_tool_result and the like.
+// isProviderResult reports whether blocks of this kind are results of such calls: web_search_tool_result, mcp_tool_result and the like.
 func isProviderResult(kind string) bool {
 	return strings.HasSuffix(kind, "_tool_result")
 }
 
-// providerCall yields a call that the provider runs. The block goes along whole, to be sent back.
+// providerCall yields a call that the provider runs, with the whole block, which is sent back.
 func (d *decoder) providerCall(b *block) {
 	input, raw := b.Input, b.raw
 	call := provider.ToolCall{ID: b.ID, Name: b.Name}
@@ -41,7 +41,7 @@ func (d *decoder) providerCall(b *block) {
 	d.put(c)
 }
 
-// providerResult yields the result of such a call: as text that can be read, and whole, to be sent back.
+// providerResult yields the result of such a call as text, with the whole block, which is sent back.
 func (d *decoder) providerResult(b *block) {
 	r := provider.ToolResult{CallID: b.ToolUseID, Name: d.calls[b.ToolUseID], Error: b.IsError}
 	if r.Name == "" {
@@ -76,8 +76,8 @@ type output struct {
 	Content   json.RawMessage `json:"content"`
 }
 
-// readable returns a result as text, the files that it made, and whether it is a failure. What has no text of its own is
-// given as JSON.
+// readable returns a result as text, the files that it made, and whether it is a failure. Items without text are
+// returned as JSON.
 func readable(content json.RawMessage) (text string, files []string, failed bool) {
 	content = bytes.TrimSpace(content)
 	if adapter.IsNull(content) {
@@ -119,7 +119,7 @@ func readable(content json.RawMessage) (text string, files []string, failed bool
 	return string(content), nil, false
 }
 
-// A citation is what a text rests on, with the fields of all kinds.
+// A citation is a source of a text, with the fields of all kinds.
 type citation struct {
 	Text     string  `json:"cited_text"`
 	URL      string  `json:"url"`

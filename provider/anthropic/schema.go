@@ -9,19 +9,19 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// What the API's formats have of JSON Schema (https://platform.claude.com/docs/en/build-with-claude/structured-outputs).
+// The part of JSON Schema that the API's formats support (https://platform.claude.com/docs/en/build-with-claude/structured-outputs).
 var (
 	formatKeywords = []string{"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "allOf", "$ref", "$defs",
 		"definitions", "title", "description", "default", "pattern", "format", "minItems"}
 	stringFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
-	// Keywords that may be left out: whoever asked checks the answer against the whole schema.
+	// Keywords that may be left out, because the caller checks the answer against the whole schema.
 	droppedKeywords = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "maxItems",
 		"uniqueItems", "minProperties", "maxProperties", "contentEncoding", "contentMediaType", "examples", "deprecated", "readOnly", "writeOnly",
 		"$schema", "$id", "$comment"}
 )
 
-// formatOf returns the schema that the model is held to in its answer, nil if there is none: the model takes no format, or the
-// schema has what formats don't, such as types that contain themselves and objects with any keys.
+// formatOf returns the schema for output_config.format, or nil if the model has no formats, or the
+// schema uses something that formats don't support, such as types that contain themselves and objects with arbitrary keys.
 func formatOf(req *provider.Request, t trait) json.RawMessage {
 	if req.Output == nil || adapter.IsNull(req.Output.Schema) || !t.has(formats) {
 		return nil

@@ -38,7 +38,7 @@ func ask(text string) *provider.Request {
 	return &provider.Request{Messages: []provider.Message{provider.User(text)}}
 }
 
-func TestThinkingTextAndACallComeApart(t *testing.T) {
+func TestThinkingTextAndACallAreSeparate(t *testing.T) {
 	r := whole(t, "hello.sse")
 	require.Equal(t, []provider.Part{
 		{Kind: provider.PartReasoning, Text: "They want the weather.", Opaque: opaque("signature", "c2lnbmF0dXJl")},
@@ -66,7 +66,7 @@ func TestLaterFiguresReplaceEarlierOnes(t *testing.T) {
 	require.Equal(t, int64(60), u.Output)
 }
 
-func TestWhatTheProviderRanIsNoCallToRun(t *testing.T) {
+func TestACallThatTheProviderRanIsNotRun(t *testing.T) {
 	r := whole(t, "search.sse")
 	require.Empty(t, r.Calls())
 	require.Equal(t, provider.StopPaused, r.Stop)
@@ -91,7 +91,7 @@ func TestWhatTheProviderRanIsNoCallToRun(t *testing.T) {
 	require.Equal(t, "max_uses_exceeded", failed.Result.Text())
 }
 
-func TestWhatTheVocabularyHasNoPlaceForIsKept(t *testing.T) {
+func TestBlocksWithoutACounterpartAreKept(t *testing.T) {
 	r := whole(t, "code.sse")
 	var kinds []string
 	for _, p := range r.Parts {
@@ -114,7 +114,7 @@ func TestWhatTheVocabularyHasNoPlaceForIsKept(t *testing.T) {
 	require.JSONEq(t, `{"city":"Oslo"}`, string(r.Calls()[0].Input))
 }
 
-func TestAnOddStreamIsReadAllTheSame(t *testing.T) {
+func TestAnUnusualStreamIsDecoded(t *testing.T) {
 	r := whole(t, "odd.sse")
 	require.Equal(t, "No beginning. Still here.", r.Text())
 	calls := r.Calls()
@@ -153,7 +153,7 @@ func TestStopReasonsHaveTheirMeaning(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatWasCutRunsNoCall(t *testing.T) {
+func TestACutAnswerRunsNoCall(t *testing.T) {
 	r := whole(t, "long.sse")
 	require.Equal(t, provider.StopLength, r.Stop)
 	require.False(t, r.Stop.RunsCalls())
@@ -167,7 +167,7 @@ func TestARefusalSaysWhy(t *testing.T) {
 	require.JSONEq(t, `{"type":"refusal","category":"cyber","explanation":"No."}`, r.Parts[0].Opaque.Data)
 }
 
-func TestAnErrorInAStreamIsAnErrorWithThePartialKept(t *testing.T) {
+func TestAnErrorInAStreamKeepsTheReceivedPart(t *testing.T) {
 	r, err := answer(t, "overloaded.sse", ask("x"))
 	var e *provider.Error
 	require.ErrorAs(t, err, &e)
@@ -197,7 +197,7 @@ func TestErrorsInStreamsHaveTheirClass(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoAnswerIsAnErrorThatMayPass(t *testing.T) {
+func TestABodyThatIsNoAnswerIsARetryableError(t *testing.T) {
 	for _, body := range []string{"", " \n", "<html>Bad gateway</html>", "[]", "{}", `{"type":"message","content":[`, `{"type":"completion"}`,
 		"data: no JSON\n\n", "event: error\ndata: out of order\n\n", "event: message_start\ndata: {\"type\":\"message_start\"}\n\n",
 		"data: {\"type\":\"content_block_delta\",\"index\":3,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}\n\n",
@@ -234,7 +234,7 @@ func TestTheLastEventNeedsNoBlankLine(t *testing.T) {
 	}
 }
 
-func TestAnErrorIsSeenInWhateverFormItComes(t *testing.T) {
+func TestAnErrorIsDetectedInEveryForm(t *testing.T) {
 	for _, body := range []string{
 		"event: error\ndata: {\"type\":\"overloaded_error\",\"message\":\"busy\"}\n\n",
 		"event: error\ndata: {\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n",
@@ -248,7 +248,7 @@ func TestAnErrorIsSeenInWhateverFormItComes(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNoUTF8SurviveAJournal(t *testing.T) {
+func TestInvalidUTF8IsReplaced(t *testing.T) {
 	body := "{\"type\":\"message\",\"content\":[{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"a\",\"input\":{\"x\":\"\xff\"}}," +
 		"{\"type\":\"new\",\"x\":\"\xff\"}],\"stop_reason\":\"tool_use\",\"usage\":{\"input_tokens\":1,\"x\":\"\xff\"}}"
 	r, err := provider.Generate(t.Context(), offline(t, []byte(body)), ask("x"))

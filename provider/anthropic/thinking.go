@@ -2,7 +2,7 @@ package anthropic
 
 import "github.com/pawlkit/pawl/provider"
 
-// thinking says how the model is to think.
+// A thinking is the thinking field of a request.
 type thinking struct {
 	Type    string `json:"type"` // enabled, adaptive, disabled, between_tools
 	Budget  int    `json:"budget_tokens,omitempty"`
@@ -13,10 +13,10 @@ func (t *thinking) thinks() bool {
 	return t != nil && (t.Type == "enabled" || t.Type == "adaptive")
 }
 
-// leastBudget is the least that the API takes.
+// leastBudget is the smallest budget that the API accepts.
 const leastBudget = 1024
 
-// budgetOf is what an effort comes to with models that take only a number.
+// budgetOf returns the budget for an effort, for models that accept only a number.
 func budgetOf(effort string) int {
 	switch effort {
 	case "minimal":
@@ -31,7 +31,7 @@ func budgetOf(effort string) int {
 	return 32_000
 }
 
-// addThinking sets how the model thinks, in the terms that it takes.
+// addThinking sets how the model thinks, in the fields that it accepts.
 func (b *body) addThinking(req *provider.Request, t trait) {
 	r := req.Reasoning
 	if r == nil {
@@ -41,7 +41,7 @@ func (b *body) addThinking(req *provider.Request, t trait) {
 	switch {
 	case r.Effort == "none":
 		b.stopThinking(t)
-	case forced || !t.has(budgets|adapts): // the API refuses it
+	case forced || !t.has(budgets|adapts): // the API rejects it
 	case r.Budget > 0 && t.has(budgets):
 		b.think(r.Budget, r)
 	case r.Budget <= 0 && r.Effort == "":
@@ -58,13 +58,13 @@ func (b *body) addThinking(req *provider.Request, t trait) {
 	}
 	if effort := r.Effort; effort != "" && effort != "none" && t.has(efforts) {
 		if effort == "minimal" {
-			effort = "low" // the least that there is
+			effort = "low" // the smallest effort
 		}
 		b.setEffort(effort)
 	}
 }
 
-// stopThinking switches thinking off, or as far down as the model allows.
+// stopThinking disables thinking, or reduces it as far as the model allows.
 func (b *body) stopThinking(t trait) {
 	switch {
 	case t.has(always):
@@ -76,7 +76,7 @@ func (b *body) stopThinking(t trait) {
 	}
 }
 
-// think sets a budget that leaves room for the answer. Where there is no room, or the conversation rules it out, the model
+// think sets a budget that leaves room for the answer. If there is no room, or the conversation doesn't allow it, the model
 // doesn't think.
 func (b *body) think(budget int, r *provider.ReasoningOptions) {
 	budget = max(budget, leastBudget)
@@ -99,8 +99,8 @@ func (b *body) setEffort(effort string) {
 	b.OutputConfig.Effort = effort
 }
 
-// loopWithoutThinking reports a tool loop that is open and whose calls came without thinking, from another provider for
-// example: the API refuses to begin to think in the middle of it.
+// loopWithoutThinking reports whether there is an open tool loop whose calls came without thinking, for example from another provider:
+// the API doesn't allow thinking to start within it.
 func (b *body) loopWithoutThinking() bool {
 	n := len(b.Messages)
 	if n < 2 || b.Messages[n-1].Role != "user" {

@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-func TestThinkingIsAskedForInTheModelsTerms(t *testing.T) {
+func TestThinkingIsRequestedInTheModelsForm(t *testing.T) {
 	for _, c := range []struct {
 		model    string
 		r        provider.ReasoningOptions
@@ -41,7 +41,7 @@ func TestThinkingIsAskedForInTheModelsTerms(t *testing.T) {
 	}
 }
 
-func TestThinkingIsLeftOutWhereItIsRefused(t *testing.T) {
+func TestThinkingIsLeftOutWhereItIsRejected(t *testing.T) {
 	req := ask("x")
 	req.Model, req.Reasoning = "claude-sonnet-4-5", &provider.ReasoningOptions{Budget: 2000}
 	req.Sampling = &provider.Sampling{Temperature: ptr(0.1)}
@@ -69,7 +69,7 @@ func TestThinkingIsLeftOutWhereItIsRefused(t *testing.T) {
 	require.Contains(t, sent(t, req), "thinking")
 }
 
-func TestSamplingIsLeftOutWhereItIsRefused(t *testing.T) {
+func TestSamplingIsLeftOutWhereItIsRejected(t *testing.T) {
 	req := ask("x")
 	req.Sampling = &provider.Sampling{Temperature: ptr(0.1), TopP: ptr(0.2), TopK: ptr(3), Stop: []string{"x"}}
 	for model, want := range map[string]bool{"claude-opus-4-6": true, "glm-5": true, "claude-opus-4-7": false, "claude-sonnet-5-5": false} {

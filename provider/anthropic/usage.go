@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A tally is the figures of an answer. They come more than once and are totals each time: later ones replace earlier ones,
+// A tally is the usage figures of an answer. They may come several times and are totals each time: later ones replace earlier ones,
 // field by field.
 type tally map[string]json.RawMessage
 
@@ -25,7 +25,7 @@ func (t *tally) add(raw json.RawMessage) {
 	maps.Copy(*t, fields)
 }
 
-// normal returns the figures as the vocabulary has them.
+// normal returns the figures as a provider.Usage.
 func (t tally) normal() provider.Usage {
 	var u provider.Usage
 	if len(t) == 0 {
@@ -46,7 +46,7 @@ func (t tally) normal() provider.Usage {
 	return u
 }
 
-// mostTokens is more than any answer has, and little enough that sums don't overflow.
+// mostTokens is more than any answer has, and small enough that sums don't overflow.
 const mostTokens = 1 << 53
 
 func (t tally) figure(name string) int64 {

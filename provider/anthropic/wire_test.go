@@ -40,10 +40,10 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestACutAnywhereIsAnError(t *testing.T) {
+func TestAStreamCutAnywhereIsAnError(t *testing.T) {
 	wire.EveryCut(t, newModel, exchange("hello.sse"), wire.Past("event: message_stop"))
 }
 
-func TestAServerThatFallsSilentIsLeft(t *testing.T) {
+func TestACallToASilentServerEnds(t *testing.T) {
 	wire.Hanging(t, newModel, exchange("hello.sse"))
 }

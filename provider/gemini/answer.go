@@ -15,51 +15,51 @@ import (
 // The kinds of opaque data.
 const (
 	kindSignature = "thoughtSignature"  // of the part that it is attached to; alone: of an empty text
-	kindPart      = "part"              // a part as it came, which goes back in place of ours
+	kindPart      = "part"              // the original part, which is sent back instead
 	kindGrounding = "groundingMetadata" // for the host: what the sources come from, and what a search wants shown
-	kindMessage   = "finishMessage"     // for the host: why the answer ended as it did
-	kindFeedback  = "promptFeedback"    // for the host: why the prompt was refused
+	kindMessage   = "finishMessage"     // for the host: why the answer ended
+	kindFeedback  = "promptFeedback"    // for the host: why the prompt was rejected
 )
 
-// A decoder makes chunks of the objects of one answer.
+// A decoder decodes the objects of one answer into chunks.
 type decoder struct {
 	model string
 	names *adapter.Names
-	yield func(provider.Chunk) bool // false: no more
+	yield func(provider.Chunk) bool // returns false to stop
 
 	stopped bool // yield has returned false
 	begun   bool
 
-	block int32              // of text; a signature closes one
-	last  provider.ChunkKind // of the part that came last, if it is text that a signature can be for
+	block int32              // index of the text block; a signature ends a block
+	last  provider.ChunkKind // kind of the last part, if it is text that a signature can belong to
 	calls int
 	open  *openCall
 
-	candidate bool // one was seen
+	candidate bool // there was a candidate
 	finish    string
 	message   string
 	feedback  feedback
-	usage     json.RawMessage // the last that has figures
+	usage     json.RawMessage // the last one with figures
 	evidence  evidence
 }
 
-// A feedback is what the provider says of a prompt that it doesn't answer.
+// A feedback is the provider's answer to a prompt that it rejects.
 type feedback struct {
 	Reason string `json:"blockReason"`
 	raw    string
 }
 
-// An openCall is a call whose arguments are coming.
+// An openCall is a call whose arguments are being received.
 type openCall struct {
 	index int
-	args  string // that came whole
-	root  node   // that came in pieces
+	args  string // arguments that came whole
+	root  node   // arguments that came in pieces
 }
 
-// errLeft ends the reading of an answer that nobody wants any more.
+// errLeft stops the decoding after the consumer has stopped.
 var errLeft = errors.New("gemini: the consumer left")
 
-// read decodes a body. It returns nil if the answer came to its end, or d.left is set.
+// read decodes a body. It returns nil if the answer ended, or d.left is set.
 func (d *decoder) read(body io.Reader) error {
 	f := frames{each: d.event}
 	err := f.read(body)
@@ -79,7 +79,7 @@ func (d *decoder) read(body io.Reader) error {
 func (d *decoder) event(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return garbled("an object has another form than is known", err)
+		return garbled("an object has an unknown form", err)
 	}
 	if !adapter.IsNull(e.Error) {
 		return errorIn(data)
@@ -111,7 +111,7 @@ func (d *decoder) event(data []byte) error {
 	return nil
 }
 
-// take decodes what an object has of the first candidate.
+// take decodes the first candidate of an object.
 func (d *decoder) take(c *candidate) error {
 	d.candidate = true
 	for _, raw := range c.Content.Parts {
@@ -129,7 +129,7 @@ func (d *decoder) take(c *candidate) error {
 	return nil
 }
 
-// emit yields a chunk, unless the consumer has left.
+// emit yields a chunk, unless the consumer has stopped.
 func (d *decoder) emit(c provider.Chunk) {
 	if !d.stopped && !d.yield(c) {
 		d.stopped = true
@@ -139,14 +139,14 @@ func (d *decoder) emit(c provider.Chunk) {
 func (d *decoder) part(raw json.RawMessage) error {
 	var p part
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return garbled("a part has another form than is known", err)
+		return garbled("a part has an unknown form", err)
 	}
 	switch {
 	case p.Call != nil:
 		return d.call(p.Call, p.Signature)
 	case p.Text != nil:
 		d.text(&p)
-	case p.Inline != nil && p.Thought: // a draft of an image; they are large, and not wanted back
+	case p.Inline != nil && p.Thought: // a draft of an image; drafts are large, and not sent back
 	case p.Inline != nil && len(p.Inline.Data) > 0:
 		kind := p.Inline.Type
 		if kind == "" {
@@ -167,7 +167,7 @@ func (d *decoder) part(raw json.RawMessage) error {
 	return nil
 }
 
-// unknown reports whether a part holds something that this package has no name for.
+// unknown reports whether a part has fields that this package doesn't know.
 func unknown(raw json.RawMessage) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
@@ -185,7 +185,7 @@ func signature(data string) provider.Opaque {
 	return provider.Opaque{Provider: Name, Kind: kindSignature, Data: data}
 }
 
-// text yields a piece of text or of thoughts. A signature that comes with an empty text is for the text before it.
+// text yields a piece of text or of thoughts. A signature with an empty text belongs to the text before it.
 func (d *decoder) text(p *part) {
 	kind := provider.KindText
 	if p.Thought {
@@ -203,7 +203,7 @@ func (d *decoder) text(p *part) {
 	} else {
 		d.emit(provider.OpaquePart(signature(p.Signature)))
 	}
-	d.block++ // what follows is another part, which the signature isn't for
+	d.block++ // the next text is another part, without this signature
 	d.last = provider.KindNone
 }
 
@@ -216,14 +216,14 @@ func (d *decoder) whole(c provider.Chunk, sign string) {
 	d.last = provider.KindNone
 }
 
-// ranByProvider returns the chunk for what the provider ran itself.
+// ranByProvider returns the chunk of a call that the provider ran, or of its result.
 func (p *part) ranByProvider() provider.Chunk {
 	const code = "code_execution"
 	switch {
 	case p.Code != nil:
 		input, err := encode(map[string]string{"language": p.Code.Language, "code": p.Code.Code})
 		if err != nil {
-			input = nil // can't be: they are strings
+			input = nil // can't happen: they are strings
 		}
 		return provider.ProviderCall(provider.ToolCall{ID: p.Code.ID, Name: code, Input: input})
 	case p.CodeRan != nil:
@@ -275,7 +275,7 @@ func (d *decoder) call(c *functionCall, sign string) error {
 	}
 	for i := range c.Partial {
 		if !d.open.root.add(&c.Partial[i]) {
-			return garbled("a piece of arguments has no place: "+c.Partial[i].Path, nil)
+			return garbled("a piece of arguments has an invalid path: "+c.Partial[i].Path, nil)
 		}
 	}
 	if sign != "" {
@@ -287,7 +287,7 @@ func (d *decoder) call(c *functionCall, sign string) error {
 	return nil
 }
 
-// closeCall yields the arguments of the open call, if there is one, and its end.
+// closeCall yields the arguments and the end of the open call, if there is one.
 func (d *decoder) closeCall() error {
 	o := d.open
 	if o == nil {
@@ -308,16 +308,16 @@ func (d *decoder) closeCall() error {
 	return nil
 }
 
-// end completes the answer, if it is complete. whole says that the body tells so by its form.
+// end completes the answer if it is complete. whole says that the form of the body shows its end.
 func (d *decoder) end(whole bool) error {
 	blocked := d.feedback.Reason != "" && d.finish == ""
 	switch {
 	case d.finish != "" || blocked:
-	case whole && d.calls > 0: // nothing says that these are all, and all there
+	case whole && d.calls > 0: // there may be more calls, or incomplete ones
 		return provider.ErrIncomplete
 	case whole && d.candidate:
 	case whole:
-		return garbled("it holds no candidate", nil)
+		return garbled("it contains no candidate", nil)
 	default:
 		return provider.ErrIncomplete
 	}
@@ -327,7 +327,7 @@ func (d *decoder) end(whole bool) error {
 		stop, raw = provider.StopFiltered, d.feedback.Reason
 	}
 	if d.open != nil && stop.RunsCalls() {
-		stop = provider.StopError // a call whose arguments aren't all there mustn't run
+		stop = provider.StopError // a call with incomplete arguments must not run
 	}
 	if err := d.closeCall(); err != nil {
 		return err
@@ -353,7 +353,7 @@ func (d *decoder) opaque(kind, data string) {
 	}
 }
 
-// stopReason says what a finish reason means. Whatever isn't known is none of those that end an answer well.
+// stopReason converts a finish reason. Unknown reasons count as errors.
 func stopReason(finish string, calls bool) provider.StopReason {
 	switch finish {
 	case "":

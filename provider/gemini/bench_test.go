@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-// long is an answer of n pieces.
+// long returns an answer of n pieces.
 func long(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {

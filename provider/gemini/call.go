@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// run makes a call and puts its answer; see [adapter.Stream].
+// run makes a call and yields its answer; see [adapter.Stream].
 func (m *Model) run(ctx context.Context, req *provider.Request, put func(provider.Chunk) bool) error {
 	if req == nil {
 		return provider.ErrNilRequest
@@ -27,12 +27,12 @@ func (m *Model) run(ctx context.Context, req *provider.Request, put func(provide
 	return failure(d.read(res.Body), res, p.model, m.cred.Hider(key))
 }
 
-// post sends a body. A refused key is asked for once more, where asking may help. It returns the key that was taken.
+// post sends a body. After a rejection of the key, it gets the key once more. It returns the key that was used.
 func (m *Model) post(ctx context.Context, call method, p *prepared) (*http.Response, string, error) {
 	return m.cred.Send(ctx, Name, keyRefused, func(key string) (*http.Response, error) { return m.send(ctx, call, p, key) })
 }
 
-// mostError bounds what is read of the body of an error.
+// mostError is the most bytes of an error's body that are read.
 const mostError = 1 << 20
 
 // send makes one request.
@@ -52,10 +52,10 @@ func (m *Model) send(ctx context.Context, call method, p *prepared, key string) 
 	if err != nil && ctx.Err() != nil {
 		return nil, adapter.Over(ctx)
 	}
-	return nil, statusError(res, text, p.model, m.cred.Hider(key)) // of a body that broke off, what came
+	return nil, statusError(res, text, p.model, m.cred.Hider(key)) // of a broken body, the received part
 }
 
-// garbled is the error of an answer that can't be read.
+// garbled returns the error of an answer that can't be decoded.
 func garbled(what string, err error) error {
 	return adapter.Garbled(Name, what, err)
 }

@@ -10,12 +10,12 @@ import (
 	"google.golang.org/genai"
 )
 
-// placeholder stands for the key in the SDK, which has one for all calls; the captureTransport puts the real one in its place.
+// placeholder is the SDK's key. The SDK has one key for all calls; the captureTransport replaces it by that of the call.
 const placeholder = "-"
 
-// A captureTransport is the transport of the SDK's client. It sends the requests that the SDK has built, and keeps the answers for this
-// package: the SDK sees an empty one. Its own decoder would drop the parts and the reasons that it doesn't know, the frames
-// that aren't server-sent events and the headers of errors, and reads calls that come in pieces as several.
+// A captureTransport is the transport of the SDK's client. It sends the SDK's requests, and keeps the answers for this
+// package: the SDK gets an empty one. The SDK's own decoder would drop unknown parts and finish reasons, frames
+// that aren't server-sent events and the headers of errors, and would return calls that come in pieces as several calls.
 type captureTransport struct {
 	client http.Client
 	header http.Header
@@ -26,7 +26,7 @@ func newCaptureTransport(cfg *Config) *captureTransport {
 	if cfg.HTTPClient != nil {
 		t.client = *cfg.HTTPClient
 	}
-	// A redirect to another host, or to one without TLS, would get the key: net/http takes away the headers that it knows, and this one it doesn't.
+	// A redirect to another host, or to one without TLS, would get the key, because net/http doesn't know that this header is secret.
 	next := t.client.CheckRedirect
 	t.client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		switch {
@@ -40,10 +40,10 @@ func newCaptureTransport(cfg *Config) *captureTransport {
 	return t
 }
 
-// mostRedirects is what net/http follows by itself.
+// mostRedirects is the default limit of net/http.
 const mostRedirects = 10
 
-// A capture is what the captureTransport got for one request. It is in the context of the request.
+// A capture is the request and the answer of one call. It is in the context of the SDK's request.
 type capture struct {
 	key string
 	res *http.Response
@@ -52,11 +52,11 @@ type capture struct {
 
 type captureKey struct{}
 
-// RoundTrip sends a request that draw makes, and keeps its answer, whose body is draw's caller's to close.
+// RoundTrip sends a request of Model.capture, and keeps its answer, whose body the caller of capture must close.
 func (t *captureTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	d, ok := req.Context().Value(captureKey{}).(*capture)
 	if !ok || d.res != nil {
-		return nil, http.ErrNotSupported // not a request of this package's
+		return nil, http.ErrNotSupported // not a request of this package
 	}
 	out := req.Clone(req.Context())
 	out.Header.Set("Accept", "text/event-stream, application/json")
@@ -74,11 +74,11 @@ func (t *captureTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 		Header: http.Header{}, Body: io.NopCloser(strings.NewReader(""))}, nil
 }
 
-// A method is one of the SDK's that make a request.
+// A method is a method of the SDK that makes a request.
 type method func(ctx context.Context, c *genai.Client, model string, options *genai.HTTPOptions) error
 
 func streamContent(ctx context.Context, c *genai.Client, model string, options *genai.HTTPOptions) error {
-	once := false // the SDK would ask again for an answer that it finds empty
+	once := false // the SDK would repeat a request with an empty answer
 	for _, err := range c.Models.GenerateContentStream(ctx, model, nil,
 		&genai.GenerateContentConfig{HTTPOptions: options, AutomaticContinuation: &once}) {
 		if err != nil {
@@ -93,7 +93,7 @@ func countTokens(ctx context.Context, c *genai.Client, model string, options *ge
 	return err
 }
 
-// capture makes one request through the SDK, with this body in place of the SDK's own.
+// capture makes one request through the SDK, with this body instead of the SDK's.
 func (m *Model) capture(ctx context.Context, call method, p *prepared, key string) (*http.Response, error) {
 	d := &capture{key: key}
 	err := call(context.WithValue(ctx, captureKey{}, d), m.client, p.model, &genai.HTTPOptions{

@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An outPart is a part as it is sent.
+// An outPart is a part in a request.
 type outPart struct {
 	Text      *string         `json:"text,omitempty"`
 	Thought   bool            `json:"thought,omitempty"`
@@ -32,14 +32,14 @@ type functionResult struct {
 	Parts    []outPart `json:"parts,omitempty"` // media
 }
 
-// A response is what a function answered. It is always text: the API keeps numbers as floating point, which would change
-// the long ones in a JSON object.
+// A response is the result of a function. It is always text: the API stores numbers as floating point, which would change
+// long ones in a JSON object.
 type response struct {
 	Output *string `json:"output,omitempty"`
 	Error  *string `json:"error,omitempty"`
 }
 
-// modelPart converts a part of the model's that is sent.
+// modelPart converts a part of the model.
 func (c *conversation) modelPart(p *provider.Part) (any, error) {
 	if own(p) == kindPart && json.Valid([]byte(p.Opaque.Data)) {
 		return json.RawMessage(p.Opaque.Data), nil
@@ -63,17 +63,17 @@ func (c *conversation) modelPart(p *provider.Part) (any, error) {
 	return out, nil
 }
 
-// call converts a call, and opens it for its result.
+// call converts a call, and adds it to those that wait for a result.
 func (c *conversation) call(t *provider.ToolCall, sign string) (any, error) {
 	id := t.ProviderID
 	if id == "" {
-		id = t.ID // the API takes any, also for calls of its own that had none
+		id = t.ID // the API accepts any id, also for its own calls without one
 	}
 	name, err := c.names.Encode(t.Name)
 	if err != nil {
 		return nil, err
 	}
-	args := json.RawMessage("{}") // of a call whose arguments were no JSON object, too: its result says what was wrong
+	args := json.RawMessage("{}") // also if the arguments weren't a JSON object: the result says what was wrong
 	var object map[string]json.RawMessage
 	if json.Unmarshal(t.Input, &object) == nil && object != nil {
 		args = t.Input
@@ -82,7 +82,7 @@ func (c *conversation) call(t *provider.ToolCall, sign string) (any, error) {
 	return outPart{Call: &outCall{id, name, args}, Signature: sign}, nil
 }
 
-// result converts what a call returned, and returns the media that has to come behind.
+// result converts the result of a call, and returns the media that has to follow it.
 func (c *conversation) result(o *openResult) (part outPart, behind []any, err error) {
 	out := &functionResult{ID: o.sent, Name: o.name}
 	if o.result == nil {
@@ -118,7 +118,7 @@ func (c *conversation) result(o *openResult) (part outPart, behind []any, err er
 	return outPart{Result: out}, behind, nil
 }
 
-// user adds a part of the user's.
+// user adds a part of the user.
 func (c *conversation) user(parts []any, p *provider.Part) ([]any, error) {
 	switch {
 	case p.Kind == provider.PartText && p.Text != "":
@@ -126,7 +126,7 @@ func (c *conversation) user(parts []any, p *provider.Part) ([]any, error) {
 	case p.Kind == provider.PartMedia && p.Media != nil:
 		media, err := mediaPart(p.Media)
 		return append(parts, media), err
-	case p.Kind == provider.PartToolResult && p.Result != nil: // its call isn't there
+	case p.Kind == provider.PartToolResult && p.Result != nil: // a result without a call
 		text := "Result of " + p.Result.Name + ": " + p.Result.Text()
 		parts = append(parts, outPart{Text: &text})
 		for i := range p.Result.Parts {
@@ -142,10 +142,10 @@ func (c *conversation) user(parts []any, p *provider.Part) ([]any, error) {
 	return parts, nil
 }
 
-// filesURL is what the names of uploaded files begin with.
+// filesURL is the prefix of the URLs of uploaded files.
 const filesURL = ownURL + "/v1beta/"
 
-// mediaPart converts media: by value, or by an address that the API opens itself.
+// mediaPart converts media: by value, or by a URL that the API opens.
 func mediaPart(m *provider.Media) (outPart, error) {
 	switch {
 	case m.FileID != "":

@@ -8,20 +8,20 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A content is a message as it is sent.
+// A content is a message in a request.
 type content struct {
 	Role  string `json:"role,omitempty"` // user or model
-	Parts []any  `json:"parts"`          // outPart, or json.RawMessage for parts that go back as they came
+	Parts []any  `json:"parts"`          // outPart, or json.RawMessage for parts that are sent back unchanged
 }
 
-// A conversation converts the messages of one request. The API demands that calls follow something of the user's, that the
-// results of all calls of a turn, and nothing else, come right behind it, and takes no call without a result.
+// A conversation converts the messages of one request. The API requires that calls follow a message of the user, and that the
+// results of all calls of a turn, and nothing else, follow it immediately. It rejects a call without a result.
 type conversation struct {
 	names  *adapter.Names
 	traits trait
 
 	out  []content
-	open []openResult // of the last turn of the model
+	open []openResult // calls of the model's last turn
 }
 
 // An openResult is a call that waits for its result.
@@ -34,7 +34,7 @@ type openResult struct {
 
 // convert returns the contents.
 func (c *conversation) convert(messages []provider.Message) ([]content, error) {
-	var late []*provider.Part // what the user says beside results, which come first
+	var late []*provider.Part // parts of the user beside results, which come first
 	flush := func() error {
 		parts, err := c.results()
 		if err != nil {
@@ -76,7 +76,7 @@ func (c *conversation) convert(messages []provider.Message) ([]content, error) {
 	return c.out, nil
 }
 
-// add adds parts to the contents: to the last one, if it is of that role and neither is the results of calls.
+// add adds parts to the contents: to the last one, if it has that role and neither of the two is results of calls.
 func (c *conversation) add(role string, parts []any) {
 	if len(parts) == 0 {
 		return
@@ -93,7 +93,7 @@ func isResult(p any) bool {
 	return ok && out.Result != nil
 }
 
-// answers reports whether a part is the result of an open call, and keeps it for that.
+// answers reports whether a part is the result of an open call, and stores it there.
 func (c *conversation) answers(p *provider.Part) bool {
 	if p.Kind != provider.PartToolResult || p.Result == nil {
 		return false
@@ -108,10 +108,10 @@ func (c *conversation) answers(p *provider.Part) bool {
 		}
 		return false
 	}
-	return match(true) || match(false) // calls without ids are told apart by name, those of one name by their order
+	return match(true) || match(false) // calls without ids are matched by name, and those of one name by order
 }
 
-// results adds the results of the open calls, in the order of these, and returns what belongs to them and comes behind.
+// results adds the results of the open calls in their order, and returns the parts that have to follow them.
 func (c *conversation) results() ([]any, error) {
 	var parts, behind []any
 	for i := range c.open {
@@ -128,12 +128,12 @@ func (c *conversation) results() ([]any, error) {
 	return behind, nil
 }
 
-// says reports whether anything of a message of the model's is sent.
+// says reports whether any part of a message of the model is sent.
 func (c *conversation) says(m *provider.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return sends(&p) })
 }
 
-// sends reports whether a part of the model's is sent.
+// sends reports whether a part of the model is sent.
 func sends(p *provider.Part) bool {
 	switch p.Kind {
 	case provider.PartText, provider.PartRefusal:
@@ -147,7 +147,7 @@ func sends(p *provider.Part) bool {
 			return false
 		}
 		_, err := mediaPart(p.Media)
-		return err == nil // what a model made can't be put right by the caller
+		return err == nil // the caller can't correct a model's media
 	case provider.PartProviderCall, provider.PartProviderResult:
 		return own(p) == kindPart
 	case provider.PartOpaque:
@@ -164,10 +164,10 @@ func own(p *provider.Part) string {
 	return p.Opaque.Kind
 }
 
-// model adds a message of the model's.
+// model adds a message of the model.
 func (c *conversation) model(m *provider.Message) error {
 	if len(c.out) == 0 {
-		text := "(The conversation goes on.)"
+		text := "(The conversation continues.)"
 		c.out = append(c.out, content{"user", []any{outPart{Text: &text}}})
 	}
 	var parts []any
@@ -188,7 +188,7 @@ func (c *conversation) model(m *provider.Message) error {
 		parts = append(parts, part)
 	}
 	if first >= 0 && !signed && c.traits.has(levels) {
-		call := parts[first].(outPart) // of another model's: the API demands a signature, or this word in its place
+		call := parts[first].(outPart) // a call of another model: the API requires a signature, or this word instead
 		call.Signature = "skip_thought_signature_validator"
 		parts[first] = call
 	}
@@ -198,7 +198,7 @@ func (c *conversation) model(m *provider.Message) error {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// resource returns the name of a model as the API has it.
+// resource returns the name of a model in the API's form.
 func resource(model string) string {
 	if strings.HasPrefix(model, "models/") || strings.HasPrefix(model, "tunedModels/") {
 		return model

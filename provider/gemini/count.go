@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// CountTokens asks the provider how many input tokens a request takes. It costs a request, but no tokens.
+// CountTokens returns the provider's count of a request's input tokens. It costs a request, but no tokens.
 func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -50,7 +50,7 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 		Total *int `json:"totalTokens"`
 	}
 	if err := json.Unmarshal(text, &count); err != nil || count.Total == nil {
-		return 0, fault.New(fault.Permanent, "gemini: the count of tokens can't be read: "+brief(m.cred.Hide(string(text), key)))
+		return 0, fault.New(fault.Permanent, "gemini: the token count can't be decoded: "+brief(m.cred.Hide(string(text), key)))
 	}
 	return *count.Total, nil
 }

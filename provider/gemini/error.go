@@ -17,13 +17,13 @@ import (
 
 // A status is a google.rpc.Status in JSON.
 type status struct {
-	Code    int      `json:"code"` // of HTTP
+	Code    int      `json:"code"` // HTTP status
 	Message string   `json:"message"`
 	Status  string   `json:"status"` // such as RESOURCE_EXHAUSTED
 	Details []detail `json:"details"`
 }
 
-// A detail is one of several kinds, told apart by their fields.
+// A detail has the fields of several kinds of details.
 type detail struct {
 	Reason     string `json:"reason"`     // ErrorInfo
 	RetryDelay string `json:"retryDelay"` // RetryInfo
@@ -33,9 +33,9 @@ type detail struct {
 	} `json:"violations"` // QuotaFailure
 }
 
-// statusError is the error of an answer with a status that says failure.
+// statusError returns the error of an answer with an error status.
 func statusError(res *http.Response, text []byte, model string, hide func(string) string) *provider.Error {
-	text = []byte(hide(string(text))) // before any of it is cut
+	text = []byte(hide(string(text))) // before it is shortened
 	e, s := parseError(text)
 	e.Model, e.Status = model, res.StatusCode
 	if e.Message == "" {
@@ -46,7 +46,7 @@ func statusError(res *http.Response, text []byte, model string, hide func(string
 	return e
 }
 
-// errorIn is an error that the server reports inside an answer.
+// errorIn returns the error that a server reports inside an answer.
 func errorIn(data []byte) error {
 	e, s := parseError(data)
 	e.Status = http.StatusOK
@@ -57,7 +57,7 @@ func errorIn(data []byte) error {
 	return e
 }
 
-// failure completes the error of an answer that broke off.
+// failure completes the error of an answer that ended early.
 func failure(err error, res *http.Response, model string, hide func(string) string) error {
 	var e *provider.Error
 	if errors.As(err, &e) {
@@ -67,7 +67,7 @@ func failure(err error, res *http.Response, model string, hide func(string) stri
 	return err
 }
 
-// parseError reads the forms in which the API and the gateways before it tell an error: an object, or an array of one.
+// parseError decodes the known forms of errors of the API and of gateways: an object, or an array with one.
 func parseError(data []byte) (*provider.Error, *status) {
 	e, s := &provider.Error{Provider: Name}, &status{}
 	data = bytes.TrimSpace(data)
@@ -85,7 +85,7 @@ func parseError(data []byte) (*provider.Error, *status) {
 	if json.Unmarshal(body.Error, &text) == nil {
 		s.Message = text
 	} else if err := json.Unmarshal(body.Error, s); err != nil && s.Message == "" {
-		s.Message = brief(string(body.Error)) // of a form that isn't known
+		s.Message = brief(string(body.Error)) // of an unknown form
 	}
 	e.Type, e.Message = s.Status, s.Message
 	for _, d := range s.Details {
@@ -96,7 +96,7 @@ func parseError(data []byte) (*provider.Error, *status) {
 	return e, s
 }
 
-// noQuota is what the message of a quota says that is 0: the model isn't to be had without paying.
+// noQuota matches the message of a quota of 0: the model requires payment.
 var noQuota = regexp.MustCompile(`\blimit: 0\b`)
 
 // judge sets class, advice and remedy.
@@ -118,10 +118,10 @@ func judge(e *provider.Error, s *status) {
 	}
 	switch {
 	case e.Code == "API_KEY_INVALID" || strings.Contains(e.Message, "API key not valid") || strings.Contains(e.Message, "API key expired"):
-		e.Class, e.Remedy = fault.UserFixable, "the key is refused; "+remedy
+		e.Class, e.Remedy = fault.UserFixable, "the key is rejected; "+remedy
 	case e.Class == fault.RateLimited && none:
 		e.Class, e.Wait = fault.UserFixable, nil
-		e.Remedy = "the project has no quota for this model; set up billing at https://aistudio.google.com/usage, or ask another model"
+		e.Remedy = "the project has no quota for this model; set up billing at https://aistudio.google.com/usage, or use another model"
 	case e.Class == fault.RateLimited && daily:
 		wait := untilReset(time.Now())
 		if e.Wait == nil || *e.Wait < wait {
@@ -131,16 +131,16 @@ func judge(e *provider.Error, s *status) {
 		e.Class = fault.UserFixable
 		e.Remedy = "set up billing for the key's project at https://aistudio.google.com/usage; the free tier isn't available everywhere"
 	case code == http.StatusUnauthorized:
-		e.Remedy = "the key is missing or refused; " + remedy
+		e.Remedy = "the key is missing or rejected; " + remedy
 	case code == http.StatusForbidden:
-		e.Remedy = "the key may not do this: check what it is restricted to, that the Generative Language API is enabled in its project, " +
+		e.Remedy = "the key isn't allowed to do this: check its restrictions, that the Generative Language API is enabled in its project, " +
 			"and that it isn't blocked; or " + remedy
 	case code == http.StatusPaymentRequired:
 		e.Remedy = "set up billing for the key's project at https://aistudio.google.com/usage"
 	}
 }
 
-// complete adds what the headers say, and takes the key out of all that was said.
+// complete adds the information in the headers, and removes the key from all texts.
 func complete(e *provider.Error, h http.Header, hide func(string) string) {
 	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
 		if id := hide(h.Get(name)); id != "" && e.RequestID == "" {
@@ -153,10 +153,10 @@ func complete(e *provider.Error, h http.Header, hide func(string) string) {
 	}
 }
 
-// classOf goes by the status of HTTP, and where there is none by the word.
+// classOf returns the class of an HTTP status, or without one that of the status word.
 func classOf(code int, word string) fault.Class {
 	if word == "CANCELLED" {
-		return fault.Transient // nobody here has canceled it
+		return fault.Transient // not canceled by the caller
 	}
 	if code >= 400 {
 		return fault.FromStatus(code)
@@ -174,20 +174,20 @@ func classOf(code int, word string) fault.Class {
 	return fault.Permanent
 }
 
-// keyRefused reports an error that another key may end. The API answers 400 to a key that it doesn't know.
+// keyRefused reports whether another key may succeed. The API answers 400 to an unknown key.
 func keyRefused(e *provider.Error) bool {
 	return e.Status == http.StatusUnauthorized || e.Class == fault.UserFixable && (e.Code == "API_KEY_INVALID" || strings.Contains(e.Message, "API key"))
 }
 
-// pacific is the zone in which the quotas of a day begin: at midnight, in winter's time all year round, which in summer is an
+// pacific is the time zone in which daily quotas are reset, at midnight. It has winter time all year, so in summer it is an
 // hour late and never early. See https://ai.google.dev/gemini-api/docs/rate-limits.
 var pacific = time.FixedZone("PST", -8*60*60)
 
-// untilReset returns how long it is until the quotas of a day are there again.
+// untilReset returns the time until the daily quotas are reset.
 func untilReset(now time.Time) time.Duration {
 	year, month, day := now.In(pacific).Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, pacific).Sub(now)
 }
 
-// brief returns the beginning of a text that is no message.
+// brief returns the beginning of a text that isn't a message.
 func brief(text string) string { return adapter.Brief(text, "\uFFFD") }

@@ -18,7 +18,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-// failed makes a call that is answered with that status and body.
+// failed makes a call that gets that status and body.
 func failed(t testing.TB, status int, body string, header ...string) *provider.Error {
 	t.Helper()
 	m := connect(t, gemini.Config{APIKey: "AIzaSecretSecret"}, &wire.Offline{Reply: wire.Always(status, body, header...)})
@@ -29,7 +29,7 @@ func failed(t testing.TB, status int, body string, header ...string) *provider.E
 	return e
 }
 
-func TestAStatusIsAClassAndSaysWhatToDo(t *testing.T) {
+func TestAStatusHasAClassAndARemedy(t *testing.T) {
 	told := func(status int, word, message, details string) string {
 		return fmt.Sprintf(`{"error":{"code":%d,"message":%q,"status":%q,"details":[%s]}}`, status, message, word, details)
 	}
@@ -82,7 +82,7 @@ func TestAdviceComesFromTheBodyOrTheHeader(t *testing.T) {
 	require.False(t, ok, "0 is no advice")
 }
 
-func TestAQuotaOfTheDayIsThereAgainAtMidnightInCalifornia(t *testing.T) {
+func TestADailyQuotaIsResetAtMidnightInCalifornia(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // begins at midnight UTC
 		e := failed(t, 429, `{"error":{"code":429,"message":"Quota.","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"12s"},
 			{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"250"}]}]}}`)
@@ -110,7 +110,7 @@ func TestAnErrorInsideAnAnswerIsAnError(t *testing.T) {
 	}
 }
 
-func TestAnErrorInsideAnAnswerIsJudgedByItsWordWhereItHasNoStatus(t *testing.T) {
+func TestAnErrorInsideAnAnswerIsClassifiedByItsWordIfItHasNoStatus(t *testing.T) {
 	for word, class := range map[string]fault.Class{"RESOURCE_EXHAUSTED": fault.RateLimited, "INTERNAL": fault.Degraded, "ABORTED": fault.Transient,
 		"UNAUTHENTICATED": fault.UserFixable, "INVALID_ARGUMENT": fault.Permanent} {
 		_, err := provider.Generate(t.Context(), offline(t, []byte(`{"error":{"status":"`+word+`"}}`)), ask("hello"))
@@ -118,7 +118,7 @@ func TestAnErrorInsideAnAnswerIsJudgedByItsWordWhereItHasNoStatus(t *testing.T) 
 	}
 }
 
-func TestALongPageIsCutWithinNoLetter(t *testing.T) {
+func TestALongPageIsNotCutWithinACharacter(t *testing.T) {
 	message := failed(t, 502, strings.Repeat("ä", 400)).Message
 	require.Equal(t, strings.Repeat("ä", 150)+"…", message)
 }

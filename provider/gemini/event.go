@@ -2,7 +2,7 @@ package gemini
 
 import "encoding/json"
 
-// An event is one object of an answer: a GenerateContentResponse, or an error in its place.
+// An event is one object of an answer: a GenerateContentResponse, or an error.
 type event struct {
 	Candidates []candidate     `json:"candidates"`
 	Feedback   json.RawMessage `json:"promptFeedback"`
@@ -12,7 +12,7 @@ type event struct {
 	Error      json.RawMessage `json:"error"`
 }
 
-// A candidate is one of the answers that were asked for.
+// A candidate is one of the requested answers.
 type candidate struct {
 	Index   int `json:"index"`
 	Content struct {
@@ -26,7 +26,7 @@ type candidate struct {
 	URLs          json.RawMessage `json:"urlContextMetadata"`
 }
 
-// A part is a piece of an answer, with the fields of all kinds.
+// A part is a part of an answer, with the fields of all kinds.
 type part struct {
 	Text      *string       `json:"text"`
 	Thought   bool          `json:"thought"`
@@ -40,8 +40,7 @@ type part struct {
 	ToolRan   *serverTool   `json:"toolResponse"`
 }
 
-// A functionCall is a call for the host. Its arguments come whole, or piece by piece in the calls without a name that
-// follow it.
+// A functionCall is a call for the host. Its arguments come whole, or in pieces in the following calls without a name.
 type functionCall struct {
 	ID       string          `json:"id,omitempty"`
 	Name     string          `json:"name,omitempty"`
@@ -73,7 +72,7 @@ type codeResult struct {
 	Output  string `json:"output"`
 }
 
-// A serverTool is a call of a tool that the provider runs, or what it returned.
+// A serverTool is a call of a tool that the provider runs, or its result.
 type serverTool struct {
 	ID       string          `json:"id"`
 	Type     string          `json:"toolType"`

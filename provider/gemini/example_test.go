@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/provider/gemini"
 )
 
-// A server on loopback stands for the Gemini API here; without a BaseURL and an APIKey the model asks Google, with the key
+// A server on loopback replaces the Gemini API; without a BaseURL and an APIKey, the model calls Google with the key
 // from the environment.
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -54,7 +54,7 @@ func Example() {
 
 func ExampleNew_key() {
 	_, err := gemini.New(gemini.Config{Key: func(ctx context.Context) (string, error) {
-		return "a key from a vault", nil // asked before each call, and once more when the server refuses it
+		return "a key from a vault", nil // called before each call, and once more if the server rejects the key
 	}})
 	fmt.Println(err)
 	// Output: <nil>

@@ -11,16 +11,16 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// mostFrame bounds one object of an answer. An image is a few megabytes.
+// mostFrame is the largest object of an answer. An image is a few megabytes.
 const mostFrame = 64 << 20
 
-// frames splits the body of an answer into the JSON objects that it is made of, whichever way they are framed: server-sent
-// events, one array, one object, objects one behind the other, or events that break off into plain JSON, as an error does that is
-// found too late.
+// frames splits the body of an answer into its JSON objects, in all known forms: server-sent
+// events, one array, one object, consecutive objects, or events that are followed by plain JSON, such as a late
+// error.
 type frames struct {
-	each func(object []byte) error // is given each object; its bytes are gone afterwards
+	each func(object []byte) error // called with each object; its bytes are valid only during the call
 
-	// whole says that the body was one JSON value, which tells by itself that it is complete.
+	// whole says that the body was one JSON value, whose form shows its end.
 	whole bool
 }
 
@@ -88,11 +88,11 @@ func (f *frames) events(br *bufio.Reader) error {
 	}
 }
 
-// event gives what an event holds. The last one may be cut.
+// event handles the data of an event. The last one may be cut.
 func (f *frames) event(data []byte, last bool) error {
 	data = bytes.TrimSpace(data)
 	switch {
-	case len(data) == 0 || string(data) == "[DONE]": // which some gateways add
+	case len(data) == 0 || string(data) == "[DONE]": // some gateways add it
 		return nil
 	case data[0] == '[':
 		_, err := f.values(bytes.NewReader(data))
@@ -106,13 +106,12 @@ func (f *frames) event(data []byte, last bool) error {
 	return err
 }
 
-// values reads JSON values, and gives the objects: the values themselves and those in arrays. It returns how many values
-// there were.
+// values decodes JSON values, and passes on the objects: the values themselves and those in arrays. It returns the number of values.
 func (f *frames) values(r io.Reader) (n int, err error) {
 	bounded := &boundedReader{r: r}
 	dec := json.NewDecoder(bounded)
 	inArray := false
-	var object json.RawMessage // its room is used again
+	var object json.RawMessage // reused
 	for {
 		if !dec.More() {
 			_, err := dec.Token() // the end of the array, or of all
@@ -140,7 +139,7 @@ func (f *frames) values(r io.Reader) (n int, err error) {
 		if !inArray {
 			n++
 		}
-		if object[0] == '{' { // anything else says nothing
+		if object[0] == '{' { // ignore other values
 			if err := f.each(object); err != nil {
 				return n, err
 			}
@@ -148,7 +147,7 @@ func (f *frames) values(r io.Reader) (n int, err error) {
 	}
 }
 
-// next returns the byte that a decoder reads next, once it has looked for it.
+// next returns the next byte of a decoder, once the decoder has looked for it.
 func next(dec *json.Decoder) byte {
 	var b [1]byte
 	if _, err := dec.Buffered().Read(b[:]); err != nil {
@@ -157,7 +156,7 @@ func next(dec *json.Decoder) byte {
 	return b[0]
 }
 
-// cut is the error of JSON that can't be read on.
+// cut returns the error of JSON that can't be decoded further.
 func cut(err error) error {
 	var syntax *json.SyntaxError
 	switch {
@@ -169,7 +168,7 @@ func cut(err error) error {
 	return err
 }
 
-// boundedReader bounds how much is read for one value.
+// A boundedReader limits how much is read for one value.
 type boundedReader struct {
 	r io.Reader
 	n int

@@ -19,11 +19,11 @@ import (
 // Name is this provider's name: of [provider.Opaque] data, of errors, and the key of [provider.Request.Options].
 const Name = "gemini"
 
-// DefaultModel is asked where neither Config nor Request names one.
+// DefaultModel is the model if neither Config nor Request names one.
 const DefaultModel = "gemini-3.5-flash"
 
-// Config says which model to ask, and how to reach it. The zero Config asks [DefaultModel] at Google's own address with the
-// key from the environment. Printing a Config shows none of its secrets.
+// Config configures a [Model]. The zero Config calls [DefaultModel] at Google's own address with the
+// key from the environment. Printing a Config reveals none of its secrets.
 type Config struct {
 	// Model is the model for requests that name none; empty: DefaultModel.
 	Model string
@@ -31,24 +31,24 @@ type Config struct {
 	// APIKey is the key; empty: Key, else GOOGLE_API_KEY, else GEMINI_API_KEY, in the order of Google's own clients. The
 	// environment's key is sent only to Google's own address and to GOOGLE_GEMINI_BASE_URL; see BaseURL.
 	APIKey string
-	// Key, if APIKey is empty, is asked for the key before each call, and once more after the server refused it. It must be
+	// Key, if APIKey is empty, returns the key. It is called before each call, and once more after the server rejected it. It must be
 	// safe for concurrent use.
 	Key func(ctx context.Context) (string, error)
 
-	// BaseURL is the address before /v1beta/models; one that ends with a version (/v1, /v1alpha) is asked for that
-	// version. Empty: GOOGLE_GEMINI_BASE_URL, else Google's own. Any other address doesn't get the environment's key: it is
-	// sent what APIKey, Key or Header give, and without them no key, as suits local gateways.
+	// BaseURL is the address before /v1beta/models; if it ends with a version (/v1, /v1alpha), that version is used.
+	// Empty: GOOGLE_GEMINI_BASE_URL, else Google's own. Any other address doesn't get the environment's key: it
+	// gets that of APIKey, Key or Header, and without them none, as suits local gateways.
 	BaseURL string
-	// HTTPClient sends the requests; nil: http.DefaultClient. A Timeout of its own cuts long answers.
+	// HTTPClient sends the requests; nil: http.DefaultClient. Its Timeout cuts long answers.
 	HTTPClient *http.Client
-	// Header is sent with each request and wins over the headers that the adapter sets.
+	// Header is sent with each request and overrides the headers that the adapter sets.
 	Header http.Header
 
-	// Models adds to what is known of models, and wins over it. A model is found by its ID.
+	// Models has properties of models and overrides the built-in ones. A model is found by its ID.
 	Models []provider.ModelInfo
 }
 
-// A Model asks one model of the Gemini API. It is safe for concurrent use.
+// A Model calls one model of the Gemini API. It is safe for concurrent use.
 type Model struct {
 	id     string
 	info   provider.ModelInfo
@@ -69,7 +69,7 @@ const ownURL = "https://generativelanguage.googleapis.com"
 // New returns a Model. It makes no call.
 //
 // It returns an error that says what to do if there is no key: none in cfg, no cfg.Key and none in the environment. With a
-// base URL, or a header that authorises, a key isn't asked for: gateways and local servers may need none.
+// base URL, or a header that authorizes, no key is required: gateways and local servers may need none.
 func New(cfg Config) (*Model, error) {
 	m := &Model{id: cfg.Model, known: slices.Clone(cfg.Models)}
 	if m.id == "" {
@@ -83,7 +83,7 @@ func New(cfg Config) (*Model, error) {
 	options := genai.HTTPOptions{BaseURL: ownURL, APIVersion: "v1beta"}
 	if base != nil {
 		if base.User != nil {
-			return nil, fault.NewFixable("gemini: BaseURL holds a user name", "send credentials in Config.Header instead", nil)
+			return nil, fault.NewFixable("gemini: BaseURL contains a user name", "send credentials in Config.Header instead", nil)
 		}
 		options.BaseURL, options.APIVersion = splitVersion(base)
 	}
@@ -98,12 +98,12 @@ func New(cfg Config) (*Model, error) {
 		HTTPOptions: options,
 	})
 	if err != nil {
-		return nil, fault.Errorf(fault.Permanent, "gemini: the client can't be made: %w", err)
+		return nil, fault.Errorf(fault.Permanent, "gemini: creating the client: %w", err)
 	}
 	return m, nil
 }
 
-// splitVersion takes the version of the API off an address that names one.
+// splitVersion splits the version of the API from an address.
 func splitVersion(u *url.URL) (base, version string) {
 	path := strings.TrimRight(u.Path, "/")
 	version = "v1beta"
@@ -117,13 +117,13 @@ func splitVersion(u *url.URL) (base, version string) {
 	return out.String(), version
 }
 
-// Info returns what is known of the model.
+// Info returns the properties of the model.
 func (m *Model) Info() provider.ModelInfo {
 	return adapter.Copied(m.info)
 }
 
-// InfoOf returns what is known of another model that requests may name, found as that of Info is; an empty name is the Model's own.
-// It reports false if that is no more than the name.
+// InfoOf returns the properties of another model that requests may name, found like those of Info; an empty name means this Model's.
+// It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 	if model == "" {
 		model = m.id
@@ -135,10 +135,10 @@ func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 // String returns the model's name.
 func (m Model) String() string { return Name + " " + m.id }
 
-// Format writes what String returns, whatever the verb.
+// Format writes String for every verb.
 func (m Model) Format(f fmt.State, _ rune) { fmt.Fprint(f, m.String()) }
 
-// Stream asks the model. See [provider.Provider].
+// Stream makes a call. See [provider.Provider].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
 	return adapter.Stream(ctx, func(ctx context.Context, put func(provider.Chunk) bool) error { return m.run(ctx, req, put) })
 }

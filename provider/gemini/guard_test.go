@@ -16,7 +16,7 @@ import (
 
 const secret = "AIzaSecretSecret"
 
-func TestAServerThatRepeatsASecretDoesNotGetItIntoAnError(t *testing.T) {
+func TestASecretThatTheServerRepeatsIsRemovedFromErrors(t *testing.T) {
 	told := `{"error":{"status":"t ` + secret + `","message":"m ` + secret + `","details":[{"reason":"c ` + secret + `"}]}}`
 	for _, cfg := range []gemini.Config{
 		{APIKey: secret},
@@ -35,7 +35,7 @@ func TestAServerThatRepeatsASecretDoesNotGetItIntoAnError(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentsKeyGoesToNoForeignAddress(t *testing.T) {
+func TestTheEnvironmentsKeyIsNotSentToOtherAddresses(t *testing.T) {
 	const own = "https://generativelanguage.googleapis.com"
 	for _, c := range []struct{ base, env, want string }{
 		{"", "", secret}, {own, "", secret}, {own + "/v1", "", secret}, {"", "http://gateway", secret}, {"http://gateway", "http://gateway", secret},
@@ -63,7 +63,7 @@ func TestARedirectAwayFromTLSDoesNotGetTheKey(t *testing.T) {
 	require.Len(t, tr.Asked, 1)
 }
 
-func TestArgumentsThatComeWholeAndInPiecesAreAllKept(t *testing.T) {
+func TestArgumentsThatComeWholeAndInPiecesAreMerged(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"x":1}`: `{"x":1,"y":2}`, `{}`: `{"y":2}`, `null`: `{"y":2}`, `{"y":2}`: `{"y":2}`, `{"y":3}`: "", `[1]`: "",
 	} {

@@ -10,11 +10,10 @@ import (
 
 const remedy = "set GEMINI_API_KEY or Config.APIKey to a key from https://aistudio.google.com/apikey"
 
-// keyHeader is where a key is sent. It is never part of an address.
+// keyHeader is the header with the key, which is never part of a URL.
 const keyHeader = "X-Goog-Api-Key"
 
-// newCredential finds the key: what the Config says before what the environment does, which counts only where trusted says
-// that it may be sent there.
+// newCredential finds the key: in the Config, else in the environment, if trusted says that it may be sent to the address.
 func newCredential(cfg *Config, trusted, optional bool) (adapter.Credential, error) {
 	if key := strings.TrimSpace(cfg.APIKey); key != "" {
 		return adapter.Fixed(key), nil
@@ -36,14 +35,14 @@ func newCredential(cfg *Config, trusted, optional bool) (adapter.Credential, err
 	return adapter.Credential{}, adapter.NoKey(Name, remedy)
 }
 
-// String returns the Config without its secrets: the key, and what is in headers and in the address besides its host.
+// String describes the Config without its secrets: the key, the headers and the address.
 func (c Config) String() string {
 	return fmt.Sprintf("gemini.Config{Model: %q, APIKey: %s, Key: %t, BaseURL: %s, Header: %s, Models: %d}",
 		c.Model, adapter.Redacted(c.APIKey != ""), c.Key != nil, adapter.Redacted(c.BaseURL != ""), adapter.Redacted(len(c.Header) > 0), len(c.Models))
 }
 
-// GoString returns what String does.
+// GoString returns String.
 func (c Config) GoString() string { return c.String() }
 
-// Format writes what String returns, whatever the verb.
+// Format writes String for every verb.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }

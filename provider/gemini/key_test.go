@@ -16,7 +16,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
 
-// quiet takes what the machine's environment says out of a test.
+// quiet unsets the environment variables of the adapter.
 func quiet(t *testing.T) {
 	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"} {
 		t.Setenv(name, "")
@@ -42,7 +42,7 @@ func TestTheKeyGoesInAHeaderAndNeverInTheAddress(t *testing.T) {
 	require.Equal(t, "https://generativelanguage.googleapis.com/v1beta/models/"+gemini.DefaultModel+":streamGenerateContent?alt=sse", tr.Asked[0].URL.String())
 }
 
-func TestAKeyInTheConfigWinsOverTheEnvironment(t *testing.T) {
+func TestAKeyInTheConfigOverridesTheEnvironment(t *testing.T) {
 	quiet(t)
 	t.Setenv("GOOGLE_API_KEY", "key-from-env")
 	for want, cfg := range map[string]gemini.Config{
@@ -90,7 +90,7 @@ func TestAGatewayNeedsNoKey(t *testing.T) {
 	}
 }
 
-func TestARefusedKeyIsAskedForOnceMore(t *testing.T) {
+func TestARejectedKeyIsRequestedOnceMore(t *testing.T) {
 	for _, status := range []int{401, 400} {
 		asked := 0
 		tr := &wire.Offline{Reply: func(req *http.Request) *http.Response {

@@ -8,30 +8,30 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// The prices were taken down on this day from what cites this page. Where a price is higher for prompts of more than 200,000
-// tokens it is the higher one, so that a budget isn't exceeded unseen; they are those for text.
+// The prices were collected on this day from sources that cite this page. If a price is higher for prompts of more than 200,000
+// tokens, it is the higher one, so that no budget is exceeded unnoticed. They are the prices of text.
 const (
 	priceDate   = "2026-07-04"
 	priceSource = "https://ai.google.dev/gemini-api/docs/pricing"
 )
 
-// A trait is something that not all models have.
+// A trait is a property that not all models have.
 type trait uint8
 
 const (
 	budgets   trait = 1 << iota // thinking with a budget of tokens
-	levels                      // thinking with a level; answers of a schema beside tools; media in results; signatures demanded
+	levels                      // thinking with a level; output schemas with tools; media in results; signatures required
 	always                      // thinking that can't be switched off
 	lite                        // budgets of at least 512 tokens
 	twoLevels                   // no level between low and high
 	images                      // makes images
 
-	otherwise = levels // models that aren't known are newer ones
+	otherwise = levels // unknown models are treated as newer ones
 )
 
 func (t trait) has(other trait) bool { return t&other != 0 }
 
-// A family is a model under all of its names.
+// A family is a model with all its names.
 type family struct {
 	id     string // without a version
 	name   string
@@ -43,7 +43,7 @@ type family struct {
 
 const million = 1_048_576
 
-// families are the models that are known.
+// families are the known models.
 var families = []family{
 	{"gemini-3.5-flash", "Gemini 3.5 Flash", million, 65_536, levels, [3]float64{1.5, 9, .15}},
 	{"gemini-3.1-pro", "Gemini 3.1 Pro", million, 65_536, levels | always, [3]float64{4, 18, .4}},
@@ -62,10 +62,10 @@ var families = []family{
 	{"gemini-1.5-flash-8b", "Gemini 1.5 Flash-8B", million, 8192, 0, [3]float64{}},
 }
 
-// version is what may follow a family's name.
+// version matches what may follow a family's name.
 var version = regexp.MustCompile(`^(-preview|-exp|-latest|-customtools)*(-\d{2}-\d{2}(-\d{4})?|-\d{2}-\d{4}|-\d{3})?(-thinking|-customtools)?$`)
 
-// familyOf finds a model under the names that Google and gateways give it.
+// familyOf finds a model by the names that Google and gateways use.
 func familyOf(id string) *family {
 	id = id[strings.LastIndexByte(id, '/')+1:]
 	for i := range families {
@@ -76,7 +76,7 @@ func familyOf(id string) *family {
 	return nil
 }
 
-// older are models that aren't in the table and are none of the newer ones.
+// older matches older models that aren't in the table.
 var older = regexp.MustCompile(`^(gemini-(1|2)(\.|-)|gemma|learnlm)`)
 
 func traitsOf(id string) trait {
@@ -92,7 +92,7 @@ func traitsOf(id string) trait {
 	return otherwise
 }
 
-// modelInfo returns what is known of a model: what the host says, else the table, else its name.
+// modelInfo returns the properties of a model: from the host, else from the table, else only its name.
 func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
 	if info, ok := adapter.Known(known, Name, id); ok {
 		return info
@@ -128,7 +128,7 @@ func (f *family) info() provider.ModelInfo {
 	return info
 }
 
-// Models returns what is known of the common models, for hosts that let people choose one.
+// Models returns the properties of the common models, for hosts that let people choose one.
 func Models() []provider.ModelInfo {
 	infos := make([]provider.ModelInfo, len(families))
 	for i := range families {

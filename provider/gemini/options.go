@@ -15,17 +15,17 @@ func mergeOptions(body map[string]json.RawMessage, raw json.RawMessage) error {
 	}
 	var options map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &options); err != nil {
-		return fault.Errorf(fault.Permanent, "gemini: Options[%q] can't be read: %w", Name, err)
+		return fault.Errorf(fault.Permanent, "gemini: Options[%q] can't be decoded: %w", Name, err)
 	}
 	adapter.Merge(body, options)
 	return nil
 }
 
-// encode returns v as JSON in which HTML characters stay as they are.
+// encode returns v as JSON without HTML escapes.
 func encode(v any) (json.RawMessage, error) {
 	raw, err := adapter.Encode(v)
 	if err != nil {
-		return nil, fault.Errorf(fault.Permanent, "gemini: the request can't be written: %w", err)
+		return nil, fault.Errorf(fault.Permanent, "gemini: the request can't be encoded: %w", err)
 	}
 	return raw, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A partialArg is a piece of the arguments of a call: a value, or a piece of a text, at one place in them.
+// A partialArg is a piece of the arguments of a call: a value, or a piece of a text, at a path.
 type partialArg struct {
 	Path   string          `json:"jsonPath"`
 	String *string         `json:"stringValue"`
@@ -17,10 +17,10 @@ type partialArg struct {
 	Null   json.RawMessage `json:"nullValue"`
 }
 
-// deepest is how deep arguments may be nested.
+// deepest is the deepest nesting of arguments.
 const deepest = 128
 
-// A node is a value in arguments that are being put together. Its zero value is one that nothing is known of yet.
+// A node is a value in arguments that are being assembled. Its zero value is an unknown value.
 type node struct {
 	keys   []string // of fields, in the order in which they came
 	fields map[string]*node
@@ -29,7 +29,7 @@ type node struct {
 	raw    json.RawMessage // a number, true, false or null
 }
 
-// add puts a piece into its place. It returns false if it doesn't fit there.
+// add adds a piece. It returns false if the piece contradicts earlier ones.
 func (n *node) add(p *partialArg) bool {
 	path, ok := strings.CutPrefix(p.Path, "$")
 	for depth := 0; ok && path != ""; depth++ {
@@ -50,7 +50,7 @@ func (n *node) add(p *partialArg) bool {
 	return ok && n.set(p)
 }
 
-// nextStep takes the first step off a path: .name, ['name'] or [0]. The index is -1 for a name.
+// nextStep splits the first step from a path: .name, ['name'] or [0]. The index is -1 for a name.
 func nextStep(path string) (name string, index int, rest string, ok bool) {
 	if after, dotted := strings.CutPrefix(path, "."); dotted {
 		end := strings.IndexAny(after, ".[")
@@ -97,7 +97,7 @@ func (n *node) field(name string) (*node, bool) {
 	return child, true
 }
 
-// item returns an item of a list. The next behind the last is made; lists are written in order.
+// item returns an item of a list, and adds it if it is the next one; lists come in order.
 func (n *node) item(index int) (*node, bool) {
 	if n.fields != nil || index > len(n.items) {
 		return nil, false
@@ -131,7 +131,7 @@ func (n *node) set(p *partialArg) bool {
 	case p.Null != nil:
 		n.raw = json.RawMessage("null")
 	}
-	return true // a piece without a value only says that one will come
+	return true // a piece without a value only announces one
 }
 
 // write appends the value as JSON.
@@ -164,8 +164,8 @@ func (n *node) write(b []byte) []byte {
 	return append(b, "null"...)
 }
 
-// joined returns the fields of n and those of args, which came whole, as JSON. It returns false if they don't fit together:
-// args is no object, or has another value for a field that n has, too.
+// joined returns the fields of n and of args, which came whole, as JSON. It returns false if they contradict each other:
+// args isn't an object, or has another value for a field of n.
 func (n *node) joined(args string) (string, bool) {
 	pieces := string(n.write(nil))
 	if args == "" || args == "{}" {
@@ -189,7 +189,7 @@ func (n *node) joined(args string) (string, bool) {
 func appendString(b []byte, s string) []byte {
 	text, err := encode(s)
 	if err != nil {
-		return append(b, `""`...) // can't be: it is a string
+		return append(b, `""`...) // can't happen: it is a string
 	}
 	return append(b, text...)
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A prepared is a request as it is sent, and what reading its answer needs.
+// A prepared is an encoded request, and what is needed to decode its answer.
 type prepared struct {
 	model string
 	names *adapter.Names
 	body  map[string]json.RawMessage
 }
 
-// A body is what is sent. The order of its fields, and of all that is in them, is always the same.
+// A body is the body of a request. The order of its fields, and of everything in them, is fixed.
 type body struct {
 	System     *content    `json:"systemInstruction,omitempty"`
 	Contents   []content   `json:"contents"`
@@ -75,7 +75,7 @@ func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 		return nil, err
 	}
 	if len(b.Contents) == 0 {
-		return nil, fault.New(fault.Permanent, "gemini: the request has no message with anything in it")
+		return nil, fault.New(fault.Permanent, "gemini: the request has no message with content")
 	}
 	b.addSystem(req, t)
 	b.addConfig(req, t)
@@ -123,13 +123,13 @@ func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
 		}
 		b.ToolConfig = &toolConfig{calling{Mode: "ANY", Allowed: []string{name}}}
 	default:
-		return fault.Errorf(fault.Permanent, "gemini: the choice of tools %q is unknown", req.ToolChoice.Mode)
+		return fault.Errorf(fault.Permanent, "gemini: unknown tool choice %q", req.ToolChoice.Mode)
 	}
 	return nil
 }
 
-// asText reports whether the model must be told the schema of its answer in the system text: the older ones refuse to be held
-// to one beside tools.
+// asText reports whether the system text must contain the schema of the answer: older models reject an output schema
+// with tools.
 func asText(req *provider.Request, t trait) bool { return len(req.Tools) > 0 && !t.has(levels) }
 
 // addSystem sets the instructions.
@@ -139,7 +139,7 @@ func (b *body) addSystem(req *provider.Request, t trait) {
 		if text != "" {
 			text += "\n\n"
 		}
-		text += "When you give your answer, give it as one JSON value that is valid for this JSON Schema, and nothing else, no code fence either:\n" +
+		text += "When you give your answer, give it as one JSON value that is valid for this JSON Schema, and nothing else, not even a code fence:\n" +
 			string(req.Output.Schema)
 	}
 	if !blank(text) {
@@ -147,7 +147,7 @@ func (b *body) addSystem(req *provider.Request, t trait) {
 	}
 }
 
-// addConfig sets how the model writes, and in what form.
+// addConfig sets the sampling, the thinking and the output format.
 func (b *body) addConfig(req *provider.Request, t trait) {
 	g := generation{MaxOutput: max(req.MaxOutput, 0), Thinking: thinkingOf(req.Reasoning, t)}
 	set := g.MaxOutput > 0 || g.Thinking != nil
@@ -160,7 +160,7 @@ func (b *body) addConfig(req *provider.Request, t trait) {
 			}
 		}
 		if s.Seed != nil {
-			seed := int32(*s.Seed) // the API takes 32 bits
+			seed := int32(*s.Seed) // the API accepts 32 bits
 			g.Seed = &seed
 		}
 		set = true

@@ -30,7 +30,7 @@ func results(parts ...provider.Part) provider.Message {
 	return provider.Message{Role: provider.RoleTool, Parts: parts}
 }
 
-// contents returns what a conversation is sent as.
+// contents returns the contents of the request for a conversation.
 func contents(t testing.TB, model string, messages ...provider.Message) string {
 	t.Helper()
 	return string(sent(t, &provider.Request{Model: model, Messages: messages})["contents"])
@@ -38,7 +38,7 @@ func contents(t testing.TB, model string, messages ...provider.Message) string {
 
 const old = "gemini-2.5-flash"
 
-func TestAnAnswerGoesBackAsItCame(t *testing.T) {
+func TestAnAnswerIsSentBackUnchanged(t *testing.T) {
 	for file, want := range map[string]string{
 		"hello.sse": `[{"text":"Grüß Gott, Zoë!","thoughtSignature":"c2lnLXRleHQ="},
 			{"functionCall":{"name":"cms_x2ecreatePage","args":{"city":"Oslo","days":2}},"thoughtSignature":"c2lnLWNhbGw="},
@@ -65,7 +65,7 @@ func TestAnAnswerGoesBackAsItCame(t *testing.T) {
 	}
 }
 
-func TestWhatAnotherProviderMadeIsDropped(t *testing.T) {
+func TestOpaqueDataOfAnotherProviderIsDropped(t *testing.T) {
 	foreign := &provider.Opaque{Provider: "anthropic", Kind: "part", Data: `{"secret":1}`}
 	require.JSONEq(t, `[{"role":"user","parts":[{"text":"hello"}]},{"role":"model","parts":[{"text":"Hm."}]},{"role":"user","parts":[{"text":"and?"}]}]`,
 		contents(t, "", provider.User("hello"), model(
@@ -77,7 +77,7 @@ func TestWhatAnotherProviderMadeIsDropped(t *testing.T) {
 		), provider.User("and?")))
 }
 
-func TestResultsComeInTheOrderOfTheirCallsAndApart(t *testing.T) {
+func TestResultsAreSeparateAndInTheOrderOfTheirCalls(t *testing.T) {
 	require.JSONEq(t, `[{"role":"user","parts":[{"text":"go"}]},
 		{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{"n":1}}},{"functionCall":{"id":"b","name":"f","args":{}}}]},
 		{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"output":"one"}}},{"functionResponse":{"id":"b","name":"f","response":{"error":"two"}}}]},
@@ -108,20 +108,20 @@ func TestEveryCallHasAResultAndEveryResultACall(t *testing.T) {
 	lost := func(id string) string {
 		return `{"role":"user","parts":[{"functionResponse":{"id":"` + id + `","name":"f","response":{"error":"The call was not run, or its result is lost."}}}]}`
 	}
-	require.JSONEq(t, `[{"role":"user","parts":[{"text":"(The conversation goes on.)"}]},
+	require.JSONEq(t, `[{"role":"user","parts":[{"text":"(The conversation continues.)"}]},
 		{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]},`+lost("a")+`,
 		{"role":"user","parts":[{"text":"Result of g: stray"}]},
 		{"role":"model","parts":[{"text":"Hm."},{"functionCall":{"id":"c","name":"f","args":{}}}]},`+lost("c")+`]`,
 		contents(t, old, model(call("a", "f", `[1]`, nil)), results(result("x", "g", "stray")), model(provider.TextPart("Hm.")), model(call("c", "f", "", nil))))
 }
 
-func TestACallOfAnotherModelIsExcusedFromItsSignature(t *testing.T) {
+func TestACallOfAnotherModelNeedsNoSignature(t *testing.T) {
 	messages := []provider.Message{provider.User("go"), model(call("a", "f", "", nil), call("b", "f", "", nil)), results(result("a", "f", "1"), result("b", "f", "2"))}
 	require.Equal(t, 1, strings.Count(contents(t, "gemini-3.5-flash", messages...), `"thoughtSignature":"skip_thought_signature_validator"`))
 	require.NotContains(t, contents(t, old, messages...), "thoughtSignature")
 }
 
-func TestMediaGoesByValueOrByAddress(t *testing.T) {
+func TestMediaIsSentByValueOrByURL(t *testing.T) {
 	require.JSONEq(t, `[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"AQI="}},{"fileData":{"mimeType":"video/mp4","fileUri":"https://example.org/f"}},
 		{"fileData":{"mimeType":"application/pdf","fileUri":"https://generativelanguage.googleapis.com/v1beta/files/abc"}}]}]`,
 		contents(t, "", provider.Message{Role: provider.RoleUser, Parts: []provider.Part{
@@ -135,7 +135,7 @@ func TestMediaGoesByValueOrByAddress(t *testing.T) {
 	}
 }
 
-func TestMediaOfAModelThatNobodyCanSendIsDropped(t *testing.T) {
+func TestUnsendableMediaOfAModelIsDropped(t *testing.T) {
 	require.JSONEq(t, `[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"text":"Hm."}]}]`,
 		contents(t, "", provider.User("go"), model(provider.MediaPart(provider.Media{Type: "image/png"}), provider.TextPart("Hm."))))
 }
@@ -158,7 +158,7 @@ func TestAChoiceOfToolsIsAMode(t *testing.T) {
 	require.Empty(t, sent(t, req)["toolConfig"])
 }
 
-func TestMediaOfAResultGoesInsideOrBehindIt(t *testing.T) {
+func TestMediaOfAResultIsSentInsideOrAfterIt(t *testing.T) {
 	shot := provider.ResultPart(provider.ToolResult{CallID: "a", Name: "shoot", Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: []byte{1}})}})
 	messages := []provider.Message{provider.User("go"), model(call("a", "shoot", "", opaque("thoughtSignature", "cw=="))), results(shot)}
 	require.Contains(t, contents(t, "gemini-3.5-flash", messages...), `"response":{"output":""},"parts":[{"inlineData":{"mimeType":"image/png","data":"AQ=="}}]`)
@@ -167,7 +167,7 @@ func TestMediaOfAResultGoesInsideOrBehindIt(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-func TestARequestIsSentInTheAPIsTerms(t *testing.T) {
+func TestARequestIsEncoded(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)
 	body := sent(t, &provider.Request{
 		Model: old, System: "Be brief.", Messages: []provider.Message{provider.User("hello")},
@@ -199,7 +199,7 @@ func TestABodyIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfASchemaIsAskedForWhereTheModelTakesIt(t *testing.T) {
+func TestAnOutputSchemaIsSentIfTheModelSupportsIt(t *testing.T) {
 	req := ask("hello")
 	req.Output = &provider.OutputFormat{Schema: json.RawMessage(`{"type":"object"}`)}
 	require.JSONEq(t, `{"responseMimeType":"application/json","responseJsonSchema":{"type":"object"}}`, string(sent(t, req)["generationConfig"]))
@@ -211,7 +211,7 @@ func TestAnAnswerOfASchemaIsAskedForWhereTheModelTakesIt(t *testing.T) {
 	require.Contains(t, string(sent(t, req)["generationConfig"]), "responseJsonSchema")
 }
 
-func TestThinkingIsAskedForInTheModelsTerms(t *testing.T) {
+func TestThinkingIsRequestedInTheModelsForm(t *testing.T) {
 	for _, c := range []struct {
 		model string
 		r     provider.ReasoningOptions
@@ -248,7 +248,7 @@ func TestThinkingIsAskedForInTheModelsTerms(t *testing.T) {
 	}
 }
 
-func TestARequestThatMakesNoSenseIsRefused(t *testing.T) {
+func TestAnInvalidRequestIsRejected(t *testing.T) {
 	for name, req := range map[string]*provider.Request{
 		"empty":          {},
 		"nothing said":   ask(""),
@@ -299,7 +299,7 @@ func TestTokensAreCounted(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestAModelIsKnownUnderAllOfItsNames(t *testing.T) {
+func TestAModelIsFoundByAllItsNames(t *testing.T) {
 	for id, name := range map[string]string{
 		"gemini-2.5-flash": "Gemini 2.5 Flash", "models/gemini-2.5-flash-preview-09-2025": "Gemini 2.5 Flash", "gemini-2.5-flash-lite": "Gemini 2.5 Flash-Lite",
 		"gemini-3-pro-preview": "Gemini 3 Pro", "gemini-2.0-flash-001": "Gemini 2.0 Flash", "gemini-2.5-pro-preview-05-06": "Gemini 2.5 Pro", "gemini-2.5-flash-tts": "",
@@ -317,7 +317,7 @@ func TestAModelIsKnownUnderAllOfItsNames(t *testing.T) {
 	}
 }
 
-func TestOtherModelsThatRequestsMayNameAreKnown(t *testing.T) {
+func TestInfoOfKnowsOtherModels(t *testing.T) {
 	mine := provider.ModelInfo{ID: "mine", Window: 77}
 	m, err := gemini.New(gemini.Config{Model: "gemini-2.5-pro", APIKey: "k", Models: []provider.ModelInfo{mine}})
 	require.NoError(t, err)
@@ -335,7 +335,7 @@ func TestOtherModelsThatRequestsMayNameAreKnown(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestSchemasAreNarrowedToWhatTheAPITakes(t *testing.T) {
+func TestSchemasAreNarrowedToTheAPIsSubset(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"top":{"$ref":"#/$defs/tree","description":"the root"},"size":{"type":"string","default":"x"}},"required":["top","size"],` +
 		`"$defs":{"tree":{"type":"object","properties":{"name":{"type":"string"},"leaf":{"$ref":"#/$defs/leaf"},"kids":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["name","leaf","kids"]},` +
 		`"leaf":{"type":"object","properties":{"up":{"$ref":"#/$defs/tree"}},"required":["up"]}}}`)

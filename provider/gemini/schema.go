@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// narrowed returns a schema as the API takes it (https://ai.google.dev/api/generate-content, responseJsonSchema): nothing is
-// beside a $ref, and what leads back to the schema that it is in isn't required. Whoever asked checks the answer against the
+// narrowed returns a schema in the form that the API accepts (https://ai.google.dev/api/generate-content, responseJsonSchema): there are no
+// keywords beside a $ref, and a property that leads back to the schema it is in isn't required. The caller checks the answer against the
 // whole schema.
 func narrowed(schema json.RawMessage) json.RawMessage {
 	if !bytes.Contains(schema, []byte(`"$ref"`)) {

@@ -7,15 +7,15 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// An evidence is what an answer rests on, as far as it has come: it may come in parts, and again with more.
+// An evidence is the sources of an answer so far: they may come in parts, and repeatedly with more.
 type evidence struct {
 	grounding json.RawMessage
-	chunks    bool // grounding names sources
+	chunks    bool // grounding has sources
 	urls      json.RawMessage
 	citations []citation
 }
 
-// A citations is what the model has taken from elsewhere, word by word.
+// A citations is the texts that the model has copied from elsewhere.
 type citations struct {
 	List []citation `json:"citations"`
 	Old  []citation `json:"citationSources"`
@@ -28,7 +28,7 @@ type citation struct {
 	Title string `json:"title"`
 }
 
-// A grounding is the results of searches, and which of them which text rests on.
+// A grounding is the results of searches, and the texts that are based on them.
 type grounding struct {
 	Chunks []struct {
 		Web       *place `json:"web"`
@@ -61,7 +61,7 @@ type urlMetadata struct {
 	} `json:"urlMetadata"`
 }
 
-// add takes what a candidate brings. Of several groundings the last one that names sources counts.
+// add adds the sources of a candidate. Of several groundings the last one with sources counts.
 func (e *evidence) add(c *candidate) {
 	if !adapter.IsNull(c.Grounding) {
 		var g grounding
@@ -80,7 +80,7 @@ func (e *evidence) add(c *candidate) {
 	}
 }
 
-// sources returns each source once for each piece of text that rests on it, or once if none is known.
+// sources returns each source once for each piece of text that is based on it, or once if none is known.
 func (e *evidence) sources() []provider.Source {
 	var out []provider.Source
 	seen := map[provider.Source]bool{}
@@ -92,7 +92,7 @@ func (e *evidence) sources() []provider.Source {
 	}
 	var g grounding
 	if json.Unmarshal(e.grounding, &g) != nil {
-		g = grounding{} // none, or of a form that isn't known
+		g = grounding{} // none, or of an unknown form
 	}
 	found := make([]provider.Source, len(g.Chunks))
 	cited := make([]bool, len(g.Chunks))

@@ -40,7 +40,7 @@ func ask(text string) *provider.Request {
 	return &provider.Request{Messages: []provider.Message{provider.User(text)}}
 }
 
-func TestThoughtsTextAndCallsComeApartWithTheirSignatures(t *testing.T) {
+func TestThoughtsTextAndCallsAreSeparateWithTheirSignatures(t *testing.T) {
 	req := ask("hello")
 	req.Tools = []provider.Tool{{Name: "cms.createPage"}, {Name: "weather"}}
 	r, err := answer(t, "hello.sse", req)
@@ -65,13 +65,13 @@ func TestOutputCountsThoughtsAndInputCountsTheCache(t *testing.T) {
 	require.Equal(t, provider.Usage{Input: 12, Output: 39, CacheRead: 4, Reasoning: 9}, u)
 }
 
-func TestInputCountsWhatTheProvidersToolsReturned(t *testing.T) {
+func TestInputCountsResultsOfTheProvidersTools(t *testing.T) {
 	u := whole(t, "code.sse").Usage
 	require.Equal(t, int64(28), u.Input)
 	require.Equal(t, int64(20), u.Output)
 }
 
-func TestWhatTheProviderRanIsNoCallToRun(t *testing.T) {
+func TestACallThatTheProviderRanIsNotRun(t *testing.T) {
 	r := whole(t, "code.sse")
 	require.Empty(t, r.Calls())
 	require.Equal(t, provider.StopDone, r.Stop)
@@ -87,7 +87,7 @@ func TestWhatTheProviderRanIsNoCallToRun(t *testing.T) {
 	require.Equal(t, `{"found":1}`, r.Parts[3].Result.Text())
 }
 
-func TestEachPieceOfTextThatRestsOnASourceCitesIt(t *testing.T) {
+func TestEachPieceOfTextWithASourceCitesIt(t *testing.T) {
 	r := whole(t, "search.sse")
 	var sources []provider.Source
 	for _, p := range r.Parts {
@@ -115,13 +115,13 @@ func TestArgumentsInPiecesAreOneCall(t *testing.T) {
 	require.Empty(t, calls[1].Input)
 }
 
-func TestACallWhoseArgumentsAreNotAllThereIsNotRun(t *testing.T) {
+func TestACallWithIncompleteArgumentsIsNotRun(t *testing.T) {
 	r := whole(t, "pieces_unfinished.sse")
 	require.Equal(t, provider.StopError, r.Stop)
 	require.False(t, r.Stop.RunsCalls())
 }
 
-func TestPiecesOfArgumentsWithoutAPlaceAreAnError(t *testing.T) {
+func TestPiecesOfArgumentsWithAnInvalidPathAreAnError(t *testing.T) {
 	for _, path := range []string{"title", "$[1]", "$.a[", "$.a['b", "$..a", "$.", "$.s.x", "$.l.x", "$.o[0]", "$.o", "$" + strings.Repeat(".a", 200)} {
 		body := `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","willContinue":true,"partialArgs":[
 			{"jsonPath":"$.s","stringValue":"x"},{"jsonPath":"$.l[0]","boolValue":true},{"jsonPath":"$.o.k","boolValue":true},
@@ -160,7 +160,7 @@ func TestAFinishReasonSaysWhetherCallsMayRun(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatWasStoppedSaysWhy(t *testing.T) {
+func TestAStoppedAnswerHasItsReason(t *testing.T) {
 	for file, want := range map[string]*provider.Opaque{
 		"safety.sse":    opaque("finishMessage", "It was harmful."),
 		"malformed.sse": opaque("finishMessage", "Malformed function call: print(weather("),
@@ -175,7 +175,7 @@ func TestAnAnswerThatWasStoppedSaysWhy(t *testing.T) {
 	require.Equal(t, int64(7), blocked.Usage.Input)
 }
 
-func TestEveryFramingIsUnderstood(t *testing.T) {
+func TestEveryFramingIsDecoded(t *testing.T) {
 	one := `{"candidates":[{"content":{"parts":[{"text":"One, "}]}}]}`
 	two := `{"candidates":[{"content":{"parts":[{"text":"two."}]},"finishReason":"STOP"}]}`
 	for name, body := range map[string]string{
@@ -237,7 +237,7 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestGarbageIsAnErrorThatMayBeTriedAgain(t *testing.T) {
+func TestGarbageIsARetryableError(t *testing.T) {
 	for _, body := range []string{"data: {\"a\"\n\ndata: {}\n\n", `{"candidates":1}`, `{"candidates":[{"content":{"parts":[1]}}]}`, "{nonsense}", "{}", "[]", "[1]",
 		`{"candidates":[{"content":{"parts":[{"functionCall":{"args":{"a":1}}}]}}]}`} {
 		_, err := provider.Generate(t.Context(), offline(t, []byte(body)), ask("hello"))
@@ -245,12 +245,12 @@ func TestGarbageIsAnErrorThatMayBeTriedAgain(t *testing.T) {
 	}
 }
 
-func TestALineWithoutAnEndIsNotReadForEver(t *testing.T) {
+func TestAnEndlessLineIsAnError(t *testing.T) {
 	_, err := provider.Generate(t.Context(), offlineReader(t, io.MultiReader(strings.NewReader("data: "), endless{})), ask("hello"))
 	require.Equal(t, fault.Permanent, fault.Of(err))
 }
 
-// An endless reader has the same letter over and over.
+// An endless reader repeats one letter.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {

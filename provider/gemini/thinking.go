@@ -2,14 +2,14 @@ package gemini
 
 import "github.com/pawlkit/pawl/provider"
 
-// A thinking says how the model is to think.
+// A thinking is the thinking configuration of a request.
 type thinking struct {
 	Include bool   `json:"includeThoughts,omitempty"`
 	Budget  *int   `json:"thinkingBudget,omitempty"`
 	Level   string `json:"thinkingLevel,omitempty"`
 }
 
-// thinkingOf says it in the terms that the model takes; nil leaves it to the model.
+// thinkingOf returns the configuration for a model; nil uses the model's default.
 func thinkingOf(r *provider.ReasoningOptions, t trait) *thinking {
 	if r == nil || !t.has(budgets|levels) {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An answer is what a langchaingo model returned, put together. No request asks for several candidates, so where there are several
-// choices they are the blocks of one answer.
+// An answer is the whole answer of a langchaingo model. No request asks for several candidates, so several choices are
+// the blocks of one answer.
 type answer struct {
 	text, reasoning string
 	calls           []provider.ToolCall
@@ -35,14 +35,14 @@ func (c *call) gather(res *llms.ContentResponse) *answer {
 			a.stopRaw = choice.StopReason
 		}
 		if a.rawUsage == nil && hasFigures(choice.GenerationInfo) {
-			a.rawUsage = choice.GenerationInfo // each block repeats those of the answer
+			a.rawUsage = choice.GenerationInfo // each block repeats the figures of the answer
 		}
 	}
 	a.text, a.reasoning = text.String(), reasoning.String()
 	return a
 }
 
-// thoughts returns the reasoning of a choice. Some models give it in the text as well, as part of the answer; there it stays.
+// thoughts returns the reasoning of a choice. If a model also has it in the text, as part of the answer, it stays there.
 func thoughts(choice *llms.ContentChoice) string {
 	if choice.ReasoningContent != "" {
 		return choice.ReasoningContent
@@ -65,7 +65,7 @@ func (a *answer) addCalls(choice *llms.ContentChoice, n names) {
 	}
 }
 
-// rest returns the chunks of what wasn't shown yet.
+// rest returns the chunks of the parts that weren't streamed.
 func (a *answer) rest(text, reasoning int) []provider.Chunk {
 	var out []provider.Chunk
 	if s := a.reasoning[reasoning:]; s != "" {
@@ -84,7 +84,7 @@ func (a *answer) rest(text, reasoning int) []provider.Chunk {
 	return out
 }
 
-// cut reports whether the answer is known to have been cut. Stated says that the model gives a reason for every end.
+// cut reports whether the answer is known to be incomplete. stated says that the model gives a stop reason for every answer.
 func (a *answer) cut(stated bool) bool {
 	if a.stopRaw != "" {
 		return false
@@ -100,7 +100,7 @@ func (a *answer) cut(stated bool) bool {
 	return false
 }
 
-// stops are the reasons that models give, without upper case, blanks and what holds words together.
+// stops are the stop reasons of models, in lower case, without blanks, dashes and underscores.
 var stops = map[string]provider.StopReason{
 	"stop": provider.StopDone, "endturn": provider.StopDone, "stopsequence": provider.StopDone, "eos": provider.StopDone,
 	"eostoken": provider.StopDone, "complete": provider.StopDone, "completed": provider.StopDone, "finish": provider.StopDone,
@@ -123,7 +123,7 @@ var stops = map[string]provider.StopReason{
 
 var plainWord = strings.NewReplacer("_", "", "-", "", " ", "", ".", "", "<|", "", "|>", "")
 
-// stop returns why the answer ended. A model that ended its turn with calls waits for their results, whatever it calls that.
+// stop returns the stop reason. A turn that ended with calls waits for their results, whatever reason the model gives.
 func (a *answer) stop() provider.StopReason {
 	word := plainWord.Replace(strings.ToLower(a.stopRaw))
 	stop, ok := stops[strings.TrimPrefix(word, "finishreason")]

@@ -16,30 +16,30 @@ import (
 
 var errLeft = errors.New("langchain: the consumer has left")
 
-// A call is one call of a langchaingo model. All but produce runs in the consumer's goroutine.
+// A call is one call of a langchaingo model. All methods except produce run in the consumer's goroutine.
 type call struct {
 	p       *Provider
 	ctx     context.Context
 	yield   func(provider.Chunk, error) bool
 	model   string
 	names   names
-	input   int // bytes of the request, for an estimate
+	input   int // size of the request in bytes, for an estimate
 	tools   bool
 	begun   bool
-	text    strings.Builder // shown since the last Start
+	text    strings.Builder // yielded since the last Start
 	thought strings.Builder
 }
 
-// A piece is what a model has streamed.
+// A piece is a streamed piece of an answer.
 type piece struct{ text, reasoning string }
 
-// An outcome is what came of a model's call.
+// An outcome is the result of a model's call.
 type outcome struct {
 	res *llms.ContentResponse
 	err error
 }
 
-// stream makes a call. It returns the error to be yielded, or errLeft.
+// stream makes a call. It returns the error to yield, or errLeft.
 func (p *Provider) stream(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) error {
 	if req == nil {
 		return provider.ErrNilRequest
@@ -64,7 +64,7 @@ func (p *Provider) stream(ctx context.Context, req *provider.Request, yield func
 	return c.finish(o.res)
 }
 
-// run has the model answer, and passes on what it streams. The model has returned when run does.
+// run calls the model and yields the streamed pieces. The model has returned when run returns.
 func (c *call) run(b *built, streaming bool) (outcome, error) {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	pieces, done := make(chan piece), make(chan outcome, 1)
@@ -100,7 +100,7 @@ func (c *call) run(b *built, streaming bool) (outcome, error) {
 	}
 }
 
-// hand gives a piece to the consumer, unless the call is over.
+// hand passes a piece to the consumer, unless the call is over.
 func hand(ctx context.Context, to chan<- piece, s piece) error {
 	if s == (piece{}) {
 		return nil
@@ -113,9 +113,9 @@ func hand(ctx context.Context, to chan<- piece, s piece) error {
 	}
 }
 
-// produce runs the model. What it panics with is an error.
+// produce calls the model. A panic of the model is an error.
 func (p *Provider) produce(ctx context.Context, messages []llms.MessageContent, options []llms.CallOption, done chan<- outcome) {
-	o := outcome{err: errors.New("langchain: the model ended its goroutine")} // by runtime.Goexit, unless this is replaced
+	o := outcome{err: errors.New("langchain: the model ended its goroutine")} // replaced, unless the model calls runtime.Goexit
 	defer func() {
 		if v := recover(); v != nil {
 			o = outcome{err: stream.NewPanicError("the langchaingo model", v)}
@@ -125,7 +125,7 @@ func (p *Provider) produce(ctx context.Context, messages []llms.MessageContent, 
 	o.res, o.err = p.llm.GenerateContent(ctx, messages, options...)
 }
 
-// show passes on a streamed piece. Pieces of tool calls, which some models stream as well, aren't text.
+// show yields a streamed piece. Pieces of tool calls, which some models stream as well, are ignored.
 func (c *call) show(s piece) error {
 	if s.reasoning != "" {
 		c.thought.WriteString(s.reasoning)
@@ -155,7 +155,7 @@ func (c *call) put(chunk provider.Chunk) error {
 	return nil
 }
 
-// finish yields what wasn't streamed of the answer, and its end.
+// finish yields the parts of the answer that weren't streamed, and End.
 func (c *call) finish(res *llms.ContentResponse) error {
 	a := c.gather(res)
 	if a.text == "" && len(a.calls) == 0 {
@@ -165,7 +165,7 @@ func (c *call) finish(res *llms.ContentResponse) error {
 		a.reasoning = c.thought.String()
 	}
 	if c.begun && !(strings.HasPrefix(a.text, c.text.String()) && strings.HasPrefix(a.reasoning, c.thought.String())) {
-		if err := c.put(provider.Reset("what was streamed differs from the answer")); err != nil {
+		if err := c.put(provider.Reset("the streamed text differs from the answer")); err != nil {
 			return err
 		}
 		c.begun = false
@@ -185,7 +185,7 @@ func (c *call) finish(res *llms.ContentResponse) error {
 	return c.put(end)
 }
 
-// isCallJSON reports whether a streamed text is the JSON of a piece of tool calls.
+// isCallJSON reports whether a streamed text is a piece of tool calls as JSON.
 func isCallJSON(text string) bool {
 	raw := bytes.TrimSpace([]byte(text))
 	if len(raw) < 2 || raw[0] != '[' && raw[0] != '{' {

@@ -11,30 +11,30 @@
 //	}
 //	res, err := provider.Generate(ctx, p, req) // or agent.New with it
 //
-// Where Pawl has an adapter of its own for a service, use that one: langchaingo's interface loses much on the way. Only its
+// If Pawl has its own adapter for a service, use that one: langchaingo's interface loses much information. Only its
 // package llms is imported here.
 //
 // # What a langchaingo model can't carry
 //
-//   - Whether an answer is complete. Some models end a stream that was cut without an error. One that states a reason for
-//     every end ([EndsStated]) is held to it: an answer without is [provider.ErrIncomplete]. So is, from any model, an answer without a reason
-//     that is empty, or that holds a call whose arguments are no JSON. Any other answer without a reason ends as
+//   - Whether an answer is complete. Some models end a cut stream without an error. If a model states a stop reason for
+//     every answer ([EndsStated]), an answer without one is [provider.ErrIncomplete]. For any model, an answer without a stop reason is
+//     [provider.ErrIncomplete] if it is empty or contains a call whose arguments aren't JSON. Any other answer without a stop reason ends as
 //     [provider.StopUnknown].
-//   - Typed errors. Classes are read from [llms.Error] codes, from what the standard library tells, and from the status in
+//   - Typed errors. Classes are read from [llms.Error] codes, from errors of the standard library, and the status in
 //     a message; an error that shows none of these is [fault.Permanent]. Advice on how long to wait is lost.
-//   - Usage, with some models. It is taken from the keys that langchaingo's own models use; where there are none it is
+//   - Usage, with some models. It is taken from the keys that langchaingo's own models use; if there are none, it is
 //     estimated, a token for three bytes, and marked as [provider.Usage.Estimated].
-//   - What goes back to a model: reasoning with its signature, opaque data, sources, and calls that the provider ran are left out of requests.
-//     Media in a tool's result becomes a line of text that names it. Media by a provider's file id, and other than images by address,
-//     are an error. An output format is asked for as JSON mode, with the schema in the system text. DisableParallelToolCalls isn't sent.
-//     Schemas of tools are sent as they are; whether $ref and $defs are understood depends on the langchaingo model.
-//   - Streamed text that is no text: some models stream the pieces of tool calls through the same function. The result of
-//     the call is the truth: if what was streamed differs, Reset voids it. Requests with NoRestart aren't streamed.
+//   - What is sent back to a model: reasoning with its signature, opaque data, sources, and calls that the provider ran are left out of requests.
+//     Media in a tool's result becomes a line of text that names it. Media by a provider's file id, and media other than images by URL,
+//     are an error. An output format is requested as JSON mode, with the schema in the system text. DisableParallelToolCalls isn't sent.
+//     Schemas of tools are sent unchanged; whether $ref and $defs are supported depends on the langchaingo model.
+//   - Streamed pieces that aren't text: some models stream the pieces of tool calls through the same function. The result of
+//     the call counts: if the streamed text differs from it, Reset discards that text. Requests with NoRestart aren't streamed.
 //
 // # What a Provider loses as a langchaingo model
 //
-// Sources, files, calls that the provider ran, opaque data, the request's labels and, on an error, what had come by then. Of
-// options, those that no Provider knows are dropped (minimum length, repetition penalty, metadata), and more than one
-// candidate is an error. A temperature, seed or other figure of 0 is the default, since langchaingo can't tell it from none.
+// Sources, files, calls that the provider ran, opaque data, the request's labels and, on an error, the part received so far. Options
+// that no Provider supports are dropped (minimum length, repetition penalty, metadata), and more than one
+// candidate is an error. A temperature, seed or other figure of 0 means the default, since langchaingo doesn't distinguish the two.
 // Errors are of type [*llms.Error], and wrap the Provider's.
 package langchain

@@ -31,19 +31,19 @@ var remedies = map[llms.ErrorCode]string{
 	llms.ErrCodeQuotaExceeded:  "raise the quota or settle the bill of the account",
 }
 
-// statusText is how langchaingo's models write a status into a message.
+// statusText matches a status in a message of langchaingo's models.
 var statusText = regexp.MustCompile(`(?i)\bstatus(?:[ _]code)?:?\s*\(?([1-5]\d\d)\b|\bError ([1-5]\d\d)\b|\bHTTP ([1-5]\d\d)\b`)
 
-// secretText is what may be secret in a message: the key in an address, and what follows "Bearer".
+// secretText matches possible secrets in a message: the key in a URL, and the word after "Bearer".
 var secretText = regexp.MustCompile(`(?i)([?&](?:key|api_key|api-key|token|access_token)=|\bbearer )[^&\s"']+`)
 
-// failure returns what is known of an error of a langchaingo model.
+// failure converts an error of a langchaingo model.
 func (p *Provider) failure(err error) error {
 	if errors.Is(err, provider.ErrIncomplete) {
 		return err
 	}
 	var own *provider.Error
-	if errors.As(err, &own) { // of a Provider that was made a langchaingo model
+	if errors.As(err, &own) { // of a Provider behind a langchaingo model
 		return own
 	}
 	e := &provider.Error{Provider: name, Model: p.cfg.Model, Message: secretText.ReplaceAllString(err.Error(), "${1}[redacted]"), Err: err}
@@ -62,7 +62,7 @@ func (p *Provider) failure(err error) error {
 		e.Class = class
 	}
 	switch {
-	case e.Class == fault.None: // canceled by somebody else: the call's own context isn't done
+	case e.Class == fault.None: // canceled, but not by the call's own context
 		e.Class = fault.Transient
 	case e.Class == fault.UserFixable && e.Remedy == "":
 		e.Remedy = remedies[llms.ErrCodeAuthentication]

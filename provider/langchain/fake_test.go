@@ -7,7 +7,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// A fakeModel is a langchaingo model that streams pieces, and then answers with choices or an error. It remembers what it was asked.
+// A fakeModel is a langchaingo model that streams pieces, and then returns choices or an error. It stores its requests.
 type fakeModel struct {
 	pieces  []string // "~" begins reasoning
 	choices []*llms.ContentChoice

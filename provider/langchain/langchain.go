@@ -14,29 +14,29 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// name is how this package is called in errors and in the options of a request.
+// name is the name of this package in errors and in the options of a request.
 const name = "langchain"
 
-// Config says what [New] can't learn from a langchaingo model. Its zero value is of use.
+// Config has the properties that [New] can't get from a langchaingo model. Its zero value is valid.
 type Config struct {
-	// Model names the model: in the answers, and to the langchaingo model for requests that name none. Empty: it uses its own.
+	// Model is the model's name: in answers, and for requests that name none. Empty: the langchaingo model uses its own.
 	Model string
-	// Info is what is known of the model.
+	// Info has the properties of the model.
 	Info provider.ModelInfo
 	// Ends says whether the model states why an answer ended. Empty: EndsStated for langchaingo's own openai, anthropic, googleai,
 	// mistral and bedrock models, else EndsUnstated.
 	Ends Ends
-	// OnePart sends each part of an answer as a message of its own, for models that read only the first part of one. It is
-	// always so for langchaingo's own anthropic models.
+	// OnePart sends each part of an answer as a separate message, for models that read only the first part of one. It is
+	// always set for langchaingo's own anthropic models.
 	OnePart bool
-	// Whole has answers come whole, for models that stream badly.
+	// Whole disables streaming, for models whose streams are wrong.
 	Whole bool
 }
 
 // Ends says whether a model states why an answer ended.
 type Ends string
 
-// The ways of ending.
+// The values of Ends.
 const (
 	EndsStated   Ends = "stated"   // always: an answer without a reason was cut
 	EndsUnstated Ends = "unstated" // not always
@@ -44,8 +44,8 @@ const (
 
 // A Provider makes calls with a langchaingo model. It is safe for concurrent use if the model is.
 //
-// Each call runs the model in a goroutine of its own, which has ended when the call is over: a model that doesn't respect its context
-// holds up who leaves.
+// Each call runs the model in its own goroutine, which has ended when the call is over. If the model doesn't respect its context,
+// a consumer that stops has to wait for it.
 type Provider struct {
 	llm     llms.Model
 	cfg     Config
@@ -68,13 +68,13 @@ func New(model llms.Model, cfg Config) (*Provider, error) {
 	case EndsStated, EndsUnstated:
 		p.profile.stated = cfg.Ends == EndsStated
 	default:
-		return nil, fault.Errorf(fault.Permanent, "langchain: Config.Ends is %q; it may be %q, %q or empty", cfg.Ends, EndsStated, EndsUnstated)
+		return nil, fault.Errorf(fault.Permanent, "langchain: Config.Ends is %q; it must be %q, %q or empty", cfg.Ends, EndsStated, EndsUnstated)
 	}
 	p.profile.onePart = p.profile.onePart || cfg.OnePart
 	return p, nil
 }
 
-// Info returns what Config says of the model.
+// Info returns Config.Info, completed by the defaults.
 func (p *Provider) Info() provider.ModelInfo {
 	info := p.cfg.Info
 	if info.Provider == "" {
@@ -98,13 +98,13 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 	})
 }
 
-// A profile is what is known of a family of langchaingo models.
+// A profile has the properties of a family of langchaingo models.
 type profile struct {
-	stated  bool // they say why an answer ended
+	stated  bool // they state why an answer ended
 	onePart bool // they read only the first part of a message of the model
 }
 
-// profiles are those of langchaingo's own models, by the last word of their package's path.
+// profiles are those of langchaingo's own models, by the last element of their package path.
 var profiles = map[string]profile{
 	"anthropic": {stated: true, onePart: true},
 	"bedrock":   {stated: true},

@@ -48,7 +48,7 @@ func TestALangchaingoModelConforms(t *testing.T) {
 	}))
 }
 
-func TestWhatIsStreamedComesAtOnceAndTheRestAtTheEnd(t *testing.T) {
+func TestStreamedPiecesComeAtOnceAndTheRestAtTheEnd(t *testing.T) {
 	m := &fakeModel{pieces: []string{"~Hm.", "It is", ""}, choices: said("It is cold.", "stop")}
 	got, err := kinds(t.Context(), over(t, m, Config{Model: "m"}), question())
 	require.NoError(t, err)
@@ -65,11 +65,11 @@ func TestStreamedPiecesOfToolCallsAreNoText(t *testing.T) {
 	require.Equal(t, []string{"start ", "text Let me see.", "tool_start ", `tool_delta {"city":"Oslo"}`, "tool_end ", "end "}, got)
 }
 
-func TestStreamedTextThatTheAnswerContradictsIsVoided(t *testing.T) {
+func TestStreamedTextThatDiffersFromTheAnswerIsReset(t *testing.T) {
 	m := &fakeModel{pieces: []string{`{"partial":`}, choices: said("It is cold.", "stop")}
 	got, err := kinds(t.Context(), over(t, m, Config{}), question())
 	require.NoError(t, err)
-	require.Equal(t, []string{"start ", `text {"partial":`, "reset what was streamed differs from the answer", "start ", "text It is cold.", "end "}, got)
+	require.Equal(t, []string{"start ", `text {"partial":`, "reset the streamed text differs from the answer", "start ", "text It is cold.", "end "}, got)
 
 	req := question()
 	req.NoRestart = true
@@ -82,7 +82,7 @@ func TestStreamedTextThatTheAnswerContradictsIsVoided(t *testing.T) {
 	require.Equal(t, []string{"start ", "text It is cold.", "end "}, got)
 }
 
-func TestAModelThatOnlyStreamsIsBelieved(t *testing.T) {
+func TestAnAnswerThatWasOnlyStreamedIsAccepted(t *testing.T) {
 	m := &fakeModel{pieces: []string{"It is cold."}, choices: said("", "stop")}
 	res, err := provider.Generate(t.Context(), over(t, m, Config{}), question())
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestAnAnswerWithoutAnEndIsDetected(t *testing.T) {
 	require.False(t, profileOfPackage("example.com/llms/openai").stated)
 }
 
-func TestErrorsAreClassed(t *testing.T) {
+func TestErrorsAreClassified(t *testing.T) {
 	for _, tt := range []struct {
 		err    error
 		class  fault.Class
@@ -170,7 +170,7 @@ func TestErrorsDoNotShowKeys(t *testing.T) {
 	require.ErrorContains(t, err, "key=[redacted]&x=1")
 }
 
-func TestWhatWasStreamedBeforeAnErrorIsKept(t *testing.T) {
+func TestTextStreamedBeforeAnErrorIsKept(t *testing.T) {
 	res, err := provider.Generate(t.Context(), over(t, &fakeModel{pieces: []string{"It is"}, err: errors.New("broken")}, Config{}), question())
 	require.ErrorContains(t, err, "broken")
 	require.Equal(t, "It is", res.Text())
@@ -235,7 +235,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	_, err = New((*fakeModel)(nil), Config{})
 	require.EqualError(t, err, "langchain: the model is nil")
 	_, err = New(&fakeModel{}, Config{Ends: "maybe"})
-	require.EqualError(t, err, `langchain: Config.Ends is "maybe"; it may be "stated", "unstated" or empty`)
+	require.EqualError(t, err, `langchain: Config.Ends is "maybe"; it must be "stated", "unstated" or empty`)
 	p := over(t, &fakeModel{}, Config{Model: "m", Info: provider.ModelInfo{Window: 8}})
 	require.Equal(t, provider.ModelInfo{Provider: "langchain", ID: "m", Window: 8}, p.Info())
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// requestOf returns what langchaingo asks for as a request.
+// requestOf converts langchaingo's messages and options to a request.
 func requestOf(messages []llms.MessageContent, o *llms.CallOptions) (*provider.Request, error) {
 	if o.N > 1 || o.CandidateCount > 1 {
 		return nil, fault.Errorf(fault.Permanent, "langchain: %d candidates were asked for; a Provider gives one", max(o.N, o.CandidateCount))
@@ -48,7 +48,7 @@ var roles = map[llms.ChatMessageType]provider.Role{
 	llms.ChatMessageTypeTool: provider.RoleTool, llms.ChatMessageTypeFunction: provider.RoleTool,
 }
 
-// addMessage adds a message, to the one before if both are the model's or both are results: langchaingo has them one by one.
+// addMessage adds a message. It merges consecutive messages of the model, and consecutive results: langchaingo has them one by one.
 func addMessage(req *provider.Request, m *llms.MessageContent) error {
 	role, known := roles[m.Role]
 	if !known && m.Role != llms.ChatMessageTypeSystem {
@@ -60,7 +60,7 @@ func addMessage(req *provider.Request, m *llms.MessageContent) error {
 		if err != nil {
 			return err
 		}
-		if part.Kind == provider.PartText && role == provider.RoleTool { // of a function message with text alone
+		if part.Kind == provider.PartText && role == provider.RoleTool { // a function message that has only text
 			part = provider.ResultPart(provider.ToolResult{Parts: []provider.Part{part}})
 		}
 		parts = append(parts, part)
@@ -114,7 +114,7 @@ func partOf(p llms.ContentPart) (provider.Part, error) {
 	return provider.Part{}, fault.Errorf(fault.Permanent, "langchain: a message has a part of the unknown type %T", p)
 }
 
-// imageAt returns the image at an address, which may hold the data itself.
+// imageAt returns the image of a URL, which may contain the data.
 func imageAt(address string) provider.Media {
 	if rest, ok := strings.CutPrefix(address, "data:"); ok {
 		head, data, _ := strings.Cut(rest, ",")
@@ -134,7 +134,7 @@ func imageAt(address string) provider.Media {
 	return provider.Media{Type: kind, URL: address}
 }
 
-// samplingOf takes what is 0 for the default.
+// samplingOf treats 0 as the default.
 func samplingOf(o *llms.CallOptions) *provider.Sampling {
 	s := provider.Sampling{Temperature: given(o.Temperature), TopP: given(o.TopP), TopK: given(o.TopK), Seed: given(int64(o.Seed)),
 		PresencePenalty: given(o.PresencePenalty), FrequencyPenalty: given(o.FrequencyPenalty), Stop: append([]string(nil), o.StopWords...)}
@@ -176,7 +176,7 @@ func addTools(req *provider.Request, o *llms.CallOptions) error {
 	return err
 }
 
-// choiceOfTools reads the many forms of a tool choice: a word, langchaingo's type, or what has the same JSON.
+// choiceOfTools decodes the forms of a tool choice: a word, langchaingo's type, or a value with the same JSON.
 func choiceOfTools(o *llms.CallOptions) (provider.ToolChoice, error) {
 	given := o.ToolChoice
 	if given == nil && o.FunctionCallBehavior != "" {
@@ -214,5 +214,5 @@ func choiceOfTools(o *llms.CallOptions) (provider.ToolChoice, error) {
 		return provider.ToolChoice{Mode: provider.ChooseTool, Tool: tool}, nil
 	}
 	return provider.ToolChoice{}, fault.Errorf(fault.Permanent,
-		"langchain: the tool choice %.100s is none of auto, none, required and a function's name", text)
+		"langchain: the tool choice %.100s isn't auto, none, required or a function's name", text)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Model returns a langchaingo model that makes its calls with p. It is safe for concurrent use. Of a nil p every call is
-// an error. The package comment says what is lost on the way.
+// Model returns a langchaingo model that makes its calls with p. It is safe for concurrent use. If p is nil, every call fails.
+// The package comment says what is lost.
 //
 // The answer is one choice. Its GenerationInfo has PromptTokens (all of the prompt), CompletionTokens, TotalTokens,
 // PromptCachedTokens, CacheCreationInputTokens, ReasoningTokens and ThinkingContent, as langchaingo's openai model has them. A call without an id
 // of its provider's gets one, so that its result can name it.
 //
-// An error of a streaming function ends the call, and is what comes of it. Streaming functions see an answer once: the request says
+// An error of a streaming function ends the call and is returned. Streaming functions get an answer once: the request sets
 // NoRestart.
 func Model(p provider.Provider) llms.Model { return &model{p: p} }
 
@@ -54,7 +54,7 @@ func (m *model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 	return choiceOf(res), nil
 }
 
-// collect makes the call, and passes on what is streamed.
+// collect makes the call and passes on the streamed pieces.
 func (m *model) collect(ctx context.Context, req *provider.Request, opts *llms.CallOptions) (*provider.Response, error) {
 	var c provider.Collector
 	shown := false
@@ -68,7 +68,7 @@ func (m *model) collect(ctx context.Context, req *provider.Request, opts *llms.C
 		switch chunk.Kind {
 		case provider.KindReset:
 			if shown {
-				return nil, coded(errors.New("langchain: the answer was begun anew after a part of it had been streamed"))
+				return nil, coded(errors.New("langchain: the answer started again after a part of it had been streamed"))
 			}
 		case provider.KindText, provider.KindReasoning:
 			streamed, err := show(ctx, chunk, opts)
@@ -105,7 +105,7 @@ func show(ctx context.Context, chunk provider.Chunk, opts *llms.CallOptions) (st
 	return streamed, nil
 }
 
-// coded returns a Provider's error as langchaingo's.
+// coded converts a Provider's error to langchaingo's.
 func coded(err error) error {
 	e := llms.NewError(codeOf(err), "pawl", err.Error())
 	var known *provider.Error
@@ -115,7 +115,7 @@ func coded(err error) error {
 	return e.WithCause(err)
 }
 
-// reasons are langchaingo's openai model's words for why an answer ended.
+// reasons are the stop reasons of langchaingo's openai model.
 var reasons = map[provider.StopReason]string{
 	provider.StopDone: "stop", provider.StopLength: "length", provider.StopToolCalls: "tool_calls",
 	provider.StopFiltered: "content_filter", provider.StopPaused: "pause_turn", provider.StopError: "error",

@@ -77,7 +77,7 @@ func TestStreamingFunctionsSeeTheAnswerAsItComes(t *testing.T) {
 	require.ErrorIs(t, err, enough)
 }
 
-func TestAnAnswerThatIsBegunAnewIsAnErrorOnceItWasStreamed(t *testing.T) {
+func TestARestartedAnswerIsAnErrorOnceItWasStreamed(t *testing.T) {
 	p := provider.Func(func(context.Context, *provider.Request) stream.Seq {
 		return func(yield func(provider.Chunk, error) bool) {
 			for _, c := range []provider.Chunk{provider.Start("m"), provider.Text("a"), provider.Reset("again"), provider.Start("m"), provider.Text("b"), provider.End(provider.StopDone, provider.Usage{})} {
@@ -91,7 +91,7 @@ func TestAnAnswerThatIsBegunAnewIsAnErrorOnceItWasStreamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "b", text)
 	_, err = Model(p).Call(t.Context(), "?", llms.WithStreamingFunc(func(context.Context, []byte) error { return nil }))
-	require.ErrorContains(t, err, "begun anew")
+	require.ErrorContains(t, err, "started again")
 }
 
 func TestErrorsAreLangchaingosAndTheProviders(t *testing.T) {
@@ -111,7 +111,7 @@ func TestErrorsAreLangchaingosAndTheProviders(t *testing.T) {
 	require.ErrorIs(t, err, provider.ErrIncomplete)
 }
 
-func TestRequestsComeThrough(t *testing.T) {
+func TestRequestsAreConverted(t *testing.T) {
 	script := providertest.Script(providertest.Say("ok"))
 	schema := map[string]any{"type": "object"}
 	_, err := Model(script).GenerateContent(t.Context(), []llms.MessageContent{
@@ -165,10 +165,10 @@ func TestToolChoicesAreReadInEveryForm(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, provider.ToolChoice{Mode: provider.ChooseNone}, got)
 	_, err = choiceOfTools(&llms.CallOptions{ToolChoice: 7})
-	require.ErrorContains(t, err, "the tool choice 7 is none of")
+	require.ErrorContains(t, err, "the tool choice 7 isn't auto")
 }
 
-func TestWhatAProviderCannotDoIsAnError(t *testing.T) {
+func TestAnUnsupportedOptionIsAnError(t *testing.T) {
 	m := Model(providertest.Script())
 	_, err := m.GenerateContent(t.Context(), human("?"), llms.WithN(2))
 	require.ErrorContains(t, err, "2 candidates were asked for")
@@ -180,7 +180,7 @@ func TestWhatAProviderCannotDoIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, `the parameters of tool "f"`)
 }
 
-// There and back: what both sides can carry arrives as it was sent.
+// There and back: what both sides support arrives unchanged.
 func TestAProviderBehindALangchaingoModelAnswersTheSame(t *testing.T) {
 	reply := providertest.WithUsage(provider.Usage{Input: 10, Output: 5, CacheRead: 4, CacheWrite: 1, Reasoning: 2},
 		providertest.Reply(providertest.Think("Hm."), providertest.Say("Zoë, let me see."), providertest.Call("cms.createPage", map[string]any{"t": 1}), providertest.Call("weather", map[string]any{})))

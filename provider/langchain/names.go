@@ -8,18 +8,18 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// longestName is the shortest limit among the services that langchaingo speaks to.
+// longestName is the shortest limit of the services that langchaingo supports.
 const longestName = 64
 
-// names are the tools of a request: as sent, and the host's own names.
+// names are the tool names of a request: encoded, and the host's own.
 type names struct {
 	sent map[string]string // by the host's name
 	own  map[string]string // by the sent name
 }
 
-// newNames gives every tool of a request, and every tool that its messages speak of, a name of ASCII letters, digits, _ and -:
-// its own where that is one, else one with a hash of the name at its end. Names that are sent as they are come first, so
-// that no other takes theirs.
+// newNames encodes the name of every tool of a request and of its messages in ASCII letters, digits, _ and -. A valid name stays
+// unchanged; another one gets a hash of the name at its end. Valid names come first, so
+// that no encoded name takes theirs.
 func newNames(req *provider.Request) names {
 	n := names{sent: map[string]string{}, own: map[string]string{}}
 	var all []string
@@ -48,7 +48,7 @@ func newNames(req *provider.Request) names {
 		}
 		sum := sha256.Sum256([]byte(name))
 		digits := hex.EncodeToString(sum[:])
-		for length := 8; ; length += 8 { // a name that is taken is as good as impossible
+		for length := 8; ; length += 8 { // a collision is practically impossible
 			sent := strings.Map(plainRune, name)
 			sent = sent[:min(len(sent), longestName-1-length)] + "_" + digits[:length]
 			if _, taken := n.own[sent]; !taken || length == 56 {
@@ -78,7 +78,7 @@ func isPlain(name string) bool {
 	return name != "" && len(name) <= longestName && strings.Map(plainRune, name) == name
 }
 
-// plainRune returns r if it may be in a name, else an underscore.
+// plainRune returns r if it is allowed in a name, else an underscore.
 func plainRune(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 		return r

@@ -11,13 +11,13 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// built is a request as a langchaingo model takes it.
+// A built is a request in langchaingo's form.
 type built struct {
 	model    string
 	messages []llms.MessageContent
 	options  []llms.CallOption
 	names    names
-	size     int // bytes, for an estimate
+	size     int // in bytes, for an estimate
 }
 
 func (p *Provider) build(req *provider.Request) (*built, error) {
@@ -38,7 +38,7 @@ func (p *Provider) build(req *provider.Request) (*built, error) {
 	return b, b.settings(req)
 }
 
-// systemText is the system text, with the schema of the answer, for which langchaingo has no place.
+// systemText returns the system text, with the schema of the answer, for which langchaingo has no field.
 func systemText(req *provider.Request) string {
 	if req.Output == nil || len(req.Output.Schema) == 0 {
 		return req.System
@@ -56,7 +56,7 @@ func (b *built) add(role llms.ChatMessageType, parts ...llms.ContentPart) {
 	}
 }
 
-// message adds a message. ids has what the model calls the calls so far.
+// message adds a message. ids maps the ids of the calls so far to the model's.
 func (b *built) message(m *provider.Message, ids map[string]string, onePart bool) error {
 	var parts []llms.ContentPart
 	for i := range m.Parts {
@@ -67,7 +67,7 @@ func (b *built) message(m *provider.Message, ids map[string]string, onePart bool
 		if part == nil {
 			continue
 		}
-		if _, isResult := part.(llms.ToolCallResponse); isResult { // each is a message
+		if _, isResult := part.(llms.ToolCallResponse); isResult { // each is a message of its own
 			b.add(llms.ChatMessageTypeTool, part)
 			continue
 		}
@@ -86,7 +86,7 @@ func (b *built) message(m *provider.Message, ids map[string]string, onePart bool
 	return nil
 }
 
-// part returns a part as langchaingo has it, or nil for one that it can't carry and a model can do without.
+// part converts a part. It returns nil for one that can't be sent and isn't essential.
 func (b *built) part(p *provider.Part, ids map[string]string) (llms.ContentPart, error) {
 	switch p.Kind {
 	case provider.PartText, provider.PartRefusal:
@@ -124,7 +124,7 @@ func (b *built) call(c *provider.ToolCall, ids map[string]string) llms.ContentPa
 	args := string(c.Input)
 	if args == "" {
 		args = "{}"
-		if c.Invalid != "" { // models parse what is sent back
+		if c.Invalid != "" { // models parse these arguments
 			text, _ := json.Marshal(map[string]string{"invalid_arguments": c.Invalid}) // a map of strings: no error
 			args = string(text)
 		}
@@ -158,12 +158,12 @@ func media(m *provider.Media) (llms.ContentPart, error) {
 	case m.URL != "" && (m.Type == "" || strings.HasPrefix(m.Type, "image/")):
 		return llms.ImageURLContent{URL: m.URL}, nil
 	case m.URL != "":
-		return nil, fault.Errorf(fault.Permanent, "langchain: media of type %q can't be sent by address; send its data", m.Type)
+		return nil, fault.Errorf(fault.Permanent, "langchain: media of type %q can't be sent by URL; send its data", m.Type)
 	}
-	return nil, fault.Errorf(fault.Permanent, "langchain: media of type %q has no data and no address; a provider's file id can't be sent", m.Type)
+	return nil, fault.Errorf(fault.Permanent, "langchain: media of type %q has no data and no URL; a provider's file id can't be sent", m.Type)
 }
 
-// settings adds what isn't a message.
+// settings adds the options of the request.
 func (b *built) settings(req *provider.Request) error {
 	set := func(o llms.CallOption) { b.options = append(b.options, o) }
 	if b.model != "" {
@@ -189,7 +189,7 @@ func (b *built) settings(req *provider.Request) error {
 	if raw := req.Options[name]; len(raw) > 0 {
 		var more map[string]any
 		if err := json.Unmarshal(raw, &more); err != nil {
-			return fault.Wrap(fault.Permanent, fmt.Errorf("langchain: Options[%q] are no JSON object: %w", name, err))
+			return fault.Wrap(fault.Permanent, fmt.Errorf("langchain: Options[%q] isn't a JSON object: %w", name, err))
 		}
 		set(func(o *llms.CallOptions) {
 			if o.Metadata == nil {

@@ -28,7 +28,7 @@ func conversation() *provider.Request {
 	}
 }
 
-func TestMessagesBecomeLangchaingos(t *testing.T) {
+func TestMessagesAreConverted(t *testing.T) {
 	m := &fakeModel{choices: said("ok", "stop")}
 	p := over(t, m, Config{})
 	_, err := provider.Generate(t.Context(), p, conversation())
@@ -55,7 +55,7 @@ func TestMessagesBecomeLangchaingos(t *testing.T) {
 	}
 }
 
-func TestSettingsBecomeOptions(t *testing.T) {
+func TestSettingsAreConvertedToOptions(t *testing.T) {
 	temperature, seed, topK := 0.5, int64(7), 3
 	req := question()
 	req.Model, req.MaxOutput = "other", 100
@@ -88,7 +88,7 @@ func TestSettingsBecomeOptions(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSentIsAnError(t *testing.T) {
+func TestAPartThatCannotBeSentIsAnError(t *testing.T) {
 	media := func(m provider.Media) *provider.Request {
 		return &provider.Request{Messages: []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{provider.MediaPart(m)}}}}
 	}
@@ -98,9 +98,9 @@ func TestWhatCannotBeSentIsAnError(t *testing.T) {
 	badOptions.Options = map[string]json.RawMessage{"langchain": json.RawMessage(`1`)}
 	for want, req := range map[string]*provider.Request{
 		"a provider's file id can't be sent": media(provider.Media{Type: "application/pdf", FileID: "f"}),
-		"can't be sent by address":           media(provider.Media{Type: "application/pdf", URL: "https://example.com/a.pdf"}),
+		"can't be sent by URL":               media(provider.Media{Type: "application/pdf", URL: "https://example.com/a.pdf"}),
 		`the schema of tool "weather"`:       badTool,
-		"are no JSON object":                 badOptions,
+		"isn't a JSON object":                badOptions,
 	} {
 		m := &fakeModel{choices: said("ok", "stop")}
 		_, err := provider.Generate(t.Context(), over(t, m, Config{}), req)
@@ -109,7 +109,7 @@ func TestWhatCannotBeSentIsAnError(t *testing.T) {
 	}
 }
 
-func TestNamesAreToldApartAndComeBack(t *testing.T) {
+func TestEncodedNamesAreDistinctAndDecoded(t *testing.T) {
 	long := strings.Repeat("x", 80)
 	req := &provider.Request{}
 	for _, n := range []string{"weather", "cms.page", "cms_page", "cms/page", "å", "æ", long, long + "y"} {
@@ -128,14 +128,14 @@ func TestNamesAreToldApartAndComeBack(t *testing.T) {
 	require.Equal(t, "cms_page", n.encode("cms_page"))
 	require.Equal(t, "unheard-of", n.decode("unheard-of"))
 
-	// A tool whose own name is what another's would be sent as.
+	// A tool whose name is the encoded name of another tool.
 	req.Tools = append(req.Tools, provider.Tool{Name: n.encode("cms.page")})
 	again := newNames(req)
 	require.NotEqual(t, again.encode("cms.page"), again.encode(n.encode("cms.page")))
 	require.Equal(t, "cms.page", again.decode(again.encode("cms.page")))
 }
 
-func TestUsageIsFoundUnderItsManyNames(t *testing.T) {
+func TestUsageIsFoundUnderAllItsNames(t *testing.T) {
 	type mistral struct {
 		PromptTokens     int `json:"prompt_tokens"`
 		CompletionTokens int `json:"completion_tokens"`

@@ -9,12 +9,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// The keys of a choice's GenerationInfo in which models tell what a call took, in the order in which they are tried. They
-// are compared without regard to case and underscores.
+// The keys of a choice's GenerationInfo with token counts, in the order in which they are tried. They
+// are compared without case and underscores.
 var (
-	// allInput counts the whole prompt, cached tokens too.
+	// allInput counts the whole prompt, including cached tokens.
 	allInput = []string{"PromptTokens", "PromptTokenCount"}
-	// newInput counts the prompt without what was read from a cache or written to it, where such figures stand beside it.
+	// newInput counts the prompt without tokens read from or written to a cache, if there are separate figures for those.
 	newInput   = []string{"InputTokens", "InputTokenCount"}
 	output     = []string{"CompletionTokens", "OutputTokens", "CandidatesTokenCount", "GenerationTokenCount"}
 	cacheRead  = []string{"PromptCachedTokens", "CacheReadInputTokens", "CachedTokens"}
@@ -22,13 +22,13 @@ var (
 	reasoning  = []string{"ReasoningTokens", "CompletionReasoningTokens", "ThinkingTokens"}
 )
 
-// hasFigures reports whether the model has counted anything.
+// hasFigures reports whether the model has reported token counts.
 func hasFigures(info map[string]any) bool {
 	f := flatten(info)
 	return f.first(allInput) > 0 || f.first(newInput) > 0 || f.first(output) > 0
 }
 
-// usage returns what the model says that the call took; if it says nothing, an estimate, of which input bytes are known.
+// usage returns the reported usage, or an estimate from the size of the input.
 func (a *answer) usage(input int) provider.Usage {
 	f := flatten(a.rawUsage)
 	u := provider.Usage{Input: f.first(allInput), Output: f.first(output), CacheRead: f.first(cacheRead),
@@ -55,16 +55,16 @@ func (a *answer) usage(input int) provider.Usage {
 	return u
 }
 
-// tokens estimates how many tokens a text of n bytes takes, on the high side.
+// tokens estimates the tokens of a text of n bytes; it rather overestimates.
 func tokens(n int) int64 { return int64(n+2) / 3 }
 
-// usageCounts are numbers by the plain form of their keys.
+// usageCounts are numbers by the normalized form of their keys.
 type usageCounts struct {
 	byKey    map[string]int64
-	byRawKey map[string]int64 // by the keys as they came
+	byRawKey map[string]int64 // by the original keys
 }
 
-// flatten finds the numbers in a GenerationInfo, also those of a struct or map in it.
+// flatten collects the numbers in a GenerationInfo, including those in a struct or map.
 func flatten(info map[string]any) usageCounts {
 	f := usageCounts{byKey: map[string]int64{}, byRawKey: map[string]int64{}}
 	for _, key := range slices.Sorted(maps.Keys(info)) {

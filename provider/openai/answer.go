@@ -14,12 +14,12 @@ import (
 )
 
 // An answer is one call as its consumer sees it: it keeps the order of the chunks, and stops at the first error and when the
-// consumer or the context does.
+// consumer stops or the context ends.
 type answer struct {
 	ctx       context.Context
 	yield     func(provider.Chunk, error) bool
 	m         *Model
-	model     string // that was asked
+	model     string // that was requested
 	names     *names
 	requestID string
 	limits    http.Header // see provider.RateLimits
@@ -30,7 +30,7 @@ type answer struct {
 	block int32
 }
 
-// begin yields the Start, once.
+// begin yields Start, once.
 func (a *answer) begin(id, model string) {
 	if a.begun || a.over {
 		return
@@ -71,7 +71,7 @@ func (a *answer) opaque(kind, data string) provider.Opaque {
 	return provider.Opaque{Provider: a.m.name, Kind: kind, Data: data}
 }
 
-// end yields an error, as it is.
+// end yields an error unchanged.
 func (a *answer) end(err error) {
 	if !a.over {
 		a.over = true
@@ -79,8 +79,8 @@ func (a *answer) end(err error) {
 	}
 }
 
-// stopped returns the error of a call whose context is done: its cause. Whoever canceled it did so for reasons of their own,
-// so that it is of class [fault.None], whatever the cause is elsewhere; a deadline is a deadline.
+// stopped returns the error of a call whose context is done: its cause. After a cancellation the class is [fault.None], whatever class
+// the cause has otherwise; a deadline keeps its class.
 func stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || fault.Of(cause) == fault.None {
@@ -89,7 +89,7 @@ func stopped(ctx context.Context) error {
 	return fault.Wrap(fault.None, cause)
 }
 
-// fail yields an error of the call, with what is known of it. If the context is done, that is what went wrong.
+// fail yields an error of the call with its details. If the context is done, it yields the context's cause.
 func (a *answer) fail(err error) {
 	if a.ctx.Err() != nil {
 		a.end(stopped(a.ctx))
@@ -98,7 +98,7 @@ func (a *answer) fail(err error) {
 	e := &provider.Error{Class: fault.Of(err), Err: err}
 	var known *provider.Error
 	if errors.As(err, &known) {
-		*e = *known // which may be another's
+		*e = *known // known may belong to somebody else
 	}
 	e.Provider, e.Model = a.m.name, a.model
 	if e.RequestID == "" {
@@ -108,7 +108,7 @@ func (a *answer) fail(err error) {
 	a.end(e)
 }
 
-// cut says that the answer ended too early; err is why, if that is known.
+// cut yields the error of an answer that ended too early; err is the reason, if it is known.
 func (a *answer) cut(err error) {
 	e := &provider.Error{Class: fault.Transient, Message: "the stream ended before the answer was complete", Err: provider.ErrIncomplete}
 	if err = withoutAddress(err); err != nil {
@@ -118,7 +118,7 @@ func (a *answer) cut(err error) {
 	a.fail(e)
 }
 
-// read reads an answer: a stream of events or one JSON value, whatever was asked for and whatever the headers say.
+// read reads an answer: a stream of events or one JSON value, whatever was requested and whatever the headers say.
 func read(a *answer, d decoder, body io.Reader) {
 	ev := newEvents(body)
 	switch first, err := ev.first(); {
@@ -133,13 +133,13 @@ func read(a *answer, d decoder, body io.Reader) {
 		if err != nil {
 			a.cut(err)
 		} else if first == '[' || !json.Valid(data) {
-			a.cut(errors.New("the server sent something that is no JSON object"))
+			a.cut(errors.New("the server sent something that isn't a JSON object"))
 		} else {
 			d.whole(data)
 		}
 		return
 	case first == '<':
-		a.fail(fixable(&provider.Error{Status: 200, Message: "the server answered with a web page, not as a model does",
+		a.fail(fixable(&provider.Error{Status: 200, Message: "the server answered with a web page",
 			Remedy: "check the address (Config.BaseURL); it usually ends in /v1"}, nil))
 		return
 	}
@@ -158,14 +158,13 @@ func read(a *answer, d decoder, body io.Reader) {
 			d.marker()
 		case len(data) > 0 && data[0] == '{':
 			d.event(data, ev.isErr)
-		} // what is neither can't be a part of the answer: without it, the end would still be missing
+		} // other lines aren't part of the answer: the end would still be missing
 	}
 }
 
 var done = []byte("[DONE]")
 
-// decode decodes JSON into v. Values of another type than expected are left out: servers differ in what they put into
-// fields that don't matter.
+// decode decodes JSON into v. Values of an unexpected type are ignored: servers put different values into fields that don't matter.
 func decode(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if err == nil {

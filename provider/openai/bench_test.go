@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// long returns streams of n pieces of text.
+// long returns a stream of n pieces of text.
 func long(api API, n int) string {
 	var b strings.Builder
 	if api == Responses {
@@ -33,14 +33,14 @@ func long(api API, n int) string {
 	return b.String()
 }
 
-// rewound serves a stream again for every request.
+// A rewound serves a stream again for every request.
 type rewound string
 
 func (r rewound) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(string(r))), Request: req}, nil
 }
 
-// BenchmarkChunk compares what a chunk costs with what it costs in the bare SDK, for short and long answers.
+// BenchmarkChunk compares the cost of a chunk with that of the bare SDK, for short and long answers.
 func BenchmarkChunk(b *testing.B) {
 	for _, api := range []API{Chat, Responses} {
 		for _, n := range []int{100, 10_000} {

@@ -10,35 +10,35 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A chatDecoder makes chunks of an answer of Chat Completions: of the chunks of a stream, or of one object.
+// A chatDecoder decodes an answer of Chat Completions, a stream or one object, into chunks.
 //
-// An answer is complete with its finish reason. Some servers send none, and only [DONE]: that will do where something was said
-// and no call breaks off, since a proxy that cuts an answer may send it, too. Only the first choice counts. Usage is
+// An answer is complete when it has a finish reason. Some servers send none, only [DONE]: that is accepted if the answer has text
+// and no incomplete call, since a proxy that cuts an answer may send it, too. Only the first choice counts. Usage is
 // cumulative: the last figures count.
 type chatDecoder struct {
 	*answer
-	ev chatEvent // reused: one is decoded per event
+	ev chatEvent // reused for every event
 
 	calls    []*chatCall
-	finish   string // the last reason given
+	finish   string // the last reason
 	ended    bool   // the answer is complete
 	refused  bool
-	spoke    bool // there was a delta that says something
-	said     bool // it was text or media
+	spoke    bool // there was a delta with content
+	said     bool // there was text or media
 	ascii    int  // bytes of text so far, -1 if not all of it is ASCII
 	usage    []byte
-	groq     []byte // usage in Groq's own place
-	sources  []byte // Perplexity's, the last ones
+	groq     []byte // usage in Groq's own field
+	sources  []byte // the last ones of Perplexity
 	cited    []byte
-	thinking string // the field that reasoning comes in; what else has it repeats it
+	thinking string // the field with the reasoning; other fields repeat it
 	details  details
 	audio    chatSpeech
 }
 
-// event takes one event of a stream.
+// event decodes one event of a stream.
 func (d *chatDecoder) event(data []byte, isErr bool) { d.take(data, isErr, false) }
 
-// whole takes an answer that came in one piece.
+// whole decodes an answer that is one JSON object.
 func (d *chatDecoder) whole(data []byte) {
 	d.take(data, false, true)
 	if d.over {
@@ -63,10 +63,10 @@ func (d *chatDecoder) eof() {
 	d.complete()
 }
 
-// take takes an event, or a whole answer.
+// take decodes an event, or a whole answer.
 func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 	ev := &d.ev
-	clear(ev.Choices[:cap(ev.Choices)]) // the decoder would leave there what the last event had
+	clear(ev.Choices[:cap(ev.Choices)]) // otherwise the values of the last event would stay
 	*ev = chatEvent{Choices: ev.Choices[:0], Usage: ev.Usage[:0]}
 	if err := decode(data, ev); err != nil {
 		d.cut(err)
@@ -86,7 +86,7 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 	for i := range ev.Choices {
 		if c := &ev.Choices[i]; c.Index == 0 {
 			d.delta(&c.Delta, whole)
-			if whole || !d.spoke && c.FinishReason != "" { // Perplexity repeats in it what the deltas have said
+			if whole || !d.spoke && c.FinishReason != "" { // Perplexity repeats the deltas here
 				d.delta(&c.Message, true)
 			}
 			if c.FinishReason != "" {
@@ -105,7 +105,7 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 	keep(&d.cited, ev.Citations)
 }
 
-// delta takes a piece of a message, or a whole one.
+// delta decodes a piece of a message, or a whole one.
 func (d *chatDecoder) delta(m *chatDelta, whole bool) {
 	for _, raw := range m.ReasoningDetails {
 		d.details.add(raw)
@@ -142,7 +142,7 @@ func (d *chatDecoder) delta(m *chatDelta, whole bool) {
 	}
 }
 
-// reason yields reasoning. The first field that has any is the one that counts.
+// reason yields reasoning. The first field that has any counts.
 func (d *chatDecoder) reason(field, text string) {
 	if text == "" || d.thinking != "" && d.thinking != field {
 		return
@@ -194,7 +194,7 @@ func (d *chatDecoder) say(text string) {
 	}
 }
 
-// complete yields what can only be told at the end, and the End.
+// complete yields the chunks that are only known at the end, and End.
 func (d *chatDecoder) complete() {
 	for i, c := range d.calls {
 		if !c.started {
@@ -235,7 +235,7 @@ func (d *chatDecoder) complete() {
 	d.put(end)
 }
 
-// stop returns why the answer ended.
+// stop returns the stop reason.
 func (d *chatDecoder) stop() provider.StopReason {
 	switch strings.ToLower(d.finish) {
 	case "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed":
@@ -258,14 +258,14 @@ func (d *chatDecoder) stop() provider.StopReason {
 	return provider.StopUnknown
 }
 
-// keep copies a JSON value that says something over the one before.
+// keep copies a JSON value over the one before, unless it is empty or null.
 func keep(to *[]byte, raw json.RawMessage) {
 	if isSet(raw) {
 		*to = append((*to)[:0], raw...)
 	}
 }
 
-// isSet reports a JSON value that is there and not null.
+// isSet reports whether a JSON value is present and not null.
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, null) }
 
 var null = []byte("null")

@@ -6,18 +6,18 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A chatCall is a call that is being written.
+// A chatCall is a call that is being received.
 type chatCall struct {
 	index   int // the server's; -1: none
 	id      string
 	name    string
 	started bool
 	custom  bool
-	args    string // that came before the name
+	args    string // arguments that came before the name
 	input   nesting
 }
 
-// call takes a piece of a call, or a whole one.
+// call decodes a piece of a call, or a whole one.
 func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 	name, args, custom := t.Function.Name, string(t.Function.Arguments), false
 	if t.Type == "custom" || t.Custom.Name != "" {
@@ -60,8 +60,8 @@ func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 	d.put(provider.ToolDelta(i, args))
 }
 
-// find returns which call a piece belongs to; len(d.calls): to none so far. Another tool's name is another call. Else pieces are
-// told apart by id and index; where a server gives no index, or the same to all, by id; without either, a name begins a call.
+// find returns the index of the call that a piece belongs to, or len(d.calls) for a new call. Another tool's name means another call. Otherwise
+// pieces are matched by id and index; if a server sends no index, or the same for all, by id; without either, a name starts a call.
 func (d *chatDecoder) find(t *chatCallDelta, name, args string) int {
 	index := t.Index.or(-1)
 	for i := len(d.calls) - 1; i >= 0 && t.ID != ""; i-- {
@@ -76,7 +76,7 @@ func (d *chatDecoder) find(t *chatCallDelta, name, args string) int {
 		case c.differs(name):
 		case t.ID != "" && c.id != "" && (name != "" || index == -1):
 		case t.ID == "" && index == -1 && name != "" && c.name != "":
-		case (t.ID == "" || c.id == "") && name != "" && c.input.complete() && opens(args): // one value follows another
+		case (t.ID == "" || c.id == "") && name != "" && c.input.complete() && opens(args): // one value after another
 		default:
 			return i
 		}
@@ -84,10 +84,10 @@ func (d *chatDecoder) find(t *chatCallDelta, name, args string) int {
 	return len(d.calls)
 }
 
-// differs reports that name is that of another tool.
+// differs reports whether name is that of another tool.
 func (c *chatCall) differs(name string) bool { return name != "" && c.name != "" && c.name != name }
 
-// opens reports that text begins a JSON object.
+// opens reports whether text starts with a JSON object.
 func opens(text string) bool { return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") }
 
 func (d *chatDecoder) called() bool {
@@ -99,7 +99,7 @@ func (d *chatDecoder) called() bool {
 	return false
 }
 
-// broken reports a call whose arguments can't be known to be all there.
+// broken reports whether there is a call whose arguments may be incomplete.
 func (d *chatDecoder) broken() bool {
 	for _, c := range d.calls {
 		if !c.started || c.custom || !c.input.complete() {
@@ -109,7 +109,7 @@ func (d *chatDecoder) broken() bool {
 	return false
 }
 
-// A nesting follows JSON that comes in pieces, as far as it takes to know whether an object or a list has been closed.
+// A nesting parses JSON that comes in pieces, to determine when its object or list is closed.
 type nesting struct {
 	depth   int
 	begun   bool

@@ -66,7 +66,7 @@ type optional struct {
 	set bool
 }
 
-// UnmarshalJSON reads a number, and nothing else.
+// UnmarshalJSON decodes a number, and ignores other values.
 func (o *optional) UnmarshalJSON(b []byte) error {
 	o.set = json.Unmarshal(b, &o.n) == nil && b[0] != 'n'
 	return nil
@@ -80,10 +80,10 @@ func (o optional) or(n int) int {
 	return n
 }
 
-// A looseText is a text; what isn't one counts as none.
+// A looseText is a text; a value of another type counts as empty.
 type looseText string
 
-// UnmarshalJSON reads a string, and nothing else.
+// UnmarshalJSON decodes a string, and ignores other values.
 func (t *looseText) UnmarshalJSON(b []byte) error {
 	*t = ""
 	if b[0] != '"' {
@@ -92,10 +92,10 @@ func (t *looseText) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
-// An argsText is the arguments of a call: a string that holds JSON, or, from some servers, the JSON itself.
+// An argsText is the arguments of a call: a string with JSON, or, from some servers, the JSON itself.
 type argsText string
 
-// UnmarshalJSON reads any JSON.
+// UnmarshalJSON accepts any JSON.
 func (t *argsText) UnmarshalJSON(b []byte) error {
 	*t = ""
 	switch b[0] {
@@ -124,7 +124,7 @@ type contentPart struct {
 	} `json:"image_url"`
 }
 
-// UnmarshalJSON reads a string or a list.
+// UnmarshalJSON decodes a string or a list.
 func (c *content) UnmarshalJSON(b []byte) error {
 	*c = content{}
 	switch b[0] {
@@ -149,7 +149,7 @@ func (c *content) String() string {
 	return b.String()
 }
 
-// dataURL returns what an address holds: the media itself, or where it is.
+// dataURL returns the media of an address: its data, or a reference to it.
 func dataURL(address string) (provider.Media, bool) {
 	rest, ok := strings.CutPrefix(address, "data:")
 	if !ok {
@@ -170,14 +170,14 @@ func dataURL(address string) (provider.Media, bool) {
 	return provider.Media{Type: kind, Data: data}, true
 }
 
-// A chatAudioDelta is a piece of what the model says aloud.
+// A chatAudioDelta is a piece of the model's audio.
 type chatAudioDelta struct {
 	ID         string `json:"id"`
 	Data       string `json:"data"`
 	Transcript string `json:"transcript"`
 }
 
-// A chatSpeech is what the model said aloud so far.
+// A chatSpeech is the model's audio so far.
 type chatSpeech struct {
 	id   string
 	data []byte
@@ -192,7 +192,7 @@ func (s *chatSpeech) add(d *chatAudioDelta) {
 	}
 }
 
-// file returns the sound. Its format is the one that the request named in its options; it is told by its first bytes.
+// file returns the audio. The request's options name its format; file detects it from the first bytes.
 func (s *chatSpeech) file() (m provider.Media, id string, ok bool) {
 	if len(s.data) == 0 {
 		return provider.Media{}, "", false

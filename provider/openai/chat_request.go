@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// The requests are written out here, and not as the SDK's parameters, because those hold schemas in maps: the order of
-// properties would be lost, which is the order in which a model fills them in.
+// The requests are defined here and not with the SDK's parameters, because those have schemas as maps. A model fills in properties in
+// the order of the schema, and a map would lose it.
 
 // A chatRequest is the body of a request to Chat Completions.
 type chatRequest struct {
@@ -160,7 +160,7 @@ func (c *conversation) chat() ([]byte, error) {
 	return c.encode(&r)
 }
 
-// chatMessages fills in the messages.
+// chatMessages adds the messages.
 func (c *conversation) chatMessages(r *chatRequest) error {
 	if c.req.System != "" {
 		role := "system"
@@ -172,7 +172,7 @@ func (c *conversation) chatMessages(r *chatRequest) error {
 	if len(c.turns) == 0 {
 		return errEmpty
 	}
-	var media []*provider.Part // of results, which can't hold any: they become the user's
+	var media []*provider.Part // media of results, which results can't contain: sent as a user message
 	for i := range c.turns {
 		t := &c.turns[i]
 		switch t.role {
@@ -216,7 +216,7 @@ func (c *conversation) chatUser(r *chatRequest, parts []*provider.Part) error {
 	return nil
 }
 
-// results returns those of the calls of turn i.
+// results returns the results of the calls of turn i.
 func (c *conversation) results(i int) []result {
 	if i+1 < len(c.turns) && c.turns[i+1].role == provider.RoleTool {
 		return c.turns[i+1].results
@@ -224,8 +224,8 @@ func (c *conversation) results(i int) []result {
 	return nil
 }
 
-// chatAssistant returns a message of the model, unless nothing of it can be sent. Reasoning goes back in the field in which it
-// came, and only beside calls: there some servers refuse to go on without it, and elsewhere none has a use for it.
+// chatAssistant returns a message of the model; ok is false if nothing of it can be sent. Reasoning is sent back in the field in which it
+// came, and only with calls: some servers require it there, and no server uses it elsewhere.
 func (c *conversation) chatAssistant(t *turn, results []result) (m chatMessage, ok bool) {
 	m.Role = "assistant"
 	var text, thoughts strings.Builder
@@ -282,7 +282,7 @@ func (c *conversation) chatAssistant(t *turn, results []result) (m chatMessage, 
 	return m, m.Content != nil || m.Refusal != "" || m.Audio != nil || len(m.ToolCalls) > 0
 }
 
-// resultText returns the text of a result, and the media in it, which this API can't hold there.
+// resultText returns the text of a result, and its media, which this API can't send in results.
 func resultText(r *provider.ToolResult) (text string, media []*provider.Part) {
 	if r == nil {
 		return noResult, nil
@@ -303,7 +303,7 @@ func resultText(r *provider.ToolResult) (text string, media []*provider.Part) {
 	return text, media
 }
 
-// effort returns how hard to think, as a word. A number of tokens becomes one: OpenAI takes none.
+// effort returns the reasoning effort as a word. A number of tokens is converted to one: OpenAI doesn't accept it.
 func effort(o *provider.ReasoningOptions) string {
 	switch {
 	case o.Effort != "" || o.Budget <= 0:
@@ -324,8 +324,8 @@ func formatName(o *provider.OutputFormat) string {
 	return name[:min(len(name), longestName)]
 }
 
-// cacheKey keeps the calls of a session on the servers that have its prompt cached. OpenAI is told a hash: names of sessions
-// are the host's business.
+// cacheKey makes the calls of a session go to the servers that have its prompt in their cache. OpenAI gets a hash, so that it doesn't
+// learn the names of sessions.
 func (c *conversation) cacheKey() string {
 	if !c.m.host.own || c.req.Labels.Session == "" {
 		return ""

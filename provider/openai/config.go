@@ -30,21 +30,21 @@ const (
 	Responses API = "responses"
 )
 
-// Config says which model to call, and how. Its zero value calls [DefaultModel] at OpenAI with the key in OPENAI_API_KEY.
+// Config configures a [Model]. Its zero value calls [DefaultModel] at OpenAI with the key in OPENAI_API_KEY.
 //
-// Printing a Config, with any verb or as JSON, shows no key and no header's value.
+// Printing a Config, with any verb or as JSON, reveals neither the key nor the values of headers.
 type Config struct {
-	// Model is the one of requests that name none. Empty: DefaultModel at OpenAI's own address; elsewhere each request must
+	// Model is the model of requests that name none. Empty: DefaultModel at OpenAI's own address; for other addresses each request must
 	// name one.
 	Model string
 
-	// APIKey is the key. Empty: the one that Key gives, else the environment variable that is usual for the address:
+	// APIKey is the key. Empty: the key that Key returns, else the environment variable of the address:
 	// OPENAI_API_KEY for OpenAI, OPENROUTER_API_KEY, GROQ_API_KEY, MISTRAL_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY,
-	// PERPLEXITY_API_KEY, AZURE_OPENAI_API_KEY and some more for theirs. No other address is ever sent a key from the
-	// environment.
+	// PERPLEXITY_API_KEY, AZURE_OPENAI_API_KEY and some more for theirs. A key from the environment is never sent to another
+	// address.
 	APIKey string
-	// Key is asked for the key before each call, and once more when the server refuses it with status 401. It must be safe
-	// for concurrent use. It is not used if APIKey is set.
+	// Key returns the key. It is called before each call, and once more if the server rejects the key with status 401. It must be safe
+	// for concurrent use. It isn't used if APIKey is set.
 	Key func(ctx context.Context) (string, error)
 
 	// BaseURL is the address that "/chat/completions" or "/responses" is appended to, such as https://openrouter.ai/api/v1.
@@ -54,15 +54,15 @@ type Config struct {
 	// API is the protocol; see Auto.
 	API API
 
-	// Name is the provider's name in errors and in the [provider.ModelInfo], and marks the opaque data that this server
-	// made, which goes back to servers of that name only. Empty: "openai" for OpenAI's own address, else the host of BaseURL.
+	// Name is the provider's name in errors and in the [provider.ModelInfo]. It also marks the opaque data of this server,
+	// which is only sent back to servers of that name. Empty: "openai" for OpenAI's own address, else the host of BaseURL.
 	Name string
 
 	HTTPClient *http.Client // nil: http.DefaultClient
-	// Header are more headers of every request. An Authorization among them counts as the key, where none is given otherwise:
-	// then none is taken from the environment. What headers that are named like a secret hold is kept out of errors.
+	// Header has additional headers for every request. An Authorization header replaces the key if no other is given:
+	// then none is taken from the environment. Values of headers whose names suggest a secret are removed from errors.
 	Header http.Header
-	// Models is what the host knows of models; it goes before the built-in table, see [Models].
+	// Models has the host's information about models, which takes precedence over the built-in table; see [Models].
 	Models []provider.ModelInfo
 }
 
@@ -75,8 +75,8 @@ func (c Config) Format(s fmt.State, _ rune) {
 // MarshalText returns what Format writes.
 func (c Config) MarshalText() ([]byte, error) { return []byte(fmt.Sprint(c)), nil }
 
-// A secret is a key that can't be printed: fmt shows of a function where it is, and calls no methods of what is in fields that
-// aren't exported. Nil is no key.
+// A secret is a key that can't be printed: for a function, fmt prints only its address, and it calls no methods of values in unexported
+// fields. Nil means no key.
 type secret func() string
 
 func newSecret(key string) secret {
@@ -94,7 +94,7 @@ func (s secret) reveal() string {
 	return s()
 }
 
-// A keyring gives the key of each call.
+// A keyring returns the key of each call.
 type keyring struct {
 	fixed secret
 	ask   func(ctx context.Context) (string, error)
@@ -102,8 +102,8 @@ type keyring struct {
 
 const ownURL = "https://api.openai.com/v1"
 
-// New returns a Model. It fails if a field makes no sense, and, with an error of class [fault.UserFixable], if the address
-// is known to need a key and none is to be had: neither APIKey nor Key is set, nor the environment variable.
+// New returns a Model. It fails if a field is invalid, and, with an error of class [fault.UserFixable], if the address
+// is known to need a key and there is none: neither APIKey nor Key is set, nor the environment variable.
 func New(cfg Config) (*Model, error) {
 	base, fromEnv := cfg.BaseURL, false
 	if base == "" {
@@ -122,7 +122,7 @@ func New(cfg Config) (*Model, error) {
 		return nil, err
 	}
 	if u.User != nil {
-		return nil, fmt.Errorf("openai: Config.BaseURL holds a user name; send credentials in Config.Header instead")
+		return nil, fmt.Errorf("openai: Config.BaseURL contains a user name; send credentials in Config.Header instead")
 	}
 	m := &Model{model: cfg.Model, host: hostOf(u), api: cfg.API, models: slices.Clone(cfg.Models)}
 	switch {
@@ -142,7 +142,7 @@ func New(cfg Config) (*Model, error) {
 	m.keys = keyring{fixed: newSecret(cfg.APIKey), ask: cfg.Key}
 	if m.keys.fixed == nil && m.keys.ask == nil && !m.host.authorized(cfg.Header) {
 		if fromEnv && m.host.env == "" {
-			m.host.env = "OPENAI_API_KEY" // whoever set the address in the environment set its key there, too
+			m.host.env = "OPENAI_API_KEY" // if the address comes from the environment, so does its key
 		}
 		if m.host.env != "" {
 			m.keys.fixed = newSecret(os.Getenv(m.host.env))
@@ -157,8 +157,8 @@ func New(cfg Config) (*Model, error) {
 	return m, nil
 }
 
-// clientOptions are those of all requests. The client is built without the environment's defaults, which would send OpenAI's
-// organisation, headers and key to any server.
+// clientOptions returns the options of all requests. The client is built without the environment's defaults, which would send OpenAI's
+// organization, headers and key to any server.
 func clientOptions(cfg Config, m *Model, u *url.URL) []option.RequestOption {
 	client := cfg.HTTPClient
 	if client == nil {
@@ -193,7 +193,7 @@ func clientOptions(cfg Config, m *Model, u *url.URL) []option.RequestOption {
 	return opts
 }
 
-// publicURL drops from an address what may be secret.
+// publicURL removes the parts of an address that may be secret.
 func publicURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

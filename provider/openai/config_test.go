@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFieldsThatMakeNoSenseAreNamed(t *testing.T) {
+func TestAnInvalidFieldIsNamed(t *testing.T) {
 	for says, cfg := range map[string]Config{
 		"Config.BaseURL": {APIKey: "k", BaseURL: "localhost:8080"},
 		"user name":      {APIKey: "k", BaseURL: "http://me:secret@localhost:8080"},
@@ -55,14 +55,14 @@ func TestAModelMustBeNamedWhereThereIsNoDefault(t *testing.T) {
 	require.ErrorContains(t, err, "Config.Model")
 }
 
-func TestTheRequestsModelGoesBeforeTheConfigs(t *testing.T) {
+func TestTheRequestsModelOverridesTheConfigs(t *testing.T) {
 	req := hi()
 	req.Model = "another"
 	require.Equal(t, "another", ask(t, Config{}, req)["model"])
 	require.Equal(t, "test-model", ask(t, Config{}, hi())["model"])
 }
 
-func TestWhatIsKnownOfAModelComesFromTheHostFirst(t *testing.T) {
+func TestTheHostsModelInfoOverridesTheTable(t *testing.T) {
 	info := func(cfg Config) provider.ModelInfo {
 		cfg.APIKey = "k"
 		m, err := New(cfg)
@@ -88,7 +88,7 @@ func TestWhatIsKnownOfAModelComesFromTheHostFirst(t *testing.T) {
 	require.Equal(t, "text", m.Info().Inputs[0])
 }
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTheTableIsValid(t *testing.T) {
 	seen := map[string]bool{}
 	for _, info := range Models() {
 		require.False(t, seen[info.ID])
@@ -114,7 +114,7 @@ func TestAModelThatNewDidNotMakeFailsAndDoesNotPanic(t *testing.T) {
 	}
 }
 
-func TestOtherModelsThatRequestsMayNameAreKnown(t *testing.T) {
+func TestInfoOfKnowsOtherModels(t *testing.T) {
 	mine := provider.ModelInfo{ID: "mine", Window: 77}
 	m, err := New(Config{Model: "gpt-5", APIKey: "k", Models: []provider.ModelInfo{mine}})
 	require.NoError(t, err)

@@ -9,16 +9,16 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A conversation is a request put right for a server: every call is followed by its result, every result belongs to a call,
-// no message is empty, and for Chat Completions, where servers with a template of their own refuse that, no two messages in a
-// row are of the same side.
+// A conversation is a normalized request: every call is followed by its result, every result belongs to a call,
+// and no message is empty. For Chat Completions, two messages in a row never have the same role, because servers with their own prompt
+// template reject that.
 type conversation struct {
 	m     *Model
 	model string
 	req   *provider.Request
 	names *names
 	turns []turn
-	ids   map[string]bool // by which the server knows the calls
+	ids   map[string]bool // ids of the calls at the server
 }
 
 // A turn is a message of the user or the model, or the results of a turn's calls.
@@ -28,11 +28,11 @@ type turn struct {
 	results []result
 }
 
-// A result is what came of a call.
+// A result is the result of a call.
 type result struct {
-	part *provider.Part       // of the call
-	id   string               // by which the server knows the call
-	res  *provider.ToolResult // nil: there is none
+	part *provider.Part       // the call
+	id   string               // id of the call at the server
+	res  *provider.ToolResult // nil: no result
 }
 
 func newConversation(m *Model, model string, req *provider.Request) *conversation {
@@ -77,7 +77,7 @@ func (c *conversation) assistant(i int, msg *provider.Message, used map[*provide
 		}
 		results = append(results, result{part: p, id: c.callID(p.Call, fmt.Sprintf("call_%d_%d", i, len(results)))})
 	}
-	for _, named := range []bool{true, false} { // the results that name the tool, too, are taken first
+	for _, named := range []bool{true, false} { // first the results that also name the tool
 		for j := range results {
 			if r := &results[j]; r.res == nil {
 				r.res = find(r.part.Call, named, c.req.Messages[i+1:], used)
@@ -90,8 +90,8 @@ func (c *conversation) assistant(i int, msg *provider.Message, used map[*provide
 	}
 }
 
-// callID returns the id by which the server knows a call. Each call of the conversation has its own, since its result has nothing
-// else to refer to: spare stands in for one that is missing, or another's.
+// callID returns the id of a call at the server. It is unique in the conversation, because results have no other reference. spare
+// replaces a missing or duplicate id.
 func (c *conversation) callID(call *provider.ToolCall, spare string) string {
 	id := call.ProviderID
 	if id == "" {
@@ -116,7 +116,7 @@ func (c *conversation) callID(call *provider.ToolCall, spare string) string {
 	}
 }
 
-// find returns the result of a call: the first unused one that has its id, and if named its name, before the model speaks again.
+// find returns the result of a call: the first unused one with its id, and if named with its name, before the next message of the model.
 func find(call *provider.ToolCall, named bool, later []provider.Message, used map[*provider.ToolResult]bool) *provider.ToolResult {
 	for i := range later {
 		if later[i].Role == provider.RoleAssistant {
@@ -134,8 +134,8 @@ func find(call *provider.ToolCall, named bool, later []provider.Message, used ma
 	return nil
 }
 
-// strays returns a result that belongs to no call as the user's words: servers refuse it as a result, and the model may
-// need to know.
+// strays converts a result without a call to text of the user: servers reject it as a result, and the model may
+// need it.
 func strays(r *provider.ToolResult) []*provider.Part {
 	head := provider.TextPart("Result of an earlier call of " + strconv.Quote(r.Name) + ":")
 	parts := []*provider.Part{&head}
@@ -147,7 +147,7 @@ func strays(r *provider.ToolResult) []*provider.Part {
 	return parts
 }
 
-// add adds a turn, or, for Chat Completions, what it has to the one before if that is of the same side.
+// add adds a turn. For Chat Completions it merges the turn into the previous one if that has the same role.
 func (c *conversation) add(role provider.Role, parts []*provider.Part) {
 	if len(parts) == 0 {
 		return
@@ -159,7 +159,7 @@ func (c *conversation) add(role provider.Role, parts []*provider.Part) {
 	c.turns = append(c.turns, turn{role: role, parts: parts})
 }
 
-// empty reports a part that has nothing to say. Blanks say something: servers want them back.
+// empty reports whether a part has no content. White space is content: servers want it back.
 func empty(p *provider.Part) bool {
 	switch p.Kind {
 	case provider.PartText, provider.PartReasoning, provider.PartRefusal:
@@ -173,10 +173,10 @@ func empty(p *provider.Part) bool {
 	case provider.PartOpaque:
 		return p.Opaque == nil
 	}
-	return true // a source, or of a kind that isn't known
+	return true // a source, or an unknown kind
 }
 
-// own returns the data of a part that this provider made, of that kind.
+// own returns the opaque data of a part if this provider made it and it has that kind.
 func (c *conversation) own(p *provider.Part, kind string) (data string, ok bool) {
 	if p.Opaque == nil || p.Opaque.Provider != c.m.name || p.Opaque.Kind != kind {
 		return "", false
@@ -184,19 +184,19 @@ func (c *conversation) own(p *provider.Part, kind string) (data string, ok bool)
 	return p.Opaque.Data, true
 }
 
-// The kinds of opaque data. Each API has its own: what one makes, the other has no use for.
+// The kinds of opaque data. Each API has its own, which the other can't use.
 const (
-	kindReasoningField   = "chat.reasoning_field"   // the field in which reasoning came, and goes back
+	kindReasoningField   = "chat.reasoning_field"   // the field in which reasoning came and is sent back
 	kindReasoningDetails = "chat.reasoning_details" // a list, as JSON
-	kindAudio            = "chat.audio"             // the id of what the model said aloud
+	kindAudio            = "chat.audio"             // the id of the model's audio
 	kindCustomCall       = "custom_call"            // of a call: its input is text, not JSON; the data is as in kindCall
 	kindItem             = "responses.item"         // an output item, as JSON
 	kindMessage          = "responses.message"      // of a text: {"id":…,"phase":…} of its message
 	kindCall             = "responses.call"         // of a call: {"id":…} of its item
 )
 
-// arguments returns the input of a call as the text that servers want: a JSON object, which some of them parse. What is none
-// goes back within one.
+// arguments returns the input of a call as the text that servers want: a JSON object, because some of them parse it. Another value is
+// wrapped in an object.
 func arguments(call *provider.ToolCall) string {
 	var wrapped json.RawMessage
 	var err error
@@ -214,10 +214,10 @@ func arguments(call *provider.ToolCall) string {
 	return string(wrapped)
 }
 
-// noResult stands in for the result of a call that has none.
+// noResult is sent as the result of a call that has none.
 const noResult = "There is no result: the call was not completed."
 
-// freeForm returns the input of a call of a tool that takes text, and whether it is such a call.
+// freeForm returns the input of a call whose tool takes text; ok is false for other calls.
 func (c *conversation) freeForm(p *provider.Part) (data, input string, ok bool) {
 	if data, ok = c.own(p, kindCustomCall); !ok {
 		return "", "", false

@@ -7,21 +7,21 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// details are the reasoning details of an answer, as they have to go back: in a stream texts come in pieces, which are
-// joined, and everything else whole, which stays as it is.
+// details are the reasoning details of an answer, in the form in which they are sent back. In a stream, texts come in pieces, which are
+// joined; everything else comes whole and is kept unchanged.
 type details []*detail
 
 type detail struct {
 	kind   string
 	index  int
 	fields map[string]json.RawMessage
-	text   map[string]*strings.Builder // the fields that come in pieces
+	text   map[string]*strings.Builder // fields that come in pieces
 }
 
 // pieces are the fields that a stream sends in pieces, by the type of the detail.
 var pieces = map[string]string{"reasoning.text": "text", "reasoning.summary": "summary"}
 
-// add takes a detail, or a piece of the one before.
+// add adds a detail, or a piece of the previous one.
 func (d *details) add(raw json.RawMessage) {
 	var head struct {
 		Type  string   `json:"type"`
@@ -56,7 +56,7 @@ func (d *details) add(raw json.RawMessage) {
 	}
 }
 
-// readable reports that the details hold nothing but the text of the reasoning, which may go back as such.
+// readable reports whether the details contain only the text of the reasoning, which can be sent back as text.
 func (d details) readable() bool {
 	for _, one := range d {
 		if pieces[one.kind] == "" || isSet(one.fields["signature"]) {
@@ -87,7 +87,7 @@ func (d details) json() string {
 	return string(text)
 }
 
-// detailText returns what can be read of a detail.
+// detailText returns the readable text of a detail.
 func detailText(raw json.RawMessage) string {
 	var one struct {
 		Text    looseText `json:"text"`

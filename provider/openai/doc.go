@@ -15,27 +15,27 @@
 //
 // # What is decoded
 //
-// The SDK builds, authorises and sends the requests; answers are decoded here, event by event, because servers differ in
-// more than the SDK's types hold. A stream is always asked for, and one JSON object is taken, too. An answer is complete only if the server
-// said so: anything else ends with an error that is [provider.ErrIncomplete], and keeps what came. Reasoning comes apart
-// from text whichever field it is in, and once if it is in several. Usage is the last that was sent, never a sum; where
-// figures contradict each other, they stay as the server gave them. Of several choices the first counts.
+// The SDK builds, authorizes and sends the requests. This package decodes the answers, event by event, because servers differ in
+// more than the SDK's types support. It always requests a stream, and also accepts one JSON object. An answer is complete only if the server
+// says so: any other end is an error that is [provider.ErrIncomplete], and the received part is kept. Reasoning is separate
+// from text, whatever field it is in, and yielded once if it is in several. Usage is the last that was sent, never a sum; if
+// figures contradict each other, they stay as the server sent them. Of several choices the first counts.
 //
-// A call that the server ran itself comes as a provider call named by the type of its item (web_search_call, mcp_call, …)
-// with its result, and is never to be run. A call of a tool that takes free text, which [provider.Request].Options can offer,
+// A call that the server ran itself becomes a provider call named by the type of its item (web_search_call, mcp_call, …)
+// with its result, and must not be run. A call of a tool with free text as input, which [provider.Request].Options can define,
 // has that text as a JSON string for its input.
 //
 // # What is sent
 //
-// Names of tools are encoded to what OpenAI takes, and decoded in answers. A call without a result gets one that says so; a
-// result without its call becomes the user's words. Opaque data goes back as it came, to the server of the same name and the same API alone:
-// encrypted reasoning, items with their ids and phases, reasoning details, and reasoning in the very field in which it came. With the
+// Names of tools are encoded with the characters that OpenAI accepts, and decoded in answers. A call without a result gets one that says so; a
+// result without its call becomes text of the user. Opaque data is sent back unchanged, only to the server of the same name and API:
+// encrypted reasoning, items with their ids and phases, reasoning details, and reasoning in the field in which it came. With the
 // Responses API nothing is stored at the server (store is false).
 //
-// An output format is sent in strict mode if its schema keeps the rules of that mode: every object is closed and requires
-// all of its properties, and no keyword needs more than leaving out. Limits that the mode doesn't have, such as maxLength,
-// are moved into the descriptions, and defaults are left out. What is beside a $ref in a schema is left out as well, because
-// many servers refuse it.
+// An output format is sent in strict mode if its schema satisfies the rules of that mode: every object is closed and requires
+// all of its properties, and every other keyword can be left out. Limits that the mode doesn't have, such as maxLength,
+// are moved into the descriptions, and defaults are left out. Keywords beside a $ref are left out as well, because
+// many servers reject them.
 //
 // Options["openai"], and those under the provider's own name, are merged into the body of the request, so that anything
 // can be set that has no field: service_tier, verbosity, tools that the server runs. The Responses API has no stop sequences,
@@ -43,9 +43,9 @@
 //
 // # Errors
 //
-// What a server refuses is a *[provider.Error] with its type, code and message, the request's id, the advice to wait, and a
-// class: 429 is rate limited, but an exhausted quota user-fixable; 401, 402, 403 and a key that is refused in any other way
+// The error of a server is a *[provider.Error] with its type, code and message, the request's id, the advice to wait, and a
+// class: 429 is rate limited, but an exhausted quota user-fixable; 401, 402, 403 and other rejections of the key
 // user-fixable, with the remedy; 500 and above degraded; other statuses permanent. An error inside an answer of status 200
-// has the class of its code. Once the context is done, the error is its cause. The SDK's own retries are off. Keys are in no error, and
-// in nothing that is printed.
+// has the class of its code. Once the context is done, the error is its cause. The SDK's own retries are off. Keys appear in no error and
+// in no printed value.
 package openai

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// streamed returns what comes of a stream of these events.
+// streamed returns the result of a stream of these events.
 func streamed(t *testing.T, api API, events ...string) (*provider.Response, error) {
 	t.Helper()
 	m := (&canned{body: "data: " + strings.Join(events, "\n\ndata: ") + "\n\n"}).model(t, Config{BaseURL: "http://example.com/v1", API: api})
@@ -25,7 +25,7 @@ func streamed(t *testing.T, api API, events ...string) (*provider.Response, erro
 
 func delta(message string) string { return `{"choices":[{"index":0,"delta":` + message + `}]}` }
 
-func TestDoneAloneDoesNotCompleteAnAnswerThatBreaksOff(t *testing.T) {
+func TestDoneAloneDoesNotCompleteACutAnswer(t *testing.T) {
 	call := func(args string) string {
 		return delta(`{"content":"Hi.","tool_calls":[{"index":0,"id":"c","function":{"name":"wipe","arguments":"` + args + `"}}]}`)
 	}
@@ -89,7 +89,7 @@ func TestItemsAreKnownByTheirIDsAndNotByTheirPlaceAlone(t *testing.T) {
 	}
 }
 
-func TestCallsAreToldApartByWhatTheySay(t *testing.T) {
+func TestCallsAreDistinguishedByTheirContent(t *testing.T) {
 	call := func(head, name string, n int) string {
 		return fmt.Sprintf(`{%s"function":{"name":"%s","arguments":"{\"n\":%d}"}}`, head, name, n)
 	}
@@ -164,7 +164,7 @@ func TestAnAuthorizationInTheHeadersIsAKey(t *testing.T) {
 	require.Equal(t, "Bearer mine", server.asked[0].Header.Get("Authorization"))
 }
 
-func TestANameThatIsAnothersHashIsNotShared(t *testing.T) {
+func TestANameThatEqualsAnEncodedOneStaysDistinct(t *testing.T) {
 	sum := sha256.Sum256([]byte("a.b"))
 	all := []string{"a_b_" + hex.EncodeToString(sum[:4]), "a_b", "a.b"}
 	n := newNames([]provider.Tool{{Name: all[0]}, {Name: all[1]}, {Name: all[2]}})
@@ -173,7 +173,7 @@ func TestANameThatIsAnothersHashIsNotShared(t *testing.T) {
 	}
 }
 
-func TestFiguresAreWholeAndNeverNegative(t *testing.T) {
+func TestUsageFiguresAreWholeAndNotNegative(t *testing.T) {
 	u := chatUsage([]byte(`{"prompt_tokens":12.0,"completion_tokens":1e1,"total_tokens":-5}`))
 	require.Equal(t, [2]int64{12, 10}, [2]int64{u.Input, u.Output})
 	u = chatUsage([]byte(`{"prompt_tokens":-12,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":0},"prompt_cache_hit_tokens":64}`))
@@ -182,7 +182,7 @@ func TestFiguresAreWholeAndNeverNegative(t *testing.T) {
 	require.Equal(t, [2]int64{3, 0}, [2]int64{u.Input, u.Output})
 }
 
-func TestCallsWithOneIDHaveTheirOwnResultsAndAreToldApart(t *testing.T) {
+func TestCallsWithTheSameIDKeepTheirOwnResults(t *testing.T) {
 	call := func(name string) provider.Part {
 		return provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "z", Name: name}}
 	}

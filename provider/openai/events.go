@@ -6,25 +6,25 @@ import (
 	"io"
 )
 
-// events reads server-sent events, the WHATWG format, and forgives what servers get wrong: any of the three line ends, no
-// blank after the colon, no blank line at the end of the stream, JSON without its "data:". Ids and comments are skipped, and
-// names but for "error": all that counts in the answers of models is in the data.
+// events reads server-sent events (the WHATWG format) and tolerates the mistakes of servers: any of the three line ends, no
+// blank after the colon, no blank line at the end of the stream, JSON without its "data:". It ignores ids, comments, and
+// event names except "error", because the data has all that matters.
 type events struct {
 	r    io.Reader
-	buf  []byte // buf[at:end] is what was read and not used
+	buf  []byte // buf[at:end] was read and not used
 	at   int
 	end  int
-	seen int // of buf[at:end] that holds no line end
+	seen int // the first bytes of buf[at:end] contain no line end
 	err  error
 
-	skipLF bool // the last line ended in CR: a LF belongs to it
+	skipLF bool // the last line ended in CR: a following LF belongs to it
 
 	data  []byte // of the event
 	has   bool   // there was a data line
 	isErr bool   // the event is named "error"
 }
 
-// maxEvent bounds a line, and an answer in one piece: a picture in base64 has room, a server gone mad hasn't.
+// maxEvent limits a line, and an answer in one piece. It leaves room for a picture in base64.
 const maxEvent = 64 << 20
 
 var errTooLarge = errors.New("the server sent more than 64 MiB in one piece")
@@ -33,7 +33,7 @@ func newEvents(r io.Reader) *events { return &events{r: r, buf: make([]byte, 409
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-// first returns the first byte that is no blank, and leaves it to be read.
+// first returns the first byte that isn't blank, without consuming it.
 func (e *events) first() (byte, error) {
 	for {
 		if e.end-e.at >= len(byteOrderMark) && bytes.HasPrefix(e.buf[e.at:e.end], byteOrderMark) {
@@ -57,7 +57,7 @@ func (e *events) first() (byte, error) {
 	}
 }
 
-// rest returns all that is left.
+// rest returns the rest of the input.
 func (e *events) rest() ([]byte, error) {
 	for e.err == nil {
 		if e.end-e.at > maxEvent {
@@ -71,8 +71,8 @@ func (e *events) rest() ([]byte, error) {
 	return e.buf[e.at:e.end], nil
 }
 
-// next returns the data of the next event, which is valid until the next call; io.EOF after the last. An event that the end of
-// the stream cuts is returned as far as it came.
+// next returns the data of the next event, which is valid until the next call, or io.EOF after the last one. It also returns an event that
+// the end of the stream cuts off.
 func (e *events) next() ([]byte, error) {
 	e.data, e.has, e.isErr = e.data[:0], false, false
 	for {
@@ -137,7 +137,7 @@ func (e *events) line() ([]byte, error) {
 	}
 }
 
-// lineEnd returns where the first line of b ends, or -1.
+// lineEnd returns the end of the first line of b, or -1.
 func lineEnd(b []byte) int {
 	i := bytes.IndexByte(b, '\n')
 	if i >= 0 {
@@ -149,7 +149,7 @@ func lineEnd(b []byte) int {
 	return i
 }
 
-// fill reads once, and makes room first.
+// fill makes room in the buffer and reads once.
 func (e *events) fill() {
 	switch {
 	case e.at == e.end:

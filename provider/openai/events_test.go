@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEventsAreReadWhateverTheirFraming(t *testing.T) {
+func TestEventsAreReadInEveryFraming(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
 		want []string
@@ -51,7 +51,7 @@ func TestEventsAreReadWhateverTheirFraming(t *testing.T) {
 	}
 }
 
-func TestAnEventSaysWhetherItIsAnError(t *testing.T) {
+func TestErrorEventsAreRecognized(t *testing.T) {
 	ev := newEvents(strings.NewReader("event: error\n\ndata: 1\n\nevent:error\ndata: 2\n\ndata: 3\n\n"))
 	for _, want := range []bool{false, true, false} {
 		_, err := ev.next()
@@ -71,7 +71,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestALineWithoutAnEndIsGivenUp(t *testing.T) {
+func TestALineAboveTheLimitIsAnError(t *testing.T) {
 	r := &endless{}
 	_, err := newEvents(r).next()
 	require.ErrorIs(t, err, errTooLarge)

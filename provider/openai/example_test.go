@@ -75,7 +75,7 @@ func ExampleNew_errors() {
 	// check the plan, the budget and the payment details of the account with example
 }
 
-// Options of a request are merged into its body: here a tool that the server runs itself.
+// Options of a request are merged into its body, here a tool that the server runs itself.
 func ExampleModel_Stream_options() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct {

@@ -15,18 +15,18 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A failure is what a server says of an error.
+// A failure is an error as a server describes it.
 type failure struct {
 	kind    string
 	code    string
 	message string
-	status  int // that the text names; 0: none
+	status  int // a status in the text; 0: none
 }
 
 // A word is a string or a number.
 type word string
 
-// UnmarshalJSON reads a string or a number, and nothing else.
+// UnmarshalJSON decodes a string or a number, and ignores other values.
 func (w *word) UnmarshalJSON(b []byte) error {
 	*w = ""
 	switch {
@@ -38,8 +38,8 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parse reads the error of a body or an event, in any of the forms that servers have for it: an object under "error", a
-// string there, the fields without it, a list of such objects, or no JSON at all.
+// parse decodes the error in a body or an event, in all known forms: an object or a string under "error", the fields without it, a list of
+// such objects, or text that isn't JSON.
 func parse(body []byte) failure {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' {
@@ -91,7 +91,7 @@ func parse(body []byte) failure {
 	if raw := string(e.Metadata.Raw); raw != "" && !strings.Contains(f.message, raw) {
 		f.message = strings.TrimSpace(f.message + " (" + abridged(raw) + ")")
 	}
-	if f.kind == "error" { // the name of the event, not of the error
+	if f.kind == "error" { // the type of the event, not of the error
 		f.kind = ""
 	}
 	return f
@@ -99,7 +99,7 @@ func parse(body []byte) failure {
 
 var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 
-// prose returns what a body that is no JSON says: the title of a page, or the beginning of a text.
+// prose returns the message of a body that isn't JSON: the title of a page, or the beginning of a text.
 func prose(body []byte) string {
 	if m := title.FindSubmatch(body); m != nil {
 		return abridged(string(m[1]))
@@ -119,15 +119,15 @@ func abridged(text string) string {
 	return text
 }
 
-// person are the words, in the type, the code or the text of an error, that mean that somebody has to do something; funds those
-// of them that mean paying.
+// person matches the words in the type, the code or the text of an error that mean that a person has to do something; funds matches those
+// that mean paying.
 var (
 	person = regexp.MustCompile(`(?i)insufficient_quota|billing|invalid_api_key|authentication_error|permission_error|` +
 		`incorrect api key|invalid api key|unauthenticated|account_deactivated`)
 	funds = regexp.MustCompile(`(?i)quota|billing|credit|balance`)
 )
 
-// inAnswer are the codes and types of errors that have no status, because they come inside an answer.
+// inAnswer are the codes and types of errors inside an answer, which have no status.
 var inAnswer = map[string]fault.Class{
 	"rate_limit_error": fault.RateLimited, "rate_limit_exceeded": fault.RateLimited, "too_many_requests": fault.RateLimited,
 	"overloaded_error": fault.Degraded, "api_error": fault.Degraded, "server_error": fault.Degraded, "internal_error": fault.Degraded,
@@ -137,8 +137,8 @@ var inAnswer = map[string]fault.Class{
 	"invalid_request_error": fault.Permanent, "invalid_prompt": fault.Permanent, "content_filter": fault.Permanent, "context_length_exceeded": fault.Permanent,
 }
 
-// class returns the class of an error: by words that ask for a person, then by the status of the answer; inside an answer by
-// its words, then by a status that it names.
+// class returns the class of an error: by words that mean that a person is needed, then by the status of the answer; inside an answer by
+// its words, then by a status in its text.
 func (f *failure) class(status int) fault.Class {
 	if person.MatchString(f.kind) || person.MatchString(f.code) || status != http.StatusTooManyRequests && person.MatchString(f.message) {
 		return fault.UserFixable
@@ -157,7 +157,7 @@ func (f *failure) class(status int) fault.Class {
 	return fault.Permanent
 }
 
-// errorInAnswer returns the error that an answer of status 200 holds; event is all of what it came in.
+// errorInAnswer returns the error inside an answer of status 200; event is the whole event.
 func (a *answer) errorInAnswer(raw json.RawMessage, event []byte) *provider.Error {
 	hidden := a.secrets()
 	raw, event = hidden.in(raw), hidden.in(event)
@@ -171,7 +171,7 @@ func (a *answer) errorInAnswer(raw json.RawMessage, event []byte) *provider.Erro
 	return a.m.failed(f, http.StatusOK)
 }
 
-// failed returns an error as a server told it.
+// failed returns an error of the server.
 func (m *Model) failed(f failure, status int) *provider.Error {
 	e := &provider.Error{Class: f.class(status), Status: status, Type: f.kind, Code: f.code, Message: f.message}
 	if e.Code == "" && status == http.StatusOK && f.status != 0 {
@@ -184,14 +184,14 @@ func (m *Model) failed(f failure, status int) *provider.Error {
 	return e
 }
 
-// fixable gives an error the class of what a person can end, and a cause that [fault.Remedy] finds.
+// fixable makes an error user-fixable, with a cause that [fault.Remedy] finds.
 func fixable(e *provider.Error, cause error) *provider.Error {
 	e.Class = fault.UserFixable
 	e.Err = fault.NewFixable(e.Message, e.Remedy, cause)
 	return e
 }
 
-// remedy says what to do about an error that a person can end.
+// remedy returns what a person can do about an error.
 func (m *Model) remedy(f failure, status int) string {
 	words := f.kind + " " + f.code
 	switch {
@@ -207,7 +207,7 @@ func (m *Model) remedy(f failure, status int) string {
 	return m.keyRemedy()
 }
 
-// keyRemedy says how to give a key.
+// keyRemedy returns how to set a key.
 func (m *Model) keyRemedy() string {
 	text := "set Config.APIKey or Config.Key"
 	if m.host.env != "" {
@@ -220,23 +220,23 @@ func (m *Model) keyRemedy() string {
 	return text
 }
 
-// maxFailure is how much of the body of an error is read.
+// maxFailure is the most bytes of an error body that are read.
 const maxFailure = 1 << 20
 
-// refused makes errors of the statuses that mean one, in place of the SDK, which would read bodies of any length, and knows
-// OpenAI's form of an error only.
+// refused returns errors for responses with an error status. It replaces the SDK's code, which would read bodies of any length and knows only
+// OpenAI's form of an error.
 func (m *Model) refused(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil || res.StatusCode < 300 {
 		return res, err
 	}
 	defer res.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // what came of it has to do
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // use the part that was received
 	status := res.StatusCode
 	hidden := m.hidden.with(bearer(req.Header.Get("Authorization")))
-	e := m.failed(parse(hidden.in(body)), status) // hidden before it is shortened, which might leave half of a key
+	e := m.failed(parse(hidden.in(body)), status) // redact before shortening, which could leave half of a key
 	if status < 400 {
-		e.Class, e.Message = fault.Permanent, "the server answered with a redirect that leads nowhere"
+		e.Class, e.Message = fault.Permanent, "the server answered with a redirect that can't be followed"
 	}
 	e.RequestID = requestID(res, hidden)
 	if wait, ok := fault.ParseRetryAfter(res.Header, time.Now()); ok {
@@ -248,7 +248,7 @@ func (m *Model) refused(req *http.Request, next option.MiddlewareNext) (*http.Re
 	return nil, e
 }
 
-// requestID returns the server's name for an answered request.
+// requestID returns the server's id of a request.
 func requestID(res *http.Response, hidden secrets) string {
 	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
 		if id := hidden.text(res.Header.Get(name)); id != "" {

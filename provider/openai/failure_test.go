@@ -49,7 +49,7 @@ func TestErrorsHaveTheClassAndTheWordsOfTheServer(t *testing.T) {
 		"flat":          {429, `{"object":"error","message":"Requests rate limit exceeded","type":"rate_limited","code":"1300"}`, fault.RateLimited, "rate_limited|1300|Requests rate limit exceeded"},
 		"from upstream": {429, `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"busy upstream","provider_name":"X"}}}`, fault.RateLimited, "|429|Provider returned error (busy upstream)"},
 		"nothing":       {500, ``, fault.Degraded, "||Internal Server Error"},
-		"a redirect":    {304, ``, fault.Permanent, "||the server answered with a redirect that leads nowhere"},
+		"a redirect":    {304, ``, fault.Permanent, "||the server answered with a redirect that can't be followed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &canned{status: c.status, body: c.body, header: http.Header{"X-Request-Id": {"req_1"}}}
@@ -89,7 +89,7 @@ func TestTheRemedyFitsTheError(t *testing.T) {
 	}
 }
 
-func TestAdviceToWaitIsReadInItsThreeForms(t *testing.T) {
+func TestAdviceToWaitIsReadInAllThreeForms(t *testing.T) {
 	at := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 	for name, c := range map[string]struct {
 		header http.Header
@@ -112,12 +112,12 @@ func TestAdviceToWaitIsReadInItsThreeForms(t *testing.T) {
 	}
 }
 
-// failing is a transport that reaches nobody.
+// failing is a transport that reaches no server.
 type failing struct{ err error }
 
 func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
 
-func TestAServerThatCannotBeReachedIsTold(t *testing.T) {
+func TestAnUnreachableServerIsAnError(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	m, err := New(Config{Model: "m", APIKey: "k", BaseURL: "http://localhost:1/v1?token=hush", HTTPClient: &http.Client{Transport: failing{refused}}})
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestKeysAreNeverPrinted(t *testing.T) {
 	require.Contains(t, failed2.Error(), "(key)")
 }
 
-func TestAMissingKeyIsToldBeforeAnyCall(t *testing.T) {
+func TestAMissingKeyIsAnErrorOfNew(t *testing.T) {
 	for _, name := range []string{"OPENAI_API_KEY", "OPENROUTER_API_KEY", "OPENAI_BASE_URL"} {
 		t.Setenv(name, "")
 	}
@@ -206,7 +206,7 @@ func TestTheKeyOfTheEnvironmentGoesOnlyWhereItBelongs(t *testing.T) {
 	require.Equal(t, "Bearer openai-key", asked("").Get("Authorization"))
 }
 
-func TestTheKeyIsAskedForAgainOnceAfterARefusal(t *testing.T) {
+func TestTheKeyIsRequestedOnceMoreAfterARejection(t *testing.T) {
 	for _, answers := range [][]int{{401, 200}, {401, 401}, {500}} {
 		n, keys := 0, 0
 		transport := roundTrip(func(req *http.Request) (*http.Response, error) {
@@ -232,7 +232,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-func TestACanceledKeyFunctionEndsTheCallWithoutBlame(t *testing.T) {
+func TestACanceledKeyFunctionEndsTheCallWithClassNone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := (&canned{}).model(t, Config{Key: func(ctx context.Context) (string, error) {
 		cancel()

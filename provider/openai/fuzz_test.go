@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzChat decodes anything as an answer of Chat Completions.
+// FuzzChat decodes arbitrary data as an answer of Chat Completions.
 func FuzzChat(f *testing.F) { fuzz(f, Chat) }
 
-// FuzzResponses decodes anything as an answer of the Responses API.
+// FuzzResponses decodes arbitrary data as an answer of the Responses API.
 func FuzzResponses(f *testing.F) { fuzz(f, Responses) }
 
-// fuzz checks that any body gives an answer of the right grammar that ends with End or an error, whole or byte by byte the same.
+// fuzz checks that any body gives valid chunks that end with End or an error, and the same byte by byte.
 func fuzz(f *testing.F, api API) {
 	for _, pattern := range []string{"testdata/*.sse", "testdata/odd/*"} {
 		files, err := filepath.Glob(pattern)

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// A host is what is known of a server: where its key comes from, and in what its Chat Completions differ from OpenAI's.
+// A host is the known properties of a server: where its key comes from, and how its Chat Completions differ from OpenAI's.
 type host struct {
 	name     string // of the provider
 	own      bool   // OpenAI itself
-	env      string // the environment variable of the key; empty: none is usual
+	env      string // the environment variable of the key; empty: none is known
 	keys     string // the page where a person gets a key
 	billing  string // the page where a person pays
 	needsKey bool
-	keyAlso  string // a header that carries the key besides Authorization
+	keyAlso  string // a header with the key, in addition to Authorization
 
-	completionTokens bool // takes max_completion_tokens, and refuses max_tokens for some models
-	noStreamOptions  bool // refuses stream_options; usage comes without being asked for
-	topK             bool // takes top_k
+	completionTokens bool // accepts max_completion_tokens, and rejects max_tokens for some models
+	noStreamOptions  bool // rejects stream_options; always sends usage
+	topK             bool // accepts top_k
 	seed             string
 	reasoning        reasoningStyle
-	cacheMarks       bool                   // takes cache_control on parts
-	callIDs          func(id string) string // makes ids of calls that it takes; nil: it takes any
-	noUserAfterTool  bool                   // refuses a user message right after results
-	refusals         bool                   // takes refusal in assistant messages
+	cacheMarks       bool                   // accepts cache_control on parts
+	callIDs          func(id string) string // makes acceptable ids of calls; nil: any id is accepted
+	noUserAfterTool  bool                   // rejects a user message right after results
+	refusals         bool                   // accepts refusal in assistant messages
 }
 
 type reasoningStyle int
@@ -33,7 +33,7 @@ const (
 	effortObject                       // reasoning: {effort, max_tokens, exclude}
 )
 
-// known is what differs at which address; suffix is the end of the host's name.
+// known are the known servers; suffix is the end of the host's name.
 var known = []struct {
 	suffix string
 	host
@@ -58,14 +58,14 @@ var known = []struct {
 }
 
 var (
-	// Azure takes the key of a resource in a header of its own, and the token of a user or a service in Authorization.
+	// Azure takes the key of a resource in its own header, and the token of a user or a service in Authorization.
 	azure = host{env: "AZURE_OPENAI_API_KEY", keys: "https://portal.azure.com (Keys and Endpoint of the resource)", needsKey: true,
 		keyAlso: "Api-Key", completionTokens: true, refusals: true, callIDs: shortIDs}
 	together = host{env: "TOGETHER_API_KEY", keys: "https://api.together.ai/settings/api-keys", needsKey: true, topK: true}
 )
 
-// hostOf returns what is known of the server at u. Of one that isn't in the table nothing is: it may need no key, and is
-// asked the way that most servers understand.
+// hostOf returns the properties of the server at u. A server that isn't in the table gets the zero value: it may need no key, and
+// gets requests in the most common form.
 func hostOf(u *url.URL) host {
 	name := strings.ToLower(u.Hostname())
 	h := host{topK: true}
@@ -84,8 +84,8 @@ func hostOf(u *url.URL) host {
 	return h
 }
 
-// isReasoningModel reports whether a model of OpenAI is one that reasons, as far as its name says. Such models take the instructions
-// as the developer's, and give their reasoning away encrypted; the others refuse to be asked for that.
+// isReasoningModel reports whether a model of OpenAI reasons, judging by its name. Such models take the instructions as the developer's, and
+// return encrypted reasoning; others reject a request for that.
 func isReasoningModel(model string) bool {
 	if i := strings.LastIndexByte(model, '/'); i >= 0 {
 		model = model[i+1:]
@@ -98,7 +98,7 @@ func isReasoningModel(model string) bool {
 	return strings.HasPrefix(model, "codex-") || ok && len(version) > 0 && version[0] >= '5' && version[0] <= '9' && !strings.Contains(model, "-chat")
 }
 
-// supportsEncryptedReasoning reports whether a model can be asked for encrypted reasoning: all but those that are known not to reason.
+// supportsEncryptedReasoning reports whether a model can return encrypted reasoning: all but those known not to reason.
 func supportsEncryptedReasoning(model string) bool {
 	if i := strings.LastIndexByte(model, '/'); i >= 0 {
 		model = model[i+1:]

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnAnswerSaysWhatElseMayBeAskedFor(t *testing.T) {
+func TestAnAnswerHasTheProvidersRateLimits(t *testing.T) {
 	limits := http.Header{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for name, values := range limits {

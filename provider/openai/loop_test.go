@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnAnswerGoesBackAsItCame(t *testing.T) {
+func TestAnAnswerIsSentBackUnchanged(t *testing.T) {
 	for _, c := range []struct {
 		api  API
-		list string // of the request's body
-		want string // behind the first message
+		list string // field of the request's body
+		want string // after the first message
 	}{
 		{Chat, "messages", `[
 			{"role":"assistant","content":"Hello, Zoë.","reasoning_content":"Zoë is here.",
@@ -34,7 +34,7 @@ func TestAnAnswerGoesBackAsItCame(t *testing.T) {
 		res, err := provider.Generate(t.Context(), m, req)
 		require.NoError(t, err)
 
-		// as an agent does: calls have names of its own, and what it keeps goes through JSON
+		// as an agent does: calls have its own names, and messages are stored as JSON
 		answer := res.Message()
 		text, err := json.Marshal(answer)
 		require.NoError(t, err)

@@ -10,9 +10,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-var errEmpty = errors.New("openai: the request has no message that says anything")
+var errEmpty = errors.New("openai: the request has no message with content")
 
-// A chatPart is a piece of a message's content.
+// A chatPart is a part of a message's content.
 type chatPart struct {
 	Type         string     `json:"type"`
 	Text         string     `json:"text,omitempty"`
@@ -43,7 +43,7 @@ type cacheMark struct {
 	Type string `json:"type"`
 }
 
-// chatContent returns what a user says: a string if it is one text.
+// chatContent returns the content of a user message: a string if it is one text.
 func (c *conversation) chatContent(parts []*provider.Part) (any, error) {
 	if len(parts) == 1 && parts[0].Kind == provider.PartText && !(parts[0].Cache && c.m.host.cacheMarks) {
 		return parts[0].Text, nil
@@ -93,7 +93,7 @@ func (c *conversation) chatMedia(m *provider.Media) (chatPart, error) {
 	case m.URL != "" && !c.m.host.own:
 		return chatPart{Type: "file", File: &chatFile{Filename: fileName(m), FileData: m.URL}}, nil
 	}
-	return chatPart{}, fmt.Errorf("openai: Chat Completions can't carry %s by address; give its data or, of an uploaded file, its id", m.Type)
+	return chatPart{}, fmt.Errorf("openai: Chat Completions can't send %s by URL; give its data or, for an uploaded file, its id", m.Type)
 }
 
 // responsesMedia returns a part for media.
@@ -109,7 +109,7 @@ func (c *conversation) responsesMedia(m *provider.Media) (inputPart, error) {
 			return inputPart{Type: "input_audio", InputAudio: &chatAudio{Data: base64.StdEncoding.EncodeToString(m.Data), Format: audioFormat(sub)}}, nil
 		}
 	case "video":
-		return inputPart{}, fmt.Errorf("openai: the Responses API takes no %s", m.Type)
+		return inputPart{}, fmt.Errorf("openai: the Responses API doesn't accept %s", m.Type)
 	case "text":
 		if len(m.Data) > 0 {
 			return inputPart{Type: "input_text", Text: textFile(m)}, nil
@@ -134,7 +134,7 @@ func mediaKind(m *provider.Media) (kind, sub string) {
 	return kind, sub
 }
 
-// addressOf returns the address of media, or their data as one.
+// addressOf returns the URL of media, or a data URL.
 func addressOf(m *provider.Media) string {
 	if len(m.Data) == 0 {
 		return m.URL
@@ -156,7 +156,7 @@ func audioFormat(sub string) string {
 	return sub
 }
 
-// fileName returns a name for a file, which the servers demand beside data.
+// fileName returns a name for a file, which the servers require with data.
 func fileName(m *provider.Media) string {
 	if m.Name != "" {
 		return m.Name
@@ -168,7 +168,7 @@ func fileName(m *provider.Media) string {
 	return "file." + sub
 }
 
-// textFile returns a text as part of the prompt: the servers take files of few types, and any text this way.
+// textFile returns a text file as part of the prompt: servers accept few types of files, but any text this way.
 func textFile(m *provider.Media) string {
 	text := strings.ToValidUTF8(string(m.Data), "\uFFFD")
 	if m.Name == "" {

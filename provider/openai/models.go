@@ -8,23 +8,23 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// DefaultModel is the model that OpenAI is asked for if neither Config nor the request names one.
+// DefaultModel is OpenAI's model if neither Config nor the request names one.
 const DefaultModel = "gpt-6.1-sol"
 
-// The prices were collected on this day from what others have published of OpenAI's page.
+// The prices were collected on this day from publications about OpenAI's pricing page.
 const (
 	priceDate   = "2026-11-21"
 	priceSource = "reports of https://developers.openai.com/api/docs/pricing"
 )
 
-// A row is what is known of a model: sizes in tokens, prices in thousandths of a dollar per million tokens.
+// A row has the properties of a model: sizes in tokens, prices in thousandths of a dollar per million tokens.
 type row struct {
 	id, name          string
 	window, maxOutput int
 	reasoning         bool
 	inputs            string // i: images, d: documents; all take text
 	in, out           int64  // 0: the prices aren't known
-	cached, written   int64  // written 0: what is written to the cache costs what any input does
+	cached, written   int64  // written 0: writing to the cache costs the same as input
 }
 
 // table has the models of OpenAI. Prices are those of the standard tier; from GPT-5.4 on, a model with a window of 1,050,000
@@ -59,8 +59,8 @@ var table = []row{
 	{"o3-mini", "o3-mini", 200_000, 100_000, true, "", 1_100, 4_400, 550, 0},
 }
 
-// Models returns the built-in table: the common models of OpenAI, with their prices. Models of other servers, and what has
-// changed since, are the host's to add in Config.Models.
+// Models returns the built-in table: the common models of OpenAI with their prices. Add models of other servers, and later
+// changes, in Config.Models.
 func Models() []provider.ModelInfo {
 	infos := make([]provider.ModelInfo, len(table))
 	for i := range table {
@@ -91,7 +91,7 @@ func (r *row) info() provider.ModelInfo {
 	return info
 }
 
-// lookup returns what is known of a model: what the host says, else, at OpenAI's own address, the table. A name with a date
+// lookup returns the properties of a model: from the host, else, at OpenAI's own address, from the table. A name with a date
 // (gpt-5-2025-08-07) is the model without it.
 func (m *Model) lookup(model string) provider.ModelInfo {
 	if info, ok := adapter.Known(m.models, m.name, model); ok && model != "" {

@@ -8,13 +8,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// longestName is how long the name of a function may be.
+// longestName is the longest name of a function.
 const longestName = 64
 
-// names are the tools' names of one request: what the host calls them and what the server is told. OpenAI takes letters,
-// digits, "_" and "-". Whatever else a name has becomes "_"; where that is a name already, or is too long, a part of the
-// name's hash makes the difference. The names of the request's tools come first, in their order, so that they don't
-// change when tools are added behind.
+// names are the tools' names of one request, at the host and at the server. OpenAI accepts letters, digits, "_" and "-". Other characters
+// are replaced by "_"; if the result is a name already, or too long, a part of the name's hash is added. The request's tools are encoded
+// first, in their order, so that their names don't change when tools are added at the end.
 type names struct {
 	wire map[string]string // by the host's name
 	host map[string]string // by the server's name
@@ -28,7 +27,7 @@ func newNames(tools []provider.Tool) *names {
 	return n
 }
 
-// encode returns what the server is told.
+// encode returns the name at the server.
 func (n *names) encode(name string) string {
 	if w, ok := n.wire[name]; ok {
 		return w
@@ -36,7 +35,7 @@ func (n *names) encode(name string) string {
 	w := safeName(name)
 	safe := w
 	_, taken := n.host[w]
-	for salt := name; taken || len(w) > longestName; salt += "+" { // a tool may even be called what another's hash makes
+	for salt := name; taken || len(w) > longestName; salt += "+" { // a tool may even have the encoded name of another
 		sum := sha256.Sum256([]byte(salt))
 		tail := "_" + hex.EncodeToString(sum[:4])
 		w = safe[:min(len(safe), longestName-len(tail))] + tail
@@ -46,7 +45,7 @@ func (n *names) encode(name string) string {
 	return w
 }
 
-// decode returns what the host calls it. A name that the server wasn't told stays as it is.
+// decode returns the host's name. An unknown name stays unchanged.
 func (n *names) decode(w string) string {
 	if name, ok := n.host[w]; ok {
 		return name
@@ -54,7 +53,7 @@ func (n *names) decode(w string) string {
 	return w
 }
 
-// safeName replaces what a name may not have.
+// safeName replaces characters that names can't have.
 func safeName(name string) string {
 	if name == "" {
 		return "unnamed"
@@ -68,7 +67,7 @@ func safeName(name string) string {
 	}, name)
 }
 
-// shortIDs keeps ids of calls within the 40 letters, digits, "_" and "-" that OpenAI takes. Its own are such.
+// shortIDs makes ids of calls with at most 40 letters, digits, "_" and "-", which OpenAI requires. Its own ids stay unchanged.
 func shortIDs(id string) string {
 	if len(id) <= 40 && safeName(id) == id {
 		return id
@@ -76,7 +75,7 @@ func shortIDs(id string) string {
 	return "call_" + digest(id)[:24]
 }
 
-// nineCharIDs makes ids such as Mistral demands: nine letters and digits.
+// nineCharIDs makes ids in the form that Mistral requires: nine letters and digits.
 func nineCharIDs(id string) string {
 	if len(id) == 9 && safeName(id) == id && !strings.ContainsAny(id, "_-") {
 		return id

@@ -29,7 +29,7 @@ func TestNamesAreEncodedWithoutCollisionsAndDecodedBack(t *testing.T) {
 	require.Equal(t, "never_told", n.decode("never_told"))
 }
 
-func TestNamesStayWhenToolsAreAddedBehind(t *testing.T) {
+func TestNamesStayWhenToolsAreAddedAtTheEnd(t *testing.T) {
 	tools := []provider.Tool{{Name: "a.b"}, {Name: "a/b"}, {Name: "c"}, {Name: "a_b"}}
 	all := newNames(tools)
 	for i := range tools {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A canned is a server that gives the same answer to every request, and keeps the last one.
+// A canned is a server that gives the same answer to every request, and stores the last request.
 type canned struct {
 	status int
 	header http.Header
@@ -42,7 +42,7 @@ func (c *canned) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: max(c.status, 200), Header: header, Body: io.NopCloser(strings.NewReader(c.body)), Request: req}, nil
 }
 
-// model returns one that asks the server.
+// model returns a Model that calls the server.
 func (c *canned) model(t testing.TB, cfg Config) *Model {
 	t.Helper()
 	cfg.HTTPClient = &http.Client{Transport: c}
@@ -57,7 +57,7 @@ func (c *canned) model(t testing.TB, cfg Config) *Model {
 	return m
 }
 
-// told returns all that came of a call, a line each.
+// told returns the result of a call, one line for each part.
 func told(res *provider.Response, err error) string {
 	var b strings.Builder
 	for i := range res.Parts {
@@ -95,7 +95,7 @@ func told(res *provider.Response, err error) string {
 	return b.String()
 }
 
-// odd is what servers send, and what comes of it.
+// odd are unusual answers of servers, and the expected results.
 var odd = map[string]string{
 	"chat-no-index.sse":          "tool_call \"abc123def\" weather {\"city\":\"Oslo\"}\ntool_call \"abc123deg\" weather {}\ntool_calls (tool_calls) 0+0",
 	"chat-same-index.sse":        "tool_call \"a\" weather {\"city\":\"Oslo\"}\ntool_call \"b\" weather {\"city\":\"Bergen\"}\ntool_calls (stop) 0+0",
@@ -134,7 +134,7 @@ var odd = map[string]string{
 	"chat-nothing.json":        "error transient 0 \"/\" \"the stream ended before the answer was complete\"",
 	"responses-nothing.json":   "error transient 0 \"/\" \"the stream ended before the answer was complete\"",
 	"responses-no-status.sse":  "text \"Hi.\"\ndone (completed) 0+0",
-	"page.json":                "error user_fixable 200 \"/\" \"the server answered with a web page, not as a model does\"",
+	"page.json":                "error user_fixable 200 \"/\" \"the server answered with a web page\"",
 
 	"responses-no-deltas.sse":  "text \"Hi.\" <responses.message {\"id\":\"msg_1\"}>\ntool_call \"a\" weather {\"city\":\"Oslo\"} <responses.call {\"id\":\"fc_1\"}>\ntool_calls (completed) 3+2",
 	"responses-id-changes.sse": "text \"Hi.\" <responses.message {\"id\":\"x3\",\"phase\":\"final_answer\"}>\ndone (completed) 0+0",
@@ -158,7 +158,7 @@ var odd = map[string]string{
 	"responses-cut.sse":       "text \"Hi\"\nerror transient 0 \"/\" \"the stream ended before the answer was complete\"",
 }
 
-func TestOddAnswersComeOutRight(t *testing.T) {
+func TestUnusualAnswersAreDecoded(t *testing.T) {
 	files, err := filepath.Glob("testdata/odd/*")
 	require.NoError(t, err)
 	require.Len(t, files, len(odd), "every exchange has its expectation")

@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// A Model is a [provider.Provider] that calls OpenAI or a compatible server. It is safe for concurrent use, holds no
-// connection between calls but those that its HTTP client keeps, and needs no closing.
+// A Model is a [provider.Provider] that calls OpenAI or a compatible server. It is safe for concurrent use. Between calls it holds only
+// the connections that its HTTP client keeps, and it needn't be closed.
 type Model struct {
 	// fixed at creation
 	model  string
@@ -22,7 +22,7 @@ type Model struct {
 	api    API
 	host   host
 	keys   keyring
-	hidden secrets // the fixed key, and what else of the configuration no error may tell
+	hidden secrets // the fixed key, and other secrets of the configuration
 	client sdk.Client
 	models []provider.ModelInfo
 	info   provider.ModelInfo
@@ -35,14 +35,14 @@ var (
 	_ provider.ModelInformer = (*Model)(nil)
 )
 
-// Info returns what is known of Config.Model: of Config.Models the entry with its ID, else of the built-in table, else its
-// name alone.
+// Info returns the properties of Config.Model: the entry of Config.Models with its ID, else that of the built-in table, else only its
+// name.
 func (m *Model) Info() provider.ModelInfo {
 	return adapter.Copied(m.info)
 }
 
-// InfoOf returns what is known of another model that requests may name, found as that of Info is; an empty name is the Model's own.
-// It reports false if that is no more than the name.
+// InfoOf returns the properties of another model that requests may name, found like those of Info; an empty name means Config.Model.
+// It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
 	if model == "" {
 		model = m.model
@@ -60,7 +60,7 @@ func (m *Model) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "openai.Model(%s %s)", m.name, m.model)
 }
 
-// Stream makes a call. The body of the answer is read in the goroutine that ranges, one event at a time, and is closed when
+// Stream makes a call. It reads the body of the answer in the goroutine that ranges, one event at a time, and closes it when
 // the range ends. Errors of the server are a *[provider.Error]; once ctx is done, the error is its cause.
 func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	if ctx == nil {
@@ -91,7 +91,7 @@ func (m *Model) run(a *answer, req *provider.Request) {
 		a.model = m.model
 	}
 	if a.model == "" {
-		a.fail(&provider.Error{Class: fault.UserFixable, Message: "no model is named", Remedy: "set Config.Model, or the request's Model"})
+		a.fail(&provider.Error{Class: fault.UserFixable, Message: "the model is missing", Remedy: "set Config.Model, or the request's Model"})
 		return
 	}
 	c := newConversation(m, a.model, req)
@@ -123,7 +123,7 @@ func (a *answer) decoder() decoder {
 	return &responsesDecoder{answer: a}
 }
 
-// A decoder makes chunks of the answer of one protocol. It gives them to its answer, and looks there whether the call is over.
+// A decoder decodes the answer of one protocol. It passes chunks to its answer, which knows whether the call is over.
 type decoder interface {
 	event(data []byte, isErr bool) // one event of a stream: JSON; isErr: it is named "error"
 	whole(data []byte)             // an answer that came in one piece: JSON

@@ -10,12 +10,12 @@ import (
 )
 
 // encode returns v as JSON, with the request's options merged into it: "openai" first, then those under the provider's own
-// name, if that is another. Objects are merged, "tools" and "include" are appended to, null takes a field away, everything else
-// replaces what was there.
+// name, if that is different. Objects are merged, "tools" and "include" are appended, null removes a field, and every other value
+// replaces the existing one.
 func (c *conversation) encode(v any) ([]byte, error) {
 	body, err := adapter.Encode(v)
 	if err != nil {
-		return nil, fmt.Errorf("openai: the request is no JSON: %w", err)
+		return nil, fmt.Errorf("openai: the request can't be encoded as JSON: %w", err)
 	}
 	keys := []string{"openai"}
 	if c.m.name != "openai" {
@@ -35,14 +35,14 @@ func (c *conversation) encode(v any) ([]byte, error) {
 	return body, nil
 }
 
-// lists are the fields whose values are appended to.
+// lists are the fields whose values are appended.
 var lists = []string{"tools", "include"}
 
-// merge returns the object base with what the object over says.
+// merge merges the object over into the object base.
 func merge(base, over json.RawMessage) (json.RawMessage, error) {
 	var fields, changes map[string]json.RawMessage
 	if err := json.Unmarshal(over, &changes); err != nil || changes == nil {
-		return nil, fmt.Errorf("%.80q is no JSON object", over)
+		return nil, fmt.Errorf("%.80q isn't a JSON object", over)
 	}
 	if err := json.Unmarshal(base, &fields); err != nil {
 		return nil, err

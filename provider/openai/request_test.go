@@ -22,7 +22,7 @@ func ask(t testing.TB, cfg Config, req *provider.Request) map[string]any {
 	return body
 }
 
-// rich is a request with everything in it. Its first answer came from the provider named.
+// rich returns a request with all kinds of parts. Its first answer came from the named provider.
 func rich(from string) *provider.Request {
 	temperature, topP, topK, seed, penalty := .5, .9, 40, int64(7), .1
 	opaque := func(kind, data string) *provider.Opaque {
@@ -93,7 +93,7 @@ func TestRequestsHaveEverythingInTheServersForm(t *testing.T) {
 			m := server.model(t, cfg)
 			from := m.Info().Provider
 			if name == "responses-other" {
-				from = "openai" // its opaque data is another provider's
+				from = "openai" // its opaque data comes from another provider
 			}
 			_, err := provider.Generate(t.Context(), m, rich(from))
 			require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestRequestsHaveEverythingInTheServersForm(t *testing.T) {
 	}
 }
 
-func TestAnEmptyRequestIsRefusedBeforeTheCall(t *testing.T) {
+func TestAnEmptyRequestIsRejectedBeforeTheCall(t *testing.T) {
 	server := &canned{}
 	for _, api := range []API{Chat, Responses} {
 		for _, req := range []*provider.Request{{}, {System: "x", Messages: []provider.Message{provider.User("")}}} {
@@ -130,7 +130,7 @@ func TestAnEmptyRequestIsRefusedBeforeTheCall(t *testing.T) {
 	require.Empty(t, server.asked)
 }
 
-func TestWhatCannotBeSentIsNamed(t *testing.T) {
+func TestAPartThatCannotBeSentIsNamed(t *testing.T) {
 	user := func(m provider.Media) *provider.Request {
 		return &provider.Request{Messages: []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{provider.MediaPart(m)}}}}
 	}
@@ -143,7 +143,7 @@ func TestWhatCannotBeSentIsNamed(t *testing.T) {
 		"application/pdf":   {Config{API: Chat}, user(provider.Media{Type: "application/pdf", URL: "https://example.com/a.pdf"})},
 		`the tool "broken"`: {Config{}, &provider.Request{Messages: hi, Tools: []provider.Tool{{Name: "broken", Schema: json.RawMessage(`{`)}}}},
 		`Options["openai"]`: {Config{}, &provider.Request{Messages: hi, Options: map[string]json.RawMessage{"openai": json.RawMessage(`[]`)}}},
-		"no JSON":           {Config{}, &provider.Request{Messages: hi, Output: &provider.OutputFormat{Schema: json.RawMessage(`{`)}}},
+		"encoded as JSON":   {Config{}, &provider.Request{Messages: hi, Output: &provider.OutputFormat{Schema: json.RawMessage(`{`)}}},
 	} {
 		server := &canned{}
 		_, err := provider.Generate(t.Context(), server.model(t, c.cfg), c.req)
@@ -152,14 +152,14 @@ func TestWhatCannotBeSentIsNamed(t *testing.T) {
 	}
 }
 
-func TestCacheMarksGoToServersThatTakeThem(t *testing.T) {
+func TestCacheMarksAreSentToServersThatAcceptThem(t *testing.T) {
 	req := &provider.Request{Messages: []provider.Message{{Role: provider.RoleUser, Parts: []provider.Part{{Kind: provider.PartText, Text: "long", Cache: true}}}}}
 	content := func(cfg Config) any { return ask(t, cfg, req)["messages"].([]any)[0].(map[string]any)["content"] }
 	require.Equal(t, []any{map[string]any{"type": "text", "text": "long", "cache_control": map[string]any{"type": "ephemeral"}}}, content(Config{BaseURL: "https://openrouter.ai/api/v1"}))
 	require.Equal(t, "long", content(Config{API: Chat}))
 }
 
-func TestReasoningIsAskedForInTheServersWords(t *testing.T) {
+func TestReasoningIsRequestedInTheServersForm(t *testing.T) {
 	with := func(o provider.ReasoningOptions) *provider.Request {
 		return &provider.Request{Messages: []provider.Message{provider.User("Hi")}, Reasoning: &o}
 	}
@@ -169,14 +169,14 @@ func TestReasoningIsAskedForInTheServersWords(t *testing.T) {
 	require.Equal(t, map[string]any{"effort": "minimal"}, ask(t, Config{}, with(provider.ReasoningOptions{Effort: "minimal", Hide: true}))["reasoning"])
 }
 
-func TestEncryptedReasoningIsAskedForWhereAModelHasIt(t *testing.T) {
+func TestEncryptedReasoningIsRequestedIfTheModelHasIt(t *testing.T) {
 	for model, want := range map[string]bool{"gpt-4o": false, "gpt-4.1-mini": false, "ft:gpt-4o:x": false, "gpt-5": true, "gpt-6-sol": true, "o3": true, "openai/gpt-5": true, "grok-4.3": true, "chatgpt-4o-latest": false, "gpt-5-chat-latest": false} {
 		_, asked := ask(t, Config{Model: model}, &provider.Request{Messages: []provider.Message{provider.User("Hi")}})["include"]
 		require.Equal(t, want, asked, model)
 	}
 }
 
-func TestReasoningThatTheServerCannotReadIsLeftOutWithTheIDsBesideIt(t *testing.T) {
+func TestUnreadableReasoningIsLeftOutWithTheIDsBesideIt(t *testing.T) {
 	item := func(data string) provider.Part {
 		return provider.Part{Kind: provider.PartOpaque, Opaque: &provider.Opaque{Provider: "openai", Kind: kindItem, Data: data}}
 	}
@@ -193,7 +193,7 @@ func TestReasoningThatTheServerCannotReadIsLeftOutWithTheIDsBesideIt(t *testing.
 	require.Equal(t, "msg_1", with[2].(map[string]any)["id"])
 }
 
-func TestStrictIsAskedForOnlyWhereASchemaKeepsItsRules(t *testing.T) {
+func TestStrictModeIsUsedOnlyForSchemasThatSatisfyItsRules(t *testing.T) {
 	for schema, want := range map[string]bool{
 		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`:                                                true,
 		`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`:                                                                 false,
@@ -213,7 +213,7 @@ func TestStrictIsAskedForOnlyWhereASchemaKeepsItsRules(t *testing.T) {
 const recursive = `{"type":"object","properties":{"top":{"$ref":"#/$defs/tree","description":"the root"},"size":{"type":"string","maxLength":9,"format":"regex","default":"x"}},"required":["top","size"],"additionalProperties":false,` +
 	`"$defs":{"tree":{"type":"object","properties":{"name":{"type":"string","pattern":"^a"},"kids":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["name","kids"],"additionalProperties":false}}}`
 
-func TestSchemasAreNarrowedToWhatTheAPITakes(t *testing.T) {
+func TestSchemasAreNarrowedToTheAPIsSubset(t *testing.T) {
 	const tree = `"$defs":{"tree":{"type":"object","properties":{"name":{"type":"string","pattern":"^a"},"kids":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["name","kids"],"additionalProperties":false}}}`
 	const strict = `{"type":"object","properties":{"top":{"$ref":"#/$defs/tree"},"size":{"type":"string","description":"(maxLength: 9, format: \"regex\")"}},"required":["top","size"],"additionalProperties":false,` + tree
 	const input = `{"type":"object","properties":{"top":{"$ref":"#/$defs/tree"},"size":{"type":"string","maxLength":9,"format":"regex","default":"x"}},"required":["top","size"],"additionalProperties":false,` + tree

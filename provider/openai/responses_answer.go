@@ -9,15 +9,15 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// A responsesDecoder makes chunks of an answer of the Responses API: of the events of a stream, or of one object.
+// A responsesDecoder decodes an answer of the Responses API, the events of a stream or one object, into chunks.
 //
-// An answer is complete with response.completed or response.incomplete. What came in pieces is completed from what an item
-// holds when it is done, and an item that no event told of is taken from the response itself.
+// An answer is complete with response.completed or response.incomplete. Pieces that are missing are taken from the finished item, and an
+// item without events is taken from the response itself.
 type responsesDecoder struct {
 	*answer
-	ev      responsesEvent // reused: one is decoded per event
+	ev      responsesEvent // reused for every event
 	items   []*outputItem  // in the order in which they were seen
-	last    *outputItem    // that had the last word, to attach to
+	last    *outputItem    // the last item with text
 	called  bool
 	refused bool
 }
@@ -25,10 +25,10 @@ type responsesDecoder struct {
 func (d *responsesDecoder) marker() { d.cut(nil) }
 func (d *responsesDecoder) eof()    { d.cut(nil) }
 
-// whole takes an answer that came in one piece.
+// whole decodes an answer that is one JSON object.
 func (d *responsesDecoder) whole(data []byte) { d.finish(data, "") }
 
-// event takes one event of a stream.
+// event decodes one event of a stream.
 func (d *responsesDecoder) event(data []byte, isErr bool) {
 	ev := &d.ev
 	*ev = responsesEvent{Item: ev.Item[:0], Response: ev.Response[:0]}
@@ -80,7 +80,7 @@ func (d *responsesDecoder) say(it *outputItem, kind provider.ChunkKind, text str
 		return
 	}
 	if d.last != it {
-		d.block++ // another item begins another part
+		d.block++ // another item starts another part
 		it.block, d.last = d.block, it
 	}
 	d.text(kind, text)
@@ -96,7 +96,7 @@ func (it *outputItem) part(content int) *int {
 	return &it.parts[content]
 }
 
-// think yields a piece of reasoning. An item may have a summary and the text itself; the one that comes first counts.
+// think yields a piece of reasoning. An item may have a summary and the text itself; the first one counts.
 func (d *responsesDecoder) think(it *outputItem, source thoughtOf, text string) {
 	if text == "" || it.source != unknownThought && it.source != source {
 		return
@@ -106,7 +106,7 @@ func (d *responsesDecoder) think(it *outputItem, source thoughtOf, text string) 
 	d.say(it, provider.KindReasoning, text)
 }
 
-// added begins an item.
+// added starts an item.
 func (d *responsesDecoder) added(it *outputItem, raw json.RawMessage) {
 	if it.kind != "" || decode(raw, &it.item) != nil {
 		return
@@ -121,7 +121,7 @@ func (it *outputItem) isCall() bool {
 	return it.kind == "function_call" || it.kind == "custom_tool_call"
 }
 
-// call begins a call, once its name is known.
+// call starts a call, once its name is known.
 func (d *responsesDecoder) call(it *outputItem) {
 	if it.open || it.done || it.item.Name == "" {
 		return
@@ -133,7 +133,7 @@ func (d *responsesDecoder) call(it *outputItem) {
 	}
 }
 
-// argue yields a piece of the input of a call. What comes before the name is left to the end of the item.
+// argue yields a piece of the input of a call. Pieces before the name are yielded at the end of the item.
 func (d *responsesDecoder) argue(it *outputItem, text string) {
 	if text == "" {
 		return
@@ -150,7 +150,7 @@ func (d *responsesDecoder) argue(it *outputItem, text string) {
 	d.put(provider.ToolDelta(it.index, text))
 }
 
-// finishArgs completes the input of a call, which is open until its item is done.
+// finishArgs completes the input of a call. The call ends with its item.
 func (d *responsesDecoder) finishArgs(it *outputItem, whole string) {
 	if !it.open {
 		it.pending = it.pending || !it.done
@@ -162,7 +162,7 @@ func (d *responsesDecoder) finishArgs(it *outputItem, whole string) {
 	it.argsDone = true
 }
 
-// cutOff reports a call that isn't all there.
+// cutOff reports whether a call is incomplete.
 func (it *outputItem) cutOff() bool {
 	if it.open {
 		return !it.argsDone
@@ -170,7 +170,7 @@ func (it *outputItem) cutOff() bool {
 	return !it.done && (it.pending || it.isCall())
 }
 
-// itemDone completes an item: with what of it hasn't come in pieces, and with what has to go back.
+// itemDone completes an item: it yields what didn't come in pieces, and the opaque data to send back.
 func (d *responsesDecoder) itemDone(it *outputItem, raw json.RawMessage) {
 	if it.done {
 		return
@@ -219,7 +219,7 @@ func (d *responsesDecoder) messageDone(it *outputItem) {
 	}
 }
 
-// messageData is what of a message or a call has to go back besides what it says.
+// messageData is the data of a message or a call that is sent back in addition to its content.
 type messageData struct {
 	ID    string `json:"id,omitempty"`
 	Phase string `json:"phase,omitempty"`
@@ -275,7 +275,7 @@ func (d *responsesDecoder) callEnd(it *outputItem) {
 	d.put(provider.ToolEnd(it.index))
 }
 
-// finish takes the response as a whole, which is the end of a stream. It stands in for a status that is missing.
+// finish decodes the response as a whole, which is the end of a stream. status replaces a missing one.
 func (d *responsesDecoder) finish(data []byte, status string) {
 	if !isSet(data) {
 		d.cut(nil)
@@ -301,7 +301,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 	for i, raw := range r.Output {
 		d.itemDone(d.inOutput(i, raw), raw)
 	}
-	for _, it := range d.items { // those whose end was never told, and that aren't in the response either
+	for _, it := range d.items { // items whose end wasn't sent and that aren't in the response
 		if r.Status != "incomplete" && r.Status != "failed" && r.Status != "cancelled" && it.cutOff() {
 			d.cut(nil)
 			return
@@ -322,7 +322,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 			stop = provider.StopDone
 		}
 	case "incomplete":
-		stop = provider.StopLength // also for reasons that aren't known: the answer was cut
+		stop = provider.StopLength // also for unknown reasons: the answer was cut
 		if r.Incomplete.Reason != "" {
 			raw += ":" + r.Incomplete.Reason
 		}
@@ -341,7 +341,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 	d.put(end)
 }
 
-// broken yields an error, and before it the calls that the server was running: they may have had effects.
+// broken yields an error, and before it the calls that the server was running, because they may have had effects.
 func (d *responsesDecoder) broken(err error) {
 	for _, it := range d.items {
 		if !it.done && ranByServer[it.kind] {

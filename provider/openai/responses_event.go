@@ -2,16 +2,16 @@ package openai
 
 import "encoding/json"
 
-// An outputItem is an item that is being written.
+// An outputItem is an item that is being received.
 type outputItem struct {
-	index    int    // of its chunks
-	place    int    // the server's, in the output
-	id       string // the last one: some servers change it
+	index    int    // index of its chunks
+	place    int    // its index in the server's output
+	id       string // the last id: some servers change it
 	callID   string
 	name     string
 	kind     string
-	open     bool // of a call: it was begun and not ended
-	argsDone bool // of a call: its arguments are all there
+	open     bool // of a call: it has started and not ended
+	argsDone bool // of a call: its arguments are complete
 	pending  bool // of a call: arguments came before its name
 	done     bool
 	custom   bool
@@ -19,7 +19,7 @@ type outputItem struct {
 	parts    []int     // bytes of text so far, by content
 	block    int32     // of its text
 	thought  int       // bytes of reasoning so far
-	source   thoughtOf // which of the two texts of reasoning counts
+	source   thoughtOf // which of the two reasoning texts counts
 	item     responsesItem
 }
 
@@ -45,7 +45,7 @@ type responsesEvent struct {
 	Error        json.RawMessage `json:"error"`
 }
 
-// A response is the answer as a whole, as far as it counts.
+// A response is the fields of a whole answer that are used.
 type response struct {
 	ID         string          `json:"id"`
 	Model      string          `json:"model"`
@@ -77,7 +77,7 @@ type responsesItem struct {
 	Results   []itemText      `json:"results"` // of a search in files
 	Output    looseText       `json:"output"`
 	Error     json.RawMessage `json:"error"`
-	Result    string          `json:"result"` // a picture
+	Result    string          `json:"result"` // an image
 	Format    string          `json:"output_format"`
 }
 

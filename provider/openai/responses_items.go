@@ -7,7 +7,7 @@ func (d *responsesDecoder) at(ev *responsesEvent) *outputItem {
 	return d.item(&responsesItem{ID: ev.ItemID}, ev.OutputIndex.or(0), false)
 }
 
-// of returns the item that an event tells the beginning or the end of.
+// of returns the item of an event about its beginning or end.
 func (d *responsesDecoder) of(raw json.RawMessage) *outputItem {
 	return d.item(identity(raw), d.ev.OutputIndex.or(0), false)
 }
@@ -17,7 +17,7 @@ func (d *responsesDecoder) inOutput(place int, raw json.RawMessage) *outputItem 
 	return d.item(identity(raw), place, true)
 }
 
-// identity returns what tells an item from others.
+// identity returns the fields that identify an item.
 func identity(raw json.RawMessage) *responsesItem {
 	var id struct {
 		Type   string `json:"type"`
@@ -31,9 +31,9 @@ func identity(raw json.RawMessage) *responsesItem {
 	return &responsesItem{Type: id.Type, ID: id.ID, CallID: id.CallID, Name: id.Name}
 }
 
-// item returns the item that an event or the response speaks of: by the id of the call or of the item; by the place only if
-// neither is known, since some servers change ids, some number the items anew at the end, and some give all the same place.
-// In the whole response, an item that is done may have changed its id.
+// item returns the item of an event or of the response: by the id of the call or of the item; by the index only if
+// neither is known, because some servers change ids, some number the items again at the end, and some send the same index for all.
+// In the whole response, a finished item may have another id.
 func (d *responsesDecoder) item(v *responsesItem, place int, whole bool) *outputItem {
 	var found *outputItem
 	for i := len(d.items) - 1; i >= 0 && found == nil; i-- {
@@ -68,7 +68,7 @@ func (d *responsesDecoder) item(v *responsesItem, place int, whole bool) *output
 	return found
 }
 
-// agrees reports that nothing that is known of both says that they are two.
+// agrees reports whether no known field shows that the two items differ.
 func (it *outputItem) agrees(v *responsesItem) bool {
 	same := func(a, b string) bool { return a == "" || b == "" || a == b }
 	return same(it.kind, v.Type) && same(it.callID, v.CallID) && same(it.name, v.Name)

@@ -7,8 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A responsesRequest is the body of a request to the Responses API. Nothing is stored at the server: what it needs to have
-// back goes with each request.
+// A responsesRequest is the body of a request to the Responses API. Nothing is stored at the server, so each request contains everything
+// that the server needs.
 type responsesRequest struct {
 	Model             string              `json:"model"`
 	Instructions      string              `json:"instructions,omitempty"`
@@ -46,7 +46,7 @@ type inputPart struct {
 	Type        string     `json:"type"`
 	Text        string     `json:"text,omitempty"`
 	Refusal     string     `json:"refusal,omitempty"`
-	Annotations *[]string  `json:"annotations,omitempty"` // demanded, and always empty
+	Annotations *[]string  `json:"annotations,omitempty"` // required, and always empty
 	ImageURL    string     `json:"image_url,omitempty"`
 	FileID      string     `json:"file_id,omitempty"`
 	FileURL     string     `json:"file_url,omitempty"`
@@ -159,7 +159,7 @@ func (c *conversation) inputItems(r *responsesRequest, i int) error {
 	return nil
 }
 
-// inputContent returns what a user says: a string if it is one text.
+// inputContent returns the content of a user message: a string if it is one text.
 func (c *conversation) inputContent(parts []*provider.Part) (any, error) {
 	if len(parts) == 1 && parts[0].Kind == provider.PartText {
 		return parts[0].Text, nil
@@ -178,7 +178,7 @@ func (c *conversation) inputContent(parts []*provider.Part) (any, error) {
 	return out, nil
 }
 
-// output returns what a result says.
+// output returns the content of a result.
 func (c *conversation) output(res *provider.ToolResult) (any, error) {
 	var parts []*provider.Part
 	hasMedia := false
@@ -197,11 +197,11 @@ func (c *conversation) output(res *provider.ToolResult) (any, error) {
 	return c.inputContent(parts)
 }
 
-// outputItems adds what the model said: reasoning and calls that the server ran as the very items that it sent, the rest
-// written anew, under its ids.
+// outputItems adds the model's message: reasoning and calls that the server ran as the items that it sent, the other parts
+// encoded again, with their ids.
 //
-// A reasoning item that can't be read by the server, because it wasn't encrypted and nothing is stored, is left out; the ids
-// of the other items then are, too, since the server would miss what it knows to belong to them.
+// A reasoning item that the server can't read, because it isn't encrypted and nothing is stored, is left out. Then the ids
+// of the other items are left out, too, since the server would miss the reasoning that belongs to them.
 func (c *conversation) outputItems(r *responsesRequest, t *turn, results []result) {
 	withIDs := !slices.ContainsFunc(t.parts, func(p *provider.Part) bool {
 		item, ok := c.own(p, kindItem)
@@ -254,7 +254,7 @@ func (c *conversation) outputItems(r *responsesRequest, t *turn, results []resul
 	}
 }
 
-// readable reports whether the server can make something of an item that it sent. Reasoning must be encrypted, or in plain text.
+// readable reports whether the server can use an item that it sent. Reasoning must be encrypted or plain text.
 func (c *conversation) readable(item string) bool {
 	var i struct {
 		Type      string            `json:"type"`

@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// noArguments is the schema of a tool that takes none.
+// noArguments is the schema of a tool without arguments.
 var noArguments = json.RawMessage(`{"type":"object","properties":{}}`)
 
 // parameters returns the schema of a tool's input.
@@ -20,7 +20,7 @@ func parameters(t *provider.Tool) (json.RawMessage, error) {
 		return noArguments, nil
 	}
 	if !json.Valid(t.Schema) {
-		return nil, fmt.Errorf("openai: the schema of the tool %q is no JSON", t.Name)
+		return nil, fmt.Errorf("openai: the schema of the tool %q isn't valid JSON", t.Name)
 	}
 	if !bytes.Contains(t.Schema, []byte(`"$ref"`)) {
 		return t.Schema, nil
@@ -30,19 +30,18 @@ func parameters(t *provider.Tool) (json.RawMessage, error) {
 	}), nil
 }
 
-// What strict mode has of JSON Schema (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
+// The part of JSON Schema that strict mode supports (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
 var (
 	strictKeywords = []string{"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs", "definitions",
 		"title", "description", "pattern", "format", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"}
 	strictFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
-	// Keywords that may be left out: whoever asked checks the answer against the whole schema.
+	// Keywords that may be left out, because the caller checks the answer against the whole schema.
 	droppedKeywords = []string{"default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "$comment", "minLength", "maxLength",
 		"uniqueItems", "minProperties", "maxProperties", "contentEncoding", "contentMediaType"}
 )
 
-// outputSchema returns the schema of an answer, and whether the model is held to it in strict mode: if every object is
-// closed and requires all of its properties, and if there is no keyword but those that strict mode knows and those that
-// may be left out.
+// outputSchema returns the schema of an answer, and whether it can be sent in strict mode: every object is closed and requires all of its
+// properties, and every keyword is supported by strict mode or may be left out.
 func outputSchema(name string, o *provider.OutputFormat) formatSchema {
 	strict := true
 	var root struct {
@@ -64,7 +63,7 @@ func outputSchema(name string, o *provider.OutputFormat) formatSchema {
 	return formatSchema{Name: name, Schema: narrowed, Strict: strict}
 }
 
-// allowsStrict reports whether one schema keeps the rules of strict mode.
+// allowsStrict reports whether one schema satisfies the rules of strict mode.
 func allowsStrict(keywords []adapter.Keyword) bool {
 	var properties map[string]json.RawMessage
 	var required []string
@@ -79,7 +78,7 @@ func allowsStrict(keywords []adapter.Keyword) bool {
 			return false
 		}
 	}
-	says := false // an empty schema allows anything, which strict mode doesn't have
+	says := false // an empty schema allows any value, which strict mode doesn't support
 	for _, k := range keywords {
 		if !slices.Contains(strictKeywords, k.Name) && !slices.Contains(droppedKeywords, k.Name) && !strings.HasPrefix(k.Name, "x-") {
 			return false

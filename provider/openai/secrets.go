@@ -11,10 +11,10 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// secrets are what no error may tell: some servers repeat what they were sent.
+// secrets are texts that errors must not contain: some servers repeat the request.
 type secrets []secret
 
-// shortestSecret is how long a text must be to be taken for a secret: shorter ones occur in words that matter.
+// shortestSecret is the shortest text that is treated as a secret; shorter ones may occur in ordinary words.
 const shortestSecret = 8
 
 // with returns the secrets and one more.
@@ -41,7 +41,7 @@ func (s secrets) in(data []byte) []byte {
 	return data
 }
 
-// secretName are the words in the name of a header or of a parameter that holds a secret.
+// secretName matches the names of headers and parameters that contain secrets.
 var secretName = regexp.MustCompile(`(?i)auth|key|token|secret|cookie|password|credential|signature|^sig$`)
 
 // configured returns the secrets of a configuration, except for the key.
@@ -67,7 +67,7 @@ func bearer(value string) string {
 	return value
 }
 
-// authorized reports that a configuration's headers hold a key for the server.
+// authorized reports whether the configured headers contain a key for the server.
 func (h *host) authorized(header http.Header) bool {
 	for name, values := range header {
 		if len(values) > 0 && values[0] != "" && (strings.EqualFold(name, "Authorization") || h.keyAlso != "" && strings.EqualFold(name, h.keyAlso)) {
@@ -80,7 +80,7 @@ func (h *host) authorized(header http.Header) bool {
 // secrets are those of the call.
 func (a *answer) secrets() secrets { return a.m.hidden.with(a.key.reveal()) }
 
-// hide removes the secrets from what an error says. Causes that may be another's are not changed, but covered.
+// hide removes the secrets from an error. Causes aren't changed, because they may belong to others; they are wrapped in a covered error.
 func (a *answer) hide(e *provider.Error) {
 	hidden := a.secrets()
 	for _, field := range []*string{&e.Message, &e.Type, &e.Code, &e.RequestID, &e.Remedy} {
@@ -101,7 +101,7 @@ func (a *answer) hide(e *provider.Error) {
 	}
 }
 
-// A covered error is another one, with a text that tells no secrets.
+// A covered error wraps an error with a text that contains no secrets.
 type covered struct {
 	text string
 	err  error

@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// itemOfServer yields a call that the server ran, with its result, or an item that is opaque: a list of tools, a request for
-// an approval, a call of a kind that isn't known. All of them go back as they came.
+// itemOfServer yields a call that the server ran, with its result, or an opaque item: a list of tools, a request for
+// an approval, a call of an unknown kind. All of them are sent back unchanged.
 func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 	item := &it.item
 	o := d.opaque(kindItem, compact(raw))
@@ -38,7 +38,7 @@ func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 var ranByServer = map[string]bool{"web_search_call": true, "file_search_call": true, "code_interpreter_call": true,
 	"image_generation_call": true, "mcp_call": true, "tool_search_call": true}
 
-// input returns what a call of the server was about, as JSON; nil if that isn't told.
+// input returns the input of a call that the server ran, as JSON; nil if it isn't known.
 func (i *responsesItem) input() json.RawMessage {
 	switch {
 	case isSet(i.Action):
@@ -57,7 +57,7 @@ func (i *responsesItem) input() json.RawMessage {
 	return nil
 }
 
-// said returns the texts of the result of a call of the server.
+// said returns the texts in the result of such a call.
 func (i *responsesItem) said() []string {
 	var texts []string
 	for _, list := range [][]itemText{i.Outputs, i.Results} {

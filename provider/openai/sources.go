@@ -7,7 +7,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An annotation says what a text rests on. Chat Completions has the fields of an address within, Responses beside.
+// An annotation is a source of a text. Chat Completions nests the fields of the URL, Responses doesn't.
 type annotation struct {
 	Type     string   `json:"type"`
 	citation          // of Responses
@@ -38,7 +38,7 @@ func (a *annotation) source(text string) (provider.Source, bool) {
 	return s, s.ID != "" || s.URL != "" || s.Title != ""
 }
 
-// byteRange turns a range of characters into one of bytes; 0, 0 if it isn't within the text.
+// byteRange converts a range of characters to one of bytes; 0, 0 if it isn't within the text.
 func byteRange(text string, start, end int) (from, to int) {
 	if start < 0 || end <= start {
 		return 0, 0
@@ -63,8 +63,8 @@ func byteRange(text string, start, end int) (from, to int) {
 	return from, to
 }
 
-// cite yields a source of the answer of a chat. In a stream the text is gone by then: as long as all of it was ASCII, characters are
-// bytes; else the range isn't known.
+// cite yields a source of a chat answer. In a stream the text isn't available any more: while all of it was ASCII, characters are
+// bytes; otherwise the range isn't known.
 func (d *chatDecoder) cite(a *annotation, text string, whole bool) {
 	s, ok := a.source(text)
 	if !ok {
@@ -83,7 +83,7 @@ func (d *chatDecoder) cite(a *annotation, text string, whole bool) {
 	d.put(provider.Cite(s))
 }
 
-// searched yields the sources of servers that send them beside the message, and again with every event.
+// searched yields the sources of servers that send them beside the message, with every event.
 func (d *chatDecoder) searched() {
 	var results []citation
 	if len(d.sources) > 0 && decode(d.sources, &results) == nil && len(results) > 0 {

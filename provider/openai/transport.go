@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// post sends a request, and returns its response once the headers are there. Config.Key is asked again once if the server
-// refuses the key.
+// post sends a request and returns its response once the headers have arrived. If the server rejects the key, Config.Key is called once
+// more.
 func (a *answer) post(path string, body []byte) (*http.Response, error) {
 	res, err := a.try(path, body)
 	var e *provider.Error
@@ -53,16 +53,16 @@ func (m *Model) key(ctx context.Context) (string, error) {
 	case err != nil:
 		class := fault.Of(err)
 		if class == fault.Permanent {
-			return "", fixable(&provider.Error{Message: "Config.Key gave no key: " + err.Error(), Remedy: m.keyRemedy()}, err)
+			return "", fixable(&provider.Error{Message: "Config.Key returned no key: " + err.Error(), Remedy: m.keyRemedy()}, err)
 		}
-		return "", &provider.Error{Class: class, Message: "Config.Key gave no key: " + err.Error(), Err: err}
+		return "", &provider.Error{Class: class, Message: "Config.Key returned no key: " + err.Error(), Err: err}
 	case key == "" && m.host.needsKey:
-		return "", fixable(&provider.Error{Message: "Config.Key gave an empty key", Remedy: m.keyRemedy()}, nil)
+		return "", fixable(&provider.Error{Message: "Config.Key returned an empty key", Remedy: m.keyRemedy()}, nil)
 	}
 	return key, nil
 }
 
-// unanswered returns the error of a request without the address that it was for, which may hold secrets in its query.
+// unanswered returns the error of a request without its address, whose query may contain secrets.
 func unanswered(err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) {
@@ -72,7 +72,7 @@ func unanswered(err error) error {
 	return &provider.Error{Class: fault.Of(err), Message: "no answer: " + err.Error(), Err: err}
 }
 
-// withoutAddress drops from an error what net/http says of the request, as often as it does.
+// withoutAddress removes net/http's description of the request from an error.
 func withoutAddress(err error) error {
 	var transport *url.Error
 	for errors.As(err, &transport) && transport.Err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// chatUsage returns the figures of a chat. Input includes what is cached, with every server. Output includes reasoning, except
-// where the total says that it doesn't. Figures that contradict each other stay as the server gave them.
+// chatUsage returns the figures of a chat. Input includes cached tokens, with every server. Output includes reasoning, unless the total
+// shows that it doesn't. Contradictory figures stay as the server sent them.
 func chatUsage(raw []byte) provider.Usage {
 	if len(raw) == 0 {
 		return provider.Usage{}
@@ -26,7 +26,7 @@ func chatUsage(raw []byte) provider.Usage {
 			Reasoning figure `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
 		Reasoning figure `json:"reasoning_tokens"`
-		// where else servers put what was read from and written to the cache
+		// other fields for tokens read from and written to the cache
 		CacheRead  figure `json:"cache_read_input_tokens"`
 		NumCached  figure `json:"num_cached_tokens"`
 		Cached     figure `json:"cached_tokens"`
@@ -50,7 +50,7 @@ func chatUsage(raw []byte) provider.Usage {
 	return out
 }
 
-// responsesUsage returns the figures of the Responses API, where input includes what is cached and output includes reasoning.
+// responsesUsage returns the figures of the Responses API, in which input includes cached tokens and output includes reasoning.
 func responsesUsage(raw []byte) provider.Usage {
 	if !isSet(raw) {
 		return provider.Usage{}
@@ -73,10 +73,10 @@ func responsesUsage(raw []byte) provider.Usage {
 		CacheWrite: int64(u.InputOf.Write), Reasoning: int64(u.OutputOf.Reasoning), Raw: rawUsage(raw)}
 }
 
-// A figure is a number of tokens: whole and never negative, whatever a server writes.
+// A figure is a number of tokens, rounded and not negative, whatever the server sends.
 type figure int64
 
-// UnmarshalJSON reads a number, and nothing else.
+// UnmarshalJSON decodes a number, and ignores other values.
 func (f *figure) UnmarshalJSON(b []byte) error {
 	const most = 1 << 53
 	var n float64
@@ -87,7 +87,7 @@ func (f *figure) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// first returns the first figure that says something: some servers send a zero under one name and the figure under another.
+// first returns the first figure that isn't 0: some servers send a zero under one name and the figure under another.
 func first(figures ...figure) int64 {
 	for _, f := range figures {
 		if f != 0 {

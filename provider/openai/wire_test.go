@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newModel makes the adapter that speaks the protocol of a case.
+// newModel makes the Model for the protocol of a case.
 func newModel(t testing.TB, baseURL string, client *http.Client, c *wire.Case) provider.Provider {
 	api := Chat
 	if c.Wire == "openai-responses" {
@@ -57,7 +57,7 @@ func TestWireRequests(t *testing.T) {
 
 var protocols = []struct {
 	name string
-	end  string // with what the end of the stream begins
+	end  string // the beginning of the end of the stream
 	c    func() *wire.Case
 }{
 	{"chat", `"finish_reason":"tool_calls"`, func() *wire.Case { return wire.File("openai-chat", "testdata/chat.sse") }},
@@ -70,13 +70,13 @@ func TestTheAdapterConforms(t *testing.T) {
 	}
 }
 
-func TestAStreamCutAnywhereIsAnErrorAndKeepsWhatCame(t *testing.T) {
+func TestACutStreamIsAnErrorAndKeepsTheReceivedPart(t *testing.T) {
 	for _, p := range protocols {
 		t.Run(p.name, func(t *testing.T) { wire.EveryCut(t, newModel, p.c(), wire.Past(p.end)) })
 	}
 }
 
-func TestASilentServerEndsByContextAndByIdleTime(t *testing.T) {
+func TestACallToASilentServerEndsByContextAndByIdleTimeout(t *testing.T) {
 	for _, p := range protocols {
 		t.Run(p.name, func(t *testing.T) { wire.Hanging(t, newModel, p.c()) })
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/tools/file"
 )
 
-// BenchmarkSearch goes through 3,000 files of 4 KB in 100 directories, one in a hundred of which matches.
+// BenchmarkSearch searches 3,000 files of 4 KB in 100 directories, one percent of which match.
 func BenchmarkSearch(b *testing.B) {
 	c := content{}
 	filler := strings.Repeat("func unremarkable(a, b int) (int, error) { return a + b, nil }\n", 64)

@@ -8,51 +8,51 @@ import (
 	"strings"
 )
 
-// A Config says what the tools of a [Workspace] may do. Its zero value is the careful choice.
+// A Config has the settings of a [Workspace] and its tools. Its zero value is the most restrictive useful one.
 type Config struct {
-	// Name is what the names of the tools begin with: "file" for "file.read", which is the default. Tools of several
+	// Name is the prefix of the tools' names: "file" for "file.read", which is the default. Tools of several
 	// workspaces need different ones.
 	Name string
 	// ReadOnly leaves out the tools that change files, and makes every change an error of class Denied.
 	ReadOnly bool
 	// Overwrite lets file.write replace a file without naming the version that was read.
 	Overwrite bool
-	// Sync makes a change survive a power failure before it is reported: the file and its directory are synced.
+	// Sync makes a change survive a power failure before it is reported: the file and its directory are synced to disk.
 	Sync bool
 
 	// FileMode and DirMode are the permissions of new files and directories, less the process's umask; 0: 0644 and 0755.
 	FileMode fs.FileMode
 	DirMode  fs.FileMode
 
-	// Skip are the names of files and directories that listing and searching pass over, wherever they are; nil: .git, .hg,
+	// Skip are the names of files and directories that listing and searching leave out, in any directory; nil: .git, .hg,
 	// .svn and node_modules.
 	Skip []string
-	// Protect are the names of files and directories in which nothing may be changed; nil: .git, .hg and .svn, whose hooks
-	// and settings are programs that a person runs unknowingly.
+	// Protect are the names of files and directories in which nothing may be changed; nil: .git, .hg and .svn, because their
+	// hooks and settings are programs that a person runs without noticing.
 	Protect []string
-	// Hide are patterns of what doesn't exist for any tool, such as ".env*" or "secrets/**"; nil: nothing. A pattern without
-	// a slash is matched against every element of a path, one with a slash against the path: see Glob in the schema of
-	// file.list. Hide, Skip and Protect ignore case, and what some file systems ignore.
+	// Hide are patterns of files that the tools treat as nonexistent, such as ".env*" or "secrets/**"; nil: none. A pattern without
+	// a slash is matched against every element of a path, one with a slash against the whole path: see Glob in the schema of
+	// file.list. Hide, Skip and Protect ignore case, and the characters that some file systems ignore.
 	Hide []string
 
-	// MaxRead is how large a file may be that is read or edited; 0: 10 MiB. MaxWrite is the same for new content.
+	// MaxRead is the largest file that can be read or edited, in bytes; 0: 10 MiB. MaxWrite is the same for new content.
 	MaxRead, MaxWrite int64
-	// MaxShown is how many bytes of text one call of a tool shows at most; 0: 256 KiB. It is brought to 1 KiB or more.
+	// MaxShown is the most bytes of text that one call of a tool shows; 0: 256 KiB. Values below 1 KiB become 1 KiB.
 	MaxShown int
-	// MaxWalked is how many files and directories one call looks at; 0: 50,000.
+	// MaxWalked is the most files and directories that one call visits; 0: 50,000.
 	MaxWalked int
-	// MaxListed is how many entries one call of file.list shows; 0: 1,000.
+	// MaxListed is the most entries that one call of file.list shows; 0: 1,000.
 	MaxListed int
-	// MaxMatches is how many lines one call of file.search finds; 0: 200.
+	// MaxMatches is the most lines that one call of file.search finds; 0: 200.
 	MaxMatches int
-	// MaxSearchFile is how large a file may be that is searched; 0: 2 MiB. MaxSearch is how many bytes one call searches in
-	// all; 0: 256 MiB.
+	// MaxSearchFile is the largest file that is searched, in bytes; 0: 2 MiB. MaxSearch is the most bytes that one call searches
+	// in total; 0: 256 MiB.
 	MaxSearchFile, MaxSearch int64
-	// MaxStaged is how many bytes a [Staging] keeps, copies of what was read included; 0: 1 GiB.
+	// MaxStaged is the most bytes that a [Staging] stores, including copies of files that were read; 0: 1 GiB.
 	MaxStaged int64
 }
 
-// MaxDepth is how many directories deep names may be and walks go.
+// MaxDepth is the largest number of directories in a name, and the depth of walks.
 const MaxDepth = 64
 
 // defaults returns c with its defaults filled in.
@@ -99,7 +99,7 @@ func (c Config) defaults() (Config, error) {
 	c.Skip, c.Protect, c.Hide = foldAll(c.Skip), foldAll(c.Protect), slices.Clone(c.Hide)
 	for i, p := range c.Hide {
 		if _, err := path.Match(p, ""); err != nil || p == "" {
-			return c, fmt.Errorf("file: Hide has %q, which is no pattern; write one such as %q or %q", p, "*.pem", "secrets/**")
+			return c, fmt.Errorf("file: Hide has %q, which isn't a valid pattern; use one such as %q or %q", p, "*.pem", "secrets/**")
 		}
 		c.Hide[i] = strings.ToLower(p)
 	}
@@ -114,12 +114,12 @@ func foldAll(names []string) []string {
 	return out
 }
 
-// skips reports whether walks pass over an entry with this name.
+// skips reports whether walks leave out entries with this name.
 func (c *Config) skips(base string) bool {
 	return strings.HasPrefix(base, tempPrefix) || slices.Contains(c.Skip, fold(base))
 }
 
-// protects returns the element of name that makes it one that mustn't be changed, or "".
+// protects returns the protected element of name, or "" if name may be changed.
 func (c *Config) protects(name string) string {
 	if len(c.Protect) == 0 {
 		return ""
@@ -133,7 +133,7 @@ func (c *Config) protects(name string) string {
 	return ""
 }
 
-// hides reports whether name doesn't exist for the tools.
+// hides reports whether name is hidden from the tools.
 func (c *Config) hides(name string) bool {
 	if len(c.Hide) == 0 {
 		return false

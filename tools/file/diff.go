@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A run is a piece that two texts have in common: n lines, from line a of the one and line b of the other, from 0.
+// A run is a sequence of n equal lines in two texts, from line a of the one and line b of the other, counted from 0.
 type run struct{ a, b, n int }
 
-// splitLines cuts data behind each line end.
+// splitLines splits data after each line end.
 func splitLines(data []byte) [][]byte {
 	lines := make([][]byte, 0, bytes.Count(data, newline)+1)
 	for len(data) > 0 {
@@ -43,10 +43,10 @@ func (d *differ) number(lines [][]byte) []int32 {
 	return out
 }
 
-// common returns what a and b have in common, in order, as runs that neither touch in both texts nor overlap. It is the
-// patience diff (Bram Cohen): lines that are in both texts once are anchors; between anchors, Myers' greedy algorithm ("An
-// O(ND) Difference Algorithm and Its Variations", 1986), as long as that is cheap. What it returns is always a common
-// subsequence, for repetitive texts not always the longest.
+// common returns the lines that a and b have in common, in order, as runs that don't overlap, and that don't touch in both texts. It is the
+// patience diff (Bram Cohen): lines that occur exactly once in both texts are anchors; between anchors it uses Myers' greedy algorithm
+// ("An O(ND) Difference Algorithm and Its Variations", 1986) while that is cheap. The result is always a common subsequence, but for
+// repetitive texts not always the longest.
 func common(a, b []int32) []run {
 	var out []run
 	stack := []box{{0, len(a), 0, len(b)}}
@@ -90,7 +90,7 @@ func common(a, b []int32) []run {
 // A box is a part of two texts.
 type box struct{ a0, a1, b0, b1 int }
 
-// anchors returns the longest increasing sequence of lines that are in each part of the box exactly once.
+// anchors returns the longest increasing sequence of lines that occur exactly once in each part of the box.
 func (x box) anchors(a, b []int32) []run {
 	type seen struct{ inA, inB, a, b int }
 	lines := make(map[int32]*seen, x.a1-x.a0)
@@ -107,10 +107,10 @@ func (x box) anchors(a, b []int32) []run {
 			s.inB, s.b = s.inB+1, j
 		}
 	}
-	// Longest increasing subsequence of the places in b, in the order of a, by piles.
+	// Longest increasing subsequence of the positions in b, in the order of a, by patience sorting.
 	type card struct {
 		run
-		before int // index of the card on the pile before, or -1
+		before int // index of the top card of the previous pile, or -1
 	}
 	var cards []card
 	var piles []int // index of the top card
@@ -140,15 +140,15 @@ func (x box) anchors(a, b []int32) []run {
 	return out
 }
 
-// mostEdits bounds what Myers' algorithm may cost: about its square in memory and time.
-const mostEdits = 500
+// maxEdits limits the cost of Myers' algorithm, which takes about its square in memory and time.
+const maxEdits = 500
 
-// myers returns a longest common subsequence of the box, or nothing if the parts differ by more than mostEdits lines.
+// myers returns a longest common subsequence of the box, or nothing if the parts differ by more than maxEdits lines.
 func (x box) myers(a, b []int32) []run {
 	n, m := x.a1-x.a0, x.b1-x.b0
-	limit := min(n+m, mostEdits)
-	v := make([]int, 2*limit+3) // v[limit+1+k]: how far in a the best path on diagonal k comes
-	var trace [][]int           // trace[d][d+k] is that before step d
+	limit := min(n+m, maxEdits)
+	v := make([]int, 2*limit+3) // v[limit+1+k]: the furthest position in a on diagonal k
+	var trace [][]int           // trace[d][d+k] is v before step d
 	for d := 0; d <= limit; d++ {
 		trace = append(trace, slices.Clone(v[limit+1-d:limit+2+d]))
 		for k := -d; k <= d; k += 2 {
@@ -168,7 +168,7 @@ func (x box) myers(a, b []int32) []run {
 	return nil
 }
 
-// back follows the trace of myers from the end of the box.
+// back follows the trace of myers back from the end of the box.
 func (x box) back(trace [][]int) []run {
 	var out []run
 	i, j := x.a1-x.a0, x.b1-x.b0
@@ -193,11 +193,10 @@ func (x box) back(trace [][]int) []run {
 	return out
 }
 
-// around is how many unchanged lines a unified diff shows beside changed ones.
-const around = 3
+// contextLines is the number of unchanged lines that a unified diff shows around changed ones.
+const contextLines = 3
 
-// unified returns the difference of two texts in the unified format, or "" if they are the same. The names are those of
-// its head.
+// unified returns the difference of two texts in the unified format, or "" if they are equal. The names are those in its header.
 func unified(from, to string, a, b []byte) string {
 	if bytes.Equal(a, b) {
 		return ""
@@ -212,11 +211,11 @@ func unified(from, to string, a, b []byte) string {
 	out.WriteString(head)
 	ends := append(common(d.number(la), d.number(lb)), run{len(la), len(lb), 0})
 	var open *hunk
-	i, j := 0, 0 // behind the last run
+	i, j := 0, 0 // after the last run
 	for _, r := range ends {
 		if r.a > i || r.b > j { // changed lines before this run
 			if open == nil {
-				open = &hunk{a: max(i-around, 0), b: max(j-around, 0)}
+				open = &hunk{a: max(i-contextLines, 0), b: max(j-contextLines, 0)}
 				open.keep(la[open.a:i])
 			}
 			open.change(la[i:r.a], lb[j:r.b])
@@ -225,8 +224,8 @@ func unified(from, to string, a, b []byte) string {
 		if open == nil {
 			continue
 		}
-		if last := r.a+r.n == len(la) && r.b+r.n == len(lb); last || r.n > 2*around {
-			open.keep(la[r.a : r.a+min(r.n, around)])
+		if last := r.a+r.n == len(la) && r.b+r.n == len(lb); last || r.n > 2*contextLines {
+			open.keep(la[r.a : r.a+min(r.n, contextLines)])
 			open.write(&out)
 			open = nil
 		} else {
@@ -236,10 +235,10 @@ func unified(from, to string, a, b []byte) string {
 	return out.String()
 }
 
-// A hunk is a piece of a unified diff.
+// A hunk is a part of a unified diff.
 type hunk struct {
-	a, b   int // where it begins, from 0
-	na, nb int // lines
+	a, b   int // first lines, from 0
+	na, nb int // numbers of lines
 	text   strings.Builder
 }
 
@@ -268,7 +267,7 @@ func (h *hunk) change(old, now [][]byte) {
 	h.na, h.nb = h.na+len(old), h.nb+len(now)
 }
 
-// write ends the hunk. The format names the line before an empty side.
+// write writes the hunk. For an empty side, the format wants the number of the line before it.
 func (h *hunk) write(out *strings.Builder) {
 	side := func(at, n int) string {
 		if n == 0 {

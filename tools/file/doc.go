@@ -27,14 +27,14 @@
 // link can't be distinguished from a file: a user who can create one inside the directory can show the agent the file
 // behind it. A write doesn't change that file, because it creates a new file under the name.
 //
-// A write takes effect at once or not at all, keeps the permissions of what it replaces, and by default replaces nothing
-// but the version that was read ([WriteOptions]). Writes and merges of one Workspace are serialized. A change by another
+// A write takes effect at once or not at all, keeps the permissions of the file that it replaces, and by default replaces only
+// the version that was read ([WriteOptions]). Writes and merges of one Workspace are serialized. A change by another
 // program is noticed until shortly before the new version is renamed into place; between the last check and the rename
 // there are a few microseconds that no portable call can close.
 //
-// Merging never overwrites a person's changes: a file that changed meanwhile gets both changes if they don't overlap,
-// line by line, and is a [Conflict] otherwise.
+// Merging never overwrites a person's changes: if a file has changed in the meantime, the merge combines both changes line by
+// line if they don't overlap; otherwise it reports a [Conflict].
 //
 // Reads, walks, searches and writes have limits, see [Config]. All errors are of type [*Error] with a class, except those
-// of a context; they name files as the model did, and never reveal the path of the workspace.
+// of a context. They use the names that the model used, and never reveal the path of the workspace.
 package file

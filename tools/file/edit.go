@@ -8,9 +8,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// replace returns data with old replaced by text: the one place where it stands, or all of them. In a file whose lines all
-// end in CRLF, line ends of old and text that are LF alone stand for CRLF if old isn't found as it is. It also returns at
-// which lines, from 1.
+// replace returns data with old replaced by text, at its only occurrence or at all of them, and the line numbers of the occurrences, from 1.
+// If all lines of the file end in CRLF and old isn't found, replace converts the line ends of old and text from LF to CRLF.
 func replace(name string, data []byte, old, text string, all bool) ([]byte, []int, error) {
 	if old == "" {
 		return nil, nil, newError(name, fault.Invalid, nil, "the text to replace is empty; use write for a whole file")
@@ -31,9 +30,9 @@ func replace(name string, data []byte, old, text string, all bool) ([]byte, []in
 	}
 	switch {
 	case len(places) == 0:
-		return nil, nil, newError(name, fault.Invalid, nil, "the text to replace isn't in it%s", almost(data, old))
+		return nil, nil, newError(name, fault.Invalid, nil, "the file doesn't contain the text to replace%s", almost(data, old))
 	case len(places) > 1 && !all:
-		return nil, nil, newError(name, fault.Invalid, nil, "the text to replace is in it %d times, at lines %s; give more of what is around the one you mean, or set all",
+		return nil, nil, newError(name, fault.Invalid, nil, "the file contains the text to replace %d times, at lines %s; include more of the surrounding text, or set all",
 			len(places), some(lines))
 	}
 	out := make([]byte, 0, len(data)+len(places)*(len(text)-len(old)))
@@ -47,7 +46,7 @@ func replace(name string, data []byte, old, text string, all bool) ([]byte, []in
 
 var newline = []byte("\n")
 
-// find returns where old stands in data, without overlaps.
+// find returns the positions of old in data, without overlaps.
 func find(data []byte, old string) []int {
 	var out []int
 	what := []byte(old)
@@ -68,7 +67,7 @@ func onlyCRLF(data []byte) bool {
 
 func toCRLF(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 
-// almost says where text stands that differs only in space, or at least its first line.
+// almost returns a hint where data contains old except for white space, or at least its first line.
 func almost(data []byte, old string) string {
 	want := strings.Fields(firstLine(old))
 	if len(want) == 0 {
@@ -86,7 +85,7 @@ func almost(data []byte, old string) string {
 			same = same && string(got[i]) == want[i]
 		}
 		if same {
-			return fmt.Sprintf("; line %d is like its first line: read from there and copy the text exactly, spaces and tabs too", n)
+			return fmt.Sprintf("; line %d is similar to its first line: read from there and copy the text exactly, with its spaces and tabs", n)
 		}
 	}
 	return "; read the file again and copy the text exactly"
@@ -102,7 +101,7 @@ func firstLine(s string) string {
 	return ""
 }
 
-// some lists at most ten numbers.
+// some formats at most ten numbers.
 func some(list []int) string {
 	var b strings.Builder
 	for i, n := range list {

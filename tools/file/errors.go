@@ -15,10 +15,10 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Error says what is wrong with a file, in words that a model can act on.
+// An Error describes a problem with a file, in words that a model can act on.
 type Error struct {
-	Name    string // as it was given
-	Problem string // what was wrong, and what would be right
+	Name    string // as the caller gave it
+	Problem string // what was wrong, and how to correct it
 	class   fault.Class
 	err     error
 }
@@ -26,22 +26,22 @@ type Error struct {
 // Error names the file and the problem.
 func (e *Error) Error() string { return "file: " + show(e.Name) + ": " + e.Problem }
 
-// Fault returns the class: Invalid, NotFound, Denied, Transient for a file that keeps changing while it is read,
-// UserFixable for a full disk, Permanent for the rest.
+// Fault returns the class: Invalid, NotFound, Denied, Transient for a file that keeps changing while it is read, UserFixable for a full disk,
+// and Permanent for all other problems.
 func (e *Error) Fault() fault.Class { return e.class }
 
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.err }
 
-// What callers ask of an error with errors.Is, besides [fs.ErrNotExist], [fs.ErrExist] and [fs.ErrPermission].
+// The errors that callers match with errors.Is, besides [fs.ErrNotExist], [fs.ErrExist] and [fs.ErrPermission].
 var (
-	// ErrChanged: the file isn't in the version that the caller read.
+	// ErrChanged means that the file doesn't have the version that the caller read.
 	ErrChanged = errors.New("file: the file has changed")
-	// ErrBinary: the file isn't text.
+	// ErrBinary means that the file isn't text.
 	ErrBinary = errors.New("file: the file is binary")
-	// ErrTooLarge: a limit of [Config] is passed.
+	// ErrTooLarge means that a limit of [Config] was exceeded.
 	ErrTooLarge = errors.New("file: too large")
-	// ErrOutside: the name, or a symbolic link on its way, leads out of the workspace.
+	// ErrOutside means that the name, or a symbolic link in it, leads out of the workspace.
 	ErrOutside = errors.New("file: outside of the workspace")
 )
 
@@ -52,7 +52,7 @@ func newError(name string, class fault.Class, cause error, format string, args .
 	return &Error{Name: name, Problem: fmt.Sprintf(format, args...), class: class, err: cause}
 }
 
-// show returns a name as it can stand in a line of text.
+// show returns a name as it can appear in a line of text.
 func show(name string) string {
 	if len(name) > longestElement {
 		name = strings.ToValidUTF8(name[:longestElement], "") + "…"
@@ -66,7 +66,7 @@ func show(name string) string {
 	return name
 }
 
-// showTarget returns where a symbolic link points. A place outside isn't named: that is none of a model's business.
+// showTarget returns the target of a symbolic link. It doesn't reveal targets outside of the workspace.
 func showTarget(target string) string {
 	if path.IsAbs(target) || filepath.IsAbs(target) {
 		return "a place outside of the workspace"
@@ -74,10 +74,10 @@ func showTarget(target string) string {
 	return show(target)
 }
 
-// escapes is what an os.Root says of a name that leads out of it. The error has no name.
+// escapes is the text of os.Root's error for a name that leads out of it; os has no variable for this error.
 const escapes = "path escapes from parent"
 
-// innermost returns the error that all others around it are about; of joined ones the first.
+// innermost returns the innermost wrapped error; of joined errors, the first.
 func innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)
@@ -91,7 +91,7 @@ func innermost(err error) error {
 	}
 }
 
-// explain makes an Error of what the system said. It leaves out where the workspace lies.
+// explain converts an error of the system to an Error, without the path of the workspace.
 func explain(name string, err error) error {
 	var known *Error
 	switch {
@@ -103,11 +103,11 @@ func explain(name string, err error) error {
 	cause := innermost(err)
 	switch {
 	case cause.Error() == escapes:
-		return newError(name, fault.Denied, ErrOutside, "a symbolic link on the way leads out of the workspace")
+		return newError(name, fault.Denied, ErrOutside, "a symbolic link in the name leads out of the workspace")
 	case errors.Is(cause, fs.ErrNotExist):
-		return newError(name, fault.NotFound, fs.ErrNotExist, "there is no such file or directory")
+		return newError(name, fault.NotFound, fs.ErrNotExist, "no such file or directory")
 	case errors.Is(cause, fs.ErrPermission):
-		return newError(name, fault.Denied, fs.ErrPermission, "the system doesn't permit this")
+		return newError(name, fault.Denied, fs.ErrPermission, "permission denied by the system")
 	case errors.Is(cause, fs.ErrExist):
 		return newError(name, fault.Invalid, fs.ErrExist, "it exists already")
 	case errors.Is(cause, os.ErrClosed):

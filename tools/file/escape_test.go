@@ -17,7 +17,7 @@ import (
 
 const secret = "the secret outside"
 
-// fortress returns a tree over a directory with every trap, and the directory that holds both it and what is outside.
+// fortress returns a tree over a directory with every kind of trap, and the directory that contains it and the files outside.
 func fortress(t *testing.T, test func(t *testing.T, tree file.Tree, outside string)) {
 	trees(t, file.Config{Overwrite: true}, content{"in.txt": "inside", "dir/deep.txt": "inside", ".git/config": "settings"},
 		func(t *testing.T, tree file.Tree, dir string) {
@@ -42,7 +42,7 @@ func fortress(t *testing.T, test func(t *testing.T, tree file.Tree, outside stri
 				"good":          "in.txt",
 				"gooddir":       "dir",
 				"gitdir":        ".git",
-				"dir/backandin": "../../root/in.txt", // leaves and comes back: refused as well
+				"dir/backandin": "../../root/in.txt", // leaves and comes back: rejected, too
 			} {
 				require.NoError(t, os.Symlink(target, filepath.Join(dir, name)))
 			}
@@ -59,7 +59,7 @@ var escapes = []string{
 	"\xff\xfe", "a\x1b[2Jb", "dir/\x7f", strings.Repeat("a", 300), strings.Repeat("a/", 100) + "b", strings.Repeat("x", 5000),
 }
 
-func TestNoNameLeadsOutside(t *testing.T) {
+func TestNoNameLeadsOutOfTheWorkspace(t *testing.T) {
 	fortress(t, func(t *testing.T, tree file.Tree, up string) {
 		before := files(t, up)
 		for _, name := range escapes {
@@ -93,7 +93,7 @@ func TestNoNameLeadsOutside(t *testing.T) {
 	})
 }
 
-func TestWalksNeitherFollowLinksNorComeOut(t *testing.T) {
+func TestWalksFollowNoLinksAndStayInside(t *testing.T) {
 	fortress(t, func(t *testing.T, tree file.Tree, up string) {
 		require.Equal(t, "no matches in 2 files", good(t, tree, "file.search", in{"pattern": "secret", "hidden": true}))
 		list := good(t, tree, "file.list", in{"depth": 64})
@@ -113,7 +113,7 @@ func TestLinksInsideAreReadAndNotWrittenThrough(t *testing.T) {
 	})
 }
 
-func TestWhatIsProtectedIsntChangedUnderAnyName(t *testing.T) {
+func TestProtectedFilesAreNotChangedUnderAnyName(t *testing.T) {
 	fortress(t, func(t *testing.T, tree file.Tree, up string) {
 		for _, name := range []string{
 			".git/hooks/pre-commit", ".git/config", "gitdir/hooks/x", ".GIT/x", ".Git/x", ".g\u200cit/x", ".git./x", ".git /x",
@@ -130,7 +130,7 @@ func TestWhatIsProtectedIsntChangedUnderAnyName(t *testing.T) {
 	})
 }
 
-func TestWhatIsHiddenDoesntExist(t *testing.T) {
+func TestHiddenFilesDontExist(t *testing.T) {
 	cfg := file.Config{Hide: []string{".env*", "secrets/**", "*.PEM"}, Overwrite: true}
 	c := content{".env": secret, ".env.local": secret, "a/.env": secret, "secrets/x.txt": secret, "b/key.pem": secret, "see.txt": "seen"}
 	trees(t, cfg, c, func(t *testing.T, tree file.Tree, dir string) {
@@ -159,8 +159,8 @@ func TestWhatIsHiddenDoesntExist(t *testing.T) {
 	})
 }
 
-// Whoever exchanges a directory for a link outside at any moment makes calls fail, and nothing else.
-func TestExchangingADirectoryForALinkGetsNobodyOut(t *testing.T) {
+// Replacing a directory by a link to the outside at any moment only makes calls fail.
+func TestReplacingADirectoryByALinkNeverLeadsOutside(t *testing.T) {
 	trees(t, file.Config{Overwrite: true}, content{"d/f.txt": "inside", "d/g.txt": "inside"}, func(t *testing.T, tree file.Tree, dir string) {
 		up := filepath.Dir(dir)
 		fill(t, up, content{"out/f.txt": secret, "out/g.txt": secret})
@@ -176,7 +176,7 @@ func TestExchangingADirectoryForALinkGetsNobodyOut(t *testing.T) {
 			n := 0
 			for {
 				for _, step := range [][2]string{{d, aside}, {l, d}, {d, l}, {aside, d}} {
-					for os.Rename(step[0], step[1]) != nil { // a writer has made the directory anew
+					for os.Rename(step[0], step[1]) != nil { // a writer has created the directory again
 						require.NoError(t, os.Rename(d, filepath.Join(junk, strconv.Itoa(n))))
 						n++
 					}
@@ -225,7 +225,7 @@ func TestExchangingADirectoryForALinkGetsNobodyOut(t *testing.T) {
 	})
 }
 
-// A hard link is the file: reading shows it, and writing gives the name to a new one.
+// A hard link is an ordinary file: reading shows its content, and writing creates a new file under the name.
 func TestAHardLinkIsReadAndNotWrittenThrough(t *testing.T) {
 	ws, dir := workspace(t, file.Config{Overwrite: true}, nil)
 	outside := filepath.Join(filepath.Dir(dir), "outside.txt")

@@ -23,7 +23,7 @@ func project() (dir string, remove func()) {
 	return dir, func() { _ = os.RemoveAll(dir) }
 }
 
-// What a model reads of its calls, good and bad.
+// What a model reads after valid and invalid calls.
 func Example() {
 	dir, remove := project()
 	defer remove()
@@ -55,7 +55,7 @@ func Example() {
 	// 1	Hello,
 	// 2	world.
 	//
-	// file: greetings.txt: there is no such file or directory; did you mean greeting.txt?
+	// file: greetings.txt: no such file or directory; did you mean greeting.txt?
 	// file: ../../etc/passwd: the name leads out of the workspace; names are relative to it, such as src/main.go
 	// file: greeting.txt: it exists; read it, and give the version that you read to replace it
 	// greeting.txt: replaced at line 2, 13 bytes, version 0668978da42623af
@@ -64,7 +64,7 @@ func Example() {
 	// [2 matches in 1 file searched]
 }
 
-// An agent works on a copy; a person changes the same file meanwhile, reads the diff, and keeps both changes.
+// An agent works on a copy. A person changes the same file in the meantime, reads the diff, and keeps both changes.
 func ExampleStaging() {
 	dir, remove := project()
 	defer remove()
@@ -82,7 +82,7 @@ func ExampleStaging() {
 	defer staging.Cleanup()
 
 	ctx := context.Background()
-	c, err := staging.Read(ctx, "greeting.txt") // staging.Tools() do the same
+	c, err := staging.Read(ctx, "greeting.txt") // the tools of staging.Tools() do the same
 	if err == nil {
 		_, err = staging.Write(ctx, c.Name, append(c.Data, "\nYours\n"...), file.WriteOptions{Version: c.Version})
 	}

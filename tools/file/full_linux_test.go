@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where no more fits, a write leaves everything as it was. The limit is that of a process, so another one has it.
-func TestAWriteThatDoesntFitLeavesEverythingAsItWas(t *testing.T) {
+// If the disk is full, a failed write changes nothing. The limit applies to a process, so the test starts another one.
+func TestAFailedWriteOnAFullDiskChangesNothing(t *testing.T) {
 	const child = "FILE_TEST_FULL"
 	if os.Getenv(child) == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
@@ -46,7 +46,7 @@ func TestAWriteThatDoesntFitLeavesEverythingAsItWas(t *testing.T) {
 	require.Empty(t, s.Changes())
 	require.Equal(t, map[string]string{"a": "as it was"}, all(t, dir))
 	require.Len(t, all(t, filepath.Join(s.store.dir, blobsDir)), 1)
-	for i := 0; ; i++ { // the log is full at some time, and then says nothing by halves
+	for i := 0; ; i++ { // at some point the log is full; it must not contain half a record
 		before := len(s.store.files)
 		if _, err := s.Write(ctx, strings.Repeat("n", i+1), []byte("x"), WriteOptions{}); err != nil {
 			require.ErrorIs(t, err, syscall.EFBIG)

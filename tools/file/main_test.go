@@ -18,10 +18,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// content of a directory by names; names that end in a slash are directories.
+// content is the content of a directory, by names; names that end in a slash are directories.
 type content map[string]string
 
-// workspace returns a directory with files and the Workspace over it.
+// workspace returns a Workspace over a directory with these files, and the directory.
 func workspace(t testing.TB, cfg file.Config, files content) (*file.Workspace, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "root")
@@ -54,7 +54,7 @@ func stage(t testing.TB, ws *file.Workspace) *file.Staging {
 	return s
 }
 
-// files returns what is in a directory: regular files and links by their targets.
+// files returns the content of a directory: regular files, and links with their targets.
 func files(t testing.TB, dir string) content {
 	t.Helper()
 	out := content{}
@@ -101,7 +101,7 @@ func registry(t testing.TB, tree file.Tree) *tools.Registry {
 // in is the input of a tool.
 type in map[string]any
 
-// call takes a tool of a tree through the whole path of a call.
+// call runs a tool of a tree as the agent does.
 func call(t testing.TB, tree file.Tree, name string, input in) tools.Outcome {
 	t.Helper()
 	reg := registry(t, tree)
@@ -116,13 +116,13 @@ func call(t testing.TB, tree file.Tree, name string, input in) tools.Outcome {
 	return tools.Execute(t.Context(), admitted.Definition, c, nil)
 }
 
-// said is what a model reads of a call.
+// said returns the text that the model reads after a call.
 func said(out tools.Outcome) string {
 	r := provider.ToolResult{Parts: out.Parts}
 	return r.Text()
 }
 
-// good calls a tool that has to succeed.
+// good requires that a call succeeds, and returns its text.
 func good(t testing.TB, tree file.Tree, name string, input in) string {
 	t.Helper()
 	out := call(t, tree, name, input)
@@ -130,7 +130,7 @@ func good(t testing.TB, tree file.Tree, name string, input in) string {
 	return said(out)
 }
 
-// bad calls a tool that has to fail.
+// bad requires that a call fails, and returns its text.
 func bad(t testing.TB, tree file.Tree, name string, input in) string {
 	t.Helper()
 	out := call(t, tree, name, input)
@@ -138,7 +138,7 @@ func bad(t testing.TB, tree file.Tree, name string, input in) string {
 	return said(out)
 }
 
-// trees runs a test on a Workspace and on a Staging over one.
+// trees runs a test on a Workspace and on a Staging over it.
 func trees(t *testing.T, cfg file.Config, c content, test func(t *testing.T, tree file.Tree, dir string)) {
 	t.Run("workspace", func(t *testing.T) {
 		ws, dir := workspace(t, cfg, c)

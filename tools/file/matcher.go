@@ -10,14 +10,14 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A matcher finds lines. The whole file is asked first, because most have no match: for a text that every match has, which
-// takes a fiftieth of the time of a regular expression, and then for the expression.
+// A matcher finds the matching lines of a file. It checks the whole file first, because most files have no match: for a text that every
+// match contains, which takes a fiftieth of the time of a regular expression, and then for the expression.
 type matcher struct {
-	literal []byte         // every matching line has it; nil: unknown
-	lower   bool           // the literal is in lower case and matches in any; only if it is ASCII
-	re      *regexp.Regexp // matches within one line; nil: the literal says it all
+	literal []byte         // every matching line contains it; nil: unknown
+	lower   bool           // the literal is in lower case, and case is ignored; only if it is ASCII
+	re      *regexp.Regexp // matches within one line; nil: the literal is the whole pattern
 	whole   *regexp.Regexp // matches a file if re may match one of its lines; nil: unknown
-	buf     []byte         // a file in lower case
+	buf     []byte         // buffer for a file in lower case
 }
 
 func newMatcher(in *searchInput) (*matcher, error) {
@@ -27,7 +27,7 @@ func newMatcher(in *searchInput) (*matcher, error) {
 	}
 	if !in.Regexp {
 		if strings.ContainsAny(pattern, "\r\n") {
-			return nil, newError(in.Path, fault.Invalid, nil, "the pattern has a line end; lines are searched one by one: give a part of one line")
+			return nil, newError(in.Path, fault.Invalid, nil, "the pattern contains a line end; lines are searched one by one, so give a part of one line")
 		}
 		if !in.IgnoreCase {
 			return &matcher{literal: []byte(pattern)}, nil
@@ -42,7 +42,7 @@ func newMatcher(in *searchInput) (*matcher, error) {
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, newError(in.Path, fault.Invalid, err, "the pattern is no regular expression: %s", err.Error())
+		return nil, newError(in.Path, fault.Invalid, err, "the pattern isn't a valid regular expression: %s", err.Error())
 	}
 	m := &matcher{re: re}
 	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
@@ -51,7 +51,7 @@ func newMatcher(in *searchInput) (*matcher, error) {
 		}
 	}
 	if !strings.Contains(in.Pattern, `\A`) && !strings.Contains(in.Pattern, `\z`) && !strings.Contains(in.Pattern, "(?") {
-		m.whole, _ = regexp.Compile("(?m)" + pattern) // ^ and $ are then those of lines
+		m.whole, _ = regexp.Compile("(?m)" + pattern) // with m, ^ and $ match at line ends
 	}
 	return m, nil
 }
@@ -65,7 +65,7 @@ func ascii(s string) bool {
 	return true
 }
 
-// required returns the longest text that is in all that an expression matches, as far as that is plain to see.
+// required returns the longest text that every match of an expression contains, as far as it is easy to determine.
 func required(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -90,12 +90,12 @@ func required(re *syntax.Regexp) string {
 	return ""
 }
 
-// any reports whether one of the lines of a file may match: false is certain.
+// any reports whether a line of a file may match. The result false is certain.
 func (m *matcher) any(data []byte) bool {
 	if m.literal != nil && !m.contains(data) {
 		return false
 	}
-	if m.re == nil || m.whole == nil || bytes.IndexByte(data, '\r') >= 0 { // $ isn't before a \r
+	if m.re == nil || m.whole == nil || bytes.IndexByte(data, '\r') >= 0 { // $ doesn't match before a \r
 		return true
 	}
 	return m.whole.Match(data)

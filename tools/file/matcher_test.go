@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireLines fails unless a matcher finds the lines that match one by one, and no file with such a line is passed over.
+// requireLines fails unless a matcher finds exactly the lines that match one by one, and skips no file with such a line.
 func requireLines(t testing.TB, in searchInput, data []byte) (found int) {
 	m, err := newMatcher(&in)
 	if err != nil {
@@ -39,7 +39,7 @@ func requireLines(t testing.TB, in searchInput, data []byte) (found int) {
 	return found
 }
 
-func TestNoFileWithAMatchIsPassedOver(t *testing.T) {
+func TestNoFileWithAMatchIsSkipped(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	pieces := []string{"a", "b", "ab", "^", "$", ".", "a*", "b+", "(a|b)", "[ab]", "\\b", "\\s", "(?:ab)?", "a{2}", "B", "(?i:A)", "\\A", "\\z", "[^a]", "(ab)+", "\\n", "(?-m:$)", "|"}
 	found := 0
@@ -62,7 +62,7 @@ func FuzzMatcher(f *testing.F) {
 	f.Add("(foo|bar)+baz", "foobaz\n", true, true)
 	f.Fuzz(func(t *testing.T, pattern, data string, re, fold bool) {
 		if !utf8.ValidString(pattern) || !re && fold && strings.ContainsAny(data, "\u017f\u212a") {
-			t.Skip() // the long s and the Kelvin sign are letters of their own here
+			t.Skip() // the matcher treats the long s and the Kelvin sign as letters of their own
 		}
 		requireLines(t, searchInput{Pattern: pattern, Regexp: re, IgnoreCase: fold}, []byte(data))
 	})

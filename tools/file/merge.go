@@ -21,49 +21,49 @@ const (
 	Delete  Action = "delete"
 )
 
-// A Change is one file that a [Staging] changes.
+// A Change is a change of one file by a [Staging].
 type Change struct {
 	Name   string `json:"name"`
 	Action Action `json:"action"`
-	// Merged says that the file changed in the workspace, too, and gets both changes.
+	// Merged says that the file has changed in the workspace, too, and gets both changes.
 	Merged bool `json:"merged,omitempty"`
 }
 
-// A Conflict is a file that the staging and somebody else changed in ways that exclude each other. Theirs is in the
-// workspace, and stays. A nil content means that there is no file; an empty file isn't nil.
+// A Conflict is a file whose changes by the staging and in the workspace exclude each other. The workspace keeps Theirs. A nil content
+// means that there is no file; the content of an empty file isn't nil.
 type Conflict struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 	Base   []byte `json:"base"` // when it was read
-	Ours   []byte `json:"ours"` // of the staging
+	Ours   []byte `json:"ours"` // in the staging
 	Theirs []byte `json:"theirs"`
-	// Marked is the text of both where they agree, and both versions between lines of <<<<<<< and >>>>>>> where they don't.
-	// Nil if one of the three isn't text.
+	// Marked is the merged text. Where the two versions differ, it contains both, between lines of <<<<<<< and >>>>>>>.
+	// It is nil if one of the three contents isn't text.
 	Marked []byte `json:"marked,omitempty"`
 }
 
-// MergeOptions say how to merge. The zero value merges all or, if there is a conflict, nothing.
+// MergeOptions are the options of a merge. With the zero value, a merge applies all changes, or nothing if there is a conflict.
 type MergeOptions struct {
-	// Partial merges what doesn't conflict, also if something else does.
+	// Partial applies the changes without a conflict even if there are conflicts.
 	Partial bool
 }
 
-// A MergeResult says what merging did.
+// A MergeResult is the result of a merge.
 type MergeResult struct {
-	Applied   []Change   `json:"applied"`   // what is in the workspace now
-	Conflicts []Conflict `json:"conflicts"` // what isn't
-	Unchanged []string   `json:"unchanged"` // files that are in the workspace as they are to be, by whomever
+	Applied   []Change   `json:"applied"`   // changes that are in the workspace now
+	Conflicts []Conflict `json:"conflicts"` // changes that aren't
+	Unchanged []string   `json:"unchanged"` // files that had the staged content in the workspace already
 }
 
-// A step is one file of a merge that can be done.
+// A step is the merge of one file without a conflict.
 type step struct {
 	Change
 	f    *staged
 	data []byte   // nil: delete
-	old  *Content // what is in the workspace, nil: nothing
+	old  *Content // the file in the workspace; nil: none
 }
 
-// Changes returns what the staging changes, in the order of names, compared with what was read.
+// Changes returns the changes of the staging, ordered by name, relative to the versions that were read.
 func (s *Staging) Changes() []Change {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -82,7 +82,7 @@ func (s *Staging) Changes() []Change {
 	return out
 }
 
-// changed returns the names of changed files in order. mu is held.
+// changed returns the names of the changed files in order. mu is held.
 func (s *Staging) changed() []string {
 	if s.closed {
 		return nil
@@ -91,8 +91,8 @@ func (s *Staging) changed() []string {
 	return slices.DeleteFunc(names, func(n string) bool { return !s.store.files[n].changed() })
 }
 
-// Diff returns what Merge would do now as a unified diff, for a person who is to approve it: the workspace as it is, and as
-// it would be. Conflicts follow, each with its reason and what the staging changed.
+// Diff returns what Merge would do now as a unified diff between the current and the merged workspace, for a person who approves it.
+// Conflicts follow, each with its reason and the change of the staging.
 func (s *Staging) Diff(ctx context.Context) (string, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -112,7 +112,7 @@ func (s *Staging) Diff(ctx context.Context) (string, error) {
 	}
 	put := func(name string, from, to []byte) {
 		a, z := side("a/", name, from), side("b/", name, to)
-		if len(from) == 0 && len(to) == 0 { // an empty file comes or goes
+		if len(from) == 0 && len(to) == 0 { // an empty file is created or deleted
 			b.WriteString("--- " + a + "\n+++ " + z + "\n")
 			return
 		}
@@ -132,18 +132,17 @@ func (s *Staging) Diff(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-// Merge brings the changes into the workspace. It holds the workspace's turn, so that merges and tools that write come one
-// after another.
+// Merge applies the changes to the workspace. It holds the workspace's write lock, so merges and tools that write are serialized.
 //
-// A file that is in the workspace as it was read gets the new content and keeps its permissions. One that somebody changed
-// meanwhile gets both changes if they touch different lines with at least one between them. Everything else is a
-// [Conflict]: both changed the same lines, or a binary file; it was created or deleted by one and changed by the other; it
-// was written without having been read and exists. With a conflict nothing is merged unless o.Partial is set.
+// If a file has the version that was read, it gets the new content and keeps its permissions. If somebody has changed it in the meantime,
+// it gets both changes, provided that they are in different lines with at least one unchanged line between them. Everything else is a
+// [Conflict]: both changed the same lines, or a binary file; one side created or deleted the file and the other changed it; or the staging
+// wrote it without reading it, and it exists. If there is a conflict, nothing is merged unless o.Partial is set.
 //
-// If a write fails, those before it are taken back; the error then comes with a result whose Applied are the changes that
-// couldn't be (none, as a rule). What was merged is from then on known as read: merging again does nothing.
+// If a write fails, Merge reverts the earlier ones and returns an error and a result whose Applied has the changes that couldn't be
+// reverted (usually none). Merged files count as read from then on, so merging again does nothing.
 func (s *Staging) Merge(ctx context.Context, o MergeOptions) (*MergeResult, error) {
-	done, err := s.ws.take(ctx)
+	done, err := s.ws.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -163,16 +162,16 @@ func (s *Staging) Merge(ctx context.Context, o MergeOptions) (*MergeResult, erro
 		}
 		res.Applied, err = s.apply(ctx, steps)
 		if err != nil && len(res.Applied) == 0 && attempt < attempts && (errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrExist)) {
-			continue // somebody was faster: what they did is part of the next plan
+			continue // somebody changed a file in between: plan again
 		}
 		if err != nil {
 			return res, err
 		}
-		return res, s.settle(steps, res.Unchanged)
+		return res, s.recordMerged(steps, res.Unchanged)
 	}
 }
 
-// plan compares what is staged with the workspace. mu is held.
+// plan compares the staged files with the workspace. mu is held.
 func (s *Staging) plan(ctx context.Context) ([]step, *MergeResult, error) {
 	res := &MergeResult{Applied: []Change{}, Conflicts: []Conflict{}, Unchanged: []string{}}
 	var steps []step
@@ -219,14 +218,14 @@ func (s *Staging) plan(ctx context.Context) ([]step, *MergeResult, error) {
 	return steps, res, nil
 }
 
-// live returns a file of the workspace, nil if there is none. An *Error means that something else is in its place.
+// live returns a file of the workspace, nil if there is none. An *Error means that the name isn't a regular file.
 func (s *Staging) live(name string) (*Content, error) {
 	real, info, err := s.ws.writable(name)
 	if err != nil {
 		return nil, err
 	}
 	if real != name {
-		return nil, newError(name, fault.Invalid, nil, "one of its directories is a symbolic link now")
+		return nil, newError(name, fault.Invalid, nil, "one of its directories has become a symbolic link")
 	}
 	if info == nil {
 		return nil, nil
@@ -242,7 +241,7 @@ const (
 	clash
 )
 
-// judge decides what becomes of one file: theirs wins wherever ours isn't clearly a change of something else.
+// judge decides on one file: the workspace's version wins unless the staging clearly changed something else.
 func judge(c *Conflict, st *step) verdict {
 	same := func(a, b []byte) bool { return (a == nil) == (b == nil) && string(a) == string(b) }
 	st.data = c.Ours
@@ -260,22 +259,22 @@ func judge(c *Conflict, st *step) verdict {
 		}
 		return doable
 	case c.Theirs == nil:
-		c.Reason = "it was deleted meanwhile"
+		c.Reason = "it was deleted in the meantime"
 		return clash
 	case c.Ours == nil:
-		c.Reason = "it is to be deleted, but was changed meanwhile"
+		c.Reason = "the staging deletes it, but it was changed in the meantime"
 		return clash
 	case binary(c.Ours) || binary(c.Theirs) || binary(c.Base):
-		c.Reason = "it is binary, and was changed meanwhile"
+		c.Reason = "it is binary, and was changed in the meantime"
 		return clash
 	}
 	merged, conflicts := merge3(c.Base, c.Ours, c.Theirs)
 	switch {
 	case c.Base == nil:
-		c.Reason, c.Marked = "it was written without having been read, and exists", merged
+		c.Reason, c.Marked = "it was written without being read, and it exists", merged
 		return clash
 	case conflicts > 0:
-		c.Reason, c.Marked = "the same lines were changed meanwhile, in "+count(conflicts, "place"), merged
+		c.Reason, c.Marked = "the same lines were changed in the meantime, in "+count(conflicts, "place"), merged
 		return clash
 	case same(merged, c.Theirs):
 		return nothing
@@ -306,7 +305,7 @@ func (s *Staging) apply(ctx context.Context, steps []step) ([]Change, error) {
 	return applied, nil
 }
 
-// undo takes steps back, the last one first, unless somebody has changed the file since. It returns those that stay.
+// undo reverts steps, the last one first, unless somebody has changed the file since. It returns the steps that remain in effect.
 func (s *Staging) undo(steps []step) (left []Change, err error) {
 	for _, st := range slices.Backward(steps) {
 		var one error
@@ -321,22 +320,22 @@ func (s *Staging) undo(steps []step) (left []Change, err error) {
 		}
 		if one != nil {
 			left = append(left, st.Change)
-			err = errors.Join(err, newError(st.Name, fault.Of(one), one, "the change couldn't be taken back: %s", one.Error()))
+			err = errors.Join(err, newError(st.Name, fault.Of(one), one, "the change couldn't be reverted: %s", one.Error()))
 		}
 	}
 	slices.Reverse(left)
 	return left, err
 }
 
-// settle notes that merged files are as they are to be. mu is held.
-func (s *Staging) settle(steps []step, unchanged []string) error {
+// recordMerged records that merged files have their staged content in the workspace. mu is held.
+func (s *Staging) recordMerged(steps []step, unchanged []string) error {
 	var list []staged
 	for _, st := range steps {
 		f := staged{Name: st.Name, Mode: st.f.Mode}
 		if st.data != nil {
 			sum, err := s.store.keep(st.Name, st.data, s.ws.cfg.MaxStaged)
 			if err != nil {
-				sum = "" // no room: it is read anew when it is needed
+				sum = "" // over the limit: read it again when needed
 			}
 			f.Base, f.Now, f.BaseSize, f.NowSize = sum, sum, int64(len(st.data)), int64(len(st.data))
 		}
@@ -351,8 +350,8 @@ func (s *Staging) settle(steps []step, unchanged []string) error {
 	return explain(".", s.store.set(list...))
 }
 
-// Resolve says what becomes of a conflict: the file is to have this content (nil: to be deleted) instead of c.Theirs, which
-// counts as read. If the workspace changes again before the next Merge, that may be another conflict.
+// Resolve decides a conflict: the staged content of the file becomes data (nil: deleted), and c.Theirs counts as read. If the workspace
+// changes again before the next Merge, there may be another conflict.
 func (s *Staging) Resolve(c Conflict, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -377,7 +376,7 @@ func (s *Staging) Resolve(c Conflict, data []byte) error {
 	return explain(c.Name, s.store.set(f))
 }
 
-// Drop forgets what is staged of a file: the workspace's version is right. Of one that isn't staged it forgets nothing.
+// Drop discards the staged change of a file; the workspace's version stays. It does nothing for a file that isn't staged.
 func (s *Staging) Drop(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

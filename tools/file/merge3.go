@@ -2,9 +2,9 @@ package file
 
 import "bytes"
 
-// merge3 merges two changes of a text, line by line: what only one of them changed is taken from it, what both changed to
-// the same is taken once. Where both changed the same or adjoining lines differently, it marks both versions and returns
-// how many such places there are. It is diff3 (Khanna, Kunal, Pierce: "A Formal Investigation of Diff3", 2007).
+// merge3 merges two changes of a text line by line: a change of only one side is taken, and equal changes of both are taken once. If both
+// sides changed the same or adjacent lines differently, it marks both versions. It returns the number of these conflicts. The algorithm is
+// diff3 (Khanna, Kunal, Pierce: "A Formal Investigation of Diff3", 2007).
 func merge3(base, ours, theirs []byte) (merged []byte, conflicts int) {
 	lb, lo, lt := splitLines(base), splitLines(ours), splitLines(theirs)
 	var d differ
@@ -17,7 +17,7 @@ func merge3(base, ours, theirs []byte) (merged []byte, conflicts int) {
 			m.out = append(m.out, lb[b]...)
 			b, o, t = b+1, o+1, t+1
 		}
-		next := b // the next line that all three have
+		next := b // the next line that all three have in common
 		for next < len(lb) && (inOurs[next] < 0 || inTheirs[next] < 0) {
 			next++
 		}
@@ -33,7 +33,7 @@ func merge3(base, ours, theirs []byte) (merged []byte, conflicts int) {
 	}
 }
 
-// partners returns for each line of a which line of b it is, or -1.
+// partners returns for each line of a the index of its equal in b, or -1.
 func partners(a, b []int32) []int {
 	out := make([]int, len(a))
 	for i := range out {
@@ -52,7 +52,7 @@ type merger struct {
 	conflicts int
 }
 
-// chunk merges lines between two that all three texts have.
+// chunk merges the lines between two lines that all three texts have.
 func (m *merger) chunk(base, ours, theirs [][]byte) {
 	switch {
 	case equal(ours, base):
@@ -77,7 +77,7 @@ func (m *merger) add(lines [][]byte) {
 	}
 }
 
-// mark begins a line, also where the text before it doesn't end in a line end.
+// mark writes a marker at the beginning of a line, and adds a missing line end before it.
 func (m *merger) mark(line string) {
 	if len(m.out) > 0 && m.out[len(m.out)-1] != '\n' {
 		m.out = append(m.out, '\n')

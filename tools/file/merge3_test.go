@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// text makes lines of an alphabet so small that they repeat; the last may have no line end.
+// text makes random lines of few letters, so that they repeat; the last line may have no line end.
 func text(r *rand.Rand, lines, letters int) []byte {
 	var b bytes.Buffer
 	for range r.IntN(lines + 1) {
@@ -22,7 +22,7 @@ func text(r *rand.Rand, lines, letters int) []byte {
 	return b.Bytes()
 }
 
-// mutated edits a text in a few places.
+// mutated changes a text in a few places.
 func mutated(r *rand.Rand, base []byte, letters int) []byte {
 	lines := splitLines(base)
 	for range r.IntN(4) {
@@ -53,7 +53,7 @@ func requireCommon(t testing.TB, a, b []int32, runs []run) (n int) {
 	return n
 }
 
-// longest is the length of the longest common subsequence, by the textbook.
+// longest returns the length of the longest common subsequence, by the textbook algorithm.
 func longest(a, b []int32) int {
 	row := make([]int, len(b)+1)
 	for i := range a {
@@ -71,7 +71,7 @@ func longest(a, b []int32) int {
 	return row[len(b)]
 }
 
-func TestWhatTwoTextsHaveInCommonIsASubsequenceOfBoth(t *testing.T) {
+func TestTheCommonLinesAreASubsequenceOfBothTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
 		letters := 1 + r.IntN(20)
@@ -89,7 +89,7 @@ func TestWhatTwoTextsHaveInCommonIsASubsequenceOfBoth(t *testing.T) {
 	}
 }
 
-func TestTextsThatDifferAltogetherCostLittle(t *testing.T) {
+func TestCompletelyDifferentTextsCostLittle(t *testing.T) {
 	a, b := make([]int32, 50_000), make([]int32, 50_000)
 	for i := range a {
 		a[i], b[i] = int32(i%7), int32(i%5+7)
@@ -98,10 +98,10 @@ func TestTextsThatDifferAltogetherCostLittle(t *testing.T) {
 	for i := range b {
 		b[i] = int32(i % 5)
 	}
-	requireCommon(t, a, b, common(a, b)) // too different for Myers: whatever it finds is right
+	requireCommon(t, a, b, common(a, b)) // too different for Myers: any common subsequence is right
 }
 
-func TestMergingKeepsItsLaws(t *testing.T) {
+func TestMergingIsSymmetricAndKeepsOneSidedChanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	clean := 0
 	for range 1500 {
@@ -146,13 +146,13 @@ func requireLaws(t testing.TB, base, ours, theirs []byte) {
 	}
 }
 
-// Changes to different lines, with a line between them that nobody touched, always merge, to the text with both.
-func TestChangesApartFromEachOtherMerge(t *testing.T) {
+// Changes of different lines with an unchanged line between them always merge, to the text with both.
+func TestSeparateChangesMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 700 {
 		n := 3 + r.IntN(40)
 		var base, ours, theirs, want strings.Builder
-		last := 0 // who changed the line before: 1 we, 2 they, 3 nobody
+		last := 0 // who changed the previous line: 1 ours, 2 theirs, 3 nobody
 		for i := range n {
 			line := fmt.Sprintf("line %d\n", i)
 			base.WriteString(line)
@@ -208,7 +208,7 @@ func TestAConflictShowsBothSides(t *testing.T) {
 	require.Equal(t, 1, n, "deleted and changed")
 }
 
-// patch applies a unified diff, as any program that reads the format would.
+// patch applies a unified diff as other programs do.
 func patch(t testing.TB, a []byte, diff string) []byte {
 	lines := splitLines(a)
 	var out bytes.Buffer
@@ -252,7 +252,7 @@ func patch(t testing.TB, a []byte, diff string) []byte {
 	return out.Bytes()
 }
 
-func TestADiffMakesOneTextOfTheOther(t *testing.T) {
+func TestApplyingADiffGivesTheOtherText(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 1500 {
 		letters := 1 + r.IntN(30)
@@ -318,7 +318,7 @@ func FuzzReplace(f *testing.F) {
 		}
 		require.NotEmpty(t, lines)
 		require.True(t, all || len(lines) == 1)
-		if !strings.Contains(string(data), old) { // by CRLF
+		if !strings.Contains(string(data), old) { // matched with CRLF
 			old, now = toCRLF(old), toCRLF(strings.ReplaceAll(now, "\r\n", "\n"))
 		}
 		require.Equal(t, strings.ReplaceAll(string(data), old, now), string(out))

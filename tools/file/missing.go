@@ -9,13 +9,13 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// lookAround is how many entries are looked at for a name that was probably meant.
-const lookAround = 5000
+// maxSuggestionEntries is the most entries that are searched for a similar name.
+const maxSuggestionEntries = 5000
 
-// missing returns the error of a name that doesn't exist, and names what was probably meant: a neighbour with a similar
-// name, or a file of that name elsewhere.
+// missing returns the error for a name that doesn't exist. It suggests the name that was probably meant: a similar one in the same
+// directory, or a file of that name elsewhere.
 func missing(t Tree, name, real string) error {
-	msg := "there is no such file or directory"
+	msg := "no such file or directory"
 	if near := neighbour(t, real); near != "" {
 		msg += "; did you mean " + show(near) + "?"
 	}
@@ -23,11 +23,11 @@ func missing(t Tree, name, real string) error {
 }
 
 func neighbour(t Tree, real string) string {
-	dir, rest := "", real // what exists of the name, and what doesn't
+	dir, rest := "", real // the existing part of the name, and the rest
 	for {
 		parent, _ := path.Split(rest)
 		at := path.Join(dir, firstElement(rest))
-		list, _, err := t.entries(orDot(dir), lookAround)
+		list, _, err := t.entries(orDot(dir), maxSuggestionEntries)
 		if err != nil {
 			return ""
 		}
@@ -64,10 +64,10 @@ func orDot(dir string) string {
 	return dir
 }
 
-// elsewhere returns the only file called base, if there is just one among the first that a walk meets.
+// elsewhere returns the file called base if a limited walk finds exactly one.
 func elsewhere(t Tree, base string) string {
 	found, n := "", 0
-	w := walk{tree: t, most: lookAround, depth: MaxDepth}
+	w := walk{tree: t, most: maxSuggestionEntries, depth: MaxDepth}
 	err := w.run(".", func(name string, e entry) error {
 		if e.kind == File && strings.EqualFold(e.base, base) {
 			found = name
@@ -83,8 +83,8 @@ func elsewhere(t Tree, base string) string {
 	return found
 }
 
-// edits returns how many letters of a and b differ (inserted, deleted or replaced, Levenshtein's distance), 0 if only the
-// case does, and -1 for more than one in three or long names.
+// edits returns the Levenshtein distance of a and b (letters inserted, deleted or replaced), 0 if they differ only in case, and -1 if more
+// than one letter in three differs or a name is long.
 func edits(a, b string) int {
 	if strings.EqualFold(a, b) {
 		return 0

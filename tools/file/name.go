@@ -11,23 +11,23 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// How long names may be, in bytes.
+// The longest names, in bytes.
 const (
 	longestName    = 4096
 	longestElement = 255
 )
 
-// clean returns name in its one form: elements between slashes, "." for the workspace itself. What can't be inside the
-// workspace is an error of class Denied, what can't be a name one of class Invalid.
+// clean returns the canonical form of name: elements separated by slashes, "." for the workspace itself. A name that leads outside is an
+// error of class Denied, an invalid one an error of class Invalid.
 //
-// It isn't what keeps accesses inside: that is the os.Root's work. It gives every file one name that tells a person who
-// approves it what it is, the same on every system.
+// It doesn't protect the workspace: the os.Root does. It gives every file one name, the same on every system, that tells the person who
+// approves a call which file it is.
 func clean(name string) (string, error) {
 	invalid := func(problem string) (string, error) { return "", newError(name, fault.Invalid, nil, "%s", problem) }
 	if len(name) > longestName {
 		return invalid("the name is longer than 4,096 bytes")
 	}
-	if !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError) { // what became of bytes that weren't
+	if !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError) { // the replacement character of invalid bytes
 		return invalid("the name isn't valid UTF-8")
 	}
 	for _, r := range name {
@@ -49,7 +49,7 @@ func clean(name string) (string, error) {
 		return c, nil
 	}
 	if !filepath.IsLocal(filepath.FromSlash(c)) {
-		return invalid("the name is reserved on this system; take another")
+		return invalid("the name is reserved on this system; use another")
 	}
 	if strings.Count(c, "/") >= MaxDepth {
 		return invalid("the name is more than 64 directories deep")
@@ -65,8 +65,8 @@ func clean(name string) (string, error) {
 	return c, nil
 }
 
-// fold returns an element of a name as file systems that ignore case, invisible characters, dots at the end or what
-// follows a colon take it: ".GIT", ".g\u200cit", ".git." and ".git::$INDEX_ALLOCATION" are all ".git".
+// fold returns an element of a name as file systems treat it that ignore case, invisible characters, dots at the end or everything after
+// a colon: ".GIT", ".g\u200cit", ".git." and ".git::$INDEX_ALLOCATION" all become ".git".
 func fold(element string) string {
 	if i := strings.IndexByte(element, ':'); i > 0 {
 		element = element[:i]
@@ -81,7 +81,7 @@ func fold(element string) string {
 			if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
 				return -1
 			}
-			return unicode.ToLower(unicode.ToUpper(r)) // both: they take ſ for s, and the Kelvin sign for k
+			return unicode.ToLower(unicode.ToUpper(r)) // both, because some file systems treat ſ as s, and the Kelvin sign as k
 		}, element)
 	}
 	if short := strings.TrimRight(element, ". "); short != "" {
@@ -91,10 +91,10 @@ func fold(element string) string {
 }
 
 // glob reports whether name matches pattern, element by element: *, ? and [a-z] within an element as in [path.Match], and
-// ** for any number of elements. It takes at most len(pattern) × len(name) steps of that.
+// ** for any number of elements. It takes at most len(pattern) × len(name) steps.
 func glob(pattern, name string) bool {
 	ps, ns := strings.Split(pattern, "/"), strings.Split(name, "/")
-	match := make([]bool, len(ns)+1) // match[j]: the pattern's elements so far match ns[:j]
+	match := make([]bool, len(ns)+1) // match[j]: the elements of the pattern up to here match ns[:j]
 	match[0] = true
 	for _, p := range ps {
 		if p == "**" {
@@ -113,10 +113,10 @@ func glob(pattern, name string) bool {
 	return match[len(ns)]
 }
 
-// globError says what is wrong with a pattern.
+// globError returns an error if a pattern is invalid.
 func globError(pattern string) error {
 	if _, err := path.Match(pattern, ""); err != nil {
-		return newError(pattern, fault.Invalid, err, "this is no pattern; write one such as *.go or src/**/*.ts")
+		return newError(pattern, fault.Invalid, err, "this isn't a valid pattern; use one such as *.go or src/**/*.ts")
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-func TestANameHasOneForm(t *testing.T) {
+func TestANameHasOneCanonicalForm(t *testing.T) {
 	for name, want := range map[string]string{
 		"a": "a", "./a": "a", "a/": "a", "a//b": "a/b", "a/./b": "a/b", "a/x/../b": "a/b", "": ".", ".": ".", "a/..": ".",
 		"...": "...", "..a": "..a", "a b": "a b", "ä/日本": "ä/日本", "👩‍💻.txt": "👩‍💻.txt", "~/x": "~/x",
@@ -31,7 +31,7 @@ func TestANameHasOneForm(t *testing.T) {
 	require.ErrorIs(t, err, ErrOutside)
 }
 
-func TestFoldingFindsWhatFileSystemsTakeForTheSame(t *testing.T) {
+func TestNamesThatFileSystemsTreatAsEqualFoldToTheSame(t *testing.T) {
 	for _, name := range []string{".GIT", ".Git", ".g\u200cit", ".git.", ".git ", ".git. .", ".git:x", ".git::$DATA", "\ufeff.git", ".git\u2060"} {
 		require.Equal(t, ".git", fold(name), "%q", name)
 	}
@@ -92,7 +92,7 @@ func FuzzGlob(f *testing.F) {
 		}
 		if !strings.Contains(pattern, "**") {
 			want, _ := path.Match(pattern, name)
-			if !strings.ContainsAny(pattern, `[\`) { // where a class or a backslash has a slash, path.Match sees one element less
+			if !strings.ContainsAny(pattern, `[\`) { // with a slash in a class or after a backslash, path.Match sees fewer elements
 				require.Equal(t, want, glob(pattern, name))
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// noWait is nothing here: files aren't pipes.
+// noWait isn't needed on these systems: a file can't become a pipe.
 const noWait = 0
 
-// keepOwner does nothing here: new files take their owner from their directory.
+// keepOwner does nothing on these systems: new files get their owner from their directory.
 func keepOwner(*os.File, fs.FileInfo) {}

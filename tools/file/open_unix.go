@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// noWait keeps opening a pipe from waiting for its other end, should one take a file's place after it was looked at.
+// noWait makes opening a pipe return at once, if a pipe replaces a file between its check and its opening.
 const noWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// keepOwner gives f the owner of the file that it replaces, where this process may. Else the new file is its own.
+// keepOwner gives f the owner of the file that it replaces if this process may; otherwise the process owns the new file.
 func keepOwner(f *os.File, old fs.FileInfo) {
 	was, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -23,6 +23,6 @@ func keepOwner(f *os.File, old fs.FileInfo) {
 	}
 	is, ok := info.Sys().(*syscall.Stat_t)
 	if ok && (is.Uid != was.Uid || is.Gid != was.Gid) {
-		_ = f.Chown(int(was.Uid), int(was.Gid)) // not permitted to most, and no reason to lose the content
+		_ = f.Chown(int(was.Uid), int(was.Gid)) // most processes aren't permitted to; the content is more important
 	}
 }

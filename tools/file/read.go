@@ -22,10 +22,10 @@ func version(data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// binary reports whether data isn't text: it has a zero byte, as UTF-16 has, too.
+// binary reports whether data isn't text: it has a zero byte. Text in UTF-16 has zero bytes, too.
 func binary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 }
 
-// Stat says what name is. A symbolic link is described itself.
+// Stat describes a name. It doesn't follow a symbolic link.
 func (w *Workspace) Stat(ctx context.Context, name string) (Info, error) {
 	if err := ctx.Err(); err != nil {
 		return Info{}, err
@@ -52,8 +52,8 @@ func infoOf(name string, info fs.FileInfo) Info {
 	return out
 }
 
-// Read returns a regular file and its version, following symbolic links inside the workspace. The Info names the file they
-// lead to. A file that is written to meanwhile is read again, three times in all; then the error is Transient.
+// Read returns a regular file and its version, following symbolic links inside the workspace. The Info has the name of the target. A file
+// that is written while it is read is read again, three times in total; then the error is Transient.
 func (w *Workspace) Read(ctx context.Context, name string) (Content, error) {
 	if err := ctx.Err(); err != nil {
 		return Content{}, err
@@ -74,7 +74,7 @@ func (w *Workspace) Read(ctx context.Context, name string) (Content, error) {
 	return out, nil
 }
 
-// renamed gives an error the name that the caller used.
+// renamed returns an error with the name that the caller used.
 func renamed(err error, name string) error {
 	var e *Error
 	if errors.As(err, &e) && e.Name != name {
@@ -88,12 +88,12 @@ func renamed(err error, name string) error {
 // attempts is how often a file is read that keeps changing.
 const attempts = 3
 
-// content returns a whole regular file as it was at one moment, as far as size and time of change tell.
+// content returns a whole regular file in a consistent state, as far as its size and modification time tell.
 func (w *Workspace) content(real string, limit int64) ([]byte, fs.FileInfo, error) {
 	return steady(real, limit, func() (*os.File, fs.FileInfo, error) { return w.regularFile(real) })
 }
 
-// steady reads a file that open opens, and describes as it was then, until it stays the same meanwhile.
+// steady reads the file that open returns, with its description, until it hasn't changed while it was read.
 func steady(real string, limit int64, open func() (*os.File, fs.FileInfo, error)) ([]byte, fs.FileInfo, error) {
 	for range attempts {
 		f, before, err := open()
@@ -105,19 +105,19 @@ func steady(real string, limit int64, open func() (*os.File, fs.FileInfo, error)
 		_ = f.Close()
 		switch {
 		case errors.Is(err, ErrTooLarge):
-			return nil, nil, newError(real, fault.Invalid, ErrTooLarge, "it has %d bytes, and at most %d can be read at once; search it", max(before.Size(), limit+1), limit)
+			return nil, nil, newError(real, fault.Invalid, ErrTooLarge, "it has %d bytes, more than the %d that can be read at once; search it instead", max(before.Size(), limit+1), limit)
 		case err != nil || statErr != nil:
 			return nil, nil, explain(real, errors.Join(err, statErr))
 		case before.Size() == after.Size() && before.ModTime().Equal(after.ModTime()):
 			return data, after, nil
 		}
 	}
-	return nil, nil, newError(real, fault.Transient, nil, "it is being written to all the time; try again later")
+	return nil, nil, newError(real, fault.Transient, nil, "it keeps changing while it is read; try again later")
 }
 
-// regularFile opens a file that is regular both when it is looked at and when it is open.
+// regularFile opens a file that is regular both before and after it is opened.
 func (w *Workspace) regularFile(real string) (*os.File, fs.FileInfo, error) {
-	info, err := w.root.Lstat(real) // opening a device may have effects of its own
+	info, err := w.root.Lstat(real) // opening a device may have side effects
 	if err != nil {
 		return nil, nil, explain(real, err)
 	}
@@ -127,7 +127,7 @@ func (w *Workspace) regularFile(real string) (*os.File, fs.FileInfo, error) {
 	return w.openRegular(real)
 }
 
-// openRegular opens what a name stands for by now, without waiting for anything, and refuses it if it isn't a regular file.
+// openRegular opens a name without blocking, and returns an error if it isn't a regular file.
 func (w *Workspace) openRegular(real string) (*os.File, fs.FileInfo, error) {
 	f, err := w.root.OpenFile(real, os.O_RDONLY|noWait, 0)
 	if err != nil {
@@ -144,8 +144,7 @@ func (w *Workspace) openRegular(real string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// readAll reads at most limit bytes into buf, or returns ErrTooLarge. The size is a hint: files of some file systems don't
-// know theirs.
+// readAll reads at most limit bytes into buf, or returns ErrTooLarge. The size is a hint: some file systems report wrong sizes.
 func readAll(r io.Reader, size, limit int64, buf []byte) ([]byte, error) {
 	if size > limit {
 		return nil, ErrTooLarge
@@ -178,7 +177,7 @@ func (w *Workspace) open(name string, limit int64, buf []byte) ([]byte, error) {
 	return readAll(f, info.Size(), limit, buf)
 }
 
-// entries reads a directory in pieces, so that one of millions of entries costs no more than limit.
+// entries reads a directory in parts, so that a directory with millions of entries costs no more than limit.
 func (w *Workspace) entries(dir string, limit int) ([]entry, bool, error) {
 	info, err := w.root.Lstat(dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// toolsOf returns the tools over a tree, those that read first.
+// toolsOf returns the tools over a tree, the reading ones first.
 func toolsOf(t Tree) []tools.Tool {
 	list := []tools.Tool{readTool(t), listTool(t), searchTool(t), statTool(t)}
 	if !t.config().ReadOnly {
@@ -24,7 +24,7 @@ func toolsOf(t Tree) []tools.Tool {
 	return list
 }
 
-// spec returns what the tools have in common.
+// spec returns the common part of the tools' specs.
 func spec(t Tree, name, description string) tools.Spec {
 	c := t.config()
 	return tools.Spec{
@@ -40,7 +40,7 @@ func reading(t Tree, name, description string) tools.Spec {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// count writes a number of things.
+// count formats a number of things.
 func count[T int | int64](n T, what string) string {
 	switch {
 	case n == 1:
@@ -56,21 +56,21 @@ func count[T int | int64](n T, what string) string {
 type readInput struct {
 	Path    string `json:"path" jsonschema:"file to read, relative to the workspace"`
 	Offset  int    `json:"offset,omitempty" jsonschema:"first line to show, from 1"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"most lines to show"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"largest number of lines to show"`
 	Numbers bool   `json:"numbers,omitempty" jsonschema:"put the line number and a tab before each line"`
 }
 
-// A ReadResult is the Data of file.read: what was shown of which file.
+// A ReadResult is the Data of file.read: the lines that were shown.
 type ReadResult struct {
 	Info
 	First int  `json:"first"` // line shown, from 1; 0 if none
 	Last  int  `json:"last"`
-	Lines int  `json:"lines"` // of the file
+	Lines int  `json:"lines"` // number of lines of the file
 	Cut   bool `json:"cut,omitempty"`
 }
 
 func readTool(t Tree) tools.Tool {
-	s := reading(t, "read", "Reads a text file. The first line of the result says which lines follow and the file's version, which writing asks for; the rest is the file's text.")
+	s := reading(t, "read", "Reads a text file. The first line of the result has the numbers of the lines that follow, and the file's version, which is needed to replace the file. The rest is the file's text.")
 	s.Schema = json.RawMessage(`{"properties":{"offset":{"minimum":1,"default":1},"limit":{"minimum":1,"maximum":100000,"default":2000}}}`)
 	return tools.New(s, func(ctx context.Context, in readInput) (tools.Result, error) {
 		c, err := t.Read(ctx, in.Path)
@@ -110,7 +110,7 @@ func shownLines(c Content, in readInput, room int) (tools.Result, error) {
 			for back := 0; back < utf8.UTFMax && !utf8.RuneStart(line[free]); back++ {
 				free--
 			}
-			line, cutLine = line[:free], true // a single line larger than all that may be shown
+			line, cutLine = line[:free], true // a single line above the limit
 		}
 		b.WriteString(number)
 		b.Write(line)
@@ -119,7 +119,7 @@ func shownLines(c Content, in readInput, room int) (tools.Result, error) {
 		}
 	}
 	if r.First == 0 && from > max(r.Lines, 1) {
-		return tools.Result{}, newError(in.Path, fault.Invalid, nil, "it has %s; offset %d is behind its end", count(r.Lines, "line"), from)
+		return tools.Result{}, newError(in.Path, fault.Invalid, nil, "it has %s; offset %d is after its end", count(r.Lines, "line"), from)
 	}
 	head := show(c.Name)
 	if r.Lines == 0 {
@@ -133,7 +133,7 @@ func shownLines(c Content, in readInput, room int) (tools.Result, error) {
 	}
 	text := b.String()
 	if valid := strings.ToValidUTF8(text, "\uFFFD"); valid != text {
-		text, head = valid, head+", not all of it is UTF-8: \uFFFD stands for other bytes"
+		text, head = valid, head+", not all of it is UTF-8: \uFFFD replaces invalid bytes"
 	}
 	if cutLine {
 		head += ", the line is cut"
@@ -147,11 +147,11 @@ func shownLines(c Content, in readInput, room int) (tools.Result, error) {
 }
 
 type listInput struct {
-	Path   string `json:"path,omitempty" jsonschema:"directory to list; left out: the whole workspace"`
+	Path   string `json:"path,omitempty" jsonschema:"directory to list; default: the whole workspace"`
 	Glob   string `json:"glob,omitempty" jsonschema:"only names that match, at any depth: *, ? and [a-z] within a name, ** for any directories; such as *.go or src/**/*.ts"`
-	Depth  int    `json:"depth,omitempty" jsonschema:"how many levels to show; left out: 1, or all with a glob"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"most entries to show"`
-	Hidden bool   `json:"hidden,omitempty" jsonschema:"show what begins with a dot, too"`
+	Depth  int    `json:"depth,omitempty" jsonschema:"how many levels to show; default: 1, or all with a glob"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"largest number of entries to show"`
+	Hidden bool   `json:"hidden,omitempty" jsonschema:"also show names that begin with a dot"`
 }
 
 // A ListResult is the Data of file.list.
@@ -206,7 +206,7 @@ func list(ctx context.Context, t Tree, in listInput) (*ListResult, error) {
 			return errStop
 		}
 		info, err := t.Stat(ctx, name)
-		if err != nil { // gone meanwhile, or a name that no tool takes: shown as what the directory says
+		if err != nil { // deleted in the meantime, or not a valid name for tools: show the directory's information
 			info = Info{Name: name, Kind: e.kind}
 		}
 		r.Entries = append(r.Entries, info)
@@ -219,7 +219,7 @@ func list(ctx context.Context, t Tree, in listInput) (*ListResult, error) {
 	return r, nil
 }
 
-// text writes one entry a line.
+// text writes one entry per line.
 func (r *ListResult) text(limit int) string {
 	var b strings.Builder
 	shown := 0
@@ -245,7 +245,7 @@ func (r *ListResult) text(limit int) string {
 	case len(r.Entries) == 0 && !r.Cut:
 		return "nothing"
 	case r.Cut || shown < len(r.Entries):
-		b.WriteString("[" + count(shown, "entry") + " shown, there are more; use a glob or a smaller directory]")
+		b.WriteString("[" + count(shown, "entry") + " shown; there are more: use a glob or a smaller directory]")
 	default:
 		return strings.TrimSuffix(b.String(), "\n")
 	}
@@ -271,7 +271,7 @@ type pathInput struct {
 }
 
 func statTool(t Tree) tools.Tool {
-	s := reading(t, "stat", "Says what a name is: kind, size, permissions, time of change and, of files that can be read, version.")
+	s := reading(t, "stat", "Describes a name: kind, size, permissions, modification time and, for files that can be read, version.")
 	return tools.New(s, func(ctx context.Context, in pathInput) (tools.Result, error) {
 		info, err := t.Stat(ctx, in.Path)
 		if err != nil {
@@ -303,7 +303,7 @@ func statTool(t Tree) tools.Tool {
 	})
 }
 
-// lineCount returns how many lines data has; a last one without a line end counts.
+// lineCount returns the number of lines of data; a last one without a line end counts.
 func lineCount(data []byte) int {
 	n := bytes.Count(data, newline)
 	if len(data) > 0 && data[len(data)-1] != '\n' {

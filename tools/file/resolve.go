@@ -10,21 +10,21 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// longestChain is how many symbolic links one name may lead through.
+// longestChain is the largest number of symbolic links in one name.
 const longestChain = 40
 
-// resolve returns the name that a cleaned name stands for, its directories' symbolic links followed; the last element is
-// left as it is. What doesn't exist stands for itself.
+// resolve returns the real name of a cleaned name: symbolic links of its directories are followed, but not the last element. The part that
+// doesn't exist stays unchanged.
 //
-// It gives each file one name, so that hiding and protecting can't be gone round by a link, and a Staging knows a file
-// under any name. It isn't what keeps accesses inside.
+// It gives each file one name, so that a link can't bypass hiding and protection, and a Staging finds a file under any name. It doesn't
+// protect the workspace: the os.Root does.
 func (w *Workspace) resolve(name string) (string, error) {
 	real, _, err := w.locate(name, false)
 	return real, err
 }
 
-// locate is resolve. It also returns what the name stands for, nil if there is nothing. With follow, a symbolic link at the
-// end is followed as well.
+// locate is resolve. It also returns the description of the file, nil if there is none. With follow, it follows a symbolic link in the last
+// element, too.
 func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileInfo, err error) {
 	c, err := clean(name)
 	if err != nil {
@@ -41,9 +41,9 @@ func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileI
 		switch e {
 		case ".", "":
 			continue
-		case "..": // of a symbolic link
+		case "..": // in a symbolic link
 			if len(done) == 0 {
-				return "", nil, newError(name, fault.Denied, nil, "a symbolic link on the way leads out of the workspace")
+				return "", nil, newError(name, fault.Denied, nil, "a symbolic link in the name leads out of the workspace")
 			}
 			done = done[:len(done)-1]
 			continue
@@ -70,10 +70,10 @@ func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileI
 				return "", nil, explain(name, err)
 			}
 			if links++; links > longestChain {
-				return "", nil, newError(name, fault.Invalid, nil, "it goes through more than %d symbolic links, probably in a circle", longestChain)
+				return "", nil, newError(name, fault.Invalid, nil, "it goes through more than %d symbolic links, probably in a cycle", longestChain)
 			}
 			if strings.HasPrefix(target, "/") || strings.ContainsAny(target, "\\\x00") {
-				return "", nil, newError(name, fault.Denied, nil, "a symbolic link on the way leads out of the workspace")
+				return "", nil, newError(name, fault.Denied, nil, "a symbolic link in the name leads out of the workspace")
 			}
 			rest = append(strings.Split(target, "/"), rest...)
 		case !last && !info.IsDir():
@@ -94,8 +94,8 @@ func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileI
 	return real, info, nil
 }
 
-// writable is locate for a file that is to be changed: not the workspace itself, no directory, no symbolic link, nothing
-// protected. A nil info means that there is nothing yet.
+// writable is locate for a file that is to be changed. It returns an error for the workspace itself, directories, symbolic links and
+// protected files. A nil info means that the file doesn't exist.
 func (w *Workspace) writable(name string) (real string, info fs.FileInfo, err error) {
 	if w.cfg.ReadOnly {
 		return "", nil, newError(name, fault.Denied, fs.ErrPermission, "the workspace is read-only")
@@ -106,14 +106,14 @@ func (w *Workspace) writable(name string) (real string, info fs.FileInfo, err er
 	}
 	for _, n := range []string{path.Clean(name), real} {
 		if e := w.cfg.protects(n); e != "" {
-			return "", nil, newError(name, fault.Denied, fs.ErrPermission, "%s is protected; nothing in it may be changed", show(e))
+			return "", nil, newError(name, fault.Denied, fs.ErrPermission, "%s is protected and can't be changed", show(e))
 		}
 	}
 	if strings.HasPrefix(path.Base(real), tempPrefix) {
-		return "", nil, newError(name, fault.Denied, fs.ErrPermission, "names that begin with %s are for files on their way", tempPrefix)
+		return "", nil, newError(name, fault.Denied, fs.ErrPermission, "names that begin with %s are reserved for temporary files", tempPrefix)
 	}
 	if strings.HasSuffix(name, "/") {
-		return "", nil, newError(name, fault.Invalid, nil, "the name ends in a slash, so it is a directory's; name a file")
+		return "", nil, newError(name, fault.Invalid, nil, "the name ends in a slash, so it is a directory; name a file")
 	}
 	if info != nil {
 		if err := w.regular(name, real, info); err != nil {
@@ -123,7 +123,7 @@ func (w *Workspace) writable(name string) (real string, info fs.FileInfo, err er
 	return real, info, nil
 }
 
-// regular returns an error that says what the thing under a name is, if it isn't a regular file.
+// regular returns an error that describes the name if it isn't a regular file.
 func (w *Workspace) regular(name, real string, info fs.FileInfo) error {
 	switch kindOf(info.Mode()) {
 	case File:

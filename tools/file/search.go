@@ -10,19 +10,19 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A SearchResult is what file.search found, in the order of names and lines. It is the call's Data.
+// A SearchResult is the result of file.search, ordered by names and lines. It is the call's Data.
 type SearchResult struct {
 	Matches []Match `json:"matches"`
-	Files   int     `json:"files"`   // searched
-	TooBig  int     `json:"too_big"` // files passed over because they are larger than Config.MaxSearchFile
-	Binary  int     `json:"binary"`  // files passed over because they are binary
-	Bytes   int64   `json:"bytes"`   // searched
+	Files   int     `json:"files"`   // number of files searched
+	TooBig  int     `json:"too_big"` // files skipped because they are larger than Config.MaxSearchFile
+	Binary  int     `json:"binary"`  // files skipped because they are binary
+	Bytes   int64   `json:"bytes"`   // number of bytes searched
 	Cut     string  `json:"cut"`     // why there may be more, or ""
 	Failed  int     `json:"failed"`  // files that couldn't be read
-	Context int     `json:"-"`       // lines around each match that were asked for
+	Context int     `json:"-"`       // requested lines around each match
 }
 
-// A Match is one line that matches, and what is around it. Long lines are cut.
+// A Match is one matching line and the lines around it. Long lines are cut.
 type Match struct {
 	Name   string   `json:"name"`
 	Line   int      `json:"line"` // from 1
@@ -31,21 +31,21 @@ type Match struct {
 	After  []string `json:"after,omitempty"`
 }
 
-// longestLine is how many bytes of a line are shown.
+// longestLine is the largest number of bytes of a line that is shown.
 const longestLine = 400
 
 type searchInput struct {
 	Pattern    string `json:"pattern" jsonschema:"text to find within one line, or a regular expression if regexp is set"`
 	Regexp     bool   `json:"regexp,omitempty" jsonschema:"the pattern is a regular expression (RE2 syntax), matched line by line"`
-	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"upper and lower case are the same"`
-	Path       string `json:"path,omitempty" jsonschema:"directory or file to search; left out: the whole workspace"`
+	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"ignore case"`
+	Path       string `json:"path,omitempty" jsonschema:"directory or file to search; default: the whole workspace"`
 	Glob       string `json:"glob,omitempty" jsonschema:"only files that match, such as *.go or src/**/*.ts"`
 	Context    int    `json:"context,omitempty" jsonschema:"lines to show before and after each match, at most 10"`
-	Limit      int    `json:"limit,omitempty" jsonschema:"most lines to find"`
-	Hidden     bool   `json:"hidden,omitempty" jsonschema:"search what begins with a dot, too"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"largest number of matching lines"`
+	Hidden     bool   `json:"hidden,omitempty" jsonschema:"also search names that begin with a dot"`
 }
 
-// search goes through the files below in.Path.
+// search searches the files below in.Path.
 func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) {
 	m, err := newMatcher(&in)
 	if err != nil {
@@ -80,12 +80,12 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 		return nil, err
 	}
 	if w.cut && s.res.Cut == "" {
-		s.res.Cut = "there are more files than were looked at; search a smaller directory"
+		s.res.Cut = "not all files were visited; search a smaller directory"
 	}
 	return s.res, nil
 }
 
-// start resolves the directory or file with which a walk begins. A symbolic link is followed.
+// start resolves the directory or file with which a walk begins, and follows a symbolic link.
 func start(ctx context.Context, t Tree, name string) (string, Info, error) {
 	at, err := t.resolve(orDot(name))
 	if err != nil {
@@ -112,7 +112,7 @@ func start(ctx context.Context, t Tree, name string) (string, Info, error) {
 	return at, info, nil
 }
 
-// selected reports whether a file below dir is one that a glob means: one without a slash means the last element.
+// selected reports whether a file below dir matches a glob; a glob without a slash is matched against the last element.
 func selected(pattern, dir, name string) bool {
 	if pattern == "" {
 		return true
@@ -131,7 +131,7 @@ func below(dir, name string) string {
 	return strings.TrimPrefix(name, dir+"/")
 }
 
-// A searcher is one search on its way.
+// A searcher is a search in progress.
 type searcher struct {
 	tree  Tree
 	ctx   context.Context
@@ -139,7 +139,7 @@ type searcher struct {
 	m     *matcher
 	res   *SearchResult
 	limit int
-	buf   []byte // of the file before
+	buf   []byte // of the previous file
 }
 
 // file searches one file. It returns errStop at a limit.
@@ -149,7 +149,7 @@ func (s *searcher) file(name string) error {
 	}
 	left := s.cfg.MaxSearch - s.res.Bytes
 	if left <= 0 {
-		s.res.Cut = "the files are larger than what is searched at once; search a smaller directory"
+		s.res.Cut = "the files are larger than one call can search; search a smaller directory"
 		return errStop
 	}
 	data, err := s.tree.open(name, s.cfg.MaxSearchFile, s.buf)
@@ -179,7 +179,7 @@ func (s *searcher) file(name string) error {
 // lines finds the matching lines of a file.
 func (s *searcher) lines(name string, data []byte) error {
 	around := s.res.Context
-	var last [][]byte // the lines before this one
+	var last [][]byte // the previous lines
 	open := len(s.res.Matches)
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -188,7 +188,7 @@ func (s *searcher) lines(name string, data []byte) error {
 			return s.ctx.Err()
 		}
 		line = bytes.TrimRight(line, "\r\n")
-		for i := len(s.res.Matches) - 1; i >= open && around > 0; i-- { // this line is after them
+		for i := len(s.res.Matches) - 1; i >= open && around > 0; i-- { // this line follows them
 			if n-s.res.Matches[i].Line > around {
 				break
 			}
@@ -196,7 +196,7 @@ func (s *searcher) lines(name string, data []byte) error {
 		}
 		if s.res.Cut == "" && s.m.line(line) {
 			if len(s.res.Matches) == s.limit {
-				s.res.Cut = "there are more matches; look for something rarer, or in a smaller directory"
+				s.res.Cut = "there are more matches; use a more specific pattern, or search a smaller directory"
 				if around == 0 {
 					return errStop
 				}
@@ -232,8 +232,7 @@ func clip(line []byte) string {
 	return strings.ToValidUTF8(string(line[:longestLine]), "") + "…"
 }
 
-// text writes the result as a model reads it: like grep, "name:line: text", lines around a match with dashes, groups
-// apart by "--".
+// text formats the result for the model, like grep: "name:line: text", with dashes for lines around a match, and "--" between groups.
 func (r *SearchResult) text(limit int) string {
 	var b strings.Builder
 	shown := 0
@@ -252,7 +251,7 @@ func (r *SearchResult) text(limit int) string {
 		if b.Len() > limit-512 {
 			break
 		}
-		next := 0 // the next match in this file: its own line isn't shown as one after this
+		next := 0 // the line of the next match in this file: don't show it as context of this one
 		if i+1 < len(r.Matches) && r.Matches[i+1].Name == m.Name {
 			next = r.Matches[i+1].Line
 		}
@@ -271,7 +270,7 @@ func (r *SearchResult) text(limit int) string {
 	case len(r.Matches) == 0:
 		b.WriteString("no matches in " + count(r.Files, "file"))
 	case shown < len(r.Matches):
-		b.WriteString("[" + itoa(shown) + " of " + count(len(r.Matches), "match") + " shown; look for something rarer]")
+		b.WriteString("[" + itoa(shown) + " of " + count(len(r.Matches), "match") + " shown; use a more specific pattern]")
 	default:
 		b.WriteString("[" + count(len(r.Matches), "match") + " in " + count(r.Files, "file") + " searched]")
 	}

@@ -40,8 +40,8 @@ func TestPipesAndSocketsAreNeverOpened(t *testing.T) {
 	})
 }
 
-// A pipe that takes a file's place between looking and opening makes nobody wait.
-func TestAPipeInAFilesPlaceIsntWaitedFor(t *testing.T) {
+// A pipe that replaces a file between its check and its opening doesn't block the call.
+func TestAPipeThatReplacesAFileDoesntBlock(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, content{"x": "text"})
 	at, aside, pipe := filepath.Join(dir, "x"), filepath.Join(dir, "aside"), filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o644))
@@ -68,7 +68,7 @@ func TestAPipeInAFilesPlaceIsntWaitedFor(t *testing.T) {
 	swapper.Wait()
 }
 
-func TestMagicLinksOfProcAreRefused(t *testing.T) {
+func TestMagicLinksOfProcAreRejected(t *testing.T) {
 	ws, err := file.Open("/proc/self", file.Config{})
 	if err != nil {
 		t.Skip("there is no /proc")
@@ -78,12 +78,12 @@ func TestMagicLinksOfProcAreRefused(t *testing.T) {
 		_, err := ws.Read(t.Context(), name)
 		require.Error(t, err, name)
 	}
-	c, err := ws.Read(t.Context(), "status") // a file that says it has no size
+	c, err := ws.Read(t.Context(), "status") // a file with a reported size of 0
 	require.NoError(t, err)
 	require.Contains(t, string(c.Data), "Name:")
 }
 
-func TestPermissionsStay(t *testing.T) {
+func TestAReplacedFileKeepsItsPermissions(t *testing.T) {
 	trees(t, file.Config{Overwrite: true}, content{"run.sh": "echo a\n", "new.sh": "b\n"}, func(t *testing.T, tree file.Tree, dir string) {
 		require.NoError(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o751))
 		require.NoError(t, os.Chmod(filepath.Join(dir, "new.sh"), 0o766))

@@ -15,23 +15,23 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Staging is a [Tree] of changes to a [Workspace] that take effect only when they are merged. What is read is copied:
-// from then on the Staging shows that, whatever happens in the workspace, and changes are merged against it. Listing and
-// searching copy nothing and show the workspace as it is, with the changes.
+// A Staging is a [Tree] of changes to a [Workspace] that take effect only when they are merged. A file that is read is copied: from then on
+// the Staging shows this copy, whatever happens in the workspace, and merges changes against it. Listing and searching copy nothing and show
+// the current workspace with the changes.
 //
-// Files can be created, replaced, moved and deleted; directories come with their files. Several Stagings of a Workspace
-// don't disturb each other until they merge. What they keep is in a directory, so that it survives the process.
+// Files can be created, replaced, moved and deleted; directories are created with their files. Several Stagings of a Workspace
+// don't affect each other until they merge. The changes are stored in a directory, so they survive the process.
 type Staging struct {
 	ws *Workspace
 
-	mu     sync.RWMutex // guards what follows; taken after the workspace's turn
+	mu     sync.RWMutex // guards what follows; locked after the workspace's write lock
 	store  *store
 	closed bool
 }
 
-// Stage returns the Staging whose contents and log are in dir: a new one if dir is empty or isn't there, else the one
-// that was left there. A dir of "" means a new temporary directory. It must be outside of the workspace, and no two
-// Stagings may use it at a time.
+// Stage returns the Staging whose contents and log are in dir. If dir doesn't exist or is empty, the Staging is new; otherwise it
+// continues the stored one. A dir of "" means a new temporary directory. The directory must be outside of the workspace, and only one
+// Staging may use it at a time.
 func (w *Workspace) Stage(dir string) (*Staging, error) {
 	at, err := filepath.Abs(dir)
 	if dir == "" {
@@ -42,7 +42,7 @@ func (w *Workspace) Stage(dir string) (*Staging, error) {
 	}
 	var st *store
 	if w.contains(at) {
-		err = newError(at, fault.Invalid, nil, "the directory for staging is inside the workspace; give another")
+		err = newError(at, fault.Invalid, nil, "the directory for staging is inside the workspace; use another")
 	} else {
 		st, err = openStore(at, w.cfg.Sync)
 	}
@@ -62,7 +62,7 @@ func (w *Workspace) contains(dir string) bool {
 		return false
 	}
 	for {
-		if real, err := filepath.EvalSymlinks(dir); err == nil { // what exists of it
+		if real, err := filepath.EvalSymlinks(dir); err == nil { // the existing part
 			dir = real
 		}
 		if info, err := os.Stat(dir); err == nil && os.SameFile(info, root) {
@@ -76,13 +76,13 @@ func (w *Workspace) contains(dir string) bool {
 	}
 }
 
-// Tools returns the tools of [Workspace.Tools], under the same names, over the staging.
+// Tools returns the tools of [Workspace.Tools] with the same names, over the staging.
 func (s *Staging) Tools() []tools.Tool { return toolsOf(s) }
 
-// Close releases the staging and keeps its directory, for [Workspace.Stage]. Closing again does nothing.
+// Close releases the staging and keeps its directory, which [Workspace.Stage] can open again. Closing again does nothing.
 func (s *Staging) Close() error { return s.end((*store).close) }
 
-// Cleanup deletes the staging with all its changes that aren't merged. A closed one stays as it is.
+// Cleanup deletes the staging with all changes that aren't merged. It does nothing after Close.
 func (s *Staging) Cleanup() error { return s.end((*store).erase) }
 
 func (s *Staging) end(how func(*store) error) error {
@@ -107,7 +107,7 @@ func (s *Staging) config() *Config { return &s.ws.cfg }
 
 func (s *Staging) resolve(name string) (string, error) { return s.ws.resolve(name) }
 
-// Stat says what name is, with the changes.
+// Stat describes a name, with the changes.
 func (s *Staging) Stat(ctx context.Context, name string) (Info, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -131,7 +131,7 @@ func (s *Staging) Stat(ctx context.Context, name string) (Info, error) {
 	return info, renamed(err, name)
 }
 
-// below reports whether there are staged files in a directory. mu is held.
+// below reports whether a directory has staged files. mu is held.
 func (s *Staging) below(dir string) bool {
 	for name, f := range s.store.files {
 		if f.Now != "" && strings.HasPrefix(name, dir+"/") {
@@ -141,7 +141,7 @@ func (s *Staging) below(dir string) bool {
 	return false
 }
 
-// Read returns a file as it is staged. One that isn't is copied from the workspace now.
+// Read returns the staged version of a file. A file that isn't staged is copied from the workspace.
 func (s *Staging) Read(ctx context.Context, name string) (Content, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *Staging) Read(ctx context.Context, name string) (Content, error) {
 	return c, explain(name, s.store.set(f))
 }
 
-// now returns a staged file. mu is held.
+// now returns the current content of a staged file. mu is held.
 func (s *Staging) now(name, real string) (*Content, error) {
 	f := s.store.files[real]
 	if f.Now == "" {
@@ -189,7 +189,7 @@ func (s *Staging) now(name, real string) (*Content, error) {
 	return &Content{Info: Info{Name: real, Kind: File, Size: f.NowSize, Mode: f.Mode, Version: version(data)}, Data: data}, nil
 }
 
-// bytes returns a stored content that is there, because a file uses it.
+// bytes returns a stored content; it must be in use by a file.
 func (s *Staging) bytes(sum string) ([]byte, error) {
 	c := s.config()
 	return s.store.content(sum, max(c.MaxRead, c.MaxWrite)*2, nil)
@@ -210,7 +210,7 @@ func (s *Staging) Write(ctx context.Context, name string, data []byte, o WriteOp
 		return Info{}, err
 	}
 	if data == nil {
-		data = []byte{} // an empty file, not none
+		data = []byte{} // an empty file; nil would mean none
 	}
 	same, err := mayWrite(name, old, data, o)
 	if err != nil {
@@ -220,7 +220,7 @@ func (s *Staging) Write(ctx context.Context, name string, data []byte, o WriteOp
 		return old.Info, nil
 	}
 	if o.Version == "" && s.store.files[real] == nil {
-		f.Base, f.BaseSize = "", 0 // not read: what is there isn't what this is a change of
+		f.Base, f.BaseSize = "", 0 // not read: this isn't a change of the existing content
 	}
 	if f, err = s.with(f, data, old); err != nil {
 		return Info{}, explain(name, err)
@@ -231,12 +231,12 @@ func (s *Staging) Write(ctx context.Context, name string, data []byte, o WriteOp
 	return written(real, data, old == nil, f.Mode), nil
 }
 
-// with returns f with a new content, which is kept, and the content that it was read with. mu is held.
+// with returns f with a new content, and stores it and the content that was read. mu is held.
 func (s *Staging) with(f staged, data []byte, old *Content) (staged, error) {
 	var err error
 	limit := s.ws.cfg.MaxStaged
 	if s.store.uses[f.Now] == 1 {
-		limit += f.NowSize // makes room
+		limit += f.NowSize // it will be deleted
 	}
 	if f.Base != "" && s.store.uses[f.Base] == 0 {
 		if _, err = s.store.keep(f.Name, old.Data, limit); err != nil {
@@ -255,8 +255,8 @@ func (s *Staging) with(f staged, data []byte, old *Content) (staged, error) {
 	return f, err
 }
 
-// existing returns the staged state of a file that is to be changed and its content, nil if there is none. The state of
-// one that isn't staged is that of the workspace, and not yet kept. mu is held.
+// existing returns the staged state of a file that is to be changed, and its content, nil if there is none. For a file that isn't staged it
+// returns the state of the workspace, which isn't stored yet. mu is held.
 func (s *Staging) existing(name string) (real string, f staged, old *Content, err error) {
 	real, info, err := s.ws.writable(name)
 	if err != nil {
@@ -288,7 +288,7 @@ func (s *Staging) existing(name string) (real string, f staged, old *Content, er
 	return real, f, old, nil
 }
 
-// Remove stages that a file is deleted.
+// Remove stages the deletion of a file.
 func (s *Staging) Remove(ctx context.Context, name, version string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -311,7 +311,7 @@ func (s *Staging) Remove(ctx context.Context, name, version string) error {
 	return explain(name, s.store.set(f))
 }
 
-// Move stages that a file is deleted and created under another name, with its permissions.
+// Move stages the deletion of a file and its creation under another name, with its permissions.
 func (s *Staging) Move(ctx context.Context, from, to, version string) (Info, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -333,7 +333,7 @@ func (s *Staging) Move(ctx context.Context, from, to, version string) (Info, err
 		return Info{}, err
 	}
 	if taken != nil {
-		return Info{}, newError(to, fault.Invalid, fs.ErrExist, "it exists already; take another name, or delete it first")
+		return Info{}, newError(to, fault.Invalid, fs.ErrExist, "it exists already; use another name, or delete it first")
 	}
 	g.Mode = old.Mode
 	if g, err = s.with(g, old.Data, nil); err != nil {
@@ -372,7 +372,7 @@ func (s *Staging) entries(dir string, limit int) ([]entry, bool, error) {
 	return unlocked{s}.entries(dir, limit)
 }
 
-// unlocked is a Staging for those who hold its lock.
+// unlocked is a Staging for callers that hold its lock.
 type unlocked struct{ *Staging }
 
 func (u unlocked) entries(dir string, limit int) ([]entry, bool, error) {
@@ -407,7 +407,7 @@ func (u unlocked) entries(dir string, limit int) ([]entry, bool, error) {
 		changed = changed || f.Now != ""
 	}
 	if !changed {
-		return nil, false, err // there is no such directory
+		return nil, false, err // the directory doesn't exist
 	}
 	for d := range dirs {
 		byName[d] = Dir

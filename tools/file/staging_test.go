@@ -44,7 +44,7 @@ func merge(t testing.TB, s *file.Staging, o file.MergeOptions) *file.MergeResult
 	return res
 }
 
-func TestNobodySeesWhatIsStagedBeforeItIsMerged(t *testing.T) {
+func TestStagedChangesAreInvisibleBeforeTheMerge(t *testing.T) {
 	c := content{"a.txt": "one\n", "b.txt": "two\n", "c.txt": "three\n"}
 	ws, dir := workspace(t, file.Config{}, c)
 	s := stage(t, ws)
@@ -92,7 +92,7 @@ func TestNobodySeesWhatIsStagedBeforeItIsMerged(t *testing.T) {
 	require.Empty(t, merge(t, s, file.MergeOptions{}).Applied, "merging again does nothing")
 }
 
-// What may happen to a file in the staging and, meanwhile, in the workspace, and what becomes of it.
+// The possible changes of a file in the staging and, in the meantime, in the workspace, and the result of the merge.
 func TestThePersonsEditAlwaysWins(t *testing.T) {
 	const (
 		base   = "1\n2\n3\n4\n5\n"
@@ -104,7 +104,7 @@ func TestThePersonsEditAlwaysWins(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
 		base, ours, live string // "": no file
-		blind            bool   // written without having been read
+		blind            bool   // written without being read
 		want             string
 		conflict         string
 		applied          int
@@ -113,19 +113,19 @@ func TestThePersonsEditAlwaysWins(t *testing.T) {
 		{name: "only read, and deleted", base: base, ours: base, live: none, want: none},
 		{name: "changed by us", base: base, ours: ours, live: base, want: ours, applied: 1},
 		{name: "changed by both, apart", base: base, ours: ours, live: theirs, want: "ONE\n2\n3\n4\nFIVE\n", applied: 1},
-		{name: "changed by both, at one place", base: base, ours: ours, live: clash, want: clash, conflict: "the same lines were changed meanwhile, in 1 place"},
+		{name: "changed by both, at one place", base: base, ours: ours, live: clash, want: clash, conflict: "the same lines were changed in the meantime, in 1 place"},
 		{name: "changed by both to the same", base: base, ours: ours, live: ours, want: ours},
-		{name: "changed by us, deleted by them", base: base, ours: ours, live: none, want: none, conflict: "it was deleted meanwhile"},
+		{name: "changed by us, deleted by them", base: base, ours: ours, live: none, want: none, conflict: "it was deleted in the meantime"},
 		{name: "deleted by us", base: base, ours: none, live: base, want: none, applied: 1},
-		{name: "deleted by us, changed by them", base: base, ours: none, live: theirs, want: theirs, conflict: "it is to be deleted, but was changed meanwhile"},
+		{name: "deleted by us, changed by them", base: base, ours: none, live: theirs, want: theirs, conflict: "the staging deletes it, but it was changed in the meantime"},
 		{name: "deleted by both", base: base, ours: none, live: none, want: none},
 		{name: "created by us", base: none, ours: ours, live: none, want: ours, applied: 1},
-		{name: "created by both", base: none, ours: ours, live: theirs, want: theirs, conflict: "it was written without having been read, and exists"},
+		{name: "created by both", base: none, ours: ours, live: theirs, want: theirs, conflict: "it was written without being read, and it exists"},
 		{name: "created by both, the same", base: none, ours: ours, live: ours, want: ours},
-		{name: "blind", base: base, ours: ours, live: base, blind: true, want: base, conflict: "it was written without having been read, and exists"},
-		{name: "blind, deleted meanwhile", base: base, ours: ours, live: none, blind: true, want: ours, applied: 1},
+		{name: "blind", base: base, ours: ours, live: base, blind: true, want: base, conflict: "it was written without being read, and it exists"},
+		{name: "blind, deleted in the meantime", base: base, ours: ours, live: none, blind: true, want: ours, applied: 1},
 		{name: "blind, the same", base: base, ours: ours, live: ours, blind: true, want: ours},
-		{name: "binary", base: "\x00", ours: "\x00a", live: "\x00b", want: "\x00b", conflict: "it is binary, and was changed meanwhile"},
+		{name: "binary", base: "\x00", ours: "\x00a", live: "\x00b", want: "\x00b", conflict: "it is binary, and was changed in the meantime"},
 		{name: "binary, by us", base: "\x00", ours: "\x00a", live: "\x00", want: "\x00a", applied: 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestThePersonsEditAlwaysWins(t *testing.T) {
 			}
 			require.Len(t, s.Changes(), 1, "it stays staged")
 
-			// A person decides: ours after all.
+			// A person decides for our version.
 			var decided []byte
 			if tt.ours != none {
 				decided = []byte(tt.ours)
@@ -200,7 +200,7 @@ func TestThePersonsEditAlwaysWins(t *testing.T) {
 	}
 }
 
-func TestAConflictKeepsAllOrOnlyItselfOut(t *testing.T) {
+func TestAConflictBlocksTheMergeOrWithPartialOnlyItself(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, content{"a": "1\n", "b": "1\n"})
 	s := stage(t, ws)
 	write(t, s, "a", "2\n")
@@ -220,7 +220,7 @@ func TestAConflictKeepsAllOrOnlyItselfOut(t *testing.T) {
 	require.Contains(t, good(t, s, "file.read", in{"path": "a"}), "\n3\n")
 }
 
-func TestSomethingElseInAFilesPlaceIsAConflict(t *testing.T) {
+func TestADirectoryOrLinkInPlaceOfAFileIsAConflict(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, content{"a": "1\n", "d/b": "1\n", "e/x": ""})
 	s := stage(t, ws)
 	write(t, s, "a", "2\n")
@@ -233,12 +233,12 @@ func TestSomethingElseInAFilesPlaceIsAConflict(t *testing.T) {
 	res := merge(t, s, file.MergeOptions{Partial: true})
 	require.Len(t, res.Conflicts, 2)
 	require.Equal(t, "it is a directory; name a file", res.Conflicts[0].Reason)
-	require.Equal(t, "one of its directories is a symbolic link now", res.Conflicts[1].Reason)
+	require.Equal(t, "one of its directories has become a symbolic link", res.Conflicts[1].Reason)
 	require.Equal(t, before, files(t, dir))
 }
 
-// A merge that fails half-way takes back what it did.
-func TestAMergeThatFailsTakesBackWhatItDid(t *testing.T) {
+// A merge that fails halfway reverts its changes.
+func TestAFailedMergeRevertsItsChanges(t *testing.T) {
 	c := content{"a": "1\n", "b": "1\n", "gone": "1\n"}
 	ws, dir := workspace(t, file.Config{}, c)
 	s := stage(t, ws)
@@ -247,7 +247,7 @@ func TestAMergeThatFailsTakesBackWhatItDid(t *testing.T) {
 	write(t, s, "created", "2\n")
 	require.NoError(t, s.Remove(t.Context(), "gone", ""))
 	failed := 0
-	for after := 0; ; after++ { // at every moment that there is
+	for after := 0; ; after++ { // at every possible moment
 		res, err := s.Merge(&fuse{Context: t.Context(), left: after}, file.MergeOptions{})
 		if err == nil {
 			require.Len(t, res.Applied, 4)
@@ -263,7 +263,7 @@ func TestAMergeThatFailsTakesBackWhatItDid(t *testing.T) {
 	require.Greater(t, failed, 8)
 }
 
-// A fuse is a context that ends after it has been asked a number of times.
+// A fuse is a context that ends after a number of calls of Err.
 type fuse struct {
 	context.Context
 	left int
@@ -276,7 +276,7 @@ func (f *fuse) Err() error {
 	return nil
 }
 
-func TestTwoMergesAtOnceKeepBoth(t *testing.T) {
+func TestConcurrentMergesKeepBothChanges(t *testing.T) {
 	const n = 8
 	var base strings.Builder
 	for i := range 2 * n {
@@ -341,7 +341,7 @@ func TestAStagingSurvivesItsProcess(t *testing.T) {
 	require.NoDirExists(t, at)
 }
 
-func TestAStagingTakesNoDirectoryOfOthers(t *testing.T) {
+func TestAStagingRejectsAForeignDirectory(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, content{"a": "1\n"})
 	for _, at := range []string{dir, filepath.Join(dir, "sub"), filepath.Join(dir, "sub", "deep")} {
 		_, err := ws.Stage(at)
@@ -364,7 +364,7 @@ func TestAStagingTakesNoDirectoryOfOthers(t *testing.T) {
 	require.NoError(t, s.Cleanup())
 }
 
-func TestAStagingKeepsNoMoreThanItsLimit(t *testing.T) {
+func TestAStagingStoresNoMoreThanItsLimit(t *testing.T) {
 	ws, _ := workspace(t, file.Config{MaxStaged: 10}, content{"a": "12345", "b": "123456"})
 	s := stage(t, ws)
 	_, err := s.Read(t.Context(), "a")
@@ -372,7 +372,7 @@ func TestAStagingKeepsNoMoreThanItsLimit(t *testing.T) {
 	_, err = s.Read(t.Context(), "b")
 	require.ErrorIs(t, err, file.ErrTooLarge)
 	require.Equal(t, fault.Invalid, fault.Of(err))
-	for range 5 { // what is replaced isn't kept
+	for range 5 { // replaced contents are deleted
 		write(t, s, "a", "54321")
 		write(t, s, "a", "abcde")
 	}
@@ -383,9 +383,9 @@ func TestAStagingKeepsNoMoreThanItsLimit(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Random work of an agent and a person, merged at random moments: what the person did last is there, or is in a conflict
-// that nobody merged; what the agent did is there unless it conflicts.
-func TestRandomWorkLosesNothing(t *testing.T) {
+// An agent and a person make random changes, merged at random moments. The person's last change is in the workspace, or in a conflict that
+// nobody merged; the agent's change is in the workspace unless it conflicts.
+func TestRandomChangesLoseNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 15 {
 		ws, dir := workspace(t, file.Config{}, nil)
@@ -405,7 +405,7 @@ func TestRandomWorkLosesNothing(t *testing.T) {
 					require.NoError(t, s.Remove(t.Context(), name, ""))
 					agent[name] = ""
 					if !slices.ContainsFunc(s.Changes(), func(c file.Change) bool { return c.Name == name }) {
-						delete(agent, name) // it had made the file itself
+						delete(agent, name) // the agent had created the file
 					}
 				}
 			case 3:

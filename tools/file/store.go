@@ -16,11 +16,11 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A staged is what a Staging knows of one file. It is a line of the staging's log; the last one of a name counts.
+// A staged is the state of one file in a Staging. It is a line of the staging's log; the last line of a name counts.
 type staged struct {
 	Name string `json:"name"`
-	// Base and Now are the contents when it was read and as it is to be, by their SHA-256: Base "" if it wasn't there, or
-	// wasn't read; Now "" if it is to be deleted. Both "": nothing is known of it any more.
+	// Base and Now are the SHA-256 of the content that was read and of the staged content. Base is "" if the file didn't exist or
+	// wasn't read; Now is "" if the file is deleted. If both are "", the file isn't staged any more.
 	Base     string      `json:"base,omitempty"`
 	Now      string      `json:"now,omitempty"`
 	BaseSize int64       `json:"base_size,omitempty"`
@@ -30,16 +30,15 @@ type staged struct {
 
 func (s *staged) changed() bool { return s.Base != s.Now }
 
-// A store keeps the contents and the log of a Staging in a directory of its own. Its methods aren't safe for concurrent
-// use.
+// A store keeps the contents and the log of a Staging in its own directory. Its methods aren't safe for concurrent use.
 type store struct {
 	dir   string
 	root  *os.Root
 	log   *os.File
 	sync  bool
 	files map[string]*staged
-	uses  map[string]int   // of contents, by the files
-	sizes map[string]int64 // of contents
+	uses  map[string]int   // number of files that use a content
+	sizes map[string]int64 // sizes of contents
 	total int64
 }
 
@@ -49,7 +48,7 @@ const (
 	blobsDir = "contents"
 )
 
-// openStore opens the store in dir, which is made if it isn't there and must be a store's or empty.
+// openStore opens the store in dir. It creates dir if it doesn't exist; otherwise dir must be empty or a store.
 func openStore(dir string, sync bool) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -66,7 +65,7 @@ func openStore(dir string, sync bool) (*store, error) {
 	return s, nil
 }
 
-// load reads the log and writes it anew, without what no longer counts. A last line that was cut by a crash doesn't count.
+// load reads the log and rewrites it without obsolete lines. It ignores a last line that was cut by a crash.
 func (s *store) load() error {
 	text, err := s.root.ReadFile(logName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +98,7 @@ func (s *store) load() error {
 	if err != nil {
 		return err
 	}
-	for _, k := range kept { // a crash may have left what nothing uses
+	for _, k := range kept { // a crash may have left unused contents
 		if s.uses[k.Name()] == 0 {
 			_ = s.root.Remove(blobsDir + "/" + k.Name())
 		}
@@ -140,14 +139,14 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keep stores a content, unless it is stored already or would pass limit.
+// keep stores a content, unless it is stored already or the total would exceed limit.
 func (s *store) keep(name string, data []byte, limit int64) (string, error) {
 	sum := sumOf(data)
 	if s.uses[sum] > 0 {
 		return sum, nil
 	}
 	if s.total+int64(len(data)) > limit {
-		return "", newError(name, fault.Invalid, ErrTooLarge, "the staged files have %d bytes, and with this one they would pass the limit of %d; merge first", s.total, limit)
+		return "", newError(name, fault.Invalid, ErrTooLarge, "the staged files have %d bytes, and this one would exceed the limit of %d; merge first", s.total, limit)
 	}
 	temp := tempPrefix + strings.ToLower(rand.Text())
 	f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -179,7 +178,7 @@ func (s *store) content(sum string, limit int64, buf []byte) ([]byte, error) {
 	return readAll(f, info.Size(), limit, buf)
 }
 
-// set notes what is known of files now: all or, if that fails, nothing.
+// set records the states of files: all of them or, if it fails, none.
 func (s *store) set(list ...staged) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -203,14 +202,14 @@ func (s *store) set(list ...staged) error {
 		unused = append(unused, s.place(f)...)
 	}
 	for _, sum := range unused {
-		if s.uses[sum] == 0 { // a later file of the list may use what an earlier one no longer does
-			_ = s.root.Remove(blobsDir + "/" + sum) // what stays costs only room
+		if s.uses[sum] == 0 { // a later file of the list may use the content of an earlier one
+			_ = s.root.Remove(blobsDir + "/" + sum) // if this fails, the content only takes space
 		}
 	}
 	return nil
 }
 
-// place puts f into the map, counts contents, and returns those that nothing uses any more.
+// place puts f into the map, updates the use counts, and returns the contents that are unused now.
 func (s *store) place(f staged) (unused []string) {
 	use := func(sum string, size int64, n int) {
 		if sum == "" {
@@ -243,7 +242,7 @@ func (s *store) place(f staged) (unused []string) {
 
 func (s *store) close() error { return errors.Join(s.log.Close(), s.root.Close()) }
 
-// erase closes the store and deletes what it made. A directory with other files in it stays.
+// erase closes the store and deletes its files. A directory with other files in it stays.
 func (s *store) erase() error {
 	err := errors.Join(s.log.Close(), s.root.RemoveAll(blobsDir), s.root.Remove(logName), s.root.Close())
 	if left, listErr := os.ReadDir(s.dir); listErr == nil {

@@ -32,7 +32,7 @@ func TestReadShowsLinesAndTheVersion(t *testing.T) {
 		require.Equal(t, "a.txt: lines 1-3 of 3, version 058053d87c818d69\none\ntwo\nthree", good(t, tree, "file.read", in{"path": "a.txt"}))
 		require.Equal(t, "a.txt: lines 2-2 of 3, version 058053d87c818d69; continue with offset 3\n2\ttwo\n",
 			good(t, tree, "file.read", in{"path": "./a.txt", "offset": 2, "limit": 1, "numbers": true}))
-		require.Equal(t, "file: a.txt: it has 3 lines; offset 4 is behind its end", bad(t, tree, "file.read", in{"path": "a.txt", "offset": 4}))
+		require.Equal(t, "file: a.txt: it has 3 lines; offset 4 is after its end", bad(t, tree, "file.read", in{"path": "a.txt", "offset": 4}))
 		require.Regexp(t, `^empty: empty, version [0-9a-f]{16}\n$`, good(t, tree, "file.read", in{"path": "empty"}))
 		require.Contains(t, good(t, tree, "file.read", in{"path": "crlf"}), ", lines end in CRLF\na\r\nb\r\n")
 		require.Contains(t, good(t, tree, "file.read", in{"path": "latin"}), "\ncaf\uFFFD\n")
@@ -41,7 +41,7 @@ func TestReadShowsLinesAndTheVersion(t *testing.T) {
 		require.ErrorIs(t, out.Err, file.ErrBinary)
 		require.Contains(t, said(out), "file: bin: it is binary (4 bytes, version ")
 
-		// Reading on and on gives the whole file.
+		// Reading one part after the other gives the whole file.
 		var all strings.Builder
 		for offset := 1; offset <= 5000; {
 			out := call(t, tree, "file.read", in{"path": "many", "offset": offset})
@@ -63,11 +63,11 @@ func TestReadShowsLinesAndTheVersion(t *testing.T) {
 	})
 }
 
-func TestWhatIsTooLargeIsRefused(t *testing.T) {
+func TestTooLargeFilesAreRejected(t *testing.T) {
 	trees(t, file.Config{MaxRead: 10, MaxWrite: 5}, content{"big": "0123456789a", "fits": "0123456789"}, func(t *testing.T, tree file.Tree, dir string) {
 		out := call(t, tree, "file.read", in{"path": "big"})
 		require.ErrorIs(t, out.Err, file.ErrTooLarge)
-		require.Equal(t, "file: big: it has 11 bytes, and at most 10 can be read at once; search it", said(out))
+		require.Equal(t, "file: big: it has 11 bytes, more than the 10 that can be read at once; search it instead", said(out))
 		good(t, tree, "file.read", in{"path": "fits"})
 		out = call(t, tree, "file.write", in{"path": "new", "content": "123456"})
 		require.ErrorIs(t, out.Err, file.ErrTooLarge)
@@ -75,7 +75,7 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 	})
 }
 
-func TestANameThatIsntThereGetsASuggestion(t *testing.T) {
+func TestTheErrorForAMissingNameHasASuggestion(t *testing.T) {
 	c := content{"src/main.go": "", "src/helper.go": "", "README.md": "", "docs/deep/only.txt": ""}
 	trees(t, file.Config{}, c, func(t *testing.T, tree file.Tree, dir string) {
 		for name, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestANameThatIsntThereGetsASuggestion(t *testing.T) {
 			out := call(t, tree, "file.read", in{"path": name})
 			require.Equal(t, fault.NotFound, out.Class)
 			require.ErrorIs(t, out.Err, fs.ErrNotExist)
-			msg := "file: " + name + ": there is no such file or directory"
+			msg := "file: " + name + ": no such file or directory"
 			if want != "" {
 				msg += "; did you mean " + want + "?"
 			}
@@ -121,13 +121,13 @@ func TestAFileIsReplacedOnlyInTheVersionThatWasRead(t *testing.T) {
 	})
 }
 
-func TestEditReplacesTheOnePlace(t *testing.T) {
+func TestEditReplacesTheOnlyOccurrence(t *testing.T) {
 	c := content{"a.go": "func a() {\n\treturn 1\n}\n\nfunc b() {\n\treturn 1\n}\n", "crlf": "a\r\nb\r\nc\r\n", "bin": "a\x00"}
 	trees(t, file.Config{}, c, func(t *testing.T, tree file.Tree, dir string) {
 		edit := func(old, now string) in { return in{"path": "a.go", "old": old, "new": now} }
-		require.Equal(t, "file: a.go: the text to replace is in it 2 times, at lines 2, 6; give more of what is around the one you mean, or set all",
+		require.Equal(t, "file: a.go: the file contains the text to replace 2 times, at lines 2, 6; include more of the surrounding text, or set all",
 			bad(t, tree, "file.edit", edit("return 1", "return 2")))
-		require.Equal(t, "file: a.go: the text to replace isn't in it; line 2 is like its first line: read from there and copy the text exactly, spaces and tabs too",
+		require.Equal(t, "file: a.go: the file doesn't contain the text to replace; line 2 is similar to its first line: read from there and copy the text exactly, with its spaces and tabs",
 			bad(t, tree, "file.edit", edit("    return 1\n}", "x")))
 		bad(t, tree, "file.edit", edit("nowhere", "x"))
 		bad(t, tree, "file.edit", edit("a", "a"))
@@ -153,7 +153,7 @@ func TestMoveAndDeleteOverwriteNothing(t *testing.T) {
 		require.Contains(t, bad(t, tree, "file.move", in{"from": "a", "to": "a"}), "it exists already")
 		require.Contains(t, bad(t, tree, "file.move", in{"from": "dir", "to": "d"}), "it is a directory")
 		require.Contains(t, bad(t, tree, "file.delete", in{"path": "dir"}), "it is a directory")
-		require.Contains(t, bad(t, tree, "file.move", in{"from": "none", "to": "d"}), "there is no such file")
+		require.Contains(t, bad(t, tree, "file.move", in{"from": "none", "to": "d"}), "no such file")
 		require.ErrorIs(t, call(t, tree, "file.delete", in{"path": "a", "version": "0000000000000000"}).Err, file.ErrChanged)
 		require.ErrorIs(t, call(t, tree, "file.move", in{"from": "a", "to": "z", "version": "0000000000000000"}).Err, file.ErrChanged)
 		require.Equal(t, "a: moved to n/a, 1 byte", good(t, tree, "file.move", in{"from": "a", "to": "n/a"}))
@@ -170,7 +170,7 @@ func TestMoveAndDeleteOverwriteNothing(t *testing.T) {
 	})
 }
 
-func TestListChoosesByDepthGlobAndLimit(t *testing.T) {
+func TestListSelectsByDepthGlobAndLimit(t *testing.T) {
 	c := content{"a.go": "1", "b/c.go": "22", "b/d/e.go": "333", "b/d/f.ts": "4444", ".hidden/x.go": "", "node_modules/x.go": "", "empty/": ""}
 	trees(t, file.Config{MaxListed: 5}, c, func(t *testing.T, tree file.Tree, dir string) {
 		for _, tt := range []struct {
@@ -188,13 +188,13 @@ func TestListChoosesByDepthGlobAndLimit(t *testing.T) {
 			{in{"path": "empty"}, "nothing"},
 			{in{"path": "a.go"}, "a.go  1"},
 			{in{"path": "node_modules"}, "node_modules/x.go  0"},
-			{in{"limit": 1}, "a.go  1\n[1 entry shown, there are more; use a glob or a smaller directory]"},
-			{in{"depth": 9}, "a.go  1\nb/\nb/c.go  2\nb/d/\nb/d/e.go  3\n[5 entries shown, there are more; use a glob or a smaller directory]"},
+			{in{"limit": 1}, "a.go  1\n[1 entry shown; there are more: use a glob or a smaller directory]"},
+			{in{"depth": 9}, "a.go  1\nb/\nb/c.go  2\nb/d/\nb/d/e.go  3\n[5 entries shown; there are more: use a glob or a smaller directory]"},
 		} {
 			require.Equal(t, tt.want, good(t, tree, "file.list", tt.input), "%v", tt.input)
 		}
-		require.Contains(t, bad(t, tree, "file.list", in{"glob": "[a"}), "this is no pattern")
-		require.Contains(t, bad(t, tree, "file.list", in{"path": "none"}), "there is no such")
+		require.Contains(t, bad(t, tree, "file.list", in{"glob": "[a"}), "this isn't a valid pattern")
+		require.Contains(t, bad(t, tree, "file.list", in{"path": "none"}), "no such file")
 	})
 }
 
@@ -215,20 +215,20 @@ func TestSearchFindsLines(t *testing.T) {
 			{in{"pattern": "One()", "path": "a.go", "context": 1}, "a.go-2- \na.go:3: func One() {}\na.go-4- func Two() {}\n[1 match in 1 file searched]"},
 			{in{"pattern": "func", "path": "a.go", "context": 1}, "a.go-2- \na.go:3: func One() {}\na.go:4: func Two() {}\na.go-5- // one\n[2 matches in 1 file searched]"},
 			{in{"pattern": "a", "path": "a.go", "context": 1, "limit": 1}, "a.go:1: package a\na.go-2- \n[1 match in 1 file searched]"},
-			{in{"pattern": "func", "limit": 1}, "a.go:3: func One() {}\n[1 match in 1 file searched]\n[there are more matches; look for something rarer, or in a smaller directory]"},
+			{in{"pattern": "func", "limit": 1}, "a.go:3: func One() {}\n[1 match in 1 file searched]\n[there are more matches; use a more specific pattern, or search a smaller directory]"},
 			{in{"pattern": "nowhere"}, "no matches in 3 files; not searched: 1 too large, 1 binary"},
 			{in{"pattern": "x", "path": "long"}, "long:1: " + strings.Repeat("x", 400) + "…\n[1 match in 1 file searched]"},
 			{in{"pattern": "One", "hidden": true, "glob": ".*"}, ".dot:1: One\n[1 match in 1 file searched]"},
 		} {
 			require.Equal(t, tt.want, good(t, tree, "file.search", tt.input), "%v", tt.input)
 		}
-		require.Contains(t, bad(t, tree, "file.search", in{"pattern": "(", "regexp": true}), "the pattern is no regular expression")
-		require.Contains(t, bad(t, tree, "file.search", in{"pattern": "a\nb"}), "the pattern has a line end")
+		require.Contains(t, bad(t, tree, "file.search", in{"pattern": "(", "regexp": true}), "the pattern isn't a valid regular expression")
+		require.Contains(t, bad(t, tree, "file.search", in{"pattern": "a\nb"}), "the pattern contains a line end")
 		require.Equal(t, tools.Invalid, call(t, tree, "file.search", in{"pattern": ""}).Status)
 	})
 }
 
-func TestStatSaysWhatANameIs(t *testing.T) {
+func TestStatDescribesAName(t *testing.T) {
 	trees(t, file.Config{}, content{"a.txt": "one\n", "d/x": ""}, func(t *testing.T, tree file.Tree, dir string) {
 		require.NoError(t, os.Symlink("a.txt", filepath.Join(dir, "link")))
 		require.Regexp(t, `^a\.txt: file, 4 bytes, 1 line, version [0-9a-f]{16}, -rw-r--r--`, good(t, tree, "file.stat", in{"path": "a.txt"}))
@@ -255,7 +255,7 @@ func TestAReadOnlyWorkspaceChangesNothing(t *testing.T) {
 	})
 }
 
-func TestTheToolsSayWhatTheyMayDo(t *testing.T) {
+func TestTheToolsDeclareTheirRisksAndEffects(t *testing.T) {
 	ws, _ := workspace(t, file.Config{}, nil)
 	reg := registry(t, ws)
 	require.Equal(t, []string{"file.read", "file.list", "file.search", "file.stat", "file.write", "file.edit", "file.move", "file.delete"}, reg.Names())
@@ -277,7 +277,7 @@ func TestTheToolsSayWhatTheyMayDo(t *testing.T) {
 	}
 }
 
-func TestAMistakeInTheConfigIsNamed(t *testing.T) {
+func TestAnInvalidConfigIsAnErrorThatNamesTheField(t *testing.T) {
 	dir := t.TempDir()
 	for _, cfg := range []file.Config{{Name: "no good"}, {FileMode: fs.ModeSetuid | 0o755}, {Hide: []string{"[a"}}, {Hide: []string{""}}} {
 		_, err := file.Open(dir, cfg)

@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-var errStop = errors.New("file: enough") // ends a walk
+var errStop = errors.New("file: enough") // stops a walk
 
-// A walk goes through a directory and those below it, in the order of names, and follows no symbolic links, so that it
-// comes to an end.
+// A walk visits a directory and those below it, in the order of names. It follows no symbolic links, so it ends.
 type walk struct {
 	tree   Tree
 	ctx    context.Context // nil: none
-	hidden bool            // what begins with a dot, too
-	all    bool            // what Config.Skip names, too
+	hidden bool            // visit names that begin with a dot, too
+	all    bool            // visit names in Config.Skip, too
 	depth  int             // 1: only the directory itself
-	most   int             // entries looked at
+	most   int             // largest number of entries visited
 
 	seen int
-	cut  bool // there is more than was looked at
+	cut  bool // not all entries were visited
 }
 
-// run calls visit for each entry below dir, for directories before what is in them. Directories that can't be read are
-// passed over, dir apart. An error of visit ends it.
+// run calls visit for each entry below dir, for directories before their entries. Directories that can't be read are
+// skipped, except dir itself. An error of visit stops the walk.
 func (w *walk) run(dir string, visit func(name string, e entry) error) error {
 	return w.list(dir, 1, visit)
 }

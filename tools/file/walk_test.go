@@ -26,21 +26,21 @@ func TestAHugeDirectoryCostsNoMoreThanTheLimit(t *testing.T) {
 		require.NoError(t, json.Unmarshal(out.Data, &r))
 		require.Len(t, r.Entries, 300)
 		require.True(t, r.Cut)
-		require.Contains(t, said(out), "[300 entries shown, there are more; ")
+		require.Contains(t, said(out), "[300 entries shown; there are more: ")
 		out = call(t, tree, "file.search", in{"pattern": "nothing"})
-		require.Equal(t, "no matches in 299 files\n[there are more files than were looked at; search a smaller directory]", said(out))
+		require.Equal(t, "no matches in 299 files\n[not all files were visited; search a smaller directory]", said(out))
 	})
 }
 
-func TestASearchEndsAtItsBytes(t *testing.T) {
+func TestASearchStopsAtItsByteLimit(t *testing.T) {
 	c := content{"a": strings.Repeat("x\n", 50), "b": strings.Repeat("x\n", 50), "c": "needle\n"}
 	trees(t, file.Config{MaxSearch: 150}, c, func(t *testing.T, tree file.Tree, dir string) {
-		require.Equal(t, "no matches in 2 files\n[the files are larger than what is searched at once; search a smaller directory]",
+		require.Equal(t, "no matches in 2 files\n[the files are larger than one call can search; search a smaller directory]",
 			good(t, tree, "file.search", in{"pattern": "needle"}))
 	})
 }
 
-func TestDeepNestingEnds(t *testing.T) {
+func TestAWalkStopsAtTheMaximumDepth(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, nil)
 	deep := dir
 	for range 100 {
@@ -48,7 +48,7 @@ func TestDeepNestingEnds(t *testing.T) {
 	}
 	require.NoError(t, os.MkdirAll(deep, 0o755))
 	person(t, deep, "needle", "needle\n")
-	require.Contains(t, good(t, ws, "file.search", in{"pattern": "needle"}), "no matches in 0 files\n[there are more")
+	require.Contains(t, good(t, ws, "file.search", in{"pattern": "needle"}), "no matches in 0 files\n[not all files were visited")
 	out := call(t, ws, "file.list", in{"glob": "*"})
 	var r file.ListResult
 	require.NoError(t, json.Unmarshal(out.Data, &r))
@@ -74,7 +74,7 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 	require.Equal(t, tools.Canceled, tools.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"pattern":"x"}`)}, nil).Status)
 }
 
-func TestNamesThatCantBeUsedAreShownInQuotes(t *testing.T) {
+func TestUnusableNamesAreShownInQuotes(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, content{"ok": "x\n"})
 	for _, name := range []string{"a\nb", "tab\t", "\xff", "r\u202el", " space"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("x\n"), 0o644); err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// tempPrefix begins the names of files that are being written. Listing and searching pass over what a crash left of them.
+// tempPrefix is the prefix of temporary files. Listing and searching skip those that a crash has left.
 const tempPrefix = ".pawl-tmp-"
 
-// Write creates or replaces a regular file, and its directories as needed. It takes effect at once or not at all: the
-// content goes to a new file beside it, which then takes the name. A file that is replaced keeps its permissions, and its
-// owner where the system permits that; other names of it (hard links) keep the old content.
+// Write creates or replaces a regular file, and creates its directories as needed. It takes effect at once or not at all: the
+// content goes to a new file beside it, which is then renamed. A replaced file keeps its permissions, and its
+// owner if the system permits it; other names of the file (hard links) keep the old content.
 func (w *Workspace) Write(ctx context.Context, name string, data []byte, o WriteOptions) (Info, error) {
-	done, err := w.take(ctx)
+	done, err := w.lock(ctx)
 	if err != nil {
 		return Info{}, err
 	}
@@ -68,8 +68,8 @@ func fits(name string, data []byte, c *Config) error {
 	return nil
 }
 
-// mayWrite judges a write over what is there now (nil: nothing). It reports whether the content is the same already: then
-// a repeated write has succeeded before.
+// mayWrite checks a write over the current file (nil: none). It reports whether the file has the content already: then a repeated write
+// has succeeded before.
 func mayWrite(name string, old *Content, data []byte, o WriteOptions) (same bool, err error) {
 	switch {
 	case old == nil && o.Version != "":
@@ -84,15 +84,15 @@ func mayWrite(name string, old *Content, data []byte, o WriteOptions) (same bool
 	return false, mayChange(name, old, o.Version)
 }
 
-// mayChange judges a change of a file that was read in a version (empty: never mind).
+// mayChange checks a change of a file that was read in a version (empty: any).
 func mayChange(name string, old *Content, version string) error {
 	if version != "" && version != old.Version {
-		return newError(name, fault.Invalid, ErrChanged, "it isn't in version %.16q, somebody changed it; read it again", version)
+		return newError(name, fault.Invalid, ErrChanged, "it doesn't have version %.16q any more, somebody changed it; read it again", version)
 	}
 	return nil
 }
 
-// current returns the file as it is, whatever its size up to the larger limit.
+// current returns the current file, up to the larger of the two size limits.
 func (w *Workspace) current(real string) (*Content, error) {
 	data, info, err := w.content(real, max(w.cfg.MaxRead, w.cfg.MaxWrite))
 	if err != nil {
@@ -103,8 +103,8 @@ func (w *Workspace) current(real string) (*Content, error) {
 	return c, nil
 }
 
-// put gives a resolved name its content. Old is what the name stands for now (nil: nothing); if that changes before the end,
-// put fails with ErrChanged, or ErrExist, and changes nothing. The turn is held.
+// put writes the content of a resolved name. old is the current file (nil: none); if that changes before the rename, put fails with
+// ErrChanged or ErrExist and changes nothing. The write lock is held.
 func (w *Workspace) put(real string, data []byte, old *Content, mode fs.FileMode) (err error) {
 	dir, base := path.Split(real)
 	dir = path.Clean(dir)
@@ -113,7 +113,7 @@ func (w *Workspace) put(real string, data []byte, old *Content, mode fs.FileMode
 			return explain(real, err)
 		}
 	}
-	// All names are looked up from one handle: whatever takes the directory's place meanwhile, nothing is left behind.
+	// All names are opened relative to one handle, so that a directory replaced in the meantime gets no temporary files.
 	parent, err := w.root.OpenRoot(dir)
 	if err != nil {
 		return explain(real, err)
@@ -136,15 +136,15 @@ func (w *Workspace) put(real string, data []byte, old *Content, mode fs.FileMode
 		_ = parent.Remove(temp)
 		return explain(real, err)
 	}
-	w.settle(parent)
+	w.syncDir(parent)
 	return nil
 }
 
-// fill writes a new file with the permissions that it is to have.
+// fill writes a new file with its final permissions.
 func (w *Workspace) fill(parent *os.Root, temp, base string, data []byte, old *Content, mode fs.FileMode) error {
 	first := mode.Perm()
 	if old != nil || mode != w.cfg.FileMode {
-		first = 0o600 // until it has all that it is to have
+		first = 0o600 // until it has its owner and permissions
 	}
 	f, err := parent.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, first)
 	if err != nil {
@@ -167,8 +167,8 @@ func (w *Workspace) fill(parent *os.Root, temp, base string, data []byte, old *C
 	return errors.Join(err, f.Close())
 }
 
-// claim gives a file a second name that must be free, and takes the first away. Where there are no hard links, it reserves
-// the name and renames: for a moment the file is then empty.
+// claim moves a file to a name that must be free: it links the new name and removes the old one. Without hard links it reserves
+// the name and renames; for a moment the new file is then empty.
 func claim(parent *os.Root, temp, base string) error {
 	err := parent.Link(temp, base)
 	if err == nil {
@@ -185,12 +185,12 @@ func claim(parent *os.Root, temp, base string) error {
 		err = parent.Rename(temp, base)
 	}
 	if err != nil {
-		_ = parent.Remove(base) // nothing but what was reserved
+		_ = parent.Remove(base) // only the reserved name
 	}
 	return err
 }
 
-// unchanged looks once more whether a file is what it was, right before its name is taken.
+// unchanged checks again, right before the rename, that a file hasn't changed.
 func (w *Workspace) unchanged(parent *os.Root, base, real string, old *Content) error {
 	inner := Workspace{root: parent, cfg: w.cfg}
 	data, _, err := inner.content(base, int64(len(old.Data)))
@@ -198,25 +198,25 @@ func (w *Workspace) unchanged(parent *os.Root, base, real string, old *Content) 
 		return nil
 	}
 	if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, fs.ErrNotExist) {
-		return newError(real, fault.Invalid, ErrChanged, "somebody changed it at this moment; read it again")
+		return newError(real, fault.Invalid, ErrChanged, "somebody has just changed it; read it again")
 	}
 	return renamed(err, real)
 }
 
-// settle makes the names of a directory survive a power failure, where the system can.
-func (w *Workspace) settle(dir *os.Root) {
+// syncDir makes the names of a directory survive a power failure, if the system can.
+func (w *Workspace) syncDir(dir *os.Root) {
 	if !w.cfg.Sync {
 		return
 	}
 	if f, err := dir.Open("."); err == nil {
-		_ = f.Sync() // not every system knows it for directories
+		_ = f.Sync() // not every system supports it for directories
 		_ = f.Close()
 	}
 }
 
-// Remove deletes a regular file. Its directory stays, also if it is empty then.
+// Remove deletes a regular file. Its directory stays, even if it is empty then.
 func (w *Workspace) Remove(ctx context.Context, name, version string) error {
-	done, err := w.take(ctx)
+	done, err := w.lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -228,8 +228,8 @@ func (w *Workspace) Remove(ctx context.Context, name, version string) error {
 	return renamed(w.remove(real, old), name)
 }
 
-// existing returns a file that is to be changed, in the version that was read. Without a version its content isn't asked
-// for: old is nil.
+// existing returns a file that is to be changed, in the version that was read. Without a version it doesn't read the file, and old is
+// nil.
 func (w *Workspace) existing(name, version string) (real string, old *Content, err error) {
 	real, info, err := w.writable(name)
 	if err != nil {
@@ -247,7 +247,7 @@ func (w *Workspace) existing(name, version string) (real string, old *Content, e
 	return real, old, mayChange(name, old, version)
 }
 
-// remove deletes a file if it still is what it was (nil: never mind). The turn is held.
+// remove deletes a file if it is unchanged (old nil: any). The write lock is held.
 func (w *Workspace) remove(real string, old *Content) error {
 	dir, base := path.Split(real)
 	parent, err := w.root.OpenRoot(path.Clean(dir))
@@ -263,14 +263,14 @@ func (w *Workspace) remove(real string, old *Content) error {
 	if err := parent.Remove(base); err != nil {
 		return explain(real, err)
 	}
-	w.settle(parent)
+	w.syncDir(parent)
 	return nil
 }
 
-// Move renames a regular file to a name that doesn't exist, and creates its directories as needed. Where there are hard
-// links, nothing that takes the new name at the same moment is overwritten.
+// Move renames a regular file to a name that doesn't exist, and creates its directories as needed. If the system supports hard
+// links, it never overwrites a file that gets the new name at the same moment.
 func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, error) {
-	done, err := w.take(ctx)
+	done, err := w.lock(ctx)
 	if err != nil {
 		return Info{}, err
 	}
@@ -284,7 +284,7 @@ func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, e
 		return Info{}, err
 	}
 	if info != nil {
-		return Info{}, newError(to, fault.Invalid, fs.ErrExist, "it exists already; take another name, or delete it first")
+		return Info{}, newError(to, fault.Invalid, fs.ErrExist, "it exists already; use another name, or delete it first")
 	}
 	if dir := path.Dir(target); dir != "." {
 		if err := w.root.MkdirAll(dir, w.cfg.DirMode); err != nil {
@@ -295,7 +295,7 @@ func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, e
 	switch {
 	case err == nil:
 		if err = w.root.Remove(source); err != nil {
-			_ = w.root.Remove(target) // it isn't moved, so it keeps its one name
+			_ = w.root.Remove(target) // the move failed, so only the old name stays
 		}
 	case !errors.Is(err, fs.ErrExist):
 		err = w.root.Rename(source, target)
@@ -308,7 +308,7 @@ func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, e
 			break
 		}
 		if parent, err := w.root.OpenRoot(dir); err == nil {
-			w.settle(parent)
+			w.syncDir(parent)
 			_ = parent.Close()
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/pawlkit/pawl/tools/file"
 )
 
-func TestOfManyWritersOfOneVersionOneSucceeds(t *testing.T) {
+func TestOnlyOneOfManyWritersOfAVersionSucceeds(t *testing.T) {
 	trees(t, file.Config{}, content{"a": "0"}, func(t *testing.T, tree file.Tree, dir string) {
 		c, err := tree.Read(t.Context(), "a")
 		require.NoError(t, err)
@@ -43,8 +43,8 @@ func TestOfManyWritersOfOneVersionOneSucceeds(t *testing.T) {
 	})
 }
 
-// Two Workspaces over one directory are like two processes: a new name is taken once.
-func TestANewNameIsTakenOnceAlsoByStrangers(t *testing.T) {
+// Two Workspaces over one directory behave like two processes: only one creates a new name.
+func TestANewNameIsCreatedOnceAcrossWorkspaces(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, nil)
 	other, err := file.Open(dir, file.Config{})
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestANewNameIsTakenOnceAlsoByStrangers(t *testing.T) {
 	}
 }
 
-func TestAReaderSeesOldOrNewAndNothingBetween(t *testing.T) {
+func TestAReaderSeesTheOldOrTheNewContent(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, content{"a": strings.Repeat("0", 100_000)})
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
@@ -101,8 +101,8 @@ func TestAReaderSeesOldOrNewAndNothingBetween(t *testing.T) {
 	writer.Wait()
 }
 
-// A writer of another program isn't overwritten: its change is noticed, also if it comes after the version was compared.
-func TestAStrangersChangeIsNoticed(t *testing.T) {
+// A change by another program isn't overwritten: it is noticed even if it happens after the version was compared.
+func TestAChangeByAnotherProgramIsNoticed(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, content{"a": "old"})
 	c, err := ws.Read(t.Context(), "a")
 	require.NoError(t, err)
@@ -114,10 +114,10 @@ func TestAStrangersChangeIsNoticed(t *testing.T) {
 	require.Equal(t, "theirs", read(t, dir, "a"))
 }
 
-func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
+func TestWaitingForTheWriteLockEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws, dir := workspace(t, file.Config{}, nil)
-		done := file.TakeTurn(ws)
+		done := file.LockWrites(ws)
 		ctx, cancel := context.WithCancel(t.Context())
 		var waiter sync.WaitGroup
 		waiter.Go(func() {
@@ -134,7 +134,7 @@ func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestAClosedWorkspaceSaysSo(t *testing.T) {
+func TestAClosedWorkspaceReturnsAnError(t *testing.T) {
 	ws, err := file.Open(t.TempDir(), file.Config{})
 	require.NoError(t, err)
 	require.NoError(t, ws.Close())
@@ -147,7 +147,7 @@ func TestAClosedWorkspaceSaysSo(t *testing.T) {
 	bad(t, ws, "file.list", in{})
 }
 
-func TestSyncedWritesArriveToo(t *testing.T) {
+func TestSyncedWritesAreWritten(t *testing.T) {
 	ws, dir := workspace(t, file.Config{Sync: true, FileMode: 0o600, DirMode: 0o700}, nil)
 	good(t, ws, "file.write", in{"path": "d/a", "content": "x"})
 	good(t, ws, "file.move", in{"from": "d/a", "to": "e/b"})

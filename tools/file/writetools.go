@@ -16,21 +16,21 @@ func changing(t Tree, name, description string, risk tools.Risk) tools.Spec {
 }
 
 type writeInput struct {
-	Path    string `json:"path" jsonschema:"file to write, relative to the workspace; its directories are made as needed"`
+	Path    string `json:"path" jsonschema:"file to write, relative to the workspace; its directories are created as needed"`
 	Content string `json:"content" jsonschema:"the whole new text of the file"`
-	Version string `json:"version,omitempty" jsonschema:"to replace a file: its version, from reading it; left out: only create"`
+	Version string `json:"version,omitempty" jsonschema:"to replace a file: the version that you read; without it the file must not exist"`
 }
 
-// A WriteResult is the Data of file.write, file.edit and file.move: the file as it is now.
+// A WriteResult is the Data of file.write, file.edit and file.move: the new state of the file.
 type WriteResult struct {
 	Info
 	From  string `json:"from,omitempty"`  // of a move
-	Lines []int  `json:"lines,omitempty"` // of an edit: where the replaced text began, from 1
+	Lines []int  `json:"lines,omitempty"` // of an edit: first lines of the replaced texts, from 1
 }
 
 func writeTool(t Tree) tools.Tool {
-	s := changing(t, "write", "Creates a text file, or replaces one in the version that you read. It fails if somebody changed the file meanwhile.", tools.Medium)
-	s.Idempotent = true // with what it has already, a file isn't written again
+	s := changing(t, "write", "Creates a text file, or replaces one in the version that you read. It fails if somebody has changed the file since.", tools.Medium)
+	s.Idempotent = true // a file isn't written again if it has the content already
 	return tools.Func[writeInput, tools.Result]{
 		Spec: s,
 		Run: func(ctx context.Context, in writeInput) (tools.Result, error) {
@@ -59,29 +59,29 @@ func change(r WriteResult, what string) tools.Result {
 	return res
 }
 
-// verify reads a file again and compares it with what was to be in it.
+// verify reads a file again and compares its version.
 func verify(ctx context.Context, t Tree, out tools.Result) error {
 	r, ok := out.Data.(WriteResult)
 	if !ok {
-		return newError("", fault.Permanent, nil, "the result doesn't say what was written")
+		return newError("", fault.Permanent, nil, "the result doesn't contain what was written")
 	}
 	c, err := t.Read(ctx, r.Name)
 	if errors.Is(err, ErrTooLarge) {
-		return nil // larger than what may be read
+		return nil // too large to read
 	}
 	if err != nil {
 		return err
 	}
 	if c.Version != r.Version {
-		return newError(r.Name, fault.Invalid, ErrChanged, "it is in version %s now, not %s; somebody changed it right after: read it again", c.Version, r.Version)
+		return newError(r.Name, fault.Invalid, ErrChanged, "it has version %s now, not %s; somebody changed it right afterwards: read it again", c.Version, r.Version)
 	}
 	return nil
 }
 
-// gone returns an error if a name still stands for something.
+// gone returns an error if a name still exists.
 func gone(ctx context.Context, t Tree, name string) error {
 	if _, err := t.Stat(ctx, name); !errors.Is(err, fs.ErrNotExist) {
-		return newError(name, fault.Invalid, ErrChanged, "it is still, or again, there")
+		return newError(name, fault.Invalid, ErrChanged, "it still exists, or exists again")
 	}
 	return nil
 }
@@ -89,13 +89,13 @@ func gone(ctx context.Context, t Tree, name string) error {
 type editInput struct {
 	Path    string `json:"path" jsonschema:"file to change, relative to the workspace"`
 	Old     string `json:"old" jsonschema:"the exact text to replace; it must be in the file once"`
-	New     string `json:"new" jsonschema:"the text that takes its place; empty: nothing does"`
-	All     bool   `json:"all,omitempty" jsonschema:"replace it everywhere, however often it is there"`
-	Version string `json:"version,omitempty" jsonschema:"change the file only in this version"`
+	New     string `json:"new" jsonschema:"the text that replaces it; empty: delete it"`
+	All     bool   `json:"all,omitempty" jsonschema:"replace every occurrence"`
+	Version string `json:"version,omitempty" jsonschema:"change the file only if it has this version"`
 }
 
 func editTool(t Tree) tools.Tool {
-	s := changing(t, "edit", "Replaces a piece of text in a file. The old text must be copied exactly and be in the file once.", tools.Medium)
+	s := changing(t, "edit", "Replaces a text in a file. The old text must be copied exactly and occur in the file once.", tools.Medium)
 	s.Schema = []byte(`{"properties":{"old":{"minLength":1}}}`)
 	return tools.Func[editInput, tools.Result]{
 		Spec: s,
@@ -130,8 +130,8 @@ func editTool(t Tree) tools.Tool {
 
 type moveInput struct {
 	From    string `json:"from" jsonschema:"file to move, relative to the workspace"`
-	To      string `json:"to" jsonschema:"its new name, which mustn't exist; directories are made as needed"`
-	Version string `json:"version,omitempty" jsonschema:"move the file only in this version"`
+	To      string `json:"to" jsonschema:"its new name, which mustn't exist; directories are created as needed"`
+	Version string `json:"version,omitempty" jsonschema:"move the file only if it has this version"`
 }
 
 func moveTool(t Tree) tools.Tool {
@@ -162,11 +162,11 @@ func moveTool(t Tree) tools.Tool {
 
 type deleteInput struct {
 	Path    string `json:"path" jsonschema:"file to delete, relative to the workspace; directories can't be deleted"`
-	Version string `json:"version,omitempty" jsonschema:"delete the file only in this version"`
+	Version string `json:"version,omitempty" jsonschema:"delete the file only if it has this version"`
 }
 
 func deleteTool(t Tree) tools.Tool {
-	s := changing(t, "delete", "Deletes one file. This can't be taken back.", tools.High)
+	s := changing(t, "delete", "Deletes one file. This can't be undone.", tools.High)
 	return tools.Func[deleteInput, tools.Result]{
 		Spec: s,
 		Run: func(ctx context.Context, in deleteInput) (tools.Result, error) {

@@ -5,7 +5,7 @@ import (
 	"runtime"
 )
 
-// A Signal is what a process group is sent to end it.
+// A Signal is a signal that ends a process group.
 type Signal uint8
 
 // The signals, in the order in which they are sent.
@@ -26,8 +26,8 @@ func (s Signal) String() string {
 	return "KILL"
 }
 
-// A child is a started process, the leader of its group. One goroutine starts it, waits for its end, and reaps it once it
-// may: until then nobody else can get its number, nor that of its group.
+// A child is a started process, the leader of its group. One goroutine starts it, waits for its end, and reaps it when the owner allows:
+// until then no other process can get its number or that of its group.
 type child struct {
 	process *os.Process
 	exited  chan struct{} // closed when it has ended
@@ -36,12 +36,12 @@ type child struct {
 	state   *os.ProcessState // after reaped; nil: unknown
 }
 
-// startChild starts a process. The owner closes reap in the end, whatever happens.
+// startChild starts a process. The owner must close reap eventually.
 func startChild(path string, argv []string, attr *os.ProcAttr) (*child, error) {
 	c := &child{exited: make(chan struct{}), reap: make(chan struct{}), reaped: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
-		// The signal that a child gets when its parent dies comes when the thread does that started it. This one lives as long.
+		// The system sends the parent-death signal when the thread that started the child dies. This locks the thread for the child's lifetime.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		p, err := os.StartProcess(path, argv, attr)
@@ -51,7 +51,7 @@ func startChild(path string, argv []string, attr *os.ProcAttr) (*child, error) {
 			return
 		}
 		if !awaitEnd(p) {
-			c.state, _ = p.Wait() // there is no way to wait without reaping
+			c.state, _ = p.Wait() // on this system, waiting also reaps
 		}
 		close(c.exited)
 		<-c.reap

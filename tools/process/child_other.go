@@ -10,13 +10,13 @@ import (
 
 var textBusy = errors.New("process: no such error here")
 
-// ownGroup does nothing: there are no groups.
+// ownGroup returns nil: this system has no process groups.
 func ownGroup() *syscall.SysProcAttr { return nil }
 
-// awaitEnd reports that a process can't be waited for without releasing it.
+// awaitEnd returns false: this system can't wait for a process without releasing it.
 func awaitEnd(*os.Process) bool { return false }
 
-// signal kills the process itself. There are no other signals.
+// signal kills the process itself. This system has no other signals.
 func (c *child) signal(s Signal) error {
 	if s != Kill {
 		return errors.ErrUnsupported

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownGroup puts a process into a session of its own: a group, without a terminal.
+// ownGroup makes a process the leader of a new session: it has its own group and no terminal.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// awaitEnd reports that there is no portable way to wait without reaping.
+// awaitEnd returns false: there is no portable way to wait without reaping.
 func awaitEnd(*os.Process) bool { return false }

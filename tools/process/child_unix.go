@@ -11,11 +11,11 @@ import (
 
 const textBusy = syscall.ETXTBSY
 
-// signal sends a signal to the group. On Linux the leader isn't reaped yet, so that the number is still theirs. Elsewhere it
-// may be: a group that still has members keeps its number.
+// signal sends a signal to the group. On Linux the leader isn't reaped yet, so the number still belongs to the group. On other systems it may
+// be reaped, but a group keeps its number while it has members.
 func (c *child) signal(s Signal) error {
 	pid := c.process.Pid
-	if pid <= 1 { // -1 is everybody, 0 is our own group
+	if pid <= 1 { // -1 means all processes, 0 our own group
 		return os.ErrProcessDone
 	}
 	sig := syscall.SIGKILL
@@ -27,7 +27,7 @@ func (c *child) signal(s Signal) error {
 	}
 	err := syscall.Kill(-pid, sig)
 	if s != Kill {
-		_ = syscall.Kill(-pid, syscall.SIGCONT) // one that is stopped couldn't act on it
+		_ = syscall.Kill(-pid, syscall.SIGCONT) // a stopped process couldn't handle the signal
 	}
 	if errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone

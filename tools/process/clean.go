@@ -5,33 +5,33 @@ import (
 	"unicode/utf8"
 )
 
-// An ending says how a piece of text that a cleaner hands on ended.
+// An ending is how a piece of text from a cleaner ended.
 type ending uint8
 
 const (
 	lineEnd   ending = iota // a line feed, or the end of the output
-	unended                 // the line goes on: it is longer than a piece
-	overwrote               // the line was begun anew: what a terminal would no longer show
+	unended                 // the line continues: it is longer than a piece
+	overwrote               // the line is overwritten: a terminal would no longer show this text
 )
 
-// A cleaner makes readable lines of what a program writes to a terminal or a pipe. It drops escape sequences (ECMA-48: CSI,
-// OSC and other control strings) and control characters, puts U+FFFD for bytes that aren't UTF-8, and of a line that is
-// written again after a carriage return keeps the last version. How the bytes are split among writes makes no difference.
+// A cleaner turns the output of a program for a terminal or a pipe into readable lines. It removes escape sequences (ECMA-48: CSI,
+// OSC and other control strings) and control characters, replaces bytes that aren't UTF-8 by U+FFFD, and keeps only the last version of a
+// line that is overwritten after a carriage return. The result doesn't depend on how the bytes are split among writes.
 type cleaner struct {
-	piece int // a line is handed on in pieces of about so many bytes
+	piece int // the approximate size of the pieces of a long line, in bytes
 	emit  func(text []byte, end ending)
 
 	line    []byte
-	part    [utf8.UTFMax]byte // the start of a character whose rest hasn't come
+	part    [utf8.UTFMax]byte // the first bytes of an incomplete character
 	parts   int
 	state   escape
 	inside  int  // bytes of the control string so far
-	param   byte // of the control sequence: its only parameter if that is one digit, 0 if there is none, else 0xff
-	again   bool // after a carriage return: what comes is written over the line
-	started bool // the current line has been handed on in part
+	param   byte // parameter of the control sequence: a single digit, 0 if there is none, else 0xff
+	again   bool // after a carriage return: the next text overwrites the line
+	started bool // a part of the current line has been emitted
 }
 
-// An escape is where in an escape sequence a cleaner is.
+// An escape is the state of a cleaner within an escape sequence.
 type escape uint8
 
 const (
@@ -43,12 +43,12 @@ const (
 	stringEscaped        // in a control string, after ESC
 )
 
-// longestString is after how many bytes a control string that hasn't ended is taken for a mistake: the rest is shown.
+// longestString is the longest control string, in bytes. A longer one is treated as a mistake, and the rest is shown.
 const longestString = 4 << 10
 
 const esc = 0x1b
 
-// plain are the bytes that are kept as they are.
+// plain are the bytes that are kept unchanged.
 var plain = func() (t [256]bool) {
 	for b := byte(' '); b < 0x7f; b++ {
 		t[b] = true
@@ -57,7 +57,7 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// write takes the next bytes.
+// write processes the next bytes.
 func (c *cleaner) write(p []byte) {
 	for len(p) > 0 {
 		if c.state == ground && c.parts == 0 && plain[p[0]] {
@@ -75,7 +75,7 @@ func (c *cleaner) write(p []byte) {
 	}
 }
 
-// run returns how many plain bytes p starts with, as far as the piece has room.
+// run returns the number of plain bytes at the start of p that fit in the piece.
 func (c *cleaner) run(p []byte) int {
 	p = p[:min(len(p), max(c.piece-len(c.line), 1))]
 	for i, b := range p {
@@ -86,7 +86,7 @@ func (c *cleaner) run(p []byte) int {
 	return len(p)
 }
 
-// wide takes one character that isn't ASCII, or a part of it, and returns how many bytes of p that were.
+// wide processes one non-ASCII character, or a part of it, and returns the number of bytes of p that it used.
 func (c *cleaner) wide(p []byte) int {
 	had := c.parts
 	n := copy(c.part[had:], p)
@@ -101,24 +101,24 @@ func (c *cleaner) wide(p []byte) int {
 	if size >= had {
 		return size - had
 	}
-	// The bytes that were waiting aren't UTF-8: the first of them is dealt with, the others are looked at again.
+	// The pending bytes aren't UTF-8: replace the first of them, and process the others again.
 	rest := append([]byte(nil), whole[size:had]...)
 	c.write(rest)
 	return 0
 }
 
-// rune takes one character of two bytes or more, or a byte that isn't UTF-8.
+// rune processes one character of two bytes or more, or a byte that isn't UTF-8.
 func (c *cleaner) rune(r rune, as []byte) {
 	switch {
 	case c.state == inString || c.state == stringEscaped:
-		if r == 0x9c { // the 8-bit form of the end of a string
+		if r == 0x9c { // the 8-bit string terminator
 			c.state = ground
 			return
 		}
 		c.state = inString
 		c.swallow(len(as))
 		return
-	case c.state != ground: // a sequence has ASCII only
+	case c.state != ground: // sequences contain only ASCII
 		c.state = ground
 	}
 	switch {
@@ -128,13 +128,13 @@ func (c *cleaner) rune(r rune, as []byte) {
 		c.begin(inSequence)
 	case r == 0x90 || r == 0x98 || r == 0x9d || r == 0x9e || r == 0x9f:
 		c.begin(inString)
-	case r >= 0x80 && r < 0xa0: // other control characters of 8 bits
+	case r >= 0x80 && r < 0xa0: // other 8-bit control characters
 	default:
 		c.put(as)
 	}
 }
 
-// narrow takes one byte of ASCII.
+// narrow processes one ASCII byte.
 func (c *cleaner) narrow(b byte) {
 	switch c.state {
 	case ground:
@@ -162,24 +162,24 @@ func (c *cleaner) narrow(b byte) {
 			c.state = stringEscaped
 		case b == 0x07:
 			c.state = ground
-		case b == '\n': // no control string has one; the program that began it was cut short
+		case b == '\n': // control strings contain no line feed; this one was cut off
 			c.leave(b, false)
 		default:
 			c.swallow(1)
 		}
 	case stringEscaped:
 		c.state = ground
-		if b != '\\' { // it was the start of another sequence
+		if b != '\\' { // the start of another sequence
 			c.state = escaped
 			c.narrow(b)
 		}
 	}
 }
 
-// begin enters a control sequence or string.
+// begin starts a control sequence or string.
 func (c *cleaner) begin(s escape) { c.state, c.inside, c.param = s, 0, 0 }
 
-// leave ends a sequence at b, which belongs to it or else means what it means.
+// leave ends a sequence at b. If b doesn't belong to the sequence, it is processed again.
 func (c *cleaner) leave(b byte, belongs bool) {
 	c.state = ground
 	if !belongs {
@@ -187,14 +187,14 @@ func (c *cleaner) leave(b byte, belongs bool) {
 	}
 }
 
-// swallow counts bytes of a control string.
+// swallow counts the bytes of a control string.
 func (c *cleaner) swallow(n int) {
 	if c.inside += n; c.inside > longestString {
 		c.state = ground
 	}
 }
 
-// sequence takes a byte of a control sequence.
+// sequence processes a byte of a control sequence.
 func (c *cleaner) sequence(b byte) {
 	switch {
 	case b >= 0x20 && b < 0x40:
@@ -209,14 +209,14 @@ func (c *cleaner) sequence(b byte) {
 	case b >= 0x40 && b < 0x7f:
 		c.state = ground
 		if b == 'G' && (c.param == 0 || c.param == '1') || b == 'K' && c.param == '2' {
-			c.again = true // to the first column, or the line is erased: what progress bars do instead of a carriage return
+			c.again = true // a move to the first column or an erased line, which progress bars use instead of a carriage return
 		}
 	default:
 		c.leave(b, false)
 	}
 }
 
-// ground takes a control character, or one that isn't plain.
+// ground processes a control character or another byte that isn't plain.
 func (c *cleaner) ground(b byte) {
 	switch {
 	case plain[b]:
@@ -235,7 +235,7 @@ func (c *cleaner) ground(b byte) {
 	}
 }
 
-// put adds text to the line.
+// put appends text to the line.
 func (c *cleaner) put(p []byte) {
 	if c.again {
 		if len(c.line) > 0 {
@@ -249,14 +249,14 @@ func (c *cleaner) put(p []byte) {
 	}
 }
 
-// hand hands on what there is of the line.
+// hand emits the current text of the line.
 func (c *cleaner) hand(end ending) {
 	c.emit(c.line, end)
 	c.line, c.again = c.line[:0], false
 	c.started = end == unended || end == overwrote && c.started
 }
 
-// flush ends the output: what is left is the last line.
+// flush ends the output: the remaining text is the last line.
 func (c *cleaner) flush() {
 	if c.parts > 0 {
 		n := c.parts

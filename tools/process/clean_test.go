@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cleaned returns what a cleaner makes of text that comes in parts: what is kept of it.
+// cleaned returns the text that a cleaner keeps of an output that is written in parts.
 func cleaned(piece int, parts ...string) string {
 	var b strings.Builder
 	c := cleaner{piece: piece, emit: func(text []byte, end ending) {
@@ -67,7 +67,7 @@ func TestTheCleanerKeepsWhatAPersonWouldSee(t *testing.T) {
 	}
 }
 
-func TestALongLineIsHandedOnInPieces(t *testing.T) {
+func TestALongLineIsEmittedInPieces(t *testing.T) {
 	long := strings.Repeat("abcdefg€", 1000)
 	var sizes []int
 	c := cleaner{piece: 100, emit: func(text []byte, end ending) {
@@ -83,8 +83,8 @@ func TestALongLineIsHandedOnInPieces(t *testing.T) {
 	require.Equal(t, strings.Repeat("x", 100)+"\n\n", cleaned(100, strings.Repeat("x", 100)+"\n\n"))
 }
 
-// FuzzTheCleaner looks for text that comes out as it mustn't: invalid, with control characters, or different if it comes in
-// other parts, or a second time.
+// FuzzTheCleaner checks that the result is valid UTF-8 without control characters, and that it doesn't depend on how the input is split or
+// whether it is cleaned twice.
 func FuzzTheCleaner(f *testing.F) {
 	f.Add("plain\nlines", 3, 50)
 	f.Add("\x1b[31mred\x1b]0;t\x07\u009b1m\xff\xe2\x82\r\b\n", 7, 1)

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// A collector takes what a process writes: it cleans both streams, keeps what is worth most, notes signs of progress, and
-// has the newest lines ready for OnOutput.
+// A collector collects the output of a process: it cleans both streams, keeps the most useful lines, notes signs of progress, and passes
+// the newest lines to OnOutput.
 type collector struct {
 	// fixed at creation
 	began time.Time
 	watch *watch // nil: without OnOutput
 
-	last atomic.Int64 // nanoseconds after began of the newest line that says something; -1: none
+	last atomic.Int64 // when the newest line that shows progress came, in nanoseconds after began; -1: none
 
 	mu      sync.Mutex // guards what follows
 	streams [2]stream
 	kept    keeper
-	open    int // 1 + the stream whose unended line is the newest text kept; 0: none is
+	open    int // 1 + the stream whose incomplete line is the newest text kept; 0: none
 	lines   int64
 	bytes   int64
-	raw     int    // bytes that may still be kept raw
-	line    []byte // scratch
+	raw     int    // bytes of raw output that may still be kept
+	line    []byte // buffer
 }
 
 // A stream is standard output or standard error.
@@ -43,7 +43,7 @@ func newCollector(keep, raw int, w *watch) *collector {
 	return c
 }
 
-// write takes bytes of one stream.
+// write processes bytes of one stream.
 func (c *collector) write(stream int, p []byte) {
 	c.mu.Lock()
 	s := &c.streams[stream]
@@ -84,7 +84,7 @@ func (c *collector) take(stream int, text []byte, end ending) {
 	broken := c.streams[stream].broken
 	c.streams[stream].broken = false
 	if broken && len(text) == 0 && end == lineEnd {
-		return // its line was ended already
+		return // the line has ended already
 	}
 	line = append(line, text...)
 	if end == lineEnd {
@@ -99,10 +99,10 @@ func (c *collector) take(stream int, text []byte, end ending) {
 	c.line = line[:0]
 }
 
-// heard returns when the newest line that says something came, after the start, or less than 0.
+// heard returns when the newest line that shows progress came, as the time since the start, or a negative value.
 func (c *collector) heard() time.Duration { return time.Duration(c.last.Load()) }
 
-// fill puts what was collected into the result.
+// fill copies the collected output into the result.
 func (c *collector) fill(r *Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

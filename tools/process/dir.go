@@ -13,7 +13,7 @@ import (
 
 // A workDir is an open working directory.
 type workDir struct {
-	path string // for the start of a process
+	path string // to start a process in
 	open *os.File
 }
 
@@ -23,7 +23,7 @@ func (d workDir) close() {
 	}
 }
 
-// enter opens dir below root. Nothing on the way leads out of root, symbolic links included.
+// enter opens dir below root. No symbolic link leads out of root.
 func enter(root, dir string) (workDir, error) {
 	if dir == "" {
 		dir = "."
@@ -41,7 +41,7 @@ func enter(root, dir string) (workDir, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return workDir{}, refuse(fault.NotFound, "there is no directory %q below the root", dir)
 	case err != nil:
-		return workDir{}, refuse(fault.Denied, "the directory %q can't be entered: it isn't one, or leads out of the root", dir)
+		return workDir{}, refuse(fault.Denied, "the directory %q can't be entered: it isn't a directory, or it leads out of the root", dir)
 	}
 	defer sub.Close()
 	d := workDir{path: filepath.Join(root, dir)}
@@ -51,8 +51,8 @@ func enter(root, dir string) (workDir, error) {
 	if d.open, err = sub.Open("."); err != nil {
 		return workDir{}, refuse(fault.Denied, "the directory %q can't be opened: %v", dir, err)
 	}
-	// The child has the same descriptor until it becomes the program. So what was checked is what it enters, even if
-	// somebody puts a link in the place of a directory meanwhile.
+	// The child has the same descriptor until it runs the program. So it enters the directory that was checked, even if
+	// somebody replaces a directory by a link in the meantime.
 	if by := "/proc/self/fd/" + strconv.Itoa(int(d.open.Fd())); isDir(by) {
 		d.path = by
 	}

@@ -1,6 +1,6 @@
 // Package process runs programs for agents and hosts: with an argument vector instead of a shell, in a process group
 // that is killed when the call ends, with an environment and a working directory that the host chooses, and with output
-// that is streamed, cleaned and bounded.
+// that is streamed, cleaned and limited.
 //
 // [Tool] makes the tool that a model calls, from an allow-list of programs:
 //
@@ -13,7 +13,7 @@
 //		if len(args) > 0 && args[0] != "commit" {
 //			return tools.Low
 //		}
-//		return tools.High // asks a person
+//		return tools.High // needs approval
 //	}
 //	registry, err := tools.NewRegistry(process.Tool(process.Config{Root: "/srv/project", Programs: []process.Program{git}}))
 //
@@ -21,7 +21,7 @@
 //
 // # How a process ends
 //
-// It ends by itself, or at its time limit (60 s; output moves the limit to 30 s from then, up to 30 min), or when its
+// A process ends by itself, or at its time limit (60 s; output moves the limit to 30 s from then, up to 30 min), or when its
 // context ends. In the last two cases its whole group gets INT, after 5 s TERM, after another 3 s KILL. In all cases the
 // rest of the group gets KILL before Run returns, while the ended leader still reserves the group's number, so that no
 // other process can be hit. Grandchildren that keep the pipes open after the leader has ended have 2 s to finish. All

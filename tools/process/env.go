@@ -11,9 +11,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// SafeEnv returns the variables that programs get unless the host says otherwise: PATH (without what isn't absolute),
-// LANG, LC_ALL, LC_CTYPE, TZ and TMPDIR as they are here (on Windows also SYSTEMROOT, PATHEXT, TEMP and TMP), and TERM=dumb.
-// HOME isn't among them.
+// SafeEnv returns the variables that programs get by default: PATH (only its absolute directories),
+// LANG, LC_ALL, LC_CTYPE, TZ and TMPDIR of this process (on Windows also SYSTEMROOT, PATHEXT, TEMP and TMP), and TERM=dumb.
+// HOME isn't included.
 func SafeEnv() []string { return inherit(safeNames()) }
 
 func safeNames() []string {
@@ -24,7 +24,7 @@ func safeNames() []string {
 	return names
 }
 
-// inherit returns those variables of this process that have one of the names, and TERM=dumb.
+// inherit returns the variables of this process with these names, and TERM=dumb.
 func inherit(names []string) []string {
 	vars := map[string]string{"TERM": "dumb"}
 	for _, name := range names {
@@ -38,13 +38,13 @@ func inherit(names []string) []string {
 	return join(vars)
 }
 
-// absolutes drops what isn't absolute from a list of directories: it would be searched for in the working directory.
+// absolutes removes relative directories from a list, which would be relative to the working directory.
 func absolutes(path string) string {
 	list := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(list, string(os.PathListSeparator))
 }
 
-// join returns variables as a list, in the order of their names.
+// join returns variables as a list, ordered by name.
 func join(vars map[string]string) []string {
 	list := make([]string, 0, len(vars))
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
@@ -53,7 +53,7 @@ func join(vars map[string]string) []string {
 	return list
 }
 
-// checkVar refuses a variable that isn't one, or makes a program load code.
+// checkVar rejects an invalid variable, and one that makes a program load code.
 func checkVar(kv string) error {
 	name, _, ok := strings.Cut(kv, "=")
 	switch {
@@ -62,12 +62,12 @@ func checkVar(kv string) error {
 	case strings.IndexByte(kv, 0) >= 0:
 		return refuse(fault.Invalid, "the variable %q contains a NUL byte", name)
 	case loads(name):
-		return refuse(fault.Denied, "the variable %s makes programs load code; it is never passed on", name)
+		return refuse(fault.Denied, "the variable %s makes programs load code, so it is never passed to a program", name)
 	}
 	return nil
 }
 
-// loads reports whether a variable makes the dynamic loader, a shell or an interpreter load code, wherever it is set.
+// loads reports whether a variable makes the dynamic loader, a shell or an interpreter load code.
 func loads(name string) bool {
 	if runtime.GOOS == "windows" {
 		name = strings.ToUpper(name)

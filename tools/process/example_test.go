@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/tools/process"
 )
 
-// A tool that lists files without asking, and puts everything else that it may do before a person.
+// A tool that lists files without approval, and needs approval for everything else.
 func ExampleTool() {
 	root, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -64,7 +64,7 @@ func ExampleTool() {
 	// The call wasn't run: invalid value: program: expected one of "printf", got "sh"
 }
 
-// A host runs a program itself: what it writes is clean, whatever it meant to show on a terminal.
+// A host runs a program itself. The output is clean, even if the program wrote it for a terminal.
 func ExampleRun() {
 	printf, err := process.Lookup("printf")
 	if err != nil {
@@ -88,5 +88,5 @@ func ExampleSubcommands() {
 	fmt.Println(check([]string{"push"}))
 	// Output:
 	// <nil>
-	// process: the first argument has to be one of status, log
+	// process: the first argument must be one of status, log
 }

@@ -1,6 +1,6 @@
 package process
 
-// words mark lines that are worth keeping when the middle of an output is left out, in lower case, by their first letter.
+// words mark lines that are kept when the middle of an output is left out. They are in lower case, by their first letter.
 var words = [256][]string{
 	'd': {"denied"},
 	'e': {"error", "exception"},
@@ -10,8 +10,8 @@ var words = [256][]string{
 	'w': {"warn"},
 }
 
-// important reports whether a line looks as if somebody should see it: it speaks of an error, a failure or a warning, names
-// a place in a file (name.ext:12:3), or is a line of a stack ("    at main (app.js)").
+// important reports whether a line looks important: it mentions an error, a failure or a warning, a position in a
+// file (name.ext:12:3), or is a line of a stack trace ("    at main (app.js)").
 func important(line []byte) bool {
 	for i, b := range line {
 		if !telling[b] {
@@ -32,7 +32,7 @@ func important(line []byte) bool {
 	return frame(line)
 }
 
-// telling are the bytes with which a sign of importance may begin.
+// telling are the bytes with which a sign of importance can begin.
 var telling = func() (t [256]bool) {
 	t[':'] = true
 	for b, w := range words {
@@ -43,7 +43,7 @@ var telling = func() (t [256]bool) {
 	return t
 }()
 
-// has reports whether s, which is long enough, starts with the lower-case word w, in any case.
+// has reports whether s starts with the lower-case word w, ignoring case. s must be long enough.
 func has(s []byte, w string) bool {
 	for i := range len(w) {
 		b := s[i]
@@ -57,7 +57,7 @@ func has(s []byte, w string) bool {
 	return true
 }
 
-// place reports whether the colon at i stands between the name of a file and a line with a column.
+// place reports whether the colon at i is between a file name and a line number that is followed by a column.
 func place(line []byte, i int) bool {
 	j := i
 	for j > 0 && wordByte(line[j-1]) {
@@ -70,7 +70,7 @@ func place(line []byte, i int) bool {
 	return k > i+1 && k < len(line) && line[k] == ':' && digits(line, k+1) > k+1
 }
 
-// digits returns where the digits from i on end.
+// digits returns the end of the digits that start at i.
 func digits(line []byte, i int) int {
 	for i < len(line) && line[i] >= '0' && line[i] <= '9' {
 		i++

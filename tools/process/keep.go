@@ -6,43 +6,43 @@ import (
 	"unicode/utf8"
 )
 
-// How an output that is too long is cut.
+// The limits of a shortened output.
 const (
 	headLines = 50
 	tailLines = 100
-	noteRoom  = 64       // enough for the line that says how much is left out
-	pieceMost = 64 << 10 // a line that is longer counts as several
+	noteRoom  = 64       // room for the line that says how much is omitted
+	pieceMost = 64 << 10 // a longer line counts as several lines
 )
 
-// A keeper keeps of the text of an output what is worth most within limit bytes, as it comes, in memory of about twice the
-// limit: everything if that fits, else the first 50 lines, the last 100, and of those between the first ones that look
-// important. The first lines take at most a third, and so do the last ones.
+// A keeper keeps the most useful parts of an output, as it arrives, within limit bytes and in memory of about twice the limit: everything
+// if it fits, else the first 50 lines, the last 100, and the first important lines between them. The first lines take at most a third of
+// the limit, and so do the last ones.
 type keeper struct {
 	limit int
 
-	whole []byte // all there is, until it is too much
-	over  bool   // it was
+	whole []byte // the whole output, while it fits
+	over  bool   // the output didn't fit
 	head  part
-	full  bool   // nothing more belongs to the head
+	full  bool   // the head is complete
 	mid   []byte // important lines
 	tail  []byte // the newest lines, from tail[from:]
 	from  int
-	sizes [tailLines + 1]int // of the lines of the tail, a ring
+	sizes [tailLines + 1]int // sizes of the tail's lines, a ring buffer
 	first int
 	count int
-	left  int64 // bytes that were left out
+	left  int64 // omitted bytes
 }
 
-// A part is a number of lines.
+// A part is a group of lines.
 type part struct {
 	text  []byte
 	lines int
 }
 
-// pieceSize returns how long a piece of a line may be for such a limit.
+// pieceSize returns the size of the pieces of a long line for this limit.
 func pieceSize(limit int) int { return min(pieceMost, max(limit/8, 16)) }
 
-// add takes text that contains no line feed but perhaps as its last byte.
+// add adds text. Only its last byte may be a line feed.
 func (k *keeper) add(text []byte) {
 	if !k.over {
 		if len(k.whole)+len(text) <= k.limit {
@@ -60,7 +60,7 @@ func (k *keeper) add(text []byte) {
 	k.sort(text)
 }
 
-// next returns how long the first line of text is, or the first piece of it.
+// next returns the length of the first line of text, or of the first piece of it.
 func (k *keeper) next(text []byte) int {
 	n := bytes.IndexByte(text, '\n') + 1
 	if n == 0 {
@@ -73,7 +73,7 @@ func (k *keeper) next(text []byte) int {
 	return n
 }
 
-// sort puts a line where it belongs.
+// sort adds a line to the part it belongs to.
 func (k *keeper) sort(line []byte) {
 	if !k.full {
 		if k.head.lines < headLines && len(k.head.text)+len(line) <= k.limit/3 {
@@ -91,7 +91,7 @@ func (k *keeper) sort(line []byte) {
 	}
 }
 
-// push adds a line to the tail.
+// push appends a line to the tail.
 func (k *keeper) push(line []byte) {
 	if len(k.tail)+len(line) > cap(k.tail) && k.from > len(k.tail)/2 {
 		k.tail = k.tail[:copy(k.tail, k.tail[k.from:])]
@@ -102,7 +102,7 @@ func (k *keeper) push(line []byte) {
 	k.count++
 }
 
-// pop takes the oldest line from the tail, and keeps it if it looks important and has room.
+// pop removes the oldest line from the tail, and keeps it if it looks important and fits.
 func (k *keeper) pop() {
 	n := k.sizes[k.first]
 	line := k.tail[k.from : k.from+n]
@@ -120,7 +120,7 @@ func (k *keeper) pop() {
 	k.left += int64(n)
 }
 
-// text returns what was kept, at most limit bytes.
+// text returns the kept output, at most limit bytes.
 func (k *keeper) text() string {
 	if !k.over {
 		return string(k.whole)

@@ -27,7 +27,7 @@ func numbered(n int, about func(i int) string) (lines []string) {
 	return lines
 }
 
-func TestWhatFitsIsKeptWhole(t *testing.T) {
+func TestOutputThatFitsIsKeptWhole(t *testing.T) {
 	for _, n := range []int{0, 1, 50, 51, 100, 149, 150, 151, 1000} {
 		lines := numbered(n, func(int) string { return " line" })
 		all := strings.Join(lines, "")
@@ -68,7 +68,7 @@ func TestImportantLinesDontCrowdOutTheLast(t *testing.T) {
 	require.True(t, strings.HasSuffix(text, strings.Join(lines[9900:], "")))
 }
 
-func TestWhatIsKeptIsBounded(t *testing.T) {
+func TestKeptOutputIsLimited(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
 		limit := minKeep + r.IntN(20_000)
@@ -76,7 +76,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		size, long := 0, 1+r.IntN(3000)
 		for range r.IntN(1000) {
 			line := strings.Repeat([]string{"x", "error ", "€"}[r.IntN(3)], 1+r.IntN(long))
-			for len(line) > 0 { // as a cleaner hands it on
+			for len(line) > 0 { // in pieces, as a cleaner emits it
 				n := min(len(line), pieceSize(limit))
 				for n < len(line) && !utf8.RuneStart(line[n]) {
 					n++
@@ -120,7 +120,7 @@ func TestStreamsAreJoinedByLines(t *testing.T) {
 	c.write(0, []byte("out "))
 	c.write(1, []byte("err\n"))
 	c.write(0, []byte("put\n"))
-	c.write(0, []byte(strings.Repeat("x", 2*pieceSize(minKeep)))) // two pieces without an end
+	c.write(0, []byte(strings.Repeat("x", 2*pieceSize(minKeep)))) // two pieces of an incomplete line
 	c.write(1, []byte("err 2\n"))
 	c.close(0)
 	c.close(1)
@@ -129,7 +129,7 @@ func TestStreamsAreJoinedByLines(t *testing.T) {
 	require.Equal(t, "err\nout put\n"+strings.Repeat("x", 2*pieceSize(minKeep))+"\nerr 2\n", strings.TrimSuffix(r.Output, "\n")+"\n")
 }
 
-// BenchmarkCollector collects what a compiler says, far more than is kept.
+// BenchmarkCollector collects the output of a compiler, far more than is kept.
 func BenchmarkCollector(b *testing.B) {
 	for name, line := range map[string]string{
 		"lines":     "package/of/the/module/file.go compiles without anything to say about it, again\n",
@@ -139,7 +139,7 @@ func BenchmarkCollector(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			text := []byte(strings.Repeat(line, 32<<10/len(line)))
 			c := newCollector(DefaultKeep, 0, nil)
-			for range 100 { // past what is kept whole
+			for range 100 { // more than is kept whole
 				c.write(0, text)
 			}
 			b.SetBytes(int64(len(text)))

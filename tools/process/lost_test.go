@@ -19,7 +19,7 @@ func TestAProcessThatCantBeEndedIsReported(t *testing.T) {
 		Timeout: time.Millisecond, Extend: -1, Grace: Grace{Interrupt: -1, Terminate: -1, Late: 10 * time.Millisecond}}
 	res, err := run(t.Context(), cmd, func(c *child, _ Signal) error {
 		lost = c
-		return nil // nothing reaches it
+		return nil // no signal reaches it
 	})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.True(t, res.Lost && res.TimedOut)
@@ -28,7 +28,7 @@ func TestAProcessThatCantBeEndedIsReported(t *testing.T) {
 	<-lost.reaped // the goroutine that waited for it ends with it
 }
 
-func TestNoSignalReachesOurselvesOrEverybody(t *testing.T) {
+func TestNoSignalReachesOurselvesOrAllProcesses(t *testing.T) {
 	self, err := Lookup("true")
 	require.NoError(t, err)
 	c, err := startChild(self.Path, []string{"true"}, attrForTest())

@@ -22,10 +22,10 @@ import (
 	"github.com/pawlkit/pawl/tools/process"
 )
 
-// childMode names the variable that makes this binary one of the programs that tests run.
+// childMode is the variable that makes this binary act as one of the test programs.
 const childMode = "PROCESS_TEST_CHILD"
 
-// quick keeps a program that was built with the race detector from waiting a second before it ends.
+// quick makes a program that was built with the race detector exit without waiting a second.
 const quick = "GORACE=atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// children are the programs, by mode. They get their arguments and return their exit code.
+// children are the test programs, by mode. They get their arguments and return their exit code.
 var children = map[string]func(args []string) int{
 	"exit":      func(args []string) int { fmt.Println("bye"); return atoi(args[0]) },
 	"args":      func(args []string) int { fmt.Printf("%q\n", args); return 0 },
@@ -76,7 +76,7 @@ func atoi(s string) int {
 	return n
 }
 
-// live holds the pipe of a family open until the end of this process, and says its number there.
+// live holds the pipe of a family open until this process ends, and writes its process id there.
 func live() {
 	if path := os.Getenv("LIFE"); path != "" {
 		fd, err := syscall.Open(path, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
@@ -98,7 +98,7 @@ func raise(s syscall.Signal) int {
 	select {}
 }
 
-// stubborn ignores what asks it to end.
+// stubborn ignores the signals that ask it to end.
 func stubborn([]string) int {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	fmt.Println("can't stop me")
@@ -123,7 +123,7 @@ func polite(s os.Signal, code int) int {
 	return code
 }
 
-// mute closes its streams and goes on.
+// mute closes its streams and continues.
 func mute([]string) int {
 	fmt.Println("last words")
 	os.Stdout.Close()
@@ -131,7 +131,7 @@ func mute([]string) int {
 	return stubborn(nil)
 }
 
-// spawn starts this binary again in another mode, in the same group and with the same streams, and waits until it lives.
+// spawn starts this binary in another mode, in the same group and with the same streams, and waits until it runs.
 func spawn(mode string, attr *syscall.SysProcAttr, args ...string) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -150,7 +150,7 @@ func spawn(mode string, attr *syscall.SysProcAttr, args ...string) {
 	_, _ = r.Read(make([]byte, 1))
 }
 
-// family starts stubborn grandchildren and is stubborn.
+// family starts stubborn grandchildren and ignores signals itself.
 func family(args []string) int {
 	for range atoi(args[0]) {
 		spawn("stubborn", nil)
@@ -158,7 +158,7 @@ func family(args []string) int {
 	return stubborn(nil)
 }
 
-// leave starts a stubborn grandchild, which keeps the streams open, and ends when told to by standard input.
+// leave starts a stubborn grandchild, which keeps the streams open, and ends when standard input tells it to.
 func leave(args []string) int {
 	attr := &syscall.SysProcAttr{Setsid: len(args) > 0}
 	spawn("stubborn", attr)
@@ -168,7 +168,7 @@ func leave(args []string) int {
 	return 0
 }
 
-// leaveLate ends at once, leaving a grandchild that has something to say.
+// leaveLate ends at once, leaving a grandchild that writes output later.
 func leaveLate([]string) int {
 	spawn("late", nil)
 	return 7
@@ -181,7 +181,7 @@ func late([]string) int {
 	return 0
 }
 
-// bomb starts two of itself, to a depth, and is stubborn.
+// bomb starts two copies of itself, recursively to a depth, and ignores signals.
 func bomb(args []string) int {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	fmt.Println("boom")
@@ -194,7 +194,7 @@ func bomb(args []string) int {
 	return ignore()
 }
 
-// flood writes so many bytes, in numbered lines.
+// flood writes the given number of bytes in numbered lines.
 func flood(args []string) int {
 	live()
 	w := bufio.NewWriterSize(os.Stdout, 64<<10)
@@ -208,7 +208,7 @@ func flood(args []string) int {
 	return 0
 }
 
-// forever writes without an end, and doesn't stop when asked.
+// forever writes endlessly and ignores signals.
 func forever([]string) int {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	fmt.Println("on")
@@ -219,7 +219,7 @@ func forever([]string) int {
 	}
 }
 
-// ticks writes args[2] so many times, so many milliseconds apart.
+// ticks writes args[2] a number of times, with a number of milliseconds between.
 func ticks(args []string) int {
 	for range atoi(args[0]) {
 		fmt.Println(args[2])
@@ -235,7 +235,7 @@ func both([]string) int {
 	return 0
 }
 
-// host runs a stubborn process and is killed meanwhile.
+// host runs a stubborn process and is killed in the meantime.
 func host(args []string) int {
 	exe, _ := os.Executable()
 	_, err := process.Run(context.Background(), process.Command{Path: exe, Root: args[0],
@@ -261,14 +261,14 @@ func command(t testing.TB, mode string, args ...string) process.Command {
 		Grace: process.Grace{Interrupt: 30 * time.Millisecond, Terminate: 30 * time.Millisecond, Late: 200 * time.Millisecond}}
 }
 
-// A life tells which processes of a family live.
+// A life shows which processes of a family are running.
 type life struct {
 	t    *testing.T
 	path string
 	pids chan int // closed when all are gone
 }
 
-// watchLife makes a command's family watched.
+// watchLife watches the family of a command.
 func watchLife(t *testing.T, cmd *process.Command) *life {
 	t.Helper()
 	l := &life{t: t, path: filepath.Join(t.TempDir(), "life"), pids: make(chan int, 100)}
@@ -276,7 +276,7 @@ func watchLife(t *testing.T, cmd *process.Command) *life {
 	cmd.Env = append(cmd.Env, "LIFE="+l.path)
 	go func() {
 		defer close(l.pids)
-		f, err := os.Open(l.path) // waits for the first of them
+		f, err := os.Open(l.path) // waits for the first process
 		if err != nil {
 			return
 		}
@@ -288,7 +288,7 @@ func watchLife(t *testing.T, cmd *process.Command) *life {
 	return l
 }
 
-// born waits until n more processes live.
+// born waits until n more processes are running.
 func (l *life) born(n int) (pids []int) {
 	l.t.Helper()
 	for range n {
@@ -299,8 +299,7 @@ func (l *life) born(n int) (pids []int) {
 	return pids
 }
 
-// gone waits until none of them lives. Orphans may still wait to be reaped by the system; that they hold nothing open any
-// more says that they have ended.
+// gone waits until all have ended. Orphans may not be reaped by the system yet; they have ended when they hold no descriptor open.
 func (l *life) gone() {
 	l.t.Helper()
 	for range l.pids {

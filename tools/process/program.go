@@ -11,29 +11,29 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Program is one that a [Tool] may run. Name and Path are needed; the zero value of everything else is the careful choice.
+// A Program is a program that a [Tool] may run. Name and Path are required; the zero value of every other field is the safest choice.
 type Program struct {
-	// Name is what a model calls it: "git".
+	// Name is the name that the model uses: "git".
 	Name string
 	// Path is its absolute path, without symbolic links. See [Lookup].
 	Path        string
-	Description string // for the model: what it is for, and which arguments are allowed
+	Description string // for the model: its purpose and the allowed arguments
 
-	// Check returns an error, for the model, if the program may not be run with these arguments; nil: any will do. It is
-	// asked before each run, also after a person approved. [Subcommands] makes one.
+	// Check returns an error, for the model, if the program may not be run with these arguments; nil allows all. It is
+	// called before each run, also after an approval. [Subcommands] makes one.
 	Check func(args []string) error
-	// Risk is what a mistaken call with these arguments may cost; nil: High. High risk asks a person, unless the tool's
-	// Spec.Approval says otherwise. It should answer the same for the same arguments, and is asked before Check is, so also
-	// about arguments that Check refuses: none at all, for example.
+	// Risk returns the damage that a mistaken call with these arguments may cause; nil: High. High risk needs approval, unless the tool's
+	// Spec.Approval says otherwise. It must return the same for the same arguments. It is called before Check, so also with
+	// arguments that Check rejects, such as none at all.
 	Risk func(args []string) tools.Risk
 
-	// Stdin lets the model give the program something to read.
+	// Stdin lets the model give the program standard input.
 	Stdin bool
-	// Env names variables that the model may set for it.
+	// Env names the variables that the model may set for it.
 	Env []string
-	// Set are variables that it always gets, as NAME=value.
+	// Set are variables that are always set for it, as NAME=value.
 	Set []string
-	// InRoot permits a Path below the working root, where calls may be able to replace it.
+	// InRoot allows a Path below the working root, where calls may be able to replace the program.
 	InRoot bool
 
 	// Timeout, Extend and Max are as in [Command].
@@ -59,19 +59,19 @@ func Lookup(name string) (Program, error) {
 	return Program{Name: name, Path: path}, nil
 }
 
-// Subcommands returns a [Program.Check] that wants the first argument to be one of names. Options before it are refused;
-// what comes after it isn't looked at.
+// Subcommands returns a [Program.Check] that requires the first argument to be one of names. It rejects options before it, and
+// doesn't check the arguments after it.
 func Subcommands(names ...string) func(args []string) error {
 	names = slices.Clone(names)
 	return func(args []string) error {
 		if len(args) > 0 && slices.Contains(names, args[0]) {
 			return nil
 		}
-		return refuse(fault.Denied, "the first argument has to be one of %s", strings.Join(names, ", "))
+		return refuse(fault.Denied, "the first argument must be one of %s", strings.Join(names, ", "))
 	}
 }
 
-// NoArgs is a [Program.Check] that wants no arguments.
+// NoArgs is a [Program.Check] that rejects all arguments.
 func NoArgs(args []string) error {
 	if len(args) > 0 {
 		return refuse(fault.Denied, "it takes no arguments here")

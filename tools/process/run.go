@@ -17,25 +17,25 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// goneIn is how long a process may take to be gone after KILL.
+// goneIn is how long a process may take to end after KILL.
 const goneIn = 5 * time.Second
 
-// Run runs a command to its end and returns what became of it; see the package comment for how it ends. A process that
-// ended by itself is no error, whatever its exit code or signal. The Result is filled in, with all output until then, with
-// these errors, too:
+// Run runs a command until it has ended and returns its result; see the package comment for how it ends. A process that
+// ends by itself isn't an error, whatever its exit code or signal. The Result is filled in, with all output so far, also with
+// these errors:
 //
 //   - [*TimeoutError]: it was ended at its time limit
 //   - [*StopError]: it was ended because ctx had ended
 //
-// Without a process the error is a [*RejectedError], for what the command says, or has the class of what keeps it from
-// starting: UserFixable with a remedy if the program isn't there or isn't executable, Degraded if the system has no room.
+// If no process was started, the error is a [*RejectedError] for an invalid command, or has the class of the problem:
+// UserFixable with a remedy if the program doesn't exist or isn't executable, Degraded if the system has too few resources.
 //
-// Run is safe for concurrent use, and doesn't bound how many processes run: see [Slots].
+// Run is safe for concurrent use, and doesn't limit the number of running processes: see [Slots].
 func Run(ctx context.Context, cmd Command) (Result, error) {
 	return run(ctx, cmd, (*child).signal)
 }
 
-// run is Run with another way to send signals.
+// run is Run with a replaceable function for sending signals.
 func run(ctx context.Context, cmd Command, send func(*child, Signal) error) (Result, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -64,7 +64,7 @@ func run(ctx context.Context, cmd Command, send func(*child, Signal) error) (Res
 	return res, err
 }
 
-// A running process, and what belongs to it.
+// A running is a running process with its resources.
 type running struct {
 	cmd  *Command
 	send func(*child, Signal) error
@@ -80,7 +80,7 @@ type running struct {
 	drained chan struct{} // closed when both pipes have ended
 }
 
-// start starts the process and what reads from it.
+// start starts the process and the goroutines that read from it.
 func (x *running) start() (err error) {
 	dir, err := enter(x.cmd.Root, x.cmd.Dir)
 	if err != nil {
@@ -115,8 +115,8 @@ func (x *running) start() (err error) {
 	attr := &os.ProcAttr{Dir: dir.path, Env: env, Files: theirs, Sys: ownGroup()}
 	x.began = time.Now()
 	x.child, err = startChild(x.cmd.Path, append([]string{x.cmd.Path}, x.cmd.Args...), attr)
-	if errors.Is(err, fs.ErrNotExist) { // the program is there: that was looked at
-		return fault.NewFixable("process: what "+x.cmd.Path+" is run by isn't there", "install the interpreter or loader that it names", err)
+	if errors.Is(err, fs.ErrNotExist) { // the program exists: checkFile has checked it
+		return fault.NewFixable("process: the interpreter or loader of "+x.cmd.Path+" doesn't exist", "install it", err)
 	}
 	if err != nil {
 		return unstarted(x.cmd.Path, err)
@@ -138,7 +138,7 @@ func (x *running) start() (err error) {
 	})
 	if x.stdin != nil {
 		x.readers.Go(func() {
-			io.WriteString(x.stdin, x.cmd.Stdin) // a program needn't read it all
+			io.WriteString(x.stdin, x.cmd.Stdin) // the program needn't read all of it
 			x.stdin.Close()
 		})
 	}
@@ -176,8 +176,8 @@ func (x *running) read(stream int, from *os.File) {
 	}
 }
 
-// supervise returns when the process has ended and its pipes have, or their time is up, or it was sent KILL. It returns why
-// it was ended, if it was.
+// supervise returns when the process and its pipes have ended, when the time for the pipes is over, or after KILL. The error says why
+// the process was ended, if it was.
 func (x *running) supervise(ctx context.Context) (err error) {
 	p := timeouts{x.cmd.Timeout, x.cmd.Extend, x.cmd.Max}
 	timer := time.NewTimer(p.until(-1))
@@ -185,8 +185,8 @@ func (x *running) supervise(ctx context.Context) (err error) {
 	var (
 		stopped         = ctx.Done()
 		exited, drained = x.child.exited, x.drained
-		step            = -1 // of the signals; -1: it runs
-		late            bool // it has ended, and others of its group have until the timer
+		step            = -1 // index of the last signal; -1: none was sent
+		late            bool // it has ended, and the rest of its group may run until the timer fires
 	)
 	advance := func() (over bool) {
 		for step++; step < len(ladder); step++ {
@@ -215,7 +215,7 @@ func (x *running) supervise(ctx context.Context) (err error) {
 			stopped = nil
 			if step < 0 && x.child.hasExited() {
 				x.res.Late = drained != nil
-				return nil // it ended by itself; who held its pipes is ended
+				return nil // it ended by itself; the processes that hold its pipes are ended
 			}
 			if step < 0 {
 				x.res.Canceled = true
@@ -229,7 +229,7 @@ func (x *running) supervise(ctx context.Context) (err error) {
 			case late:
 				x.res.Late = true
 				return nil
-			case step < 0 && x.child.hasExited(): // just now, by itself
+			case step < 0 && x.child.hasExited(): // it has just ended by itself
 				exited, late = nil, true
 				timer.Reset(x.cmd.Grace.Late)
 				continue
@@ -249,10 +249,10 @@ func (x *running) supervise(ctx context.Context) (err error) {
 	return err
 }
 
-// ladder is in which order a group is sent signals.
+// ladder is the order in which signals are sent to a group.
 var ladder = [...]Signal{Interrupt, Terminate, Kill}
 
-// signal sends one of the signals and returns how long the group has before the next.
+// signal sends one of the signals and returns the time until the next.
 func (x *running) signal(step int) time.Duration {
 	s := ladder[step]
 	if err := x.send(x.child, s); errors.Is(err, errors.ErrUnsupported) {
@@ -271,10 +271,9 @@ func (x *running) signal(step int) time.Duration {
 	return 0
 }
 
-// finish ends what is left of the group, and everything that belongs to the process here. It returns the error of the
-// watching function.
+// finish ends the rest of the group, and releases the resources of the process. It returns the error of OnOutput.
 func (x *running) finish() error {
-	x.send(x.child, Kill) // the leader isn't reaped yet, so the group is still this one
+	x.send(x.child, Kill) // the leader isn't reaped yet, so the number still belongs to this group
 	timer := time.NewTimer(x.cmd.gone)
 	defer timer.Stop()
 	select {
@@ -289,8 +288,8 @@ func (x *running) finish() error {
 	}
 	timer.Reset(max(x.cmd.Grace.Late, time.Millisecond))
 	select {
-	case <-x.drained: // all that was in the pipes is read
-	case <-timer.C: // somebody outside of the group holds them
+	case <-x.drained: // both pipes were read to their end
+	case <-timer.C: // a process outside of the group holds them open
 	}
 	x.closePipes()
 	x.readers.Wait()
@@ -300,7 +299,7 @@ func (x *running) finish() error {
 	return err
 }
 
-// ended notes how the process ended.
+// ended stores how the process ended.
 func (x *running) ended(s *os.ProcessState) {
 	if s == nil {
 		return
@@ -309,7 +308,7 @@ func (x *running) ended(s *os.ProcessState) {
 	x.res.Signal = signalOf(s)
 }
 
-// checkFile refuses programs that aren't what their path says.
+// checkFile rejects programs that aren't the file that their path names.
 func checkFile(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -328,26 +327,26 @@ func checkFile(path string) error {
 	return nil
 }
 
-// samePath reports whether two absolute paths are written alike, as far as that matters.
+// samePath reports whether two absolute paths are equal, ignoring case on Windows.
 func samePath(a, b string) bool {
 	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
 
-// unstarted says why a program doesn't start, by class.
+// unstarted returns the error for a program that didn't start, with its class.
 func unstarted(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.NewFixable("process: there is no program "+path, "install it, or correct the path", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fault.NewFixable("process: the program "+path+" may not be run", "make it executable for the user of this service", err)
+		return fault.NewFixable("process: the program "+path+" isn't executable", "make it executable for the user of this service", err)
 	case errors.Is(err, syscall.ENOEXEC):
 		return fault.NewFixable("process: the file "+path+" isn't a program of this system", "install one for this platform, or begin the script with #!", err)
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return fault.Errorf(fault.Degraded, "process: %s doesn't start: the system has no room for it: %w", path, err)
+		return fault.Errorf(fault.Degraded, "process: %s can't be started: the system has too few resources: %w", path, err)
 	case errors.Is(err, syscall.E2BIG):
-		return fault.Errorf(fault.Invalid, "process: %s doesn't start: arguments and environment are too long: %w", path, err)
+		return fault.Errorf(fault.Invalid, "process: %s can't be started: arguments and environment are too long: %w", path, err)
 	case errors.Is(err, textBusy):
-		return fault.Errorf(fault.Transient, "process: %s doesn't start: somebody is writing to it: %w", path, err)
+		return fault.Errorf(fault.Transient, "process: %s can't be started: another process is writing to the file: %w", path, err)
 	}
-	return fmt.Errorf("process: %s doesn't start: %w", path, err)
+	return fmt.Errorf("process: %s can't be started: %w", path, err)
 }

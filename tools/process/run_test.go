@@ -18,7 +18,7 @@ import (
 	"github.com/pawlkit/pawl/tools/process"
 )
 
-// begin runs a command beside the test.
+// begin runs a command in the background.
 func begin(ctx context.Context, cmd process.Command) (wait func() (process.Result, error)) {
 	type end struct {
 		res process.Result
@@ -106,18 +106,18 @@ func TestArgumentsAreText(t *testing.T) {
 	require.Equal(t, `["; rm -rf /" "$(reboot)" "`+"`id`"+`" "a && b" "| cat" "> file" "*" "" "a\nb" "--" "'\""]`+"\n", res.Output)
 }
 
-func TestNothingOfTheEnvironmentIsInherited(t *testing.T) {
+func TestTheEnvironmentIsNotInherited(t *testing.T) {
 	t.Setenv("MY_API_KEY", "secret")
 	cmd := command(t, "env")
 	cmd.Env = append(cmd.Env, "A=b")
 	require.Equal(t, childMode+"=env\nA=b\n", run(t, cmd).Output)
 
-	cmd.Env = nil // a program that runs without its variable is this test binary: ask another
+	cmd.Env = nil // without its variable, this binary would run the tests: use another program
 	cmd.Path, cmd.Args = lookup(t, "env"), nil
 	require.Empty(t, run(t, cmd).Output)
 }
 
-func TestStandardInputEndsAtOnceUnlessThereIsSome(t *testing.T) {
+func TestStandardInputIsEmptyByDefault(t *testing.T) {
 	cmd := command(t, "cat")
 	require.Equal(t, "0 bytes\n", run(t, cmd).Output)
 	cmd.Stdin = strings.Repeat("x", 100_000)
@@ -125,7 +125,7 @@ func TestStandardInputEndsAtOnceUnlessThereIsSome(t *testing.T) {
 	require.True(t, strings.HasSuffix(res.Output, "100000 bytes\n"))
 
 	cmd = command(t, "unread")
-	cmd.Stdin = strings.Repeat("x", 1<<20) // more than a pipe holds
+	cmd.Stdin = strings.Repeat("x", 1<<20) // more than the buffer of a pipe
 	require.Zero(t, run(t, cmd).ExitCode)
 }
 
@@ -149,7 +149,7 @@ func TestAStubbornProcessIsEndedAtItsTimeLimit(t *testing.T) {
 	l.gone()
 }
 
-// canceled runs a command, cancels it with a cause when so many of its family live, and returns what came of it when none does.
+// canceled cancels a command with a cause when its family has this many members, and returns its result when all have ended.
 func canceled(t *testing.T, cmd process.Command, members int, why error) (process.Result, error) {
 	t.Helper()
 	l := watchLife(t, &cmd)
@@ -211,7 +211,7 @@ func TestSignalsStopAsSoonAsTheProcessHasEnded(t *testing.T) {
 	}
 }
 
-func TestAStoppedProcessIsWokenToEnd(t *testing.T) {
+func TestAStoppedProcessIsContinuedAndEnded(t *testing.T) {
 	cmd := command(t, "stopped")
 	cmd.Grace.Interrupt = time.Hour
 	res, _ := canceled(t, cmd, 1, nil)
@@ -248,15 +248,15 @@ func TestTheEndOfTheContextDoesntWaitForGrandchildren(t *testing.T) {
 	}
 	cancel()
 	res, err := wait()
-	if err == nil { // the process had ended by itself
+	if err == nil { // the process ended by itself
 		require.True(t, res.Late)
-	} else { // it was about to
+	} else { // the process was about to end
 		require.ErrorIs(t, err, context.Canceled)
 	}
 	l.gone()
 }
 
-func TestWhatComesLateIsKept(t *testing.T) {
+func TestLateOutputIsKept(t *testing.T) {
 	cmd := command(t, "leaveLate")
 	cmd.Grace.Late = time.Hour
 	res := run(t, cmd)
@@ -265,7 +265,7 @@ func TestWhatComesLateIsKept(t *testing.T) {
 	require.Equal(t, "that took a while\n", res.Output)
 }
 
-func TestWhatHasLeftTheGroupDelaysNothing(t *testing.T) {
+func TestAProcessThatLeftTheGroupCausesNoDelay(t *testing.T) {
 	cmd := command(t, "leave", "for good")
 	l := watchLife(t, &cmd)
 	res := run(t, cmd)
@@ -293,7 +293,7 @@ func TestAFloodIsReadToItsEndInLittleMemory(t *testing.T) {
 	require.Contains(t, lines[50], "bytes left out")
 	require.True(t, strings.HasPrefix(lines[149], "line "+itoa(int(res.Lines)-2)+" of"))
 	kept := len(res.Output) - len(lines[50]) - 1
-	require.EqualValues(t, size+1, int64(kept)+res.Omitted) // the last line was given its end
+	require.EqualValues(t, size+1, int64(kept)+res.Omitted) // a line end was added to the last line
 }
 
 func TestOutputMovesTheTimeLimit(t *testing.T) {
@@ -305,7 +305,7 @@ func TestOutputMovesTheTimeLimit(t *testing.T) {
 		{"with each line", "25", "compiling", time.Minute, time.Minute, false},
 		{"unless it says nothing", "1000000", "...", time.Minute, time.Minute, true},
 		{"unless that is switched off", "1000000", "compiling", -1, time.Minute, true},
-		{"but not for ever", "1000000", "compiling", time.Minute, time.Millisecond, true}, // the longest is Timeout then
+		{"but not for ever", "1000000", "compiling", time.Minute, time.Millisecond, true}, // the limit is Timeout then
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -319,7 +319,7 @@ func TestOutputMovesTheTimeLimit(t *testing.T) {
 	}
 }
 
-func TestTheNewestLinesAreToldWhileItRuns(t *testing.T) {
+func TestOnOutputGetsTheNewestLinesWhileTheProgramRuns(t *testing.T) {
 	cmd := command(t, "polite")
 	told := make(chan string, 10)
 	cmd.OnOutput = func(text string) { told <- text }
@@ -372,7 +372,7 @@ func TestAnEndedContextStartsNothing(t *testing.T) {
 	require.Equal(t, -1, res.ExitCode)
 }
 
-func TestPathsThatMayMeanSomethingElseAreRefused(t *testing.T) {
+func TestAmbiguousPathsAreRejected(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(self(t), link))
@@ -383,7 +383,7 @@ func TestPathsThatMayMeanSomethingElseAreRefused(t *testing.T) {
 		class fault.Class
 		says  string
 	}{
-		{"", fault.Invalid, "no program"},
+		{"", fault.Invalid, "the program is missing"},
 		{"env", fault.Denied, "isn't an absolute path"},
 		{"./env", fault.Denied, "isn't an absolute path"},
 		{"/usr/bin/../bin/env", fault.Denied, `give "/usr/bin/env"`},
@@ -408,14 +408,14 @@ func TestPathsThatMayMeanSomethingElseAreRefused(t *testing.T) {
 	}
 }
 
-func TestFilesThatArentProgramsAreForAPersonToFix(t *testing.T) {
+func TestFilesThatArentProgramsAreUserFixable(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
 		text string
 		mode os.FileMode
 		says string
 	}{
-		"plain":   {"#!/bin/sh\n", 0o644, "may not be run"},
+		"plain":   {"#!/bin/sh\n", 0o644, "isn't executable"},
 		"garbage": {"\x00\x01garbage", 0o755, "isn't a program of this system"},
 		"script":  {"#!/there/is/no/shell\n", 0o755, "interpreter"},
 	} {
@@ -429,7 +429,7 @@ func TestFilesThatArentProgramsAreForAPersonToFix(t *testing.T) {
 	}
 }
 
-func TestVariablesThatLoadCodeAreRefused(t *testing.T) {
+func TestVariablesThatLoadCodeAreRejected(t *testing.T) {
 	for kv, class := range map[string]fault.Class{
 		"LD_PRELOAD=/tmp/evil.so": fault.Denied, "LD_LIBRARY_PATH=.": fault.Denied, "DYLD_INSERT_LIBRARIES=x": fault.Denied,
 		"BASH_ENV=x": fault.Denied, "BASH_FUNC_ls%%=() { id; }": fault.Denied, "NODE_OPTIONS=-r x": fault.Denied, "PYTHONPATH=.": fault.Denied,

@@ -8,11 +8,11 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// SlotWait is how long a call of a [Tool] waits for a free slot before it gives up.
+// SlotWait is how long a call of a [Tool] waits for a free slot.
 const SlotWait = 30 * time.Second
 
-// Slots bound how many processes run at a time. They are given out in the order in which they were asked for. Slots are
-// safe for concurrent use, and may be shared by any number of tools.
+// Slots limit the number of processes that run at a time. Waiting callers get them in the order of their calls. Slots are
+// safe for concurrent use, and any number of tools may share them.
 type Slots struct{ taken chan struct{} }
 
 // NewSlots returns n slots; less than 1 means the default, two for each CPU.
@@ -23,8 +23,8 @@ func NewSlots(n int) *Slots {
 	return &Slots{taken: make(chan struct{}, n)}
 }
 
-// Acquire waits for a free slot. It gives up with an error of class RateLimited after wait (0: [SlotWait]; less than 0: at
-// once), or with the cause of ctx. The slot is given back with [Slots.Release].
+// Acquire waits for a free slot. It fails with an error of class RateLimited after wait (0: [SlotWait]; negative: at
+// once), or with the cause of ctx. The caller must release the slot with [Slots.Release].
 func (s *Slots) Acquire(ctx context.Context, wait time.Duration) error {
 	select {
 	case s.taken <- struct{}{}:
@@ -39,11 +39,11 @@ func (s *Slots) Acquire(ctx context.Context, wait time.Duration) error {
 	case <-ctx.Done():
 		return &StopError{Program: "a program that waits for a free slot", Cause: context.Cause(ctx)}
 	case <-timer.C:
-		return fault.Errorf(fault.RateLimited, "process: all %d slots for processes stayed taken; try again later", cap(s.taken))
+		return fault.Errorf(fault.RateLimited, "process: all %d slots for processes are in use; try again later", cap(s.taken))
 	}
 }
 
-// Release gives a slot back, once for each that was acquired. Once too often does nothing.
+// Release releases a slot. Call it once for each Acquire; an extra call does nothing.
 func (s *Slots) Release() {
 	select {
 	case <-s.taken:
@@ -51,5 +51,5 @@ func (s *Slots) Release() {
 	}
 }
 
-// Free returns how many slots are free.
+// Free returns the number of free slots.
 func (s *Slots) Free() int { return cap(s.taken) - len(s.taken) }

@@ -35,7 +35,7 @@ func TestACallWaitsHalfAMinuteForASlot(t *testing.T) {
 	})
 }
 
-func TestSlotsAreGivenInTheOrderOfAsking(t *testing.T) {
+func TestSlotsAreGivenInTheOrderOfTheCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := process.NewSlots(1)
 		require.NoError(t, s.Acquire(t.Context(), 0))

@@ -2,11 +2,10 @@ package process
 
 import "time"
 
-// A timeouts is how long a process may run: base, and after each sign of progress extend from then, but never longer than
-// limit.
+// A timeouts is the time limit of a process: base, and after each sign of progress extend from then, but at most limit from the start.
 type timeouts struct{ base, extend, limit time.Duration }
 
-// until returns when the time is up, counted from the start, if the last sign came at last (less than 0: none came).
+// until returns the time limit, counted from the start. last is when the last sign of progress came (negative: none).
 func (p timeouts) until(last time.Duration) time.Duration {
 	d := p.base
 	if last >= 0 && p.extend > 0 {
@@ -15,7 +14,7 @@ func (p timeouts) until(last time.Duration) time.Duration {
 	return min(d, p.limit)
 }
 
-// noise reports whether a line says nothing about progress: it is blank, dots, a spinner, or a bare percentage.
+// noise reports whether a line shows no progress: it is blank, or only dots, a spinner or a percentage.
 func noise(line []byte) bool {
 	i, n := 0, len(line)
 	for i < n && (line[i] == ' ' || line[i] == '\t') {
@@ -34,7 +33,7 @@ func noise(line []byte) bool {
 	return all(line, ".") || all(line, `|/-\`)
 }
 
-// all reports whether line has no other bytes than those of set.
+// all reports whether line has only bytes of set.
 func all(line []byte, set string) bool {
 	for _, b := range line {
 		found := false

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPatienceGrowsWithSignsOfProgress(t *testing.T) {
+func TestSignsOfProgressExtendTheTimeLimit(t *testing.T) {
 	p := timeouts{time.Minute, 30 * time.Second, 30 * time.Minute}
 	for last, want := range map[time.Duration]time.Duration{
 		-1:                              time.Minute,
@@ -26,7 +26,7 @@ func TestPatienceGrowsWithSignsOfProgress(t *testing.T) {
 	require.Equal(t, time.Minute, p.until(59*time.Second))
 }
 
-func TestNoiseSaysNothing(t *testing.T) {
+func TestNoiseIsNoSignOfProgress(t *testing.T) {
 	for line, want := range map[string]bool{
 		"": true, " \t": true, ".": true, " ..... ": true, "|": true, "/-\\|": true, "45%": true, " 100% ": true,
 		"%": false, "45.2%": false, "Downloading 45%": false, "a": false, "1": false, "..a": false, ".|": false,
@@ -35,7 +35,7 @@ func TestNoiseSaysNothing(t *testing.T) {
 	}
 }
 
-func TestAWatchTellsTheNewestAtMostTenTimesASecond(t *testing.T) {
+func TestAWatchReportsTheNewestLinesAtMostTenTimesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration
 		var told []string
@@ -65,7 +65,7 @@ func TestAWatchTellsTheNewestAtMostTenTimesASecond(t *testing.T) {
 	})
 }
 
-func TestAWatchLeavesOutWhatIsTooMuch(t *testing.T) {
+func TestAWatchOmitsLinesAboveItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
 		hold := make(chan struct{})
@@ -90,7 +90,7 @@ func TestAWatchLeavesOutWhatIsTooMuch(t *testing.T) {
 	})
 }
 
-func TestAWatchSaysThatThereIsNothing(t *testing.T) {
+func TestAWatchReportsMissingOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
 		w := newWatch(func(text string) { told = append(told, text) }, 15*time.Second)

@@ -16,7 +16,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A Config says what a [Tool] may run, and where. Root and Programs are needed.
+// A Config is the configuration of a [Tool]. Root and Programs are required.
 type Config struct {
 	// Root is the absolute path of the directory in and below which programs run.
 	Root     string
@@ -28,29 +28,29 @@ type Config struct {
 	// Schema is set by the tool. There is a breaker only if Resource names one.
 	Spec tools.Spec
 
-	// Inherit names variables of this process that programs get, besides those of [SafeEnv].
+	// Inherit names variables of this process that programs get in addition to those of [SafeEnv].
 	Inherit []string
 	// Set are variables that all programs get, as NAME=value.
 	Set []string
 
-	// Slots bound how many processes run at a time; nil: two for each CPU, of this tool. A call waits 30 s for one.
+	// Slots limit the processes that run at a time; nil: two for each CPU, only for this tool. A call waits 30 s for a slot.
 	Slots *Slots
-	// Grace is how process groups are ended.
+	// Grace is how long process groups have after each signal.
 	Grace Grace
-	// Raw is how many bytes of raw output OnResult is given; see [Command.Raw].
+	// Raw is the number of bytes of raw output for OnResult; see [Command.Raw].
 	Raw int
-	// OnResult is called with each process that ran, with all its output, before the model reads the result. It may
+	// OnResult is called with the result of each process, with all its output, before the model reads it. It may
 	// be nil.
 	OnResult func(ctx context.Context, r Result)
 }
 
 // Tool returns a tool that runs the programs of a Config. Its input is a program's name and its arguments, and, where
-// programs permit it, a directory, standard input and variables. A mistake in the Config comes back as an error of
+// programs permit it, a directory, standard input and variables. An invalid Config is an error of
 // [tools.NewRegistry].
 //
-// The model reads how the program ended and what it wrote; an exit code other than 0 is an observation like any other. The
-// host finds the [Result] as the data of the outcome. A program that was ended at its time limit is a failure of class
-// Transient, what couldn't start one of the class that [Run] gives it; the model reads the output until then.
+// The model reads how the program ended and its output; an exit code other than 0 isn't a failure of the call. The
+// host gets the [Result] as the data of the outcome. A process that was ended at its time limit is a failure of class
+// Transient, and one that couldn't start has the class that [Run] gives it; the model reads the output so far.
 //
 // Output is reported as progress, which also moves the time limit of the call; the tool's own limit leaves time for ending
 // a process.
@@ -79,11 +79,11 @@ func (c configured) Define() (*tools.Definition, error) {
 	}
 	t.asks = spec.Approval == tools.AskIfHigh
 	if t.asks {
-		spec.Approval = tools.AskNever // it asks by the call
+		spec.Approval = tools.AskNever // approval depends on the call: see ask
 	}
 	spec.Risk = tools.High
 	spec.Progress = true
-	if spec.Resource == "" { // one program that hangs says nothing of the others
+	if spec.Resource == "" { // a program that hangs doesn't affect the others
 		spec.NoBreaker = true
 	}
 	if spec.Description == "" {
@@ -105,11 +105,11 @@ func (c configured) Define() (*tools.Definition, error) {
 type tool struct {
 	cfg    Config
 	byName map[string]*Program
-	env    map[string][]string // by program: what it gets in any case
-	asks   bool                // for consent, if the risk is high
+	env    map[string][]string // by program: the variables that are always set
+	asks   bool                // calls of high risk need approval
 }
 
-// complete checks the configuration and fills in what follows from it.
+// complete checks the configuration and sets the fields that depend on it.
 func (t *tool) complete() error {
 	cfg := &t.cfg
 	if !filepath.IsAbs(cfg.Root) {
@@ -161,7 +161,7 @@ func (t *tool) admit(p *Program) error {
 		return refuse(fault.Invalid, "a name is one word without slashes")
 	}
 	if t.byName[p.Name] != nil {
-		return refuse(fault.Invalid, "there are two of this name")
+		return refuse(fault.Invalid, "two programs have this name")
 	}
 	if err := checkPath(p.Path); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (t *tool) admit(p *Program) error {
 	return nil
 }
 
-// merge keeps the last of the variables of a name.
+// merge keeps the last variable of each name.
 func merge(env []string) []string {
 	vars := make(map[string]string, len(env))
 	for _, kv := range env {
@@ -191,7 +191,7 @@ func merge(env []string) []string {
 	return join(vars)
 }
 
-// An input is what a model asks for.
+// An input is the input of a call.
 type input struct {
 	Program string            `json:"program"`
 	Args    []string          `json:"args"`
@@ -200,7 +200,7 @@ type input struct {
 	Env     map[string]string `json:"env"`
 }
 
-// schema returns the schema of an input: what no program permits isn't in it.
+// schema returns the schema of an input, without the fields that no program permits.
 func (t *tool) schema() (json.RawMessage, error) {
 	type object = map[string]any
 	var names, vars []string
@@ -215,11 +215,11 @@ func (t *tool) schema() (json.RawMessage, error) {
 	props := object{
 		"program": object{"type": "string", "enum": names},
 		"args": object{"type": "array", "items": object{"type": "string"}, "maxItems": maxArgs,
-			"description": "its arguments, one each; they are passed as they are, there is no shell"},
-		"dir": str("the directory to run it in, relative to the working root; the root if not given"),
+			"description": "its arguments, one per element; they are passed unchanged, without a shell"},
+		"dir": str("the working directory, relative to the working root; default: the root"),
 	}
 	if stdin {
-		props["stdin"] = str("what it reads from standard input; nothing if not given")
+		props["stdin"] = str("its standard input; default: empty")
 	}
 	if len(vars) > 0 {
 		slices.Sort(vars)
@@ -232,7 +232,7 @@ func (t *tool) schema() (json.RawMessage, error) {
 	return json.Marshal(object{"type": "object", "properties": props, "required": []string{"program"}, "additionalProperties": false})
 }
 
-// describe says what the tool does, for a model.
+// describe returns the tool's description for a model.
 func (t *tool) describe() string {
 	var b strings.Builder
 	b.WriteString("Runs a program, without a shell, and returns its exit code and output. The programs:")
@@ -250,7 +250,7 @@ func (t *tool) describe() string {
 func (t *tool) read(raw json.RawMessage) (*Program, *input, error) {
 	var in input
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, nil, refuse(fault.Invalid, "the input doesn't fit: %v", err)
+		return nil, nil, refuse(fault.Invalid, "invalid input: %v", err)
 	}
 	p, ok := t.byName[in.Program]
 	if !ok {
@@ -259,8 +259,8 @@ func (t *tool) read(raw json.RawMessage) (*Program, *input, error) {
 	return p, &in, nil
 }
 
-// ask returns the very command that a person is asked about. It depends on nothing but the input: what is refused today may
-// be there tomorrow, and mustn't run then without consent.
+// ask returns the exact command, which a person approves. It depends only on the input: a program that is rejected today may
+// be allowed tomorrow, and must not run then without approval.
 func (t *tool) ask(_ context.Context, raw json.RawMessage) (string, error) {
 	p, in, err := t.read(raw)
 	if err != nil || !t.asks {
@@ -284,7 +284,7 @@ func (t *tool) ask(_ context.Context, raw json.RawMessage) (string, error) {
 	return b.String(), nil
 }
 
-// quoted returns an argument so that a person sees where it begins and ends, and what is in it.
+// quoted quotes an argument so that a person sees where it begins and ends and what it contains.
 func quoted(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,@%+", r))
@@ -294,13 +294,13 @@ func quoted(s string) string {
 	return strconv.Quote(s)
 }
 
-// check refuses what may not run, right before it would.
+// check rejects a call that may not run, right before it runs.
 func (t *tool) check(_ context.Context, raw json.RawMessage) error {
 	_, err := t.command(raw)
 	return err
 }
 
-// command makes a command of an input, or says why it may not run.
+// command makes a command of an input, or returns why it may not run.
 func (t *tool) command(raw json.RawMessage) (*Command, error) {
 	p, in, err := t.read(raw)
 	if err != nil {
@@ -308,7 +308,7 @@ func (t *tool) command(raw json.RawMessage) (*Command, error) {
 	}
 	if p.Check != nil {
 		if err := p.Check(slices.Clone(in.Args)); err != nil {
-			return nil, refuse(classOr(err, fault.Denied), "%s may not be run so: %s", p.Name, strings.TrimPrefix(err.Error(), "process: "))
+			return nil, refuse(classOr(err, fault.Denied), "%s may not be run with these arguments: %s", p.Name, strings.TrimPrefix(err.Error(), "process: "))
 		}
 	}
 	if in.Stdin != "" && !p.Stdin {
@@ -335,7 +335,7 @@ func (t *tool) command(raw json.RawMessage) (*Command, error) {
 	return cmd, nil
 }
 
-// classOr returns the class of an error if it says one of those that are about the input, else other.
+// classOr returns the class of an error if it is about the input, else other.
 func classOr(err error, other fault.Class) fault.Class {
 	switch c := fault.Of(err); c {
 	case fault.Invalid, fault.NotFound, fault.Denied:
@@ -344,14 +344,14 @@ func classOr(err error, other fault.Class) fault.Class {
 	return other
 }
 
-// headerRoom is more than what stands before an output.
+// headerRoom is more than the size of the text before an output.
 const headerRoom = 512
 
-// failedOutput is how much output stands in the error of a process that was ended.
+// failedOutput is the most bytes of output in the error of a process that was ended.
 const failedOutput = 32 << 10
 
-// beat is after how long without output the call's time limit is moved, so that a process ends at its own limit, which
-// knows how to end it, and not at that of the call.
+// beat is the time without output after which the tool reports progress to extend the time limit of the call, so that a process ends at
+// its own limit, with its signals, and not at that of the call.
 const beat = tools.ProgressExtends / 2
 
 // run runs one call.
@@ -367,7 +367,7 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 		return tools.Result{}, err
 	}
 	defer t.cfg.Slots.Release()
-	if end, ok := ctx.Deadline(); ok { // what progress moves must end before that, with the signals
+	if end, ok := ctx.Deadline(); ok { // the process, with its signals, must end before the deadline
 		cmd.Max = min(orDefault(cmd.Max, DefaultMax), max(time.Until(end)-t.cfg.Grace.longest(), time.Millisecond))
 	}
 	cmd.beat = beat
@@ -384,8 +384,8 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 	return tools.Result{Parts: []provider.Part{provider.TextPart(word(r))}, Data: r}, nil
 }
 
-// word tells a model how a process ended. What differs from one run to the next of the same command, such as the time it
-// took, isn't in it.
+// word tells a model how a process ended. It leaves out values that differ between runs of the same command, such as the time it
+// took.
 func word(r Result) string {
 	how := "exit code " + strconv.Itoa(r.ExitCode)
 	if r.Signal != "" {
@@ -403,7 +403,7 @@ func word(r Result) string {
 	return how + "\n" + r.Output
 }
 
-// shown makes of an error what a model should read. It keeps the class, and the output until then.
+// shown converts an error for the model. It keeps the class, and adds the output so far.
 func shown(r Result, err error) error {
 	var timeout *TimeoutError
 	var stop *StopError
@@ -418,12 +418,12 @@ func shown(r Result, err error) error {
 
 func soFar(r Result) string {
 	if r.Output == "" {
-		return "; it had written nothing"
+		return "; it had written no output"
 	}
 	return "; its output until then:\n" + tools.Cut(r.Output, failedOutput)
 }
 
-// An endedError is a process that was ended, with its output. It doesn't unwrap to the end of a context, which the caller knows.
+// An endedError is the error of a process that was ended, with its output. It doesn't unwrap to the context's error, which the caller knows.
 type endedError struct {
 	class fault.Class
 	text  string
@@ -434,7 +434,7 @@ func (e *endedError) Error() string      { return e.text }
 func (e *endedError) Unwrap() error      { return e.err }
 func (e *endedError) Fault() fault.Class { return e.class }
 
-// outer returns the time limit of a call: that of a program and of ending it, and of waiting for a slot.
+// outer returns the time limit of a call: for waiting for a slot, for the program, and for ending it.
 func (t *tool) outer() (d time.Duration) {
 	for i := range t.cfg.Programs {
 		d = max(d, t.cfg.Programs[i].Timeout, 0)

@@ -19,7 +19,7 @@ import (
 	"github.com/pawlkit/pawl/tools/process"
 )
 
-// program returns this binary in a mode as a program of that name.
+// program returns this binary in a mode, as a program of that name.
 func program(t *testing.T, mode string) process.Program {
 	return process.Program{Name: mode, Path: self(t), Set: []string{childMode + "=" + mode, quick}}
 }
@@ -29,7 +29,7 @@ func config(t *testing.T, programs ...process.Program) process.Config {
 		Grace: process.Grace{Interrupt: 30 * time.Millisecond, Terminate: 30 * time.Millisecond, Late: 200 * time.Millisecond}}
 }
 
-// A toolbox has one tool, and takes a call of it the whole way.
+// A toolbox has one tool and runs calls of it as the agent does.
 type toolbox struct {
 	t   *testing.T
 	reg *tools.Registry
@@ -43,7 +43,7 @@ func open(t *testing.T, cfg process.Config) *toolbox {
 	return &toolbox{t: t, reg: reg, d: reg.All()[0]}
 }
 
-// admit says what becomes of a call before it runs.
+// admit returns the decision on a call before it runs.
 func (b *toolbox) admit(input string) (*tools.Call, tools.Admission) {
 	b.t.Helper()
 	c := &tools.Call{Name: b.d.Name(), Input: json.RawMessage(input)}
@@ -52,7 +52,7 @@ func (b *toolbox) admit(input string) (*tools.Call, tools.Admission) {
 	return c, a
 }
 
-// call runs a call that a person approves of, if that is asked for.
+// call runs a call, with an approval if it needs one.
 func (b *toolbox) call(ctx context.Context, input string) tools.Outcome {
 	b.t.Helper()
 	c, a := b.admit(input)
@@ -87,19 +87,19 @@ func TestTheModelReadsHowAProgramEndedAndWhatItWrote(t *testing.T) {
 	require.Equal(t, "ended by the signal KILL; no output", said(b.call(t.Context(), `{"program":"suicide","args":["9"]}`)))
 }
 
-func TestTheSameCallIsToldInTheSameWords(t *testing.T) {
+func TestTheSameCallGivesTheSameText(t *testing.T) {
 	b := open(t, config(t, program(t, "exit")))
 	first := said(b.call(t.Context(), `{"program":"exit","args":["1"]}`))
 	require.Equal(t, first, said(b.call(t.Context(), `{"program":"exit","args":["1"]}`)))
 }
 
-func TestTheSpecIsCareful(t *testing.T) {
+func TestTheZeroSpecIsSafe(t *testing.T) {
 	spec := open(t, config(t, program(t, "exit"))).d.Spec()
 	require.Equal(t, "process.run", spec.Name)
 	require.Equal(t, tools.High, spec.Risk)
 	require.False(t, spec.Idempotent || spec.ReadOnly || spec.ParallelSafe || spec.AllowAlways || spec.Repeatable())
 	require.True(t, spec.Progress)
-	// 60 s for the program, 30 s for a slot, and time to end it.
+	// 60 s for the program, 30 s for a slot, and the time to end it.
 	require.Greater(t, spec.Timeout, 90*time.Second)
 
 	cfg := config(t, program(t, "exit"))
@@ -110,7 +110,7 @@ func TestTheSpecIsCareful(t *testing.T) {
 	require.Equal(t, tools.High, spec.Risk)
 }
 
-func TestHighRiskAsksForTheVeryCommand(t *testing.T) {
+func TestAnApprovalShowsTheExactCommand(t *testing.T) {
 	git := program(t, "args")
 	git.Env = []string{"MODE"}
 	git.Risk = func(args []string) tools.Risk {
@@ -144,14 +144,14 @@ func TestHighRiskAsksForTheVeryCommand(t *testing.T) {
 	require.Equal(t, tools.Ask, a.Verdict.Effect, "a question that can't be decided is put to a person")
 }
 
-func TestWhatAskingDependsOnIsTheInputAlone(t *testing.T) {
+func TestApprovalDependsOnlyOnTheInput(t *testing.T) {
 	p := program(t, "cwd")
 	p.Check = func([]string) error { return errors.New("not today") }
 	_, a := open(t, config(t, p)).admit(`{"program":"cwd","dir":"not/yet"}`)
 	require.Equal(t, tools.Ask, a.Verdict.Effect)
 }
 
-func TestOnlyWhatIsAllowedRuns(t *testing.T) {
+func TestOnlyAllowedProgramsRun(t *testing.T) {
 	git := program(t, "args")
 	git.Check = process.Subcommands("status", "log")
 	git.Env = []string{"MODE"}
@@ -166,7 +166,7 @@ func TestOnlyWhatIsAllowedRuns(t *testing.T) {
 		says   string
 	}{
 		{`{"program":"args","args":["status","; reboot"]}`, tools.OK, `["status" "; reboot"]`},
-		{`{"program":"args","args":["push"]}`, tools.Denied, "the first argument has to be one of status, log"},
+		{`{"program":"args","args":["push"]}`, tools.Denied, "the first argument must be one of status, log"},
 		{`{"program":"args","args":["-c","alias.status=!sh","status"]}`, tools.Denied, "the first argument"},
 		{`{"program":"args"}`, tools.Denied, "the first argument"},
 		{`{"program":"env","args":["sh"]}`, tools.Denied, "takes no arguments"},
@@ -212,7 +212,7 @@ func TestProgramsGetASmallEnvironment(t *testing.T) {
 	require.Equal(t, []string{"LANG=C", "PATH=/usr/bin:/bin", "TERM=dumb"}, process.SafeEnv())
 }
 
-func TestTheSchemaOffersWhatIsPermitted(t *testing.T) {
+func TestTheSchemaHasOnlyPermittedFields(t *testing.T) {
 	schema := string(open(t, config(t, program(t, "exit"))).d.Tool().Schema)
 	require.Contains(t, schema, `"enum":["exit"]`)
 	require.NotContains(t, schema, "stdin")
@@ -225,7 +225,7 @@ func TestTheSchemaOffersWhatIsPermitted(t *testing.T) {
 	require.Contains(t, d.Spec().Description, "- exit: ends")
 }
 
-func TestMistakesInAConfigSurfaceInTheRegistry(t *testing.T) {
+func TestAnInvalidConfigIsAnErrorOfTheRegistry(t *testing.T) {
 	good := program(t, "exit")
 	with := func(change func(*process.Program)) process.Config {
 		p := good
@@ -237,21 +237,21 @@ func TestMistakesInAConfigSurfaceInTheRegistry(t *testing.T) {
 	inside := config(t, good)
 	inside.Root = filepath.Dir(self(t))
 	for says, cfg := range map[string]process.Config{
-		"Config.Root":               {Programs: []process.Program{good}},
-		"create the directory":      {Root: "/there/is/none", Programs: []process.Program{good}},
-		"Config.Programs is empty":  config(t),
-		"one word":                  with(func(p *process.Program) { p.Name = "a b" }),
-		"two of this name":          config(t, good, good),
-		"isn't an absolute path":    with(func(p *process.Program) { p.Path = "env" }),
-		"symbolic link":             with(func(p *process.Program) { p.Path = link }),
-		"there is no program":       with(func(p *process.Program) { p.Path = "/there/is/none" }),
-		"LD_PRELOAD makes programs": with(func(p *process.Program) { p.Set = []string{"LD_PRELOAD=x"} }),
-		"LD_AUDIT makes programs":   with(func(p *process.Program) { p.Env = []string{"LD_AUDIT"} }),
-		"BASH_ENV makes programs":   func() process.Config { c := config(t, good); c.Inherit = []string{"BASH_ENV"}; return c }(),
-		"isn't NAME=value":          func() process.Config { c := config(t, good); c.Set = []string{"x"}; return c }(),
-		"Spec.Timeout":              func() process.Config { c := config(t, good); c.Spec.Timeout = -1; return c }(),
-		"below the working root":    inside,
-		"the name has to be":        func() process.Config { c := config(t, good); c.Spec.Name = "a b"; return c }(),
+		"Config.Root":                 {Programs: []process.Program{good}},
+		"create the directory":        {Root: "/there/is/none", Programs: []process.Program{good}},
+		"Config.Programs is empty":    config(t),
+		"one word":                    with(func(p *process.Program) { p.Name = "a b" }),
+		"two programs have this name": config(t, good, good),
+		"isn't an absolute path":      with(func(p *process.Program) { p.Path = "env" }),
+		"symbolic link":               with(func(p *process.Program) { p.Path = link }),
+		"there is no program":         with(func(p *process.Program) { p.Path = "/there/is/none" }),
+		"LD_PRELOAD makes programs":   with(func(p *process.Program) { p.Set = []string{"LD_PRELOAD=x"} }),
+		"LD_AUDIT makes programs":     with(func(p *process.Program) { p.Env = []string{"LD_AUDIT"} }),
+		"BASH_ENV makes programs":     func() process.Config { c := config(t, good); c.Inherit = []string{"BASH_ENV"}; return c }(),
+		"isn't NAME=value":            func() process.Config { c := config(t, good); c.Set = []string{"x"}; return c }(),
+		"Spec.Timeout":                func() process.Config { c := config(t, good); c.Spec.Timeout = -1; return c }(),
+		"below the working root":      inside,
+		"the name has to be":          func() process.Config { c := config(t, good); c.Spec.Name = "a b"; return c }(),
 	} {
 		_, err := tools.NewRegistry(process.Tool(cfg))
 		require.ErrorContains(t, err, says)
@@ -317,7 +317,7 @@ func TestOutputIsCutForTheModelAndWholeForTheHost(t *testing.T) {
 	require.True(t, got.RawCut && got.Truncated)
 }
 
-func TestASlotIsGivenBackOnEveryPath(t *testing.T) {
+func TestASlotIsReleasedOnEveryPath(t *testing.T) {
 	slots := process.NewSlots(1)
 	cfg := config(t, program(t, "exit"), program(t, "polite"))
 	cfg.Slots = slots

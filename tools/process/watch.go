@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on what OnOutput gets.
+// Limits of the text that OnOutput gets.
 const (
 	watchEvery = 100 * time.Millisecond
 	watchBytes = 2 << 10
 	watchLine  = 256
 )
 
-// A watch calls a function with the newest lines, on its own goroutine, so that a slow function delays neither the process
-// nor its end. Lines that can't be delivered in time are left out.
+// A watch calls a function with the newest lines on its own goroutine, so that a slow function delays neither the process
+// nor its end. Lines that can't be delivered in time are omitted.
 type watch struct {
 	fn   func(string)
-	beat time.Duration // after how long without output fn is called without any; 0: never
+	beat time.Duration // without output, fn is called after this time; 0: never
 	news chan struct{}
 	stop chan struct{}
 	done chan struct{}
@@ -32,7 +32,7 @@ type watch struct {
 	skipped int
 }
 
-// newWatch starts telling fn. It returns nil for nil.
+// newWatch starts a watch that calls fn. It returns nil if fn is nil.
 func newWatch(fn func(string), beat time.Duration) *watch {
 	if fn == nil {
 		return nil
@@ -42,7 +42,7 @@ func newWatch(fn func(string), beat time.Duration) *watch {
 	return w
 }
 
-// line takes a line.
+// line adds a line.
 func (w *watch) line(text []byte) {
 	if len(text) > watchLine {
 		n := watchLine
@@ -111,7 +111,7 @@ func (w *watch) tell() {
 	}
 }
 
-// flush tells what is new.
+// flush calls the function with the new lines.
 func (w *watch) flush() {
 	w.mu.Lock()
 	var text []byte
@@ -134,7 +134,7 @@ func (w *watch) flush() {
 	}
 }
 
-// close waits until the function has got everything, and returns its result.
+// close waits until the function has got all lines, and returns its error.
 func (w *watch) close() error {
 	if w == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Over is the error of a call whose context is done: the cause. One that doesn't say its class is [fault.None] if somebody
-// canceled, and [fault.Transient] if time ran out.
+// Over returns the error of a call whose context is done: the cause. A cause without a class gets [fault.None] after a cancellation,
+// and [fault.Transient] after a deadline.
 func Over(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var classed interface{ Fault() fault.Class }
@@ -25,27 +25,27 @@ func Over(ctx context.Context) error {
 	return fault.Wrap(fault.Transient, cause)
 }
 
-// Unreached is the class of a request that got no answer, by the context of nobody here: a cancellation is [fault.Transient].
+// Unreached returns the class of the error of a request without an answer. A cancellation is [fault.Transient]: it isn't the caller's.
 func Unreached(err error) fault.Class {
 	if class := fault.Of(err); class != fault.None {
 		return class
 	}
-	return fault.Transient // a cancellation that isn't the caller's
+	return fault.Transient // a cancellation, but not by the caller
 }
 
-// Broken is the error of a stream that ended with err, or just ended, before the answer did: a [provider.ErrIncomplete].
+// Broken returns the error of a stream that ended, with err or without, before the answer did: a [provider.ErrIncomplete].
 func Broken(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return provider.ErrIncomplete
 	}
 	class := fault.Of(err)
 	if class == fault.Permanent || class == fault.None {
-		class = fault.Transient // the connection, in words that fault doesn't know
+		class = fault.Transient // an error of the connection that fault doesn't know
 	}
 	return fault.Wrap(class, fmt.Errorf("%w: %w", provider.ErrIncomplete, err))
 }
 
-// Garbled is the error of an answer that can't be read, or a piece of one: what it is, and what reading it said, if anything.
+// Garbled returns the error of an answer, or a part of it, that can't be decoded: what it is, and the decoding error, if there is one.
 func Garbled(name, what string, err error) error {
 	if err == nil {
 		return fault.Errorf(fault.Transient, "%s: the answer can't be read: %s", name, what)
@@ -53,7 +53,7 @@ func Garbled(name, what string, err error) error {
 	return fault.Errorf(fault.Transient, "%s: the answer can't be read: %s: %w", name, what, err)
 }
 
-// FirstByte returns the first byte that is neither blank nor of a byte order mark, and leaves it unread.
+// FirstByte returns the first byte that is neither white space nor part of a byte order mark, without consuming it.
 func FirstByte(br *bufio.Reader) (byte, error) {
 	for {
 		b, err := br.ReadByte()

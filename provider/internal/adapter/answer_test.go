@@ -17,7 +17,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-func TestTheErrorOfACallThatIsOverIsWhyItIs(t *testing.T) {
+func TestTheErrorOfACanceledCallIsTheCause(t *testing.T) {
 	plain := errors.New("enough")
 	for _, c := range []struct {
 		cause error
@@ -46,7 +46,7 @@ func TestACallThatRanOutOfTimeMayBeTriedAgain(t *testing.T) {
 	})
 }
 
-func TestAStreamThatBreaksOffIsIncomplete(t *testing.T) {
+func TestABrokenStreamIsIncomplete(t *testing.T) {
 	require.Equal(t, provider.ErrIncomplete, Broken(nil))
 	require.Equal(t, provider.ErrIncomplete, Broken(io.EOF))
 	for err, want := range map[error]fault.Class{

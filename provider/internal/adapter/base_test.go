@@ -14,7 +14,7 @@ const (
 	own      = "https://api.acme.com"
 )
 
-func TestTheEnvironmentsKeyGoesToTheEnvironmentsAddressAndToTheProvidersOwn(t *testing.T) {
+func TestTheEnvironmentsKeyIsSentOnlyToTrustedAddresses(t *testing.T) {
 	for _, c := range []struct {
 		configured, env, base string
 		trusted               bool
@@ -45,13 +45,13 @@ func TestTheEnvironmentsKeyGoesToTheEnvironmentsAddressAndToTheProvidersOwn(t *t
 	}
 }
 
-func TestAnAddressThatIsNoneIsNotRepeated(t *testing.T) {
+func TestTheErrorDoesNotContainAnInvalidAddress(t *testing.T) {
 	for _, bad := range []string{"://", "file:///secret", "http://", "ftp://secret", "secret", "user:secret@localhost:80", "localhost:80?key=secret", "secret:x", "http:secret"} {
 		t.Setenv(variable, bad)
 		for _, configured := range []string{"", bad} {
 			_, trusted, err := Base("acme", configured, variable, own)
 			require.Equal(t, fault.UserFixable, fault.Of(err), bad)
-			require.ErrorContains(t, err, " is no http or https address")
+			require.ErrorContains(t, err, " isn't an http or https address")
 			require.NotContains(t, err.Error(), "secret")
 			remedy, _ := fault.Remedy(err)
 			require.Equal(t, "set it to an address such as "+own, remedy)
@@ -60,7 +60,7 @@ func TestAnAddressThatIsNoneIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestAnAddressWithoutASchemeIsToldWhatItLacks(t *testing.T) {
+func TestTheErrorForAMissingSchemeSaysSo(t *testing.T) {
 	for _, address := range []string{"localhost:11434", "localhost", "localhost:11434/v1", "127.0.0.1:8080", "[::1]:8080", "gateway.example.com:443/v1"} {
 		for _, setting := range []string{"Config.BaseURL", variable} {
 			configured := address

@@ -3,7 +3,7 @@
 // additional fields in a body ([Merge]), calls as sequences ([Stream]), and errors of answers that ended too early ([Over],
 // [Broken]).
 //
-// Provider-specific details stay in the adapters: their names, limits and addresses aren't known here. Texts of errors
+// Provider-specific details, such as names, limits and addresses, stay in the adapters. Texts of errors
 // begin with the name that the adapter passes.
 //
 //	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
@@ -13,5 +13,5 @@
 //	…
 //	res, key, err := cred.Send(ctx, Name, refused, func(key string) (*http.Response, error) { … })
 //
-// All functions are safe for concurrent use; [Names] are of one request and one goroutine.
+// All functions are safe for concurrent use; a [Names] is for one request and one goroutine.
 package adapter

@@ -10,22 +10,22 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Credential authorises requests. The key is behind a function, which no verb of fmt looks into. The zero Credential is that
-// of a model that its constructor didn't make.
+// A Credential authorizes requests. The key is behind a function, so that fmt can't print it. The zero Credential belongs to
+// a model that wasn't made by its constructor.
 type Credential struct {
 	// Get returns the key, or "" if requests go without one.
 	Get func(ctx context.Context) (string, error)
-	// Hide takes the key, and what else is secret, out of a text; see [Hiding].
+	// Hide removes the key, and other secrets, from a text; see [Hiding].
 	Hide func(text, key string) string
 }
 
-// Fixed is the Credential with this key; "": requests go without one.
+// Fixed returns a Credential with this key. With "", requests are sent without a key.
 func Fixed(key string) Credential {
 	return Credential{Get: func(context.Context) (string, error) { return key, nil }}
 }
 
-// Asked is the Credential whose key the host's function gives, without the blanks around it. An empty key is an error, and an
-// error without a class is one that a person can fix. The errors are *[provider.Error] of the provider of that name.
+// Asked returns a Credential whose key comes from the host's function, without white space around it. An empty key is an error, and an
+// error without a class is user-fixable. The errors are *[provider.Error] of the named provider.
 func Asked(name string, ask func(context.Context) (string, error)) Credential {
 	return Credential{Get: func(ctx context.Context) (string, error) {
 		key, err := ask(ctx)
@@ -43,7 +43,7 @@ func Asked(name string, ask func(context.Context) (string, error)) Credential {
 	}}
 }
 
-// NoKey is the error where there is no key at all; the remedy says where one belongs, and where a person gets one.
+// NoKey returns the error for a missing key; the remedy says where to set one and where a person gets one.
 func NoKey(name, remedy string) error {
 	return &provider.Error{Class: fault.UserFixable, Provider: name, Message: "no API key", Remedy: remedy}
 }
@@ -53,8 +53,8 @@ func (c *Credential) Hider(key string) func(string) string {
 	return func(text string) string { return c.Hide(text, key) }
 }
 
-// Send has a request sent with the key, and returns the key that was taken last. Where refused says so of a *[provider.Error], it
-// asks for the key once more, and sends the request again if that is another one.
+// Send sends a request with the key, and returns the key that was used last. If refused returns true for its *[provider.Error], Send
+// gets the key again, and sends the request once more if the key is different.
 func (c *Credential) Send(ctx context.Context, name string, refused func(*provider.Error) bool,
 	send func(key string) (*http.Response, error)) (res *http.Response, key string, err error) {
 	if c.Get == nil {

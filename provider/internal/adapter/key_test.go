@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-func TestAKeyThatCannotBeHadSaysWhoIsToPutItRight(t *testing.T) {
+func TestAMissingKeyIsUserFixable(t *testing.T) {
 	locked := errors.New("the vault is locked")
 	for _, c := range []struct {
 		key  string
@@ -53,7 +53,7 @@ func TestWithoutAKeyTheErrorHasTheRemedy(t *testing.T) {
 	require.Equal(t, provider.Error{Class: fault.UserFixable, Provider: "acme", Message: "no API key", Remedy: "set ACME_API_KEY"}, *e)
 }
 
-// numbered is a credential that gives another key each time.
+// numbered returns a credential with another key for each call.
 func numbered() *Credential {
 	n := 0
 	c := Asked("acme", func(context.Context) (string, error) { n++; return "key-" + strconv.Itoa(n), nil })
@@ -62,13 +62,13 @@ func numbered() *Credential {
 
 func unauthorized(e *provider.Error) bool { return e.Status == http.StatusUnauthorized }
 
-func TestARefusedKeyIsAskedForOnceMore(t *testing.T) {
+func TestARejectedKeyIsRequestedOnceMore(t *testing.T) {
 	same := Asked("acme", func(context.Context) (string, error) { return "same", nil })
 	fixed, none := Fixed("key"), Fixed("")
 	for _, c := range []struct {
 		name string
 		cred *Credential
-		good string // the key that is taken
+		good string // the accepted key
 		want []string
 		last string
 	}{
@@ -102,7 +102,7 @@ func TestAnErrorThatIsNotAboutTheKeyIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAKeyThatIsGoneTheSecondTimeIsTheError(t *testing.T) {
+func TestAnErrorOfTheSecondKeyRequestIsReturned(t *testing.T) {
 	gone, asked := errors.New("gone"), 0
 	cred := Asked("acme", func(context.Context) (string, error) {
 		if asked++; asked > 1 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Encode returns v as JSON in which HTML characters stay as they are. The keys of maps are in order.
+// Encode returns v as JSON without HTML escapes. The keys of maps are sorted.
 func Encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -17,13 +17,13 @@ func Encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// IsNull reports JSON that says nothing: null, or no bytes.
+// IsNull reports whether JSON is null or empty.
 func IsNull(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-// Merge puts fields of the caller's into a body: an object field by field, null removes, anything else replaces (RFC 7396), except
-// that the array "tools" is appended to.
+// Merge merges additional fields of the caller into a body: objects field by field, null removes, anything else replaces (RFC 7396), except
+// that the array "tools" is appended.
 func Merge(body, fields map[string]json.RawMessage) {
 	for key, value := range fields {
 		if key == "tools" {
@@ -56,11 +56,11 @@ func merge(into map[string]json.RawMessage, key string, value json.RawMessage) {
 	}
 }
 
-// appended returns an array with what another one holds behind it.
+// appended returns an array with the elements of another one appended.
 func appended(have, more json.RawMessage) json.RawMessage {
 	var list, rest []json.RawMessage
 	if json.Unmarshal(more, &rest) != nil {
-		return more // the server says what is wrong with it
+		return more // let the server report the error
 	}
 	_ = json.Unmarshal(have, &list) // absent, or the adapter's own
 	out, err := Encode(slices.Concat(list, rest))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The cases of objects are those of RFC 7396, appendix A, each as a field.
+// The cases of objects come from RFC 7396, appendix A, each as a field.
 func TestFieldsAreMergedAsTheRFCSays(t *testing.T) {
 	for _, c := range []struct{ body, fields, want string }{
 		{`{"f":{"a":"b"}}`, `{"f":{"a":"c"}}`, `{"f":{"a":"c"}}`},
@@ -42,13 +42,13 @@ func TestFieldsAreMergedAsTheRFCSays(t *testing.T) {
 	}
 }
 
-func TestWhatIsMergedStaysAsItWasWritten(t *testing.T) {
+func TestMergedValuesKeepTheirText(t *testing.T) {
 	body := map[string]json.RawMessage{"f": json.RawMessage(`{"z":1e2}`)}
 	Merge(body, map[string]json.RawMessage{"f": json.RawMessage(`{"a":"<b> & 🦫","n":12345678901234567890}`)})
 	require.Equal(t, `{"a":"<b> & 🦫","n":12345678901234567890,"z":1e2}`, string(body["f"]))
 }
 
-func TestWhatIsNoJSONIsAnError(t *testing.T) {
+func TestInvalidJSONIsAnError(t *testing.T) {
 	_, err := Encode(math.NaN())
 	require.Error(t, err)
 	raw, err := Encode(map[string]string{"b": "<&>", "a": ""})
@@ -56,7 +56,7 @@ func TestWhatIsNoJSONIsAnError(t *testing.T) {
 	require.Equal(t, `{"a":"","b":"<&>"}`, string(raw))
 }
 
-func TestNullAndNothingSayNothing(t *testing.T) {
+func TestNullAndEmptyTextAreNull(t *testing.T) {
 	require.True(t, IsNull(nil))
 	require.True(t, IsNull(json.RawMessage("null")))
 	require.False(t, IsNull(json.RawMessage("0")))

@@ -8,18 +8,18 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Alphabet is what an API lets the name of a tool be.
+// An Alphabet is the set of tool names that an API accepts.
 type Alphabet struct {
-	// Longest is how many bytes a name may have: at least 18.
+	// Longest is the longest name in bytes, at least 18.
 	Longest int
-	// Plain reports whether c may be the byte of a name at this place: only ASCII, "_", "x", "h", digits and a to f everywhere
-	// but, if need be, at the first place, "_" there too.
+	// Plain reports whether the byte c is allowed at this position: ASCII only. "_", "x", "h", digits and a to f must be allowed everywhere,
+	// except that at the first position only "_" must be.
 	Plain func(at int, c byte) bool
 }
 
-// Encode returns a name in the letters of the alphabet. Others are written as _x and two hexadecimal digits for each byte, and so
-// is an underscore that would be read as the beginning of that, which keeps different names different. A name that is too
-// long is cut and ends with a hash of itself.
+// Encode returns a name in this alphabet. Other characters are encoded as _x and two hexadecimal digits for each byte. So
+// is an underscore that would look like the beginning of that, so that different names stay different. A name that is too
+// long is cut and ends with its hash.
 func (a Alphabet) Encode(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -39,40 +39,40 @@ func (a Alphabet) Encode(name string) string {
 	return b.String()[:a.Longest-len(mark)] + mark
 }
 
-// isEscape reports whether s begins as an encoded byte does.
+// isEscape reports whether s starts like an encoded byte.
 func isEscape(s string) bool {
 	return len(s) >= 4 && s[0] == '_' && s[1] == 'x' && isHex(s[2]) && isHex(s[3])
 }
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
 
-// Names are the tools of a request as they were sent, with the host's own names.
+// Names has the tool names of a request, encoded and original.
 type Names struct {
 	provider string
 	letters  Alphabet
-	own      map[string]string // by the name that was sent
+	own      map[string]string // original names by encoded ones
 }
 
-// NewNames returns Names without any. Errors will begin with the provider's name.
+// NewNames returns empty Names. Errors begin with the provider's name.
 func NewNames(provider string, letters Alphabet) *Names {
 	return &Names{provider, letters, map[string]string{}}
 }
 
-// Encode returns the name to send, and keeps it. It fails for a tool without a name, and for one that can't be told apart from
-// another.
+// Encode returns the encoded name and stores it. It fails for an empty name, and if the encoded name is that of
+// another tool.
 func (n *Names) Encode(name string) (string, error) {
 	if name == "" {
 		return "", fault.New(fault.Permanent, n.provider+": a tool has no name")
 	}
 	sent := n.letters.Encode(name)
 	if other, ok := n.own[sent]; ok && other != name {
-		return "", fault.Errorf(fault.Permanent, "%s: the tools %q and %q can't be told apart: both are sent as %q", n.provider, other, name, sent)
+		return "", fault.Errorf(fault.Permanent, "%s: the tools %q and %q have the same encoded name %q; rename one", n.provider, other, name, sent)
 	}
 	n.own[sent] = name
 	return sent, nil
 }
 
-// Decode returns the host's name for a tool, or a name that the model made up as it is.
+// Decode returns the original name of a tool. A name that the model made up stays unchanged.
 func (n *Names) Decode(sent string) string {
 	if name, ok := n.own[sent]; ok {
 		return name

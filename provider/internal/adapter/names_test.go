@@ -13,14 +13,14 @@ import (
 // The alphabets of two APIs.
 var (
 	wide = Alphabet{Longest: 128, Plain: func(_ int, c byte) bool { return isWord(c) || isDigit(c) }}
-	// One in which neither a digit nor a dash comes first.
+	// One in which neither a digit nor a dash can come first.
 	python = Alphabet{Longest: 64, Plain: func(at int, c byte) bool { return isWord(c) && c != '-' || at > 0 && (isDigit(c) || c == '-') }}
 )
 
 func isWord(c byte) bool  { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' }
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// decodeName reads back what Encode wrote, if that wasn't cut.
+// decodeName decodes a name that Encode returned, unless it was cut.
 func decodeName(sent string) string {
 	var b strings.Builder
 	for i := 0; i < len(sent); i++ {
@@ -35,7 +35,7 @@ func decodeName(sent string) string {
 	return b.String()
 }
 
-func TestNamesThatTheAPITakesStayAsTheyAre(t *testing.T) {
+func TestValidNamesStayUnchanged(t *testing.T) {
 	for _, a := range []Alphabet{wide, python} {
 		for _, name := range []string{"weather", "get_weather-2", "_x", "_xyz", "a_x2", "A_x2E", strings.Repeat("n", a.Longest)} {
 			require.Equal(t, name, a.Encode(name))
@@ -45,7 +45,7 @@ func TestNamesThatTheAPITakesStayAsTheyAre(t *testing.T) {
 	require.Equal(t, "_x32-d", python.Encode("2-d"))
 }
 
-func TestEncodedNamesAreReadBack(t *testing.T) {
+func TestEncodedNamesAreDecoded(t *testing.T) {
 	letters := []string{"_", "x", "2", "e", ".", "é", "_x2e", " ", "/", "Z", "-", "\xff", "_x5f"}
 	for pattern, a := range map[string]Alphabet{`^[a-zA-Z0-9_-]{1,128}$`: wide, `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: python} {
 		form := regexp.MustCompile(pattern)
@@ -80,7 +80,7 @@ func TestLongNamesStayDifferent(t *testing.T) {
 	}
 }
 
-func TestTheHostReadsItsOwnNames(t *testing.T) {
+func TestTheHostGetsItsOwnNames(t *testing.T) {
 	n := NewNames("acme", wide)
 	sent, err := n.Encode("cms.createPage")
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestTheHostReadsItsOwnNames(t *testing.T) {
 	require.Equal(t, "cms_x2edeletePage", n.Decode("cms_x2edeletePage"), "nobody was told of a tool of that name")
 }
 
-func TestNamesThatCannotBeToldApartAreAnError(t *testing.T) {
+func TestNamesWithTheSameEncodingAreAnError(t *testing.T) {
 	_, err := NewNames("acme", wide).Encode("")
 	require.EqualError(t, err, "acme: a tool has no name")
 
@@ -101,7 +101,7 @@ func TestNamesThatCannotBeToldApartAreAnError(t *testing.T) {
 	n := NewNames("acme", wide)
 	sent, err := n.Encode(long)
 	require.NoError(t, err)
-	_, err = n.Encode(sent) // a tool may even be called what another's name becomes
-	require.EqualError(t, err, `acme: the tools "`+long+`" and "`+sent+`" can't be told apart: both are sent as "`+sent+`"`)
+	_, err = n.Encode(sent) // a tool may even have the encoded name of another
+	require.EqualError(t, err, `acme: the tools "`+long+`" and "`+sent+`" have the same encoded name "`+sent+`"; rename one`)
 	require.Equal(t, long, n.Decode(sent))
 }

@@ -14,7 +14,7 @@ type Keyword struct {
 	Value json.RawMessage
 }
 
-// Find returns the value of a keyword, nil if there is none.
+// Find returns the value of a keyword, or nil.
 func Find(keywords []Keyword, name string) json.RawMessage {
 	for _, k := range keywords {
 		if k.Name == name {
@@ -24,9 +24,9 @@ func Find(keywords []Keyword, name string) json.RawMessage {
 	return nil
 }
 
-// EditSchema calls edit for a JSON schema and every schema inside it, inner ones first, and returns the schema of what edit
-// returns. at is the place of a schema as a JSON pointer, "#" for the whole. The order of keys stays; what isn't changed
-// comes back with the same bytes. Text that is no JSON object comes back as it is.
+// EditSchema calls edit for a JSON schema and every schema inside it, inner ones first, and returns the schema made of the results.
+// at is the position of a schema as a JSON pointer, "#" for the whole. The order of keys stays; unchanged parts
+// keep their bytes. Text that isn't a JSON object is returned unchanged.
 func EditSchema(schema json.RawMessage, edit func(at string, keywords []Keyword) []Keyword) json.RawMessage {
 	edited := editSchema(schema, "#", edit)
 	var compact bytes.Buffer
@@ -76,7 +76,7 @@ func asBytes(list []json.RawMessage) [][]byte {
 	return out
 }
 
-// membersOf splits a JSON object, whose values it makes compact.
+// membersOf splits a JSON object into its members, with compact values.
 func membersOf(raw json.RawMessage) ([]Keyword, bool) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -105,13 +105,13 @@ func joined(keywords []Keyword) json.RawMessage {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		name, _ := Encode(k.Name) // a string has always a form
+		name, _ := Encode(k.Name) // a string can always be encoded
 		out = append(append(append(out, name...), ':'), k.Value...)
 	}
 	return append(out, '}')
 }
 
-// BareReference drops what is beside a $ref, except for other keywords with a $: most APIs refuse it.
+// BareReference removes the keywords beside a $ref, except those that begin with $, because most APIs reject them.
 func BareReference(keywords []Keyword) []Keyword {
 	if Find(keywords, "$ref") == nil {
 		return keywords
@@ -119,7 +119,7 @@ func BareReference(keywords []Keyword) []Keyword {
 	return slices.DeleteFunc(keywords, func(k Keyword) bool { return !strings.HasPrefix(k.Name, "$") })
 }
 
-// DropLimits drops the keywords for which drop returns true, and writes those that limit a value behind the description
+// DropLimits removes the keywords for which drop returns true, and appends those that limit a value to the description,
 // for the model to read: "(minimum: 1, maximum: 9)".
 func DropLimits(keywords []Keyword, drop func(k Keyword) bool) []Keyword {
 	var kept []Keyword
@@ -145,7 +145,7 @@ func DropLimits(keywords []Keyword, drop func(k Keyword) bool) []Keyword {
 	return append(kept, Keyword{"description", value})
 }
 
-// References says which parts of a schema refer to which: the root "#", and each definition, such as "#/$defs/tree".
+// References are the references between the parts of a schema: the root "#", and each definition, such as "#/$defs/tree".
 type References map[string][]string
 
 // ReferencesOf returns the references in a schema.
@@ -161,7 +161,7 @@ func ReferencesOf(schema json.RawMessage) References {
 	return refs
 }
 
-// PartOf returns the definition that a place is in, or "#".
+// PartOf returns the definition that a position is in, or "#".
 func PartOf(at string) string {
 	parts := strings.SplitN(at, "/", 4)
 	if len(parts) >= 3 && (parts[1] == "$defs" || parts[1] == "definitions") {
@@ -170,7 +170,7 @@ func PartOf(at string) string {
 	return "#"
 }
 
-// Lead reports whether references lead from one part to another, or from a part to itself.
+// Lead reports whether references lead from one part to another, or from a part back to itself.
 func (r References) Lead(from, to string) bool {
 	seen := map[string]bool{}
 	var leads func(from string) bool
@@ -189,7 +189,7 @@ func (r References) Lead(from, to string) bool {
 	return leads(from)
 }
 
-// IsRecursive reports whether a part refers to itself, directly or by way of others.
+// IsRecursive reports whether a part refers to itself, directly or through others.
 func (r References) IsRecursive() bool {
 	for part := range r {
 		if r.Lead(part, part) {

@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Redacted stands for a secret where it would be printed: "[redacted]" if there is one, else "[none]".
+// Redacted returns the text that is printed instead of a secret: "[redacted]" if it is set, else "[none]".
 func Redacted(set bool) string {
 	if set {
 		return "[redacted]"
@@ -17,11 +17,11 @@ func Redacted(set bool) string {
 	return "[none]"
 }
 
-// shortestSecret is how many bytes a text must have to be taken for a secret: a shorter one could be any word.
+// shortestSecret is the shortest text, in bytes, that is treated as a secret; a shorter one could be an ordinary word.
 const shortestSecret = 8
 
-// Hiding returns what takes a key, and the secrets among these headers, out of what a server said. Of what is shorter than 8
-// bytes nothing is taken: it could be any word.
+// Hiding returns a function that removes a key, and the secrets among these headers, from the text of a server. Texts of less than 8
+// bytes aren't removed, because they could be ordinary words.
 func Hiding(h http.Header) func(text, key string) string {
 	var secrets []string
 	for name, values := range h {
@@ -42,15 +42,15 @@ func Hiding(h http.Header) func(text, key string) string {
 	}
 }
 
-// Scrub takes what must be hidden out of all that a server said in an error.
+// Scrub removes secrets from all texts of a server's error.
 func Scrub(e *provider.Error, hide func(string) string) {
 	for _, s := range []*string{&e.Message, &e.Type, &e.Code, &e.RequestID} {
 		*s = hide(*s)
 	}
 }
 
-// Brief returns the beginning, at most 300 bytes and a mark, of a text that is no message, a page of a gateway for example, on
-// one line. Bytes that are no UTF-8 become what is given in their place.
+// Brief returns the beginning of a text that isn't a message, such as a gateway's web page: at most 300 bytes and a mark, on
+// one line. Bytes that aren't UTF-8 are replaced by inPlace.
 func Brief(text, inPlace string) string {
 	const most = 300
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, inPlace)), " ")

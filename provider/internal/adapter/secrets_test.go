@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-func TestWhatIsSecretIsTakenOut(t *testing.T) {
+func TestSecretsAreRemoved(t *testing.T) {
 	hide := Hiding(http.Header{"authorization": {"Bearer bearer-of-news"}, "X-Goog-Api-Key": {"google-key", "second-key"},
 		"x-api-key": {"other-key"}, "Proxy-Authorization": {"Basic proxy-password"}, "X-Extra": {"shown-to-all"}})
 	require.Equal(t, "Bearer [redacted] [redacted] [redacted] [redacted] [redacted] shown-to-all [redacted]",
@@ -26,13 +26,13 @@ func TestWhatIsSecretIsTakenOut(t *testing.T) {
 	require.Equal(t, provider.Error{Message: "m [redacted]", Type: "t [redacted]", Code: "c [redacted]", RequestID: "r [redacted]", Remedy: "ours"}, e)
 }
 
-func TestAPageIsToldInItsFirstWords(t *testing.T) {
+func TestAPageIsShortened(t *testing.T) {
 	require.Equal(t, "<html> Bad gateway </html>", Brief(" <html>\n\tBad gateway\r\n</html>\n", ""))
 	require.Equal(t, "ab", Brief("a\xffb", ""))
 	require.Equal(t, "a\uFFFDb", Brief("a\xff\xfeb", "\uFFFD"))
 	require.Equal(t, strings.Repeat("x", 300), Brief(strings.Repeat("x", 300), ""))
 	require.Equal(t, strings.Repeat("x", 300)+"…", Brief(strings.Repeat("x", 301), ""))
-	for n := range 4 { // the cut would be within a letter
+	for n := range 4 { // the cut would be within a character
 		text := Brief(strings.Repeat("x", 297+n)+strings.Repeat("𝄞", 20), "")
 		require.True(t, strings.HasPrefix(text, strings.Repeat("x", 297+n)))
 		require.LessOrEqual(t, len(strings.TrimSuffix(text, "…")), 300)

@@ -17,7 +17,7 @@ var (
 	end   = provider.End(provider.StopDone, provider.Usage{})
 )
 
-// heard returns the kinds of what a sequence yields, until it has yielded so many, and its error.
+// heard returns the kinds of the chunks of a sequence, up to a number of them, and its error.
 func heard(t *testing.T, most int, ctx context.Context, run func(put func(provider.Chunk) bool) error) (kinds []provider.ChunkKind, last error) {
 	t.Helper()
 	for c, err := range Stream(ctx, func(_ context.Context, put func(provider.Chunk) bool) error { return run(put) }) {
@@ -59,7 +59,7 @@ func TestACallEndsWithEndOrOneError(t *testing.T) {
 	}
 }
 
-func TestWhoHasLeftHearsNothing(t *testing.T) {
+func TestNothingIsYieldedAfterTheConsumerStopped(t *testing.T) {
 	kinds, err := heard(t, 1, t.Context(), func(put func(provider.Chunk) bool) error {
 		require.False(t, put(start))
 		require.False(t, put(text))

@@ -12,16 +12,16 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// Variable names the environment variable that names the folder of the recordings.
+// Variable is the environment variable with the folder of the recordings.
 const Variable = "PAWL_WIRE"
 
-// A Case is a recorded case together with what a right decoder makes of its answers: Expect has one entry an exchange.
+// A Case is a recorded case with the expected results of a correct decoder: Expect has one entry for each exchange.
 type Case struct {
 	providertest.Case
 	Expect []Expect
 }
 
-// Expect is what a right decoder makes of one answer. The figures of Usage are the provider's own; see [Usage].
+// Expect is the expected result of decoding one answer. The figures of Usage are the provider's own; see [Usage].
 type Expect struct {
 	Text              string        `json:"text"`
 	Reasoning         string        `json:"reasoning"`
@@ -42,11 +42,11 @@ type ExpectCall struct {
 	Name       string          `json:"name"`
 	Arguments  json.RawMessage `json:"arguments"`
 	Raw        string          `json:"raw_arguments"`
-	Incomplete bool            `json:"incomplete"` // Raw is all that came
-	Custom     bool            `json:"custom"`     // Arguments is a string that the model wrote freely
+	Incomplete bool            `json:"incomplete"` // Raw is the received part
+	Custom     bool            `json:"custom"`     // Arguments is a string of free text
 }
 
-// An ExpectError is a failure as the provider tells it. Status 200 means that it came inside an answer.
+// An ExpectError is an error as the provider describes it. Status 200 means that it came inside an answer.
 type ExpectError struct {
 	Status  int     `json:"status"`
 	Type    *string `json:"type"`
@@ -54,13 +54,13 @@ type ExpectError struct {
 	Message *string `json:"message"`
 }
 
-// Cases returns the recorded cases of the providers, in order of their names; of all, if none is given. It skips the test if
-// there are no recordings on this machine, and fails it if there are and they can't be read.
+// Cases returns the recorded cases of the given providers, or of all, sorted by name. It skips the test if
+// there are no recordings on this machine, and fails it if they can't be read.
 func Cases(t testing.TB, providers ...string) []*Case {
 	t.Helper()
 	dir := os.Getenv(Variable)
 	if dir == "" {
-		t.Skipf("wire: no recordings: %s names no folder", Variable)
+		t.Skipf("wire: no recordings: %s isn't set", Variable)
 	}
 	if len(providers) == 0 {
 		entries, err := os.ReadDir(dir)
@@ -77,7 +77,7 @@ func Cases(t testing.TB, providers ...string) []*Case {
 	for _, p := range providers {
 		files, err := filepath.Glob(filepath.Join(dir, p, "*.json"))
 		if err != nil || len(files) == 0 {
-			t.Fatalf("wire: the folder %s of %s holds no cases (%v)", p, Variable, err)
+			t.Fatalf("wire: the folder %s of %s contains no cases (%v)", p, Variable, err)
 		}
 		slices.Sort(files)
 		for _, f := range files {
@@ -131,8 +131,8 @@ func (c *Case) Only(i int) *Case {
 	return out
 }
 
-// File returns a case of one exchange that was written by hand: an answer of status 200, read from the file. A file whose name
-// ends in .sse is a stream of server-sent events, any other is JSON. It panics if the file can't be read, which is a mistake in the test.
+// File returns a hand-written case of one exchange: an answer of status 200, read from the file. A file whose name
+// ends in .sse is a stream of server-sent events, any other is JSON. File panics if the file can't be read, which is a mistake in the test.
 func File(wire, path string) *Case {
 	body, err := os.ReadFile(path)
 	if err != nil {
@@ -145,7 +145,7 @@ func File(wire, path string) *Case {
 	return Answer(wire, 200, kind, string(body))
 }
 
-// Answer returns a case of one exchange that was written by hand.
+// Answer returns a hand-written case of one exchange.
 func Answer(wire string, status int, contentType, body string) *Case {
 	c := &Case{Case: *providertest.NewCase("hand-written", status, contentType, body)}
 	c.Wire, c.Model = wire, "test-model"

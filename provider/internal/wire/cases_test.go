@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// folder writes cases, some with their expectation inside and some beside, as recordings come.
+// folder writes cases as recordings have them, some with the expectation in the same file, some in another.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func TestCasesAreReadWithTheirExpectations(t *testing.T) {
 	Run(t, Config{Providers: []string{"toy", "other"}, New: newToy, Splits: 1})
 }
 
-// skipped is a testing.TB that notes that its test was skipped or ended.
+// A skipped is a testing.TB that records whether its test was skipped or ended.
 type skipped struct {
 	testing.TB
 	what string
@@ -65,7 +65,7 @@ func (s *skipped) Errorf(format string, args ...any) {
 	s.what += "failed: " + fmt.Sprintf(format, args...)
 }
 
-// outcomeOf returns how a test that calls f would end.
+// outcomeOf returns how a test that calls f ends.
 func outcomeOf(t *testing.T, f func(testing.TB)) (what string) {
 	s := &skipped{TB: t}
 	defer func() {
@@ -78,22 +78,22 @@ func outcomeOf(t *testing.T, f func(testing.TB)) (what string) {
 	return ""
 }
 
-func TestWithoutRecordingsATestSkipsAndSaysSo(t *testing.T) {
+func TestWithoutRecordingsATestIsSkipped(t *testing.T) {
 	t.Setenv(Variable, "")
-	require.Equal(t, "skipped: wire: no recordings: PAWL_WIRE names no folder", outcomeOf(t, func(t testing.TB) { Cases(t) }))
+	require.Equal(t, "skipped: wire: no recordings: PAWL_WIRE isn't set", outcomeOf(t, func(t testing.TB) { Cases(t) }))
 }
 
 func TestRecordingsThatCannotBeReadFailTheTest(t *testing.T) {
 	dir := folder(t)
 	t.Setenv(Variable, dir)
-	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t, "nobody") }), "failed: wire: the folder nobody of PAWL_WIRE holds no cases")
+	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t, "nobody") }), "failed: wire: the folder nobody of PAWL_WIRE contains no cases")
 	require.NoError(t, os.Remove(filepath.Join(dir, "expect", "toy", "a-beside.json")))
 	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t, "toy") }), "failed: wire: the expectation of a-beside")
 	t.Setenv(Variable, filepath.Join(dir, "nowhere"))
 	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t) }), "failed: wire: open")
 }
 
-func TestAWrongCaseFailsUnlessItIsArgued(t *testing.T) {
+func TestAWrongCaseFailsUnlessItIsAKnownDeviation(t *testing.T) {
 	c := handWritten(t, 200, answered)
 	for _, tt := range []struct {
 		wrong    []string
@@ -104,17 +104,17 @@ func TestAWrongCaseFailsUnlessItIsArgued(t *testing.T) {
 		{nil, "", row{cases: 1, right: 1}, ""},
 		{[]string{"text"}, "", row{cases: 1, wrong: 1}, "failed: wire: hand-written:\n  text"},
 		{[]string{"text"}, "the recording is cut", row{cases: 1, deviating: 1}, ""},
-		{nil, "the recording is cut", row{cases: 1, wrong: 1}, "failed: wire: hand-written is right; its argument doesn't hold: the recording is cut"},
+		{nil, "the recording is cut", row{cases: 1, wrong: 1}, "failed: wire: hand-written is right, so it isn't a deviation any more: the recording is cut"},
 	} {
 		var tab table
 		require.Equal(t, tt.failure, outcomeOf(t, func(t testing.TB) { tab.add(t, c, tt.wrong, tt.argument) }))
 		require.Equal(t, tt.right, *tab.rows["toy"])
-		require.Equal(t, `failed: wire: there is an argument about "nothing", and no such case`,
+		require.Equal(t, `failed: wire: KnownDeviations has "nothing", but there is no such case`,
 			outcomeOf(t, func(t testing.TB) { tab.unknown(t, map[string]string{"nothing": "x", "hand-written": "y"}) }))
 	}
 }
 
-func TestFiguresMeanWhatTheirFormatSays(t *testing.T) {
+func TestUsageFiguresAreInterpretedByFormat(t *testing.T) {
 	n := func(v int64) *int64 { return &v }
 	all := ReportedUsage{Input: n(100), Output: n(20), CacheRead: n(30), CacheWrite: n(5), Reasoning: n(50)}
 	for _, tt := range []struct {
@@ -133,7 +133,7 @@ func TestFiguresMeanWhatTheirFormatSays(t *testing.T) {
 	require.Equal(t, provider.Usage{}, Usage("gemini-generate-content", ReportedUsage{}, []byte(`"toolUsePromptTokenCount":7`)))
 }
 
-func TestErrorsHaveTheClassThatTheirWordsAndStatusSay(t *testing.T) {
+func TestErrorsAreClassifiedByWordsAndStatus(t *testing.T) {
 	s := func(v string) *string { return &v }
 	for _, tt := range []struct {
 		e    ExpectError
@@ -155,7 +155,7 @@ func TestErrorsHaveTheClassThatTheirWordsAndStatusSay(t *testing.T) {
 	}
 }
 
-// TestWireNotCovered names the recordings for which there is no adapter.
+// TestWireNotCovered prints the recordings without an adapter.
 func TestWireNotCovered(t *testing.T) {
 	cases := Cases(t, "bedrock")
 	fmt.Printf("%s\n  %-18s %6d cases: no adapter is asked for\n", t.Name(), "bedrock", len(cases))

@@ -11,18 +11,18 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// An Outcome is what came of one call.
+// An Outcome is the result of one call.
 type Outcome struct {
 	Response *provider.Response
 	Err      error
-	Requests int // that were made for it
+	Requests int // number of requests
 }
 
-// Content returns all that must not depend on how the bytes arrived, in a form that can be compared.
+// Content returns everything that must not depend on how the bytes arrived, in a comparable form.
 func (o *Outcome) Content() string {
 	text, err := json.Marshal(o.Response)
 	if err != nil {
-		return "no JSON: " + err.Error()
+		return "not JSON: " + err.Error()
 	}
 	if o.Err != nil {
 		return string(text) + "\nerror: " + o.Err.Error()
@@ -30,7 +30,7 @@ func (o *Outcome) Content() string {
 	return string(text)
 }
 
-// differences are what is wrong with an outcome.
+// differences are the errors of an outcome.
 type differences []string
 
 func (d *differences) add(what string, got, want any) {
@@ -50,7 +50,7 @@ func brief(v any) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// Compare returns what is wrong with the outcome of exchange i, a line each; none if it is right.
+// Compare returns the differences of the outcome of exchange i from the expected one, one per line.
 func Compare(c *Case, i int, o *Outcome) []string {
 	var d differences
 	want, answer := &c.Expect[i], &c.Exchanges[i].Response
@@ -77,7 +77,7 @@ func Compare(c *Case, i int, o *Outcome) []string {
 	return d
 }
 
-// allowed is how many requests one call may make: a refused key is asked for once more.
+// allowed returns how many requests one call may make: after a rejected key, one more.
 func allowed(status int) int {
 	if status == http.StatusUnauthorized {
 		return 2
@@ -139,7 +139,7 @@ func (d *differences) calls(what string, got []*provider.ToolCall, want []Expect
 	}
 }
 
-// ending compares how the answer ended, and what is told only then.
+// ending compares how the answer ended, and what is only known then.
 func (d *differences) ending(c *Case, want *Expect, o *Outcome, h *http.Header, body []byte) {
 	switch {
 	case want.Error != nil:
@@ -177,7 +177,7 @@ func (d *differences) ending(c *Case, want *Expect, o *Outcome, h *http.Header, 
 	}
 }
 
-// silent is the stop reason of an answer that ended properly with none of the usual reasons.
+// silent returns the stop reason of an answer that ended properly without one of the usual reasons.
 func silent(want *Expect) provider.StopReason {
 	if deref(want.FinishRaw) == "pause_turn" {
 		return provider.StopPaused
@@ -212,7 +212,7 @@ func orEmpty(input json.RawMessage) json.RawMessage {
 	return input
 }
 
-// sameText compares a free-form input, which an adapter gives as a JSON string or as it came.
+// sameText compares a free-form input, which an adapter returns as a JSON string or unchanged.
 func sameText(g *provider.ToolCall, want json.RawMessage) bool {
 	var text, got string
 	if json.Unmarshal(want, &text) != nil {
@@ -224,7 +224,7 @@ func sameText(g *provider.ToolCall, want json.RawMessage) bool {
 	return json.Unmarshal(g.Input, &got) == nil && got == text
 }
 
-// sameJSON compares two texts by what they mean.
+// sameJSON compares two texts as JSON.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {

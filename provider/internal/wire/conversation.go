@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Conversation returns the messages of a request's body in a form in which two of one meaning are equal: no system text, no cache
-// marks, no empty or default values; content as a list of parts; arguments and results parsed; consecutive messages of one role joined where
-// the format doesn't mind; nothing under the keys to ignore.
+// Conversation returns the messages of a request's body in a normalized form, so that equivalent messages are equal: no system text, no cache
+// marks, no empty or default values; content as a list of parts; arguments and results parsed; consecutive messages of one role joined if
+// the format treats them as one; nothing under the keys in ignore.
 func Conversation(wire string, body []byte, ignore ...string) ([]any, error) {
 	form, ok := forms[wire]
 	if !ok {
@@ -48,13 +48,13 @@ func Conversation(wire string, body []byte, ignore ...string) ([]any, error) {
 	return out, nil
 }
 
-// A form is how a format writes conversations.
+// A form describes how a format encodes conversations.
 type form struct {
-	key     string // of the list of messages
+	key     string // key of the list of messages
 	camel   bool   // keys may be spelled in two ways
-	parts   string // the key of a message's parts, where consecutive messages of a role are one; empty: they aren't
+	parts   string // key of a message's parts if consecutive messages of a role are joined; else empty
 	ignore  []string
-	message func(m map[string]any) // brings a message into its form
+	message func(m map[string]any) // normalizes a message
 }
 
 var forms = map[string]form{
@@ -64,7 +64,7 @@ var forms = map[string]form{
 	"gemini-generate-content": {key: "contents", camel: true, parts: "parts", message: geminiForm},
 }
 
-// append appends a message, or joins it to the one before.
+// append appends a message, or joins it to the previous one.
 func (f *form) append(out []any, m map[string]any) []any {
 	if f.parts != "" && len(out) > 0 {
 		before, _ := out[len(out)-1].(map[string]any)
@@ -78,7 +78,7 @@ func (f *form) append(out []any, m map[string]any) []any {
 	return append(out, m)
 }
 
-// tidy drops what says nothing: null, false, empty lists, objects and texts, and what is to be ignored.
+// tidy removes empty values: null, false, empty lists, objects and texts, and ignored keys.
 func tidy(v any, ignore []string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -118,7 +118,7 @@ func tidy(v any, ignore []string) any {
 	return v
 }
 
-// listed makes a list of parts of content that is a text.
+// listed converts content that is a text to a list of parts.
 func listed(m map[string]any, key, kind string) {
 	if text, ok := m[key].(string); ok {
 		m[key] = nil
@@ -128,7 +128,7 @@ func listed(m map[string]any, key, kind string) {
 	}
 }
 
-// parsed replaces a text that is JSON by what it means.
+// parsed replaces a text that is JSON by its value.
 func parsed(m map[string]any, key string) {
 	var v any
 	if text, ok := m[key].(string); ok && json.Unmarshal([]byte(text), &v) == nil {

@@ -1,8 +1,8 @@
-// Package wire holds the tests that every adapter passes: recorded exchanges with providers, served over HTTP on loopback,
-// and what a right decoder makes of them; and, for tests of their own, a transport without a network ([Offline]).
+// Package wire has the tests that every adapter must pass: recorded exchanges with providers, served over HTTP on loopback,
+// and the expected results of decoding them. For other tests, it has a transport without a network ([Offline]).
 //
-// The recordings aren't part of this repository. [Cases] reads them from the folder that the environment variable
-// PAWL_WIRE names, and skips the test, saying so, where it names none. An adapter's own, hand-written exchanges go to
+// The recordings aren't part of this repository. [Cases] reads them from the folder in the environment variable
+// PAWL_WIRE, and skips the test if it isn't set. An adapter's own, hand-written exchanges are tested with
 // [Conformance], [EveryCut] and [Hanging], which need no recordings.
 //
 // An adapter's test, to be run with `go test ./provider/... -run Wire`:
@@ -27,16 +27,16 @@
 //
 //	func exchange(file string) *wire.Case { return wire.File("anthropic-messages", "testdata/"+file) } // an answer of status 200
 //
-// An adapter must bring all of its requests to the base URL that it is given, through the client that it is given. It gets
-// the base URL without a path: what the provider's own has ("/v1") is the test's to append. What is served doesn't depend
-// on the request: an adapter that asked for a stream may get one JSON object, as from servers that know no streams.
+// An adapter must send all its requests to the base URL that it is given, through the client that it is given. The base URL has
+// no path: the test appends that of the provider's own base URL ("/v1"). The server's answer doesn't depend
+// on the request: an adapter that requested a stream may get one JSON object, as from servers without streams.
 //
 // # What is compared
 //
-// With the expectation of each exchange: text, reasoning, refusal, tool calls (id, name, arguments, in order), calls that
-// the provider ran, how the answer ended, usage ([Usage] has what each format's figures mean), and of errors the class
-// ([Class]), status, code, message, request id and advice to wait. A call's free-form input, which is no JSON, is expected
-// as a JSON string or as [provider.ToolCall.Invalid]. In the usage of an error and of a cut stream nothing is expected,
-// since such an answer has no End. Then the same with every body split into single bytes, and at random: the content must
-// be the same. An exchange costs one request.
+// For each exchange: text, reasoning, refusal, tool calls (id, name, arguments, in order), calls that
+// the provider ran, the stop reason, usage ([Usage] says what each format's figures mean), and for errors the class
+// ([Class]), status, code, message, request id and advice to wait. A call's free-form input, which isn't JSON, is expected
+// as a JSON string or as [provider.ToolCall.Invalid]. The usage of an error and of a cut stream isn't compared,
+// since such an answer has no End. Then the same is repeated with every body split into single bytes, and split at random: the content must
+// be the same. An exchange takes one request.
 package wire

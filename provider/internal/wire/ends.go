@@ -12,8 +12,7 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-// Conformance holds an adapter to the strict conformance suite, with exchange 0 of c as the answer to every call, which
-// must be a complete one.
+// Conformance runs the strict conformance suite on an adapter. Exchange 0 of c, which must be complete, is the answer to every call.
 func Conformance(t *testing.T, fresh New, c *Case) {
 	t.Helper()
 	server := providertest.Replay(t, c.Take(0, 1), providertest.SplitRandom(1), providertest.Loop())
@@ -21,17 +20,17 @@ func Conformance(t *testing.T, fresh New, c *Case) {
 	gone(t, server)
 }
 
-// Past tells where the end of an answer begins for [EveryCut]: with the last place in the body where the text stands. From
-// the end of that line on, or of the event that it belongs to, a decoder may have seen that the answer is complete; before
-// that place it can't have.
+// Past returns where the end of an answer begins, for [EveryCut]: at the last occurrence of text in the body. From
+// the end of that line or event on, a decoder may know that the answer is complete; before
+// the occurrence it can't.
 func Past(text string) func(body []byte) (from int) {
 	return func(body []byte) int { return bytes.LastIndex(body, []byte(text)) }
 }
 
-// EveryCut serves exchange 0 of c, a stream that is complete, cut at each of its bytes: once with the connection dropped, once
-// ended as if that were all. What is cut before the place that past returns must end in an error that isn't a
-// cancellation, with what came before it kept in order; the whole must end without one. A cut in between, within the end of the answer,
-// may be either. Nothing may panic, and no call may leave its connection in use.
+// EveryCut serves exchange 0 of c, a complete stream, cut at each of its bytes: once with the connection dropped, once
+// with a regular end. A stream cut before the position that past returns must end in an error that isn't a
+// cancellation, with the received chunks in order; the whole stream must end without an error. A stream cut within the end of the answer
+// may end either way. No call may panic or keep its connection in use.
 func EveryCut(t *testing.T, fresh New, c *Case, past func(body []byte) int) {
 	t.Helper()
 	body, err := c.Exchanges[0].Response.Bytes()
@@ -52,24 +51,24 @@ func EveryCut(t *testing.T, fresh New, c *Case, past func(body []byte) int) {
 			o := cfg.cut(t, c, cut)
 			switch {
 			case o == nil:
-				t.Fatalf("wire: %s after %d bytes: the call didn't let go of its connection", name, at)
+				t.Fatalf("wire: %s after %d bytes: the call didn't release its connection", name, at)
 			case o.Err == nil && at < from:
 				t.Errorf("wire: %s after %d bytes of %d: no error", name, at, len(body))
 			case o.Err == nil && o.Response.Text() != whole.Response.Text():
 				t.Errorf("wire: %s after %d bytes of %d: no error, and the text %q", name, at, len(body), o.Response.Text())
 			case o.Err != nil && provider.Canceled(o.Err):
-				t.Errorf("wire: %s after %d bytes of %d: an error that says nobody is at fault: %v", name, at, len(body), o.Err)
+				t.Errorf("wire: %s after %d bytes of %d: an error of class none: %v", name, at, len(body), o.Err)
 			case !bytes.HasPrefix([]byte(whole.Response.Text()), []byte(o.Response.Text())):
-				t.Errorf("wire: %s after %d bytes of %d: the text %q is no beginning of the whole", name, at, len(body), o.Response.Text())
+				t.Errorf("wire: %s after %d bytes of %d: the text %q isn't a prefix of the whole text", name, at, len(body), o.Response.Text())
 			}
 			if t.Failed() {
-				return // the others say the same
+				return // the other cuts would report the same
 			}
 		}
 	}
 }
 
-// cut makes a call, and returns nil if it doesn't let go of its connection.
+// cut makes a call, and returns nil if it doesn't release its connection.
 func (cfg *Config) cut(t *testing.T, c *Case, opt providertest.ReplayOption) *Outcome {
 	t.Helper()
 	server, err := providertest.NewReplayer(c.Take(0, 1), opt, providertest.Loop())
@@ -88,9 +87,9 @@ func (cfg *Config) cut(t *testing.T, c *Case, opt providertest.ReplayOption) *Ou
 
 var errEnough = errors.New("enough")
 
-// Hanging serves exchange 0 of c by a server that falls silent: before the first byte of the body, in its middle, and after
-// three quarters of it. A call of it must end by its context, with an error of class none that gives the context's cause, and by
-// [stream.Idle], with a *[stream.TimeoutError]; and its connection with it.
+// Hanging serves exchange 0 of c by a server that stops sending: before the first byte of the body, in its middle, and after
+// three quarters of it. A call must end with its context, with an error of class none that has the context's cause, and with
+// [stream.Idle], with a *[stream.TimeoutError]; and its connection must end.
 func Hanging(t *testing.T, fresh New, c *Case) {
 	t.Helper()
 	body, err := c.Exchanges[0].Response.Bytes()
@@ -126,6 +125,6 @@ func gone(t *testing.T, server *providertest.Replayer) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	if err := server.Wait(ctx); err != nil {
-		t.Errorf("wire: a call that has ended holds its connection: %v", err)
+		t.Errorf("wire: a call that has ended still holds its connection: %v", err)
 	}
 }

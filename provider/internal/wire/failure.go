@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// classes is what a provider's words mean, whatever the status; the first match counts.
+// classes are the classes of a provider's words, whatever the status; the first match counts.
 var classes = []struct {
 	words *regexp.Regexp // in type, code or message
 	class fault.Class
@@ -23,7 +23,7 @@ var classes = []struct {
 	{regexp.MustCompile(`(?i)authentication_error|permission_error|unauthenticated`), fault.UserFixable},
 }
 
-// inside is what the words of an error inside an answer mean, which has no status of its own.
+// inside are the classes of the words of an error inside an answer, which has no status.
 var inside = []struct {
 	words *regexp.Regexp // type or code
 	class fault.Class
@@ -34,7 +34,7 @@ var inside = []struct {
 	{regexp.MustCompile(`^(invalid_request_error|content_filter|INVALID_ARGUMENT)$`), fault.Permanent},
 }
 
-// Class returns the class of an error as the provider tells it: first by words that ask for a person, then by its status; inside an
+// Class returns the class of an error of a provider: first by words that mean that a person is needed, then by its status; inside an
 // answer by its words, then by a code that is a status; else [fault.Permanent].
 func Class(e *ExpectError) fault.Class {
 	kind, code, message := deref(e.Type), codeText(e.Code), deref(e.Message)
@@ -80,7 +80,7 @@ func (d *differences) failure(want *ExpectError, r *http.Header, body []byte, er
 	}
 	word, numeric := codeText(want.Code), false
 	if _, isText := want.Code.(string); !isText {
-		numeric = true // the HTTP status, told once more
+		numeric = true // the HTTP status again
 	}
 	if word != "" && told[0] != word && told[1] != word && !(numeric && (e.Code == "" || strconv.Itoa(e.Status) == word)) {
 		d.add("code of the error", told, word)

@@ -10,12 +10,12 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Loops checks the requests of recorded tool loops and conversations, and prints a table. Wherever the recorded request of
+// Loops checks the requests of recorded tool loops and conversations, and prints a table. If the recorded request of
 // exchange i+1 continues that of exchange i, the adapter gets the request that [RequestFrom] makes of exchange i, decodes
 // its recorded answer, and gets a second request: the first, with the answer as a message, and the results that were recorded
-// in the next. The calls in it are named as an agent names them, with the provider's ids in ProviderID. What the adapter makes of it
-// is compared with the recorded request: the conversation alone, by what it means ([Conversation]), without the keys that cfg.Ignore
-// has. cfg.Argued has the cases in which the recording program did it differently, with reasons.
+// in the next. The calls in it have ids as an agent sets them, with the provider's ids in ProviderID. The adapter's second request
+// is compared with the recorded one: only the normalized conversation ([Conversation]), without the keys in cfg.Ignore.
+// cfg.KnownDeviations has the cases in which the recording program did it differently, with reasons.
 func Loops(t *testing.T, cfg Config) {
 	t.Helper()
 	var tab table
@@ -43,12 +43,12 @@ func Loops(t *testing.T, cfg Config) {
 	tab.unknown(t, cfg.KnownDeviations)
 }
 
-// A step is an exchange whose successor goes on with its answer.
+// A step is an exchange whose successor continues with its answer.
 type step struct {
 	c     *Case
 	i     int
 	first *provider.Request
-	rest  []provider.Message // of the second request, behind the answer
+	rest  []provider.Message // of the second request, after the answer
 }
 
 // step reports whether exchange i+1 continues exchange i.
@@ -82,7 +82,7 @@ func (s *step) judge(t testing.TB, cfg *Config) []string {
 	}
 	got, err := Conversation(s.c.Wire, asked[0].Body, cfg.Ignore...)
 	if err != nil {
-		return []string{"the request made is none: " + err.Error()}
+		return []string{"the adapter's request can't be read:  " + err.Error()}
 	}
 	recorded, err := s.c.Exchanges[s.i+1].Request.Bytes()
 	if err != nil {
@@ -90,18 +90,18 @@ func (s *step) judge(t testing.TB, cfg *Config) []string {
 	}
 	want, err := Conversation(s.c.Wire, recorded, cfg.Ignore...)
 	if err != nil {
-		return []string{"the request recorded is none: " + err.Error()}
+		return []string{"the recorded request can't be read:  " + err.Error()}
 	}
 	return compareLists(got, want)
 }
 
-// A callName is a call as an agent names it.
+// A callName is a call with its id, as an agent sets it.
 type callName struct {
 	id, provider, tool string
 	answered           bool
 }
 
-// asAgent names the calls of an answer as an agent does.
+// asAgent sets the ids of the calls of an answer as an agent does.
 func asAgent(m provider.Message) (provider.Message, []*callName) {
 	var names []*callName
 	out := provider.Message{Role: m.Role}
@@ -117,7 +117,7 @@ func asAgent(m provider.Message) (provider.Message, []*callName) {
 	return out, names
 }
 
-// named has results refer to calls by the agent's names: found by the provider's id, else by the tool, in order.
+// named makes results refer to calls by the agent's ids: found by the provider's id, else by the tool, in order.
 func named(messages []provider.Message, names []*callName) []provider.Message {
 	var out []provider.Message
 	for _, m := range messages {
@@ -140,7 +140,7 @@ func named(messages []provider.Message, names []*callName) []provider.Message {
 	return out
 }
 
-// compareLists returns where two conversations differ.
+// compareLists returns the differences of two conversations.
 func compareLists(got, want []any) []string {
 	var d differences
 	for i := range max(len(got), len(want)) {

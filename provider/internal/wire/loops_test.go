@@ -16,7 +16,7 @@ const (
  {"role":"tool","tool_call_id":"c1","content":"-3"},{"role":"tool","tool_call_id":"c2","content":"4"}]}`
 )
 
-// loop returns a tool loop that was recorded in the chat format, whose answers are the toy's.
+// loop returns a tool loop that was recorded in the chat format, with answers in the toy's format.
 func loop(t *testing.T) *Case {
 	t.Helper()
 	c := handWritten(t, 200, answered)
@@ -45,14 +45,14 @@ func TestAnAdapterThatSendsTheAgentsIDsBackIsWrong(t *testing.T) {
 	require.Contains(t, s.judge(t, &cfg), `[3].tool_call_id: got "\"run.1.1\"", want "\"c2\""`)
 }
 
-func TestAnExchangeThatBeginsAnewIsNoStep(t *testing.T) {
+func TestAnExchangeThatStartsAgainIsNoStep(t *testing.T) {
 	c := loop(t)
 	c.Exchanges[1].Request.Body = askedFirst
 	_, ok := (&Config{}).step(c, 0)
 	require.False(t, ok)
 }
 
-func TestConversationsOfOneMeaningAreEqual(t *testing.T) {
+func TestEquivalentConversationsAreEqual(t *testing.T) {
 	for wire, pair := range map[string][2]string{
 		"anthropic-messages": {
 			`{"messages":[{"role":"user","content":"a"},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x","is_error":false}]}]}`,
@@ -75,7 +75,7 @@ func TestConversationsOfOneMeaningAreEqual(t *testing.T) {
 	}
 }
 
-func TestConversationsOfOtherMeaningDiffer(t *testing.T) {
+func TestDifferentConversationsDiffer(t *testing.T) {
 	a, err := Conversation("openai-chat", []byte(askedThen))
 	require.NoError(t, err)
 	b, err := Conversation("openai-chat", []byte(askedFirst))

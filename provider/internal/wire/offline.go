@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// An Offline is the transport of a client that has no network: Reply answers its requests, and it keeps them. It is safe for
-// concurrent use if Reply is; Asked and Bodies are to be read when no request is open.
+// An Offline is the transport of a client without a network: Reply answers its requests, and it stores them. It is safe for
+// concurrent use if Reply is. Read Asked and Bodies only while no request is open.
 type Offline struct {
 	Reply func(*http.Request) *http.Response
 
 	mu     sync.Mutex      // guards what follows while requests are open
-	Asked  []*http.Request // in the order of their coming; their bodies are closed
-	Bodies [][]byte        // of Asked
+	Asked  []*http.Request // in the order of arrival; their bodies are closed
+	Bodies [][]byte        // bodies of Asked
 }
 
-// RoundTrip reads a request's body, and answers.
+// RoundTrip reads a request's body and answers it.
 func (o *Offline) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
 	if req.Body != nil {
@@ -37,7 +37,7 @@ func (o *Offline) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// Reply makes an answer; header has names and values by turns.
+// Reply makes an answer; header has alternating names and values.
 func Reply(status int, body io.Reader, header ...string) *http.Response {
 	res := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), ProtoMajor: 1, ProtoMinor: 1}
 	for i := 0; i < len(header); i += 2 {
@@ -46,7 +46,7 @@ func Reply(status int, body io.Reader, header ...string) *http.Response {
 	return res
 }
 
-// Always returns an [Offline].Reply that gives this answer to every request.
+// Always returns a function for [Offline].Reply that gives this answer to every request.
 func Always(status int, body string, header ...string) func(*http.Request) *http.Response {
 	return func(*http.Request) *http.Response { return Reply(status, strings.NewReader(body), header...) }
 }

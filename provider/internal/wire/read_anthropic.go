@@ -65,7 +65,7 @@ func readAnthropic(body []byte) (*provider.Request, error) {
 		}
 	}
 	for _, t := range in.Tools {
-		if len(t.Schema) > 0 { // the provider's own have none
+		if len(t.Schema) > 0 { // the provider's own tools have none
 			b.req.Tools = append(b.req.Tools, provider.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 		}
 	}
@@ -113,7 +113,7 @@ func (block *anthropicBlock) media() provider.Media {
 	return provider.Media{Type: kind, Name: block.Title, Data: s.Data, URL: s.URL, FileID: s.FileID}
 }
 
-// anthropicParts reads content that is a text or a list of blocks.
+// anthropicParts decodes content that is a text or a list of blocks.
 func anthropicParts(content json.RawMessage) ([]anthropicBlock, error) {
 	if len(content) == 0 || string(content) == "null" {
 		return nil, nil

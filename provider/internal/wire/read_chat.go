@@ -119,7 +119,7 @@ func chatParts(content json.RawMessage) ([]provider.Part, error) {
 	})
 }
 
-// textOrParts reads content that is a text or a list of parts, those of an unknown kind left out.
+// textOrParts decodes content that is a text or a list of parts, and ignores parts of an unknown kind.
 func textOrParts[P any](content json.RawMessage, read func(*P) (provider.Part, bool)) ([]provider.Part, error) {
 	if len(content) == 0 || string(content) == "null" {
 		return nil, nil

@@ -103,7 +103,7 @@ func (b *builder) gemini(word string, p *geminiPart) {
 	}
 }
 
-// unwrapped returns what a function answered: the value of the one key that a client has put around it, else all.
+// unwrapped returns the result of a function: the value of the single key in which a client has wrapped it, else all of it.
 func unwrapped(response json.RawMessage) string {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(response, &one) == nil && len(one) == 1 {
@@ -118,7 +118,7 @@ func unwrapped(response json.RawMessage) string {
 	return string(response)
 }
 
-// camelCase spells keys such as function_call as functionCall: the API takes both. Arguments, results and schemas keep theirs.
+// camelCase converts keys such as function_call to functionCall: the API accepts both. Arguments, results and schemas keep theirs.
 func camelCase(body []byte) ([]byte, error) {
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
@@ -155,7 +155,7 @@ func camel(v any) any {
 	return v
 }
 
-// lowerTypes spells the types of a schema, such as STRING, as JSON Schema does.
+// lowerTypes converts the types of a schema, such as STRING, to those of JSON Schema.
 func lowerTypes(schema json.RawMessage) json.RawMessage {
 	var v any
 	if len(schema) == 0 || json.Unmarshal(schema, &v) != nil {

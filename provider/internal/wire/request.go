@@ -10,9 +10,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// RequestFrom rebuilds the request of an exchange from its recorded body, as far as it is sane: system text, messages with
-// text, readable reasoning, calls, results and media, tools and the output limit. It fails for a format that it doesn't
-// know, and if the request wasn't recorded or has no messages.
+// RequestFrom rebuilds the request of an exchange from its recorded body: system text, messages with
+// text, readable reasoning, calls, results and media, tools and the output limit. It fails for an unknown format,
+// and if the request wasn't recorded or has no messages.
 func RequestFrom(c *Case, exchange int) (*provider.Request, error) {
 	if exchange < 0 || exchange >= len(c.Exchanges) {
 		return nil, fmt.Errorf("wire: %s has no exchange %d", c.Name, exchange)
@@ -34,12 +34,12 @@ func RequestFrom(c *Case, exchange int) (*provider.Request, error) {
 		return nil, fmt.Errorf("wire: the request of %s: %w", c.Name, err)
 	}
 	if len(req.Messages) == 0 {
-		return nil, fmt.Errorf("wire: the request of %s has no messages that can be read", c.Name)
+		return nil, fmt.Errorf("wire: the request of %s has no readable messages", c.Name)
 	}
 	return req, nil
 }
 
-// readers has a reader for each format whose requests can be read.
+// readers are the readers of requests by format.
 var readers = map[string]func(body []byte) (*provider.Request, error){
 	"anthropic-messages":      readAnthropic,
 	"openai-chat":             readChat,
@@ -47,10 +47,10 @@ var readers = map[string]func(body []byte) (*provider.Request, error){
 	"gemini-generate-content": readGemini,
 }
 
-// A builder puts parts into messages: consecutive ones of a role into one, unless next was called in between.
+// A builder collects parts in messages: consecutive parts of a role in one message, unless next was called in between.
 type builder struct {
 	req   *provider.Request
-	names map[string]string // of tools, by the ids of their calls
+	names map[string]string // names of tools by the ids of their calls
 	apart bool
 }
 
@@ -63,7 +63,7 @@ func (b *builder) add(role provider.Role, p provider.Part) {
 	b.apart = false
 }
 
-// next has the following part begin a message.
+// next makes the following part begin a message.
 func (b *builder) next() { b.apart = true }
 
 func (b *builder) call(id, name string, input json.RawMessage) {
@@ -85,7 +85,7 @@ func joinSystem(a, b string) string {
 	return a + "\n\n" + b
 }
 
-// mediaAt returns the media at an address, which may hold the data itself.
+// mediaAt returns the media of a URL, which may contain the data.
 func mediaAt(address, kind, name string) provider.Media {
 	rest, ok := strings.CutPrefix(address, "data:")
 	if !ok {

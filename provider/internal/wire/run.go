@@ -14,22 +14,22 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// New makes the adapter under test. It is to bring its requests to baseURL, which has no path, through client.
+// New makes the adapter under test. It must send its requests to baseURL, which has no path, through client.
 type New func(t testing.TB, baseURL string, client *http.Client, c *Case) provider.Provider
 
-// Config says what [Run] and [Loops] do. New is needed.
+// Config configures [Run] and [Loops]. New is required.
 type Config struct {
 	Providers []string // folders of the recordings; see [Cases]
 	Cases     []*Case  // instead of Providers
 	New       New
 
-	// KnownDeviations has the cases that can't be right, and for each the argument. An argued case that is right is an error: the
-	// argument doesn't hold any more.
+	// KnownDeviations has the cases that can't be right, with the reasons. A case in it that is right is an error: the
+	// reason doesn't apply any more.
 	KnownDeviations map[string]string
-	// Request makes the request that the answer of an exchange is asked for with. Nil: [RequestFrom], and where that can't
+	// Request makes the request for the answer of an exchange. Nil: [RequestFrom], or if that can't
 	// read the recorded request, one with a short text.
 	Request func(c *Case, exchange int) *provider.Request
-	// Splits is how often each exchange is served in random pieces; 0: 20.
+	// Splits is how many times each exchange is served in random pieces; 0: 20.
 	Splits int
 	// Ignore has keys of the bodies that [Loops] doesn't compare.
 	Ignore []string
@@ -38,8 +38,8 @@ type Config struct {
 // timeout is how long one exchange may take.
 const timeout = 30 * time.Second
 
-// Run has an adapter decode each exchange of each case, whole, then in single bytes, then in random pieces, compares what
-// it makes of them with what is expected, and prints a table. The package comment says what is compared.
+// Run has an adapter decode each exchange of each case, whole, then in single bytes, then in random pieces, compares
+// the results with the expected ones, and prints a table. The package comment says what is compared.
 func Run(t *testing.T, cfg Config) {
 	t.Helper()
 	cases := cfg.cases(t)
@@ -62,7 +62,7 @@ func (cfg *Config) cases(t testing.TB) []*Case {
 	return Cases(t, cfg.Providers...)
 }
 
-// judge returns what is wrong with a case.
+// judge returns the errors of a case.
 func (cfg *Config) judge(t testing.TB, c *Case) []string {
 	var wrong []string
 	for i := range c.Exchanges {
@@ -97,7 +97,7 @@ func (cfg *Config) play(t testing.TB, c *Case, i int, opts ...providertest.Repla
 	return o
 }
 
-// call has the adapter ask for the one exchange of c.
+// call makes a call with the adapter, answered by the one exchange of c.
 func (cfg *Config) call(t testing.TB, c *Case, req *provider.Request, opts ...providertest.ReplayOption) (*Outcome, []providertest.ReplayedRequest) {
 	t.Helper()
 	server, err := providertest.NewReplayer(&c.Case, append(opts, providertest.Loop())...)
@@ -122,12 +122,12 @@ func (cfg *Config) request(c *Case, i int) *provider.Request {
 	return question()
 }
 
-// question is asked where the recorded request can't be read.
+// question is used if the recorded request can't be read.
 func question() *provider.Request {
 	return &provider.Request{Messages: []provider.Message{provider.User("Hello.")}, MaxOutput: 1024}
 }
 
-// differ shows where two texts begin to differ.
+// differ shows where two texts start to differ.
 func differ(got, want string) string {
 	n := 0
 	for n < len(got) && n < len(want) && got[n] == want[n] {
@@ -147,7 +147,7 @@ type table struct {
 
 type row struct{ cases, right, deviating, wrong int }
 
-// add enters a case, and fails t if it is wrong without an argument, or argued without need.
+// add adds a case, and fails t if it is wrong and no known deviation, or a known deviation that is right.
 func (tab *table) add(t testing.TB, c *Case, wrong []string, argument string) {
 	t.Helper()
 	if tab.rows == nil {
@@ -164,13 +164,13 @@ func (tab *table) add(t testing.TB, c *Case, wrong []string, argument string) {
 	switch {
 	case len(wrong) == 0 && argument != "":
 		r.wrong++
-		tab.lines = append(tab.lines, "wrong   "+c.Name+": it is right, so the argument doesn't hold")
-		t.Errorf("wire: %s is right; its argument doesn't hold: %s", c.Name, argument)
+		tab.lines = append(tab.lines, "wrong   "+c.Name+": it is right, so it isn't a deviation any more")
+		t.Errorf("wire: %s is right, so it isn't a deviation any more: %s", c.Name, argument)
 	case len(wrong) == 0:
 		r.right++
 	case argument != "":
 		r.deviating++
-		tab.lines = append(tab.lines, "argued  "+c.Name+": "+argument)
+		tab.lines = append(tab.lines, "known   "+c.Name+": "+argument)
 	default:
 		r.wrong++
 		tab.lines = append(tab.lines, "wrong   "+c.Name+": "+wrong[0])
@@ -178,19 +178,19 @@ func (tab *table) add(t testing.TB, c *Case, wrong []string, argument string) {
 	}
 }
 
-// unknown fails t for arguments about cases that there aren't.
+// unknown fails t for known deviations of cases that don't exist.
 func (tab *table) unknown(t testing.TB, known map[string]string) {
 	t.Helper()
 	for name := range known {
 		if !tab.known[name] && len(tab.known) > 0 {
-			t.Errorf("wire: there is an argument about %q, and no such case", name)
+			t.Errorf("wire: KnownDeviations has %q, but there is no such case", name)
 		}
 	}
 }
 
 func (tab *table) print(title string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n  %-18s %6s %6s %6s %6s\n", title, "provider", "cases", "right", "argued", "wrong")
+	fmt.Fprintf(&b, "%s\n  %-18s %6s %6s %6s %6s\n", title, "provider", "cases", "right", "known", "wrong")
 	var sum row
 	for _, name := range tab.order {
 		r := tab.rows[name]

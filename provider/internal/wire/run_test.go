@@ -94,6 +94,6 @@ func TestCutStreamsOfARightDecoderAreErrors(t *testing.T) {
 	EveryCut(t, newToy, handWritten(t, 200, answered), Past("done "))
 }
 
-func TestAHangingServerIsLeft(t *testing.T) { Hanging(t, newToy, handWritten(t, 200, answered)) }
+func TestACallToAHangingServerEnds(t *testing.T) { Hanging(t, newToy, handWritten(t, 200, answered)) }
 
 func TestTheToyConforms(t *testing.T) { Conformance(t, newToy, handWritten(t, 200, answered)) }

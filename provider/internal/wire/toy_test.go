@@ -25,8 +25,8 @@ import (
 type toy struct {
 	url    string
 	client *http.Client
-	theirs bool // sends the provider's ids back
-	sloppy bool // takes the end of the body for the end of the answer, and a read for a line
+	theirs bool // sends back the provider's ids
+	sloppy bool // treats the end of the body as the end of the answer, and each read as a line
 }
 
 func newToy(_ testing.TB, baseURL string, client *http.Client, _ *Case) provider.Provider {
@@ -129,7 +129,7 @@ func (y *toy) decode(body io.Reader, yield func(provider.Chunk) bool) error {
 	}
 }
 
-// line returns the next line; a sloppy toy takes for one whatever a read gives.
+// line returns the next line; a sloppy toy returns the result of a single read.
 func (y *toy) line(r *bufio.Reader) (string, error) {
 	if !y.sloppy {
 		return r.ReadString('\n')
@@ -177,7 +177,7 @@ func toyChunks(n int, line string) (chunks []provider.Chunk, last bool, err erro
 	return nil, false, nil
 }
 
-// messages writes messages as the chat format has them, as far as the tests need it.
+// messages returns messages in the chat format, as far as the tests need it.
 func (y *toy) messages(req *provider.Request) []map[string]any {
 	var out []map[string]any
 	ids := map[string]string{}

@@ -7,7 +7,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// ReportedUsage are a provider's own token counts, as they came; nil: not reported.
+// ReportedUsage has a provider's own token counts; nil: not reported.
 type ReportedUsage struct {
 	Input      *int64 `json:"input"`
 	Output     *int64 `json:"output"`
@@ -16,31 +16,31 @@ type ReportedUsage struct {
 	Reasoning  *int64 `json:"reasoning"`
 }
 
-// None reports that the provider said nothing.
+// None reports whether nothing was reported.
 func (f *ReportedUsage) None() bool {
 	return f.Input == nil && f.Output == nil && f.CacheRead == nil && f.CacheWrite == nil && f.Reasoning == nil
 }
 
-// meanings is how each format's figures become a [provider.Usage], whose input counts all of the prompt and whose output
-// counts all that was made.
+// meanings convert each format's figures to a [provider.Usage], whose input counts the whole prompt and whose output
+// counts all generated tokens.
 var meanings = map[string]func(u *provider.Usage, body []byte){
-	// Input comes without what was read from and written to the cache; output includes thinking.
+	// Input excludes tokens read from and written to the cache; output includes thinking.
 	"anthropic-messages":       addCache,
 	"bedrock-invoke-anthropic": addCache,
 	"bedrock-converse":         addCache,
 
-	// Input includes what is cached. Output includes reasoning, except with servers whose total says otherwise (xAI).
+	// Input includes cached tokens. Output includes reasoning, except with servers whose total shows otherwise (xAI).
 	"openai-chat": func(u *provider.Usage, body []byte) {
 		if total := last(body, "total_tokens"); u.Reasoning > 0 && total == u.Input+u.Output+u.Reasoning {
 			u.Output += u.Reasoning
 		}
 	},
 
-	// Input includes what is cached, output includes reasoning.
+	// Input includes cached tokens, output includes reasoning.
 	"openai-responses": func(*provider.Usage, []byte) {},
 
-	// Input includes what is cached but not the results of tools that the provider ran (toolUsePromptTokenCount), which are
-	// prompt too; output comes without thoughts.
+	// Input includes cached tokens but not the results of tools that the provider ran (toolUsePromptTokenCount), which are
+	// part of the prompt, too; output excludes thoughts.
 	"gemini-generate-content": func(u *provider.Usage, body []byte) {
 		u.Input += last(body, "toolUsePromptTokenCount")
 		u.Output += u.Reasoning
@@ -49,8 +49,8 @@ var meanings = map[string]func(u *provider.Usage, body []byte){
 
 func addCache(u *provider.Usage, _ []byte) { u.Input += u.CacheRead + u.CacheWrite }
 
-// Usage returns what an adapter makes of the figures of an answer: a figure that wasn't reported is 0. Some servers'
-// figures can't be told apart without others that only the body has.
+// Usage returns the expected usage for the figures of an answer; a figure that wasn't reported is 0. For some servers, the figures
+// are ambiguous without others that only the body has.
 func Usage(wire string, f ReportedUsage, body []byte) provider.Usage {
 	u := provider.Usage{Input: figure(f.Input), Output: figure(f.Output), CacheRead: figure(f.CacheRead),
 		CacheWrite: figure(f.CacheWrite), Reasoning: figure(f.Reasoning)}

@@ -23,7 +23,7 @@ type (
 		Entry      string         `json:"entry,omitempty" jsonschema:"id or slug of the entry to change; a new slug creates one; derived from the title if left out"`
 		Title      string         `json:"title,omitempty" jsonschema:"needed for a new entry"`
 		Locale     string         `json:"locale,omitempty" jsonschema:"language of the contents; en if left out"`
-		Content    map[string]any `json:"content,omitempty" jsonschema:"values by slot key, laid over what stands; null empties a slot"`
+		Content    map[string]any `json:"content,omitempty" jsonschema:"values by slot key, merged into the stored values; null empties a slot"`
 	}
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// What a model reads of a call that can't work says what would.
+// The error of a call tells the model how to correct it.
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "cmstools")

@@ -11,10 +11,10 @@ import (
 func findResource(s *site.Site) tools.Tool {
 	return index.Tool(s, index.Lookup{
 		Spec: reading(FindResource,
-			"Finds pages, section definitions, collections and entries by words of a person: a name that may be misspelt, or what a page's description says of it. "+
-				"Each hit has its id, which the other tools take as they take the slug or key (the alias). Its match says how sure it is: exact, likely or not sure; rival if another fits equally well; "+
-				"less if another fits better. The score only orders hits, it is no probability. Use it before you read or change something that was named in passing; "+
-				"ask the person if there are rivals, and say what you took a name to mean if it wasn't exact.", ""),
+			"Finds pages, section definitions, collections and entries by a name that may be misspelled, or by a word of their description.  "+
+				"Each hit has its id; the other tools accept the id, and the slug or key (the alias). Its match says how certain it is: exact, likely or not sure; rival if another fits equally well; "+
+				"less if another fits better. The score only orders hits; it isn't a probability. Use this tool before you read or change something whose id or slug you don't know; "+
+				"if there are rivals, ask the person which one is meant; if the match isn't exact, say what you took the name to mean.", ""),
 		Kinds: site.Kinds(),
 		Limit: 5,
 	})
@@ -22,7 +22,7 @@ func findResource(s *site.Site) tools.Tool {
 
 func previewPage(s *site.Site) tools.Tool {
 	return tools.New(reading(PreviewPage,
-		"Shows a page as visitors would see it, as text, and notes what they wouldn't see or would miss.", `{"properties":{`+localeSchema+`}}`),
+		"Shows a page as visitors see it, as text, with notes about what is hidden from them or missing.", `{"properties":{`+localeSchema+`}}`),
 		func(ctx context.Context, in pageInput) (tools.Result, error) {
 			p, err := s.Preview(ctx, in.Page, in.Locale)
 			if err != nil {

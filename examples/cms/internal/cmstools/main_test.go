@@ -32,7 +32,7 @@ func newBench(t testing.TB) *bench {
 	return &bench{t, s, reg}
 }
 
-// admit judges a call in a mode.
+// admit checks a call in a mode.
 func (b *bench) admit(mode, tool, input string) (*tools.Call, tools.Admission) {
 	b.t.Helper()
 	c := &tools.Call{Name: tool, Input: json.RawMessage(input), Mode: mode}

@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// The inputs have the fields of the site's requests, which they are converted to; the tags are for the model.
+// The inputs have the fields of the site's requests and are converted to them; the tags are for the model.
 type (
 	query struct {
 		Text   string `json:"q,omitempty" jsonschema:"a part of the name, slug or description; leave it out to list all"`
@@ -35,7 +35,7 @@ type (
 		NewSlug     *string        `json:"newSlug,omitempty" jsonschema:"its new address; links to the old one break, so a person is asked"`
 		Description *string        `json:"description,omitempty" jsonschema:"its new description: what it is about, and other words for it; people find the page by them"`
 		Indexing    *bool          `json:"indexing,omitempty" jsonschema:"whether search engines may list it"`
-		Meta        map[string]any `json:"meta,omitempty" jsonschema:"laid over what stands; null removes a key"`
+		Meta        map[string]any `json:"meta,omitempty" jsonschema:"merged into the stored values; null removes a key"`
 	}
 	onePage struct {
 		Page string `json:"page" jsonschema:"the page's id or slug"`
@@ -57,7 +57,7 @@ func getPage(s *site.Site) tools.Tool {
 func createPage(s *site.Site) tools.Tool {
 	return tools.Func[createPageInput, *site.Page]{
 		Spec: idempotent(writing(CreatePage,
-			"Creates a page, with sections and their contents if they are given. A slug that is taken is an error that names a free one: use that, or update the page that has it. List the section definitions first if you don't know their slots.",
+			"Creates a page, with sections and their contents if given. If the slug is taken, the error names a free one: use that, or update the page that has it. List the section definitions first if you don't know their slots.",
 			tools.Low, `{"properties":{"name":`+nameSchema+`,"slug":`+slugSchema+`,"description":{"maxLength":1000},`+localeSchema+`,"sections":{"maxItems":100,"items":{"properties":{
 				"section":{"description":"key or id of the section definition, for example hero"},
 				"content":{"description":"values by slot key, for example {\"title\":\"Hello\"}"}}}}}}`)),
@@ -91,7 +91,7 @@ func createPage(s *site.Site) tools.Tool {
 func updatePage(s *site.Site) tools.Tool {
 	return tools.Func[updatePageInput, *site.Page]{
 		Spec: writing(UpdatePage,
-			"Changes a page's name, address, description, indexing or meta; what is left out stays as it is. Contents of sections are changed with "+SyncContents+". A change of the address asks a person.",
+			"Changes a page's name, address, description, indexing or meta; fields that are left out don't change. Contents of sections are changed with "+SyncContents+". A change of the address needs approval.",
 			tools.Medium, `{"properties":{"name":`+nameSchema+`,"newSlug":`+slugSchema+`,"description":{"maxLength":1000}}}`),
 		Ask: func(ctx context.Context, in updatePageInput) (string, error) {
 			if in.NewSlug == nil {
@@ -99,7 +99,7 @@ func updatePage(s *site.Site) tools.Tool {
 			}
 			p, err := s.GetPage(ctx, in.Page, "")
 			if err != nil || p.Slug == *in.NewSlug {
-				return "", nil // what is wrong with the request, the call itself says
+				return "", nil // the call itself returns the error
 			}
 			return fmt.Sprintf("the address of the page %q changes from %s to %s: links to the old one break", p.Name, site.Path(p.Slug), site.Path(*in.NewSlug)), nil
 		},
@@ -116,7 +116,7 @@ func updatePage(s *site.Site) tools.Tool {
 		},
 		Undo: func(ctx context.Context, in updatePageInput, out *site.Page) error {
 			if out.Before == nil {
-				return errors.New("it isn't known how the page was before")
+				return errors.New("the state of the page before the change isn't known")
 			}
 			_, err := s.UpdatePage(ctx, backTo(in, out))
 			return err
@@ -124,7 +124,7 @@ func updatePage(s *site.Site) tools.Tool {
 	}
 }
 
-// backTo undoes a change of a page: what the change named gets its old value, and nothing else.
+// backTo returns the request that undoes a change of a page: the changed fields get their old values.
 func backTo(in updatePageInput, out *site.Page) site.UpdatePage {
 	old := out.Before
 	undo := site.UpdatePage{Page: out.ID, Meta: map[string]any{}}
@@ -149,13 +149,13 @@ func backTo(in updatePageInput, out *site.Page) site.UpdatePage {
 func deletePage(s *site.Site) tools.Tool {
 	return tools.Func[onePage, *site.Deleted]{
 		Spec: writing(DeletePage,
-			"Deletes a page with its sections and contents. A person is asked. The result names the pages that linked to it.", tools.High, ""),
+			"Deletes a page with its sections and contents. It needs approval. The result names the pages that linked to it.", tools.High, ""),
 		Ask: func(ctx context.Context, in onePage) (string, error) {
 			p, err := s.GetPage(ctx, in.Page, "")
 			if err != nil {
-				return "", nil // Check says so
+				return "", nil // Check returns the error
 			}
-			return fmt.Sprintf("the page %q at %s is deleted, with all that is on it (sections: %d)", p.Name, site.Path(p.Slug), len(p.Sections)), nil
+			return fmt.Sprintf("the page %q at %s is deleted, with all its contents (sections: %d)", p.Name, site.Path(p.Slug), len(p.Sections)), nil
 		},
 		Check: func(ctx context.Context, in onePage) error {
 			_, err := s.GetPage(ctx, in.Page, "")

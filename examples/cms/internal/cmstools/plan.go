@@ -23,19 +23,19 @@ type (
 		Tool  string          `json:"tool" jsonschema:"name of a tool that writes, for example cms.createPage"`
 		Input json.RawMessage `json:"input" jsonschema:"the input it would be called with"`
 	}
-	// A Report is what validating a plan came to.
+	// A Report is the result of validating a plan.
 	Report struct {
 		Valid       bool     `json:"valid"`
-		Issues      []string `json:"issues"`      // what would fail, by operation
-		Suggestions []string `json:"suggestions"` // what would be right, and what a person will be asked
+		Issues      []string `json:"issues"`      // failures, by operation
+		Suggestions []string `json:"suggestions"` // remedies, and the approvals that will be needed
 	}
 )
 
-// validatePlan tries a plan on a copy of the site. That is exact where a list of rules never is: slugs, references, slots
-// and limits are judged by the code that will judge them, and each operation sees what those before it have done.
+// validatePlan tries a plan on a copy of the site. This is more exact than a list of rules: the code that executes a plan also checks
+// slugs, references, slots and limits here, and each operation sees the effects of those before it.
 func validatePlan(s *site.Site) tools.Tool {
 	spec := reading(ValidatePlan,
-		"Checks a plan before anybody carries it out: the operations are tried in order on a copy of the site, which is thrown away. Refer to what the plan itself creates by slug or key. Returns whether all would work, what wouldn't, and what to do about it.",
+		"Checks a plan without changing the site: the operations are tried in order on a copy, which is deleted afterwards. Refer to things that the plan itself creates by slug or key. Returns whether all operations work, which ones fail, and how to correct them.",
 		`{"properties":{"operations":{"minItems":1,"maxItems":20,"items":{"properties":{"input":{"type":"object"}}}}}}`)
 	spec.Modes = []string{Architect}
 	return tools.New(spec, func(ctx context.Context, in planInput) (Report, error) { return try(ctx, s, in.Operations) })
@@ -44,12 +44,12 @@ func validatePlan(s *site.Site) tools.Tool {
 func try(ctx context.Context, s *site.Site, plan []operation) (r Report, err error) {
 	dir, err := os.MkdirTemp("", "plan-")
 	if err != nil {
-		return r, fmt.Errorf("no place for a copy of the site: %w", err)
+		return r, fmt.Errorf("creating a folder for a copy of the site: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "copy.db")
 	if err := copyFile(ctx, s.Path(), path); err != nil {
-		return r, fmt.Errorf("the site can't be copied: %w", err)
+		return r, fmt.Errorf("copying the site: %w", err)
 	}
 	copied, err := site.Open(ctx, path)
 	if err != nil {
@@ -70,7 +70,7 @@ func try(ctx context.Context, s *site.Site, plan []operation) (r Report, err err
 	return r, nil
 }
 
-// try runs one operation on the copy and notes what came of it.
+// try runs one operation on the copy and adds its result to the report.
 func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op operation) {
 	issue := func(problem string) {
 		problem, remedy, _ := strings.Cut(problem, "; ")
@@ -93,7 +93,7 @@ func (r *Report) try(ctx context.Context, registry *tools.Registry, n int, op op
 		issue("it only reads; leave it out of the plan")
 		return
 	case admitted.Verdict.Effect == tools.Ask:
-		r.Suggestions = append(r.Suggestions, fmt.Sprintf("operation %d will ask a person: %s", n, admitted.Verdict.Reason))
+		r.Suggestions = append(r.Suggestions, fmt.Sprintf("operation %d needs approval: %s", n, admitted.Verdict.Reason))
 	}
 	out := registry.Recheck(ctx, call, nil)
 	if out == nil {
@@ -113,7 +113,7 @@ func text(out *tools.Outcome) string {
 	return b.String()
 }
 
-// copyFile copies a database in use: SQLite's own way, which sees one moment of it.
+// copyFile copies a database that is in use, with SQLite's VACUUM INTO, which reads a consistent state.
 func copyFile(ctx context.Context, from, to string) (err error) {
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(from)}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(15000)")
 	if err != nil {

@@ -21,7 +21,7 @@ func TestAPlanThatWouldWorkIsValidAndChangesNothing(t *testing.T) {
 		{"tool":"cms.addSection","input":{"page":"about","section":"quote","content":{"words":"x"}}},
 		{"tool":"cms.deletePage","input":{"page":"home"}}]}`, &r)
 	require.Equal(t, Report{Valid: true, Issues: []string{}, Suggestions: []string{
-		`operation 4 will ask a person: the page "Home" at / is deleted, with all that is on it (sections: 1)`}}, r)
+		`operation 4 needs approval: the page "Home" at / is deleted, with all its contents (sections: 1)`}}, r)
 	require.Equal(t, before, everything(t, b.Site))
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestAPlanThatWouldFailSaysWhereAndWhatToDo(t *testing.T) {
 	require.Contains(t, r.Suggestions, `operation 6: did you mean "cms.createPage"?; the tools are `+toolNames(b.reg))
 }
 
-// toolNames are those that a plan may name.
+// toolNames are the tools that a plan may use.
 func toolNames(reg *tools.Registry) string {
 	names := ""
 	for _, name := range reg.Names() {

@@ -23,21 +23,21 @@ type (
 		Page      string         `json:"page,omitempty" jsonschema:"the page's id or slug; may be left out with a section's id"`
 		SectionID string         `json:"sectionId,omitempty" jsonschema:"a section's id, or a key that the page has once; may be left out on a page with one section"`
 		Locale    string         `json:"locale,omitempty" jsonschema:"language of the contents; en if left out"`
-		Content   map[string]any `json:"content" jsonschema:"values by slot key, laid over what stands; null empties a slot"`
+		Content   map[string]any `json:"content" jsonschema:"values by slot key, merged into the stored values; null empties a slot"`
 		Prune     bool           `json:"prune,omitempty" jsonschema:"also drop stored values whose slot the definition no longer has"`
 	}
 	updateSectionInput struct {
 		SectionID string  `json:"sectionId" jsonschema:"the section's id; get the page to learn it"`
 		SortOrder *int    `json:"sortOrder,omitempty" jsonschema:"its new place from 0"`
-		Status    *string `json:"status,omitempty" jsonschema:"published shows it to visitors, unpublished hides it"`
+		Status    *string `json:"status,omitempty" jsonschema:"published: visitors see it; unpublished: they don't"`
 	}
 	oneSection struct {
 		SectionID string `json:"sectionId" jsonschema:"the section's id; get the page to learn it"`
 	}
 	createSectionDefInput struct {
-		Name        string    `json:"name" jsonschema:"what people call it, for example Price list"`
-		Key         string    `json:"key,omitempty" jsonschema:"what pages name it by; derived from the name if left out"`
-		Description string    `json:"description,omitempty" jsonschema:"what it is for, and other words for it"`
+		Name        string    `json:"name" jsonschema:"its name for people, for example Price list"`
+		Key         string    `json:"key,omitempty" jsonschema:"how pages refer to it; derived from the name if left out"`
+		Description string    `json:"description,omitempty" jsonschema:"its purpose, and other words for it"`
 		Slots       []newSlot `json:"slots" jsonschema:"its values, in order"`
 	}
 	newSlot struct {
@@ -58,14 +58,14 @@ func (slotType) JSONSchema() json.RawMessage {
 
 func addSection(s *site.Site) tools.Tool {
 	return tools.Func[addSectionInput, *site.Section]{
-		Spec: idempotent(writing(AddSection, "Adds a section to a page, at the end unless sortOrder says where. With contents they have to fit the section's definition.",
+		Spec: idempotent(writing(AddSection, "Adds a section to a page, at the end unless sortOrder is given. Contents must match the section's definition.",
 			tools.Low, `{"properties":{"sortOrder":{"minimum":0},`+localeSchema+`}}`)),
 		Run: func(ctx context.Context, in addSectionInput) (*site.Section, error) {
 			return s.AddSection(ctx, site.AddSection{Page: in.Page, Section: in.Section, SortOrder: in.SortOrder, Content: in.Content,
 				Locale: in.Locale, Key: tools.IdempotencyKey(ctx)})
 		},
 		Verify: func(ctx context.Context, in addSectionInput, out *site.Section) error {
-			return contentStands(ctx, s, out, in.Locale, in.Content)
+			return contentStored(ctx, s, out, in.Locale, in.Content)
 		},
 		Undo: func(ctx context.Context, _ addSectionInput, out *site.Section) error {
 			_, err := s.RemoveSection(ctx, out.ID)
@@ -76,18 +76,18 @@ func addSection(s *site.Site) tools.Tool {
 
 func syncContents(s *site.Site) tools.Tool {
 	return tools.Func[syncContentsInput, *site.Section]{
-		Spec: idempotent(writing(SyncContents, "Writes contents of a section: values by slot key, laid over what stands. They have to fit the section's definition; an error names the slot and what would fit.",
+		Spec: idempotent(writing(SyncContents, "Writes contents of a section: values by slot key, merged into the stored values. They must match the section's definition; an error names the slot and a valid value.",
 			tools.Low, `{"properties":{`+localeSchema+`,"content":{"minProperties":1}}}`)),
 		Run: func(ctx context.Context, in syncContentsInput) (*site.Section, error) {
 			return s.SyncContents(ctx, site.SyncContents{Page: in.Page, SectionID: in.SectionID, Locale: in.Locale, Content: in.Content,
 				Prune: in.Prune, Key: tools.IdempotencyKey(ctx)})
 		},
 		Verify: func(ctx context.Context, in syncContentsInput, out *site.Section) error {
-			return contentStands(ctx, s, out, in.Locale, in.Content)
+			return contentStored(ctx, s, out, in.Locale, in.Content)
 		},
 		Undo: func(ctx context.Context, in syncContentsInput, out *site.Section) error {
 			if in.Prune {
-				return errors.New("values without a slot were dropped for good")
+				return errors.New("values without a slot were deleted permanently")
 			}
 			_, err := s.SyncContents(ctx, site.SyncContents{SectionID: out.ID, Locale: in.Locale, Content: out.Before})
 			return err
@@ -114,7 +114,7 @@ func updateSection(s *site.Site) tools.Tool {
 
 func removeSection(s *site.Site) tools.Tool {
 	return tools.Func[oneSection, *site.DeletedSection]{
-		Spec: writing(RemoveSection, "Takes a section off its page, with its contents in every language. A person is asked; hiding it with "+UpdateSection+" asks nobody.", tools.Medium, ""),
+		Spec: writing(RemoveSection, "Removes a section from its page, with its contents in every language. It needs approval; hiding a section with "+UpdateSection+" doesn't.", tools.Medium, ""),
 		Ask: func(context.Context, oneSection) (string, error) {
 			return "a section is removed, with its contents in every language", nil
 		},
@@ -125,7 +125,7 @@ func removeSection(s *site.Site) tools.Tool {
 }
 
 func listSections(s *site.Site) tools.Tool {
-	return tools.New(reading(ListSections, "Lists the section definitions: what kinds of sections there are, and their slots with type and rules.", `{"properties":{`+querySchema+`}}`),
+	return tools.New(reading(ListSections, "Lists the section definitions: the kinds of sections, and their slots with type and rules.", `{"properties":{`+querySchema+`}}`),
 		func(ctx context.Context, in query) (site.List[*site.SectionDef], error) {
 			return s.ListSections(ctx, site.Query(in))
 		})
@@ -133,7 +133,7 @@ func listSections(s *site.Site) tools.Tool {
 
 func createSectionDef(s *site.Site) tools.Tool {
 	return tools.Func[createSectionDefInput, *site.SectionDef]{
-		Spec: writing(CreateSectionDef, "Defines a new kind of section by its slots. Look with "+ListSections+" first whether one stands that would do.",
+		Spec: writing(CreateSectionDef, "Defines a new kind of section by its slots. First check with "+ListSections+" whether an existing one is suitable.",
 			tools.Medium, `{"properties":{"name":`+nameSchema+`,"key":`+slugSchema+`,"slots":{"minItems":1,"maxItems":50}}}`),
 		Run: func(ctx context.Context, in createSectionDefInput) (*site.SectionDef, error) {
 			def := site.CreateSectionDef{Name: in.Name, Key: in.Key, Description: in.Description}
@@ -168,7 +168,7 @@ func sectionNow(ctx context.Context, s *site.Site, written *site.Section, locale
 	return &p.Sections[i], nil
 }
 
-func contentStands(ctx context.Context, s *site.Site, written *site.Section, locale string, want map[string]any) error {
+func contentStored(ctx context.Context, s *site.Site, written *site.Section, locale string, want map[string]any) error {
 	now, err := sectionNow(ctx, s, written, locale)
 	if err != nil {
 		return err

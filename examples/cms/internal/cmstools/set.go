@@ -43,7 +43,7 @@ func All(s *site.Site) []tools.Tool {
 	return append(operations(s), validatePlan(s))
 }
 
-// operations are all tools but the one that tries them out.
+// operations returns all tools except ValidatePlan.
 func operations(s *site.Site) []tools.Tool {
 	return []tools.Tool{
 		listPages(s), getPage(s), findResource(s), previewPage(s),
@@ -54,7 +54,7 @@ func operations(s *site.Site) []tools.Tool {
 	}
 }
 
-// OneWrite is a policy: in [Debug], a run makes one write that succeeds, and no more.
+// OneWrite is a policy: in the mode [Debug], a run can make only one successful write.
 func OneWrite(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
 	if c.Mode != Debug || d.Spec().ReadOnly || c.Succeeded == nil {
 		return tools.Verdict{}
@@ -62,7 +62,7 @@ func OneWrite(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdi
 	for _, name := range writes {
 		if c.Succeeded(name) {
 			return tools.Verdict{Effect: tools.Deny, Reason: fmt.Sprintf(
-				"in mode %s a run makes a single corrective write, and %s was it; say what else is to be done", Debug, name)}
+				"in mode %s a run may make one write, and %s was it; say what else has to be done", Debug, name)}
 		}
 	}
 	return tools.Verdict{}
@@ -71,23 +71,23 @@ func OneWrite(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdi
 // writes are the tools that change something.
 var writes = []string{CreatePage, UpdatePage, DeletePage, AddSection, SyncContents, UpdateSection, RemoveSection, CreateSectionDef, UpsertEntry}
 
-// reading is the spec of a tool that changes nothing.
+// reading returns the spec of a tool that only reads.
 func reading(name, description, schema string) tools.Spec {
 	return tools.Spec{Name: name, Description: description, Category: "cms", ReadOnly: true, Schema: []byte(schema)}
 }
 
-// writing is the spec of a tool that changes something.
+// writing returns the spec of a tool that writes.
 func writing(name, description string, risk tools.Risk, schema string) tools.Spec {
 	return tools.Spec{Name: name, Description: description, Category: "cms", Risk: risk, Modes: []string{CRUD, Debug}, Schema: []byte(schema)}
 }
 
-// idempotent says of a tool that the site remembers the key of its calls.
+// idempotent declares a tool idempotent: the site stores the keys of its calls.
 func idempotent(s tools.Spec) tools.Spec {
 	s.Idempotent = true
 	return s
 }
 
-// Pieces of schemas, laid over what follows from the Go types.
+// Parts of schemas, merged into the schemas of the Go types.
 const (
 	localeSchema = `"locale":{"enum":["en","de"]}`
 	slugSchema   = `{"pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","maxLength":120}`

@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-func TestEachToolSaysWhatAModelMustKnow(t *testing.T) {
+func TestEachToolHasADescriptionAndASchema(t *testing.T) {
 	b := newBench(t)
 	require.Equal(t, 18, b.reg.Len())
 	for _, d := range b.reg.All() {
@@ -30,14 +30,14 @@ func TestEachToolSaysWhatAModelMustKnow(t *testing.T) {
 		require.NoError(t, json.Unmarshal(d.Tool().Schema, &schema), d.Name())
 		require.NotNil(t, schema.AdditionalProperties, d.Name())
 		require.False(t, *schema.AdditionalProperties, d.Name())
-		for name, p := range schema.Properties { // an overlay for a property that isn't there would add one without a type
+		for name, p := range schema.Properties { // a merged schema of an unknown property would add it without a type
 			require.NotEmpty(t, p.Type, "%s: %s", d.Name(), name)
 			require.NotEmpty(t, p.Description, "%s: %s", d.Name(), name)
 		}
 	}
 }
 
-func TestWhatWritesIsKnownAsWriting(t *testing.T) {
+func TestAllWritingToolsAreListedInWrites(t *testing.T) {
 	b := newBench(t)
 	var writing []string
 	for _, d := range b.reg.All() {
@@ -48,7 +48,7 @@ func TestWhatWritesIsKnownAsWriting(t *testing.T) {
 	require.ElementsMatch(t, writes, writing)
 }
 
-func TestModesDecideWhatMayBeCalled(t *testing.T) {
+func TestModesRestrictTheTools(t *testing.T) {
 	b := newBench(t)
 	for _, mode := range []string{CRUD, Architect, Debug, Ask} {
 		for _, d := range b.reg.All() {
@@ -84,7 +84,7 @@ func TestAPageIsCreatedReadChangedAndDeleted(t *testing.T) {
 	b.fails(tools.Denied, DeletePage, `{"page":"about"}`, "The call wasn't run", `there is no page "about"`)
 }
 
-func TestADeletedPageIsBroughtBackByUndo(t *testing.T) {
+func TestUndoRestoresADeletedPage(t *testing.T) {
 	b := newBench(t)
 	const input = `{"page":"home"}`
 	out := b.call(DeletePage, input)
@@ -98,7 +98,7 @@ func TestADeletedPageIsBroughtBackByUndo(t *testing.T) {
 	require.Len(t, p.Sections, 1)
 }
 
-func TestATakenSlugNamesAFreeOne(t *testing.T) {
+func TestTheErrorForATakenSlugNamesAFreeOne(t *testing.T) {
 	b := newBench(t)
 	b.fails(tools.Failed, CreatePage, `{"name":"Home"}`, `slug "home" exists already`, `such as "home-2"`)
 	b.fails(tools.Failed, UpsertEntry, `{"collection":"blog","title":"Hello, world","content":{"body":"x"}}`, `such as "hello-world-2"`)
@@ -152,7 +152,7 @@ func TestEntriesAreListedWrittenAndRead(t *testing.T) {
 	require.Equal(t, 2, collections.Items[0].Entries)
 }
 
-func TestAPageIsFoundByWhatPeopleCallIt(t *testing.T) {
+func TestAPageIsFoundByAWordOfItsDescription(t *testing.T) {
 	b := newBench(t)
 	b.ok(CreatePage, `{"name":"About"}`, nil)
 	b.ok(CreatePage, `{"name":"Members","description":"team, people, staff"}`, nil)
@@ -183,10 +183,10 @@ func TestAPreviewIsTextForTheModelAndHTMLForTheHost(t *testing.T) {
 	require.Contains(t, string(out.Data), "<html")
 }
 
-func TestAPersonIsAskedWithAReason(t *testing.T) {
+func TestAnApprovalHasAReason(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []struct{ tool, input, reason string }{
-		{DeletePage, `{"page":"home"}`, `the page "Home" at / is deleted, with all that is on it (sections: 1)`},
+		{DeletePage, `{"page":"home"}`, `the page "Home" at / is deleted, with all its contents (sections: 1)`},
 		{DeletePage, `{"page":"nowhere"}`, "this tool is of high risk"},
 		{UpdatePage, `{"page":"home","newSlug":"start"}`, "changes from / to /start: links to the old one break"},
 		{UpdatePage, `{"page":"home","newSlug":"home"}`, ""},
@@ -202,7 +202,7 @@ func TestAPersonIsAskedWithAReason(t *testing.T) {
 	}
 }
 
-func TestOneWriteIsAllInDebug(t *testing.T) {
+func TestDebugModeAllowsOneWrite(t *testing.T) {
 	b := newBench(t)
 	d, _ := b.reg.Lookup(SyncContents)
 	get, _ := b.reg.Lookup(GetPage)
@@ -217,7 +217,7 @@ func TestOneWriteIsAllInDebug(t *testing.T) {
 	require.Equal(t, tools.Allow, OneWrite(t.Context(), d, &tools.Call{Mode: CRUD, Succeeded: after(UpdatePage)}).Effect)
 }
 
-func TestInputsAreHeldToTheirSchema(t *testing.T) {
+func TestInputsAreValidatedAgainstTheirSchema(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []struct{ tool, input, about string }{
 		{CreatePage, `{}`, "name"},
@@ -235,7 +235,7 @@ func TestInputsAreHeldToTheirSchema(t *testing.T) {
 	}
 }
 
-func TestVerificationComparesWhatWasAskedWithWhatStands(t *testing.T) {
+func TestVerificationComparesTheRequestWithTheStoredState(t *testing.T) {
 	require.NoError(t, sameContent(map[string]any{"a": []any{"x"}, "gone": nil}, map[string]any{"a": []any{"x"}, "b": 1.0}))
 	require.ErrorContains(t, sameContent(map[string]any{"a": "x"}, map[string]any{"a": "y"}), "a is y, not x")
 	require.ErrorContains(t, sameContent(map[string]any{"a": "x"}, nil), "not x")
@@ -244,7 +244,7 @@ func TestVerificationComparesWhatWasAskedWithWhatStands(t *testing.T) {
 	require.ErrorContains(t, samePointer("name", &name, "other"), "the name is other, not N")
 }
 
-// spoilt is a tool whose effect somebody changes before it is checked.
+// spoilt wraps a tool so that its effect is changed before it is verified.
 func spoilt[In, Out any](t *testing.T, tool tools.Tool, spoil func(Out) error) *tools.Definition {
 	t.Helper()
 	f := tool.(tools.Func[In, Out])
@@ -261,7 +261,7 @@ func spoilt[In, Out any](t *testing.T, tool tools.Tool, spoil func(Out) error) *
 	return d
 }
 
-func TestAWriteThatDidNotHoldIsUnverified(t *testing.T) {
+func TestAWriteThatWasOverwrittenIsUnverified(t *testing.T) {
 	b := newBench(t)
 	ctx, other := t.Context(), "other"
 	rename := func(p *site.Page) error {
@@ -314,7 +314,7 @@ func TestAWriteThatDidNotHoldIsUnverified(t *testing.T) {
 	}
 }
 
-func TestACallThatIsMadeAgainCreatesOnePage(t *testing.T) {
+func TestARepeatedCallCreatesOnePage(t *testing.T) {
 	b := newBench(t)
 	d, _ := b.reg.Lookup(CreatePage)
 	require.True(t, d.Spec().Repeatable())
@@ -328,14 +328,14 @@ func TestACallThatIsMadeAgainCreatesOnePage(t *testing.T) {
 	require.Equal(t, 2, list.Total)
 }
 
-func TestWhatWasCreatedOrChangedIsTakenBackByUndo(t *testing.T) {
+func TestUndoRevertsCreationsAndChanges(t *testing.T) {
 	b := newBench(t)
 	undone := func(tool, input string) {
 		t.Helper()
 		out := b.call(tool, input)
 		require.Equal(t, tools.OK, out.Status, text(&out))
 		d, _ := b.reg.Lookup(tool)
-		for range 2 { // the second finds it undone
+		for range 2 { // the second time it is already undone
 			require.NoError(t, d.Undo(t.Context(), json.RawMessage(input), json.RawMessage(text(&out))), tool)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// same returns an error if what was read isn't what was asked for.
+// same returns an error unless got equals want.
 func same[T comparable](what string, want, got T) error {
 	if want != got {
 		return fmt.Errorf("the %s is %v, not %v", what, got, want)
@@ -18,7 +18,7 @@ func same[T comparable](what string, want, got T) error {
 	return nil
 }
 
-// samePointer is same for what may have been left out of a request.
+// samePointer is same for an optional field of a request.
 func samePointer[T comparable](what string, want *T, got T) error {
 	if want == nil {
 		return nil
@@ -46,7 +46,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// unlessGone is the error of undoing something, which may have been undone before.
+// unlessGone returns the error of an undo, or nil if the object is gone, because the undo may have run before.
 func unlessGone(err error) error {
 	var e *site.Error
 	if errors.As(err, &e) && e.Code == site.CodeNotFound {

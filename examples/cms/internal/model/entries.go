@@ -5,20 +5,20 @@ import (
 	"regexp"
 )
 
-// An entry is what the model reads of one.
+// An entry is the part of an entry that the model reads.
 type entry struct {
 	ID, Slug, Title, Collection string
 	Content                     map[string]any
 	Created                     bool
 }
 
-// entryFree reads the free slug that an error about a taken one names.
+// entryFree matches the error for a taken slug, which names a free one.
 var entryFree = regexp.MustCompile(`^slug "([^"]+)" exists already \(entry .*such as "([^"]+)"`)
 
-// A writeEntry is an entry to be made.
+// A writeEntry creates an entry.
 type writeEntry struct{ collection, title, body, locale string }
 
-func (r writeEntry) do(w *work) string {
+func (r writeEntry) do(w *turn) string {
 	input := map[string]any{"collection": r.collection, "title": r.title, "content": map[string]any{"body": first(r.body, r.title)}}
 	if r.locale != "" {
 		input["locale"] = r.locale
@@ -55,12 +55,12 @@ func (r writeEntry) do(w *work) string {
 // A setEntry changes the title or the body of an entry.
 type setEntry struct{ entry, title, body, locale string }
 
-func (r setEntry) do(w *work) string {
+func (r setEntry) do(w *turn) string {
 	f, note, ok := w.resolveToChange(r.entry, "entry")
 	if !ok {
 		return ""
 	}
-	a := w.call("I look which collection it is in.", getEntry, map[string]any{"entry": f.Slug})
+	a := w.call("I check which collection it is in.", getEntry, map[string]any{"entry": f.Slug})
 	if a == nil {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// The model thinks, and asks for a call.
+// The model's answer is a thought and a tool call.
 func Example() {
 	resp, err := provider.Generate(context.Background(), model.New(), &provider.Request{
 		Messages: []provider.Message{provider.User("Please create a page called “About us”, with a hero section titled Hello.")},
@@ -23,6 +23,6 @@ func Example() {
 		fmt.Printf("%s %s\n", call.Name, call.Input)
 	}
 	// Output:
-	// A page called "About us" is wanted. The slug follows from its name.
+	// The person wants a page called "About us". The slug follows from its name.
 	// cms.createPage {"name":"About us","sections":[{"content":{"title":"Hello"},"section":"hero"}]}
 }

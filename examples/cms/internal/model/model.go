@@ -13,17 +13,16 @@ import (
 // ID is the model's name.
 const ID = "built-in"
 
-// Label says on a screen what the model is.
+// Label describes the model on a screen.
 const Label = ID + " (plain Go, understands a documented set of requests; not a language model)"
 
-// A Model answers requests about a content site. Its zero value is ready for use. It is safe for concurrent use: it keeps
-// nothing.
+// A Model answers requests about a content site. Its zero value is ready for use. It has no state, so it is safe for concurrent use.
 type Model struct{}
 
 // New returns the model.
 func New() *Model { return &Model{} }
 
-// Info returns what there is to know: it is free of charge.
+// Info returns the model's limits, and prices of zero.
 func (*Model) Info() provider.ModelInfo {
 	return provider.ModelInfo{
 		Provider: "pawl", ID: ID, Name: Label, Window: 1 << 20, Inputs: []string{"text"}, Outputs: []string{"text"}, Reasoning: true,
@@ -54,7 +53,7 @@ func (*Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provi
 	}
 }
 
-// A speech streams one answer. Once the consumer has left or the context has ended, it says no more.
+// A speech streams one answer. After the consumer has stopped or the context has ended, it emits nothing.
 type speech struct {
 	ctx   context.Context
 	yield func(provider.Chunk, error) bool
@@ -75,7 +74,7 @@ func (s *speech) give(c provider.Chunk) {
 	s.over = !s.yield(c, nil)
 }
 
-// answer streams a move and returns why the answer ends.
+// answer streams a move and returns the stop reason.
 func (s *speech) answer(m move) provider.StopReason {
 	if m.call == nil {
 		s.say(provider.Text, m.text)
@@ -92,7 +91,7 @@ func (s *speech) answer(m move) provider.StopReason {
 	return provider.StopToolCalls
 }
 
-// say streams text, a word and what follows it at a time.
+// say streams text in chunks of one word and the space after it.
 func (s *speech) say(chunk func(string) provider.Chunk, text string) {
 	for text != "" && !s.over {
 		n := len(text)
@@ -115,7 +114,7 @@ func cut(text string, n int) int {
 	return n
 }
 
-// promptTokens estimates what a request would cost a model that is paid: four bytes a token.
+// promptTokens estimates the tokens of a request: four bytes each.
 func promptTokens(req *provider.Request) int64 {
 	n := len(req.System)
 	for _, t := range req.Tools {
@@ -137,7 +136,7 @@ func promptTokens(req *provider.Request) int64 {
 
 func tokens(bytes int) int64 { return int64(bytes+3) / 4 }
 
-// A move is what the model does next: say a text, or make a call after a thought.
+// A move is the model's next action: a text, or a thought and a call.
 type move struct {
 	text  string
 	think string

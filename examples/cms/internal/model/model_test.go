@@ -19,17 +19,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func fresh() provider.Provider { return New() }
 
-func TestAnAnswerOfWordsConforms(t *testing.T) {
+func TestATextAnswerConforms(t *testing.T) {
 	providertest.Conformance(t, fresh, providertest.Strict())
 }
 
-func TestAnAnswerThatCallsConforms(t *testing.T) {
+func TestAnAnswerWithACallConforms(t *testing.T) {
 	providertest.Conformance(t, fresh, providertest.Strict(), providertest.WithRequest(func() *provider.Request {
 		return asking("Create an About page with a hero section titled “Größe – 日本”")
 	}))
 }
 
-// asking is a request with all tools on offer.
+// asking returns a request with all tools.
 func asking(text string, past ...provider.Message) *provider.Request {
 	req := &provider.Request{Messages: append([]provider.Message{provider.User(text)}, past...)}
 	for _, name := range []string{listPages, getPage, createPage, updatePage, deletePage, addSectionTool, syncContents, updateSection, removeSectionID,
@@ -39,7 +39,7 @@ func asking(text string, past ...provider.Message) *provider.Request {
 	return req
 }
 
-// did is a call with its result, as two messages.
+// did returns a call and its result, as two messages.
 func did(tool, input, result string, failed bool) []provider.Message {
 	id := fmt.Sprintf("%s %d", tool, len(result))
 	return []provider.Message{
@@ -49,7 +49,7 @@ func did(tool, input, result string, failed bool) []provider.Message {
 	}
 }
 
-// lookup is what the tool answers to a query among pages: each is a name and behind it a slug.
+// lookup returns the tool's answer to a query among pages. Each page is a name followed by a slug.
 func lookup(t *testing.T, query string, pages ...string) string {
 	t.Helper()
 	f, err := index.New(index.Config{})
@@ -85,19 +85,19 @@ func TestTheModelThinksCallsAndThenSpeaks(t *testing.T) {
 	second := ask(t, asking(text, did(createPage, `{}`, `{"id":"pg_1","slug":"about","name":"About","sections":[{"name":"Hero","content":{"title":"Hello"}}]}`, false)...))
 	require.Equal(t, provider.StopDone, second.Stop)
 	require.Empty(t, second.Calls())
-	require.Equal(t, `The page "About" stands at /about, with a hero section titled "Hello".`, second.Text())
+	require.Equal(t, `The page "About" is at /about, with a hero section titled "Hello".`, second.Text())
 }
 
-func TestATakenSlugIsCorrectedAndSaid(t *testing.T) {
+func TestATakenSlugIsCorrectedAndReported(t *testing.T) {
 	const text = "create a page called About"
 	past := did(createPage, `{}`, `slug "about" exists already (page "About", id pg_1); use another slug such as "about-2", or update that page`, true)
 	again := ask(t, asking(text, past...))
 	require.JSONEq(t, `{"name":"About","slug":"about-2"}`, string(again.Calls()[0].Input))
 	past = append(past, did(createPage, `{}`, `{"id":"pg_2","slug":"about-2","name":"About"}`, false)...)
-	require.Equal(t, `The slug "about" was taken, so I created the page as "about-2". The page "About" stands at /about-2.`, ask(t, asking(text, past...)).Text())
+	require.Equal(t, `The slug "about" was taken, so I created the page as "about-2". The page "About" is at /about-2.`, ask(t, asking(text, past...)).Text())
 }
 
-func TestResultsAreReadAsAModelReadsThem(t *testing.T) {
+func TestErrorsRejectionsAndDoubtsAreReported(t *testing.T) {
 	found := did(findResource, `{}`, lookup(t, "abuot", "About about"), false)
 	for result, want := range map[string]string{
 		"A person rejected this call.":                                    `I took "abuot" to mean the page "About". I didn't delete the page "About", because you rejected it. Nothing was changed.`,
@@ -105,7 +105,7 @@ func TestResultsAreReadAsAModelReadsThem(t *testing.T) {
 		"The call wasn't run: rejected: expired. Nobody decided in time.": "nobody approved it in time",
 		"The call wasn't run: in this mode nothing is deleted":            `I couldn't delete the page "About": in this mode nothing is deleted`,
 		"disk full": `I couldn't delete the page "About": disk full`,
-		"The call was started, and it is not known whether it had its effect.": "Have a look before you ask again",
+		"The call was started, and it is not known whether it had its effect.": "Check before you ask again",
 	} {
 		if result == "A person rejected this call." {
 			past := append(found, noNote(did(deletePage, `{}`, result, true))...)
@@ -117,14 +117,14 @@ func TestResultsAreReadAsAModelReadsThem(t *testing.T) {
 	}
 }
 
-// noNote leaves only the result's own text.
+// noNote removes the notes from the results.
 func noNote(m []provider.Message) []provider.Message {
 	r := m[1].Parts[0].Result
 	r.Parts = r.Parts[:1]
 	return m
 }
 
-func TestASuggestionIsFollowedIfItIsUnderstood(t *testing.T) {
+func TestAnUnderstoodSuggestionIsFollowed(t *testing.T) {
 	past := did(findResource, `{}`, lookup(t, "About", "About about"), false)
 	rejected := append(past, noNote(did(deletePage, `{}`, "A person rejected this call and suggests instead: rename it to Old about", true))...)
 	next := ask(t, asking("delete About", rejected...))
@@ -137,9 +137,9 @@ func TestASuggestionIsFollowedIfItIsUnderstood(t *testing.T) {
 	require.Contains(t, ask(t, asking("delete About", lost...)).Text(), "suggested: sing a song.\nI don't understand that")
 }
 
-func TestANameThatCouldBeTwoThingsIsAskedBack(t *testing.T) {
+func TestTheModelAsksAboutAnAmbiguousName(t *testing.T) {
 	past := did(findResource, `{}`, lookup(t, "news", "News news-1", "News news-2", "News news-3"), false)
-	require.Equal(t, `"news" could be "News" (news-1), "News" (news-2) or "News" (news-3). Say which one, by what is in the brackets.`, ask(t, asking("delete news", past...)).Text())
+	require.Equal(t, `"news" could be "News" (news-1), "News" (news-2) or "News" (news-3). Say which one, by the name in brackets.`, ask(t, asking("delete news", past...)).Text())
 	require.JSONEq(t, `{"page":"news-3"}`, string(ask(t, asking("delete news-3", past...)).Calls()[0].Input), "there is only one with that")
 	none := did(findResource, `{}`, lookup(t, "xyzzy", "About about"), false)
 	require.Equal(t, `I found no page like "xyzzy".`, ask(t, asking("delete xyzzy", none...)).Text())
@@ -149,10 +149,10 @@ func TestANameThatCouldBeTwoThingsIsAskedBack(t *testing.T) {
 	require.Contains(t, ask(t, asking("delete it")).Text(), "Which page do you mean?")
 }
 
-func TestNothingIsChangedOnAGuessUnlessAPersonIsAsked(t *testing.T) {
+func TestAnUncertainMatchIsNotChangedWithoutApproval(t *testing.T) {
 	past := did(findResource, `{}`, lookup(t, "tema", "Team our-team"), false)
 	for _, request := range []string{"rename tema to X", "describe tema as x", "add a hero section to tema titled X", "set the title of the hero on tema to X", "hide the hero section on tema"} {
-		require.Equal(t, `I'm not sure which page is "tema": "Team" (our-team) fits best. If you mean it, say so by what is in the brackets.`,
+		require.Equal(t, `I'm not sure which page is "tema": "Team" (our-team) fits best. If you mean it, say so by the name in brackets.`,
 			ask(t, asking(request, past...)).Text(), request)
 	}
 	for request, tool := range map[string]string{"show tema": getPage, "preview tema": previewPage, "delete tema": deletePage,
@@ -163,13 +163,13 @@ func TestNothingIsChangedOnAGuessUnlessAPersonIsAsked(t *testing.T) {
 	require.Contains(t, ask(t, asking("delete tema", rejected...)).Text(), `I took "tema" to mean the page "Team", and am not sure of that. `)
 }
 
-func TestARunThatWaitedSinceAReleaseBeforeGoesOn(t *testing.T) {
+func TestARunOfAnEarlierReleaseContinues(t *testing.T) {
 	past := did(findResource, `{}`, `{"found":[{"kind":"page","id":"pg_1","slug":"about","name":"About","similarity":0.7},{"kind":"page","id":"pg_2","slug":"home","name":"Home","similarity":0.41}]}`, false)
 	past = append(past, did(deletePage, `{}`, `{"page":{"id":"pg_1","slug":"about","name":"About"}}`, false)...)
 	require.Equal(t, `I took "abuot" to mean the page "About". I deleted the page "About" (/about).`, ask(t, asking("delete abuot", past...)).Text())
 }
 
-func TestItIsThePageSpokenOfLast(t *testing.T) {
+func TestItMeansThePageMentionedLast(t *testing.T) {
 	req := &provider.Request{Tools: asking("").Tools}
 	req.Messages = append(req.Messages, provider.User("create a page called About"))
 	req.Messages = append(req.Messages, did(createPage, `{}`, `{"id":"pg_1","slug":"about-2","name":"About"}`, false)...)
@@ -177,13 +177,13 @@ func TestItIsThePageSpokenOfLast(t *testing.T) {
 	require.JSONEq(t, `{"query":"about-2","kind":"page"}`, string(ask(t, req).Calls()[0].Input))
 }
 
-func TestWithoutTheToolTheModelSaysWhichModeHasIt(t *testing.T) {
+func TestForAMissingToolTheModelNamesTheModeThatHasIt(t *testing.T) {
 	req := asking("create a page called X")
 	req.Tools = req.Tools[:2]
 	require.Contains(t, ask(t, req).Text(), "cms.createPage, which isn't available in this mode. The mode cms-crud has it.")
 }
 
-func TestWhereOnlyPlanningIsAllowedAWriteBecomesAPlan(t *testing.T) {
+func TestInAPlanningModeAWriteBecomesAPlan(t *testing.T) {
 	plan := func(past ...provider.Message) *provider.Response {
 		req := asking("create a page called Home", past...)
 		req.Tools = []provider.Tool{{Name: validatePlan}, {Name: findResource}}
@@ -197,7 +197,7 @@ func TestWhereOnlyPlanningIsAllowedAWriteBecomesAPlan(t *testing.T) {
 	require.Contains(t, plan(did(validatePlan, `{}`, `{"valid":true}`, false)...).Text(), "and it works.")
 }
 
-func TestAtALimitTheModelSaysWhereItStands(t *testing.T) {
+func TestAtALimitTheModelSummarizesItsCalls(t *testing.T) {
 	past := did(listPages, `{}`, `{}`, false)
 	past = append(past, did(createPage, `{}`, `no`, true)...)
 	req := asking("list pages", append(past, provider.User("You have reached the limit of this run."))...)
@@ -205,10 +205,10 @@ func TestAtALimitTheModelSaysWhereItStands(t *testing.T) {
 	require.Equal(t, "This run is at its limit, so I stop here. These calls succeeded: cms.listPages. These didn't: cms.createPage. Ask again for what is left.", ask(t, req).Text())
 }
 
-func TestWhatIsNotUnderstoodIsSaidWithWhatWouldBe(t *testing.T) {
+func TestAnUnknownRequestIsAnsweredWithTheValidOnes(t *testing.T) {
 	text := ask(t, asking("sing a song")).Text()
 	require.Contains(t, text, `I don't understand "sing a song"`)
-	require.Contains(t, text, "no language model")
+	require.Contains(t, text, "not a language model")
 	require.Contains(t, text, Help())
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The tools that the model knows how to call.
+// The tools that the model calls.
 const (
 	listPages       = "cms.listPages"
 	getPage         = "cms.getPage"
@@ -27,7 +27,7 @@ const (
 	validatePlan    = "cms.validatePlan"
 )
 
-// What the model reads of results.
+// The parts of results that the model reads.
 type (
 	page struct {
 		ID, Slug, Name, Description string
@@ -47,16 +47,16 @@ func path(slug string) string {
 	return "/" + slug
 }
 
-// freeSlug reads the free slug that an error about a taken one names.
+// freeSlug matches the error for a taken slug, which names a free one.
 var freeSlug = regexp.MustCompile(`^slug "([^"]+)" exists already .*such as "([^"]+)"`)
 
-// A create is a page to be made.
+// A create makes a page.
 type create struct {
 	name, slug, description, locale string
 	sections                        []newSection
 }
 
-func (r create) do(w *work) string {
+func (r create) do(w *turn) string {
 	input := map[string]any{"name": r.name}
 	if r.slug != "" {
 		input["slug"] = r.slug
@@ -74,7 +74,7 @@ func (r create) do(w *work) string {
 	if sections != nil {
 		input["sections"] = sections
 	}
-	think := fmt.Sprintf("A page called %q is wanted. The slug follows from its name.", r.name)
+	think := fmt.Sprintf("The person wants a page called %q. The slug follows from its name.", r.name)
 	taken := ""
 	for range 5 {
 		a := w.write(think, createPage, input)
@@ -97,7 +97,7 @@ func (r create) do(w *work) string {
 	return fmt.Sprintf("I couldn't create the page %q: every slug that I tried was taken.", r.name)
 }
 
-func (r create) done(w *work, a *answer, taken string) string {
+func (r create) done(w *turn, a *answer, taken string) string {
 	var p page
 	if a.decode(&p) != nil {
 		return fmt.Sprintf("The page %q: %s", r.name, a.text())
@@ -107,7 +107,7 @@ func (r create) done(w *work, a *answer, taken string) string {
 	if taken != "" {
 		text = fmt.Sprintf("The slug %q was taken, so I created the page as %q. ", taken, p.Slug)
 	}
-	text += fmt.Sprintf("The page %q stands at %s", p.Name, path(p.Slug))
+	text += fmt.Sprintf("The page %q is at %s", p.Name, path(p.Slug))
 	for i, s := range p.Sections {
 		join := ", with "
 		if i > 0 {
@@ -118,7 +118,7 @@ func (r create) done(w *work, a *answer, taken string) string {
 	return text + "."
 }
 
-// describe returns a section in words.
+// describe describes a section.
 func describe(s section) string {
 	text := fmt.Sprintf("%s section", article(strings.ToLower(s.Name)))
 	for _, slot := range []string{"title", "heading"} {
@@ -136,12 +136,12 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// An update changes a field of a page.
+// An update changes one field of a page.
 type update struct{ page, field, value string }
 
-func (r update) do(w *work) string {
+func (r update) do(w *turn) string {
 	resolve := w.resolveToChange
-	if r.field == "newSlug" { // a person is asked
+	if r.field == "newSlug" { // needs approval
 		resolve = w.resolve
 	}
 	f, note, ok := resolve(r.page, "page")
@@ -176,12 +176,12 @@ func (r update) do(w *work) string {
 // A remove deletes a page.
 type remove struct{ page string }
 
-func (r remove) do(w *work) string {
+func (r remove) do(w *turn) string {
 	f, note, ok := w.resolve(r.page, "page")
 	if !ok {
 		return ""
 	}
-	a := w.write(fmt.Sprintf("The page %q is to go. A person has to approve that.", f.Name), deletePage, map[string]any{"page": f.Slug})
+	a := w.write(fmt.Sprintf("I delete the page %q. That needs approval.", f.Name), deletePage, map[string]any{"page": f.Slug})
 	if a == nil {
 		return ""
 	}

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// A request is something that a person asked for.
+// A request is one thing that a person asked for.
 type request interface {
-	// do works the request through and returns what to say. What it returns doesn't count if the work has stopped.
-	do(w *work) string
+	// do carries out the request and returns the answer, which is ignored if the turn stops before the request is done.
+	do(w *turn) string
 }
 
-// A cursor reads tokens from the left.
+// A cursor consumes tokens from the left.
 type cursor struct{ toks []token }
 
 func (c *cursor) end() bool { return len(c.toks) == 0 }
 
-// word takes the next token if it is one of these words.
+// word consumes the next token if it is one of these words.
 func (c *cursor) word(words ...string) bool {
 	if len(c.toks) > 0 && c.toks[0].is(words...) {
 		c.toks = c.toks[1:]
@@ -25,13 +25,13 @@ func (c *cursor) word(words ...string) bool {
 	return false
 }
 
-// skip takes words as long as there are any of these.
+// skip consumes all leading tokens that are one of these words.
 func (c *cursor) skip(words ...string) {
 	for c.word(words...) {
 	}
 }
 
-// phrase takes several words if they all stand there.
+// phrase consumes these words if all of them come next.
 func (c *cursor) phrase(words ...string) bool {
 	if len(c.toks) < len(words) || !matches(c.toks[:len(words)], words) {
 		return false
@@ -40,7 +40,7 @@ func (c *cursor) phrase(words ...string) bool {
 	return true
 }
 
-// until takes the tokens before the next of these words; a quoted text right at the beginning is taken alone.
+// until consumes the tokens before the next of these words; a quoted text at the beginning is returned alone.
 func (c *cursor) until(words ...string) []token {
 	if len(c.toks) > 0 && c.toks[0].quoted {
 		first := c.toks[:1]
@@ -56,7 +56,7 @@ func (c *cursor) until(words ...string) []token {
 	return taken
 }
 
-// index returns where the first of these words stands, or -1.
+// index returns the index of the first of these words, or -1.
 func (c *cursor) index(words ...string) int {
 	return slices.IndexFunc(c.toks, func(t token) bool { return t.is(words...) })
 }
@@ -73,7 +73,7 @@ var (
 	optionStops = []string{",", "and", "with", "having", "saying", "reading", "stating", "under", "at", "titled", "called", "named", "entitled", "in", "to", "on"}
 )
 
-// name returns what tokens name, without articles, the words that say what it is, and "page" or the like behind it.
+// name returns the name that the tokens contain, without articles, the kind before it, and "page" or the like after it.
 func name(toks []token, kinds ...string) string {
 	if len(toks) == 1 && toks[0].quoted {
 		return toks[0].text
@@ -92,7 +92,7 @@ func name(toks []token, kinds ...string) string {
 	return strings.ReplaceAll(plain(rest), `"`, "")
 }
 
-// value returns what tokens say, as it was written.
+// value returns the tokens as they were written.
 func value(toks []token) string {
 	if len(toks) == 1 {
 		return toks[0].text
@@ -100,7 +100,7 @@ func value(toks []token) string {
 	return plain(toks)
 }
 
-// pageName is name for a page; "" stands for the one spoken of last.
+// pageName is name for a page; "" means the page mentioned last.
 func pageName(toks []token) string {
 	n := name(toks, pageWords...)
 	switch strings.ToLower(n) {
@@ -113,7 +113,7 @@ func pageName(toks []token) string {
 	return strings.TrimPrefix(n, "/")
 }
 
-// parse returns the request that a clause makes.
+// parse returns the request in a clause.
 func parse(toks []token) (request, bool) {
 	c := &cursor{toks}
 	locale := c.locale()
@@ -166,7 +166,7 @@ func parse(toks []token) (request, bool) {
 	return nil, false
 }
 
-// locale takes "in German" or the like off the end.
+// locale consumes "in German" or the like at the end.
 func (c *cursor) locale() string {
 	n := len(c.toks)
 	if n < 3 || !c.toks[n-2].is("in") {
@@ -192,7 +192,7 @@ func onPage(c *cursor, make func(string) request) (request, bool) {
 	return make(pageName(c.toks)), true
 }
 
-// parseList reads what is to be listed; without a plural it is no list.
+// parseList parses a list request; without a plural it isn't one.
 func parseList(c *cursor) (request, bool) {
 	c.skip("all", "the", "me", "our", "my", "of", "blog")
 	kind := ""
@@ -270,7 +270,7 @@ func parseRename(c *cursor) (request, bool) {
 	return update{page: pageName(old), field: "name", value: to}, true
 }
 
-// parseDescribe reads "the Members page as team, people, staff".
+// parseDescribe parses "the Members page as team, people, staff".
 func parseDescribe(c *cursor) (request, bool) {
 	i := c.index("as")
 	if i < 1 || i+1 >= len(c.toks) || (&cursor{c.toks[:i]}).index(entryWords...) >= 0 {
@@ -312,7 +312,7 @@ func parsePublish(verb string, c *cursor, locale string) (request, bool) {
 	return talk{"no publish"}, !c.end()
 }
 
-// sectionOnPage reads "hero section on About", where the word for section is the ith.
+// sectionOnPage parses "hero section on About", where i is the index of the word for section.
 func sectionOnPage(c *cursor, i int) (kind, page string, ok bool) {
 	kind = sectionKey(c.toks[:i])
 	rest := &cursor{c.toks[i+1:]}
@@ -322,7 +322,7 @@ func sectionOnPage(c *cursor, i int) (kind, page string, ok bool) {
 	return kind, pageName(rest.toks), true
 }
 
-// sectionKey returns the key of a section definition that is called so.
+// sectionKey returns the key of the section definition with this name.
 func sectionKey(toks []token) string {
 	c := cursor{toks}
 	c.skip(articles...)

@@ -22,7 +22,7 @@ func TestPhrasesAreUnderstood(t *testing.T) {
 		"build a page called News with a hero section titled Now and a text section titled Who saying We are many": {
 			create{name: "News", sections: []newSection{{key: "hero", title: "Now"}, {key: "text", title: "Who", body: "We are many"}}}},
 		"create a page with a hero section titled Hello": nil, // no name
-		"create a page called X with three columns":      nil, // would be left out
+		"create a page called X with three columns":      nil, // would be ignored
 		"create a German page called Start in German":    {create{name: "Start", locale: "de"}},
 		"list pages":                                           {list{kind: "pages"}},
 		"Show me all the pages":                                {list{kind: "pages"}},

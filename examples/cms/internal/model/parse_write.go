@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// parseCreate reads what is to be made: the first of the words page, section and entry says what it is.
+// parseCreate parses a creation: the first of the words page, section and entry decides what is created.
 func parseCreate(c *cursor, locale string) (request, bool) {
 	c.skip("up", "me", "us")
 	i := c.index(slices.Concat(pageWords[:1], blockWords[:1], []string{"block"}, []string{"entry", "post", "article"})...)
@@ -24,7 +24,7 @@ func parseCreate(c *cursor, locale string) (request, bool) {
 	return parseWriteEntry(rest, locale)
 }
 
-// parseCreatePage reads the options of a page in any order.
+// parseCreatePage parses the options of a page in any order.
 func parseCreatePage(before []token, c *cursor, locale string) (request, bool) {
 	p := create{name: capital(name(before)), locale: locale}
 	for first := true; !c.end(); first = false {
@@ -51,7 +51,7 @@ func parseCreatePage(before []token, c *cursor, locale string) (request, bool) {
 		case first && p.name == "":
 			p.name = value(c.until(optionStops...))
 		default:
-			return nil, false // something that would be left out without a word
+			return nil, false // would be ignored silently
 		}
 	}
 	if p.name == "" {
@@ -60,7 +60,7 @@ func parseCreatePage(before []token, c *cursor, locale string) (request, bool) {
 	return p, p.name != ""
 }
 
-// sectionAhead returns how many words name a section if one is described next, or -1. A hero needn't be called a section.
+// sectionAhead returns how many words name the section that comes next, or -1. The word section is optional for a hero.
 func sectionAhead(c *cursor) int {
 	i := c.index("section", "block")
 	if i != 1 && c.toks[0].is("hero") {
@@ -72,10 +72,10 @@ func sectionAhead(c *cursor) int {
 	return i
 }
 
-// A newSection is a section to be made.
+// A newSection is a section to create.
 type newSection struct{ key, title, body, subtitle string }
 
-// options reads what a section says: a title, a subtitle, a text.
+// options parses the contents of a section: title, subtitle and text.
 func (s *newSection) options(c *cursor) {
 	for {
 		before := c.toks
@@ -139,7 +139,7 @@ func parseAddSection(before []token, c *cursor, locale string) (request, bool) {
 	return s, found && s.key != ""
 }
 
-// parseWriteEntry reads a new entry.
+// parseWriteEntry parses the creation of an entry.
 func parseWriteEntry(c *cursor, locale string) (request, bool) {
 	e := writeEntry{collection: "blog", locale: locale}
 	for first := true; !c.end(); first = false {
@@ -162,7 +162,7 @@ func parseWriteEntry(c *cursor, locale string) (request, bool) {
 	return e, e.title != ""
 }
 
-// parseSet reads "the title of the hero on About to Hello" and its variants.
+// parseSet parses "the title of the hero on About to Hello" and its variants.
 func parseSet(c *cursor, locale string) (request, bool) {
 	to := c.index("to", "into", ":", "=")
 	if i := c.index(sayingWords...); to < 0 && i > 0 { // update the blog entry X saying B
@@ -203,7 +203,7 @@ func parseSet(c *cursor, locale string) (request, bool) {
 	return s.of(what)
 }
 
-// owned splits "the title of the hero on About" into what is meant and what it belongs to, from the inside out.
+// owned splits "the title of the hero on About" into the value and its owners, innermost first.
 func owned(toks []token) (what []token, owners [][]token) {
 	if i := slices.IndexFunc(toks, func(t token) bool { return t.is("'s") }); i > 0 { // About 's title: the title of About
 		what, owners = owned(toks[i+1:])
@@ -218,7 +218,7 @@ func owned(toks []token) (what []token, owners [][]token) {
 	return what, owners
 }
 
-// of completes a set with what is to be set: a slot, perhaps with the section before it, or a field of the page.
+// of sets the target of a set: a slot, perhaps with the section before it, or a field of the page.
 func (s set) of(what []token) (request, bool) {
 	last := what[len(what)-1]
 	lead := what[:len(what)-1]
@@ -251,12 +251,12 @@ func (s set) of(what []token) (request, bool) {
 	return s, s.paged
 }
 
-// slug writes a name as an address.
+// slug converts a name to a slug.
 func slug(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r == ' ' || r == '/' || r == '_' }), "-")
 }
 
-// capital begins a name with a capital.
+// capital capitalizes a name.
 func capital(s string) string {
 	if s == "" || s != strings.ToLower(s) {
 		return s

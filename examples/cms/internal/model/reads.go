@@ -9,10 +9,10 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// A list shows what there is of a kind.
+// A list lists all items of a kind.
 type list struct{ kind, of string }
 
-func (r list) do(w *work) string {
+func (r list) do(w *turn) string {
 	tool, input := map[string]string{"pages": listPages, "sections": listSections, "collections": listCollections, "entries": listEntries}[r.kind], map[string]any{}
 	if r.kind == "entries" {
 		input["collection"] = first(slug(r.of), "blog")
@@ -65,8 +65,8 @@ func plural(n int) string {
 	return "s"
 }
 
-// read finds the page or the entry that is meant, and asks a tool for it; nil if there is no answer now.
-func (w *work) read(what, kind, locale, think, tool string) (f found, note string, a *answer) {
+// read finds the page or the entry, and calls the tool for it. It returns nil if there is no result yet.
+func (w *turn) read(what, kind, locale, think, tool string) (f found, note string, a *answer) {
 	f, note, ok := w.resolve(what, kind)
 	if !ok {
 		return f, note, nil
@@ -81,7 +81,7 @@ func (w *work) read(what, kind, locale, think, tool string) (f found, note strin
 // A show describes a page.
 type show struct{ page, locale string }
 
-func (r show) do(w *work) string {
+func (r show) do(w *turn) string {
 	f, note, a := w.read(r.page, "page", r.locale, "I read the page.", getPage)
 	if a == nil {
 		return ""
@@ -91,7 +91,7 @@ func (r show) do(w *work) string {
 		return note + a.failed(fmt.Sprintf("read the page %q", f.Name))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sThe page %q stands at %s.", note, p.Name, path(p.Slug))
+	fmt.Fprintf(&b, "%sThe page %q is at %s.", note, p.Name, path(p.Slug))
 	if p.Description != "" {
 		fmt.Fprintf(&b, " It is described as %q.", p.Description)
 	}
@@ -125,7 +125,7 @@ func writeContent(b *strings.Builder, content map[string]any) {
 // A showEntry describes an entry.
 type showEntry struct{ entry, locale string }
 
-func (r showEntry) do(w *work) string {
+func (r showEntry) do(w *turn) string {
 	f, note, a := w.read(r.entry, "entry", r.locale, "I read the entry.", getEntry)
 	if a == nil {
 		return ""
@@ -143,8 +143,8 @@ func (r showEntry) do(w *work) string {
 // A preview shows a page as visitors see it.
 type preview struct{ page, locale string }
 
-func (r preview) do(w *work) string {
-	f, note, a := w.read(r.page, "page", r.locale, "I have a look at the page as visitors see it.", previewPage)
+func (r preview) do(w *turn) string {
+	f, note, a := w.read(r.page, "page", r.locale, "I preview the page as visitors see it.", previewPage)
 	if a == nil {
 		return ""
 	}
@@ -154,10 +154,10 @@ func (r preview) do(w *work) string {
 	return note + "Visitors see this:\n\n" + a.text()
 }
 
-// A find looks something up.
+// A find searches by name.
 type find struct{ what, kind string }
 
-func (r find) do(w *work) string {
+func (r find) do(w *turn) string {
 	input := map[string]any{"query": r.what}
 	if r.kind != "" {
 		input["kind"] = r.kind

@@ -7,13 +7,13 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// A found is something that a lookup returned.
+// A found is a result of a lookup.
 type found struct{ Kind, ID, Slug, Name, Match, Why string }
 
-// readFound reads what a lookup returned of a kind, or of any kind where that is empty.
+// readFound reads the results of a lookup of a kind, or of any kind if that is empty.
 func (a *answer) readFound(kind string) []found {
 	var all []found
-	if strings.HasPrefix(a.text(), `{"found"`) { // a run that a release before began, and that waited for a decision since
+	if strings.HasPrefix(a.text(), `{"found"`) { // a waiting run of an earlier release
 		return a.readOldFound(kind)
 	}
 	for _, l := range index.Lines(a.text()) {
@@ -24,7 +24,7 @@ func (a *answer) readFound(kind string) []found {
 	return all
 }
 
-// readOldFound reads what lookups returned before there was an index. There were no rivals, or the run wouldn't have waited.
+// readOldFound reads lookups of releases without an index. They have no rivals: a run with rivals wouldn't have waited.
 func (a *answer) readOldFound(kind string) []found {
 	var out struct {
 		Found []struct {
@@ -48,9 +48,8 @@ func (a *answer) readOldFound(kind string) []found {
 	return all
 }
 
-// resolve finds what a person calls so. The second result says more if it isn't the very name; ok is false if the request
-// goes no further.
-func (w *work) resolve(what, kind string) (f found, note string, ok bool) {
+// resolve finds what a name means. note explains the match if it isn't exact; ok is false if the request stops here.
+func (w *turn) resolve(what, kind string) (f found, note string, ok bool) {
 	if what == "" {
 		if w.last == "" || kind != "page" {
 			w.instead = "Which " + kind + " do you mean? Name it, for example: show the page Home."
@@ -58,7 +57,7 @@ func (w *work) resolve(what, kind string) (f found, note string, ok bool) {
 		}
 		what = w.last
 	}
-	a := w.call(fmt.Sprintf("Which %s is %q? I look it up.", kind, what), findResource, map[string]any{"query": what, "kind": kind})
+	a := w.call(fmt.Sprintf("I look up the %s %q.", kind, what), findResource, map[string]any{"query": what, "kind": kind})
 	if a == nil {
 		return f, "", false
 	}
@@ -77,7 +76,7 @@ func (w *work) resolve(what, kind string) (f found, note string, ok bool) {
 	f = all[0]
 	var rivals []string
 	for _, r := range all {
-		if r.Slug == what || r.ID == what { // there is only one with that
+		if r.Slug == what || r.ID == what { // it is unique
 			r.Match = index.MatchExact
 			f, rivals = r, nil
 			break
@@ -88,7 +87,7 @@ func (w *work) resolve(what, kind string) (f found, note string, ok bool) {
 	}
 	if len(rivals) > 1 {
 		last := len(rivals) - 1
-		w.instead = fmt.Sprintf("%q could be %s or %s. Say which one, by what is in the brackets.", what, strings.Join(rivals[:last], ", "), rivals[last])
+		w.instead = fmt.Sprintf("%q could be %s or %s. Say which one, by the name in brackets.", what, strings.Join(rivals[:last], ", "), rivals[last])
 		return f, "", false
 	}
 	if kind == "page" {
@@ -104,11 +103,11 @@ func (w *work) resolve(what, kind string) (f found, note string, ok bool) {
 	return f, note, true
 }
 
-// resolveToChange is resolve for what is changed without a person being asked: then nothing is done on a guess.
-func (w *work) resolveToChange(what, kind string) (f found, note string, ok bool) {
+// resolveToChange is resolve for a change that needs no approval: it rejects an uncertain match.
+func (w *turn) resolveToChange(what, kind string) (f found, note string, ok bool) {
 	f, note, ok = w.resolve(what, kind)
 	if ok && f.Match == index.MatchUnsure {
-		w.instead = fmt.Sprintf("I'm not sure which %s is %q: %q (%s) fits best. If you mean it, say so by what is in the brackets.", kind, what, f.Name, f.Slug)
+		w.instead = fmt.Sprintf("I'm not sure which %s is %q: %q (%s) fits best. If you mean it, say so by the name in brackets.", kind, what, f.Name, f.Slug)
 		return f, "", false
 	}
 	return f, note, ok

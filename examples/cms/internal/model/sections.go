@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// input returns the section as part of a call. A hero has to have a title, and a text a body: what wasn't said is made of
-// the rest, and in the end of the page's name.
+// input returns the section as the input of a call. A hero needs a title, and a text needs a body: if they weren't given, they come from
+// the other values, or from the page's name.
 func (s newSection) input(page string) map[string]any {
 	in := map[string]any{"section": s.key}
 	if content := s.content(page); len(content) > 0 {
@@ -50,14 +50,14 @@ func first(texts ...string) string {
 	return ""
 }
 
-// An addSection puts a section on a page.
+// An addSection adds a section to a page.
 type addSection struct {
 	newSection
 	page, locale string
 	top          bool
 }
 
-func (r addSection) do(w *work) string {
+func (r addSection) do(w *turn) string {
 	f, note, ok := w.resolveToChange(r.page, "page")
 	if !ok {
 		return ""
@@ -84,20 +84,20 @@ func (r addSection) do(w *work) string {
 	return note + fmt.Sprintf("The page %q has %s now.", f.Name, describe(s))
 }
 
-// A set writes one value of a section.
+// A set sets one value of a section.
 type set struct {
 	page, section, entry, slot, value, locale string
-	paged                                     bool // a page was named, or meant
+	paged                                     bool // a page was named, or is implied
 }
 
-// slotNames are what people call slots, by section.
+// slotNames are the words for slots, by section.
 var slotNames = map[string]map[string]string{
 	"hero": {"title": "title", "headline": "title", "heading": "title", "subtitle": "subtitle", "tagline": "subtitle", "subline": "subtitle",
 		"button": "ctaText", "ctatext": "ctaText", "cta": "ctaText"},
 	"text": {"heading": "heading", "title": "heading", "headline": "heading", "body": "body", "text": "body", "content": "body", "copy": "body"},
 }
 
-// target returns the section and the slot that are meant. A slot alone says which section it is of.
+// target returns the section and the slot. A slot alone may determine its section.
 func (r set) target() (section, slot string) {
 	named := strings.ToLower(r.slot)
 	section = r.section
@@ -110,7 +110,7 @@ func (r set) target() (section, slot string) {
 	return section, first(slotNames[section][named], r.slot)
 }
 
-func (r set) do(w *work) string {
+func (r set) do(w *turn) string {
 	f, note, ok := w.resolveToChange(r.page, "page")
 	if !ok {
 		return ""
@@ -149,8 +149,8 @@ func (r set) do(w *work) string {
 	return note + added + fmt.Sprintf("The %s of the %s on the page %q is %q now.", slot, kind, f.Name, r.value)
 }
 
-// sectionOf gets a page, as resolve names it, and returns its section of that kind; ok is false if the request goes no further.
-func (w *work) sectionOf(name, kind string, resolve func(what, kind string) (found, string, bool)) (f found, s section, note string, ok bool) {
+// sectionOf finds a page with resolve, reads it, and returns its section of that kind; ok is false if the request stops here.
+func (w *turn) sectionOf(name, kind string, resolve func(what, kind string) (found, string, bool)) (f found, s section, note string, ok bool) {
 	f, note, ok = resolve(name, "page")
 	if !ok {
 		return f, s, note, false
@@ -176,28 +176,28 @@ func (w *work) sectionOf(name, kind string, resolve func(what, kind string) (fou
 	return f, s, note, false
 }
 
-// A removeSection takes a section off a page.
+// A removeSection removes a section from a page.
 type removeSection struct{ kind, page string }
 
-func (r removeSection) do(w *work) string {
+func (r removeSection) do(w *turn) string {
 	f, s, note, ok := w.sectionOf(r.page, r.kind, w.resolve)
 	if !ok {
 		return ""
 	}
-	a := w.write(fmt.Sprintf("The %s is to go. A person has to approve that.", r.kind), removeSectionID, map[string]any{"sectionId": s.ID})
+	a := w.write(fmt.Sprintf("I remove the %s. That needs approval.", r.kind), removeSectionID, map[string]any{"sectionId": s.ID})
 	if a == nil {
 		return ""
 	}
 	if !a.ok {
 		return note + a.failed(fmt.Sprintf("remove the %s section from the page %q", r.kind, f.Name))
 	}
-	return note + fmt.Sprintf("The %s section is off the page %q.", r.kind, f.Name)
+	return note + fmt.Sprintf("I removed the %s section from the page %q.", r.kind, f.Name)
 }
 
 // A publish shows a section to visitors, or hides it.
 type publish struct{ kind, page, status string }
 
-func (r publish) do(w *work) string {
+func (r publish) do(w *turn) string {
 	f, s, note, ok := w.sectionOf(r.page, r.kind, w.resolveToChange)
 	if !ok {
 		return ""

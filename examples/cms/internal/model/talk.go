@@ -2,7 +2,7 @@ package model
 
 import "fmt"
 
-// Help returns what the model understands.
+// Help returns the requests that the model understands.
 func Help() string {
 	return `I understand requests like these:
 - create a page called About with a hero section titled Hello
@@ -21,7 +21,7 @@ Put names and texts of several words in quotes if they hold words such as "and",
 // A talk is a request that needs no tool.
 type talk struct{ about string }
 
-func (r talk) do(*work) string {
+func (r talk) do(*turn) string {
 	switch r.about {
 	case "hello", "hi", "hey":
 		return "Hello! " + Help()
@@ -35,7 +35,7 @@ func (r talk) do(*work) string {
 	return Help()
 }
 
-// notUnderstood says so, and what would be understood.
+// notUnderstood returns an answer that lists the valid requests.
 func notUnderstood(clause []token) string {
-	return fmt.Sprintf("I don't understand %q. I am a small program and no language model. %s", plain(clause), Help())
+	return fmt.Sprintf("I don't understand %q. I am a small program, not a language model. %s", plain(clause), Help())
 }

@@ -6,20 +6,20 @@ import (
 	"unicode"
 )
 
-// A token is a word, a quoted text or a mark.
+// A token is a word, a quoted text or a punctuation mark.
 type token struct {
 	text   string
 	quoted bool
 }
 
-// is reports whether the token is one of these words, in any case. A quoted text never is.
+// is reports whether the token is one of these words, ignoring case. A quoted text never is.
 func (t token) is(words ...string) bool {
 	return !t.quoted && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, t.text) })
 }
 
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "‘", "'", "’", "'", "`", "'")
 
-// scan splits a text into tokens. Marks are , ; : . and the 's of a possessive.
+// scan splits a text into tokens. Marks are , ; : . and 's.
 func scan(text string) []token {
 	var toks []token
 	rest := strings.TrimSpace(quotes.Replace(text))
@@ -44,7 +44,7 @@ func scan(text string) []token {
 	return toks
 }
 
-// closing returns where the quote that text begins with ends, or 0: at a quote that no letter follows.
+// closing returns the index of the closing quote of text, or 0. A closing quote is followed by no letter.
 func closing(text string, q byte) int {
 	for i := 1; i < len(text); i++ {
 		if text[i] != q {
@@ -57,7 +57,7 @@ func closing(text string, q byte) int {
 	return 0
 }
 
-// word splits marks off a word.
+// word splits the marks from a word.
 func word(w string) []token {
 	var marks []token
 	for len(w) > 1 || w == "." || w == "!" || w == "?" {
@@ -81,11 +81,11 @@ func word(w string) []token {
 	return append([]token{{text: w}}, marks...)
 }
 
-// verbs begin a request.
+// verbs start a request.
 var verbs = []string{"create", "make", "build", "add", "write", "list", "show", "get", "open", "read", "display", "describe", "preview", "render",
 	"find", "search", "locate", "rename", "change", "set", "update", "edit", "delete", "remove", "drop", "hide", "publish", "unpublish", "look"}
 
-// clauses splits what a person says into requests: at full stops and semicolons, at "then", and at "and" before a verb.
+// clauses splits a text into requests: at full stops and semicolons, at "then", and at "and" before a verb.
 func clauses(text string) [][]token {
 	var all [][]token
 	var now []token
@@ -113,7 +113,7 @@ func clauses(text string) [][]token {
 	return all
 }
 
-// polite drops what is only said to be friendly, at both ends.
+// polite removes polite words at both ends.
 func polite(toks []token) []token {
 	leads := [][]string{{"please"}, {"kindly"}, {"now"}, {"also"}, {"and"}, {"ok"}, {"okay"}, {","}, {"can", "you"}, {"could", "you"}, {"would", "you"},
 		{"will", "you"}, {"i", "want", "you", "to"}, {"i", "want", "to"}, {"i'd", "like", "you", "to"}, {"i'd", "like", "to"},

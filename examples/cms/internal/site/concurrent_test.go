@@ -41,7 +41,7 @@ func TestTwoHandlesLoseNoUpdate(t *testing.T) {
 	}
 }
 
-func TestOfManyThatWantOneSlugOneGetsIt(t *testing.T) {
+func TestOneOfManyConcurrentWritersGetsASlug(t *testing.T) {
 	first := newSite(t)
 	handles := []*Site{first, openSite(t, first.Path())}
 	var wg sync.WaitGroup
@@ -64,7 +64,7 @@ func TestOfManyThatWantOneSlugOneGetsIt(t *testing.T) {
 	require.Equal(t, 1, won)
 }
 
-func TestSectionsAddedAtOnceKeepTheirPlaces(t *testing.T) {
+func TestConcurrentlyAddedSectionsGetDifferentPlaces(t *testing.T) {
 	first := newSite(t)
 	handles := []*Site{first, openSite(t, first.Path())}
 	g, ctx := errgroup.WithContext(t.Context())
@@ -84,7 +84,7 @@ func TestSectionsAddedAtOnceKeepTheirPlaces(t *testing.T) {
 	require.Equal(t, "hero", home.Sections[10].Section)
 }
 
-func TestManyOpenOneNewFile(t *testing.T) {
+func TestConcurrentOpensOfANewFileSucceed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	g, ctx := errgroup.WithContext(t.Context())
 	for range 6 {
@@ -102,7 +102,7 @@ func TestManyOpenOneNewFile(t *testing.T) {
 	require.Equal(t, 1, pages.Total)
 }
 
-func TestClosingWaitsForTheWriterAndRefusesTheRest(t *testing.T) {
+func TestCloseWaitsForTheWriterAndLaterCallsFail(t *testing.T) {
 	s := newSite(t)
 	var wg sync.WaitGroup
 	errs := make([]error, 10)

@@ -22,7 +22,7 @@ const (
 	maxContentBytes   = 1 << 20 // of one section's or entry's contents, as JSON
 )
 
-// normalize returns content as plain JSON values, whatever Go types the caller used, and a copy that nobody shares.
+// normalize returns a copy of content as plain JSON values, whatever Go types the caller used.
 func normalize(what string, content map[string]any, limit int) (map[string]any, error) {
 	if len(content) == 0 {
 		return map[string]any{}, nil
@@ -32,7 +32,7 @@ func normalize(what string, content map[string]any, limit int) (map[string]any, 
 		return nil, invalid("use strings, numbers, booleans, lists and objects", "the %s can't be written as JSON (%v)", what, err)
 	}
 	if len(raw) > limit {
-		return nil, invalid("shorten it", "the %s has %d bytes as JSON, allowed are %d", what, len(raw), limit)
+		return nil, invalid("shorten it", "the %s has %d bytes as JSON, the limit is %d", what, len(raw), limit)
 	}
 	return decodeObject(string(raw))
 }
@@ -45,7 +45,7 @@ func decodeObject(text string) (map[string]any, error) {
 	return m, nil
 }
 
-// encodeObject writes a JSON object as it is stored: keys in order, no escapes that only a web page needs.
+// encodeObject encodes a JSON object for storage: keys in order, without HTML escapes.
 func encodeObject(v any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -56,7 +56,7 @@ func encodeObject(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// merge lays change over old: a null empties a key, all that change doesn't name stays.
+// merge returns old with the values of change: null removes a key, and keys that change doesn't contain stay.
 func merge(old, change map[string]any) map[string]any {
 	merged := map[string]any{}
 	maps.Copy(merged, old)
@@ -70,8 +70,8 @@ func merge(old, change map[string]any) map[string]any {
 	return merged
 }
 
-// applyContent checks change against the definition that name names, lays it over old, and returns what to store.
-// Keys in old that the definition no longer has are kept, or dropped with prune.
+// applyContent checks change against a definition, merges it into old, and returns the content to store. name names the definition in
+// errors. Keys in old that the definition no longer has are kept, unless prune is set.
 func applyContent(ctx context.Context, tx *sql.Tx, name string, e Elements, old, change map[string]any, prune bool) (map[string]any, error) {
 	change, err := normalize("content", change, maxContentBytes)
 	if err != nil {
@@ -81,7 +81,7 @@ func applyContent(ctx context.Context, tx *sql.Tx, name string, e Elements, old,
 	for _, s := range e.Slots() {
 		slots[s.Key] = s
 	}
-	for _, key := range slices.Sorted(maps.Keys(change)) { // in order, so that the same mistake reads the same
+	for _, key := range slices.Sorted(maps.Keys(change)) { // in order, so that the same mistake gives the same error
 		slot, known := slots[key]
 		if !known {
 			return nil, invalid(didYouMean(key, e.keys()), "%s has no slot %q", name, key)
@@ -103,7 +103,7 @@ func applyContent(ctx context.Context, tx *sql.Tx, name string, e Elements, old,
 	return merged, nil
 }
 
-// missingSlots returns the keys of required slots that have no value, in the definition's order.
+// missingSlots returns the keys of required slots without a value, in the definition's order.
 func missingSlots(e Elements, content map[string]any) []string {
 	var missing []string
 	for _, s := range e.Slots() {
@@ -126,7 +126,7 @@ func empty(v any) bool {
 	return false
 }
 
-// known returns the part of content that the definition has slots for.
+// known returns the values that have a slot in the definition.
 func known(e Elements, content map[string]any) map[string]any {
 	kept := map[string]any{}
 	for _, key := range e.keys() {
@@ -137,17 +137,17 @@ func known(e Elements, content map[string]any) map[string]any {
 	return kept
 }
 
-// checkValue checks one value, or each of a list where the slot takes several.
+// checkValue checks one value, or each value of a list if the slot takes several.
 func (s Slot) checkValue(ctx context.Context, tx *sql.Tx, v any) error {
 	if !s.Rules.Multiple {
 		return s.checkOne(ctx, tx, v)
 	}
 	items, ok := v.([]any)
 	if !ok {
-		return invalid("use a list, such as "+s.example(), "slot %q takes several values, and got %s", s.Key, kind(v))
+		return invalid("use a list, such as "+s.example(), "slot %q takes a list of values, got %s", s.Key, kind(v))
 	}
 	if len(items) > maxItems {
-		return invalid("use fewer", "slot %q has %d values, allowed are %d", s.Key, len(items), maxItems)
+		return invalid("use fewer", "slot %q has %d values, the limit is %d", s.Key, len(items), maxItems)
 	}
 	for _, item := range items {
 		if err := s.checkOne(ctx, tx, item); err != nil {
@@ -193,8 +193,7 @@ func (s Slot) checkString(text string) error {
 	return nil
 }
 
-// checkFields refuses missing, unknown and badly typed fields of an object value. Every field is a string; "url" and
-// "href" are addresses.
+// checkFields rejects missing, unknown and badly typed fields of an object value. Every field is a string; "url" and "href" are URLs.
 func (s Slot) checkFields(object map[string]any, required, optional []string) error {
 	fields := slices.Concat(required, optional)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
@@ -236,7 +235,7 @@ func (s Slot) checkLink(ctx context.Context, tx *sql.Tx, object map[string]any) 
 		return err
 	}
 	id := object["targetId"].(string)
-	switch target { // ids of media aren't checked: they may live outside this file
+	switch target { // ids of media aren't checked: media may be stored outside this file
 	case "page":
 		p, err := pageRow(ctx, tx, id)
 		if err == nil && p.ID != id {
@@ -277,7 +276,7 @@ func (s Slot) checkReference(ctx context.Context, tx *sql.Tx, object map[string]
 		return err
 	}
 	if e.ID != ref || e.CollectionID != c.ID {
-		return invalid("list that collection's entries and use the id of one", "slot %q names %q, which is no id of an entry in the collection %q", s.Key, ref, c.Slug)
+		return invalid("list that collection's entries and use the id of one", "slot %q names %q, which isn't the id of an entry in the collection %q", s.Key, ref, c.Slug)
 	}
 	return nil
 }
@@ -303,7 +302,7 @@ func (s Slot) example() string {
 	return text
 }
 
-// addressAllowed reports whether a page may point there: the web, mail, telephone, or a place on this site.
+// addressAllowed reports whether a link may have this address: http(s), mail, telephone, or a path of this site.
 func addressAllowed(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -318,14 +317,14 @@ func addressAllowed(address string) bool {
 	return u.Scheme == ""
 }
 
-// checkText checks the length of text in characters, and that it is text: valid UTF-8 without control characters.
+// checkText checks the length of text in characters, and that it is valid UTF-8 without control characters.
 func checkText(what, text string, least, most int) error {
 	if !utf8.ValidString(text) {
 		return invalid("send UTF-8", "%s isn't valid UTF-8", what)
 	}
 	n := utf8.RuneCountInString(text)
 	if n > most {
-		return invalid("shorten it", "%s has %d characters, allowed are %d", what, n, most)
+		return invalid("shorten it", "%s has %d characters, the limit is %d", what, n, most)
 	}
 	if n < least || least > 0 && strings.TrimSpace(text) == "" {
 		return invalid("give one", "%s is empty", what)
@@ -338,7 +337,7 @@ func checkText(what, text string, least, most int) error {
 	return nil
 }
 
-// kind names the JSON type of v in a sentence.
+// kind returns the JSON type of v with its article.
 func kind(v any) string {
 	switch v.(type) {
 	case nil:

@@ -23,7 +23,7 @@ func everySlot() Elements {
 		Slot{Key: "post", Type: TypeCollectionRef, Rules: Rules{CollectionID: "blog"}})
 }
 
-func TestEachTypeTakesItsShapeAndRefusesOthers(t *testing.T) {
+func TestEachSlotTypeAcceptsItsShapeAndRejectsOthers(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	_, err := s.CreateSectionDef(ctx, CreateSectionDef{Name: "Everything", Elements: everySlot()})
@@ -68,21 +68,21 @@ func TestEachTypeTakesItsShapeAndRefusesOthers(t *testing.T) {
 		v    any
 		says string
 	}{
-		{"text", strings.Repeat("ü", 2001), `slot "text" has 2001 characters, allowed are 2000`},
+		{"text", strings.Repeat("ü", 2001), `slot "text" has 2001 characters, the limit is 2000`},
 		{"text", 5, "got a number"},
 		{"text", true, "got a boolean"},
 		{"text", []string{"a"}, "got a list"},
 		{"text", "a\x07", "U+0007"},
 		{"text", math.NaN(), "can't be written as JSON"},
-		{"rich", strings.Repeat("日", 50_001), "50001 characters, allowed are 50000"},
-		{"rich", strings.Repeat("x", 2<<20), "allowed are 1048576"},
+		{"rich", strings.Repeat("日", 50_001), "50001 characters, the limit is 50000"},
+		{"rich", strings.Repeat("x", 2<<20), "the limit is 1048576"},
 		{"image", "/a.png", `got a string; use an object such as {"url"`},
 		{"image", m{"id": "med_1"}, `lacks the field "url"`},
 		{"image", m{"url": "javascript:alert(1)"}, "isn't allowed"},
 		{"image", m{"url": "/a.png", "altt": "x"}, `did you mean "alt"?`},
 		{"image", m{"url": 3}, `field "url" of slot "image" got a number`},
-		{"gallery", m{"url": "/a.png"}, "takes several values"},
-		{"gallery", make([]m, 51), "51 values, allowed are 50"},
+		{"gallery", m{"url": "/a.png"}, "takes a list of values"},
+		{"gallery", make([]m, 51), "51 values, the limit is 50"},
 		{"gallery", []any{nil}, "got null"},
 		{"link", m{"href": "/a"}, `no link of type ""`},
 		{"link", m{"type": "url"}, `lacks the field "href"`},
@@ -101,7 +101,7 @@ func TestEachTypeTakesItsShapeAndRefusesOthers(t *testing.T) {
 		{"tags", []string{"news", "guides"}, `did you mean "guide"?`},
 		{"ref", m{"collectionId": "blog"}, `use its id "col_blog"`},
 		{"ref", m{"collectionId": "col_none"}, "no collection has the id"},
-		{"ref", m{"collectionId": "col_other", "entryId": "ent_hello"}, "no id of an entry in the collection"},
+		{"ref", m{"collectionId": "col_other", "entryId": "ent_hello"}, "isn't the id of an entry in the collection"},
 		{"ref", m{"collectionId": "col_blog", "entryId": "ent_none"}, "no entry has the id"},
 		{"post", m{"collectionId": "col_other"}, `use "col_blog"`},
 		{"texxt", "x", `did you mean "text"?`},
@@ -160,7 +160,7 @@ func TestADefinitionIsCheckedWhenItIsCreated(t *testing.T) {
 		"slot key":       {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "1 a", Type: TypeText})}, "isn't allowed"},
 		"same key":       {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeText}, Slot{Key: "a", Type: TypeText})}, "used twice"},
 		"slot type":      {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: "richtext"})}, `did you mean "richText"?`},
-		"label":          {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeText, Label: strings.Repeat("l", 201)})}, "allowed are 200"},
+		"label":          {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeText, Label: strings.Repeat("l", 201)})}, "the limit is 200"},
 		"misplaced rule": {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeText, Rules: Rules{Multiple: true}})}, "is for image, media, option only"},
 		"no options":     {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeOption})}, "optionValues"},
 		"same option":    {CreateSectionDef{Name: "A", Elements: rows(Slot{Key: "a", Type: TypeOption, Rules: Rules{OptionValues: []string{"x", "x"}}})}, "twice"},

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// A SectionDef says what a kind of section consists of and which template shows it.
+// A SectionDef defines the slots of a kind of section and the template that shows it.
 type SectionDef struct {
 	ID             string    `json:"id"`  // def_…
-	Key            string    `json:"key"` // what pages name it by, formed like a slug
+	Key            string    `json:"key"` // how pages refer to it, formed like a slug
 	Name           string    `json:"name"`
 	Description    string    `json:"description,omitempty"`
-	Status         string    `json:"status"` // only a published one can be added to a page
+	Status         string    `json:"status"` // only a published definition can be added to a page
 	Elements       Elements  `json:"elements"`
 	TemplateKey    string    `json:"templateKey"`
 	DefaultVariant string    `json:"defaultVariant"`
@@ -25,13 +25,13 @@ type SectionDef struct {
 // CreateSectionDef is the request of [Site.CreateSectionDef].
 type CreateSectionDef struct {
 	Name        string   `json:"name"`                  // 1 to 200 characters
-	Key         string   `json:"key,omitempty"`         // derived from the name where it is empty
+	Key         string   `json:"key,omitempty"`         // derived from the name if empty
 	Description string   `json:"description,omitempty"` // at most 1,000 characters
 	Elements    Elements `json:"elements"`              // 1 to 50 slots
-	TemplateKey string   `json:"templateKey,omitempty"` // the key where it is empty; a template that doesn't exist shows every slot below the other
+	TemplateKey string   `json:"templateKey,omitempty"` // the key if empty; a template that doesn't exist shows all slots in order
 }
 
-// A Collection says what the entries of one kind consist of.
+// A Collection defines the slots of its entries.
 type Collection struct {
 	ID          string    `json:"id"` // col_…
 	Slug        string    `json:"slug"`
@@ -39,7 +39,7 @@ type Collection struct {
 	Description string    `json:"description,omitempty"`
 	Status      string    `json:"status"`
 	Elements    Elements  `json:"elements"`
-	Entries     int       `json:"entries"` // how many
+	Entries     int       `json:"entries"` // number of entries
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
 }
@@ -58,7 +58,7 @@ func (s *Site) GetSection(ctx context.Context, section string) (*SectionDef, err
 	})
 }
 
-// CreateSectionDef adds a kind of section, published at once, and returns it.
+// CreateSectionDef adds a section definition, which is published at once, and returns it.
 func (s *Site) CreateSectionDef(ctx context.Context, in CreateSectionDef) (*SectionDef, error) {
 	return commit(ctx, s, "creating a section definition", func(tx *sql.Tx) (*SectionDef, error) {
 		return createSectionDef(ctx, tx, in, newID(sectionDefID), s.stamp())
@@ -114,7 +114,7 @@ func (s *Site) ListCollections(ctx context.Context, q Query) (List[*Collection],
 	})
 }
 
-// sectionDefColumns and scanSectionDef belong together.
+// sectionDefColumns are the columns that scanSectionDef reads.
 const sectionDefColumns = "id, key, name, description, status, elements_structure, template_key, default_variant, created_at, updated_at"
 
 func scanSectionDef(scan func(...any) error) (*SectionDef, error) {
@@ -137,7 +137,7 @@ func sectionDefRow(ctx context.Context, tx *sql.Tx, ref string) (*SectionDef, er
 	return d, err
 }
 
-// collectionColumns and scanCollection belong together.
+// collectionColumns are the columns that scanCollection reads.
 const collectionColumns = `id, slug, name, description, status, elements_structure, created_at, updated_at,
 	(SELECT count(*) FROM collection_entries WHERE collection_id = collection_definitions.id)`
 

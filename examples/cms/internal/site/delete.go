@@ -10,19 +10,18 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Deleted is all that [Site.DeletePage] removed. It survives JSON, so an undo may be kept and made later, by another
-// process: [Site.RestorePage] takes it back.
+// Deleted is everything that [Site.DeletePage] removed. It can be encoded as JSON, so an undo can be stored and made later by another
+// process with [Site.RestorePage].
 type Deleted struct {
 	Page     Page             `json:"page"`     // without its sections
 	Sections []DeletedSection `json:"sections"` // in order
-	// Navigation holds the ids of the menu items that pointed to the page. They stay as placeholders, so that the menu
-	// keeps its shape.
+	// Navigation has the ids of the menu items that pointed to the page. They stay as placeholders, so that the menu keeps its shape.
 	Navigation []string `json:"navigation,omitempty"`
-	// LinkedFrom holds the slugs of other pages whose contents link to the page. Those links lead nowhere now.
+	// LinkedFrom has the slugs of other pages whose contents link to the page. These links are broken now.
 	LinkedFrom []string `json:"linkedFrom,omitempty"`
 }
 
-// A DeletedSection is a section that was removed, with its contents in every locale.
+// A DeletedSection is a removed section, with its contents in every locale.
 type DeletedSection struct {
 	ID        string                    `json:"id"`
 	Section   string                    `json:"section"` // the definition's id
@@ -31,7 +30,7 @@ type DeletedSection struct {
 	Contents  map[string]map[string]any `json:"contents"` // by locale, then by slot key
 }
 
-// DeletePage removes a page, its sections and their contents, and returns all of it.
+// DeletePage removes a page with its sections and their contents, and returns all of it.
 func (s *Site) DeletePage(ctx context.Context, page string) (*Deleted, error) {
 	return commit(ctx, s, "deleting a page", func(tx *sql.Tx) (*Deleted, error) {
 		return deletePage(ctx, tx, page)
@@ -63,7 +62,7 @@ func deletePage(ctx context.Context, tx *sql.Tx, ref string) (*Deleted, error) {
 	return d, err
 }
 
-// deletedSections returns a page's sections with all their contents, also those without a slot today.
+// deletedSections returns a page's sections with all their contents, including values without a slot.
 func deletedSections(ctx context.Context, tx *sql.Tx, page string) ([]DeletedSection, error) {
 	sections, err := collect(ctx, tx, func(scan func(...any) error) (d DeletedSection, err error) {
 		err = scan(&d.ID, &d.Section, &d.SortOrder, &d.Status)
@@ -90,15 +89,14 @@ func deletedSections(ctx context.Context, tx *sql.Tx, page string) ([]DeletedSec
 	return sections, nil
 }
 
-// RestorePage puts a deleted page back as it was, ids and times included, and returns it. It fails with CodeConflict if
-// the page stands already or a definition of one of its sections is gone, and with CodeSlugExists if another page has
-// its slug by now. Values are taken back as they were, also where a definition has changed since.
+// RestorePage restores a deleted page as it was, with its ids and times, and returns it. It fails with CodeConflict if the page exists
+// already or the definition of one of its sections is gone, and with CodeSlugExists if another page has its slug. Values aren't checked
+// again, even if a definition has changed.
 func (s *Site) RestorePage(ctx context.Context, d *Deleted) (*Page, error) {
 	return commit(ctx, s, "restoring a page", func(tx *sql.Tx) (*Page, error) {
 		p, err := restorePage(ctx, tx, d)
 		if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
-			// The only references and unique values that weren't looked at one by one are ids, in a record that
-			// this package didn't write.
+			// The only unchecked references and unique values are ids, in a record that this package didn't write.
 			return nil, conflict("use what DeletePage returned, unchanged", "the record of the deleted page doesn't fit this site")
 		}
 		return p, err
@@ -111,7 +109,7 @@ func restorePage(ctx context.Context, tx *sql.Tx, d *Deleted) (*Page, error) {
 	}
 	p := d.Page
 	if _, err := pageRow(ctx, tx, p.ID); err == nil {
-		return nil, conflict("there is nothing to restore", "page %q (id %s) stands already", p.Name, p.ID)
+		return nil, conflict("there is nothing to restore", "page %q (id %s) exists already", p.Name, p.ID)
 	} else if e := (*Error)(nil); !errors.As(err, &e) {
 		return nil, err
 	}
@@ -136,7 +134,7 @@ func restorePage(ctx context.Context, tx *sql.Tx, d *Deleted) (*Page, error) {
 			return nil, err
 		}
 	}
-	for _, item := range d.Navigation { // unless somebody has given it another target
+	for _, item := range d.Navigation { // unless it has another target now
 		if _, err := tx.ExecContext(ctx, "UPDATE navigation_items SET target_type = 'page', target_uuid = ? WHERE id = ? AND target_type = 'placeholder'", p.ID, item); err != nil {
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestADeletedPageComesBackAsItWas(t *testing.T) {
+func TestADeletedPageIsRestoredUnchanged(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	_, err := s.SyncContents(ctx, SyncContents{Page: "home", Locale: "de", Content: map[string]any{"title": "Willkommen"}})
@@ -61,7 +61,7 @@ func TestADeletedPageComesBackAsItWas(t *testing.T) {
 	require.Equal(t, "page pg_home", target())
 }
 
-func TestARestoreThatDoesntFitWritesNothing(t *testing.T) {
+func TestAFailedRestoreWritesNothing(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	_, err := s.DeletePage(ctx, "nowhere")
@@ -109,5 +109,5 @@ func TestARestoreThatDoesntFitWritesNothing(t *testing.T) {
 	_, err = s.RestorePage(ctx, deleted)
 	require.NoError(t, err)
 	_, err = s.RestorePage(ctx, deleted)
-	refused(t, err, CodeConflict, "stands already")
+	refused(t, err, CodeConflict, "exists already")
 }

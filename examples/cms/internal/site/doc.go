@@ -1,8 +1,8 @@
 // Package site is a small content management system in one SQLite file: pages made of sections, collections made of
 // entries, contents in several locales, and templates that show a page.
 //
-// A [Site] is the open file. Its methods take and return plain structs with JSON tags, so that each can be a tool, and
-// their errors are written for the caller, which may be a model: an [Error] says what was wrong and what would be right.
+// A [Site] is the open file. Its methods take and return plain structs with JSON tags, so that each can be a tool. Their
+// errors are written for the caller, which may be a model: an [Error] says what was wrong and how to correct it.
 //
 //	s, err := site.Open(ctx, "site.db")
 //	if err != nil {
@@ -20,13 +20,13 @@
 // # Guarantees
 //
 //   - Every method is one transaction. A method that returns an error has written nothing.
-//   - A Site is safe for concurrent use, and processes may share a file, also with programs that keep tables of their own in it
-//     as long as those came later. Updates of different fields, meta keys or slots
+//   - A Site is safe for concurrent use, and several processes may share a file. Other programs may keep their tables in the file if they
+//     create them after this package. Updates of different fields, meta keys or slots
 //     never undo each other. A write waits up to 15 s for another process, then fails with CodeBusy.
 //   - A write that has returned survives a power failure.
 //   - Contents match their section's or collection's definition when they are written. Fields that a definition no
 //     longer has a slot for are kept in the file and left out when read.
-//   - Look-ups by words ([Site.Find]) use the present content of the file, whichever process wrote it.
+//   - Searches ([Site.Find]) use the current content of the file, whichever process wrote it.
 //   - Lists have a fixed order and 50 items by default, at most 200.
 //   - A request with a Key takes effect once, however often it is made.
 //   - [Site.DeletePage] returns what [Site.RestorePage] needs to undo it.

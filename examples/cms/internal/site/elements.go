@@ -27,15 +27,15 @@ var (
 	mimeGroups   = []string{"image", "video", "audio", "document"}
 )
 
-// Elements says what a section or an entry consists of: rows of slots.
+// Elements are the slots of a section or an entry, in rows.
 type Elements struct {
-	Version int   `json:"version"` // 1, which 0 means too
+	Version int   `json:"version"` // 1; 0 means 1
 	Rows    []Row `json:"rows"`
 }
 
 // A Row is a line of slots in an editor.
 type Row struct {
-	ID    string `json:"id"` // "row-1" and so on where it is empty
+	ID    string `json:"id"` // "row-1" and so on if empty
 	Slots []Slot `json:"slots"`
 }
 
@@ -85,7 +85,7 @@ const (
 
 var slotKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
-// check fills what may be left out and refuses what can't be meant.
+// check sets the defaults and rejects invalid definitions.
 func (e *Elements) check(ctx context.Context, tx *sql.Tx) error {
 	if e.Version == 0 {
 		e.Version = 1
@@ -96,7 +96,7 @@ func (e *Elements) check(ctx context.Context, tx *sql.Tx) error {
 	if n := len(e.Slots()); n == 0 || n > maxSlots {
 		return invalid(`give rows such as [{"slots": [{"key": "title", "type": "text"}]}]`, "the definition has %d slots, it needs 1 to %d", n, maxSlots)
 	}
-	rows := make([]Row, len(e.Rows)) // the caller's slices stay as they are
+	rows := make([]Row, len(e.Rows)) // don't change the caller's slices
 	seen := map[string]bool{}
 	for i, row := range e.Rows {
 		rows[i] = Row{ID: row.ID, Slots: slices.Clone(row.Slots)}
@@ -183,7 +183,7 @@ func (s *Slot) checkOptions() error {
 	return nil
 }
 
-// parseElements reads what the file holds.
+// parseElements decodes stored elements.
 func parseElements(text string) (e Elements, err error) {
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return e, fmt.Errorf("elements structure: %w", err)

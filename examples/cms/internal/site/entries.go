@@ -31,11 +31,11 @@ type ListEntries struct {
 // UpsertEntry is the request of [Site.UpsertEntry].
 type UpsertEntry struct {
 	Collection string         `json:"collection"`        // id or slug
-	Entry      string         `json:"entry,omitempty"`   // the id or slug of the one to write; a new slug creates it; derived from the title where it is empty
-	Title      string         `json:"title,omitempty"`   // needed for a new entry; what is empty stays as it is
-	Locale     string         `json:"locale,omitempty"`  // of Content; "en" where it is empty
-	Content    map[string]any `json:"content,omitempty"` // by slot key, laid over what stands; null empties a slot
-	Key        string         `json:"key,omitempty"`     // idempotency key, at most 200 characters: a request with one has its effect once
+	Entry      string         `json:"entry,omitempty"`   // the id or slug of the one to write; a new slug creates it; derived from the title if empty
+	Title      string         `json:"title,omitempty"`   // required for a new entry; if empty, an existing title doesn't change
+	Locale     string         `json:"locale,omitempty"`  // of Content; "en" if empty
+	Content    map[string]any `json:"content,omitempty"` // by slot key, merged into the stored values; null empties a slot
+	Key        string         `json:"key,omitempty"`     // idempotency key, at most 200 characters: requests with the same key take effect once
 }
 
 // ListEntries lists a collection's entries by slug, without their contents.
@@ -49,7 +49,7 @@ func (s *Site) ListEntries(ctx context.Context, in ListEntries) (List[*Entry], e
 	})
 }
 
-// GetEntry returns the entry with this id or slug and its contents in the locale, "en" where that is empty.
+// GetEntry returns the entry with this id or slug and its contents in the locale, "en" if that is empty.
 func (s *Site) GetEntry(ctx context.Context, entry, locale string) (*Entry, error) {
 	return view(ctx, s, "reading an entry", func(tx *sql.Tx) (*Entry, error) {
 		return loadEntry(ctx, tx, entry, locale)
@@ -59,7 +59,7 @@ func (s *Site) GetEntry(ctx context.Context, entry, locale string) (*Entry, erro
 // An Upserted is an entry that was written.
 type Upserted struct {
 	Entry
-	Created bool `json:"created"` // false if it was there before
+	Created bool `json:"created"` // false if the entry existed before
 }
 
 // UpsertEntry writes an entry, and creates it if the collection has none with that slug. A title alone never overwrites:
@@ -114,10 +114,10 @@ func upsertEntry(ctx context.Context, tx *sql.Tx, in UpsertEntry, newID, now str
 	return &Upserted{Entry: *e, Created: created}, nil
 }
 
-// entryToWrite returns the entry that a request means, with its new title; a new one has no id yet.
+// entryToWrite returns the entry of a request, with its new title; a new one has no id yet.
 func entryToWrite(ctx context.Context, tx *sql.Tx, c *Collection, in UpsertEntry) (*Entry, error) {
 	if in.Entry == "" && in.Title == "" {
-		return nil, invalid("give entry, the id or slug of one, or a title for a new one", "no entry was named")
+		return nil, invalid("give entry (an id or a slug), or a title for a new entry", "no entry was named")
 	}
 	slug := in.Entry
 	if !isID(entryID, slug) {
@@ -153,7 +153,7 @@ func entryToWrite(ctx context.Context, tx *sql.Tx, c *Collection, in UpsertEntry
 	return e, nil
 }
 
-// entryColumns and scanEntry belong together.
+// entryColumns are the columns that scanEntry reads.
 const entryColumns = `id, collection_id, (SELECT d.slug FROM collection_definitions d WHERE d.id = collection_id), slug, title, created_at, updated_at`
 
 func scanEntry(scan func(...any) error) (*Entry, error) {

@@ -13,27 +13,27 @@ import (
 // The codes of an [Error].
 const (
 	CodeInvalid    = "invalid"     // the request breaks a rule that Message names
-	CodeNotFound   = "not_found"   // what the request names doesn't exist
+	CodeNotFound   = "not_found"   // the named object doesn't exist
 	CodeSlugExists = "slug_exists" // another page or entry has the slug
 	CodeKeyExists  = "key_exists"  // another section definition has the key
-	CodeConflict   = "conflict"    // the site's state doesn't allow it now
+	CodeConflict   = "conflict"    // the current state of the site doesn't allow it
 	CodeBusy       = "busy"        // another process held the file for too long
-	CodeStorage    = "storage"     // the file can't be used: its path, its rights, its format
+	CodeStorage    = "storage"     // the file can't be used: its path, its permissions, its format
 )
 
 // ErrClosed is returned by every method of a [Site] after Close.
 var ErrClosed = errors.New("site: closed")
 
-// An Error says what was wrong with a request and what would be right, in words for its author, a model included.
-// Nothing was written when a method returns one. Match it with errors.As and act on Code.
+// An Error says what was wrong with a request and how to correct it, in words for its author, which may be a model. A method that returns
+// one has written nothing. Match it with errors.As and act on Code.
 type Error struct {
 	Code    string `json:"code"`           // one of the Code constants
 	Message string `json:"message"`        // what was wrong
-	Hint    string `json:"hint,omitempty"` // what would be right
+	Hint    string `json:"hint,omitempty"` // how to correct it
 	cause   error
 }
 
-// Error returns the message and, behind a semicolon, the hint.
+// Error returns the message, then a semicolon and the hint.
 func (e *Error) Error() string {
 	if e.Hint == "" {
 		return e.Message
@@ -41,11 +41,10 @@ func (e *Error) Error() string {
 	return e.Message + "; " + e.Hint
 }
 
-// Unwrap returns the error of the storage below, or nil.
+// Unwrap returns the underlying error of the storage, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Fault says what to do about the error: a request that breaks a rule or doesn't fit the site is invalid, a busy file is
-// worth another try, and a file that can't be used needs a person.
+// Fault classifies the error: a wrong request is invalid, a busy file is worth a retry, and a file that can't be used needs a person.
 func (e *Error) Fault() fault.Class {
 	switch e.Code {
 	case CodeNotFound:
@@ -70,8 +69,8 @@ func conflict(hint, format string, args ...any) *Error {
 	return &Error{Code: CodeConflict, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// explain turns an error of the driver into one that says what to do. An [Error] passes unchanged, and so does the end
-// of ctx, whichever way the driver reports it.
+// explain converts an error of the SQLite driver to an [Error]. An [Error] passes unchanged. If ctx has ended, explain returns its error,
+// whatever the driver reports.
 func explain(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -90,7 +89,7 @@ func explain(ctx context.Context, doing string, err error) error {
 		return &Error{Code: CodeStorage, Message: "the site's file can't be written (" + err.Error() + ")",
 			Hint: "make the file and its folder writable", cause: err}
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-		return &Error{Code: CodeStorage, Message: "the site's file is damaged or no SQLite database (" + err.Error() + ")",
+		return &Error{Code: CodeStorage, Message: "the site's file is damaged or isn't a SQLite database (" + err.Error() + ")",
 			Hint: "restore it from a backup, or name another path", cause: err}
 	case sqlite3.SQLITE_FULL:
 		return &Error{Code: CodeStorage, Message: "the disk is full", Hint: "free some space", cause: err}
@@ -98,7 +97,7 @@ func explain(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("site: %s: %w", doing, err)
 }
 
-// primaryCode returns SQLite's primary result code of err, or 0 if err isn't SQLite's.
+// primaryCode returns SQLite's primary result code of err, or 0 if err isn't an error of SQLite.
 func primaryCode(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {

@@ -35,7 +35,7 @@ func Example() {
 	}
 	fmt.Println(page.Slug, page.Sections[0].Content["title"])
 
-	// An error says what would be right.
+	// An error says how to correct the request.
 	_, err = s.SyncContents(ctx, site.SyncContents{Page: "members", Content: map[string]any{"titel": "The team"}})
 	var wrong *site.Error
 	if errors.As(err, &wrong) {

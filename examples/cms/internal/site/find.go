@@ -9,7 +9,7 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// The kinds of things that [Site.Find] looks for.
+// The kinds of items that [Site.Find] returns.
 const (
 	KindPage       = "page"
 	KindSection    = "section" // a section definition
@@ -17,23 +17,23 @@ const (
 	KindEntry      = "entry"
 )
 
-// Kinds returns them all.
+// Kinds returns all kinds.
 func Kinds() []string { return []string{KindPage, KindSection, KindCollection, KindEntry} }
 
-// maxIndexed bounds how many of each kind are found, the most recently changed first.
+// maxIndexed limits the items of each kind in the index; the most recently changed ones are kept.
 const maxIndexed = 10_000
 
-// Find returns what a person means by a name that may be misspelt, in the plural, in another order or another case, or that only a
-// description mentions. It is an [index.Searcher]: of each item the id is a page's, a section definition's, a collection's or an
-// entry's, the first alias its slug or key, and the text its description. A description that is a list of other names, such as "team,
+// Find returns the items that a name may mean. The name may be misspelled, in the plural, in another order or another case, or only be
+// mentioned in a description. It is an [index.Searcher]: the id of an item is that of a page, a section definition, a collection or an
+// entry; its first alias is its slug or key, and its text is its description. A description that is a list of other names, such as "team,
 // our people, staff", makes each of them an alias. Contents aren't searched.
 //
-// The index is in memory, and each look-up first makes it what the file holds at that moment: what any process has written before
-// is found, what any has deleted isn't. Only names that are new or have changed are embedded.
+// The index is in memory, and each search first updates it to the current content of the file, including the writes and deletions of
+// other processes. Only names that are new or have changed are embedded.
 func (s *Site) Find(ctx context.Context, query string, filter index.Filter, limit int) (index.Result, error) {
 	const doing = "looking up a name"
 	select {
-	case s.finding <- struct{}{}: // one moment at a time, or an older one could undo a newer
+	case s.finding <- struct{}{}: // one search at a time: an older state must not replace a newer one
 		defer func() { <-s.finding }()
 	case <-ctx.Done():
 		return index.Result{}, s.explain(ctx, doing, ctx.Err())
@@ -55,7 +55,7 @@ func (s *Site) Find(ctx context.Context, query string, filter index.Filter, limi
 	return res, s.explain(ctx, doing, err)
 }
 
-// allItems returns all that can be found.
+// allItems returns everything that can be found.
 func allItems(ctx context.Context, tx *sql.Tx) ([]index.Item, error) {
 	return collect(ctx, tx, func(scan func(...any) error) (item index.Item, err error) {
 		var slug string
@@ -68,8 +68,8 @@ func allItems(ctx context.Context, tx *sql.Tx) ([]index.Item, error) {
 		UNION ALL SELECT * FROM (SELECT 'entry', id, slug, title, '' FROM collection_entries ORDER BY updated_at DESC, id LIMIT ?1)`, maxIndexed)
 }
 
-// otherNames returns what a description lists: parts between commas or semicolons, at most 20 of at most three words each. A
-// description with a longer part is a text, and lists nothing.
+// otherNames returns the names that a description lists: parts between commas or semicolons, at most 20, of at most three words each. A
+// description with a longer part is a text, and lists no names.
 func otherNames(description string) []string {
 	parts := strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' || r == '\n' })
 	if len(parts) > 20 {

@@ -30,7 +30,7 @@ func siteToSearch(t testing.TB) *Site {
 	return s
 }
 
-func TestANameIsFoundHoweverItIsSaid(t *testing.T) {
+func TestFindAcceptsVariantsOfAName(t *testing.T) {
 	s := siteToSearch(t)
 	for query, want := range map[string]string{
 		"about":             "page about",
@@ -74,7 +74,7 @@ func TestANameIsFoundHoweverItIsSaid(t *testing.T) {
 	}
 }
 
-// embeds is an embedder that counts what it is given, and how often no look-up held the site's turn meanwhile.
+// embeds is an embedder that counts the texts it is given, and how often it was called while no search held the site's token.
 type embeds struct {
 	index.Local
 	site             *Site
@@ -89,7 +89,7 @@ func (e *embeds) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	return e.Local.Embed(ctx, texts)
 }
 
-// meant returns the only thing that a query means.
+// meant returns the only item that a query finds.
 func meant(t testing.TB, s *Site, query string) index.Item {
 	t.Helper()
 	res, err := s.Find(t.Context(), query, index.Filter{}, 0)
@@ -99,7 +99,7 @@ func meant(t testing.TB, s *Site, query string) index.Item {
 	return hit.Item
 }
 
-// none requires that a query means nothing.
+// none requires that a query finds nothing.
 func none(t testing.TB, s *Site, query string) {
 	t.Helper()
 	res, err := s.Find(t.Context(), query, index.Filter{}, 0)
@@ -107,10 +107,10 @@ func none(t testing.TB, s *Site, query string) {
 	require.Empty(t, res.Hits, query)
 }
 
-func TestWhatIsWrittenIsFoundAtOnceAndWhatIsGoneIsNot(t *testing.T) {
+func TestFindSeesTheCurrentContentOfTheFile(t *testing.T) {
 	ctx := t.Context()
 	mine := newSite(t)
-	theirs := openSite(t, mine.Path()) // as another process has it
+	theirs := openSite(t, mine.Path()) // as another process opens it
 	none(t, mine, "team")
 	p, err := theirs.CreatePage(ctx, CreatePage{Name: "Members", Description: "team, people, staff"})
 	require.NoError(t, err)
@@ -157,14 +157,14 @@ func TestWhatIsWrittenIsFoundAtOnceAndWhatIsGoneIsNot(t *testing.T) {
 	require.Equal(t, e.ID, meant(t, mine, "wintr sale").ID)
 }
 
-func TestOnlyWhatHasAnotherNameIsEmbeddedAgain(t *testing.T) {
+func TestOnlyChangedNamesAreEmbeddedAgain(t *testing.T) {
 	ctx := t.Context()
 	s := siteToSearch(t)
 	counts := &embeds{site: s}
 	var err error
 	s.finder, err = index.New(index.Config{Embedder: counts})
 	require.NoError(t, err)
-	embedded := func() int64 { // besides the query
+	embedded := func() int64 { // without the query
 		t.Helper()
 		counts.texts.Store(0)
 		_, err := s.Find(ctx, "about", index.Filter{}, 0)
@@ -189,7 +189,7 @@ func TestOnlyWhatHasAnotherNameIsEmbeddedAgain(t *testing.T) {
 	require.Zero(t, counts.outOfTurn.Load(), "what one look-up has read goes into the index before another reads")
 }
 
-func TestManyFindWhileOthersWrite(t *testing.T) {
+func TestFindRunsConcurrentlyWithWrites(t *testing.T) {
 	mine := newSite(t)
 	theirs := openSite(t, mine.Path())
 	g, ctx := errgroup.WithContext(t.Context())
@@ -224,13 +224,13 @@ func TestManyFindWhileOthersWrite(t *testing.T) {
 	require.NoError(t, g.Wait())
 }
 
-func TestALookUpEndsWithItsContextAndWithTheSite(t *testing.T) {
+func TestFindEndsWithItsContextAndWithTheSite(t *testing.T) {
 	s := newSite(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Find(ctx, "home", index.Filter{}, 0)
 	require.ErrorIs(t, err, context.Canceled)
-	s.finding <- struct{}{} // another look-up is under way
+	s.finding <- struct{}{} // another search is in progress
 	_, err = s.Find(ctx, "home", index.Filter{}, 0)
 	require.ErrorIs(t, err, context.Canceled)
 	<-s.finding
@@ -268,7 +268,7 @@ func TestADescriptionMayBeAListOfNames(t *testing.T) {
 	require.Len(t, res.Ambiguous, 2, "both are called so")
 }
 
-func TestAHintNamesWhatIsNearest(t *testing.T) {
+func TestAHintNamesTheNearestOption(t *testing.T) {
 	require.Equal(t, `did you mean "title"? use one of "body", "title"`, didYouMean("titel", []string{"body", "title"}))
 	require.Equal(t, `use one of "body", "title"`, didYouMean("xyzzy", []string{"body", "title"}))
 	require.Empty(t, didYouMean("x", nil))

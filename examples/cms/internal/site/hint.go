@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/memory/index"
 )
 
-// didYouMean is a hint that names the nearest of the possibilities first, then up to twenty of them.
+// didYouMean returns a hint with the nearest of the options first, then up to twenty of them.
 func didYouMean(got string, of []string) string {
 	if len(of) == 0 {
 		return ""
@@ -27,9 +27,9 @@ func didYouMean(got string, of []string) string {
 	return hint
 }
 
-// nearest returns the name that is most like what was given, or "" if none is.
+// nearest returns the name that is most similar to got, or "" if none is similar.
 func nearest(got string, of []string) string {
-	ctx := context.Background() // nothing here waits
+	ctx := context.Background() // the search doesn't block
 	f, err := index.New(index.Config{})
 	if err != nil {
 		return ""

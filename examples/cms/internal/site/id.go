@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The prefixes of ids, which say what an id names.
+// The prefixes of ids, by kind.
 const (
 	pageID       = "pg_"
 	sectionID    = "sec_"
@@ -16,16 +16,16 @@ const (
 	contentID    = "cnt_"
 )
 
-// idAlphabet leaves out i, l, o and u: nothing reads like something else, and no word appears by accident.
+// idAlphabet leaves out i, l, o and u, so that no characters look alike and no word appears by accident.
 var idAlphabet = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// newID returns prefix and ten random characters: 50 bits, so a million ids collide with a chance of 1 in 2,000, and
-// the primary key refuses the second one.
+// newID returns the prefix and ten random characters. They have 50 bits, so a million ids collide with a probability of 1 in 2,000, and
+// the primary key rejects the duplicate.
 func newID(prefix string) string {
 	var raw [7]byte
 	rand.Read(raw[:]) // never fails: crypto/rand ends the process instead
 	return prefix + idAlphabet.EncodeToString(raw[:])[:10]
 }
 
-// isID reports whether ref has the form of an id with this prefix. Slugs hold no underscore, so the two never mix.
+// isID reports whether ref has the form of an id with this prefix. Slugs contain no underscore, so they never look like an id.
 func isID(prefix, ref string) bool { return strings.HasPrefix(ref, prefix) }

@@ -11,18 +11,18 @@ const (
 	maxLimit     = 200
 )
 
-// A Query selects from a list. Its zero value asks for the first 50.
+// A Query selects a part of a list. Its zero value selects the first 50 items.
 type Query struct {
 	Text   string `json:"q,omitempty"`      // a part of the name, slug or description, case and accents ignored; no wildcards
-	Limit  int    `json:"limit,omitempty"`  // 50 where it isn't positive, at most 200
+	Limit  int    `json:"limit,omitempty"`  // default 50, at most 200
 	Offset int    `json:"offset,omitempty"` // how many to skip
 }
 
-// A List is a part of a longer list, in an order that doesn't change between calls.
+// A List is a part of a longer list, in a fixed order.
 type List[T any] struct {
 	Items []T  `json:"items"`          // never null
-	Total int  `json:"total"`          // how many match the query in all
-	Next  *int `json:"next,omitempty"` // the offset of what follows, absent at the end
+	Total int  `json:"total"`          // number of all matching items
+	Next  *int `json:"next,omitempty"` // the offset of the next part, absent at the end
 }
 
 func (q Query) bounds() (limit, offset int) {
@@ -33,15 +33,15 @@ func (q Query) bounds() (limit, offset int) {
 	return min(limit, maxLimit), max(q.Offset, 0)
 }
 
-// list selects rows of a table whose search column holds q.Text. The table, the columns, the condition and the order are
-// words of this package; what a caller wrote is a parameter.
+// list selects the rows of a table whose search column contains q.Text. The table, the columns, the condition and the order come from this
+// package; the caller's text is a parameter.
 func list[T any](ctx context.Context, tx *sql.Tx, q Query, scan func(func(...any) error) (T, error), columns, from, where, order string, args ...any) (List[T], error) {
 	var result List[T]
 	limit, offset := q.bounds()
 	where = " FROM " + from + " WHERE instr(search, ?) > 0 AND " + where
 	args = append([]any{strings.TrimSpace(Fold(q.Text))}, args...)
 	if q.Text != "" && args[0] == "" {
-		args[0] = q.Text // nothing but punctuation, which no folded name holds
+		args[0] = q.Text // only punctuation, which no folded name contains
 	}
 	if err := tx.QueryRowContext(ctx, "SELECT count(*)"+where, args...).Scan(&result.Total); err != nil {
 		return result, err
@@ -54,7 +54,7 @@ func list[T any](ctx context.Context, tx *sql.Tx, q Query, scan func(func(...any
 	return result, err
 }
 
-// searchText is what the search column holds for these names.
+// searchText returns the value of the search column for these names.
 func searchText(names ...string) string {
 	for i, n := range names {
 		names[i] = Fold(n)

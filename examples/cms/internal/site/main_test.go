@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// dieWhileFilling makes a file, and ends when everything is written and nothing is committed.
+// dieWhileFilling makes a file, and exits when everything is written and nothing is committed.
 func dieWhileFilling(args []string) error {
 	_, err := open(context.Background(), args[0], []migration{migrations[0], func(ctx context.Context, tx *sql.Tx, now string) error {
 		err := firstData(ctx, tx, now)
@@ -35,7 +35,7 @@ func dieWhileFilling(args []string) error {
 	return err
 }
 
-// writeMeta sets so many keys of the home page's meta, one update each.
+// writeMeta sets keys of the home page's meta, with one update for each.
 func writeMeta(args []string) error {
 	ctx := context.Background()
 	path, prefix := args[0], args[1]
@@ -69,7 +69,7 @@ func openSite(t testing.TB, path string) *Site {
 	return s
 }
 
-// refused checks that err is an Error with this code whose text holds these parts, and says a remedy.
+// refused requires that err is an Error with this code, these parts in its text, and a hint.
 func refused(t testing.TB, err error, code string, parts ...string) {
 	t.Helper()
 	var e *Error

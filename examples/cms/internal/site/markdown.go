@@ -2,16 +2,15 @@ package site
 
 import "strings"
 
-// A Block is a paragraph, a heading or a list of rich text. Templates show blocks, so that nothing a writer typed becomes
-// markup by itself.
+// A Block is a paragraph, a heading or a list of rich text. Templates escape blocks, so that text never becomes markup.
 type Block struct {
 	Heading int      // 1 to 6, or 0
 	Text    string   // of a heading or a paragraph
 	Items   []string // of a list
 }
 
-// blocks reads the part of Markdown that pages use: paragraphs between blank lines, headings with #, lists with - or *.
-// Everything else is shown as it was typed.
+// blocks parses the supported part of Markdown: paragraphs between blank lines, headings with #, lists with - or *.
+// Everything else is shown as text.
 func blocks(markdown string) []Block {
 	var list []Block
 	var paragraph []string

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// doneCalls remembers what calls with a key have returned.
+// doneCalls is the table with the results of requests that have a key.
 const doneCalls = `CREATE TABLE done_calls (
   key    TEXT PRIMARY KEY,
   doing  TEXT NOT NULL,
@@ -16,8 +16,8 @@ const doneCalls = `CREATE TABLE done_calls (
   at     TEXT NOT NULL
 ) STRICT`
 
-// once is commit for a request that may be made again, because nobody knows whether it was carried out: of the requests with a
-// key the first that succeeds has its effect, and the others return what that returned. A request without a key is carried out.
+// once is commit for a request that may be repeated because its caller doesn't know whether it was carried out. The first successful
+// request with a key takes effect; later ones return its result. A request without a key is always carried out.
 func once[T any](ctx context.Context, s *Site, key, doing string, fn func(*sql.Tx) (*T, error)) (*T, error) {
 	return commit(ctx, s, doing, func(tx *sql.Tx) (*T, error) {
 		if key == "" {
@@ -43,7 +43,7 @@ func once[T any](ctx context.Context, s *Site, key, doing string, fn func(*sql.T
 		}
 		kept, err := json.Marshal(result)
 		if err != nil {
-			return nil, fmt.Errorf("keeping the result: %w", err)
+			return nil, fmt.Errorf("storing the result: %w", err)
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO done_calls (key, doing, result, at) VALUES (?, ?, ?, ?)", key, doing, string(kept), s.stamp())
 		return result, err

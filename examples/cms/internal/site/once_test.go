@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestARequestWithAKeyHasItsEffectOnce(t *testing.T) {
+func TestRequestsWithTheSameKeyTakeEffectOnce(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	add := AddSection{Page: "home", Section: "text", Content: map[string]any{"body": "One"}, Key: "k-1"}

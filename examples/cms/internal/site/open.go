@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// busyTimeout is how long a call waits for another process before it gives up with CodeBusy. A write takes
-	// milliseconds, so only a process that hangs in the middle of one makes anybody wait that long.
+	// busyTimeout is how long a call waits for another process before it fails with CodeBusy. A write takes milliseconds, so only a process
+	// that hangs in the middle of one causes such a wait.
 	busyTimeout = 15 * time.Second
 
-	// applicationID marks a file as ours in its header ("PwlS"), see SQLite's PRAGMA application_id.
+	// applicationID marks a file of this package in its header ("PwlS"); see SQLite's PRAGMA application_id.
 	applicationID = 0x50776c53
 
 	sqliteHeader = "SQLite format 3\x00"
@@ -32,15 +32,15 @@ const (
 //go:embed schema.sql
 var schema string
 
-// pageKeys remembers the key with which a page was created; most pages have none.
+// pageKeys adds a column with the key with which a page was created; most pages have none.
 const pageKeys = `ALTER TABLE pages ADD COLUMN created_by_key TEXT;
 CREATE UNIQUE INDEX pages_by_key ON pages (created_by_key)`
 
-// A migration takes the file from one version to the next. Its place in the list is the version it starts from.
+// A migration takes the file from one version to the next. Its index in the list is the version that it starts from.
 type migration func(ctx context.Context, tx *sql.Tx, now string) error
 
-// migrations are applied in order, all in one transaction. Only ever append to them. The first data counts as one: it
-// is written once in the life of a file, and a page that somebody deleted doesn't come back.
+// migrations are applied in order, all in one transaction. Only append to them. The initial data is a migration too: it is written once
+// per file, so a page that was deleted isn't created again.
 var migrations = []migration{
 	func(ctx context.Context, tx *sql.Tx, _ string) error {
 		_, err := tx.ExecContext(ctx, schema)
@@ -57,11 +57,11 @@ var migrations = []migration{
 	},
 }
 
-// Open opens the content file at path, creates it for its owner alone where there is none (mode 0600), and brings an older one up to date. A new file
-// holds a small site to start from: see the package comment. Creating, migrating and filling are one transaction, so a
-// start that is interrupted leaves nothing behind but an empty file, and the next one does all of it.
+// Open opens the content file at path, creates it with mode 0600 if there is none, and migrates an older one. A new file contains a small
+// site: see the package comment. Creating, migrating and filling are one transaction: a start that is interrupted leaves only an empty
+// file, and the next one does all of it.
 //
-// The folder must exist. A path that can't be a site's file is an [*Error] with CodeStorage.
+// The folder must exist. For a path that can't be a site's file, the error is an [*Error] with CodeStorage.
 func Open(ctx context.Context, path string) (*Site, error) {
 	return open(ctx, path, migrations)
 }
@@ -71,8 +71,8 @@ func open(ctx context.Context, path string, steps []migration) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The driver begins writes with BEGIN IMMEDIATE, so no transaction fails half-way because another one wrote
-	// first, and read-only ones deferred, which WAL never blocks. Synchronous full is what survives a power failure.
+	// The driver starts writes with BEGIN IMMEDIATE, so a transaction never fails halfway because another one wrote first. Read-only
+	// transactions are deferred, and WAL never blocks them. Synchronous full survives a power failure.
 	query := url.Values{
 		"_txlock": {"immediate"},
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "foreign_keys(1)", "synchronous(full)"},
@@ -121,9 +121,9 @@ func checkPath(path string) (string, error) {
 		return refuse("name a file in it, such as "+filepath.Join(abs, "site.db"), "%s is a folder", abs)
 	}
 	if !info.Mode().IsRegular() {
-		return refuse("name another path", "%s is no regular file", abs)
+		return refuse("name another path", "%s isn't a regular file", abs)
 	}
-	// The mark counts for everybody, also for an administrator whom the system would let write all the same.
+	// The mode counts for all users, also for an administrator, whom the system would let write.
 	if info.Mode().Perm()&0o222 == 0 {
 		return refuse("make it writable, or copy it and open the copy", "%s is read-only (mode %04o)", abs, info.Mode().Perm())
 	}
@@ -137,24 +137,24 @@ func checkPath(path string) (string, error) {
 	}
 	head := make([]byte, len(sqliteHeader))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != sqliteHeader {
-		return refuse("name a new file, or one that a site was stored in", "%s is no SQLite file", abs)
+		return refuse("name a new file, or one that a site was stored in", "%s isn't a SQLite file", abs)
 	}
 	return abs, nil
 }
 
-// create makes an empty file. SQLite gives those that it puts beside it the same mode.
+// create makes an empty file. SQLite creates its auxiliary files with the same mode.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
-	case errors.Is(err, fs.ErrExist): // another process was faster
+	case errors.Is(err, fs.ErrExist): // another process has created it
 		return nil
 	case err != nil:
-		return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s can't be made (%v)", path, err), Hint: "make the folder writable, or name another path", cause: err}
+		return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s can't be created (%v)", path, err), Hint: "make the folder writable, or name another path", cause: err}
 	}
 	return f.Close()
 }
 
-// prepare checks whose file it is, switches it to WAL, and applies the migrations that it lacks.
+// prepare checks which program the file belongs to, switches it to WAL, and applies the missing migrations.
 func (s *Site) prepare(ctx context.Context, steps []migration) error {
 	if err := s.checkOwner(ctx); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (s *Site) prepare(ctx context.Context, steps []migration) error {
 			return err
 		}
 		if version > len(steps) {
-			return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s was written by a newer version (%d, this one knows %d)", s.path, version, len(steps)),
+			return &Error{Code: CodeStorage, Message: fmt.Sprintf("%s was written by a newer version (%d; this program supports %d)", s.path, version, len(steps)),
 				Hint: "use that version of the program, or another file"}
 		}
 		if version == len(steps) {
@@ -179,13 +179,13 @@ func (s *Site) prepare(ctx context.Context, steps []migration) error {
 				return fmt.Errorf("migration %d: %w", version+i+1, err)
 			}
 		}
-		// PRAGMA takes no parameters; both are numbers of our own.
+		// PRAGMA takes no parameters; both numbers are constants of this package.
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(steps), applicationID))
 		return err
 	})
 }
 
-// checkOwner refuses a database that another program made, before anything is written to it.
+// checkOwner rejects a database of another program before anything is written to it.
 func (s *Site) checkOwner(ctx context.Context) error {
 	var owner, objects int
 	err := s.db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id").Scan(&owner, &objects)
@@ -193,13 +193,13 @@ func (s *Site) checkOwner(ctx context.Context) error {
 		return err
 	}
 	if owner != applicationID && (owner != 0 || objects > 0) {
-		return &Error{Code: CodeStorage, Message: s.path + " is a SQLite file of another program", Hint: "name a new file, or one that a site was stored in"}
+		return &Error{Code: CodeStorage, Message: s.path + " is the SQLite file of another program", Hint: "name a new file, or one that a site was stored in"}
 	}
 	return nil
 }
 
-// useWAL switches the file to write-ahead logging, which it keeps. Two processes that create one file together collide
-// here, and SQLite reports that at once instead of waiting, so the waiting is done here.
+// useWAL switches the file to write-ahead logging, which is a permanent setting. If two processes create the file together, SQLite reports
+// the conflict at once instead of waiting, so useWAL waits and tries again.
 func (s *Site) useWAL(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, busyTimeout, &Error{Code: CodeBusy,
 		Message: "the site's file is locked by another process", Hint: "try again in a moment"})

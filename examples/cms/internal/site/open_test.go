@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestANewFileHoldsASmallSite(t *testing.T) {
+func TestANewFileContainsASmallSite(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 
@@ -47,7 +47,7 @@ func TestANewFileHoldsASmallSite(t *testing.T) {
 	}
 }
 
-func TestOpeningAgainChangesNothingAndFillsNothing(t *testing.T) {
+func TestOpeningAgainChangesNothing(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "site.db")
 	s := openSite(t, path)
@@ -62,7 +62,7 @@ func TestOpeningAgainChangesNothingAndFillsNothing(t *testing.T) {
 	require.NotNil(t, pages.Items)
 }
 
-// objects counts what a file holds, past this package.
+// objects counts the tables and other objects in a file, without this package.
 func objects(t *testing.T, path string) (n int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
@@ -72,7 +72,7 @@ func objects(t *testing.T, path string) (n int) {
 	return n
 }
 
-func TestAFileOfAnOlderVersionIsBroughtUpToDate(t *testing.T) {
+func TestAFileOfAnOlderVersionIsMigrated(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "site.db")
 	old, err := open(ctx, path, migrations[:2])
@@ -85,7 +85,7 @@ func TestAFileOfAnOlderVersionIsBroughtUpToDate(t *testing.T) {
 	s := openSite(t, path)
 	home, err := s.GetPage(ctx, "home", "")
 	require.NoError(t, err)
-	require.Len(t, home.Sections, 1, "what stood still stands")
+	require.Len(t, home.Sections, 1, "what stood still is at")
 	require.Equal(t, "pg_old", meant(t, s, "the people").ID, "and is found")
 	p, err := s.CreatePage(ctx, CreatePage{Name: "New", Key: "k"})
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestAFileOfAnOlderVersionIsBroughtUpToDate(t *testing.T) {
 	require.Equal(t, p, again)
 }
 
-func TestACanceledFirstStartLeavesNothingAndTheNextDoesItAll(t *testing.T) {
+func TestACanceledFirstStartLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -115,7 +115,7 @@ func TestACanceledFirstStartLeavesNothingAndTheNextDoesItAll(t *testing.T) {
 	require.Len(t, home.Sections, 1)
 }
 
-func TestAProcessThatDiesOnItsFirstStartLeavesNothing(t *testing.T) {
+func TestACrashOnTheFirstStartLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 
 	out, err := roletest.Command(t.Context(), "die while filling", path).CombinedOutput()
@@ -129,7 +129,7 @@ func TestAProcessThatDiesOnItsFirstStartLeavesNothing(t *testing.T) {
 }
 
 func TestTwoProcessesShareOneFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "site.db") // neither process finds a file: they also create it together
+	path := filepath.Join(t.TempDir(), "site.db") // there is no file yet: the processes also create it together
 	var wg sync.WaitGroup
 	outputs, errs := make([]string, 2), make([]error, 2)
 	for i, prefix := range []string{"a", "b"} {
@@ -148,7 +148,7 @@ func TestTwoProcessesShareOneFile(t *testing.T) {
 	require.Len(t, home.Meta, 40, "no update is lost")
 }
 
-func TestAPathThatCantBeASiteSaysWhy(t *testing.T) {
+func TestAnUnusablePathGetsAnErrorThatSaysWhy(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
@@ -176,12 +176,12 @@ func TestAPathThatCantBeASiteSaysWhy(t *testing.T) {
 		"no folder":       {filepath.Join(dir, "missing", "site.db"), "create the folder first"},
 		"folder":          {dir, "is a folder; name a file in it"},
 		"below a file":    {filepath.Join(readOnly, "site.db"), "name another path"},
-		"text file":       {write("notes.txt", "these are only some notes, no database", 0o644), "is no SQLite file"},
-		"short file":      {write("short", "SQLite", 0o644), "is no SQLite file"},
-		"damaged":         {write("damaged.db", sqliteHeader+strings.Repeat("x", 4096), 0o644), "damaged or no SQLite database"},
+		"text file":       {write("notes.txt", "these are only some notes, no database", 0o644), "isn't a SQLite file"},
+		"short file":      {write("short", "SQLite", 0o644), "isn't a SQLite file"},
+		"damaged":         {write("damaged.db", sqliteHeader+strings.Repeat("x", 4096), 0o644), "damaged or isn't a SQLite database"},
 		"read-only":       {readOnly, "is read-only (mode 0444); make it writable"},
 		"another program": {foreign, "SQLite file of another program"},
-		"newer version":   {newer, "newer version (5, this one knows 4)"},
+		"newer version":   {newer, "newer version (5; this program supports 4)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Open(t.Context(), c.path)
@@ -193,13 +193,13 @@ func TestAPathThatCantBeASiteSaysWhy(t *testing.T) {
 	require.Equal(t, 1, objects(t, foreign), "another program's file stays as it was")
 }
 
-func TestAPathMayHoldCharactersThatMeanSomethingInAnAddress(t *testing.T) {
+func TestAPathMayContainCharactersOfURLs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a?b#c %20é.db")
 	require.NoError(t, openSite(t, path).Close())
 	require.FileExists(t, path)
 }
 
-func TestAClosedSiteRefusesEverything(t *testing.T) {
+func TestAClosedSiteReturnsErrClosed(t *testing.T) {
 	s := newSite(t)
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
@@ -224,7 +224,7 @@ func TestAnEndedContextWritesNothing(t *testing.T) {
 	refused(t, err, CodeNotFound)
 }
 
-func TestABusyFileSaysSoAndIsWorthAnotherTry(t *testing.T) {
+func TestABusyFileReturnsARetryableError(t *testing.T) {
 	s := newSite(t)
 	other := openSite(t, s.Path())
 	tx, err := other.db.BeginTx(t.Context(), nil)

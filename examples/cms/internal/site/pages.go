@@ -18,18 +18,18 @@ type Page struct {
 	ID          string         `json:"id"` // pg_…
 	Slug        string         `json:"slug"`
 	Name        string         `json:"name"`
-	Description string         `json:"description,omitempty"` // what it is about, and other words for it; found by Find
+	Description string         `json:"description,omitempty"` // what it is about, and other words for it; Find searches it
 	Indexing    bool           `json:"indexing"`              // whether search engines may list it
 	Meta        map[string]any `json:"meta,omitempty"`
 	CreatedAt   time.Time      `json:"createdAt"`
 	UpdatedAt   time.Time      `json:"updatedAt"`
 	Locale      string         `json:"locale,omitempty"` // of the contents
 	Sections    []Section      `json:"sections"`
-	// Before is, where UpdatePage has changed the page, how it was before.
+	// Before is the previous state of the page, after UpdatePage has changed it.
 	Before *PageBefore `json:"before,omitempty"`
 }
 
-// A PageBefore is what [Site.UpdatePage] may have changed of a page, as it was.
+// A PageBefore is the previous state of the fields that [Site.UpdatePage] can change.
 type PageBefore struct {
 	Slug        string         `json:"slug"`
 	Name        string         `json:"name"`
@@ -45,20 +45,20 @@ type PageSummary struct {
 	Name        string    `json:"name"`
 	Description string    `json:"description,omitempty"`
 	Indexing    bool      `json:"indexing"`
-	Sections    int       `json:"sections"` // how many
+	Sections    int       `json:"sections"` // number of sections
 	UpdatedAt   time.Time `json:"updatedAt"`
 }
 
 // CreatePage is the request of [Site.CreatePage].
 type CreatePage struct {
 	Name        string         `json:"name"`                  // 1 to 200 characters
-	Slug        string         `json:"slug,omitempty"`        // derived from the name where it is empty
+	Slug        string         `json:"slug,omitempty"`        // derived from the name if empty
 	Description string         `json:"description,omitempty"` // at most 1,000 characters
-	Indexing    *bool          `json:"indexing,omitempty"`    // true where it is absent
+	Indexing    *bool          `json:"indexing,omitempty"`    // true if absent
 	Meta        map[string]any `json:"meta,omitempty"`        // at most 16 KiB as JSON
-	Locale      string         `json:"locale,omitempty"`      // of the sections' contents; "en" where it is empty
-	Sections    []NewSection   `json:"sections,omitempty"`    // in order; all are added or none
-	Key         string         `json:"key,omitempty"`         // idempotency key, at most 200 characters; none where it is empty
+	Locale      string         `json:"locale,omitempty"`      // of the sections' contents; "en" if empty
+	Sections    []NewSection   `json:"sections,omitempty"`    // in order; either all are added or none
+	Key         string         `json:"key,omitempty"`         // idempotency key, at most 200 characters; none if empty
 }
 
 // A NewSection is a section of a page that is being created.
@@ -67,14 +67,14 @@ type NewSection struct {
 	Content map[string]any `json:"content,omitempty"` // by slot key
 }
 
-// UpdatePage is the request of [Site.UpdatePage]. What is absent stays as it is.
+// UpdatePage is the request of [Site.UpdatePage]. Absent fields don't change.
 type UpdatePage struct {
 	Page        string         `json:"page"` // id or slug
 	Name        *string        `json:"name,omitempty"`
 	NewSlug     *string        `json:"newSlug,omitempty"` // changes the page's address
 	Description *string        `json:"description,omitempty"`
 	Indexing    *bool          `json:"indexing,omitempty"`
-	Meta        map[string]any `json:"meta,omitempty"` // laid over what stands; null removes a key
+	Meta        map[string]any `json:"meta,omitempty"` // merged into the stored values; null removes a key
 }
 
 // ListPages lists the pages by slug.
@@ -89,19 +89,19 @@ func (s *Site) ListPages(ctx context.Context, q Query) (List[PageSummary], error
 	})
 }
 
-// GetPage returns the page with this id or slug, and its sections with their contents in the locale, "en" where that is
-// empty. Contents without a slot in today's definition are left out.
+// GetPage returns the page with this id or slug, and its sections with their contents in the locale ("en" if empty). Values without a
+// slot in the current definition are left out.
 func (s *Site) GetPage(ctx context.Context, page, locale string) (*Page, error) {
 	return view(ctx, s, "reading a page", func(tx *sql.Tx) (*Page, error) {
 		return loadPage(ctx, tx, page, locale)
 	})
 }
 
-// CreatePage adds a page and returns it. A slug that is taken is an [*Error] with CodeSlugExists that names a free one,
-// also when it was derived from the name.
+// CreatePage adds a page and returns it. If the slug is taken, also if it was derived from the name, the error is an [*Error] with
+// CodeSlugExists that names a free slug.
 //
-// A request with a key makes one page, however often it is made: while the page that was made with the key stands, it is
-// returned as it is now, whatever else the request says. A page that was deleted and restored has lost its key.
+// Requests with the same key create one page: while the page of a key exists, it is returned in its current state, and the rest of the
+// request is ignored. A page that was deleted and restored has lost its key.
 func (s *Site) CreatePage(ctx context.Context, in CreatePage) (*Page, error) {
 	return commit(ctx, s, "creating a page", func(tx *sql.Tx) (*Page, error) {
 		return createPage(ctx, tx, in, s.stamp())
@@ -134,7 +134,7 @@ func createPage(ctx context.Context, tx *sql.Tx, in CreatePage, now string) (*Pa
 		return nil, err
 	}
 	if len(in.Sections) > maxSections {
-		return nil, invalid("use fewer", "the page has %d sections, allowed are %d", len(in.Sections), maxSections)
+		return nil, invalid("use fewer", "the page has %d sections, the limit is %d", len(in.Sections), maxSections)
 	}
 	id, indexing := newID(pageID), in.Indexing == nil || *in.Indexing
 	if err := insertPage(ctx, tx, Page{ID: id, Slug: slug, Name: in.Name, Description: in.Description, Indexing: indexing}, meta, now, now); err != nil {
@@ -153,7 +153,7 @@ func createPage(ctx context.Context, tx *sql.Tx, in CreatePage, now string) (*Pa
 	return loadPage(ctx, tx, id, in.Locale)
 }
 
-// pageByKey returns the id of the page that was made with a key, or "" if there is none.
+// pageByKey returns the id of the page that was created with a key, or "" if there is none.
 func pageByKey(ctx context.Context, tx *sql.Tx, key string) (id string, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT id FROM pages WHERE created_by_key = ?", key).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -162,7 +162,7 @@ func pageByKey(ctx context.Context, tx *sql.Tx, key string) (id string, err erro
 	return id, err
 }
 
-// atSection says which of several sections an error is about.
+// atSection adds to an error which section it is about.
 func atSection(err error, i int) error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -180,8 +180,8 @@ func insertPage(ctx context.Context, tx *sql.Tx, p Page, meta, created, updated 
 	return err
 }
 
-// UpdatePage changes what the request names and returns the page. Two updates of different fields, or of different keys
-// of Meta, both hold, whichever process they come from.
+// UpdatePage changes the fields that the request names and returns the page. Two updates of different fields, or of different keys of
+// Meta, never undo each other, even from different processes.
 func (s *Site) UpdatePage(ctx context.Context, in UpdatePage) (*Page, error) {
 	return commit(ctx, s, "updating a page", func(tx *sql.Tx) (*Page, error) {
 		return updatePage(ctx, tx, in, s.stamp())
@@ -235,7 +235,7 @@ func updatePage(ctx context.Context, tx *sql.Tx, in UpdatePage, now string) (*Pa
 	return p, err
 }
 
-// pageColumns and scanPage belong together.
+// pageColumns are the columns that scanPage reads.
 const pageColumns = "id, slug, name, description, indexing, meta, created_at, updated_at"
 
 func scanPage(scan func(...any) error) (*Page, error) {
@@ -259,8 +259,8 @@ func pageRow(ctx context.Context, tx *sql.Tx, ref string) (*Page, error) {
 	return p, err
 }
 
-// missing is the error for a reference that names nothing: prefix is that of its ids, if it has any, and names selects
-// what could have been meant.
+// missing returns the error for a reference that doesn't exist. prefix is the prefix of its ids, if it has any; names is the query for the
+// possible values.
 func missing(ctx context.Context, tx *sql.Tx, what, prefix, ref, names string, args ...any) error {
 	if ref == "" {
 		return invalid("give its id or its slug", "no %s was named", what)
@@ -291,7 +291,7 @@ func loadPage(ctx context.Context, tx *sql.Tx, ref, locale string) (*Page, error
 	return p, err
 }
 
-// pageSlugFree refuses a slug that another page has.
+// pageSlugFree returns an error if another page has the slug.
 func pageSlugFree(ctx context.Context, tx *sql.Tx, slug, except string) error {
 	var id, name string
 	err := tx.QueryRowContext(ctx, "SELECT id, name FROM pages WHERE slug = ? AND id <> ?", slug, except).Scan(&id, &name)
@@ -309,7 +309,7 @@ func pageSlugFree(ctx context.Context, tx *sql.Tx, slug, except string) error {
 		Hint: fmt.Sprintf("use another slug such as %q, or update that page", free)}
 }
 
-// freeSlug returns slug with the first number behind it that nobody has; taken counts the rows with a slug.
+// freeSlug returns slug with the first free number appended; taken is the query that counts the rows with a slug.
 func freeSlug(ctx context.Context, tx *sql.Tx, taken, slug string) (string, error) {
 	for n := 2; ; n++ {
 		suffix := fmt.Sprintf("-%d", n)
@@ -328,7 +328,7 @@ func checkNames(what, name, description string) error {
 	return checkText("the "+what+"'s description", description, 0, maxDescription)
 }
 
-// storedMeta lays change over old and returns what to store.
+// storedMeta merges change into old and returns the JSON to store.
 func storedMeta(old, change map[string]any) (string, error) {
 	change, err := normalize("meta", change, maxMetaBytes)
 	if err != nil {
@@ -336,15 +336,15 @@ func storedMeta(old, change map[string]any) (string, error) {
 	}
 	merged, err := encodeObject(merge(old, change))
 	if err == nil && len(merged) > maxMetaBytes {
-		return "", invalid("remove keys by giving them null", "the page's meta would have %d bytes as JSON, allowed are %d", len(merged), maxMetaBytes)
+		return "", invalid("remove keys by giving them null", "the page's meta would have %d bytes as JSON, the limit is %d", len(merged), maxMetaBytes)
 	}
 	return merged, err
 }
 
 type localeInfo struct{ code, name, status string }
 
-// localeRow returns the locale with this code, the default one where it is empty. An inactive locale can be written and
-// previewed, so that a translation may be prepared.
+// localeRow returns the locale with this code, or the default locale if code is empty. An inactive locale can be written and previewed, so
+// that a translation can be prepared.
 func localeRow(ctx context.Context, tx *sql.Tx, code string) (l localeInfo, err error) {
 	if code == "" {
 		code = DefaultLocale

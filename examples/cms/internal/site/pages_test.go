@@ -39,7 +39,7 @@ func TestAPageIsCreatedWithItsSections(t *testing.T) {
 	require.Equal(t, p, byID)
 }
 
-func TestAPageWhoseSectionIsRefusedIsNotCreated(t *testing.T) {
+func TestAPageWithAnInvalidSectionIsNotCreated(t *testing.T) {
 	s := newSite(t)
 	_, err := s.CreatePage(t.Context(), CreatePage{Name: "New", Sections: []NewSection{
 		{Section: "hero", Content: map[string]any{"title": "Fine"}},
@@ -52,7 +52,7 @@ func TestAPageWhoseSectionIsRefusedIsNotCreated(t *testing.T) {
 	require.Equal(t, 1, pages.Total)
 }
 
-func TestATakenSlugNamesWhoHasItAndAFreeOne(t *testing.T) {
+func TestTheErrorForATakenSlugNamesItsPageAndAFreeSlug(t *testing.T) {
 	s := newSite(t)
 	about, err := s.CreatePage(t.Context(), CreatePage{Name: "About"})
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestATakenSlugNamesWhoHasItAndAFreeOne(t *testing.T) {
 	refused(t, err, CodeSlugExists, `"about-3"`)
 }
 
-func TestABadPageIsRefused(t *testing.T) {
+func TestAnInvalidPageIsRejected(t *testing.T) {
 	s := newSite(t)
 	for name, c := range map[string]struct {
 		in   CreatePage
@@ -74,19 +74,19 @@ func TestABadPageIsRefused(t *testing.T) {
 	}{
 		"no name":       {CreatePage{}, "name is empty"},
 		"blank name":    {CreatePage{Name: " \n"}, "name is empty"},
-		"long name":     {CreatePage{Name: strings.Repeat("ä", 201)}, "201 characters, allowed are 200"},
-		"description":   {CreatePage{Name: "A", Description: strings.Repeat("d", 1001)}, "allowed are 1000"},
+		"long name":     {CreatePage{Name: strings.Repeat("ä", 201)}, "201 characters, the limit is 200"},
+		"description":   {CreatePage{Name: "A", Description: strings.Repeat("d", 1001)}, "the limit is 1000"},
 		"slug case":     {CreatePage{Name: "A", Slug: "About Us"}, `use "about-us"`},
 		"slug dashes":   {CreatePage{Name: "A", Slug: "a--b"}, `use "a-b"`},
 		"slug path":     {CreatePage{Name: "A", Slug: "../etc"}, `use "etc"`},
 		"slug wild":     {CreatePage{Name: "A", Slug: "%"}, "lower-case letters"},
-		"slug length":   {CreatePage{Name: "A", Slug: strings.Repeat("a", 121)}, "121 characters, allowed are 120"},
+		"slug length":   {CreatePage{Name: "A", Slug: strings.Repeat("a", 121)}, "121 characters, the limit is 120"},
 		"underivable":   {CreatePage{Name: "日本語"}, "no slug can be derived"},
 		"not UTF-8":     {CreatePage{Name: "a\xff"}, "isn't valid UTF-8"},
 		"control":       {CreatePage{Name: "a\x00b"}, "U+0000"},
-		"meta size":     {CreatePage{Name: "A", Meta: map[string]any{"k": strings.Repeat("m", 17<<10)}}, "allowed are 16384"},
+		"meta size":     {CreatePage{Name: "A", Meta: map[string]any{"k": strings.Repeat("m", 17<<10)}}, "the limit is 16384"},
 		"meta type":     {CreatePage{Name: "A", Meta: map[string]any{"k": func() {}}}, "can't be written as JSON"},
-		"many sections": {CreatePage{Name: "A", Sections: make([]NewSection, 101)}, "101 sections, allowed are 100"},
+		"many sections": {CreatePage{Name: "A", Sections: make([]NewSection, 101)}, "101 sections, the limit is 100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := s.CreatePage(t.Context(), c.in)
@@ -96,7 +96,7 @@ func TestABadPageIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnUpdateChangesWhatItNamesAndNothingElse(t *testing.T) {
+func TestAnUpdateChangesOnlyTheNamedFields(t *testing.T) {
 	s := newSite(t)
 	before, err := s.CreatePage(t.Context(), CreatePage{Name: "Team", Meta: map[string]any{"a": 1, "b": 2}})
 	require.NoError(t, err)
@@ -119,16 +119,16 @@ func TestAnUpdateChangesWhatItNamesAndNothingElse(t *testing.T) {
 	refused(t, err, CodeNotFound)
 }
 
-func TestABadUpdateIsRefused(t *testing.T) {
+func TestAnInvalidUpdateIsRejected(t *testing.T) {
 	s := newSite(t)
 	for says, in := range map[string]UpdatePage{
-		"nothing to change":       {Page: "home"},
-		"new slug is empty":       {Page: "home", NewSlug: new("")},
-		`use "start-page"`:        {Page: "home", NewSlug: new("Start Page")},
-		"name is empty":           {Page: "home", Name: new("")},
-		"no page was named":       {Name: new("X")},
-		"by giving them null":     {Page: "home", Meta: map[string]any{"b": strings.Repeat("m", 15<<10)}},
-		"allowed are 200; shorte": {Page: "home", Name: new(strings.Repeat("n", 201))},
+		"nothing to change":        {Page: "home"},
+		"new slug is empty":        {Page: "home", NewSlug: new("")},
+		`use "start-page"`:         {Page: "home", NewSlug: new("Start Page")},
+		"name is empty":            {Page: "home", Name: new("")},
+		"no page was named":        {Name: new("X")},
+		"by giving them null":      {Page: "home", Meta: map[string]any{"b": strings.Repeat("m", 15<<10)}},
+		"the limit is 200; shorte": {Page: "home", Name: new(strings.Repeat("n", 201))},
 	} {
 		if strings.Contains(says, "null") {
 			_, err := s.UpdatePage(t.Context(), UpdatePage{Page: "home", Meta: map[string]any{"a": strings.Repeat("m", 15<<10)}})
@@ -139,7 +139,7 @@ func TestABadUpdateIsRefused(t *testing.T) {
 	}
 }
 
-func TestAMissingPageNamesTheNearest(t *testing.T) {
+func TestTheErrorForAMissingPageNamesTheNearest(t *testing.T) {
 	s := newSite(t)
 	_, err := s.GetPage(t.Context(), "hoem", "")
 	refused(t, err, CodeNotFound, `there is no page "hoem"`, `did you mean "home"?`)
@@ -152,7 +152,7 @@ func TestAMissingPageNamesTheNearest(t *testing.T) {
 	refused(t, err, CodeInvalid, "no page was named")
 }
 
-func TestListsAreBoundedAndInAFixedOrder(t *testing.T) {
+func TestListsAreLimitedAndInAFixedOrder(t *testing.T) {
 	s := newSite(t)
 	for i := range 60 {
 		_, err := s.CreatePage(t.Context(), CreatePage{Name: fmt.Sprintf("Page %02d", 59-i)})
@@ -217,7 +217,7 @@ func TestAFilterIgnoresCaseAndAccentsAndKnowsNoWildcards(t *testing.T) {
 	}
 }
 
-func TestAKeyMakesOnePage(t *testing.T) {
+func TestRequestsWithTheSameKeyCreateOnePage(t *testing.T) {
 	s, ctx := newSite(t), t.Context()
 	in := CreatePage{Name: "A", Sections: []NewSection{{Section: "hero", Content: map[string]any{"title": "T"}}}, Key: "k-1"}
 	first, err := s.CreatePage(ctx, in)
@@ -230,10 +230,10 @@ func TestAKeyMakesOnePage(t *testing.T) {
 	_, err = s.CreatePage(ctx, in)
 	refused(t, err, CodeSlugExists, `such as "a-2"`)
 	in.Slug = "a-2"
-	second, err := s.CreatePage(ctx, in) // what was refused has left its key free
+	second, err := s.CreatePage(ctx, in) // a rejected request doesn't use up its key
 	require.NoError(t, err)
 	require.NotEqual(t, first.ID, second.ID)
-	for _, name := range []string{"B", "C"} { // pages without a key don't share one
+	for _, name := range []string{"B", "C"} { // pages without a key are different pages
 		_, err = s.CreatePage(ctx, CreatePage{Name: name})
 		require.NoError(t, err)
 	}

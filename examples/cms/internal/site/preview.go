@@ -22,12 +22,12 @@ type Preview struct {
 	Page   string   `json:"page"` // its slug
 	Locale string   `json:"locale"`
 	Path   string   `json:"path"` // its address on the site, such as "/about"
-	Text   string   `json:"text"` // its published sections with their values, to read
+	Text   string   `json:"text"` // its published sections and their values
 	HTML   string   `json:"html"`
-	Notes  []string `json:"notes,omitempty"` // what visitors wouldn't see, or would miss
+	Notes  []string `json:"notes,omitempty"` // what is hidden from visitors, or missing
 }
 
-// A shownSection is what a section's template gets.
+// A shownSection is the input of a section's template.
 type shownSection struct {
 	ID, Key, Name string
 	Values        []shownValue
@@ -55,8 +55,8 @@ func (s shownSection) Get(key string) shownValue {
 	return shownValue{}
 }
 
-// Preview shows the page with this id or slug in the locale, "en" where that is empty. Unpublished sections are left out,
-// as for visitors; Notes says so.
+// Preview shows the page with this id or slug in the locale ("en" if empty). Like visitors, it leaves out unpublished sections; Notes lists
+// them.
 func (s *Site) Preview(ctx context.Context, page, locale string) (*Preview, error) {
 	return view(ctx, s, "previewing a page", func(tx *sql.Tx) (*Preview, error) {
 		return preview(ctx, tx, page, locale)
@@ -109,13 +109,13 @@ func preview(ctx context.Context, tx *sql.Tx, ref, locale string) (*Preview, err
 	}
 	err = templates.ExecuteTemplate(&out, "layout", map[string]any{
 		"Title": title, "Description": description, "Locale": p.Locale, "Indexing": p.Indexing,
-		"Body": template.HTML(body.String()), // made by the templates above, escaped there
+		"Body": template.HTML(body.String()), // the templates above have escaped it
 	})
 	v.HTML = out.String()
 	return v, err
 }
 
-// execute renders a section with the template of that key, or with the one that shows every slot.
+// execute renders a section with the template of that key, or with the default template, which shows every slot.
 func execute(w *strings.Builder, key string, s shownSection) error {
 	t := templates.Lookup("section-" + key)
 	if t == nil {
@@ -150,7 +150,7 @@ func show(ctx context.Context, tx *sql.Tx, sec Section) (shownSection, error) {
 	return shown, nil
 }
 
-// add takes one value in. A value whose shape no longer fits the definition shows as nothing.
+// add adds one value. A value that doesn't match the definition any more is shown as empty.
 func (v *shownValue) add(ctx context.Context, tx *sql.Tx, item any) error {
 	object, _ := item.(map[string]any)
 	field := func(name string) string { text, _ := object[name].(string); return text }
@@ -176,7 +176,7 @@ func (v *shownValue) add(ctx context.Context, tx *sql.Tx, item any) error {
 	return nil
 }
 
-// linkPath returns the address that a link leads to, or "" if its target is gone.
+// linkPath returns the address of a link, or "" if its target is gone.
 func linkPath(ctx context.Context, tx *sql.Tx, kind, href, id string) (path string, err error) {
 	switch kind {
 	case "url":
@@ -197,7 +197,7 @@ func linkPath(ctx context.Context, tx *sql.Tx, kind, href, id string) (path stri
 	return path, err
 }
 
-// Path returns the address of a page. The one with the slug home is the root.
+// Path returns the address of a page. The page with the slug home is the root.
 func Path(slug string) string {
 	if slug == "home" {
 		return "/"
@@ -205,7 +205,7 @@ func Path(slug string) string {
 	return "/" + slug
 }
 
-// writeText writes a section as a heading and one line a value.
+// writeText writes a section as a heading and a line for each value.
 func (s shownSection) writeText(w *strings.Builder) {
 	fmt.Fprintf(w, "\n## %s [%s]\n", s.Name, s.ID)
 	if len(s.Values) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAPreviewShowsThePageToReadAndAsHTML(t *testing.T) {
+func TestAPreviewShowsThePageAsTextAndAsHTML(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	_, err := s.AddSection(ctx, AddSection{Page: "home", Section: "text", Content: map[string]any{
@@ -27,7 +27,7 @@ func TestAPreviewShowsThePageToReadAndAsHTML(t *testing.T) {
 	require.NotContains(t, v.HTML, "noindex")
 }
 
-func TestWhatAWriterTypesNeverBecomesMarkup(t *testing.T) {
+func TestTextNeverBecomesMarkup(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	evil := `<script>alert("1")</script>`
@@ -45,7 +45,7 @@ func TestWhatAWriterTypesNeverBecomesMarkup(t *testing.T) {
 	require.Contains(t, v.HTML, `<meta name="robots" content="noindex">`)
 }
 
-func TestAPreviewNotesWhatVisitorsMiss(t *testing.T) {
+func TestAPreviewNotesHiddenAndMissingParts(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	about, err := s.CreatePage(ctx, CreatePage{Name: "About", Meta: map[string]any{"title": "All about us"}})

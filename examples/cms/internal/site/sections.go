@@ -15,17 +15,17 @@ const (
 	Unpublished = "unpublished"
 )
 
-// A Section is a place on a page that holds contents as its definition lays them out.
+// A Section is a part of a page, with contents that match its definition.
 type Section struct {
 	ID        string         `json:"id"`        // sec_…
-	PageID    string         `json:"pageId"`    // the page it is on
+	PageID    string         `json:"pageId"`    // the id of its page
 	Section   string         `json:"section"`   // the definition's key
 	Name      string         `json:"name"`      // the definition's name
 	SortOrder int            `json:"sortOrder"` // its place on the page, from 0
 	Status    string         `json:"status"`
 	Content   map[string]any `json:"content"`           // by slot key, in the page's locale
 	Missing   []string       `json:"missing,omitempty"` // required slots without a value in that locale
-	// Before is, where SyncContents has written, what its slots held before; null where a slot was empty.
+	// Before has the previous values of the slots that SyncContents has written; null if a slot was empty.
 	Before map[string]any `json:"before,omitempty"`
 	def    *SectionDef
 }
@@ -34,13 +34,13 @@ type Section struct {
 type AddSection struct {
 	Page      string         `json:"page"`                // id or slug
 	Section   string         `json:"section"`             // the definition's key or id
-	SortOrder *int           `json:"sortOrder,omitempty"` // its place from 0; the last where it is absent
+	SortOrder *int           `json:"sortOrder,omitempty"` // its place from 0; the last if absent
 	Content   map[string]any `json:"content,omitempty"`   // by slot key; may follow later
-	Locale    string         `json:"locale,omitempty"`    // of Content; "en" where it is empty
-	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: a request with one has its effect once
+	Locale    string         `json:"locale,omitempty"`    // of Content; "en" if empty
+	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: requests with the same key take effect once
 }
 
-// UpdateSection is the request of [Site.UpdateSection]. What is absent stays as it is.
+// UpdateSection is the request of [Site.UpdateSection]. Absent fields don't change.
 type UpdateSection struct {
 	SectionID string  `json:"sectionId"`
 	SortOrder *int    `json:"sortOrder,omitempty"` // its new place from 0
@@ -51,13 +51,13 @@ type UpdateSection struct {
 type SyncContents struct {
 	Page      string         `json:"page,omitempty"`      // id or slug; may be left out with a section's id
 	SectionID string         `json:"sectionId,omitempty"` // an id, or a key that the page has once; may be left out on a page with one section
-	Locale    string         `json:"locale,omitempty"`    // "en" where it is empty
-	Content   map[string]any `json:"content"`             // by slot key, laid over what stands; null empties a slot
-	Prune     bool           `json:"prune,omitempty"`     // also drop stored values whose slot the definition no longer has
-	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: a request with one has its effect once
+	Locale    string         `json:"locale,omitempty"`    // "en" if empty
+	Content   map[string]any `json:"content"`             // by slot key, merged into the stored values; null empties a slot
+	Prune     bool           `json:"prune,omitempty"`     // also delete stored values without a slot in the definition
+	Key       string         `json:"key,omitempty"`       // idempotency key, at most 200 characters: requests with the same key take effect once
 }
 
-// AddSection puts a section on a page and returns it. Those at and behind its place move down.
+// AddSection adds a section to a page and returns it. The sections at its place and after it move down.
 func (s *Site) AddSection(ctx context.Context, in AddSection) (*Section, error) {
 	return once(ctx, s, in.Key, "adding a section", func(tx *sql.Tx) (*Section, error) {
 		at, err := addSection(ctx, tx, in)
@@ -85,7 +85,7 @@ func addSection(ctx context.Context, tx *sql.Tx, in AddSection) (at placed, err 
 		return at, err
 	}
 	if count >= maxSections {
-		return at, conflict("remove one first", "page %q has %d sections already, which is the most", p.Slug, maxSections)
+		return at, conflict("remove one first", "page %q has %d sections already, which is the limit", p.Slug, maxSections)
 	}
 	at = placed{id: newID(sectionID), page: p.ID, def: def}
 	if at.order, err = makeRoom(ctx, tx, p.ID, in.SortOrder); err != nil {
@@ -103,7 +103,7 @@ func addSection(ctx context.Context, tx *sql.Tx, in AddSection) (at placed, err 
 	})
 }
 
-// UpdateSection moves a section, publishes it or takes it off, and returns it with its contents in the default locale.
+// UpdateSection moves, publishes or unpublishes a section, and returns it with its contents in the default locale.
 func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, error) {
 	return commit(ctx, s, "updating a section", func(tx *sql.Tx) (*Section, error) {
 		if in.SortOrder == nil && in.Status == nil {
@@ -130,7 +130,7 @@ func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, e
 	})
 }
 
-// RemoveSection takes a section and its contents in every locale off its page, and returns what was removed.
+// RemoveSection removes a section and its contents in every locale from its page, and returns what was removed.
 func (s *Site) RemoveSection(ctx context.Context, id string) (*DeletedSection, error) {
 	return commit(ctx, s, "removing a section", func(tx *sql.Tx) (*DeletedSection, error) {
 		at, err := sectionRow(ctx, tx, id)
@@ -152,8 +152,8 @@ func (s *Site) RemoveSection(ctx context.Context, id string) (*DeletedSection, e
 	})
 }
 
-// SyncContents checks contents against the section's definition, lays them over what stands in that locale, and returns
-// the section. An unknown slot, a value of the wrong shape or a required slot left without a value is refused.
+// SyncContents checks contents against the section's definition, merges them into the stored contents of that locale, and returns the
+// section. It rejects an unknown slot, a value of the wrong shape, and a required slot without a value.
 func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, error) {
 	return once(ctx, s, in.Key, "writing contents", func(tx *sql.Tx) (*Section, error) {
 		loc, err := localeRow(ctx, tx, in.Locale)
@@ -165,7 +165,7 @@ func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, err
 			return nil, err
 		}
 		if len(in.Content) == 0 && !in.Prune {
-			return nil, invalid(didYouMean("", at.def.Elements.keys()), "there is no content to write to section %q", at.def.Key)
+			return nil, invalid(didYouMean("", at.def.Elements.keys()), "no content was given for section %q", at.def.Key)
 		}
 		before := map[string]any{}
 		err = putContent(ctx, tx, pageContents, at.id, loc.code, func(old map[string]any) (map[string]any, error) {
@@ -185,13 +185,13 @@ func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, err
 	})
 }
 
-// touch notes that a page has changed.
+// touch sets the modification time of a page.
 func (s *Site) touch(ctx context.Context, tx *sql.Tx, page string) error {
 	_, err := tx.ExecContext(ctx, "UPDATE pages SET updated_at = ? WHERE id = ?", s.stamp(), page)
 	return err
 }
 
-// touched notes that a section's page has changed and returns the section.
+// touched sets the modification time of a section's page and returns the section.
 func (s *Site) touched(ctx context.Context, tx *sql.Tx, at placed, locale string) (*Section, error) {
 	if err := s.touch(ctx, tx, at.page); err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func loadSections(ctx context.Context, tx *sql.Tx, page, locale string) ([]Secti
 		return nil, err
 	}
 	sections := make([]Section, 0, len(rows))
-	defs := map[string]*SectionDef{} // a page often has several of one kind
+	defs := map[string]*SectionDef{} // a page often has several sections of one kind
 	for _, r := range rows {
 		def := defs[r.defID]
 		if def == nil {
@@ -242,7 +242,7 @@ func loadSections(ctx context.Context, tx *sql.Tx, page, locale string) ([]Secti
 	return sections, nil
 }
 
-// A placed is a section with the page it is on and its place there.
+// A placed is a section with its page and its place there.
 type placed struct {
 	id, page string
 	order    int
@@ -265,7 +265,7 @@ func sectionRow(ctx context.Context, tx *sql.Tx, id string) (placed, error) {
 	return p, err
 }
 
-// findSection finds the section that a request means: by its id, by a key that its page has once, or the only one.
+// findSection finds the section of a request: by its id, by a key that its page has once, or as the only one of its page.
 func findSection(ctx context.Context, tx *sql.Tx, page, ref string) (placed, error) {
 	if page == "" {
 		return sectionRow(ctx, tx, ref)
@@ -297,8 +297,7 @@ func findSection(ctx context.Context, tx *sql.Tx, page, ref string) (placed, err
 	return placed{}, notFound("use one of "+strings.Join(have, ", "), "page %q has no section %q", p.Slug, shorten(ref, 80))
 }
 
-// makeRoom moves the sections at a place and behind it down by one, and returns the place: the end where at is nil or
-// behind it.
+// makeRoom moves the sections from a place on down by one, and returns the place: the end if at is nil or after the end.
 func makeRoom(ctx context.Context, tx *sql.Tx, page string, at *int) (order int, err error) {
 	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(sort_order) + 1, 0) FROM page_sections WHERE page_id = ?", page).Scan(&order); err != nil || at == nil {
 		return order, err
@@ -311,7 +310,7 @@ func makeRoom(ctx context.Context, tx *sql.Tx, page string, at *int) (order int,
 	return order, err
 }
 
-// closeGap moves the sections behind a place that has become free up by one.
+// closeGap moves the sections after a place that has become free up by one.
 func closeGap(ctx context.Context, tx *sql.Tx, page string, order int) error {
 	_, err := tx.ExecContext(ctx, "UPDATE page_sections SET sort_order = sort_order - 1 WHERE page_id = ? AND sort_order > ?", page, order)
 	return err
@@ -322,7 +321,7 @@ func moveSection(ctx context.Context, tx *sql.Tx, sec placed, at *int) error {
 		_, err := tx.ExecContext(ctx, "UPDATE page_sections SET sort_order = ? WHERE id = ?", order, sec.id)
 		return err
 	}
-	if err := put(-1); err != nil { // out of the way
+	if err := put(-1); err != nil { // move it aside first
 		return err
 	}
 	if err := closeGap(ctx, tx, sec.page, sec.order); err != nil {

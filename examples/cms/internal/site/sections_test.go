@@ -51,7 +51,7 @@ func TestSectionsAreAddedMovedAndRemoved(t *testing.T) {
 	refused(t, err, CodeNotFound, "get the page")
 }
 
-func TestABadSectionIsRefused(t *testing.T) {
+func TestAnInvalidSectionIsRejected(t *testing.T) {
 	s := newSite(t)
 	_, err := s.db.ExecContext(t.Context(), "INSERT INTO section_definitions SELECT 'def_x', 'draft', name, '', 'unpublished', elements_structure, 'draft', '', '', search, created_at, updated_at FROM section_definitions WHERE key = 'hero'")
 	require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestABadSectionIsRefused(t *testing.T) {
 	require.Equal(t, "hero", keys(t, s, "home"))
 }
 
-func TestAPageHoldsAHundredSections(t *testing.T) {
+func TestAPageHasAtMostAHundredSections(t *testing.T) {
 	s := newSite(t)
 	p, err := s.CreatePage(t.Context(), CreatePage{Name: "Long", Sections: func() (list []NewSection) {
 		for range maxSections {
@@ -99,7 +99,7 @@ func TestAPageHoldsAHundredSections(t *testing.T) {
 	refused(t, err, CodeConflict, "100 sections already")
 }
 
-func TestContentsAreLaidOverWhatStandsInTheirLocale(t *testing.T) {
+func TestContentsAreMergedIntoTheStoredValuesOfTheirLocale(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	sec, err := s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{"title": "New", "subtitle": nil}})
@@ -116,7 +116,7 @@ func TestContentsAreLaidOverWhatStandsInTheirLocale(t *testing.T) {
 	require.Equal(t, "New", english.Sections[0].Content["title"])
 }
 
-func TestASectionIsMeantByItsIDItsKeyOrByBeingTheOnlyOne(t *testing.T) {
+func TestASectionIsFoundByItsIDByItsKeyOrAsTheOnlyOne(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	first, err := s.AddSection(ctx, AddSection{Page: "home", Section: "text"})
@@ -133,7 +133,7 @@ func TestASectionIsMeantByItsIDItsKeyOrByBeingTheOnlyOne(t *testing.T) {
 	_, err = s.SyncContents(ctx, SyncContents{Content: body})
 	refused(t, err, CodeInvalid, "no section was named")
 	_, err = s.SyncContents(ctx, SyncContents{Page: "home", SectionID: first.ID})
-	refused(t, err, CodeInvalid, "no content to write", `"heading", "body"`)
+	refused(t, err, CodeInvalid, "no content was given", `"heading", "body"`)
 
 	_, err = s.CreatePage(ctx, CreatePage{Name: "Empty"})
 	require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestASectionIsMeantByItsIDItsKeyOrByBeingTheOnlyOne(t *testing.T) {
 	refused(t, err, CodeNotFound, "add a section first")
 }
 
-func TestValuesWithoutASlotAreKeptUntilTheyArePruned(t *testing.T) {
+func TestValuesWithoutASlotAreKeptUntilPruned(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	stored := func() (text string) {

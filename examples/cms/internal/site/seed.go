@@ -14,8 +14,8 @@ const (
 	environmentID = "env_main"
 )
 
-// firstData fills a new file with a small site: a home page with a hero, a blog with one entry. Its ids are fixed, so
-// that programs and tests can name them.
+// firstData fills a new file with a small site: a home page with a hero, and a blog with one entry. The ids are fixed, so that programs
+// and tests can use them.
 func firstData(ctx context.Context, tx *sql.Tx, now string) error {
 	if _, err := tx.ExecContext(ctx, `
 		INSERT INTO teams (id, name) VALUES ('team_dev', 'dev-team');
@@ -55,7 +55,7 @@ func firstData(ctx context.Context, tx *sql.Tx, now string) error {
 	return firstPage(ctx, tx, now)
 }
 
-// rows lays out one slot a row.
+// rows puts each slot into a row of its own.
 func rows(slots ...Slot) Elements {
 	var e Elements
 	for _, s := range slots {

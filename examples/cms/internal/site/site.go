@@ -11,7 +11,7 @@ import (
 
 // A Site is an open content file: pages made of sections, collections made of entries, in several locales.
 //
-// Every method is one transaction: reads see one moment, writes happen wholly or not at all. A Site is safe for
+// Every method is one transaction: a read sees a consistent state, and a write happens completely or not at all. A Site is safe for
 // concurrent use, and several processes may have the same file open. Close it when it is no longer needed.
 type Site struct {
 	// fixed at creation
@@ -19,12 +19,12 @@ type Site struct {
 	db   *sql.DB
 	now  func() time.Time
 
-	// writing holds one token for the writer: writers of this process take turns here, first come first served, and
-	// only processes compete for SQLite's lock.
+	// writing holds one token for the writer. The writers of this process take turns here, in the order in which they came, so only
+	// processes compete for SQLite's lock.
 	writing chan struct{}
 	closed  atomic.Bool
 
-	// finder is brought in step with the file and searched by whoever holds the token in finding.
+	// The holder of the token in finding updates finder from the file and searches it.
 	finder  *index.Finder
 	finding chan struct{}
 }
@@ -32,28 +32,28 @@ type Site struct {
 // Path returns the absolute path of the file.
 func (s *Site) Path() string { return s.path }
 
-// Close releases the file. Calls under way end first; later ones return [ErrClosed]. A second Close does nothing.
+// Close releases the file. It waits for running calls; later calls return [ErrClosed]. A second Close does nothing.
 func (s *Site) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	s.writing <- struct{}{} // wait for the writer; those behind it see closed
+	s.writing <- struct{}{} // wait for the writer; later ones see closed
 	err := s.db.Close()
 	<-s.writing
 	return err
 }
 
-// view runs fn in a transaction that sees one moment of the file, and returns what it returns.
+// view runs fn in a transaction that sees a consistent state of the file, and returns its result.
 func view[T any](ctx context.Context, s *Site, doing string, fn func(*sql.Tx) (T, error)) (T, error) {
 	return returning(ctx, s.read, doing, fn)
 }
 
-// commit runs fn in a transaction that may write, and returns what it returns once that is committed.
+// commit runs fn in a transaction that may write, and returns its result after the commit.
 func commit[T any](ctx context.Context, s *Site, doing string, fn func(*sql.Tx) (T, error)) (T, error) {
 	return returning(ctx, s.write, doing, fn)
 }
 
-// returning gives fn's result, or the zero value with an error: nobody gets half of something.
+// returning returns fn's result, or the zero value with an error, so that no caller gets a partial result.
 func returning[T any](ctx context.Context, run func(context.Context, string, func(*sql.Tx) error) error, doing string, fn func(*sql.Tx) (T, error)) (T, error) {
 	var result, none T
 	err := run(ctx, doing, func(tx *sql.Tx) (err error) {
@@ -66,7 +66,7 @@ func returning[T any](ctx context.Context, run func(context.Context, string, fun
 	return result, nil
 }
 
-// read runs fn in a transaction that sees one moment of the file and takes no lock.
+// read runs fn in a transaction that sees a consistent state of the file and takes no lock.
 func (s *Site) read(ctx context.Context, doing string, fn func(*sql.Tx) error) error {
 	if s.closed.Load() {
 		return ErrClosed
@@ -108,12 +108,12 @@ func (s *Site) explain(ctx context.Context, doing string, err error) error {
 	return explain(ctx, doing, err)
 }
 
-// stamp returns the present time as it is stored: UTC, to the millisecond, so that text order is time order.
+// stamp returns the current time as it is stored: in UTC with milliseconds, so that the text order is the time order.
 func (s *Site) stamp() string { return s.now().UTC().Format(timeLayout) }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// parseTime reads what stamp wrote. A row that another program wrote badly has the zero time.
+// parseTime parses a time of stamp. An invalid one, written by another program, becomes the zero time.
 func parseTime(text string) time.Time {
 	t, err := time.Parse(timeLayout, text)
 	if err != nil {
@@ -122,7 +122,7 @@ func parseTime(text string) time.Time {
 	return t
 }
 
-// collect runs a query to its end and returns its rows, never nil: a list of nothing is [] in JSON.
+// collect runs a query and returns its rows, never nil, so that an empty list is [] in JSON.
 func collect[T any](ctx context.Context, tx *sql.Tx, scan func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {

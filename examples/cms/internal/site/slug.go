@@ -12,9 +12,9 @@ const maxSlug = 120
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Slugify derives a slug from a name: lower case, accents and other scripts written in Latin letters where that is
-// known (German, Nordic, French, Slavic, Greek, Cyrillic), a dash for everything between words, at most 120 characters.
-// A name without any such letter or digit gives "".
+// Slugify derives a slug from a name: lower case, accents and other scripts in Latin letters if a transliteration is known (German,
+// Nordic, French, Slavic, Greek, Cyrillic), a dash between words, at most 120 characters. The slug of a name without any such letter or
+// digit is "".
 func Slugify(name string) string {
 	latin := strings.Map(func(r rune) rune {
 		lower := unicode.ToLower(r)
@@ -33,8 +33,8 @@ func Slugify(name string) string {
 	return slug[:maxSlug]
 }
 
-// Fold returns text as it is compared: lower-case Latin letters and digits where they can be had, other letters as
-// they are, in words separated by single spaces. "Über uns!" folds to "ueber uns".
+// Fold returns text in the form in which it is compared: lower-case Latin letters and digits if a transliteration is known, other letters
+// unchanged, words separated by single spaces. "Über uns!" folds to "ueber uns".
 func Fold(text string) string {
 	var b strings.Builder
 	gap := false
@@ -61,7 +61,7 @@ func Fold(text string) string {
 	return b.String()
 }
 
-// slugFrom returns the slug to use: the given one if it follows the rules, or one derived from the name.
+// slugFrom returns the given slug if it is valid, or one derived from the name if it is empty.
 func slugFrom(slug, name string) (string, error) {
 	if slug == "" {
 		if slug = Slugify(name); slug == "" {
@@ -70,7 +70,7 @@ func slugFrom(slug, name string) (string, error) {
 		return slug, nil
 	}
 	if len(slug) > maxSlug {
-		return "", invalid("use a shorter one", "the slug has %d characters, allowed are %d", len(slug), maxSlug)
+		return "", invalid("use a shorter one", "the slug has %d characters, the limit is %d", len(slug), maxSlug)
 	}
 	if slugPattern.MatchString(slug) {
 		return slug, nil

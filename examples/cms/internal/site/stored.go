@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// The tables of contents, which differ in whose they are.
+// The tables of contents, which differ in their owner.
 type contentTable struct{ name, owner string }
 
 var (
@@ -14,7 +14,7 @@ var (
 	entryContents = contentTable{"entry_contents", "entry_id"}
 )
 
-// getContent returns what an owner has in a locale, an empty map where there is nothing.
+// getContent returns the contents of an owner in a locale, or an empty map.
 func getContent(ctx context.Context, tx *sql.Tx, t contentTable, owner, locale string) (map[string]any, error) {
 	var text string
 	err := tx.QueryRowContext(ctx, "SELECT content FROM "+t.name+" WHERE "+t.owner+" = ? AND locale_code = ?", owner, locale).Scan(&text)
@@ -27,7 +27,7 @@ func getContent(ctx context.Context, tx *sql.Tx, t contentTable, owner, locale s
 	return decodeObject(text)
 }
 
-// putContent stores what change makes of the contents that an owner has in a locale.
+// putContent replaces the contents of an owner in a locale with the result of change.
 func putContent(ctx context.Context, tx *sql.Tx, t contentTable, owner, locale string, change func(old map[string]any) (map[string]any, error)) error {
 	old, err := getContent(ctx, tx, t, owner, locale)
 	if err != nil {

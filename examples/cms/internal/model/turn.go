@@ -9,21 +9,21 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A work is one request of a person being worked through: see the package comment.
-type work struct {
+// A turn answers one message of a person: see the package comment.
+type turn struct {
 	offered map[string]bool
 	past    []exchange // the calls that were made for this request, with their results
-	at      int        // how many of them have been taken up
+	at      int        // how many of them have been used
 
-	last string // the slug of the page spoken of last
+	last string // the slug of the page mentioned last
 
-	// why the current request goes no further; at most one is set
-	next      *move  // this call has to be made first
-	instead   string // this is all there is to say
-	suggested string // a person wants something else
+	// why the current request stops; at most one is set
+	next      *move  // a call that has to be made first
+	instead   string // the answer to the request
+	suggested string // a person's suggestion in place of the call
 }
 
-// An exchange is a call and what came of it.
+// An exchange is a call and its result.
 type exchange struct {
 	call   *provider.ToolCall
 	result *provider.ToolResult
@@ -35,7 +35,7 @@ func decide(req *provider.Request) move {
 	if req.ToolChoice.Mode == provider.ChooseNone { // a limit was reached; the last message says so
 		return move{text: standing(exchanges(messages[:max(len(messages)-1, 0)]))}
 	}
-	w := &work{offered: make(map[string]bool), past: exchanges(messages)}
+	w := &turn{offered: make(map[string]bool), past: exchanges(messages)}
 	for _, t := range req.Tools {
 		w.offered[t.Name] = true
 	}
@@ -67,7 +67,7 @@ func exchanges(messages []provider.Message) []exchange {
 	return slices.DeleteFunc(past, func(e exchange) bool { return e.result == nil })
 }
 
-// lastPage returns the slug of the page that the conversation before the newest request was about.
+// lastPage returns the slug of the page that was mentioned last before the newest request.
 func lastPage(messages []provider.Message) string {
 	newest := len(messages) - 1
 	for newest >= 0 && messages[newest].Role != provider.RoleUser {
@@ -87,14 +87,14 @@ func lastPage(messages []provider.Message) string {
 	return ""
 }
 
-// answer works through all that a person asks for in one message.
-func (w *work) answer(text string) move {
+// answer carries out all requests of one message.
+func (w *turn) answer(text string) move {
 	var said []string
 	for _, clause := range clauses(text) {
 		r, ok := parse(clause)
 		if !ok {
 			said = append(said, notUnderstood(clause))
-			break // what follows may rest on it
+			break // later requests may depend on it
 		}
 		s := w.follow(r)
 		if w.next != nil {
@@ -108,8 +108,8 @@ func (w *work) answer(text string) move {
 	return move{text: strings.Join(said, "\n")}
 }
 
-// follow carries out one request, and what a person suggests in its place.
-func (w *work) follow(r request) string {
+// follow carries out one request, and a person's suggestion in its place.
+func (w *turn) follow(r request) string {
 	lead := ""
 	for {
 		text := r.do(w)
@@ -131,22 +131,21 @@ func (w *work) follow(r request) string {
 			r, ok = parse(all[0])
 		}
 		if !ok {
-			return lead + "I don't understand that as a request, so I have left things as they are. Say \"help\" to see what I understand."
+			return lead + "I don't understand that as a request, so I changed nothing. Say \"help\" to see what I understand."
 		}
 	}
 }
 
-// An answer is what came of a call.
+// An answer is the result of a call.
 type answer struct {
 	ok     bool
 	result *provider.ToolResult
 }
 
-// call returns what came of a call, or nil if the request goes no further for now: it is the next to be made, or a person
-// wants something else.
-func (w *work) call(think, tool string, input map[string]any) *answer {
+// call returns the result of a call, or nil if the request stops for now: the call has to be made next, or a person wants something else.
+func (w *turn) call(think, tool string, input map[string]any) *answer {
 	if !w.offered[tool] {
-		w.instead = fmt.Sprintf("I can't do that here: it takes %s, which isn't available in this mode. The mode cms-crud has it.", tool)
+		w.instead = fmt.Sprintf("I can't do that here: it needs %s, which isn't available in this mode. The mode cms-crud has it.", tool)
 		return nil
 	}
 	if w.at < len(w.past) && w.past[w.at].call.Name == tool {
@@ -161,15 +160,15 @@ func (w *work) call(think, tool string, input map[string]any) *answer {
 	}
 	raw, err := json.Marshal(input)
 	if err != nil { // can't happen: strings, lists and maps
-		w.instead = "I couldn't write down the call: " + err.Error()
+		w.instead = "I couldn't encode the call:  " + err.Error()
 		return nil
 	}
 	w.next = &move{think: think, call: &call{tool: tool, input: raw}}
 	return nil
 }
 
-// write is call for tools that change something. Where only planning is allowed, the plan is validated, and that is all.
-func (w *work) write(think, tool string, input map[string]any) *answer {
+// write is call for tools that write. In a planning mode it only validates the plan.
+func (w *turn) write(think, tool string, input map[string]any) *answer {
 	if w.offered[tool] || !w.offered[validatePlan] {
 		return w.call(think, tool, input)
 	}
@@ -202,14 +201,14 @@ func (w *work) write(think, tool string, input map[string]any) *answer {
 	return nil
 }
 
-// What a result says if a person or a rule kept the call from running.
+// The beginnings of results of calls that a person or a rule kept from running.
 const (
 	suggestion = "A person rejected this call and suggests instead:"
 	rejection  = "A person rejected this call."
 	notRun     = "The call wasn't run: "
 )
 
-// text returns what the result says, without the notes behind it.
+// text returns the result without the notes at its end.
 func (a *answer) text() string {
 	for _, p := range a.result.Parts {
 		if p.Kind == provider.PartText {
@@ -226,7 +225,7 @@ func decodeFirst(r *provider.ToolResult, v any) error {
 	return json.NewDecoder(strings.NewReader(r.Text())).Decode(v)
 }
 
-// failed words a call that didn't do what it should: doing is as in "I couldn't delete the page".
+// failed describes a failed call; doing is as in "I couldn't delete the page".
 func (a *answer) failed(doing string) string {
 	text := a.text()
 	switch {
@@ -241,7 +240,7 @@ func (a *answer) failed(doing string) string {
 	case strings.HasPrefix(text, notRun):
 		return fmt.Sprintf("I couldn't %s: %s", doing, sentence(strings.TrimPrefix(text, notRun)))
 	case strings.Contains(text, "not known whether"):
-		return fmt.Sprintf("I don't know whether I managed to %s. Have a look before you ask again: %s", doing, sentence(text))
+		return fmt.Sprintf("I don't know whether I managed to %s. Check before you ask again: %s", doing, sentence(text))
 	}
 	return fmt.Sprintf("I couldn't %s: %s", doing, sentence(text))
 }
@@ -254,7 +253,7 @@ func sentence(s string) string {
 	return s + "."
 }
 
-// standing says what has been done when no more calls are allowed.
+// standing summarizes the calls when no more are allowed.
 func standing(past []exchange) string {
 	var done, open []string
 	for _, e := range past {

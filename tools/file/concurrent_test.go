@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// inner returns a Workspace, for what can't be brought about from outside at the right moment.
+// inner returns a Workspace for tests that need its unexported methods, to cause changes at a certain moment.
 func inner(t *testing.T, files map[string]string) (*Workspace, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -25,7 +25,7 @@ func inner(t *testing.T, files map[string]string) (*Workspace, string) {
 	return w, dir
 }
 
-func TestAChangeRightBeforeTheNameIsTakenIsNoticed(t *testing.T) {
+func TestAChangeRightBeforeTheRenameIsNoticed(t *testing.T) {
 	w, dir := inner(t, map[string]string{"a": "a person's"})
 	before := &Content{Data: []byte("as it was")}
 	require.ErrorIs(t, w.put("a", []byte("ours"), before, 0o644), ErrChanged)
@@ -35,7 +35,7 @@ func TestAChangeRightBeforeTheNameIsTakenIsNoticed(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "a person's"}, all(t, dir))
 }
 
-func TestANewFileTakesNoNameThatIsTakenMeanwhile(t *testing.T) {
+func TestANewFileDoesntReplaceOneCreatedInTheMeantime(t *testing.T) {
 	w, dir := inner(t, map[string]string{"a": "a person's"})
 	require.ErrorIs(t, w.put("a", []byte("ours"), nil, 0o644), fs.ErrExist)
 	require.Equal(t, map[string]string{"a": "a person's"}, all(t, dir))
@@ -81,7 +81,7 @@ func TestAFileThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestContentsThatNothingUsesAreDeleted(t *testing.T) {
+func TestUnusedContentsAreDeleted(t *testing.T) {
 	w, _ := inner(t, map[string]string{"a": "base"})
 	s, err := w.Stage(filepath.Join(t.TempDir(), "staging"))
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestContentsThatNothingUsesAreDeleted(t *testing.T) {
 	require.Zero(t, s.store.total)
 }
 
-func TestContentsThatACrashLeftUnusedAreDeleted(t *testing.T) {
+func TestContentsLeftByACrashAreDeleted(t *testing.T) {
 	w, _ := inner(t, map[string]string{"a": "base"})
 	dir := filepath.Join(t.TempDir(), "staging")
 	s, err := w.Stage(dir)
@@ -119,8 +119,8 @@ func TestContentsThatACrashLeftUnusedAreDeleted(t *testing.T) {
 	require.Equal(t, map[string]string{sumOf([]byte("base")): "base"}, all(t, filepath.Join(dir, blobsDir)))
 }
 
-// What one file of a change no longer uses, another may begin to use with the same change.
-func TestAContentThatGoesFromOneFileToAnotherStays(t *testing.T) {
+// A content that one file no longer uses may be used by another file in the same change.
+func TestAContentThatMovesToAnotherFileStays(t *testing.T) {
 	w, dir := inner(t, map[string]string{"a": "A\n2\nC\n", "b": "1\n2\n3\n"})
 	s, err := w.Stage(filepath.Join(t.TempDir(), "staging"))
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestAContentThatGoesFromOneFileToAnotherStays(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), []byte("1\n2\nC\n"), 0o644))
-	res, err := s.Merge(ctx, MergeOptions{}) // b becomes what a was
+	res, err := s.Merge(ctx, MergeOptions{}) // b gets the content of a
 	require.NoError(t, err)
 	require.Equal(t, []Change{{Name: "a", Action: Replace}, {Name: "b", Action: Replace, Merged: true}}, res.Applied)
 	c, err := s.Read(ctx, "b")
@@ -141,7 +141,7 @@ func TestAContentThatGoesFromOneFileToAnotherStays(t *testing.T) {
 	require.Equal(t, "A\n2\nC\n", string(c.Data))
 }
 
-func TestAMergeSaysWhatItCreatesReplacesAndDeletes(t *testing.T) {
+func TestAMergeReportsItsActions(t *testing.T) {
 	w, _ := inner(t, map[string]string{"old": "x", "gone": "y"})
 	s, err := w.Stage(filepath.Join(t.TempDir(), "staging"))
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOpeningAPipeInAFilesPlaceDoesntWait(t *testing.T) {
+func TestOpeningAPipeThatReplacedAFileDoesntBlock(t *testing.T) {
 	w, dir := inner(t, nil)
 	at := filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(at, 0o644))
@@ -26,7 +26,7 @@ func TestOpeningAPipeInAFilesPlaceDoesntWait(t *testing.T) {
 	case err := <-done:
 		require.ErrorContains(t, err, "it is a pipe")
 	case <-time.After(10 * time.Second):
-		f, err := os.OpenFile(at, os.O_RDWR, 0) // lets it go
+		f, err := os.OpenFile(at, os.O_RDWR, 0) // ends the blocked open
 		require.NoError(t, err)
 		<-done
 		require.NoError(t, f.Close())
@@ -34,7 +34,7 @@ func TestOpeningAPipeInAFilesPlaceDoesntWait(t *testing.T) {
 	}
 }
 
-func TestAMoveThatCantEndLeavesOneName(t *testing.T) {
+func TestAFailedMoveLeavesOneName(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may do everything")
 	}
