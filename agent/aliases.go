@@ -81,8 +81,9 @@ func Suggest(id, alternative string) Decision { return machine.Suggest(id, alter
 // questions, for jobs that have finished, and for calls in doubt that did happen. The value is encoded as JSON and validated against the schema of the pause.
 func Answer(id string, value any) Decision { return machine.Answer(id, value) }
 
-// AllowAlways lets the call run, and approves later calls of the same tool in the same session as long as the tool's schema and
-// description don't change. It isn't possible for tools of high risk unless the tool permits it: see [Pause.Always].
+// AllowAlways lets the call run, and approves later calls of the same tool with the same scope ([Pause].Scope) in the same session, as long
+// as the tool's schema and description don't change. It isn't possible for tools of high risk unless the tool permits it, nor for what a
+// policy or the tool's Ask asks about each call: see [Pause].Always.
 func AllowAlways(id string) Decision { return machine.AllowAlways(id) }
 
 // BriefingOf returns a summary of earlier attempts, oldest first, for Input.Briefing: see [machine.BriefingOf].

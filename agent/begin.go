@@ -120,6 +120,9 @@ func (x *driver) start(in *Input) error {
 	if in.ToolChoice.Mode == provider.ChooseTool && !slices.Contains(mode.names, in.ToolChoice.Tool) {
 		return &InputError{Field: "ToolChoice", Problem: fmt.Sprintf("the tool %q isn't available in mode %q", in.ToolChoice.Tool, mode.Name)}
 	}
+	if in.call != nil && !slices.Contains(mode.names, in.call.tool) {
+		return badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool, mode.Name)
+	}
 	if s.Run.IsOpen() { // only now, when nothing is wrong with the input
 		if err := x.supersede("another input superseded it"); err != nil {
 			return err
@@ -130,6 +133,9 @@ func (x *driver) start(in *Input) error {
 		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Key: in.Key, Tools: a.fingerprints, History: a.foreign(in.History),
 	}
 	f.Meta.By, f.Meta.Origin = cmp.Or(in.By, in.User), x.newOrigin(in)
+	if in.call != nil {
+		in.call.into(&f)
+	}
 	if in.Limits != nil && *in.Limits != (Limits{}) {
 		f.Own = new(*in.Limits)
 	}

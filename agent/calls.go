@@ -156,10 +156,8 @@ func (x *driver) admit(cr *callRun) bool {
 		call.Input, call.Invalid = cr.call.Input, ""
 		cr.stored = &call
 	}
-	if adm.Verdict.Effect == tools.Ask && c.Status != machine.CallApproved && !x.ruled(cr) {
-		s := cr.d.Spec()
-		x.suspend(cr, Pause{Kind: PauseApproval, Reason: adm.Verdict.Reason, Always: s.Risk < tools.High || s.AllowAlways}, s.Expires)
-		return false
+	if adm.Verdict.Effect == tools.Ask && c.Status != machine.CallApproved {
+		return x.ruled(cr, &adm.Verdict)
 	}
 	return true
 }
@@ -173,13 +171,6 @@ func (x *driver) refused(cr *callRun, out *tools.Outcome) {
 	}
 	cr.finishRefused(out)
 	x.flush()
-}
-
-// ruled reports whether a standing approval lets the call run.
-func (x *driver) ruled(cr *callRun) bool {
-	s := cr.d.Spec()
-	applies := func(r Rule) bool { return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() }
-	return (s.Risk < tools.High || s.AllowAlways) && (slices.ContainsFunc(x.state().Rules, applies) || slices.ContainsFunc(x.agent.cfg.Rules, applies))
 }
 
 // refuse gives a call a result that says why it doesn't run. It returns false, for admit.
@@ -197,6 +188,12 @@ func (x *driver) refuseWith(cr *callRun, out *tools.Outcome) bool {
 
 // finishRefused gives a call that doesn't run its result. A call that was started before stays in doubt.
 func (cr *callRun) finishRefused(out *tools.Outcome) {
+	if cr.x.leaseLost() { // nothing is recorded: the process that has the session next runs the call
+		cr.x.lock()
+		cr.over = true
+		cr.x.mu.Unlock()
+		return
+	}
 	if cr.again {
 		out.Status = tools.InDoubt
 		out.Parts = append(out.Parts, provider.TextPart("\nIt was started before, and it is not known whether it had its effect then."))

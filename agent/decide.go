@@ -30,6 +30,10 @@ type verdict struct {
 // is posted.
 func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time, expired map[string]bool) error {
 	session := m.State().Session
+	if len(decisions) > journal.MaxCloses {
+		return &DecisionError{Session: session, ID: decisions[0].ID, Code: machine.DecisionBad,
+			Problem: fmt.Sprintf("the input has %d decisions; give at most %d at a time", len(decisions), journal.MaxCloses)}
+	}
 	verdicts, err := a.evaluate(ctx, m, decisions, at, expired)
 	if err != nil {
 		return err
@@ -104,6 +108,9 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 		v.decision, err = child.mayDecide(ctx, s.Session, c.Call.ID, v.decision)
 		return v, err
 	}
+	if p.ID != machine.PauseID(s.Session, c.Call, p.Kind, c.Pauses-1) {
+		return v, refuse(machine.DecisionBad, errors.New("the stored call isn't the one that the pause was made for, so the log isn't what was written"))
+	}
 	if v.result, err = a.outcomeOf(&v.decision, c); err != nil {
 		return v, refuse(machine.DecisionBad, err)
 	}
@@ -118,7 +125,7 @@ func (a *Agent) outcomeOf(d *Decision, c *machine.CallState) (*ToolResult, error
 	case p.Kind == machine.PauseAgent:
 		return nil, errors.New("the call of a subagent is decided on by what the subagent waits for: see Result.Pending")
 	case d.Kind == machine.AlwaysAllow && p.Kind == PauseApproval && !p.Always:
-		return nil, errors.New("a tool of high risk can't be allowed always; approve this call instead")
+		return nil, errors.New("it can't be allowed always, because the tool is of high risk, or a policy or the tool asks about each call; approve this call instead")
 	case !d.Kind.Fits(p.Kind) || d.Kind == machine.Expired || d.Kind == machine.Superseded:
 		return nil, fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
 	}

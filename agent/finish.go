@@ -20,6 +20,10 @@ func (x *driver) conclude(act machine.Action) {
 		x.finish(act.Status, act.Code, err)
 		return
 	}
+	if x.run().Direct != nil { // there is no answer that could be sent back
+		x.finish(Completed, "", nil)
+		return
+	}
 	if missing, err := x.checkOutput(); err != nil {
 		x.finish(Failed, machine.CodeOutput, err)
 		return
@@ -114,6 +118,13 @@ func (x *driver) finishCause(cause error) {
 func (x *driver) finish(status Status, code string, reason error) {
 	if x.ended {
 		return
+	}
+	if x.leaseLost() { // whatever else ends the run here, it continues elsewhere
+		x.lock()
+		if x.err == nil {
+			x.err = context.Cause(x.ctx)
+		}
+		x.mu.Unlock()
 	}
 	if status != Paused {
 		x.closeRun(reason)

@@ -87,8 +87,12 @@ func (a *Agent) copyTo(ctx context.Context, from, to string, facts []Fact) error
 	}
 	r := m.State().Run
 	meta := Meta{Origin: machine.Origin{Session: to, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace}, Step: r.Step}
+	revoked := make(map[string]bool)
 	for _, rule := range m.State().Rules {
-		facts = append(facts, RuleRevoked{Meta: meta, Tool: rule.Tool})
+		if !revoked[rule.Tool] { // in all its scopes
+			facts = append(facts, RuleRevoked{Meta: meta, Tool: rule.Tool})
+		}
+		revoked[rule.Tool] = true
 	}
 	if r.IsOpen() {
 		facts = append(facts, machine.RunEnded{Meta: meta, Status: Stopped, Code: machine.CodeForked, Reason: "forked from session " + from})

@@ -148,7 +148,7 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 // they stay in the inbox. It reports whether anything was done.
 func (x *driver) readInbox() (done bool) {
 	r := x.run()
-	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == ""
+	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == "" && r.Direct == nil
 	var messages []inboxItem
 	for _, it := range x.inbox() {
 		switch it.Kind {
@@ -251,7 +251,7 @@ func (e *NoRuleError) Error() string {
 	return fmt.Sprintf("agent: session %q has no standing approval of %q; Rules lists those it has", e.Session, e.Tool)
 }
 
-// Revoke ends the standing approval of a tool: from then on its calls ask again. by says who revokes it. A run that is under
+// Revoke ends the standing approvals of a tool, in all scopes: from then on its calls ask again. by says who revokes it. A run that is under
 // way, here or in another process, acts on it at its next safe point, before it takes up other calls; if there is none, it is
 // done before the session's next run begins. Without a standing approval to end, that is a *[NoRuleError]; for a run under way it
 // is logged there.

@@ -57,6 +57,7 @@ type Input struct {
 	// output is the schema of a structured answer: see RunFor.
 	output    *schema.Schema
 	decisions []Decision // of Resume
+	call      *hostCall  // of CallTool
 	kind      inputKind
 	parent    *parentCall // of a subagent
 	// recovering leaves alone what isn't this agent's own.
@@ -106,7 +107,11 @@ func (in *Input) check(limits *Limits) error {
 		}
 		return nil
 	}
-	if strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0 {
+	if in.call != nil {
+		if err := in.checkCall(limits); err != nil {
+			return err
+		}
+	} else if strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0 {
 		return badInput("Prompt", "it is empty; ask something, or give Parts")
 	}
 	for _, f := range [][2]string{{"Prompt", in.Prompt}, {"By", in.By}, {"Task", in.Task}} {

@@ -257,7 +257,7 @@ type SessionInfo struct {
 	Labels  map[string]string // of its newest run
 	Status  Status            // of its newest run
 	Updated time.Time         // when its newest fact was stored, by the clock of the store
-	Pending int               // how many decisions it waits for
+	Pending int               // how many decisions it waits for; more than 1,000 are shown as 1,000
 	Facts   uint64            // the number of its newest fact
 }
 

@@ -311,7 +311,7 @@ func (t *agentTool) mayDecide(ctx context.Context, session, call string, d Decis
 // abandonChild ends the subagent's run of a call that was started and has its result. The run may still be open.
 func (cr *callRun) abandonChild() {
 	t := cr.x.agent.children[cr.call.Name]
-	if t != nil && (cr.again || cr.started) && !cr.x.lost() {
+	if t != nil && (cr.again || cr.started) && !cr.x.lost() && !cr.x.leaseLost() {
 		t.child.abandon(cr.x.stored, childSession(cr.x.name, cr.call.ID), "the call that it belongs to is over")
 	}
 }

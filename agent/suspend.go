@@ -73,6 +73,11 @@ func checkSuspend(s *tools.Suspend) error {
 func (x *driver) suspend(cr *callRun, p Pause, expires time.Duration) {
 	p.Reason = x.agent.redact.Text(p.Reason)
 	x.lock()
+	if x.leaseLost() { // whoever has the session next asks
+		cr.over = true
+		x.mu.Unlock()
+		return
+	}
 	x.suspendLocked(cr, Suspended{Pause: p}, expires)
 	x.mu.Unlock()
 	x.flush()

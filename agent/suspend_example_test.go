@@ -70,3 +70,47 @@ func Example_suspend() {
 	// booked PW7 for 120 €: window, 1 bags
 	// You fly with PW7.
 }
+
+// A button of a page calls a tool without a model. The call is checked, approved, verified and journaled like one that a model makes, and can
+// be undone.
+func ExampleSession_Call() {
+	pages := map[string]bool{"home": true, "old": true}
+	type Page struct {
+		ID string `json:"id"`
+	}
+	remove := tools.Func[Page, string]{
+		Spec: tools.Spec{Name: "cms.deletePage", Risk: tools.High}, // high risk: asks for approval
+		Run: func(ctx context.Context, in Page) (string, error) {
+			delete(pages, in.ID)
+			return "deleted " + in.ID, nil
+		},
+		Undo: func(ctx context.Context, in Page, _ string) error {
+			pages[in.ID] = true
+			return nil
+		},
+	}
+	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: providertest.Script(), Tools: []tools.Tool{remove}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	s := a.Session("s-1")
+	res, err := s.Call(ctx, "cms.deletePage", Page{ID: "old"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Status, res.Pending[0].Reason)
+	res, err = a.Run(ctx, agent.Resume("s-1", agent.Approve(res.Pending[0].ID).By("ann")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Status, res.Called.Status, res.Text(), len(pages))
+	if _, err := s.Undo(ctx, agent.Rollback{}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(pages))
+	// Output:
+	// paused this tool is of high risk
+	// completed ok deleted old 1
+	// 2
+}

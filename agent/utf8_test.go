@@ -84,7 +84,7 @@ func TestWhateverAHostSaysALogHoldsValidUTF8(t *testing.T) {
 		}},
 		Policies: []tools.Policy{func(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
 			if d.Name() == "write" {
-				return tools.Verdict{Effect: tools.Ask, Reason: bad}
+				return tools.Verdict{Effect: tools.Ask, Reason: bad, Standing: true}
 			}
 			return tools.Verdict{}
 		}},

@@ -38,6 +38,9 @@ type Verdict struct {
 	Effect Effect
 	// Reason says why, for the person who is asked, or for the model that is denied.
 	Reason string
+	// Standing says that a standing rule ("always allow") may answer what a policy asks. Without it, a person is asked about
+	// each call. Questions because of a tool's Risk or Approval may be answered by such a rule; those of its Ask may not.
+	Standing bool
 }
 
 // A Policy decides about a call by its final input. The Call is a copy for the policy, but the bytes of its input mustn't
@@ -94,8 +97,8 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	if v.Effect == Deny {
 		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "%s", v.Reason)}, nil
 	}
-	if own := d.asks(ctx, c); own.Effect == Ask {
-		v = own
+	if own := d.asks(ctx, c); own.Effect == Ask && (v.Effect != Ask || v.Standing || !own.Standing) {
+		v = own // else a policy asks what no standing rule answers
 	}
 	return Admission{Definition: d, Verdict: v}, nil
 }
@@ -134,31 +137,31 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 		})
 		switch {
 		case err != nil: // if the tool can't decide, a person is asked
-			return Verdict{Ask, "the tool couldn't decide whether to ask: " + reason(err)}
+			return Verdict{Effect: Ask, Reason: "the tool couldn't decide whether to ask: " + reason(err)}
 		case why != "":
-			return Verdict{Ask, why}
+			return Verdict{Effect: Ask, Reason: why}
 		}
 	}
 	switch {
 	case s.Approval == AskAlways:
-		return Verdict{Ask, "this tool always asks"}
+		return Verdict{Effect: Ask, Reason: "this tool always asks", Standing: true}
 	case s.Approval == AskIfHigh && s.Risk == High:
-		return Verdict{Ask, "this tool is of high risk"}
+		return Verdict{Effect: Ask, Reason: "this tool is of high risk", Standing: true}
 	}
 	return Verdict{}
 }
 
 // judge evaluates prerequisites, the mode and the policies. The greatest effect applies; among equals, the first gives
-// the reason.
+// the reason, but a question that no standing rule answers comes before one that it does.
 func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verdict {
 	s := &d.spec
 	for _, need := range s.Requires {
 		if c.Succeeded == nil || !c.Succeeded(need) {
-			return Verdict{Deny, fmt.Sprintf("%q has to succeed before %q may be called", need, s.Name)}
+			return Verdict{Effect: Deny, Reason: fmt.Sprintf("%q has to succeed before %q may be called", need, s.Name)}
 		}
 	}
 	if !s.InMode(c.Mode) {
-		return Verdict{Deny, fmt.Sprintf("%q may not be called in mode %q, only in %s", s.Name, c.Mode, strings.Join(s.Modes, ", "))}
+		return Verdict{Effect: Deny, Reason: fmt.Sprintf("%q may not be called in mode %q, only in %s", s.Name, c.Mode, strings.Join(s.Modes, ", "))}
 	}
 	if len(policies) == 0 {
 		return Verdict{}
@@ -173,10 +176,10 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 			return nil
 		})
 		if err != nil {
-			said = Verdict{Deny, "a policy failed; the call is denied to be safe"}
+			said = Verdict{Effect: Deny, Reason: "a policy failed; the call is denied to be safe"}
 		}
 		said.Effect = min(said.Effect, Deny)
-		if said.Effect > v.Effect {
+		if said.Effect > v.Effect || said.Effect == Ask && v.Effect == Ask && v.Standing && !said.Standing {
 			v = said
 		}
 	}

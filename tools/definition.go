@@ -33,6 +33,7 @@ type Definition struct {
 
 	run   func(ctx context.Context, input json.RawMessage) (Result, error)
 	ask   func(ctx context.Context, input json.RawMessage) (string, error) // may be nil, like those that follow
+	scope func(input json.RawMessage) (string, error)
 	check func(ctx context.Context, input json.RawMessage) error
 	undo  func(ctx context.Context, input, output json.RawMessage) error
 }
@@ -68,6 +69,25 @@ func (d *Definition) Lazy() bool { return d.howToLoad != "" }
 // written for a model.
 func (d *Definition) Accept(input json.RawMessage) (json.RawMessage, error) {
 	return d.input.Accept(input)
+}
+
+// maxScope is how long a scope may be, in bytes.
+const maxScope = 512
+
+// Scope returns the scope that the tool names for an input: see [Func].Scope. It returns "" for a tool without scopes, and
+// false if no standing rule can answer for this input, because its scope isn't known or isn't a short text.
+func (d *Definition) Scope(input json.RawMessage) (scope string, ok bool) {
+	if d.scope == nil {
+		return "", true
+	}
+	err := guarded(d.spec.Name, func() (err error) {
+		scope, err = d.scope(input)
+		return err
+	})
+	if err != nil || len(scope) > maxScope || !utf8.ValidString(scope) {
+		return "", false
+	}
+	return scope, true
 }
 
 // CanUndo reports whether the tool has an Undo.

@@ -51,6 +51,11 @@ type Func[In, Out any] struct {
 	Run func(ctx context.Context, in In) (Out, error)
 	// Ask returns why this input needs approval, or "" if it doesn't.
 	Ask func(ctx context.Context, in In) (string, error)
+	// Scope names the kind of call that an input makes, for standing rules: "git status" for a command, "docs/" for a
+	// path. A rule that a person gives for one call then answers only for calls with the same scope. It must depend on the
+	// input alone. Calls whose scope is longer than 512 bytes or no valid UTF-8 can't have a rule. Without Scope, a rule
+	// is for all calls of the tool.
+	Scope func(in In) string
 	// Check returns an error if the call may not run now. It is called right before Run, even after a person
 	// approved.
 	Check func(ctx context.Context, in In) error
@@ -101,6 +106,15 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 			return f.Ask(ctx, v)
 		}
 	}
+	if f.Scope != nil {
+		d.scope = func(input json.RawMessage) (string, error) {
+			v, err := decode[In](input)
+			if err != nil {
+				return "", err
+			}
+			return f.Scope(v), nil
+		}
+	}
 	if f.Check != nil {
 		d.check = func(ctx context.Context, input json.RawMessage) error {
 			v, err := decode[In](input)
@@ -132,6 +146,7 @@ type Raw struct {
 	Spec  Spec
 	Run   func(ctx context.Context, input json.RawMessage) (Result, error)
 	Ask   func(ctx context.Context, input json.RawMessage) (string, error)
+	Scope func(input json.RawMessage) string
 	Check func(ctx context.Context, input json.RawMessage) error
 	// Verify returns an error if the effect of a run that reported success isn't there.
 	Verify func(ctx context.Context, input json.RawMessage, r Result) error
@@ -154,6 +169,9 @@ func (r Raw) Define() (*Definition, error) {
 	d := &Definition{spec: r.Spec, ask: r.Ask, check: r.Check, undo: r.Undo}
 	if err := d.complete(in); err != nil {
 		return nil, err
+	}
+	if r.Scope != nil {
+		d.scope = func(input json.RawMessage) (string, error) { return r.Scope(input), nil }
 	}
 	d.run = func(ctx context.Context, input json.RawMessage) (Result, error) {
 		res, err := r.Run(ctx, input)

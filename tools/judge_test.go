@@ -68,7 +68,14 @@ func TestTheFirstOfEqualsGivesTheReason(t *testing.T) {
 	_, why = judged(t, never, tools.Call{}, says(tools.Deny, "b"), says(200, "c"))
 	require.Equal(t, "The call wasn't run: b", why)
 	_, why = judged(t, tools.New(tools.Spec{Name: "t", Approval: tools.AskAlways}, nothing), tools.Call{}, says(tools.Ask, "a"))
+	require.Equal(t, "a", why, "no standing rule answers what a policy asks")
+	standing := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+		return tools.Verdict{Effect: tools.Ask, Reason: "s", Standing: true}
+	}
+	_, why = judged(t, tools.New(tools.Spec{Name: "t", Approval: tools.AskAlways}, nothing), tools.Call{}, standing)
 	require.Equal(t, "this tool always asks", why)
+	_, why = judged(t, never, tools.Call{}, standing, says(tools.Ask, "b"), says(tools.Ask, "c"))
+	require.Equal(t, "b", why)
 	_, why = judged(t, never, tools.Call{}, says(tools.Ask, ""))
 	require.Equal(t, "a policy asks", why)
 	_, why = judged(t, never, tools.Call{}, says(tools.Deny, ""))

@@ -96,7 +96,7 @@ func Example() {
 	host.Wait()
 	// Output:
 	// acme/s-1 approval cms.deletePage because this tool is of high risk
-	// 422 {"error":{"code":"bad","message":"a tool of high risk can't be allowed always; approve this call instead"}}
+	// 422 {"error":{"code":"bad","message":"it can't be allowed always, because the tool is of high risk, or a policy or the tool asks about each call; approve this call instead"}}
 	// 200 {"session":"acme/s-1","id":"p-…","decision":"approve","by":"ann"}
 	// acme/s-1 completed It is gone.
 	// 409 {"error":{"code":"used","message":"the pause was decided before"}}

@@ -9,9 +9,10 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// An Open is an open item in a list. It is made from the session's head only.
+// An Open is an open item in a list.
 type Open struct {
 	Session string          `json:"session"`
 	ID      string          `json:"id"`
@@ -49,7 +50,7 @@ const childPrefix = "call/"
 const pastChildren = childPrefix + "\U0010FFFF"
 
 // List yields the open items of all sessions of a store: in the order of session names, and within a session in the order
-// of its calls. It reads no log. Sessions of subagents are left out, since their items are listed with the session that
+// of its calls. It reads no log, except of sessions that have more open items than a head shows ([journal.MaxOpen]). Sessions of subagents are left out, since their items are listed with the session that
 // called them, and so are the logs of other packages. To continue later, set Filter.After to the last session whose items were all read.
 //
 // The sequence ends after its first error. Concurrent changes may be missed.
@@ -68,6 +69,12 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 					hf.After, n = pastChildren, headsAtATime // there may be very many
 					break
 				}
+				if len(h.Open) >= journal.MaxOpen {
+					if h.Open, err = allOpen(ctx, store, h.Session); err != nil {
+						yield(Open{}, err)
+						return
+					}
+				}
 				if !f.yield(&h, yield) {
 					return
 				}
@@ -75,6 +82,18 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 			more = n == headsAtATime
 		}
 	}
+}
+
+// allOpen returns what a session waits for, from its log, in the form of a head.
+func allOpen(ctx context.Context, store journal.Store, session string) ([]journal.Open, error) {
+	l, err := read(ctx, store, session)
+	if err != nil {
+		return nil, err
+	}
+	if r := l.state.Run; r.IsOpen() {
+		return machine.OpenPauses(r), nil
+	}
+	return nil, nil // it has ended meanwhile
 }
 
 // yield yields the open items of a session, and reports whether to continue.

@@ -86,7 +86,7 @@ type Item struct {
 	Time time.Time
 	Data []byte
 	// Closes names further ids that the item uses up: [Store.Post] refuses the item if one of them was used before, and closes them
-	// to later posts, as [Append].Taken does. It is for an item that answers several questions at once. It has at most [MaxOpen]
+	// to later posts, as [Append].Taken does. It is for an item that answers several questions at once. It has at most [MaxCloses]
 	// ids, each of them once and none of them ID. [Store.Take] doesn't return it.
 	Closes []string
 }

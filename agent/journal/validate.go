@@ -14,8 +14,10 @@ const (
 	MaxName = 512
 	// MaxRecord is the most bytes that Data of a [Record] or an [Item] has: 64 MiB.
 	MaxRecord = 64 << 20
-	// MaxOpen is the most entries that [HeadUpdate].Open and [Item].Closes have.
+	// MaxOpen is the most entries that [HeadUpdate].Open has. If a session has more, the host shows some of them; all are in its log.
 	MaxOpen = 1000
+	// MaxCloses is the most entries that [Item].Closes has.
+	MaxCloses = 10_000
 	// MaxTitle is the most bytes that [HeadUpdate].Title has.
 	MaxTitle = 200
 	// MaxLabels is how many labels a [HeadUpdate] has at most.
@@ -144,8 +146,8 @@ func (it Item) Validate() error {
 }
 
 func (it Item) validCloses() *InvalidError {
-	if len(it.Closes) > MaxOpen {
-		return &InvalidError{".Closes", fmt.Sprintf("has %d entries; %d are allowed", len(it.Closes), MaxOpen)}
+	if len(it.Closes) > MaxCloses {
+		return &InvalidError{".Closes", fmt.Sprintf("has %d entries; %d are allowed", len(it.Closes), MaxCloses)}
 	}
 	seen := map[string]bool{it.ID: true}
 	for i, id := range it.Closes {

@@ -60,7 +60,7 @@ func everyFact() []machine.Fact {
 	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: `{"in":1}`}
 	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
 	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
-		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Again: true, Path: []string{"r-0.1.0"}, Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
+		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true, Path: []string{"r-0.1.0"}, Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
 	return []machine.Fact{
 		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Key: "k-1", Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
@@ -90,7 +90,7 @@ func everyFact() []machine.Fact {
 		machine.TitleChanged{Meta: meta(""), Title: "<Home> page"},
 		machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
 		machine.Snapshot{Meta: meta(""), From: "s-0", State: &machine.State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
-			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", By: "ann", Since: at}}, Run: &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
+			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", Scope: "docs/", By: "ann", Since: at}}, Run: &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
 			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home", Notes: []machine.NoteState{{"plan", 1, .5}}}},
 		machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit, Reason: "agent: Limits.Steps is reached: 12 of 12"},
 	}

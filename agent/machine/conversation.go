@@ -11,7 +11,7 @@ import (
 // results. facts are those of one session, in order, from its beginning or from a [Snapshot] on.
 //
 // It differs from State.Messages, which is what the model is shown. It keeps what compactions and context resets removed. It leaves
-// out what the agent told the model: notes, what a send-back or an undo says, and the input of a run that continues another's work,
+// out what the agent told the model: notes, what a send-back or an undo says, that a call wasn't the model's, and the input of a run that continues another's work,
 // which repeats the first run's. The results of a reply's calls are in one message right after it, in call order, as far as they
 // exist.
 //
@@ -27,7 +27,11 @@ func Conversation(facts []Fact) []provider.Message {
 		case RunStarted:
 			if f.ContextReset == nil {
 				c.add(f.History...)
-				c.add(f.Message)
+				if f.Call == nil {
+					c.add(f.Message)
+				} else {
+					c.reply(callMessage(f.Call))
+				}
 			}
 		case Steered:
 			c.add(f.Message)
@@ -88,7 +92,7 @@ func (c *conversation) snapshot(s *State) {
 	}
 	for i, m := range s.Messages {
 		switch {
-		case i == s.Run.First:
+		case i == s.Run.First && s.Run.Direct == nil:
 			m.Parts = s.Input() // as the user gave it
 			c.add(m)
 		case !memory.IsHostMessage(&m):

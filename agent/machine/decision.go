@@ -29,8 +29,9 @@ type Pause struct {
 	// Fingerprint is the fingerprint of the tool's input schema and description. A standing approval holds for these only.
 	Fingerprint string    `json:"fingerprint,omitempty"`
 	Expires     time.Time `json:"expires,omitzero"` // zero if it never expires
-	// Always says that [AllowAlways] is possible.
-	Always bool `json:"always,omitempty"`
+	// Always says that [AllowAlways] is possible. Scope is then what the standing approval is for: see tools.Func.
+	Always bool   `json:"always,omitempty"`
+	Scope  string `json:"scope,omitempty"`
 	// Again says that the call runs again with its answer; otherwise the answer is the call's result. See tools.Suspend.
 	Again bool `json:"again,omitempty"`
 	// Path is set for the pause of a subagent: the ids of the calls that lead to that agent, the outermost first.
@@ -184,8 +185,9 @@ func Answer(id string, value any) Decision {
 	return d
 }
 
-// AllowAlways lets the call run, and approves later calls of the same tool in the same session as long as the tool's schema and
-// description don't change. It isn't possible for tools of high risk unless the tool permits it: see [Pause.Always].
+// AllowAlways lets the call run, and approves later calls of the same tool with the same scope ([Pause].Scope) in the same session, as long
+// as the tool's schema and description don't change. It isn't possible for tools of high risk unless the tool permits it, nor for what a
+// policy or the tool's Ask asks about each call: see [Pause].Always.
 func AllowAlways(id string) Decision { return Decision{ID: id, Kind: AlwaysAllow} }
 
 // Err returns the error from encoding the input or the value, or nil.
@@ -228,12 +230,15 @@ func (e *DecisionError) Unwrap() error { return e.Err }
 func (e *DecisionError) Fault() fault.Class { return fault.Invalid }
 
 // A Rule is a standing approval: calls of the tool in this session need no approval as long as its input schema and its description
-// don't change.
+// don't change. It answers what the tool's Risk or Approval asks, and what a policy asks that permits it (tools.Verdict), not what the
+// tool's Ask asks.
 type Rule struct {
-	Tool        string    `json:"tool"`
-	Fingerprint string    `json:"fingerprint"`
-	By          string    `json:"by,omitempty"`
-	Since       time.Time `json:"since"`
+	Tool        string `json:"tool"`
+	Fingerprint string `json:"fingerprint"`
+	// Scope limits the rule to calls for whose input the tool names this scope; empty for a tool without scopes: see tools.Func.
+	Scope string    `json:"scope,omitempty"`
+	By    string    `json:"by,omitempty"`
+	Since time.Time `json:"since"`
 }
 
 // rawJSON returns v as JSON that can be stored.

@@ -42,7 +42,8 @@
 // # What must be stored first
 //
 //   - Every fact is stored before it is applied, and before anyone is shown it.
-//   - RunStarted is stored before anything is done for the run.
+//   - RunStarted is stored before anything is done for the run. With a call, it makes that call as a reply would, and the run completes
+//     when the call has its result.
 //   - StepStarted is stored before the model is called. A call that is lost in a crash is made again; at most, its price is paid twice.
 //   - Replied is stored before any of its calls runs.
 //   - ToolStarted is stored before the tool can have an effect. After a crash, a call that has ToolStarted without ToolFinished is in
@@ -73,7 +74,7 @@
 // of the fact or of the state.
 //
 //	fact                   no run  ready         calling          acting   replied        failed        paused   ended
-//	RunStarted             ready   -             -                -        -              -             -        ready
+//	RunStarted          ready/acting   -         -                -        -              -             -        ready/acting
 //	StepStarted            -       calling       =                -        calling        -             -        -
 //	Compacted              -       =             =                =        =              =             =        =
 //	NoteWritten            -       =             =                =        =              =             -        -

@@ -70,6 +70,8 @@ type RunStarted struct {
 	Tools []ToolFingerprint `json:"tools,omitempty"`
 	// ContextReset is set if the run continues the work of the run before it, in a new conversation.
 	ContextReset *ContextResetState `json:"context_reset,omitempty"`
+	// Call is set for a run that makes this one call, without a model: see [RunState].Direct.
+	Call *provider.ToolCall `json:"tool_call,omitempty"`
 	// From is set in a copy of a session, see Session.Fork of package agent: the session that the run took place in, and that owns its
 	// effects.
 	From string `json:"from,omitempty"`
@@ -261,7 +263,7 @@ type Continued struct {
 	Changes []ToolChange `json:"changes,omitempty"`
 }
 
-// RuleRevoked ends a standing approval.
+// RuleRevoked ends the standing approvals of a tool, in all scopes.
 type RuleRevoked struct {
 	Meta
 	Tool string `json:"tool"`

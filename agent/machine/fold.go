@@ -157,8 +157,11 @@ func (m *Machine) runStarted(f *RunStarted) string {
 	if problem := checkMessage(provider.RoleUser, &f.Message); problem != "" {
 		return problem
 	}
-	if !isWellFormed(f.History) {
+	switch {
+	case !isWellFormed(f.History):
 		return "its history needs repair"
+	case f.Call != nil && (f.Call.ID != CallID(f.Run, 0, 0) || f.Call.Name == "" || f.ContextReset != nil):
+		return "its call has no name, not the id of the run's first call, or comes after a context reset"
 	}
 	if problem := checkHead("", f.Labels); problem != "" {
 		return problem
@@ -187,7 +190,23 @@ func (m *Machine) runStarted(f *RunStarted) string {
 		m.s.Run.inherit(before, chain)
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
+	if f.Call != nil {
+		m.directCall(f.Call)
+	}
 	return ""
+}
+
+// directCall begins the call of a run without a model, as if a model had made it.
+func (m *Machine) directCall(call *provider.ToolCall) {
+	r := m.s.Run
+	m.s.Messages = append(m.s.Messages, callMessage(call))
+	r.Direct, r.Stage, r.Stop = new(DirectRun), StageActing, provider.StopToolCalls
+	r.Calls, r.ToolNames = []CallState{{Call: call, Status: CallOpen}}, []string{call.Name}
+}
+
+// callMessage returns the message that makes a call.
+func callMessage(call *provider.ToolCall) provider.Message {
+	return provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}
 }
 
 // continued resumes a run.

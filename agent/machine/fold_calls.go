@@ -59,6 +59,9 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 		r.Stuck = c.Call.Name
 	}
 	c.Status, c.Result, c.Pause = CallDone, f.Result, nil
+	if r.Direct != nil {
+		r.Direct = &DirectRun{Result: f.Result}
+	}
 	if s := f.Spent; s != nil {
 		r.addUsage(s.Usage, s.Cost, !s.Unpriced)
 	}
@@ -170,8 +173,8 @@ func (m *Machine) decideCall(c *CallState, f *Decided) {
 		call.Input, call.Invalid = d.Input, ""
 		c.Call, c.Edited = &call, true
 	case AlwaysAllow:
-		m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool { return old.Tool == c.Call.Name }),
-			Rule{Tool: c.Call.Name, Fingerprint: p.Fingerprint, By: d.Who, Since: normalTime(f.Time)})
+		m.s.Rules = append(slices.DeleteFunc(m.s.Rules, func(old Rule) bool { return old.Tool == c.Call.Name && old.Scope == p.Scope }),
+			Rule{Tool: c.Call.Name, Fingerprint: p.Fingerprint, Scope: p.Scope, By: d.Who, Since: normalTime(f.Time)})
 	}
 }
 

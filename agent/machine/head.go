@@ -23,11 +23,34 @@ func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 	if head.Status = string(r.Status); r.Status == Paused && r.Code == CodeDrained { // it waits for a process, not for a person
 		head.Status = string(Running)
 	}
-	for _, p := range r.Pending() {
-		head.Open = append(head.Open, journal.Open{ID: p.ID, Kind: CleanTitle(string(p.Kind)), Title: CleanTitle(p.Call.Name + ": " + p.Reason), Expires: p.Expires})
-	}
-	head.Open = head.Open[:min(len(head.Open), journal.MaxOpen)]
+	head.Open = firstOpen(OpenPauses(r))
 	return head, nil
+}
+
+// OpenPauses returns all that a run waits for, as lists show it. A head has at most [journal.MaxOpen] of them.
+func OpenPauses(r *RunState) (open []journal.Open) {
+	for _, p := range r.Pending() {
+		open = append(open, journal.Open{ID: p.ID, Kind: CleanTitle(string(p.Kind)), Title: CleanTitle(p.Call.Name + ": " + p.Reason), Expires: p.Expires})
+	}
+	return open
+}
+
+// firstOpen returns as many entries as a head may have. The last of them is the one that expires first of the others, so that a list of
+// heads shows when a session has to be resumed.
+func firstOpen(open []journal.Open) []journal.Open {
+	if len(open) <= journal.MaxOpen {
+		return open
+	}
+	soonest := slices.MinFunc(open[journal.MaxOpen-1:], func(a, b journal.Open) int {
+		switch {
+		case a.Expires.IsZero() == b.Expires.IsZero():
+			return a.Expires.Compare(b.Expires)
+		case a.Expires.IsZero():
+			return 1
+		}
+		return -1
+	})
+	return append(open[:journal.MaxOpen-1:journal.MaxOpen-1], soonest)
 }
 
 // changesHead reports whether the fact may change the head of the session.

@@ -169,6 +169,8 @@ func (r *RunState) nextReplied() Action {
 func (r *RunState) nextStep() Action {
 	l := r.Limits
 	switch {
+	case r.Direct != nil:
+		return Action{Kind: ActFinish, Status: Completed}
 	case r.Final != "": // the last call was made
 		return r.stopAt(r.Final)
 	case r.Stuck != "":

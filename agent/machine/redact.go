@@ -135,6 +135,10 @@ func (r Redactor) Fact(fact Fact) Fact {
 	switch f := fact.(type) {
 	case RunStarted:
 		f.History, f.Message.Parts = r.Messages(f.History), r.Parts(f.Message.Parts)
+		if f.Call != nil {
+			p, _ := r.part(provider.Part{Call: f.Call})
+			f.Call = p.Call
+		}
 		return f
 	case StepStarted:
 		if f.System == "" && f.Note == "" && len(f.Messages) == 0 && f.Context == nil {
@@ -230,7 +234,7 @@ func (r Redactor) report(report *memory.Report) *memory.Report {
 }
 
 func (r Redactor) pause(p Pause) Pause {
-	p.Reason = r.Text(p.Reason)
+	p.Reason, p.Scope = r.Text(p.Reason), r.Text(p.Scope)
 	p.Nested = slices.Clone(p.Nested)
 	for i := range p.Nested {
 		n := r.pause(p.Nested[i])

@@ -58,6 +58,8 @@ type Result struct {
 	Unpriced bool
 	// Messages are the messages of this run, from its input on. The caller mustn't change them.
 	Messages []provider.Message
+	// Called is the result of the call of a run that makes one call without a model; nil until there is one, and for other runs.
+	Called *ToolResult
 	// Pending are the pauses that wait for a decision.
 	Pending []Pause
 	Mode    string
@@ -86,6 +88,9 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 	if r.ContextReset != nil {
 		res.earlier = r.ContextReset.Attempts
 	}
+	if r.Direct != nil {
+		res.Called = r.Direct.Result
+	}
 	n := len(res.Messages)
 	res.silent = r.Stage == StageReplied && (n == 0 || res.Messages[n-1].Role != provider.RoleAssistant)
 	if reason != nil {
@@ -108,8 +113,12 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 	return res
 }
 
-// Text returns the text of the model's last message, or its refusal if it has no text. It returns "" if the model said nothing.
+// Text returns the text of the model's last message, or its refusal if it has no text. It returns "" if the model said nothing. For a run
+// that makes one call without a model, it is the text of the call's result.
 func (r *Result) Text() string {
+	if r.Called != nil {
+		return r.Called.Text()
+	}
 	if r.silent {
 		return ""
 	}

@@ -81,7 +81,7 @@ func (s *sim) step() {
 	case r != nil && !r.IsOpen() && s.one(10):
 		s.apply(machine.Undone{Meta: s.meta(""), Calls: []machine.UndoneCall{{Call: &provider.ToolCall{ID: s.text() + "c", Name: "a"}}}, Message: provider.User("undone")})
 	case !r.IsOpen():
-		s.start()
+		s.begin(s.one(6))
 	case r.Status == machine.Paused:
 		s.paused()
 	case s.one(40): // a crash, after which the run is resumed
@@ -107,7 +107,10 @@ func (s *sim) step() {
 	}
 }
 
-func (s *sim) start() {
+func (s *sim) start() { s.begin(false) }
+
+// begin starts a run, or one that makes a call without a model.
+func (s *sim) begin(direct bool) {
 	s.runs++
 	s.origin = machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim", Trace: s.text(), Labels: pick(s, "", provider.LabelsOf(map[string]string{"user": "ann"}))}
 	f := machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"), Interactive: s.one(2), Priority: s.rng.IntN(99),
@@ -115,6 +118,10 @@ func (s *sim) start() {
 	f.Limits = new(machine.Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3), Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
 		Repeats: pick(s, -1, 2, 3)}.WithDefaults())
 	f.ToolChoice = provider.ToolChoice{Mode: pick(s, provider.ChooseAuto, provider.ChooseRequired)}
+	if direct {
+		f.Message = memory.HostMessage(s.text())
+		f.Call = &provider.ToolCall{ID: machine.CallID(s.origin.Run, 0, 0), Name: pick(s, "look", "write"), Input: json.RawMessage(`{"n":1}`)}
+	}
 	if s.runs == 1 && s.one(2) {
 		f.History = []provider.Message{provider.User("before"), provider.Assistant("indeed")}
 	}
@@ -258,7 +265,7 @@ func (s *sim) act(a machine.Action) {
 	case machine.ActWait:
 		s.apply(machine.RunEnded{Meta: s.meta(""), Status: a.Status})
 	case machine.ActFinish:
-		if a.Status == machine.Completed && s.one(3) {
+		if a.Status == machine.Completed && r.Direct == nil && s.one(3) {
 			s.apply(machine.SentBack{Meta: s.meta(""), Why: pick(s, machine.SendBackHook, machine.SendBackOutput), Text: s.text()})
 			return
 		}

@@ -66,6 +66,9 @@ type RunState struct {
 	// Whole is the input, without what a context reset added to it, if a compaction has changed it.
 	Whole []provider.Part `json:"whole,omitempty"`
 
+	// Direct is set for a run that makes one call of a tool without a model. The run completes when the call has its result.
+	Direct *DirectRun `json:"direct,omitempty"`
+
 	First     int    `json:"first"` // the index of the input in State.Messages
 	Stage     Stage  `json:"stage"`
 	Step      int    `json:"step"`           // model calls so far
@@ -88,6 +91,11 @@ type RunState struct {
 	SentBack  int                  `json:"sent_back,omitempty"` // how often hooks sent the run back
 	Corrected int                  `json:"corrected,omitempty"` // how often a structured answer was sent back
 	ToolNames []string             `json:"tool_names,omitempty"`
+}
+
+// A DirectRun is a run that makes one call without a model.
+type DirectRun struct {
+	Result *ToolResult `json:"result,omitempty"` // of the call; nil until it has one
 }
 
 // A Stage is where a run is in its loop. Together with the [Status] it says which facts may follow: see the table in the package

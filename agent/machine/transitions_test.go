@@ -262,5 +262,8 @@ func candidates(t *testing.T, m *machine.Machine, machines map[string][]*machine
 	}
 	b.run = "r-9"
 	try(start())
+	direct := start().(machine.RunStarted)
+	direct.Call = &provider.ToolCall{ID: machine.CallID("r-9", 0, 0), Name: "look"}
+	try(direct)
 	return facts
 }

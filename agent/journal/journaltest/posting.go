@@ -134,11 +134,11 @@ var inboxChecks = []check{
 		f.post("s", item("a"), item("b"), item("c")) // a refused post closes nothing
 		f.checkInbox("s", 0, "posted", "closing", "a", "b", "c")
 	}},
-	{"an item may close as many ids as a head may have open", func(t tb, s journal.Store) {
+	{"an item may close MaxCloses ids", func(t tb, s journal.Store) {
 		f := on(t, s)
 		f.fill("s", 1)
 		var ids []string
-		for i := range journal.MaxOpen {
+		for i := range journal.MaxCloses {
 			ids = append(ids, fmt.Sprint("q-", i))
 		}
 		f.post("s", closing("a", ids...))

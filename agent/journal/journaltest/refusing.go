@@ -139,7 +139,7 @@ var refusalChecks = []check{
 		}
 		refused[*journal.InvalidError](f, "item that closes an id twice", s.Post(f.ctx, "s", closing("a", "b", "c", "b")))
 		refused[*journal.InvalidError](f, "item that closes its own id", s.Post(f.ctx, "s", closing("a", "b", "a")))
-		many := closing("a", slices.Repeat([]string{"b"}, journal.MaxOpen+1)...)
+		many := closing("a", slices.Repeat([]string{"b"}, journal.MaxCloses+1)...)
 		refused[*journal.InvalidError](f, "item that closes too many ids", s.Post(f.ctx, "s", many))
 		it := item("a")
 		it.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
