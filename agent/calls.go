@@ -47,7 +47,7 @@ func (x *driver) newCall(c *machine.CallState) *callRun {
 	d, _ := x.agent.registry.Lookup(c.Call.Name)
 	cr := &callRun{x: x, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
-		Session: x.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
+		Session: x.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, User: r.User, Labels: x.state().Labels, Mode: x.state().Mode, Succeeded: x.running.succeeded,
 	}
 	if d == nil {
@@ -101,6 +101,8 @@ func (x *driver) runCalls(indexes []int) {
 		switch {
 		case x.run().Stuck == c.Call.Name:
 			x.refuse(cr, tools.NotRun, fault.None, "the same call was made too often in a row.")
+		case x.run().Limits.ReplyCalls > 0 && cr.call.Index >= x.run().Limits.ReplyCalls:
+			x.refuse(cr, tools.NotRun, fault.None, fmt.Sprintf("only the first %d calls of a reply are run. Make it again in your next reply, with fewer calls.", x.run().Limits.ReplyCalls))
 		case !x.admit(cr):
 		case parallel:
 			together = append(together, cr)
@@ -126,6 +128,9 @@ func (x *driver) admit(cr *callRun) bool {
 	l := r.Limits
 	if invalid := r.Tools[c.Call.Name].Invalid; l.Corrections >= 0 && invalid > l.Corrections && !l.AskAfterCorrections && !c.Edited {
 		return x.refuse(cr, tools.Unavailable, fault.Denied, "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
+	}
+	if why := unavailable(r, c); why != "" {
+		return x.refuse(cr, tools.Unavailable, fault.Denied, why)
 	}
 	if c.Call.Invalid != "" && !c.Edited {
 		cr.call.Input = []byte(c.Call.Invalid) // the registry says what is wrong with it
@@ -317,7 +322,7 @@ const maxMedia = 32 << 20
 
 // toolResult returns the result for an outcome.
 func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
-	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Cut: out.Cut, Polls: cr.d != nil && cr.d.Spec().Polls}
+	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Mismatch: out.Mismatch, Cut: out.Cut, Polls: cr.d != nil && cr.d.Spec().Polls}
 	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts, Error: !out.Status.Good()}
 	if out.Err != nil {
 		res.Cause = out.Err.Error()
@@ -344,10 +349,11 @@ func (x *driver) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	return res
 }
 
-// appendResult appends the redacted result of a call, with a warning if the call was repeated too often. The caller holds mu.
+// appendResult appends the redacted result of a call, with a warning if the call was repeated or its tool failed too often. The caller holds
+// mu.
 func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
-	if x.run().Repeats(cr.stored, res) {
-		res.AddNote("Note: you have made this very call several times in a row without new information. Do something else.")
+	if warning := repetition(x.run(), cr.stored, res); warning != "" {
+		res.AddNote(warning)
 	}
 	f := ToolFinished{Meta: x.envelope(Meta{Call: cr.call.ID}, 0), Call: cr.stored, Result: res, Took: out.Took, AnsweredBy: cr.answeredBy, Spent: x.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {

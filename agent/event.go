@@ -71,6 +71,13 @@ type BreakerOpen struct {
 	Err   *circuit.OpenError
 }
 
+// UnknownPrice says that the run has a limit of cost, and that the price of the model isn't known, so that its calls don't count towards that
+// limit. It is shown before the first reply of such a model. See Limits.RequirePrices.
+type UnknownPrice struct {
+	Meta
+	Model string // empty for the provider's default
+}
+
 // Progress is what a running tool reports.
 type Progress struct {
 	Meta

@@ -160,7 +160,7 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	}
 	if res.Usage.Total() > 0 {
 		cost, priced := c.x.agent.cost(own.Model, res.Usage)
-		if failed := c.book("Generate", machine.Spent{Usage: res.Usage, Cost: cost, Unpriced: !priced}); err == nil {
+		if failed := c.book("Generate", machine.Spent{Usage: res.Usage, Cost: cost, Unpriced: !priced, Calls: 1}); err == nil {
 			err = failed
 		}
 	}

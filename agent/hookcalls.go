@@ -119,7 +119,7 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 // hookCall returns a call of the newest reply for hooks.
 func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 	r := l.run()
-	call := &ToolCall{Session: l.name, Run: r.ID, Step: r.Step, Index: r.IndexOf(c), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
+	call := &ToolCall{Session: l.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		User: r.User, Labels: l.state().Labels}
 	if d, ok := l.agent.registry.Lookup(c.Call.Name); ok {
 		call.Spec = d.Spec()

@@ -206,7 +206,7 @@ func TestAHugeReplyComesWhole(t *testing.T) {
 	const size = 10 << 20
 	for where, store := range stores {
 		t.Run(where, func(t *testing.T) {
-			a, _ := scripted(t, agent.Config{Journal: store()}, providertest.Huge(size))
+			a, _ := scripted(t, agent.Config{Journal: store(), Limits: agent.Limits{ReplyBytes: -1}}, providertest.Huge(size))
 			n := 0
 			var res *agent.Result
 			for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {

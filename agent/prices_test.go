@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -111,4 +112,27 @@ func TestWhatANoteCostNeverShrinks(t *testing.T) {
 	for _, end := range of[agent.RunEnded](all) {
 		require.Equal(t, provider.Money(math.MaxInt64), end.Result.Cost, end.Code)
 	}
+}
+
+func TestAModelWithoutAPriceIsToldOnceOrRefused(t *testing.T) {
+	steps := []providertest.Step{call("work", 1), call("work", 2), say("done")}
+	var done effects
+	list := []tools.Tool{done.tool(tools.Spec{Name: "work"})}
+	a, _ := scripted(t, agent.Config{Tools: list}, steps...)
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Len(t, of[agent.UnknownPrice](all), 1)
+
+	a, _ = scripted(t, agent.Config{Tools: list, Limits: agent.Limits{Cost: -1}}, steps...)
+	all, err = events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	require.Empty(t, of[agent.UnknownPrice](all), "there is no limit of cost")
+
+	a, m := scripted(t, agent.Config{Tools: list, Params: agent.Params{Model: "m-1"}, Limits: agent.Limits{RequirePrices: true}}, steps...)
+	res := run(t, a)
+	var limit *agent.LimitError
+	require.ErrorAs(t, res.Err(), &limit)
+	require.Equal(t, machine.LimitRequirePrices, limit.Limit)
+	require.ErrorContains(t, limit, `agent: Limits.RequirePrices: the price of the model "m-1" isn't known`)
+	require.Empty(t, m.Requests())
 }

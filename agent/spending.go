@@ -16,6 +16,7 @@ type spending struct {
 	mu     sync.Mutex // guards what follows; nothing else is locked under it
 	limits Limits
 	used   machine.Spent             // as the log of the run has it
+	steps  int                       // those of used.Calls that are the run's own
 	calls  map[string]*childSpending // by the id of the call, while it is open
 }
 
@@ -31,7 +32,8 @@ type childSpending struct {
 func (p *spending) update(r *machine.RunState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.limits, p.used = *r.Limits, machine.Spent{Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced}
+	p.limits, p.steps = *r.Limits, r.Step+r.Lost
+	p.used = machine.Spent{Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced, Calls: p.steps + r.SubagentCalls}
 	for id := range p.calls {
 		switch c := r.Call(id); { // the log has it now
 		case c == nil || c.Status == machine.CallDone:
@@ -121,9 +123,11 @@ func (p *spending) total() machine.Spent {
 func (p *spending) reached(note string) error {
 	used := p.total()
 	p.mu.Lock()
-	l := p.limits
+	l, calls := p.limits, used.Calls-p.steps
 	p.mu.Unlock()
 	switch {
+	case l.SubagentCalls > 0 && calls >= l.SubagentCalls:
+		return &LimitError{Limit: machine.LimitSubagentCalls, Max: int64(l.SubagentCalls), Have: int64(calls), Note: note}
 	case l.Tokens >= 0 && used.Usage.Total() >= l.Tokens:
 		return &LimitError{Limit: machine.LimitTokens, Max: l.Tokens, Have: used.Usage.Total(), Note: note}
 	case l.Cost >= 0 && used.Cost >= l.Cost:

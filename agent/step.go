@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"runtime/debug"
 	"slices"
 
@@ -39,6 +40,12 @@ func (x *driver) step(act machine.Action) {
 	if !x.prepareAgain(&p, &start, mode, step) {
 		return
 	}
+	asks := step == nil || step.answer == nil
+	priced := !asks || x.hasPrice(start.Model)
+	if !priced && x.run().Limits.RequirePrices {
+		x.finish(Stopped, machine.CodeLimit, unknownPrice(start.Model))
+		return
+	}
 	if x.agent.cfg.Compose != nil {
 		x.noteSystem(&start, p.system, step)
 	}
@@ -48,6 +55,9 @@ func (x *driver) step(act machine.Action) {
 	}
 	x.settleReceipts(start.Step)
 	x.flush()
+	if !priced && x.deltas && !x.run().Unpriced {
+		x.show(UnknownPrice{Meta: x.noteMeta(), Model: start.Model})
+	}
 	if act.Again {
 		x.show(Reset{Meta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
 	}
@@ -55,7 +65,7 @@ func (x *driver) step(act machine.Action) {
 		return
 	}
 	x.reply.reset()
-	if step != nil && step.answer != nil {
+	if !asks {
 		x.takeAnswer(step)
 		return
 	}
@@ -103,13 +113,14 @@ type reply struct {
 	collector provider.Collector
 	err       error
 	calls     []begunCall // the calls that have begun
-	attempts  []error     // the errors of the attempts before the last
+	size      replySize
+	attempts  []error // the errors of the attempts before the last
 }
 
 // reset makes r ready for the next model call. It keeps the memory of the last one.
 func (r *reply) reset() {
 	r.collector.Reset()
-	r.err, r.calls, r.attempts = nil, r.calls[:0], nil
+	r.err, r.calls, r.attempts, r.size = nil, r.calls[:0], nil, replySize{}
 }
 
 // A begunCall is a call of a reply that isn't complete.
@@ -121,6 +132,7 @@ type begunCall struct {
 
 // ask makes the model call and appends its outcome.
 func (x *driver) ask(req *provider.Request, step *Step) {
+	x.reply.size.limit = replyLimit(x.run().Limits, req)
 	x.stream(req)
 	err := x.reply.err
 	switch {
@@ -159,6 +171,12 @@ func (x *driver) stream(req *provider.Request) {
 func (x *driver) take(c provider.Chunk, err error) bool {
 	if x.left || x.reply.err != nil {
 		return false
+	}
+	if err == nil && x.ctx.Err() != nil { // the provider ignores it
+		err = context.Cause(x.ctx)
+	}
+	if err == nil {
+		err = x.reply.size.add(&c)
 	}
 	if err == nil {
 		err = x.reply.collector.Add(c)
@@ -297,7 +315,7 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 	var keep []provider.Part
 	for _, p := range partial.Parts {
 		if p.Kind == provider.PartText && p.Text != "" {
-			keep = append(keep, p)
+			keep = append(keep, x.reply.size.shorten(p))
 		}
 	}
 	f := StepFailed{Usage: partial.Usage}
@@ -318,6 +336,8 @@ func (x *driver) failStep(f StepFailed, err error) {
 	switch {
 	case x.left:
 		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
+	case x.reply.size.over:
+		x.finish(Stopped, machine.CodeLimit, x.reply.err)
 	case x.ctx.Err() != nil:
 		// loop ends the run for the reason that its context ended
 	case provider.Canceled(err):

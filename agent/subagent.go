@@ -26,7 +26,7 @@ import (
 //   - What the subagent uses counts towards the parent's limits of tokens and cost: in the parent's log when the call ends, and for other
 //     subagents at once. Before each of its model calls, a subagent stops with a *[LimitError] if a parent run has reached a limit. Each
 //     subagent can therefore exceed a limit by one model call, like any run. The time that the parent has left when the subagent starts
-//     also limits it. Steps are counted for each run.
+//     also limits it. Steps are counted for each run; Limits.SubagentCalls bounds the model calls of all subagents together.
 //   - Its model calls have the label of the outermost session, so that budgets and queues count them there. They are as interactive, or have
 //     the same priority, as the parent's.
 //   - The end of the call's context stops the subagent.

@@ -3,12 +3,15 @@ package agent_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -55,4 +58,31 @@ func TestTheLimitsOfAModeBoundAChildToo(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Name: "parent", Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("on"))
 	run(t, a)
 	require.Equal(t, 1, done.all(), "the mode has one step")
+}
+
+func TestAllSubagentsTogetherMakeSoManyModelCalls(t *testing.T) {
+	var calls atomic.Int32
+	// Each agent calls the next one eight times in each reply, until it is stopped.
+	model := func(tool string) provider.Provider {
+		return providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
+			calls.Add(1)
+			var specs []providertest.CallSpec
+			for range 8 {
+				specs = append(specs, providertest.CallSpec{Tool: tool, Input: agent.Task{Task: "go on"}})
+			}
+			return providertest.Calls(specs...).Response(), nil
+		})
+	}
+	limits := agent.Limits{Repeats: -1, Failures: -1, ToolFailures: -1, Tokens: -1}
+	var last tools.Tool = tools.New(tools.Spec{Name: "work", ReadOnly: true}, func(context.Context, agent.Task) (string, error) { return "worked", nil })
+	name := "work"
+	var a *agent.Agent
+	for _, next := range []string{"three", "two", "one"} {
+		a = newAgent(t, agent.Config{Name: next, Provider: model(name), Tools: []tools.Tool{last}, Limits: limits})
+		name, last = next, agent.AsTool(a, tools.Spec{ParallelSafe: true})
+	}
+	res := run(t, a)
+	require.Equal(t, machine.CodeLimit, res.Code)
+	require.LessOrEqual(t, calls.Load(), int32(200+13+2*64), "three levels of agents made 70,818 calls before there was this limit")
+	require.GreaterOrEqual(t, calls.Load(), int32(200))
 }

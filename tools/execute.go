@@ -21,7 +21,9 @@ type Outcome struct {
 	Err     error           // what went wrong, for logs; the model doesn't see it
 	Suspend *Suspend        // set if the call waits for an answer; there is no result yet
 	Cut     int             // bytes of text that were left out
-	Took    time.Duration   // with all attempts, and the waits in between
+	// Mismatch is set if Verify returned one, with the status Unverified.
+	Mismatch *Mismatch
+	Took     time.Duration // with all attempts, and the waits in between
 	// Attempts is how often the tool's function was called; 0 for a call that wasn't run.
 	Attempts int
 }
@@ -127,7 +129,9 @@ func (r *running) outcomeOf(err error) Outcome {
 	)
 	switch {
 	case errors.As(err, &unverified):
-		return d.fail(Unverified, classOf(err), err, "The call ran and reported success, but its effect couldn't be confirmed: "+reason(unverified.err))
+		out := d.fail(Unverified, classOf(err), err, "The call ran and reported success, but its effect couldn't be confirmed: "+reason(unverified.err))
+		out.Mismatch = mismatchIn(unverified.err)
+		return out
 	case errors.Is(err, errEncode):
 		return d.fail(Failed, fault.Permanent, err, unshown)
 	case errors.As(err, &panicked):

@@ -56,7 +56,8 @@ func everyFact() []machine.Fact {
 		{Kind: provider.PartToolCall, Call: call}, {Kind: provider.PartToolCall, Call: cut},
 	}}
 	limits := machine.Limits{Steps: 1, StepsPerPhase: 2, Tokens: 3, Cost: 4, Duration: 5, PromptBytes: 6, MediaBytes: 7, ParallelCalls: 8, Repeats: 9,
-		Corrections: 10, AskAfterCorrections: true, SendBacks: 11, OutputCorrections: 12, Idle: 13}
+		Corrections: 10, AskAfterCorrections: true, SendBacks: 11, OutputCorrections: 12, Idle: 13, ToolFailures: 14, Failures: 15, ReplyCalls: 16,
+		ReplyBytes: 17, SubagentCalls: 18, RequirePrices: true}
 	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: `{"in":1}`}
 	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
 	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
@@ -76,9 +77,9 @@ func everyFact() []machine.Fact {
 		machine.Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls, Model: "m-1", ResponseID: "resp_1", Usage: usage, Cost: 1234, Priced: true},
 		machine.StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"), Usage: usage, Class: fault.Degraded, Error: "529 <overloaded>"},
 		machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
-		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, AnsweredBy: "cache", Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}, Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
-			Class: fault.NotFound, Cause: "no such page", Cut: 5, Notes: 1, Polls: true}},
-		machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`), Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true}},
+		machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, AnsweredBy: "cache", Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}, Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
+			Class: fault.NotFound, Cause: "no such page", Mismatch: &tools.Mismatch{Expected: "a", Actual: "b", Suggestion: "c"}, Cut: 5, Notes: 1, Polls: true}},
+		machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`), Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}},
 		machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why", Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Who: "ann"}},
 		machine.Steered{Meta: meta(""), ID: "m-1", Message: provider.User("mind <this>")},
 		machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},

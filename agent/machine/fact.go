@@ -191,11 +191,12 @@ type Spent struct {
 	Usage    provider.Usage `json:"usage"`
 	Cost     provider.Money `json:"cost,omitempty"`
 	Unpriced bool           `json:"unpriced,omitempty"` // some model calls had no known price
+	Calls    int            `json:"calls,omitempty"`    // model calls
 }
 
 // Add returns the sum of s and t.
 func (s Spent) Add(t Spent) Spent {
-	return Spent{Usage: s.Usage.Add(t.Usage), Cost: s.Cost.Add(t.Cost), Unpriced: s.Unpriced || t.Unpriced}
+	return Spent{Usage: s.Usage.Add(t.Usage), Cost: s.Cost.Add(t.Cost), Unpriced: s.Unpriced || t.Unpriced, Calls: s.Calls + t.Calls}
 }
 
 // Suspended says that a call waits for a decision.
@@ -307,6 +308,8 @@ type ToolResult struct {
 	Cut int `json:"cut,omitempty"`
 	// Notes is how many of the last parts were added by the agent: warnings of hooks, and of repetition.
 	Notes int `json:"notes,omitempty"`
+	// Mismatch is what the tool's Verify expected and found, if it said so.
+	Mismatch *tools.Mismatch `json:"mismatch,omitempty"`
 	// Polls says that the tool polls, so repeated calls don't mean that the run is stuck.
 	Polls bool `json:"polls,omitempty"`
 }

@@ -280,7 +280,7 @@ func (m *Machine) replied(r *RunState, f *Replied) string {
 		r.Calls, r.Stage = nil, StageReplied
 		return ""
 	}
-	r.Calls, r.Stage = make([]CallState, 0, calls), StageActing
+	r.Calls, r.Closed, r.Stage = make([]CallState, 0, calls), 0, StageActing
 	for i := range f.Message.Parts {
 		if p := &f.Message.Parts[i]; p.Kind == provider.PartToolCall {
 			r.Calls = append(r.Calls, CallState{Call: p.Call, Status: CallOpen})
@@ -322,6 +322,12 @@ func (r *RunState) addUsage(u provider.Usage, cost provider.Money, priced bool) 
 	}
 }
 
+// addSpent counts what a call has used.
+func (r *RunState) addSpent(s *Spent) {
+	r.addUsage(s.Usage, s.Cost, !s.Unpriced)
+	r.SubagentCalls += s.Calls
+}
+
 func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
 	if r.Stage != StageCalling || f.Step != r.Step {
 		return fmt.Sprintf("no model call of step %d is open", f.Step)
@@ -333,7 +339,7 @@ func (m *Machine) stepFailed(r *RunState, f *StepFailed) string {
 		m.s.Messages = append(m.s.Messages, f.Partial)
 	}
 	r.addUsage(f.Usage, f.Cost, f.Priced)
-	r.Stage, r.Calls = StageFailed, nil
+	r.Stage, r.Calls, r.Closed = StageFailed, nil, 0
 	return ""
 }
 

@@ -54,6 +54,7 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 	if r.Tools == nil {
 		r.Tools = make(map[string]ToolState)
 	}
+	t.Failed, r.Failures = r.failures(f.Call.Name, f.Result.Status)
 	r.Tools[c.Call.Name] = t
 	if r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
@@ -63,9 +64,9 @@ func (m *Machine) toolFinished(r *RunState, f *ToolFinished) string {
 		r.Direct = &DirectRun{Result: f.Result}
 	}
 	if s := f.Spent; s != nil {
-		r.addUsage(s.Usage, s.Cost, !s.Unpriced)
+		r.addSpent(s)
 	}
-	if !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != CallDone }) {
+	if r.Closed++; r.Closed == len(r.Calls) {
 		m.closeStep(r)
 	}
 	return ""
@@ -78,7 +79,7 @@ func (m *Machine) closeStep(r *RunState) {
 		parts[i] = provider.Part{Kind: provider.PartToolResult, Result: &r.Calls[i].Result.ToolResult}
 	}
 	m.s.Messages = append(m.s.Messages, provider.Message{Role: provider.RoleTool, Parts: parts})
-	r.Calls, r.Stage = nil, StageReady
+	r.Calls, r.Closed, r.Stage = nil, 0, StageReady
 }
 
 func (m *Machine) suspended(r *RunState, f *Suspended) string {
@@ -113,7 +114,7 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 		c.Started = false // this start has ended, and nothing of it is in doubt
 	}
 	if s := f.Spent; s != nil {
-		r.addUsage(s.Usage, s.Cost, !s.Unpriced)
+		r.addSpent(s)
 	}
 	if string(p.Call.Input) != string(c.Call.Input) {
 		c.Call = &p.Call // the input that is asked about is the one that would run

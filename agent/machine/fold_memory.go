@@ -181,9 +181,9 @@ func (s *State) extendChain(reset *ContextResetState) *ChainState {
 // inherit copies the counts of the run before: limits apply to the whole chain.
 func (r *RunState) inherit(before *RunState, c *ChainState) {
 	r.ContextReset = c
-	r.Step, r.PhaseStep, r.Lost = before.Step, before.PhaseStep, before.Lost
+	r.Step, r.PhaseStep, r.Counts = before.Step, before.PhaseStep, before.Counts
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
-	r.Tools, r.SentBack, r.Corrected = before.Tools, before.SentBack, before.Corrected
+	r.Tools = before.Tools
 	r.ToolNames = before.ToolNames
 	r.Model, r.UserMessages = before.Model, before.UserMessages
 }

@@ -36,6 +36,25 @@ type Limits struct {
 	// Repeats is how often in a row one tool may be called with the same input, and give the same result or fail each time. At this
 	// count the run is stopped. From the third time on the model is warned. Default 5.
 	Repeats int `json:"repeats,omitempty"`
+	// ToolFailures is how often in a row calls of one tool may fail, with whatever inputs, before the tool is unavailable for the rest of the
+	// run. From the third failure on the model is warned. Failed, unverified and timed out calls count, a refusal by an open breaker doesn't.
+	// A success starts the count anew. Default 5.
+	ToolFailures int `json:"tool_failures,omitempty"`
+	// Failures is the same for calls of whichever tools: at this count the run is stopped. Default 8.
+	Failures int `json:"failures,omitempty"`
+	// ReplyCalls is how many tool calls of one reply may run. Those after them get a result that says so. Default 128.
+	ReplyCalls int `json:"reply_calls,omitempty"`
+	// ReplyBytes bounds a reply of the model: text, reasoning and the inputs of calls together. At the limit the model call and the run are
+	// stopped, and the usage so far is recorded. If Params.MaxOutput is set, a reply has at most 16 bytes for each of its tokens, too, which
+	// is at least twice what it can have. Default 4 MiB.
+	ReplyBytes int `json:"reply_bytes,omitempty"`
+	// SubagentCalls is how many model calls the subagents of a run may make in all, with their own subagents, and tools with Generate. At the
+	// limit the subagents are stopped before their next model call, and the run continues. Each of those at work may exceed it by one call.
+	// Default 200.
+	SubagentCalls int `json:"subagent_calls,omitempty"`
+	// RequirePrices stops a run before a model is called whose price isn't known, if there is a limit of Cost. Without it, what such a model
+	// costs isn't counted, and the run shows a note, UnknownPrice of package agent.
+	RequirePrices bool `json:"require_prices,omitempty"`
 	// Corrections is how often in a row a model may correct itself after an input that doesn't fit a tool's schema. After that, the
 	// tool is unavailable for the rest of the run. It is counted for each tool. Default 2.
 	Corrections int `json:"corrections,omitempty"`
@@ -64,6 +83,12 @@ func (l Limits) Or(m Limits) Limits {
 	l.MediaBytes = cmp.Or(l.MediaBytes, m.MediaBytes)
 	l.ParallelCalls = cmp.Or(l.ParallelCalls, m.ParallelCalls)
 	l.Repeats = cmp.Or(l.Repeats, m.Repeats)
+	l.ToolFailures = cmp.Or(l.ToolFailures, m.ToolFailures)
+	l.Failures = cmp.Or(l.Failures, m.Failures)
+	l.ReplyCalls = cmp.Or(l.ReplyCalls, m.ReplyCalls)
+	l.ReplyBytes = cmp.Or(l.ReplyBytes, m.ReplyBytes)
+	l.SubagentCalls = cmp.Or(l.SubagentCalls, m.SubagentCalls)
+	l.RequirePrices = l.RequirePrices || m.RequirePrices
 	l.Corrections = cmp.Or(l.Corrections, m.Corrections)
 	l.AskAfterCorrections = l.AskAfterCorrections || m.AskAfterCorrections
 	l.SendBacks = cmp.Or(l.SendBacks, m.SendBacks)
@@ -111,6 +136,11 @@ func (l Limits) WithDefaults() Limits {
 		MediaBytes:        32 << 20,
 		ParallelCalls:     8,
 		Repeats:           5,
+		ToolFailures:      5,
+		Failures:          8,
+		ReplyCalls:        128,
+		ReplyBytes:        4 << 20,
+		SubagentCalls:     200,
 		Corrections:       2,
 		SendBacks:         2,
 		OutputCorrections: 2,
@@ -128,6 +158,10 @@ const (
 	LimitPromptBytes       = "PromptBytes"
 	LimitMediaBytes        = "MediaBytes"
 	LimitRepeats           = "Repeats"
+	LimitFailures          = "Failures"
+	LimitReplyBytes        = "ReplyBytes"
+	LimitSubagentCalls     = "SubagentCalls"
+	LimitRequirePrices     = "RequirePrices"
 	LimitSendBacks         = "SendBacks"
 	LimitOutputCorrections = "OutputCorrections"
 )
@@ -142,6 +176,9 @@ type LimitError struct {
 
 // Error names the field of Limits and both figures.
 func (e *LimitError) Error() string {
+	if e.Limit == LimitRequirePrices {
+		return "agent: Limits.RequirePrices: " + e.Note
+	}
 	s := fmt.Sprintf("agent: Limits.%s is reached: %s of %s", e.Limit, e.format(e.Have), e.format(e.Max))
 	if e.Note != "" {
 		s += "; " + e.Note
@@ -155,7 +192,7 @@ func (e *LimitError) format(n int64) string {
 		return provider.Money(n).String()
 	case LimitDuration:
 		return time.Duration(n).String()
-	case LimitPromptBytes, LimitMediaBytes:
+	case LimitPromptBytes, LimitMediaBytes, LimitReplyBytes:
 		return fmt.Sprintf("%d bytes", n)
 	}
 	return fmt.Sprint(n)
@@ -177,6 +214,8 @@ func (r *RunState) limitError(limit string) *LimitError {
 		e.Max, e.Have = r.Limits.Tokens, r.Usage.Total()
 	case LimitCost:
 		e.Max, e.Have = int64(r.Limits.Cost), int64(r.Cost)
+	case LimitFailures:
+		e.Max, e.Have, e.Note = int64(r.Limits.Failures), int64(r.Failures), "so many tool calls in a row have failed"
 	case LimitRepeats:
 		t := r.Tools[r.Stuck]
 		e.Max, e.Have = int64(r.Limits.Repeats), int64(max(t.Same, t.Failing))

@@ -241,7 +241,7 @@ func TestTheStepLimitGrantsOneLastCallWithoutTools(t *testing.T) {
 }
 
 func TestWithoutAStepLimitTheModelMayGoOn(t *testing.T) {
-	limits := machine.Limits{Steps: -1, Tokens: -1, Cost: -1, Repeats: -1}.WithDefaults()
+	limits := machine.Limits{Steps: -1, Tokens: -1, Cost: -1, Repeats: -1, Failures: -1}.WithDefaults()
 	d := newDrill(t, limits, func(step int) machine.Replied {
 		if step == 1000 {
 			return says("done", provider.StopDone)
@@ -373,13 +373,13 @@ func TestALimitErrorNamesTheFieldAndBothFigures(t *testing.T) {
 }
 
 func TestLimitsAreFilledInFromOthersAndFromTheDefaults(t *testing.T) {
-	l := machine.Limits{Steps: 3, Tokens: -1}.Or(machine.Limits{Steps: 9, Repeats: 2, AskAfterCorrections: true}).WithDefaults()
+	l := machine.Limits{Steps: 3, Tokens: -1}.Or(machine.Limits{Steps: 9, Repeats: 2, AskAfterCorrections: true, RequirePrices: true}).WithDefaults()
 	want := machine.DefaultLimits()
-	want.Steps, want.Tokens, want.Repeats, want.AskAfterCorrections = 3, -1, 2, true
+	want.Steps, want.Tokens, want.Repeats, want.AskAfterCorrections, want.RequirePrices = 3, -1, 2, true, true
 	require.Equal(t, want, l)
 	v := reflect.ValueOf(machine.DefaultLimits())
 	for i := range v.NumField() {
-		if name := v.Type().Field(i).Name; name != "AskAfterCorrections" {
+		if name := v.Type().Field(i).Name; name != "AskAfterCorrections" && name != "RequirePrices" {
 			require.NotZero(t, v.Field(i).Interface(), name)
 		}
 	}

@@ -175,6 +175,8 @@ func (r *RunState) nextStep() Action {
 		return r.stopAt(r.Final)
 	case r.Stuck != "":
 		return r.stopAt(LimitRepeats)
+	case l.Failures > 0 && r.Failures >= l.Failures:
+		return r.stopAt(LimitFailures)
 	case l.Tokens >= 0 && r.Usage.Total() >= l.Tokens && r.Step > 0:
 		return r.stopAt(LimitTokens)
 	case l.Cost >= 0 && r.Cost >= l.Cost && r.Step > 0:

@@ -8,6 +8,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A Redactor replaces what must not be stored or shown to a model in a text. Its results are redacted again when they become part of a
@@ -111,13 +112,20 @@ func (r Redactor) Result(res *ToolResult) *ToolResult {
 	if res == nil {
 		return nil
 	}
-	parts, data, cause := r.Parts(res.Parts), r.JSON(res.Data), r.Text(res.Cause)
-	if cause == res.Cause && string(data) == string(res.Data) && samePlace(parts, res.Parts) {
+	parts, data, cause, mismatch := r.Parts(res.Parts), r.JSON(res.Data), r.Text(res.Cause), r.mismatch(res.Mismatch)
+	if cause == res.Cause && string(data) == string(res.Data) && mismatch == res.Mismatch && samePlace(parts, res.Parts) {
 		return res
 	}
 	own := *res
-	own.Parts, own.Data, own.Cause = parts, data, cause
+	own.Parts, own.Data, own.Cause, own.Mismatch = parts, data, cause, mismatch
 	return &own
+}
+
+func (r Redactor) mismatch(m *tools.Mismatch) *tools.Mismatch {
+	if m == nil {
+		return nil
+	}
+	return &tools.Mismatch{Expected: r.Text(m.Expected), Actual: r.Text(m.Actual), Suggestion: r.Text(m.Suggestion)}
 }
 
 // Decision returns d with its texts redacted. Who is a name, and only made valid UTF-8.

@@ -5,11 +5,11 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// This file detects runs that are stuck: one tool is called again and again with the same input, and gives the same result or fails
-// each time.
+// This file detects runs that are stuck: one tool is called again and again with the same input, and gives the same result or fails each time,
+// or tools keep failing.
 
-// warnAfter is the repetition from which on the model is warned.
-const warnAfter = 3
+// WarnAfter is the repetition or failure in a row from which on the model is warned.
+const WarnAfter = 3
 
 // Repeats reports whether the model must be warned that it repeats itself if the call ends with res: from the third repetition on.
 func (r *RunState) Repeats(call *provider.ToolCall, res *ToolResult) bool {
@@ -17,7 +17,7 @@ func (r *RunState) Repeats(call *provider.ToolCall, res *ToolResult) bool {
 		return false
 	}
 	_, n := r.repeats(call, res)
-	return n >= warnAfter
+	return n >= WarnAfter
 }
 
 // repeats returns the state of the call's tool if the call ends with res, and how often in a row the call was then repeated. Calls
@@ -44,6 +44,32 @@ func (r *RunState) repeats(call *provider.ToolCall, res *ToolResult) (ToolState,
 	own := res.Parts[:max(len(res.Parts)-res.Notes, 0)] // without what the agent added
 	t.count(Hash(string(call.Input)+call.Invalid), hashParts(own), res.Status == tools.OK)
 	return t, max(t.Same, t.Failing)
+}
+
+// Fails reports how often in a row the tool of a call has failed if the call ends with res: 0 unless it fails.
+func (r *RunState) Fails(call *provider.ToolCall, res *ToolResult) int {
+	if !failed(res.Status) {
+		return 0
+	}
+	n, _ := r.failures(call.Name, res.Status)
+	return n
+}
+
+// failures returns how many calls of the tool, and of all tools, have failed in a row if a call of the tool ends with this status. A success
+// starts both counts anew; calls that don't run, or whose end isn't known, change neither.
+func (r *RunState) failures(tool string, status tools.Status) (own, all int) {
+	own, all = r.Tools[tool].Failed, r.Failures
+	switch {
+	case failed(status):
+		return own + 1, all + 1
+	case status.Good():
+		return 0, 0
+	}
+	return own, all
+}
+
+func failed(status tools.Status) bool {
+	return status == tools.Failed || status == tools.Unverified || status == tools.TimedOut
 }
 
 // count counts a call with the hashes of its input and its result.

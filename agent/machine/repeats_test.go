@@ -114,7 +114,7 @@ func TestARunIsStuckAfterExactlyAsManyRepetitionsAsItsLimitSays(t *testing.T) {
 			"failures":        func(n int) *machine.ToolResult { return failure(n) },
 		} {
 			t.Run(fmt.Sprintf("%s, limit %d", name, c.limit), func(t *testing.T) {
-				d := newDrill(t, machine.Limits{Repeats: c.limit}.WithDefaults(), func(int) machine.Replied { return calls(provider.StopToolCalls, "1") })
+				d := newDrill(t, machine.Limits{Repeats: c.limit, Failures: -1}.WithDefaults(), func(int) machine.Replied { return calls(provider.StopToolCalls, "1") })
 				d.result = result
 				le := d.limit()
 				if c.calls == 0 {
@@ -172,5 +172,29 @@ func TestAValidInputResetsTheCorrections(t *testing.T) {
 		r := &machine.RunState{Tools: map[string]machine.ToolState{"look": {Invalid: 2}}}
 		state, _ := machine.CountRepeats(r, &provider.ToolCall{Name: "look"}, &machine.ToolResult{Status: status})
 		require.Equal(t, want, state.Invalid, status)
+	}
+}
+
+func TestARunStopsAfterAsManyFailuresInARowAsItsLimitSays(t *testing.T) {
+	input := func(step int) machine.Replied { return calls(provider.StopToolCalls, fmt.Sprint(step)) }
+	for _, status := range []tools.Status{tools.Failed, tools.Unverified, tools.TimedOut} {
+		d := newDrill(t, machine.DefaultLimits(), input)
+		d.result = func(int) *machine.ToolResult { return &machine.ToolResult{Status: status} }
+		le := d.limit()
+		require.Equal(t, &machine.LimitError{Limit: machine.LimitFailures, Max: 8, Have: 8, Note: le.Note}, le)
+		require.Equal(t, 8, d.calls)
+	}
+	d := newDrill(t, machine.DefaultLimits(), input)
+	d.result = func(n int) *machine.ToolResult {
+		if n == 7 { // a success starts the count anew
+			return &machine.ToolResult{Status: tools.OK}
+		}
+		return failure(n)
+	}
+	require.Equal(t, machine.LimitSteps, d.limit().Limit)
+	for _, status := range []tools.Status{tools.Denied, tools.Rejected, tools.Canceled, tools.Unavailable, tools.NotRun, tools.Invalid, tools.InDoubt} {
+		d := newDrill(t, machine.Limits{Repeats: -1}.WithDefaults(), input)
+		d.result = func(int) *machine.ToolResult { return &machine.ToolResult{Status: status} }
+		require.Equal(t, machine.LimitSteps, d.limit().Limit, status)
 	}
 }

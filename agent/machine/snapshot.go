@@ -50,6 +50,8 @@ func (s *State) check(run string) string {
 		return "its conversation isn't well formed"
 	case r.ContextReset != nil && (r.ContextReset.Index < 1 || r.ContextReset.Prompt < 0):
 		return "its place in a chain of runs is wrong"
+	case r.Closed != r.closed():
+		return "it miscounts the calls that have their results"
 	case !acting && len(r.Calls) > 0 || acting && !slices.ContainsFunc(r.Calls, func(c CallState) bool { return c.Status != CallDone }):
 		return "its calls don't fit its stage"
 	}
@@ -66,6 +68,16 @@ func (s *State) check(run string) string {
 		}
 	}
 	return ""
+}
+
+// closed counts the calls of the newest reply that have their results.
+func (r *RunState) closed() (n int) {
+	for i := range r.Calls {
+		if r.Calls[i].Status == CallDone {
+			n++
+		}
+	}
+	return n
 }
 
 // isValid reports whether a call that the model made can be in this state.

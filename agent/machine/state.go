@@ -71,9 +71,8 @@ type RunState struct {
 
 	First     int    `json:"first"` // the index of the input in State.Messages
 	Stage     Stage  `json:"stage"`
-	Step      int    `json:"step"`           // model calls so far
-	PhaseStep int    `json:"phase_step"`     // model calls in the current phase
-	Lost      int    `json:"lost,omitempty"` // model calls that were lost in a crash and made again
+	Step      int    `json:"step"`       // model calls so far
+	PhaseStep int    `json:"phase_step"` // model calls in the current phase
 	Final     string `json:"final,omitempty"`
 	// Stop is the stop reason of the newest reply.
 	Stop  provider.StopReason `json:"stop,omitempty"`
@@ -87,10 +86,19 @@ type RunState struct {
 	Since     time.Time            `json:"since"`              // when the run started or was last resumed
 	Last      time.Time            `json:"last"`               // time of the newest fact
 	Tools     map[string]ToolState `json:"tools,omitempty"`
-	Stuck     string               `json:"stuck,omitempty"`     // the tool that was repeated up to the limit
-	SentBack  int                  `json:"sent_back,omitempty"` // how often hooks sent the run back
-	Corrected int                  `json:"corrected,omitempty"` // how often a structured answer was sent back
+	Stuck     string               `json:"stuck,omitempty"` // the tool that was repeated up to the limit
 	ToolNames []string             `json:"tool_names,omitempty"`
+	Counts
+}
+
+// Counts are what a run has counted for its limits. Those of a run that continues the work of another include that run's.
+type Counts struct {
+	Lost          int `json:"lost,omitempty"`           // model calls that were lost in a crash and made again
+	SentBack      int `json:"sent_back,omitempty"`      // how often hooks sent the run back
+	Corrected     int `json:"corrected,omitempty"`      // how often a structured answer was sent back
+	Failures      int `json:"failures,omitempty"`       // tool calls that failed, in a row
+	SubagentCalls int `json:"subagent_calls,omitempty"` // model calls of subagents and tools
+	Closed        int `json:"closed,omitempty"`         // calls of the newest reply that have their results
 }
 
 // A DirectRun is a run that makes one call without a model.
@@ -151,6 +159,7 @@ type ToolState struct {
 	Result  uint64 `json:"result,omitempty"`  // hash of its result
 	Same    int    `json:"same,omitempty"`    // how often in a row both were the same
 	Failing int    `json:"failing,omitempty"` // how often in a row the same input failed
+	Failed  int    `json:"failed,omitempty"`  // how often in a row it failed, with any input
 }
 
 // A NoteState is the newest note of a category.
@@ -170,13 +179,14 @@ func (r *RunState) Call(id string) *CallState {
 	if r == nil {
 		return nil
 	}
-	for i := range r.Calls {
-		if r.Calls[i].Call.ID == id {
-			return &r.Calls[i]
-		}
+	if i := callIndex(id); i >= 0 && i < len(r.Calls) && r.Calls[i].Call.ID == id {
+		return &r.Calls[i]
 	}
 	return nil
 }
+
+// Index returns the index of the call among the calls of its reply.
+func (c *CallState) Index() int { return callIndex(c.Call.ID) }
 
 // Pending returns the pauses that wait for a decision. Those of a subagent replace that of its call.
 func (r *RunState) Pending() []Pause {
@@ -304,20 +314,19 @@ func CallID(run string, step, index int) string {
 	return string(appendCallID(make([]byte, 0, 64), run, step, index))
 }
 
+// callIndex returns the index in an id that CallID has made, or -1.
+func callIndex(id string) int {
+	i, err := strconv.Atoi(id[strings.LastIndexByte(id, '.')+1:])
+	if err != nil {
+		return -1
+	}
+	return i
+}
+
 func appendCallID(b []byte, run string, step, index int) []byte {
 	b = append(b, run...)
 	b = strconv.AppendInt(append(b, '.'), int64(step), 10)
 	return strconv.AppendInt(append(b, '.'), int64(index), 10)
-}
-
-// IndexOf returns the place of a call in the newest reply.
-func (r *RunState) IndexOf(c *CallState) int {
-	for i := range r.Calls {
-		if &r.Calls[i] == c {
-			return i
-		}
-	}
-	return 0
 }
 
 // AddNote adds a part that isn't the tool's: on a line of its own, because most providers are sent the parts as one text.
