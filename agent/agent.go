@@ -34,18 +34,21 @@ type setup struct {
 	store        journal.Store
 	inMemory     bool // the store is the agent's own, and keeps facts as they are
 	registry     *tools.Registry
-	fingerprints []machine.ToolFingerprint // of the registry
-	children     map[string]*agentTool     // subagents, by the name of the tool
-	modes        []mode                    // at least one
-	memoryConfig *memoryConfig             // nil without Config.Memory
-	breakers     *circuit.Set              // of tools
+	own          *toolset              // of the registry
+	sources      []namedSource         // in the order of their names
+	lists        *lastLists            // what they listed last
+	changeable   bool                  // runs may have other tools: there are sources or lazy tools
+	children     map[string]*agentTool // subagents, by the name of the tool
+	modes        []mode                // at least one
+	memoryConfig *memoryConfig         // nil without Config.Memory
+	breakers     *circuit.Set          // of tools
 	redact       machine.Redactor
 	record       int // bytes that a record of the journal has at most
 	logger       *slog.Logger
 	abandoned    *atomic.Int64 // tool calls and writers of notes that were abandoned and still run
 }
 
-// Tools returns the agent's tools, in order.
+// Tools returns the agent's own tools, in order. Those of its sources belong to a run.
 func (a *Agent) Tools() *tools.Registry {
 	if a == nil {
 		return nil

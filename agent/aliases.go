@@ -17,6 +17,7 @@ type (
 	Decided      = machine.Decided
 	Steered      = machine.Steered
 	ModeChanged  = machine.ModeChanged
+	ToolsChanged = machine.ToolsChanged
 	Compacted    = machine.Compacted
 	NoteWritten  = machine.NoteWritten
 	RuleRevoked  = machine.RuleRevoked

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/provider"
 )
 
 // begin checks an input, opens its session, reads the session's inbox, and starts or resumes the run. After an error, the session isn't
@@ -77,11 +76,6 @@ func (a *Agent) checkInput(in *Input) error {
 	if err != nil {
 		return err
 	}
-	if in.ToolChoice.Mode == provider.ChooseTool {
-		if _, ok := a.registry.Lookup(in.ToolChoice.Tool); !ok {
-			return &InputError{Field: "ToolChoice", Problem: fmt.Sprintf("there is no tool %q", in.ToolChoice.Tool)}
-		}
-	}
 	return in.check(a.limits(in.Limits, mode))
 }
 
@@ -117,8 +111,12 @@ func (x *driver) start(in *Input) error {
 			mode = own
 		}
 	}
-	if in.ToolChoice.Mode == provider.ChooseTool && !slices.Contains(mode.names, in.ToolChoice.Tool) {
-		return &InputError{Field: "ToolChoice", Problem: fmt.Sprintf("the tool %q isn't available in mode %q", in.ToolChoice.Tool, mode.Name)}
+	failed, err := x.gatherTools(in, s.Run)
+	if err != nil {
+		return err
+	}
+	if err := x.checkToolChoice(in, mode); err != nil {
+		return err
 	}
 	if in.call != nil && !slices.Contains(mode.names, in.call.tool) {
 		return badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool, mode.Name)
@@ -130,7 +128,7 @@ func (x *driver) start(in *Input) error {
 	}
 	f := RunStarted{
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
-		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Key: in.Key, Tools: a.fingerprints, History: a.foreign(in.History),
+		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Key: in.Key, Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools), History: a.foreign(in.History),
 	}
 	f.Meta.By, f.Meta.Origin = cmp.Or(in.By, in.User), x.newOrigin(in)
 	if in.call != nil {
@@ -142,12 +140,27 @@ func (x *driver) start(in *Input) error {
 	if in.output != nil {
 		f.Output = in.output.JSON()
 	}
-	return x.appendTaking(posted, f) // what was posted to an earlier run, a stop for example, mustn't stop this one
+	facts := []Fact{f}
+	if changes := x.toolsChanged(s.Run); len(changes) > 0 {
+		meta := f.Meta
+		meta.By = ""
+		facts = append(facts, machine.ToolsChanged{Meta: meta, Tools: changes})
+	}
+	err = x.appendTaking(posted, facts...) // what was posted to an earlier run, a stop for example, mustn't stop this one
+	if err == nil {
+		x.sourcesFailed(failed)
+	}
+	return err
 }
 
 // resume resumes the open run of the session: with the decisions of the input or of the inbox, or because it waits for no decision.
 func (x *driver) resume(in *Input) error {
 	r := x.run()
+	failed, err := x.gatherTools(in, r)
+	if err != nil {
+		return err
+	}
+	x.sourcesFailed(failed)
 	if !in.AcceptChanges {
 		if err := x.checkChanges(); err != nil {
 			return err
@@ -163,7 +176,6 @@ func (x *driver) resume(in *Input) error {
 	}
 	expired := map[string]bool{}
 	if r.IsOpen() {
-		var err error
 		if expired, err = x.expire(now, x.parent); err != nil {
 			return err
 		}

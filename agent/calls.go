@@ -17,6 +17,7 @@ import (
 type callRun struct {
 	// fixed at creation
 	x     *driver
+	set   *toolset
 	d     *tools.Definition // nil for an unknown tool
 	state *machine.CallState
 	again bool // it was started before
@@ -44,8 +45,9 @@ type callRun struct {
 // newCall returns the callRun of a call of the newest reply.
 func (x *driver) newCall(c *machine.CallState) *callRun {
 	r := x.run()
-	d, _ := x.agent.registry.Lookup(c.Call.Name)
-	cr := &callRun{x: x, d: d, stored: c.Call, state: c, again: c.Started}
+	set := x.toolset()
+	d, _ := set.registry.Lookup(c.Call.Name)
+	cr := &callRun{x: x, set: set, d: d, stored: c.Call, state: c, again: c.Started}
 	cr.call = tools.Call{
 		Session: x.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		IdempotencyKey: c.Call.ID, Fence: x.lease.Fence, By: c.By, User: r.User, Labels: x.state().Labels, Mode: x.state().Mode, Succeeded: x.running.succeeded,
@@ -87,8 +89,10 @@ func (x *driver) succeeded(tool string) bool {
 // without running, or are suspended.
 func (x *driver) runCalls(indexes []int) {
 	var together []*callRun
+	x.checkSources()
+	registry := x.toolset().registry
 	for _, c := range x.callStates(indexes) {
-		d, _ := x.agent.registry.Lookup(c.Call.Name)
+		d, _ := registry.Lookup(c.Call.Name)
 		parallel := d != nil && d.Spec().Parallel()
 		if !parallel { // a barrier: what comes before it ends first
 			x.runTogether(together)
@@ -135,15 +139,18 @@ func (x *driver) admit(cr *callRun) bool {
 	if c.Call.Invalid != "" && !c.Edited {
 		cr.call.Input = []byte(c.Call.Invalid) // the registry says what is wrong with it
 	}
-	offered := x.offered
+	if cr.set.isGone(c.Call.Name) {
+		return x.refuse(cr, tools.Unknown, fault.NotFound, "the tool \""+c.Call.Name+"\" is no longer available. Go on without it.")
+	}
+	offered := x.tools.hooked
 	if offered == nil {
-		offered = x.currentMode().offered
+		offered = x.offer(x.currentMode()).tools
 	}
 	var change func() error
 	if len(x.agent.cfg.Hooks) > 0 {
 		change = func() error { return x.beforeTool(cr) }
 	}
-	adm, err := x.agent.registry.Admit(x.ctx, &cr.call, offered, change, x.agent.cfg.Policies)
+	adm, err := cr.set.registry.Admit(x.ctx, &cr.call, offered, change, x.agent.cfg.Policies)
 	if err == errAnswered {
 		out := cr.d.Answer(*cr.answer)
 		return x.refuseWith(cr, &out)
@@ -209,7 +216,7 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 // startCall checks a call once more, asks its breaker, and appends that the call starts. It returns false if the call got a result
 // instead. The breaker is asked before the append, so that a call that it refuses is never in doubt.
 func (x *driver) startCall(cr *callRun) bool {
-	if refused := x.agent.registry.Recheck(x.ctx, &cr.call, x.agent.cfg.Policies); refused != nil {
+	if refused := cr.set.registry.Recheck(x.ctx, &cr.call, x.agent.cfg.Policies); refused != nil {
 		cr.finishRefused(refused)
 		cr.abandonChild()
 		return false

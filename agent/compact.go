@@ -43,6 +43,9 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	model := cmp.Or(mode.Model, a.cfg.Params.Model)
 	c.SetWindow(a.memoryConfig.window(model))
 	req := l.request(&StepStarted{Model: model, Meta: Meta{Step: r.Step}}, mode, nil)
+	if set := a.toolsOf(ctx, l.state()); set != a.own {
+		req.Tools = set.offers[mode.index].definitions
+	}
 	if a.cfg.Compose != nil {
 		if req.System, err = l.compose(l.ctx, mode); err != nil {
 			return nil, fmt.Errorf("agent: composing the system text: %w", err)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/tools"
 )
 
 // A ChangedError says that a run wasn't resumed because the agent, or one of its subagents, has changed since the run started: it has
@@ -37,35 +36,26 @@ func (e *ChangedError) Error() string {
 // Fault returns UserFixable.
 func (e *ChangedError) Fault() fault.Class { return fault.UserFixable }
 
-// fingerprints returns the fingerprints of the tools of a registry.
-func fingerprints(reg *tools.Registry) []machine.ToolFingerprint {
-	out := make([]machine.ToolFingerprint, 0, reg.Len())
-	for _, d := range reg.All() {
-		out = append(out, machine.ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash()})
-	}
-	return out
-}
-
 // checkChanges returns a *[ChangedError] if a change concerns the open run.
 func (l *sessionLog) checkChanges() error {
 	if !l.run().IsOpen() {
 		return nil
 	}
 	e := &ChangedError{Session: l.name}
-	if l.agent.addChanges(l.stored, l.machine, e); e.Agent == "" && len(e.Tools) == 0 {
+	if l.agent.addChanges(l.stored, l.machine, l.toolset(), e); e.Agent == "" && len(e.Tools) == 0 {
 		return nil
 	}
 	return e
 }
 
 // addChanges adds to e the changes that concern an open run, and the open runs of its subagents.
-func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedError) {
+func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, set *toolset, e *ChangedError) {
 	r := m.State().Run
 	if r.Agent != a.cfg.Name {
 		e.Agent = r.Agent
 		return
 	}
-	for _, change := range machine.ToolChanges(r.Fingerprints, a.fingerprints) {
+	for _, change := range machine.ToolChanges(r.Fingerprints, set.fingerprints) {
 		concerned := false
 		for i := range r.Calls {
 			if c := &r.Calls[i]; c.Call.Name == change.Name && c.Status != machine.CallDone {
@@ -82,16 +72,17 @@ func (a *Agent) addChanges(ctx context.Context, m *machine.Machine, e *ChangedEr
 		if err != nil { // nothing of it runs before its session can be read
 			a.logger.WarnContext(ctx, "agent: reading the session of a subagent", "session", name, "error", err)
 		} else if child.State().Run.IsOpen() {
-			c.child.addChanges(ctx, child, e)
+			c.child.addChanges(ctx, child, c.child.toolsOf(ctx, child.State()), e)
 		}
 	}
 }
 
 // continued returns the fact that a run is resumed.
 func (l *sessionLog) continued() machine.Continued {
-	f := machine.Continued{Changes: machine.ToolChanges(l.run().Fingerprints, l.agent.fingerprints)}
+	now := l.toolset().fingerprints
+	f := machine.Continued{Changes: machine.ToolChanges(l.run().Fingerprints, now)}
 	if l.otherTools() {
-		f.Tools = l.agent.fingerprints
+		f.Tools = now
 	}
 	return f
 }
@@ -102,5 +93,5 @@ func (l *sessionLog) outOfDate() bool { return l.run().Status == Running || l.ot
 
 // otherTools reports whether the agent's tools differ from those that the open run knows.
 func (l *sessionLog) otherTools() bool {
-	return !slices.Equal(l.run().Fingerprints, l.agent.fingerprints)
+	return !slices.Equal(l.run().Fingerprints, l.toolset().fingerprints)
 }

@@ -29,8 +29,16 @@ type Config struct {
 	Provider     provider.Provider
 	Instructions string // the system text
 	Tools        []tools.Tool
-	Params       Params // what goes with every request
-	Modes        []Mode
+	// Sources are tools that may change during the agent's lifetime. They are listed when a run starts or is resumed, all at the same time, with
+	// a context that says for whom ([tools.ListingOf]). A change takes effect when the next run starts, or with [LoadTools] in the next step; it
+	// is recorded as a [ToolsChanged]. The model is offered the agent's own tools first, then those of sources in the order of the sources'
+	// names, then those that came later. A tool that disappears is offered until its run ends, and a call of it is answered that it is gone.
+	//
+	// A source that fails keeps what it listed last in this process for the same session, user and labels; it has 10 s to list. The failure is logged and shown
+	// ([SourceFailed]), and so are tools that can't be used, for example because another tool has the name.
+	Sources []tools.Source
+	Params  Params // what goes with every request
+	Modes   []Mode
 
 	// Where sessions are stored.
 
@@ -127,11 +135,9 @@ type Mode struct {
 // A mode is a Mode with the values that New derives from it.
 type mode struct {
 	Mode
-	offered     []*tools.Definition
-	names       []string        // of the tools that are offered
-	definitions []provider.Tool // of the same, as a request has them
-	system      string
-	limits      Limits // the mode's over the Config's over the defaults
+	index  int // in Agent.modes
+	system string
+	limits Limits // the mode's over the Config's over the defaults
 }
 
 // defaultLease is how long the lease of a session lasts: see Config.Lease.
@@ -158,11 +164,14 @@ func New(cfg Config) (*Agent, error) {
 		errs = append(errs, &ConfigError{Field: "Tools", Problem: err.Error(), Err: err})
 		a.registry, _ = tools.NewRegistry()
 	}
-	a.fingerprints = fingerprints(a.registry)
+	errs = append(errs, a.addSources()...)
 	if a.breakers = cfg.Breakers; a.breakers == nil {
 		a.breakers = a.ownBreakers()
 	}
 	errs = append(errs, a.addModes()...)
+	if err := a.addOwnTools(); err != nil {
+		errs = append(errs, err)
+	}
 	if a.provider, err = a.guard(); err != nil {
 		errs = append(errs, err)
 	}
@@ -261,19 +270,11 @@ func (a *Agent) addModes() (errs []error) {
 }
 
 func (a *Agent) newMode(m Mode) mode {
-	keep := []tools.Filter{tools.InMode(m.Name)}
-	if m.Tools != nil {
-		keep = append(keep, m.Tools)
-	}
-	out := mode{Mode: m, offered: a.registry.Filter(keep...), system: a.cfg.Instructions}
+	out := mode{Mode: m, index: len(a.modes), system: a.cfg.Instructions}
 	if m.Limits != nil {
 		out.limits = *m.Limits
 	}
 	out.limits = out.limits.Or(a.cfg.Limits).WithDefaults()
-	for _, d := range out.offered {
-		out.names = append(out.names, d.Name())
-	}
-	out.definitions = tools.ProviderTools(out.offered)
 	if m.Instructions != "" {
 		if out.system != "" {
 			out.system += "\n\n"
@@ -341,6 +342,9 @@ func (a *Agent) limits(own *Limits, mode *mode) *Limits {
 // longer than that doesn't exist, and one that takes less must not count as lost, or the breaker would never close.
 func (a *Agent) ownBreakers() *circuit.Set {
 	cfg := circuit.Tool()
+	if len(a.cfg.Sources) > 0 { // their tools aren't known yet
+		cfg.ProbeTimeout = max(cfg.ProbeTimeout, tools.ProgressLimit+2*grace)
+	}
 	for _, d := range a.registry.All() {
 		longest := d.Spec().Timeout
 		if d.Spec().Progress {

@@ -111,7 +111,7 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 	if p.ID != machine.PauseID(s.Session, c.Call, p.Kind, c.Pauses-1) {
 		return v, refuse(machine.DecisionBad, errors.New("the stored call isn't the one that the pause was made for, so the log isn't what was written"))
 	}
-	if v.result, err = a.outcomeOf(&v.decision, c); err != nil {
+	if v.result, err = a.outcomeOf(ctx, s, &v.decision, c); err != nil {
 		return v, refuse(machine.DecisionBad, err)
 	}
 	return v, nil
@@ -119,7 +119,7 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 
 // outcomeOf checks a decision on a call of this agent, brings its input into canonical form, and returns the result of the
 // call if the decision makes one.
-func (a *Agent) outcomeOf(d *Decision, c *machine.CallState) (*ToolResult, error) {
+func (a *Agent) outcomeOf(ctx context.Context, s *machine.State, d *Decision, c *machine.CallState) (*ToolResult, error) {
 	p := c.Pause
 	switch {
 	case p.Kind == machine.PauseAgent:
@@ -131,7 +131,7 @@ func (a *Agent) outcomeOf(d *Decision, c *machine.CallState) (*ToolResult, error
 	}
 	switch d.Kind {
 	case machine.Edited:
-		input, err := a.registry.Fit(c.Call.Name, d.Input)
+		input, err := a.toolsOf(ctx, s).registry.Fit(c.Call.Name, d.Input)
 		d.Input = input
 		return nil, err
 	case machine.Rejected:

@@ -64,6 +64,9 @@
 //   - A new limit is a field of [Limits]: see the comment there.
 //   - A new fact is a type in package machine: see "Changing the machine" there. Add an alias in aliases.go if hosts need it.
 //
+// The tools of a run are in toolset.go; gather.go collects them from the agent, its sources (sources.go) and the input, and loadtools.go changes
+// them during a run.
+//
 // Elsewhere: prepare.go, compact.go, contextreset.go and progressnotes.go keep a conversation within the model's window. decide.go handles
 // decisions, inbox.go and steer.go what is sent to a session from outside, subagent.go and spending.go agents that are called as tools,
 // generate.go the model calls of tools, lease.go and recover.go the ownership of sessions, loaded.go what a process remembers of a session

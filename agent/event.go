@@ -9,8 +9,8 @@ import (
 )
 
 // An Event reports what a run does. There are two kinds. A [Fact] is stored and numbered before anyone sees it. A note ([TextDelta],
-// [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated], [MemoryWarning]) is shown once
-// and not kept. Events are plain values and are never changed after they are shown.
+// [ReasoningDelta], [CallBegun], [CallDelta], [Waiting], [Progress], [Reset], [BreakerOpen], [Escalated], [MemoryWarning], [SourceFailed]) is
+// shown once and not kept. Events are plain values and are never changed after they are shown.
 type Event interface {
 	// Envelope returns what all events have in common.
 	Envelope() Meta

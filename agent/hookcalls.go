@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,7 +16,6 @@ import (
 
 // beforeStep calls the BeforeStep hooks and puts what they changed into start. It returns nil if there are no hooks for steps.
 func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step, error) {
-	x.offered = mode.offered
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil })) == 0 {
 		return nil, nil
 	}
@@ -24,12 +24,17 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 		Model: start.Model, System: p.system, Messages: slices.Clone(p.messages), ToolChoice: start.ToolChoice,
 	}
 	if !s.Final {
-		s.Tools = slices.Clone(mode.offered)
+		s.Tools = slices.Clone(x.tools.step.tools)
 	}
 	offered := slices.Clone(s.Tools)
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil }) {
 		had := s.answer != nil
-		err := x.callHook(h, "BeforeStep", func() error { return h.BeforeStep(x.stepCtx(), s) })
+		err := x.callHook(h, "BeforeStep", func() error {
+			if err := h.BeforeStep(x.stepCtx(), s); err != nil {
+				return err
+			}
+			return x.checkTools(s)
+		})
 		var warn *warnError
 		switch {
 		case err == nil:
@@ -46,20 +51,30 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 	return s, nil
 }
 
+// checkTools returns an error if a hook has given a step tools that the run doesn't know.
+func (x *driver) checkTools(s *Step) error {
+	set := x.toolset()
+	for i, d := range s.Tools {
+		if d == nil {
+			return fmt.Errorf("agent: Step.Tools[%d] is nil", i)
+		}
+		if known, ok := set.registry.Lookup(d.Name()); !ok || known != d {
+			return fmt.Errorf("agent: Step.Tools[%d], %q, isn't a tool of this run; select from Step.Tools, or add the tool to Config.Tools or Input.Tools", i, d.Name())
+		}
+	}
+	return nil
+}
+
 // takeStep puts what hooks have changed of a step into start.
 func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definition, p *prepared) {
 	redact := x.agent.redact
-	s.Tools = slices.DeleteFunc(s.Tools, func(d *tools.Definition) bool { // only the agent's own
-		if d == nil {
-			return true
-		}
-		own, ok := x.agent.registry.Lookup(d.Name())
-		return !ok || own != d
-	})
+	if x.checkTools(s) != nil { // an observer has put them there, and it was logged
+		s.Tools = slices.Clone(offered)
+	}
 	start.AnsweredBy, start.Model, start.ToolChoice = machine.ValidText(s.AnsweredBy), machine.ValidText(s.Model), s.ToolChoice
 	start.ToolChoice.Tool = machine.ValidText(s.ToolChoice.Tool)
 	if !slices.Equal(offered, s.Tools) {
-		s.changed, x.offered = true, append([]*tools.Definition{}, s.Tools...) // no tools, unlike nil, which means all
+		s.changed, x.tools.hooked = true, append([]*tools.Definition{}, s.Tools...) // no tools, unlike nil, which means all
 		start.Tools = make([]string, len(s.Tools))
 		for i, d := range s.Tools {
 			start.Tools[i] = d.Name()
@@ -121,7 +136,7 @@ func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 	r := l.run()
 	call := &ToolCall{Session: l.name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name, Input: c.Call.Input,
 		User: r.User, Labels: l.state().Labels}
-	if d, ok := l.agent.registry.Lookup(c.Call.Name); ok {
+	if d, ok := l.toolset().registry.Lookup(c.Call.Name); ok {
 		call.Spec = d.Spec()
 	}
 	return call

@@ -58,8 +58,8 @@ type Step struct {
 
 	Model      string
 	System     string
-	Messages   []provider.Message // a copy: it may be changed, its parts may not
-	Tools      []*tools.Definition
+	Messages   []provider.Message  // a copy: it may be changed, its parts may not
+	Tools      []*tools.Definition // of those that the run knows: any other is an error
 	ToolChoice provider.ToolChoice
 	// AnsweredBy is the hook that answered in the model's place.
 	AnsweredBy string

@@ -9,6 +9,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // An Input starts or resumes a run. Most runs need only Session and Prompt.
@@ -22,6 +23,14 @@ type Input struct {
 	// History starts a new session with an existing conversation. Calls in it that have no result get one that says so, and results without
 	// calls are left out.
 	History []provider.Message
+
+	// Tools are tools of this run only, after all others, for example those that a front end executes: see [tools.External]. They are declared
+	// by the server, never by a client. External ones are stored with the run. A run with any other tools needs them again when it is resumed:
+	// set Tools of the input that [Resume] or [Continue] returns.
+	Tools []tools.Tool
+	// Only limits the run to the tools with these names, of those that the mode permits; empty: all of them. A name that no tool has is an
+	// *[InputError].
+	Only []string
 
 	Mode       string              // empty: the session's, else the first of Config.Modes
 	ToolChoice provider.ToolChoice // for the first model call, until it is met
@@ -77,7 +86,7 @@ const (
 func (in *Input) resumes() bool { return in.kind != startRun }
 
 // Resume returns an input that decides on pauses of a session and resumes its run. If one decision is refused, none is taken. The run keeps
-// the settings that it was started with: of the fields of the input only AcceptChanges has an effect. The same is true of [Continue].
+// the settings that it was started with: of the fields of the input only AcceptChanges and Tools have an effect. The same is true of [Continue].
 func Resume(session string, decisions ...Decision) Input {
 	return Input{Session: session, decisions: decisions, kind: resumeRun}
 }

@@ -32,7 +32,7 @@ type driver struct {
 	requested hostRequest  // what the host asked for
 	reply     reply        // the model call under way
 	memory    *memoryState // nil without Config.Memory and Config.Compose
-	offered   []*tools.Definition
+	tools     runTools
 	delivered []string // messages in the conversation that the model hasn't been asked about yet
 	spans     spans
 
@@ -88,7 +88,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		return
 	}
 	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
-	x.reply.take, x.running.succeeded = x.take, x.succeeded
+	x.reply.take, x.running.succeeded, x.tools.set = x.take, x.succeeded, a.own
 	if err := a.begin(x, in, deltas); err != nil {
 		yield(nil, err)
 		return

@@ -238,6 +238,7 @@ func (s *Session) Delete(ctx context.Context) error {
 		_ = a.store.Release(context.WithoutCancel(ctx), lease) // it ends by itself, too
 		return fmt.Errorf("agent: deleting session %q: %w", s.id, err)
 	}
+	a.lists.forget(s.id)
 	return nil
 }
 

@@ -15,7 +15,8 @@ import (
 // step makes one model call: it prepares the request, calls the hooks, appends that the call starts, makes the call, and appends the outcome.
 func (x *driver) step(act machine.Action) {
 	r, mode := x.run(), x.currentMode()
-	start := StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: mode.names, ToolChoice: r.ToolChoice, Final: act.Final}
+	x.tools.step, x.tools.hooked = &x.toolset().offers[mode.index], nil
+	start := StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: x.tools.step.names, ToolChoice: r.ToolChoice, Final: act.Final}
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
 	}
@@ -88,7 +89,7 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 		Labels: l.labels(start.Step, "step"),
 	}
 	if start.Final == "" {
-		req.Tools = mode.definitions
+		req.Tools = l.offer(mode).definitions
 	}
 	if len(r.Output) > 0 {
 		req.Output = &provider.OutputFormat{Name: "answer", Schema: r.Output}

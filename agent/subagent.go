@@ -101,11 +101,11 @@ func (t *agentTool) Define() (*tools.Definition, error) {
 // adopt registers the subagents among the tools.
 func (a *Agent) adopt(list []tools.Tool) []tools.Tool {
 	for _, tool := range list {
-		t, ok := tool.(*agentTool)
+		t, ok := unwrapped(tool).(*agentTool)
 		if !ok || t == nil {
 			continue
 		}
-		if d, err := t.Define(); err == nil {
+		if d, err := t.Define(); err == nil { // a wrapper keeps its name
 			if a.children == nil {
 				a.children = make(map[string]*agentTool)
 			}

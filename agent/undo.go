@@ -71,11 +71,12 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 	if err := a.mayUndo(ctx, s.id, &effects, what); err != nil {
 		return nil, err
 	}
+	registry := a.toolsOf(ctx, l.state()).registry
 	calls := slices.DeleteFunc(effects.Calls, func(f ToolFinished) bool {
-		d, ok := a.registry.Lookup(f.Call.Name)
+		d, ok := registry.Lookup(f.Call.Name)
 		return ok && d.Spec().ReadOnly
 	})
-	rec, err := l.undoCalls(calls, what)
+	rec, err := l.undoCalls(registry, calls, what)
 	rec.Pruned = effects.Pruned
 	if err != nil || len(calls)+len(effects.Unreported) == 0 {
 		return rec, err
@@ -84,16 +85,16 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 }
 
 // undoCalls undoes calls, and appends each at once.
-func (l *sessionLog) undoCalls(calls []ToolFinished, what Rollback) (*UndoReceipt, error) {
+func (l *sessionLog) undoCalls(registry *tools.Registry, calls []ToolFinished, what Rollback) (*UndoReceipt, error) {
 	rec := &UndoReceipt{Run: what.Run}
 	for i := range calls {
 		c := &calls[i]
 		done := machine.UndoneCall{Call: c.Call, Step: c.Step}
-		if done.Why = l.agent.cantUndo(c); done.Why != "" {
+		if done.Why = l.agent.cantUndo(registry, c); done.Why != "" {
 			rec.Impossible = append(rec.Impossible, done)
 			continue
 		}
-		if err := l.undoCall(c); err != nil {
+		if err := l.undoCall(registry, c); err != nil {
 			done.Why = l.agent.redact.Text(usable(err).Error())
 			rec.Failed = &done
 			for _, c := range calls[i+1:] {
@@ -138,8 +139,8 @@ func (a *Agent) mayUndo(ctx context.Context, session string, effects *machine.Ef
 }
 
 // cantUndo returns why a call can't be undone, or an empty string.
-func (a *Agent) cantUndo(f *ToolFinished) string {
-	d, ok := a.registry.Lookup(f.Call.Name)
+func (a *Agent) cantUndo(registry *tools.Registry, f *ToolFinished) string {
+	d, ok := registry.Lookup(f.Call.Name)
 	switch {
 	case !ok:
 		return "there is no such tool any more"
@@ -155,8 +156,8 @@ func (a *Agent) cantUndo(f *ToolFinished) string {
 	return ""
 }
 
-func (l *sessionLog) undoCall(f *ToolFinished) error {
-	d, _ := l.agent.registry.Lookup(f.Call.Name)
+func (l *sessionLog) undoCall(registry *tools.Registry, f *ToolFinished) error {
+	d, _ := registry.Lookup(f.Call.Name)
 	ctx, cancel := context.WithTimeout(l.ctx, d.Spec().Timeout) // l.ctx ends with the lease
 	defer cancel()
 	parts := f.Result.Parts

@@ -26,6 +26,7 @@ type Definition struct {
 
 	fingerprint string // of what a model is shown
 
+	external  bool   // see External
 	howToLoad string // not empty: the tool is lazy, and this tells a model how to load it
 
 	key     string   // of its breaker; empty: none

@@ -10,8 +10,8 @@
 // package panics.
 //
 // [Wrap] puts a function around a tool and keeps everything else of it, [Lazy] makes a tool one that must be loaded before it is
-// offered, and [Untrusted] marks text from outside as data for the model. A [Source] is a set of tools that may change during
-// an agent's lifetime.
+// offered, and [Untrusted] marks text from outside as data for the model. An [External] tool is executed by somebody else,
+// such as a front end. A [Source] is a set of tools that may change during an agent's lifetime.
 //
 // # How a call is executed
 //

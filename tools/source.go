@@ -1,6 +1,10 @@
 package tools
 
-import "context"
+import (
+	"context"
+
+	"github.com/pawlkit/pawl/provider"
+)
 
 // A Source is a set of tools that may change during an agent's lifetime: those of a server, or skills that are loaded on demand. Its methods
 // may be called from several goroutines at a time.
@@ -21,7 +25,7 @@ type Source interface {
 type Listing struct {
 	Session string // for a subagent, that of the outermost run
 	User    string
-	Labels  map[string]string // mustn't be changed
+	Labels  provider.LabelSet
 }
 
 type listingKey struct{}

@@ -57,6 +57,7 @@ func (c *changed) Define() (*Definition, error) {
 		return nil, err
 	}
 	own := *d
+	own.external = false
 	return &own, c.change(&own)
 }
 

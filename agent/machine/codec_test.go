@@ -65,7 +65,8 @@ func everyFact() []machine.Fact {
 	return []machine.Fact{
 		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Key: "k-1", Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
-			Caller:       machine.Caller{User: "ann", Task: "t-1", Pipeline: "p-1", TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
+			Caller: machine.Caller{User: "ann", Task: "t-1", Pipeline: "p-1", TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
+			Only:   []string{"cms.write"}, External: []json.RawMessage{json.RawMessage(`{"Name":"form.fill"}`)},
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
 		machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice, Final: machine.LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
@@ -86,6 +87,7 @@ func everyFact() []machine.Fact {
 		machine.ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
 		machine.PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
 		machine.ContextResetRequested{Meta: meta("")},
+		machine.ToolsChanged{Meta: meta(""), Tools: []machine.ToolFingerprint{{Name: "cms.read", Schema: "schema-3", Lazy: true, Gone: true}}},
 		machine.Continued{Meta: meta(""), Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []machine.ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
 		machine.RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		machine.TitleChanged{Meta: meta(""), Title: "<Home> page"},

@@ -36,8 +36,8 @@
 //	ActWait       Store RunEnded with status Paused. Decided resumes the run.
 //	ActFinish     Store RunEnded, or SentBack to keep a run from completing.
 //
-// Facts may also come from outside: Steered, ModeChanged, PhaseChanged, ContextResetRequested, Compacted, NoteWritten, RuleRevoked, TitleChanged,
-// Undone, Snapshot, and RunEnded to stop or pause the run.
+// Facts may also come from outside: Steered, ModeChanged, PhaseChanged, ToolsChanged, ContextResetRequested, Compacted, NoteWritten,
+// RuleRevoked, TitleChanged, Undone, Snapshot, and RunEnded to stop or pause the run.
 //
 // # What must be stored first
 //
@@ -89,6 +89,7 @@
 //	ModeChanged            -       =             =                =        =              =             =        -
 //	PhaseChanged           -       =             =                =        =              =             -        -
 //	ContextResetRequested  -       =             =                =        =              =             -        -
+//	ToolsChanged           -       =             =                =        =              =             -        -
 //	Continued              -       =             =                =        =              =             back     -
 //	RuleRevoked            -       =             =                =        =              =             =        =
 //	TitleChanged           -       =             =                =        =              =             =        =

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -68,6 +69,11 @@ type RunStarted struct {
 	Key string `json:"key,omitempty"`
 	// Tools are the fingerprints of the agent's tools. A process that resumes the run compares its own tools with them.
 	Tools []ToolFingerprint `json:"tools,omitempty"`
+	// Only are the tools that are offered, by name; empty: all that the mode permits.
+	Only []string `json:"only,omitempty"`
+	// External are the tools of this run that a front end executes, as the JSON of their tools.Spec: see tools.External. They are stored so
+	// that another process can resume the run.
+	External []json.RawMessage `json:"external,omitempty"`
 	// ContextReset is set if the run continues the work of the run before it, in a new conversation.
 	ContextReset *ContextResetState `json:"context_reset,omitempty"`
 	// Call is set for a run that makes this one call, without a model: see [RunState].Direct.
@@ -255,6 +261,13 @@ type PhaseChanged struct {
 // ContextResetRequested says that a tool or a hook has asked for a context reset before the next model call.
 type ContextResetRequested struct{ Meta }
 
+// ToolsChanged says that tools have come, have changed, were loaded or are gone since the last fact that has tools.
+type ToolsChanged struct {
+	Meta
+	// Tools are the tools that differ, in order: see [ChangeTools].
+	Tools []ToolFingerprint `json:"tools"`
+}
+
 // Continued resumes a run that its host had paused, whose process had died, or whose agent has changed since.
 type Continued struct {
 	Meta
@@ -318,6 +331,29 @@ type ToolResult struct {
 type ToolFingerprint struct {
 	Name   string `json:"name"`
 	Schema string `json:"schema"` // fingerprint of its input schema
+	// Lazy says that the tool is known but not loaded, so it isn't offered.
+	Lazy bool `json:"lazy,omitempty"`
+	// Gone says that the tool has disappeared since the run started.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// ChangeTools returns the tools after a change; it doesn't change its arguments. A new tool comes after all others, and so does one that was
+// lazy before. A changed tool keeps its place. A tool that is gone but wasn't known is left out.
+func ChangeTools(before, changes []ToolFingerprint) []ToolFingerprint {
+	out := slices.Clone(before)
+	for _, t := range changes {
+		i := slices.IndexFunc(out, func(o ToolFingerprint) bool { return o.Name == t.Name })
+		switch {
+		case i < 0 && t.Gone:
+		case i < 0:
+			out = append(out, t)
+		case out[i].Lazy && !t.Lazy:
+			out = append(slices.Delete(out, i, i+1), t)
+		default:
+			out[i] = t
+		}
+	}
+	return out
 }
 
 // A ToolChange is a tool that differs from what it was when the run began. Tools that were added aren't listed.
@@ -339,11 +375,13 @@ func (c ToolChange) String() string {
 func ToolChanges(before, now []ToolFingerprint) []ToolChange {
 	schemas := make(map[string]string)
 	for _, t := range now {
-		schemas[t.Name] = t.Schema
+		if !t.Gone {
+			schemas[t.Name] = t.Schema
+		}
 	}
 	var out []ToolChange
 	for _, t := range before {
-		if schemas[t.Name] != t.Schema {
+		if schemas[t.Name] != t.Schema && !t.Gone {
 			out = append(out, ToolChange{Name: t.Name, Was: t.Schema, Now: schemas[t.Name]})
 		}
 	}

@@ -137,6 +137,11 @@ func (m *Machine) fold(f Fact) (problem string) {
 		m.s.Phase, r.PhaseStep = f.To, 0
 	case ContextResetRequested:
 		r.ContextResetDue = true
+	case ToolsChanged:
+		if len(f.Tools) == 0 {
+			return "it names no tools"
+		}
+		r.Fingerprints = ChangeTools(r.Fingerprints, f.Tools)
 	case Continued:
 		m.continued(r, &f)
 	case RuleRevoked:
@@ -183,7 +188,7 @@ func (m *Machine) runStarted(f *RunStarted) string {
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
-		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools,
+		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools, Only: f.Only, External: f.External,
 		First: len(m.s.Messages), Since: normalTime(f.Time),
 	}
 	if chain != nil {

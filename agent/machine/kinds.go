@@ -25,6 +25,7 @@ func (SentBack) kind() string              { return "sent_back" }
 func (ModeChanged) kind() string           { return "mode_changed" }
 func (PhaseChanged) kind() string          { return "phase_changed" }
 func (ContextResetRequested) kind() string { return "context_reset_requested" }
+func (ToolsChanged) kind() string          { return "tools_changed" }
 func (Continued) kind() string             { return "continued" }
 func (RuleRevoked) kind() string           { return "rule_revoked" }
 func (TitleChanged) kind() string          { return "title_changed" }
@@ -47,6 +48,7 @@ func (f SentBack) with(m Meta) Fact              { f.Meta = m; return f }
 func (f ModeChanged) with(m Meta) Fact           { f.Meta = m; return f }
 func (f PhaseChanged) with(m Meta) Fact          { f.Meta = m; return f }
 func (f ContextResetRequested) with(m Meta) Fact { f.Meta = m; return f }
+func (f ToolsChanged) with(m Meta) Fact          { f.Meta = m; return f }
 func (f Continued) with(m Meta) Fact             { f.Meta = m; return f }
 func (f RuleRevoked) with(m Meta) Fact           { f.Meta = m; return f }
 func (f TitleChanged) with(m Meta) Fact          { f.Meta = m; return f }
@@ -63,7 +65,8 @@ var isFactType = make(map[reflect.Type]bool)
 func init() {
 	for _, f := range []Fact{
 		RunStarted{}, StepStarted{}, Compacted{}, NoteWritten{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{}, Decided{},
-		Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, ContextResetRequested{}, Continued{}, RuleRevoked{}, TitleChanged{}, Undone{}, Snapshot{}, RunEnded{},
+		Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, ContextResetRequested{}, ToolsChanged{},
+		Continued{}, RuleRevoked{}, TitleChanged{}, Undone{}, Snapshot{}, RunEnded{},
 	} {
 		factTypes[f.kind()] = reflect.TypeOf(f)
 		isFactType[reflect.TypeOf(f)] = true

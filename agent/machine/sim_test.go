@@ -91,6 +91,8 @@ func (s *sim) step() {
 	case s.one(40):
 		s.apply(machine.PhaseChanged{Meta: s.meta(""), From: s.m.State().Phase, To: s.text()})
 	case s.one(40):
+		s.apply(machine.ToolsChanged{Meta: s.meta(""), Tools: []machine.ToolFingerprint{{Name: pick(s, "a", "b"), Schema: s.text(), Lazy: s.one(2), Gone: s.one(2)}}})
+	case s.one(40):
 		s.apply(machine.ContextResetRequested{Meta: s.meta("")})
 	case s.one(60) && r.Stage != machine.StageCalling:
 		s.apply(machine.RunEnded{Meta: s.meta(""), Status: machine.Paused, Code: machine.CodeHost})

@@ -55,7 +55,9 @@ type RunState struct {
 	Interactive bool                `json:"interactive,omitempty"`
 	Priority    int                 `json:"priority,omitempty"`
 	Caller
-	Fingerprints []ToolFingerprint `json:"fingerprints,omitempty"` // of the agent's tools when the run started or was last resumed
+	Fingerprints []ToolFingerprint `json:"fingerprints,omitempty"` // of the tools that the run knows, in order
+	Only         []string          `json:"only,omitempty"`         // the tools that are offered; empty: all that the mode permits
+	External     []json.RawMessage `json:"external,omitempty"`     // tools of this run that a front end executes
 
 	// ContextReset is set if the run continues the work of another. The counts below then include those of the runs before it.
 	ContextReset *ChainState `json:"context_reset,omitempty"`

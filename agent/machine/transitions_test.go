@@ -246,6 +246,7 @@ func candidates(t *testing.T, m *machine.Machine, machines map[string][]*machine
 	try(machine.ModeChanged{To: "a"})
 	try(machine.PhaseChanged{To: "a"})
 	try(machine.ContextResetRequested{})
+	try(machine.ToolsChanged{Tools: []machine.ToolFingerprint{{Name: "look"}}})
 	try(machine.Continued{})
 	try(machine.RuleRevoked{Tool: "look"})
 	try(machine.TitleChanged{Title: "a title"})

@@ -1,0 +1,245 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A gathering says whose tools gather collects.
+type gathering struct {
+	listing  tools.Listing // also the key of what sources returned last
+	input    []tools.Tool
+	only     []string
+	external []json.RawMessage         // of the run, if it is resumed
+	before   []machine.ToolFingerprint // of the run that is resumed, or of the run before
+	resumed  bool
+}
+
+// gather returns the tools of a run: the agent's own, those of its sources in the order of their names, and those of the input, each group in
+// its own order, but after those that were offered before. It also returns what is wrong with sources. The error is an *[InputError].
+func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceError, error) {
+	if !g.resumed && !a.changeable && len(g.input)+len(g.only) == 0 {
+		return a.own, nil, nil
+	}
+	own, failed, lists := a.registry.All(), []*SourceError(nil), []toolList(nil)
+	if len(a.sources) > 0 {
+		lists, failed = a.list(ctx, g.listing, a.sources)
+		a.lists.fill(g.listing, lists, failed)
+		failed = append(failed, a.dropUnfit(own, lists)...)
+	}
+	external := g.external
+	fromInput, err := a.inputTools(g.input, external, own, lists)
+	if err != nil {
+		return nil, failed, err
+	}
+	set, err := a.assemble(g, own, lists, fromInput)
+	if err != nil { // prerequisites that are missing, or that form a cycle
+		for i := range lists {
+			l := &lists[i]
+			before := len(l.tools)
+			l.tools = slices.DeleteFunc(slices.Clone(l.tools), func(d *tools.Definition) bool { return len(d.Spec().Requires) > 0 })
+			if len(l.tools) < before {
+				failed = append(failed, &SourceError{Source: l.name, Err: fmt.Errorf("its tools with prerequisites are left out: %w", err)})
+			}
+		}
+		set, err = a.assemble(g, own, lists, fromInput)
+	}
+	if err != nil {
+		return nil, failed, &InputError{Field: "Tools", Problem: err.Error(), Err: err}
+	}
+	for _, name := range g.only {
+		if _, ok := set.registry.Lookup(name); !ok && !g.resumed {
+			return nil, failed, set.unknown("Only", name)
+		}
+	}
+	a.lists.keep(g.listing, lists)
+	if len(g.only) == 0 && len(lists) == 0 && slices.Equal(set.fingerprints, a.own.fingerprints) {
+		return a.own, failed, nil
+	}
+	return set, failed, nil
+}
+
+func (a *Agent) assemble(g *gathering, own []*tools.Definition, lists []toolList, input []*tools.Definition) (*toolset, error) {
+	all := slices.Clone(own)
+	for i := range lists {
+		all = append(all, lists[i].tools...)
+	}
+	all = append(all, input...)
+	known := make(map[string]*tools.Definition, len(all))
+	for _, d := range all {
+		known[d.Name()] = d
+	}
+	return a.newToolset(known, arrange(g.before, all, g.resumed), g.only, lists)
+}
+
+// inputTools compiles the tools of an input, and the external ones that a run was started with.
+func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own []*tools.Definition, lists []toolList) ([]*tools.Definition, error) {
+	if len(input)+len(external) == 0 {
+		return nil, nil
+	}
+	taken := make(map[string]bool)
+	for _, d := range own {
+		taken[d.Name()] = true
+	}
+	for i := range lists {
+		for _, d := range lists[i].tools {
+			taken[d.Name()] = true
+		}
+	}
+	var out []*tools.Definition
+	for i, t := range input {
+		d, err := a.define(t)
+		switch {
+		case err != nil:
+			return nil, &InputError{Field: "Tools", Problem: fmt.Sprintf("tool %d: %v", i, err), Err: err}
+		case taken[d.Name()]:
+			return nil, badInput("Tools", "there is another tool with the name %q; give this one another", d.Name())
+		}
+		taken[d.Name()] = true
+		out = append(out, d)
+	}
+	for _, raw := range external {
+		d, err := a.storedTool(raw)
+		if err != nil {
+			return nil, &InputError{Field: "Tools", Problem: fmt.Sprintf("a tool that the run was started with: %v", err), Err: err}
+		}
+		if !taken[d.Name()] { // else the input has it again, or the agent has it now
+			taken[d.Name()] = true
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// storedTool compiles an external tool from its Spec in the log.
+func (a *Agent) storedTool(raw json.RawMessage) (*tools.Definition, error) {
+	var spec tools.Spec
+	if err := json.Unmarshal(raw, &spec); err != nil {
+		return nil, err
+	}
+	for _, s := range []*json.RawMessage{&spec.Schema, &spec.Output} {
+		if string(*s) == "null" { // how encoding/json writes nothing
+			*s = nil
+		}
+	}
+	return a.define(tools.External(spec))
+}
+
+// define compiles a tool that isn't the agent's own.
+func (a *Agent) define(t tools.Tool) (d *tools.Definition, err error) {
+	if _, ok := unwrapped(t).(*agentTool); ok {
+		return nil, &tools.SpecError{Problem: "a subagent can only be in Config.Tools"}
+	}
+	if t == nil {
+		return nil, &tools.SpecError{Problem: "the tool is nil"}
+	}
+	err = contained(func() (err error) {
+		if d, err = t.Define(); err == nil {
+			d, err = d.Define() // refuses an empty one
+		}
+		return err
+	})
+	if err != nil {
+		return nil, usable(err)
+	}
+	for _, name := range d.Spec().Modes {
+		if !slices.ContainsFunc(a.modes, func(m mode) bool { return m.Name == name }) {
+			return nil, &tools.SpecError{Tool: d.Name(), Problem: fmt.Sprintf("it names the mode %q, which isn't in Config.Modes", name)}
+		}
+	}
+	return d, nil
+}
+
+// unwrapped returns the innermost tool.
+func unwrapped(t tools.Tool) tools.Tool {
+	for {
+		w, ok := t.(interface{ Unwrap() tools.Tool })
+		if !ok {
+			return t
+		}
+		t = w.Unwrap()
+	}
+}
+
+// externalSpecs returns the Specs of the external tools of an input, for the log.
+func (a *Agent) externalSpecs(input []tools.Tool) (out []json.RawMessage) {
+	for _, t := range input {
+		if d, err := a.define(t); err == nil && d.External() {
+			if raw, err := machine.Marshal(d.Spec()); err == nil {
+				out = append(out, raw)
+			}
+		}
+	}
+	return out
+}
+
+// toolsOf returns the tools of a session outside of a run: for a decision that edits an input, for an undo, or for a compaction.
+func (a *Agent) toolsOf(ctx context.Context, s *machine.State) *toolset {
+	g := &gathering{listing: tools.Listing{Session: s.Session, Labels: s.Labels}, resumed: true}
+	if r := s.Run; r != nil {
+		g.listing.User = r.User
+		g.only, g.external, g.before = r.Only, r.External, r.Fingerprints
+	}
+	if !a.changeable && len(g.only)+len(g.external) == 0 {
+		return a.own
+	}
+	set, failed, err := a.gather(ctx, g)
+	a.logSources(ctx, s.Session, failed)
+	if err != nil {
+		return a.own
+	}
+	return set
+}
+
+// gatherTools sets the tools of the run that starts after run before, or that resumes it.
+func (x *driver) gatherTools(in *Input, before *machine.RunState) ([]*SourceError, error) {
+	g := &gathering{input: in.Tools, only: in.Only}
+	g.listing = tools.Listing{Session: x.account(), User: in.User, Labels: cmp.Or(provider.LabelsOf(in.Labels), x.state().Labels)}
+	if before != nil {
+		g.before = before.Fingerprints
+	}
+	if in.resumes() {
+		if !before.IsOpen() {
+			return nil, nil
+		}
+		g.resumed, g.only, g.external, g.listing.User = true, before.Only, before.External, before.User
+	}
+	x.tools.listing = g.listing
+	set, failed, err := x.agent.gather(x.ctx, g)
+	if err != nil {
+		x.agent.logSources(x.ctx, x.name, failed)
+		return nil, err
+	}
+	x.tools.set = set
+	return failed, nil
+}
+
+// toolsChanged returns how the tools of the run that starts differ from those of the run before. An agent whose tools are all its own, in the
+// same process or not, records them only in RunStarted.
+func (x *driver) toolsChanged(before *machine.RunState) []machine.ToolFingerprint {
+	if before == nil || x.tools.set == x.agent.own && !x.agent.changeable && len(before.External) == 0 {
+		return nil
+	}
+	return differing(before.Fingerprints, x.tools.set.fingerprints)
+}
+
+// checkToolChoice returns what is wrong with the tool that an input chooses.
+func (x *driver) checkToolChoice(in *Input, mode *mode) error {
+	if in.ToolChoice.Mode != provider.ChooseTool {
+		return nil
+	}
+	if _, ok := x.tools.set.registry.Lookup(in.ToolChoice.Tool); !ok {
+		return x.tools.set.unknown("ToolChoice", in.ToolChoice.Tool)
+	}
+	if !slices.Contains(x.tools.set.offers[mode.index].names, in.ToolChoice.Tool) {
+		return badInput("ToolChoice", "the tool %q isn't offered in mode %q", in.ToolChoice.Tool, mode.Name)
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+const (
+	// listTimeout is how long a source has to list its tools. If it ignores the end of its context, it has the grace of a call on top.
+	listTimeout = 10 * time.Second
+	// maxLists is of how many sessions, users and labels an agent keeps what sources returned last.
+	maxLists = 1_000
+)
+
+// A SourceError says that a source couldn't list its tools, or that one of its tools can't be used.
+type SourceError struct {
+	Source string
+	Tool   string // empty: it is about the whole list
+	// Kept says that the tools are used that the source listed last, for the same session, user and labels.
+	Kept bool
+	Err  error
+}
+
+// Error says what is wrong, and what is used instead.
+func (e *SourceError) Error() string {
+	switch {
+	case e.Tool != "":
+		return fmt.Sprintf("agent: the tool %q of source %q is left out: %v", e.Tool, e.Source, e.Err)
+	case e.Kept:
+		return fmt.Sprintf("agent: source %q can't list its tools; those that it listed last are used: %v", e.Source, e.Err)
+	}
+	return fmt.Sprintf("agent: source %q can't list its tools, and there is no earlier list: %v", e.Source, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *SourceError) Unwrap() error { return e.Err }
+
+// SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used. The run goes on.
+type SourceFailed struct {
+	Meta
+	Err *SourceError
+}
+
+// A toolList is what a source returned.
+type toolList struct {
+	name    string
+	changed <-chan struct{} // closed when the list may differ
+	tools   []*tools.Definition
+	waits   bool           // it has changed since, and new tools wait for LoadTools
+	err     error          // why there is no list
+	bad     []*SourceError // tools that are left out
+}
+
+// isOld reports whether the source says that the list may differ by now.
+func (l *toolList) isOld() bool {
+	select {
+	case <-l.changed:
+		return true
+	default:
+		return false
+	}
+}
+
+// A namedSource is a source with the name that it had when the agent was made.
+type namedSource struct {
+	tools.Source
+	name string
+}
+
+// addSources checks Config.Sources, and sorts them by name.
+func (a *Agent) addSources() (errs []error) {
+	for i, s := range a.cfg.Sources {
+		field := fmt.Sprintf("Sources[%d]", i)
+		name := ""
+		err := contained(func() error { name = s.Name(); return nil }) // s may be nil
+		switch {
+		case err != nil:
+			errs = append(errs, &ConfigError{Field: field, Problem: "it is nil, or its Name panics", Err: err})
+		case name == "" || slices.ContainsFunc(a.sources, func(o namedSource) bool { return o.name == name }):
+			errs = append(errs, &ConfigError{Field: field, Problem: fmt.Sprintf("the name %q is empty or used twice", name)})
+		default:
+			a.sources = append(a.sources, namedSource{s, name})
+		}
+	}
+	slices.SortFunc(a.sources, func(s, o namedSource) int { return strings.Compare(s.name, o.name) })
+	a.lists = &lastLists{lists: make(map[tools.Listing]map[string][]*tools.Definition)}
+	return errs
+}
+
+// list asks sources for their tools, all at the same time. It returns a list for each, in the same order, and what is wrong with them. A source
+// that hangs is abandoned: see listTimeout.
+func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource) ([]toolList, []*SourceError) {
+	ctx, cancel := context.WithTimeoutCause(withoutRun(tools.WithListing(ctx, l)), listTimeout, errListTimeout)
+	defer cancel()
+	type answer struct {
+		i    int
+		list toolList
+	}
+	answers := make(chan answer, len(sources))
+	over := make([]atomic.Bool, len(sources)) // the source has returned, or was abandoned
+	for i, s := range sources {
+		go func() {
+			out := toolList{name: s.name}
+			defer func() { // also if the source ends this goroutine
+				if out.err == nil && out.tools == nil && out.bad == nil {
+					out.tools = []*tools.Definition{}
+				}
+				if over[i].Swap(true) {
+					a.abandoned.Add(-1)
+				}
+				answers <- answer{i, out}
+			}()
+			out.err = fault.New(fault.Transient, "agent: the source has ended its goroutine")
+			out.err = contained(func() error { return a.listOne(ctx, s, &out) })
+		}()
+	}
+	lists := make([]toolList, len(sources))
+	for i := range lists {
+		lists[i] = toolList{name: sources[i].name, err: errListTimeout}
+	}
+	var late <-chan time.Time
+	done := ctx.Done()
+	for waiting := len(sources); waiting > 0; {
+		select {
+		case got := <-answers:
+			lists[got.i] = got.list
+			waiting--
+		case <-done:
+			done, late = nil, time.After(grace)
+		case <-late:
+			for i := range over {
+				if !over[i].Swap(true) {
+					a.abandoned.Add(1)
+				}
+			}
+			waiting = 0
+		}
+	}
+	var failed []*SourceError
+	for i := range lists {
+		if l := &lists[i]; l.err != nil {
+			failed = append(failed, &SourceError{Source: l.name, Err: usable(l.err)})
+		}
+		failed = append(failed, lists[i].bad...)
+	}
+	return lists, failed
+}
+
+var errListTimeout = fault.New(fault.Transient, fmt.Sprintf("agent: the source hasn't listed its tools within %v", listTimeout))
+
+// listOne asks one source.
+func (a *Agent) listOne(ctx context.Context, s namedSource, out *toolList) error {
+	out.changed = s.Changed() // first: a change from now on must not be missed
+	list, err := s.List(ctx)
+	if err != nil {
+		if context.Cause(ctx) == errListTimeout && errors.Is(err, context.DeadlineExceeded) {
+			return errListTimeout
+		}
+		return err
+	}
+	for i, t := range list {
+		d, err := a.define(t)
+		if err != nil {
+			out.bad = append(out.bad, &SourceError{Source: s.name, Tool: fmt.Sprintf("number %d", i), Err: err})
+			continue
+		}
+		out.tools = append(out.tools, d)
+	}
+	return nil
+}
+
+// dropUnfit leaves out tools of sources whose names are taken: by the agent's own tools, or by a source whose name comes before.
+func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*SourceError) {
+	taken := make(map[string]string, len(own))
+	for _, d := range own {
+		taken[d.Name()] = "the agent has a tool with this name"
+	}
+	for i := range lists {
+		l := &lists[i]
+		l.tools = slices.DeleteFunc(slices.Clone(l.tools), func(d *tools.Definition) bool {
+			why, isTaken := taken[d.Name()]
+			if isTaken {
+				failed = append(failed, &SourceError{Source: l.name, Tool: d.Name(), Err: errors.New(why)})
+				return true
+			}
+			taken[d.Name()] = fmt.Sprintf("source %q has a tool with this name", l.name)
+			return false
+		})
+	}
+	return failed
+}
+
+// logSources logs what is wrong with sources.
+func (a *Agent) logSources(ctx context.Context, session string, failed []*SourceError) {
+	for _, e := range failed {
+		a.logger.WarnContext(ctx, "agent: a source of tools", "session", session, "source", e.Source, "tool", e.Tool, "kept", e.Kept, "error", e.Err)
+	}
+}
+
+// lastLists are the tools that sources listed last, by source. They belong to one session, user and labels, because lists may differ by
+// credential.
+type lastLists struct {
+	mu    sync.Mutex // guards what follows
+	lists map[tools.Listing]map[string][]*tools.Definition
+}
+
+// fill puts the last lists in place of those that failed, and says so in failed.
+func (p *lastLists) fill(key tools.Listing, lists []toolList, failed []*SourceError) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range lists {
+		l := &lists[i]
+		last, known := p.lists[key][l.name]
+		if l.err == nil || !known {
+			continue
+		}
+		l.tools = last
+		for _, e := range failed {
+			if e.Source == l.name && e.Tool == "" {
+				e.Kept = true
+			}
+		}
+	}
+}
+
+// forget forgets the lists of a session.
+func (p *lastLists) forget(session string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.lists, func(key tools.Listing, _ map[string][]*tools.Definition) bool { return key.Session == session })
+}
+
+// keep remembers lists. Beyond maxLists it forgets any others.
+func (p *lastLists) keep(key tools.Listing, lists []toolList) {
+	if len(lists) == 0 || strings.HasPrefix(key.Session, unnamedPrefix) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	own := maps.Clone(p.lists[key])
+	if own == nil {
+		own = make(map[string][]*tools.Definition)
+	}
+	for i := range lists {
+		if lists[i].err == nil {
+			own[lists[i].name] = lists[i].tools
+		}
+	}
+	for other := range p.lists {
+		if len(p.lists) < maxLists || p.lists[key] != nil {
+			break
+		}
+		delete(p.lists, other)
+	}
+	p.lists[key] = own
+}

@@ -1,0 +1,155 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"sync"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// Plugins is a source of tools that come and go.
+type Plugins struct {
+	mu      sync.Mutex // guards what follows
+	list    []tools.Tool
+	changed chan struct{}
+}
+
+func (p *Plugins) Name() string { return "plugins" }
+
+func (p *Plugins) List(ctx context.Context) ([]tools.Tool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.list, nil // tools.ListingOf(ctx) says for whom
+}
+
+func (p *Plugins) Changed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.changed
+}
+
+// Install adds a tool.
+func (p *Plugins) Install(t tools.Tool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.list = append(p.list[:len(p.list):len(p.list)], t)
+	if p.changed != nil {
+		close(p.changed)
+	}
+	p.changed = make(chan struct{})
+}
+
+// A source's new tool is offered from the next run on, after all others.
+func ExampleConfig_sources() {
+	ctx := context.Background()
+	answers := func(name string) tools.Tool {
+		return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in struct{}) (string, error) { return "ok", nil })
+	}
+	plugins := new(Plugins)
+	plugins.Install(answers("calendar"))
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Say("One."), providertest.Say("Two.")),
+		Tools:    []tools.Tool{answers("search")},
+		Sources:  []tools.Source{plugins},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		for ev, err := range a.Stream(ctx, agent.Input{Session: "s-1", Prompt: "Go on."}) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			switch ev := ev.(type) {
+			case agent.ToolsChanged:
+				fmt.Println("new:", ev.Tools[0].Name)
+			case agent.StepStarted:
+				fmt.Println(ev.Tools)
+			}
+		}
+		plugins.Install(answers("mail"))
+	}
+	// Output:
+	// [search calendar]
+	// new: mail
+	// [search calendar mail]
+}
+
+// A tool of the model's choice is loaded when it is needed, so that a hundred others don't fill every request.
+func ExampleLoadTools() {
+	type Name struct {
+		Name string `json:"name"`
+	}
+	invoice := tools.New(tools.Spec{Name: "invoice.create"}, func(ctx context.Context, in struct{}) (string, error) { return "invoice 7", nil })
+	load := tools.New(tools.Spec{Name: "tools.load", Description: "Loads a tool: invoice.create, …"}, func(ctx context.Context, in Name) (string, error) {
+		return "It is there from now on.", agent.LoadTools(ctx, in.Name)
+	})
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(
+			providertest.Call("invoice.create", struct{}{}),
+			providertest.Call("tools.load", Name{"invoice.create"}),
+			providertest.Call("invoice.create", struct{}{}),
+			providertest.Say("Done."),
+		),
+		Tools: []tools.Tool{load, tools.Lazy(invoice, "call tools.load with its name first")},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for ev, err := range a.Stream(context.Background(), agent.Input{Prompt: "Write an invoice."}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch ev := ev.(type) {
+		case agent.StepStarted:
+			fmt.Println("offered:", ev.Tools)
+		case agent.ToolFinished:
+			fmt.Println(ev.Result.Text())
+		}
+	}
+	// Output:
+	// offered: [tools.load]
+	// The call wasn't run: the tool "invoice.create" isn't loaded; call tools.load with its name first
+	// offered: [tools.load]
+	// It is there from now on.
+	// offered: [tools.load invoice.create]
+	// invoice 7
+	// offered: [tools.load invoice.create]
+}
+
+// The server declares a tool that the page in the browser executes. The run pauses until the page answers, perhaps in another process.
+func ExampleInput_tools() {
+	ctx := context.Background()
+	store := journal.NewMemory()
+	open := func(steps ...providertest.Step) *agent.Agent {
+		a, err := agent.New(agent.Config{Provider: providertest.Script(steps...), Journal: store})
+		if err != nil {
+			log.Fatal(err)
+		}
+		return a
+	}
+	pick := tools.External(tools.Spec{Name: "ui.pickDate", Description: "Lets the user pick a date.", Output: json.RawMessage(`{"type":"string","format":"date"}`)})
+
+	a := open(providertest.Call("ui.pickDate", struct{}{}))
+	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Book a table.", Tools: []tools.Tool{pick}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Status, res.Pending[0].Kind, res.Pending[0].Call.Name)
+
+	b := open(providertest.Say("Booked for the 3rd of May."))
+	res, err = b.Run(ctx, agent.Resume("s-1", agent.Answer(res.Pending[0].ID, "2026-05-03")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Status, res.Text())
+	// Output:
+	// paused external ui.pickDate
+	// completed Booked for the 3rd of May.
+}

@@ -1,0 +1,179 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A toolset is the tools that a run knows, and those that it offers. It never changes. Runs share the agent's own toolset unless the agent has
+// sources or lazy tools, or the input has tools; see gather.
+type toolset struct {
+	registry     *tools.Registry
+	fingerprints []machine.ToolFingerprint // in the order in which tools are offered; with lazy ones, and those that are gone
+	offers       []offer                   // by mode.index
+	lists        []toolList                // what the sources returned
+}
+
+// An offer is what is offered to the model in one mode.
+type offer struct {
+	tools       []*tools.Definition
+	names       []string
+	definitions []provider.Tool // as a request has them
+}
+
+// runTools are the tools of a run under way.
+type runTools struct {
+	set     *toolset            // changed by the driving goroutine, or with mu held by LoadTools; see driver.toolset
+	step    *offer              // of the step under way
+	hooked  []*tools.Definition // instead of step, if hooks have changed it
+	listing tools.Listing       // for whom sources list them
+}
+
+// addOwnTools makes the toolset of the agent's own tools.
+func (a *Agent) addOwnTools() error {
+	all := a.registry.All()
+	known := make(map[string]*tools.Definition, len(all))
+	lazy := false
+	for _, d := range all {
+		known[d.Name()], lazy = d, lazy || d.Lazy()
+	}
+	a.changeable = lazy || len(a.sources) > 0
+	set, err := a.newToolset(known, arrange(nil, all, false), nil, nil)
+	if err != nil {
+		return &ConfigError{Field: "Modes", Problem: err.Error(), Err: err}
+	}
+	a.own = set
+	return nil
+}
+
+// newToolset returns a toolset of definitions by name, in the order of their fingerprints. With only it offers no others.
+func (a *Agent) newToolset(known map[string]*tools.Definition, fingerprints []machine.ToolFingerprint, only []string, lists []toolList) (*toolset, error) {
+	s := &toolset{fingerprints: fingerprints, lists: lists}
+	var list []tools.Tool
+	lazy := make(map[string]bool)
+	for _, f := range fingerprints {
+		if d := known[f.Name]; d != nil {
+			list = append(list, d)
+			lazy[f.Name] = f.Lazy
+		}
+	}
+	var err error
+	if s.registry, err = tools.NewRegistry(list...); err != nil {
+		return nil, err
+	}
+	offered := func(d *tools.Definition) bool {
+		return !lazy[d.Name()] && (len(only) == 0 || slices.Contains(only, d.Name()))
+	}
+	for i := range a.modes {
+		m := &a.modes[i]
+		err := contained(func() error { // the filter is the host's
+			s.offers = append(s.offers, newOffer(s.registry.Filter(tools.InMode(m.Name), offered, m.Tools)))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func newOffer(list []*tools.Definition) offer {
+	o := offer{tools: list, definitions: tools.ProviderTools(list)}
+	for _, d := range list {
+		o.names = append(o.names, d.Name())
+	}
+	return o
+}
+
+// arrange returns the fingerprints of tools in the order in which they are offered: those that were offered before in their places, then the
+// others. So the earlier list stays a prefix of the later one, and prompt caches stay valid. keep keeps the places of tools that are gone.
+func arrange(before []machine.ToolFingerprint, list []*tools.Definition, keep bool) []machine.ToolFingerprint {
+	known := make(map[string]*tools.Definition, len(list))
+	for _, d := range list {
+		known[d.Name()] = d
+	}
+	out := make([]machine.ToolFingerprint, 0, len(list))
+	add := func(d *tools.Definition, lazy bool) {
+		out = append(out, machine.ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash(), Lazy: lazy})
+		delete(known, d.Name())
+	}
+	for _, f := range before {
+		d := known[f.Name]
+		switch {
+		case d == nil && keep:
+			f.Gone = true
+			out = append(out, f)
+		case d == nil, f.Lazy && !d.Lazy(): // it wasn't offered, so it comes last
+		default:
+			add(d, f.Lazy)
+		}
+	}
+	for _, d := range list {
+		if known[d.Name()] != nil {
+			add(d, d.Lazy())
+		}
+	}
+	return out
+}
+
+// differing returns the fingerprints of after that differ from those of before, and those of before that are gone.
+func differing(before, after []machine.ToolFingerprint) (out []machine.ToolFingerprint) {
+	for _, f := range after {
+		if !slices.Contains(before, f) {
+			out = append(out, f)
+		}
+	}
+	for _, f := range before {
+		if !f.Gone && !slices.ContainsFunc(after, func(o machine.ToolFingerprint) bool { return o.Name == f.Name }) {
+			f.Gone = true
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// definitions returns the tools by name.
+func (s *toolset) definitions() map[string]*tools.Definition {
+	out := make(map[string]*tools.Definition, s.registry.Len())
+	for _, d := range s.registry.All() {
+		out[d.Name()] = d
+	}
+	return out
+}
+
+// isGone reports whether a tool has disappeared since the run started.
+func (s *toolset) isGone(name string) bool {
+	return slices.ContainsFunc(s.fingerprints, func(f machine.ToolFingerprint) bool { return f.Gone && f.Name == name })
+}
+
+// unknown returns the error for a name that no tool has.
+func (s *toolset) unknown(field, name string) error {
+	names := s.registry.Names()
+	if len(names) > 30 {
+		names = append(names[:30:30], fmt.Sprintf("and %d more", len(names)-30))
+	}
+	return &InputError{Field: field, Problem: fmt.Sprintf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))}
+}
+
+// toolset returns the tools of the run under way, or the agent's own.
+func (l *sessionLog) toolset() *toolset {
+	if l.driver == nil {
+		return l.agent.own
+	}
+	l.lock()
+	defer l.mu.Unlock()
+	return l.driver.tools.set
+}
+
+// offer returns what is offered in the step under way. Without one, it is what the mode offers.
+func (l *sessionLog) offer(mode *mode) *offer {
+	if l.driver != nil && l.driver.tools.step != nil {
+		return l.driver.tools.step
+	}
+	return &l.toolset().offers[mode.index]
+}
