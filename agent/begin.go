@@ -118,7 +118,7 @@ func (x *driver) start(in *Input) error {
 	if err := x.checkToolChoice(in, mode); err != nil {
 		return err
 	}
-	if in.call != nil && !slices.Contains(mode.names, in.call.tool) {
+	if in.call != nil && !slices.Contains(x.offer(mode).names, in.call.tool) {
 		return badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool, mode.Name)
 	}
 	if s.Run.IsOpen() { // only now, when nothing is wrong with the input

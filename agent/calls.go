@@ -368,36 +368,3 @@ func (x *driver) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) 
 	}
 	_ = x.appendLocked(nil, redactedFact{f}) // loop ends a run whose journal refuses it
 }
-
-// resolveDoubt handles calls that were started by a process that died. A call that may be repeated runs again. For any other, a person
-// decides or the model is informed, as Config.InDoubt says.
-func (x *driver) resolveDoubt(indexes []int) {
-	for _, c := range x.callStates(indexes) {
-		cr := x.newCall(c)
-		if c.Repeat && cr.d != nil && cr.d.Spec().Repeatable() {
-			x.runAlone(cr)
-		} else {
-			x.inDoubt(cr, "the process that ran it ended")
-		}
-		if x.left || x.ctx.Err() != nil {
-			return
-		}
-	}
-}
-
-// inDoubt asks a person about a call of which it isn't known how it ended, or informs the model, as Config.InDoubt says.
-func (x *driver) inDoubt(cr *callRun, why string) {
-	if x.agent.cfg.InDoubt == TellInDoubt {
-		x.finishCall(cr, doubtful(why))
-		x.flush()
-		return
-	}
-	x.suspend(cr, Pause{Kind: PauseInDoubt, Reason: "the call was started, and it is not known whether it had its effect: " + why}, 0)
-}
-
-// doubtful returns the outcome of a call of which it isn't known how it ended.
-func doubtful(why string) tools.Outcome {
-	return tools.Outcome{Status: tools.InDoubt, Class: fault.Permanent, Parts: []provider.Part{
-		provider.TextPart("The call was started, and it is not known whether it had its effect: " + why + ". Find out before you make it again."),
-	}}
-}
