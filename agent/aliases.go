@@ -22,6 +22,7 @@ type (
 	NoteWritten  = machine.NoteWritten
 	RuleRevoked  = machine.RuleRevoked
 	TitleChanged = machine.TitleChanged
+	Emitted      = machine.Emitted
 	Undone       = machine.Undone
 	Snapshot     = machine.Snapshot
 )

@@ -145,7 +145,7 @@ func (x *driver) resetContext(in *NoteInput, note *ContextResetNote, budget int)
 	parts := x.state().Input()
 	next := RunStarted{
 		Mode: x.state().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice, Output: r.Output, Interactive: r.Interactive, Priority: r.Priority,
-		Caller: r.Caller, Tools: r.Fingerprints, Only: r.Only, External: r.External, ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
+		Caller: r.Caller, Children: r.Children, Tools: r.Fingerprints, Only: r.Only, External: r.External, ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
 	}
 	next.Meta.Origin = *x.origin
 	next.Meta.Run = newID("r-")

@@ -18,7 +18,7 @@
 //
 // A run emits two kinds of events. A [Fact] is stored before it is applied and before anyone sees it. With a Config.Journal, facts are
 // kept in a store, and another process can resume the run with [Resume] and [Continue]. All other events, such as [TextDelta], are notes:
-// they are shown once and not kept.
+// they are shown once and not kept. Tools and hooks add events of their own with [Emit] and [Show]. [MarshalEvent] returns events as JSON.
 //
 // # Tool calls and approvals
 //
@@ -71,4 +71,6 @@
 // decisions, inbox.go and steer.go what is sent to a session from outside, subagent.go and spending.go agents that are called as tools,
 // generate.go the model calls of tools, lease.go and recover.go the ownership of sessions, loaded.go what a process remembers of a session
 // between runs, undo.go, fork.go and prune.go changes between runs.
+//
+// Events are in event.go, their JSON form in eventjson.go, those of the host in emit.go, and what follows the facts of a session in watch.go.
 package agent

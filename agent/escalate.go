@@ -16,16 +16,16 @@ import (
 // whose [Result.Err] is the same error. After a failed tool call the run continues, because the model may find another way.
 type Escalated struct {
 	Meta               // it names the tool call; without one it is about the model call of the step
-	Tool   string      // empty: the model
-	Class  fault.Class // of Err
-	Reason string      // what failed, in words
-	Err    error       // the same, as it came; for the host: it may say more than a person should see
+	Tool   string      `json:"tool,omitempty"` // empty: the model
+	Class  fault.Class `json:"class"`          // of Err
+	Reason string      `json:"reason"`         // what failed, in words
+	Err    error       `json:"-"`              // the same, as it came; for the host: it may say more than a person should see
 	// Attempts is how many were made, 0 if that isn't known, and Errors are the errors of those before the last, as far as they
 	// are known.
-	Attempts int
-	Errors   []error
+	Attempts int     `json:"attempts,omitempty"`
+	Errors   []error `json:"-"`
 	// Remedies are what may help, for a person, the most likely first. There is at least one.
-	Remedies []string
+	Remedies []string `json:"remedies"`
 }
 
 // escalation returns the note about a failure.

@@ -62,7 +62,7 @@ type ContextInput struct {
 // MemoryWarning is a note about a problem with the memory of a session, for example a summary that failed. The run continues.
 type MemoryWarning struct {
 	Meta
-	Text string
+	Text string `json:"text"`
 }
 
 // A memoryConfig is Config.Memory with the values that New derives from it.

@@ -97,6 +97,9 @@ type Recovery struct {
 	// Each, if it isn't nil, is called for each session when it has ended or paused again. It may be called from several
 	// goroutines at a time. A panic is logged and changes nothing.
 	Each func(Recovered)
+	// Event, if it isn't nil, is called for each event of the runs that are resumed, as [Agent.Stream] yields it, with the session that is
+	// resumed. It may be called from several goroutines at a time, for one session in order. It should return at once.
+	Event func(session string, ev Event)
 }
 
 // A Recovered is a session that [Agent.Recover] has resumed.
@@ -132,7 +135,7 @@ func (a *Agent) Recover(ctx context.Context, r Recovery) (n int, err error) {
 	for range r.Parallel {
 		wg.Go(func() {
 			for name := range names {
-				if a.recoverOne(ctx, name, r.Each) {
+				if a.recoverOne(ctx, name, &r) {
 					count.Add(1)
 				}
 			}
@@ -172,21 +175,21 @@ func stranded(h *journal.Head, now time.Time) bool {
 }
 
 // recoverOne resumes a session, and reports whether there was something to resume.
-func (a *Agent) recoverOne(ctx context.Context, name string, each func(Recovered)) bool {
+func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
 	var busy *BusyError
 	var none *NothingOpenError
 	var paused *PausedError
 	in := Continue(name)
 	in.recovering = true
-	res, err := a.Run(ctx, in)
+	res, err := a.recoverRun(ctx, in, r.Event)
 	switch {
 	case errors.Is(err, errNotOurs), errors.Is(err, ErrDraining), errors.As(err, &busy) && res == nil,
 		errors.As(err, &none), res == nil && errors.As(err, &paused):
 		return false
 	}
-	if each != nil {
+	if r.Each != nil {
 		failed := contained(func() error {
-			each(Recovered{Session: name, Result: res, Err: err})
+			r.Each(Recovered{Session: name, Result: res, Err: err})
 			return nil
 		})
 		if failed != nil {
@@ -194,4 +197,22 @@ func (a *Agent) recoverOne(ctx context.Context, name string, each func(Recovered
 		}
 	}
 	return true
+}
+
+// recoverRun runs an input, and calls event for its events if that isn't nil.
+func (a *Agent) recoverRun(ctx context.Context, in Input, event func(string, Event)) (res *Result, err error) {
+	if event == nil {
+		return a.Run(ctx, in)
+	}
+	for ev, e := range a.Stream(ctx, in) {
+		if e != nil {
+			err = e
+			continue
+		}
+		event(in.Session, ev)
+		if end, ok := ev.(RunEnded); ok {
+			res = end.Result // the last one is that of the run itself
+		}
+	}
+	return res, err
 }

@@ -26,9 +26,7 @@ type driver struct {
 	parent *parentCall     // the call that the run belongs to, of a subagent
 
 	// of the driving goroutine
-	left      bool         // the consumer has left: yield must not be called again
-	yielding  bool         // the body of the consumer's loop is running; stays set if that panics
-	shown     []Event      // the queue of the last flush, emptied, to be used again
+	consumer
 	requested hostRequest  // what the host asked for
 	reply     reply        // the model call under way
 	memory    *memoryState // nil without Config.Memory and Config.Compose
@@ -42,10 +40,18 @@ type driver struct {
 	running   runningCalls
 	deadline  *time.Timer   // of Limits.Duration
 	wake      chan struct{} // wakes the driving goroutine while it waits for calls
+	room      sync.Cond     // the queue was shown
 
 	calls sync.WaitGroup // goroutines of tool calls that weren't abandoned
 
 	receipts map[string]*Receipt // of messages that weren't delivered yet; nil once the run is over; guarded by Agent.mu
+}
+
+// A consumer is who ranges over the events of a run.
+type consumer struct {
+	left     bool    // yield must not be called again
+	yielding bool    // the body of the loop is running; stays set if that panics
+	shown    []Event // the queue of the last flush, emptied, to be used again
 }
 
 // Stream runs an input and yields its events: facts after they are stored, and notes in between. The last event of a run is a [RunEnded] with
@@ -216,6 +222,9 @@ func (x *driver) flush() {
 	x.lock()
 	events := x.queue
 	x.queue, x.shown = x.shown, nil // nil, because show may lead to another flush
+	if len(events) > 0 {
+		x.room.Broadcast()
+	}
 	x.mu.Unlock()
 	for _, ev := range events {
 		x.show(ev)

@@ -19,7 +19,7 @@ import (
 // A Session is a handle for one session, with all operations except runs. [Agent.Session] makes one at no cost; the session needn't exist. A
 // Session is safe for concurrent use.
 //
-// Methods that only read (Facts, Messages, Pending, Result, Rules, Trace, Export, and Fork of the original) may be called during a run.
+// Methods that only read (Facts, Watch, Messages, Pending, Result, Rules, Trace, Export, and Fork of the original) may be called during a run.
 // Decide, Steer, Stop, Pause, Cancel, SetMode and Revoke are requests to the run. Undo, Compact, Prune, Import and Delete return a
 // *[BusyError] during a run.
 type Session struct {

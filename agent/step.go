@@ -143,6 +143,9 @@ func (x *driver) ask(req *provider.Request, step *Step) {
 		err = provider.ErrIncomplete
 	}
 	if err != nil {
+		if x.leaseLost() { // the next process that has the session makes the call again
+			return
+		}
 		x.reply.err = err
 		x.stepFailed(err, req)
 		return
@@ -206,20 +209,22 @@ func (x *driver) showChunk(c *provider.Chunk) {
 	}
 	switch c.Kind {
 	case provider.KindText, provider.KindRefusal:
-		x.show(TextDelta{Meta: x.noteMeta(), Text: c.Text})
+		x.show(TextDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text})
 	case provider.KindReasoning:
-		x.show(ReasoningDelta{Meta: x.noteMeta(), Text: c.Text})
+		x.show(ReasoningDelta{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text})
+	case provider.KindProviderCall, provider.KindProviderResult, provider.KindSource, provider.KindFile:
+		x.show(PartAdded{Meta: x.noteMeta(), Index: x.reply.collector.Last(), Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]})
 	case provider.KindToolStart: // its name is the one that the reply will have
 		meta := x.noteMeta()
 		n := len(x.reply.calls)
 		meta.Call = machine.CallID(meta.Run, meta.Step, n)
 		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
-		x.show(CallBegun{Meta: meta, Name: c.Name})
+		x.show(CallBegun{Meta: meta, Index: x.reply.collector.Last(), Name: c.Name})
 	case provider.KindToolDelta:
 		if call := x.reply.open(c.Index); call != nil {
 			meta := x.noteMeta()
 			meta.Call = call.id
-			x.show(CallDelta{Meta: meta, Text: c.Text})
+			x.show(CallDelta{Meta: meta, Index: x.reply.collector.Last(), Text: c.Text})
 		}
 	case provider.KindToolEnd:
 		if call := x.reply.open(c.Index); call != nil {
@@ -240,8 +245,10 @@ func (r *reply) open(index int32) *begunCall {
 
 // takeAnswer shows and appends the reply that a hook gave, like a reply of the model.
 func (x *driver) takeAnswer(step *Step) {
-	if text := step.answer.Text(); text != "" && x.deltas {
-		x.show(TextDelta{Meta: x.noteMeta(), Text: text})
+	for i := range step.answer.Parts {
+		if p := &step.answer.Parts[i]; x.deltas && p.Kind == provider.PartText && p.Text != "" {
+			x.show(TextDelta{Meta: x.noteMeta(), Index: i, Text: p.Text})
+		}
 	}
 	x.replied(x.ownReply(step.answer), provider.Usage{}, step)
 }

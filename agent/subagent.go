@@ -152,7 +152,7 @@ func runChild(ctx context.Context, task Task) (string, error) {
 		return "", err
 	}
 	if res == nil {
-		if res, err = t.driveWhenFree(ctx, in); errors.Is(err, ErrDraining) {
+		if res, err = t.driveWhenFree(ctx, x, in); errors.Is(err, ErrDraining) {
 			res = &Result{Session: in.Session, Status: Paused, Code: machine.CodeDrained}
 		} else if res == nil {
 			return "", err
@@ -195,7 +195,7 @@ func (t *agentTool) input(ctx context.Context, x *driver, call *tools.Call, task
 	defer x.mu.Unlock()
 	r := x.run()
 	in.Interactive, in.Priority, in.By, in.Labels = r.Interactive, r.Priority, call.By, x.state().Labels.Map()
-	in.User, in.Task, in.Pipeline = r.User, r.Task, r.Pipeline
+	in.User, in.Task, in.Pipeline, in.Children = r.User, r.Task, r.Pipeline, r.Children
 	if !in.resumes() {
 		in.Limits = r.LimitsLeft(&t.child.modes[0].limits, all.total(), time.Now())
 	}
@@ -213,9 +213,9 @@ func (x *driver) answers(call string) []Decision {
 }
 
 // driveWhenFree drives the child. If a process that died still has the lease, it waits for its end.
-func (t *agentTool) driveWhenFree(ctx context.Context, in Input) (*Result, error) {
+func (t *agentTool) driveWhenFree(ctx context.Context, x *driver, in Input) (*Result, error) {
 	for deadline := time.Now().Add(2 * t.child.cfg.Lease); ; {
-		res, err := t.drive(ctx, in)
+		res, err := t.drive(ctx, x, in)
 		var busy *BusyError
 		if res != nil || !errors.As(err, &busy) || time.Now().After(deadline) {
 			return res, err
@@ -228,12 +228,15 @@ func (t *agentTool) driveWhenFree(ctx context.Context, in Input) (*Result, error
 	}
 }
 
-// drive runs the child and reports its steps and tool calls as progress.
-func (t *agentTool) drive(ctx context.Context, in Input) (res *Result, err error) {
+// drive runs the child, reports its steps and tool calls as progress, and shows its events if the input of x asks for them.
+func (t *agentTool) drive(ctx context.Context, x *driver, in Input) (res *Result, err error) {
 	for ev, e := range t.child.Stream(ctx, in) {
 		if e != nil {
 			err = e
 			continue
+		}
+		if in.Children {
+			x.forward(ctx, ev)
 		}
 		switch ev := ev.(type) {
 		case ToolStarted:

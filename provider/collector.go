@@ -110,6 +110,14 @@ func (c *Collector) extend(chunk *Chunk) bool {
 	return true
 }
 
+// Last returns which part of the response the last chunk was added to: its index in Response.Parts, or -1 before the first part.
+func (c *Collector) Last() int {
+	if len(c.pieces) == 0 {
+		return -1
+	}
+	return c.last
+}
+
 // Complete reports whether End has arrived.
 func (c *Collector) Complete() bool { return c.grammar.Complete() }
 

@@ -64,7 +64,7 @@ func everyFact() []machine.Fact {
 		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true, Path: []string{"r-0.1.0"}, Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
 	return []machine.Fact{
 		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
-			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Key: "k-1", Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
+			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Key: "k-1", Children: true, Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
 			Caller: machine.Caller{User: "ann", Task: "t-1", Pipeline: "p-1", TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
 			Only:   []string{"cms.write"}, External: []json.RawMessage{json.RawMessage(`{"Name":"form.fill"}`)},
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
@@ -91,6 +91,7 @@ func everyFact() []machine.Fact {
 		machine.Continued{Meta: meta(""), Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-2"}}, Changes: []machine.ToolChange{{Name: "cms.write", Was: "schema-1", Now: "schema-2"}}},
 		machine.RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		machine.TitleChanged{Meta: meta(""), Title: "<Home> page"},
+		machine.Emitted{Meta: meta("r-1.1.0"), Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
 		machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
 		machine.Snapshot{Meta: meta(""), From: "s-0", State: &machine.State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
 			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", Scope: "docs/", By: "ann", Since: at}}, Run: &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},

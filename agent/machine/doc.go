@@ -37,7 +37,7 @@
 //	ActFinish     Store RunEnded, or SentBack to keep a run from completing.
 //
 // Facts may also come from outside: Steered, ModeChanged, PhaseChanged, ToolsChanged, ContextResetRequested, Compacted, NoteWritten,
-// RuleRevoked, TitleChanged, Undone, Snapshot, and RunEnded to stop or pause the run.
+// RuleRevoked, TitleChanged, Emitted, Undone, Snapshot, and RunEnded to stop or pause the run.
 //
 // # What must be stored first
 //
@@ -93,6 +93,7 @@
 //	Continued              -       =             =                =        =              =             back     -
 //	RuleRevoked            -       =             =                =        =              =             =        =
 //	TitleChanged           -       =             =                =        =              =             =        =
+//	Emitted                -       =             =                =        =              =             -        -
 //	Undone                 -       -             -                -        -              -             -        =
 //	Snapshot               any     =             =                =        =              =             =        =
 //	RunEnded               -       paused/ended  paused/ended     paused   paused/ended   paused/ended  ended    -

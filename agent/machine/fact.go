@@ -74,6 +74,8 @@ type RunStarted struct {
 	// External are the tools of this run that a front end executes, as the JSON of their tools.Spec: see tools.External. They are stored so
 	// that another process can resume the run.
 	External []json.RawMessage `json:"external,omitempty"`
+	// Children shows the events of subagents in the stream of the run: see Input.Children of package agent.
+	Children bool `json:"children,omitempty"`
 	// ContextReset is set if the run continues the work of the run before it, in a new conversation.
 	ContextReset *ContextResetState `json:"context_reset,omitempty"`
 	// Call is set for a run that makes this one call, without a model: see [RunState].Direct.
@@ -233,6 +235,13 @@ type SentBack struct {
 	Meta
 	Why  string `json:"why"` // SendBackHook or SendBackOutput
 	Text string `json:"text"`
+}
+
+// Emitted is what a tool or a hook has recorded for the host: see Emit of package agent. The model doesn't see it, and it changes nothing.
+type Emitted struct {
+	Meta
+	Kind  string          `json:"kind"` // the host's
+	Value json.RawMessage `json:"value"`
 }
 
 // The reasons of a [SentBack].

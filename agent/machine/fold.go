@@ -148,6 +148,10 @@ func (m *Machine) fold(f Fact) (problem string) {
 		problem = m.ruleRevoked(&f)
 	case TitleChanged:
 		problem = m.titleChanged(&f)
+	case Emitted: // for the host alone
+		if f.Kind == "" {
+			problem = "it has no kind"
+		}
 	case Undone:
 		problem = m.undone(&f)
 	case Snapshot:
@@ -188,7 +192,7 @@ func (m *Machine) runStarted(f *RunStarted) string {
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
-		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools, Only: f.Only, External: f.External,
+		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools, Children: f.Children, Only: f.Only, External: f.External,
 		First: len(m.s.Messages), Since: normalTime(f.Time),
 	}
 	if chain != nil {

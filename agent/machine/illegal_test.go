@@ -350,7 +350,8 @@ func (c *chaos) fact() machine.Fact {
 	case 14:
 		return any1[machine.Fact](c, machine.Steered{Meta: meta, Message: message}, machine.SentBack{Meta: meta, Why: any1(c, machine.SendBackHook, machine.SendBackOutput, "x"), Text: text})
 	case 15:
-		return any1[machine.Fact](c, machine.ModeChanged{Meta: meta, To: text}, machine.PhaseChanged{Meta: meta, To: text}, machine.ContextResetRequested{Meta: meta})
+		return any1[machine.Fact](c, machine.ModeChanged{Meta: meta, To: text}, machine.PhaseChanged{Meta: meta, To: text}, machine.ContextResetRequested{Meta: meta},
+			machine.Emitted{Meta: meta, Kind: text})
 	case 16:
 		return any1[machine.Fact](c, machine.Continued{Meta: meta}, machine.ToolsChanged{Meta: meta, Tools: any1(c, []machine.ToolFingerprint{{Name: name}}, nil)})
 	}

@@ -29,6 +29,7 @@ func (ToolsChanged) kind() string          { return "tools_changed" }
 func (Continued) kind() string             { return "continued" }
 func (RuleRevoked) kind() string           { return "rule_revoked" }
 func (TitleChanged) kind() string          { return "title_changed" }
+func (Emitted) kind() string               { return "emitted" }
 func (Undone) kind() string                { return "undone" }
 func (Snapshot) kind() string              { return KindSnapshot }
 func (RunEnded) kind() string              { return "run_ended" }
@@ -52,6 +53,7 @@ func (f ToolsChanged) with(m Meta) Fact          { f.Meta = m; return f }
 func (f Continued) with(m Meta) Fact             { f.Meta = m; return f }
 func (f RuleRevoked) with(m Meta) Fact           { f.Meta = m; return f }
 func (f TitleChanged) with(m Meta) Fact          { f.Meta = m; return f }
+func (f Emitted) with(m Meta) Fact               { f.Meta = m; return f }
 func (f Undone) with(m Meta) Fact                { f.Meta = m; return f }
 func (f Snapshot) with(m Meta) Fact              { f.Meta = m; return f }
 func (f RunEnded) with(m Meta) Fact              { f.Meta = m; return f }
@@ -66,7 +68,7 @@ func init() {
 	for _, f := range []Fact{
 		RunStarted{}, StepStarted{}, Compacted{}, NoteWritten{}, Replied{}, StepFailed{}, ToolStarted{}, ToolFinished{}, Suspended{}, Decided{},
 		Steered{}, SentBack{}, ModeChanged{}, PhaseChanged{}, ContextResetRequested{}, ToolsChanged{},
-		Continued{}, RuleRevoked{}, TitleChanged{}, Undone{}, Snapshot{}, RunEnded{},
+		Continued{}, RuleRevoked{}, TitleChanged{}, Emitted{}, Undone{}, Snapshot{}, RunEnded{},
 	} {
 		factTypes[f.kind()] = reflect.TypeOf(f)
 		isFactType[reflect.TypeOf(f)] = true

@@ -199,6 +199,9 @@ func (r Redactor) Fact(fact Fact) Fact {
 	case TitleChanged:
 		f.Title = cleanLine(r.Text(f.Title), journal.MaxTitle)
 		return f
+	case Emitted:
+		f.Value = r.JSON(f.Value)
+		return f
 	case Undone:
 		f.Calls = slices.Clone(f.Calls)
 		for i := range f.Calls {

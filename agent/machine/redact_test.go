@@ -76,7 +76,7 @@ func filledFacts(t *testing.T) []machine.Fact {
 			facts = append(facts, v.Interface().(machine.Fact))
 		}
 	}
-	require.Len(t, facts, 15, "kinds of facts with texts")
+	require.Len(t, facts, 16, "kinds of facts with texts")
 	return facts
 }
 

@@ -93,6 +93,8 @@ func (s *sim) step() {
 	case s.one(40):
 		s.apply(machine.ToolsChanged{Meta: s.meta(""), Tools: []machine.ToolFingerprint{{Name: pick(s, "a", "b"), Schema: s.text(), Lazy: s.one(2), Gone: s.one(2)}}})
 	case s.one(40):
+		s.apply(machine.Emitted{Meta: s.meta(""), Kind: s.text(), Value: json.RawMessage(`{"n":1}`)})
+	case s.one(40):
 		s.apply(machine.ContextResetRequested{Meta: s.meta("")})
 	case s.one(60) && r.Stage != machine.StageCalling:
 		s.apply(machine.RunEnded{Meta: s.meta(""), Status: machine.Paused, Code: machine.CodeHost})

@@ -58,6 +58,7 @@ type RunState struct {
 	Fingerprints []ToolFingerprint `json:"fingerprints,omitempty"` // of the tools that the run knows, in order
 	Only         []string          `json:"only,omitempty"`         // the tools that are offered; empty: all that the mode permits
 	External     []json.RawMessage `json:"external,omitempty"`     // tools of this run that a front end executes
+	Children     bool              `json:"children,omitempty"`     // the run's stream shows the events of its subagents
 
 	// ContextReset is set if the run continues the work of another. The counts below then include those of the runs before it.
 	ContextReset *ChainState `json:"context_reset,omitempty"`

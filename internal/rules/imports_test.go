@@ -60,6 +60,7 @@ var rows = map[string]row{
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"internal/storm":         {own: []string{everything}},                          // tests alone
 	"agent/approvals":        {own: []string{"agent", "agent/journal", "agent/machine", "circuit/fault", "provider", "tools"}},
+	"agent/live":             {own: []string{"agent", "agent/machine", "circuit/fault"}, tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
 	"agent/prompt":           {own: []string{"memory"}},
 	"tools/process":          {own: []string{"tools", "provider", "circuit/fault"}},
 	"tools/file":             {own: []string{"tools", "provider", "circuit/fault"}},

@@ -86,6 +86,10 @@ func TestCrashesRepeatNothing(t *testing.T) {
 // crashAndResume kills the processes of one run until one reaches its end, and returns how many it killed.
 func crashAndResume(t *testing.T, kind string, rng *rand.Rand, longest *time.Duration) (kills int) {
 	dir := t.TempDir()
+	var watching *reader
+	if kind == "sqlite" { // only one process may have a file store
+		watching = startReader(t, kind, dir)
+	}
 	for {
 		cmd := roletest.Command(context.Background(), "work", kind, dir)
 		cmd.Stderr = os.Stderr
@@ -112,13 +116,14 @@ func crashAndResume(t *testing.T, kind string, rng *rand.Rand, longest *time.Dur
 		}
 		break
 	}
-	check(t, kind, dir)
+	check(t, kind, dir, watching)
 	return kills
 }
 
-// check looks at what is left of a run that is complete: no effect is there twice, and each that its call reports is there. A
+// check looks at what is left of a run that is complete: no effect is there twice, each that its call reports is there, and a reader has got
+// each fact. A
 // call that reports none was stopped because its process couldn't keep its lease.
-func check(t *testing.T, kind, dir string) {
+func check(t *testing.T, kind, dir string, watching *reader) {
 	w, err := OpenWorld(dir)
 	require.NoError(t, err)
 	defer w.Close()
@@ -129,6 +134,9 @@ func check(t *testing.T, kind, dir string) {
 	require.NoError(t, err)
 	facts, err := a.Session(Session).Facts(t.Context())
 	require.NoError(t, err)
+	if watching != nil {
+		watching.requireAll(t, facts)
+	}
 	m, err := machine.Replay(Session, facts...)
 	require.NoError(t, err)
 	require.Equal(t, agent.Completed, m.State().Run.Status)

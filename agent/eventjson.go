@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// noteTypes are the types of notes by their kind in JSON. A fact has the kind that it has in a journal.
+var noteTypes = map[string]reflect.Type{
+	"text_delta":      reflect.TypeFor[TextDelta](),
+	"reasoning_delta": reflect.TypeFor[ReasoningDelta](),
+	"call_begun":      reflect.TypeFor[CallBegun](),
+	"call_delta":      reflect.TypeFor[CallDelta](),
+	"part_added":      reflect.TypeFor[PartAdded](),
+	"waiting":         reflect.TypeFor[Waiting](),
+	"progress":        reflect.TypeFor[Progress](),
+	"reset":           reflect.TypeFor[Reset](),
+	"breaker_open":    reflect.TypeFor[BreakerOpen](),
+	"escalated":       reflect.TypeFor[Escalated](),
+	"memory_warning":  reflect.TypeFor[MemoryWarning](),
+	"shown":           reflect.TypeFor[Shown](),
+	"lagged":          reflect.TypeFor[Lagged](),
+}
+
+var noteKinds = make(map[reflect.Type]string)
+
+func init() {
+	for kind, t := range noteTypes {
+		noteKinds[t] = kind
+	}
+}
+
+// An eventForm is the JSON form of an event. Data is that of the fact in a journal, or the note.
+type eventForm[D any] struct {
+	V       int       `json:"v"`
+	Kind    string    `json:"kind"`
+	Session string    `json:"session"`
+	Seq     uint64    `json:"seq,omitempty"`
+	Time    time.Time `json:"time,omitzero"`
+	Data    D         `json:"data"`
+}
+
+// MarshalEvent returns an event as a JSON object:
+//
+//	{"v": 2, "kind": "text_delta", "session": "s-1", "data": {"run": "r-1", "step": 1, "index": 0, "text": "Hel"}}
+//
+// v is [machine.Version]. Facts also have seq and time. The errors in [BreakerOpen] and [Escalated], and the Result of a [RunEnded], are
+// for the host and aren't included. If ev isn't a fact or a note of this package, by value, the error is an *[EventError] or a
+// *[machine.FactError].
+func MarshalEvent(ev Event) ([]byte, error) {
+	if f, ok := ev.(Fact); ok {
+		rec, err := machine.Encode(f)
+		if err != nil {
+			return nil, err
+		}
+		return machine.Marshal(eventForm[json.RawMessage]{rec.V, rec.Kind, f.Envelope().Session, rec.Seq, rec.Time, rec.Data})
+	}
+	kind, ok := noteKinds[reflect.TypeOf(ev)]
+	if !ok {
+		return nil, &EventError{Kind: fmt.Sprintf("%T", ev), Problem: "it isn't an event; events are the facts and notes of package agent, by value"}
+	}
+	data, err := machine.Marshal(eventForm[Event]{V: machine.Version, Kind: kind, Session: ev.Envelope().Session, Data: ev})
+	if err != nil {
+		return nil, &EventError{Kind: kind, Problem: "it can't be encoded: " + err.Error(), Err: err}
+	}
+	return data, nil
+}
+
+// UnmarshalEvent returns the event that [MarshalEvent] has encoded. A [RunEnded] has no Result. The error is an *[EventError] if data isn't
+// such an object, and a *[machine.FactError] if it is a fact that can't be read. Both are also for another version and for unknown kinds.
+func UnmarshalEvent(data []byte) (Event, error) {
+	var form eventForm[json.RawMessage]
+	if err := json.Unmarshal(data, &form); err != nil {
+		return nil, &EventError{Kind: form.Kind, Problem: "it isn't the JSON of an event: " + err.Error(), Err: err}
+	}
+	t, ok := noteTypes[form.Kind]
+	if !ok {
+		f, err := machine.Decode(form.Session, journal.Record{Seq: form.Seq, Time: form.Time, Kind: form.Kind, V: form.V, Data: form.Data})
+		if err != nil {
+			return nil, err
+		}
+		return factEvent(f), nil
+	}
+	if form.V != machine.Version {
+		return nil, &EventError{Kind: form.Kind, Problem: fmt.Sprintf("it has version %d, and this release reads version %d", form.V, machine.Version)}
+	}
+	v := reflect.New(t)
+	if err := json.Unmarshal(form.Data, v.Interface()); err != nil {
+		return nil, &EventError{Kind: form.Kind, Problem: "it can't be read: " + err.Error(), Err: err}
+	}
+	v.Elem().FieldByName("Session").SetString(form.Session)
+	return v.Elem().Interface().(Event), nil
+}
+
+// factEvent returns a fact as the event that a stream has for it.
+func factEvent(f Fact) Event {
+	if end, ok := f.(machine.RunEnded); ok {
+		return RunEnded{RunEnded: end}
+	}
+	return f
+}

@@ -1,0 +1,129 @@
+package agent_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// everyNote returns a note of each kind, and three facts.
+func everyNote() []agent.Event {
+	at := time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC)
+	note := agent.Meta{Origin: machine.Origin{Session: "s-1", Run: "r-1", Agent: "editor"}, Step: 2}
+	call := note
+	call.Call = "r-1.2.0"
+	fact := call
+	fact.Seq, fact.Time, fact.V = 7, at, machine.Version
+	source := provider.Part{Kind: provider.PartSource, Source: &provider.Source{URL: "https://a.example/?a=1&b=2", Title: "<A>"}}
+	failure := errors.New("no key")
+	return []agent.Event{
+		agent.TextDelta{Meta: note, Index: 1, Text: "a < b & c"},
+		agent.ReasoningDelta{Meta: note, Text: "hm"},
+		agent.CallBegun{Meta: call, Index: 2, Name: "cms.write"},
+		agent.CallDelta{Meta: call, Index: 2, Text: `{"html":"<b`},
+		agent.PartAdded{Meta: note, Index: 3, Part: &source},
+		agent.Waiting{Meta: note, Wait: provider.Wait{Reason: provider.WaitBackingOff, Until: at, Detail: "busy", Attempt: 2}},
+		agent.Progress{Meta: call, Tool: "cms.write", Text: "half", Done: .5},
+		agent.Reset{Meta: note, Why: "the call is made again"},
+		agent.BreakerOpen{Meta: call, Tool: "cms.write", Until: at, Err: &circuit.OpenError{Name: "cms"}},
+		agent.Escalated{Meta: call, Tool: "cms.write", Class: fault.UserFixable, Reason: "no key", Err: failure, Attempts: 2, Errors: []error{failure}, Remedies: []string{"add one"}},
+		agent.MemoryWarning{Meta: note, Text: "full"},
+		agent.Shown{Meta: call, Kind: "preview", Value: json.RawMessage(`{"url":"https://a.example"}`)},
+		agent.Lagged{Meta: note, Notes: 12},
+		agent.Emitted{Meta: fact, Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
+		agent.Steered{Meta: fact, ID: "m-1", Message: provider.User("only <drafts>")},
+		agent.RunEnded{RunEnded: machine.RunEnded{Meta: fact, Status: agent.Stopped, Code: machine.CodeLimit, Reason: "steps"}, Result: &agent.Result{Session: "s-1"}},
+	}
+}
+
+func TestEventsAreAlwaysWrittenAndReadInTheSameForm(t *testing.T) {
+	var lines bytes.Buffer
+	kinds := map[reflect.Type]bool{}
+	for _, ev := range everyNote() {
+		kinds[reflect.TypeOf(ev)] = true
+		data, err := agent.MarshalEvent(ev)
+		require.NoError(t, err)
+		lines.Write(append(data, '\n'))
+
+		back, err := agent.UnmarshalEvent(data)
+		require.NoError(t, err)
+		require.Equal(t, reflect.TypeOf(ev), reflect.TypeOf(back))
+		require.Equal(t, ev.Envelope(), back.Envelope())
+		again, err := agent.MarshalEvent(back)
+		require.NoError(t, err)
+		require.Equal(t, string(data), string(again))
+	}
+	require.Len(t, kinds, agent.NoteKinds+3, "everyNote leaves out a kind of note")
+
+	path := filepath.Join("testdata", "events_v2.jsonl")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, lines.Bytes(), 0o644))
+	}
+	golden, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(golden), lines.String())
+}
+
+func TestEveryFactIsAnEventInJSON(t *testing.T) {
+	golden, err := os.ReadFile(filepath.Join("machine", "testdata", "facts_v2.jsonl"))
+	require.NoError(t, err)
+	n := 0
+	for line := range bytes.Lines(golden) {
+		var form map[string]any
+		require.NoError(t, json.Unmarshal(line, &form))
+		form["session"] = "s-1"
+		data, err := json.Marshal(form)
+		require.NoError(t, err)
+		ev, err := agent.UnmarshalEvent(data)
+		require.NoError(t, err)
+		require.Equal(t, "s-1", ev.Envelope().Session)
+		require.NotZero(t, ev.Envelope().Seq)
+		require.NotZero(t, ev.Envelope().Time)
+		out, err := agent.MarshalEvent(ev)
+		require.NoError(t, err)
+		require.JSONEq(t, string(data), string(out))
+		n++
+	}
+	require.Greater(t, n, 20)
+}
+
+func TestWhatIsNoEventIsRefused(t *testing.T) {
+	var wrong *agent.EventError
+	var fact *machine.FactError
+	for _, ev := range []agent.Event{nil, &agent.TextDelta{}, agent.Meta{}} {
+		_, err := agent.MarshalEvent(ev)
+		require.ErrorAs(t, err, &wrong)
+		require.Equal(t, fault.Invalid, fault.Of(err))
+	}
+	_, err := agent.MarshalEvent((*agent.Steered)(nil))
+	require.ErrorAs(t, err, &fact)
+	_, err = agent.MarshalEvent(agent.Shown{Kind: "a", Value: json.RawMessage(`{`)})
+	require.ErrorAs(t, err, &wrong)
+
+	for _, data := range []string{``, `null`, `[]`, `{"v":1,"kind":"text_delta","data":{}}`, `{"v":2,"kind":"text_delta","data":[]}`, `{"v":2,"kind":"text_delta"}`} {
+		_, err := agent.UnmarshalEvent([]byte(data))
+		require.Error(t, err, data)
+		require.True(t, errors.As(err, &wrong) || errors.As(err, &fact), data)
+	}
+	for _, data := range []string{`{"v":2,"kind":"guess","data":{}}`, `{"v":3,"kind":"steered","data":{"run":"r"}}`, `{"v":2,"kind":"steered","data":{}}`} {
+		_, err := agent.UnmarshalEvent([]byte(data))
+		require.ErrorAs(t, err, &fact, data)
+	}
+}

@@ -1,0 +1,7 @@
+package agent
+
+// NoteKinds is how many kinds of notes there are.
+var NoteKinds = len(noteTypes)
+
+// MaxQueue is how many events may wait to be shown before notes of the host are left out.
+const MaxQueue = maxQueue

@@ -1,0 +1,244 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A Config configures a [Hub]. Only Agent is required.
+type Config struct {
+	// Agent runs the inputs. [Hub.Close] drains it, so it can't be used afterwards. Give it a Config.Journal if runs are to survive the
+	// process.
+	Agent *agent.Agent
+	// Recover is the time between two searches for sessions to resume; 0: 10 s. A negative time turns them off.
+	Recover time.Duration
+	// Drain is how long Close waits for runs to come to a safe point; 0: 30 s.
+	Drain  time.Duration
+	Logger *slog.Logger // nil: nothing is logged
+}
+
+const (
+	defaultRecover = 10 * time.Second
+	defaultDrain   = 30 * time.Second
+)
+
+// A ConfigError says what is wrong with a Config.
+type ConfigError struct {
+	Field   string
+	Problem string
+}
+
+// Error names the field and says what would be right.
+func (e *ConfigError) Error() string { return "live: Config." + e.Field + ": " + e.Problem }
+
+// ErrClosed is the error for inputs and readers after [Hub.Close] was called. Another process may accept them.
+var ErrClosed = fault.New(fault.Transient, "live: the hub is closed; another process may go on")
+
+var errNoHub = &ConfigError{Field: "Agent", Problem: "this Hub is nil or empty; make one with live.New"}
+
+// A Hub runs an agent for readers that come and go. Make one with [New], and close it. It is safe for concurrent use.
+type Hub struct {
+	cfg Config // fixed at creation
+
+	runs    context.Context         // of all runs
+	end     context.CancelCauseFunc // ends runs
+	closed  context.Context         // ends when the readers' time is over
+	leave   context.CancelCauseFunc
+	stopped chan struct{} // closed when Close begins
+
+	work sync.WaitGroup // runs, and searches for sessions to resume
+
+	mu      sync.Mutex // guards what follows
+	topics  map[string]*topic
+	closing bool
+}
+
+// New returns a hub, which begins at once to look for sessions to resume. The error is a *[ConfigError].
+func New(cfg Config) (*Hub, error) {
+	if cfg.Agent.Tools() == nil {
+		return nil, &ConfigError{Field: "Agent", Problem: "it is nil or empty; make one with agent.New"}
+	}
+	if cfg.Drain < 0 {
+		return nil, &ConfigError{Field: "Drain", Problem: fmt.Sprintf("it is %v; give a time, or 0 for %v", cfg.Drain, defaultDrain)}
+	}
+	cfg.Recover, cfg.Drain = cmp.Or(cfg.Recover, defaultRecover), cmp.Or(cfg.Drain, defaultDrain)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &Hub{cfg: cfg, stopped: make(chan struct{}), topics: make(map[string]*topic)}
+	h.runs, h.end = context.WithCancelCause(context.Background())
+	h.closed, h.leave = context.WithCancelCause(context.Background())
+	if cfg.Recover > 0 {
+		h.work.Go(h.search)
+	}
+	return h, nil
+}
+
+// A Started is a run that [Hub.Start] has started or resumed.
+type Started struct {
+	Session string
+	Run     string
+	// After is the number of the session's last fact before the run was started or resumed: [Hub.Watch] with it shows all of that.
+	After uint64
+}
+
+// Start starts or resumes a run: see [agent.Agent.Stream]. It returns when the first fact of that is stored, or with the error for which
+// nothing was started. ctx limits the start, not the run; the run has its values. The input must name a session, because readers find the
+// run by that name.
+func (h *Hub) Start(ctx context.Context, in agent.Input) (Started, error) {
+	if h == nil || h.topics == nil {
+		return Started{}, errNoHub
+	}
+	if in.Session == "" {
+		return Started{}, &agent.InputError{Field: "Session", Problem: "it is empty; readers find a run by the name of its session"}
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if ctx.Err() != nil {
+		return Started{}, context.Cause(ctx)
+	}
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	begun := make(chan start, 1)
+	if !h.begin(func() { h.drive(own, cancel, in, begun) }) {
+		cancel(nil)
+		return Started{}, ErrClosed
+	}
+	select {
+	case s := <-begun:
+		return s.started, s.err
+	case <-ctx.Done():
+		cancel(context.Cause(ctx))
+		return Started{}, context.Cause(ctx)
+	}
+}
+
+// begin runs f on a goroutine of the hub, unless the hub is closed.
+func (h *Hub) begin(f func()) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closing {
+		h.work.Go(f)
+	}
+	return !h.closing
+}
+
+// A start is how a start has ended.
+type start struct {
+	started Started
+	err     error
+}
+
+// drive runs an input and publishes its events.
+func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agent.Input, begun chan<- start) {
+	defer cancel(nil)
+	defer context.AfterFunc(h.runs, func() { cancel(context.Cause(h.runs)) })()
+	waiting := true
+	for ev, err := range h.cfg.Agent.Stream(ctx, in) {
+		if err != nil {
+			if waiting {
+				begun <- start{err: err}
+			}
+			return // the events before it say how the run ended
+		}
+		h.publish(in.Session, ev)
+		if waiting {
+			meta := ev.Envelope()
+			waiting = false
+			begun <- start{started: Started{Session: in.Session, Run: meta.Run, After: max(meta.Seq, 1) - 1}}
+		}
+	}
+}
+
+// publish shows an event of a run in a session to the readers of the session.
+func (h *Hub) publish(session string, ev agent.Event) {
+	h.mu.Lock()
+	t := h.topic(session)
+	h.mu.Unlock()
+	if !t.publish(ev) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.forget(t)
+}
+
+// topic returns the topic of a session. The caller holds mu.
+func (h *Hub) topic(session string) *topic {
+	t := h.topics[session]
+	if t == nil {
+		t = newTopic(session)
+		h.topics[session] = t
+	}
+	return t
+}
+
+// forget removes a topic that nobody uses. The caller holds mu.
+func (h *Hub) forget(t *topic) {
+	if t.unused() {
+		delete(h.topics, t.session)
+	}
+}
+
+// search resumes sessions at intervals until the hub is closed. A search ends when the runs that it has found have ended, so each has a
+// goroutine of its own; it leaves alone what is being driven.
+func (h *Hub) search() {
+	tick := time.NewTicker(h.cfg.Recover)
+	defer tick.Stop()
+	for h.begin(h.resume) {
+		select {
+		case <-tick.C:
+		case <-h.stopped:
+			return
+		}
+	}
+}
+
+func (h *Hub) resume() {
+	_, err := h.cfg.Agent.Recover(h.runs, agent.Recovery{Event: h.publish, Each: func(r agent.Recovered) {
+		if r.Err != nil {
+			h.cfg.Logger.Warn("live: a session that was resumed has failed", "session", r.Session, "error", r.Err)
+		}
+	}})
+	if err != nil && h.runs.Err() == nil {
+		h.cfg.Logger.Warn("live: looking for sessions to resume", "error", err)
+	}
+}
+
+// Cancel stops the run in progress in a session, in this or another process: see [agent.Session.Cancel].
+func (h *Hub) Cancel(ctx context.Context, session string) error {
+	if h == nil || h.topics == nil {
+		return errNoHub
+	}
+	return h.cfg.Agent.Session(session).Cancel(ctx)
+}
+
+// Close drains the agent: see [agent.Agent.Drain]. Runs are paused at their next safe point, and resumed by the next process. Model calls and
+// tool calls that are still in progress after Config.Drain are broken off; their runs stay open in the journal, and are resumed as after a
+// crash. The error is then an *[agent.DrainError]. Readers get what is left for them, and then [ErrClosed]. When Close returns, all goroutines
+// of the hub have ended. Closing again returns nil.
+func (h *Hub) Close() error {
+	if h == nil || h.topics == nil {
+		return errNoHub
+	}
+	h.mu.Lock()
+	if !h.closing {
+		h.closing = true
+		close(h.stopped)
+	}
+	h.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), h.cfg.Drain)
+	defer cancel()
+	err := h.cfg.Agent.Drain(ctx)
+	h.end(&agent.BusyError{Err: agent.ErrDraining}) // as if the leases were lost: nothing more is stored
+	h.work.Wait()
+	h.leave(ErrClosed)
+	return err
+}

@@ -1,0 +1,159 @@
+package live_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestTheHubResumesSessionsWhosePausesHaveExpired(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		n := 0
+		a := newAgent(t, agent.Config{Journal: store, PauseExpires: time.Hour, Tools: []tools.Tool{risky(&n)}}, providertest.Call("risky", Number{1}), providertest.Say("Not in time."))
+		h := newHub(t, live.Config{Agent: a})
+		run := start(t, h)
+		began := time.Now()
+		p := watch(t, h, run.After, nil)
+		require.WithinRange(t, time.Now(), began.Add(time.Hour), began.Add(time.Hour+11*time.Second))
+		require.Equal(t, allFacts(t, a), p.facts)
+		require.Equal(t, "Not in time.", p.whole[1], "readers of a run that was resumed get its notes")
+		require.Zero(t, n)
+	})
+}
+
+func TestTheHubResumesWhatAProcessThatDiedLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		cfg := agent.Config{Journal: store, Tools: []tools.Tool{work()}}
+		died := newAgent(t, cfg, providertest.Call("work", Number{1}), providertest.Hang())
+		ctx, kill := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { kill(&agent.BusyError{Session: "s"}) }) // nothing is stored any more
+		_, err := died.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
+		require.Error(t, err)
+
+		a := newAgent(t, cfg, providertest.Say("One two."))
+		h := newHub(t, live.Config{Agent: a})
+		p := watch(t, h, 0, nil)
+		require.Equal(t, allFacts(t, a), p.facts)
+		require.Equal(t, agent.Completed, p.all[len(p.all)-1].(agent.RunEnded).Status)
+		res, err := a.Session("s").Result(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "One two.", res.Text())
+	})
+}
+
+func TestALongRunDoesNotKeepOthersFromBeingResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		says := make([]providertest.Step, 10)
+		for i := range says {
+			first := newAgent(t, agent.Config{Journal: store}, providertest.Hang())
+			ctx, kill := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Second, func() { kill(&agent.BusyError{}) })
+			_, err := first.Run(ctx, agent.Input{Session: string(rune('a' + i)), Prompt: "go"})
+			require.Error(t, err)
+			says[i] = providertest.Slow(100*time.Second, providertest.Say("Done."))
+		}
+		model := providertest.Script(says...)
+		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store, Provider: model})})
+		<-time.After(time.Minute)
+		require.Len(t, model.Requests(), 10, "four at a time, and four more with each search")
+		<-time.After(time.Hour)
+		require.NoError(t, h.Close())
+	})
+}
+
+func TestCloseDrainsAndTheNextHubGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"))
+		require.NoError(t, err)
+		defer store.Close()
+		began := make(chan struct{})
+		finish := make(chan struct{})
+		calls := 0
+		slow := tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) {
+			calls++
+			close(began)
+			<-finish
+			return "worked", nil
+		})
+		cfg := agent.Config{Journal: store, Tools: []tools.Tool{slow}}
+		first := newHub(t, live.Config{Agent: newAgent(t, cfg, providertest.Reply(providertest.Say("I work. "), providertest.Call("work", Number{1})), providertest.Say("not here"))})
+		run := start(t, first)
+		before, after := &page{}, &page{}
+		together(
+			func() {
+				for ev, err := range first.Watch(t.Context(), "s", run.After) {
+					if err != nil {
+						require.ErrorIs(t, err, live.ErrClosed)
+						return
+					}
+					before.add(ev)
+				}
+			},
+			func() {
+				<-began
+				time.AfterFunc(20*time.Millisecond, func() { close(finish) })
+				require.NoError(t, first.Close())
+			})
+		end := before.all[len(before.all)-1].(agent.RunEnded)
+		require.Equal(t, machine.CodeDrained, end.Code)
+
+		a := newAgent(t, cfg, providertest.Say("All done."))
+		second := newHub(t, live.Config{Agent: a})
+		after = watch(t, second, end.Seq, nil)
+		require.Equal(t, allFacts(t, a), append(before.facts, after.facts...), "a reader that goes on with the number of the last fact")
+		require.Equal(t, "All done.", after.whole[0])
+		require.Equal(t, 1, calls)
+		require.NoError(t, second.Close())
+	})
+}
+
+func TestCloseBreaksOffWhatTakesTooLongAndTheNextHubMakesTheModelCallAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		cfg := agent.Config{Journal: store}
+		first := newHub(t, live.Config{Agent: newAgent(t, cfg, providertest.HangAfter(3, providertest.SayChunks("One ", "two ", "three."))), Drain: time.Minute})
+		run := start(t, first)
+		before := &page{}
+		together(
+			func() {
+				for ev, err := range first.Watch(t.Context(), "s", run.After) {
+					if err != nil {
+						require.ErrorIs(t, err, live.ErrClosed)
+						return
+					}
+					before.add(ev)
+				}
+			},
+			func() {
+				<-time.After(time.Second)
+				began := time.Now()
+				var late *agent.DrainError
+				require.ErrorAs(t, first.Close(), &late)
+				require.Equal(t, []string{"s"}, late.Sessions)
+				require.Equal(t, time.Minute, time.Since(began))
+			})
+		require.Equal(t, "One two ", before.text())
+		require.Len(t, before.facts, 2, "that it was broken off isn't stored")
+
+		a := newAgent(t, cfg, providertest.SayChunks("One ", "two ", "three."))
+		second := newHub(t, live.Config{Agent: a})
+		p := watch(t, second, 2, nil)
+		require.Equal(t, allFacts(t, a), append(before.facts, p.facts...))
+		require.Equal(t, "One two three.", p.whole[0])
+		require.Equal(t, agent.Completed, p.all[len(p.all)-1].(agent.RunEnded).Status)
+	})
+}

@@ -1,0 +1,124 @@
+package live
+
+import (
+	"context"
+	"sync"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// keep is how many events a reader may be behind at least before it misses notes. At most twice as many are kept.
+const keep = 1024
+
+// A topic is a session that has a run in this hub, or readers.
+type topic struct {
+	session string // fixed
+
+	mu     sync.Mutex // guards what follows
+	moved  sync.Cond  // an event has come, or a run has begun or ended
+	driven bool       // a run of this hub is in progress
+	begun  context.CancelFunc
+	idle   context.Context // ends when a run begins
+	events []agent.Event   // the newest
+	first  int             // the number of events[0] among all
+	notes  int             // how many of all events are notes
+	seq    uint64          // of the newest fact
+	newest agent.Meta      // of the newest event
+	call   partial         // the model call in progress
+
+	readers, polling int // readers, and how many of them read the journal because nothing is driven
+}
+
+func newTopic(session string) *topic {
+	t := &topic{session: session}
+	t.moved.L = &t.mu
+	t.rest()
+	return t
+}
+
+// rest makes a context that ends when a run begins. The caller holds mu, or owns the topic.
+func (t *topic) rest() { t.idle, t.begun = context.WithCancel(context.Background()) }
+
+// A hole stands for a fact that readers get from the journal.
+type hole struct{ agent.Meta }
+
+// publish adds an event of a run. It reports whether it was the last one. Facts from elsewhere may be missing in between.
+func (t *topic) publish(ev agent.Event) (last bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer t.moved.Broadcast()
+	if !t.driven {
+		t.driven = true
+		t.begun()
+	}
+	meta := ev.Envelope()
+	own := meta.Session == t.session // otherwise it is a subagent's
+	_, fact := ev.(agent.Fact)
+	if !own || !fact {
+		if own {
+			t.call.add(ev)
+		}
+		t.notes++
+		t.add(ev, meta)
+		return false
+	}
+	end, ended := ev.(agent.RunEnded)
+	if ended && end.Code == machine.CodeJournal { // it isn't stored: the session goes on elsewhere
+		t.finish()
+		return true
+	}
+	if meta.Seq > t.seq { // else it is another pause of the same fact
+		t.seq = meta.Seq
+		t.call.fact(ev)
+		t.add(stored(ev, meta), meta)
+	}
+	if ended && end.Code != machine.CodeContextReset {
+		t.finish()
+		return true
+	}
+	return false
+}
+
+// stored returns an event as a reader of the journal gets it.
+func stored(ev agent.Event, meta agent.Meta) agent.Event {
+	switch ev := ev.(type) {
+	case agent.RunEnded:
+		return agent.RunEnded{RunEnded: ev.RunEnded}
+	case agent.Suspended:
+		if len(ev.Pause.Path) > 0 { // a subagent's, out of the fact of its call
+			return hole{meta}
+		}
+	}
+	return ev
+}
+
+func (t *topic) add(ev agent.Event, meta agent.Meta) {
+	if len(t.events) == 2*keep {
+		n := copy(t.events, t.events[keep:])
+		clear(t.events[n:])
+		t.events, t.first = t.events[:n], t.first+keep
+	}
+	t.events, t.newest = append(t.events, ev), meta
+}
+
+// finish records the end of a run.
+func (t *topic) finish() {
+	t.driven = false
+	t.call.clear()
+	t.rest()
+}
+
+// head is the number that the next event will have.
+func (t *topic) head() int { return t.first + len(t.events) }
+
+// unused reports whether nobody uses the topic, so that it can be forgotten.
+func (t *topic) unused() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.driven || t.readers > 0 {
+		return false
+	}
+	t.begun()
+	return true
+}

@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+const (
+	// watchFirst is how long Watch waits after a fact before it reads again, and watchMost how long it waits at most.
+	watchFirst = 50 * time.Millisecond
+	watchMost  = 2 * time.Second
+)
+
+// Watch returns the facts of the session with numbers above after, and then each new one as it is stored, by this or another process. A
+// [RunEnded] has no Result. If earlier facts were pruned, a [Snapshot] comes first. Notes aren't stored: readers in the process that drives
+// the run get them from package agent/live.
+//
+// Watch polls the journal: 50 ms after a fact, and then at intervals that double up to 2 s until there is another. The sequence ends with an
+// error: the cause when ctx ends, a *[NothingOpenError] if the session is unknown, deleted, or hasn't that many facts, and what the journal
+// says if it can't be read. Watch again with the number of the last fact to go on. Each range over the sequence begins anew.
+func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		ctx, err := s.ready(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		after, wait := after, watchFirst
+		for {
+			facts, err := s.agent.newFacts(ctx, s.id, after)
+			if err != nil {
+				if ctx.Err() != nil {
+					err = context.Cause(ctx)
+				}
+				yield(nil, err)
+				return
+			}
+			for _, f := range facts {
+				after, wait = f.Envelope().Seq, watchFirst
+				if !yield(factEvent(f), nil) {
+					return
+				}
+			}
+			timer := time.NewTimer(wait)
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				yield(nil, context.Cause(ctx))
+				return
+			case <-timer.C:
+			}
+			wait = min(2*wait, watchMost)
+		}
+	}
+}
+
+// newFacts returns the facts of a session with numbers above after. The session must exist, and have as many facts.
+func (a *Agent) newFacts(ctx context.Context, session string, after uint64) ([]Fact, error) {
+	head, err := a.store.Head(ctx, session)
+	switch {
+	case errors.Is(err, journal.ErrNoSession), err == nil && head.Seq < after:
+		return nil, &NothingOpenError{Session: session}
+	case err != nil:
+		return nil, fmt.Errorf("agent: session %q: reading its head: %w", session, err)
+	case head.Seq == after:
+		return nil, nil
+	}
+	return a.factsAfter(ctx, session, after)
+}

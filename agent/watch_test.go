@@ -1,0 +1,151 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// asFacts returns events as the facts that Session.Facts returns.
+func asFacts(all []agent.Event) (facts []agent.Fact) {
+	for _, ev := range all {
+		if end, ok := ev.(agent.RunEnded); ok {
+			ev = end.RunEnded
+		}
+		facts = append(facts, ev.(agent.Fact))
+	}
+	return facts
+}
+
+// ended reports whether an event is the end of a run.
+func ended(ev agent.Event) bool {
+	end, ok := ev.(agent.RunEnded)
+	return ok && end.Status != agent.Paused
+}
+
+func TestWatchYieldsEachFactOnceFromAnyNumberOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		var done effects
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}, call("slow", 5), call("slow", 7), say("Done."))
+		b, _ := scripted(t, agent.Config{Journal: store}) // another process
+		var wg sync.WaitGroup
+		wg.Go(func() { run(t, a) })
+		<-time.After(time.Second)
+		seen := make([][]agent.Event, 15)
+		for after := range seen {
+			wg.Go(func() {
+				<-time.After(time.Duration(after) * time.Second)
+				for ev, err := range b.Session("s").Watch(t.Context(), uint64(min(after, 4))) {
+					require.NoError(t, err)
+					if seen[after] = append(seen[after], ev); ended(ev) {
+						require.Nil(t, ev.(agent.RunEnded).Result)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		all := facts(t, a, "s")
+		for after, got := range seen {
+			require.Equal(t, all[min(after, 4):], asFacts(got), "after %d", after)
+		}
+	})
+}
+
+func TestWatchPollsLessAndLessWhileNothingHappens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &countingHeads{Store: journal.NewMemory()}
+		a, _ := scripted(t, agent.Config{Journal: store}, say("Done."))
+		run(t, a)
+		store.n = 0
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var failure error
+		for _, err := range a.Session("s").Watch(ctx, 0) {
+			failure = err
+		}
+		require.ErrorIs(t, failure, context.DeadlineExceeded)
+		require.Equal(t, 35, store.n, "7 reads in the first 3.2 s, then one each 2 s")
+	})
+}
+
+type countingHeads struct {
+	journal.Store
+	n int
+}
+
+func (s *countingHeads) Head(ctx context.Context, session string) (journal.Head, error) {
+	s.n++
+	return s.Store.Head(ctx, session)
+}
+
+func TestWatchEndsWithTheReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("Done."))
+		last := func(ctx context.Context, session string, after uint64) (failure error) {
+			for _, err := range a.Session(session).Watch(ctx, after) {
+				failure = err
+			}
+			return failure
+		}
+		var none *agent.NothingOpenError
+		require.ErrorAs(t, last(t.Context(), "s", 0), &none, "unknown")
+		run(t, a)
+		require.ErrorAs(t, last(t.Context(), "s", 99), &none, "a number that it hasn't")
+		time.AfterFunc(time.Minute, func() { require.NoError(t, a.Session("s").Delete(t.Context())) })
+		require.ErrorAs(t, last(t.Context(), "s", 0), &none, "deleted")
+		why := errors.New("the page was closed")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(why)
+		require.ErrorIs(t, last(ctx, "s", 0), why)
+		var nobody *agent.Session
+		for _, err := range nobody.Watch(nil, 0) {
+			require.Error(t, err)
+		}
+	})
+}
+
+func TestWatchingAPrunedSessionBeginsWithASnapshot(t *testing.T) {
+	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("One."), say("Two."))
+	run(t, a)
+	_, err := a.Session("s").Prune(t.Context())
+	require.NoError(t, err)
+	run(t, a)
+	var got []agent.Event
+	for ev, err := range a.Session("s").Watch(t.Context(), 1) {
+		require.NoError(t, err)
+		if got = append(got, ev); ended(ev) {
+			break
+		}
+	}
+	require.IsType(t, agent.Snapshot{}, got[0])
+	_, err = machine.Replay("s", asFacts(got)...)
+	require.NoError(t, err)
+}
+
+func TestLeavingWatchAtEachFactLeavesNothingBehind(t *testing.T) {
+	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, providertest.Say("Done."))
+	run(t, a)
+	for leave := range facts(t, a, "s") {
+		n := 0
+		for _, err := range a.Session("s").Watch(t.Context(), 0) {
+			require.NoError(t, err)
+			if n++; n > leave {
+				break
+			}
+		}
+		require.Equal(t, leave+1, n)
+	}
+}
