@@ -192,7 +192,7 @@ func TestMorePausesThanAHeadHasAreListedAndDecidedOnTogether(t *testing.T) {
 	for i := range ns {
 		ns[i] = i
 	}
-	a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", ns...), say("Done."))
+	a, _, done := risky(t, agent.Config{Journal: store, Limits: agent.Limits{ReplyCalls: -1}}, calls("risky", ns...), say("Done."))
 	res := run(t, a)
 	require.Len(t, res.Pending, n)
 	h, err := store.Head(t.Context(), "s")
