@@ -113,6 +113,9 @@ type exported struct {
 // Export writes the log of the session as JSON lines, one fact per line: session, seq, time, kind, v (the version of the encoding) and
 // data. An unknown session is a *[NothingOpenError]. After an error, w may have received a part of the log.
 func (s *Session) Export(ctx context.Context, w io.Writer) error {
+	if _, err := s.ready(ctx); err != nil {
+		return err
+	}
 	if w == nil {
 		return fault.Errorf(fault.Invalid, "agent: exporting a session: the Writer is nil")
 	}

@@ -149,8 +149,15 @@ func New(cfg Config) (*Handler, error) {
 	return h, nil
 }
 
-// ServeHTTP answers a request.
+// errNoHandler is the cause of the answers of a Handler that New didn't make.
+var errNoHandler = &ConfigError{Field: "Authorize", Problem: "this Handler is nil or empty; make one with New"}
+
+// ServeHTTP answers a request. A nil or empty Handler answers with status 500 and the code "internal".
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h == nil || h.next == nil {
+		(&Handler{log: slog.New(slog.DiscardHandler)}).say(w, r, internal(errNoHandler))
+		return
+	}
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
