@@ -67,7 +67,7 @@
 // The tools of a run are in toolset.go; gather.go collects them from the agent, its sources (sources.go) and the input, and loadtools.go changes
 // them during a run.
 //
-// Elsewhere: prepare.go, compact.go, contextreset.go and progressnotes.go keep a conversation within the model's window. decide.go handles
+// Elsewhere: prepare.go, compact.go, toolong.go, logged.go, contextreset.go and progressnotes.go keep a conversation within the model's window. decide.go handles
 // decisions, inbox.go and steer.go what is sent to a session from outside, subagent.go and spending.go agents that are called as tools,
 // generate.go the model calls of tools, lease.go and recover.go the ownership of sessions, loaded.go what a process remembers of a session
 // between runs, undo.go, fork.go and prune.go changes between runs.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -15,13 +16,18 @@ import (
 // model call. Its zero value compacts at 70 % of the window less its reserve, without a model and without a Store.
 //
 // A compaction is recorded as a [Compacted]; the original conversation stays in the log. If a conversation can't be made to fit, the run
-// fails with [machine.CodeContext] and a *[memory.ContextTooLargeError]. Other problems are warnings ([MemoryWarning]), and the run
-// continues.
+// fails with [machine.CodeContext] and a *[memory.ContextTooLargeError]. If the provider refuses a request for its length, the conversation is
+// compacted once to 60 % of what the model takes, as the refusal says, and the call is made again; a second refusal ends the run with a
+// *[ContextLengthError]. Without Config.Memory the first refusal does, and the next run of the session is refused, too. Other problems are
+// warnings ([MemoryWarning]), and the run continues.
 type Memory struct {
 	// Config says when a conversation is compacted, and how. If Window.Size is 0, it is that of the model of a step (the mode's or the
 	// agent's) according to [provider.InfoOf] when the Agent is made; for an unknown model, that of the agent's model, then that of the
 	// Provider's default model. A model that a hook sets doesn't change it. A nil Counter is an Estimator for the agent's model.
-	// Strategies, Store and Asks are shared by all sessions. With a Store, the agent gets the tool [memory.ReadTool].
+	// If ResultShare is 0, it is a quarter. Strategies, Store and Asks are shared by all sessions.
+	//
+	// The agent gets the tool [memory.ReadTool], which reads from the Store, and the results of the session's own calls from its log. So a
+	// result that is cut because it takes more than ResultShare of the window stays readable without a Store, until the session is pruned.
 	memory.Config
 	// Stores returns the Store of a session, so that sessions don't share one. It overrides Store.
 	Stores func(session string) memory.Store
@@ -68,6 +74,8 @@ type MemoryWarning struct {
 // A memoryConfig is Config.Memory with the values that New derives from it.
 type memoryConfig struct {
 	Memory
+	agent   *Agent
+	learned sync.Map       // how many tokens a model takes, by its name, as a refusal said
 	windows map[string]int // of the models that modes ask for, where they are known and Config doesn't say; fixed
 }
 
@@ -76,8 +84,11 @@ func (a *Agent) addMemory() error {
 	if a.cfg.Memory == nil {
 		return nil
 	}
-	g := &memoryConfig{Memory: *a.cfg.Memory}
+	g := &memoryConfig{Memory: *a.cfg.Memory, agent: a}
 	info := infoOf(a.cfg.Provider, a.cfg.Params.Model)
+	if g.ResultShare == 0 {
+		g.ResultShare = .25
+	}
 	if g.Window.Size == 0 {
 		g.Window.Size = info.Window
 		g.windows = make(map[string]int)
@@ -103,7 +114,7 @@ func (a *Agent) addMemory() error {
 		return &ConfigError{Field: "Memory", Problem: err.Error(), Err: err}
 	}
 	a.memoryConfig = g
-	if (g.Store != nil || g.Stores != nil) && !hasTool(a.cfg.Tools, memory.ReadTool().Name) {
+	if !hasTool(a.cfg.Tools, memory.ReadTool().Name) {
 		a.cfg.Tools = append(a.cfg.Tools[:len(a.cfg.Tools):len(a.cfg.Tools)], g.readBack())
 	}
 	return nil
@@ -122,6 +133,9 @@ func infoOf(p provider.Provider, model string) provider.ModelInfo {
 func (g *memoryConfig) window(model string) memory.Window {
 	w := g.Window
 	w.Size = cmp.Or(g.windows[model], w.Size)
+	if n, ok := g.learned.Load(model); ok && (w.Size == 0 || n.(int) < w.Size) {
+		w.Size = n.(int)
+	}
 	return w
 }
 
@@ -148,7 +162,9 @@ func (g *memoryConfig) store(session string) memory.Store {
 func (g *memoryConfig) compactor(session string) (c *memory.Compactor, err error) {
 	defer contain(&err)
 	cfg := g.Config
-	cfg.Store = g.store(session)
+	if cfg.Store = g.store(session); cfg.Store == nil && cfg.Whole == nil {
+		cfg.Whole = logged{g.agent, session}
+	}
 	return memory.New(cfg)
 }
 
@@ -162,7 +178,7 @@ func (g *memoryConfig) readBack() tools.Tool {
 			if call, ok := tools.CallOf(ctx); ok {
 				session = call.Session
 			}
-			text, err := memory.ReadBack(ctx, g.store(session), input)
+			text, err := memory.ReadBack(ctx, logged{g.agent, session}, input)
 			if err != nil {
 				return tools.Result{}, err
 			}

@@ -102,17 +102,26 @@ func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 		}
 		return nil
 	}
+	if b.note = note; !x.takePrepared(b, p, &more) {
+		return nil
+	}
+	return p
+}
+
+// takePrepared appends the compaction of a prepared request, if there was one, and puts the request into b. It returns false if no call can
+// be made.
+func (x *driver) takePrepared(b *prepared, p *memory.Prepared, more *memory.Context) bool {
 	for _, w := range p.Warnings {
 		x.memoryWarning(w)
 	}
 	if p.Report != nil && x.appendCompaction(p) != nil {
-		return nil
+		return false
 	}
-	b.system, b.messages, b.own, b.note, x.memory.counted = p.Request.System, x.state().Messages, false, note, true
+	b.system, b.messages, b.own, x.memory.counted = p.Request.System, x.state().Messages, false, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
 		b.messages, b.own = x.withContext(p), true
 	}
-	return p
+	return true
 }
 
 // prepareAgain makes a request fit the window once more if hooks have added to the note of the step. It returns false if no call can be made.

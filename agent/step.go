@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"slices"
 
@@ -74,7 +75,7 @@ func (x *driver) step(act machine.Action) {
 	if step == nil || !step.changed {
 		p.into(req, &start, act.Again)
 	}
-	x.ask(req, step)
+	x.ask(req, &p, &start, mode, step)
 }
 
 // request returns the request for a step. It shares its messages with the state.
@@ -132,15 +133,10 @@ type begunCall struct {
 }
 
 // ask makes the model call and appends its outcome.
-func (x *driver) ask(req *provider.Request, step *Step) {
-	x.reply.size.limit = replyLimit(x.run().Limits, req)
-	x.stream(req)
-	err := x.reply.err
-	switch {
-	case x.left:
-		err = errAbandoned
-	case err == nil && !x.reply.collector.Complete():
-		err = provider.ErrIncomplete
+func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mode *mode, step *Step) {
+	err := x.call(req)
+	if refused := x.refusedForLength(err); refused != nil {
+		req, err = x.askShorter(req, refused, err, p, start, mode, step)
 	}
 	if err != nil {
 		if x.leaseLost() { // the next process that has the session makes the call again
@@ -156,6 +152,19 @@ func (x *driver) ask(req *provider.Request, step *Step) {
 	}
 	x.learn(&resp.Usage)
 	x.replied(resp, resp.Usage, step)
+}
+
+// call makes the model call, and returns its error.
+func (x *driver) call(req *provider.Request) error {
+	x.reply.size.limit = replyLimit(x.run().Limits, req)
+	x.stream(req)
+	switch {
+	case x.left:
+		return errAbandoned
+	case x.reply.err == nil && !x.reply.collector.Complete():
+		return provider.ErrIncomplete
+	}
+	return x.reply.err
 }
 
 // stream shows the chunks of a reply and collects them. It contains a panic of the provider, but not one of the consumer.
@@ -352,7 +361,11 @@ func (x *driver) failStep(f StepFailed, err error) {
 		x.finish(Stopped, machine.CodeCanceled, &StopError{Code: machine.CodeCanceled, Err: err})
 	default:
 		x.escalateModel(err)
-		x.finish(Failed, machine.CodeProvider, err)
+		code := machine.CodeProvider
+		if errors.As(err, new(*ContextLengthError)) {
+			code = machine.CodeContext
+		}
+		x.finish(Failed, code, err)
 	}
 }
 

@@ -9,38 +9,6 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Config says how a [Compactor] keeps a conversation within a window. Its zero value is for an unknown model: 128,000
-// tokens, counted by an [Estimator], compacted at 70 % by [DefaultSteps] without a summary.
-type Config struct {
-	Window  Window
-	Counter Counter // nil: an Estimator of an unknown model, which also stands in where a Counter panics
-	// Rules say when to compact; nil: at 70 % of the window less its reserve. An empty list: only when the request doesn't
-	// fit, and then to half of that, or by hand.
-	Rules []Rule
-	// Steps is the pipeline of a rule that has none of its own, and of a request that doesn't fit; nil: [DefaultSteps].
-	Steps []Step
-	// Keep is how many of the last groups no strategy touches; 0: 5; less than 1: 1.
-	Keep int
-	// Store keeps what is taken out, so that the model can read it back; nil: it is gone from the conversation.
-	Store Store
-	// Subgoals finds the subgoals of the conversation; nil: it has none.
-	Subgoals Finder
-	// Asks names a provider that counts requests ([provider.CountTokens]), to correct what is counted here. It is asked
-	// when a request passes half of the budget and again each time it has grown by a quarter since. nil: never.
-	Asks provider.Provider
-}
-
-// DefaultSteps is the order in which a conversation is compacted: superseded results, big results, finished subgoals, a
-// summary by a model if summarise isn't nil, groups moved to the Store, groups dropped. The first two have a floor of 1,000
-// tokens.
-func DefaultSteps(summarise *Summarise) []Step {
-	steps := []Step{{DropSuperseded{}, 1_000}, {CutResults{}, 1_000}, {Subgoals{}, 0}}
-	if summarise != nil {
-		steps = append(steps, Step{summarise, 0})
-	}
-	return append(steps, Step{Offload{}, 0}, Step{Slide{}, 0})
-}
-
 // A Compactor prepares the requests of one conversation: it counts them, compacts the conversation when a rule says so or
 // it wouldn't fit, and puts in what else the request says.
 //
@@ -85,8 +53,17 @@ func New(cfg Config) (*Compactor, error) {
 		cfg.Counter = NewEstimator(provider.ModelInfo{})
 	}
 	cfg.Counter = steady{cfg.Counter}
+	if !(cfg.ResultShare >= 0 && cfg.ResultShare <= 1) {
+		return nil, fmt.Errorf("memory: Config.ResultShare is %v; it is a share of the window, from 0 to 1", cfg.ResultShare)
+	}
+	if cfg.Whole == nil {
+		cfg.Whole = cfg.Store
+	}
 	if cfg.Store != nil {
 		cfg.Store = contained{cfg.Store}
+	}
+	if cfg.Whole != nil {
+		cfg.Whole = contained{cfg.Whole}
 	}
 	cfg.Steps = slices.Clone(cfg.Steps)
 	c := &Compactor{meter: NewMeter(cfg.Counter)}
@@ -170,19 +147,31 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 	fixed := c.fixed(&out, &more)
 	total := plus(fixed, c.meter.raw.Messages)
 
+	j := c.cutLarge(ctx, &out, fixed, more.Goal)
+	if j != nil {
+		total = j.total()
+	}
 	rules, trigger, again := c.due(c.meter.up(total), p.Budget, len(req.Messages), events)
 	if trigger == "" && total > c.meter.down(p.Budget) {
 		trigger = "window"
 	}
-	if trigger != "" {
-		j := c.job(&out, fixed, more.Goal)
+	switch {
+	case j == nil && trigger != "":
+		j = c.job(&out, fixed, more.Goal)
+	case j != nil && trigger != "":
+		trigger = largeResult + ", " + trigger
+	case j != nil:
+		trigger = largeResult
+	}
+	if j != nil {
+		before := plus(fixed, c.meter.raw.Messages)
 		j.system, j.more = req.System, &more
 		for _, a := range rules {
 			steps := len(j.steps)
 			j.run(ctx, a.rule.Steps, c.target(&a.rule, p.Budget), c.targetMessages(&a.rule))
 			a.settle(j.steps[steps:])
 		}
-		if err := c.finish(ctx, p, j, trigger, total); err != nil {
+		if err := c.finish(ctx, p, j, trigger, before); err != nil {
 			return nil, err
 		}
 		if again && !j.changed && len(p.Warnings) == 0 {

@@ -118,22 +118,21 @@ func allCut(r *provider.ToolResult) bool {
 // cutParts returns parts as one text of at most about limit tokens, with a handle to the whole. Media become their names. Of
 // what was cut before, the whole is read back, so that there is one handle to it, and not one to what was left of it.
 func cutParts(ctx context.Context, c Counter, store Store, parts []provider.Part, limit int) ([]provider.Part, error) {
-	var w textWriter
-	w.parts(parts, maxNesting)
-	text, kept := w.String(), false
-	if store != nil && len(parts) == 1 && isCut(&parts[0]) {
-		if handle := markOf(&provider.Message{Parts: parts}).Handle; handle != "" {
-			if whole, err := store.Get(ctx, handle); err == nil {
+	text, kept := ResultText(parts), false
+	m := mark{}
+	if len(parts) == 1 && isCut(&parts[0]) {
+		m.Handle = markOf(&provider.Message{Parts: parts}).Handle // of a store that isn't this one
+		if store != nil && m.Handle != "" {
+			if whole, err := store.Get(ctx, m.Handle); err == nil {
 				text, kept = whole, true
 			}
 		}
 	}
-	m := mark{}
 	if store != nil {
 		m.Handle = HandleOf(text)
 	}
 	short, cut := CutText(c, text, cutNotice(m.Handle, limit), limit)
-	if !cut {
+	if !cut && store != nil {
 		m.Handle = ""
 	} else if store != nil && !kept {
 		if err := store.Put(ctx, m.Handle, text); err != nil {

@@ -24,6 +24,7 @@ func sendError(err error, model string, hide func(string) string) *provider.Erro
 	e.Model, e.Status = model, api.StatusCode
 	e.Class = classOf(e)
 	e.Remedy = remedyOf(e)
+	adapter.Length(e)
 	if api.RequestID != "" {
 		e.RequestID = api.RequestID
 	}
@@ -53,6 +54,7 @@ func errorIn(data []byte) error {
 	e.Status = http.StatusOK
 	e.Class = classOf(e)
 	e.Remedy = remedyOf(e)
+	adapter.Length(e)
 	return e
 }
 

@@ -138,6 +138,7 @@ func judge(e *provider.Error, s *status) {
 	case code == http.StatusPaymentRequired:
 		e.Remedy = "set up billing for the key's project at https://aistudio.google.com/usage"
 	}
+	adapter.Length(e)
 }
 
 // complete adds the information in the headers, and removes the key from all texts.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // classes are the classes of langchaingo's own error codes.
@@ -60,6 +61,9 @@ func (p *Provider) failure(err error) error {
 	}
 	if class := fault.FromStatus(e.Status); e.Class == fault.Permanent && e.Status != 0 && class != fault.None {
 		e.Class = class
+	}
+	if adapter.Length(e); coded != nil && coded.Code == llms.ErrCodeTokenLimit && e.ContextLength == nil {
+		e.ContextLength, e.Class, e.Remedy = &provider.ContextLength{}, fault.UserFixable, adapter.LengthRemedy
 	}
 	switch {
 	case e.Class == fault.None: // canceled, but not by the call's own context

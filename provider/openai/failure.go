@@ -13,6 +13,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A failure is an error as a server describes it.
@@ -176,6 +177,9 @@ func (m *Model) failed(f failure, status int) *provider.Error {
 	e := &provider.Error{Class: f.class(status), Status: status, Type: f.kind, Code: f.code, Message: f.message}
 	if e.Code == "" && status == http.StatusOK && f.status != 0 {
 		e.Code = strconv.Itoa(f.status)
+	}
+	if adapter.Length(e); e.ContextLength != nil {
+		return fixable(e, nil)
 	}
 	if e.Class == fault.UserFixable {
 		e.Remedy = m.remedy(f, status)

@@ -19,6 +19,7 @@ var classes = []struct {
 	class fault.Class
 }{
 	{regexp.MustCompile(`(?i)insufficient_quota|billing`), fault.UserFixable},
+	{regexp.MustCompile(`(?i)context_length_exceeded|prompt is too long|maximum context length|input token count.*exceeds`), fault.UserFixable},
 	{regexp.MustCompile(`(?i)invalid_api_key|incorrect api key|invalid api key`), fault.UserFixable},
 	{regexp.MustCompile(`(?i)authentication_error|permission_error|unauthenticated`), fault.UserFixable},
 }

@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A ContextLengthError ends a run, with [machine.CodeContext], because the provider refused a request for its length. With Config.Memory, the
+// conversation was compacted to 60 % of what the model takes before, and the request was refused again; without, it can't be compacted.
+type ContextLengthError struct {
+	Session   string
+	Limit     int  // how many tokens the model takes; 0: the provider doesn't say
+	Size      int  // how many the request had; 0: the provider doesn't say
+	Compacted bool // it was the second refusal
+	Err       error
+}
+
+// Error says how long the request was, and what the provider said.
+func (e *ContextLengthError) Error() string {
+	figures, again := "", ""
+	if e.Size > 0 && e.Limit > 0 {
+		figures = fmt.Sprintf(" (%d tokens, and the model takes %d)", e.Size, e.Limit)
+	}
+	if e.Compacted {
+		again = ", also after a compaction"
+	}
+	return fmt.Sprintf("agent: session %q: the provider refused the request for its length%s%s: %v", e.Session, figures, again, e.Err)
+}
+
+// Unwrap returns the provider's error.
+func (e *ContextLengthError) Unwrap() error { return e.Err }
+
+// Fault returns UserFixable.
+func (e *ContextLengthError) Fault() fault.Class { return fault.UserFixable }
+
+// Remediation says what to do.
+func (e *ContextLengthError) Remediation() string {
+	if e.Compacted {
+		return "set Memory.Window to what the model takes, or use a model with a larger context window"
+	}
+	return "set Config.Memory (an empty Memory has the defaults), and leave a hook's own messages short; or use a model with a larger context window"
+}
+
+// refusedForLength returns what a provider says of a request that it refused for its length before it replied; nil for any other outcome.
+func (x *driver) refusedForLength(err error) *provider.ContextLength {
+	var e *provider.Error
+	if err == nil || x.left || x.ctx.Err() != nil || !errors.As(err, &e) || len(x.reply.collector.Response().Parts) > 0 {
+		return nil
+	}
+	return e.ContextLength
+}
+
+// askShorter compacts the conversation after a refusal, and makes the model call again, once. It returns the request that was sent last.
+func (x *driver) askShorter(req *provider.Request, refused *provider.ContextLength, err error, p *prepared, start *StepStarted, mode *mode, step *Step) (*provider.Request, error) {
+	failed := &ContextLengthError{Session: x.name, Limit: refused.Limit, Size: refused.Size, Err: err}
+	if x.memory == nil || x.memory.compactor == nil || step != nil && step.changed {
+		return req, failed
+	}
+	if err := x.shorten(refused, p, start, mode); err != nil {
+		failed.Err = errors.Join(failed.Err, err)
+		return req, failed
+	}
+	req = x.request(start, mode, step)
+	p.into(req, start, true)
+	x.reply.reset()
+	if err = x.call(req); err == nil {
+		return req, nil
+	}
+	if again := x.refusedForLength(err); again != nil {
+		failed.Limit, failed.Size, failed.Compacted, failed.Err = again.Limit, again.Size, true, err
+		return req, failed
+	}
+	return req, err
+}
+
+// shortenTo is the share of what the model takes that is left for a request after a refusal.
+const shortenTo = .6
+
+// shorten compacts the conversation to 60 % of what the model takes according to a refusal, and puts the outcome into b. If the provider
+// doesn't say what it takes, that is less than the request had, and no more than the window.
+func (x *driver) shorten(refused *provider.ContextLength, b *prepared, start *StepStarted, mode *mode) error {
+	c, g := x.memory.compactor, x.agent.memoryConfig
+	if refused.Limit > 0 {
+		g.learned.Store(start.Model, refused.Limit)
+	}
+	more := x.memory.context
+	more.Goal = x.run().First
+	req := x.request(start, mode, nil)
+	req.System = b.plain
+	window := g.window(start.Model)
+	counted := c.Meter().Count(req).Total
+	if refused.Size > 0 {
+		c.Meter().Learn(refused.Size)
+		counted = c.Meter().Count(req).Total
+	}
+	takes := cmp.Or(refused.Limit, min(window.Budget(&provider.Request{MaxOutput: 1}), counted))
+	target := int(shortenTo * float64(takes))
+	if refused.Size > counted && counted > 0 { // more than the meter learns at once
+		target = int(float64(target) * float64(counted) / float64(refused.Size))
+	}
+	x.memoryWarning(fmt.Sprintf("the provider refused a request of about %d tokens for its length; the conversation is compacted to %d tokens, and the call is made again",
+		cmp.Or(refused.Size, counted), target))
+	c.SetWindow(memory.Window{Size: target + 1, Reserve: 1})
+	usage, cost, _ := c.Used()
+	p, err := c.Compact(x.ctx, req, more, target, nil)
+	c.SetWindow(window)
+	if err != nil {
+		x.appendFailedCompaction(c, usage, cost, err)
+		return err
+	}
+	if !x.takePrepared(b, p, &more) {
+		return x.err
+	}
+	return nil
+}
