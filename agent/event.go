@@ -91,7 +91,7 @@ type BreakerOpen struct {
 // limit. It is shown before the first reply of such a model. See Limits.RequirePrices.
 type UnknownPrice struct {
 	Meta
-	Model string // empty for the provider's default
+	Model string `json:"model,omitempty"` // empty for the provider's default
 }
 
 // Progress is what a running tool reports.

@@ -23,6 +23,8 @@ var noteTypes = map[string]reflect.Type{
 	"breaker_open":    reflect.TypeFor[BreakerOpen](),
 	"escalated":       reflect.TypeFor[Escalated](),
 	"memory_warning":  reflect.TypeFor[MemoryWarning](),
+	"source_failed":   reflect.TypeFor[SourceFailed](),
+	"unknown_price":   reflect.TypeFor[UnknownPrice](),
 	"shown":           reflect.TypeFor[Shown](),
 	"lagged":          reflect.TypeFor[Lagged](),
 }
@@ -49,7 +51,7 @@ type eventForm[D any] struct {
 //
 //	{"v": 2, "kind": "text_delta", "session": "s-1", "data": {"run": "r-1", "step": 1, "index": 0, "text": "Hel"}}
 //
-// v is [machine.Version]. Facts also have seq and time. The errors in [BreakerOpen] and [Escalated], and the Result of a [RunEnded], are
+// v is [machine.Version]. Facts also have seq and time. The errors in [BreakerOpen], [Escalated] and [SourceFailed], and the Result of a [RunEnded], are
 // for the host and aren't included. If ev isn't a fact or a note of this package, by value, the error is an *[EventError] or a
 // *[machine.FactError].
 func MarshalEvent(ev Event) ([]byte, error) {

@@ -44,6 +44,8 @@ func everyNote() []agent.Event {
 		agent.BreakerOpen{Meta: call, Tool: "cms.write", Until: at, Err: &circuit.OpenError{Name: "cms"}},
 		agent.Escalated{Meta: call, Tool: "cms.write", Class: fault.UserFixable, Reason: "no key", Err: failure, Attempts: 2, Errors: []error{failure}, Remedies: []string{"add one"}},
 		agent.MemoryWarning{Meta: note, Text: "full"},
+		agent.SourceFailed{Meta: note, Source: "shop", Reason: "it hangs"},
+		agent.UnknownPrice{Meta: note, Model: "m-1"},
 		agent.Shown{Meta: call, Kind: "preview", Value: json.RawMessage(`{"url":"https://a.example"}`)},
 		agent.Lagged{Meta: note, Notes: 12},
 		agent.Emitted{Meta: fact, Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},

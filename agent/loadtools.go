@@ -154,6 +154,6 @@ func (x *driver) sourcesFailed(failed []*SourceError) {
 	x.lock()
 	defer x.mu.Unlock()
 	for _, e := range failed {
-		x.note(SourceFailed{Meta: x.noteMeta(), Err: e})
+		x.note(SourceFailed{Meta: x.noteMeta(), Source: e.Source, Reason: x.agent.redact.Text(e.Error()), Err: e})
 	}
 }
