@@ -89,8 +89,9 @@ func (c valueContext) Value(key any) any {
 
 // spans are the spans of a driver.
 type spans struct {
-	endRun func(error)
-	step   context.Context // of the step under way
+	endRun  func(error)
+	endStep func(error)
+	step    context.Context // of the step under way
 }
 
 // beginRun begins the span of the run.
@@ -98,18 +99,20 @@ func (x *driver) beginRun() {
 	x.ctx, x.spans.endRun = x.around(x.ctx, Span{Meta: Meta{Origin: *x.origin}, Kind: SpanRun})
 }
 
-// beginStep begins the span of a step, and returns a function that ends it.
-func (x *driver) beginStep(n int) (end func()) {
-	ctx, done := x.around(x.ctx, Span{Meta: Meta{Origin: *x.origin, Step: n}, Kind: SpanStep})
-	x.spans.step, x.reply.err = ctx, nil
-	return func() {
-		err := x.reply.err
-		if err == nil && x.ctx.Err() != nil {
-			err = causeOf(x.ctx)
-		}
-		x.spans.step = nil
-		done(err)
+// beginStep begins the span of a step.
+func (x *driver) beginStep(n int) {
+	x.spans.step, x.spans.endStep = x.around(x.ctx, Span{Meta: Meta{Origin: *x.origin, Step: n}, Kind: SpanStep})
+	x.reply.err = nil
+}
+
+// endStep ends the span of the step.
+func (x *driver) endStep() {
+	err := x.reply.err
+	if err == nil && x.ctx.Err() != nil {
+		err = causeOf(x.ctx)
 	}
+	x.spans.step = nil
+	x.spans.endStep(err)
 }
 
 // stepCtx returns the context of the step under way, or that of the run.

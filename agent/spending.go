@@ -76,7 +76,8 @@ func (p *spending) booked(call string) *machine.Spent {
 	if c.booked == (machine.Spent{}) {
 		return nil
 	}
-	return &c.booked
+	s := c.booked
+	return &s
 }
 
 // call returns what is known of an open call.

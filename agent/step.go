@@ -21,7 +21,8 @@ func (x *driver) step(act machine.Action) {
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
 	}
-	defer x.beginStep(start.Step)()
+	x.beginStep(start.Step)
+	defer x.endStep()
 	if mode.Model != "" {
 		start.Model = mode.Model
 	}

@@ -48,8 +48,11 @@ func (e *ContextLengthError) Remediation() string {
 
 // refusedForLength returns what a provider says of a request that it refused for its length before it replied; nil for any other outcome.
 func (x *driver) refusedForLength(err error) *provider.ContextLength {
+	if err == nil || x.left || x.ctx.Err() != nil {
+		return nil
+	}
 	var e *provider.Error
-	if err == nil || x.left || x.ctx.Err() != nil || !errors.As(err, &e) || len(x.reply.collector.Response().Parts) > 0 {
+	if !errors.As(err, &e) || len(x.reply.collector.Response().Parts) > 0 {
 		return nil
 	}
 	return e.ContextLength

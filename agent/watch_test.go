@@ -111,7 +111,7 @@ func TestWatchEndsWithTheReason(t *testing.T) {
 		cancel(why)
 		require.ErrorIs(t, last(ctx, "s", 0), why)
 		var nobody *agent.Session
-		for _, err := range nobody.Watch(nil, 0) {
+		for _, err := range nobody.Watch(t.Context(), 0) {
 			require.Error(t, err)
 		}
 	})
