@@ -39,7 +39,8 @@ type Verdict struct {
 	// Reason says why, for the person who is asked, or for the model that is denied.
 	Reason string
 	// Standing says that a standing rule ("always allow") may answer what a policy asks. Without it, a person is asked about
-	// each call. Questions because of a tool's Risk or Approval may be answered by such a rule; those of its Ask may not.
+	// each call. Questions because of a tool's Risk or Approval may be answered by such a rule; those of its Ask only with
+	// Spec.AllowAlways.
 	Standing bool
 }
 
@@ -139,7 +140,7 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 		case err != nil: // if the tool can't decide, a person is asked
 			return Verdict{Effect: Ask, Reason: "the tool couldn't decide whether to ask: " + reason(err)}
 		case why != "":
-			return Verdict{Effect: Ask, Reason: why}
+			return Verdict{Effect: Ask, Reason: why, Standing: s.AllowAlways}
 		}
 	}
 	switch {

@@ -228,3 +228,18 @@ func TestAStoredInputThatNoLongerFitsIsNotRun(t *testing.T) {
 	require.Equal(t, tools.Failed, out.Status)
 	require.Equal(t, fault.Invalid, out.Class)
 }
+
+func TestAStandingRuleMayAnswerWhatAToolAsksOnlyWithAllowAlways(t *testing.T) {
+	for _, allowed := range []bool{false, true} {
+		tool := tools.Func[struct{}, string]{
+			Spec: tools.Spec{Name: "move", AllowAlways: allowed},
+			Run:  func(context.Context, struct{}) (string, error) { return "", nil },
+			Ask:  func(context.Context, struct{}) (string, error) { return "links break", nil },
+		}
+		r, err := tools.NewRegistry(tool)
+		require.NoError(t, err)
+		adm, err := r.Admit(t.Context(), &tools.Call{Name: "move", Input: []byte(`{}`)}, nil, nil, nil)
+		require.NoError(t, err)
+		require.Equal(t, tools.Verdict{Effect: tools.Ask, Reason: "links break", Standing: allowed}, adm.Verdict)
+	}
+}

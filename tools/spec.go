@@ -22,7 +22,7 @@ type Spec struct {
 	// Risk is the possible cost of a mistaken call. High risk needs approval, unless Approval says otherwise.
 	Risk     Risk
 	Approval Approval
-	// AllowAlways permits standing rules ("always allow this") for a tool of high risk.
+	// AllowAlways permits standing rules ("always allow this") for a tool of high risk, and for what the tool's Ask asks.
 	AllowAlways bool
 	// Expires is how long a person has to decide; 0: no limit.
 	Expires time.Duration

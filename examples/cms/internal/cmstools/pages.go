@@ -90,9 +90,9 @@ func createPage(s *site.Site) tools.Tool {
 
 func updatePage(s *site.Site) tools.Tool {
 	return tools.Func[updatePageInput, *site.Page]{
-		Spec: writing(UpdatePage,
+		Spec: allowAlways(writing(UpdatePage,
 			"Changes a page's name, address, description, indexing or meta; fields that are left out don't change. Contents of sections are changed with "+SyncContents+". A change of the address needs approval.",
-			tools.Medium, `{"properties":{"name":`+nameSchema+`,"newSlug":`+slugSchema+`,"description":{"maxLength":1000}}}`),
+			tools.Medium, `{"properties":{"name":`+nameSchema+`,"newSlug":`+slugSchema+`,"description":{"maxLength":1000}}}`)),
 		Ask: func(ctx context.Context, in updatePageInput) (string, error) {
 			if in.NewSlug == nil {
 				return "", nil

@@ -81,6 +81,12 @@ func writing(name, description string, risk tools.Risk, schema string) tools.Spe
 	return tools.Spec{Name: name, Description: description, Category: "cms", Risk: risk, Modes: []string{CRUD, Debug}, Schema: []byte(schema)}
 }
 
+// allowAlways lets a person approve all further calls of a tool in a session, whatever its Ask asks.
+func allowAlways(s tools.Spec) tools.Spec {
+	s.AllowAlways = true
+	return s
+}
+
 // idempotent declares a tool idempotent: the site stores the keys of its calls.
 func idempotent(s tools.Spec) tools.Spec {
 	s.Idempotent = true
