@@ -129,7 +129,8 @@ func (x *driver) start(in *Input) error {
 	}
 	f := RunStarted{
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
-		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Key: in.Key, Children: in.Children, Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools), History: a.foreign(in.History),
+		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Key: in.Key, Children: in.Children,
+		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools), History: a.foreign(in.History),
 	}
 	f.Meta.By, f.Meta.Origin = cmp.Or(in.By, in.User), x.newOrigin(in)
 	if in.call != nil {
