@@ -39,9 +39,9 @@
 //     exception is a function that ignores its context, of a tool or one that writes notes: see [Agent.Abandoned].
 //   - A session has one run at a time. Another one is refused with a *[BusyError].
 //   - Each loop ends: see [Limits], which are on by default.
-//   - A run ends when its context or its time does (Limits.Duration, 30 minutes), also if the model goes on writing: the reply is cut at the
+//   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model continues to write: the reply is cut at the
 //     next chunk. Tool calls and writers of notes have 5 s to return after that. These functions of the host hold a run until they return, so
-//     they must heed their context or be short: a provider that neither yields nor returns (its guard ends its context after Limits.Idle, 120 s),
+//     they must respect their context or be short: a provider that neither yields nor returns (its guard ends its context after Limits.Idle, 120 s),
 //     hooks, policies, stop conditions, Config.Redact, Config.Compose and the functions of [Memory], and a store (an append is tried for 30 s).
 //   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran last (64 MiB of facts), and reads only what
 //     is new. Another process reads a session from its last [Snapshot]; one is taken after every 500 facts, when a run has ended or paused.

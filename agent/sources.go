@@ -45,7 +45,7 @@ func (e *SourceError) Error() string {
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used. The run goes on.
+// SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used. The run continues.
 type SourceFailed struct {
 	Meta
 	Source string       `json:"source"`

@@ -184,8 +184,8 @@ func TestASourceThatFailsKeepsItsLastListOfTheSession(t *testing.T) {
 
 func TestASourceThatHangsIsWaitedForABoundedTime(t *testing.T) {
 	for name, c := range map[string]struct {
-		heeds bool
-		want  time.Duration
+		respectsContext bool
+		want            time.Duration
 	}{"until its context ends": {true, 10 * time.Second}, "if it ignores its context": {false, 15 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestASourceThatHangsIsWaitedForABoundedTime(t *testing.T) {
 				release := make(chan struct{})
 				src := newCatalog("src", named(&done, "x")...)
 				src.hang = func(ctx context.Context) {
-					if c.heeds {
+					if c.respectsContext {
 						<-ctx.Done()
 						return
 					}
@@ -205,7 +205,7 @@ func TestASourceThatHangsIsWaitedForABoundedTime(t *testing.T) {
 				require.Equal(t, agent.Completed, run(t, a).Status)
 				require.Equal(t, c.want, time.Since(began))
 				requireOffered(t, m, []string{"own", "o"})
-				if !c.heeds {
+				if !c.respectsContext {
 					require.Equal(t, 1, a.Abandoned())
 				}
 				close(release)

@@ -114,7 +114,7 @@ func TestCloseDrainsAndTheNextHubGoesOn(t *testing.T) {
 		a := newAgent(t, cfg, providertest.Say("All done."))
 		second := newHub(t, live.Config{Agent: a})
 		after = watch(t, second, end.Seq, nil)
-		require.Equal(t, allFacts(t, a), append(before.facts, after.facts...), "a reader that goes on with the number of the last fact")
+		require.Equal(t, allFacts(t, a), append(before.facts, after.facts...), "a reader that continues after the number of the last fact")
 		require.Equal(t, "All done.", after.whole[0])
 		require.Equal(t, 1, calls)
 		require.NoError(t, second.Close())

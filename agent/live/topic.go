@@ -64,7 +64,7 @@ func (t *topic) publish(ev agent.Event) (last bool) {
 		return false
 	}
 	end, ended := ev.(agent.RunEnded)
-	if ended && end.Code == machine.CodeJournal { // it isn't stored: the session goes on elsewhere
+	if ended && end.Code == machine.CodeJournal { // it isn't stored: another process resumes the session
 		t.finish()
 		return true
 	}

@@ -192,7 +192,7 @@ func (x *Index) add(ctx context.Context, ids []string, fresh map[string]Record) 
 		}
 		added = append(added, given...)
 		if x.cfg.Vectors && !vectors.asked.Load() {
-			return added, unheeded("upsert")
+			return added, ignored("upsert")
 		}
 		for i, id := range part {
 			r := fresh[id]

@@ -23,13 +23,13 @@ import (
 
 // A flavour describes how a langchaingo store treats options, scores and metadata; each is modeled on that store's source.
 type flavour struct {
-	name    string
-	heeds   bool // respects vectorstores.WithEmbedder
-	refuses bool // rejects it
-	match   func(filter any) (func(map[string]any) bool, error)
-	score   func(cosine float64) float32
-	strings bool // returns metadata as strings, with an additional field
-	spoils  bool // modifies the documents that it gets
+	name         string
+	usesEmbedder bool // respects vectorstores.WithEmbedder
+	refuses      bool // rejects it
+	match        func(filter any) (func(map[string]any) bool, error)
+	score        func(cosine float64) float32
+	strings      bool // returns metadata as strings, with an additional field
+	spoils       bool // modifies the documents that it gets
 
 	filter     func(index.Filter) (any, error) // what goes into Config
 	similarity func(float32) float64
@@ -39,13 +39,13 @@ func plainScore(cosine float64) float32 { return float32(cosine) }
 
 var (
 	// pgvector ranks by 1 - cosine distance, compares metadata as text, takes maps only, and embeds by whatever it is given.
-	pgvector = flavour{name: "pgvector", heeds: true, match: matchEqual, score: plainScore, filter: langchain.EqualFilter}
+	pgvector = flavour{name: "pgvector", usesEmbedder: true, match: matchEqual, score: plainScore, filter: langchain.EqualFilter}
 	// qdrant ignores WithEmbedder, and sends filters unchanged.
 	qdrant = flavour{name: "qdrant", match: matchMust, score: plainScore, filter: langchain.QdrantFilter}
 	// chroma rejects WithEmbedder, and silently drops filters that aren't a map[string]any.
 	chroma = flavour{name: "chroma", refuses: true, match: matchOperators, score: plainScore, filter: langchain.OperatorFilter}
 	// mongovector's score is a certainty. It knows no filter but MQL.
-	mongovector = flavour{name: "mongovector", heeds: true, score: func(c float64) float32 { return float32((1 + c) / 2) }, similarity: langchain.FromCertainty}
+	mongovector = flavour{name: "mongovector", usesEmbedder: true, score: func(c float64) float32 { return float32((1 + c) / 2) }, similarity: langchain.FromCertainty}
 	// redisvector's score is the distance; it returns metadata as strings, and writes vectors into the documents it is handed.
 	redisvector = flavour{name: "redisvector", score: func(c float64) float32 { return float32(1 - c) }, strings: true, spoils: true, similarity: langchain.FromDistance}
 
@@ -160,7 +160,7 @@ func (f *fake) options(options []vectorstores.Option) (vectorstores.Options, emb
 	if o.Embedder != nil && f.refuses {
 		return o, nil, errors.New("unsupported options: Embedder")
 	}
-	if o.Embedder != nil && f.heeds {
+	if o.Embedder != nil && f.usesEmbedder {
 		return o, o.Embedder, nil
 	}
 	return o, f.embedder, nil

@@ -118,7 +118,7 @@ func (x *Index) ask(ctx context.Context, q index.Query, count int, options []vec
 		return err
 	})
 	if err == nil && x.cfg.Vectors && !vector.asked.Load() {
-		err = unheeded("search")
+		err = ignored("search")
 	}
 	if err != nil {
 		return nil, err
@@ -272,6 +272,6 @@ func (f *fixed) EmbedQuery(context.Context, string) ([]float32, error) {
 	return slices.Clone(f.vectors[0]), nil
 }
 
-func unheeded(op string) error {
+func ignored(op string) error {
 	return &UnsupportedError{Op: op, Missing: "a store that respects vectorstores.WithEmbedder; without Config.Vectors the store embeds by itself"}
 }
