@@ -45,7 +45,7 @@ type setup struct {
 	redact       machine.Redactor
 	record       int // bytes that a record of the journal has at most
 	logger       *slog.Logger
-	abandoned    *atomic.Int64 // tool calls and writers of notes that were abandoned and still run
+	abandoned    *atomic.Int64 // functions that were abandoned and still run
 }
 
 // Tools returns the agent's own tools, in order. Those of its sources belong to a run.
@@ -56,8 +56,9 @@ func (a *Agent) Tools() *tools.Registry {
 	return a.registry
 }
 
-// Abandoned returns how many abandoned functions still run: tool calls, and functions that write notes ([ProgressNotes],
-// [ContextReset]). A function is abandoned if it hasn't returned 5 s after the end of its context.
+// Abandoned returns how many abandoned functions still run: model calls, tool calls, compactions, and functions that write notes
+// ([ProgressNotes], [ContextReset]) or list tools (Config.Sources). A function is abandoned if it hasn't returned 5 s after the end of its
+// context. What it returns later is dropped.
 func (a *Agent) Abandoned() int {
 	if a == nil || a.abandoned == nil {
 		return 0

@@ -51,12 +51,23 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 			return nil, fmt.Errorf("agent: composing the system text: %w", err)
 		}
 	}
-	p, err := c.Compact(l.ctx, req, memory.Context{Goal: r.First}, target, nil) // l.ctx ends with the lease
+	p, err := l.compacting(l.ctx, c, func() (*memory.Prepared, error) { // l.ctx ends with the lease
+		return c.Compact(l.ctx, req, memory.Context{Goal: r.First}, target, nil)
+	})
 	if err != nil {
-		l.appendFailedCompaction(c, provider.Usage{}, 0, err)
 		return nil, fmt.Errorf("agent: session %q: %w", s.id, err)
 	}
 	return p.Report, l.appendCompaction(p)
+}
+
+// compacting compacts with c, which calls strategies, models and stores of the host. It appends what a failed compaction used.
+func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor, compact func() (*memory.Prepared, error)) (*memory.Prepared, error) {
+	usage, cost, _ := c.Used()
+	p, err := abandonable(ctx, l.agent, "a compaction", l.name, compact)
+	if err != nil && !errors.Is(err, errNotReturned) {
+		l.appendFailedCompaction(c, usage, cost, err)
+	}
+	return p, err
 }
 
 // appendCompaction appends what a compaction did, if it did anything, and calls Memory.OnForget if messages were removed.

@@ -104,7 +104,7 @@ func (x *driver) resetContextIfDue(share float64, req *provider.Request, budget 
 	var note ContextResetNote
 	var err error
 	for range h.Tries {
-		if note, err = write(x, in, h.Write); err == nil || errors.Is(err, errNoteAbandoned) {
+		if note, err = write(x, in, h.Write); err == nil || errors.Is(err, errNotReturned) {
 			break
 		}
 	}

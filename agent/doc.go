@@ -36,13 +36,14 @@
 //   - Calls of a reply that was cut off never run.
 //   - An error of a tool is a result that the model reads. It doesn't end the run.
 //   - Leaving the loop over a stream, at any event, stops the run and leaves no goroutine running, even if the loop's body panics. The
-//     exception is a function that ignores its context, of a tool or one that writes notes: see [Agent.Abandoned].
+//     exception is a function that ignores the end of its context, of a provider or a tool, for example: see [Agent.Abandoned].
 //   - A session has one run at a time. Another one is refused with a *[BusyError].
 //   - Each loop ends: see [Limits], which are on by default.
 //   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model continues to write: the reply is cut at the
-//     next chunk. Tool calls and writers of notes have 5 s to return after that. These functions of the host hold a run until they return, so
-//     they must respect their context or be short: a provider that neither yields nor returns (its guard ends its context after Limits.Idle, 120 s),
-//     hooks, policies, stop conditions, Config.Redact, Config.Compose and the functions of [Memory], and a store (an append is tried for 30 s).
+//     next chunk. A function that ignores the end of its context is abandoned 5 s after it: a provider, a tool, a compaction, or a function that
+//     writes notes or lists tools. Other functions of the host hold a run until they return, so they must respect their context or be short:
+//     the body of the loop over a stream, hooks, policies, stop conditions, Config.Redact, Config.Compose, Memory.Context and Memory.OnForget, a log
+//     handler, and a store (an append is tried for 30 s).
 //   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran last (64 MiB of facts), and reads only what
 //     is new. Another process reads a session from its last [Snapshot]; one is taken after every 500 facts, when a run has ended or paused.
 //
@@ -56,6 +57,7 @@
 // a state and says what comes next, without clock or I/O.
 //
 //   - A tool call is executed in callRun.run (workers.go), after driver.admit and driver.startCall (calls.go) have checked it.
+//   - The provider is called in driver.callProvider (modelcall.go), and what it yields is collected in driver.take (step.go).
 //   - A fact is made durable in sessionLog.appendLocked (log.go), before the machine applies it.
 //   - After a crash, the machine returns a call without a result as in doubt, and driver.resolveDoubt (calls.go) runs it again, asks a person,
 //     or informs the model.

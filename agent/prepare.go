@@ -89,14 +89,9 @@ func (x *driver) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 	if x.run().Stage != machine.StageCalling { // else it is in the conversation already
 		more.HostNote = note
 	}
-	usage, cost, _ := x.memory.compactor.Used()
-	var p *memory.Prepared
-	err := contained(func() (err error) { // it calls strategies, models and stores of the host
-		p, err = x.memory.compactor.Prepare(x.stepCtx(), req, more, x.memoryEvents()...)
-		return err
-	})
+	c, ctx, events := x.memory.compactor, x.stepCtx(), x.memoryEvents()
+	p, err := x.compacting(ctx, c, func() (*memory.Prepared, error) { return c.Prepare(ctx, req, more, events...) })
 	if err != nil {
-		x.appendFailedCompaction(x.memory.compactor, usage, cost, err)
 		if x.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
 			x.finish(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: %w", x.name, err))
 		}

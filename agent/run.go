@@ -56,8 +56,12 @@ type consumer struct {
 
 // Stream runs an input and yields its events: facts after they are stored, and notes in between. The last event of a run is a [RunEnded] with
 // the [Result]. An error comes after all events and without one: if the input is refused, if the run failed, or, as ctx.Err(), if the run was
-// stopped because ctx ended. Leaving the loop stops the run; when the loop statement has ended, no goroutine of the run remains. The
-// sequence can be ranged over once; a second range yields [provider.ErrConsumed].
+// stopped because ctx ended. Leaving the loop stops the run; when the loop statement has ended, no goroutine of the run remains, except for
+// functions that were abandoned ([Agent.Abandoned]). The sequence can be ranged over once; a second range yields [provider.ErrConsumed].
+//
+// The body of the loop is called for one event at a time, but during a model call on another goroutine than that of the loop. A panic and
+// runtime.Goexit in it have the same effect as on the goroutine of the loop. A goroutine that is locked to its thread
+// ([runtime.LockOSThread]) must not range over a Stream; send the events to it over a channel instead.
 func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 	var used atomic.Bool
 	return func(yield func(Event, error) bool) {
@@ -94,7 +98,8 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		return
 	}
 	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
-	x.reply.take, x.running.succeeded, x.tools.set = x.take, x.succeeded, a.own
+	x.running.succeeded, x.tools.set = x.succeeded, a.own
+	x.reply.call.prepare(x)
 	if err := a.begin(x, in, deltas); err != nil {
 		yield(nil, err)
 		return

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -104,50 +103,25 @@ func (a *Agent) addSources() (errs []error) {
 func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource) ([]toolList, []*SourceError) {
 	ctx, cancel := context.WithTimeoutCause(withoutRun(tools.WithListing(ctx, l)), listTimeout, errListTimeout)
 	defer cancel()
-	type answer struct {
-		i    int
-		list toolList
-	}
-	answers := make(chan answer, len(sources))
-	over := make([]atomic.Bool, len(sources)) // the source has returned, or was abandoned
-	for i, s := range sources {
-		go func() {
-			out := toolList{name: s.name}
-			defer func() { // also if the source ends this goroutine
-				if out.err == nil && out.tools == nil && out.bad == nil {
-					out.tools = []*tools.Definition{}
-				}
-				if over[i].Swap(true) {
-					a.abandoned.Add(-1)
-				}
-				answers <- answer{i, out}
-			}()
-			out.err = fault.New(fault.Transient, "agent: the source has ended its goroutine")
-			out.err = contained(func() error { return a.listOne(ctx, s, &out) })
-		}()
-	}
 	lists := make([]toolList, len(sources))
-	for i := range lists {
-		lists[i] = toolList{name: sources[i].name, err: errListTimeout}
-	}
-	var late <-chan time.Time
-	done := ctx.Done()
-	for waiting := len(sources); waiting > 0; {
-		select {
-		case got := <-answers:
-			lists[got.i] = got.list
-			waiting--
-		case <-done:
-			done, late = nil, time.After(grace)
-		case <-late:
-			for i := range over {
-				if !over[i].Swap(true) {
-					a.abandoned.Add(1)
-				}
+	var asked sync.WaitGroup
+	for i, s := range sources {
+		asked.Go(func() {
+			out, err := abandonable(ctx, a, "listing the tools of "+s.name, l.Session, func() (out toolList, err error) {
+				err = a.listOne(ctx, s, &out)
+				return out, err
+			})
+			if errors.Is(err, errNotReturned) {
+				err = errListTimeout
 			}
-			waiting = 0
-		}
+			out.name, out.err = s.name, err
+			if err == nil && out.tools == nil && out.bad == nil {
+				out.tools = []*tools.Definition{}
+			}
+			lists[i] = out
+		})
 	}
+	asked.Wait()
 	var failed []*SourceError
 	for i := range lists {
 		if l := &lists[i]; l.err != nil {

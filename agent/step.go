@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/machine"
@@ -112,7 +111,7 @@ func (l *sessionLog) labels(step int, kind string) provider.Labels {
 
 // A reply collects the reply of the current model call.
 type reply struct {
-	take      func(provider.Chunk, error) bool // driver.take, made once
+	call      modelCall
 	collector provider.Collector
 	err       error
 	calls     []begunCall // the calls that have begun
@@ -166,19 +165,6 @@ func (x *driver) call(req *provider.Request) error {
 		return provider.ErrIncomplete
 	}
 	return x.reply.err
-}
-
-// stream shows the chunks of a reply and collects them. It contains a panic of the provider, but not one of the consumer.
-func (x *driver) stream(req *provider.Request) {
-	defer func() {
-		if x.yielding {
-			return
-		}
-		if v := recover(); v != nil {
-			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
-		}
-	}()
-	x.agent.provider.Stream(x.stepCtx(), req)(x.reply.take)
 }
 
 // take collects and shows a chunk. It returns false if no more are wanted.

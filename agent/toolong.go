@@ -109,13 +109,11 @@ func (x *driver) shorten(refused *provider.ContextLength, b *prepared, start *St
 	x.memoryWarning(fmt.Sprintf("the provider refused a request of about %d tokens for its length; the conversation is compacted to %d tokens, and the call is made again",
 		cmp.Or(refused.Size, counted), target))
 	c.SetWindow(memory.Window{Size: target + 1, Reserve: 1})
-	usage, cost, _ := c.Used()
-	p, err := c.Compact(x.ctx, req, more, target, nil)
-	c.SetWindow(window)
+	p, err := x.compacting(x.ctx, c, func() (*memory.Prepared, error) { return c.Compact(x.ctx, req, more, target, nil) })
 	if err != nil {
-		x.appendFailedCompaction(c, usage, cost, err)
 		return err
 	}
+	c.SetWindow(window)
 	if !x.takePrepared(b, p, &more) {
 		return x.err
 	}

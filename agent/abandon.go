@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// Errors of functions that didn't return in time.
+var (
+	errNotReturned = errors.New("agent: a function of the host didn't return after the end of its context, and was abandoned")
+	errGoexit      = errors.New("agent: a function of the host ended its goroutine")
+)
+
+// abandonable calls a function of the host on a goroutine of its own and contains its panic. If the function hasn't returned 5 s after the end
+// of ctx, it is abandoned: it is counted and logged as what, what it returns is dropped, and the error is errNotReturned. From then on, the
+// caller must not use what the function uses.
+func abandonable[T any](ctx context.Context, a *Agent, what, session string, f func() (T, error)) (T, error) {
+	type outcome struct {
+		v   T
+		err error
+	}
+	back := make(chan outcome, 1)
+	var over atomic.Bool // the function has returned, or was abandoned
+	go func() {
+		out := outcome{err: errGoexit}
+		defer func() { // also if the function ended this goroutine
+			if over.Swap(true) {
+				a.abandoned.Add(-1)
+				a.logger.Warn("agent: what was abandoned has returned; its result is dropped", "what", what, "session", session)
+				return
+			}
+			back <- out
+		}()
+		out.err = contained(func() (err error) {
+			out.v, err = f()
+			return err
+		})
+	}()
+	select {
+	case out := <-back:
+		return out.v, out.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case out := <-back:
+		return out.v, out.err
+	case <-late.C:
+	}
+	if over.Swap(true) { // just in time
+		out := <-back
+		return out.v, out.err
+	}
+	a.abandoned.Add(1)
+	a.logger.Error("agent: what ignores the end of its context is abandoned", "what", what, "session", session)
+	var none T
+	return none, fmt.Errorf("%w (%w)", errNotReturned, causeOf(ctx))
+}
