@@ -140,7 +140,7 @@ type start struct {
 func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agent.Input, begun chan<- start) {
 	defer cancel(nil)
 	defer context.AfterFunc(h.runs, func() { cancel(context.Cause(h.runs)) })()
-	waiting := true
+	started, waiting := Started{Session: in.Session}, true
 	for ev, err := range h.cfg.Agent.Stream(ctx, in) {
 		if err != nil {
 			if waiting {
@@ -149,10 +149,17 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 			return // the events before it say how the run ended
 		}
 		h.publish(in.Session, ev)
-		if waiting {
-			meta := ev.Envelope()
+		meta := ev.Envelope()
+		if !waiting || meta.Seq == 0 || meta.Session != in.Session { // a note may come before the first fact
+			continue
+		}
+		if started.Run == "" {
+			started.After = meta.Seq - 1
+		}
+		started.Run = meta.Run
+		if _, begins := ev.(agent.RunStarted); begins || !in.Supersede { // else it ends the run that is superseded
 			waiting = false
-			begun <- start{started: Started{Session: in.Session, Run: meta.Run, After: max(meta.Seq, 1) - 1}}
+			begun <- start{started: started}
 		}
 	}
 }

@@ -136,7 +136,7 @@ func (r *reader) follow() error {
 	for {
 		n, lost, over := r.next()
 		switch {
-		case r.ctx.Err() != nil && n == 0:
+		case r.ctx.Err() != nil && (n == 0 || context.Cause(r.ctx) != ErrClosed): // a hub that is closed shows what is left
 			return context.Cause(r.ctx)
 		case lost:
 			if err := r.catchUp(true); err != nil || r.left {

@@ -24,7 +24,7 @@ type topic struct {
 	first  int             // the number of events[0] among all
 	notes  int             // how many of all events are notes
 	seq    uint64          // of the newest fact
-	newest agent.Meta      // of the newest event
+	newest agent.Meta      // of the newest event of the session itself
 	call   partial         // the model call in progress
 
 	readers, polling int // readers, and how many of them read the journal because nothing is driven
@@ -99,7 +99,10 @@ func (t *topic) add(ev agent.Event, meta agent.Meta) {
 		clear(t.events[n:])
 		t.events, t.first = t.events[:n], t.first+keep
 	}
-	t.events, t.newest = append(t.events, ev), meta
+	t.events = append(t.events, ev)
+	if meta.Session == t.session {
+		t.newest = meta
+	}
 }
 
 // finish records the end of a run.
