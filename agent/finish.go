@@ -142,7 +142,9 @@ func (x *driver) finish(status Status, code string, reason error) {
 			reason = errors.Join(err, reason)
 		}
 		status = Failed
-		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: x.agent.redact.Text(reason.Error())}, 0).(machine.RunEnded)
+		var text string
+		x.unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
+		end.RunEnded = x.stamp(machine.RunEnded{Status: Failed, Code: machine.CodeJournal, Reason: text}, 0).(machine.RunEnded)
 		*end.Result = *x.machine.Result(Failed, machine.CodeJournal, reason)
 		x.queue = append(x.queue, end)
 	}

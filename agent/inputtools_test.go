@@ -185,6 +185,21 @@ func TestLoadToolsListsSourcesThatHaveChanged(t *testing.T) {
 	requireSound(t, "s", facts(t, a, "s"))
 }
 
+func TestAToolThatLoadToolsFoundGoneMayComeBack(t *testing.T) {
+	var done effects
+	src := newCatalog("src", named(&done, "x", "y")...)
+	remove := doing("remove", func(ctx context.Context) error {
+		src.set(nil, named(&done, "y")...)
+		return agent.LoadTools(ctx)
+	})
+	restore := doing("restore", func(context.Context) error { src.set(nil, named(&done, "x", "y")...); return nil })
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{remove, restore}, Sources: []tools.Source{src}},
+		call("remove", 0), call("x", 1), call("restore", 0), call("x", 2), say("Done."))
+	require.Equal(t, agent.Completed, run(t, a).Status)
+	require.Zero(t, done.of(1), "it was gone")
+	require.Equal(t, 1, done.of(2), "it was back")
+}
+
 func TestLoadToolsRefusesAnUnknownName(t *testing.T) {
 	var done effects
 	var failure error

@@ -170,7 +170,7 @@ func (l *sessionLog) snapshotIfDue() {
 	}
 	if err := l.appendLocked(nil, redactedFact{Snapshot{State: l.state()}}); err != nil {
 		l.since = 0 // it is too large: not again before there are as many records more
-		l.agent.logger.WarnContext(l.ctx, "agent: taking a snapshot", "session", l.name, "error", err)
+		l.unlocked(func() { l.agent.logger.WarnContext(l.ctx, "agent: taking a snapshot", "session", l.name, "error", err) })
 	}
 }
 

@@ -61,7 +61,8 @@ func (x *driver) loaded(before *toolset, fresh []toolList, names []string) (*too
 				changes = append(changes, machine.ToolFingerprint{Name: d.Name(), Schema: d.SchemaHash(), Lazy: d.Lazy()})
 			}
 		}
-		l.tools, lists[i] = all, l
+		l.tools = all // also those that are gone: they may come back
+		lists[i] = l
 	}
 	fingerprints := machine.ChangeTools(before.fingerprints, changes)
 	for _, name := range names {
@@ -107,7 +108,9 @@ func (x *driver) checkSources() {
 	}
 	fresh, failed := x.agent.list(x.ctx, x.tools.listing, due)
 	x.sourcesFailed(failed)
-	before := x.toolset()
+	x.lock()
+	defer x.mu.Unlock()
+	before := x.tools.set
 	after := *before
 	after.lists = slices.Clone(before.lists)
 	var changes []machine.ToolFingerprint
@@ -119,8 +122,6 @@ func (x *driver) checkSources() {
 		after.lists[i].changed, after.lists[i].waits = l.changed, true
 	}
 	after.fingerprints = machine.ChangeTools(before.fingerprints, changes)
-	x.lock()
-	defer x.mu.Unlock()
 	x.tools.set = &after
 	if len(changes) > 0 {
 		_ = x.appendLocked(nil, redactedFact{machine.ToolsChanged{Tools: changes}}) // loop ends a run whose journal refuses it
@@ -147,13 +148,11 @@ func (x *driver) only() []string {
 
 // sourcesFailed logs and shows what is wrong with sources.
 func (x *driver) sourcesFailed(failed []*SourceError) {
-	if len(failed) == 0 {
-		return
-	}
 	x.agent.logSources(x.ctx, x.name, failed)
-	x.lock()
-	defer x.mu.Unlock()
 	for _, e := range failed {
-		x.note(SourceFailed{Meta: x.noteMeta(), Source: e.Source, Reason: x.agent.redact.Text(e.Error()), Err: e})
+		reason := x.agent.redact.Text(e.Error())
+		x.lock()
+		x.note(SourceFailed{Meta: x.noteMeta(), Source: e.Source, Reason: reason, Err: e})
+		x.mu.Unlock()
 	}
 }

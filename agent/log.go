@@ -58,6 +58,13 @@ func (l *sessionLog) lock() {
 	}
 }
 
+// unlocked calls a function of the host without mu, which the caller holds, because that function may call the agent.
+func (l *sessionLog) unlocked(fn func()) {
+	l.mu.Unlock()
+	defer l.lock()
+	fn()
+}
+
 // append writes facts, all or none. The caller sets at most Call, By, Step and Origin of their envelopes. append redacts, stamps, checks,
 // encodes, stores and applies the facts, and queues them to be shown. After an error, nothing more can be appended, except after
 // errTooLarge.
@@ -115,8 +122,9 @@ func (l *sessionLog) appendLocked(items []string, facts ...redactedFact) error {
 		err = l.store(journal.Append{Session: l.name, After: l.state().Seq, Fence: l.lease.Fence, Records: recs, Taken: items, Head: head})
 	}
 	if err != nil {
-		l.agent.logger.ErrorContext(l.ctx, "agent: journal", "session", l.name, "error", err)
-		return l.broken(&appendError{l.name, err})
+		refused := l.broken(&appendError{l.name, err})
+		l.unlocked(func() { l.agent.logger.ErrorContext(l.ctx, "agent: journal", "session", l.name, "error", err) })
+		return refused
 	}
 	for i, f := range own {
 		if err := l.machine.Apply(f); err != nil {

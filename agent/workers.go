@@ -145,7 +145,9 @@ func (b *batch) work() {
 		defer x.mu.Unlock()
 		if cr != nil && cr.abandoned { // counted out when it was abandoned
 			x.agent.abandoned.Add(-1)
-			x.agent.logger.Warn("agent: a tool call that was abandoned has returned; its result is dropped", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
+			x.unlocked(func() {
+				x.agent.logger.Warn("agent: a tool call that was abandoned has returned; its result is dropped", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
+			})
 			return
 		}
 		b.workers--
@@ -292,7 +294,6 @@ func (x *driver) abandonOverdue(b *batch) {
 		b.workers--
 		x.calls.Done()
 		x.agent.abandoned.Add(1)
-		x.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
 		given = append(given, cr)
 	}
 	if b.next < len(b.calls) && b.workers == 0 && x.ctx.Err() == nil {
@@ -300,6 +301,7 @@ func (x *driver) abandonOverdue(b *batch) {
 	}
 	x.mu.Unlock()
 	for _, cr := range given {
+		x.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", x.name, "call", cr.call.ID, "tool", cr.call.Name)
 		x.finishAbandoned(cr)
 	}
 }
