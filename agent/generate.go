@@ -20,7 +20,7 @@ import (
 //     applied to its text.
 //   - What the call costs counts towards the limits of the run, and of the runs that have called it as a subagent: at once, and in the log
 //     with the call's [ToolFinished] or [Suspended], as Spent. If one of these limits is reached, no model call is made, and the error is
-//     a *[LimitError]. Each call can exceed a limit by one model call. If the process dies during the tool call, what it used isn't in the log.
+//     a *[LimitError]. Each call can exceed a limit by one model call. Limits.ReplyBytes bounds the reply. If the process dies during the tool call, what it used isn't in the log.
 //   - Nothing of it is in the conversation: the model of the run reads only what the tool returns. The reply may contain calls of tools that the
 //     request offers; nobody runs them.
 //
@@ -153,8 +153,8 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	if err := all.limitReached(); err != nil {
 		return nil, err
 	}
-	own := c.request(req)
-	res, err := provider.Generate(context.WithValue(ctx, asideKey{}, true), c.x.agent.provider, own)
+	own, limits := c.request(req)
+	res, err := generate(context.WithValue(ctx, asideKey{}, true), c.x.agent.provider, own, limits)
 	if res.Usage.Total() == 0 && (err == nil || len(res.Parts) > 0) {
 		res.Usage = guard.Estimate(own, res.Parts)
 	}
@@ -167,8 +167,8 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	return res, err
 }
 
-// request returns req with what it takes from the run.
-func (c toolContext) request(req *provider.Request) *provider.Request {
+// request returns req with what it takes from the run, and the limits of the run.
+func (c toolContext) request(req *provider.Request) (*provider.Request, *Limits) {
 	redact := c.x.agent.redact
 	own := *req
 	own.System, own.Messages = redact.Text(req.System), redact.Messages(req.Messages)
@@ -178,7 +178,7 @@ func (c toolContext) request(req *provider.Request) *provider.Request {
 	own.Model = cmp.Or(req.Model, c.x.currentMode().Model, c.x.agent.cfg.Params.Model)
 	own.Interactive, own.Priority = r.Interactive, r.Priority
 	own.Labels = c.x.labels(r.Step, cmp.Or(req.Labels.Kind, "tool"))
-	return &own
+	return &own, r.Limits
 }
 
 // corrections returns how often an answer that doesn't fit is sent back; below 0: without a limit.

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"iter"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -104,6 +106,33 @@ func TestAToolsModelCallIsRefusedAtALimitOfTheRun(t *testing.T) {
 	require.EqualValues(t, 310, limit.Have)
 	require.ErrorAs(t, res.Err(), &limit, "the run ends at the limit, too")
 	m.AssertDone(t)
+}
+
+func TestAnEndlessReplyToAToolIsCut(t *testing.T) {
+	model := &endless{}
+	first := providertest.Script(call("short", 1), say("Done."))
+	calls := 0
+	p := provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+		if req.Labels.Kind == "tool" {
+			calls++
+			return model.Stream(ctx, req)
+		}
+		return first.Stream(ctx, req)
+	})
+	var failure error
+	short := doing("short", func(ctx context.Context) error {
+		_, failure = agent.Generate(ctx, ask("in short"))
+		return nil
+	})
+	a := newAgent(t, agent.Config{Provider: p, Limits: agent.Limits{ReplyBytes: 50_000}, Tools: []tools.Tool{short}})
+	res := run(t, a)
+	require.Equal(t, agent.Completed, res.Status)
+	var limit *agent.LimitError
+	require.ErrorAs(t, failure, &limit)
+	require.Equal(t, machine.LimitReplyBytes, limit.Limit)
+	require.Equal(t, 1, calls)
+	require.Equal(t, 49, model.chunks)
+	require.Greater(t, res.Usage.Output, int64(4_900), "what was written so far is counted")
 }
 
 func TestToolsInParallelPayTogether(t *testing.T) {

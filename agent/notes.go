@@ -150,16 +150,14 @@ func unwrap[T any](answer json.RawMessage, wrapped bool) (v T, err error) {
 
 // ask calls the model and books its usage.
 func (n *NoteInput) ask(ctx context.Context, p provider.Provider, req *provider.Request) (string, error) {
-	res, err := provider.Generate(ctx, p, req)
-	if res != nil {
-		if res.Usage.Total() == 0 {
-			res.Usage = guard.Estimate(req, res.Parts)
-		}
-		if prices := pricesOf(p, req.Model); prices != nil {
-			n.book(res.Usage, prices.Cost(res.Usage), true)
-		} else {
-			n.book(res.Usage, 0, false)
-		}
+	res, err := generate(ctx, p, req, &Limits{ReplyBytes: bytesPerToken * noteOutput})
+	if res.Usage.Total() == 0 {
+		res.Usage = guard.Estimate(req, res.Parts)
+	}
+	if prices := pricesOf(p, req.Model); prices != nil {
+		n.book(res.Usage, prices.Cost(res.Usage), true)
+	} else {
+		n.book(res.Usage, 0, false)
 	}
 	switch {
 	case err != nil:

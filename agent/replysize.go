@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/machine"
@@ -54,4 +55,26 @@ func (s *replySize) shorten(p provider.Part) provider.Part {
 		p.Text = strings.ToValidUTF8(p.Text[:keptOfReply], "") + " …"
 	}
 	return p
+}
+
+// generate makes a model call that isn't a step of a run, and ends it with a *[LimitError] like the reply of a step.
+func generate(ctx context.Context, p provider.Provider, req *provider.Request, l *Limits) (*provider.Response, error) {
+	size := replySize{limit: replyLimit(l, req)}
+	return provider.CollectSeq(func(yield func(provider.Chunk, error) bool) {
+		seq := p.Stream(ctx, req)
+		if seq == nil {
+			return
+		}
+		for c, err := range seq {
+			if err == nil && ctx.Err() != nil { // the provider ignores it
+				err = context.Cause(ctx)
+			}
+			if err == nil {
+				err = size.add(&c)
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	})
 }

@@ -263,7 +263,7 @@ func (s *Summarise) call(ctx context.Context, v *View, req *provider.Request) (r
 		cost, priced := s.cost(used)
 		v.book(used, cost, priced)
 	}()
-	res, err = stream.Collect(stream.Check(s.cfg.Provider.Stream(ctx, req)))
+	res, err = stream.Collect(bounded(ctx, stream.Check(s.cfg.Provider.Stream(ctx, req)), max(64<<10, 16*s.cfg.MaxOutput)))
 	switch written := v.Counter.CountText(res.Text()) + v.Counter.CountText(res.Reasoning()); {
 	case res.Usage.Input > 0 || res.Usage.Output > 0:
 		used = res.Usage
@@ -274,6 +274,26 @@ func (s *Summarise) call(ctx context.Context, v *View, req *provider.Request) (r
 		used = provider.Usage{Input: int64(estimate), Output: int64(max(written, 0)), Estimated: true}
 	}
 	return res, err
+}
+
+// bounded ends a reply with [ErrSummaryTooLong] after that many bytes, and at the end of ctx, which a provider may ignore.
+func bounded(ctx context.Context, seq stream.Seq, most int) stream.Seq {
+	return func(yield func(provider.Chunk, error) bool) {
+		n := 0
+		for c, err := range seq {
+			n += len(c.Text) + 1
+			switch {
+			case err != nil:
+			case ctx.Err() != nil:
+				err = context.Cause(ctx)
+			case n > most:
+				err = ErrSummaryTooLong
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // unbilled reports an error with which a provider, or what stands before it, refuses a call: nothing was used if no answer

@@ -118,6 +118,21 @@ func TestASummariserThatHangsIsGivenUp(t *testing.T) {
 	})
 }
 
+func TestAnEndlessSummaryIsCut(t *testing.T) {
+	chunks := 0
+	s := summarise(t, memory.Summary{Provider: provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+		return func(yield func(provider.Chunk, error) bool) {
+			for ok := yield(provider.Start("m"), nil); ok && chunks < 10_000; chunks++ {
+				ok = yield(provider.Text(strings.Repeat("more text ", 100)), nil)
+			}
+		}
+	})})
+	out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: s})
+	require.Equal(t, 66, chunks)
+	require.Contains(t, out.Report.Steps[0].Error, memory.ErrSummaryTooLong.Error())
+	require.Greater(t, s.Spent(), 4_900, "what was written so far is counted")
+}
+
 func TestSummariesHaveABudgetOfTheirOwn(t *testing.T) {
 	calls := 0
 	s := summarise(t, memory.Summary{Spend: 6_000, Provider: answers(func(*provider.Request) (string, provider.StopReason, error) {
