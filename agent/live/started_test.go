@@ -75,6 +75,7 @@ func TestAReaderThatIsBehindEndsWithItsContext(t *testing.T) {
 		h := newHub(t, live.Config{Agent: a})
 		run := start(t, h)
 		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
 		gone := errors.New("gone")
 		after := 0
 		var last error
