@@ -76,6 +76,10 @@ type Config struct {
 	// called before each model call and should be quick. A text that differs from that of the step before is stored, and costs the
 	// provider's prompt cache. If it fails, the run fails.
 	Compose func(ctx context.Context, in ComposeInput) (string, error)
+	// NoPromptCache turns prompt caching off: the requests of steps have Cache set otherwise. It saves most of the price of a conversation that
+	// is sent again with each step, but some providers charge more for what they put into the cache, which single calls don't make up for.
+	// What Params.Options mark is marked in either case.
+	NoPromptCache bool
 	// Redact is applied to text before it is stored or shown to a model: prompts, replies, inputs and results of tools,
 	// errors. Its results are redacted again when they are part of a later fact, so it must leave its own replacements alone. Deltas are
 	// shown unredacted. It may be called from several goroutines at a time.

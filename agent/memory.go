@@ -38,7 +38,8 @@ type Memory struct {
 	SubgoalDone string
 
 	// Context returns what a request contains besides the conversation. It is called when a run starts or is resumed, and after each message
-	// of a user; in between its last value is used, which keeps the prompt cache valid. The value is redacted and recorded with the step.
+	// of a user; in between its last value is used, which keeps the prompt cache valid. Screen and Fetched are only at the user's newest
+	// message, so the prompt from there on is read anew when the user writes again. The value is redacted and recorded with the step.
 	// An error, or more text than Limits.PromptBytes, is a warning: the last value is used, and Context is called again before the next
 	// step. Goal is ignored: it is the input of the run.
 	Context func(ctx context.Context, in ContextInput) (memory.Context, error)

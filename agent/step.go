@@ -87,7 +87,7 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 		ToolChoice: start.ToolChoice, MaxOutput: params.MaxOutput, Sampling: params.Sampling, Reasoning: params.Reasoning,
 		DisableParallelToolCalls: params.DisableParallelToolCalls, Options: params.Options,
 		Interactive: r.Interactive, Priority: r.Priority,
-		Labels: l.labels(start.Step, "step"),
+		Labels: l.labels(start.Step, "step"), Cache: !l.agent.cfg.NoPromptCache,
 	}
 	if start.Final == "" {
 		req.Tools = l.offer(mode).definitions

@@ -25,6 +25,20 @@
 // everything since the first Start. A sequence that ends without End and without an error is broken; [Collector] and
 // the consumers in this module treat it as [ErrIncomplete], never as success.
 //
+// # Prompt caching
+//
+// A provider that has seen the beginning of a prompt recently may read it from a cache, for a fraction of the price. The beginning must
+// be the same to the byte, and with some providers it must be marked. [Request].Cache asks for all that the provider offers:
+//
+//	anthropic    marks on the newest message, the system text, the last tool and the message before the newest answer, at most four
+//	openai       with OpenAI itself prompt_cache_key, a hash of Labels.Session; it caches all prompts
+//	             with OpenRouter marks like those of anthropic, for models of Anthropic
+//	             with other servers nothing: those that cache do so without being asked
+//	gemini       nothing: it caches without being asked
+//	langchain    nothing
+//
+// The marks of a request's own parts (Part.Cache) and options come first: if there are too many, those of Request.Cache are left out.
+//
 // # Immutability
 //
 // Requests, messages and chunks are shared between goroutines once they have been passed on, and are never changed

@@ -41,6 +41,7 @@ var full = map[string]any{
 		Output:      &provider.OutputFormat{Name: "answer", Schema: json.RawMessage(`{"type":"string"}`)},
 		Labels:      provider.Labels{Session: "s-1", User: "ann", Extra: "tenant=acme&user=ann", Run: "r-1", Step: 2, Pipeline: "p-1", Task: "t-1", Agent: "cms", Kind: "step", Trace: "4bf92f3577b34da6a3ce929d0e0e4736"},
 		Interactive: true,
+		Cache:       true,
 		Priority:    80,
 		NoRestart:   true,
 		Options:     map[string]json.RawMessage{"other": json.RawMessage(`{"a":1}`)},

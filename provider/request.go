@@ -23,6 +23,9 @@ type Request struct {
 	Output                   *OutputFormat     `json:"output,omitempty"`
 	Labels                   Labels            `json:"labels,omitzero"`
 
+	// Cache asks the provider to cache the prompt, because calls that begin alike will follow soon: see "Prompt caching" in the package
+	// comment. Parts can also be marked on their own: see Part.Cache.
+	Cache bool `json:"cache,omitempty"`
 	// Interactive says that a person is waiting. Such a call never queues behind background work.
 	Interactive bool `json:"interactive,omitempty"`
 	// Priority orders background calls, higher first; 0 means 60.

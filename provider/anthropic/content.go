@@ -269,14 +269,3 @@ func mediaType(m *provider.Media) string {
 	kind, _, _ = strings.Cut(kind, ";")
 	return strings.ToLower(strings.TrimSpace(kind))
 }
-
-// markLast marks the last block that can have a cache mark: neither thinking nor blocks that are sent back unchanged.
-func (c *conversation) markLast(blocks []any) {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		if b, ok := blocks[i].(*content); ok && b.Type != "thinking" && b.Type != kindRedacted {
-			b.CacheControl = c.mark
-			c.marked = append(c.marked, b)
-			return
-		}
-	}
-}

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,9 +9,6 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
-
-// mostMarks is the largest number of cache marks in a request.
-const mostMarks = 4
 
 // A turn is a message of the request.
 type turn struct {
@@ -227,19 +223,6 @@ func (c *conversation) sentID(t *provider.ToolCall) string {
 	}
 	c.ids[sent] = true
 	return sent
-}
-
-// limitMarks removes the oldest cache marks above the limit of the API.
-func (c *conversation) limitMarks() {
-	var marked []*content
-	for _, b := range c.marked {
-		if !slices.Contains(marked, b) {
-			marked = append(marked, b)
-		}
-	}
-	for i := 0; i < len(marked)-c.marks; i++ {
-		marked[i].CacheControl = nil
-	}
 }
 
 // trimEnd removes white space from the end of a message that the model has to continue: the API rejects it.

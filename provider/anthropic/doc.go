@@ -46,7 +46,10 @@
 //	{"cache": {"system": true, "tools": true, "ttl": "1h"}}
 //
 // It marks the system text and the last tool for the prompt cache, and sets how long marked content is cached, including content marked
-// with [provider.Part.Cache] (default: 5 minutes). Above four marks, the oldest in the messages are left out.
+// with [provider.Part.Cache] or for [provider.Request.Cache] (default: 5 minutes). Above four marks, the oldest in the messages are left out.
+//
+// Request.Cache uses what is left of the four marks for the newest message, the system text, the last tool, and the user's message before the
+// model's last one, which was the newest in the call before. Options with a cache_control of their own disable this.
 //
 // # Answers
 //

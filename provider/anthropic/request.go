@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -139,6 +140,9 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 		c.marks--
 	}
 	c.limitMarks()
+	if req.Cache && !bytes.Contains(req.Options[Name], []byte(`"cache_control"`)) {
+		c.addMarks(b)
+	}
 	return b, &o, c.names, nil
 }
 

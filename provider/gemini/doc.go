@@ -38,7 +38,8 @@
 //   - [provider.OutputFormat] is responseJsonSchema; with tools, models before Gemini 3 get the schema in the system text.
 //   - Schemas may have $defs and $ref. Keywords beside a $ref are left out, and a property that leads back to the schema it is in
 //     isn't required: the API rejects both.
-//   - A seed is cut to its lower 32 bits. Request.DisableParallelToolCalls and cache marks aren't supported and are ignored.
+//   - A seed is cut to its lower 32 bits. Request.DisableParallelToolCalls isn't supported and is ignored.
+//   - Request.Cache and cache marks aren't sent: prompts that begin alike are cached without being asked for.
 //
 // Request.Options["gemini"] is a JSON object that is merged into the body: objects field by field, null removes a field,
 // tools are appended to the request's own, every other value replaces the existing one. Keys are spelled as in the API's

@@ -74,8 +74,9 @@ type chatCustomCall struct {
 }
 
 type chatTool struct {
-	Type     string       `json:"type"`
-	Function chatFunction `json:"function"`
+	Type         string       `json:"type"`
+	Function     chatFunction `json:"function"`
+	CacheControl *cacheMark   `json:"cache_control,omitempty"`
 }
 
 type chatFunction struct {
@@ -156,6 +157,9 @@ func (c *conversation) chat() ([]byte, error) {
 	}
 	if o := req.Output; o != nil {
 		r.ResponseFormat = &chatFormat{Type: "json_schema", JSONSchema: outputSchema(formatName(o), o)}
+	}
+	if c.marksCache() {
+		r.addMarks()
 	}
 	return c.encode(&r)
 }
@@ -322,13 +326,4 @@ func formatName(o *provider.OutputFormat) string {
 	}
 	name := safeName(o.Name)
 	return name[:min(len(name), longestName)]
-}
-
-// cacheKey makes the calls of a session go to the servers that have its prompt in their cache. OpenAI gets a hash, so that it doesn't
-// learn the names of sessions.
-func (c *conversation) cacheKey() string {
-	if !c.m.host.own || c.req.Labels.Session == "" {
-		return ""
-	}
-	return "pawl-" + digest(c.req.Labels.Session)[:32]
 }

@@ -32,6 +32,10 @@
 // encrypted reasoning, items with their ids and phases, reasoning details, and reasoning in the field in which it came. With the
 // Responses API nothing is stored at the server (store is false).
 //
+// [provider.Request].Cache is sent to OpenAI as a prompt_cache_key, a hash of Labels.Session; other servers reject that field. For
+// Anthropic's models at OpenRouter it sets cache marks, at most four with those of [provider.Part].Cache: on the newest message, the system
+// text, the last tool, and the newest message of the call before. Options with a cache_control of their own disable this.
+//
 // An output format is sent in strict mode if its schema satisfies the rules of that mode: every object is closed and requires
 // all of its properties, and every other keyword can be left out. Limits that the mode doesn't have, such as maxLength,
 // are moved into the descriptions, and defaults are left out. Keywords beside a $ref are left out as well, because

@@ -39,10 +39,6 @@ type chatFile struct {
 	FileID   string `json:"file_id,omitempty"`
 }
 
-type cacheMark struct {
-	Type string `json:"type"`
-}
-
 // chatContent returns the content of a user message: a string if it is one text.
 func (c *conversation) chatContent(parts []*provider.Part) (any, error) {
 	if len(parts) == 1 && parts[0].Kind == provider.PartText && !(parts[0].Cache && c.m.host.cacheMarks) {
@@ -58,7 +54,7 @@ func (c *conversation) chatContent(parts []*provider.Part) (any, error) {
 			}
 		}
 		if p.Cache && c.m.host.cacheMarks {
-			one.CacheControl = &cacheMark{Type: "ephemeral"}
+			one.CacheControl = ephemeral
 		}
 		out = append(out, one)
 	}

@@ -74,6 +74,7 @@ func rich(from string) *provider.Request {
 		Reasoning: &provider.ReasoningOptions{Effort: "low"},
 		Output:    &provider.OutputFormat{Name: "page", Schema: json.RawMessage(`{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"string"}},"required":["z","a"],"additionalProperties":false}`)},
 		Labels:    provider.Labels{Session: "s-1"},
+		Cache:     true,
 		Options:   map[string]json.RawMessage{"openai": json.RawMessage(`{"service_tier":"flex","tools":[{"type":"web_search"}],"reasoning":{"summary":null,"context":"auto"},"top_p":null}`), "anthropic": json.RawMessage(`{"x":1}`)},
 	}
 }
