@@ -28,7 +28,7 @@
 // error asks the model to delete something; only finished todo items are deleted automatically. [ForgetSession] removes the
 // entries of a session.
 //
-// Secrets are redacted before a text is stored ([Config].Redact, by default [RedactSecrets]). Stored text is shown within
+// Secrets are redacted before a text is stored ([Config].Redact, by default [secret.Redact]). Stored text is shown within
 // JSON strings, after a field that says that it is data and not instructions, so that text from an attacker doesn't
 // instruct later sessions. That is a mark and not a guarantee; use policies to limit what an agent may do.
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider/secret"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -60,7 +61,7 @@ type Config struct {
 	// Scope returns the scope of a call. Required: [Fixed], [OfCall], or a function that uses the host's own
 	// context. If it returns an error or an incomplete scope, the call fails and changes nothing.
 	Scope func(ctx context.Context) (Scope, error)
-	// Redact removes secrets from a text before it is stored. nil: [RedactSecrets]. It must not change its own output,
+	// Redact removes secrets from a text before it is stored. nil: [secret.Redact]. It must not change its own output,
 	// because texts are read and stored again. A key that it would change is rejected.
 	Redact func(text string) string
 }
@@ -81,7 +82,7 @@ func New(cfg Config) (*Memory, error) {
 		return nil, errors.New("recall: Config.Scope is nil; set it to recall.Fixed or recall.OfCall")
 	}
 	if cfg.Redact == nil {
-		cfg.Redact = RedactSecrets
+		cfg.Redact = secret.Redact
 	}
 	return &Memory{store: cfg.Store, scope: cfg.Scope, redact: cfg.Redact}, nil
 }

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,40 +16,6 @@ const (
 	mostQuery = 1_000
 	mostText  = 1 << 20 // bytes that are searched for secrets; the store limits what is stored
 )
-
-// removed replaces a secret.
-const removed = "[secret removed]"
-
-// secrets are patterns that hardly match anything else.
-var secrets = []struct {
-	form *regexp.Regexp
-	with string
-}{
-	{regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|$)`), removed},
-	{regexp.MustCompile(`\b(sk|pk|rk)[-_][A-Za-z0-9_-]{16,}`), removed},
-	{regexp.MustCompile(`\b(gh[pousr]_|github_pat_|glpat-|xox[abeprs]-)[A-Za-z0-9_-]{10,}`), removed},
-	{regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`), removed},
-	{regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{30,}`), removed},
-	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), removed},
-	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{16,}`), "$1 " + removed},
-	{regexp.MustCompile(`(://[^/\s:@]*):[^/\s]+@`), "$1:" + removed + "@"},
-	// The value: already removed, quoted within a quotation, quoted, with an open quote, or a word.
-	{regexp.MustCompile(`(?i)\b([\w-]*(?:password|passwd|pwd|passphrase|secret|token|(?:api|access|private|secret|signing|encryption)[_-]?key))` +
-		`(\\*["']?\s*[:=]+>?\s*)` +
-		`(?:\[secret removed\]|\\+["'][^"']*["']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|["'][^\n]*|[^\s"',;]+)`), "$1$2" + removed},
-}
-
-// RedactSecrets replaces possible secrets by "[secret removed]": private keys, tokens with the prefixes of well-known
-// services, JSON Web Tokens, credentials of an Authorization header or a URL, and the value after a name that ends in password,
-// passphrase, secret or token, or in key after api, access, private, secret, signing or encryption, with a colon or an equals
-// sign. Applying it again changes nothing. It can't know every form: set [Config].Redact to remove the host's own
-// secrets.
-func RedactSecrets(text string) string {
-	for i := range secrets {
-		text = secrets[i].form.ReplaceAllString(text, secrets[i].with)
-	}
-	return text
-}
 
 // clean returns a model's text as it is stored, and whether a secret was removed.
 func (m *Memory) clean(what, text string) (string, bool, error) {
