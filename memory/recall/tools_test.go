@@ -17,6 +17,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/memory/recall"
+	"github.com/pawlkit/pawl/provider/secret"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -417,7 +418,7 @@ func TestSecretsAreNotStored(t *testing.T) {
 	d := newDesk(t, &recall.MapStore{}, "t")
 	require.Equal(t, fault.Invalid, d.run("s", "", "facts.save", object{"key": "sk-" + long, "text": "x"}).Class)
 	plain := "The token budget is 100; see https://example.com:8080/a@b and task-force-of-the-year."
-	require.Equal(t, plain, recall.RedactSecrets(plain))
+	require.Equal(t, plain, secret.Redact(plain))
 }
 
 func TestForgettingASessionLeavesTheRest(t *testing.T) {
