@@ -190,19 +190,10 @@ func (x *driver) resume(in *Input) error {
 		if !r.IsOpen() && !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.state().Used, d.ID) }) {
 			return nothingOpen(x.name, r)
 		}
-		at := time.Now()
-		if x.parent != nil { // it has decided whether they come in time
-			at = time.Time{}
-		}
-		err := x.agent.decide(x.stored, x.machine, decisions, at, expired)
-		if x.dropped(err) {
-			err = x.takeOwn(decisions, at)
-			taken++
-		}
+		own, err := x.takeGiven(decisions, expired)
 		if err != nil {
 			return err
 		}
-		own, _ := x.takePosted(true)
 		if taken += own; x.lost() {
 			return x.err
 		}
@@ -218,6 +209,23 @@ func (x *driver) resume(in *Input) error {
 		return nil
 	}
 	return x.append(x.continued())
+}
+
+// takeGiven takes the decisions of an input, and returns how many it took. expired are the pauses that have just been closed.
+func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
+	if x.parent != nil { // which has decided whether they come in time
+		return x.takeOwn(decisions, time.Time{})
+	}
+	at := time.Now()
+	err = x.agent.decide(x.stored, x.machine, decisions, at, expired)
+	if x.dropped(err) {
+		return x.takeOwn(decisions, at)
+	}
+	if err != nil {
+		return 0, err
+	}
+	taken, _ = x.takePosted(true)
+	return taken, nil
 }
 
 func nothingOpen(session string, r *machine.RunState) error {

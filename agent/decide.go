@@ -17,13 +17,16 @@ import (
 
 // All decisions take the same path. decide checks the decisions of one input against the state of the session and posts them as one inbox
 // item, which closes their pauses to other decisions. The process that drives the session takes the item from the inbox (takeDecisions),
-// checks the decisions again, and appends them with their results. [Resume] is such an item followed by [Continue].
+// checks the decisions again, and appends them with their results. A decision that doesn't fit any more, because the processes have other
+// tools, for example, opens its pause again under another id (reopen.go). [Resume] is such an item followed by [Continue].
 
-// A verdict is a valid decision with its effect on the call.
+// A verdict is a decision with its effect on the call.
 type verdict struct {
 	decision Decision
 	call     *machine.CallState
 	result   *ToolResult // nil: the call runs
+	reopens  bool        // the decision isn't accepted, and the pause opens again
+	refused  string      // what is wrong with the decision then
 }
 
 // decide checks decisions that were made at the given time, and posts them. If one is refused, the error is a *[DecisionError] and nothing
@@ -46,7 +49,7 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 	var posted *journal.PostedError
 	switch {
 	case errors.As(err, &posted):
-		return &DecisionError{Session: session, ID: posted.ID, Code: machine.DecisionUsed, Problem: "somebody else has decided on the pause before", Err: err}
+		return a.postedBefore(ctx, session, posted)
 	case errors.Is(err, journal.ErrNoSession):
 		return &DecisionError{Session: session, ID: decisions[0].ID, Code: machine.DecisionUnknown, Problem: "there is no such session", Err: err}
 	}
@@ -95,7 +98,7 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 	case used && expired, !used && c != nil && p.Expired(at):
 		return v, refuse(machine.DecisionExpired, errTooLate)
 	case used:
-		return v, refuse(machine.DecisionUsed, errors.New("the pause was decided before"))
+		return v, usedBefore(s, d.ID, "the pause was decided before")
 	case c == nil:
 		return v, refuse(machine.DecisionUnknown, errors.New("no pause in this session has this id"))
 	}
@@ -109,7 +112,7 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 		return v, err
 	}
 	if p.ID != machine.PauseID(s.Session, c.Call, p.Kind, c.Pauses-1) {
-		return v, refuse(machine.DecisionBad, errors.New("the stored call isn't the one that the pause was made for, so the log isn't what was written"))
+		return v, &DecisionError{Code: machine.DecisionBad, Problem: errAltered.Error(), Err: errAltered}
 	}
 	if v.result, err = a.outcomeOf(ctx, s, &v.decision, c); err != nil {
 		return v, refuse(machine.DecisionBad, err)
@@ -186,27 +189,8 @@ func answer(d *Decision, c *machine.CallState) (*ToolResult, error) {
 	return res, nil
 }
 
-// takeDecisions takes the decisions of an inbox item, all or none, and reports whether it did. resumed says that the
-// session is being resumed. Decisions that can't be taken any more leave the inbox; those that can't be judged now stay.
-func (l *sessionLog) takeDecisions(it *inboxItem, resumed bool) bool {
-	at := it.Time
-	if l.driver != nil && l.driver.parent != nil { // the parent has decided whether it comes in time
-		at = time.Time{}
-	}
-	verdicts, err := l.agent.evaluate(l.stored, l.machine, it.Decisions, at, nil)
-	if err == nil {
-		err = l.appendVerdicts(verdicts, it.ID, resumed)
-	} else if errors.As(err, new(*DecisionError)) {
-		l.remove(it.ID)
-	}
-	if err != nil {
-		l.agent.logger.WarnContext(l.ctx, "agent: a decision that was posted can't be taken", "session", l.name, "item", it.ID, "error", err)
-	}
-	return err == nil
-}
-
 // dropped reports whether err says that somebody else has decided on a pause that is open, and no decision on it waits in the
-// inbox: then one was dropped that couldn't be taken, and the session, which is held, takes another.
+// inbox: then one was dropped that couldn't be read, and the session, which is held, takes another.
 func (l *sessionLog) dropped(err error) bool {
 	var posted *journal.PostedError
 	if !errors.As(err, &posted) {
@@ -214,15 +198,6 @@ func (l *sessionLog) dropped(err error) bool {
 	}
 	waiting, err := l.agent.store.Take(l.stored, l.name, l.lease.Fence)
 	return err == nil && !slices.ContainsFunc(waiting, func(it journal.Item) bool { return it.Kind == itemDecide })
-}
-
-// takeOwn takes decisions that weren't posted.
-func (l *sessionLog) takeOwn(decisions []Decision, at time.Time) error {
-	verdicts, err := l.agent.evaluate(l.stored, l.machine, decisions, at, nil)
-	if err != nil {
-		return err
-	}
-	return l.appendVerdicts(verdicts, newID("d-"), true)
 }
 
 // appendVerdicts appends decisions with what follows from them.
@@ -235,11 +210,16 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 		items = append(items, v.decision.ID)
 	}
 	var facts []Fact
-	if resumed && !l.resumed && l.outOfDate() {
+	reopens := slices.ContainsFunc(verdicts, func(v verdict) bool { return v.reopens })
+	if resumed && !l.resumed && l.outOfDate() || reopens && l.paused() { // a paused run can't suspend a call
 		facts = append(facts, l.continued())
 	}
 	l.resumed = resumed
 	for _, v := range verdicts {
+		if v.reopens {
+			facts = append(facts, Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.Who}, Pause: v.call.Reopened(l.name, v.refused)})
+			continue
+		}
 		facts = append(facts, Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.Who}, Decision: v.decision})
 		if v.result != nil {
 			facts = append(facts, l.result(v.call, v.result))

@@ -27,6 +27,11 @@
 // decision ([Approve], [Reject], [Edit], [Suggest], [Answer], [AllowAlways]) names a [Pause] by its id. The id is valid for one call with
 // one input, in one session, once. What runs is the stored call, which is checked against the policies again.
 //
+// A decision that was posted ([Session.Decide]) is checked again when the run takes it, perhaps in another process, which may have another
+// version of the tool. If it doesn't fit then, an edit for another schema, for example, it isn't accepted: nothing runs, and the pause opens
+// again under another id, with what was wrong in [Pause].Refused. It still expires when it would have. Decisions on the old id are refused with
+// [machine.DecisionReplaced] and the new id.
+//
 // # Guarantees
 //
 //   - Each call that a model made has exactly one result, whether it ran, failed, was paused or was denied. Results are in call order.
@@ -70,8 +75,8 @@
 // them during a run.
 //
 // Elsewhere: prepare.go, compact.go, toolong.go, logged.go, contextreset.go and progressnotes.go keep a conversation within the model's window. decide.go handles
-// decisions, inbox.go and steer.go what is sent to a session from outside, subagent.go and spending.go agents that are called as tools,
-// generate.go the model calls of tools, lease.go and recover.go the ownership of sessions, loaded.go what a process remembers of a session
+// decisions, reopen.go those that don't fit when they are taken, inbox.go and steer.go what is sent to a session from outside, subagent.go and
+// spending.go agents that are called as tools, generate.go the model calls of tools, lease.go and recover.go the ownership of sessions, loaded.go what a process remembers of a session
 // between runs, undo.go, fork.go and prune.go changes between runs.
 //
 // Events are in event.go, their JSON form in eventjson.go, those of the host in emit.go, and what follows the facts of a session in watch.go.

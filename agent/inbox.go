@@ -22,7 +22,7 @@ type inboxItem struct {
 
 	Text      string     `json:"text,omitempty"` // a message, a mode, or the tool of a rule
 	By        string     `json:"by,omitempty"`
-	Decisions []Decision `json:"decisions,omitempty"` // all or none of them are taken
+	Decisions []Decision `json:"decisions,omitempty"` // those that don't fit when they are taken open their pauses again
 }
 
 // The kinds of inbox items.

@@ -124,7 +124,8 @@ func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 // when [Continue], [Resume] or [Agent.Recover] resumes it, so the process that decides needn't have the agent's tools.
 //
 // The first decision on a pause counts; later ones are refused with [machine.DecisionUsed]. A decision that was taken is in time, however late
-// the run is resumed.
+// the run is resumed. If the process that resumes the run can't accept a decision, because its tools are others, the pause opens again under
+// another id: see [Pause].Replaces.
 func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {

@@ -142,7 +142,7 @@ func (x *driver) dropMessages(mine func(id string) bool) {
 }
 
 // paused reports whether the log says that the run is paused.
-func (x *driver) paused() bool { return x.run().IsOpen() && x.run().Status == Paused }
+func (l *sessionLog) paused() bool { return l.run().IsOpen() && l.run().Status == Paused }
 
 // refuseReceipts settles all receipts of a run whose session couldn't be held. The messages stay in the inbox: whoever holds the
 // session may deliver them.

@@ -22,6 +22,7 @@ const (
 	CodeCrossSite  = "cross_site"         // 403: a page of another site makes the request
 	CodeUsed       = "used"               // 409: it was decided before
 	CodeBusy       = "busy"               // 409: the session is being written to; try again
+	CodeReplaced   = "replaced"           // 409: a decision on it couldn't be accepted, and it is open again under "new_id"
 	CodeExpired    = "expired"            // 410: too late
 	CodeBad        = "bad"                // 422: not possible for this item, or the input or value doesn't fit
 	CodeElsewhere  = "elsewhere"          // 422: the session is of an agent that isn't served here
@@ -39,7 +40,8 @@ type problem struct {
 	status  int
 	code    string
 	message string
-	cause   error // for the server's log
+	newID   string // for CodeReplaced
+	cause   error  // for the server's log
 }
 
 func fail(status int, code, format string, args ...any) *problem {
@@ -84,12 +86,20 @@ func refused(e *agent.DecisionError) *problem {
 	switch e.Code {
 	case machine.DecisionUsed:
 		return fail(http.StatusConflict, CodeUsed, "%s", e.Problem)
+	case machine.DecisionReplaced:
+		return replaced(e.NewID)
 	case machine.DecisionExpired:
 		return tooLate()
 	case machine.DecisionUnknown:
 		return unknown()
 	}
 	return fail(http.StatusUnprocessableEntity, CodeBad, "%s", e.Problem)
+}
+
+func replaced(newID string) *problem {
+	p := fail(http.StatusConflict, CodeReplaced, "an earlier decision on it couldn't be accepted; see the item %s, which has replaced it", newID)
+	p.newID = newID
+	return p
 }
 
 func tooLate() *problem {
@@ -101,6 +111,7 @@ type errorBody struct {
 	Error struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
+		NewID   string `json:"new_id,omitempty"`
 	} `json:"error"`
 }
 
@@ -116,7 +127,7 @@ func (h *Handler) say(w http.ResponseWriter, r *http.Request, p *problem) {
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfterSecs))
 	}
 	var body errorBody
-	body.Error.Code, body.Error.Message = p.code, p.message
+	body.Error.Code, body.Error.Message, body.Error.NewID = p.code, p.message, p.newID
 	answer(w, p.status, body)
 }
 

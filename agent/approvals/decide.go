@@ -50,6 +50,8 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	switch detail.State {
 	case StateExpired:
 		return tooLate()
+	case StateReplaced:
+		return replaced(detail.NewID)
 	case StateDecided:
 		return fail(http.StatusConflict, CodeUsed, "the pause was decided before")
 	}

@@ -26,6 +26,9 @@ const (
 	StateOpen    State = "open"
 	StateExpired State = "expired" // there was no decision in time
 	StateDecided State = "decided" // or closed: see Detail.Decision
+	// StateReplaced is an item whose decision couldn't be accepted when the run took it. It is open again under another id: see
+	// Detail.NewID.
+	StateReplaced State = "replaced"
 )
 
 // A Detail has what a person needs to decide on an item, or how it was decided.
@@ -46,6 +49,8 @@ type Detail struct {
 	// Decision is how it was decided, and At when, after the session has read the decision.
 	Decision *agent.Decision `json:"decision,omitempty"`
 	At       time.Time       `json:"at,omitzero"`
+	// NewID is the id of the item that has replaced this one, as long as that is open. Its Pause.Refused says why.
+	NewID string `json:"new_id,omitempty"`
 	// Messages are the last messages of the conversation, oldest first, if they were requested.
 	Messages []Message `json:"messages,omitempty"`
 }
@@ -142,7 +147,10 @@ func (l *log) find(id string, messages int) (*Detail, error) {
 		return nil, fmt.Errorf("%w: session %q has no pause %q", ErrUnknown, l.session, id)
 	}
 	open := d.Decision == nil && l.open(id) != nil
+	now := l.replacement(id)
 	switch {
+	case now != nil:
+		d.State, d.NewID = StateReplaced, now.ID
 	case open && expired(d.Pause.Expires, time.Now()), d.Decision != nil && d.Decision.Kind == machine.Expired:
 		d.State = StateExpired
 	case open:
@@ -212,6 +220,14 @@ func (l *log) open(id string) *agent.Pause {
 		}
 	}
 	return nil
+}
+
+// replacement returns the open pause that has replaced the one with that id, or nil.
+func (l *log) replacement(id string) *agent.Pause {
+	if !l.state.Run.IsOpen() {
+		return nil
+	}
+	return l.state.Run.Replacement(id)
 }
 
 // among returns the pause with that id, with the path that leads to it: p itself, or one of those nested in it.

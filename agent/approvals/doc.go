@@ -50,6 +50,10 @@
 // A decision is approve, reject (reason), edit (input), suggest (reason: what to do instead), answer (value) or always.
 // An error is {"error":{"code","message"}}: see the Code constants.
 //
+// A decision that was recorded may not fit when the run takes it, because the process that runs the session has another version of the tool, for
+// example. The item is then open again under another id, with the same time to decide, and Pause.Refused says what was wrong with the decision.
+// The old id has the state "replaced", and a decision on it gets the code "replaced", both with "new_id".
+//
 // # Guarantees
 //
 //   - Config.Authorize is required, and is called for every item that is shown and every decision that is recorded. An item
@@ -57,7 +61,7 @@
 //     decided.
 //   - A request has only the id and the decision: what runs is the call as it was stored. A decision with a field of
 //     another kind of decision, for example an approval with an input, is rejected.
-//   - The first decision on an item counts, in any process; every later one gets an error. An item that has expired
+//   - The first decision on an item counts, in any process; every later one gets an error. An item that has expired or was replaced
 //     can't be decided.
 //   - Requests from pages of other sites are rejected, as are bodies that aren't strict JSON: duplicate or unknown keys,
 //     text after the value, more than 64 KiB.

@@ -61,7 +61,7 @@ func everyFact() []machine.Fact {
 	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true, Raw: `{"in":1}`}
 	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
 	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call, Reason: "high risk", Risk: "high", Schema: json.RawMessage(`{"type":"string"}`),
-		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true, Path: []string{"r-0.1.0"}, Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
+		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true, Path: []string{"r-0.1.0"}, Replaces: []string{"p-0"}, Refused: "n: 50 is more than 9", Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call}}}
 	return []machine.Fact{
 		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Key: "k-1", Children: true, Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},

@@ -34,6 +34,11 @@ type Pause struct {
 	Scope  string `json:"scope,omitempty"`
 	// Again says that the call runs again with its answer; otherwise the answer is the call's result. See tools.Suspend.
 	Again bool `json:"again,omitempty"`
+	// Replaces are the ids that the pause had before, oldest first. A decision was posted on each of them and couldn't be accepted when the
+	// run took it, so the pause was opened again under another id. At most the newest 16 are kept. Refused says what was wrong with the
+	// newest of these decisions.
+	Replaces []string `json:"replaces,omitempty"`
+	Refused  string   `json:"refused,omitempty"`
 	// Path is set for the pause of a subagent: the ids of the calls that lead to that agent, the outermost first.
 	Path []string `json:"path,omitempty"`
 	// Nested are, for a call of a subagent, the pauses of that agent. The host is shown these instead.
@@ -104,6 +109,29 @@ func PauseID(session string, call *provider.ToolCall, kind PauseKind, round int)
 		fmt.Fprintf(h, "%d:%s", len(s), s)
 	}
 	return "p-" + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:15]))
+}
+
+// maxReplaces is how many earlier ids a pause keeps.
+const maxReplaces = 16
+
+// Reopened returns the pause that the call waits for under another id, because a decision on it can't be accepted: why says what is wrong
+// with the decision. Everything else stays as it is, including the time at which the pause expires. The call must have a pause of its own
+// that isn't of kind [PauseAgent].
+func (c *CallState) Reopened(session, why string) Pause {
+	p := *c.Pause
+	p.Replaces = append(slices.Clone(p.Replaces[max(len(p.Replaces)-maxReplaces+1, 0):]), p.ID)
+	p.ID, p.Refused = PauseID(session, c.Call, p.Kind, c.Pauses), why
+	return p
+}
+
+// Replacement returns the pause that waits for a decision in place of the one with the id, or nil.
+func (r *RunState) Replacement(id string) *Pause {
+	for _, p := range r.Pending() {
+		if slices.Contains(p.Replaces, id) {
+			return &p
+		}
+	}
+	return nil
 }
 
 // A DecisionKind says what was decided.
@@ -206,7 +234,9 @@ type DecisionError struct {
 	ID      string
 	Code    string // one of the codes below
 	Problem string
-	Err     error // the cause, or nil
+	// NewID is the id under which the pause is open now, if Code is [DecisionReplaced].
+	NewID string
+	Err   error // the cause, or nil
 }
 
 // The codes of a [DecisionError].
@@ -215,6 +245,7 @@ const (
 	DecisionUsed     = "used"     // the pause was decided before
 	DecisionExpired  = "expired"  // the pause has expired
 	DecisionRepeated = "repeated" // one input decides the pause twice
+	DecisionReplaced = "replaced" // an earlier decision couldn't be accepted, and the pause is open again under another id
 	DecisionBad      = "bad"      // the pause can't be decided in this way, or the value isn't valid
 )
 

@@ -37,7 +37,8 @@
 //	ActFinish     Store RunEnded, or SentBack to keep a run from completing.
 //
 // Facts may also come from outside: Steered, ModeChanged, PhaseChanged, ToolsChanged, ContextResetRequested, Compacted, NoteWritten,
-// RuleRevoked, TitleChanged, Emitted, Undone, Snapshot, and RunEnded to stop or pause the run.
+// RuleRevoked, TitleChanged, Emitted, Undone, Snapshot, and RunEnded to stop or pause the run. A decision that can't be accepted is stored as
+// Suspended with Pause.Replaces, which opens the same pause under another id: see [CallState.Reopened]. A paused run needs Continued first.
 //
 // # What must be stored first
 //
@@ -61,7 +62,7 @@
 //     their reply and in call order.
 //   - A call is started once, unless it is repeatable, a person let it run again, or it asked to run again with an answer and has it. A
 //     call that was rejected is never started.
-//   - A decision is used once, and only on a pause that it fits.
+//   - A decision is used once, and only on a pause that it fits. An id of a pause is never used again.
 //   - Messages are only appended, except by compactions and context resets, so that prompt caches stay valid.
 //   - A run ends: each of its loops is bounded by one of the [Limits] unless that limit is switched off.
 //   - Facts are never changed by the machine. It keeps references to their contents, so the caller mustn't change them either.

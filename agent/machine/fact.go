@@ -206,7 +206,8 @@ func (s Spent) Add(t Spent) Spent {
 	return Spent{Usage: s.Usage.Add(t.Usage), Cost: s.Cost.Add(t.Cost), Unpriced: s.Unpriced || t.Unpriced, Calls: s.Calls + t.Calls}
 }
 
-// Suspended says that a call waits for a decision.
+// Suspended says that a call waits for a decision. If the pause has Replaces, the call waited before, and its pause has another id now: a
+// decision on the earlier one couldn't be accepted.
 type Suspended struct {
 	Meta
 	Pause Pause `json:"pause"`

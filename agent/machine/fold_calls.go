@@ -89,6 +89,8 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 	}
 	p := f.Pause
 	switch {
+	case len(p.Replaces) > 0:
+		return m.reopened(c, f)
 	case c.Status == CallSuspended:
 		return "the call is suspended already"
 	case c.Status == CallDecided:
@@ -122,6 +124,29 @@ func (m *Machine) suspended(r *RunState, f *Suspended) string {
 	return ""
 }
 
+// reopened replaces the pause of a call by the same one with another id.
+func (m *Machine) reopened(c *CallState, f *Suspended) string {
+	p, old := f.Pause, c.Pause
+	switch {
+	case c.Status != CallSuspended || old.Kind == PauseAgent || p.Replaces[len(p.Replaces)-1] != old.ID:
+		return "the call doesn't wait for the pause that is replaced"
+	case p.ID == "" || p.ID == old.ID || m.isUsedBefore(p.ID, c):
+		return "the pause has no id of its own"
+	case p.Kind != old.Kind || !c.matches(&p.Call) || string(p.Call.Input) != string(c.Call.Input) || p.Again != old.Again ||
+		!p.Expires.Equal(old.Expires) || len(p.Nested) > 0 || len(f.State) > 0:
+		return "the pause isn't the one that it replaces"
+	}
+	m.use(old.ID)
+	c.Pause = &p
+	c.Pauses++
+	return ""
+}
+
+// use records that a pause can't be decided any more.
+func (m *Machine) use(id string) {
+	m.s.Used = append(m.s.Used[max(len(m.s.Used)-maxUsed+1, 0):], id)
+}
+
 // isUsedBefore reports whether a pause has or had the id. Pauses that c itself still waits for don't count: a subagent
 // may be suspended for them again.
 func (m *Machine) isUsedBefore(id string, c *CallState) bool {
@@ -142,7 +167,7 @@ func (m *Machine) decided(r *RunState, f *Decided) string {
 	case p == c.Pause && d.Kind.letsRun() && c.Started && p.Kind != PauseInDoubt:
 		return "the call was started, and may not be started again"
 	}
-	m.s.Used = append(m.s.Used[max(len(m.s.Used)-maxUsed+1, 0):], d.ID)
+	m.use(d.ID)
 	if p == c.Pause {
 		m.decideCall(c, f)
 	} else { // the pause of a subagent: its call runs again, and passes the decision on

@@ -177,6 +177,9 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 					try(machine.ToolFinished{Meta: s.meta(c.Call.ID), Call: c.Call, Result: result(c.Call)}, "a result without a decision")
 					try(machine.Suspended{Meta: s.meta(c.Call.ID), Pause: machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *c.Call}}, "a pause of what is paused")
 					try(machine.Decided{Meta: s.meta(c.Call.ID), Decision: machine.Decision{ID: c.Pause.ID, Kind: "maybe"}}, "an unknown decision")
+					for why, bad := range badlyReopened(s.m.State().Session, c) {
+						try(withMeta(bad, func(m *machine.Meta) { *m = s.meta(c.Call.ID) }), why)
+					}
 					if c.Pause.Kind == "question" {
 						try(machine.Decided{Meta: s.meta(c.Call.ID), Decision: machine.Decision{ID: c.Pause.ID, Kind: machine.Approved}}, "approval of a question")
 					}
@@ -198,6 +201,10 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 				clear(used)
 			case machine.Decided:
 				used[f.Decision.ID] = true
+			case machine.Suspended:
+				for _, id := range f.Pause.Replaces {
+					used[id] = true
+				}
 			case machine.ToolStarted:
 				if begun[f.Call.ID] = !f.Repeatable; s.m.State().Run.Status == machine.Paused {
 					t.Error("a paused run started a call")
@@ -343,7 +350,11 @@ func (c *chaos) fact() machine.Fact {
 		res.CallID = name
 		return machine.ToolFinished{Meta: meta, Call: call, Result: any1(c, res, res, res, nil)}
 	case 11:
-		return machine.Suspended{Meta: meta, Pause: machine.Pause{ID: pause, Kind: any1(c, machine.PauseApproval, machine.PauseInDoubt, machine.PauseCorrection, "question", ""), Call: *call}}
+		p := machine.Pause{ID: pause, Kind: any1(c, machine.PauseApproval, machine.PauseInDoubt, machine.PauseCorrection, "question", ""), Call: *call}
+		if c.rng.IntN(3) == 0 {
+			p.Replaces = []string{fmt.Sprint("p-", c.rng.IntN(6))}
+		}
+		return machine.Suspended{Meta: meta, Pause: p}
 	case 12, 13:
 		return machine.Decided{Meta: meta, Decision: machine.Decision{ID: pause, Kind: any1(c, machine.Approved, machine.Rejected, machine.Edited, machine.Suggested, machine.AnswerGiven, machine.AlwaysAllow, machine.Expired, machine.Superseded, "maybe"),
 			Input: json.RawMessage(`{"e":1}`)}}

@@ -104,6 +104,7 @@ func (s *sim) step() {
 		s.resetContext()
 	case s.one(80):
 		s.abort(machine.Stopped, machine.CodeCanceled)
+	case s.one(10) && s.reopen(): // a decision that was posted doesn't fit
 	case s.one(20) && (r.Stage == machine.StageReady || r.Stage == machine.StageReplied):
 		s.apply(machine.Steered{Meta: s.meta(""), ID: s.text(), Message: provider.User(s.text())})
 	default:
@@ -182,6 +183,7 @@ func (s *sim) paused() {
 	r := s.m.State().Run
 	pending := r.Pending()
 	switch {
+	case s.one(6) && s.reopen():
 	case len(pending) > 0 && !s.one(8):
 		s.decide(pending[s.rng.IntN(len(pending))])
 	case s.one(3):

@@ -234,6 +234,9 @@ func candidates(t *testing.T, m *machine.Machine, machines map[string][]*machine
 			try(finishCall(c, status))
 		}
 		try(suspendCall(c))
+		if now := r.Call(c.ID); now != nil && now.Status == machine.CallSuspended {
+			try(machine.Suspended{Meta: machine.Meta{Call: c.ID}, Pause: now.Reopened("s-1", "why")})
+		}
 		for _, d := range []machine.Decision{machine.Approve("p-" + c.ID), machine.Reject("p-"+c.ID, "no")} {
 			try(machine.Decided{Meta: machine.Meta{Call: c.ID}, Decision: d})
 		}
