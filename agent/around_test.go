@@ -142,7 +142,7 @@ func TestAroundCanNeitherStopNorKeepAliveARun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var seen string
-				work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, in Number) (string, error) {
+				work := tools.New(tools.Spec{Name: "work", Timeout: time.Hour}, func(ctx context.Context, in Number) (string, error) {
 					seen = path(ctx)
 					if in.N == 1 {
 						return "ok", ctx.Err()

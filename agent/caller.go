@@ -44,7 +44,7 @@ func (in *Input) checkCaller() error {
 	for _, f := range []struct {
 		name, text string
 		most       int
-	}{{"User", in.User, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText}, {"Key", in.Key, maxKey}} {
+	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText}, {"Key", in.Key, maxKey}} {
 		if len(f.text) > f.most || !utf8.ValidString(f.text) || strings.ContainsFunc(f.text, unicode.IsControl) {
 			return badInput(f.name, "it has to be valid UTF-8 of at most %d bytes without control characters", f.most)
 		}

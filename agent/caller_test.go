@@ -198,6 +198,7 @@ func TestWhatIsWrongWithACallerIsSaid(t *testing.T) {
 		"Labels": {{Labels: many}, {Labels: map[string]string{"": "v"}}, {Labels: map[string]string{"k": ""}}, {Labels: map[string]string{"k": "a\nb"}},
 			{Labels: map[string]string{strings.Repeat("k", 65): "v"}}, {Labels: map[string]string{"k": strings.Repeat("v", 257)}}},
 		"User":     {{User: "a\nb"}, {User: "\xff"}, {User: strings.Repeat("n", 513)}},
+		"Task":     {{Task: "\xff"}, {Task: strings.Repeat("n", 513)}},
 		"Pipeline": {{Pipeline: "a\x00"}},
 		"Key":      {{Key: strings.Repeat("k", 201)}, {Key: "a\tb"}, {Key: "k", Session: "-"}},
 		"Trace": {{Trace: "x"}, {Trace: strings.ToUpper(parentOfCaller)}, {Trace: "ff" + parentOfCaller[2:]}, {Trace: parentOfCaller + "-more"},

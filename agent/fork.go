@@ -49,7 +49,7 @@ func (s *Session) Fork(ctx context.Context, to string, options ...ForkOption) er
 	if to == s.id {
 		return &ForkError{From: s.id, To: to, Problem: "the copy needs a name of its own"}
 	}
-	facts, err := s.agent.factsAfter(ctx, s.id, 0)
+	facts, err := s.agent.factsAfter(ctx, s.id, 0, 0)
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (in *Input) check(limits *Limits) error {
 	} else if strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0 {
 		return badInput("Prompt", "it is empty; ask something, or give Parts")
 	}
-	for _, f := range [][2]string{{"Prompt", in.Prompt}, {"By", in.By}, {"Task", in.Task}} {
+	for _, f := range [][2]string{{"Prompt", in.Prompt}, {"By", in.By}} {
 		if !utf8.ValidString(f[1]) {
 			return badInput(f[0], "it is no valid UTF-8")
 		}

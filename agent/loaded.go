@@ -86,7 +86,7 @@ func (s *loadedState) apply(session string, recs []journal.Record) error {
 // facts.
 func (a *Agent) read(ctx context.Context, session string, known *loadedState) (loadedState, error) {
 	if known != nil {
-		recs, err := records(ctx, a.store, session, known.machine.State().Seq-1)
+		recs, err := records(ctx, a.store, session, known.machine.State().Seq-1, 0)
 		if err != nil {
 			return loadedState{}, err
 		}
@@ -120,7 +120,7 @@ func (a *Agent) recordsFromSnapshot(ctx context.Context, session string) ([]jour
 		from -= min(size, from-head.Pruned)
 		page, err := a.recordsBetween(ctx, session, from, to, len(found) == 0)
 		if errors.As(err, new(*journal.PrunedError)) { // meanwhile
-			return records(ctx, a.store, session, 0)
+			return records(ctx, a.store, session, 0, 0)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)

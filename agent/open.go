@@ -135,10 +135,10 @@ func (l *sessionLog) forgettable() bool {
 	return l.state().Seq == 0 || strings.HasPrefix(l.name, unnamedPrefix) && !l.run().IsOpen()
 }
 
-// factsAfter returns the facts of a session with numbers above after, or those from the snapshot on if earlier ones were pruned. An unknown
-// session has none.
-func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([]Fact, error) {
-	recs, err := records(ctx, a.store, session, after)
+// factsAfter returns the facts of a session with numbers above after, or those from the snapshot on if earlier ones were pruned: the first most
+// of them, or all if most is 0. An unknown session has none.
+func (a *Agent) factsAfter(ctx context.Context, session string, after uint64, most int) ([]Fact, error) {
+	recs, err := records(ctx, a.store, session, after, most)
 	if err != nil {
 		return nil, err
 	}
@@ -151,17 +151,20 @@ func (a *Agent) factsAfter(ctx context.Context, session string, after uint64) ([
 	return facts, nil
 }
 
-// records returns the records of a session with numbers above after, or those from the snapshot on if earlier ones were pruned.
-func records(ctx context.Context, store journal.Store, session string, after uint64) (recs []journal.Record, err error) {
+// records returns the records of a session with numbers above after, or those from the snapshot on if earlier ones were pruned: the first most of
+// them, or all if most is 0.
+func records(ctx context.Context, store journal.Store, session string, after uint64, most int) (recs []journal.Record, err error) {
 	for rec, err := range store.Read(ctx, session, after) {
 		var pruned *journal.PrunedError
 		if errors.As(err, &pruned) { // perhaps only while it was read
-			return records(ctx, store, session, pruned.UpTo)
+			return records(ctx, store, session, pruned.UpTo, most)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("agent: session %q: reading its journal: %w", session, err)
 		}
-		recs = append(recs, rec)
+		if recs = append(recs, rec); len(recs) == most {
+			break
+		}
 	}
 	return recs, nil
 }

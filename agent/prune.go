@@ -121,7 +121,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 
 // size counts the records of a session.
 func (a *Agent) size(ctx context.Context, store journal.Store, session string) (p Pruned, err error) {
-	recs, err := records(ctx, store, session, 0)
+	recs, err := records(ctx, store, session, 0, 0)
 	for _, rec := range recs {
 		p.Records++
 		p.Bytes += int64(len(rec.Data))
@@ -159,7 +159,7 @@ func (a *Agent) eachChild(ctx context.Context, store journal.Store, session stri
 	if len(a.children) == 0 && !strings.HasPrefix(session, childPrefix) {
 		return nil
 	}
-	recs, err := records(ctx, store, session, 0)
+	recs, err := records(ctx, store, session, 0, 0)
 	if err != nil {
 		return err
 	}

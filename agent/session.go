@@ -53,7 +53,7 @@ func (s *Session) Facts(ctx context.Context) ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.agent.factsAfter(ctx, s.id, 0)
+	return s.agent.factsAfter(ctx, s.id, 0, 0)
 }
 
 // Messages returns the conversation as a chat page shows it: the messages of users and of the model, and the results of calls, from the first

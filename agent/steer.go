@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -155,45 +154,28 @@ func (x *driver) refuseReceipts(why error) {
 	x.receipts = nil
 }
 
-// followInterval is the time between two reads of a log that is followed.
-const followInterval = 250 * time.Millisecond
-
-// follow reads the log of a session until it says whether a message was delivered.
+// follow watches a session until its log says whether a message was delivered.
 func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {
-	tick := time.NewTicker(followInterval)
-	defer tick.Stop()
 	delivered := false
-	for {
-		facts, err := a.factsAfter(ctx, session, after)
-		if err == nil && len(facts) == 0 {
-			err = a.exists(ctx, session)
-		}
-		var gone *NothingOpenError
-		if errors.As(err, &gone) {
-			return 0, errNotDelivered
+	for ev, err := range a.Session(session).Watch(ctx, after) {
+		if errors.As(err, new(*NothingOpenError)) {
+			break
 		}
 		if err != nil {
 			return 0, err
 		}
-		for _, f := range facts {
-			after = f.Envelope().Seq
-			switch f := f.(type) {
-			case Steered:
-				delivered = delivered || f.ID == id
-			case StepStarted:
-				if delivered {
-					return f.Step, nil
-				}
-			case machine.RunEnded:
-				if f.Code != machine.CodeContextReset { // the next run of the chain reads it
-					return 0, errNotDelivered
-				}
+		switch ev := ev.(type) {
+		case Steered:
+			delivered = delivered || ev.ID == id
+		case StepStarted:
+			if delivered {
+				return ev.Step, nil
+			}
+		case RunEnded:
+			if ev.Code != machine.CodeContextReset { // the next run of the chain reads it
+				return 0, errNotDelivered
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return 0, causeOf(ctx)
-		case <-tick.C:
-		}
 	}
+	return 0, errNotDelivered
 }

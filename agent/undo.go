@@ -55,7 +55,7 @@ func (s *Session) Undo(ctx context.Context, what Rollback) (*UndoReceipt, error)
 		return nil, err
 	}
 	defer l.close()
-	facts, err := a.factsAfter(ctx, s.id, 0) // after open, so that no other process can undo meanwhile
+	facts, err := a.factsAfter(ctx, s.id, 0, 0) // after open, so that no other process can undo meanwhile
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ const (
 	// watchFirst is how long Watch waits after a fact before it reads again, and watchMost how long it waits at most.
 	watchFirst = 50 * time.Millisecond
 	watchMost  = 2 * time.Second
+	// watchAtOnce is how many facts Watch reads at once.
+	watchAtOnce = 1_000
 )
 
 // Watch returns the facts of the session with numbers above after, and then each new one as it is stored, by this or another process. A
@@ -35,22 +37,28 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 			facts, err := s.agent.newFacts(ctx, s.id, after)
 			if err != nil {
 				if ctx.Err() != nil {
-					err = context.Cause(ctx)
+					err = causeOf(ctx)
 				}
 				yield(nil, err)
 				return
 			}
 			for _, f := range facts {
+				if ctx.Err() != nil {
+					break
+				}
 				after, wait = f.Envelope().Seq, watchFirst
 				if !yield(factEvent(f), nil) {
 					return
 				}
 			}
+			if len(facts) == watchAtOnce && ctx.Err() == nil { // there may be more
+				continue
+			}
 			timer := time.NewTimer(wait)
 			select {
 			case <-ctx.Done():
 				timer.Stop()
-				yield(nil, context.Cause(ctx))
+				yield(nil, causeOf(ctx))
 				return
 			case <-timer.C:
 			}
@@ -59,7 +67,7 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 	}
 }
 
-// newFacts returns the facts of a session with numbers above after. The session must exist, and have as many facts.
+// newFacts returns the next facts of a session with numbers above after, at most watchAtOnce. The session must exist, and have as many facts.
 func (a *Agent) newFacts(ctx context.Context, session string, after uint64) ([]Fact, error) {
 	head, err := a.store.Head(ctx, session)
 	switch {
@@ -70,5 +78,5 @@ func (a *Agent) newFacts(ctx context.Context, session string, after uint64) ([]F
 	case head.Seq == after:
 		return nil, nil
 	}
-	return a.factsAfter(ctx, session, after)
+	return a.factsAfter(ctx, session, after, watchAtOnce)
 }

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -147,5 +148,60 @@ func TestLeavingWatchAtEachFactLeavesNothingBehind(t *testing.T) {
 			}
 		}
 		require.Equal(t, leave+1, n)
+	}
+}
+
+func TestWatchReadsALongSessionPieceByPiece(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &countingReads{Store: journal.NewMemory()}
+		many := doing("many", func(ctx context.Context) error {
+			for range 5_000 {
+				if err := agent.Emit(ctx, "counted", 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{many}}, call("many", 1), say("Done."))
+		run(t, a)
+		store.n = 0
+		for _, err := range a.Session("s").Watch(t.Context(), 0) {
+			require.NoError(t, err)
+			break
+		}
+		require.Equal(t, 1_000, store.n)
+		began := time.Now()
+		var all []agent.Event
+		for ev, err := range a.Session("s").Watch(t.Context(), 0) {
+			require.NoError(t, err)
+			if all = append(all, ev); ended(ev) {
+				break
+			}
+		}
+		require.Equal(t, facts(t, a, "s")[:len(all)], asFacts(all))
+		require.Greater(t, len(all), 5_000)
+		require.Zero(t, time.Since(began), "it doesn't wait between the pieces")
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		for range a.Session("s").Watch(ctx, 0) {
+			cancel()
+			n++
+		}
+		require.Equal(t, 2, n, "a fact, and the cause")
+	})
+}
+
+type countingReads struct {
+	journal.Store
+	n int
+}
+
+func (s *countingReads) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		for rec, err := range s.Store.Read(ctx, session, after) {
+			if s.n++; !yield(rec, err) {
+				return
+			}
+		}
 	}
 }
