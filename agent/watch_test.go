@@ -182,6 +182,7 @@ func TestWatchReadsALongSessionPieceByPiece(t *testing.T) {
 		require.Greater(t, len(all), 5_000)
 		require.Zero(t, time.Since(began), "it doesn't wait between the pieces")
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		n := 0
 		for range a.Session("s").Watch(ctx, 0) {
 			cancel()
