@@ -38,9 +38,10 @@ func (e *UndoError) Error() string { return fmt.Sprintf("agent: session %q: %s",
 
 // Undo undoes the effects of the calls of a run that has ended, the newest first, with the Undo function of each tool, and adds a message for the
 // model; the calls stay in the conversation. It skips calls of read-only tools, calls without an effect and calls that were undone before.
-// Calls that can't be undone, among them those of subagents, are listed in the receipt. The first Undo function that returns an error ends
-// the rollback. Each undone call is recorded at once. If the process dies in between, the next Undo may call the Undo function of one call
-// again, so these functions must tolerate that.
+// Calls that can't be undone, among them those of subagents, are listed in the receipt. So are calls that were started and have no result
+// (they failed, for example), unless their tools set Spec.UndoFailed. The first Undo function that returns an error ends the rollback. Each
+// undone call is recorded at once. If the process dies in between, the next Undo may call the Undo function of one call again, so these
+// functions must tolerate that.
 //
 // An effect can be undone only in the session that owns it. In a copy ([Session.Fork], [Session.Import]), an undo of copied runs is refused with an
 // *[UndoError] that names the owner. Copies don't learn what their original has undone.
@@ -146,20 +147,30 @@ func (a *Agent) cantUndo(registry *tools.Registry, f *ToolFinished) string {
 		return "there is no such tool any more"
 	case a.children[f.Call.Name] != nil:
 		return "it is a subagent, and what it did isn't undone with its call"
-	case f.Result.Status != tools.OK && f.Result.Status != tools.Unverified:
+	case !hasOutput(d, f) && !d.Spec().UndoFailed:
 		return "it ended as " + string(f.Result.Status) + ", and it isn't known what it had done by then"
 	case !d.CanUndo():
 		return "the tool can't undo"
-	case f.Result.Cut > 0:
+	case hasOutput(d, f) && f.Result.Cut > 0:
 		return "its result wasn't kept whole"
 	}
 	return ""
+}
+
+// hasOutput reports whether the Undo of a call gets the text of its result.
+func hasOutput(d *tools.Definition, f *ToolFinished) bool {
+	return f.Result.Status == tools.OK || f.Result.Status == tools.Unverified && !d.Spec().UndoFailed
 }
 
 func (l *sessionLog) undoCall(registry *tools.Registry, f *ToolFinished) error {
 	d, _ := registry.Lookup(f.Call.Name)
 	ctx, cancel := context.WithTimeout(l.ctx, d.Spec().Timeout) // l.ctx ends with the lease
 	defer cancel()
-	parts := f.Result.Parts
-	return d.Undo(ctx, f.Call.Input, json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)])))
+	var output json.RawMessage
+	if parts := f.Result.Parts; hasOutput(d, f) {
+		output = json.RawMessage(partsText(parts[:max(len(parts)-f.Result.Notes, 0)]))
+	}
+	return d.Undo(tools.WithCall(ctx, &tools.Call{
+		Session: l.name, Run: f.Run, Step: f.Step, ID: f.Call.ID, Name: f.Call.Name, Input: f.Call.Input, IdempotencyKey: f.Call.ID, Fence: l.lease.Fence,
+	}), f.Call.Input, output)
 }

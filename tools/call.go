@@ -51,10 +51,19 @@ type ProgressReport struct {
 
 // CallOf returns the call that ctx belongs to. The Call mustn't be changed.
 func CallOf(ctx context.Context) (*Call, bool) {
-	if r, ok := ctx.Value(callKey{}).(*running); ok {
-		return r.call, true
+	switch v := ctx.Value(callKey{}).(type) {
+	case *running:
+		return v.call, true
+	case *Call:
+		return v, true
 	}
 	return nil, false
+}
+
+// WithCall returns a context that belongs to c, a call that isn't running, for [Definition.Undo]: [CallOf] returns c, and [Progress] does
+// nothing. c mustn't be changed afterwards.
+func WithCall(ctx context.Context, c *Call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
 }
 
 // IdempotencyKey returns the idempotency key of the call that ctx belongs to, or "" outside of a call. It is the same for

@@ -94,8 +94,16 @@ func (d *Definition) Scope(input json.RawMessage) (scope string, ok bool) {
 // CanUndo reports whether the tool has an Undo.
 func (d *Definition) CanUndo() bool { return d.undo != nil }
 
-// Undo reverts the effect of a finished call. The input is the call's; the output is the text that the model was
-// shown, perhaps with the marks of [Untrusted].
+// checkUndo returns an error if the Spec promises an Undo that the tool doesn't have.
+func (d *Definition) checkUndo() error {
+	if d.spec.UndoFailed && d.undo == nil {
+		return specError(d.spec.Name, "it has UndoFailed and no Undo; give it one, or leave UndoFailed out")
+	}
+	return nil
+}
+
+// Undo reverts the effect of a finished call, in the context that [WithCall] returns for it. The input is the call's; the output is the text
+// that the model was shown, perhaps with the marks of [Untrusted], or nil for a call without a result: see [Spec].UndoFailed.
 func (d *Definition) Undo(ctx context.Context, input, output json.RawMessage) (err error) {
 	if d.undo == nil {
 		return specError(d.spec.Name, "the tool can't undo")

@@ -62,7 +62,8 @@ type Func[In, Out any] struct {
 	// Verify returns an error if the effect of a run that reported success isn't there. It counts towards the time limit.
 	Verify func(ctx context.Context, in In, out Out) error
 	// Undo reverts the effect of Run. The output is decoded from the text that the model was shown: for a [Result] it
-	// has only the text, and an output that was cut is an error unless Out is a string or a Result.
+	// has only the text, and an output that was cut is an error unless Out is a string or a Result. With Spec.UndoFailed it is the zero value
+	// for a call without a result. The context belongs to the call that is undone: see [IdempotencyKey].
 	Undo func(ctx context.Context, in In, out Out) error
 }
 
@@ -131,13 +132,15 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 				return err
 			}
 			var out Out
-			if err := decodeOutput(output, &out); err != nil {
-				return fmt.Errorf("tools: %s: the recorded output can't be read for undoing: %w", f.Spec.Name, err)
+			if output != nil {
+				if err := decodeOutput(output, &out); err != nil {
+					return fmt.Errorf("tools: %s: the recorded output can't be read for undoing: %w", f.Spec.Name, err)
+				}
 			}
 			return f.Undo(ctx, v, out)
 		}
 	}
-	return d, nil
+	return d, d.checkUndo()
 }
 
 // A Raw is a tool over JSON. Spec.Schema is the schema of its input; empty means an object without properties. Its
@@ -150,7 +153,8 @@ type Raw struct {
 	Check func(ctx context.Context, input json.RawMessage) error
 	// Verify returns an error if the effect of a run that reported success isn't there.
 	Verify func(ctx context.Context, input json.RawMessage, r Result) error
-	Undo   func(ctx context.Context, input, output json.RawMessage) error
+	// Undo reverts the effect of Run. The output is the text that the model was shown; nil, with Spec.UndoFailed, for a call without a result.
+	Undo func(ctx context.Context, input, output json.RawMessage) error
 }
 
 // Define compiles the tool.
@@ -180,7 +184,7 @@ func (r Raw) Define() (*Definition, error) {
 		}
 		return owned(res), err
 	}
-	return d, nil
+	return d, d.checkUndo()
 }
 
 // verify checks whether a run had its effect. A check that fails is no confirmation.

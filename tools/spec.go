@@ -62,6 +62,12 @@ type Spec struct {
 	// NoBreaker disables the breaker, for tools whose failures don't predict the next call, such as one that runs any
 	// program.
 	NoBreaker bool
+	// UndoFailed says that Undo may also be called for a call that was started and has no result: it failed, ran out of time or was canceled,
+	// its effect wasn't confirmed, or it isn't known how it ended. Undo then gets no output, and finds out itself what there is to undo, for
+	// example by the call's [IdempotencyKey]; it must return nil if there is nothing. A Run that ignores the end of its context may still be at
+	// work then.
+	UndoFailed bool
+
 	// Retries says by class how often a call is tried, for tools that are Idempotent or ReadOnly; other tools are never
 	// retried. A class that isn't in it keeps its default; see [Retry]. NoRetries disables retries.
 	Retries   map[fault.Class]Retry

@@ -24,7 +24,7 @@ type Effects struct {
 // EffectsOf returns the effects of a run: of its last steps that made calls, or of all steps if steps is 0.
 func EffectsOf(facts []Fact, run string, steps int) Effects {
 	var e Effects
-	runs, begun, undone := chain(facts, run), 0, make(map[string]bool)
+	runs, begun, undone, doubtful := chain(facts, run), 0, make(map[string]bool), make(map[string]bool)
 	for _, f := range facts {
 		own := runs[f.Envelope().Run]
 		e.Known = e.Known || own
@@ -38,8 +38,12 @@ func EffectsOf(facts []Fact, run string, steps int) Effects {
 			if own {
 				e.Owner = cmp.Or(e.Owner, f.From)
 			}
+		case Suspended:
+			if f.Pause.Kind == PauseInDoubt { // whatever a person says of it, it was started
+				doubtful[f.Pause.Call.ID] = true
+			}
 		case ToolFinished:
-			if own && f.Result.Status.Ran() {
+			if own && (f.Result.Status.Ran() || doubtful[f.Call.ID]) {
 				e.Calls = append(e.Calls, f)
 			}
 		case Undone:
