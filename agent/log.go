@@ -285,7 +285,11 @@ func (l *sessionLog) showPauses(f Suspended) {
 	for _, p := range f.Pause.Flat() {
 		if !l.asked[p.ID] {
 			l.asked[p.ID] = true
-			l.queue = append(l.queue, Suspended{Meta: f.Meta, Pause: p})
+			shown := Suspended{Meta: f.Meta, Pause: p}
+			if len(p.Path) == 0 {
+				shown.Spent = f.Spent
+			}
+			l.queue = append(l.queue, shown)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -18,9 +19,9 @@ const (
 	watchAtOnce = 1_000
 )
 
-// Watch returns the facts of the session with numbers above after, and then each new one as it is stored, by this or another process. A
-// [RunEnded] has no Result. If earlier facts were pruned, a [Snapshot] comes first. Notes aren't stored: readers in the process that drives
-// the run get them from package agent/live.
+// Watch returns the facts of the session with numbers above after, and then each new one as it is stored, by this or another process, as
+// streams show them: without the state of suspended calls. A [RunEnded] has no Result. If earlier facts were pruned, a [Snapshot] comes
+// first. Notes aren't stored: readers in the process that drives the run get them from package agent/live.
 //
 // Watch polls the journal: 50 ms after a fact, and then at intervals that double up to 2 s until there is another. The sequence ends with an
 // error: the cause when ctx ends, a *[NothingOpenError] if the session is unknown, deleted, or hasn't that many facts, and what the journal
@@ -47,7 +48,7 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 					break
 				}
 				after, wait = f.Envelope().Seq, watchFirst
-				if !yield(factEvent(f), nil) {
+				if !yield(factEvent(withoutStates(f)), nil) {
 					return
 				}
 			}
@@ -65,6 +66,27 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 			wait = min(2*wait, watchMost)
 		}
 	}
+}
+
+// withoutStates returns a fact as readers see it: what suspended calls keep for themselves ([tools.Suspend].State) isn't for them.
+func withoutStates(f Fact) Fact {
+	switch f := f.(type) {
+	case Suspended:
+		f.State = nil
+		return f
+	case Snapshot:
+		if f.State == nil || f.State.Run == nil || len(f.State.Run.Calls) == 0 {
+			return f
+		}
+		state, run := *f.State, *f.State.Run
+		run.Calls = slices.Clone(run.Calls)
+		for i := range run.Calls {
+			run.Calls[i].State = nil
+		}
+		state.Run, f.State = &run, &state
+		return f
+	}
+	return f
 }
 
 // newFacts returns the next facts of a session with numbers above after, at most watchAtOnce. The session must exist, and have as many facts.

@@ -136,6 +136,40 @@ func TestWatchingAPrunedSessionBeginsWithASnapshot(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestWatchShowsASuspendedCallAsAStreamDoesWithoutItsState(t *testing.T) {
+	var q asker
+	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 2), say("Done."))})
+	streamed, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.NoError(t, err)
+	runInput(t, a, agent.Resume("s", agent.Answer(of[agent.Suspended](streamed)[0].Pause.ID, "red")))
+	watched := func() (all []agent.Event) {
+		log := facts(t, a, "s")
+		for ev, err := range a.Session("s").Watch(t.Context(), 0) {
+			require.NoError(t, err)
+			if all = append(all, ev); ev.Envelope().Seq == log[len(log)-1].Envelope().Seq {
+				return all
+			}
+		}
+		return all
+	}
+	suspended := of[agent.Suspended](watched())
+	require.Len(t, suspended, 2)
+	require.Equal(t, of[agent.Suspended](streamed)[0], suspended[0])
+	require.Empty(t, suspended[1].State)
+	require.NotEmpty(t, of[agent.Suspended](asEvents(facts(t, a, "s")))[1].State, "the log has it")
+
+	_, err = a.Session("s").Prune(t.Context())
+	require.NoError(t, err)
+	snapshots := of[agent.Snapshot](watched())
+	require.Len(t, snapshots, 1)
+	require.NotEmpty(t, snapshots[0].State.Run.Calls)
+	require.Empty(t, snapshots[0].State.Run.Calls[0].State)
+	pending, err := a.Session("s").Pending(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, agent.Completed, runInput(t, a, agent.Resume("s", agent.Answer(pending[0].ID, "blue"))).Status)
+	require.Equal(t, "red,blue", finished(t, a, "s")[0].Text())
+}
+
 func TestLeavingWatchAtEachFactLeavesNothingBehind(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, providertest.Say("Done."))
 	run(t, a)
