@@ -2,7 +2,7 @@ package durable
 
 import (
 	"context"
-	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/file"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-var roles = roletest.Roles{"work": work, "program": program}
+var kills = flag.Int("kills", 30, "how many processes TestCrashesRepeatNothing kills, at least")
+
+var roles = roletest.Roles{"host": host, "person": person, "program": program}
 
 func TestMain(m *testing.M) {
 	roles.Play()
@@ -47,125 +47,97 @@ func open(kind, dir string) (journal.Store, func() error, error) {
 	return nil, nil, fmt.Errorf("there is no store %q", kind)
 }
 
-// work begins a run, or resumes it, to its end.
-func work(args []string) error {
-	kind, dir := args[0], args[1]
-	w, err := OpenWorld(dir)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	store, closed, err := open(kind, dir)
-	if err != nil {
-		return err
-	}
-	defer closed()
-	_, err = Worker(context.Background(), w, store)
-	return err
-}
-
-// wanted is how many processes are killed for each store.
-const wanted = 110
-
+// TestCrashesRepeatNothing kills processes while they run calls, while the tools of a source change, while calls are resumed with answers, and
+// while readers watch.
 func TestCrashesRepeatNothing(t *testing.T) {
 	for _, kind := range []string{"sqlite", "file"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			kills, runs := 0, 0
-			rng := rand.New(rand.NewPCG(1, uint64(len(kind))))
-			longest := 300 * time.Millisecond // grows until a good part of the kills falls into the work
-			for kills < wanted {
-				kills += crashAndResume(t, kind, rng, &longest)
-				runs++
+			var all tally
+			for sessions := 1; all.kills < (*kills+1)/2 || sessions == 1; sessions++ {
+				all.add(crashAndResume(t, kind, min(*kills/2, 40))) // often enough: its runs may end
 			}
-			t.Logf("%s: %d processes were killed in %d runs", kind, kills, runs)
+			t.Logf("%s: %+v", kind, all)
+			require.NotZero(t, all.changes, "no source has changed")
+			require.NotZero(t, all.resumed, "no call was resumed")
 		})
 	}
 }
 
-// crashAndResume kills the processes of one run until one reaches its end, and returns how many it killed.
-func crashAndResume(t *testing.T, kind string, rng *rand.Rand, longest *time.Duration) (kills int) {
+// crashAndResume kills the processes that work on one session until its runs are complete, or most were killed, and returns what came of it.
+func crashAndResume(t *testing.T, kind string, most int) tally {
 	dir := t.TempDir()
-	var watching *reader
-	if kind == "sqlite" { // only one process may have a file store
-		watching = startReader(t, kind, dir)
-	}
-	for {
-		cmd := roletest.Command(context.Background(), "work", kind, dir)
-		cmd.Stderr = os.Stderr
-		require.NoError(t, cmd.Start())
-		done := make(chan error, 1)
-		go func() { done <- cmd.Wait() }()
-		if kills == 40 { // often enough: it may end
-			require.NoError(t, <-done)
-			break
-		}
-		timer := time.NewTimer(time.Duration(rng.Int64N(int64(*longest))))
-		select {
-		case err := <-done:
-			timer.Stop()
-			require.NoError(t, err)
-			*longest = max(*longest/2, 50*time.Millisecond)
-		case <-timer.C:
-			_ = cmd.Process.Kill()
-			if err := <-done; err == nil { // it was faster
-				break
-			}
-			kills++
-			continue
-		}
-		break
-	}
-	check(t, kind, dir, watching)
-	return kills
-}
-
-// check looks at what is left of a run that is complete: no effect is there twice, each that its call reports is there, and a reader has got
-// each fact. A
-// call that reports none was stopped because its process couldn't keep its lease.
-func check(t *testing.T, kind, dir string, watching *reader) {
 	w, err := OpenWorld(dir)
 	require.NoError(t, err)
 	defer w.Close()
-	store, closed, err := open(kind, dir)
-	require.NoError(t, err)
-	defer closed()
-	a, err := NewAgent(w, store)
-	require.NoError(t, err)
-	facts, err := a.Session(Session).Facts(t.Context())
-	require.NoError(t, err)
-	if watching != nil {
-		watching.requireAll(t, facts)
+	var watching *reader
+	args := []string{kind, dir, "alone"}
+	if kind == "sqlite" { // only one process may have a file store
+		watching = startReader(t, kind, dir)
+		args = args[:2]
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan int)
+		go func() { ended <- killPersons(ctx, args) }()
+		defer func() { stop(); t.Logf("%d persons were killed", <-ended) }()
 	}
-	m, err := machine.Replay(Session, facts...)
-	require.NoError(t, err)
-	require.Equal(t, agent.Completed, m.State().Run.Status)
-	require.Equal(t, Steps+1, m.State().Run.Step)
+	ctx, stop := context.WithCancel(t.Context())
+	changed := make(chan struct{})
+	go func() {
+		defer close(changed)
+		change(ctx, w)
+	}()
+	killed := 0
+	for left := most; !hosted(t, args, left > 0); left-- {
+		killed++
+	}
+	stop()
+	<-changed
+	n := check(t, kind, dir, watching)
+	n.kills = killed
+	return n
+}
 
-	results := 0
-	for _, f := range facts {
-		end, ok := f.(agent.ToolFinished)
-		if !ok {
-			continue
+// hosted runs a host to its end, and returns true, or kills it after some events.
+func hosted(t *testing.T, args []string, kill bool) (done bool) {
+	p := roletest.Start(t, "host", args...)
+	for n := rand.IntN(30); !kill || n > 0; n-- {
+		if p.Line() == "" {
+			require.NoError(t, p.Wait())
+			return true
 		}
-		results++
-		var in Order
-		require.NoError(t, json.Unmarshal(end.Call.Input, &in))
-		least := 1
-		if !end.Result.Status.Good() {
-			least = 0
-			t.Logf("order %d: %s", in.N, end.Result.Status)
-		}
-		if end.Call.Name == "mark" {
-			times, err := w.Mark(in.N)
-			require.NoError(t, err)
-			require.GreaterOrEqual(t, times, least, "mark %d", in.N)
-			continue
-		}
-		paid, err := w.Paid(in.N)
-		require.NoError(t, err)
-		require.GreaterOrEqual(t, paid, least, "order %d", in.N)
-		require.LessOrEqual(t, paid, 1, "order %d was paid twice", in.N)
 	}
-	require.Equal(t, 4*Steps, results, "each call has one result")
+	<-time.After(time.Duration(rand.IntN(3000)) * time.Microsecond)
+	_ = p.Process.Kill()
+	for p.Line() != "" {
+	}
+	return p.Wait() == nil // it was faster
+}
+
+// killPersons lets one person after the other decide, and kills each after some decisions. It returns how many it has killed.
+func killPersons(ctx context.Context, args []string) (killed int) {
+	for ; ctx.Err() == nil; killed++ {
+		cmd := roletest.Command(ctx, "person", args...)
+		cmd.Stderr = os.Stderr
+		if cmd.Start() != nil {
+			return killed
+		}
+		select {
+		case <-time.After(time.Duration(200+rand.IntN(800)) * time.Millisecond):
+		case <-ctx.Done():
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	return killed
+}
+
+// change changes the tools on the shelf again and again.
+func change(ctx context.Context, w *World) {
+	for w.Change() == nil {
+		select {
+		case <-time.After(time.Duration(rand.IntN(200)) * time.Millisecond):
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -2,12 +2,14 @@
 //
 // The crash test kills processes at random moments:
 //
-//	go test ./agent/... -run Crash -count=1 -v
+//	go test ./agent/internal/durable -run Crash -count=1 -v -kills 300
 //
-// A child process runs an agent of twelve steps with calls beside each other, whose effects are rows in a SQLite file, and
-// whose log is in the store under test. The parent kills it with SIGKILL, and starts another, until the run is complete.
-// Then every effect that mustn't be repeated is there exactly once, every other one is in its final state, the log
-// replays, and a reader in the parent has got each fact once.
+// A child process runs an agent in a live.Hub: three runs with calls beside each other, approvals, calls that ask questions and run again with
+// the answers, calls that somebody else executes, and a source whose tools change all the time. The effects are rows in a SQLite file, and the log
+// is in the store under test. Another process answers. The parent kills both with SIGKILL after a random number of events, and starts others,
+// until the runs are complete. Then every effect that mustn't be repeated is there exactly once, no call has one that wasn't started, every other
+// effect is in its final state, the calls that were resumed had their state and their answers, the log replays, and each reader has got each fact
+// once and in order: one in the parent, which polls the store, and two in the processes that were killed.
 //
 // The benchmarks say what it costs:
 //

@@ -3,31 +3,71 @@ package durable
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/live"
 )
 
-// A reader watches the session of a run from another process than those that drive it and are killed.
+// readers are those in the process that drives the runs. Each of them remembers the last fact that it was shown, also if it is killed, and leaves
+// and comes back with its number.
+var readers = []string{"ann", "bob"}
+
+// follow is one of the readers. It prints a line for each event.
+func follow(ctx context.Context, h *live.Hub, w *World, name string) {
+	for ctx.Err() == nil {
+		last, err := w.Seen(name)
+		if err != nil {
+			continue
+		}
+		most := 1 + rand.IntN(50) // events until it leaves
+		for ev, err := range h.Watch(ctx, Session, last) {
+			if err != nil {
+				<-time.After(pause) // no process has begun
+				break
+			}
+			if fact, ok := ev.(agent.Fact); ok {
+				data, err := agent.MarshalEvent(fact)
+				if err == nil {
+					err = w.See(name, fact.Envelope().Seq, data)
+				}
+				if err != nil {
+					fmt.Fprintln(os.Stderr, "reader:", err)
+					break
+				}
+			}
+			fmt.Println(name)
+			if most--; most == 0 {
+				break
+			}
+		}
+	}
+}
+
+// A reader watches the session from another process than those that drive it and are killed.
 type reader struct {
 	stop  context.CancelFunc
 	ended chan struct{}
 	facts []agent.Fact
+	runs  int // that are complete
 	err   error
 }
 
-// startReader returns a reader of the run in dir, whose store several processes may use.
+// startReader returns a reader of the runs in dir, whose store several processes may use.
 func startReader(t *testing.T, kind, dir string) *reader {
 	w, err := OpenWorld(dir)
 	require.NoError(t, err)
 	store, closed, err := open(kind, dir)
 	require.NoError(t, err)
-	a, err := NewAgent(w, store)
-	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
+	a, err := NewAgent(ctx, w, store)
+	require.NoError(t, err)
 	r := &reader{stop: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(r.ended)
@@ -39,26 +79,32 @@ func startReader(t *testing.T, kind, dir string) *reader {
 	return r
 }
 
-// watch reads until the run is complete, and reports whether there is nothing more to read.
+// watch reads some facts, and reports whether there is nothing more to read.
 func (r *reader) watch(ctx context.Context, s *agent.Session) (over bool) {
+	most := 1 + rand.IntN(50)
 	for ev, err := range s.Watch(ctx, uint64(len(r.facts))) {
 		var none *agent.NothingOpenError
 		switch end := ev.(type) {
 		case nil:
-			if !errors.As(err, &none) {
+			if !errors.As(err, &none) || len(r.facts) > 0 {
 				r.err = err
 				return true
 			}
-			timer := time.NewTimer(lease / 5) // no process has begun
-			<-timer.C
+			<-time.After(pause) // no process has begun
 			return false
 		case agent.RunEnded:
 			r.facts = append(r.facts, end.RunEnded)
 			if end.Status == agent.Completed {
+				r.runs++
+			}
+			if r.runs == Runs {
 				return true
 			}
 		default:
 			r.facts = append(r.facts, ev.(agent.Fact))
+		}
+		if most--; most == 0 {
+			return false
 		}
 	}
 	return false
@@ -71,6 +117,6 @@ func (r *reader) requireAll(t *testing.T, facts []agent.Fact) {
 	require.NoError(t, r.err)
 	require.Equal(t, len(facts), len(r.facts))
 	for i, f := range facts {
-		require.Equal(t, f, r.facts[i])
+		require.Equal(t, shown(f), r.facts[i])
 	}
 }
