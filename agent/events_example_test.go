@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -133,4 +134,32 @@ func ExampleInput_children() {
 	// editor: ""
 	// critic: "Too long."
 	// editor: "Shortened."
+}
+
+// What a provider does itself, and what it cites, is shown while the reply is written.
+func ExamplePartAdded() {
+	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Reply(
+		providertest.Say("It opened in 2007."),
+		providertest.Source(provider.Source{URL: "https://example.com/opera", Title: "The opera house"}),
+	))})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for ev, err := range a.Stream(context.Background(), agent.Input{Prompt: "When did the opera house open?"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch ev := ev.(type) {
+		case agent.TextDelta:
+			fmt.Printf("part %d: %q\n", ev.Index, ev.Text)
+		case agent.PartAdded:
+			fmt.Printf("part %d: %s %s\n", ev.Index, ev.Part.Kind, ev.Part.Source.URL)
+		}
+	}
+	// Output:
+	// part 0: "It "
+	// part 0: "opened "
+	// part 0: "in "
+	// part 0: "2007."
+	// part 1: source https://example.com/opera
 }

@@ -50,3 +50,38 @@ func ExampleGenerateFor() {
 	// The page has 12 lines.
 	// steps: 2 cost: $0.010000
 }
+
+// What a tool's own model calls use is charged to the run, and to the call.
+func ExampleGenerate() {
+	type Text struct {
+		Text string `json:"text"`
+	}
+	translate := tools.New(tools.Spec{Name: "translate"}, func(ctx context.Context, in Text) (string, error) {
+		res, err := agent.Generate(ctx, &provider.Request{Messages: []provider.Message{provider.User("Translate into Norwegian: " + in.Text)}})
+		if err != nil {
+			return "", err
+		}
+		return res.Text(), nil
+	})
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Call("translate", Text{"a letter"}), providertest.Say("et brev"), providertest.Say("It is: et brev.")),
+		Tools:    []tools.Tool{translate},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for ev, err := range a.Stream(context.Background(), agent.Input{Prompt: "How do I say “a letter” in Norwegian?"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch ev := ev.(type) {
+		case agent.ToolFinished:
+			fmt.Println(ev.Result.Text(), "- model calls of the tool:", ev.Spent.Calls)
+		case agent.RunEnded:
+			fmt.Println(ev.Result.Text())
+		}
+	}
+	// Output:
+	// et brev - model calls of the tool: 1
+	// It is: et brev.
+}

@@ -96,3 +96,25 @@ func ExampleToolCall_Answer() {
 	// Output:
 	// answered by cache {"celsius":3}
 }
+
+// The system text depends on the mode, and on the labels of the run.
+func ExampleComposeInput() {
+	model := providertest.Script(providertest.Say("Hello."))
+	a, err := agent.New(agent.Config{
+		Provider: model,
+		Modes:    []agent.Mode{{Name: "read"}, {Name: "edit"}},
+		Compose: func(_ context.Context, in agent.ComposeInput) (string, error) {
+			return fmt.Sprintf("You help %s of %s. You may %s the pages.", in.User, in.Labels.Map()["tenant"], in.Mode), nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = a.Run(context.Background(), agent.Input{Session: "s-1", Prompt: "Hello.", User: "Ann", Mode: "edit", Labels: map[string]string{"tenant": "acme"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(model.Requests()[0].System)
+	// Output:
+	// You help Ann of acme. You may edit the pages.
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -37,4 +38,61 @@ func ExampleLimits() {
 	// Output:
 	// stopped 3
 	// Failures 3
+}
+
+// A limit of cost means little if the price of a model isn't known. With RequirePrices, such a model isn't called.
+func ExampleLimits_requirePrices() {
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Say("Hello.")),
+		Params:   agent.Params{Model: "new-model"},
+		Limits:   agent.Limits{Cost: provider.USD / 2, RequirePrices: true},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := a.Run(context.Background(), agent.Input{Prompt: "Greet them."})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(res.Status, res.Steps)
+	fmt.Println(res.Err())
+	// Output:
+	// stopped 0
+	// agent: Limits.RequirePrices: the price of the model "new-model" isn't known; call a model whose price the provider knows (provider.Info), set the price in the provider's configuration, or set Limits.Cost to -1
+}
+
+// A tool that fails again and again is unavailable for the rest of the run, and the model makes do without it.
+func ExampleLimits_toolFailures() {
+	search := tools.New(tools.Spec{Name: "search", ReadOnly: true}, func(context.Context, Number) (string, error) {
+		return "", errors.New("the index is being rebuilt")
+	})
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(call("search", 1), call("search", 2), call("search", 3), providertest.Say("The search doesn't work.")),
+		Tools:    []tools.Tool{search},
+		Limits:   agent.Limits{ToolFailures: 2}, // 5 by default
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for ev, err := range a.Stream(context.Background(), agent.Input{Prompt: "Find the page."}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		switch ev := ev.(type) {
+		case agent.ToolFinished:
+			fmt.Println(ev.Result.Text())
+		case agent.RunEnded:
+			fmt.Println(ev.Status, ev.Result.Text())
+		}
+	}
+	// Output:
+	// the index is being rebuilt
+	// the index is being rebuilt
+	// Note: this tool has failed 2 times in a row, and isn't available any more in this run. Go on without it.
+	// The call wasn't run: this tool is not available in this run: it failed 2 times in a row. Go on without it.
+	// completed The search doesn't work.
 }

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"sync"
@@ -35,10 +36,15 @@ func (p *Plugins) Changed() <-chan struct{} {
 }
 
 // Install adds a tool.
-func (p *Plugins) Install(t tools.Tool) {
+func (p *Plugins) Install(t tools.Tool) { p.change(append(p.list[:len(p.list):len(p.list)], t)) }
+
+// Clear removes all tools.
+func (p *Plugins) Clear() { p.change(nil) }
+
+func (p *Plugins) change(list []tools.Tool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.list = append(p.list[:len(p.list):len(p.list)], t)
+	p.list = list
 	if p.changed != nil {
 		close(p.changed)
 	}
@@ -152,4 +158,118 @@ func ExampleInput_tools() {
 	// Output:
 	// paused external ui.pickDate
 	// completed Booked for the 3rd of May.
+}
+
+// One run of an agent may use only some of its tools.
+func ExampleInput_only() {
+	answers := func(name string) tools.Tool {
+		return tools.New(tools.Spec{Name: name}, func(ctx context.Context, in struct{}) (string, error) { return "ok", nil })
+	}
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Call("delete", struct{}{}), providertest.Say("I can't delete it.")),
+		Tools:    []tools.Tool{answers("search"), answers("read"), answers("delete")},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	_, err = a.Run(ctx, agent.Input{Prompt: "Look it up.", Only: []string{"raed"}})
+	fmt.Println(err)
+	for ev, err := range a.Stream(ctx, agent.Input{Prompt: "Look it up, and delete it.", Only: []string{"read", "search"}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch ev := ev.(type) {
+		case agent.StepStarted:
+			fmt.Println("offered:", ev.Tools)
+		case agent.ToolFinished:
+			fmt.Println(ev.Result.Text())
+		}
+	}
+	// Output:
+	// agent: Input.Only: there is no tool "raed"; the tools are search, read, delete
+	// offered: [search read]
+	// The call wasn't run: the tool "delete" isn't available now; the tools are search, read
+	// offered: [search read]
+}
+
+// Offline is a source that can't list its tools after the first time.
+type Offline struct {
+	Plugins
+	lists int
+}
+
+func (o *Offline) List(ctx context.Context) ([]tools.Tool, error) {
+	if o.lists++; o.lists > 1 {
+		return nil, errors.New("no connection")
+	}
+	return o.Plugins.List(ctx)
+}
+
+// If a source can't list its tools, those that it listed last are used, and the stream says so.
+func ExampleSourceFailed() {
+	source := new(Offline)
+	source.Install(tools.New(tools.Spec{Name: "calendar"}, func(ctx context.Context, in struct{}) (string, error) { return "ok", nil }))
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Say("One."), providertest.Say("Two.")),
+		Sources:  []tools.Source{source},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		for ev, err := range a.Stream(context.Background(), agent.Input{Session: "s-1", Prompt: "Go on."}) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			switch ev := ev.(type) {
+			case agent.StepStarted:
+				fmt.Println(ev.Tools)
+			case agent.SourceFailed:
+				fmt.Println(ev.Reason)
+			}
+		}
+	}
+	// Output:
+	// [calendar]
+	// agent: source "plugins" can't list its tools; those that it listed last are used: no connection
+	// [calendar]
+}
+
+// A tool that disappears during a run is still offered, so that the request begins as before, and its calls are answered.
+func ExampleToolsChanged() {
+	plugins := new(Plugins)
+	plugins.Install(tools.New(tools.Spec{Name: "calendar"}, func(ctx context.Context, in struct{}) (string, error) { return "ok", nil }))
+	remove := tools.New(tools.Spec{Name: "remove"}, func(ctx context.Context, in struct{}) (string, error) {
+		plugins.Clear()
+		return "removed", nil
+	})
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(providertest.Call("remove", struct{}{}), providertest.Call("calendar", struct{}{}), providertest.Say("It is gone.")),
+		Tools:    []tools.Tool{remove},
+		Sources:  []tools.Source{plugins},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for ev, err := range a.Stream(context.Background(), agent.Input{Prompt: "Remove the calendar."}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch ev := ev.(type) {
+		case agent.StepStarted:
+			fmt.Println("offered:", ev.Tools)
+		case agent.ToolsChanged:
+			fmt.Println("gone:", ev.Tools[0].Name, ev.Tools[0].Gone)
+		case agent.ToolFinished:
+			fmt.Println(ev.Result.Text())
+		}
+	}
+	// Output:
+	// offered: [remove calendar]
+	// removed
+	// offered: [remove calendar]
+	// gone: calendar true
+	// The call wasn't run: the tool "calendar" is no longer available. Go on without it.
+	// offered: [remove calendar]
 }
