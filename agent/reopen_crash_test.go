@@ -162,3 +162,32 @@ func TestAPauseOfAnAlteredLogDoesNotOpenAgain(t *testing.T) {
 	require.Equal(t, old.ID, pending[0].ID)
 	require.Zero(t, done.all())
 }
+
+func TestAPauseIsDecidedByResumeThoughADecisionOnItCannotBeRead(t *testing.T) {
+	store := journal.NewMemory()
+	worker, _, done := strictWorker(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
+	p := run(t, worker).Pending[0]
+	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "d-1", Kind: "decide", Time: time.Now().UTC(), Data: []byte("no JSON"), Closes: []string{p.ID}}))
+	require.Equal(t, "Done.", runInput(t, worker, agent.Resume("s", agent.Approve(p.ID))).Text())
+	require.Equal(t, 1, done.of(1))
+}
+
+func TestADecisionOnTheCallOfASubagentItselfChangesNothing(t *testing.T) {
+	store := journal.NewMemory()
+	var done effects
+	worker, _ := nestedWorkers(t, store, 1, &done)
+	p := run(t, worker).Pending
+	var own string
+	for _, f := range facts(t, worker, "s") {
+		if f, ok := f.(agent.Suspended); ok {
+			own = f.Pause.ID
+		}
+	}
+	postRaw(t, store, agent.Approve(own))
+	_, err := worker.Run(t.Context(), agent.Continue("s"))
+	var paused *agent.PausedError
+	require.ErrorAs(t, err, &paused)
+	require.Equal(t, p, paused.Pending)
+	require.Equal(t, "Done.", runInput(t, worker, agent.Resume("s", agent.Approve(p[0].ID), agent.Approve(p[1].ID))).Text())
+	require.Equal(t, 2, done.all())
+}
