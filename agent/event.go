@@ -83,7 +83,7 @@ type Reset struct {
 type BreakerOpen struct {
 	Meta
 	Tool  string             `json:"tool"`
-	Until time.Time          `json:"until,omitzero"` // when the breaker lets another call pass; zero if that depends on a call that is on its way
+	Until time.Time          `json:"until,omitzero"` // when the breaker lets another call pass; zero if that depends on a call in progress
 	Err   *circuit.OpenError `json:"-"`
 }
 
@@ -102,9 +102,8 @@ type Progress struct {
 	Done float64 `json:"done,omitempty"` // from 0 to 1; 0 if unknown
 }
 
-// Lagged says that a reader was too slow, and that the given number of notes were left out. What the reader knows of the reply in
-// progress is void. All facts follow, and then the reply in progress as far as it has come, as one note for each part. Only readers of
-// package agent/live get it.
+// Lagged says that a reader was too slow, and that the given number of notes were left out. It must discard what it has of the
+// reply in progress. All facts follow, and then the reply so far, as one note for each part. Only readers of package agent/live get it.
 type Lagged struct {
 	Meta
 	Notes int `json:"notes"`

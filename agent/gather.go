@@ -34,8 +34,7 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceEr
 		a.lists.fill(g.listing, lists, failed)
 		failed = append(failed, a.dropUnfit(own, lists)...)
 	}
-	external := g.external
-	fromInput, err := a.inputTools(g.input, external, own, lists)
+	fromInput, err := a.inputTools(g.input, g.external, own, lists)
 	if err != nil {
 		return nil, failed, err
 	}

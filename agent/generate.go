@@ -76,7 +76,7 @@ func GenerateFor[T any](ctx context.Context, req *provider.Request) (T, error) {
 	}
 }
 
-// Book charges what a tool call has spent elsewhere, for example on an image or a search, to the run and to the call, in the way of [Generate].
+// Book charges what a tool call has spent elsewhere, for example on an image or a search, to the run and to the call, as [Generate] does.
 // A cost of 0 with a usage means that the price isn't known. ctx is the context that the tool got; if it doesn't belong to a running tool
 // call, or if a figure is negative, the error is a *[CallError], and nothing is charged. That a limit is reached is no error here: the next
 // model call of the tool or of the run is refused. Book is safe for concurrent use.

@@ -17,7 +17,7 @@ import (
 //
 // The error of a hook says what must happen: [Deny], [Abort], [SendBack] or [Warn]. Any other error, and a panic, is a failure of the hook
 // itself. A failure of a guard fails closed: the call is denied, its result is withheld, or the run fails. A failure of an Observer is
-// logged and changes nothing. After-hooks are called in any case, also for calls that were denied, failed or never ran.
+// logged and changes nothing. After-hooks are always called, even for calls that were denied, failed or never ran.
 type Hooks struct {
 	Name string
 	// Observer says that the hooks only observe: errors that they return are logged and change nothing.
@@ -33,7 +33,7 @@ type Hooks struct {
 	Around func(ctx context.Context, s Span) (context.Context, func(error))
 	// BeforeStep is called before each model call. It may change the step, or answer in the model's place.
 	BeforeStep func(ctx context.Context, s *Step) error
-	// AfterStep is called with each answer, also one that a hook gave: s.AnsweredBy says which. The answer may be kept, and
+	// AfterStep is called with each answer, including one that a hook gave: s.AnsweredBy names the hook. The answer may be kept, and
 	// must not be changed.
 	AfterStep func(ctx context.Context, s *Step, r *provider.Response) error
 	// BeforeTool is called before the input of a call is validated. It may change the input, or answer in the tool's place.
@@ -169,7 +169,7 @@ func (e *HookError) Error() string {
 // Unwrap returns the cause.
 func (e *HookError) Unwrap() error { return e.Err }
 
-// Fault returns Permanent, whatever the cause is of.
+// Fault returns Permanent, whatever class the cause has.
 func (e *HookError) Fault() fault.Class { return fault.Permanent }
 
 // callHook is Agent.callHook for a hook of a run.

@@ -73,7 +73,7 @@ type Input struct {
 	call      *hostCall  // of CallTool
 	kind      inputKind
 	parent    *parentCall // of a subagent
-	// recovering leaves alone what isn't this agent's own.
+	// recovering refuses the runs of other agents, and of subagents.
 	recovering bool
 }
 

@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	// listTimeout is how long a source has to list its tools. If it ignores the end of its context, it has the grace of a call on top.
+	// listTimeout is how long a source has to list its tools. If it ignores the end of its context, it is abandoned after
+	// the grace period of a call.
 	listTimeout = 10 * time.Second
-	// maxLists is of how many sessions, users and labels an agent keeps what sources returned last.
+	// maxLists is for how many combinations of session, user and labels an agent keeps the last lists of its sources.
 	maxLists = 1_000
 )
 
@@ -25,7 +26,7 @@ const (
 type SourceError struct {
 	Source string
 	Tool   string // empty: it is about the whole list
-	// Kept says that the tools are used that the source listed last, for the same session, user and labels.
+	// Kept says that the source's last list for the same session, user and labels is used instead.
 	Kept bool
 	Err  error
 }

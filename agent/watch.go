@@ -25,7 +25,7 @@ const (
 //
 // Watch polls the journal: 50 ms after a fact, and then at intervals that double up to 2 s until there is another. The sequence ends with an
 // error: the cause when ctx ends, a *[NothingOpenError] if the session is unknown, deleted, or hasn't that many facts, and what the journal
-// says if it can't be read. Watch again with the number of the last fact to go on. Each range over the sequence begins anew.
+// says if it can't be read. Watch again with the number of the last fact to continue. Each range over the sequence begins anew.
 func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, err := s.ready(ctx)

@@ -59,8 +59,8 @@ func (d *Definition) Tool() provider.Tool { return d.shown }
 // SchemaHash returns a short fingerprint of the input schema.
 func (d *Definition) SchemaHash() string { return d.input.Hash() }
 
-// Fingerprint returns a short fingerprint of the input schema and the description. Standing approvals are bound to it: a tool that
-// describes itself in another way, or takes another input, is approved anew.
+// Fingerprint returns a short fingerprint of the input schema and the description. Standing approvals are bound to it: a tool
+// whose description or schema has changed must be approved again.
 func (d *Definition) Fingerprint() string { return d.fingerprint }
 
 // Lazy reports whether the tool must be loaded before it is offered: see [Lazy].

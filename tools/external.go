@@ -29,5 +29,5 @@ func (e external) Define() (*Definition, error) {
 	return d, err
 }
 
-// External reports whether the tool is as [External] made it, so that its Spec is all of it.
+// External reports whether the tool is as [External] made it, so that its Spec defines it completely.
 func (d *Definition) External() bool { return d.external }

@@ -11,8 +11,8 @@ import (
 type Source interface {
 	// Name names the source. It must be unique in an agent and never change: the tools of sources are offered in the order of their names.
 	Name() string
-	// List returns the tools that there are now, in an order of the source's choice. It is called when a run starts or is resumed, so a source
-	// with a connection should keep its list; tools that are each a *[Definition] needn't be compiled again for each run. ctx says for whom the
+	// List returns the tools that there are now, in any order. It is called when a run starts or is resumed, so a source
+	// with a connection should keep its list. Tools that are of type *[Definition] aren't compiled again for each run. ctx says for whom the
 	// tools are listed ([ListingOf]), so lists may differ per credential. A tool with the same name in two lists is the same tool, perhaps
 	// changed.
 	List(ctx context.Context) ([]Tool, error)

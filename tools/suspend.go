@@ -19,7 +19,7 @@ const MaxState = 64 << 10
 // With Again, the call runs again when it is answered: [Resumed] then returns the state and the answer. This may happen
 // days later, in another process. The call may suspend itself any number of times. It keeps its input and its
 // [IdempotencyKey]; hooks aren't asked about it again, but policies and the tool's Check are. A call that is rejected, or
-// expires, while it waits counts as not run and isn't undone, so what a tool does before it suspends must do no harm then.
+// expires, while it waits counts as not run and isn't undone, so a tool must do nothing before it suspends that would have to be undone.
 //
 // To ask several questions at once, give an object schema with a property for each: there is one answer.
 type Suspend struct {

@@ -2,7 +2,7 @@ package tools
 
 import "strings"
 
-// The marks around text from outside, and the beginnings of a closing tag as it is and as it is broken.
+// The marks around text from outside, and the beginning of a closing tag before and after it is broken.
 const (
 	untrustedMark  = "untrusted"
 	untrustedOpen  = "<" + untrustedMark + ` from="`
@@ -14,8 +14,8 @@ const (
 )
 
 // Untrusted returns text that comes from outside, such as a web page or the answer of a foreign server, marked as data for the model: between
-// tags that say where it comes from, with a sentence not to follow instructions in it. Closing tags in the text are broken by a space of no
-// width, so that it can't end the data. This makes attacks by such text harder, but not impossible: what a tool may do is up to policies and
+// tags that say where it comes from, with a sentence not to follow instructions in it. Closing tags in the text are broken by a zero-width
+// space, so that it can't end the data. This makes attacks by such text harder, but not impossible: what a tool may do is up to policies and
 // approvals.
 //
 // If the whole text of a result is marked, Spec.Output and Undo get it without the marks.

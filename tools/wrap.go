@@ -29,8 +29,8 @@ func Wrap(t Tool, run func(ctx context.Context, input json.RawMessage, next Runn
 }
 
 // Lazy returns the tool t as one that is known but not loaded. An agent doesn't offer it to its model until the tool is loaded: see LoadTools
-// of package agent. A call of it before that is refused, and the model reads how: what it must do to have the tool loaded, for example "call
-// tools.load with its name first".
+// of package agent. A call of it before that is refused with how, a text that tells the model what to do to have the tool loaded, for
+// example "call tools.load with its name first".
 func Lazy(t Tool, how string) Tool {
 	return &changed{t, func(d *Definition) error {
 		if how == "" {

@@ -39,7 +39,7 @@ type ConfigError struct {
 func (e *ConfigError) Error() string { return "live: Config." + e.Field + ": " + e.Problem }
 
 // ErrClosed is the error for inputs and readers after [Hub.Close] was called. Another process may accept them.
-var ErrClosed = fault.New(fault.Transient, "live: the hub is closed; another process may go on")
+var ErrClosed = fault.New(fault.Transient, "live: the hub is closed; another process may continue")
 
 var errNoHub = &ConfigError{Field: "Agent", Problem: "this Hub is nil or empty; make one with live.New"}
 
@@ -85,11 +85,11 @@ func New(cfg Config) (*Hub, error) {
 type Started struct {
 	Session string
 	Run     string
-	// After is the number of the session's last fact before the run was started or resumed: [Hub.Watch] with it shows all of that.
+	// After is the number of the session's last fact before the run was started or resumed: [Hub.Watch] with it shows everything from then on.
 	After uint64
 }
 
-// Start starts or resumes a run: see [agent.Agent.Stream]. It returns when the first fact of that is stored, or with the error for which
+// Start starts or resumes a run: see [agent.Agent.Stream]. It returns when the first fact of the run is stored, or an error if
 // nothing was started. ctx limits the start, not the run; the run has its values. The input must name a session, because readers find the
 // run by that name.
 func (h *Hub) Start(ctx context.Context, in agent.Input) (Started, error) {
@@ -228,7 +228,7 @@ func (h *Hub) Cancel(ctx context.Context, session string) error {
 }
 
 // Close drains the agent: see [agent.Agent.Drain]. Runs are paused at their next safe point, and resumed by the next process. Model calls and
-// tool calls that are still in progress after Config.Drain are broken off; their runs stay open in the journal, and are resumed as after a
+// tool calls that are still in progress after Config.Drain are canceled; their runs stay open in the journal, and are resumed as after a
 // crash. The error is then an *[agent.DrainError]. Readers get what is left for them, and then [ErrClosed]. When Close returns, all goroutines
 // of the hub have ended. Closing again returns nil.
 func (h *Hub) Close() error {

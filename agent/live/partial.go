@@ -6,7 +6,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// A partial is what has come of a model call in progress.
+// A partial is the reply so far of a model call in progress.
 type partial struct{ pieces []*piece }
 
 // A piece is a part of the reply.
@@ -18,7 +18,7 @@ type piece struct {
 
 func (p *partial) clear() { p.pieces = nil }
 
-// fact takes note of a fact of the run: the reply is stored as a whole, and another begins anew.
+// fact clears p at the facts with which a reply is complete, or another one begins.
 func (p *partial) fact(f agent.Event) {
 	switch f.(type) {
 	case agent.RunStarted, agent.StepStarted, agent.Replied, agent.StepFailed, agent.RunEnded:

@@ -18,7 +18,7 @@ import (
 //     notes then, because another process has them.
 //
 // The sequence ends with an error: the cause when ctx ends, and [ErrClosed] when the hub is closed. Watch again with the number of the last
-// fact to go on. Each range over the sequence begins anew. Leaving the loop doesn't stop the run.
+// fact to continue. Each range over the sequence begins anew. Leaving the loop doesn't stop the run.
 func (h *Hub) Watch(ctx context.Context, session string, after uint64) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		if h == nil || h.topics == nil {
@@ -155,7 +155,7 @@ func (r *reader) follow() error {
 	}
 }
 
-// catchUp shows the facts up to now and what has come of the model call in progress. If the reader was too slow, it is told what it
+// catchUp shows the facts up to now, and the reply so far of the model call in progress. If the reader was too slow, it is told what it
 // has missed.
 func (r *reader) catchUp(lagged bool) error {
 	t := r.topic

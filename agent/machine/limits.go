@@ -36,20 +36,20 @@ type Limits struct {
 	// Repeats is how often in a row one tool may be called with the same input, and give the same result or fail each time. At this
 	// count the run is stopped. From the third time on the model is warned. Default 5.
 	Repeats int `json:"repeats,omitempty"`
-	// ToolFailures is how often in a row calls of one tool may fail, with whatever inputs, before the tool is unavailable for the rest of the
+	// ToolFailures is how often in a row calls of one tool may fail, with any inputs, before the tool is unavailable for the rest of the
 	// run. From the third failure on the model is warned. Failed, unverified and timed out calls count, a refusal by an open breaker doesn't.
-	// A success starts the count anew. Default 5.
+	// A success resets the count. Default 5.
 	ToolFailures int `json:"tool_failures,omitempty"`
-	// Failures is the same for calls of whichever tools: at this count the run is stopped. Default 8.
+	// Failures is the same for the calls of all tools together: at this count the run is stopped. Default 8.
 	Failures int `json:"failures,omitempty"`
-	// ReplyCalls is how many tool calls of one reply may run. Those after them get a result that says so. Default 128.
+	// ReplyCalls is how many tool calls of one reply may run. The others get a result that says so. Default 128.
 	ReplyCalls int `json:"reply_calls,omitempty"`
 	// ReplyBytes bounds a reply of the model: text, reasoning and the inputs of calls together. At the limit the model call and the run are
 	// stopped, and the usage so far is recorded. If Params.MaxOutput is set, a reply has at most 16 bytes for each of its tokens, too, which
-	// is at least twice what it can have. Default 4 MiB.
+	// is at least twice what it can have. A model call of a tool ends in the same way, with a *[LimitError]. Default 4 MiB.
 	ReplyBytes int `json:"reply_bytes,omitempty"`
 	// SubagentCalls is how many model calls the subagents of a run may make in all, with their own subagents, and tools with Generate. At the
-	// limit the subagents are stopped before their next model call, and the run continues. Each of those at work may exceed it by one call.
+	// limit the subagents are stopped before their next model call, and the run continues. Each running subagent may exceed it by one call.
 	// Default 200.
 	SubagentCalls int `json:"subagent_calls,omitempty"`
 	// RequirePrices stops a run before a model is called whose price isn't known, if there is a limit of Cost. Without it, what such a model

@@ -27,7 +27,7 @@ func encodable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
 		return encodable(t.Elem(), path+"[]", seen)
 	case reflect.Map:
 		if key := t.Key(); key.Kind() != reflect.String && !(key.Kind() >= reflect.Int && key.Kind() <= reflect.Uintptr) && !key.Implements(textMarshaler) {
-			return fmt.Errorf("%s: the keys of %s are no strings and no integers; use a map with string keys or a list", path, t)
+			return fmt.Errorf("%s: the keys of %s are neither strings nor integers; use a map with string keys or a list", path, t)
 		}
 		return encodable(t.Elem(), path+"{}", seen)
 	case reflect.Struct:

@@ -159,7 +159,7 @@ func (e *explanation) union(f finding) []Problem {
 	if len(forms) == 1 || e.distance(forms[0]) < otherForm && e.distance(forms[1]) >= otherForm {
 		return e.problems(forms[0])
 	}
-	return f.problem(fmt.Sprintf("fits none of %d allowed forms; nearest to one where %s", len(f.err.Causes), e.problems(forms[0])[0]))
+	return f.problem(fmt.Sprintf("fits none of the %d allowed forms; the problem with the nearest one: %s", len(f.err.Causes), e.problems(forms[0])[0]))
 }
 
 // otherForm is the distance from which a value hardly was meant to have a form, because it has another fixed value, such as a type
@@ -198,26 +198,26 @@ var wording = map[string]string{
 	"":                 "nothing is allowed here, got GOT",
 	"additionalItems":  "has more items than are allowed",
 	"const":            "expected SAYS, got GOT",
-	"contains":         "holds too many or too few of the items that the schema asks for",
+	"contains":         "has too many or too few items of the kind that the schema requires",
 	"contentEncoding":  "must be encoded as SAYS, got GOT",
 	"exclusiveMaximum": "must be less than SAYS, got GOT",
 	"exclusiveMinimum": "must be greater than SAYS, got GOT",
 	"format":           "must be in the format SAYS, got GOT",
-	"maxContains":      "holds too many or too few of the items that the schema asks for",
+	"maxContains":      "has too many or too few items of the kind that the schema requires",
 	"maxItems":         "must have at most SAYS items, has COUNT",
 	"maxLength":        "must have at most SAYS characters, has COUNT",
 	"maxProperties":    "must have at most SAYS keys, has COUNT",
 	"maximum":          "must be at most SAYS, got GOT",
-	"minContains":      "holds too many or too few of the items that the schema asks for",
+	"minContains":      "has too many or too few items of the kind that the schema requires",
 	"minItems":         "must have at least SAYS items, has COUNT",
 	"minLength":        "must have at least SAYS characters, has COUNT",
 	"minProperties":    "must have at least SAYS keys, has COUNT",
 	"minimum":          "must be at least SAYS, got GOT",
 	"multipleOf":       "must be a multiple of SAYS, got GOT",
-	"not":              "is what the schema rules out, got GOT",
-	"oneOf":            "fits more than one of the forms of which it must have exactly one, got GOT",
+	"not":              "is excluded by the schema, got GOT",
+	"oneOf":            "must fit exactly one of the allowed forms, but fits several, got GOT",
 	"pattern":          "must match the pattern SAYS, got GOT",
-	"uniqueItems":      "must not hold an item twice",
+	"uniqueItems":      "must not contain an item twice",
 }
 
 // leaf returns the problem of one finding.
@@ -242,7 +242,7 @@ func (e *explanation) leaf(f finding) []Problem {
 	case f.keyword == "" && last >= 0 && f.at[last] == "unevaluatedProperties":
 		return e.unevaluated(f)
 	case last >= 2 && (f.at[last-2] == "dependentRequired" || f.at[last-2] == "dependencies"):
-		return f.problem(fmt.Sprintf("missing key %s, needed beside %s", show(says), quoteShort(f.at[last-1])))
+		return f.problem(fmt.Sprintf("missing key %s, required together with %s", show(says), quoteShort(f.at[last-1])))
 	}
 	text, ok := wording[f.keyword]
 	if !ok {

@@ -244,7 +244,7 @@ func (in *inference) list(t reflect.Type, path string) (json.RawMessage, error) 
 
 func (in *inference) table(t reflect.Type, path string) (json.RawMessage, error) {
 	if key := t.Key(); key.Kind() != reflect.String && !key.Implements(textMarshaler) {
-		return nil, fmt.Errorf("%s: the keys of %s are no strings; use a map with string keys or a list", path, t)
+		return nil, fmt.Errorf("%s: the keys of %s aren't strings; use a map with string keys or a list", path, t)
 	}
 	values, err := in.schemaOf(t.Elem(), path+"{}")
 	if err != nil {

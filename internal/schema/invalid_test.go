@@ -67,15 +67,15 @@ func TestAProblemSaysWhereWhatWasExpectedAndWhatCame(t *testing.T) {
 		`{"title":"ok","tags":[]}`:                    `tags: must have at least 1 items, has 0`,
 		`{"title":"ok","tags":[{},{},{}]}`:            `tags: must have at most 2 items, has 3`,
 		`{"title":"ok","tags":[{"id":"1"},{"id":2}]}`: `tags[1].id: expected string, got 2`,
-		`{"title":"ok","tags":[{},{}]}`:               `tags: must not hold an item twice`,
+		`{"title":"ok","tags":[{},{}]}`:               `tags: must not contain an item twice`,
 		`{"title":"ok","map":{}}`:                     `map: must have at least 1 keys, has 0`,
 		`{"title":"ok","map":{"long":1}}`:             `map.long: must have at most 3 characters, has 4`,
 		`{"title":"ok","either":6}`:                   `either: fits more than one of the forms`,
 		`{"title":"ok","either":true}`:                `either: expected integer or number, got true`,
-		`{"title":"ok","not":"x"}`:                    `not: is what the schema rules out, got "x"`,
+		`{"title":"ok","not":"x"}`:                    `not: is excluded by the schema, got "x"`,
 		`{"title":"ok","never":1}`:                    `never: nothing is allowed here, got 1`,
-		`{"title":"ok","dep":{"a":1}}`:                `dep: missing key "b", needed beside "a"`,
-		`{"title":"ok","some":[1]}`:                   `some: holds too many or too few`,
+		`{"title":"ok","dep":{"a":1}}`:                `dep: missing key "b", required together with "a"`,
+		`{"title":"ok","some":[1]}`:                   `some: has too many or too few`,
 		`{"title":"ok","sealed":{"ko":1}}`:            `sealed: unknown key "ko"`,
 		`{"title":"ok","first name":1}`:               `["first name"]: expected string, got 1`,
 		`{"title":"ok","ref":"ab"}`:                   `ref: must have at most 1 characters, has 2`,
@@ -95,7 +95,7 @@ func TestAUnionIsExplainedByTheFormThatWasMeant(t *testing.T) {
 		{"type":"object","properties":{"type":{"const":"square"},"side":{"type":"number"}},"required":["type","side"]},
 		{"type":"string"}]}`)
 	require.Equal(t, `invalid value: missing key "side" (number)`, refuses(t, s, `{"type":"square"}`).Error())
-	require.Equal(t, `invalid value: fits none of 3 allowed forms; nearest to one where type: expected "circle", got "oval"`,
+	require.Equal(t, `invalid value: fits none of the 3 allowed forms; the problem with the nearest one: type: expected "circle", got "oval"`,
 		refuses(t, s, `{"type":"oval","radius":1}`).Error())
 	require.Contains(t, refuses(t, s, `5`).Error(), "expected object or string, got 5")
 }

@@ -90,7 +90,7 @@ func (r *reader) number(n *node, at *location) kinds {
 	switch {
 	case ok:
 	case len(num.whole) > 1 && num.whole[0] == '0':
-		r.fail("the number at byte %d begins with a zero", r.pos)
+		r.fail("the number at byte %d has a leading zero", r.pos)
 		return 0
 	case len(num.text) > 0 && end == len(r.in):
 		r.fail("the text ends after %d bytes in the middle of a number", len(r.in))

@@ -103,17 +103,17 @@ func TestKeysThatADecoderWouldConfuseAreRefused(t *testing.T) {
 		input string
 		want  string
 	}{
-		{closed, `{"city":"a","city":"b"}`, `"city" is there twice`},
-		{closed, `{"city":"a","c\u0069ty":"b"}`, `"city" is there twice`},
-		{closed, `{"days":null,"days":1,"city":""}`, `"days" is there twice`},
+		{closed, `{"city":"a","city":"b"}`, `"city" occurs twice`},
+		{closed, `{"city":"a","c\u0069ty":"b"}`, `"city" occurs twice`},
+		{closed, `{"days":null,"days":1,"city":""}`, `"days" occurs twice`},
 		{closed, `{"city":"a","CITY":"b"}`, `unknown key "CITY"; did you mean "city"?`},
 		{closed, `{"City":"a"}`, `did you mean "city"?`},
 		{open, `{"City":"a"}`, `did you mean "city"?`},
-		{open, `{"x":1,"x":2}`, `"x" is there twice`},
+		{open, `{"x":1,"x":2}`, `"x" occurs twice`},
 		{open, `{"max":1,"Max":2}`, `"max" and "Max" differ only in case`},
 		{open, `{"task":1,"taſK":2}`, `differ only in case`},
-		{table, `{"a":1,"a":2}`, `"a" is there twice`},
-		{anything, `[{"a":{"b":1,"b":2}}]`, `[0].a: the key "b" is there twice`},
+		{table, `{"a":1,"a":2}`, `"a" occurs twice`},
+		{anything, `[{"a":{"b":1,"b":2}}]`, `[0].a: the key "b" occurs twice`},
 		{anything, `{"a":1,"A":2}`, `differ only in case`},
 	} {
 		_, err := c.s.Prepare(json.RawMessage(c.input))
@@ -152,17 +152,17 @@ func TestBrokenTextSaysWhereItBreaks(t *testing.T) {
 		`{"days":-`:               "the text ends after 9 bytes in the middle of a number",
 		`{"days":tr`:              "the text ends after 10 bytes in the middle of true",
 		`{"tags":["a"`:            "the ] of a list should follow",
-		`{"days":01}`:             "begins with a zero",
-		`{"city":'a'}`:            "at byte 8 there should be a value, but there is 'a'}",
-		`{"city":"a",}`:           "at byte 12 there should be a key in quotes, but there is }",
-		`{"city":"a"} trailing`:   "something follows after byte 13",
-		`{"city":"a"}{"city":""}`: "something follows",
+		`{"days":01}`:             "has a leading zero",
+		`{"city":'a'}`:            "at byte 8, expected a value, got 'a'}",
+		`{"city":"a",}`:           "at byte 12, expected a key in quotes, got }",
+		`{"city":"a"} trailing`:   "the value ends after byte 13, but more follows",
+		`{"city":"a"}{"city":""}`: "but more follows",
 		"{\"city\":\"a\nb\"}":     `a line break; write it as \n`,
 		"{\"city\":\"a\x01b\"}":   `write it as \u0001`,
 		"{\"city\":\"\xff\"}":     "isn't valid UTF-8",
 		"{\"city\":\"\xff\\n\"}":  "isn't valid UTF-8",
-		`{"city":"\x41"}`:         "an escape that JSON doesn't know",
-		`city`:                    "at byte 0 there should be a value",
+		`{"city":"\x41"}`:         "unknown escape",
+		`city`:                    "at byte 0, expected a value",
 	} {
 		_, err := s.Prepare(json.RawMessage(input))
 		var invalid *InvalidError

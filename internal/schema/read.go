@@ -55,7 +55,7 @@ func (r *reader) run(n *node) error {
 	r.value(n, &location{})
 	r.space()
 	if r.pos < len(r.in) {
-		r.fail("something follows after byte %d, where the value is complete: %s", r.pos, shorten(r.in[r.pos:], 30))
+		r.fail("the value ends after byte %d, but more follows: %s", r.pos, shorten(r.in[r.pos:], 30))
 	}
 	if r.fault != "" {
 		return &InvalidError{Problems: []Problem{{Message: "not valid JSON: " + r.fault}}}
@@ -136,7 +136,7 @@ func (r *reader) unexpected(wanted string) {
 		r.fail("the text ends after %d bytes where %s should follow", len(r.in), wanted)
 		return
 	}
-	r.fail("at byte %d there should be %s, but there is %s", r.pos, wanted, shorten(r.in[r.pos:], 20))
+	r.fail("at byte %d, expected %s, got %s", r.pos, wanted, shorten(r.in[r.pos:], 20))
 }
 
 func (r *reader) value(n *node, at *location) {
@@ -261,7 +261,7 @@ func (r *reader) object(n *node, outer *location) {
 		p := n.find(key, hint)
 		if p >= 0 {
 			if state[p] != absent {
-				r.problem(outer, "the key "+quoteShort(string(key))+" is there twice")
+				r.problem(outer, "the key "+quoteShort(string(key))+" occurs twice")
 			}
 			hint, state[p], child = p, present, n.properties[p].node
 			mayDrop = r.peek() == 'n' && !r.keep && !n.properties[p].required && !child.allowsNull()
@@ -328,7 +328,7 @@ func (r *reader) undeclared(n *node, key []byte, others map[string]string, objec
 	switch {
 	case !seen:
 	case other == string(key):
-		r.problem(object, "the key "+quoteShort(other)+" is there twice")
+		r.problem(object, "the key "+quoteShort(other)+" occurs twice")
 	default:
 		r.problem(object, "the keys "+quoteShort(other)+" and "+quoteShort(string(key))+" differ only in case")
 	}

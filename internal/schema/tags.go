@@ -37,7 +37,7 @@ func applyTags(doc json.RawMessage, f *field, at string) (json.RawMessage, error
 	}
 	ms, ok := members(doc)
 	if !ok {
-		return nil, fmt.Errorf("%s: its type's schema is %s, which has no place for a description", at, doc)
+		return nil, fmt.Errorf("%s: its type's schema is %s, which can't have a description", at, doc)
 	}
 	return join(set(ms, "description", appendQuoted(nil, description))), nil
 }
@@ -46,7 +46,7 @@ func applyTags(doc json.RawMessage, f *field, at string) (json.RawMessage, error
 func addKeyword(doc json.RawMessage, t reflect.Type, keyword, text string) (json.RawMessage, error) {
 	ms, ok := members(doc)
 	if !ok {
-		return nil, fmt.Errorf("its schema is %s, which has no place for keywords", doc)
+		return nil, fmt.Errorf("its schema is %s, which can't have keywords", doc)
 	}
 	isList := (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && textOf(get(ms, "type")) == "array"
 	if keyword != "default" && isList {
@@ -75,7 +75,7 @@ func keywordOf(keyword, text string, t reflect.Type, schema []member) (json.RawM
 				return nil, err
 			}
 			if string(value) == `""` || slices.Contains(values, string(value)) {
-				return nil, fmt.Errorf("the value %s is empty or there twice; write different values with commas between them", value)
+				return nil, fmt.Errorf("the value %s is empty or repeated; write different values with commas between them", value)
 			}
 			values = append(values, string(value))
 		}
@@ -121,9 +121,9 @@ func parseTagValue(text string, t reflect.Type, typeName string) (json.RawMessag
 	if err == nil && (string(value) != "null" || t.Kind() == reflect.Interface) {
 		return value, nil
 	}
-	right := map[string]string{"string": "a text that the type reads", "integer": "a whole number in the type's range", "number": "a number in the type's range", "boolean": "true or false"}[typeName]
+	right := map[string]string{"string": "a text that decodes into the type", "integer": "a whole number in the type's range", "number": "a number in the type's range", "boolean": "true or false"}[typeName]
 	if right == "" {
-		right = "JSON that the type is read from"
+		right = "JSON that decodes into the type"
 	}
 	return nil, fmt.Errorf("%s isn't %s", strconv.Quote(text), right)
 }

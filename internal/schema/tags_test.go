@@ -96,10 +96,10 @@ func TestATagThatDoesNotFitIsAnErrorThatSaysWhatWould(t *testing.T) {
 		}{}, `.N: the tag enum:"1,two" doesn't fit the type *int: "two" isn't a whole number`},
 		{struct {
 			S string `enum:"a,,b"`
-		}{}, `the value "" is empty or there twice`},
+		}{}, `the value "" is empty or repeated`},
 		{struct {
 			S []string `enum:"a,a"`
-		}{}, `the value "a" is empty or there twice`},
+		}{}, `the value "a" is empty or repeated`},
 		{struct {
 			F any `enum:"a"`
 		}{}, `enum is for strings, numbers and booleans`},
@@ -111,7 +111,7 @@ func TestATagThatDoesNotFitIsAnErrorThatSaysWhatWould(t *testing.T) {
 		}{}, `"null" isn't a whole number`},
 		{struct {
 			L []int `default:"1,2"`
-		}{}, `"1,2" isn't JSON that the type is read from`},
+		}{}, `"1,2" isn't JSON that decodes into the type`},
 		{struct {
 			S string `pattern:"("`
 		}{}, `write a regular expression such as ^[a-z]+$`},

@@ -104,7 +104,7 @@ func (r *reader) requote(token []byte) []byte {
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(token, &text), &syntax) {
 		escape := bytes.LastIndexByte(token[:syntax.Offset], '\\')
-		r.fail("at byte %d there is an escape that JSON doesn't know: %s", r.pos+escape, shorten(token[escape:], 6))
+		r.fail("at byte %d, unknown escape: %s", r.pos+escape, shorten(token[escape:], 6))
 		return nil
 	}
 	return appendQuoted(nil, text)

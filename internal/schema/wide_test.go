@@ -22,7 +22,7 @@ func TestObjectsWiderThanTheScanAreJudgedAllTheSame(t *testing.T) {
 	prepares(t, s, `{`+all+`,"last":null}`, `{`+all+`,"last":1}`)
 	_, err := s.Accept(json.RawMessage(`{` + all + `}`))
 	require.NoError(t, err)
-	require.Contains(t, refuses(t, s, `{`+all+`,"k79":1}`).Error(), `"k79" is there twice`)
+	require.Contains(t, refuses(t, s, `{`+all+`,"k79":1}`).Error(), `"k79" occurs twice`)
 	require.Contains(t, refuses(t, s, `{`+all+`,"K79":1}`).Error(), `did you mean "k79"?`)
 	require.Contains(t, refuses(t, s, `{"k1":1,"zebra":2}`).Error(), `and 61 more`)
 	require.Contains(t, refuses(t, s, `{"k1":1}`).Error(), `missing key "k79" (integer)`)

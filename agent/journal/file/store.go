@@ -31,7 +31,7 @@ type Config struct {
 	// Durability is what acknowledged changes survive. The stores of one directory may differ in it.
 	Durability Durability
 	// Files is how many logs are kept open between calls, each with its measure and its state in memory. The default, for 0, is DefaultFiles. Calls
-	// and readers under way have theirs open in any case.
+	// and readers in progress may need more.
 	Files int
 	// OnRepair, if not nil, is called with what was cut from the end of a log. The method that found it calls it on the goroutine
 	// of its caller, without a lock.

@@ -128,7 +128,7 @@ func (db *database) close() error {
 var errClosed = errors.New("sqlite: the store is closed")
 
 // withWriter waits for the writer and calls fn with it. From then on statements ignore ctx: they take microseconds, and one that is
-// interrupted may have been committed all the same.
+// interrupted may still have been committed.
 func (db *database) withWriter(ctx context.Context, fn func(w *writer) error) error {
 	select {
 	case w, ok := <-db.writing:
