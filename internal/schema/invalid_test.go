@@ -70,7 +70,7 @@ func TestAProblemSaysWhereWhatWasExpectedAndWhatCame(t *testing.T) {
 		`{"title":"ok","tags":[{},{}]}`:               `tags: must not contain an item twice`,
 		`{"title":"ok","map":{}}`:                     `map: must have at least 1 keys, has 0`,
 		`{"title":"ok","map":{"long":1}}`:             `map.long: must have at most 3 characters, has 4`,
-		`{"title":"ok","either":6}`:                   `either: fits more than one of the forms`,
+		`{"title":"ok","either":6}`:                   `either: must fit exactly one of the allowed forms`,
 		`{"title":"ok","either":true}`:                `either: expected integer or number, got true`,
 		`{"title":"ok","not":"x"}`:                    `not: is excluded by the schema, got "x"`,
 		`{"title":"ok","never":1}`:                    `never: nothing is allowed here, got 1`,
