@@ -87,11 +87,12 @@ var rows = map[string]row{
 	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
-	// What the adapters do alike knows no provider's SDK.
-	adapter:              {own: []string{"provider", "stream", "circuit/fault"}},
-	"provider/anthropic": {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/anthropics/anthropic-sdk-go"}},
-	"provider/openai":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/openai/openai-go/v3"}},
-	"provider/gemini":    {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"google.golang.org/genai"}},
+	// What the adapters do alike.
+	adapter: {own: []string{"provider", "provider/secret", "stream", "stream/sse", "circuit/fault"},
+		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"}},
+	"provider/anthropic": {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
+	"provider/openai":    {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
+	"provider/gemini":    {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", adapter}, third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
 		own: []string{"agent/journal", "agent/machine", "circuit", "circuit/fault", "internal/schema", "memory", "provider",

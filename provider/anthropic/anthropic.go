@@ -3,11 +3,9 @@ package anthropic
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
@@ -35,8 +33,8 @@ type Config struct {
 	// BaseURL is the address without /v1/messages; empty: ANTHROPIC_BASE_URL, else Anthropic's own. Any other address doesn't
 	// get the environment's key: it gets that of APIKey, Key or Header, and without them none, as suits local gateways.
 	BaseURL string
-	// HTTPClient sends the requests; nil: http.DefaultClient. Its Timeout cuts long answers. Redirects are followed
-	// only if it has a CheckRedirect: net/http would send the key along, to any host.
+	// HTTPClient sends the requests; nil: http.DefaultClient. Its Timeout cuts long answers. Redirects to another host aren't followed, because
+	// net/http would send the key along.
 	HTTPClient *http.Client
 	// Header is sent with each request and overrides the headers that the adapter sets, for example anthropic-beta.
 	Header http.Header
@@ -50,8 +48,7 @@ type Model struct {
 	id     string
 	info   provider.ModelInfo
 	known  []provider.ModelInfo
-	client sdk.Client
-	cred   credential
+	client *adapter.Client
 }
 
 var (
@@ -70,51 +67,28 @@ func New(cfg Config) (*Model, error) {
 		m.id = DefaultModel
 	}
 	m.info = modelInfo(m.id, m.known)
-	opts := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(),
-		option.WithoutOpenTelemetry(),
-		option.WithMaxRetries(0),
-	}
-	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
+	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "ANTHROPIC_BASE_URL", ownURL)
 	if err != nil {
 		return nil, err
 	}
-	if base != nil {
-		// Accept a base URL that ends with /v1, because people write it this way for other clients.
-		base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1") + "/"
-		base.RawPath = ""
-		opts = append(opts, option.WithBaseURL(base.String()))
-	}
-	opts = append(opts, option.WithHTTPClient(straight(cfg.HTTPClient)), option.WithMiddleware(boundErrors))
-	if m.cred, err = newCredential(&cfg, trusted, base != nil); err != nil {
+	key, authorize, err := newKey(&cfg, trusted, base != nil)
+	if err != nil {
 		return nil, err
 	}
-	m.cred.Hide = adapter.Hiding(cfg.Header)
-	for name, values := range cfg.Header {
-		for i, v := range values {
-			if i == 0 {
-				opts = append(opts, option.WithHeader(name, v))
-			} else {
-				opts = append(opts, option.WithHeaderAdd(name, v))
-			}
-		}
+	if base == nil {
+		base, _ = url.Parse(ownURL) // a constant
 	}
-	m.client = sdk.NewClient(opts...)
+	// Accept a base URL that ends with /v1, because people write it this way for other clients.
+	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1")
+	base.RawPath = ""
+	m.client = adapter.NewClient(adapter.ClientConfig{
+		Name: Name, Base: base, HTTPClient: cfg.HTTPClient, Header: http.Header{"Anthropic-Version": {"2023-06-01"}}, Host: cfg.Header,
+		Key: key, Authorize: authorize, Decode: statusError,
+	})
 	return m, nil
 }
 
-// straight returns a client that follows no redirects, unless it has a CheckRedirect.
-func straight(c *http.Client) *http.Client {
-	if c == nil {
-		c = http.DefaultClient
-	}
-	if c.CheckRedirect != nil {
-		return c
-	}
-	own := *c
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
-}
+const ownURL = "https://api.anthropic.com"
 
 // Info returns the properties of the model.
 func (m *Model) Info() provider.ModelInfo {

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-
 	"github.com/pawlkit/pawl/provider/anthropic"
 	"github.com/pawlkit/pawl/provider/internal/wire"
 )
@@ -52,22 +49,6 @@ func BenchmarkDecode(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-			}
-			perChunk(b)
-		})
-		b.Run(fmt.Sprintf("sdk/%d", n), func(b *testing.B) {
-			c := sdk.NewClient(option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0), option.WithAPIKey("k"), option.WithHTTPClient(client))
-			params := sdk.MessageNewParams{Model: "m", MaxTokens: 9, Messages: []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("x"))}}
-			b.ReportAllocs()
-			for b.Loop() {
-				s := c.Messages.NewStreaming(b.Context(), params)
-				for s.Next() {
-					_ = s.Current()
-				}
-				if err := s.Err(); err != nil {
-					b.Fatal(err)
-				}
-				_ = s.Close()
 			}
 			perChunk(b)
 		})

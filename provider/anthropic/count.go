@@ -3,12 +3,10 @@ package anthropic
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"maps"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // counted are the fields that the counting endpoint accepts; it rejects others.
@@ -33,23 +31,15 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	if err != nil {
 		return 0, err
 	}
-	res, key, err := m.post(ctx, "v1/messages/count_tokens", p)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	switch {
-	case ctx.Err() != nil:
-		return 0, adapter.Over(ctx)
-	case err != nil:
-		return 0, adapter.Broken(err)
-	}
 	var count struct {
 		Input *int `json:"input_tokens"`
 	}
-	if err := json.Unmarshal(text, &count); err != nil || count.Input == nil {
-		return 0, fault.New(fault.Permanent, "anthropic: the token count can't be decoded: "+brief(m.cred.Hide(string(text), key)))
+	err = m.client.Ask(ctx, p.model, "v1/messages/count_tokens", nil, p.body, &count)
+	if err == nil && count.Input == nil {
+		err = fault.New(fault.Permanent, "anthropic: the answer has no token count")
+	}
+	if err != nil {
+		return 0, err
 	}
 	return *count.Input, nil
 }

@@ -1,5 +1,4 @@
-// Package anthropic is a [provider.Provider] for Anthropic's Messages API, and for servers that speak it, on the official
-// SDK.
+// Package anthropic is a [provider.Provider] for Anthropic's Messages API, and for servers that speak it.
 //
 //	model, err := anthropic.New(anthropic.Config{Model: "claude-sonnet-5-5"}) // key: ANTHROPIC_API_KEY
 //	if err != nil {
@@ -12,9 +11,8 @@
 //		fmt.Print(c.Text)
 //	}
 //
-// The SDK connects, authorizes and splits the stream into events; its own retries are off. This package encodes the body and decodes the
-// events, so that equal conversations give bodies that are equal byte for byte, and no information is lost in
-// a type of the SDK that doesn't have a field for it.
+// Equal conversations give bodies that are equal byte for byte. Blocks that this package doesn't know are kept as opaque data. The package
+// doesn't retry.
 //
 // # Requests
 //

@@ -2,77 +2,26 @@ package anthropic
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
-	"time"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// sendError converts an error of the SDK. It doesn't wrap the SDK's error, which contains the request's headers.
-func sendError(err error, model string, hide func(string) string) *provider.Error {
-	var api *sdk.Error
-	if !errors.As(err, &api) {
-		return &provider.Error{Class: adapter.Unreached(err), Provider: Name, Model: model, Err: err}
-	}
-	e := parseError([]byte(hide(api.RawJSON())))
-	e.Model, e.Status = model, api.StatusCode
+// statusError returns the error of an answer with an error status.
+func statusError(status int, body []byte) *provider.Error {
+	e := parseError(body)
+	e.Status = status
 	e.Class = classOf(e)
 	e.Remedy = remedyOf(e)
 	adapter.Length(e)
-	if api.RequestID != "" {
-		e.RequestID = api.RequestID
-	}
-	if api.Response != nil {
-		if wait, ok := fault.ParseRetryAfter(api.Response.Header, time.Now()); ok {
-			e.Wait = &wait
-		}
-	}
-	adapter.Scrub(e, hide)
-	return e
-}
-
-// redirected returns the error of an address that redirects. It closes the answer.
-func redirected(res *http.Response, model string) error {
-	_ = res.Body.Close()
-	e := &provider.Error{Class: fault.UserFixable, Provider: Name, Model: model, Status: res.StatusCode, Message: "the address redirects",
-		Remedy: "set Config.BaseURL to the address of the API itself"}
-	if to, err := res.Location(); err == nil {
-		e.Message += " to " + to.Scheme + "://" + to.Host
-	}
 	return e
 }
 
 // errorIn returns the error that a server reports inside an answer.
-func errorIn(data []byte) error {
-	e := parseError(data)
-	e.Status = http.StatusOK
-	e.Class = classOf(e)
-	e.Remedy = remedyOf(e)
-	adapter.Length(e)
-	return e
-}
-
-// failure completes the error of an answer that ended early.
-func failure(err error, res *http.Response, model string, hide func(string) string) error {
-	var e *provider.Error
-	if errors.As(err, &e) {
-		e.Model = model
-		if e.RequestID == "" {
-			e.RequestID = res.Header.Get("Request-Id")
-		}
-		adapter.Scrub(e, hide)
-		if wait, ok := fault.ParseRetryAfter(res.Header, time.Now()); ok && e.Wait == nil {
-			e.Wait = &wait
-		}
-	}
-	return err
-}
+func (d *decoder) errorIn(data []byte) error { return statusError(http.StatusOK, d.res.Redact(data)) }
 
 // parseError decodes the known forms of errors of the API and of gateways.
 func parseError(data []byte) *provider.Error {

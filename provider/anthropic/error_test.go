@@ -78,7 +78,7 @@ func TestErrorsOfGatewaysAreDecoded(t *testing.T) {
 		"<html>\n<b>Bad</b>  gateway</html>": "<html> <b>Bad</b> gateway</html>",
 		`{"oops":1}`:                         `{"oops":1}`,
 		strings.Repeat("é", 200):             strings.Repeat("é", 150) + "…",
-		"":                                   "",
+		"":                                   "Bad Gateway",
 	} {
 		_, err := provider.Generate(t.Context(), connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(502, body)}), ask("x"))
 		var e *provider.Error

@@ -56,6 +56,7 @@ type ending struct {
 type decoder struct {
 	model  string // the requested model
 	names  *adapter.Names
+	res    *adapter.Response
 	limits http.Header // see provider.RateLimits
 	yield  func(provider.Chunk) bool
 
@@ -76,7 +77,7 @@ func (d *decoder) event(name string, data []byte) error {
 		return nil
 	}
 	if name == "error" {
-		return errorIn(data)
+		return d.errorIn(data)
 	}
 	e := &d.ev
 	*e = event{}
@@ -84,7 +85,7 @@ func (d *decoder) event(name string, data []byte) error {
 		return garbled("an event", err)
 	}
 	if e.Type == "" && !adapter.IsNull(e.Error) {
-		return errorIn(data)
+		return d.errorIn(data)
 	}
 	if e.Type == "" {
 		e.Type = name
@@ -114,7 +115,7 @@ func (d *decoder) event(name string, data []byte) error {
 	case "message_stop":
 		return d.finish()
 	case "error":
-		return errorIn(data)
+		return d.errorIn(data)
 	}
 	return nil // ignore unknown kinds
 }
@@ -127,7 +128,7 @@ func (d *decoder) message(data []byte) error {
 	}
 	switch {
 	case m.Type == "error" || m.Type == "" && !adapter.IsNull(m.Error):
-		return errorIn(data)
+		return d.errorIn(data)
 	case m.Type != "message":
 		return garbled("it isn't a message, but has the type "+quote(m.Type), nil)
 	}

@@ -101,7 +101,7 @@ func TestAnErrorWithoutEndIsReadOnlyInPart(t *testing.T) {
 func TestAnEndlessEventIsAnErrorAndALongStreamIsNot(t *testing.T) {
 	long := &endless{text: "data: " + strings.Repeat("y", 1<<20) + "\n"}
 	_, err := provider.Generate(t.Context(), offlineReader(t, long), ask("x"))
-	require.ErrorContains(t, err, "larger than")
+	require.ErrorContains(t, err, "more than")
 	require.Equal(t, fault.Permanent, fault.Of(err))
 	require.Less(t, long.given, int64(72<<20))
 

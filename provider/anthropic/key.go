@@ -2,45 +2,38 @@ package anthropic
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 const remedy = "set ANTHROPIC_API_KEY or Config.APIKey to a key from https://platform.claude.com/settings/keys"
 
-// A credential authorizes requests.
-type credential struct {
-	adapter.Credential
-	// option returns the request option for a key; nil if there is none.
-	option func(key string) option.RequestOption
-}
-
-// newCredential finds the key: in the Config, else in the environment, if trusted says that it may be sent to the address.
-func newCredential(cfg *Config, trusted, optional bool) (credential, error) {
+// newKey finds the key: in the Config, else in the environment, if trusted says that it may be sent to the address. It also returns what puts
+// the key into the headers.
+func newKey(cfg *Config, trusted, optional bool) (adapter.Key, func(http.Header, string), error) {
+	own := func(h http.Header, key string) { h.Set("X-Api-Key", key) }
 	if key := strings.TrimSpace(cfg.APIKey); key != "" {
-		return credential{adapter.Fixed(key), option.WithAPIKey}, nil
+		return adapter.Fixed(key), own, nil
 	}
 	if cfg.Key != nil {
-		return credential{adapter.Asked(Name, cfg.Key), option.WithAPIKey}, nil
+		return adapter.Asked(Name, cfg.Key), own, nil
 	}
-	keyless := credential{Credential: adapter.Fixed("")}
 	if !trusted || cfg.Header.Get("Authorization") != "" || cfg.Header.Get("X-Api-Key") != "" {
-		return keyless, nil
+		return adapter.Fixed(""), nil, nil
 	}
 	if key := strings.TrimSpace(os.Getenv("ANTHROPIC_API_KEY")); key != "" {
-		return credential{adapter.Fixed(key), option.WithAPIKey}, nil
+		return adapter.Fixed(key), own, nil
 	}
 	if token := strings.TrimSpace(os.Getenv("ANTHROPIC_AUTH_TOKEN")); token != "" {
-		return credential{adapter.Fixed(token), option.WithAuthToken}, nil
+		return adapter.Fixed(token), func(h http.Header, token string) { h.Set("Authorization", "Bearer "+token) }, nil
 	}
 	if optional {
-		return keyless, nil
+		return adapter.Fixed(""), nil, nil
 	}
-	return credential{}, adapter.NoKey(Name, remedy)
+	return nil, nil, adapter.NoKey(Name, remedy)
 }
 
 // String describes the Config without its secrets: the key, the headers and the address.

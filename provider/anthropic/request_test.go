@@ -372,9 +372,9 @@ func TestTokensAreCounted(t *testing.T) {
 	require.Equal(t, "/v1/messages/count_tokens", tr.Asked[0].URL.Path)
 	require.JSONEq(t, `{"model":"claude-sonnet-5-5","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}],"thinking":{"type":"adaptive"}}`, string(tr.Bodies[0]))
 
-	for _, body := range []string{`{}`, `<html>`} {
+	for body, want := range map[string]string{`{}`: "no token count", `<html>`: "can't be decoded: <html>"} {
 		_, err = connect(t, anthropic.Config{}, &wire.Offline{Reply: wire.Always(200, body)}).CountTokens(t.Context(), ask("x"))
-		require.ErrorContains(t, err, "token count")
+		require.ErrorContains(t, err, want)
 	}
 	_, err = m.CountTokens(t.Context(), nil)
 	require.ErrorIs(t, err, provider.ErrNilRequest)

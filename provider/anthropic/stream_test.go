@@ -198,7 +198,7 @@ func TestErrorsInStreamsHaveTheirClass(t *testing.T) {
 }
 
 func TestABodyThatIsNoAnswerIsARetryableError(t *testing.T) {
-	for _, body := range []string{"", " \n", "<html>Bad gateway</html>", "[]", "{}", `{"type":"message","content":[`, `{"type":"completion"}`,
+	for _, body := range []string{"", " \n", "[]", "{}", `{"type":"message","content":[`, `{"type":"completion"}`,
 		"data: no JSON\n\n", "event: error\ndata: out of order\n\n", "event: message_start\ndata: {\"type\":\"message_start\"}\n\n",
 		"data: {\"type\":\"content_block_delta\",\"index\":3,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}\n\n",
 		"data: {\"type\":\"content_block_start\",\"index\":3,\"content_block\":null}\n\n",

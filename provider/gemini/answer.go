@@ -25,6 +25,7 @@ const (
 type decoder struct {
 	model string
 	names *adapter.Names
+	res   *adapter.Response
 	yield func(provider.Chunk) bool // returns false to stop
 
 	stopped bool // yield has returned false
@@ -82,7 +83,7 @@ func (d *decoder) event(data []byte) error {
 		return garbled("an object has an unknown form", err)
 	}
 	if !adapter.IsNull(e.Error) {
-		return errorIn(data)
+		return d.errorIn(data)
 	}
 	if !d.begun {
 		d.begun = true

@@ -3,7 +3,6 @@ package gemini
 import (
 	"context"
 	"encoding/json"
-	"io"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -33,24 +32,19 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	if err != nil {
 		return 0, err
 	}
-	p.body = map[string]json.RawMessage{"generateContentRequest": all}
-	res, key, err := m.post(ctx, countTokens, p)
+	body, err := encode(map[string]json.RawMessage{"generateContentRequest": all})
 	if err != nil {
 		return 0, err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, mostError))
-	switch {
-	case ctx.Err() != nil:
-		return 0, adapter.Over(ctx)
-	case err != nil:
-		return 0, adapter.Broken(err)
 	}
 	var count struct {
 		Total *int `json:"totalTokens"`
 	}
-	if err := json.Unmarshal(text, &count); err != nil || count.Total == nil {
-		return 0, fault.New(fault.Permanent, "gemini: the token count can't be decoded: "+brief(m.cred.Hide(string(text), key)))
+	err = m.client.Ask(ctx, p.model, resource(p.model)+":countTokens", nil, body, &count)
+	if err == nil && count.Total == nil {
+		err = fault.New(fault.Permanent, "gemini: the answer has no token count")
+	}
+	if err != nil {
+		return 0, err
 	}
 	return *count.Total, nil
 }

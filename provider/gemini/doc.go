@@ -1,4 +1,4 @@
-// Package gemini is a [provider.Provider] for Google's Gemini API (generateContent), on the official SDK.
+// Package gemini is a [provider.Provider] for Google's Gemini API (generateContent).
 //
 //	model, err := gemini.New(gemini.Config{Model: "gemini-3.5-flash"}) // key: GEMINI_API_KEY or GOOGLE_API_KEY
 //	if err != nil {
@@ -11,9 +11,8 @@
 //		fmt.Print(c.Text)
 //	}
 //
-// The SDK addresses and sends the requests. This package encodes the body and decodes the answer, so that equal conversations give bodies
-// that are equal byte for byte, and no information is lost in a type of the SDK that doesn't have a field for it. The
-// key is sent in the header x-goog-api-key, never in the URL. The SDK's retries are off. Vertex AI, which authorizes in
+// Equal conversations give bodies that are equal byte for byte, and what the API sends that this package doesn't know is kept as opaque data
+// where it matters. The key is sent in the header x-goog-api-key, never in the URL. The package doesn't retry. Vertex AI, which authorizes in
 // another way, isn't supported.
 //
 // # Requests

@@ -3,7 +3,6 @@ package gemini
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -34,37 +33,25 @@ type detail struct {
 }
 
 // statusError returns the error of an answer with an error status.
-func statusError(res *http.Response, text []byte, model string, hide func(string) string) *provider.Error {
-	text = []byte(hide(string(text))) // before it is shortened
-	e, s := parseError(text)
-	e.Model, e.Status = model, res.StatusCode
+func statusError(code int, body []byte) *provider.Error {
+	e, s := parseError(body)
+	e.Status = code
 	if e.Message == "" {
-		e.Message = brief(string(text))
+		e.Message = brief(string(body))
 	}
 	judge(e, s)
-	complete(e, res.Header, hide)
 	return e
 }
 
 // errorIn returns the error that a server reports inside an answer.
-func errorIn(data []byte) error {
-	e, s := parseError(data)
+func (d *decoder) errorIn(data []byte) error {
+	e, s := parseError(d.res.Redact(data))
 	e.Status = http.StatusOK
 	if s.Code != 0 && e.Code == "" {
 		e.Code = strconv.Itoa(s.Code)
 	}
 	judge(e, s)
 	return e
-}
-
-// failure completes the error of an answer that ended early.
-func failure(err error, res *http.Response, model string, hide func(string) string) error {
-	var e *provider.Error
-	if errors.As(err, &e) {
-		e.Model = model
-		complete(e, res.Header, hide)
-	}
-	return err
 }
 
 // parseError decodes the known forms of errors of the API and of gateways: an object, or an array with one.
@@ -139,19 +126,6 @@ func judge(e *provider.Error, s *status) {
 		e.Remedy = "set up billing for the key's project at https://aistudio.google.com/usage"
 	}
 	adapter.Length(e)
-}
-
-// complete adds the information in the headers, and removes the key from all texts.
-func complete(e *provider.Error, h http.Header, hide func(string) string) {
-	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
-		if id := hide(h.Get(name)); id != "" && e.RequestID == "" {
-			e.RequestID = id[:min(len(id), 128)]
-		}
-	}
-	adapter.Scrub(e, hide)
-	if wait, ok := fault.ParseRetryAfter(h, time.Now()); ok && (e.Wait == nil || *e.Wait < wait) {
-		e.Wait = &wait
-	}
 }
 
 // classOf returns the class of an HTTP status, or without one that of the status word.

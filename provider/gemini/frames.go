@@ -1,18 +1,14 @@
 package gemini
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
+	"github.com/pawlkit/pawl/stream/sse"
 )
-
-// mostFrame is the largest object of an answer. An image is a few megabytes.
-const mostFrame = 64 << 20
 
 // frames splits the body of an answer into its JSON objects, in all known forms: server-sent
 // events, one array, one object, consecutive objects, or events that are followed by plain JSON, such as a late
@@ -26,66 +22,16 @@ type frames struct {
 
 // read reads the body to its end. It returns io.ErrUnexpectedEOF if that is in the middle of an object or an array.
 func (f *frames) read(body io.Reader) error {
-	br := bufio.NewReaderSize(body, 4096)
-	first, err := adapter.FirstByte(br)
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
+	br, first, err := adapter.Open(Name, body)
+	if err != nil {
 		return err
-	case first == '{' || first == '[':
+	}
+	if first == '{' || first == '[' {
 		values, err := f.values(br)
 		f.whole = err == nil && values == 1
 		return err
 	}
-	return f.events(br)
-}
-
-// events reads server-sent events. Only their data counts.
-func (f *frames) events(br *bufio.Reader) error {
-	var data, long []byte
-	for {
-		line, err := br.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			if long = append(long, line...); len(long) > mostFrame {
-				return tooLarge()
-			}
-			continue
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if len(long) > 0 {
-			long = append(long, line...)
-			line, long = long, long[:0]
-		}
-		ended := err != nil
-		line = bytes.TrimRight(line, "\r\n")
-		switch value, isData := bytes.CutPrefix(line, []byte("data:")); {
-		case isData:
-			if len(data) > 0 {
-				data = append(data, '\n')
-			}
-			if data = append(data, bytes.TrimPrefix(value, []byte(" "))...); len(data) > mostFrame {
-				return tooLarge()
-			}
-		case len(line) > 0 && (line[0] == '{' || line[0] == '['):
-			if err := f.event(data, false); err != nil {
-				return err
-			}
-			_, err = f.values(io.MultiReader(bytes.NewReader(bytes.Clone(line)), br))
-			return err
-		}
-		if len(line) == 0 || ended {
-			if err := f.event(data, ended); err != nil {
-				return err
-			}
-			data = data[:0]
-		}
-		if ended {
-			return nil
-		}
-	}
+	return adapter.Events(Name, br, func(ev sse.Event) (bool, error) { return true, f.event(ev.Data, ev.Cut) })
 }
 
 // event handles the data of an event. The last one may be cut.
@@ -176,14 +122,10 @@ type boundedReader struct {
 
 // Read reads from r.
 func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.n > mostFrame {
-		return 0, tooLarge()
+	if b.n > adapter.MostPiece {
+		return 0, adapter.TooLarge(Name)
 	}
 	n, err := b.r.Read(p)
 	b.n += n
 	return n, err
-}
-
-func tooLarge() error {
-	return fault.Errorf(fault.Permanent, "gemini: a piece of the answer is larger than %d bytes", mostFrame)
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
@@ -53,8 +51,7 @@ type Model struct {
 	id     string
 	info   provider.ModelInfo
 	known  []provider.ModelInfo
-	client *genai.Client
-	cred   adapter.Credential
+	client *adapter.Client
 }
 
 var (
@@ -80,41 +77,32 @@ func New(cfg Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := genai.HTTPOptions{BaseURL: ownURL, APIVersion: "v1beta"}
-	if base != nil {
-		if base.User != nil {
-			return nil, fault.NewFixable("gemini: BaseURL contains a user name", "send credentials in Config.Header instead", nil)
-		}
-		options.BaseURL, options.APIVersion = splitVersion(base)
+	if base != nil && base.User != nil {
+		return nil, fault.NewFixable("gemini: BaseURL contains a user name", "send credentials in Config.Header instead", nil)
 	}
-	if m.cred, err = newCredential(&cfg, trusted, base != nil); err != nil {
+	key, err := newKey(&cfg, trusted, base != nil)
+	if err != nil {
 		return nil, err
 	}
-	m.cred.Hide = adapter.Hiding(cfg.Header)
-	m.client, err = genai.NewClient(context.Background(), &genai.ClientConfig{
-		Backend:     genai.BackendGeminiAPI,
-		APIKey:      placeholder,
-		HTTPClient:  &http.Client{Transport: newCaptureTransport(&cfg)},
-		HTTPOptions: options,
-	})
-	if err != nil {
-		return nil, fault.Errorf(fault.Permanent, "gemini: creating the client: %w", err)
+	if base == nil {
+		base, _ = url.Parse(ownURL) // a constant
 	}
+	m.client = adapter.NewClient(adapter.ClientConfig{
+		Name: Name, Base: withVersion(base), HTTPClient: cfg.HTTPClient, Host: cfg.Header,
+		Key: key, Authorize: func(h http.Header, key string) { h.Set(keyHeader, key) }, Decode: statusError, Refused: keyRefused,
+	})
 	return m, nil
 }
 
-// splitVersion splits the version of the API from an address.
-func splitVersion(u *url.URL) (base, version string) {
+// withVersion returns an address that ends with a version of the API.
+func withVersion(u *url.URL) *url.URL {
 	path := strings.TrimRight(u.Path, "/")
-	version = "v1beta"
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		switch last := path[i+1:]; last {
-		case "v1", "v1alpha", "v1beta":
-			path, version = path[:i], last
-		}
+	switch path[strings.LastIndexByte(path, '/')+1:] {
+	case "v1", "v1alpha", "v1beta":
+	default:
+		path += "/v1beta"
 	}
-	out := url.URL{Scheme: u.Scheme, Host: u.Host, Path: path + "/"}
-	return out.String(), version
+	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: path}
 }
 
 // Info returns the properties of the model.

@@ -59,7 +59,7 @@ func TestTheEnvironmentsKeyIsNotSentToOtherAddresses(t *testing.T) {
 func TestARedirectAwayFromTLSDoesNotGetTheKey(t *testing.T) {
 	tr := &wire.Offline{Reply: wire.Always(307, "", "Location", "http://gateway/v1beta")}
 	_, err := provider.Generate(t.Context(), connect(t, gemini.Config{APIKey: secret, BaseURL: "https://gateway"}, tr), ask("x"))
-	require.Equal(t, fault.Permanent, fault.Of(err))
+	require.Equal(t, fault.UserFixable, fault.Of(err))
 	require.Len(t, tr.Asked, 1)
 }
 

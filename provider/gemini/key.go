@@ -13,8 +13,8 @@ const remedy = "set GEMINI_API_KEY or Config.APIKey to a key from https://aistud
 // keyHeader is the header with the key, which is never part of a URL.
 const keyHeader = "X-Goog-Api-Key"
 
-// newCredential finds the key: in the Config, else in the environment, if trusted says that it may be sent to the address.
-func newCredential(cfg *Config, trusted, optional bool) (adapter.Credential, error) {
+// newKey finds the key: in the Config, else in the environment, if trusted says that it may be sent to the address.
+func newKey(cfg *Config, trusted, optional bool) (adapter.Key, error) {
 	if key := strings.TrimSpace(cfg.APIKey); key != "" {
 		return adapter.Fixed(key), nil
 	}
@@ -32,7 +32,7 @@ func newCredential(cfg *Config, trusted, optional bool) (adapter.Credential, err
 	if optional {
 		return adapter.Fixed(""), nil
 	}
-	return adapter.Credential{}, adapter.NoKey(Name, remedy)
+	return nil, adapter.NoKey(Name, remedy)
 }
 
 // String describes the Config without its secrets: the key, the headers and the address.

@@ -140,7 +140,7 @@ func TestARedirectToAnotherHostDoesNotGetTheKey(t *testing.T) {
 		return wire.Reply(200, strings.NewReader(fine))
 	}}
 	_, err := provider.Generate(t.Context(), connect(t, gemini.Config{Model: "m", APIKey: "AIzaSecretSecret"}, tr), ask("hello"))
-	require.Equal(t, fault.Permanent, fault.Of(err))
+	require.Equal(t, fault.UserFixable, fault.Of(err))
 	require.Len(t, tr.Asked, 2)
 	require.Equal(t, "AIzaSecretSecret", tr.Asked[1].Header.Get("X-Goog-Api-Key"))
 }

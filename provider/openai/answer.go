@@ -11,19 +11,20 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
+	"github.com/pawlkit/pawl/stream/sse"
 )
 
 // An answer is one call as its consumer sees it: it keeps the order of the chunks, and stops at the first error and when the
 // consumer stops or the context ends.
 type answer struct {
-	ctx       context.Context
-	yield     func(provider.Chunk, error) bool
-	m         *Model
-	model     string // that was requested
-	names     *names
-	requestID string
-	limits    http.Header // see provider.RateLimits
-	key       secret
+	ctx    context.Context
+	yield  func(provider.Chunk, error) bool
+	m      *Model
+	model  string // that was requested
+	names  *names
+	res    *adapter.Response // nil before it
+	limits http.Header       // see provider.RateLimits
 
 	begun bool
 	over  bool // an error or the end was yielded, or the consumer has left
@@ -101,17 +102,17 @@ func (a *answer) fail(err error) {
 		*e = *known // known may belong to somebody else
 	}
 	e.Provider, e.Model = a.m.name, a.model
-	if e.RequestID == "" {
-		e.RequestID = a.requestID
+	if a.res == nil {
+		a.end(e)
+		return
 	}
-	a.hide(e)
-	a.end(e)
+	a.end(a.res.Clean(e))
 }
 
 // cut yields the error of an answer that ended too early; err is the reason, if it is known.
 func (a *answer) cut(err error) {
 	e := &provider.Error{Class: fault.Transient, Message: "the stream ended before the answer was complete", Err: provider.ErrIncomplete}
-	if err = withoutAddress(err); err != nil {
+	if err != nil {
 		e.Message += ": " + err.Error()
 		e.Err = fmt.Errorf("%w: %w", provider.ErrIncomplete, err)
 	}
@@ -120,45 +121,36 @@ func (a *answer) cut(err error) {
 
 // read reads an answer: a stream of events or one JSON value, whatever was requested and whatever the headers say.
 func read(a *answer, d decoder, body io.Reader) {
-	ev := newEvents(body)
-	switch first, err := ev.first(); {
-	case err == io.EOF:
-		a.cut(nil)
+	br, first, err := adapter.Open(a.m.name, body)
+	if err != nil {
+		a.fail(err)
 		return
-	case err != nil:
-		a.cut(err)
-		return
-	case first == '{' || first == '[':
-		data, err := ev.rest()
-		if err != nil {
-			a.cut(err)
-		} else if first == '[' || !json.Valid(data) {
+	}
+	if first == '{' || first == '[' {
+		switch data, err := adapter.Whole(a.m.name, br); {
+		case err != nil:
+			a.fail(err)
+		case first == '[' || !json.Valid(data):
 			a.cut(errors.New("the server sent something that isn't a JSON object"))
-		} else {
+		default:
 			d.whole(data)
 		}
 		return
-	case first == '<':
-		a.fail(fixable(&provider.Error{Status: 200, Message: "the server answered with a web page",
-			Remedy: "check the address (Config.BaseURL); it usually ends in /v1"}, nil))
-		return
 	}
-	for !a.over {
-		data, err := ev.next()
-		if err == io.EOF {
-			d.eof()
-			return
-		}
-		if err != nil {
-			a.cut(err)
-			return
-		}
+	err = adapter.Events(a.m.name, br, func(ev sse.Event) (bool, error) {
 		switch {
-		case bytes.Equal(data, done):
+		case bytes.Equal(ev.Data, done):
 			d.marker()
-		case len(data) > 0 && data[0] == '{':
-			d.event(data, ev.isErr)
-		} // other lines aren't part of the answer: the end would still be missing
+		case len(ev.Data) > 0 && ev.Data[0] == '{':
+			d.event(ev.Data, ev.Type == "error")
+		} // other data isn't part of the answer: the end would still be missing
+		return !a.over, nil
+	})
+	switch {
+	case err != nil:
+		a.fail(err)
+	case !a.over:
+		d.eof()
 	}
 }
 

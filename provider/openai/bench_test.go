@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/responses"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/stretchr/testify/require"
 )
@@ -40,7 +37,7 @@ func (r rewound) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(string(r))), Request: req}, nil
 }
 
-// BenchmarkChunk compares the cost of a chunk with that of the bare SDK, for short and long answers.
+// BenchmarkChunk measures the cost of a chunk, for short and long answers.
 func BenchmarkChunk(b *testing.B) {
 	for _, api := range []API{Chat, Responses} {
 		for _, n := range []int{100, 10_000} {
@@ -60,36 +57,8 @@ func BenchmarkChunk(b *testing.B) {
 					return chunks
 				})
 			})
-			b.Run(fmt.Sprintf("%s/sdk/%d", api, n), func(b *testing.B) {
-				c := sdk.NewClient(option.WithAPIKey("k"), option.WithBaseURL("http://example.com"), option.WithHTTPClient(client), option.WithMaxRetries(0))
-				perChunk(b, n, func() int { return bare(b, &c, api) })
-			})
 		}
 	}
-}
-
-// bare reads an answer with the SDK alone.
-func bare(b *testing.B, c *sdk.Client, api API) (chunks int) {
-	if api == Responses {
-		s := c.Responses.NewStreaming(context.Background(), responses.ResponseNewParams{Model: "m", Input: responses.ResponseNewParamsInputUnion{OfString: sdk.String("x")}})
-		for s.Next() {
-			if ev := s.Current(); ev.Type == "response.output_text.delta" && ev.Delta != "" {
-				chunks++
-			}
-		}
-		require.NoError(b, s.Err())
-		require.NoError(b, s.Close())
-		return chunks
-	}
-	s := c.Chat.Completions.NewStreaming(context.Background(), sdk.ChatCompletionNewParams{Model: "m", Messages: []sdk.ChatCompletionMessageParamUnion{sdk.UserMessage("x")}})
-	for s.Next() {
-		if ev := s.Current(); len(ev.Choices) > 0 && ev.Choices[0].Delta.Content != "" {
-			chunks++
-		}
-	}
-	require.NoError(b, s.Err())
-	require.NoError(b, s.Close())
-	return chunks
 }
 
 func perChunk(b *testing.B, n int, call func() int) {

@@ -8,8 +8,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// The requests are defined here and not with the SDK's parameters, because those have schemas as maps. A model fills in properties in
-// the order of the schema, and a map would lose it.
+// Schemas stay raw JSON: a model fills in properties in the order of the schema, and a map would lose it.
 
 // A chatRequest is the body of a request to Chat Completions.
 type chatRequest struct {

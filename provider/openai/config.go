@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
@@ -59,8 +57,8 @@ type Config struct {
 	Name string
 
 	HTTPClient *http.Client // nil: http.DefaultClient
-	// Header has additional headers for every request. An Authorization header replaces the key if no other is given:
-	// then none is taken from the environment. Values of headers whose names suggest a secret are removed from errors.
+	// Header has additional headers for every request, which override those of the adapter and the key. With an Authorization header, no key
+	// is taken from the environment. The values are removed from errors.
 	Header http.Header
 	// Models has the host's information about models, which takes precedence over the built-in table; see [Models].
 	Models []provider.ModelInfo
@@ -74,31 +72,6 @@ func (c Config) Format(s fmt.State, _ rune) {
 
 // MarshalText returns what Format writes.
 func (c Config) MarshalText() ([]byte, error) { return []byte(fmt.Sprint(c)), nil }
-
-// A secret is a key that can't be printed: for a function, fmt prints only its address, and it calls no methods of values in unexported
-// fields. Nil means no key.
-type secret func() string
-
-func newSecret(key string) secret {
-	if key == "" {
-		return nil
-	}
-	return func() string { return key }
-}
-
-// reveal returns the key; "" if there is none.
-func (s secret) reveal() string {
-	if s == nil {
-		return ""
-	}
-	return s()
-}
-
-// A keyring returns the key of each call.
-type keyring struct {
-	fixed secret
-	ask   func(ctx context.Context) (string, error)
-}
 
 const ownURL = "https://api.openai.com/v1"
 
@@ -139,58 +112,81 @@ func New(cfg Config) (*Model, error) {
 	if m.name = cfg.Name; m.name == "" {
 		m.name = m.host.name
 	}
-	m.keys = keyring{fixed: newSecret(cfg.APIKey), ask: cfg.Key}
-	if m.keys.fixed == nil && m.keys.ask == nil && !m.host.authorized(cfg.Header) {
+	key := adapter.Fixed(cfg.APIKey)
+	switch {
+	case cfg.APIKey != "":
+	case cfg.Key != nil:
+		key = m.asked(cfg.Key)
+	case !m.host.authorized(cfg.Header):
 		if fromEnv && m.host.env == "" {
 			m.host.env = "OPENAI_API_KEY" // if the address comes from the environment, so does its key
 		}
+		fromEnv := ""
 		if m.host.env != "" {
-			m.keys.fixed = newSecret(os.Getenv(m.host.env))
+			fromEnv = os.Getenv(m.host.env)
 		}
-		if m.keys.fixed == nil && m.host.needsKey {
+		if fromEnv == "" && m.host.needsKey {
 			return nil, fault.NewFixable("openai: there is no key for "+m.name, m.keyRemedy(), nil)
 		}
+		key = adapter.Fixed(fromEnv)
 	}
-	m.hidden = configured(cfg.Header, u.Query()).with(m.keys.fixed.reveal())
-	m.client = sdk.Client{Options: clientOptions(cfg, m, u)}
+	m.client = adapter.NewClient(adapter.ClientConfig{
+		Name: m.name, Base: u, HTTPClient: cfg.HTTPClient, Header: m.host.ownHeader(), Host: cfg.Header, Key: key, Authorize: m.host.authorize,
+		Decode: func(status int, body []byte) *provider.Error { return m.failed(parse(body), status) },
+	})
 	m.info = m.lookup(m.model)
 	return m, nil
 }
 
-// clientOptions returns the options of all requests. The client is built without the environment's defaults, which would send OpenAI's
-// organization, headers and key to any server.
-func clientOptions(cfg Config, m *Model, u *url.URL) []option.RequestOption {
-	client := cfg.HTTPClient
-	if client == nil {
-		client = http.DefaultClient
+// asked returns the key that the host's function returns. An empty one is an error if the server is known to need a key.
+func (m *Model) asked(ask func(context.Context) (string, error)) adapter.Key {
+	return func(ctx context.Context) (string, error) {
+		key, err := ask(ctx)
+		if err == nil && (strings.TrimSpace(key) != "" || !m.host.needsKey) {
+			return strings.TrimSpace(key), nil
+		}
+		e := &provider.Error{Class: fault.Of(err), Provider: m.name, Message: "Config.Key returned an empty key", Err: err}
+		if err != nil {
+			e.Message = "Config.Key returned no key: " + err.Error()
+		}
+		if err == nil || e.Class == fault.Permanent {
+			e.Class, e.Remedy = fault.UserFixable, m.keyRemedy()
+		}
+		return "", e
 	}
-	address := *u
-	address.RawQuery, address.Fragment = "", ""
-	opts := []option.RequestOption{option.WithBaseURL(address.String()), option.WithHTTPClient(client), option.WithMaxRetries(0),
-		option.WithHeader("Accept", "text/event-stream, application/json"), option.WithMiddleware(m.refused)}
-	for name, values := range u.Query() {
-		for _, v := range values {
-			opts = append(opts, option.WithQueryAdd(name, v))
+}
+
+// authorize puts a key into the headers of a request.
+func (h *host) authorize(header http.Header, key string) {
+	header.Set("Authorization", "Bearer "+key)
+	if h.keyAlso != "" {
+		header.Set(h.keyAlso, key)
+	}
+}
+
+// authorized reports whether the headers of a user contain a key for the server.
+func (h *host) authorized(header http.Header) bool {
+	for name, values := range header {
+		if len(values) > 0 && values[0] != "" && (strings.EqualFold(name, "Authorization") || h.keyAlso != "" && strings.EqualFold(name, h.keyAlso)) {
+			return true
 		}
 	}
-	if m.host.own {
-		if org := os.Getenv("OPENAI_ORG_ID"); org != "" {
-			opts = append(opts, option.WithOrganization(org))
-		}
-		if project := os.Getenv("OPENAI_PROJECT_ID"); project != "" {
-			opts = append(opts, option.WithProject(project))
-		}
+	return false
+}
+
+// ownHeader returns the headers that only OpenAI's own host gets.
+func (h *host) ownHeader() http.Header {
+	header := http.Header{}
+	if !h.own {
+		return header
 	}
-	for name, values := range cfg.Header {
-		for i, v := range values {
-			if i == 0 {
-				opts = append(opts, option.WithHeader(name, v))
-			} else {
-				opts = append(opts, option.WithHeaderAdd(name, v))
-			}
-		}
+	if org := os.Getenv("OPENAI_ORG_ID"); org != "" {
+		header.Set("Openai-Organization", org)
 	}
-	return opts
+	if project := os.Getenv("OPENAI_PROJECT_ID"); project != "" {
+		header.Set("Openai-Project", project)
+	}
+	return header
 }
 
 // publicURL removes the parts of an address that may be secret.

@@ -15,8 +15,7 @@
 //
 // # What is decoded
 //
-// The SDK builds, authorizes and sends the requests. This package decodes the answers, event by event, because servers differ in
-// more than the SDK's types support. It always requests a stream, and also accepts one JSON object. An answer is complete only if the server
+// Answers are decoded event by event, in all forms in which compatible servers are known to differ. The package always requests a stream, and also accepts one JSON object. An answer is complete only if the server
 // says so: any other end is an error that is [provider.ErrIncomplete], and the received part is kept. Reasoning is separate
 // from text, whatever field it is in, and yielded once if it is in several. Usage is the last that was sent, never a sum; if
 // figures contradict each other, they stay as the server sent them. Of several choices the first counts.
@@ -50,6 +49,6 @@
 // The error of a server is a *[provider.Error] with its type, code and message, the request's id, the advice to wait, and a
 // class: 429 is rate limited, but an exhausted quota user-fixable; 401, 402, 403 and other rejections of the key
 // user-fixable, with the remedy; 500 and above degraded; other statuses permanent. An error inside an answer of status 200
-// has the class of its code. Once the context is done, the error is its cause. The SDK's own retries are off. Keys appear in no error and
+// has the class of its code. Once the context is done, the error is its cause. The package doesn't retry. Keys appear in no error and
 // in no printed value.
 package openai

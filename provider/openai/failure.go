@@ -3,14 +3,11 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/openai/openai-go/v3/option"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
@@ -160,8 +157,7 @@ func (f *failure) class(status int) fault.Class {
 
 // errorInAnswer returns the error inside an answer of status 200; event is the whole event.
 func (a *answer) errorInAnswer(raw json.RawMessage, event []byte) *provider.Error {
-	hidden := a.secrets()
-	raw, event = hidden.in(raw), hidden.in(event)
+	raw, event = a.res.Redact(raw), a.res.Redact(event)
 	f := parse(event)
 	if isSet(raw) {
 		f = parse(raw)
@@ -178,20 +174,9 @@ func (m *Model) failed(f failure, status int) *provider.Error {
 	if e.Code == "" && status == http.StatusOK && f.status != 0 {
 		e.Code = strconv.Itoa(f.status)
 	}
-	if adapter.Length(e); e.ContextLength != nil {
-		return fixable(e, nil)
-	}
-	if e.Class == fault.UserFixable {
+	if adapter.Length(e); e.ContextLength == nil && e.Class == fault.UserFixable {
 		e.Remedy = m.remedy(f, status)
-		return fixable(e, nil)
 	}
-	return e
-}
-
-// fixable makes an error user-fixable, with a cause that [fault.Remedy] finds.
-func fixable(e *provider.Error, cause error) *provider.Error {
-	e.Class = fault.UserFixable
-	e.Err = fault.NewFixable(e.Message, e.Remedy, cause)
 	return e
 }
 
@@ -222,42 +207,4 @@ func (m *Model) keyRemedy() string {
 		text += "; keys are at " + m.host.keys
 	}
 	return text
-}
-
-// maxFailure is the most bytes of an error body that are read.
-const maxFailure = 1 << 20
-
-// refused returns errors for responses with an error status. It replaces the SDK's code, which would read bodies of any length and knows only
-// OpenAI's form of an error.
-func (m *Model) refused(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(req)
-	if err != nil || res.StatusCode < 300 {
-		return res, err
-	}
-	defer res.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // use the part that was received
-	status := res.StatusCode
-	hidden := m.hidden.with(bearer(req.Header.Get("Authorization")))
-	e := m.failed(parse(hidden.in(body)), status) // redact before shortening, which could leave half of a key
-	if status < 400 {
-		e.Class, e.Message = fault.Permanent, "the server answered with a redirect that can't be followed"
-	}
-	e.RequestID = requestID(res, hidden)
-	if wait, ok := fault.ParseRetryAfter(res.Header, time.Now()); ok {
-		e.Wait = &wait
-	}
-	if e.Message == "" {
-		e.Message = http.StatusText(status)
-	}
-	return nil, e
-}
-
-// requestID returns the server's id of a request.
-func requestID(res *http.Response, hidden secrets) string {
-	for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
-		if id := hidden.text(res.Header.Get(name)); id != "" {
-			return id[:min(len(id), 128)]
-		}
-	}
-	return ""
 }

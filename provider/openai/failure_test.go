@@ -49,7 +49,7 @@ func TestErrorsHaveTheClassAndTheWordsOfTheServer(t *testing.T) {
 		"flat":          {429, `{"object":"error","message":"Requests rate limit exceeded","type":"rate_limited","code":"1300"}`, fault.RateLimited, "rate_limited|1300|Requests rate limit exceeded"},
 		"from upstream": {429, `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"busy upstream","provider_name":"X"}}}`, fault.RateLimited, "|429|Provider returned error (busy upstream)"},
 		"nothing":       {500, ``, fault.Degraded, "||Internal Server Error"},
-		"a redirect":    {304, ``, fault.Permanent, "||the server answered with a redirect that can't be followed"},
+		"a redirect":    {304, ``, fault.UserFixable, "||the address redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &canned{status: c.status, body: c.body, header: http.Header{"X-Request-Id": {"req_1"}}}
@@ -142,15 +142,15 @@ func TestKeysAreNeverPrinted(t *testing.T) {
 	printed := string(asJSON)
 	var e *provider.Error
 	require.ErrorAs(t, failed, &e)
-	for _, v := range []any{cfg, &cfg, m, *m, m.keys, failed, failed2, e.Err, *e} {
+	for _, v := range []any{cfg, &cfg, m, *m, failed, failed2, e.Err, *e} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 			printed += fmt.Sprintf(verb, v) + "\n"
 		}
 	}
 	require.False(t, strings.Contains(printed, key), "the key was printed")
 	require.False(t, strings.Contains(strings.ToLower(printed), fmt.Sprintf("%x", key)), "the key was printed in hexadecimal")
-	require.Contains(t, failed.Error(), "(key)")
-	require.Contains(t, failed2.Error(), "(key)")
+	require.Contains(t, failed.Error(), "[redacted]")
+	require.Contains(t, failed2.Error(), "[redacted]")
 }
 
 func TestAMissingKeyIsAnErrorOfNew(t *testing.T) {

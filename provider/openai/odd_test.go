@@ -134,7 +134,7 @@ var odd = map[string]string{
 	"chat-nothing.json":        "error transient 0 \"/\" \"the stream ended before the answer was complete\"",
 	"responses-nothing.json":   "error transient 0 \"/\" \"the stream ended before the answer was complete\"",
 	"responses-no-status.sse":  "text \"Hi.\"\ndone (completed) 0+0",
-	"page.json":                "error user_fixable 200 \"/\" \"the server answered with a web page\"",
+	"page.json":                "error permanent 200 \"/\" \"the server answered with a web page\"",
 
 	"responses-no-deltas.sse":  "text \"Hi.\" <responses.message {\"id\":\"msg_1\"}>\ntool_call \"a\" weather {\"city\":\"Oslo\"} <responses.call {\"id\":\"fc_1\"}>\ntool_calls (completed) 3+2",
 	"responses-id-changes.sse": "text \"Hi.\" <responses.message {\"id\":\"x3\",\"phase\":\"final_answer\"}>\ndone (completed) 0+0",

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
@@ -21,9 +20,7 @@ type Model struct {
 	name   string
 	api    API
 	host   host
-	keys   keyring
-	hidden secrets // the fixed key, and other secrets of the configuration
-	client sdk.Client
+	client *adapter.Client
 	models []provider.ModelInfo
 	info   provider.ModelInfo
 }
@@ -105,13 +102,13 @@ func (m *Model) run(a *answer, req *provider.Request) {
 		a.fail(&provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "), Err: err})
 		return
 	}
-	res, err := a.post(path, body)
+	res, err := m.client.Post(a.ctx, a.model, path, nil, body)
 	if err != nil {
 		a.fail(err)
 		return
 	}
 	defer res.Body.Close()
-	a.requestID, a.limits = requestID(res, a.secrets()), provider.RateLimits(res.Header)
+	a.res, a.limits = res, provider.RateLimits(res.Header)
 	read(a, a.decoder(), res.Body)
 }
 

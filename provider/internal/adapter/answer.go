@@ -53,8 +53,8 @@ func Garbled(name, what string, err error) error {
 	return fault.Errorf(fault.Transient, "%s: the answer can't be read: %s: %w", name, what, err)
 }
 
-// FirstByte returns the first byte that is neither white space nor part of a byte order mark, without consuming it.
-func FirstByte(br *bufio.Reader) (byte, error) {
+// firstByte returns the first byte that is neither white space nor part of a byte order mark, without consuming it.
+func firstByte(br *bufio.Reader) (byte, error) {
 	for {
 		b, err := br.ReadByte()
 		if err != nil {

@@ -75,12 +75,12 @@ func TestAnAnswerThatCannotBeReadMayBeTriedAgain(t *testing.T) {
 
 func TestTheFirstByteIsLeftUnread(t *testing.T) {
 	br := bufio.NewReader(iotest.OneByteReader(strings.NewReader("\xEF\xBB\xBF \r\n\t{\"a\": 1}")))
-	first, err := FirstByte(br)
+	first, err := firstByte(br)
 	require.NoError(t, err)
 	require.Equal(t, byte('{'), first)
 	rest, err := io.ReadAll(br)
 	require.NoError(t, err)
 	require.Equal(t, `{"a": 1}`, string(rest))
-	_, err = FirstByte(bufio.NewReader(strings.NewReader(" \n")))
+	_, err = firstByte(bufio.NewReader(strings.NewReader(" \n")))
 	require.Equal(t, io.EOF, err)
 }

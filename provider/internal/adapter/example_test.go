@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
@@ -14,21 +17,32 @@ func Example() {
 	base, trusted, err := adapter.Base("acme", "https://gateway.example/acme", "ACME_BASE_URL", "https://api.acme.example")
 	fmt.Println(base, trusted, err)
 
-	keys := []string{"expired-key", "current-key"}
-	cred := adapter.Asked("acme", func(context.Context) (string, error) {
-		key := keys[0]
-		keys = keys[1:]
-		return key, nil
-	})
-	cred.Hide = adapter.Hiding(nil)
-	refused := func(e *provider.Error) bool { return e.Status == http.StatusUnauthorized }
-	_, key, err := cred.Send(context.Background(), "acme", refused, func(key string) (*http.Response, error) {
-		if key != "current-key" {
-			return nil, &provider.Error{Provider: "acme", Status: http.StatusUnauthorized}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Header.Get("X-Key") != "current-key" {
+			http.Error(w, "the key "+req.Header.Get("X-Key")+" has expired", http.StatusUnauthorized)
+			return
 		}
-		return &http.Response{StatusCode: http.StatusOK}, nil
+		fmt.Fprint(w, `{"tokens": 17}`)
+	}))
+	defer server.Close()
+	base, _ = url.Parse(server.URL)
+	keys := []string{"expired-key", "current-key", "expired-key", "expired-key"}
+	client := adapter.NewClient(adapter.ClientConfig{
+		Name: "acme", Base: base,
+		Key: adapter.Asked("acme", func(context.Context) (string, error) {
+			key := keys[0]
+			keys = keys[1:]
+			return key, nil
+		}),
+		Authorize: func(h http.Header, key string) { h.Set("X-Key", key) },
+		Decode: func(status int, body []byte) *provider.Error {
+			return &provider.Error{Class: fault.FromStatus(status), Status: status, Message: adapter.Brief(string(body), "")}
+		},
 	})
-	fmt.Println(cred.Hide("sent with "+key, key), err)
+	var count struct{ Tokens int }
+	err = client.Ask(context.Background(), "m", "count", nil, []byte(`{}`), &count)
+	fmt.Println(count.Tokens, err)
+	fmt.Println(client.Ask(context.Background(), "m", "count", nil, []byte(`{}`), &count))
 
 	names := adapter.NewNames("acme", adapter.Alphabet{Longest: 64, Plain: func(_ int, c byte) bool { return c >= 'a' && c <= 'z' || c == '_' }})
 	sent, _ := names.Encode("pages.list")
@@ -39,7 +53,8 @@ func Example() {
 	fmt.Println(string(body["tools"]))
 	// Output:
 	// https://gateway.example/acme false <nil>
-	// sent with [redacted] <nil>
+	// 17 <nil>
+	// provider acme (m): 401 the key [redacted] has expired
 	// pages_x2elist pages.list
 	// [{"name":"pages_x2elist"},{"type":"web_search"}]
 }

@@ -1,0 +1,270 @@
+package adapter
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/secret"
+)
+
+// A ClientConfig configures a [Client].
+type ClientConfig struct {
+	Name string // the provider's, for errors
+	// Base is the address before the path of each request. Its query goes with each request.
+	Base *url.URL
+	// HTTPClient sends the requests; nil: http.DefaultClient.
+	HTTPClient *http.Client
+	// Header has the adapter's headers. Those of Host, which are the user's, override them and the key.
+	Header, Host http.Header
+	// Key returns the key; "": requests go without one. It is called before each request, and once more after a refusal.
+	Key Key
+	// Authorize puts a key into the headers of a request.
+	Authorize func(h http.Header, key string)
+	// Decode returns the error that a server describes in the body of an answer. Secrets are removed from the body before.
+	Decode func(status int, body []byte) *provider.Error
+	// Refused reports whether a request may succeed with another key; nil: if its status is 401.
+	Refused func(*provider.Error) bool
+}
+
+// A Client sends the requests of a Model. It is safe for concurrent use. A nil *Client returns an error for each request.
+type Client struct {
+	setup func() *setup // a function, because fmt prints only its address
+}
+
+// A setup is what the requests of a Client share.
+type setup struct {
+	ClientConfig
+	http   http.Client
+	hidden []string // what is secret in each request, besides the key
+}
+
+// NewClient returns a Client.
+//
+// It follows redirects only within the scheme and the host of the address, and only if HTTPClient.CheckRedirect, if there is one, permits
+// them: net/http would send the headers with keys that it doesn't know along to any host.
+func NewClient(cfg ClientConfig) *Client {
+	s := &setup{cfg, *cmp.Or(cfg.HTTPClient, http.DefaultClient), hiddenIn(cfg.Base, cfg.Host)}
+	check := s.http.CheckRedirect
+	s.http.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		switch {
+		case req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme || len(via) >= mostRedirects:
+			return http.ErrUseLastResponse
+		case check != nil:
+			return check(req, via)
+		}
+		return nil
+	}
+	if s.Refused == nil {
+		s.Refused = func(e *provider.Error) bool { return e.Status == http.StatusUnauthorized }
+	}
+	return &Client{func() *setup { return s }}
+}
+
+// mostRedirects is the default of net/http.
+const mostRedirects = 10
+
+// openHeaders are headers whose values aren't secret.
+var openHeaders = map[string]bool{"Accept": true, "Anthropic-Beta": true, "Anthropic-Version": true, "Content-Type": true, "Http-Referer": true,
+	"Openai-Beta": true, "Openai-Organization": true, "Openai-Project": true, "Referer": true, "User-Agent": true, "X-Title": true}
+
+// hiddenIn returns what is secret in an address and in the headers of a user.
+func hiddenIn(base *url.URL, header http.Header) (secrets []string) {
+	if base != nil {
+		if base.User != nil {
+			password, _ := base.User.Password()
+			secrets = append(secrets, password)
+		}
+		for name, values := range base.Query() {
+			if name != "api-version" && name != "alt" {
+				secrets = append(secrets, values...)
+			}
+		}
+	}
+	for name, values := range header {
+		if !openHeaders[http.CanonicalHeaderKey(name)] {
+			secrets = append(secrets, values...)
+		}
+	}
+	return secrets
+}
+
+// A Response is the answer to a request. Its caller closes the body.
+type Response struct {
+	*http.Response
+	name, model string
+	secrets     *secret.Values
+}
+
+// mostError is how many bytes of an error's body are read.
+const mostError = 1 << 20
+
+// Post sends a body to a path below the address and returns the answer once its headers have come. After a refusal of the key, it tries once
+// more if there is another one. An error is a *[provider.Error], or [Over]'s if ctx is done, and contains no secret of the request.
+func (c *Client) Post(ctx context.Context, model, path string, query url.Values, body []byte) (*Response, error) {
+	if c == nil {
+		return nil, fault.New(fault.Permanent, "provider: the Model is empty; make it with New")
+	}
+	s := c.setup()
+	if strings.ContainsAny(path, "?#") || slices.Contains(strings.Split(path, "/"), "..") { // of a model's name, for example
+		return nil, &provider.Error{Class: fault.Permanent, Provider: s.Name, Model: model, Message: fmt.Sprintf("%q can't be part of an address", path)}
+	}
+	key, err := s.Key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.send(ctx, model, path, query, body, key)
+	var e *provider.Error
+	if !errors.As(err, &e) || !s.Refused(e) {
+		return res, err
+	}
+	again, keyErr := s.Key(ctx)
+	switch {
+	case keyErr != nil:
+		return nil, keyErr
+	case again != key:
+		return s.send(ctx, model, path, query, body, again)
+	}
+	return nil, err
+}
+
+// send makes one attempt.
+func (s *setup) send(ctx context.Context, model, path string, query url.Values, body []byte, key string) (*Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address(path, query), bytes.NewReader(body))
+	if err != nil {
+		return nil, &provider.Error{Class: fault.Permanent, Provider: s.Name, Model: model, Message: "the address of the request is invalid"}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream, application/json")
+	req.Header.Set("User-Agent", "pawl")
+	maps.Copy(req.Header, s.Header)
+	if key != "" {
+		s.Authorize(req.Header, key)
+	}
+	for name, values := range s.Host {
+		req.Header[http.CanonicalHeaderKey(name)] = slices.Clone(values)
+	}
+	out := &Response{name: s.Name, model: model, secrets: secret.NewValues(append(slices.Clone(s.hidden), key)...)}
+	if out.Response, err = s.http.Do(req); err != nil {
+		if ctx.Err() != nil {
+			return nil, Over(ctx)
+		}
+		err = withoutAddress(err)
+		return nil, out.Clean(&provider.Error{Class: Unreached(err), Message: "no answer: " + err.Error(), Err: err})
+	}
+	if out.StatusCode < http.StatusMultipleChoices {
+		return out, nil
+	}
+	defer out.Body.Close()
+	if out.StatusCode < http.StatusBadRequest {
+		return nil, out.Clean(redirected(out.Response))
+	}
+	text, err := io.ReadAll(io.LimitReader(out.Body, mostError)) // of a broken body, the part that came is used
+	if err != nil && ctx.Err() != nil {
+		return nil, Over(ctx)
+	}
+	e := s.Decode(out.StatusCode, out.Redact(text))
+	e.Message = cmp.Or(e.Message, http.StatusText(out.StatusCode))
+	return nil, out.Clean(e)
+}
+
+// Ask is Post for an answer that is one small JSON value, which it decodes into v.
+func (c *Client) Ask(ctx context.Context, model, path string, query url.Values, body []byte, v any) error {
+	res, err := c.Post(ctx, model, path, query, body)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := Whole(c.setup().Name, res.Body)
+	switch {
+	case ctx.Err() != nil:
+		return Over(ctx)
+	case err != nil:
+		return res.Clean(err)
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return res.Clean(&provider.Error{Class: fault.Permanent, Status: res.StatusCode, Err: err,
+			Message: "the answer can't be decoded: " + Brief(res.secrets.Text(string(text)), "\uFFFD")})
+	}
+	return nil
+}
+
+// address returns the address of a request.
+func (s *setup) address(path string, query url.Values) string {
+	u := *s.Base
+	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/" + (&url.URL{Path: path}).EscapedPath()
+	u.Path = strings.TrimRight(u.Path, "/") + "/" + path
+	all := u.Query()
+	maps.Copy(all, query)
+	u.RawQuery, u.Fragment = all.Encode(), ""
+	return u.String()
+}
+
+// redirected returns the error of an address that redirects to another host.
+func redirected(res *http.Response) *provider.Error {
+	e := &provider.Error{Class: fault.UserFixable, Status: res.StatusCode, Message: "the address redirects", Remedy: "set Config.BaseURL to the address of the API itself"}
+	if to, err := res.Location(); err == nil {
+		e.Message += " to " + to.Scheme + "://" + to.Host
+	}
+	return e
+}
+
+// Clean returns err without the secrets of the request, in no field and no error that it wraps. A *[provider.Error] also gets the names of the
+// provider and the model, the server's id of the request, and how long the server wants to be left alone.
+func (r *Response) Clean(err error) error {
+	var e *provider.Error
+	if !errors.As(err, &e) {
+		if clean := r.secrets.Error(err); clean != err {
+			return fault.Wrap(fault.Of(err), clean)
+		}
+		return err
+	}
+	own := *e
+	own.Provider, own.Model = r.name, r.model
+	if r.Response != nil {
+		for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
+			if id := r.secrets.Text(r.Header.Get(name)); id != "" { // before it is shortened
+				own.RequestID = id[:min(len(id), 128)]
+				break
+			}
+		}
+		if wait, ok := fault.ParseRetryAfter(r.Header, time.Now()); ok && (own.Wait == nil || *own.Wait < wait) {
+			own.Wait = &wait
+		}
+	}
+	for _, text := range []*string{&own.Message, &own.Type, &own.Code, &own.RequestID, &own.Remedy} {
+		*text = r.secrets.Text(*text)
+	}
+	own.Err = r.secrets.Error(own.Err)
+	return &own
+}
+
+// Redact returns a part of the answer without the secrets of the request. It is for texts of errors that are shortened, which could leave half of
+// a secret. A nil Response changes nothing.
+func (r *Response) Redact(text []byte) []byte {
+	if r == nil || r.secrets == nil {
+		return text
+	}
+	return []byte(r.secrets.Text(string(text)))
+}
+
+// withoutAddress removes net/http's description of the request, whose address may contain secrets, from an error.
+func withoutAddress(err error) error {
+	var transport *url.Error
+	for errors.As(err, &transport) && transport.Err != nil {
+		err = transport.Err
+	}
+	return err
+}
