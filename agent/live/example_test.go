@@ -57,24 +57,23 @@ func (c Chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Serve starts the server on a journal. The function it returns stops the server.
 func Serve(journal string, model provider.Provider) (url string, stop func()) {
-	store, err := sqlite.Open(journal)
-	if err != nil {
-		log.Fatal(err)
-	}
-	a, err := agent.New(agent.Config{Provider: model, Journal: store})
-	if err != nil {
-		log.Fatal(err)
-	}
-	hub, err := live.New(live.Config{Agent: a, Drain: 10 * time.Millisecond})
-	if err != nil {
-		log.Fatal(err)
-	}
+	store := must(sqlite.Open(journal))
+	a := must(agent.New(agent.Config{Provider: model, Journal: store}))
+	hub := must(live.New(live.Config{Agent: a, Drain: 10 * time.Millisecond}))
 	server := httptest.NewServer(Chat{hub})
 	return server.URL, func() {
 		hub.Close() // also ends the requests of readers
 		server.Close()
 		store.Close()
 	}
+}
+
+// must ends the program if there is an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
 }
 
 // A Page is what a browser shows of a conversation.
@@ -87,15 +86,9 @@ type Page struct {
 func (p *Page) Read(url, end string) {
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/s-1", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	req := must(http.NewRequestWithContext(ctx, http.MethodGet, url+"/s-1", nil))
 	req.Header.Set("Last-Event-ID", p.last)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		log.Fatal(err)
-	}
+	res := must(http.DefaultClient.Do(req))
 	defer res.Body.Close()
 	for lines := bufio.NewScanner(res.Body); !strings.HasSuffix(p.Text, end) && lines.Scan(); {
 		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
@@ -105,11 +98,7 @@ func (p *Page) Read(url, end string) {
 		if !ok {
 			continue
 		}
-		ev, err := agent.UnmarshalEvent([]byte(data))
-		if err != nil {
-			log.Fatal(err)
-		}
-		switch ev := ev.(type) {
+		switch ev := must(agent.UnmarshalEvent([]byte(data))).(type) {
 		case agent.StepStarted, agent.Lagged, agent.Reset:
 			p.Text = ""
 		case agent.TextDelta:
@@ -122,19 +111,12 @@ func (p *Page) Read(url, end string) {
 
 // A chat whose page is reloaded in the middle of an answer, from two browsers, and across a restart of the server.
 func Example() {
-	dir, err := os.MkdirTemp("", "chat")
-	if err != nil {
-		log.Fatal(err)
-	}
+	dir := must(os.MkdirTemp("", "chat"))
 	defer os.RemoveAll(dir)
 	story := providertest.SayChunks("Once ", "upon ", "a time.")
 
 	url, stop := Serve(filepath.Join(dir, "runs.db"), providertest.Script(providertest.HangAfter(3, story)))
-	res, err := http.Post(url+"/s-1", "text/plain", strings.NewReader("Tell me a story."))
-	if err != nil {
-		log.Fatal(err)
-	}
-	res.Body.Close()
+	must(http.Post(url+"/s-1", "text/plain", strings.NewReader("Tell me a story."))).Body.Close()
 	var ann, bob Page
 	ann.Read(url, "upon ")
 	fmt.Printf("Ann reads: %q\n", ann.Text)
