@@ -7,7 +7,7 @@ import (
 )
 
 // Head returns what lists show of the session once the facts are applied: its status, what it waits for, its title and its labels. It returns nil if the facts
-// change none of it. It doesn't apply the facts; the error is the one that Apply would return.
+// change none of it, or only that one of many suspended calls of a run that goes on was added. It doesn't apply the facts; the error is the one that Apply would return.
 func (m *Machine) Head(facts []Fact) (*journal.HeadUpdate, error) {
 	if !slices.ContainsFunc(facts, m.changesHead) {
 		return nil, nil
@@ -56,11 +56,28 @@ func firstOpen(open []journal.Open) []journal.Open {
 // changesHead reports whether the fact may change the head of the session.
 func (m *Machine) changesHead(f Fact) bool {
 	switch f := f.(type) {
-	case RunStarted, Continued, Snapshot, Suspended, Decided, TitleChanged, RunEnded:
+	case RunStarted, Continued, Snapshot, Decided, TitleChanged, RunEnded:
 		return true
+	case Suspended:
+		return m.listsNext()
 	case ToolFinished: // of a subagent that waits for more decisions
 		c := m.s.Run.Call(f.Meta.Call)
 		return c != nil && c.Waits()
 	}
 	return false
+}
+
+// listsNext reports whether the next suspended call changes the head at once. A head is as long as what it lists, so beyond 64 calls only each
+// doubling of their number does: the others are listed when the run pauses.
+func (m *Machine) listsNext() bool {
+	r, n := m.s.Run, 1
+	if r == nil {
+		return true
+	}
+	for i := range r.Calls {
+		if r.Calls[i].Status == CallSuspended {
+			n++
+		}
+	}
+	return r.Status != Running || n <= 64 || n&(n-1) == 0
 }
