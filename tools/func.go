@@ -170,6 +170,9 @@ func (r Raw) Define() (*Definition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tools: %s: the schema: %w", r.Spec.Name, err)
 	}
+	if problem := rootProblem(raw); problem != "" {
+		return nil, specError(r.Spec.Name, "%s", problem)
+	}
 	d := &Definition{spec: r.Spec, ask: r.Ask, check: r.Check, undo: r.Undo}
 	if err := d.complete(in); err != nil {
 		return nil, err
@@ -185,6 +188,21 @@ func (r Raw) Define() (*Definition, error) {
 		return owned(res), err
 	}
 	return d, d.checkUndo()
+}
+
+// rootProblem returns why providers reject a schema that is valid JSON Schema; "": they accept it. Anthropic and OpenAI want the type at the
+// root, and no choice between schemas there.
+func rootProblem(raw json.RawMessage) string {
+	var root map[string]json.RawMessage
+	if json.Unmarshal(raw, &root) != nil || string(root["type"]) != `"object"` {
+		return `the schema's root has no "type": "object"; providers require it, also beside $ref or properties`
+	}
+	for _, word := range []string{"oneOf", "anyOf", "allOf"} {
+		if _, ok := root[word]; ok {
+			return "the schema's root has " + word + ", which providers reject; put the choice into a property, or list the properties and check them in Raw.Check"
+		}
+	}
+	return ""
 }
 
 // verify checks whether a run had its effect. A check that fails is no confirmation.

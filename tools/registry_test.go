@@ -64,6 +64,9 @@ func TestASpecIsCopied(t *testing.T) {
 }
 
 func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
+	raw := func(schema string) tools.Tool {
+		return tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(schema)}, Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil }}
+	}
 	run := func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil }
 	named := func(name string) tools.Tool { return tools.New(tools.Spec{Name: name}, nothing) }
 	with := func(s tools.Spec) tools.Tool { s.Name = "t"; return tools.New(s, nothing) }
@@ -107,10 +110,16 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 		}) (string, error) {
 			return "", nil
 		})}, `.N: the tag minimum:"few" doesn't fit the type int`},
-		"input is no object": {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, int) (string, error) { return "", nil })}, "the input is no object"},
-		"schema is no JSON":  {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{`)}, Run: run}}, "tools: t: the schema"},
-		"schema of a list":   {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{"type":"array"}`)}, Run: run}}, "the input is no object"},
-		"output schema":      {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
+		"input is no object":      {[]tools.Tool{tools.New(tools.Spec{Name: "t"}, func(context.Context, int) (string, error) { return "", nil })}, "the input is no object"},
+		"schema is no JSON":       {[]tools.Tool{tools.Raw{Spec: tools.Spec{Name: "t", Schema: json.RawMessage(`{`)}, Run: run}}, "tools: t: the schema"},
+		"schema of a list":        {[]tools.Tool{raw(`{"type":"array"}`)}, `has no "type": "object"`},
+		"schema without a type":   {[]tools.Tool{raw(`{"properties":{}}`)}, `has no "type": "object"`},
+		"schema of two types":     {[]tools.Tool{raw(`{"type":["object","null"]}`)}, `has no "type": "object"`},
+		"schema with a reference": {[]tools.Tool{raw(`{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}`)}, `has no "type": "object"`},
+		"choice of schemas":       {[]tools.Tool{raw(`{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}]}`)}, "root has oneOf, which providers reject"},
+		"any of schemas":          {[]tools.Tool{raw(`{"type":"object","anyOf":[{}]}`)}, "root has anyOf"},
+		"all of schemas":          {[]tools.Tool{raw(`{"type":"object","allOf":[{}]}`)}, "root has allOf"},
+		"output schema":           {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reg, err := tools.NewRegistry(c.list...)
