@@ -89,6 +89,9 @@ type Hit struct {
 	Margin float64
 	// Exact says that the query is the item's name, an alias or its id, ignoring case, accents and blanks.
 	Exact bool
+	// Complete says that each word of the query, except for stop words, matches a word of the item: as it is, or with another spelling if no
+	// other item has it as it is.
+	Complete bool
 	// Similarity is the similarity that the index returned.
 	Similarity float64
 	// Why says which words of the query match which words of the item, in which field, for at most eight words of the
@@ -112,9 +115,10 @@ type Result struct {
 	Looked int
 }
 
-// One returns the item that is meant, and false if nothing was found or the result is ambiguous.
+// One returns the item that is meant, and false if nothing was found, if the result is ambiguous, or if the best hit isn't Complete: a word that
+// the item doesn't have may mean another one.
 func (r Result) One() (Hit, bool) {
-	if len(r.Hits) == 0 || len(r.Ambiguous) > 0 {
+	if len(r.Hits) == 0 || len(r.Ambiguous) > 0 || !r.Hits[0].Complete {
 		return Hit{}, false
 	}
 	return r.Hits[0], true
@@ -162,7 +166,7 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 			continue
 		}
 		seen[matches[i].Item.ID] = true
-		h := Hit{Item: matches[i].Item, Similarity: matches[i].Similarity, Exact: relevance.exact}
+		h := Hit{Item: matches[i].Item, Similarity: matches[i].Similarity, Exact: relevance.exact, Complete: relevance.all}
 		h.Score = relevance.score * f.freshness(&h.Item) * f.trust(h.Item)
 		if h.Score >= f.cfg.Threshold && filter.Match(&h.Item) {
 			hits = append(hits, h)
@@ -171,6 +175,10 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(-cmp.Compare(a.Score, b.Score), cmp.Compare(a.Item.ID, b.Item.ID))
 	})
+	for i := range min(limit, len(hits)) {
+		h := &hits[i]
+		h.Complete = h.Complete && (h.Exact || !meansAnother(asked, &h.Item, matches))
+	}
 	rivals := 1 // the best itself
 	for i := range hits {
 		next := 0.0

@@ -11,6 +11,7 @@ import (
 type relevance struct {
 	score float64
 	exact bool
+	all   bool // each word of the query matches a word of the item
 }
 
 // The weights of words by field.
@@ -49,12 +50,14 @@ func (f *Finder) judge(whole string, asked []string, matches []Match) []relevanc
 	for m := range matches {
 		item := &matches[m].Item
 		if score, _ := verbatim(whole, item); score > 0 {
-			out[m] = relevance{score, true}
+			out[m] = relevance{score, true, true}
 			continue
 		}
 		byWords := 0.0
+		out[m].all = true
 		for w, s := range grid[m] {
 			byWords += weights[w] * s / sum
+			out[m].all = out[m].all && (s > 0 || stopWords[asked[w]])
 		}
 		byWords *= 1 - coverShare + coverShare*cover[m]
 		near := share((matches[m].Similarity - f.cfg.Low) / (f.cfg.High - f.cfg.Low))
@@ -110,7 +113,7 @@ func compare(asked []string, item *Item, seen []evidence) (met []float64, cover 
 		for at, h := range held {
 			for w, a := range asked {
 				meet(w, alike(a, h)*field.worth, h, field.name)
-				if at+1 < len(held) && len(a) > len(h) && len(a) > 5 && alike(a, h+held[at+1]) > .8 { // "homepage" for "home page"
+				if at+1 < len(held) && len(a) > len(h) && compound(a, h, held[at+1]) > .8 { // "homepage" for "home page"
 					meet(w, .97*field.worth, h, field.name)
 				}
 			}
@@ -125,8 +128,8 @@ func compare(asked []string, item *Item, seen []evidence) (met []float64, cover 
 		}
 		for w, a := range asked {
 			best = max(best, alike(a, h))
-			if w+1 < len(asked) && len(h) > len(a) && len(h) > 5 { // "home page" for "homepage"
-				if both := alike(a+asked[w+1], h); both > .8 {
+			if w+1 < len(asked) && len(h) > len(a) { // "home page" for "homepage"
+				if both := compound(h, a, asked[w+1]); both > .8 {
 					best = max(best, .97*both)
 					meet(w, .97*both, h, inName)
 					meet(w+1, .97*both, h, inName)
@@ -140,6 +143,29 @@ func compare(asked []string, item *Item, seen []evidence) (met []float64, cover 
 		cover /= total
 	}
 	return met, cover
+}
+
+// meansAnother reports whether a word of the query that an item has only with another spelling is in another match as it is: then it may be no
+// mistake in spelling.
+func meansAnother(asked []string, item *Item, matches []Match) bool {
+	seen := make([]evidence, len(asked))
+	compare(asked, item, seen)
+	for w, a := range asked {
+		have := seen[w].word
+		if have == "" || stem(have) == stem(a) || strings.Contains(have, a) || strings.Contains(a, have) {
+			continue
+		}
+		if slices.ContainsFunc(matches, func(m Match) bool { return has(&m.Item, a) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether a word, or its plural or singular, is in an item.
+func has(item *Item, word string) bool {
+	text := strings.Join(append([]string{item.Name, item.Text, item.Kind}, item.Aliases...), "\n")
+	return slices.ContainsFunc(words(text, 4*maxWords), func(h string) bool { return stem(h) == stem(word) })
 }
 
 // alike returns the similarity of two folded words, from 0 to 1: equal, equal except for a plural, a prefix, a part of a compound,
@@ -189,6 +215,14 @@ func alike(a, b string) float64 {
 		return 0
 	}
 	return min(score, .95)
+}
+
+// compound returns the similarity of a word to two others written as one.
+func compound(word, first, second string) float64 {
+	if extra := len(first) + len(second) - len(word); len(word) <= 5 || extra < -2 || extra > 2 {
+		return 0
+	}
+	return alike(word, first+second)
 }
 
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
