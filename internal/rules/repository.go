@@ -9,11 +9,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // module is the path of the repository's own module.
 const module = "github.com/pawlkit/pawl"
+
+// nested are the modules with dependencies of their own.
+var nested = []string{"internal/bench", "internal/tools", "provider/vertex"}
 
 // A file is a text file of the repository.
 type file struct {
@@ -27,9 +31,9 @@ func (f *file) dir() string { return path.Dir(f.path) }
 
 func (f *file) test() bool { return strings.HasSuffix(f.path, "_test.go") }
 
-// nested reports whether the file belongs to one of the modules with dependencies of their own.
+// nested reports whether the file belongs to a nested module.
 func (f *file) nested() bool {
-	return strings.HasPrefix(f.path, "internal/bench/") || strings.HasPrefix(f.path, "internal/tools/")
+	return slices.ContainsFunc(nested, func(dir string) bool { return strings.HasPrefix(f.path, dir+"/") })
 }
 
 // internal reports whether the file is outside of what users import.

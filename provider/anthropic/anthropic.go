@@ -62,11 +62,7 @@ var (
 // It returns an error that says what to do if there is no key: none in cfg, no cfg.Key and none in the environment. With a
 // base URL, or a header that authorizes, no key is required: gateways and local servers may need none.
 func New(cfg Config) (*Model, error) {
-	m := &Model{id: cfg.Model, known: slices.Clone(cfg.Models)}
-	if m.id == "" {
-		m.id = DefaultModel
-	}
-	m.info = modelInfo(m.id, m.known)
+	m := newModel(&cfg)
 	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "ANTHROPIC_BASE_URL", ownURL)
 	if err != nil {
 		return nil, err
@@ -86,6 +82,24 @@ func New(cfg Config) (*Model, error) {
 		Key: key, Authorize: authorize, Decode: statusError,
 	})
 	return m, nil
+}
+
+// NewIn returns a Model of a cloud that offers the API. Of cfg, only Model, HTTPClient, Header and Models are used. It is for
+// the modules of clouds, such as provider/bedrock: no other package can make an [adapter.Cloud].
+func NewIn(cfg Config, cloud *adapter.Cloud) *Model {
+	m := newModel(&cfg)
+	m.client = adapter.NewClient(adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cloud))
+	return m
+}
+
+// newModel returns a Model without a client.
+func newModel(cfg *Config) *Model {
+	m := &Model{id: cfg.Model, known: slices.Clone(cfg.Models)}
+	if m.id == "" {
+		m.id = DefaultModel
+	}
+	m.info = modelInfo(m.id, m.known)
+	return m
 }
 
 const ownURL = "https://api.anthropic.com"

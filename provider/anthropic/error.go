@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -26,6 +27,10 @@ func (d *decoder) errorIn(data []byte) error { return statusError(http.StatusOK,
 // parseError decodes the known forms of errors of the API and of gateways.
 func parseError(data []byte) *provider.Error {
 	e := &provider.Error{Provider: Name}
+	var list []json.RawMessage
+	if json.Unmarshal(data, &list) == nil && len(list) > 0 { // from Vertex AI
+		data = list[0]
+	}
 	var body struct {
 		Type      string          `json:"type"`
 		Error     json.RawMessage `json:"error"`
@@ -42,9 +47,10 @@ func parseError(data []byte) *provider.Error {
 		Type    string          `json:"type"`
 		Code    json.RawMessage `json:"code"`
 		Message string          `json:"message"`
+		Status  string          `json:"status"` // from Vertex AI
 	}
 	if json.Unmarshal(body.Error, &inner) == nil {
-		e.Type, e.Message, e.Code = inner.Type, inner.Message, word(inner.Code)
+		e.Type, e.Message, e.Code = cmp.Or(inner.Type, inner.Status), inner.Message, word(inner.Code)
 	}
 	if e.Type == "" && body.Type != "error" {
 		e.Type = body.Type

@@ -219,8 +219,10 @@ func stopReason(raw string) provider.StopReason {
 		return provider.StopLength
 	case "pause_turn", "compaction":
 		return provider.StopPaused
-	case "refusal":
+	case "refusal", "guardrail_intervened", "content_filtered": // the last two are of Bedrock
 		return provider.StopFiltered
+	case "malformed_model_output", "malformed_tool_use": // of Bedrock
+		return provider.StopError
 	}
 	return provider.StopUnknown
 }

@@ -78,6 +78,9 @@ func (c *conversation) call(t *provider.ToolCall, sign string) (any, error) {
 	if json.Unmarshal(t.Input, &object) == nil && object != nil {
 		args = t.Input
 	}
+	if c.withoutIDs {
+		id = ""
+	}
 	c.open = append(c.open, openResult{id: t.ID, sent: id, name: name})
 	return outPart{Call: &outCall{id, name, args}, Signature: sign}, nil
 }

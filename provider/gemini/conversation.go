@@ -20,6 +20,8 @@ type conversation struct {
 	names  *adapter.Names
 	traits trait
 
+	withoutIDs bool // calls and results are sent without their ids
+
 	out  []content
 	open []openResult // calls of the model's last turn
 }

@@ -12,8 +12,8 @@
 //	}
 //
 // Equal conversations give bodies that are equal byte for byte, and what the API sends that this package doesn't know is kept as opaque data
-// where it matters. The key is sent in the header x-goog-api-key, never in the URL. The package doesn't retry. Vertex AI, which authorizes in
-// another way, isn't supported.
+// where it matters. The key is sent in the header x-goog-api-key, never in the URL. The package doesn't retry. For Vertex AI, which
+// authorizes in another way, there is the module provider/vertex.
 //
 // # Requests
 //

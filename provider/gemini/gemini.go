@@ -52,6 +52,8 @@ type Model struct {
 	info   provider.ModelInfo
 	known  []provider.ModelInfo
 	client *adapter.Client
+
+	withoutIDs bool // of calls; see NewIn
 }
 
 var (
@@ -68,11 +70,7 @@ const ownURL = "https://generativelanguage.googleapis.com"
 // It returns an error that says what to do if there is no key: none in cfg, no cfg.Key and none in the environment. With a
 // base URL, or a header that authorizes, no key is required: gateways and local servers may need none.
 func New(cfg Config) (*Model, error) {
-	m := &Model{id: cfg.Model, known: slices.Clone(cfg.Models)}
-	if m.id == "" {
-		m.id = DefaultModel
-	}
-	m.info = modelInfo(m.id, m.known)
+	m := newModel(&cfg)
 	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "GOOGLE_GEMINI_BASE_URL", ownURL)
 	if err != nil {
 		return nil, err
@@ -92,6 +90,26 @@ func New(cfg Config) (*Model, error) {
 		Key: key, Authorize: func(h http.Header, key string) { h.Set(keyHeader, key) }, Decode: statusError, Refused: keyRefused,
 	})
 	return m, nil
+}
+
+// NewIn returns a Model of a cloud that offers the API. Of cfg, only Model, HTTPClient, Header and Models are used. Calls of tools are sent
+// without their ids, which Vertex AI rejects. It is for the modules of clouds, such as provider/vertex: no other package can make an
+// [adapter.Cloud].
+func NewIn(cfg Config, cloud *adapter.Cloud) *Model {
+	m := newModel(&cfg)
+	m.withoutIDs = true
+	m.client = adapter.NewClient(adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cloud))
+	return m
+}
+
+// newModel returns a Model without a client.
+func newModel(cfg *Config) *Model {
+	m := &Model{id: cfg.Model, known: slices.Clone(cfg.Models)}
+	if m.id == "" {
+		m.id = DefaultModel
+	}
+	m.info = modelInfo(m.id, m.known)
+	return m
 }
 
 // withVersion returns an address that ends with a version of the API.

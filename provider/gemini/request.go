@@ -69,7 +69,7 @@ func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 	if err := b.addTools(req, p.names); err != nil {
 		return nil, err
 	}
-	c := &conversation{names: p.names, traits: t}
+	c := &conversation{names: p.names, traits: t, withoutIDs: m.withoutIDs}
 	var err error
 	if b.Contents, err = c.convert(req.Messages); err != nil {
 		return nil, err

@@ -37,6 +37,8 @@ type ClientConfig struct {
 	Decode func(status int, body []byte) *provider.Error
 	// Refused reports whether a request may succeed with another key; nil: if its status is 401.
 	Refused func(*provider.Error) bool
+
+	cloud *Cloud // see In
 }
 
 // A Client sends the requests of a Model. It is safe for concurrent use. A nil *Client returns an error for each request.
@@ -106,6 +108,7 @@ type Response struct {
 	*http.Response
 	name, model string
 	secrets     *secret.Values
+	cloud       *Cloud
 }
 
 // mostError is how many bytes of an error's body are read.
@@ -120,6 +123,10 @@ func (c *Client) Post(ctx context.Context, model, path string, query url.Values,
 	s := c.setup()
 	if strings.ContainsAny(path, "?#") || slices.Contains(strings.Split(path, "/"), "..") { // of a model's name, for example
 		return nil, &provider.Error{Class: fault.Permanent, Provider: s.Name, Model: model, Message: fmt.Sprintf("%q can't be part of an address", path)}
+	}
+	path, body, err := s.cloud.converted(model, path, body)
+	if err != nil {
+		return nil, err
 	}
 	key, err := s.Key(ctx)
 	if err != nil {
@@ -140,7 +147,7 @@ func (c *Client) Post(ctx context.Context, model, path string, query url.Values,
 	return nil, err
 }
 
-// send makes one attempt.
+// send makes one attempt. The path is escaped.
 func (s *setup) send(ctx context.Context, model, path string, query url.Values, body []byte, key string) (*Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address(path, query), bytes.NewReader(body))
 	if err != nil {
@@ -150,13 +157,21 @@ func (s *setup) send(ctx context.Context, model, path string, query url.Values, 
 	req.Header.Set("Accept", "text/event-stream, application/json")
 	req.Header.Set("User-Agent", "pawl")
 	maps.Copy(req.Header, s.Header)
-	if key != "" {
+	if key != "" && s.cloud == nil {
 		s.Authorize(req.Header, key)
 	}
 	for name, values := range s.Host {
 		req.Header[http.CanonicalHeaderKey(name)] = slices.Clone(values)
 	}
-	out := &Response{name: s.Name, model: model, secrets: secret.NewValues(append(slices.Clone(s.hidden), key)...)}
+	hidden := append(slices.Clone(s.hidden), key)
+	if s.cloud != nil {
+		secrets, err := s.cloud.Authorize(req, body, key)
+		if err != nil {
+			return nil, err
+		}
+		hidden = append(hidden, secrets...)
+	}
+	out := &Response{name: s.Name, model: model, secrets: secret.NewValues(hidden...), cloud: s.cloud}
 	if out.Response, err = s.http.Do(req); err != nil {
 		if ctx.Err() != nil {
 			return nil, Over(ctx)
@@ -165,6 +180,9 @@ func (s *setup) send(ctx context.Context, model, path string, query url.Values, 
 		return nil, out.Clean(&provider.Error{Class: Unreached(err), Message: "no answer: " + err.Error(), Err: err})
 	}
 	if out.StatusCode < http.StatusMultipleChoices {
+		if s.cloud != nil && s.cloud.Receive != nil {
+			s.cloud.Receive(out.Response)
+		}
 		return out, nil
 	}
 	defer out.Body.Close()
@@ -201,11 +219,15 @@ func (c *Client) Ask(ctx context.Context, model, path string, query url.Values, 
 	return nil
 }
 
-// address returns the address of a request.
+// address returns the address of a request. The path is escaped.
 func (s *setup) address(path string, query url.Values) string {
 	u := *s.Base
-	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/" + (&url.URL{Path: path}).EscapedPath()
-	u.Path = strings.TrimRight(u.Path, "/") + "/" + path
+	u.RawPath = strings.TrimRight(u.EscapedPath(), "/") + "/" + path
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		plain = path
+	}
+	u.Path = strings.TrimRight(u.Path, "/") + "/" + plain
 	all := u.Query()
 	maps.Copy(all, query)
 	u.RawQuery, u.Fragment = all.Encode(), ""
@@ -234,7 +256,10 @@ func (r *Response) Clean(err error) error {
 	own := *e
 	own.Provider, own.Model = r.name, r.model
 	if r.Response != nil {
-		for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id"} {
+		if r.cloud != nil && r.cloud.Explain != nil {
+			r.cloud.Explain(&own, r.Header)
+		}
+		for _, name := range []string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Amzn-Requestid"} {
 			if id := r.secrets.Text(r.Header.Get(name)); id != "" { // before it is shortened
 				own.RequestID = id[:min(len(id), 128)]
 				break
