@@ -13,7 +13,7 @@ import (
 
 // TestASlotCostsTwoAllocations expects two allocations: the context of the lease, and the function that cancels it.
 func TestASlotCostsTwoAllocations(t *testing.T) {
-	g := ratelimit.NewGate(ratelimit.GateConfig{RequestsPerMinute: 1e9, TokensPerMinute: 1e9})
+	g := ratelimit.NewGate(ratelimit.GateConfig{RequestsPerMinute: 1e9, TokensPerMinute: 1e9, Burst: 1})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for _, ticket := range []ratelimit.AcquireRequest{person, background("a", 0)} {

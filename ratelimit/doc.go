@@ -42,7 +42,7 @@
 // while an interactive call that started after the rate limit runs, no background call starts until some call that started
 // after it has begun to answer ([Lease.Began]) or succeeded. This lasts at most 5 s from the first of these interactive
 // calls, so that a call that hangs doesn't block for longer; calls from before the rate limit don't block at all. Requests
-// and tokens per minute are taken from token buckets that hold a minute's worth: first the estimate of an [AcquireRequest],
+// and tokens per minute are taken from token buckets that hold a quarter of a minute's worth ([GateConfig].Burst): first the estimate of an [AcquireRequest],
 // which is corrected by the real usage when the lease ends. A host can pause only the background lane with
 // [Gate.PauseBackground], for example while memory is short. Every wait has a reason, and an end if that is known: see
 // [Wait].

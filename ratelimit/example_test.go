@@ -46,6 +46,6 @@ func ExampleDo() {
 	answer, err := ratelimit.Do(context.Background(), gate, ticket, func(ctx context.Context) (string, error) {
 		return "42", nil // the call, with ctx
 	})
-	fmt.Println(answer, err, gate.Snapshot().TokensLeft >= 198_800)
+	fmt.Println(answer, err, gate.Snapshot().TokensLeft >= 48_800) // of the 50,000 that may be used at once
 	// Output: 42 <nil> true
 }

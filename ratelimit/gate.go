@@ -20,9 +20,13 @@ type GateConfig struct {
 	// Overcommit lets interactive calls exceed the slots: they never wait for one. Background calls are still preempted
 	// to compensate.
 	Overcommit bool
-	// RequestsPerMinute and TokensPerMinute are rates; 0 or less is no limit; more than 10^10 is taken as 10^10. A
-	// minute's worth may be used at once; it refills evenly.
+	// RequestsPerMinute and TokensPerMinute are rates; 0 or less is no limit; more than 10^10 is taken as 10^10. What may be used refills
+	// evenly.
 	RequestsPerMinute, TokensPerMinute int64
+	// Burst is the share of a minute's worth that may be used at once after idling; 0 or less: 0.25; more than 1 is taken as 1. At least one
+	// request may always start. In a sliding minute, at most 1 + Burst times the rate passes; a call of more tokens than the Burst starts
+	// when all of it is there, and the next calls wait until what it used has refilled.
+	Burst float64
 	// MaxRetryAfter is the longest pause that requests wait for; 0 or less: 5 min. If a provider asks for more, requests
 	// get a [*PauseTooLongError].
 	MaxRetryAfter time.Duration
@@ -43,6 +47,7 @@ const (
 	defaultSlots         = 8
 	maxSlots             = 1_000_000
 	defaultKeep          = 0.2
+	defaultBurst         = 0.25
 	defaultQueue         = 10_000
 	defaultMaxRetryAfter = 5 * time.Minute
 )
@@ -56,6 +61,10 @@ func (c GateConfig) withDefaults() GateConfig {
 	if c.ReservedShare == 0 || math.IsNaN(c.ReservedShare) {
 		c.ReservedShare = defaultKeep
 	}
+	if !(c.Burst > 0) {
+		c.Burst = defaultBurst
+	}
+	c.Burst = min(c.Burst, 1)
 	if c.Queue <= 0 {
 		c.Queue = defaultQueue
 	}
@@ -139,7 +148,7 @@ func NewGate(cfg GateConfig) *Gate {
 		born:     now,
 		jitter:   rand.Float64,
 		queue:    queue{interactive: list[waiter]{links: inLane}},
-		rates:    newRates(cfg.RequestsPerMinute, cfg.TokensPerMinute, now),
+		rates:    newRates(&cfg, now),
 		soft:     newSoftUse(cfg.SoftLimits, now),
 	}
 }

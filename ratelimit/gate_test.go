@@ -435,7 +435,7 @@ func TestARequestWhoseContextEndsLeavesAtOnce(t *testing.T) {
 }
 
 func TestASlotGrantedToACanceledRequestGoesToTheNext(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100, Burst: 1}, func(r *room) {
 		r.come("next", person)
 		for i := range 10 {
 			l := r.get("next")
@@ -527,7 +527,7 @@ func TestClosingRejectsAllWaitingRequests(t *testing.T) {
 		"drain": func(g *ratelimit.Gate, ctx context.Context) error { return g.Drain(ctx) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inRoom(t, ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 10}, func(r *room) {
+			inRoom(t, ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 10, Burst: 1}, func(r *room) {
 				r.come("running", person)
 				r.come("ann", person)
 				r.come("work", background("a", 0))

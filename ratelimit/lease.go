@@ -20,8 +20,8 @@ type AcquireRequest struct {
 	// NoPreempt says that a background call can't be restarted. It is pinned from the start.
 	NoPreempt bool
 	// Tokens is an estimate of the call's input and output; it counts against the tokens per minute until the call's
-	// [Outcome] reports the real usage. Less than 0 is taken as 0. A call that needs more than a minute's worth starts when
-	// the bucket is full.
+	// [Outcome] reports the real usage. Less than 0 is taken as 0. A call that needs more than the
+	// Burst starts when all of it is there: see [GateConfig].
 	Tokens int64
 	// OnWait, if not nil, is called with the reason why the request waits: before it blocks, and again whenever the reason
 	// or its end changes. It is called in the goroutine that called Acquire or Requeue, without a lock held, and not after

@@ -104,6 +104,7 @@ func newSchedule(t *testing.T, seed uint64) *schedule {
 	cfg.ReservedShare = []float64{0, 0, -1, 0.5}[s.r.IntN(4)]
 	if s.rated = s.r.IntN(4) == 0; s.rated {
 		cfg.RequestsPerMinute, cfg.TokensPerMinute = int64(s.r.IntN(40)), int64(s.r.IntN(4000))
+		cfg.Burst = []float64{0, 0.01, 1}[s.r.IntN(3)]
 	}
 	cfg.OnEvent = func(e Event) {
 		s.mu.Lock()

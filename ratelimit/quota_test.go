@@ -93,7 +93,7 @@ func FuzzParseQuota(f *testing.F) {
 				require.GreaterOrEqual(t, w.Remaining, int64(0))
 			}
 			// A gate must accept it, and never exceed the host's rates.
-			g := ratelimit.NewGate(ratelimit.GateConfig{RequestsPerMinute: 10})
+			g := ratelimit.NewGate(ratelimit.GateConfig{RequestsPerMinute: 10, Burst: 1})
 			l, err := g.Acquire(t.Context(), person)
 			require.NoError(t, err)
 			l.Release(ratelimit.Outcome{Sent: true, Quota: &q})

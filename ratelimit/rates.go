@@ -7,8 +7,8 @@ type rates struct {
 	requests, tokens bucket
 }
 
-func newRates(requests, tokens int64, now time.Time) rates {
-	return rates{newBucket(requests, now), newBucket(tokens, now)}
+func newRates(cfg *GateConfig, now time.Time) rates {
+	return rates{newBucket(cfg.RequestsPerMinute, cfg.Burst, now), newBucket(cfg.TokensPerMinute, cfg.Burst, now)}
 }
 
 // limited reports whether there is a rate at all.
@@ -54,11 +54,12 @@ func (r *rates) settle(t taken, estimate int64, o *Outcome, sent bool, now time.
 	}
 }
 
-// A bucket is a token bucket in integers: it holds up to a minute's worth, may be in debt, and refills evenly. One token
+// A bucket is a token bucket in integers: it holds up to a share of a minute's worth, may be in debt, and refills evenly. One token
 // is 60 million units, so that each microsecond adds perMinute units.
 type bucket struct {
 	configured int64 // by the host; 0: none
 	perMinute  int64 // in force; 0: no limit
+	burst      float64
 	level      int64
 	at         time.Time // the time of level
 }
@@ -69,10 +70,15 @@ const (
 	maxTokens = int64(1e10)
 )
 
-func newBucket(perMinute int64, now time.Time) bucket {
+func newBucket(perMinute int64, burst float64, now time.Time) bucket {
 	perMinute = min(max(perMinute, 0), maxTokens)
-	return bucket{configured: perMinute, perMinute: perMinute, level: perMinute * bucketUnit, at: now}
+	b := bucket{configured: perMinute, perMinute: perMinute, burst: burst, at: now}
+	b.level = b.most() * bucketUnit
+	return b
 }
+
+// most returns what the bucket holds when it is full.
+func (b *bucket) most() int64 { return max(int64(float64(b.perMinute)*b.burst), min(b.perMinute, 1)) }
 
 // refill updates the level to now. Fractions of a microsecond are left for the next call.
 func (b *bucket) refill(now time.Time) {
@@ -81,7 +87,7 @@ func (b *bucket) refill(now time.Time) {
 		return
 	}
 	b.at = b.at.Add(passed * time.Microsecond)
-	capacity := b.perMinute * bucketUnit
+	capacity := b.most() * bucketUnit
 	missing := capacity - b.level
 	if int64(passed) >= missing/b.perMinute+1 {
 		b.level = capacity
@@ -98,7 +104,7 @@ func (b *bucket) when(n, others int64, now time.Time) time.Time {
 	}
 	b.refill(now)
 	// At least one, so that a debt also delays requests with an estimate of 0.
-	need := min(max(n, 1), b.perMinute) + min(others, maxTokens)
+	need := min(max(n, 1), b.most()) + min(others, maxTokens)
 	missing := need*bucketUnit - b.level
 	if missing <= 0 {
 		return now
@@ -114,7 +120,7 @@ func (b *bucket) add(n int64, now time.Time) {
 	}
 	b.refill(now)
 	const deepest = -10 * maxTokens * bucketUnit // a debt that no call reaches, and with which no sum overflows
-	b.level = max(min(b.level+min(max(n, -maxTokens), maxTokens)*bucketUnit, b.perMinute*bucketUnit), deepest)
+	b.level = max(min(b.level+min(max(n, -maxTokens), maxTokens)*bucketUnit, b.most()*bucketUnit), deepest)
 }
 
 // left returns what could be taken now; a debt is negative.
@@ -158,11 +164,13 @@ func (b *bucket) rate(perMinute int64, now time.Time) bool {
 		return false
 	}
 	if b.perMinute == 0 {
-		b.level, b.at = perMinute*bucketUnit, now
-	} else {
-		b.refill(now)
-		b.level += (perMinute - b.perMinute) * bucketUnit
+		b.perMinute, b.at = perMinute, now
+		b.level = b.most() * bucketUnit
+		return true
 	}
+	b.refill(now)
+	was := b.most()
 	b.perMinute = perMinute
+	b.level += (b.most() - was) * bucketUnit
 	return true
 }

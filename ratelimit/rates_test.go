@@ -10,8 +10,35 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
+// TestAfterIdlingAQuarterOfAMinutesWorthStartsAtOnce: with all of it, twice the rate would pass in a sliding minute.
+func TestAfterIdlingAQuarterOfAMinutesWorthStartsAtOnce(t *testing.T) {
+	for burst, want := range map[float64]int{0: 15, -1: 15, .5: 30, .001: 1, 1: 60, 7: 60} {
+		inRoom(t, ratelimit.GateConfig{Slots: 1000, ReservedShare: -1, RequestsPerMinute: 60, Burst: burst}, func(r *room) {
+			<-time.After(time.Hour)
+			for i := range 500 {
+				r.come(fmt.Sprint(i), person)
+			}
+			require.Len(t, r.order(), want, burst)
+			<-time.After(time.Minute)
+			require.InDelta(t, 60, len(r.order()), 1, "so 60 and the burst have started in a minute")
+		})
+	}
+}
+
+func TestACallOfMoreTokensThanTheBurstStartsWhenItIsFull(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 1000}, func(r *room) {
+		r.come("large", ratelimit.AcquireRequest{Interactive: true, Tokens: 800})
+		r.come("next", ratelimit.AcquireRequest{Interactive: true, Tokens: 100})
+		require.Len(t, r.order(), 1)
+		<-time.After(38 * time.Second) // a debt of 550 and the 100 take 39 s to refill
+		require.Empty(t, r.order())
+		<-time.After(2 * time.Second)
+		require.Equal(t, []string{"next"}, r.order())
+	})
+}
+
 func TestRequestsPerMinuteRefillEvenly(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{Slots: 100, RequestsPerMinute: 60}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Slots: 100, RequestsPerMinute: 60, Burst: 1}, func(r *room) {
 		for i := range 63 {
 			r.come(fmt.Sprint(i), person)
 		}
@@ -27,7 +54,7 @@ func TestRequestsPerMinuteRefillEvenly(t *testing.T) {
 }
 
 func TestTokensAreCorrectedByTheRealUsage(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 6000}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 6000, Burst: 1}, func(r *room) {
 		left := func() int64 { return r.gate.Snapshot().TokensLeft }
 		ask := ratelimit.AcquireRequest{Interactive: true, Tokens: 1000}
 		for _, c := range []struct {
@@ -60,7 +87,7 @@ func TestTokensAreCorrectedByTheRealUsage(t *testing.T) {
 }
 
 func TestACallLargerThanAMinutesWorthStartsWhenTheBucketIsFull(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 100}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 100, Burst: 1}, func(r *room) {
 		r.come("small", ratelimit.AcquireRequest{Tokens: 50})
 		r.come("huge", ratelimit.AcquireRequest{Tokens: 1 << 62})
 		r.come("negative", ratelimit.AcquireRequest{Tokens: -7})
@@ -73,7 +100,7 @@ func TestACallLargerThanAMinutesWorthStartsWhenTheBucketIsFull(t *testing.T) {
 }
 
 func TestASmallRequestDoesNotOvertakeTheNextInLine(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 1000}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 1000, Burst: 1}, func(r *room) {
 		r.come("first", ratelimit.AcquireRequest{Tokens: 900})
 		r.come("large", ratelimit.AcquireRequest{Tokens: 700})
 		r.come("small", ratelimit.AcquireRequest{Tokens: 1})
@@ -86,7 +113,7 @@ func TestASmallRequestDoesNotOvertakeTheNextInLine(t *testing.T) {
 }
 
 func TestTheNextRequestMayStartWhenTheOneBeforeLeaves(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 1000}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 1000, Burst: 1}, func(r *room) {
 		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 900})
 		ctx, cancel := contextFor(r)
 		r.comeWith(ctx, "large", ratelimit.AcquireRequest{Interactive: true, Tokens: 700})
@@ -99,7 +126,7 @@ func TestTheNextRequestMayStartWhenTheOneBeforeLeaves(t *testing.T) {
 }
 
 func TestNoCallIsPreemptedForARequestThatWaitsForTheRates(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{Slots: 2, ReservedShare: -1, RequestsPerMinute: 3}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Slots: 2, ReservedShare: -1, RequestsPerMinute: 3, Burst: 1}, func(r *room) {
 		r.come("a", background("a", 0))
 		r.come("b", background("b", 0))
 		r.come("ann", person) // the third request of the minute
@@ -113,7 +140,7 @@ func TestNoCallIsPreemptedForARequestThatWaitsForTheRates(t *testing.T) {
 }
 
 func TestTheProvidersHeadersLowerTheRates(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{RequestsPerMinute: 100}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{RequestsPerMinute: 100, Burst: 1}, func(r *room) {
 		tell := func(q ratelimit.Quota) ratelimit.Snapshot {
 			r.come("call", person)
 			r.get("call").Release(ratelimit.Outcome{Sent: true, Tokens: -1, Quota: &q})
@@ -150,7 +177,7 @@ func TestTheProvidersHeadersLowerTheRates(t *testing.T) {
 }
 
 func TestTokensThatWereNotTakenAreNotReturned(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Burst: 1}, func(r *room) {
 		ask := ratelimit.AcquireRequest{Interactive: true, Tokens: 1000}
 		for _, name := range []string{"first", "used less", "never sent", "used"} {
 			r.come(name, ask) // while there are no rates

@@ -16,10 +16,10 @@ import (
 // time zone, so that times derived from it are recognizable.
 func TestTimesThatAreShownAreThoseOfTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := NewGate(GateConfig{Slots: 3, ReservedShare: -1, TokensPerMinute: 600})
+		g := NewGate(GateConfig{Slots: 3, ReservedShare: -1, TokensPerMinute: 600, Burst: 1})
 		quick := time.FixedZone("quick", 3600)
 		g.born = g.born.In(quick)
-		g.rates = newRates(0, 600, g.born)
+		g.rates = newRates(&GateConfig{TokensPerMinute: 600, Burst: 1}, g.born)
 		require.Same(t, quick, g.now().Location())
 
 		var mu sync.Mutex

@@ -62,7 +62,7 @@ func TestAWaitHasItsReasonAndItsEnd(t *testing.T) {
 }
 
 func TestTheNextInLineWaitsForTheRates(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{RequestsPerMinute: 60, TokensPerMinute: 600}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{RequestsPerMinute: 60, TokensPerMinute: 600, Burst: 1}, func(r *room) {
 		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 600})
 		work, waits := r.told(ratelimit.AcquireRequest{Tokens: 100})
 		r.come("work", work)
@@ -78,7 +78,7 @@ func TestTheNextInLineWaitsForTheRates(t *testing.T) {
 		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitTokens, Until: r.at(15 * time.Second)}, waits()[2])
 		require.Len(t, waits(), 3)
 	})
-	inRoom(t, ratelimit.GateConfig{Slots: 3, RequestsPerMinute: 2}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{Slots: 3, RequestsPerMinute: 2, Burst: 1}, func(r *room) {
 		r.come("first", person)
 		r.come("second", person)
 		ann, waits := r.told(person)
@@ -90,7 +90,7 @@ func TestTheNextInLineWaitsForTheRates(t *testing.T) {
 }
 
 func TestTheNextInLineIsInformedWhenAnotherCallStarts(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 600}, func(r *room) {
+	inRoom(t, ratelimit.GateConfig{TokensPerMinute: 600, Burst: 1}, func(r *room) {
 		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 600})
 		work, waits := r.told(ratelimit.AcquireRequest{Tokens: 100})
 		r.come("work", work)

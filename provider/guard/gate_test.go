@@ -208,7 +208,7 @@ func TestABreakerThatOpensMeanwhileEndsTheCall(t *testing.T) {
 // TestWhatAnAttemptUsedCountsThoughThereIsNoOther: the breaker opens while the call is about to be made again.
 func TestWhatAnAttemptUsedCountsThoughThereIsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100, TokensPerMinute: 6_000},
+		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100, TokensPerMinute: 6_000, Burst: 1},
 			circuit: circuit.Config{Consecutive: 1}}, script{say(start, provider.Text("twelve bytes")), wait(time.Minute)})
 		permit, err := r.breaker.Allow()
 		require.NoError(t, err)
@@ -327,7 +327,7 @@ func TestARateIsWaitedForAndSaysSo(t *testing.T) {
 // TestWhatIsUsedIsWhatTheGateCounts: an estimate that was too high is given back.
 func TestWhatIsUsedIsWhatTheGateCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, option{gate: ratelimit.GateConfig{TokensPerMinute: 5000}}, good)
+		r := newRig(t, option{gate: ratelimit.GateConfig{TokensPerMinute: 5000, Burst: 1}}, good)
 		for range 10 {
 			require.Empty(t, watch(r.Stream(t.Context(), ask)).waits)
 		}
