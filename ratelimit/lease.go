@@ -229,7 +229,8 @@ func (l Lease) Requeue(ctx context.Context, o Outcome) (Lease, error) {
 		return Lease{}, ErrReleased
 	}
 	now := time.Now()
-	w := &waiter{arrival: l.slot.arrival, returned: true, cancel: cancel}
+	w := g.queue.newWaiter(&l.slot.arrival, cancel)
+	w.returned = true
 	g.cancels = append(g.cancels, cancellation{l.slot.cancel, nil})
 	g.end(l.slot, v, now)
 	if err := cmp.Or(g.refusal(now), left); err != nil {

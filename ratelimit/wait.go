@@ -1,6 +1,9 @@
 package ratelimit
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // A Wait says why a request doesn't start yet.
 type Wait struct {
@@ -27,3 +30,81 @@ const (
 	WaitPaused    WaitReason = "paused"              // the host has paused the background lane
 	WaitBudget    WaitReason = "budget"              // open reservations have to be settled
 )
+
+// await is called with mu locked, and unlocks it. It blocks until w is granted a slot, is rejected, or ctx ends; held
+// is the context of its lease.
+func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err error) {
+	defer func() {
+		if lease.slot == nil { // also when OnEvent or OnWait panics
+			defer w.cancel(err)
+			g.leave(w)
+		}
+	}()
+	g.unlock()
+	var reported Wait
+	for {
+		var news chan struct{}
+		if tell := w.req.OnWait; tell != nil {
+			g.mu.Lock()
+			waits := w.state == waiting
+			if waits && g.news == nil {
+				g.news = make(chan struct{})
+			}
+			why := g.waitOf(w)
+			news = g.news
+			g.mu.Unlock()
+			if waits && !reported.same(why) {
+				reported = why
+				tell(why)
+			}
+		}
+		select {
+		case <-w.wake:
+		case <-news:
+		case <-ctx.Done():
+			return Lease{}, context.Cause(ctx)
+		}
+		var state waitState
+		if w.req.OnWait == nil {
+			state = w.state // wake is sent after the state is set, so this is the final state
+		} else {
+			g.mu.Lock()
+			state = w.state
+			g.mu.Unlock()
+		}
+		switch {
+		case state == failed:
+			return Lease{}, w.err
+		case state == granted && ctx.Err() != nil: // at the same time
+			return Lease{}, context.Cause(ctx)
+		case state == granted:
+			lease = Lease{slot: w.slot, gen: w.gen, ctx: held}
+			g.queue.free(w)
+			return lease, nil
+		}
+	}
+}
+
+// same reports whether two waits are equal in reason and end.
+func (w Wait) same(as Wait) bool {
+	return w.Reason == as.Reason && w.Until.Equal(as.Until) && w.Detail == as.Detail
+}
+
+// waitOf returns why w waits.
+func (g *Gate) waitOf(w *waiter) Wait {
+	wait := Wait{Reason: WaitQueue}
+	switch {
+	case g.backoff.paused:
+		wait.Reason, wait.Until = WaitRateLimit, g.backoff.until
+	case !w.req.Interactive && g.paused.n() > 0:
+		wait.Reason, wait.Detail = WaitPaused, g.paused.first()
+	case g.next.waiter == w:
+		wait.Reason, wait.Until = g.next.why, g.next.until
+	}
+	if w.req.Interactive {
+		wait.Ahead = max(min(w.ahead, g.queue.interactive.n-1), 0)
+	} else {
+		wait.Ahead = max(g.queue.interactive.n+g.queue.background.ahead(w.rank)-1, 0)
+	}
+	return wait
+}
