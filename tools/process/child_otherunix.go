@@ -12,3 +12,6 @@ func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true}
 
 // awaitEnd returns false: there is no portable way to wait without reaping.
 func awaitEnd(*os.Process) bool { return false }
+
+// signalJobs does nothing: there is no portable way to list the processes of a session.
+func signalJobs(int, syscall.Signal) {}

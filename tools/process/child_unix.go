@@ -11,7 +11,7 @@ import (
 
 const textBusy = syscall.ETXTBSY
 
-// signal sends a signal to the group. On Linux the leader isn't reaped yet, so the number still belongs to the group. On other systems it may
+// signal sends a signal to the group and, on Linux, to the other groups of the session. On Linux the leader isn't reaped yet, so the number still belongs to the group. On other systems it may
 // be reaped, but a group keeps its number while it has members.
 func (c *child) signal(s Signal) error {
 	pid := c.process.Pid
@@ -29,6 +29,7 @@ func (c *child) signal(s Signal) error {
 	if s != Kill {
 		_ = syscall.Kill(-pid, syscall.SIGCONT) // a stopped process couldn't handle the signal
 	}
+	signalJobs(pid, sig)
 	if errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone
 	}

@@ -56,8 +56,9 @@ type Command struct {
 	// goroutine; they may be slow, and none comes after Run has returned. It may be nil.
 	OnOutput func(text string)
 
-	beat time.Duration // without output, OnOutput is called after this time; 0: never
-	gone time.Duration // how long the process may take to end after KILL; 0: goneIn
+	plain bool          // Root and Dir may have no symbolic links, and Dir no ".."
+	beat  time.Duration // without output, OnOutput is called after this time; 0: never
+	gone  time.Duration // how long the process may take to end after KILL; 0: goneIn
 }
 
 // A Grace is the time that a process group has to end after each signal: INT, Interrupt, TERM, Terminate, KILL. 0 means the default;

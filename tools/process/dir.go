@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 )
@@ -23,8 +25,9 @@ func (d workDir) close() {
 	}
 }
 
-// enter opens dir below root. No symbolic link leads out of root.
-func enter(root, dir string) (workDir, error) {
+// enter opens dir below root. No symbolic link leads out of root. With plain, neither root nor dir may have a symbolic link, and dir no "..", so
+// that the directory is the one that its name shows.
+func enter(root, dir string, plain bool) (workDir, error) {
 	if dir == "" {
 		dir = "."
 	}
@@ -36,8 +39,18 @@ func enter(root, dir string) (workDir, error) {
 		return workDir{}, fault.NewFixable("process: the root "+root+" can't be opened", "create the directory, or correct the path", err)
 	}
 	defer r.Close()
-	sub, err := r.OpenRoot(dir)
+	open := r.OpenRoot
+	if plain {
+		if real, err := filepath.EvalSymlinks(root); err == nil && !samePath(real, root) {
+			return workDir{}, refuse(fault.Denied, "the working root has been replaced by a symbolic link; the host has to correct this")
+		}
+		open = func(dir string) (*os.Root, error) { return openPlain(r, root, dir) }
+	}
+	sub, err := open(dir)
+	var refused *RejectedError
 	switch {
+	case errors.As(err, &refused):
+		return workDir{}, err
 	case errors.Is(err, fs.ErrNotExist):
 		return workDir{}, refuse(fault.NotFound, "there is no directory %q below the root", dir)
 	case err != nil:
@@ -57,6 +70,59 @@ func enter(root, dir string) (workDir, error) {
 		d.path = by
 	}
 	return d, nil
+}
+
+// openPlain opens dir below r, which is the directory root, element by element and without following symbolic links.
+func openPlain(r *os.Root, root, dir string) (*os.Root, error) {
+	elements := strings.Split(filepath.ToSlash(dir), "/")
+	if slices.Contains(elements, "..") && filepath.IsLocal(dir) {
+		return nil, refuse(fault.Denied, "the directory %q contains \"..\"; name it without", dir)
+	}
+	at, err := r.OpenRoot(".")
+	for _, e := range elements {
+		if err != nil {
+			return nil, err
+		}
+		if e == "" || e == "." {
+			continue
+		}
+		var next *os.Root
+		if next, err = at.OpenRoot(e + "/."); err == nil && !isNamed(at, e, next) {
+			next.Close()
+			err = refuse(fault.Denied, "the directory %q is, or is below, a symbolic link%s", dir, meant(root, dir))
+		}
+		at.Close()
+		at = next
+	}
+	return at, err
+}
+
+// isNamed reports whether the directory dir has the name e in at, which isn't that of a symbolic link.
+func isNamed(at *os.Root, e string, dir *os.Root) bool {
+	opened, err := dir.Stat(".")
+	if err != nil {
+		return false
+	}
+	info, err := at.Lstat(e)
+	return err == nil && info.IsDir() && os.SameFile(info, opened)
+}
+
+// meant returns a hint to the directory that a symbolic link leads to.
+func meant(root, dir string) string {
+	real := resolved(root, dir)
+	below, err := filepath.Rel(root, real)
+	if err != nil || !filepath.IsLocal(below) {
+		return ""
+	}
+	return "; name " + strconv.Quote(filepath.ToSlash(below)) + " if that is meant"
+}
+
+// resolved returns the directory that dir leads to below root, or dir in root if there is none.
+func resolved(root, dir string) string {
+	if real, err := filepath.EvalSymlinks(root + string(filepath.Separator) + dir); err == nil {
+		return real
+	}
+	return filepath.Join(root, dir)
 }
 
 func isDir(path string) bool {

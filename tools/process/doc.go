@@ -28,7 +28,11 @@
 // output until then is kept. No goroutine outlives Run, except in one case, which the Result reports (Lost): a process that
 // the system can't end within 5 s of KILL.
 //
-// A process that leaves the group on purpose (setsid, a container, a service manager) isn't followed: that needs a
+// The program is the leader of a session, too. On Linux all signals also go to the other groups of the session, such as the jobs
+// of a shell with job control ("set -m"), so that none of them survives. That needs /proc. On other systems only the
+// group gets signals, and such jobs survive.
+//
+// A process that leaves the session on purpose (setsid, a container, a service manager) isn't followed: that needs a
 // cgroup or a container, which the host must set up. Pipes that such a process keeps are closed in time.
 //
 // The agent abandons a call 5 s after its context has ended. If a run is canceled and a program ignores INT for that long,
@@ -38,9 +42,11 @@
 //
 // Only listed programs run, by absolute paths without symbolic links, and outside of the working root unless the host
 // allows otherwise. Arguments are passed unchanged: ";" and "$(…)" are text. Of the host's environment, only [SafeEnv] and
-// the variables that the host names are inherited; variables that make a program load code (LD_PRELOAD, BASH_ENV, …) are
-// always rejected. The working directory is opened below the root without following links that lead out of it, and on
-// Linux it is entered through that descriptor. Standard input is closed unless input is given. There is no controlling
+// the variables that the host names are inherited; variables that make a program load code or run another (LD_PRELOAD,
+// BASH_ENV, GIT_CONFIG_COUNT, EDITOR, PAGER, BROWSER, PYTHONWARNINGS, …) are always rejected. The working directory is opened below the root without following links that lead out of it, and on
+// Linux it is entered through that descriptor. A call of the tool names it without symbolic links and without "..", so that
+// the directory that a person approves is the one that is used, even if one is replaced by a link after the approval; other
+// names are errors, which say the right one. Standard input is closed unless input is given. There is no controlling
 // terminal.
 //
 // An allowed program can do whatever its user can: this package isn't a sandbox. "find -exec", "git -c alias…", "make" and

@@ -62,17 +62,17 @@ func checkVar(kv string) error {
 	case strings.IndexByte(kv, 0) >= 0:
 		return refuse(fault.Invalid, "the variable %q contains a NUL byte", name)
 	case loads(name):
-		return refuse(fault.Denied, "the variable %s makes programs load code, so it is never passed to a program", name)
+		return refuse(fault.Denied, "the variable %s makes programs load code or run other programs, so it is never passed to a program", name)
 	}
 	return nil
 }
 
-// loads reports whether a variable makes the dynamic loader, a shell or an interpreter load code.
+// loads reports whether a variable makes the dynamic loader, a shell, an interpreter or git load code or run a program.
 func loads(name string) bool {
 	if runtime.GOOS == "windows" {
 		name = strings.ToUpper(name)
 	}
-	for _, p := range [...]string{"LD_", "DYLD_", "BASH_FUNC_"} {
+	for _, p := range [...]string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG"} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}
@@ -81,9 +81,11 @@ func loads(name string) bool {
 }
 
 var loaders = [...]string{
-	"_JAVA_OPTIONS", "BASH_ENV", "BASHOPTS", "CDPATH", "COMPlus_StartupHooks", "DOTNET_STARTUP_HOOKS", "ENV", "GCONV_PATH", "GETCONF_DIR",
-	"GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "GLIBC_TUNABLES", "IFS", "JAVA_TOOL_OPTIONS",
-	"JDK_JAVA_OPTIONS", "LOCPATH", "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "NODE_OPTIONS", "NODE_PATH", "PERL5DB", "PERL5LIB", "PERL5OPT",
-	"PERLLIB", "PROMPT_COMMAND", "PS4", "PYTHONHOME", "PYTHONINSPECT", "PYTHONPATH", "PYTHONSTARTUP", "RESOLV_HOST_CONF",
-	"RUBYLIB", "RUBYOPT", "SHELLOPTS", "ZDOTDIR",
+	"_JAVA_OPTIONS", "BASH_ENV", "BASHOPTS", "BROWSER", "CDPATH", "COMPlus_StartupHooks", "DOTNET_STARTUP_HOOKS", "EDITOR", "ENV",
+	"GCONV_PATH", "GETCONF_DIR", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_PROXY_COMMAND",
+	"GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_TEMPLATE_DIR", "GLIBC_TUNABLES", "IFS", "JAVA_TOOL_OPTIONS",
+	"JDK_JAVA_OPTIONS", "LESSCLOSE", "LESSOPEN", "LOCPATH", "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "NODE_OPTIONS", "NODE_PATH", "PAGER",
+	"PERL5DB", "PERL5LIB", "PERL5OPT", "PERLLIB", "PROMPT_COMMAND", "PS4", "PYTHONBREAKPOINT", "PYTHONHOME", "PYTHONINSPECT", "PYTHONPATH",
+	"PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONWARNINGS", "RESOLV_HOST_CONF", "RUBYLIB", "RUBYOPT", "SHELLOPTS", "SSH_ASKPASS", "VISUAL",
+	"ZDOTDIR",
 }

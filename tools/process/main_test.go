@@ -60,6 +60,7 @@ var children = map[string]func(args []string) int{
 	"unread":    func([]string) int { return 0 },
 	"leaveLate": leaveLate,
 	"late":      late,
+	"job":       func([]string) int { live(); fmt.Println("ready"); return ignore() },
 }
 
 func env([]string) int {

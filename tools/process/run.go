@@ -82,7 +82,7 @@ type running struct {
 
 // start starts the process and the goroutines that read from it.
 func (x *running) start() (err error) {
-	dir, err := enter(x.cmd.Root, x.cmd.Dir)
+	dir, err := enter(x.cmd.Root, x.cmd.Dir, x.cmd.plain)
 	if err != nil {
 		return err
 	}

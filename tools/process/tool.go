@@ -259,8 +259,8 @@ func (t *tool) read(raw json.RawMessage) (*Program, *input, error) {
 	return p, &in, nil
 }
 
-// ask returns the exact command, which a person approves. It depends only on the input: a program that is rejected today may
-// be allowed tomorrow, and must not run then without approval.
+// ask returns the exact command, which a person approves, in the directory that is meant now; the call runs only if that has the name in the input.
+// Whether it asks depends only on the input: a program that is rejected today may be allowed tomorrow, and mustn't run then without approval.
 func (t *tool) ask(_ context.Context, raw json.RawMessage) (string, error) {
 	p, in, err := t.read(raw)
 	if err != nil || !t.asks {
@@ -274,7 +274,7 @@ func (t *tool) ask(_ context.Context, raw json.RawMessage) (string, error) {
 	for _, a := range in.Args {
 		b.WriteString(" " + quoted(a))
 	}
-	b.WriteString(" in " + quoted(filepath.Join(t.cfg.Root, in.Dir)))
+	b.WriteString(" in " + quoted(resolved(t.cfg.Root, in.Dir)))
 	for _, kv := range join(in.Env) {
 		b.WriteString(", with " + quoted(kv))
 	}
@@ -321,13 +321,13 @@ func (t *tool) command(raw json.RawMessage) (*Command, error) {
 		}
 		env = append(env, kv)
 	}
-	cmd := &Command{Path: p.Path, Args: in.Args, Env: merge(env), Root: t.cfg.Root, Dir: in.Dir, Stdin: in.Stdin,
+	cmd := &Command{Path: p.Path, Args: in.Args, Env: merge(env), Root: t.cfg.Root, Dir: in.Dir, Stdin: in.Stdin, plain: true,
 		Timeout: p.Timeout, Extend: p.Extend, Max: p.Max, Grace: t.cfg.Grace, Raw: t.cfg.Raw,
 		Keep: max(t.cfg.Spec.MaxResult-headerRoom, minKeep)}
 	if err := cmd.check(); err != nil {
 		return nil, err
 	}
-	dir, err := enter(cmd.Root, cmd.Dir)
+	dir, err := enter(cmd.Root, cmd.Dir, cmd.plain)
 	if err != nil {
 		return nil, err
 	}

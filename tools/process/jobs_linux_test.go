@@ -1,0 +1,81 @@
+package process_test
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/tools/process"
+)
+
+// jobs returns a command of a shell with job control, which puts each of its jobs into a group of its own. The script has the
+// path of this binary in $0, and that of a pipe in $1.
+func jobs(t *testing.T, script string) (process.Command, *life) {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("there is no bash")
+	}
+	cmd := command(t, "job")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	cmd.Args = []string{"-c", script, cmd.Path, pipe}
+	cmd.Path = lookup(t, "bash")
+	return cmd, watchLife(t, &cmd)
+}
+
+// survivors returns how many of the processes stay alive, and ends them.
+func (l *life) survivors(pids []int) (n int) {
+	for {
+		select {
+		case pid, ok := <-l.pids:
+			if !ok {
+				return n
+			}
+			pids = append(pids, pid)
+		case <-time.After(5 * time.Second):
+			for _, pid := range pids {
+				if syscall.Kill(pid, syscall.SIGKILL) == nil {
+					n++
+				}
+			}
+		}
+	}
+}
+
+func TestJobsOfAShellAreEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		script  string
+		members int
+		cancel  bool
+	}{
+		"the shell ends by itself": {`set -m; "$0" </dev/null >"$1" 2>&1 & read x <"$1"`, 1, false},
+		"the context ends":         {`set -m; "$0" & "$0" & "$0" & wait`, 3, true},
+		"a job in the foreground":  {`set -m; "$0"; true`, 1, true},
+		"a shell in a shell":       {`set -m; bash -c 'set -m; "$0" & "$0"; true' "$0" & "$0" & wait`, 3, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const rounds = 5
+			survivors := 0
+			for range rounds {
+				cmd, l := jobs(t, c.script)
+				ctx, cancel := context.WithCancel(t.Context())
+				wait := begin(ctx, cmd)
+				pids := l.born(c.members)
+				if c.cancel {
+					cancel()
+				}
+				res, err := wait()
+				cancel()
+				require.Equal(t, c.cancel, err != nil)
+				require.False(t, res.Lost)
+				survivors += l.survivors(pids)
+			}
+			require.Zero(t, survivors, "of %d", rounds*c.members)
+		})
+	}
+}
