@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -81,8 +82,25 @@ func (c *conversation) call(t *provider.ToolCall, sign string) (any, error) {
 	if c.withoutIDs {
 		id = ""
 	}
+	id = c.unique(id)
 	c.open = append(c.open, openResult{id: t.ID, sent: id, name: name})
 	return outPart{Call: &outCall{id, name, args}, Signature: sign}, nil
+}
+
+// unique returns the id, or one made of it if an earlier call of the conversation has it, so that each result belongs to one call.
+func (c *conversation) unique(id string) string {
+	if id == "" {
+		return ""
+	}
+	sent := id
+	for n := 2; c.ids[sent]; n++ {
+		sent = id + "_" + strconv.Itoa(n)
+	}
+	if c.ids == nil {
+		c.ids = map[string]bool{}
+	}
+	c.ids[sent] = true
+	return sent
 }
 
 // result converts the result of a call, and returns the media that has to follow it.

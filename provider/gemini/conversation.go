@@ -23,7 +23,8 @@ type conversation struct {
 	withoutIDs bool // calls and results are sent without their ids
 
 	out  []content
-	open []openResult // calls of the model's last turn
+	open []openResult    // calls of the model's last turn
+	ids  map[string]bool // ids of calls, as sent; each may occur once
 }
 
 // An openResult is a call that waits for its result.

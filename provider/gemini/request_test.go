@@ -104,6 +104,16 @@ func TestTheProvidersOwnIDIsSentForACallOfAnAgent(t *testing.T) {
 	require.NotContains(t, got, "run.1.0")
 }
 
+func TestAnIDThatSeveralCallsHaveIsSentOnce(t *testing.T) {
+	require.JSONEq(t, `[{"role":"user","parts":[{"text":"go"}]},
+		{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{"n":1}}},{"functionCall":{"id":"a_2","name":"f","args":{"n":2}}}]},
+		{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"output":"one"}}},{"functionResponse":{"id":"a_2","name":"f","response":{"output":"two"}}}]},
+		{"role":"model","parts":[{"functionCall":{"id":"a_3","name":"f","args":{"n":3}}}]},
+		{"role":"user","parts":[{"functionResponse":{"id":"a_3","name":"f","response":{"output":"three"}}}]}]`,
+		contents(t, old, provider.User("go"), model(call("a", "f", `{"n":1}`, nil), call("a", "f", `{"n":2}`, nil)), results(result("a", "f", "one"), result("a", "f", "two")),
+			model(call("a", "f", `{"n":3}`, nil)), results(result("a", "f", "three"))))
+}
+
 func TestEveryCallHasAResultAndEveryResultACall(t *testing.T) {
 	lost := func(id string) string {
 		return `{"role":"user","parts":[{"functionResponse":{"id":"` + id + `","name":"f","response":{"error":"The call was not run, or its result is lost."}}}]}`
