@@ -20,7 +20,7 @@ func Open(name string, body io.Reader) (*bufio.Reader, byte, error) {
 	br := bufio.NewReader(body)
 	first, err := firstByte(br)
 	if err != nil {
-		return nil, 0, Broken(err)
+		return nil, 0, ended(name, err)
 	}
 	if first == '<' {
 		return nil, 0, &provider.Error{Class: fault.Permanent, Provider: name, Status: 200, Message: "the server answered with a web page",
@@ -34,7 +34,7 @@ func Whole(name string, r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MostPiece+1))
 	switch {
 	case err != nil:
-		return nil, Broken(err)
+		return nil, ended(name, err)
 	case len(text) > MostPiece:
 		return nil, TooLarge(name)
 	}
@@ -64,10 +64,15 @@ func Events(name string, br *bufio.Reader, each func(sse.Event) (more bool, err 
 
 // eventsEnd returns the error of a body whose events have ended.
 func eventsEnd(name string, err error) error {
-	switch {
-	case errors.Is(err, io.EOF):
+	if errors.Is(err, io.EOF) {
 		return nil
-	case errors.As(err, new(*sse.TooLargeError)):
+	}
+	return ended(name, err)
+}
+
+// ended returns the error of a body that ended before the answer did: that of [TooLarge], or [Broken]'s.
+func ended(name string, err error) error {
+	if errors.As(err, new(*sse.TooLargeError)) {
 		return TooLarge(name)
 	}
 	return Broken(err)
