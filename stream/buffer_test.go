@@ -21,11 +21,11 @@ func TestABufferPassesOnAllChunksInOrder(t *testing.T) {
 		want = append(want, provider.ToolDelta(i, "x"))
 	}
 	for _, n := range []int{0, 1, 7, 1000} {
-		got, err := read(stream.Buffer(of(errDown, want...), n))
+		got, err := read(stream.Buffer(t.Context(), n, fixed(of(errDown, want...))))
 		require.Equal(t, errDown, err)
 		require.Equal(t, want, got)
 	}
-	got, err := read(stream.Buffer(nil, 0))
+	got, err := read(stream.Buffer(t.Context(), 0, nil))
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
@@ -34,8 +34,7 @@ func TestABufferLetsTheProducerRunAheadUpToItsSize(t *testing.T) {
 	for size, ahead := range map[int]int{0: 100, 5: 5} {
 		synctest.Test(t, func(t *testing.T) {
 			made := 0
-			var m stream.Metrics
-			seq := stream.BufferCall(t.Context(), stream.BufferConfig{Size: size, Metrics: &m}, func(context.Context) stream.Seq {
+			seq := stream.Buffer(t.Context(), size, func(context.Context) stream.Seq {
 				return func(yield func(provider.Chunk, error) bool) {
 					for made < 1000 && yield(start, nil) {
 						made++
@@ -45,7 +44,6 @@ func TestABufferLetsTheProducerRunAheadUpToItsSize(t *testing.T) {
 			for range seq {
 				synctest.Wait() // until the producer waits
 				require.Equal(t, ahead+1, made)
-				require.Positive(t, m.Figures().BackPressure)
 				break
 			}
 		})
@@ -67,7 +65,7 @@ func TestStoppingABufferEndsTheProducerFirst(t *testing.T) {
 			began := time.Now()
 			func() {
 				defer func() { _ = recover() }()
-				for range stream.BufferCall(t.Context(), stream.BufferConfig{}, call) {
+				for range stream.Buffer(t.Context(), 0, call) {
 					if leave != nil {
 						leave()
 					}
@@ -83,77 +81,35 @@ func TestStoppingABufferEndsTheProducerFirst(t *testing.T) {
 func TestCancellationLosesNoYieldedChunk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, last := range []error{nil, errDown} {
-			for _, grace := range []time.Duration{0, time.Minute} {
-				ctx, cancel := context.WithCancel(t.Context())
-				seq := stream.BufferCall(ctx, stream.BufferConfig{Size: 2, Grace: grace}, func(ctx context.Context) stream.Seq {
-					return func(yield func(provider.Chunk, error) bool) {
-						of(nil, start, provider.Text("a"), provider.Text("b"))(yield)
-						<-ctx.Done()
-						<-time.After(s)
-						if last != nil {
-							yield(provider.Chunk{}, last)
-							return
-						}
-						yield(end, nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			seq := stream.Buffer(ctx, 2, func(ctx context.Context) stream.Seq {
+				return func(yield func(provider.Chunk, error) bool) {
+					of(nil, start, provider.Text("a"), provider.Text("b"))(yield)
+					<-ctx.Done()
+					<-time.After(s)
+					if last != nil {
+						yield(provider.Chunk{}, last)
+						return
 					}
-				})
-				var kinds []provider.ChunkKind
-				var err error
-				for c, e := range seq {
-					if len(kinds) == 1 {
-						cancel()
-						synctest.Wait()
-					}
-					if err = e; e == nil {
-						kinds = append(kinds, c.Kind)
-					}
-				}
-				require.Equal(t, last, err)
-				require.Equal(t, []provider.ChunkKind{provider.KindStart, provider.KindText, provider.KindText}, kinds[:3])
-				require.Equal(t, last == nil, len(kinds) == 4)
-				cancel()
-			}
-		}
-	})
-}
-
-func TestAProducerThatIgnoresItsContextIsAbandoned(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var m stream.Metrics
-		free := make(chan struct{})
-		stuck := func(context.Context) stream.Seq {
-			return func(yield func(provider.Chunk, error) bool) {
-				if yield(start, nil) {
-					<-free
 					yield(end, nil)
 				}
+			})
+			var kinds []provider.ChunkKind
+			var err error
+			for c, e := range seq {
+				if len(kinds) == 1 {
+					cancel()
+					synctest.Wait()
+				}
+				if err = e; e == nil {
+					kinds = append(kinds, c.Kind)
+				}
 			}
+			require.Equal(t, last, err)
+			require.Equal(t, []provider.ChunkKind{provider.KindStart, provider.KindText, provider.KindText}, kinds[:3])
+			require.Equal(t, last == nil, len(kinds) == 4)
+			cancel()
 		}
-		cfg := stream.BufferConfig{Grace: 2 * s, Metrics: &m}
-		// With a Watchdog around it, the consumer continues after the timeout and the grace.
-		began := time.Now()
-		got, err := read(stream.Idle(t.Context(), 4*s, func(ctx context.Context) stream.Seq {
-			return stream.BufferCall(ctx, cfg, stuck)
-		}))
-		var late *stream.TimeoutError
-		require.ErrorAs(t, err, &late)
-		require.Len(t, got, 1)
-		require.InDelta(t, 6*s, time.Since(began), float64(s))
-		require.EqualValues(t, 1, m.Figures().LeftBehind)
-
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(s, func() { cancel(errDown) })
-		_, err = read(stream.BufferCall(ctx, cfg, stuck))
-		require.Equal(t, errDown, err)
-		require.EqualValues(t, 2, m.Figures().LeftBehind)
-
-		began = time.Now()
-		for range stream.BufferCall(t.Context(), cfg, stuck) {
-			break
-		}
-		require.Equal(t, 2*s, time.Since(began))
-		require.EqualValues(t, 3, m.Figures().LeftBehind)
-		close(free)
 	})
 }
 
@@ -172,7 +128,7 @@ func TestAPanicInABufferIsAnError(t *testing.T) {
 					tc.do()
 				}
 			}
-			got, err := read(stream.BufferCall(t.Context(), stream.BufferConfig{}, call))
+			got, err := read(stream.Buffer(t.Context(), 0, call))
 			var p *stream.PanicError
 			require.ErrorAs(t, err, &p)
 			require.Equal(t, tc.value, p.Value)
@@ -180,11 +136,6 @@ func TestAPanicInABufferIsAnError(t *testing.T) {
 			require.Equal(t, fault.Permanent, fault.Of(err))
 			require.NotContains(t, err.Error(), ".go:")
 			require.Equal(t, name == "panic", errors.Is(err, errDown))
-
-			f := stream.NewFan(t.Context(), stream.FanConfig{}, call)
-			got, err = read(f.Reader())
-			require.ErrorAs(t, err, &p)
-			require.Len(t, got, 1)
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A PanicError is a recovered panic of foreign code: of a Provider or a check.
+// A PanicError is a recovered panic of foreign code, for example of a Provider.
 type PanicError struct {
 	Who   string // the owner of the code, for example "the provider"
 	Value any    // the value of the panic
@@ -38,22 +38,3 @@ func (e *PanicError) Unwrap() error {
 
 // Fault returns Permanent, whatever the value: the same call would most likely panic again.
 func (e *PanicError) Fault() fault.Class { return fault.Permanent }
-
-// contain calls f in a goroutine of this package, and then done: with nil, or with an error for f's panic or its
-// runtime.Goexit.
-func contain(f func(), done func(error)) {
-	const who = "the provider"
-	returned := false
-	defer func() {
-		switch v := recover(); {
-		case v != nil:
-			done(NewPanicError(who, v))
-		case !returned:
-			done(&PanicError{Who: who, Value: "runtime.Goexit was called"})
-		default:
-			done(nil)
-		}
-	}()
-	f()
-	returned = true
-}

@@ -69,20 +69,12 @@ func wrap(ctx context.Context, r *rand.Rand, call stream.Call) (seq stream.Seq, 
 		if inner != nil {
 			call = func(context.Context) stream.Seq { return inner }
 		}
-		switch r.IntN(8) {
+		switch r.IntN(4) {
 		case 0:
 			seq, stack = stream.Watch(ctx, stream.Timeouts{Idle: time.Minute, Total: time.Hour}, call), stack+" watch"
 		case 1:
-			seq, stack = stream.BufferCall(ctx, stream.BufferConfig{Size: 1 + r.IntN(5)}, call), stack+" buffer"
+			seq, stack = stream.Buffer(ctx, 1+r.IntN(5), call), stack+" buffer"
 		case 2:
-			seq, stack = stream.BufferCall(ctx, stream.BufferConfig{Size: 1 + r.IntN(5), Grace: time.Second}, call), stack+" patient"
-		case 3:
-			seq, stack = stream.NewFan(ctx, stream.FanConfig{Ahead: 1 + r.IntN(5), CutSlow: r.IntN(2) == 0}, call).Reader(), stack+" fan"
-		case 4:
-			seq, stack = stream.Measure(call(ctx), &stream.Metrics{}), stack+" measure"
-		case 5:
-			seq, stack = stream.Guard(call(ctx), r.IntN(20), func(*stream.Written) error { return nil }), stack+" guard"
-		case 6:
 			seq, stack = stream.Once(call(ctx)), stack+" once"
 		default:
 			seq, stack = stream.Check(call(ctx)), stack+" check"

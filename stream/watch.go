@@ -12,7 +12,7 @@ import (
 //
 // If a call exceeds a limit, its context is canceled with a *[TimeoutError] as the cause, and the sequence ends with
 // that error instead of the provider's; only an End that still arrives is passed on. A provider that ignores its context
-// can't be interrupted, since it runs in the consumer's goroutine: wrap it in a [BufferCall] with a Grace.
+// can't be interrupted, since it runs in the consumer's goroutine.
 //
 // Watch starts no goroutine, and its cost per chunk is that of a [Watchdog].
 func Watch(ctx context.Context, t Timeouts, call Call) Seq {

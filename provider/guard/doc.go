@@ -67,6 +67,5 @@
 //
 // No goroutine is started for a call without a Hedge, and no timer outlives it. A provider's panic becomes an error;
 // a panic of the consumer's loop body propagates after everything is released. A provider that ignores its context
-// can't be interrupted, since it runs in the consumer's goroutine; use [stream.BufferCall] with a Grace for such
-// providers.
+// can't be interrupted, since it runs in the consumer's goroutine.
 package guard
