@@ -113,17 +113,3 @@ func BenchmarkSetGetNewInAFullSet(b *testing.B) {
 		set.Get(keys[i%len(keys)])
 	}
 }
-
-// BenchmarkSync measures a full set without changes.
-func BenchmarkSync(b *testing.B) {
-	set, store := circuit.NewSet(circuit.Network()), new(table)
-	for i := range most {
-		set.Get(strconv.Itoa(i))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := set.Sync(b.Context(), store); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -31,6 +31,4 @@
 // The package starts no goroutine and no timer: changes that are due to time are made by the next call. A successful call
 // through a closed breaker takes two atomic loads, or one short lock while there are failures among the last results. It
 // doesn't read the clock and allocates nothing. [Config.OnChange] is called in order and outside of locks.
-//
-// Several processes can share the states of their breakers through a [Store], outside of the calls: see [Set.Share].
 package circuit

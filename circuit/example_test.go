@@ -58,22 +58,3 @@ func ExampleBreaker_Allow() {
 	// degraded
 	// llm:main: closed, was open: reset
 }
-
-// Two sets in two processes share their states through a store.
-func ExampleSet_Sync() {
-	ctx := context.Background()
-	store := new(table) // usually a table in a database
-	here, there := circuit.NewSet(circuit.LLM()), circuit.NewSet(circuit.LLM())
-
-	for range 5 {
-		permit, _ := here.Get("llm:main").Allow()
-		permit.Done(fault.New(fault.Degraded, "overloaded"))
-	}
-	for _, set := range []*circuit.Set{here, there} { // Share calls it regularly
-		if err := set.Sync(ctx, store); err != nil {
-			fmt.Println(err)
-		}
-	}
-	fmt.Println(there.Get("llm:main").State())
-	// Output: open
-}

@@ -118,7 +118,4 @@ func (b *Breaker) change(at time.Time, to State, why Reason) {
 	if b.cfg.OnChange != nil {
 		b.changes.add(c)
 	}
-	if b.set != nil {
-		b.set.changed()
-	}
 }

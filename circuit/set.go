@@ -23,8 +23,6 @@ type Set struct {
 	all   []*Breaker // in no order
 	hand  int        // where the search for a victim continues
 	swept time.Time
-
-	sharing sharing
 }
 
 // A member is what the set records about a breaker.
@@ -33,9 +31,8 @@ type member struct {
 	seen time.Time // when it was last known to have been used; guarded by Set.mu
 
 	// guarded by the breaker's mu
-	idle      bool // not used since seen
-	dropped   bool
-	published time.Time // until when it is open, as last published to other processes
+	idle    bool // not used since seen
+	dropped bool
 }
 
 const (

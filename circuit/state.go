@@ -45,7 +45,6 @@ const (
 	ProbeFailed  Reason = "probe failed"
 	ProbeExpired Reason = "probe expired" // it took longer than Config.ProbeTimeout
 	ByHand       Reason = "reset"         // [Breaker.Reset]
-	Elsewhere    Reason = "elsewhere"     // another process, see [Set.Sync]
 )
 
 // A Change is a change of state, as passed to [Config.OnChange].
