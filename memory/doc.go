@@ -51,7 +51,7 @@
 //
 // A [Meter] counts each message of a growing conversation once. Counts of a provider correct it: [Meter.Learn] uses the
 // usage of a reply, which costs nothing, and [Meter.Ask] calls [provider.CountTokens], if the provider supports it. Texts
-// are counted by a tokenizer ([Estimator.Tokenize]; package memory/tokens/openai has OpenAI's), else estimated in one walk
+// are counted by a tokenizer ([Estimator.Tokenize]; package memory/tokens/tiktoken has OpenAI's), else estimated in one walk
 // with figures by script, by language and by kind of text, fitted on o200k, and a factor by family. An estimate errs on the high
 // side. As a share of the true count it is:
 //

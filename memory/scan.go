@@ -7,7 +7,7 @@ import (
 
 // The estimate of a text is one walk over its characters with the figures below, in thousandths of a token of o200k. They are fitted on
 // the first articles of the Universal Declaration of Human Rights in 30 languages, and on code, JSON, base64, tables, white space,
-// random letters, punctuation, digits and URLs, so that no kind of text is counted low. A test in package memory/tokens/openai prints the
+// random letters, punctuation, digits and URLs, so that no kind of text is counted low. A test in package memory/tokens/tiktoken prints the
 // share of each, and of 10 languages that weren't used.
 
 // Words of Latin letters. A vocabulary has whole words of the languages that it was made for, and pieces of 2 to 4 letters of the others.

@@ -77,7 +77,7 @@ var rows = map[string]row{
 	"internal/schema":          {own: []string{"circuit/fault"}, third: []string{validate}},
 	"tools":                    {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"}, third: []string{validate}},
 	"memory":                   {own: []string{"provider", "stream", "circuit/fault"}},
-	"memory/tokens/openai":     {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
+	"memory/tokens/tiktoken":   {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index":             {own: []string{"memory", "tools", "provider", "circuit/fault"}},
 	indextest:                  {own: []string{"memory/index"}},
 	"memory/langchain":         {own: []string{"memory/index", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},

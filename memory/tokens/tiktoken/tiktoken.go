@@ -1,4 +1,4 @@
-package openai
+package tiktoken
 
 import (
 	"strings"

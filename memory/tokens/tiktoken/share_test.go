@@ -1,4 +1,4 @@
-package openai_test
+package tiktoken_test
 
 import (
 	"encoding/base64"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/memory"
-	"github.com/pawlkit/pawl/memory/tokens/openai"
+	"github.com/pawlkit/pawl/memory/tokens/tiktoken"
 )
 
 // The estimate of a text as a share of its true count in o200k.
@@ -35,7 +35,7 @@ func TestTheEstimateIsCloseToTheCountInEachLanguageAndKindOfText(t *testing.T) {
 	for _, s := range samples {
 		groups[s.group]++
 		named[strings.SplitN(s.name, ":", 2)[0]] = true
-		want := openai.Count(openai.O200k, s.text)
+		want := tiktoken.Count(tiktoken.O200k, s.text)
 		share := float64(e.CountText(s.text)) / float64(want)
 		t.Logf("%-7s %-32s %6d tokens, %6.2f characters a token, estimate %.2f", s.group, s.name, want, float64(len([]rune(s.text)))/float64(want), share)
 		require.GreaterOrEqual(t, share, leastShare, s.name)

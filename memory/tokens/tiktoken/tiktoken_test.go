@@ -1,4 +1,4 @@
-package openai_test
+package tiktoken_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/memory"
-	"github.com/pawlkit/pawl/memory/tokens/openai"
+	"github.com/pawlkit/pawl/memory/tokens/tiktoken"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -25,27 +25,27 @@ func TestCountsAreOpenAIs(t *testing.T) {
 		{"2 + 2 = 4", 7, 7},
 		{"お誕生日おめでとう", 9, 8},
 	} {
-		require.Equal(t, c.cl100k, openai.Count(openai.CL100k, c.text), c.text)
-		require.Equal(t, c.o200k, openai.Count(openai.O200k, c.text), c.text)
+		require.Equal(t, c.cl100k, tiktoken.Count(tiktoken.CL100k, c.text), c.text)
+		require.Equal(t, c.o200k, tiktoken.Count(tiktoken.O200k, c.text), c.text)
 	}
-	require.Equal(t, openai.Count(openai.O200k, "a\uFFFDb"), openai.Count(openai.O200k, "a\xffb"), "bytes that are no text count as U+FFFD")
-	require.Equal(t, 6, openai.Count("made up", "tiktoken is great!"))
+	require.Equal(t, tiktoken.Count(tiktoken.O200k, "a\uFFFDb"), tiktoken.Count(tiktoken.O200k, "a\xffb"), "bytes that are no text count as U+FFFD")
+	require.Equal(t, 6, tiktoken.Count("made up", "tiktoken is great!"))
 }
 
 func TestEachModelHasItsVocabulary(t *testing.T) {
-	for model, want := range map[string]openai.Encoding{
-		"gpt-4o": openai.O200k, "gpt-4.1-mini": openai.O200k, "o3": openai.O200k, "gpt-5": openai.O200k, "": openai.O200k,
-		"openai/gpt-4": openai.CL100k, "gpt-4-turbo": openai.CL100k, "gpt-3.5-turbo-0125": openai.CL100k, "GPT-4-0613": openai.CL100k,
+	for model, want := range map[string]tiktoken.Encoding{
+		"gpt-4o": tiktoken.O200k, "gpt-4.1-mini": tiktoken.O200k, "o3": tiktoken.O200k, "gpt-5": tiktoken.O200k, "": tiktoken.O200k,
+		"openai/gpt-4": tiktoken.CL100k, "gpt-4-turbo": tiktoken.CL100k, "gpt-3.5-turbo-0125": tiktoken.CL100k, "GPT-4-0613": tiktoken.CL100k,
 	} {
-		require.Equal(t, want, openai.EncodingOf(model), model)
+		require.Equal(t, want, tiktoken.EncodingOf(model), model)
 	}
 }
 
 func TestTheCounterCountsTextsExactly(t *testing.T) {
-	c := openai.New(provider.ModelInfo{ID: "gpt-4o"})
+	c := tiktoken.New(provider.ModelInfo{ID: "gpt-4o"})
 	text := "The council decided yesterday that the old market hall will not be torn down."
-	require.Equal(t, openai.Count(openai.O200k, text), c.CountText(text))
-	require.Equal(t, openai.Count(openai.O200k, text)+4, c.CountMessage(&provider.Message{Parts: []provider.Part{provider.TextPart(text)}}))
+	require.Equal(t, tiktoken.Count(tiktoken.O200k, text), c.CountText(text))
+	require.Equal(t, tiktoken.Count(tiktoken.O200k, text)+4, c.CountMessage(&provider.Message{Parts: []provider.Part{provider.TextPart(text)}}))
 }
 
 // TestTheEstimateIsAtMost10PercentBelowAnd40Above holds the estimate of texts to the tokenizer, on samples of prose, code,
@@ -60,13 +60,13 @@ func TestTheEstimateIsAtMost10PercentBelowAnd40Above(t *testing.T) {
 		b, err := os.ReadFile(file)
 		require.NoError(t, err)
 		text := string(b)
-		want := openai.Count(openai.O200k, text)
+		want := tiktoken.Count(tiktoken.O200k, text)
 		share := float64(o200k.CountText(text)) / float64(want)
 		t.Logf("%-12s %5d bytes, %.2f characters a token, estimate %+.0f %%", strings.TrimSuffix(filepath.Base(file), ".txt"), len(text),
 			float64(len([]rune(text)))/float64(want), (share-1)*100)
 		require.GreaterOrEqual(t, share, .9, file)
 		require.LessOrEqual(t, share, 1.4, file)
-		require.GreaterOrEqual(t, float64(unknown.CountText(text)), .9*float64(openai.Count(openai.CL100k, text)),
+		require.GreaterOrEqual(t, float64(unknown.CountText(text)), .9*float64(tiktoken.Count(tiktoken.CL100k, text)),
 			"%s: what is unknown isn't counted low for an older vocabulary", file)
 
 		sum := 0
@@ -79,7 +79,7 @@ func TestTheEstimateIsAtMost10PercentBelowAnd40Above(t *testing.T) {
 
 // TestALongRunWithoutABreakIsCountedInReasonableTime would not end with a merge that is quadratic.
 func TestALongRunWithoutABreakIsCountedInReasonableTime(t *testing.T) {
-	require.Positive(t, openai.Count(openai.O200k, strings.Repeat("a", 1<<15)))
+	require.Positive(t, tiktoken.Count(tiktoken.O200k, strings.Repeat("a", 1<<15)))
 }
 
 func BenchmarkCount(b *testing.B) {
@@ -88,7 +88,7 @@ func BenchmarkCount(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		openai.Count(openai.O200k, string(text))
+		tiktoken.Count(tiktoken.O200k, string(text))
 	}
 }
 

@@ -1,4 +1,4 @@
-package openai_test
+package tiktoken_test
 
 import (
 	"testing"
