@@ -1,0 +1,157 @@
+package rules
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A block is a fenced block of a page.
+type block struct {
+	page     string
+	language string
+	line     int // of its fence
+	text     string
+}
+
+func (b *block) where() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
+
+// TestCodeOfPagesIsReal runs every program of the README and of docs, and compares what it prints with the text block after it. Test files
+// must pass.
+func TestCodeOfPagesIsReal(t *testing.T) {
+	// A program may call a model of OpenAI: it gets this answer.
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path != "/v1/chat/completions" {
+			http.NotFound(w, req)
+			return
+		}
+		_, _ = io.WriteString(w, `{"id":"1","model":"m","choices":[{"message":{"role":"assistant","content":"Hello!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2}}`)
+	}))
+	defer model.Close()
+	for _, page := range pages(t) {
+		blocks := blocksOf(t, page)
+		for i, b := range blocks {
+			if b.language != "go" {
+				continue
+			}
+			name, command := "main.go", "run"
+			if strings.Contains(b.text, "_test\n") {
+				name, command = "page_test.go", "test"
+			}
+			name = filepath.Join(t.TempDir(), name)
+			require.NoError(t, os.WriteFile(name, []byte(b.text), 0o600))
+			cmd := exec.CommandContext(t.Context(), "go", command, name)
+			cmd.Dir = root // for the imports
+			cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+model.URL+"/v1", "OPENAI_API_KEY=none")
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s: %s", b.where(), out)
+			if command == "run" {
+				require.True(t, strings.Contains(b.text, "package main\n"), "%s: the block isn't a whole program", b.where())
+				require.True(t, i+1 < len(blocks) && blocks[i+1].language == "text", "%s: what does this program print? A text block should say", b.where())
+				require.Equal(t, blocks[i+1].text, string(out), "%s prints something else", b.where())
+			}
+			formatted, err := exec.CommandContext(t.Context(), "gofmt", "-l", name).Output()
+			require.NoError(t, err)
+			require.Empty(t, string(formatted), "%s isn't formatted", b.where())
+		}
+	}
+}
+
+// TestCommandsOfPagesAreRun: .ci/run takes its commands out of the pages' sh blocks, so a command in any other kind of block would be one that
+// nobody has tried.
+func TestCommandsOfPagesAreRun(t *testing.T) {
+	for _, page := range pages(t) {
+		for _, b := range blocksOf(t, page) {
+			require.Contains(t, []string{"sh", "go", "text"}, b.language, b.where())
+			for line := range strings.Lines(b.text) {
+				command := strings.HasPrefix(line, "go ") || strings.HasPrefix(line, "bash ") || strings.HasPrefix(line, "$ ")
+				require.False(t, b.language != "sh" && command, "%s: the command %q would never be run", b.where(), line)
+			}
+		}
+	}
+	readme := blocksOf(t, "README.md")
+	for _, want := range []string{`go run ./examples/cms -p "Create an About page with a hero section titled Hello"`, testCommand} {
+		require.True(t, slices.ContainsFunc(readme, func(b block) bool { return b.language == "sh" && strings.Contains(b.text, want+"\n") }), want)
+	}
+	ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
+	require.NoError(t, err)
+	require.Contains(t, string(ci), `"the README's test command" `+testCommand+"\n")
+}
+
+// testCommand is what the README says for running the tests. .ci/run runs it as a step of its own.
+const testCommand = "go test -race -shuffle=on ./..."
+
+func TestTheReadmeIsShort(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(text), 9<<10, "the rest belongs into docs")
+}
+
+var link = regexp.MustCompile(`\]\(([^)]+)\)`)
+
+// TestLinksOfPagesLeadSomewhere follows the links into the repository.
+func TestLinksOfPagesLeadSomewhere(t *testing.T) {
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "#") {
+				continue
+			}
+			_, err := os.Stat(filepath.Join(root, filepath.Dir(page), filepath.FromSlash(m[1])))
+			require.NoError(t, err, "%s: %s", page, m[1])
+		}
+	}
+}
+
+// pages returns the pages for users, relative to the top: those at the top except for the CHANGELOG, and those in docs.
+func pages(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		require.NoError(t, err)
+		for _, name := range found {
+			name, err = filepath.Rel(root, name)
+			require.NoError(t, err)
+			if name != "CHANGELOG.md" {
+				pages = append(pages, filepath.ToSlash(name))
+			}
+		}
+	}
+	require.Greater(t, len(pages), 10)
+	return pages
+}
+
+// blocksOf returns the fenced blocks of a page.
+func blocksOf(t *testing.T, page string) []block {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, page))
+	require.NoError(t, err)
+	var blocks []block
+	open := false
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		switch {
+		case strings.HasPrefix(line, "```") && open:
+			open = false
+		case strings.HasPrefix(line, "```"):
+			open = true
+			blocks = append(blocks, block{page: page, language: strings.TrimSpace(line[3:]), line: n})
+		case open:
+			blocks[len(blocks)-1].text += line
+		}
+	}
+	require.False(t, open, "a block of %s has no end", page)
+	return blocks
+}
