@@ -1,6 +1,9 @@
 package provider_test
 
 import (
+	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -35,6 +38,19 @@ var callReply = []provider.Chunk{
 	provider.ToolDelta(0, `"Oslo"}`),
 	provider.ToolEnd(0),
 	provider.End(provider.StopToolCalls, provider.Usage{Input: 10, Output: 5}),
+}
+
+func BenchmarkNormalizeArguments(b *testing.B) {
+	for _, in := range []string{`{"a":1,"b":2}`, `{"path":"a/b.go","text":"` + strings.Repeat(`line of a file that is written\n`, 300) + `"}`} {
+		b.Run(strconv.Itoa(len(in)), func(b *testing.B) {
+			parts := []provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{Input: json.RawMessage(in)}}}
+			b.ReportAllocs()
+			b.SetBytes(int64(len(in)))
+			for b.Loop() {
+				provider.Normalize(parts)
+			}
+		})
+	}
 }
 
 func BenchmarkCollectorOneCall(b *testing.B) {

@@ -18,46 +18,20 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// arguments returns raw as compact JSON, or as text if it isn't JSON. It returns raw itself if that is compact
-// already.
+// arguments returns a copy of raw as compact JSON, or as text if it isn't JSON.
 func arguments(raw []byte) (input json.RawMessage, invalid string) {
-	if compact(raw) { // most are
-		return raw, ""
-	}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, ""
-	}
-	if !json.Valid(raw) {
-		return nil, valid(string(raw))
 	}
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
-	if isCompact(raw) {
-		return raw, ""
-	}
 	var b bytes.Buffer
 	b.Grow(len(raw))
-	if err := json.Compact(&b, raw); err != nil { // can't be: it is valid
+	if json.Compact(&b, raw) != nil {
 		return nil, string(raw)
 	}
 	return b.Bytes(), ""
-}
-
-// isCompact reports whether valid JSON has no blanks outside of strings.
-func isCompact(raw []byte) bool {
-	inString := false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			inString = !inString
-		case c == '\\':
-			i++ // valid JSON has it in strings only, with something behind it
-		case !inString && (c == ' ' || c == '\t' || c == '\n' || c == '\r'):
-			return false
-		}
-	}
-	return true
 }
 
 // normalizePart returns a part in a form that survives JSON. The given part isn't changed.
@@ -69,7 +43,7 @@ func normalizePart(p *Part) *Part {
 		c.ID, c.ProviderID, c.Name, c.Invalid = valid(c.ID), valid(c.ProviderID), valid(c.Name), valid(c.Invalid)
 		if len(c.Input) > 0 {
 			var invalid string
-			if c.Input, invalid = arguments(bytes.Clone(c.Input)); invalid != "" {
+			if c.Input, invalid = arguments(c.Input); invalid != "" {
 				c.Invalid = invalid
 			}
 		}
