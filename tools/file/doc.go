@@ -27,10 +27,22 @@
 // link can't be distinguished from a file: a user who can create one inside the directory can show the agent the file
 // behind it. A write doesn't change that file, because it creates a new file under the name.
 //
+// What [Config].Hide and Protect name isn't read or changed either, even if a directory or a file is replaced by a link to it
+// meanwhile: links are resolved first, and then each directory is opened by itself, and must have its name while it is open.
+// A hidden file that is moved to another name isn't hidden any more. On systems other than Linux, a move that fails
+// because one of its directories was replaced at that moment may leave the file a second, random name in the directory that
+// replaced it.
+//
+// The name of a file that is changed contains neither symbolic links nor "..", so that what a person approves is the file that is
+// changed; other names are errors, which say the right one.
+//
 // A write takes effect at once or not at all, keeps the permissions of the file that it replaces, and by default replaces only
-// the version that was read ([WriteOptions]). Writes and merges of one Workspace are serialized. A change by another
-// program is noticed until shortly before the new version is renamed into place; between the last check and the rename
-// there are a few microseconds that no portable call can close.
+// the version that was read ([WriteOptions]): of several writers that have read one version, one succeeds, and the others
+// get an error even if they write the same content. Writes and merges are serialized, also those of several Workspaces over
+// the directory and of several processes, by a lock of the directory (flock; on Windows an open file .pawl-tmp-lock in it; none
+// on other systems, on file systems without locks, and between computers that share a directory). A change by a
+// program that doesn't use this package is noticed until shortly before the new version is renamed into place; between the
+// last check and the rename there are a few microseconds that no portable call can close.
 //
 // Merging never overwrites a person's changes: if a file has changed in the meantime, the merge combines both changes line by
 // line if they don't overlap; otherwise it reports a [Conflict].

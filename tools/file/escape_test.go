@@ -108,7 +108,17 @@ func TestLinksInsideAreReadAndNotWrittenThrough(t *testing.T) {
 		require.Contains(t, good(t, tree, "file.read", in{"path": "good"}), "in.txt: lines 1-1 of 1")
 		require.Contains(t, good(t, tree, "file.read", in{"path": "gooddir/deep.txt"}), "dir/deep.txt: lines")
 		require.Contains(t, bad(t, tree, "file.write", in{"path": "good", "content": "x"}), "it is a symbolic link to in.txt; name the file itself")
-		require.Contains(t, good(t, tree, "file.write", in{"path": "gooddir/new.txt", "content": "x"}), "dir/new.txt: created")
+		for tool, input := range map[string]in{
+			"file.write": {"path": "gooddir/deep.txt", "content": "x"}, "file.edit": {"path": "gooddir/deep.txt", "old": "inside", "new": "x"},
+			"file.delete": {"path": "gooddir/deep.txt"}, "file.move": {"from": "gooddir/deep.txt", "to": "x"},
+		} {
+			require.Contains(t, bad(t, tree, tool, input), "one of its directories is a symbolic link; name dir/deep.txt if that is meant", tool)
+		}
+		require.Contains(t, bad(t, tree, "file.move", in{"from": "in.txt", "to": "gooddir/x"}), "name dir/x if that is meant")
+		for _, name := range []string{"gooddir/../in.txt", "dir/../in.txt", "dir/x/../../in.txt"} { // a person might read another file
+			require.Contains(t, bad(t, tree, "file.delete", in{"path": name}), "can't contain \"..\"; name in.txt if that is meant")
+		}
+		good(t, tree, "file.write", in{"path": "./dir//new.txt", "content": "x"})
 		require.Contains(t, good(t, tree, "file.list", in{"path": "gooddir"}), "dir/new.txt  1")
 	})
 }

@@ -16,7 +16,10 @@ import (
 	"github.com/pawlkit/pawl/tools/file"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	roles.Play()
+	goleak.VerifyTestMain(m)
+}
 
 // content is the content of a directory, by names; names that end in a slash are directories.
 type content map[string]string

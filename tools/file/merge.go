@@ -220,12 +220,12 @@ func (s *Staging) plan(ctx context.Context) ([]step, *MergeResult, error) {
 
 // live returns a file of the workspace, nil if there is none. An *Error means that the name isn't a regular file.
 func (s *Staging) live(name string) (*Content, error) {
-	real, info, err := s.ws.writable(name)
+	if real, err := s.ws.resolve(name); err == nil && real != name {
+		return nil, newError(name, fault.Invalid, nil, "one of its directories has become a symbolic link")
+	}
+	_, info, err := s.ws.writable(name)
 	if err != nil {
 		return nil, err
-	}
-	if real != name {
-		return nil, newError(name, fault.Invalid, nil, "one of its directories has become a symbolic link")
 	}
 	if info == nil {
 		return nil, nil

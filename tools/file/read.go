@@ -39,7 +39,7 @@ func (w *Workspace) Stat(ctx context.Context, name string) (Info, error) {
 	}
 	out := infoOf(real, info)
 	if out.Kind == Link {
-		out.Target, _ = w.root.Readlink(real)
+		out.Target = w.readlink(real)
 	}
 	return out, nil
 }
@@ -115,21 +115,37 @@ func steady(real string, limit int64, open func() (*os.File, fs.FileInfo, error)
 	return nil, nil, newError(real, fault.Transient, nil, "it keeps changing while it is read; try again later")
 }
 
-// regularFile opens a file that is regular both before and after it is opened.
+// regularFile opens a file with a resolved name that is regular both before and after it is opened. It follows no symbolic link that has
+// replaced it or one of its directories: see openDir.
 func (w *Workspace) regularFile(real string) (*os.File, fs.FileInfo, error) {
-	info, err := w.root.Lstat(real) // opening a device may have side effects
+	at, base, done, err := w.parent(real, false)
 	if err != nil {
-		return nil, nil, explain(real, err)
-	}
-	if err := w.regular(real, real, info); err != nil {
 		return nil, nil, err
 	}
-	return w.openRegular(real)
+	defer done()
+	for range replacements {
+		info, err := at.Lstat(base) // opening a device may have side effects
+		if err != nil {
+			return nil, nil, explain(real, err)
+		}
+		if err := w.regular(real, real, info); err != nil {
+			return nil, nil, err
+		}
+		f, info, err := w.openRegular(at, base)
+		if err != nil {
+			return nil, nil, renamed(err, real)
+		}
+		if isNamed(at, base, info) {
+			return f, info, nil
+		}
+		_ = f.Close()
+	}
+	return nil, nil, errReplaced(real)
 }
 
-// openRegular opens a name without blocking, and returns an error if it isn't a regular file.
-func (w *Workspace) openRegular(real string) (*os.File, fs.FileInfo, error) {
-	f, err := w.root.OpenFile(real, os.O_RDONLY|noWait, 0)
+// openRegular opens a file of a directory without blocking, and returns an error if it isn't a regular file.
+func (w *Workspace) openRegular(at *os.Root, real string) (*os.File, fs.FileInfo, error) {
+	f, err := at.OpenFile(real, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, nil, explain(real, err)
 	}
@@ -179,14 +195,12 @@ func (w *Workspace) open(name string, limit int64, buf []byte) ([]byte, error) {
 
 // entries reads a directory in parts, so that a directory with millions of entries costs no more than limit.
 func (w *Workspace) entries(dir string, limit int) ([]entry, bool, error) {
-	info, err := w.root.Lstat(dir)
+	at, done, err := w.openDir(dir, false)
 	if err != nil {
-		return nil, false, explain(dir, err)
+		return nil, false, renamed(err, dir)
 	}
-	if !info.IsDir() {
-		return nil, false, newError(dir, fault.Invalid, nil, "it is a %s, not a directory", kindOf(info.Mode()))
-	}
-	f, err := w.root.OpenFile(dir, os.O_RDONLY|noWait, 0)
+	defer done()
+	f, err := at.Open(".")
 	if err != nil {
 		return nil, false, explain(dir, err)
 	}

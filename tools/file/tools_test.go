@@ -109,7 +109,12 @@ func TestAFileIsReplacedOnlyInTheVersionThatWasRead(t *testing.T) {
 		c, err := tree.Read(t.Context(), "a.txt")
 		require.NoError(t, err)
 		require.Contains(t, good(t, tree, "file.write", in{"path": "a.txt", "content": "new\n", "version": c.Version}), "a.txt: replaced, 1 line, 4 bytes, version ")
-		require.Contains(t, good(t, tree, "file.write", in{"path": "a.txt", "content": "new\n", "version": c.Version}), "unchanged", "the same call again")
+		require.Contains(t, bad(t, tree, "file.write", in{"path": "a.txt", "content": "new\n", "version": c.Version}),
+			"somebody, or this call before, has written exactly this content", "the same call again")
+		require.Contains(t, bad(t, tree, "file.write", in{"path": "a.txt", "content": "new\n"}), "it exists already, with exactly this content")
+		c, err = tree.Read(t.Context(), "a.txt")
+		require.NoError(t, err)
+		require.Contains(t, good(t, tree, "file.write", in{"path": "a.txt", "content": "new\n", "version": c.Version}), "unchanged", "with the newest version")
 		out = call(t, tree, "file.write", in{"path": "gone", "content": "x", "version": c.Version})
 		require.ErrorIs(t, out.Err, file.ErrChanged)
 		require.Contains(t, good(t, tree, "file.write", in{"path": "n/e/w", "content": "x\ny"}), "n/e/w: created, 2 lines, 3 bytes")

@@ -11,14 +11,15 @@ import (
 )
 
 // A Tree is the file tree of the tools: a [Workspace], or a [Staging] over one. Names are relative, with slashes; symbolic
-// links in directories are followed inside the workspace. Errors are of type [*Error], or those of ctx. Its methods are
+// links in directories are followed for reading inside the workspace. Errors are of type [*Error], or those of ctx. Its methods are
 // safe for concurrent use.
 type Tree interface {
 	// Stat describes a name. It doesn't follow a symbolic link. Info.Version is empty.
 	Stat(ctx context.Context, name string) (Info, error)
 	// Read returns a regular file of at most Config.MaxRead bytes, and its version.
 	Read(ctx context.Context, name string) (Content, error)
-	// Write creates or replaces a regular file, and creates its directories as needed. It doesn't write content that the file has already.
+	// Write creates or replaces a regular file, and creates its directories as needed. It doesn't write content that the file has already, but
+	// returns an error even then if the file has another version than that in o.
 	Write(ctx context.Context, name string, data []byte, o WriteOptions) (Info, error)
 	// Remove deletes a regular file. If version isn't empty, the file must have it.
 	Remove(ctx context.Context, name, version string) error
@@ -63,7 +64,7 @@ type Content struct {
 
 // WriteOptions say which file a write may replace; with the zero value, none.
 type WriteOptions struct {
-	// Version is the version that the file must have, from a Read or Stat of it. Otherwise the error is [ErrChanged].
+	// Version is the version that the file must have, from a Read of it. Otherwise the error is [ErrChanged], whatever its content is.
 	Version string
 	// Overwrite replaces any existing file if Version is empty. In a [Staging], the merge of such a file conflicts if one
 	// exists.
@@ -99,12 +100,13 @@ type entry struct {
 	kind Kind
 }
 
-// A Workspace is the directory in which the tools work. Open a directory only once in a process: the writers of one Workspace are
-// serialized, while the writers of two only notice each other's changes.
+// A Workspace is the directory in which the tools work. All writers of a directory are serialized: those of one Workspace, of several, and of
+// several processes of this computer. Writers of Workspaces that lie in each other only notice each other's changes.
 type Workspace struct {
 	root *os.Root
 	cfg  Config
-	// writeLock is held while files are changed. It is a channel, so that waiting for it can end with a context.
+	// writeLock is held while files are changed, and then the lock of the directory: see tryLock. It is a channel, so that waiting for it
+	// can end with a context.
 	writeLock chan struct{}
 }
 
@@ -143,8 +145,31 @@ func (w *Workspace) lock(ctx context.Context) (done func(), err error) {
 	}
 	select {
 	case w.writeLock <- struct{}{}:
-		return func() { <-w.writeLock }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+	unlock, err := w.lockDir(ctx)
+	if err != nil {
+		<-w.writeLock
+		return nil, err
+	}
+	return func() {
+		unlock()
+		<-w.writeLock
+	}, nil
+}
+
+// lockDir waits for the lock that all Workspaces over the directory share. Waiting in the system couldn't end with a context.
+func (w *Workspace) lockDir(ctx context.Context) (unlock func(), err error) {
+	for {
+		unlock, err := tryLock(w.root)
+		if unlock != nil || err != nil {
+			return unlock, explain(".", err)
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 }

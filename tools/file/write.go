@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -68,18 +67,25 @@ func fits(name string, data []byte, c *Config) error {
 	return nil
 }
 
-// mayWrite checks a write over the current file (nil: none). It reports whether the file has the content already: then a repeated write
-// has succeeded before.
+// mayWrite checks a write over the current file (nil: none). It reports whether the file has the content already. A writer of another version
+// fails even then: it doesn't know that somebody else has changed the file.
 func mayWrite(name string, old *Content, data []byte, o WriteOptions) (same bool, err error) {
 	switch {
 	case old == nil && o.Version != "":
 		return false, newError(name, fault.Invalid, ErrChanged, "it was deleted after version %.16q was read; leave the version out to create it", o.Version)
 	case old == nil:
 		return false, nil
-	case string(old.Data) == string(data):
-		return true, nil
-	case o.Version == "" && !o.Overwrite:
+	}
+	same = string(old.Data) == string(data)
+	switch {
+	case o.Version == "" && o.Overwrite, o.Version == old.Version:
+		return same, nil
+	case o.Version == "" && same:
+		return false, newError(name, fault.Invalid, fs.ErrExist, "it exists already, with exactly this content; there is nothing to write")
+	case o.Version == "":
 		return false, newError(name, fault.Invalid, fs.ErrExist, "it exists; read it, and give the version that you read to replace it")
+	case same:
+		return false, newError(name, fault.Invalid, ErrChanged, "it doesn't have version %.16q any more; somebody, or this call before, has written exactly this content: read it again", o.Version)
 	}
 	return false, mayChange(name, old, o.Version)
 }
@@ -106,19 +112,12 @@ func (w *Workspace) current(real string) (*Content, error) {
 // put writes the content of a resolved name. old is the current file (nil: none); if that changes before the rename, put fails with
 // ErrChanged or ErrExist and changes nothing. The write lock is held.
 func (w *Workspace) put(real string, data []byte, old *Content, mode fs.FileMode) (err error) {
-	dir, base := path.Split(real)
-	dir = path.Clean(dir)
-	if old == nil && dir != "." {
-		if err := w.root.MkdirAll(dir, w.cfg.DirMode); err != nil {
-			return explain(real, err)
-		}
-	}
 	// All names are opened relative to one handle, so that a directory replaced in the meantime gets no temporary files.
-	parent, err := w.root.OpenRoot(dir)
+	parent, base, done, err := w.parent(real, old == nil)
 	if err != nil {
-		return explain(real, err)
+		return err
 	}
-	defer parent.Close()
+	defer done()
 	temp := tempPrefix + strings.ToLower(rand.Text())
 	if err := w.fill(parent, temp, base, data, old, mode); err != nil {
 		_ = parent.Remove(temp)
@@ -249,12 +248,11 @@ func (w *Workspace) existing(name, version string) (real string, old *Content, e
 
 // remove deletes a file if it is unchanged (old nil: any). The write lock is held.
 func (w *Workspace) remove(real string, old *Content) error {
-	dir, base := path.Split(real)
-	parent, err := w.root.OpenRoot(path.Clean(dir))
+	parent, base, done, err := w.parent(real, false)
 	if err != nil {
-		return explain(real, err)
+		return err
 	}
-	defer parent.Close()
+	defer done()
 	if old != nil {
 		if err := w.unchanged(parent, base, real, old); err != nil {
 			return err
@@ -265,52 +263,4 @@ func (w *Workspace) remove(real string, old *Content) error {
 	}
 	w.syncDir(parent)
 	return nil
-}
-
-// Move renames a regular file to a name that doesn't exist, and creates its directories as needed. If the system supports hard
-// links, it never overwrites a file that gets the new name at the same moment.
-func (w *Workspace) Move(ctx context.Context, from, to, version string) (Info, error) {
-	done, err := w.lock(ctx)
-	if err != nil {
-		return Info{}, err
-	}
-	defer done()
-	source, _, err := w.existing(from, version)
-	if err != nil {
-		return Info{}, err
-	}
-	target, info, err := w.writable(to)
-	if err != nil {
-		return Info{}, err
-	}
-	if info != nil {
-		return Info{}, newError(to, fault.Invalid, fs.ErrExist, "it exists already; use another name, or delete it first")
-	}
-	if dir := path.Dir(target); dir != "." {
-		if err := w.root.MkdirAll(dir, w.cfg.DirMode); err != nil {
-			return Info{}, explain(to, err)
-		}
-	}
-	err = w.root.Link(source, target)
-	switch {
-	case err == nil:
-		if err = w.root.Remove(source); err != nil {
-			_ = w.root.Remove(target) // the move failed, so only the old name stays
-		}
-	case !errors.Is(err, fs.ErrExist):
-		err = w.root.Rename(source, target)
-	}
-	if err != nil {
-		return Info{}, explain(to, err)
-	}
-	for _, dir := range []string{path.Dir(source), path.Dir(target)} {
-		if !w.cfg.Sync {
-			break
-		}
-		if parent, err := w.root.OpenRoot(dir); err == nil {
-			w.syncDir(parent)
-			_ = parent.Close()
-		}
-	}
-	return w.Stat(ctx, target)
 }

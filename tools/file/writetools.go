@@ -30,7 +30,7 @@ type WriteResult struct {
 
 func writeTool(t Tree) tools.Tool {
 	s := changing(t, "write", "Creates a text file, or replaces one in the version that you read. It fails if somebody has changed the file since.", tools.Medium)
-	s.Idempotent = true // a file isn't written again if it has the content already
+	s.Idempotent = true // a repeated call changes nothing: the file doesn't have the version any more
 	return tools.Func[writeInput, tools.Result]{
 		Spec: s,
 		Run: func(ctx context.Context, in writeInput) (tools.Result, error) {
