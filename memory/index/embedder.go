@@ -10,6 +10,7 @@ import (
 )
 
 // An Embedder converts texts to vectors whose angles measure how similar the texts are. It is safe for concurrent use.
+// [Local] needs no model. The Embedder methods of openai.Model and gemini.Model make some that call one.
 type Embedder interface {
 	// Model names the model and its version. Vectors of different models are never compared.
 	Model() string

@@ -62,6 +62,14 @@
 // Usage has the last figures that were sent: Input is promptTokenCount plus toolUsePromptTokenCount, Output is
 // candidatesTokenCount plus thoughtsTokenCount. Answers that are one JSON array or one object are supported, too.
 //
+// # Embeddings
+//
+// [Model.Embedder] makes an [Embedder], which is an index.Embedder of the package memory/index:
+//
+//	embedder, err := model.Embedder(gemini.EmbedderConfig{Dimensions: 768, Through: g.Do}) // g is a guard.Guard, and optional
+//
+// It sends texts in batches and checks the vectors. [Embedder.EmbedUsage] also returns the usage; [Model.InfoOf] has the price.
+//
 // # Errors
 //
 // An error status and an error object under status 200, also within a stream, are a [*provider.Error] with the

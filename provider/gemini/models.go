@@ -97,6 +97,11 @@ func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
 	if info, ok := adapter.Known(known, Name, id); ok {
 		return info
 	}
+	if e, ok := embeddings[strings.TrimPrefix(id, "models/")]; ok {
+		price := provider.Money(e.price*float64(provider.USD) + .5)
+		return provider.ModelInfo{Provider: Name, ID: id, Window: e.window, Inputs: []string{"text"},
+			Prices: &provider.Prices{Input: price, CacheRead: price, CacheWrite: price, Date: embeddingsDate, Source: priceSource}}
+	}
 	f := familyOf(id)
 	if f == nil {
 		return provider.ModelInfo{Provider: Name, ID: id}

@@ -20,7 +20,8 @@ type call struct {
 	guard *Guard
 	ctx   context.Context
 	req   *provider.Request
-	used  atomic.Bool // its sequence was ranged over
+	used  atomic.Bool                                   // its sequence was ranged over
+	do    func(context.Context) (provider.Usage, error) // of Do; nil: the provider is called
 
 	yield   func(provider.Chunk, error) bool
 	dog     stream.Watchdog  // of the attempt
@@ -126,7 +127,7 @@ func (c *call) attempt() {
 	}
 	c.attempts++
 	c.watched = true
-	if seq := c.guard.provider.Stream(c.dog.Begin(ctx, c.guard.silence), c.req); seq != nil {
+	if seq := c.attemptOf(c.dog.Begin(ctx, c.guard.silence)); seq != nil {
 		seq(func(chunk provider.Chunk, err error) bool { // as a method it would copy each chunk once more
 			return c.fits(&chunk, err) && c.shown(c.yield(chunk, nil))
 		})
@@ -135,6 +136,14 @@ func (c *call) attempt() {
 		c.err = provider.ErrIncomplete
 	}
 	c.returned = true
+}
+
+// attemptOf returns the chunks of an attempt.
+func (c *call) attemptOf(ctx context.Context) stream.Seq {
+	if c.do != nil {
+		return attempted(ctx, c.do)
+	}
+	return c.guard.provider.Stream(ctx, c.req)
 }
 
 // endAttempt is deferred. A panic of the consumer's loop body propagates; a panic of the provider is recovered here.

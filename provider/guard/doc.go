@@ -57,6 +57,10 @@
 //   - a canceled call; the context ends a wait at once, and its cause is the error
 //   - a call that another guard has given up ([GaveUpError]): nested guards don't multiply attempts
 //
+// # Other calls
+//
+// [Guard.Do] makes calls that aren't answers of a model, such as those for embeddings, in the same order and with the same parts.
+//
 // # Several providers
 //
 // [Failover] calls the next provider when one has failed, until content is shown; a [ChainConfig] with a Hedge also

@@ -44,6 +44,14 @@
 // can be set that has no field: service_tier, verbosity, tools that the server runs. The Responses API has no stop sequences,
 // seed, top_k or penalties, so that these are left out there; OpenAI has no top_k.
 //
+// # Embeddings
+//
+// [Model.Embedder] makes an [Embedder], which is an index.Embedder of the package memory/index, at the same server:
+//
+//	embedder, err := model.Embedder(openai.EmbedderConfig{Model: "text-embedding-3-small", Through: g.Do}) // g is a guard.Guard, and optional
+//
+// It sends texts in batches and checks the vectors. [Embedder.EmbedUsage] also returns the usage; [Model.InfoOf] has the price.
+//
 // # Errors
 //
 // The error of a server is a *[provider.Error] with its type, code and message, the request's id, the advice to wait, and a

@@ -98,6 +98,11 @@ func (m *Model) lookup(model string) provider.ModelInfo {
 		return info
 	}
 	if m.host.own {
+		if e, ok := embeddings[model]; ok {
+			price := provider.Money(e.price) * provider.USD / 1000
+			return provider.ModelInfo{Provider: m.name, ID: model, Window: 8192, Inputs: []string{"text"},
+				Prices: &provider.Prices{Input: price, CacheRead: price, CacheWrite: price, Date: embeddingsDate, Source: priceSource}}
+		}
 		for _, id := range []string{model, undated(model)} {
 			if i := slices.IndexFunc(table, func(r row) bool { return r.id == id }); i >= 0 {
 				info := table[i].info()

@@ -198,25 +198,31 @@ func (s *setup) send(ctx context.Context, model, path string, query url.Values, 
 	return nil, out.Clean(e)
 }
 
-// Ask is Post for an answer that is one small JSON value, which it decodes into v.
+// Ask is Post for an answer that is one JSON value, which it decodes into v.
 func (c *Client) Ask(ctx context.Context, model, path string, query url.Values, body []byte, v any) error {
+	_, err := c.AskFor(ctx, model, path, query, body, v)
+	return err
+}
+
+// AskFor is Ask that also returns the answer, whose body is closed, to clean errors that the value contains.
+func (c *Client) AskFor(ctx context.Context, model, path string, query url.Values, body []byte, v any) (*Response, error) {
 	res, err := c.Post(ctx, model, path, query, body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer res.Body.Close()
 	text, err := Whole(c.setup().Name, res.Body)
 	switch {
 	case ctx.Err() != nil:
-		return Over(ctx)
+		return nil, Over(ctx)
 	case err != nil:
-		return res.Clean(err)
+		return nil, res.Clean(err)
 	}
 	if err := json.Unmarshal(text, v); err != nil {
-		return res.Clean(&provider.Error{Class: fault.Permanent, Status: res.StatusCode, Err: err,
+		return nil, res.Clean(&provider.Error{Class: fault.Permanent, Status: res.StatusCode, Err: err,
 			Message: "the answer can't be decoded: " + Brief(res.secrets.Text(string(text)), "\uFFFD")})
 	}
-	return nil
+	return res, nil
 }
 
 // address returns the address of a request. The path is escaped.
