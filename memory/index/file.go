@@ -2,28 +2,41 @@ package index
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// The format of a file, with little-endian numbers: the eight bytes of magic, a version and a metric (4 bytes each), the model (a
-// length of 4 bytes and its bytes), the dimensions (4) and the number of entries (8); for each entry both sums, the item as
-// JSON (length and bytes) and the vector (4 bytes per dimension); at the end a CRC-32C (Castagnoli) of everything before.
-const (
-	magic       = "PAWLIDX\n"
-	fileVersion = 1
-)
+// The format of a file: a line of JSON with a [fileHeader], one with a [fileEntry] for each entry, and a line with the
+// CRC-32C (Castagnoli) of everything before, in 8 hexadecimal digits.
+type fileHeader struct {
+	Version int    `json:"pawl_index"`
+	Metric  Metric `json:"metric"`
+	Model   string `json:"model"`
+}
+
+type fileEntry struct {
+	Item   Item   `json:"item"`
+	Text   []byte `json:"text"` // the sums
+	Whole  []byte `json:"whole"`
+	Vector []byte `json:"vector"` // 4 bytes per dimension, little-endian
+}
+
+const fileVersion = 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(sum uint32) string { return fmt.Sprintf("%08x\n", sum) }
 
 // ErrVersion means that a file was written by a newer version of this package.
 var ErrVersion = errors.New("index: the file was written by a newer version; use that version, or sync again")
@@ -63,53 +76,33 @@ func (m *Memory) Save(path string) error {
 // Write writes the index as [Memory.Save] does, to w.
 func (m *Memory) Write(w io.Writer) error {
 	m.mu.RLock()
-	rows := make([]*row, len(m.rows))
-	copy(rows, m.rows)
-	model, size := m.model, m.size
+	rows, model := slices.Clone(m.rows), m.model
 	m.mu.RUnlock()
 
 	sum := crc32.New(castagnoli)
 	out := bufio.NewWriterSize(io.MultiWriter(w, sum), 1<<16)
-	var buf []byte
-	buf = append(buf, magic...)
-	buf = binary.LittleEndian.AppendUint32(buf, fileVersion)
-	buf = binary.LittleEndian.AppendUint32(buf, uint32(m.Metric))
-	buf = appendBytes(buf, []byte(model))
-	buf = binary.LittleEndian.AppendUint32(buf, uint32(size))
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(len(rows)))
+	lines := json.NewEncoder(out)
+	err := lines.Encode(fileHeader{fileVersion, m.Metric, model})
 	for _, r := range rows {
-		whole := r.entry.Item
-		whole.Updated = whole.Updated.UTC() // JSON can't represent every time zone
-		item, err := json.Marshal(whole)
 		if err != nil {
-			return fmt.Errorf("index: write: the item %q: %w", whole.ID, err)
+			break
 		}
-		buf = append(buf, r.entry.Text[:]...)
-		buf = append(buf, r.entry.Whole[:]...)
-		buf = appendBytes(buf, item)
-		for _, x := range r.vector {
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
+		e := fileEntry{Item: r.entry.Item, Text: r.entry.Text[:], Whole: r.entry.Whole[:]}
+		e.Item.Updated = e.Item.Updated.UTC() // JSON can't represent every time zone
+		if e.Vector, err = binary.Append(nil, binary.LittleEndian, r.vector); err == nil {
+			err = lines.Encode(e)
 		}
-		if _, err := out.Write(buf); err != nil {
-			return fmt.Errorf("index: write: %w", err)
-		}
-		buf = buf[:0]
 	}
-	_, err := out.Write(buf) // the header, if there are no entries
 	if err == nil {
 		err = out.Flush()
 	}
 	if err == nil {
-		_, err = w.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
+		_, err = io.WriteString(w, checksum(sum.Sum32()))
 	}
 	if err != nil {
 		return fmt.Errorf("index: write: %w", err)
 	}
 	return nil
-}
-
-func appendBytes(buf, data []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(buf, uint32(len(data))), data...)
 }
 
 // Load reads the index that [Memory.Save] wrote. Errors: fs.ErrNotExist if there is none, [ErrVersion], [ErrDamaged].
@@ -121,96 +114,60 @@ func Load(path string) (*Memory, error) {
 	return Read(data)
 }
 
-// Read reads an index from what [Memory.Write] wrote. Errors: [ErrVersion], [ErrDamaged].
+// Read reads an index from what [Memory.Write] wrote. What it allocates is in proportion to data. Errors: [ErrVersion],
+// [ErrDamaged].
 func Read(data []byte) (*Memory, error) {
-	r := reader{data: data}
-	if string(r.take(len(magic))) != magic {
-		return nil, fault.Errorf(fault.Permanent, "%w: the header is wrong", ErrDamaged)
+	m, err := read(data)
+	switch {
+	case err == nil:
+		return m, nil
+	case errors.Is(err, ErrVersion):
+		return nil, err
 	}
-	version := r.u32()
-	if version > fileVersion {
-		return nil, fault.Errorf(fault.Permanent, "%w (%d; this program supports %d)", ErrVersion, version, fileVersion)
-	}
-	if len(r.data) < crc32.Size || version == 0 {
-		return nil, fault.Errorf(fault.Permanent, "%w: it ends within the header", ErrDamaged)
-	}
-	body := data[:len(data)-crc32.Size]
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(data[len(body):]) {
-		return nil, fault.Errorf(fault.Permanent, "%w: its checksum is wrong", ErrDamaged)
-	}
-	r.data = r.data[:len(r.data)-crc32.Size]
-	m, err := r.memory()
-	if err != nil {
-		return nil, fault.Errorf(fault.Permanent, "%w: %w", ErrDamaged, err)
-	}
-	return m, nil
+	return nil, fault.Errorf(fault.Permanent, "%w: %w", ErrDamaged, err)
 }
 
-// A reader decodes a file. After an error, all its results are empty.
-type reader struct {
-	data  []byte
-	short bool
-}
-
-func (r *reader) take(n int) []byte {
-	if n < 0 || n > len(r.data) {
-		r.short, r.data = true, nil
-		return nil
+func read(data []byte) (*Memory, error) {
+	body := data[:max(0, len(data)-len(checksum(0)))]
+	if string(data[len(body):]) != checksum(crc32.Checksum(body, castagnoli)) {
+		return nil, errors.New("its checksum is wrong")
 	}
-	out := r.data[:n]
-	r.data = r.data[n:]
-	return out
-}
-
-func (r *reader) u32() uint32 {
-	if b := r.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
+	lines := json.NewDecoder(bytes.NewReader(body))
+	var head fileHeader
+	err := lines.Decode(&head)
+	if head.Version > fileVersion {
+		return nil, fault.Errorf(fault.Permanent, "%w (%d; this program supports %d)", ErrVersion, head.Version, fileVersion)
 	}
-	return 0
-}
-
-func (r *reader) bytes() []byte { return r.take(int(r.u32())) }
-
-// memory decodes the file after the version.
-func (r *reader) memory() (*Memory, error) {
-	metric := Metric(min(r.u32(), 255))
-	model, size := string(r.bytes()), int(r.u32())
-	var count uint64
-	if b := r.take(8); b != nil {
-		count = binary.LittleEndian.Uint64(b)
-	}
-	least := uint64(2*len(Sum{}) + 4 + 4*size)
-	if r.short || metric > Dot || count > uint64(len(r.data))/least {
+	if err != nil || head.Version < 1 || head.Metric > Dot {
 		return nil, errors.New("the header is invalid")
 	}
-	m := &Memory{Metric: metric, model: model, size: size, rows: make([]*row, 0, count),
-		byID: make(map[string]int, count), byKey: make(map[string][]*row, count)}
-	for range count {
-		e := Entry{Model: model, Vector: make([]float32, size)}
-		copy(e.Text[:], r.take(len(e.Text)))
-		copy(e.Whole[:], r.take(len(e.Whole)))
-		item := r.bytes()
-		vector := r.take(4 * size)
-		if r.short {
-			return nil, errors.New("it ends within an entry")
+	var entries []Entry
+	for {
+		var f fileEntry
+		switch err := lines.Decode(&f); {
+		case err == io.EOF:
+			return restored(head, entries)
+		case err != nil:
+			return nil, fmt.Errorf("entry %d: %w", len(entries), err)
 		}
-		if err := json.Unmarshal(item, &e.Item); err != nil {
-			return nil, fmt.Errorf("an item: %w", err)
+		e := Entry{Item: f.Item, Model: head.Model, Vector: make([]float32, len(f.Vector)/4)}
+		if copy(e.Text[:], f.Text) < len(e.Text) || copy(e.Whole[:], f.Whole) < len(e.Whole) || len(f.Vector)%4 != 0 {
+			return nil, fmt.Errorf("entry %d ends too early", len(entries))
 		}
-		for i := range e.Vector {
-			e.Vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(vector[4*i:]))
-		}
-		row, err := m.newRow(e)
-		if err != nil {
+		if _, err := binary.Decode(f.Vector, binary.LittleEndian, e.Vector); err != nil {
 			return nil, err
 		}
-		if _, twice := m.byID[e.Item.ID]; twice {
-			return nil, fmt.Errorf("the id %q occurs twice", e.Item.ID)
-		}
-		m.put(row)
+		entries = append(entries, e)
 	}
-	if len(r.data) > 0 {
-		return nil, errors.New("something follows the last entry")
+}
+
+func restored(head fileHeader, entries []Entry) (*Memory, error) {
+	m := &Memory{Metric: head.Metric}
+	if err := m.Replace(context.Background(), entries); err != nil {
+		return nil, err
+	}
+	if m.Len() < len(entries) {
+		return nil, errors.New("an id occurs twice")
 	}
 	return m, nil
 }

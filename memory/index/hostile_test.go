@@ -3,7 +3,6 @@ package index_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"testing"
@@ -129,14 +128,16 @@ func TestItemsWithTheExactNameAreFilteredAndLimited(t *testing.T) {
 
 func TestAnInvalidFileWithARightChecksumIsRejected(t *testing.T) {
 	data := written(t, small(t))
-	body := data[:len(data)-4]
+	body := data[:len(data)-len("01234567\n")]
 	_, err := index.Read(seal(body))
 	require.NoError(t, err)
-	many := bytes.Clone(body)
-	binary.LittleEndian.PutUint64(many[25:], 1<<60) // the number of entries, behind magic, version, metric, model and dimensions
+	lines := bytes.SplitAfter(body, []byte("\n"))
+	other := func(old, new string) []byte { return bytes.Replace(body, []byte(old), []byte(new), 1) }
 	for name, bad := range map[string][]byte{
-		"more follows": append(bytes.Clone(body), 0), "an id twice": bytes.Replace(body, []byte(`"id":"2"`), []byte(`"id":"1"`), 1), "too many": many,
-		"no id": bytes.Replace(body, []byte(`"id":"2"`), []byte(`"ix":"2"`), 1), "no item": bytes.Replace(body, []byte(`{"id":"2"`), []byte(`["id":"2"`), 1),
+		"empty": {}, "no header": bytes.Join(lines[1:], nil), "another metric": other(`"metric":0`, `"metric":2`), "version 0": other(`index":1`, `index":0`),
+		"more follows": append(bytes.Clone(body), 0), "an id twice": other(`"id":"2"`, `"id":"1"`), "a short line": body[:len(body)-2],
+		"no id": other(`"id":"2"`, `"ix":"2"`), "no item": other(`{"id":"2"`, `["id":"2"`), "a short sum": other(`"text":"AQIA`, `"text":"`),
+		"no vector": other(`"vector":"`, `"vectors":"`), "part of a number": other(`"vector":"`, `"vector":"AAAA`), "one dimension more": other(`"vector":"`, `"vector":"AAAAAAAAAAAAAAAA`),
 	} {
 		require.NotEqual(t, body, bad, name)
 		_, err := index.Read(seal(bad))
