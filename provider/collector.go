@@ -252,7 +252,7 @@ func (p *piece) finish() Part {
 	if raw == nil {
 		raw = []byte(p.first)
 	}
-	part.Call.Input, part.Call.Invalid = arguments(raw)
+	part.Call.Input, part.Call.Invalid = arguments(raw[:len(raw):len(raw)])
 	return part
 }
 

@@ -18,13 +18,16 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// arguments returns a copy of raw as compact JSON, or as text if it isn't JSON.
+// arguments returns raw as compact JSON, or as text if it isn't JSON. It returns raw itself if that has no blanks.
 func arguments(raw []byte) (input json.RawMessage, invalid string) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, ""
 	}
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	if !bytes.ContainsAny(raw, " \t\r\n") && json.Valid(raw) {
+		return raw, ""
 	}
 	var b bytes.Buffer
 	b.Grow(len(raw))
@@ -43,7 +46,7 @@ func normalizePart(p *Part) *Part {
 		c.ID, c.ProviderID, c.Name, c.Invalid = valid(c.ID), valid(c.ProviderID), valid(c.Name), valid(c.Invalid)
 		if len(c.Input) > 0 {
 			var invalid string
-			if c.Input, invalid = arguments(c.Input); invalid != "" {
+			if c.Input, invalid = arguments(bytes.Clone(c.Input)); invalid != "" {
 				c.Invalid = invalid
 			}
 		}
