@@ -17,7 +17,7 @@
 // provider grants half its rate, and says so with 429 and Retry-After; in the middle of the fourth it fails for 20 minutes
 // (529). Late in the day a background job runs away.
 //
-// The primary provider has 8 slots and 80 requests a minute, the backup half of that, is slower and dearer. The times
+// The primary provider has 8 slots and 80 requests a minute, the backup half of that, is slower and more expensive. The times
 // and lengths of requests and answers depend only on the -seed.
 //
 // # What is compared

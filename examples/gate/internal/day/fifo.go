@@ -9,8 +9,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A limiter is what many services have in front of a provider: so many calls at a time, so many a minute, first come first
-// served. It knows nothing of who is waiting.
+// A limiter limits concurrent calls and calls per minute, first come first served, as many services do. It doesn't know who waits.
 type limiter struct {
 	slots chan struct{} // goroutines that wait for room in a channel get it in the order in which they came
 
@@ -38,7 +37,7 @@ func (l *limiter) acquire(ctx context.Context) error {
 	return nil
 }
 
-// reserve takes a request from the rate, and returns how long it is until it may go.
+// reserve takes a request from the rate, and returns how long it must wait.
 func (l *limiter) reserve() time.Duration {
 	now := time.Now()
 	l.mu.Lock()
@@ -54,8 +53,8 @@ func (l *limiter) reserve() time.Duration {
 
 func (l *limiter) release() { <-l.slots }
 
-// A naive caller asks a model behind a limiter, and tries again by itself: as often as a guard does, after the provider's
-// Retry-After or else after delays that double. It holds no slot meanwhile, and queues again behind all others.
+// A naive caller calls a model behind a limiter, and retries as often as a guard does: after the provider's Retry-After, or after delays that
+// double. It releases its slot before it waits, and then queues again behind all others.
 type naive struct {
 	model   *Model
 	limiter *limiter
@@ -106,8 +105,7 @@ func (n *naive) once(ctx context.Context, c *Call, onChunk func(provider.Chunk))
 	return listen(n.model.Stream(ctx, c.request()), onChunk)
 }
 
-// fifo is the side without Pawl: a limiter of the same size for each provider, and the backup for calls that the primary has
-// failed for good.
+// fifo is the side without Pawl: a limiter of the same size for each provider. Calls that finally failed at the primary go to the backup.
 type fifo struct{ primary, backup naive }
 
 func newFIFO(p *Plan) *fifo {

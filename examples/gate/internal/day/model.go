@@ -17,15 +17,15 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// What the providers charge for a million tokens. The backup is dearer.
+// What the providers charge for a million tokens. The backup is more expensive.
 var (
 	primaryPrices = provider.Prices{Input: 3 * provider.USD, Output: 15 * provider.USD, CacheRead: 3 * provider.USD, CacheWrite: 3 * provider.USD}
 	backupPrices  = provider.Prices{Input: 5 * provider.USD, Output: 25 * provider.USD, CacheRead: 5 * provider.USD, CacheWrite: 5 * provider.USD}
 )
 
-// A Model is a simulated provider: it takes so many requests a minute, so many tokens of output a second, and has hours at which
-// it fails. How long an answer takes depends on the call alone, so that both sides get the same ones. It counts what it
-// bills, also for answers that were broken off. It is safe for concurrent use.
+// A Model is a simulated provider. It limits requests per minute, writes a number of tokens per second, and fails at certain hours. How long an
+// answer takes depends only on the call, so that both sides get the same answers. It counts what it bills, also for answers that were cut
+// off. It is safe for concurrent use.
 type Model struct {
 	// fixed at creation
 	name      string
@@ -107,7 +107,7 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	}
 }
 
-// admit lets the request in, or refuses it as a provider does.
+// admit accepts the request, or rejects it as a provider does.
 func (m *Model) admit(ctx context.Context) error {
 	now := time.Now()
 	at := now.Sub(m.born)
@@ -145,7 +145,7 @@ func (m *Model) refuse(ctx context.Context, after time.Duration, err *provider.E
 	return err
 }
 
-// answer streams the answer in pieces, and bills what came of it.
+// answer streams the answer in pieces, and bills what was sent.
 func (m *Model) answer(ctx context.Context, c *Call, yield func(provider.Chunk, error) bool) {
 	used := provider.Usage{Input: c.Input}
 	whole := false
@@ -186,8 +186,7 @@ func (m *Model) bill(c *Call, u provider.Usage, whole bool) {
 	}
 }
 
-// chance returns a time up to most that belongs to a call. No two are the same, so that what calls do after having been woken at
-// the same moment has an order.
+// chance returns a time up to most that depends only on the call. No two are equal, so calls that wake at the same moment have a fixed order.
 func (m *Model) chance(of string, id int, most time.Duration) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%s/%d/%d", m.name, of, m.seed, id)
@@ -195,7 +194,7 @@ func (m *Model) chance(of string, id int, most time.Duration) time.Duration {
 	return time.Duration(r.Int64N(int64(most)))
 }
 
-// pass waits, and reports whether ctx lasted so long.
+// pass waits, and reports false if ctx ended first.
 func pass(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// What the providers grant, and what both sides know about it.
+// The limits of the providers, as both sides know them.
 const (
 	primarySlots = 8
 	primaryRate  = 80 // requests a minute
@@ -29,7 +29,7 @@ func (p *Plan) models() (primary, backup *Model) {
 		newModel("backup", p, backupRate, backupSpeed, backupPrices, false)
 }
 
-// pawl is the side with Pawl: what a service puts together, with the library's defaults for all that isn't said here.
+// pawl is the side with Pawl: what a service configures, with the library's defaults for everything else.
 type pawl struct {
 	primary, backup *Model
 	gates           []*ratelimit.Gate

@@ -46,7 +46,7 @@ type SideReport struct {
 // Billed returns what the providers charge.
 func (r *SideReport) Billed() provider.Money { return r.Primary.Billed + r.Backup.Billed }
 
-// Background returns the sums of all calls but people's. It has no Waits.
+// Background returns the sums of all calls except those of people. It has no Waits.
 func (r *SideReport) Background() *Lane {
 	all := &Lane{Refused: make(map[string]int)}
 	for task, l := range r.Lanes {
@@ -69,14 +69,14 @@ func (r *SideReport) Done() (n int) {
 	return n
 }
 
-// A BudgetNote is what a budget had to tell.
+// A BudgetNote is an event of a budget.
 type BudgetNote struct {
 	At   time.Duration
 	Of   string // whose limit it is
 	Kind string
 }
 
-// A Lane is how the calls of a task went.
+// A Lane has the results of the calls of a task.
 type Lane struct {
 	Asked   int
 	Done    int
@@ -92,7 +92,7 @@ func (l *Lane) NoAnswer() (n int) {
 	return n
 }
 
-// A Sample is how long a call that came at At waited for the first word of its answer: the one that was whole in the end.
+// A Sample is how long a call that arrived at At waited for the first word of the answer that was completed.
 type Sample struct{ At, Wait time.Duration }
 
 // Waits are the waits of many calls.
@@ -115,7 +115,7 @@ func (w Waits) P(q float64) time.Duration {
 // Max returns the longest wait.
 func (w Waits) Max() time.Duration { return w.P(1) }
 
-// In returns those of calls that came in s.
+// In returns the waits of calls that arrived in s.
 func (w Waits) In(s Span) (in Waits) {
 	for _, each := range w {
 		if s.Holds(each.At) {
@@ -125,7 +125,7 @@ func (w Waits) In(s Span) (in Waits) {
 	return in
 }
 
-// A Tick is how things stand at one moment.
+// A Tick is the state of the simulation at one moment.
 type Tick struct {
 	At    time.Duration
 	Clock string
@@ -140,7 +140,7 @@ const (
 	GoesSqueeze = "half the rate"
 )
 
-// A SideTick is how things stand with one side.
+// A SideTick is the state of one side at one moment.
 type SideTick struct {
 	Name               string
 	Asked, Done        int           // people's calls

@@ -17,7 +17,7 @@ import (
 // Every is the time between two ticks.
 const Every = 5 * time.Minute
 
-// A path is how the calls of a side go to the providers.
+// A path sends the calls of a side to the providers.
 type path interface {
 	call(ctx context.Context, c *Call, onChunk func(provider.Chunk)) error
 	models() (primary, backup *Model)
@@ -25,7 +25,7 @@ type path interface {
 	close(*SideReport)
 }
 
-// A side is one of the two who live through the day.
+// A side is one of the two that are compared.
 type side struct {
 	path
 	plan  *Plan
@@ -38,9 +38,8 @@ type side struct {
 	ended   []time.Duration       // of each call, by id
 }
 
-// Run lives through the day: all calls come at their times, on both sides, and Run returns when the day is over and the last
-// of them has ended.
-// onTick, if it isn't nil, is called every five minutes of the day; the day goes on when it returns, if time does.
+// Run simulates the day: all calls arrive at their times, on both sides. Run returns when the day is over and the last call has ended.
+// onTick, if it isn't nil, is called every five minutes of the day; the simulation continues when it returns.
 func (p *Plan) Run(onTick func(Tick)) (*Report, error) {
 	w, err := newPawl(p)
 	if err != nil {
@@ -116,7 +115,7 @@ func (s *side) asked(c *Call) {
 	}
 }
 
-// live makes one call, and notes what becomes of it.
+// live makes one call and records its outcome.
 func (s *side) live(c *Call) {
 	came := time.Now()
 	var heard time.Time // the first word
@@ -143,7 +142,7 @@ func (s *side) live(c *Call) {
 	lane.Waits = append(lane.Waits, Sample{At: c.At, Wait: heard.Sub(came)})
 }
 
-// hears notes that a call has the first word, and void that it has it no more.
+// hears records that the first word of a call has come, and void that it was withdrawn.
 func (s *side) hears(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +169,7 @@ func listen(seq iter.Seq2[provider.Chunk, error], onChunk func(provider.Chunk)) 
 	return nil
 }
 
-// The reasons why a call has no answer. Untyped is none that a caller could act on: it shouldn't be.
+// The reasons why a call has no answer. Untyped is an error without a class, which shouldn't occur.
 const (
 	ReasonBudget = "budget"
 	ReasonQueue  = "queue full"
@@ -197,7 +196,7 @@ func Reason(err error) string {
 	return Untyped
 }
 
-// now returns how things stand.
+// now returns the current state.
 func (s *side) now(at time.Duration) SideTick {
 	s.mu.Lock()
 	t := SideTick{Name: s.Name, Waiting: len(s.waiting), Limit: s.limit}
