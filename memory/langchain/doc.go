@@ -1,9 +1,9 @@
-// Package langchain connects Pawl's resource index with langchaingo's embedders and vector stores, both ways.
+// Package langchain makes Pawl's resource index use langchaingo's embedders and vector stores.
 //
-//	from langchaingo                        to langchaingo
-//	Embedder: an index.Embedder of its      Embeddings: an embedder of langchaingo's of an index.Embedder,
-//	embedders                               such as index.Local, which needs no network and no model
-//	New: an index.Index over its stores     Store: a store of langchaingo's over an index.Index
+//   - [Embedder] is an index.Embedder that calls an embedder of langchaingo's.
+//   - [New] returns an index.Index over a store of langchaingo's.
+//   - [Embeddings] is an embedder of langchaingo's, for such a store, that calls an index.Embedder: with index.Local, one
+//     that needs no network and no model.
 //
 // A Finder whose items are in pgvector:
 //
@@ -61,8 +61,7 @@
 // # Text of others
 //
 // Names and texts are untrusted data. The adapters pass them on unchanged; [index.Render] marks what a Finder has found
-// before a model reads it. langchaingo's chains put a document's content into a prompt unmarked: [StoreConfig].Marked, or
-// [Mark], marks it. EqualFilter leaves values out of a filter that stores would paste into SQL unescaped. Messages of
+// before a model reads it. EqualFilter leaves values out of a filter that stores would paste into SQL unescaped. Messages of
 // foreign errors are cut, and secrets in addresses and headers are redacted.
 //
 // There are no goroutines. Foreign code that ignores its context blocks its caller; its panics become errors.

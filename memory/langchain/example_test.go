@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tmc/langchaingo/schema"
-	"github.com/tmc/langchaingo/vectorstores"
-
 	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/memory/langchain"
 )
@@ -79,26 +76,4 @@ func ExampleUnsupportedError() {
 	// <nil>
 	// true
 	// index: delete: langchain: delete is unsupported: it needs Config.Delete, or a store that is a Deleter: langchaingo's interface can't delete
-}
-
-// A langchaingo program with a store without server and model.
-func ExampleStore() {
-	ctx := context.Background()
-	store := langchain.Store(&index.Memory{}, index.Local{}, langchain.StoreConfig{})
-	_, err := store.AddDocuments(ctx, []schema.Document{
-		{PageContent: "The office is open from nine to five.", Metadata: map[string]any{"lang": "en"}},
-		{PageContent: "Passwords are reset on the account page.", Metadata: map[string]any{"lang": "en"}},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	docs, err := vectorstores.ToRetriever(store, 1, vectorstores.WithFilters(map[string]any{"lang": "en"})).GetRelevantDocuments(ctx, "reset a password")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(docs[0].PageContent)
-	// Output:
-	// Passwords are reset on the account page.
 }

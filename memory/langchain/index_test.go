@@ -398,31 +398,50 @@ func TestADeleterNeedsNoDeleteFunction(t *testing.T) {
 	require.Zero(t, store.len())
 }
 
+// A reusing is a store that takes the ids of items as the ids of its documents.
+type reusing struct{ *fake }
+
+func (r reusing) AddDocuments(ctx context.Context, docs []schema.Document, o ...vectorstores.Option) ([]string, error) {
+	ids := make([]string, len(docs))
+	for i, d := range docs {
+		ids[i] = d.Metadata[langchain.MetaID].(string)
+	}
+	if err := r.delete(ctx, ids); err != nil {
+		return nil, err
+	}
+	if _, err := r.fake.AddDocuments(ctx, docs, o...); err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		r.rows[len(r.rows)-len(ids)+i].id = id
+	}
+	return ids, nil
+}
+
 // A store may give a document the id of the one that it replaces.
 func TestADocumentWithAReusedIDIsNotDeleted(t *testing.T) {
-	memory := &index.Memory{}
-	store := langchain.Store(memory, index.Local{}, langchain.StoreConfig{ID: langchain.MetaID})
-	x, err := langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{}, Delete: memory.Delete, Filter: langchain.EqualFilter})
+	store := reusing{&fake{flavour: pgvector, embedder: langchain.Embeddings(index.Local{})}}
+	x, err := langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{}, Delete: store.delete, Filter: langchain.EqualFilter})
 	require.NoError(t, err)
 	f := finder(t, x)
 	require.NoError(t, f.Put(t.Context(), index.Item{ID: "a", Name: "Alpha"}, index.Item{ID: "b", Name: "Beta"}))
 	require.NoError(t, f.Put(t.Context(), index.Item{ID: "a", Name: "Gamma"}))
-	require.Equal(t, 2, memory.Len())
+	require.Equal(t, 2, store.len())
 	res, err := f.Find(t.Context(), "gamma", index.Filter{}, 1)
 	require.NoError(t, err)
 	require.Len(t, res.Hits, 1)
 	require.Equal(t, "a", res.Hits[0].Item.ID)
 	require.NoError(t, f.Remove(t.Context(), "a", "b"))
-	require.Zero(t, memory.Len())
+	require.Zero(t, store.len())
 	require.NoError(t, f.Put(t.Context(), index.Item{ID: "a", Name: "Gamma"}))
-	require.Equal(t, 1, memory.Len())
+	require.Equal(t, 1, store.len())
 
-	delete, down := memory.Delete, true
+	down := true
 	x, err = langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{}, Delete: func(ctx context.Context, ids []string) error {
 		if down {
 			return errBroken
 		}
-		return delete(ctx, ids)
+		return store.delete(ctx, ids)
 	}})
 	require.NoError(t, err)
 	f = finder(t, x)
@@ -433,7 +452,7 @@ func TestADocumentWithAReusedIDIsNotDeleted(t *testing.T) {
 	n, err := x.Tidy(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n)
-	require.Equal(t, 2, memory.Len())
+	require.Equal(t, 2, store.len())
 }
 
 // A failing is a ledger that fails in one way.
