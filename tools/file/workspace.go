@@ -161,6 +161,9 @@ func (w *Workspace) lock(ctx context.Context) (done func(), err error) {
 
 // lockDir waits for the lock that all Workspaces over the directory share. Waiting in the system couldn't end with a context.
 func (w *Workspace) lockDir(ctx context.Context) (unlock func(), err error) {
+	if w.cfg.ReadOnly { // nothing will be written
+		return func() {}, nil
+	}
 	for {
 		unlock, err := tryLock(w.root)
 		if unlock != nil || err != nil {
