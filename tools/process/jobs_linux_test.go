@@ -79,3 +79,19 @@ func TestJobsOfAShellAreEnded(t *testing.T) {
 		})
 	}
 }
+
+func TestJobsGetTheFirstSignalToo(t *testing.T) {
+	cmd, l := jobs(t, `set -m; "$0" & wait; wait`)
+	cmd.Env[0] = childMode + "=polite"
+	cmd.Grace = process.Grace{Interrupt: time.Hour, Late: time.Hour}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wait := begin(ctx, cmd)
+	l.born(1)
+	cancel()
+	res, err := wait()
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, []string{"INT"}, res.Sent)
+	require.Contains(t, res.Output, "cleaning up\n")
+	l.gone()
+}
