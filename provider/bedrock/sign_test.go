@@ -1,14 +1,21 @@
 package bedrock_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -153,5 +160,43 @@ func TestCredentialsThatDoNotComeAreAnError(t *testing.T) {
 		require.Equal(t, want, fault.Of(err))
 		require.NotContains(t, fmt.Sprintf("%+v %#v", err, err), theSecret)
 		require.Empty(t, tr.Asked)
+	}
+}
+
+// TestTheSignatureIsOfWhatIsSent has a server sign the request again as it came over the network.
+func TestTheSignatureIsOfWhatIsSent(t *testing.T) {
+	var sent, again string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = r.Header.Get("Authorization")
+		_, names, _ := strings.Cut(sent, "SignedHeaders=")
+		names, _, _ = strings.Cut(names, ",")
+		body, _ := io.ReadAll(r.Body)
+		copied, err := http.NewRequest(r.Method, "http://"+r.Host+r.RequestURI, bytes.NewReader(body))
+		if err != nil {
+			again = err.Error()
+			return
+		}
+		for _, name := range strings.Split(names, ";") {
+			if value := r.Header.Get(name); value != "" && !strings.HasPrefix(name, "x-amz-") && name != "content-length" {
+				copied.Header.Set(name, value)
+			}
+		}
+		at, _ := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
+		c, _ := credentials().Retrieve(r.Context())
+		sum := sha256.Sum256(body)
+		err = v4.NewSigner().SignHTTP(r.Context(), c, copied, hex.EncodeToString(sum[:]), "bedrock", "us-east-1", at)
+		if again = copied.Header.Get("Authorization"); err != nil {
+			again = err.Error()
+		}
+	}))
+	defer server.Close()
+	for _, model := range []string{claude, nova, "arn:aws:bedrock:us-east-1:000000000000:application-inference-profile/a1"} {
+		m, err := bedrock.New(t.Context(), bedrock.Config{Model: model, Region: "us-east-1", Credentials: credentials(), BaseURL: server.URL,
+			HTTPClient: server.Client(), Header: http.Header{"X-Team": {"a  b"}}})
+		require.NoError(t, err)
+		_, err = provider.Generate(t.Context(), m, ask(""))
+		require.Error(t, err)
+		require.NotEmpty(t, sent)
+		require.Equal(t, sent, again)
 	}
 }
