@@ -35,7 +35,7 @@ func TestTheModelsOfThisPackageConformStrictly(t *testing.T) {
 				return Say(req.LastUserText()).Response(), nil
 			})
 		},
-		"every tool": EveryTool,
+		"every tool": func() provider.Provider { return EveryTool(nil) },
 	} {
 		t.Run(name, func(t *testing.T) { Conformance(t, fresh, Strict()) })
 	}

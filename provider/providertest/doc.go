@@ -17,7 +17,7 @@
 // ends. [Fail] and [Hang] are calls without an answer.
 //
 // [Func] makes a model of a function, for answers that depend on the question. [EveryTool] makes one that calls every tool
-// it is offered, with input made from the tool's schema.
+// it is offered, with input that is made from the tool's schema or given.
 //
 // [Replay] serves recorded exchanges over HTTP on loopback, cut into pieces, slow, broken off or hanging on demand. [Record]
 // records those of a client of one's own, with secrets taken out, so that tests replay real traffic:

@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -14,11 +15,11 @@ import (
 // without a script. Which tools it has called it reads from the messages of the request, so one model serves any number of
 // conversations. It respects [provider.ToolChoice].
 //
-// The input is valid as far as a value can be made of the schema: types, enum, const, default, bounds, formats, patterns,
-// nested objects and arrays, references within the schema, allOf, and the first of anyOf or oneOf that gives a value.
-// Optional properties are given, too, three levels deep. What it doesn't understand: not, if, contains, propertyNames,
-// dependencies, and a value that matches more than one of oneOf. The call of a tool for which no input can be made fails.
-func EveryTool() provider.Provider {
+// The input is inputs[name], as JSON, if there is one. Else it is made from the tool's schema, of these keywords: type, enum,
+// const, default, required, properties, items, and references within the schema. It has the required properties only. The
+// call of a tool fails if another keyword restricts what is needed: then pass an input for this tool.
+func EveryTool(inputs map[string]any) provider.Provider {
+	inputs = maps.Clone(inputs)
 	return Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
 		called := map[string]bool{}
 		for i := range req.Messages {
@@ -35,9 +36,13 @@ func EveryTool() provider.Provider {
 			if !mayCall(req.ToolChoice, t.Name) {
 				continue
 			}
-			input, err := sample(t.Schema)
-			if err != nil {
-				return nil, fault.Errorf(fault.Permanent, "providertest: no input can be made for the tool %q: %w", t.Name, err)
+			input, ok := inputs[t.Name]
+			if !ok {
+				made, err := sample(t.Schema)
+				if err != nil {
+					return nil, fault.Errorf(fault.Permanent, "providertest: no input can be made for the tool %q: %w; pass one to EveryTool", t.Name, err)
+				}
+				input = made
 			}
 			return WithIDs(Call(t.Name, input), "every-"+strconv.Itoa(i+1)).Response(), nil
 		}

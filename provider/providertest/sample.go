@@ -6,17 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-const (
-	deepest         = 64     // levels of nesting and references
-	deepestOptional = 3      // levels at which optional properties are given
-	mostItems       = 10_000 // of one array or object
-)
+const deepest = 64 // levels of nesting and references
+
+type object = map[string]any
+
+// annotations are keywords that restrict nothing, or nothing that a sampler makes.
+var annotations = wordSet("$schema $id $comment $defs definitions title description default examples deprecated readOnly writeOnly additionalProperties")
+
+// understood are the keywords that a sampler respects.
+var understood = wordSet("type enum const properties required items")
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
 
 // sample returns JSON that is valid for the schema, always the same for the same schema.
 func sample(schema json.RawMessage) (json.RawMessage, error) {
@@ -27,10 +37,9 @@ func sample(schema json.RawMessage) (json.RawMessage, error) {
 	dec.UseNumber()
 	var root any
 	if err := dec.Decode(&root); err != nil {
-		return nil, fmt.Errorf("the schema is no JSON: %w", err)
+		return nil, fmt.Errorf("the schema isn't JSON: %w", err)
 	}
-	s := sampler{root: root}
-	v, err := s.value(root, 0)
+	v, err := sampler{root}.value(root, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -39,26 +48,31 @@ func sample(schema json.RawMessage) (json.RawMessage, error) {
 }
 
 // A sampler makes values of the parts of one schema.
-type sampler struct {
-	root any
-	nth  int // the place in an array, so that items differ
-}
+type sampler struct{ root any }
 
-type object = map[string]any
-
-func (s *sampler) value(schema any, depth int) (any, error) {
+func (s sampler) value(schema any, depth int) (any, error) {
 	if depth > deepest {
 		return nil, errors.New("the schema nests too deep, or needs itself")
 	}
-	if allowed, ok := schema.(bool); ok {
-		if !allowed {
-			return nil, errors.New("the schema is false: it allows nothing")
-		}
-		return s.text(object{})
+	if schema == true {
+		return object{}, nil
 	}
-	m, err := s.flatten(schema, depth)
-	if err != nil {
-		return nil, err
+	m, ok := schema.(object)
+	if !ok {
+		return nil, fmt.Errorf("a schema is %.40v, not an object", schema)
+	}
+	ref, refers := m["$ref"].(string)
+	for _, word := range slices.Sorted(maps.Keys(m)) {
+		if !annotations[word] && (refers && word != "$ref" || !refers && !understood[word]) {
+			return nil, fmt.Errorf("the keyword %q isn't supported here", word)
+		}
+	}
+	if refers {
+		target, err := s.resolve(ref)
+		if err != nil {
+			return nil, err
+		}
+		return s.value(target, depth+1)
 	}
 	if v, ok := m["const"]; ok {
 		return v, nil
@@ -67,52 +81,34 @@ func (s *sampler) value(schema any, depth int) (any, error) {
 		if len(list) == 0 {
 			return nil, errors.New("the enum is empty")
 		}
-		return list[s.nth%len(list)], nil
+		return list[0], nil
 	}
-	if v, ok := m["default"]; ok && s.nth == 0 {
+	if v, ok := m["default"]; ok {
 		return v, nil
-	}
-	for _, word := range []string{"anyOf", "oneOf"} {
-		if options, ok := m[word].([]any); ok {
-			return s.option(m, word, options, depth)
-		}
 	}
 	return s.typed(m, depth)
 }
 
-// option returns the value of the first option that gives one, null last.
-func (s *sampler) option(m object, word string, options []any, depth int) (any, error) {
-	rest := maps.Clone(m)
-	delete(rest, word)
-	isNull := func(o any) bool { m, ok := o.(object); return ok && m["type"] == "null" }
-	errs := []error{fmt.Errorf("no option of %s gives a value", word)}
-	for _, null := range []bool{false, true} {
-		for _, o := range options {
-			if isNull(o) != null {
-				continue
-			}
-			v, err := s.value(object{"allOf": []any{rest, o}}, depth+1)
-			if err == nil {
-				return v, nil
-			}
-			errs = append(errs, err)
-		}
-	}
-	return nil, errors.Join(errs...)
-}
-
-func (s *sampler) typed(m object, depth int) (any, error) {
+func (s sampler) typed(m object, depth int) (any, error) {
 	switch kind := typeOf(m); kind {
 	case "object":
 		return s.object(m, depth)
 	case "array":
-		return s.array(m, depth)
+		items, ok := m["items"]
+		if !ok {
+			return []any{}, nil
+		}
+		item, err := s.value(items, depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("items: %w", err)
+		}
+		return []any{item}, nil
 	case "string":
-		return s.text(m)
+		return "text", nil
 	case "integer", "number":
-		return s.number(m, kind == "integer")
+		return 1, nil
 	case "boolean":
-		return s.nth%2 == 0, nil
+		return true, nil
 	case "null":
 		return nil, nil
 	default:
@@ -120,6 +116,7 @@ func (s *sampler) typed(m object, depth int) (any, error) {
 	}
 }
 
+// typeOf returns the first type that isn't null.
 func typeOf(m object) string {
 	switch t := m["type"].(type) {
 	case string:
@@ -130,116 +127,49 @@ func typeOf(m object) string {
 				return name
 			}
 		}
-		if len(t) == 0 {
-			return "none" // of two schemas that exclude each other
-		}
 		return "null"
 	}
-	for _, hint := range []struct{ kind, words string }{
-		{"object", "properties required additionalProperties patternProperties minProperties"},
-		{"array", "items prefixItems minItems uniqueItems"},
-		{"number", "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"},
-	} {
-		for word := range strings.FieldsSeq(hint.words) {
-			if _, ok := m[word]; ok {
-				return hint.kind
-			}
-		}
+	if _, ok := m["items"]; ok {
+		return "array"
 	}
-	return "string"
+	return "object"
 }
 
-func (s *sampler) object(m object, depth int) (any, error) {
+// object returns an object with the required properties.
+func (s sampler) object(m object, depth int) (any, error) {
 	out := object{}
 	properties, _ := m["properties"].(object)
 	required, _ := m["required"].([]any)
 	for _, r := range required {
 		name, _ := r.(string)
-		schema, err := propertySchema(m, properties, name)
-		if err == nil {
-			out[name], err = s.value(schema, depth+1)
+		schema, ok := properties[name]
+		if !ok {
+			return nil, fmt.Errorf("the required property %q isn't described", name)
 		}
+		v, err := s.value(schema, depth+1)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-	}
-	most := countOf(m, "maxProperties", mostItems)
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if _, given := out[name]; given || depth >= deepestOptional || len(out) >= most {
-			continue
-		}
-		if v, err := s.value(properties[name], depth+1); err == nil {
-			out[name] = v
-		}
-	}
-	least := countOf(m, "minProperties", 0)
-	for i := 1; len(out) < least; i++ {
-		name := "extra" + strconv.Itoa(i)
-		schema, err := propertySchema(m, properties, name)
-		if err == nil && i <= mostItems {
-			out[name], err = s.value(schema, depth+1)
-		}
-		if err != nil || i > mostItems {
-			return nil, fmt.Errorf("no %d properties can be given", least)
-		}
+		out[name] = v
 	}
 	return out, nil
 }
 
-// propertySchema returns the schema for a property of that name.
-func propertySchema(m, properties object, name string) (any, error) {
-	if schema, ok := properties[name]; ok {
-		return schema, nil
-	}
-	patterns, _ := m["patternProperties"].(object)
-	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
-		if re, err := regexp.Compile(pattern); err == nil && re.MatchString(name) {
-			return patterns[pattern], nil
-		}
-	}
-	switch more := m["additionalProperties"].(type) {
-	case bool:
-		if !more {
-			return nil, errors.New("the property is not allowed")
-		}
-	case object:
-		return more, nil
-	}
-	return true, nil
-}
-
-func (s *sampler) array(m object, depth int) (any, error) {
-	first, _ := m["prefixItems"].([]any)
-	rest, ok := m["items"]
-	if old, is := rest.([]any); is { // before draft 2020
-		first = old
-		rest, ok = m["additionalItems"]
-	}
+// resolve returns what a reference within the schema names.
+func (s sampler) resolve(ref string) (any, error) {
+	path, ok := strings.CutPrefix(ref, "#")
 	if !ok {
-		rest = true
+		return nil, fmt.Errorf("the reference %q leads out of the schema", ref)
 	}
-	least, most := countOf(m, "minItems", 0), countOf(m, "maxItems", mostItems)
-	if least > most {
-		return nil, fmt.Errorf("an array of at least %d and at most %d items", least, most)
-	}
-	wanted := max(least, min(most, max(1, len(first))))
-	nth := s.nth
-	defer func() { s.nth = nth }()
-	out := []any{}
-	for i := range wanted {
-		schema := rest
-		if i < len(first) {
-			schema = first[i]
+	at := s.root
+	for word := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if path == "" {
+			break
 		}
-		s.nth = i
-		v, err := s.value(schema, depth+1)
-		if err != nil {
-			if i >= least {
-				break
-			}
-			return nil, fmt.Errorf("item %d: %w", i, err)
+		m, _ := at.(object)
+		if at, ok = m[strings.NewReplacer("~1", "/", "~0", "~", "%24", "$").Replace(word)]; !ok {
+			return nil, fmt.Errorf("the reference %q leads nowhere", ref)
 		}
-		out = append(out, v)
 	}
-	return out, nil
+	return at, nil
 }
