@@ -41,30 +41,14 @@ func (x *Index) Delete(ctx context.Context, ids []string) error {
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	c := Change{Delete: slices.Sorted(maps.Keys(old)), Leave: documentsOf(old)}
-	if err := x.deletable("delete", c.Leave); err != nil {
+	documents := documentsOf(old)
+	if err := x.deletable("delete", documents); err != nil {
 		return err
 	}
-	if err := x.commit(ctx, c); err != nil {
+	if err := x.commit(ctx, Change{Delete: slices.Sorted(maps.Keys(old))}); err != nil {
 		return err
 	}
-	_, err = x.clean(ctx)
-	return err
-}
-
-// Tidy deletes the documents that earlier changes have left in the store, and returns their number. Errors: *UnsupportedError without a ledger or
-// if documents can't be deleted, *LeftoverError.
-func (x *Index) Tidy(ctx context.Context) (deleted int, err error) {
-	ctx = given(ctx)
-	end, err := x.begin(ctx, "tidy")
-	if err != nil {
-		return 0, err
-	}
-	defer end()
-	if x.cfg.Delete == nil {
-		return 0, undeletable("tidy")
-	}
-	return x.clean(ctx)
+	return x.remove(ctx, documents)
 }
 
 // begin waits until no other change is in progress.
@@ -116,21 +100,22 @@ func (x *Index) put(ctx context.Context, op string, entries []index.Entry, repla
 	}
 	added, err := x.add(ctx, ids, fresh)
 	if err != nil {
-		x.abandon(ctx, without(added, before))
+		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
+		defer cancel()
+		_ = x.remove(undo, without(added, before)) // what remains is hidden
 		return err
 	}
 	if len(ids) == 0 && !replace {
 		return nil
 	}
-	c := Change{Clear: replace, Gone: added, Leave: without(before, added)}
+	c := Change{Clear: replace}
 	for _, id := range ids {
 		c.Put = append(c.Put, fresh[id])
 	}
 	if err := x.commit(ctx, c); err != nil {
 		return err // the documents stay: if the change was made, they are the current ones
 	}
-	_, err = x.clean(ctx)
-	return err
+	return x.remove(ctx, without(before, added))
 }
 
 // oneModel returns an error if vectors of different models, or of different lengths, would be compared.
@@ -217,54 +202,25 @@ func answered(ids []string, count int, seen map[string]bool) error {
 	return nil
 }
 
-// abandon deletes the documents of a failed change, also after its context has ended. Documents that it can't delete stay hidden.
-func (x *Index) abandon(ctx context.Context, added []string) {
-	if len(added) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
-	defer cancel()
-	if x.commit(ctx, Change{Leave: added}) == nil {
-		_, _ = x.clean(ctx) // the ledger lists the remaining documents
-	}
-}
-
 func (x *Index) commit(ctx context.Context, c Change) error {
 	err := foreign(ctx, "ledger: commit", func() error { return x.cfg.Ledger.Commit(ctx, c) })
 	x.changes.Add(1)
 	return err
 }
 
-// clean deletes the leftovers of changes.
-func (x *Index) clean(ctx context.Context) (deleted int, err error) {
+// remove deletes documents that aren't current, if they can be deleted.
+func (x *Index) remove(ctx context.Context, documents []string) error {
 	if x.cfg.Delete == nil {
-		return 0, nil
+		return nil
 	}
-	last := ""
-	for {
-		var left []string
-		err := foreign(ctx, "ledger: leftovers", func() (err error) {
-			left, err = x.cfg.Ledger.Leftovers(ctx, x.cfg.Batch)
-			return err
-		})
-		if err == nil && len(left) == 0 {
-			return deleted, nil
-		}
-		if err == nil && left[0] == last { // otherwise the loop would not end
-			err = &AnswerError{Op: "ledger: leftovers", Problem: "it lists a document that was reported as deleted"}
-		}
-		if err == nil {
-			last = left[0]
-			err = foreign(ctx, "store: delete", func() error { return x.cfg.Delete(ctx, slices.Clone(left)) })
-		}
-		if err == nil {
-			err = x.commit(ctx, Change{Gone: left})
-		}
+	for part := range slices.Chunk(documents, x.cfg.Batch) {
+		err := foreign(ctx, "store: delete", func() error { return x.cfg.Delete(ctx, slices.Clone(part)) })
 		if err != nil {
-			return deleted, &LeftoverError{Documents: len(left), Err: err}
+			return &LeftoverError{Documents: documents, Err: err}
 		}
-		deleted += len(left)
+		documents = documents[len(part):]
 	}
+	return nil
 }
 
 // deletable returns an error if documents can't be deleted.

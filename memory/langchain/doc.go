@@ -33,7 +33,7 @@
 // With a ledger, a search returns only items in their present state in the ledger, each once: no earlier states, no removed
 // items, and no documents that another program has put into the store, whatever their metadata. A change takes effect when
 // the ledger has committed it, as a whole or not at all; a failed change, or a crash, leaves at worst documents that no
-// search finds. The ledger lists those that it knows of, and the next change or [Index.Tidy] deletes them.
+// search finds. A [*LeftoverError] has the ids of old documents that couldn't be deleted.
 //
 // If Config.Filter is set, the filter is passed to the store; every item is checked again in any case. If a filter leaves
 // too few items, the search asks for more documents, up to MaxFetch, and then returns a [*ShortError]. Matches are ordered
@@ -51,8 +51,8 @@
 //   - Unlike [index.Memory], it doesn't look for items with exactly the queried name besides the nearest ones.
 //   - Without a ledger, items are read from the store's documents, including old and forged ones: don't let others write
 //     into that store.
-//   - A crash between AddDocuments and the ledger's commit leaves documents that the ledger doesn't list. They are hidden
-//     and use space.
+//   - A crash during a change, or a failed deletion, leaves documents in the store that no search finds. They use space
+//     until the host deletes them.
 //   - Stores must give each document its own id. In a store that gives equal texts the same id, two items would share a
 //     document.
 //   - Only one process may change an index at a time, since a ledger belongs to one Index. There may be many readers

@@ -76,16 +76,17 @@ func (e *AnswerError) Error() string { return "langchain: " + e.Op + ": " + e.Pr
 // Fault returns fault.Permanent.
 func (e *AnswerError) Fault() fault.Class { return fault.Permanent }
 
-// A LeftoverError means that a change was made, but not all of its old documents could be deleted from the store. No search finds
-// them. The ledger keeps their ids; the next change and [Index.Tidy] try again.
+// A LeftoverError means that a change was made, but that not all of its old documents could be deleted from the store. No
+// search finds them; they use space until the host deletes them. In a store that gives a later document the same id, don't
+// delete them once their items have been added again.
 type LeftoverError struct {
-	Documents int // number of remaining documents
+	Documents []string // the store's ids of the remaining documents; some may have been deleted
 	Err       error
 }
 
 // Error returns the number of remaining documents, and the reason.
 func (e *LeftoverError) Error() string {
-	return fmt.Sprintf("langchain: the change was made; %d old documents are hidden but not deleted: %s", e.Documents,
+	return fmt.Sprintf("langchain: the change was made; %d old documents are hidden but not deleted: %s", len(e.Documents),
 		strings.TrimPrefix(e.Err.Error(), "langchain: "))
 }
 

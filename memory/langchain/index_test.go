@@ -65,11 +65,9 @@ func TestAnUnsupportedOperationIsAnErrorAndChangesNothing(t *testing.T) {
 		"delete without a ledger":   {func() error { return reader.Delete(t.Context(), []string{"a"}) }, "Config.Ledger"},
 		"get without a ledger":      {func() error { _, err := reader.Get(t.Context(), "a"); return err }, "Config.Ledger"},
 		"ids without a ledger":      {func() error { _, err := reader.IDs(t.Context()); return err }, "Config.Ledger"},
-		"tidy without a ledger":     {func() error { _, err := reader.Tidy(t.Context()); return err }, "Config.Ledger"},
 		"change without delete":     {func() error { return adder.Upsert(t.Context(), []index.Entry{entry("b", 1, 0), entry("a", 0, 1)}) }, "Config.Delete"},
 		"replace without delete":    {func() error { return adder.Replace(t.Context(), nil) }, "Config.Delete"},
 		"delete without delete":     {func() error { return adder.Delete(t.Context(), []string{"a"}) }, "Config.Delete"},
-		"tidy without delete":       {func() error { _, err := adder.Tidy(t.Context()); return err }, "Config.Delete"},
 		"vector of a self-embedder": {func() error { _, err := embeds.Search(t.Context(), query(1, 1, 0)); return err }, "Config.Vectors"},
 		"embedder with vectors":     {func() error { _, err := adder.Embedder().Embed(t.Context(), []string{"a"}); return err }, "Config.Vectors"},
 	} {
@@ -213,7 +211,7 @@ func TestAnOutdatedStateIsNeverFound(t *testing.T) {
 	moved.Item.Name = "moved"
 	var left *langchain.LeftoverError
 	require.ErrorAs(t, x.Upsert(t.Context(), []index.Entry{moved}), &left)
-	require.Equal(t, 1, left.Documents)
+	require.Equal(t, []string{"uuid-1"}, left.Documents)
 	require.ErrorIs(t, left, errBroken)
 	require.ErrorAs(t, x.Delete(t.Context(), []string{"b"}), &left)
 	require.ErrorAs(t, x.Upsert(t.Context(), []index.Entry{entry("c", 0, 1)}), &left, "another vector is another state")
@@ -227,10 +225,8 @@ func TestAnOutdatedStateIsNeverFound(t *testing.T) {
 	require.InDelta(t, -1, found[1].Similarity, 1e-6)
 
 	store.fail = nil
-	n, err := x.Tidy(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 3, n)
-	require.Equal(t, 2, store.len())
+	require.NoError(t, x.Delete(t.Context(), []string{"a", "c"}))
+	require.Equal(t, 3, store.len(), "what is hidden stays")
 }
 
 func TestArgumentsAndResultsAreNotShared(t *testing.T) {
@@ -298,9 +294,6 @@ func TestALedgerSurvivesJSON(t *testing.T) {
 	ids, err := x.IDs(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "c"}, ids)
-	n, err := x.Tidy(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
 	require.Error(t, ledger.UnmarshalJSON([]byte(`{"records":[`)))
 	page, err := ledger.IDs(t.Context(), "a", 1)
 	require.NoError(t, err)
@@ -449,9 +442,6 @@ func TestADocumentWithAReusedIDIsNotDeleted(t *testing.T) {
 	require.ErrorIs(t, f.Remove(t.Context(), "d"), errBroken)
 	require.NoError(t, f.Put(t.Context(), index.Item{ID: "d", Name: "Delta"}), "what was left is what counts again")
 	down = false
-	n, err := x.Tidy(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, n)
 	require.Equal(t, 2, store.len())
 }
 
@@ -490,13 +480,6 @@ func (f *failing) IDs(ctx context.Context, after string, limit int) ([]string, e
 	return f.MapLedger.IDs(ctx, after, limit)
 }
 
-func (f *failing) Leftovers(ctx context.Context, limit int) ([]string, error) {
-	if err := f.try("leftovers"); err != nil {
-		return nil, err
-	}
-	return f.MapLedger.Leftovers(ctx, limit)
-}
-
 func (f *failing) Commit(ctx context.Context, c langchain.Change) error {
 	if err := f.try("commit"); err != nil {
 		return err
@@ -506,7 +489,7 @@ func (f *failing) Commit(ctx context.Context, c langchain.Change) error {
 
 func TestAPanicOfForeignCodeIsAnErrorWhereverItIs(t *testing.T) {
 	boom := func() error { panic("boom") }
-	for _, op := range []string{"get", "any", "ids", "leftovers", "commit", "add", "search", "delete", "filter", "similarity"} {
+	for _, op := range []string{"get", "any", "ids", "commit", "add", "search", "delete", "filter", "similarity"} {
 		ledger := &failing{}
 		store := &fake{flavour: pgvector}
 		on := false
@@ -556,13 +539,9 @@ func TestALedgerThatRepeatsItselfIsDetected(t *testing.T) {
 	_, err := x.IDs(t.Context())
 	var bad *langchain.AnswerError
 	require.ErrorAs(t, err, &bad)
-	_, err = x.Tidy(t.Context())
-	require.ErrorAs(t, err, &bad)
 }
 
 type circling struct{ *langchain.MapLedger }
-
-func (circling) Leftovers(context.Context, int) ([]string, error) { return []string{"a", "b"}, nil }
 
 func (circling) IDs(context.Context, string, int) ([]string, error) { return []string{"a", "b"}, nil }
 

@@ -20,8 +20,6 @@ type Ledger interface {
 	Any(ctx context.Context) (Record, bool, error)
 	// IDs returns at most limit ids of records after the given one, sorted.
 	IDs(ctx context.Context, after string, limit int) ([]string, error)
-	// Leftovers returns at most limit ids of documents that have to be deleted.
-	Leftovers(ctx context.Context, limit int) ([]string, error)
 	// Commit makes a change: all of it or nothing. After an error it may or may not have been made.
 	Commit(ctx context.Context, c Change) error
 }
@@ -43,16 +41,13 @@ type Change struct {
 	Clear  bool     // delete all records
 	Delete []string // delete the records of these items; unknown ids are ignored
 	Put    []Record // add these records, or replace those of the same items
-	Gone   []string // remove these documents from the leftovers
-	Leave  []string // add these documents to the leftovers
 }
 
 // MapLedger is a [Ledger] in memory, for a store that doesn't last longer, or to be stored as JSON (it is a [json.Marshaler]). Its zero value is
 // empty.
 type MapLedger struct {
-	mu        sync.RWMutex // guards what follows
-	records   map[string]Record
-	leftovers map[string]bool
+	mu      sync.RWMutex // guards records
+	records map[string]Record
 }
 
 // Get returns copies of the existing records of those ids.
@@ -92,14 +87,6 @@ func (l *MapLedger) IDs(_ context.Context, after string, limit int) ([]string, e
 	return slices.Clone(out[:min(len(out), max(limit, 0))]), nil
 }
 
-// Leftovers returns at most limit ids of documents that have to be deleted, sorted.
-func (l *MapLedger) Leftovers(_ context.Context, limit int) ([]string, error) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	out := slices.Sorted(maps.Keys(l.leftovers))
-	return slices.Clone(out[:min(len(out), max(limit, 0))]), nil
-}
-
 // Commit makes a change.
 func (l *MapLedger) Commit(_ context.Context, c Change) error {
 	l.mu.Lock()
@@ -107,35 +94,25 @@ func (l *MapLedger) Commit(_ context.Context, c Change) error {
 	if l.records == nil || c.Clear {
 		l.records = make(map[string]Record, len(c.Put))
 	}
-	if l.leftovers == nil {
-		l.leftovers = make(map[string]bool)
-	}
 	for _, id := range c.Delete {
 		delete(l.records, id)
 	}
 	for _, r := range c.Put {
 		l.records[r.Entry.Item.ID] = r.clone()
 	}
-	for _, doc := range c.Gone {
-		delete(l.leftovers, doc)
-	}
-	for _, doc := range c.Leave {
-		l.leftovers[doc] = true
-	}
 	return nil
 }
 
 // saved is a MapLedger as JSON.
 type saved struct {
-	Records   []Record `json:"records"`
-	Leftovers []string `json:"leftovers,omitempty"`
+	Records []Record `json:"records"`
 }
 
 // MarshalJSON encodes the whole ledger.
 func (l *MapLedger) MarshalJSON() ([]byte, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	out := saved{Records: []Record{}, Leftovers: slices.Sorted(maps.Keys(l.leftovers))}
+	out := saved{Records: []Record{}}
 	for _, id := range slices.Sorted(maps.Keys(l.records)) {
 		out.Records = append(out.Records, l.records[id])
 	}
@@ -149,10 +126,10 @@ func (l *MapLedger) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("langchain: ledger: %w", err)
 	}
 	fresh := &MapLedger{}
-	_ = fresh.Commit(context.Background(), Change{Put: in.Records, Leave: in.Leftovers}) // it never fails
+	_ = fresh.Commit(context.Background(), Change{Put: in.Records}) // it never fails
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.records, l.leftovers = fresh.records, fresh.leftovers
+	l.records = fresh.records
 	return nil
 }
 

@@ -123,11 +123,6 @@ func TestAFailedChangeIsMadeCompletelyOrNotAtAll(t *testing.T) {
 			plain.Same(t, x, indextest.Query(r, pool))
 			require.True(t, matches(t, x, plain))
 		}
-		_, err = x.Tidy(t.Context())
-		require.NoError(t, err)
-		leftovers, err := ledger.Leftovers(t.Context(), 1)
-		require.NoError(t, err)
-		require.Empty(t, leftovers)
 	}
 	t.Logf("%d changes made, %d with leftovers, %d failed", made, leftover, failed)
 	require.Greater(t, made, 150)
