@@ -20,19 +20,10 @@ func newModel(t testing.TB, baseURL string, client *http.Client, c *wire.Case) p
 // exchange is a hand-written answer of status 200.
 func exchange(file string) *wire.Case { return wire.File("anthropic-messages", "testdata/"+file) }
 
-func TestWire(t *testing.T) {
-	wire.Run(t, wire.Config{Providers: []string{"anthropic"}, New: newModel})
-}
+func recordings() wire.Config { return wire.Config{Providers: []string{"anthropic"}, New: newModel} }
 
-func TestWireRequests(t *testing.T) {
-	wire.Loops(t, wire.Config{Providers: []string{"anthropic"}, New: newModel, KnownDeviations: map[string]string{
-		"anthropic-chatlas-provider-anthropic-anthropic-empty-response":    "the recording program put [empty string] in place of an empty answer; there is nothing to send back",
-		"anthropic-ellmer-anthropic-tool-image":                            "the recording program dropped the thinking block, which the API wants back",
-		"anthropic-ellmer-anthropic-web-search":                            "the recording program dropped the thinking block and the citations, which the API wants back",
-		"anthropic-fantasy-claude-sonnet-4-computer-use-streaming":         "the recording program dropped the text beside the call",
-		"anthropic-pydantic-anthropic-pause-turn-web-search-streaming-vcr": "the recorder turned typographic quotes and dashes of the request into ASCII",
-	}})
-}
+func TestWire(t *testing.T)       { wire.Run(t, recordings()) }
+func TestWireRandom(t *testing.T) { wire.Random(t, recordings()) }
 
 func TestConformance(t *testing.T) {
 	for _, file := range []string{"hello.sse", "search.sse", "whole.json"} {

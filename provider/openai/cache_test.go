@@ -125,13 +125,14 @@ func TestMarksAreWhereARecordedRequestHasThem(t *testing.T) {
 		for i := range c.Exchanges {
 			recorded, err := c.Exchanges[i].Request.Bytes()
 			require.NoError(t, err)
-			req, err := wire.RequestFrom(c, i)
-			require.NoError(t, err)
-			req.Model, req.Cache = c.Model, true
-			for j := range req.Messages {
-				for k := range req.Messages[j].Parts {
-					require.False(t, req.Messages[j].Parts[k].Cache)
-				}
+			req := &provider.Request{Model: c.Model, Cache: true, System: "Be exact.", Tools: []provider.Tool{{Name: "calculator"}},
+				Messages: []provider.Message{provider.User("How many lamps are there?")}} // the recorded request in other words
+			if i == 1 {
+				call := provider.ToolCall{ID: "call_1", Name: "calculator", Input: json.RawMessage(`{}`)}
+				req.Messages = append(req.Messages,
+					provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{provider.TextPart("I count."), {Kind: provider.PartToolCall, Call: &call}}},
+					provider.Message{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "call_1", Name: "calculator",
+						Parts: []provider.Part{provider.TextPart("7")}})}})
 			}
 			theirs, ours := marksIn(t, recorded), marksIn(t, []byte(body(t, Config{BaseURL: openRouter}, req)))
 			require.Len(t, theirs, 3)

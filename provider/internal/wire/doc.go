@@ -1,11 +1,13 @@
-// Package wire has the tests that every adapter must pass: recorded exchanges with providers, served over HTTP on loopback,
-// and the expected results of decoding them. For other tests, it has a transport without a network ([Offline]).
+// Package wire has the tests that every adapter must pass: exchanges with providers, served over HTTP on loopback or without a
+// network ([Offline]), and golden files of what they are decoded to.
 //
-// The recordings aren't part of this repository. [Cases] reads them from the folder in the environment variable
-// PAWL_WIRE, and skips the test if it isn't set. An adapter's own, hand-written exchanges are tested with
-// [Conformance], [EveryCut] and [Hanging], which need no recordings.
+// There are two kinds of exchanges. An adapter's own ones are hand-written and part of this repository: in testdata/quirks there is one for each
+// [Quirk], and beside it a golden file with the decoded answer or error, and with the request that sends the answer back. The recordings
+// belong to other projects and aren't part of this repository: [Cases] reads them from the folder in the environment variable PAWL_WIRE, and skips
+// the test if it isn't set. Their golden file, testdata/recordings.txt, has a line for each exchange with counts and hashes, and
+// nothing of their text.
 //
-// An adapter's test, to be run with `go test ./provider/... -run Wire`:
+// An adapter's tests:
 //
 //	func newModel(t testing.TB, baseURL string, client *http.Client, c *wire.Case) provider.Provider {
 //		m, err := anthropic.New(anthropic.Config{Model: c.Model, APIKey: "test-key", BaseURL: baseURL, HTTPClient: client})
@@ -13,13 +15,11 @@
 //		return m
 //	}
 //
-//	func TestWire(t *testing.T) {
-//		wire.Run(t, wire.Config{Providers: []string{"anthropic"}, New: newModel, Argued: map[string]string{
-//			"name-of-a-case": "why it can't be right",
-//		}})
-//	}
+//	var quirks = map[string][]wire.Quirk{"anthropic-messages": {{Name: "ping", File: "ping.sse", Status: 200}}}
 //
-//	func TestWireRequests(t *testing.T) { wire.Loops(t, wire.Config{Providers: []string{"anthropic"}, New: newModel}) }
+//	func TestQuirks(t *testing.T) { wire.Quirks(t, newModel, quirks) }
+//	func TestWire(t *testing.T)   { wire.Run(t, wire.Config{Providers: []string{"anthropic"}, New: newModel}) }
+//	func TestRandom(t *testing.T) { wire.Random(t, wire.Config{Cases: wire.QuirkCases(t, quirks), New: newModel}) }
 //
 //	func TestConformance(t *testing.T) { wire.Conformance(t, newModel, exchange("hello.sse")) }
 //	func TestEveryCut(t *testing.T)    { wire.EveryCut(t, newModel, exchange("hello.sse"), wire.Past("event: message_stop")) }
@@ -31,12 +31,8 @@
 // no path: the test appends that of the provider's own base URL ("/v1"). The server's answer doesn't depend
 // on the request: an adapter that requested a stream may get one JSON object, as from servers without streams.
 //
-// # What is compared
+// After a change that is meant to change what is decoded or sent, write the golden files anew, read the difference of those of the
+// quirks, and see by the counts of the recordings' which of them changed:
 //
-// For each exchange: text, reasoning, refusal, tool calls (id, name, arguments, in order), calls that
-// the provider ran, the stop reason, usage ([Usage] says what each format's figures mean), and for errors the class
-// ([Class]), status, code, message, request id and advice to wait. A call's free-form input, which isn't JSON, is expected
-// as a JSON string or as [provider.ToolCall.Invalid]. The usage of an error and of a cut stream isn't compared,
-// since such an answer has no End. Then the same is repeated with every body split into single bytes, and split at random: the content must
-// be the same. An exchange takes one request.
+//	PAWL_WIRE=… go test ./provider/openai ./provider/anthropic ./provider/gemini -run 'Wire|Quirk' -update
 package wire

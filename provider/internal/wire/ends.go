@@ -42,7 +42,7 @@ func EveryCut(t *testing.T, fresh New, c *Case, past func(body []byte) int) {
 		t.Fatalf("wire: the end of the answer doesn't begin within the body: %d of %d bytes", from, len(body))
 	}
 	cfg := Config{New: fresh}
-	whole, _ := cfg.call(t, c.Only(0), question())
+	whole := cfg.play(t, c, 0)
 	if whole.Err != nil {
 		t.Fatalf("wire: the whole stream is an error: %v", whole.Err)
 	}

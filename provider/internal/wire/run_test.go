@@ -1,11 +1,14 @@
 package wire
 
 import (
-	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/provider"
 )
 
 const answered = `think Let me see.
@@ -17,83 +20,105 @@ ran p1 search {"q":"oslo"}
 done tool_calls {"input":10,"output":20,"cache_read":5,"cache_write":1,"reasoning":7}
 `
 
-const expected = `{"text":"It is cold, Zoë.","reasoning":"Let me see.","refusal":null,
- "tool_calls":[{"id":"c1","name":"weather","arguments":{"city":"Oslo"}},{"id":"c2","name":"weather","arguments":{}}],
- "provider_tool_calls":[{"id":"p1","name":"search","arguments":null}],
- "finish":"tool_calls","finish_raw":"tool_calls",
- "usage":{"input":10,"output":20,"cache_read":5,"cache_write":1,"reasoning":7},"error":null}`
-
-// handWritten returns a case in the toy's format, with the expectation changed by key and value pairs.
-func handWritten(t *testing.T, status int, body string, changes ...string) *Case {
-	t.Helper()
-	c := Answer("anthropic-messages", status, "text/plain", body)
+// handWritten returns a case in the toy's format.
+func handWritten(status int, body string) *Case {
+	c := Answer("toy", status, "text/plain", body)
 	c.Provider = "toy"
-	var want map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal([]byte(expected), &want))
-	for i := 0; i < len(changes); i += 2 {
-		want[changes[i]] = json.RawMessage(changes[i+1])
-	}
-	text, err := json.Marshal([]any{want})
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &c.Expect))
 	return c
 }
 
-func TestARightDecoderPasses(t *testing.T) {
-	nothing := []string{"text", `""`, "reasoning", `""`, "tool_calls", `[]`, "provider_tool_calls", `[]`, "finish", `"error"`}
-	limited := handWritten(t, 429, "slow_down Not so fast.", append(nothing, "error", `{"status":429,"type":null,"code":"slow_down","message":"Not so fast."}`)...)
-	limited.Exchanges[0].Response.Headers["retry-after"] = "7"
-	limited.Exchanges[0].Response.Headers["request-id"] = "req_1"
-	cases := []*Case{
-		handWritten(t, 200, answered),
-		limited,
-		handWritten(t, 200, "think Let me see.\ntext It is\ntext  cold, Zo", append(nothing, "text", `"It is"`, "reasoning", `"Let me see."`, "truncated", `true`)...),
-		handWritten(t, 200, "text It is\nfail overloaded_error Overloaded", append(nothing, "text", `"It is"`, "truncated", `true`)...),
-		handWritten(t, 200, "text It is\nfail overloaded_error Overloaded\n",
-			append(nothing, "text", `"It is"`, "error", `{"status":200,"type":"overloaded_error","code":null,"message":"Overloaded"}`)...),
-	}
-	for i, c := range cases {
-		c.Name = "case " + string(rune('a'+i))
-	}
-	Run(t, Config{Cases: cases, New: newToy, Splits: 3})
+// updating runs f with -update.
+func updating(f func()) {
+	before := *update
+	*update = true
+	defer func() { *update = before }()
+	f()
 }
 
-func TestEveryDifferenceIsFound(t *testing.T) {
-	for _, tt := range []struct{ key, value, found string }{
-		{"text", `"It is cold."`, "text:"},
-		{"reasoning", `""`, "reasoning:"},
-		{"refusal", `"No."`, "refusal:"},
-		{"tool_calls", `[]`, "number of tool calls:"},
-		{"tool_calls", `[{"id":"c1","name":"weather","arguments":{"city":"Bergen"}},{"id":"c2","name":"weather","arguments":{}}]`, "tool calls: arguments:"},
-		{"tool_calls", `[{"id":"c1","name":"wetter","arguments":{"city":"Oslo"}},{"id":"c2","name":"weather","arguments":{}}]`, "tool calls: name:"},
-		{"tool_calls", `[{"id":null,"name":"weather","arguments":{"city":"Oslo"}},{"id":"c2","name":"weather","arguments":{}}]`, "tool calls: id:"},
-		{"tool_calls", `[{"id":"c1","name":"weather","raw_arguments":"{","incomplete":true},{"id":"c2","name":"weather","arguments":{}}]`, "unfinished arguments:"},
-		{"tool_calls", `[{"id":"c1","name":"weather","arguments":"Oslo","custom":true},{"id":"c2","name":"weather","arguments":{}}]`, "free-form input:"},
-		{"provider_tool_calls", `[]`, "number of provider-run calls:"},
-		{"finish", `"stop"`, "finish:"},
-		{"finish", `null`, "finish:"},
-		{"usage", `{"input":16,"output":20}`, "usage:"},
-		{"error", `{"status":500,"message":"broken"}`, "error:"},
-		{"truncated", `true`, "end of a cut stream:"},
-	} {
-		c := handWritten(t, 200, answered, tt.key, tt.value)
-		cfg := Config{New: newToy}
-		wrong := Compare(c, 0, cfg.play(t, c, 0))
-		require.Len(t, wrong, 1, "%s=%s", tt.key, tt.value)
-		require.True(t, strings.HasPrefix(wrong[0], tt.found) || strings.Contains(wrong[0], tt.found), wrong[0])
+func TestARunIsComparedWithWhatItWroteBefore(t *testing.T) {
+	t.Chdir(t.TempDir())
+	limited := handWritten(429, "slow_down Not so fast.")
+	limited.Name = "limited"
+	cfg := Config{Cases: []*Case{handWritten(200, answered), limited}, New: newToyLoop, Splits: 3}
+	updating(func() { Run(t, cfg) })
+	text, err := os.ReadFile(recordings)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	require.Len(t, lines, 2)
+	require.Regexp(t, `^hand-written/0 end=tool_calls parts=5 provider_call=1 reasoning=1 text=1 tool_call=2 usage=10,20,5,1,7 answer=[0-9a-f]{16} next=[0-9a-f]{16}$`, lines[0])
+	require.Contains(t, lines[1], "limited/0 end=error:rate_limited:429 parts=0 ")
+	require.NotContains(t, string(text), "Zoë", "what is recorded isn't copied")
+	Run(t, cfg)
+}
+
+func TestEveryDifferenceChangesTheLine(t *testing.T) {
+	cfg := Config{New: newToyLoop}
+	line := func(body string) string {
+		g, _ := cfg.golden(t, handWritten(200, body), 0)
+		return g.line(t)
 	}
+	right := line(answered)
+	for _, change := range [][2]string{
+		{"cold", "warm"}, {"Let me", "Let us"}, {"Oslo", "Bergen"}, {"c2 weather", "c2 wetter"}, {"call c1", "call c3"}, {`{"q":"oslo"}`, `{}`},
+		{"done tool_calls", "done stop"}, {`"input":10`, `"input":16`}, {"call c2 weather {}\n", ""}, {"text It is", "refuse It is"},
+	} {
+		require.NotEqual(t, right, line(strings.Replace(answered, change[0], change[1], 1)), change[0])
+	}
+}
+
+func TestTheNextRequestIsPartOfTheLine(t *testing.T) {
+	c := handWritten(200, answered)
+	theirs, _ := (&Config{New: newToyLoop}).golden(t, c, 0)
+	ours, _ := (&Config{New: newToy}).golden(t, c, 0)
+	require.Contains(t, string(theirs.Next), `"tool_call_id":"c2"`)
+	require.Contains(t, string(ours.Next), `"tool_call_id":"run.1.1"`)
+	require.NotEqual(t, theirs.line(t), ours.line(t))
 }
 
 func TestADecoderThatDependsOnHowBytesArriveIsWrong(t *testing.T) {
-	c := handWritten(t, 200, answered)
+	c := handWritten(200, answered)
 	cfg := Config{New: newSloppy, Splits: 1}
-	require.Contains(t, strings.Join(cfg.judge(t, c), "\n"), "byte by byte")
+	require.Contains(t, strings.Join(cfg.split(t, c, 0, cfg.play(t, c, 0)), "\n"), "byte by byte")
+	require.Contains(t, strings.Join((&Config{New: newToy}).split(t, c, 0, cfg.play(t, handWritten(200, "text No.\ndone stop {}\n"), 0)), "\n"), "split at random")
+}
+
+func TestRandomCutsAndSplitsOfARightDecoder(t *testing.T) {
+	Random(t, Config{Cases: []*Case{handWritten(200, answered), handWritten(429, "slow_down Not so fast.")}, New: newToy})
+}
+
+func TestACutThatIsDecodedWronglyIsFound(t *testing.T) {
+	whole := &Outcome{Response: &provider.Response{Parts: []provider.Part{provider.TextPart("It is cold.")}}}
+	text := func(s string) *provider.Response {
+		return &provider.Response{Parts: []provider.Part{provider.TextPart(s)}}
+	}
+	require.Empty(t, cutWrong(&Outcome{Response: text("It is"), Err: provider.ErrIncomplete}, whole))
+	require.Empty(t, cutWrong(&Outcome{Response: text("It is cold.")}, whole))
+	require.Contains(t, cutWrong(&Outcome{Response: text("It is")}, whole), "no error, and 5 bytes of 11")
+	require.Contains(t, cutWrong(&Outcome{Response: text("It was"), Err: provider.ErrIncomplete}, whole), "isn't the beginning")
+	require.Contains(t, cutWrong(&Outcome{Response: text("It is"), Err: t.Context().Err()}, &Outcome{Response: text("It is"), Err: provider.ErrIncomplete}), "the whole answer has one")
+}
+
+func TestQuirksAreComparedWithTheirGoldenFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll(quirks, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(quirks, "two-texts.txt"), []byte(answered), 0o600))
+	tables := map[string][]Quirk{"toy": {{Name: "two-texts", File: "two-texts.txt", Status: 200}}}
+	updating(func() { Quirks(t, newToyLoop, tables) })
+	Quirks(t, newToyLoop, tables)
+	golden, err := os.ReadFile(filepath.Join(quirks, "two-texts.txt.golden"))
+	require.NoError(t, err)
+	require.Contains(t, string(golden), "It is cold, Zoë.")
+
+	list := t.TempDir()
+	t.Setenv(Variable, list)
+	require.NoError(t, os.WriteFile(filepath.Join(list, "QUIRKS.md"), []byte("* **two-texts** - two texts. [toy, 3]\n* **other** - another. [toy, 1]\n* **third** - of others. [morse, 1]\n"), 0o600))
+	require.Equal(t, "failed: wire: no exchange shows the quirk other of toy", outcomeOf(t, func(t testing.TB) { Listed(t, tables) }))
 }
 
 func TestCutStreamsOfARightDecoderAreErrors(t *testing.T) {
-	EveryCut(t, newToy, handWritten(t, 200, answered), Past("done "))
+	EveryCut(t, newToy, handWritten(200, answered), Past("done "))
 }
 
-func TestACallToAHangingServerEnds(t *testing.T) { Hanging(t, newToy, handWritten(t, 200, answered)) }
+func TestACallToAHangingServerEnds(t *testing.T) { Hanging(t, newToy, handWritten(200, answered)) }
 
-func TestTheToyConforms(t *testing.T) { Conformance(t, newToy, handWritten(t, 200, answered)) }
+func TestTheToyConforms(t *testing.T) { Conformance(t, newToy, handWritten(200, answered)) }

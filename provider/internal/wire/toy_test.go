@@ -163,11 +163,10 @@ func toyChunks(n int, line string) (chunks []provider.Chunk, last bool, err erro
 		return []provider.Chunk{provider.ProviderCall(provider.ToolCall{ID: f[0], Name: f[1], Input: []byte(f[2])})}, false, nil
 	case "done":
 		stop, figures, _ := strings.Cut(rest, " ")
-		var f ReportedUsage
-		if err := json.Unmarshal([]byte(figures), &f); err != nil {
+		var u provider.Usage
+		if err := json.Unmarshal([]byte(figures), &u); err != nil {
 			return nil, true, fault.Wrap(fault.Permanent, err)
 		}
-		u := Usage("anthropic-messages", f, nil)
 		u.Raw = figures
 		return []provider.Chunk{provider.End(provider.StopReason(stop), u)}, true, nil
 	case "fail":
