@@ -88,6 +88,7 @@ var rows = map[string]row{
 	"provider/guard":           {own: []string{"provider", "stream", "ratelimit", "circuit", "circuit/fault"}, third: []string{backoff}},
 	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
+	"provider/internal/replay": {own: []string{everything}}, // tests alone
 	// What the adapters do alike.
 	adapter: {own: []string{"provider", "provider/secret", "stream", "stream/sse", "circuit/fault"},
 		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"}},
