@@ -9,17 +9,18 @@ import (
 
 // withoutExample are packages that can't have an example with an output, and why.
 var withoutExample = map[string]string{
-	"examples/cms":           "a program: the README runs it",
-	"examples/gate":          "a program: the README runs it",
-	"internal/rules":         "its one function prints figures that change with every commit",
-	"internal/rules/sizes":   "a program: go run ./internal/rules/sizes",
-	"agent/internal/durable": "tests only",
-	"internal/storm":         "tests only",
-	"internal/sqljournal":    "works on a database that its two users bring; their examples show it",
-	"agent/journal/postgres": "needs a server; its example has no output",
-	pgtest:                   "its one function takes a testing.TB, which no example has; doc.go shows its use",
-	wire:                     "its functions take a *testing.T; doc.go shows its use",
-	journaltest:              "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
+	"examples/cms":             "a program: the README runs it",
+	"examples/gate":            "a program: the README runs it",
+	"internal/rules":           "its one function prints figures that change with every commit",
+	"internal/rules/sizes":     "a program: go run ./internal/rules/sizes",
+	"agent/internal/durable":   "tests only",
+	"provider/internal/replay": "tests only",
+	"internal/storm":           "tests only",
+	"internal/sqljournal":      "works on a database that its two users bring; their examples show it",
+	"agent/journal/postgres":   "needs a server; its example has no output",
+	pgtest:                     "its one function takes a testing.TB, which no example has; doc.go shows its use",
+	wire:                       "its functions take a *testing.T; doc.go shows its use",
+	journaltest:                "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
 }
 
 // TestEveryPackageSaysWhatItIsFor wants a doc.go with the package comment, and no second one.

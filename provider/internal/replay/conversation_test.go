@@ -29,15 +29,17 @@ type conversation struct {
 	offered map[string]bool // names of the tools
 }
 
-// Stream gives the answer to the request.
+// Stream gives the answer to the request. An answer without content leaves no message, and one that paused is followed by none.
 func (c *conversation) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
-	turns := 0
+	answered, asked := 0, 0
 	for i := range req.Messages {
-		if req.Messages[i].Role != provider.RoleAssistant {
-			turns++
+		if req.Messages[i].Role == provider.RoleAssistant {
+			answered++
+		} else {
+			asked++
 		}
 	}
-	return c.answers[max(0, min(turns, len(c.answers))-1)].Stream(ctx, req)
+	return c.answers[min(max(answered, asked-1), len(c.answers)-1)].Stream(ctx, req)
 }
 
 // adapters make the adapter for a format of answers, with its last answer.

@@ -2,8 +2,8 @@
 // hand-written and of recorded exchanges, are run by an agent with a journal that fails at some append, and finished by another agent. The
 // messages must be those of a run that nothing interrupted.
 //
-// The hand-written conversations fail at each of their appends, before or after it is stored. The recorded ones need PAWL_WIRE, and fail at as many random
-// appends as the flag -stops says:
+// Each conversation fails at two of its appends, chosen at random, before or after the append is stored; with more -stops at more of them, up to all. The
+// recorded ones need PAWL_WIRE:
 //
 //	PAWL_WIRE=… go test ./provider/internal/replay -stops 20
 package replay

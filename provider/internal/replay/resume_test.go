@@ -19,7 +19,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-var stops = flag.Int("stops", 2, "at how many random appends each recorded conversation fails")
+var stops = flag.Int("stops", 2, "at how many of its appends, chosen at random, each conversation fails")
 
 // A failing is a store that dies at an append: the one with that number, counted from 1, and all later ones fail. Kept says that this one is stored
 // nevertheless.
@@ -125,31 +125,16 @@ func open(t *testing.T) journal.Store {
 	return store
 }
 
-func TestEveryHandWrittenConversationIsResumedAtEachAppend(t *testing.T) {
-	store := open(t)
-	all, resumed := own(t), 0
-	for i, c := range all {
-		t.Run(c.name, func(t *testing.T) {
-			counting := &failing{Store: store}
-			a := newAgent(t, c, counting)
-			whole := fmt.Sprintf("whole-%d", i)
-			require.NoError(t, talk(t.Context(), a, c, whole))
-			want := said(t, a, whole)
-			for at := 1; at <= counting.n; at++ {
-				kept := (at+i)%2 == 0
-				died, got := resume(t, c, store, fmt.Sprintf("session-%d-%d", i, at), at, kept)
-				require.True(t, died)
-				require.Equal(t, want, got, "append %d, stored: %t", at, kept)
-				resumed++
-			}
-		})
-	}
-	fmt.Printf("%s: %d conversations, resumed %d times\n", t.Name(), len(all), resumed)
+func TestHandWrittenConversationsAreResumed(t *testing.T) {
+	all := own(t)
 	require.GreaterOrEqual(t, len(all), 110)
+	resumeAll(t, all)
 }
 
-func TestRecordedConversationsAreResumedAtRandomAppends(t *testing.T) {
-	all := recorded(t)
+func TestRecordedConversationsAreResumed(t *testing.T) { resumeAll(t, recorded(t)) }
+
+// resumeAll runs each conversation once with a store that works, and then with one that dies, before or after it has stored the append.
+func resumeAll(t *testing.T, all []*conversation) {
 	store, resumed := open(t), 0
 	random := rand.New(rand.NewPCG(3, 5))
 	for i, c := range all {
@@ -159,11 +144,12 @@ func TestRecordedConversationsAreResumedAtRandomAppends(t *testing.T) {
 			whole := fmt.Sprintf("whole-%d", i)
 			require.NoError(t, talk(t.Context(), a, c, whole))
 			want := said(t, a, whole)
-			for n := range *stops {
-				at := 1 + random.IntN(counting.n)
-				died, got := resume(t, c, store, fmt.Sprintf("session-%d-%d", i, n), at, random.IntN(2) == 0)
+			appends := random.Perm(counting.n)
+			for _, before := range appends[:min(*stops, len(appends))] {
+				at, kept := before+1, random.IntN(2) == 0
+				died, got := resume(t, c, store, fmt.Sprintf("session-%d-%d", i, at), at, kept)
 				require.True(t, died)
-				require.Equal(t, want, got, "append %d", at)
+				require.Equal(t, want, got, "append %d, stored: %t", at, kept)
 				resumed++
 			}
 		})
