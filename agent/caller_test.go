@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/provider/providertest"
-	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -44,7 +44,7 @@ func TestLabelsUserAndTraceReachEventsCallsAndTheLedger(t *testing.T) {
 				return "done", nil
 			}
 		}
-		ledger := ratelimit.NewLedger()
+		ledger := budget.NewLedger()
 		guarded := func(steps ...providertest.Step) provider.Provider {
 			p, err := guard.New(providertest.Script(steps...), guard.Config{Ledger: ledger})
 			require.NoError(t, err)
@@ -77,13 +77,13 @@ func TestLabelsUserAndTraceReachEventsCallsAndTheLedger(t *testing.T) {
 		want := seen{"ann", labels}
 		require.Equal(t, []seen{want, want, want}, []seen{inTool, inHook, inChild})
 
-		entries := ledger.Entries(ratelimit.Filter{User: "ann", Pipeline: "p"})
+		entries := ledger.Entries(budget.Filter{User: "ann", Pipeline: "p"})
 		require.Len(t, entries, 5, "of the agent and of its subagent")
 		for _, e := range entries {
 			require.Equal(t, string(labels), e.Extra)
 			require.Equal(t, "s", e.Session)
 		}
-		require.EqualValues(t, 5, ledger.Total(ratelimit.Filter{User: "ann"}).Calls)
+		require.EqualValues(t, 5, ledger.Total(budget.Filter{User: "ann"}).Calls)
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/guard"
-	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // Escalated is a note about a failure that the run can't fix by itself: a model call that failed permanently, which ends the run, or a
@@ -95,8 +95,8 @@ func remedies(err error, class fault.Class, tool string) []string {
 
 // budgeted reports whether a budget refused the call that holds for every provider.
 func budgeted(err error) bool {
-	var b *ratelimit.BudgetError
-	return asError(err, &b) && b != nil && b.Scope != ratelimit.ScopeProvider
+	var b *budget.Error
+	return asError(err, &b) && b != nil && b.Scope != budget.ScopeProvider
 }
 
 // asError is errors.As for errors whose methods may panic.

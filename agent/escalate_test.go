@@ -17,7 +17,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/provider/providertest"
-	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -128,9 +128,9 @@ func TestRemediesComeFromTheErrorThenFromItsClass(t *testing.T) {
 		"permanent":       {errors.New("x"), []string{"change what is asked for: the same would fail again"}},
 		"with its remedy": {&provider.Error{Class: fault.Permanent, Remedy: "shorten it"}, []string{"shorten it"}},
 		"As panics":       {panickyError{}, []string{"change what is asked for: the same would fail again"}},
-		"a budget of all": {&ratelimit.BudgetError{Scope: ratelimit.ScopeSession, Name: "s", Limit: 9, Spent: 9, Wanted: 1}, []string{`Raise the session budget of "s".`}},
+		"a budget of all": {&budget.Error{Scope: budget.ScopeSession, Name: "s", Limit: 9, Spent: 9, Wanted: 1}, []string{`Raise the session budget of "s".`}},
 		"a provider's budget": {
-			&ratelimit.BudgetError{Scope: ratelimit.ScopeProvider, Name: "p", Limit: 9, Spent: 9, Wanted: 1},
+			&budget.Error{Scope: budget.ScopeProvider, Name: "p", Limit: 9, Spent: 9, Wanted: 1},
 			[]string{`Raise the provider budget of "p".`, "use another provider"},
 		},
 	} {

@@ -10,14 +10,14 @@ func (g *Gate) dispatch(now time.Time) {
 		return
 	}
 	for {
-		w := g.queue.interactive.head
+		w := g.queue.interactive.Head
 		if w == nil {
 			if w = g.queue.background.next(); w == nil || !g.backgroundMayStart() {
 				g.setNext(nil, "", time.Time{})
 				return
 			}
 			if until := g.onTrial(now); !until.IsZero() {
-				g.setNext(w, WaitQueue, until)
+				g.setNext(w, DelayQueue, until)
 				return
 			}
 		}
@@ -58,16 +58,16 @@ func (g *Gate) interactiveMayStart(now time.Time) bool {
 		}
 		return true
 	}
-	if g.calls.leaving >= g.queue.interactive.n || len(g.calls.victims) == 0 {
+	if g.calls.leaving >= g.queue.interactive.Len || len(g.calls.victims) == 0 {
 		return false
 	}
 	var others, tokens int64
-	w := g.queue.interactive.head
+	w := g.queue.interactive.Head
 	for range g.calls.leaving { // each of these makes room for one
 		others, tokens = others+1, tokens+w.req.Tokens
-		w = w.lane.next
+		w = w.lane.Next
 	}
-	for ; w != nil; w = w.lane.next {
+	for ; w != nil; w = w.lane.Next {
 		if _, _, ok := g.rates.ready(w.req.Tokens, others, tokens, now); !ok || !g.preempt(now) {
 			return false
 		}
@@ -79,13 +79,13 @@ func (g *Gate) interactiveMayStart(now time.Time) bool {
 // nextInLine is the next request to start; it waits for a point in time because of the rates or a trial.
 type nextInLine struct {
 	waiter *waiter
-	why    WaitReason
+	why    DelayReason
 	until  time.Time
 	timer  *time.Timer // set for until, unless that is zero
 }
 
 // setNext records which request waits for a point in time, and sets the timer for it.
-func (g *Gate) setNext(w *waiter, why WaitReason, until time.Time) {
+func (g *Gate) setNext(w *waiter, why DelayReason, until time.Time) {
 	n := &g.next
 	if w == n.waiter && why == n.why && until.Equal(n.until) {
 		return

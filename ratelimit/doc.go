@@ -1,4 +1,5 @@
-// Package ratelimit decides which model call may go to a provider now, which one waits, and why.
+// Package ratelimit decides which model call may go to a provider now, which one waits, and why. What calls may use in all, in
+// tokens and money, is for package budget below it.
 //
 // A [Gate] controls the calls to one provider and credential. It has a number of slots, and two lanes for them:
 //
@@ -45,17 +46,7 @@
 // and tokens per minute are taken from token buckets that hold a quarter of a minute's worth ([GateConfig].Burst): first the estimate of an [AcquireRequest],
 // which is corrected by the real usage when the lease ends. A host can pause only the background lane with
 // [Gate.PauseBackground], for example while memory is short. Every wait has a reason, and an end if that is known: see
-// [Wait].
-//
-// # Budgets and the ledger
-//
-// A [Budget] limits how many tokens and how much money may be used: in total, by session, task and provider, in periods. A
-// call reserves what it may use ([Budget.Reserve]) after it has left the queue, tops that up as its answer grows, and
-// settles what it used, whatever the outcome. If only reservations of other calls leave no room, the call waits for them;
-// if spending leaves no room, it gets a *[BudgetError]. A [Ledger] counts what was used, by whom and for what: totals in
-// constant time, reports by filter, and a sink for all entries.
-//
-// At each admission, reserved plus spent is within every limit; usage above a reservation is booked in full.
+// [Delay].
 //
 // # Guarantees
 //

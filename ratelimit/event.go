@@ -7,7 +7,7 @@ type Event struct {
 	Kind EventKind
 	Gate string
 	Time time.Time
-	// Until is when a pause ends (EventPaused, EventProlonged), or the period of a soft limit (EventSoftLimit).
+	// Until is when a pause ends (EventPaused, EventProlonged).
 	Until time.Time
 	// Step counts the rate limits in a row (EventPaused, EventProlonged); 0 for a pause that the host asked for.
 	Step int
@@ -16,13 +16,10 @@ type Event struct {
 	// Session and Priority are those of the call that was preempted, overtaken or rejected.
 	Session  string
 	Priority int
-	// SoftLimit is the index of the limit in GateConfig.SoftLimits (EventSoftLimit).
-	SoftLimit int
-	// Requests and Tokens are what was used in the period (EventSoftLimit), or the rates a minute that are in force now
-	// (EventRates).
+	// Requests and Tokens are the rates a minute that are in force now (EventRates).
 	Requests, Tokens int64
-	// Missed is how many events before this one were dropped because OnEvent was slow. Pauses, their ends, soft limits
-	// and the closing are never dropped.
+	// Missed is how many events before this one were dropped because OnEvent was slow. Pauses, their ends and
+	// the closing are never dropped.
 	Missed int
 }
 
@@ -39,7 +36,6 @@ const (
 	EventPreempted         EventKind = "preempted"          // a background call must give up its slot
 	EventOvertaken         EventKind = "overtaken"          // a preempted call hasn't ended within a second
 	EventRejected          EventKind = "rejected"           // the queue is full
-	EventSoftLimit         EventKind = "soft_limit"         // usage has reached the warning share of a soft limit
 	EventRates             EventKind = "rates"              // the provider's headers changed the rates in force
 	EventClosed            EventKind = "closed"
 )

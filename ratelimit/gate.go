@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/pawlkit/pawl/ratelimit/internal/list"
 )
 
 // GateConfig configures a [Gate]. The zero GateConfig has 8 slots and no rates.
@@ -34,8 +36,6 @@ type GateConfig struct {
 	// [*QueueFullError], unless one of a lower priority is waiting: then the newest request of the lowest priority gets it.
 	// Calls that held a slot before (see [Lease.Requeue]) never get one, and interactive requests aren't counted.
 	Queue int
-	// SoftLimits cause a warning event when usage comes near them.
-	SoftLimits []SoftLimit
 	// OnEvent, if not nil, is called with the gate's events: in order, one at a time, without a lock held, in the goroutine
 	// of a caller of the gate or of a timer. It should be quick. It may call the gate, but must not wait for it. If it
 	// panics, the method that called it panics, and the gate stays consistent; in a timer's goroutine the panic ends the
@@ -98,7 +98,6 @@ type Gate struct {
 	paused  hostPauses
 	rates   rates
 	next    nextInLine
-	soft    []softUse
 	totals  Totals
 
 	closed bool
@@ -112,7 +111,7 @@ type Gate struct {
 // A queue has the waiting requests of a gate.
 type queue struct {
 	arrivals    uint64 // number of requests so far
-	interactive list[waiter]
+	interactive list.List[waiter]
 	background  backlog
 	granted     sync.Pool // waiters for further use; one for each gate, because a test with a fake clock may not use another's channels
 }
@@ -148,9 +147,8 @@ func NewGate(cfg GateConfig) *Gate {
 		reserved: cfg.reserved(),
 		born:     now,
 		jitter:   rand.Float64,
-		queue:    queue{interactive: list[waiter]{links: inLane}},
+		queue:    queue{interactive: list.List[waiter]{Links: inLane}},
 		rates:    newRates(&cfg, now),
-		soft:     newSoftUse(cfg.SoftLimits, now),
 	}
 }
 
@@ -208,7 +206,7 @@ func (g *Gate) refusal(now time.Time) error {
 // startsAtOnce reports whether r needs no queue: nothing is ahead of it, it may start, and that changes no time that a
 // waiting request was given.
 func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
-	if g.backoff.paused || g.queue.interactive.n > 0 || g.next.waiter != nil {
+	if g.backoff.paused || g.queue.interactive.Len > 0 || g.next.waiter != nil {
 		return false
 	}
 	if r.req.Interactive {
@@ -245,12 +243,12 @@ func (g *Gate) enqueue(w *waiter, now time.Time) {
 	if !w.req.Interactive {
 		g.queue.background.push(w)
 	} else {
-		w.ahead = g.queue.interactive.n
+		w.ahead = g.queue.interactive.Len
 		if w.returned {
 			w.ahead = 0
 			insertReturned(&g.queue.interactive, w)
 		} else {
-			g.queue.interactive.pushBack(w)
+			g.queue.interactive.PushBack(w)
 		}
 	}
 	g.dispatch(now)
@@ -278,7 +276,7 @@ func (g *Gate) leave(w *waiter) {
 // dequeue removes w from its lane.
 func (g *Gate) dequeue(w *waiter, starts bool) {
 	if w.req.Interactive {
-		g.queue.interactive.remove(w)
+		g.queue.interactive.Remove(w)
 	} else {
 		g.queue.background.remove(w, starts)
 	}
@@ -293,8 +291,8 @@ func (g *Gate) fail(w *waiter, err error) {
 
 // failAll rejects all waiting requests.
 func (g *Gate) failAll(err error) {
-	for g.queue.interactive.head != nil {
-		g.fail(g.queue.interactive.head, err)
+	for g.queue.interactive.Head != nil {
+		g.fail(g.queue.interactive.Head, err)
 	}
 	for w := g.queue.background.next(); w != nil; w = g.queue.background.next() {
 		g.fail(w, err)

@@ -87,7 +87,7 @@ func gather(b *testing.B, n int, ctx func(i int) context.Context) *crowd {
 	}
 	for i := range n {
 		t := ratelimit.AcquireRequest{Priority: 20 + 20*(i%4), Session: sessions[i%len(sessions)]}
-		t.OnWait = func(ratelimit.Wait) { queued.Done() }
+		t.OnWait = func(ratelimit.Delay) { queued.Done() }
 		c.gone.Go(func() {
 			l, err := c.gate.Acquire(ctx(i), t)
 			if err == nil {
@@ -197,7 +197,7 @@ func BenchmarkPerson(b *testing.B) {
 			all := make(chan struct{})
 			for i := range n + 8 {
 				t := ratelimit.AcquireRequest{Session: fmt.Sprint("s-", i%100)}
-				t.OnWait = func(ratelimit.Wait) {
+				t.OnWait = func(ratelimit.Delay) {
 					if queued.Add(1) == n {
 						close(all)
 					}

@@ -26,7 +26,7 @@ type AcquireRequest struct {
 	// OnWait, if not nil, is called with the reason why the request waits: before it blocks, and again whenever the reason
 	// or its end changes. It is called in the goroutine that called Acquire or Requeue, without a lock held, and not after
 	// these return.
-	OnWait func(Wait)
+	OnWait func(Delay)
 }
 
 // An Outcome says how a call ended. The zero Outcome is a call that was never made: what was counted for it is returned to
@@ -101,9 +101,6 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 		g.queue.background.level(s.rank).running--
 	}
 	g.rates.settle(s.taken, s.req.Tokens, &v.Outcome, v.Sent, now)
-	if v.Sent && len(g.soft) > 0 {
-		g.count(s.req.Tokens, &v.Outcome, time.Now())
-	}
 	if v.Quota != nil {
 		g.adopt(v.Quota, now)
 	}
@@ -198,7 +195,7 @@ func (l Lease) Release(o Outcome) {
 	}
 	var now time.Time
 	switch {
-	case g.queue.interactive.n+g.queue.background.n > 0:
+	case g.queue.interactive.Len+g.queue.background.n > 0:
 		now = time.Now()
 	case g.rates.limited() || v.Quota != nil:
 		now = g.now() // otherwise the time isn't used

@@ -54,10 +54,11 @@ func TestAPanicInOnEventLeavesNoContextBehind(t *testing.T) {
 	require.ErrorIs(t, lease.Context().Err(), context.Canceled)
 	g.Close()
 
-	g, _ = rude(ratelimit.GateConfig{Slots: 1, SoftLimits: []ratelimit.SoftLimit{{Requests: 1}}}, ratelimit.EventSoftLimit)
+	slower := ratelimit.Outcome{Sent: true, Quota: &ratelimit.Quota{Requests: ratelimit.Window{Limit: 50}}}
+	g, _ = rude(ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100}, ratelimit.EventRates)
 	lease, err = g.Acquire(t.Context(), person)
 	require.NoError(t, err)
-	require.PanicsWithValue(t, "rude", func() { lease.Requeue(t.Context(), success) })
+	require.PanicsWithValue(t, "rude", func() { lease.Requeue(t.Context(), slower) })
 	require.Zero(t, g.Snapshot().Running, "nobody has the new lease")
 	require.ErrorIs(t, lease.Context().Err(), context.Canceled)
 }
@@ -100,7 +101,7 @@ func TestAnyNumberOfSlotsLetsBackgroundWorkStart(t *testing.T) {
 			g := ratelimit.NewGate(ratelimit.GateConfig{Slots: slots, ReservedShare: keep})
 			ctx, cancel := context.WithCancel(t.Context())
 			canceled := context.AfterFunc(ctx, func() {})
-			_, err := g.Acquire(t.Context(), ratelimit.AcquireRequest{OnWait: func(ratelimit.Wait) { t.Errorf("%d slots, %v kept: it waits", slots, keep); g.Close() }})
+			_, err := g.Acquire(t.Context(), ratelimit.AcquireRequest{OnWait: func(ratelimit.Delay) { t.Errorf("%d slots, %v kept: it waits", slots, keep); g.Close() }})
 			require.NoError(t, err, "%d slots, %v kept", slots, keep)
 			canceled()
 			cancel()

@@ -37,7 +37,7 @@ func TestFiftySessionsAtOnceLeaveNothingBehind(t *testing.T) {
 				for range 40 {
 					ticket := ratelimit.AcquireRequest{
 						Interactive: session < 10, Session: fmt.Sprint(session), Priority: 20 * r.IntN(5), Tokens: r.Int64N(4000),
-						OnWait: func(ratelimit.Wait) { gate.Snapshot() },
+						OnWait: func(ratelimit.Delay) { gate.Snapshot() },
 					}
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(r.Int64N(int64(2*time.Minute))))
 					_, err := ratelimit.Do(ctx, gate, ticket, func(ctx context.Context) (int, error) {

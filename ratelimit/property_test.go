@@ -29,7 +29,7 @@ type client struct {
 	state string     // waiting, running, over
 	lease Lease
 	err   error
-	told  Wait
+	told  Delay
 }
 
 type order struct {
@@ -43,7 +43,7 @@ func (c *client) set(state string, l Lease, err error) {
 	c.state, c.lease, c.err = state, l, err
 }
 
-func (c *client) get() (state string, l Lease, told Wait, err error) {
+func (c *client) get() (state string, l Lease, told Delay, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state, c.lease, c.told, c.err
@@ -51,7 +51,7 @@ func (c *client) get() (state string, l Lease, told Wait, err error) {
 
 func (c *client) run(ctx context.Context, g *Gate) {
 	t := c.call.req
-	t.OnWait = func(w Wait) {
+	t.OnWait = func(w Delay) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.told = w
@@ -387,16 +387,16 @@ func (s *schedule) checkError(c *client, err error) {
 	}
 }
 
-func (s *schedule) checkWait(c *client, told Wait) {
+func (s *schedule) checkWait(c *client, told Delay) {
 	s.t.Helper()
-	want := Wait{Reason: WaitQueue}
+	want := Delay{Reason: DelayQueue}
 	switch m := s.model; {
 	case m.paused():
-		want = Wait{Reason: WaitRateLimit, Until: m.pausedUntil}
+		want = Delay{Reason: DelayRateLimit, Until: m.pausedUntil}
 	case m.hostPauses > 0 && !c.call.req.Interactive:
-		want = Wait{Reason: WaitPaused, Detail: "memory"}
+		want = Delay{Reason: DelayPaused, Detail: "memory"}
 	case m.onTrial(c.call):
-		want = Wait{Reason: WaitQueue, Until: m.trialEnd}
+		want = Delay{Reason: DelayQueue, Until: m.trialEnd}
 	}
 	if !told.same(want) {
 		s.fail("call %d was told %+v, not %+v", c.call.id, told, want)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/bits"
 	"time"
+
+	"github.com/pawlkit/pawl/ratelimit/internal/list"
 )
 
 // An arrival is the part of a request that doesn't change when its call starts again.
@@ -28,8 +30,8 @@ type waiter struct {
 	err    error // when failed
 	ahead  int   // of an interactive request: requests ahead of it when it arrived
 
-	lane    links[waiter] // in its lane or level, in the order of arrival
-	turn    links[waiter] // in its session
+	lane    list.Links[waiter] // in its lane or level, in the order of arrival
+	turn    list.Links[waiter] // in its session
 	session *session
 }
 
@@ -68,87 +70,87 @@ func (w *waiter) signal() {
 	}
 }
 
-func inLane(w *waiter) *links[waiter]    { return &w.lane }
-func inSession(w *waiter) *links[waiter] { return &w.turn }
-func inRing(s *session) *links[session]  { return &s.ring }
+func inLane(w *waiter) *list.Links[waiter]    { return &w.lane }
+func inSession(w *waiter) *list.Links[waiter] { return &w.turn }
+func inRing(s *session) *list.Links[session]  { return &s.ring }
 
 // A session holds the requests of one session and one priority that haven't had a slot yet.
 type session struct {
 	name  string
-	queue list[waiter]
-	ring  links[session]
+	queue list.List[waiter]
+	ring  list.Links[session]
 }
 
 // insertReturned puts a request that held a slot back in order of arrival. Requests start in that order, so the ones
 // before it in the list have held a slot, too, and it passes no more requests than there are slots.
-func insertReturned(l *list[waiter], w *waiter) {
-	at := l.head
+func insertReturned(l *list.List[waiter], w *waiter) {
+	at := l.Head
 	for at != nil && at.seq < w.seq {
-		at = at.lane.next
+		at = at.lane.Next
 	}
-	l.insertBefore(at, w)
+	l.InsertBefore(at, w)
 }
 
 // A level is one priority of the background lane.
 type level struct {
-	returned list[waiter] // held a slot before: they have used their session's turn, and go first
-	fresh    list[waiter] // the others, in the order of arrival
+	returned list.List[waiter] // held a slot before: they have used their session's turn, and go first
+	fresh    list.List[waiter] // the others, in the order of arrival
 	sessions map[string]*session
-	ring     list[session] // sessions of fresh, in the order of their turns
+	ring     list.List[session] // sessions of fresh, in the order of their turns
 	running  int
 }
 
 func newLevel() *level {
 	return &level{
-		returned: list[waiter]{links: inLane},
-		fresh:    list[waiter]{links: inLane},
+		returned: list.List[waiter]{Links: inLane},
+		fresh:    list.List[waiter]{Links: inLane},
 		sessions: make(map[string]*session),
-		ring:     list[session]{links: inRing},
+		ring:     list.List[session]{Links: inRing},
 	}
 }
 
-func (l *level) queued() int { return l.returned.n + l.fresh.n }
+func (l *level) queued() int { return l.returned.Len + l.fresh.Len }
 
 func (l *level) push(w *waiter) {
 	if w.returned {
 		insertReturned(&l.returned, w)
 		return
 	}
-	l.fresh.pushBack(w)
+	l.fresh.PushBack(w)
 	s := l.sessions[w.req.Session]
 	if s == nil {
-		s = &session{name: w.req.Session, queue: list[waiter]{links: inSession}}
+		s = &session{name: w.req.Session, queue: list.List[waiter]{Links: inSession}}
 		l.sessions[s.name] = s
-		l.ring.pushBack(s)
+		l.ring.PushBack(s)
 	}
-	s.queue.pushBack(w)
+	s.queue.PushBack(w)
 	w.session = s
 }
 
 func (l *level) next() *waiter {
-	if l.returned.head != nil {
-		return l.returned.head
+	if l.returned.Head != nil {
+		return l.returned.Head
 	}
-	return l.ring.head.queue.head
+	return l.ring.Head.queue.Head
 }
 
 // remove removes w. If it starts, its session has used its turn.
 func (l *level) remove(w *waiter, starts bool) {
 	if w.returned {
-		l.returned.remove(w)
+		l.returned.Remove(w)
 		return
 	}
-	l.fresh.remove(w)
+	l.fresh.Remove(w)
 	s := w.session
 	w.session = nil
-	s.queue.remove(w)
+	s.queue.Remove(w)
 	switch {
-	case s.queue.n == 0:
-		l.ring.remove(s)
+	case s.queue.Len == 0:
+		l.ring.Remove(s)
 		delete(l.sessions, s.name)
 	case starts:
-		l.ring.remove(s)
-		l.ring.pushBack(s)
+		l.ring.Remove(s)
+		l.ring.PushBack(s)
 	}
 }
 
@@ -202,7 +204,7 @@ func (b *backlog) last(rank uint8) *waiter {
 			if at >= int(rank) {
 				return nil
 			}
-			if w := b.levels[at].fresh.tail; w != nil {
+			if w := b.levels[at].fresh.Tail; w != nil {
 				return w
 			}
 		}

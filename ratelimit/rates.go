@@ -16,7 +16,7 @@ func (r *rates) limited() bool { return r.requests.perMinute > 0 || r.tokens.per
 
 // ready reports whether a request of so many tokens may start now, after other requests have taken their part. If not,
 // it returns why, and when it may.
-func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time) (why WaitReason, until time.Time, ok bool) {
+func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time) (why DelayReason, until time.Time, ok bool) {
 	if !r.limited() {
 		return "", time.Time{}, true
 	}
@@ -26,9 +26,9 @@ func (r *rates) ready(tokens, othersRequests, othersTokens int64, now time.Time)
 	case !requestsAt.After(now) && !tokensAt.After(now):
 		return "", time.Time{}, true
 	case tokensAt.After(requestsAt):
-		return WaitTokens, tokensAt, false
+		return DelayTokens, tokensAt, false
 	}
-	return WaitRequests, requestsAt, false
+	return DelayRequests, requestsAt, false
 }
 
 // taken says from which buckets a call took something: those that existed when it started.

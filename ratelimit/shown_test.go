@@ -24,7 +24,7 @@ func TestTimesThatAreShownAreThoseOfTheClock(t *testing.T) {
 
 		var mu sync.Mutex
 		var until []time.Time // reported since the last check
-		told := func(w Wait) {
+		told := func(w Delay) {
 			mu.Lock()
 			defer mu.Unlock()
 			if !w.Until.IsZero() {

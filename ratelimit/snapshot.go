@@ -24,9 +24,6 @@ type Snapshot struct {
 	// BackgroundPaused has the host's reasons for pausing the background lane, oldest first.
 	BackgroundPaused []string
 
-	// SoftLimits has the use of each soft limit in its period, in the order of the configuration.
-	SoftLimits []SoftUse
-
 	// RequestsPerMinute and TokensPerMinute are the rates in force, which the provider's headers may have lowered; 0 is no
 	// limit. RequestsLeft and TokensLeft are what could be used at once; less than 0 is a debt.
 	RequestsPerMinute, RequestsLeft int64
@@ -58,14 +55,6 @@ type Totals struct {
 	Abandoned   int64 // requests whose context ended while they waited
 }
 
-// SoftUse is how much of a [SoftLimit] was used.
-type SoftUse struct {
-	Requests, Tokens int64 // used in the period
-	Limit            SoftLimit
-	Warned           bool
-	Ends             time.Time // of the period
-}
-
 // Snapshot returns the state of the gate. Its cost doesn't grow with the number of waiting requests.
 func (g *Gate) Snapshot() Snapshot {
 	now := time.Now()
@@ -73,7 +62,7 @@ func (g *Gate) Snapshot() Snapshot {
 	defer g.mu.Unlock()
 	s := Snapshot{
 		Name: g.cfg.Name, Slots: g.cfg.Slots, Reserved: g.reserved,
-		Running: g.calls.held, Preempted: g.calls.leaving, Overtaken: g.calls.overtaken, Queued: g.queue.interactive.n + g.queue.background.n,
+		Running: g.calls.held, Preempted: g.calls.leaving, Overtaken: g.calls.overtaken, Queued: g.queue.interactive.Len + g.queue.background.n,
 		Step:              g.backoff.step,
 		RequestsPerMinute: g.rates.requests.perMinute, RequestsLeft: g.rates.requests.left(now),
 		TokensPerMinute: g.rates.tokens.perMinute, TokensLeft: g.rates.tokens.left(now),
@@ -85,20 +74,13 @@ func (g *Gate) Snapshot() Snapshot {
 	for _, p := range g.paused.reasons {
 		s.BackgroundPaused = append(s.BackgroundPaused, p.reason)
 	}
-	interactive := Lane{Interactive: true, Running: g.calls.interactive, Queued: g.queue.interactive.n, Longest: waited(now, g.queue.interactive.head)}
+	interactive := Lane{Interactive: true, Running: g.calls.interactive, Queued: g.queue.interactive.Len, Longest: waited(now, g.queue.interactive.Head)}
 	s.Lanes = append(s.Lanes, interactive)
 	for i := highest; i >= lowest; i-- {
 		if l := g.queue.background.levels[i]; l != nil && l.running+l.queued() > 0 {
-			longest := waited(now, l.returned.head, l.fresh.head)
+			longest := waited(now, l.returned.Head, l.fresh.Head)
 			s.Lanes = append(s.Lanes, Lane{Priority: i, Running: l.running, Queued: l.queued(), Longest: longest})
 		}
-	}
-	for i := range g.soft {
-		u := &g.soft[i]
-		u.roll(now)
-		s.SoftLimits = append(s.SoftLimits, SoftUse{
-			Requests: u.requests, Tokens: u.tokens, Limit: u.SoftLimit, Warned: u.warned, Ends: u.From.Add(u.Every),
-		})
 	}
 	return s
 }

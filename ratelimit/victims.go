@@ -1,6 +1,9 @@
 package ratelimit
 
-import "time"
+import (
+	"container/heap"
+	"time"
+)
 
 const (
 	// maxPreempts is how often a call can be preempted.
@@ -33,65 +36,41 @@ const (
 // victims is a heap of the calls that can be preempted: the lowest priority first, of these the one that started last.
 type victims []*slot
 
-func (v victims) before(i, j int) bool {
+// Len, Less, Swap, Push and Pop are for container/heap.
+func (v victims) Len() int { return len(v) }
+
+func (v victims) Less(i, j int) bool {
 	if v[i].rank != v[j].rank {
 		return v[i].rank < v[j].rank
 	}
 	return v[i].started > v[j].started
 }
 
-func (v victims) swap(i, j int) {
+func (v victims) Swap(i, j int) {
 	v[i], v[j] = v[j], v[i]
 	v[i].at, v[j].at = i, j
 }
 
-func (v *victims) push(s *slot) {
+func (v *victims) Push(x any) {
+	s := x.(*slot)
 	s.at = len(*v)
 	*v = append(*v, s)
-	v.up(s.at)
 }
 
-func (v *victims) remove(s *slot) {
-	i, last := s.at, len(*v)-1
-	if i < 0 {
-		return
-	}
-	if i != last {
-		v.swap(i, last)
-	}
-	(*v)[last] = nil
+func (v *victims) Pop() any {
+	last := len(*v) - 1
+	s := (*v)[last]
+	(*v)[last], s.at = nil, -1
 	*v = (*v)[:last]
-	s.at = -1
-	if i != last {
-		v.up(i)
-		v.down(i)
-	}
+	return s
 }
 
-func (v victims) up(i int) {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !v.before(i, parent) {
-			return
-		}
-		v.swap(i, parent)
-		i = parent
-	}
-}
+func (v *victims) push(s *slot) { heap.Push(v, s) }
 
-func (v victims) down(i int) {
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(v); child++ {
-			if v.before(child, least) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		v.swap(i, least)
-		i = least
+// remove removes s if it is there.
+func (v *victims) remove(s *slot) {
+	if s.at >= 0 {
+		heap.Remove(v, s.at)
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Wait says why a request doesn't start yet.
-type Wait struct {
-	Reason WaitReason
+// A Delay says why a request doesn't start yet.
+type Delay struct {
+	Reason DelayReason
 	// Until is the earliest time at which this reason ends; zero if that isn't known. It may become earlier or later: a
 	// provider can prolong a pause, another call can free a slot.
 	Until time.Time
@@ -18,17 +18,16 @@ type Wait struct {
 	Detail string
 }
 
-// A WaitReason is what a request waits for. The texts are stable and may be stored.
-type WaitReason string
+// A DelayReason is what a request waits for. The texts are stable and may be stored.
+type DelayReason string
 
 // The reasons for waiting.
 const (
-	WaitQueue     WaitReason = "queue"               // for a slot, or for requests ahead of it, including those that just started after a rate limit
-	WaitRateLimit WaitReason = "rate_limit"          // the provider asked for a pause
-	WaitRequests  WaitReason = "requests_per_minute" // the next in line, for the rate of requests
-	WaitTokens    WaitReason = "tokens_per_minute"   // the next in line, for the rate of tokens
-	WaitPaused    WaitReason = "paused"              // the host has paused the background lane
-	WaitBudget    WaitReason = "budget"              // open reservations have to be settled
+	DelayQueue     DelayReason = "queue"               // for a slot, or for requests ahead of it, including those that just started after a rate limit
+	DelayRateLimit DelayReason = "rate_limit"          // the provider asked for a pause
+	DelayRequests  DelayReason = "requests_per_minute" // the next in line, for the rate of requests
+	DelayTokens    DelayReason = "tokens_per_minute"   // the next in line, for the rate of tokens
+	DelayPaused    DelayReason = "paused"              // the host has paused the background lane
 )
 
 // await is called with mu locked, and unlocks it. It blocks until w is granted a slot, is rejected, or ctx ends; held
@@ -41,7 +40,7 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 		}
 	}()
 	g.unlock()
-	var reported Wait
+	var reported Delay
 	for {
 		var news chan struct{}
 		if tell := w.req.OnWait; tell != nil {
@@ -86,25 +85,25 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 }
 
 // same reports whether two waits are equal in reason and end.
-func (w Wait) same(as Wait) bool {
+func (w Delay) same(as Delay) bool {
 	return w.Reason == as.Reason && w.Until.Equal(as.Until) && w.Detail == as.Detail
 }
 
 // waitOf returns why w waits.
-func (g *Gate) waitOf(w *waiter) Wait {
-	wait := Wait{Reason: WaitQueue}
+func (g *Gate) waitOf(w *waiter) Delay {
+	wait := Delay{Reason: DelayQueue}
 	switch {
 	case g.backoff.paused:
-		wait.Reason, wait.Until = WaitRateLimit, g.backoff.until
+		wait.Reason, wait.Until = DelayRateLimit, g.backoff.until
 	case !w.req.Interactive && g.paused.n() > 0:
-		wait.Reason, wait.Detail = WaitPaused, g.paused.first()
+		wait.Reason, wait.Detail = DelayPaused, g.paused.first()
 	case g.next.waiter == w:
 		wait.Reason, wait.Until = g.next.why, g.next.until
 	}
 	if w.req.Interactive {
-		wait.Ahead = max(min(w.ahead, g.queue.interactive.n-1), 0)
+		wait.Ahead = max(min(w.ahead, g.queue.interactive.Len-1), 0)
 	} else {
-		wait.Ahead = max(g.queue.interactive.n+g.queue.background.ahead(w.rank)-1, 0)
+		wait.Ahead = max(g.queue.interactive.Len+g.queue.background.ahead(w.rank)-1, 0)
 	}
 	return wait
 }

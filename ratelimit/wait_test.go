@@ -15,15 +15,15 @@ import (
 )
 
 // told records the waits of a request; the function returns them when all goroutines are blocked.
-func (r *room) told(t ratelimit.AcquireRequest) (ratelimit.AcquireRequest, func() []ratelimit.Wait) {
-	var waits []ratelimit.Wait
-	t.OnWait = func(w ratelimit.Wait) {
+func (r *room) told(t ratelimit.AcquireRequest) (ratelimit.AcquireRequest, func() []ratelimit.Delay) {
+	var waits []ratelimit.Delay
+	t.OnWait = func(w ratelimit.Delay) {
 		r.gate.Snapshot() // no lock is held
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		waits = append(waits, w)
 	}
-	return t, func() []ratelimit.Wait {
+	return t, func() []ratelimit.Delay {
 		synctest.Wait()
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -40,10 +40,10 @@ func TestAWaitHasItsReasonAndItsEnd(t *testing.T) {
 		r.come("running late", person)
 		work, waits := r.told(background("a", 0))
 		r.come("work", work)
-		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitQueue, Ahead: 2}}, waits())
+		require.Equal(t, []ratelimit.Delay{{Reason: ratelimit.DelayQueue, Ahead: 2}}, waits())
 
 		r.get("first").Release(limited(10 * time.Second))
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitRateLimit, Until: r.at(10 * time.Second), Ahead: 2}, waits()[1])
+		require.Equal(t, ratelimit.Delay{Reason: ratelimit.DelayRateLimit, Until: r.at(10 * time.Second), Ahead: 2}, waits()[1])
 		r.gate.Pause(20 * time.Second)
 		require.True(t, r.at(20*time.Second).Equal(waits()[2].Until))
 		<-time.After(time.Second)
@@ -52,11 +52,11 @@ func TestAWaitHasItsReasonAndItsEnd(t *testing.T) {
 		disk := r.gate.PauseBackground("disk")
 		require.Len(t, waits(), 3, "the rate limit is still why")
 		<-time.After(19 * time.Second)
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitPaused, Detail: "memory", Ahead: 1}, waits()[3])
+		require.Equal(t, ratelimit.Delay{Reason: ratelimit.DelayPaused, Detail: "memory", Ahead: 1}, waits()[3])
 		memory()
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitPaused, Detail: "disk", Ahead: 1}, waits()[4])
+		require.Equal(t, ratelimit.Delay{Reason: ratelimit.DelayPaused, Detail: "disk", Ahead: 1}, waits()[4])
 		disk()
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitQueue, Ahead: 1}, waits()[5])
+		require.Equal(t, ratelimit.Delay{Reason: ratelimit.DelayQueue, Ahead: 1}, waits()[5])
 		require.Len(t, waits(), 6)
 	})
 }
@@ -66,16 +66,16 @@ func TestTheNextInLineWaitsForTheRates(t *testing.T) {
 		r.come("first", ratelimit.AcquireRequest{Interactive: true, Tokens: 600})
 		work, waits := r.told(ratelimit.AcquireRequest{Tokens: 100})
 		r.come("work", work)
-		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(10 * time.Second)}}, waits())
+		require.Equal(t, []ratelimit.Delay{{Reason: ratelimit.DelayTokens, Until: r.at(10 * time.Second)}}, waits())
 		<-time.After(time.Second)
 		ann, annWaits := r.told(ratelimit.AcquireRequest{Interactive: true, Tokens: 50})
 		r.come("ann", ann)
-		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitTokens, Until: r.at(5 * time.Second)}}, annWaits())
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitQueue, Ahead: 1}, waits()[1], "a person is before it")
+		require.Equal(t, []ratelimit.Delay{{Reason: ratelimit.DelayTokens, Until: r.at(5 * time.Second)}}, annWaits())
+		require.Equal(t, ratelimit.Delay{Reason: ratelimit.DelayQueue, Ahead: 1}, waits()[1], "a person is before it")
 		<-time.After(time.Minute)
 		require.Equal(t, 5*time.Second, r.find("ann").after)
 		require.Equal(t, 15*time.Second, r.find("work").after)
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitTokens, Until: r.at(15 * time.Second)}, waits()[2])
+		require.Equal(t, ratelimit.Delay{Reason: ratelimit.DelayTokens, Until: r.at(15 * time.Second)}, waits()[2])
 		require.Len(t, waits(), 3)
 	})
 	inRoom(t, ratelimit.GateConfig{Slots: 3, RequestsPerMinute: 2, Burst: 1}, func(r *room) {
@@ -83,7 +83,7 @@ func TestTheNextInLineWaitsForTheRates(t *testing.T) {
 		r.come("second", person)
 		ann, waits := r.told(person)
 		r.come("ann", ann)
-		require.Equal(t, []ratelimit.Wait{{Reason: ratelimit.WaitRequests, Until: r.at(30 * time.Second)}}, waits())
+		require.Equal(t, []ratelimit.Delay{{Reason: ratelimit.DelayRequests, Until: r.at(30 * time.Second)}}, waits())
 		r.get("first").Release(ratelimit.Outcome{}) // never sent: its request is returned
 		r.get("ann")
 	})
@@ -98,7 +98,7 @@ func TestTheNextInLineIsInformedWhenAnotherCallStarts(t *testing.T) {
 		r.come("ann", ratelimit.AcquireRequest{Interactive: true, Tokens: 50})
 		require.Equal(t, 5*time.Second, r.find("ann").after)
 		require.Len(t, waits(), 2)
-		require.Equal(t, ratelimit.Wait{Reason: ratelimit.WaitTokens, Until: r.at(15 * time.Second)}, waits()[1])
+		require.Equal(t, ratelimit.Delay{Reason: ratelimit.DelayTokens, Until: r.at(15 * time.Second)}, waits()[1])
 		<-time.After(time.Minute)
 		require.Equal(t, 15*time.Second, r.find("work").after)
 	})
@@ -117,7 +117,7 @@ func TestAPanicInOnWaitLeavesNothingBehind(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{Slots: 1}, func(r *room) {
 		r.come("first", person)
 		rude := person
-		rude.OnWait = func(ratelimit.Wait) { panic("rude") }
+		rude.OnWait = func(ratelimit.Delay) { panic("rude") }
 		require.PanicsWithValue(t, "rude", func() { r.gate.Acquire(r.t.Context(), rude) })
 		require.Zero(t, r.gate.Snapshot().Queued)
 		r.get("first").Release(success)

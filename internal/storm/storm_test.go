@@ -24,6 +24,7 @@ import (
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/provider/openai"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -59,8 +60,8 @@ func (b *books) all() map[int]int {
 // A path is all that stands before a model.
 type path struct {
 	gate   *ratelimit.Gate
-	budget *ratelimit.Budget
-	ledger *ratelimit.Ledger
+	budget *budget.Budget
+	ledger *budget.Ledger
 	agent  *agent.Agent
 	books  books
 	unit   time.Duration // how long a short pause is
@@ -72,8 +73,8 @@ func newPath(t *testing.T, url string, client *http.Client, unit time.Duration) 
 	require.NoError(t, err)
 	p := &path{
 		gate:   ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 60_000}),
-		budget: ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 100_000_000}}),
-		ledger: ratelimit.NewLedger(),
+		budget: budget.New(budget.Config{Global: budget.Limit{Tokens: 100_000_000}}),
+		ledger: budget.NewLedger(),
 		books:  books{n: make(map[int]int)},
 		unit:   unit,
 	}
@@ -198,7 +199,7 @@ func TestTwoThousandRunsInAStormEndAndBookOnce(t *testing.T) {
 
 		snap := p.gate.Snapshot()
 		require.Zero(t, snap.Running, "no slot is held")
-		require.Zero(t, p.budget.Status(ratelimit.ScopeGlobal, "").Reserved, "and nothing reserved")
+		require.Zero(t, p.budget.Status(budget.ScopeGlobal, "").Reserved, "and nothing reserved")
 		open, err := stop()
 		require.NoError(t, err)
 		require.Zero(t, open, "no connection is left")

@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // An admission has what an attempt holds while it runs, and what remains of it for the next one.
@@ -19,13 +20,15 @@ import (
 // deadlock. Whatever ends an attempt, settle releases everything except the lease of an attempt that the gate is to
 // requeue; release, which is deferred, releases that lease if it isn't requeued.
 type admission struct {
-	onWait func(ratelimit.Wait) // waiting, bound once
+	// waitsForGate and waitsForBudget, bound once
+	onGate   func(ratelimit.Delay)
+	onBudget func(ahead int)
 
 	lease   ratelimit.Lease
 	leased  bool
 	outcome ratelimit.Outcome // of the attempt that held the lease
 
-	reservation *ratelimit.Reservation
+	reservation *budget.Reservation
 	permit      circuit.Permit
 
 	refused  bool // no attempt was made; the call's err says why
@@ -53,8 +56,11 @@ var errLeft = fault.New(fault.None, "guard: the consumer has left")
 func (c *call) admit() context.Context {
 	g := c.guard
 	c.refused, c.reached, c.returned, c.pre = false, false, false, false
-	if c.onWait == nil && (g.gate != nil || g.budget != nil) {
-		c.onWait = c.waiting
+	if c.onGate == nil && g.gate != nil {
+		c.onGate = c.waitsForGate
+	}
+	if c.onBudget == nil && g.budget != nil {
+		c.onBudget = c.waitsForBudget
 	}
 	c.measure()
 	if err := g.breaker.Ready(); err != nil {
@@ -117,7 +123,7 @@ func (c *call) queue() (err error) {
 			Priority:    c.req.Priority,
 			Session:     c.req.Labels.Session,
 			Tokens:      c.estimate() + c.outputAsked(),
-			OnWait:      c.onWait,
+			OnWait:      c.onGate,
 		})
 	}
 	c.outcome = ratelimit.Outcome{}
@@ -129,16 +135,16 @@ func (c *call) queue() (err error) {
 	return nil
 }
 
-// reserve reserves from the budget, which may make the call wait: see waiting.
+// reserve reserves from the budget, which may make the call wait: see waitsForBudget.
 func (c *call) reserve() (err error) {
 	g := c.guard
 	output := c.outputAsked()
-	c.reservation, err = g.budget.Reserve(c.ctx, ratelimit.ReserveRequest{
-		Labels:   c.labels(),
+	c.reservation, err = g.budget.Reserve(c.ctx, budget.ReserveRequest{
+		Names:    c.names(),
 		Tokens:   c.estimate() + output,
 		Micros:   c.cost(provider.Usage{Input: c.estimate(), Output: output, Estimated: true}),
 		Recovery: g.recovery && c.attempts > 0 || c.req.Labels.Kind == KindRecovery,
-		OnWait:   c.onWait,
+		OnWait:   c.onBudget,
 	})
 	if err != nil {
 		explain(err, c.asked(output))
@@ -148,7 +154,7 @@ func (c *call) reserve() (err error) {
 
 // explain adds what was wanted to the error of a budget.
 func explain(err error, wanted string) {
-	var refused *ratelimit.BudgetError
+	var refused *budget.Error
 	if errors.As(err, &refused) {
 		refused.Detail = wanted
 	}
@@ -167,20 +173,27 @@ func (c *call) asked(output int64) string {
 	return fmt.Sprintf("%d tokens of input (%s) and %d of output (%s)", c.estimate(), counted, output, limit)
 }
 
-// waiting is called by the gate and the budget with the reason, before the call blocks. It releases what the call holds
-// of the other one.
-func (c *call) waiting(w ratelimit.Wait) {
-	if w.Reason == ratelimit.WaitBudget {
-		c.release()
-	} else if c.reservation != nil {
+// waitsForGate is called by the gate with the reason, before the call blocks. It gives back the reservation.
+func (c *call) waitsForGate(d ratelimit.Delay) {
+	if c.reservation != nil {
 		c.reservation.Settle(0, 0)
 		c.reservation = nil
 	}
+	c.waits(provider.Wait{Reason: reasonOf(d.Reason), Until: d.Until, Detail: detailOf(d)})
+}
+
+// waitsForBudget is called by the budget before the call blocks. It releases the slot.
+func (c *call) waitsForBudget(int) {
+	c.release()
+	c.waits(provider.Wait{Reason: provider.WaitBudget, Detail: "for what other calls have reserved"})
+}
+
+// waits tells the consumer why the call waits.
+func (c *call) waits(note provider.Wait) {
 	was := c.between
 	if !c.yieldBetween() {
 		panic(errLeft)
 	}
-	note := provider.Wait{Reason: reasonOf(w.Reason), Until: w.Until, Detail: detailOf(w)}
 	if note.Reason == provider.WaitQueued && (was == preempted || c.pre) {
 		note.Reason, c.pre = provider.WaitPreempted, true
 	}
@@ -189,31 +202,27 @@ func (c *call) waiting(w ratelimit.Wait) {
 	}
 }
 
-func reasonOf(r ratelimit.WaitReason) provider.WaitReason {
+func reasonOf(r ratelimit.DelayReason) provider.WaitReason {
 	switch r {
-	case ratelimit.WaitBudget:
-		return provider.WaitBudget
-	case ratelimit.WaitRateLimit, ratelimit.WaitRequests, ratelimit.WaitTokens:
+	case ratelimit.DelayRateLimit, ratelimit.DelayRequests, ratelimit.DelayTokens:
 		return provider.WaitRateLimited
 	}
 	return provider.WaitQueued
 }
 
-func detailOf(w ratelimit.Wait) string {
-	switch w.Reason {
-	case ratelimit.WaitBudget:
-		return "for what other calls have reserved"
-	case ratelimit.WaitRateLimit:
+func detailOf(d ratelimit.Delay) string {
+	switch d.Reason {
+	case ratelimit.DelayRateLimit:
 		return "the provider asked for a pause"
-	case ratelimit.WaitRequests:
+	case ratelimit.DelayRequests:
 		return "for the requests a minute"
-	case ratelimit.WaitTokens:
+	case ratelimit.DelayTokens:
 		return "for the tokens a minute"
-	case ratelimit.WaitPaused:
-		return cmp.Or(w.Detail, "background work is paused")
+	case ratelimit.DelayPaused:
+		return cmp.Or(d.Detail, "background work is paused")
 	}
-	if w.Ahead > 0 {
-		return fmt.Sprintf("%d ahead", w.Ahead)
+	if d.Ahead > 0 {
+		return fmt.Sprintf("%d ahead", d.Ahead)
 	}
 	return "for a slot"
 }
@@ -324,6 +333,6 @@ func (c *call) refusal() error {
 
 // exhausted reports whether err is the end of a budget.
 func exhausted(err error) bool {
-	var e *ratelimit.BudgetError
+	var e *budget.Error
 	return errors.As(err, &e)
 }

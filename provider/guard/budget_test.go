@@ -13,13 +13,14 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
-func limited(tokens int64) ratelimit.BudgetConfig {
-	return ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: tokens}}
+func limited(tokens int64) budget.Config {
+	return budget.Config{Global: budget.Limit{Tokens: tokens}}
 }
 
-func (r *rig) reserved() int64 { return r.budget.Status(ratelimit.ScopeGlobal, "").Reserved.Tokens }
+func (r *rig) reserved() int64 { return r.budget.Status(budget.ScopeGlobal, "").Reserved.Tokens }
 
 func TestARefusedBudgetGivesTheSlotBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -30,7 +31,7 @@ func TestARefusedBudgetGivesTheSlotBack(t *testing.T) {
 		p, err := guard.Failover(r, backup)
 		require.NoError(t, err)
 		got := watch(p.Stream(t.Context(), ask))
-		var refused *ratelimit.BudgetError
+		var refused *budget.Error
 		require.True(t, errors.As(got.err, &refused))
 		require.Equal(t, got.err, error(refused), "as it is")
 		require.EqualValues(t, 4096+tokensIn, refused.Wanted)
@@ -67,7 +68,7 @@ func TestARefusalSaysWhatWasAskedForAndWhy(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, option{budget: limited(c.limit), guard: guard.Config{Count: c.count}}, script{say(start, long(4097*3)), say(end)})
 			got := watch(r.Stream(t.Context(), &provider.Request{Messages: ask.Messages, MaxOutput: c.output}))
-			require.ErrorIs(t, got.err, ratelimit.ErrBudget)
+			require.ErrorIs(t, got.err, budget.ErrExceeded)
 			require.ErrorContains(t, got.err, want)
 			r.settled()
 		})
@@ -103,7 +104,7 @@ func TestAWaitForTheBudgetHoldsNoSlot(t *testing.T) {
 func TestAWaitForASlotHoldsNoReservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{budget: limited(5000), gate: ratelimit.GateConfig{Slots: 1}}, good)
-		other, err := r.budget.Reserve(t.Context(), ratelimit.ReserveRequest{Tokens: 4900})
+		other, err := r.budget.Reserve(t.Context(), budget.ReserveRequest{Tokens: 4900})
 		require.NoError(t, err)
 		person := r.person(s, time.Minute) // takes the slot that the call has given back
 		time.AfterFunc(2*s, func() { other.Settle(0, 0) })
@@ -123,7 +124,7 @@ func TestLeavingAWaitForTheBudgetLeavesNothing(t *testing.T) {
 	for _, how := range []string{"break", "panic", "goexit"} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, option{budget: limited(5000)}, good)
-			other, err := r.budget.Reserve(t.Context(), ratelimit.ReserveRequest{Tokens: 4900})
+			other, err := r.budget.Reserve(t.Context(), budget.ReserveRequest{Tokens: 4900})
 			require.NoError(t, err)
 			require.Equal(t, 1, leaveAt(r.Stream(t.Context(), ask), 0, how))
 			require.EqualValues(t, 4900, r.reserved())
@@ -134,7 +135,7 @@ func TestLeavingAWaitForTheBudgetLeavesNothing(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{budget: limited(5000)}, good)
-		other, err := r.budget.Reserve(t.Context(), ratelimit.ReserveRequest{Tokens: 4900})
+		other, err := r.budget.Reserve(t.Context(), budget.ReserveRequest{Tokens: 4900})
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), s)
 		defer cancel()
@@ -173,14 +174,14 @@ func TestARefusedTopUpEndsTheAnswerAndKeepsWhatCame(t *testing.T) {
 		again := guard.Config{Retry: map[fault.Class]guard.Retry{fault.UserFixable: {Attempts: 5}}}
 		r := newRig(t, option{budget: limited(9000), guard: again}, script{say(start, long(step), long(step), long(step), long(step), end)})
 		got := watch(r.Stream(t.Context(), ask))
-		var refused *ratelimit.BudgetError
+		var refused *budget.Error
 		require.ErrorAs(t, got.err, &refused)
 		require.Equal(t, got.err, error(refused))
 		require.Len(t, got.text, 2*step)
 		require.NotContains(t, got.kinds, provider.KindReset)
 		require.EqualValues(t, 1, r.fake.calls.Load())
-		e := r.ledger.Entries(ratelimit.Filter{})[0]
-		require.Equal(t, ratelimit.CallAborted, e.Outcome)
+		e := r.ledger.Entries(budget.Filter{})[0]
+		require.Equal(t, budget.CallAborted, e.Outcome)
 		require.True(t, e.Estimated)
 		require.EqualValues(t, 3*4096, e.Output, "with what came and wasn't shown")
 		require.Zero(t, r.breaker.Snapshot().Failures)
@@ -194,7 +195,7 @@ func TestEachAttemptIsBooked(t *testing.T) {
 		r := newRig(t, option{}, broken, broken, good)
 		require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
 		require.Equal(t, []string{"failed", "failed", "done"}, r.outcomes())
-		require.EqualValues(t, 2*(tokensIn+4)+5, r.budget.Status(ratelimit.ScopeGlobal, "").Spent.Tokens)
+		require.EqualValues(t, 2*(tokensIn+4)+5, r.budget.Status(budget.ScopeGlobal, "").Spent.Tokens)
 		r.settled()
 	})
 }
@@ -211,9 +212,9 @@ func TestRecoveryIsLimitedWhereTheHostSaysSo(t *testing.T) {
 		got := watch(r.Stream(t.Context(), req))
 		var gaveUp *guard.GaveUpError
 		require.ErrorAs(t, got.err, &gaveUp)
-		var refused *ratelimit.BudgetError
+		var refused *budget.Error
 		require.ErrorAs(t, got.err, &refused)
-		require.Equal(t, ratelimit.ScopeRecovery, refused.Scope)
+		require.Equal(t, budget.ScopeRecovery, refused.Scope)
 		require.Equal(t, 1, gaveUp.Attempts)
 		require.Equal(t, []error{cut}, gaveUp.Errors)
 		r.settled()
@@ -225,7 +226,7 @@ func TestRecoveryIsLimitedWhereTheHostSaysSo(t *testing.T) {
 		r = newRig(t, option{}, good)
 		around := &provider.Request{Messages: ask.Messages, Labels: provider.Labels{Session: "s", Kind: guard.KindRecovery}}
 		require.ErrorAs(t, watch(r.Stream(t.Context(), around)).err, &refused)
-		require.Equal(t, ratelimit.ScopeRecovery, refused.Scope)
+		require.Equal(t, budget.ScopeRecovery, refused.Scope)
 	})
 }
 
@@ -243,14 +244,14 @@ func (p priced) Info() provider.ModelInfo {
 func TestMoneyIsBookedWhereThePriceIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := option{provider: func(f *fake) provider.Provider { return priced{f, "fake"} },
-			budget: ratelimit.BudgetConfig{Global: ratelimit.Limit{USD: 1}, Provider: ratelimit.Limit{USD: 1}}}
+			budget: budget.Config{Global: budget.Limit{USD: 1}, Provider: budget.Limit{USD: 1}}}
 		for model, known := range map[string]bool{"": true, "m-1": true, "Model One": true, "m-2": false} {
 			r := newRig(t, o, script{say(start, provider.End(provider.StopDone, provider.Usage{Input: 1000, Output: 100, CacheRead: 400}))})
 			require.NoError(t, watch(r.Stream(t.Context(), &provider.Request{Messages: ask.Messages, Model: model})).err)
-			e := r.ledger.Entries(ratelimit.Filter{})[0]
+			e := r.ledger.Entries(budget.Filter{})[0]
 			require.Equal(t, known, e.Priced)
 			require.Equal(t, "fake", e.Provider)
-			spent := r.budget.Status(ratelimit.ScopeProvider, "fake").Spent.Micros
+			spent := r.budget.Status(budget.ScopeProvider, "fake").Spent.Micros
 			require.Equal(t, e.Micros, spent)
 			if known {
 				require.EqualValues(t, 600*3+400/2+100*15, spent)
@@ -263,14 +264,14 @@ func TestMoneyIsBookedWhereThePriceIsKnown(t *testing.T) {
 
 		r := newRig(t, o, script{say(start, provider.End(provider.StopDone, provider.Usage{Input: 1000}))})
 		require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
-		require.EqualValues(t, 1000*3, r.ledger.Entries(ratelimit.Filter{})[0].Micros, "what is counted is charged as it is")
+		require.EqualValues(t, 1000*3, r.ledger.Entries(budget.Filter{})[0].Micros, "what is counted is charged as it is")
 
 		// 6 tokens in at the price of writing them to a cache, and 4,096 out.
-		o.budget = ratelimit.BudgetConfig{Global: ratelimit.Limit{USD: (6*4 + 4096*15 - 1) / 1e6}}
+		o.budget = budget.Config{Global: budget.Limit{USD: (6*4 + 4096*15 - 1) / 1e6}}
 		r = newRig(t, o, good)
-		var refused *ratelimit.BudgetError
+		var refused *budget.Error
 		require.ErrorAs(t, watch(r.Stream(t.Context(), ask)).err, &refused)
-		require.Equal(t, ratelimit.UnitMoney, refused.Unit)
+		require.Equal(t, budget.UnitMoney, refused.Unit)
 		require.EqualValues(t, 6*4+4096*15, refused.Wanted)
 	})
 }
@@ -289,7 +290,7 @@ func TestAPriceIsThatOfTheRoutesModel(t *testing.T) {
 		for _, model := range []string{"", "strong"} {
 			require.NoError(t, watch(r.Stream(t.Context(), &provider.Request{Model: model})).err)
 		}
-		entries := r.ledger.Entries(ratelimit.Filter{})
+		entries := r.ledger.Entries(budget.Filter{})
 		require.Equal(t, []string{"cheap", "dear"}, []string{entries[0].Provider, entries[1].Provider})
 		require.True(t, entries[0].Priced && entries[1].Priced)
 		require.Equal(t, "m-1", entries[1].Model)
@@ -300,19 +301,19 @@ func TestACallIsBookedOnItsAccounts(t *testing.T) {
 	r := newRig(t, option{}, good)
 	req := &provider.Request{Labels: provider.Labels{Session: "s", Pipeline: "p", Task: "t", Agent: "a", Kind: "k"}}
 	require.NoError(t, watch(r.Stream(t.Context(), req)).err)
-	require.Equal(t, ratelimit.Labels{Session: "s", Pipeline: "p", Task: "t", Agent: "a", Kind: "k", Provider: "rig"},
-		r.ledger.Entries(ratelimit.Filter{})[0].Labels)
+	require.Equal(t, budget.Names{Session: "s", Pipeline: "p", Task: "t", Agent: "a", Kind: "k", Provider: "rig"},
+		r.ledger.Entries(budget.Filter{})[0].Names)
 }
 
 func TestTheHostCountsIfItLikes(t *testing.T) {
 	count := func(*provider.Request) int64 { return 777 }
 	r := newRig(t, option{guard: guard.Config{Count: count}}, script{say(start, provider.End(provider.StopDone, provider.Usage{}))})
 	require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
-	require.EqualValues(t, 777, r.ledger.Entries(ratelimit.Filter{})[0].Input)
+	require.EqualValues(t, 777, r.ledger.Entries(budget.Filter{})[0].Input)
 	r = newRig(t, option{guard: guard.Config{Count: func(*provider.Request) int64 { panic("x") }}},
 		script{say(start, provider.End(provider.StopDone, provider.Usage{}))})
 	require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
-	require.EqualValues(t, tokensIn, r.ledger.Entries(ratelimit.Filter{})[0].Input)
+	require.EqualValues(t, tokensIn, r.ledger.Entries(budget.Filter{})[0].Input)
 }
 
 func TestAnEstimateCountsAllThatIsSent(t *testing.T) {
@@ -330,11 +331,11 @@ func TestAnEstimateCountsAllThatIsSent(t *testing.T) {
 	}
 	r := newRig(t, option{}, script{say(start, provider.End(provider.StopDone, provider.Usage{}))})
 	require.NoError(t, watch(r.Stream(t.Context(), req)).err)
-	require.EqualValues(t, 2+4+1+2000+4+5+4+4+4+4+1, r.ledger.Entries(ratelimit.Filter{})[0].Input)
+	require.EqualValues(t, 2+4+1+2000+4+5+4+4+4+4+1, r.ledger.Entries(budget.Filter{})[0].Input)
 }
 
 func TestAPanickingSinkCostsNoCall(t *testing.T) {
-	ledger := ratelimit.NewLedgerWith(ratelimit.LedgerConfig{Sink: func(ratelimit.Entry) { panic("disk") }})
+	ledger := budget.NewLedgerWith(budget.LedgerConfig{Sink: func(budget.Entry) { panic("disk") }})
 	gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1})
 	g := newGuard(t, &fake{scripts: []script{good}}, guard.Config{Gate: gate, Ledger: ledger})
 	require.NoError(t, watch(g.Stream(t.Context(), ask)).err)

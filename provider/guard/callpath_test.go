@@ -15,21 +15,22 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // callPath is a call path for production: people before background work, one budget, breakers, a second provider.
-func callPath(primary, backup provider.Provider) (provider.Provider, *ratelimit.Ledger, error) {
-	budget := ratelimit.NewBudget(ratelimit.BudgetConfig{
-		Global:  ratelimit.Limit{Tokens: 5_000_000, USD: 40, Period: ratelimit.Day},
-		Session: ratelimit.Limit{Tokens: 300_000},
+func callPath(primary, backup provider.Provider) (provider.Provider, *budget.Ledger, error) {
+	limits := budget.New(budget.Config{
+		Global:  budget.Limit{Tokens: 5_000_000, USD: 40, Period: budget.Day},
+		Session: budget.Limit{Tokens: 300_000},
 	})
-	ledger := ratelimit.NewLedger()
+	ledger := budget.NewLedger()
 	guarded := func(name string, p provider.Provider) (provider.Provider, error) {
 		return guard.New(p, guard.Config{
 			Name: name,
 			// One gate for each provider and key: a rate limit pauses that one alone.
 			Gate:    ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 500, TokensPerMinute: 200_000}),
-			Budget:  budget,
+			Budget:  limits,
 			Ledger:  ledger,
 			Breaker: circuit.New("llm:"+name, circuit.LLM()),
 		})
@@ -55,7 +56,7 @@ func ExampleFailover() {
 		Interactive: true, Labels: provider.Labels{Session: "s-1"}}
 	res, err := provider.Generate(context.Background(), p, req)
 	fmt.Println(res.Text(), err)
-	for _, e := range ledger.Entries(ratelimit.Filter{Session: "s-1"}) {
+	for _, e := range ledger.Entries(budget.Filter{Session: "s-1"}) {
 		fmt.Println(e.Provider, e.Outcome, e.Input, e.Output)
 	}
 	// Output:
@@ -92,8 +93,8 @@ func TestTheCallPathHoldsThroughAnOutage(t *testing.T) {
 		<-time.After(30 * s)
 		text, _ = ask()
 		require.Equal(t, "fine", text)
-		require.EqualValues(t, 6, ledger.Total(ratelimit.Filter{Provider: "primary"}).Calls)
-		require.EqualValues(t, 5, ledger.Total(ratelimit.Filter{Provider: "backup"}).Calls)
+		require.EqualValues(t, 6, ledger.Total(budget.Filter{Provider: "primary"}).Calls)
+		require.EqualValues(t, 5, ledger.Total(budget.Filter{Provider: "backup"}).Calls)
 		require.Less(t, time.Since(began), 2*time.Minute)
 	})
 }

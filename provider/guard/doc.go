@@ -7,7 +7,7 @@
 //	g, err := guard.New(p, guard.Config{
 //		Name:    "primary",
 //		Gate:    ratelimit.NewGate(ratelimit.GateConfig{Slots: 8}), // one for each provider and credential
-//		Budget:  budget,                                            // shared
+//		Budget:  limits,                                            // shared
 //		Ledger:  ledger,                                            // shared
 //		Breaker: circuit.New("llm:primary", circuit.LLM()),
 //	})

@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
-	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // of returns the events of one kind.
@@ -121,8 +121,8 @@ func TestRemediesFitTheFailure(t *testing.T) {
 	require.Contains(t, guard.Remedies(fault.WithRetryAfter(failure(fault.RateLimited), 90*s))[0], "1m30s")
 	require.Contains(t, guard.Remedies(failure(fault.UserFixable))[0], "billing")
 	require.Contains(t, guard.Remedies(failure(fault.Invalid))[0], "change the request")
-	budget := &ratelimit.BudgetError{Limit: 10, Wanted: 5}
-	require.Equal(t, budget.Remediation(), guard.Remedies(budget)[0])
+	refused := &budget.Error{Limit: 10, Wanted: 5}
+	require.Equal(t, refused.Remediation(), guard.Remedies(refused)[0])
 	synctest.Test(t, func(t *testing.T) {
 		g := newGuard(t, &fake{scripts: []script{{wait(time.Hour)}}}, guard.Config{Retry: single()})
 		var gaveUp *guard.GaveUpError

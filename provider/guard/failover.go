@@ -49,7 +49,7 @@ type ChainConfig struct {
 //
 //   - once content is shown. A Reset of the provider itself makes it possible again, unless the content showed a call that
 //     the provider ran, whose effects can't be undone
-//   - when a budget is exhausted (*[ratelimit.BudgetError]), because the budget is the caller's and not the
+//   - when a budget is exhausted (*[budget.Error]), because the budget is the caller's and not the
 //     provider's
 //   - after a cancellation, and after an error of any other class, because the next provider would fail, too.
 //

@@ -17,6 +17,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -77,8 +78,8 @@ func TestWhatMovesOnAndWhatDoesNot(t *testing.T) {
 		"denied":             {failure(fault.Denied), false},
 		"canceled":           {context.Canceled, false},
 		"preempted":          {ratelimit.ErrPreempted, false},
-		"budget":             {&ratelimit.BudgetError{Limit: 1}, false},
-		"given up by budget": {&guard.GaveUpError{Class: fault.UserFixable, Err: &ratelimit.BudgetError{Limit: 1}}, false},
+		"budget":             {&budget.Error{Limit: 1}, false},
+		"given up by budget": {&guard.GaveUpError{Class: fault.UserFixable, Err: &budget.Error{Limit: 1}}, false},
 		"incomplete":         {provider.ErrIncomplete, true},
 	} {
 		for _, hedge := range []time.Duration{0, time.Hour} {

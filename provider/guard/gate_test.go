@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // TestASlotThatIsWantedBeforeItIsUsed: the consumer holds the Waiting chunk while the slot comes and goes.
@@ -36,7 +37,7 @@ func TestASlotThatIsWantedBeforeItIsUsed(t *testing.T) {
 		require.EqualValues(t, 2, r.fake.calls.Load())
 		told = r.told.all
 		require.Equal(t, 1, told[0].(guard.Failure).Attempt, "what never began is no attempt")
-		require.Equal(t, []string{ratelimit.CallFailed, ratelimit.CallDone}, r.outcomes())
+		require.Equal(t, []string{budget.CallFailed, budget.CallDone}, r.outcomes())
 		r.settled()
 	})
 }
@@ -220,7 +221,7 @@ func TestWhatAnAttemptUsedCountsThoughThereIsNoOther(t *testing.T) {
 		require.EqualValues(t, 98, snap.RequestsLeft, "its own and the person's")
 		require.EqualValues(t, 6_000-tokensIn-4, snap.TokensLeft)
 		person()
-		require.Equal(t, []string{ratelimit.CallPreempted}, r.outcomes())
+		require.Equal(t, []string{budget.CallPreempted}, r.outcomes())
 		r.settled()
 	})
 }
@@ -233,7 +234,7 @@ func TestAClosedGateEndsItsCalls(t *testing.T) {
 		go func() { <-time.After(s); waiting <- watch(r.Stream(t.Context(), ask)).err }()
 		require.ErrorIs(t, watch(r.Stream(t.Context(), ask)).err, ratelimit.ErrClosed)
 		require.ErrorIs(t, <-waiting, ratelimit.ErrClosed)
-		require.Equal(t, []string{ratelimit.CallFailed}, r.outcomes())
+		require.Equal(t, []string{budget.CallFailed}, r.outcomes())
 		require.Zero(t, r.breaker.Snapshot().Failures)
 		r.settled()
 	})
@@ -257,7 +258,7 @@ func TestLeavingTheQueueLeavesNothing(t *testing.T) {
 				person = r.person(s, time.Minute)
 				require.Equal(t, at+1, leaveAt(r.Stream(t.Context(), ask), at, how))
 				require.Zero(t, r.gate.Snapshot().Queued)
-				require.Equal(t, []string{ratelimit.CallPreempted}, r.outcomes())
+				require.Equal(t, []string{budget.CallPreempted}, r.outcomes())
 				person()
 				r.settled()
 			}

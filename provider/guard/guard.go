@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -50,18 +51,18 @@ type Config struct {
 	// (Count) and for the output: the request's MaxOutput or, without one, 4,096, and 4,096 more whenever the answer
 	// has grown by that, at 3 bytes a token. A request with MaxOutput is topped up only when its answer is twice as
 	// long, because the provider enforces MaxOutput. An attempt that waits for the reservations of others holds no slot
-	// meanwhile. A rejected top-up ends the answer with the *[ratelimit.BudgetError]; what was shown remains valid.
-	Budget *ratelimit.Budget
+	// meanwhile. A rejected top-up ends the answer with the *[budget.Error]; what was shown remains valid.
+	Budget *budget.Budget
 
 	// Ledger records each attempt that reached the provider, however it ended; nil: none.
-	Ledger *ratelimit.Ledger
+	Ledger *budget.Ledger
 
 	// Breaker stops calls to a provider that keeps failing; nil: none. While it is open, calls fail at once, with a
 	// *[circuit.OpenError] in a *[GaveUpError].
 	Breaker *circuit.Breaker
 
 	// Recovery counts attempts after the first, except preempted ones, as recovery: they must fit into
-	// [ratelimit.BudgetConfig].Recovery, which is 1,000 tokens per session by default. Requests whose Labels.Kind is
+	// [budget.Config].Recovery, which is 1,000 tokens per session by default. Requests whose Labels.Kind is
 	// [KindRecovery] always count as recovery.
 	Recovery bool
 
@@ -104,8 +105,8 @@ type Guard struct {
 	onRetry       func(context.Context, Failure)
 	onEvent       func(context.Context, Event)
 	gate          *ratelimit.Gate
-	budget        *ratelimit.Budget
-	ledger        *ratelimit.Ledger
+	budget        *budget.Budget
+	ledger        *budget.Ledger
 	breaker       *circuit.Breaker
 	recovery      bool
 	count         func(*provider.Request) int64

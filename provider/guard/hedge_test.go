@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -87,25 +88,25 @@ func TestBothFailing(t *testing.T) {
 // TestTheSlowerCallIsSettled: it is canceled, charged for what it may have used, and no failure of its provider.
 func TestTheSlowerCallIsSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1_000_000}})
-		ledger := ratelimit.NewLedger()
+		limits := budget.New(budget.Config{Global: budget.Limit{Tokens: 1_000_000}})
+		ledger := budget.NewLedger()
 		breaker := circuit.New("llm", circuit.LLM())
 		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 4})
 		slow := &fake{scripts: []script{{wait(time.Minute), say(start, provider.Text("late"), end)}}}
-		a := newGuard(t, slow, guard.Config{Name: "a", Gate: gate, Budget: budget, Ledger: ledger, Breaker: breaker})
-		b := newGuard(t, another(), guard.Config{Name: "b", Gate: gate, Budget: budget, Ledger: ledger, Breaker: breaker})
+		a := newGuard(t, slow, guard.Config{Name: "a", Gate: gate, Budget: limits, Ledger: ledger, Breaker: breaker})
+		b := newGuard(t, another(), guard.Config{Name: "b", Gate: gate, Budget: limits, Ledger: ledger, Breaker: breaker})
 		got := watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, a, b).Stream(t.Context(), ask))
 		require.NoError(t, got.err)
 		require.Equal(t, "from the backup", got.text)
 		require.Zero(t, gate.Snapshot().Running)
 		outcomes := map[string]string{}
-		for _, e := range ledger.Entries(ratelimit.Filter{}) {
+		for _, e := range ledger.Entries(budget.Filter{}) {
 			outcomes[e.Provider] = e.Outcome
 			require.Positive(t, e.Input)
 		}
-		require.Equal(t, map[string]string{"a": ratelimit.CallAborted, "b": ratelimit.CallDone}, outcomes)
+		require.Equal(t, map[string]string{"a": budget.CallAborted, "b": budget.CallDone}, outcomes)
 		require.Zero(t, breaker.Snapshot().Failures)
-		settled(t, budget, ledger)
+		settled(t, limits, ledger)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // How tokens are estimated if there is no count. Most text has 4 bytes a token or more; JSON, code and other scripts
@@ -219,9 +220,10 @@ func (c *call) model() *provider.ModelInfo {
 	return c.info
 }
 
-func (c *call) labels() ratelimit.Labels {
+// names returns what the call is booked on.
+func (c *call) names() budget.Names {
 	l, m := &c.req.Labels, c.model()
-	return ratelimit.Labels{Session: l.Session, User: l.User, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent, Kind: l.Kind,
+	return budget.Names{Session: l.Session, User: l.User, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent, Kind: l.Kind,
 		Provider: cmp.Or(m.Provider, c.guard.name), Model: m.ID, Extra: string(l.Extra)}
 }
 
@@ -253,8 +255,8 @@ func (c *call) charge(result error) int64 {
 func (c *call) record(u provider.Usage, micros int64, result error) {
 	defer func() { _ = recover() }()
 	took := time.Since(c.began) // quicker than the time
-	c.guard.ledger.Record(ratelimit.Entry{
-		Time: c.began.Add(took), Labels: c.labels(), Latency: took, Outcome: c.outcomeOf(result),
+	c.guard.ledger.Record(budget.Entry{
+		Time: c.began.Add(took), Names: c.names(), Latency: took, Outcome: c.outcomeOf(result),
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
 		Estimated: u.Estimated, Micros: max(micros, 0), Priced: micros >= 0,
 	})
@@ -300,11 +302,11 @@ func unbilled(err error) bool {
 func (c *call) outcomeOf(result error) string {
 	switch {
 	case result == nil:
-		return ratelimit.CallDone
+		return budget.CallDone
 	case c.pre:
-		return ratelimit.CallPreempted
+		return budget.CallPreempted
 	case fault.Of(result) == fault.None, exhausted(result):
-		return ratelimit.CallAborted
+		return budget.CallAborted
 	}
-	return ratelimit.CallFailed
+	return budget.CallFailed
 }

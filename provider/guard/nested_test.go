@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // TestAGuardLeavesTheSilenceToTheGuardsWithin: an agent puts a guard around its provider. If the clocks of that ran, too,
@@ -71,7 +72,7 @@ func TestWhatWasTakenBackIsReservedForAsWell(t *testing.T) {
 		var reserved []int64
 		var r *rig
 		look := func(context.Context, func(provider.Chunk, error) bool) bool {
-			reserved = append(reserved, r.budget.Status(ratelimit.ScopeGlobal, "").Reserved.Tokens)
+			reserved = append(reserved, r.budget.Status(budget.ScopeGlobal, "").Reserved.Tokens)
 			return true
 		}
 		r = newRig(t, option{}, script{say(start, long(4096*3)), look, say(provider.Reset("again"), start, provider.Text("x")), look, say(end)})
@@ -99,7 +100,7 @@ func TestAPreemptedAnswerDoesNotTieTheChainDown(t *testing.T) {
 		require.Equal(t, "from the backup", got.text)
 		require.Equal(t, []provider.ChunkKind{provider.KindStart, provider.KindText, provider.KindReset, provider.KindStart,
 			provider.KindText, provider.KindEnd}, got.kinds)
-		require.Equal(t, []string{ratelimit.CallPreempted}, r.outcomes())
+		require.Equal(t, []string{budget.CallPreempted}, r.outcomes())
 		r.settled()
 	})
 }
@@ -108,7 +109,7 @@ func TestACountThatIsTooLargeIsRefused(t *testing.T) {
 	for _, n := range []int64{math.MaxInt64, math.MaxInt64 - 4096} {
 		count := func(*provider.Request) int64 { return n }
 		r := newRig(t, option{guard: guard.Config{Count: count}}, good)
-		var refused *ratelimit.BudgetError
+		var refused *budget.Error
 		require.ErrorAs(t, watch(r.Stream(t.Context(), ask)).err, &refused)
 		require.Zero(t, r.fake.calls.Load())
 		r.settled()

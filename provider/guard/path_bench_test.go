@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // everything is a Config with nothing left out.
@@ -18,8 +19,8 @@ func everything() guard.Config {
 	return guard.Config{
 		Name:    "bench",
 		Gate:    ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 1e10, TokensPerMinute: 1e10}),
-		Budget:  ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1 << 40, USD: 1e6}, Session: ratelimit.Limit{Tokens: 1 << 40}}),
-		Ledger:  ratelimit.NewLedger(),
+		Budget:  budget.New(budget.Config{Global: budget.Limit{Tokens: 1 << 40, USD: 1e6}, Session: budget.Limit{Tokens: 1 << 40}}),
+		Ledger:  budget.NewLedger(),
 		Breaker: circuit.New("bench", circuit.LLM()),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -73,7 +74,7 @@ func TestWhatEachEndOfAnAttemptMeansToThePath(t *testing.T) {
 				}
 				got := watch(r.Stream(ctx, ask))
 				require.Equal(t, tc.outcome == "done", got.err == nil)
-				entries := r.ledger.Entries(ratelimit.Filter{})
+				entries := r.ledger.Entries(budget.Filter{})
 				require.Len(t, entries, 1)
 				e := entries[0]
 				require.Equal(t, []any{tc.outcome, tc.in, tc.out, !tc.counted}, []any{e.Outcome, e.Input, e.Output, e.Estimated})
@@ -104,9 +105,9 @@ func TestLeavingAtAnyChunkGivesEverythingBack(t *testing.T) {
 			for at := range pieces {
 				r := newRig(t, option{}, paced(s))
 				require.Equal(t, at+1, leaveAt(r.Stream(t.Context(), ask), at, how))
-				want := ratelimit.CallAborted
+				want := budget.CallAborted
 				if at == len(pieces)-1 {
-					want = ratelimit.CallDone
+					want = budget.CallDone
 				}
 				require.Equal(t, []string{want}, r.outcomes(), "%s at %d", how, at)
 				require.Zero(t, r.breaker.Snapshot().Failures)
@@ -152,10 +153,10 @@ func TestCancelingAtAnyChunkGivesEverythingBack(t *testing.T) {
 				got := watch(r.Stream(ctx, ask))
 				if at == len(pieces)-1 && in > 0 {
 					require.NoError(t, got.err)
-					require.Equal(t, []string{ratelimit.CallDone}, r.outcomes())
+					require.Equal(t, []string{budget.CallDone}, r.outcomes())
 				} else {
 					require.ErrorIs(t, got.err, context.Canceled)
-					require.Equal(t, []string{ratelimit.CallAborted}, r.outcomes())
+					require.Equal(t, []string{budget.CallAborted}, r.outcomes())
 				}
 				require.Zero(t, r.breaker.Snapshot().Failures)
 				r.settled()
@@ -195,7 +196,7 @@ func TestAPreemptedAnswerIsMadeAgainAtNoCost(t *testing.T) {
 				require.NotContains(t, kinds, provider.KindReset)
 			}
 			require.Equal(t, time.Duration(at)*s+s/2+10*s+8*s, time.Since(began))
-			require.Equal(t, []string{ratelimit.CallPreempted, ratelimit.CallDone}, r.outcomes())
+			require.Equal(t, []string{budget.CallPreempted, budget.CallDone}, r.outcomes())
 			require.False(t, retried)
 			require.Zero(t, r.breaker.Snapshot().Failures)
 			require.Empty(t, r.told.all)
@@ -216,10 +217,10 @@ func TestAnAnswerThatMayNotBeMadeAgainIsNoVictim(t *testing.T) {
 			require.NotContains(t, got.kinds, provider.KindReset)
 			if at == 0 { // nothing had come
 				require.Equal(t, began.Add(s/2), person())
-				require.Equal(t, []string{ratelimit.CallPreempted, ratelimit.CallDone}, r.outcomes())
+				require.Equal(t, []string{budget.CallPreempted, budget.CallDone}, r.outcomes())
 			} else {
 				require.Equal(t, began.Add(8*s), person())
-				require.Equal(t, []string{ratelimit.CallDone}, r.outcomes())
+				require.Equal(t, []string{budget.CallDone}, r.outcomes())
 			}
 			r.settled()
 		}
@@ -285,7 +286,7 @@ func TestWhatFailedByItselfIsNoVictim(t *testing.T) {
 				person()
 				require.Equal(t, tc.failures, r.breaker.Snapshot().Failures)
 				require.Equal(t, tc.pauses, r.gate.Snapshot().Totals.Pauses)
-				require.Equal(t, []string{ratelimit.CallFailed, ratelimit.CallDone}, r.outcomes())
+				require.Equal(t, []string{budget.CallFailed, budget.CallDone}, r.outcomes())
 				require.Len(t, of[guard.Failure](&r.told), 1)
 				r.settled()
 			})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -42,7 +42,7 @@ func Remedies(err error) []string {
 		if len(out) == 0 {
 			out = append(out, "look at the provider's account: its key, its billing and its quota")
 		}
-		if budget := (*ratelimit.BudgetError)(nil); !errors.As(err, &budget) { // which another provider would use, too
+		if budget := (*budget.Error)(nil); !errors.As(err, &budget) { // which another provider would use, too
 			out = append(out, other)
 		}
 	default:

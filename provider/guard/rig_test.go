@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // A rig is a guard with everything around one fake.
@@ -21,8 +22,8 @@ type rig struct {
 	t       testing.TB
 	fake    *fake
 	gate    *ratelimit.Gate
-	budget  *ratelimit.Budget
-	ledger  *ratelimit.Ledger
+	budget  *budget.Budget
+	ledger  *budget.Ledger
 	breaker *circuit.Breaker
 	told    events
 }
@@ -30,7 +31,7 @@ type rig struct {
 // An option changes what a rig is made of.
 type option struct {
 	gate     ratelimit.GateConfig
-	budget   ratelimit.BudgetConfig
+	budget   budget.Config
 	circuit  circuit.Config
 	guard    guard.Config
 	provider func(*fake) provider.Provider
@@ -38,14 +39,14 @@ type option struct {
 
 func newRig(t testing.TB, o option, scripts ...script) *rig {
 	r := &rig{t: t, fake: &fake{scripts: scripts}}
-	if o.budget.Global == (ratelimit.Limit{}) {
+	if o.budget.Global == (budget.Limit{}) {
 		o.budget.Global.Tokens = 1_000_000
 	}
 	if o.circuit.Consecutive == 0 {
 		o.circuit = circuit.LLM()
 	}
-	r.gate, r.budget = ratelimit.NewGate(o.gate), ratelimit.NewBudget(o.budget)
-	r.ledger, r.breaker = ratelimit.NewLedger(), circuit.New("llm", o.circuit)
+	r.gate, r.budget = ratelimit.NewGate(o.gate), budget.New(o.budget)
+	r.ledger, r.breaker = budget.NewLedger(), circuit.New("llm", o.circuit)
 	cfg := o.guard
 	cfg.Name, cfg.Gate, cfg.Budget, cfg.Ledger, cfg.Breaker = "rig", r.gate, r.budget, r.ledger, r.breaker
 	cfg.OnEvent = r.told.add
@@ -68,17 +69,17 @@ func (r *rig) settled() {
 	settled(r.t, r.budget, r.ledger)
 }
 
-func settled(t testing.TB, budget *ratelimit.Budget, ledger *ratelimit.Ledger) {
+func settled(t testing.TB, limits *budget.Budget, ledger *budget.Ledger) {
 	t.Helper()
-	status := budget.Status(ratelimit.ScopeGlobal, "")
+	status := limits.Status(budget.ScopeGlobal, "")
 	require.Zero(t, status.Reserved)
-	total := ledger.Total(ratelimit.Filter{})
+	total := ledger.Total(budget.Filter{})
 	require.Equal(t, total.Input+total.Output, status.Spent.Tokens)
 }
 
 // outcomes are those of the ledger's entries, in order.
 func (r *rig) outcomes() (out []string) {
-	for _, e := range r.ledger.Entries(ratelimit.Filter{}) {
+	for _, e := range r.ledger.Entries(budget.Filter{}) {
 		out = append(out, e.Outcome)
 	}
 	return out

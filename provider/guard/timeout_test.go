@@ -11,7 +11,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
-	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/stream"
 )
 
@@ -112,7 +112,7 @@ func TestAnAttemptThatIsRefusedIsNotLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{budget: limited(4096 + tokensIn)}, script{say(start, provider.Text("half")), wait(time.Hour)}, good)
 		got := watch(r.Stream(t.Context(), ask))
-		var refused *ratelimit.BudgetError
+		var refused *budget.Error
 		require.ErrorAs(t, got.err, &refused)
 		var gaveUp *guard.GaveUpError
 		require.ErrorAs(t, got.err, &gaveUp)

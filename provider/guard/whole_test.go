@@ -17,6 +17,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // A world is two faulty providers behind guards with everything, as a chain, and sessions that use it all at once.
@@ -24,14 +25,14 @@ type world struct {
 	t      *testing.T
 	path   provider.Provider
 	gates  []*ratelimit.Gate
-	budget *ratelimit.Budget
-	ledger *ratelimit.Ledger
+	budget *budget.Budget
+	ledger *budget.Ledger
 	limit  int64
 }
 
 func newWorld(t *testing.T, r *rand.Rand) *world {
-	w := &world{t: t, limit: int64(r.IntN(100_000)), ledger: ratelimit.NewLedger()}
-	w.budget = ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: w.limit}, Session: ratelimit.Limit{Tokens: 20_000}})
+	w := &world{t: t, limit: int64(r.IntN(100_000)), ledger: budget.NewLedger()}
+	w.budget = budget.New(budget.Config{Global: budget.Limit{Tokens: w.limit}, Session: budget.Limit{Tokens: 20_000}})
 	guarded := func(name string) provider.Provider {
 		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1 + r.IntN(3), RequestsPerMinute: int64(r.IntN(3) * 50), Queue: 1 + r.IntN(5)})
 		w.gates = append(w.gates, gate)

@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // The limits of the providers, as both sides know them.
@@ -34,8 +35,8 @@ type pawl struct {
 	primary, backup *Model
 	gates           []*ratelimit.Gate
 	breakers        []*circuit.Breaker
-	budget          *ratelimit.Budget
-	ledger          *ratelimit.Ledger
+	budget          *budget.Budget
+	ledger          *budget.Ledger
 	chain           provider.Provider
 	born            time.Time
 
@@ -45,11 +46,11 @@ type pawl struct {
 }
 
 func newPawl(p *Plan) (*pawl, error) {
-	w := &pawl{ledger: ratelimit.NewLedger(), born: time.Now()}
+	w := &pawl{ledger: budget.NewLedger(), born: time.Now()}
 	w.primary, w.backup = p.models()
-	w.budget = ratelimit.NewBudget(ratelimit.BudgetConfig{
+	w.budget = budget.New(budget.Config{
 		Global:  p.Limit,
-		Tasks:   map[string]ratelimit.Limit{Audit: p.AuditLimit},
+		Tasks:   map[string]budget.Limit{Audit: p.AuditLimit},
 		OnEvent: w.noteBudget,
 	})
 	primary, err := w.guarded(w.primary, ratelimit.GateConfig{Slots: primarySlots, RequestsPerMinute: primaryRate})
@@ -86,7 +87,7 @@ func (w *pawl) noteBreaker(c circuit.Change) {
 	w.mu.Unlock()
 }
 
-func (w *pawl) noteBudget(e ratelimit.BudgetEvent) {
+func (w *pawl) noteBudget(e budget.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	name := e.Scope.String()
@@ -125,10 +126,10 @@ func (w *pawl) close(r *SideReport) {
 		r.Pauses += int(totals.Pauses)
 		g.Close()
 	}
-	r.Booked = provider.Money(w.ledger.Total(ratelimit.Filter{}).Micros)
-	status := w.budget.Status(ratelimit.ScopeGlobal, "")
+	r.Booked = provider.Money(w.ledger.Total(budget.Filter{}).Micros)
+	status := w.budget.Status(budget.ScopeGlobal, "")
 	r.BudgetSpent, r.BudgetReserved = provider.Money(status.Spent.Micros), provider.Money(status.Reserved.Micros)
-	r.AuditSpent = provider.Money(w.budget.Status(ratelimit.ScopeTask, Audit).Spent.Micros)
+	r.AuditSpent = provider.Money(w.budget.Status(budget.ScopeTask, Audit).Spent.Micros)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r.Opened, r.Notes = w.opened, w.events

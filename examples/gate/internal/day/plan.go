@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // Config says how large a day is. Two plans of the same Config are the same.
@@ -40,8 +41,8 @@ type Plan struct {
 	Runaway Span          // when the job comes that runs away
 
 	// The limits of the budget, for the whole day.
-	Limit      ratelimit.Limit // of everything
-	AuditLimit ratelimit.Limit // of the task [Audit], which runs away
+	Limit      budget.Limit // of everything
+	AuditLimit budget.Limit // of the task [Audit], which runs away
 }
 
 // A Span is a part of the day, counted from its beginning.
@@ -220,6 +221,6 @@ func (p *Plan) setLimits() {
 	}
 	usd := func(micros float64) float64 { return math.Ceil(micros/1e4) / 100 } // whole cents
 	allowed := auditShare * float64(audit)
-	p.AuditLimit = ratelimit.Limit{USD: usd(allowed), Period: ratelimit.Day}
-	p.Limit = ratelimit.Limit{USD: usd(budgetSlack * (float64(all-audit) + allowed)), Period: ratelimit.Day}
+	p.AuditLimit = budget.Limit{USD: usd(allowed), Period: budget.Day}
+	p.Limit = budget.Limit{USD: usd(budgetSlack * (float64(all-audit) + allowed)), Period: budget.Day}
 }

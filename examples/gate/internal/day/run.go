@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // Every is the time between two ticks.
@@ -186,7 +187,7 @@ func Reason(err error) string {
 		failed *provider.Error
 	)
 	switch {
-	case errors.Is(err, ratelimit.ErrBudget):
+	case errors.Is(err, budget.ErrExceeded):
 		return ReasonBudget
 	case errors.As(err, &full):
 		return ReasonQueue

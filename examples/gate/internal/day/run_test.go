@@ -15,6 +15,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // live lives through a short day, in virtual time.
@@ -65,7 +66,7 @@ func TestADayKeepsItsPromises(t *testing.T) {
 			require.LessOrEqual(t, pawl.Backup.Most, backupSlots+pawl.Overtaken)
 
 			// spending keeps to the budget: no provider counts more than was reserved here
-			limit := func(l ratelimit.Limit) provider.Money { return provider.Money(l.USD*float64(provider.USD) + .5) }
+			limit := func(l budget.Limit) provider.Money { return provider.Money(l.USD*float64(provider.USD) + .5) }
 			require.LessOrEqual(t, pawl.BudgetSpent, limit(r.Plan.Limit))
 			require.LessOrEqual(t, pawl.AuditSpent, limit(r.Plan.AuditLimit))
 			require.Zero(t, pawl.BudgetReserved)
@@ -228,7 +229,7 @@ func TestWaitsByNearestRank(t *testing.T) {
 
 func TestAReasonIsTheTypeOfTheError(t *testing.T) {
 	for want, err := range map[string]error{
-		ReasonBudget: fmt.Errorf("x: %w", &ratelimit.BudgetError{}),
+		ReasonBudget: fmt.Errorf("x: %w", &budget.Error{}),
 		ReasonQueue:  &guard.GaveUpError{Err: &ratelimit.QueueFullError{}, Class: fault.RateLimited},
 		ReasonGaveUp: &guard.GaveUpError{Err: errors.New("x"), Class: fault.Degraded},
 		Untyped:      errors.New("x"),

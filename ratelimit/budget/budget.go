@@ -1,0 +1,265 @@
+package budget
+
+import (
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/ratelimit/internal/list"
+)
+
+// Names say which session, task, provider and so on a call is booked on. All are optional.
+type Names struct {
+	// Root is the session that Session is nested in, for programs that distinguish the two; empty: Session itself. Pawl's
+	// agents don't set it: their calls, including those of subagents, are in the session of the outermost agent.
+	Root     string
+	Session  string
+	User     string // the person that the call is made for
+	Pipeline string
+	Task     string
+	Agent    string
+	Kind     string // what the call is for: step, summary, …
+	Provider string
+	Model    string
+	// Extra are further labels of the host's choice, in any form: a [Ledger] keeps them, and no limit depends on them.
+	Extra string
+}
+
+// root returns the outermost session, on which everything nested in it is booked.
+func (l *Names) root() string {
+	if l.Root != "" {
+		return l.Root
+	}
+	return l.Session
+}
+
+// Config says what a [Budget] limits. A zero field limits nothing, so the zero Config limits only recovery.
+//
+// An invalid figure is adjusted to the documented range.
+type Config struct {
+	// Global limits all calls together.
+	Global Limit
+	// User, if it isn't nil, returns the limit of a user; an empty [Limit] is none. It is called for each call that has a user, so a
+	// limit that it changes applies from the next call on. It must be quick, may be called from several goroutines at a time, and
+	// is called without a lock. If it panics, the method that called it panics, and holds nothing. A limit that
+	// [Budget.SetLimit] has set for a user replaces it.
+	User func(user string) Limit
+	// Session limits each session separately; see [Budget] for nested sessions.
+	Session Limit
+	// Task limits each task separately.
+	Task Limit
+	// Provider limits each provider separately.
+	Provider Limit
+	// Recovery limits, for each session, the calls whose ReserveRequest.Recovery is set; calls without a session share one
+	// limit. Tokens of 0 means 1,000; less than 0: no limit. A call that reserves more than the limit at once is always
+	// rejected, so such calls need a short prompt and a small output limit. See also [Budget.Recovered].
+	Recovery Limit
+
+	// Sessions, Tasks and Providers have limits for single names; each replaces the general limit. An empty Limit means
+	// that this name has no limit.
+	Sessions  map[string]Limit
+	Tasks     map[string]Limit
+	Providers map[string]Limit
+
+	// FairShare divides the Global limit among the active sessions: those with an open reservation, and those that
+	// requested one within Active. A session's share is what the inactive sessions haven't used of Global, divided by
+	// the number of active sessions. A session that has used its share is rejected with the scope [ScopeShare]. Shares
+	// grow as sessions become inactive, and shrink as others become active.
+	FairShare bool
+	// Active is how long a session counts as active after its last call; 0: 10 min.
+	Active time.Duration
+
+	// Location is the time zone of days, weeks and months; nil: UTC.
+	Location *time.Location
+
+	// Keep is how many names without an open reservation each scope remembers; 0: 100,000, of about 350 bytes each. Beyond
+	// that, the name that was used longest ago is forgotten, and starts at zero if it is used again. If it has spent
+	// something in its present period (a [Lifetime] never ends), this is reported with [EventForgotten], so that the host
+	// can [Budget.Seed] it. Names with a limit of their own are kept.
+	Keep int
+
+	// OnEvent, if it isn't nil, is called when a limit is nearly or completely used up, when spending has no price, and
+	// when a name was forgotten. It is called afterwards, without a lock held, in the goroutine whose call caused the
+	// event, so calls may overlap. If it panics, the method that called it panics; a Reserve that panics holds nothing.
+	OnEvent func(Event)
+}
+
+// Defaults of a Config.
+const (
+	defaultRecovery  = 1000 // tokens
+	defaultActive    = 10 * time.Minute
+	defaultNamesKept = 100_000
+)
+
+// A Budget compares limits with what was spent and what is reserved for calls in progress.
+//
+// A call reserves the most that it may need before it is made ([Budget.Reserve]), reserves more as its answer grows
+// ([Reservation.TopUp]), and reports in the end what it used ([Reservation.Settle]). So at every admission spent plus
+// reserved is within every limit, however many calls are admitted at once. What a call uses beyond its reservation is
+// booked in full, and may exceed the limit; then no further call is admitted under that limit until the period ends.
+//
+// Limits are checked in this order: global, the session's share if FairShare is set, user, session, task, provider, recovery. A
+// reservation is made in all of them or in none. An empty label isn't limited in its scope: only Global covers every call.
+//
+// A call with a Root is limited in both sessions, and the root's spending includes everything that is nested in it, at
+// any depth. Shares and recovery are those of the root. A subagent makes its calls in the session of the outermost
+// agent, so they are covered without a Root.
+//
+// A call's usage is booked in the period in which it ends, and reservations that are open at the end of a period stay
+// reserved in the next. Setting the clock back doesn't reopen an earlier period; if the present period would then last for
+// more than two, it ends with the one that the clock shows, and its spending counts until then.
+//
+// Make one with [New]. A Budget is safe for concurrent use and starts no goroutine. A nil *Budget limits nothing.
+type Budget struct {
+	// fixed at creation
+	limits   [numScopes]bounds
+	fair     bool
+	active   time.Duration
+	location *time.Location
+	keep     int
+	onEvent  func(Event)
+	user     func(string) Limit // nil: no user has a limit
+
+	mu       sync.Mutex                   // guards what follows
+	named    [numScopes]map[string]bounds // limits for single names
+	present  userLimit                    // of the user of the call under way
+	timeless bool                         // no limit depends on the time
+	global   *account                     // nil: no limit
+	tables   [numScopes]table
+	shares   shares
+	turn     uint64        // how many periods of the global limit have begun
+	seq      uint64        // sequence number of the newest claim
+	freed    []*account    // accounts whose claims may proceed
+	moved    chan struct{} // closed when a limit gets another period; made when a claim waits
+	events   []Event
+}
+
+// New returns a [Budget] with nothing spent.
+func New(cfg Config) *Budget {
+	b := &Budget{
+		fair:     cfg.FairShare,
+		active:   cfg.Active,
+		location: cfg.Location,
+		keep:     cfg.Keep,
+		onEvent:  cfg.OnEvent,
+		user:     cfg.User,
+	}
+	if b.active <= 0 {
+		b.active = defaultActive
+	}
+	if b.location == nil {
+		b.location = time.UTC
+	}
+	if b.keep <= 0 {
+		b.keep = defaultNamesKept
+	}
+	if cfg.Recovery.Tokens == 0 {
+		cfg.Recovery.Tokens = defaultRecovery
+	}
+	for scope, l := range map[Scope]Limit{
+		ScopeGlobal: cfg.Global, ScopeSession: cfg.Session, ScopeTask: cfg.Task, ScopeProvider: cfg.Provider,
+		ScopeRecovery: cfg.Recovery, ScopeUser: {},
+	} {
+		b.limits[scope] = l.resolve()
+	}
+	for scope, limits := range map[Scope]map[string]Limit{
+		ScopeSession: cfg.Sessions, ScopeTask: cfg.Tasks, ScopeProvider: cfg.Providers, ScopeUser: nil,
+	} {
+		b.named[scope] = make(map[string]bounds, len(limits))
+		for name, l := range limits {
+			b.named[scope][name] = l.resolve()
+		}
+	}
+	if !b.limits[ScopeGlobal].none() {
+		b.global = newAccount(ScopeGlobal, "", b.limits[ScopeGlobal], true)
+		b.global.ends(b.global.resets(time.Now(), b.location))
+	} else {
+		b.fair = false
+	}
+	b.limits[ScopeShare] = Limit{}.resolve()
+	if b.fair { // a share is a part of the global limit and has its period
+		b.limits[ScopeShare] = b.limits[ScopeGlobal]
+	}
+	b.timeless = !b.fair && b.user == nil
+	for scope, limit := range b.limits {
+		b.timeless = b.timeless && limit.period == Lifetime
+		for _, limit := range b.named[scope] {
+			b.timeless = b.timeless && limit.period == Lifetime
+		}
+	}
+	for scope := range b.tables {
+		b.tables[scope] = table{accounts: make(map[string]*account), idle: list.List[account]{Links: inIdle}}
+	}
+	b.shares.recent.Links = inIdle
+	return b
+}
+
+// An instant is a time in nanoseconds since 1970.
+type instant int64
+
+func (i instant) time() time.Time { return time.Unix(0, int64(i)) }
+
+// now returns the time, or 0 if no limit depends on it.
+func (b *Budget) now() instant {
+	if b.timeless {
+		return 0
+	}
+	return instant(time.Now().UnixNano())
+}
+
+// unlock releases the lock and then reports the events that happened under it.
+func (b *Budget) unlock() {
+	events := b.events
+	b.events = nil
+	b.mu.Unlock()
+	for _, e := range events {
+		b.onEvent(e)
+	}
+}
+
+// unlockFor is unlock, and withdraws r if onEvent panics.
+func (b *Budget) unlockFor(r *Reservation) {
+	if len(b.events) == 0 {
+		b.mu.Unlock()
+		return
+	}
+	delivered := false
+	defer func() {
+		if !delivered {
+			r.Settle(0, 0)
+		}
+	}()
+	b.unlock()
+	delivered = true
+}
+
+// emit queues an event, to be reported when the lock is released.
+func (b *Budget) emit(e Event) {
+	if b.onEvent != nil {
+		b.events = append(b.events, e)
+	}
+}
+
+// A userLimit is the limit of a user, as the host's function gave it for the call under way.
+type userLimit struct {
+	name string
+	bounds
+}
+
+// userLimit asks the host for the limit of a user. It is called without the lock.
+func (b *Budget) userLimit(name string) userLimit {
+	if name == "" || b.user == nil {
+		return userLimit{}
+	}
+	return userLimit{name, b.user(name).resolve()}
+}
+
+// setUser makes l the limit of its user, unless the user has a limit of its own.
+func (b *Budget) setUser(l userLimit, now instant) {
+	b.present = l
+	if _, own := b.named[ScopeUser][l.name]; own || l.name == "" {
+		return
+	}
+	if a := b.lookup(ScopeUser, l.name, now); a != nil && a.bounds != l.bounds {
+		b.rebind(a, l.bounds, now)
+	}
+}

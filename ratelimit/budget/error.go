@@ -1,0 +1,152 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// ErrExceeded matches every *[Error] with errors.Is.
+var ErrExceeded = errors.New("budget: a limit leaves no room")
+
+// ErrSettled is returned by [Reservation.TopUp] of a settled reservation. Its class is fault.Permanent: it is a
+// programming mistake.
+var ErrSettled = fault.New(fault.Permanent, "budget: the reservation was settled before")
+
+// A Scope is the kind of a limit of a [Budget]. Scopes are checked in the order of these constants.
+type Scope uint8
+
+// The scopes.
+const (
+	ScopeGlobal   Scope = iota // all calls together
+	ScopeShare                 // a session's part of the global limit, with Config.FairShare
+	ScopeUser                  // one user
+	ScopeSession               // one session
+	ScopeTask                  // one task
+	ScopeProvider              // one provider
+	ScopeRecovery              // the recovery of one session
+
+	numScopes = iota
+)
+
+var scopeNames = [numScopes]string{"global", "share", "user", "session", "task", "provider", "recovery"}
+
+// String returns "global", "share", "user", "session", "task", "provider" or "recovery".
+func (s Scope) String() string {
+	if s < numScopes {
+		return scopeNames[s]
+	}
+	return fmt.Sprintf("scope(%d)", uint8(s))
+}
+
+// A Error says that a call was rejected because a limit leaves no room for it. It matches [ErrExceeded] with
+// errors.Is. A person can fix it with a higher limit or by waiting for the next period.
+type Error struct {
+	Scope Scope
+	Name  string // of the user, session, task or provider; empty for the global limit
+	Unit  Unit   // of the figures that follow
+
+	Limit    int64
+	Spent    int64
+	Reserved int64 // by calls in progress
+	Wanted   int64 // by the rejected call, in addition; 0 for a call of unknown price
+	// Detail says what Wanted consists of; empty: unknown. Package provider/guard sets it.
+	Detail string
+
+	Resets time.Time // when counting restarts; zero: never
+}
+
+// Error says which limit it is, what is left of it, what was wanted and what that consists of.
+func (e *Error) Error() string {
+	var s strings.Builder
+	s.WriteString("budget: the ")
+	e.subject(&s)
+	fmt.Fprintf(&s, " has %s of %s left", e.Unit.text(max(e.Limit-e.Spent, 0)), e.Unit.text(e.Limit))
+	if e.Reserved > 0 {
+		fmt.Fprintf(&s, ", %s of them reserved", e.Unit.text(e.Reserved))
+	}
+	if e.Wanted > 0 {
+		fmt.Fprintf(&s, ", and %s are wanted", e.Unit.text(e.Wanted))
+		if e.Detail != "" {
+			s.WriteString(": " + e.Detail)
+		}
+	}
+	return s.String()
+}
+
+func (e *Error) subject(s *strings.Builder) {
+	s.WriteString(e.Scope.String())
+	s.WriteString(" budget")
+	if e.Name != "" {
+		fmt.Fprintf(s, " of %.64q", e.Name)
+	}
+}
+
+// Is reports whether target is [ErrExceeded].
+func (e *Error) Is(target error) bool { return target == ErrExceeded }
+
+// Fault returns [fault.UserFixable].
+func (e *Error) Fault() fault.Class { return fault.UserFixable }
+
+// Remediation returns what a person can do.
+func (e *Error) Remediation() string {
+	var s strings.Builder
+	switch {
+	case e.Scope == ScopeShare:
+		s.WriteString("Wait for other sessions to end")
+	case e.Wanted > e.Limit:
+		s.WriteString("Ask for less at once")
+	case e.Scope == ScopeRecovery:
+		s.WriteString("Have a person look at what failed")
+	}
+	if s.Len() > 0 {
+		s.WriteString(", or raise the ")
+	} else {
+		s.WriteString("Raise the ")
+	}
+	if e.Scope == ScopeShare {
+		s.WriteString("global budget")
+	} else {
+		e.subject(&s)
+	}
+	if !e.Resets.IsZero() && e.Wanted <= e.Limit {
+		fmt.Fprintf(&s, ", or wait until %s", e.Resets.Format(time.RFC3339))
+	}
+	s.WriteByte('.')
+	return s.String()
+}
+
+// A EventKind is the kind of a [Event].
+type EventKind string
+
+// The kinds of events. The first three are reported once for each limit and period.
+const (
+	// EventWarned: spending has reached the share Limit.Warn. Seeding doesn't warn.
+	EventWarned EventKind = "warned"
+	// EventReached: all of the limit is spent, or more.
+	EventReached EventKind = "reached"
+	// EventUnpriced: a limit in money covers a call whose price isn't known; its money wasn't counted. Provider and Model
+	// are those of the first such call.
+	EventUnpriced EventKind = "unpriced"
+	// EventForgotten: there were more names than Config.Keep, and this one was forgotten with what it had spent in
+	// the present period.
+	EventForgotten EventKind = "forgotten"
+)
+
+// A Event reports something that a host may want to know and that no error reports.
+type Event struct {
+	Kind  EventKind
+	Scope Scope
+	Name  string // of the session, task or provider; empty for the global limit
+	Unit  Unit   // of the limit
+
+	Limit    Amount // Unlimited where there is none
+	Spent    Amount
+	Reserved Amount
+	Resets   time.Time // when counting restarts; zero: never
+
+	Provider, Model string // with EventUnpriced
+}

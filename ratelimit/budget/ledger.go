@@ -1,0 +1,224 @@
+package budget
+
+import (
+	"sync"
+	"time"
+)
+
+// How a call ended, for Entry.Outcome. Any other text counts only as a call.
+const (
+	CallDone      = "done"      // it has an answer
+	CallFailed    = "failed"    // it returned an error
+	CallAborted   = "aborted"   // it was ended by its caller, or at a limit
+	CallPreempted = "preempted" // it gave its slot to an interactive request, and was made again
+	CallLost      = "lost"      // its end isn't known: its process died before the answer
+)
+
+// An Entry is one call with its labels and what it used. A call that failed or was aborted may have used something,
+// too.
+type Entry struct {
+	Time time.Time // when it ended; zero: now
+	Names
+
+	// Tokens. Input counts the whole prompt, including what was read from and written to a cache; Output counts all output,
+	// including reasoning. Figures below 0 are taken as 0.
+	Input, Output, CacheRead, CacheWrite, Reasoning int64
+
+	// Micros is the cost of the call in millionths of a US dollar. It is counted only if Priced is set.
+	Micros int64
+	Priced bool
+	// Estimated says that the tokens weren't counted by the provider.
+	Estimated bool
+
+	Latency time.Duration
+	Outcome string // CallDone, CallFailed, …
+}
+
+// Tokens returns Input plus Output.
+func (e *Entry) Tokens() int64 { return sum(e.Input, e.Output) }
+
+// LedgerConfig says what a [Ledger] keeps.
+type LedgerConfig struct {
+	// Keep is how many of the newest entries are kept; 0: 10,000; less than 0: none.
+	Keep int
+	// Names is how many names each dimension (sessions, tasks, models, …) has totals for; 0: 10,000. Beyond that, the
+	// name that was used longest ago is merged into [Others].
+	Names int
+	// Sink, if it isn't nil, is called with every entry, for example to write it to a file or a database: in the order in
+	// which they were recorded, one at a time, without a lock held, in the goroutine of some call of Record. At most 1,024
+	// entries wait for it; beyond that, Record waits, so that none is lost. Sink must not call Record of its ledger. If it
+	// panics, that entry is lost and Record panics; the next Record continues with the others.
+	Sink func(Entry)
+}
+
+// Defaults of a LedgerConfig, and the most that waits for its Sink.
+const (
+	defaultEntries = 10_000
+	defaultNames   = 10_000
+	maxUnsunk      = 1024
+)
+
+// A Ledger records what calls have used: exact totals since its creation for every session, user, pipeline, task, agent, kind,
+// provider and model, and the newest calls one by one.
+//
+// Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for each full dimension;
+// [Totals].Partial and [Others] show what it has dropped to stay within. Make one with [NewLedger]. A Ledger is safe for
+// concurrent use and starts no goroutine. A nil *Ledger records nothing.
+type Ledger struct {
+	// fixed at creation
+	keep  int
+	names int
+	sink  func(Entry)
+
+	mu               sync.Mutex // guards what follows
+	entries          []Entry    // a ring once it has keep of them
+	oldest           int        // where the ring begins
+	since            time.Time  // the time of the earliest entry ever
+	last             time.Time  // of the latest
+	dropped          bool       // entries, with times from lostFrom to lostTo
+	lostFrom, lostTo time.Time
+	total            Totals
+	by               [numDims]dimension
+
+	unsunk  []Entry // recorded; those from index sunk on haven't been passed to sink
+	sunk    int
+	sinking bool // a goroutine is calling sink
+	waiting int  // calls of Record, for room
+	room    *sync.Cond
+}
+
+// NewLedger returns an empty [Ledger] with the defaults of [LedgerConfig].
+func NewLedger() *Ledger { return NewLedgerWith(LedgerConfig{}) }
+
+// NewLedgerWith returns an empty [Ledger].
+func NewLedgerWith(cfg LedgerConfig) *Ledger {
+	l := &Ledger{keep: cfg.Keep, names: cfg.Names, sink: cfg.Sink}
+	switch {
+	case l.keep == 0:
+		l.keep = defaultEntries
+	case l.keep < 0:
+		l.keep = 0
+	}
+	if l.names <= 0 {
+		l.names = defaultNames
+	}
+	l.room = sync.NewCond(&l.mu)
+	for i := range l.by {
+		l.by[i] = newDimension()
+	}
+	return l
+}
+
+// Record adds a call. It takes constant time, without the Sink's.
+func (l *Ledger) Record(e Entry) {
+	if l == nil {
+		return
+	}
+	e.normalize()
+	l.mu.Lock()
+	for l.sink != nil && l.sinking && len(l.unsunk)-l.sunk >= maxUnsunk {
+		l.waiting++
+		l.room.Wait()
+		l.waiting--
+	}
+	l.add(&e)
+	if l.sink == nil {
+		l.mu.Unlock()
+		return
+	}
+	if l.sunk > 0 && len(l.unsunk) == cap(l.unsunk) {
+		l.unsunk, l.sunk = l.unsunk[:copy(l.unsunk, l.unsunk[l.sunk:])], 0
+	}
+	l.unsunk = append(l.unsunk, e)
+	if l.sinking {
+		l.mu.Unlock()
+		return
+	}
+	l.drain()
+}
+
+// normalize adjusts figures to their range.
+func (e *Entry) normalize() {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	for _, figure := range [...]*int64{&e.Input, &e.Output, &e.CacheRead, &e.CacheWrite, &e.Reasoning, &e.Micros} {
+		*figure = max(*figure, 0)
+	}
+	e.Latency = max(e.Latency, 0)
+	if !e.Priced {
+		e.Micros = 0
+	}
+}
+
+func (l *Ledger) add(e *Entry) {
+	if l.total.Calls == 0 || e.Time.Before(l.since) {
+		l.since = e.Time
+	}
+	if l.total.Calls == 0 || e.Time.After(l.last) {
+		l.last = e.Time
+	}
+	l.total.add(e)
+	for d := range l.by {
+		l.by[d].add(keyOf(dim(d), &e.Names), e, l.names)
+	}
+	switch {
+	case l.keep == 0:
+		l.drop(e)
+	case len(l.entries) < l.keep:
+		l.entries = append(l.entries, *e)
+	default:
+		l.drop(&l.entries[l.oldest])
+		l.entries[l.oldest] = *e
+		l.oldest = (l.oldest + 1) % l.keep
+	}
+}
+
+// drop records the end times of entries that aren't kept.
+func (l *Ledger) drop(e *Entry) {
+	if !l.dropped || e.Time.Before(l.lostFrom) {
+		l.lostFrom = e.Time
+	}
+	if !l.dropped || e.Time.After(l.lostTo) {
+		l.lostTo = e.Time
+	}
+	l.dropped = true
+}
+
+// drain passes waiting entries to the sink, at least up to the entry of its caller; then a Record that waits for room may
+// continue. It is called with the lock held, and releases it.
+func (l *Ledger) drain() {
+	l.sinking = true
+	own := len(l.unsunk) - l.sunk
+	locked := true
+	defer func() { // the sink may panic
+		if !locked {
+			l.mu.Lock()
+		}
+		l.sinking = false
+		l.room.Broadcast()
+		l.mu.Unlock()
+	}()
+	for ; l.sunk < len(l.unsunk); own-- {
+		if own <= 0 && l.waiting > 0 {
+			return
+		}
+		e := l.unsunk[l.sunk]
+		l.sunk++
+		l.room.Signal()
+		l.mu.Unlock()
+		locked = false
+		l.sink(e)
+		l.mu.Lock()
+		locked = true
+	}
+	clear(l.unsunk) // strings
+	l.unsunk, l.sunk = l.unsunk[:0], 0
+}
+
+// all calls visit with the kept entries, oldest first, under the lock.
+func (l *Ledger) all(visit func(*Entry)) {
+	for i := range l.entries {
+		visit(&l.entries[(l.oldest+i)%len(l.entries)])
+	}
+}

@@ -1,0 +1,177 @@
+package budget
+
+import (
+	"time"
+
+	"github.com/pawlkit/pawl/ratelimit/internal/list"
+)
+
+// Totals are sums over calls.
+type Totals struct {
+	Calls int64
+
+	Input, Output, CacheRead, CacheWrite, Reasoning int64 // tokens, as in an [Entry]
+
+	Micros int64 // of the calls whose price is known, in millionths of a US dollar
+
+	Unpriced        int64 // calls whose price isn't known; their cost isn't in Micros
+	UnpricedTokens  int64
+	Estimated       int64 // calls whose tokens weren't counted by the provider
+	EstimatedTokens int64
+
+	// Calls with another outcome than CallDone.
+	Failed, Aborted, Preempted, Lost int64
+
+	Latency time.Duration // of all calls together
+
+	// Partial says that there may be more calls than these, because some entries are no longer kept.
+	Partial bool
+}
+
+// Tokens returns Input plus Output.
+func (t *Totals) Tokens() int64 { return sum(t.Input, t.Output) }
+
+func (t *Totals) add(e *Entry) {
+	t.Calls++
+	t.Input = sum(t.Input, e.Input)
+	t.Output = sum(t.Output, e.Output)
+	t.CacheRead = sum(t.CacheRead, e.CacheRead)
+	t.CacheWrite = sum(t.CacheWrite, e.CacheWrite)
+	t.Reasoning = sum(t.Reasoning, e.Reasoning)
+	t.Micros = sum(t.Micros, e.Micros)
+	if !e.Priced {
+		t.Unpriced++
+		t.UnpricedTokens = sum(t.UnpricedTokens, e.Tokens())
+	}
+	if e.Estimated {
+		t.Estimated++
+		t.EstimatedTokens = sum(t.EstimatedTokens, e.Tokens())
+	}
+	switch e.Outcome {
+	case CallFailed:
+		t.Failed++
+	case CallAborted:
+		t.Aborted++
+	case CallPreempted:
+		t.Preempted++
+	case CallLost:
+		t.Lost++
+	}
+	t.Latency = time.Duration(sum(int64(t.Latency), int64(e.Latency)))
+}
+
+// merge adds u to t.
+func (t *Totals) merge(u *Totals) {
+	for _, p := range [...]struct {
+		to   *int64
+		from int64
+	}{
+		{&t.Calls, u.Calls}, {&t.Input, u.Input}, {&t.Output, u.Output}, {&t.CacheRead, u.CacheRead}, {&t.CacheWrite, u.CacheWrite},
+		{&t.Reasoning, u.Reasoning}, {&t.Micros, u.Micros}, {&t.Unpriced, u.Unpriced}, {&t.UnpricedTokens, u.UnpricedTokens},
+		{&t.Estimated, u.Estimated}, {&t.EstimatedTokens, u.EstimatedTokens}, {&t.Failed, u.Failed}, {&t.Aborted, u.Aborted},
+		{&t.Preempted, u.Preempted}, {&t.Lost, u.Lost}, {(*int64)(&t.Latency), int64(u.Latency)},
+	} {
+		*p.to = sum(*p.to, p.from)
+	}
+	t.Partial = t.Partial || u.Partial
+}
+
+// A dim is one of the labels that a [Ledger] has totals for.
+type dim uint8
+
+const (
+	byRoot dim = iota // sessions, each with all that is nested in it
+	bySession
+	byUser
+	byPipeline
+	byTask
+	byAgent
+	byKind
+	byProvider
+	byModel // models under their provider
+
+	numDims = iota
+)
+
+// Others is the name for the totals of the names that a dimension has dropped.
+const Others = "(others)"
+
+// A tallyKey is a name in a dimension, and for a model its provider.
+type tallyKey struct{ name, model string }
+
+func keyOf(d dim, l *Names) tallyKey {
+	switch d {
+	case byRoot:
+		return tallyKey{name: l.root()}
+	case bySession:
+		return tallyKey{name: l.Session}
+	case byUser:
+		return tallyKey{name: l.User}
+	case byPipeline:
+		return tallyKey{name: l.Pipeline}
+	case byTask:
+		return tallyKey{name: l.Task}
+	case byAgent:
+		return tallyKey{name: l.Agent}
+	case byKind:
+		return tallyKey{name: l.Kind}
+	case byProvider:
+		return tallyKey{name: l.Provider}
+	}
+	return tallyKey{name: l.Provider, model: l.Model}
+}
+
+// A dimension has totals by name, for a bounded number of names.
+type dimension struct {
+	tallies map[tallyKey]*tally
+	used    list.List[tally] // the one used last in front
+	others  Totals           // of dropped names
+}
+
+// A tally has the totals of one name.
+type tally struct {
+	key    tallyKey
+	totals Totals
+	place  list.Links[tally] // in dimension.used
+}
+
+func newDimension() dimension {
+	inUsed := func(t *tally) *list.Links[tally] { return &t.place }
+	return dimension{tallies: make(map[tallyKey]*tally), used: list.List[tally]{Links: inUsed}}
+}
+
+// add counts a call under its name. If there are too many names, it drops the one used longest ago.
+func (d *dimension) add(key tallyKey, e *Entry, most int) {
+	t := d.tallies[key]
+	switch {
+	case t != nil:
+	case len(d.tallies) < most:
+		t = &tally{key: key}
+		d.tallies[key] = t
+		d.used.PushFront(t)
+	default: // reuse the dropped tally for the new name
+		t = d.used.Tail
+		delete(d.tallies, t.key)
+		d.others.merge(&t.totals)
+		d.others.Partial = false // all other calls are counted here
+		t.key, t.totals = key, Totals{}
+		d.tallies[key] = t
+	}
+	// A new name may have been dropped before.
+	if t.totals.Calls == 0 {
+		t.totals.Partial = d.others.Calls > 0
+	}
+	t.totals.add(e)
+	if t != d.used.Head {
+		d.used.Remove(t)
+		d.used.PushFront(t)
+	}
+}
+
+// of returns the usage of a name.
+func (d *dimension) of(key tallyKey) Totals {
+	if t := d.tallies[key]; t != nil {
+		return t.totals
+	}
+	return Totals{Partial: d.others.Calls > 0}
+}

@@ -1,0 +1,95 @@
+package budget_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/ratelimit/budget"
+)
+
+func TestEachUserHasTheLimitThatTheFunctionReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := map[string]budget.Limit{"free": {Tokens: 100, Period: budget.Day}, "paid": {Tokens: 1000, Period: budget.Day}}
+		b := budget.New(budget.Config{User: func(user string) budget.Limit { return limits[user] }})
+		of := func(user, session string) budget.Names { return budget.Names{User: user, Session: session} }
+		spend(t, b, of("free", "s-1"), 60)
+		refusal := refused(t, b, budget.ReserveRequest{Names: of("free", "s-2"), Tokens: 41})
+		require.Equal(t, budget.ScopeUser, refusal.Scope)
+		require.Equal(t, "free", refusal.Name)
+		require.ErrorContains(t, refusal, `the user budget of "free" has 40 tokens of 100 tokens left`)
+		spend(t, b, of("paid", "s-3"), 900)
+		spend(t, b, of("none", "s-4"), 1_000_000)
+		spend(t, b, session("s-5"), 1_000_000)
+		require.EqualValues(t, 40, b.Remaining(of("free", "s-1")).Tokens)
+		require.EqualValues(t, budget.Unlimited, b.Remaining(of("none", "")).Tokens)
+		require.EqualValues(t, 1000, b.Status(budget.ScopeUser, "paid").Limit.Tokens)
+		b.Seed(of("new", ""), 10, 0) // without a limit, nothing is counted
+
+		limits["free"] = budget.Limit{Tokens: 200, Period: budget.Day} // from the next call on, with what was spent
+		spend(t, b, of("free", "s-2"), 140)
+		refused(t, b, budget.ReserveRequest{Names: of("free", "s-2"), Tokens: 1})
+		b.SetLimit(budget.ScopeUser, "free", budget.Limit{Tokens: 300, Period: budget.Day})
+		require.EqualValues(t, 100, b.Remaining(of("free", "")).Tokens, "a limit that was set replaces the function's")
+		b.Forget(budget.ScopeUser, "free")
+		require.EqualValues(t, 200, b.Remaining(of("free", "")).Tokens)
+
+		spend(t, b, of("free", "s-2"), 200)
+		<-time.After(24 * time.Hour)
+		require.EqualValues(t, 200, b.Remaining(of("free", "")).Tokens, "the next day")
+		delete(limits, "free")
+		spend(t, b, of("free", "s-2"), 5000)
+		require.EqualValues(t, budget.Unlimited, b.Remaining(of("free", "")).Tokens)
+	})
+}
+
+func TestACallWaitsForWhatItsUserHasReserved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(budget.Config{User: func(string) budget.Limit { return budget.Limit{Tokens: 100} }})
+		first := reserve(t, b, budget.ReserveRequest{Names: budget.Names{User: "ann", Session: "s-1"}, Tokens: 80})
+		done := make(chan error)
+		go func() {
+			r, err := b.Reserve(t.Context(), budget.ReserveRequest{Names: budget.Names{User: "ann", Session: "s-2"}, Tokens: 80})
+			r.Settle(80, 0)
+			done <- err
+		}()
+		synctest.Wait()
+		reserve(t, b, budget.ReserveRequest{Names: budget.Names{User: "bob"}, Tokens: 80}).Settle(0, 0)
+		first.Settle(10, 0)
+		require.NoError(t, <-done)
+	})
+}
+
+func TestAFunctionForUsersThatPanicsHoldsNothing(t *testing.T) {
+	b := budget.New(budget.Config{User: func(user string) budget.Limit {
+		if user == "bad" {
+			panic("no")
+		}
+		return budget.Limit{}
+	}, Global: budget.Limit{Tokens: 10}})
+	require.Panics(t, func() {
+		_, _ = b.Reserve(t.Context(), budget.ReserveRequest{Names: budget.Names{User: "bad"}, Tokens: 10})
+	})
+	reserve(t, b, budget.ReserveRequest{Names: budget.Names{User: "ann"}, Tokens: 10}).Settle(0, 0)
+}
+
+// Each user has a daily limit that depends on the plan that they pay for.
+func ExampleConfig_user() {
+	plans := map[string]string{"ann": "paid"}
+	limits := budget.New(budget.Config{
+		User: func(user string) budget.Limit {
+			if plans[user] == "paid" {
+				return budget.Limit{Tokens: 1_000_000, Period: budget.Day}
+			}
+			return budget.Limit{Tokens: 20_000, Period: budget.Day}
+		},
+	})
+	fmt.Println(limits.Remaining(budget.Names{User: "ann"}).Tokens)
+	fmt.Println(limits.Remaining(budget.Names{User: "bob"}).Tokens)
+	// Output:
+	// 1000000
+	// 20000
+}
