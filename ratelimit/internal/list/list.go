@@ -1,4 +1,3 @@
-// Package list has a doubly linked list without allocations, for package ratelimit and its budgets.
 package list
 
 // A List has its links in its elements, so that an element can be removed in constant time and without an allocation. An
