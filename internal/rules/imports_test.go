@@ -81,7 +81,7 @@ var rows = map[string]row{
 	"memory":                 {own: []string{"provider", "stream", "circuit/fault"}},
 	"memory/tokens/tiktoken": {own: []string{"memory", "provider", "circuit/fault"}, third: []string{"github.com/tiktoken-go/tokenizer"}},
 	"memory/index": {own: []string{"memory", "tools", "provider", "circuit/fault"}, // its tests have the providers' embedders
-		tests: []string{"circuit", "provider/gemini", "provider/guard", "provider/openai", "ratelimit"}},
+		tests: []string{"circuit", "provider/gemini", "provider/guard", "provider/openai", "ratelimit", "ratelimit/budget"}},
 	indextest:                  {own: []string{"memory/index"}},
 	"memory/langchain":         {own: []string{"memory/index", "stream", "circuit/fault"}, third: []string{"github.com/tmc/langchaingo"}},
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "provider/secret", "circuit/fault"}},

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/provider/openai"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 var (
@@ -55,11 +56,11 @@ func Example_provider() {
 		fmt.Println(err)
 		return
 	}
-	budget := ratelimit.NewBudget(ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 1000}})
+	limits := budget.New(budget.Config{Global: budget.Limit{Tokens: 1000}})
 	g, err := guard.New(model, guard.Config{
 		Name:    "embeddings",
 		Gate:    ratelimit.NewGate(ratelimit.GateConfig{Slots: 4}),
-		Budget:  budget,
+		Budget:  limits,
 		Breaker: circuit.New("embeddings", circuit.LLM()),
 	})
 	if err != nil {
@@ -81,7 +82,7 @@ func Example_provider() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(budget.Status(ratelimit.ScopeGlobal, "").Spent.Tokens, "tokens")
+	fmt.Println(limits.Status(budget.ScopeGlobal, "").Spent.Tokens, "tokens")
 	// Output:
 	// 10 tokens
 }

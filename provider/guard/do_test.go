@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // embed is what the embedders of the adapters pass to Do.
@@ -33,13 +34,13 @@ func TestDoBooksItsUsage(t *testing.T) {
 		calls := 0
 		require.NoError(t, r.Do(t.Context(), embed, used(&calls, provider.Usage{Input: 1234})))
 		require.Equal(t, 1, calls)
-		require.EqualValues(t, 1234, r.budget.Status(ratelimit.ScopeGlobal, "").Spent.Tokens)
-		require.Equal(t, []string{ratelimit.CallDone}, r.outcomes())
+		require.EqualValues(t, 1234, r.budget.Status(budget.ScopeGlobal, "").Spent.Tokens)
+		require.Equal(t, []string{budget.CallDone}, r.outcomes())
 		require.Zero(t, r.fake.calls.Load(), "the guarded provider isn't called")
 		r.settled()
 
 		require.NoError(t, r.Do(t.Context(), embed, used(&calls, provider.Usage{})))
-		require.Greater(t, r.budget.Status(ratelimit.ScopeGlobal, "").Spent.Tokens, int64(1234), "an estimate is booked")
+		require.Greater(t, r.budget.Status(budget.ScopeGlobal, "").Spent.Tokens, int64(1234), "an estimate is booked")
 		r.settled()
 	})
 }
@@ -58,7 +59,7 @@ func TestDoHasThePriceOfItsModel(t *testing.T) {
 		r := newRig(t, option{provider: func(f *fake) provider.Provider { return vectorPrices{f} }})
 		calls := 0
 		require.NoError(t, r.Do(t.Context(), embed, used(&calls, provider.Usage{Input: 1_000_000})))
-		require.EqualValues(t, 1_000_000, r.budget.Status(ratelimit.ScopeGlobal, "").Spent.Micros)
+		require.EqualValues(t, 1_000_000, r.budget.Status(budget.ScopeGlobal, "").Spent.Micros)
 	})
 }
 
@@ -85,7 +86,7 @@ func TestDoFailsAsItsCallDoes(t *testing.T) {
 		refused := &provider.Error{Class: fault.Permanent, Status: 400, Message: "no"}
 		err := r.Do(t.Context(), embed, func(context.Context) (provider.Usage, error) { return provider.Usage{}, refused })
 		require.Equal(t, error(refused), err)
-		require.Zero(t, r.budget.Status(ratelimit.ScopeGlobal, "").Spent.Tokens)
+		require.Zero(t, r.budget.Status(budget.ScopeGlobal, "").Spent.Tokens)
 		r.settled()
 
 		err = r.Do(t.Context(), embed, func(context.Context) (provider.Usage, error) { panic("oh") })
@@ -97,8 +98,8 @@ func TestDoFailsAsItsCallDoes(t *testing.T) {
 func TestDoIsAdmittedAsAnswersAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		r := newRig(t, option{budget: ratelimit.BudgetConfig{Global: ratelimit.Limit{Tokens: 2}}})
-		var over *ratelimit.BudgetError
+		r := newRig(t, option{budget: budget.Config{Global: budget.Limit{Tokens: 2}}})
+		var over *budget.Error
 		require.ErrorAs(t, r.Do(t.Context(), embed, used(&calls, provider.Usage{})), &over)
 		require.Zero(t, calls, "the budget refuses")
 
