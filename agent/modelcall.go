@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -12,43 +11,41 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A modelCall is a call of the provider. It has a goroutine of its own, so that a provider that ignores the end of its context can be
-// abandoned like a tool. The driving goroutine waits meanwhile: what is of that goroutine, a chunk may use, until the call is abandoned.
-// That includes showing events, so the body of a loop over a stream runs on the goroutine of the model call as well.
+// A modelCall is what the goroutines of a run share of the model call under way. The loop of a run has a goroutine of its own, and the goroutine
+// of Run or Stream waits for it. So a provider that ignores the end of its context can be abandoned like a tool, with the goroutine that it
+// holds; the waiting goroutine then ends the run. Until it is abandoned, the loop's goroutine alone uses the driver.
 type modelCall struct {
-	run  func() // driver.callProvider, made once
-	take func(provider.Chunk, error) bool
-	ctx  context.Context
+	take func(provider.Chunk, error) bool // driver.takeChunk, made once
 	req  *provider.Request
 
 	phase atomic.Int32
-	over  chan struct{} // receives when the call has ended and wasn't abandoned
-	end   callEnd       // how it has ended
+	over  chan struct{} // receives when the loop's goroutine ends
+	end   loopEnd       // how it has ended, if not normally
 }
 
 // The phases of a model call.
 const (
-	inProvider int32 = iota // the provider is at work
-	inChunk                 // a chunk is collected and shown
-	callEnded
-	callAbandoned
+	betweenCalls int32 = iota
+	inProvider         // the provider is at work
+	inChunk            // a chunk is collected and shown
+	givenUp            // the loop's goroutine is lost: it was abandoned, or the provider has ended it
 )
 
-// A callEnd says how the loop's body ended the goroutine of a model call, if it did.
-type callEnd struct {
+// A loopEnd says how the body of the host's loop over a stream ended the loop's goroutine.
+type loopEnd struct {
 	panicked any
 	goexit   bool
 }
 
 var errProviderGoexit = errors.New("agent: the provider ended its goroutine")
 
-// stream makes a model call. It returns when the call has ended, or when the run's context has ended and the provider has ignored that for 5 s. A
-// panic or runtime.Goexit of the loop's body continues on this goroutine; a panic of the provider is an error.
-func (x *driver) stream(req *provider.Request) {
+// drive runs the loop of a run, and returns when the run has ended. A panic or runtime.Goexit of the host's loop over the stream continues on
+// this goroutine.
+func (x *driver) drive() {
 	c := &x.reply.call
-	c.ctx, c.req = x.stepCtx(), req
-	c.phase.Store(inProvider)
-	go c.run()
+	c.take, c.over = x.takeChunk, make(chan struct{}, 1)
+	x.beginRun()
+	go x.runLoop()
 	done := x.ctx.Done()
 	var overdue <-chan time.Time
 	for {
@@ -59,54 +56,82 @@ func (x *driver) stream(req *provider.Request) {
 				panic(c.end.panicked)
 			case c.end.goexit:
 				runtime.Goexit()
+			case c.phase.Load() == givenUp:
+				x.takeOver(errProviderGoexit)
 			}
 			return
 		case <-done:
 			done, overdue = nil, time.After(grace)
-		case <-overdue:
-			if c.phase.CompareAndSwap(inProvider, callAbandoned) {
-				x.abandonProvider()
+		case <-overdue: // a model call under way began before the context ended
+			if c.phase.CompareAndSwap(inProvider, givenUp) {
+				x.agent.abandoned.Add(1)
+				x.agent.logger.Error("agent: the provider ignores the end of its context and is abandoned", "session", x.name)
+				x.takeOver(fmt.Errorf("agent: the provider ignored the end of its context for %s and was abandoned (%w)", grace, causeOf(x.ctx)))
 				return
 			}
-			overdue = time.After(grace) // the loop's body is running
+			overdue = time.After(grace)
 		}
 	}
 }
 
-// abandonProvider gives up a model call. What the provider still yields is dropped.
-func (x *driver) abandonProvider() {
-	x.agent.abandoned.Add(1)
-	x.agent.logger.Error("agent: the provider ignores the end of its context and is abandoned", "session", x.name)
-	x.reply.err = fmt.Errorf("agent: the provider ignored the end of its context for %s and was abandoned (%w)", grace, causeOf(x.ctx))
-}
-
-// callProvider is the goroutine of a model call.
-func (x *driver) callProvider() {
+// runLoop is the goroutine of a run's loop.
+func (x *driver) runLoop() {
 	c := &x.reply.call
-	returned := false
+	finished := false
 	defer func() {
-		v := recover()
-		switch {
-		case x.endCall():
-			x.agent.abandoned.Add(-1)
-			x.agent.logger.Warn("agent: a model call that was abandoned has ended", "session", x.name)
-			return
-		case x.yielding: // the loop's body has ended this goroutine
-			c.end = callEnd{panicked: v, goexit: v == nil}
-		case v != nil:
-			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
-		case !returned:
-			x.reply.err = errProviderGoexit
+		if !finished && c.phase.Load() != givenUp {
+			v := recover()
+			c.end = loopEnd{panicked: v, goexit: v == nil}
 		}
 		c.over <- struct{}{}
 	}()
-	x.agent.provider.Stream(c.ctx, c.req)(c.take)
-	returned = true
+	x.flush()
+	x.loop()
+	finished = true
 }
 
-// endCall ends a model call. It reports whether the call was abandoned.
-func (x *driver) endCall() (abandoned bool) {
-	return x.reply.call.phase.Swap(callEnded) == callAbandoned
+// takeOver ends the run on the waiting goroutine, after the loop's goroutine was lost in a model call.
+func (x *driver) takeOver(err error) {
+	x.reply.err = err
+	if !x.leaseLost() {
+		x.stepFailed(err, x.reply.call.req)
+	}
+	x.endStep()
+	x.loop()
+}
+
+// stream shows the chunks of a reply and collects them. It contains a panic of the provider, but not one of the consumer. If the call was
+// abandoned meanwhile, it ends the goroutine.
+func (x *driver) stream(req *provider.Request) {
+	c := &x.reply.call
+	c.req = req
+	ctx, returned := x.stepCtx(), false
+	c.phase.Store(inProvider) // from here on, the driver may belong to the waiting goroutine
+	defer func() {
+		if c.phase.Load() == givenUp {
+			_ = recover()
+			x.agent.abandoned.Add(-1)
+			x.agent.logger.Warn("agent: a model call that was abandoned has ended", "session", x.name)
+			runtime.Goexit()
+		}
+		if x.yielding && !returned {
+			return // the body of the host's loop has ended this goroutine
+		}
+		v := recover()
+		switch {
+		case v != nil:
+			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
+		case !returned:
+			c.phase.Store(givenUp)
+			return
+		}
+		if !c.phase.CompareAndSwap(inProvider, betweenCalls) && c.phase.Load() == givenUp { // abandoned just now
+			x.agent.abandoned.Add(-1)
+			runtime.Goexit()
+		}
+	}()
+	x.agent.provider.Stream(ctx, req)(c.take)
+	returned = true
 }
 
 // takeChunk is take for the provider.
@@ -118,9 +143,4 @@ func (x *driver) takeChunk(chunk provider.Chunk, err error) bool {
 	more := x.take(chunk, err)
 	c.phase.Store(inProvider)
 	return more
-}
-
-// prepare makes what the model calls of a run share.
-func (c *modelCall) prepare(x *driver) {
-	c.run, c.take, c.over = x.callProvider, x.takeChunk, make(chan struct{}, 1)
 }

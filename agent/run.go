@@ -15,8 +15,8 @@ import (
 )
 
 // A driver drives one run of a session, from an input to its end or to a pause: it asks the machine what must happen, does it, and appends the
-// outcome to the log. It belongs to the goroutine that ranges over the events of the run. Tool calls run on other goroutines; they use
-// only the log and the fields that mu guards.
+// outcome to the log. It belongs to the driving goroutine: that of Run or Stream, and from the beginning of the loop to its end one of its own
+// (modelcall.go). Tool calls run on other goroutines; they use only the log and the fields that mu guards.
 type driver struct {
 	*sessionLog // of the session; what is guarded by its mu, other goroutines use too
 
@@ -59,8 +59,8 @@ type consumer struct {
 // stopped because ctx ended. Leaving the loop stops the run; when the loop statement has ended, no goroutine of the run remains, except for
 // functions that were abandoned ([Agent.Abandoned]). The sequence can be ranged over once; a second range yields [provider.ErrConsumed].
 //
-// The body of the loop is called for one event at a time, but during a model call on another goroutine than that of the loop. A panic and
-// runtime.Goexit in it have the same effect as on the goroutine of the loop. A goroutine that is locked to its thread
+// The body of the loop is called for one event at a time, but on another goroutine than that of the loop statement: that way, a provider that
+// hangs can be abandoned. A panic and runtime.Goexit in the body have the same effect as usual. A goroutine that is locked to its thread
 // ([runtime.LockOSThread]) must not range over a Stream; send the events to it over a channel instead.
 func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 	var used atomic.Bool
@@ -99,15 +99,12 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	}
 	x := &driver{yield: yield, caller: orBackground(ctx), parent: in.parent, wake: make(chan struct{}, 1), receipts: make(map[string]*Receipt)}
 	x.running.succeeded, x.tools.set = x.succeeded, a.own
-	x.reply.call.prepare(x)
 	if err := a.begin(x, in, deltas); err != nil {
 		yield(nil, err)
 		return
 	}
 	defer x.close()
-	x.beginRun()
-	x.flush()
-	x.loop()
+	x.drive()
 }
 
 // orBackground returns ctx, or the background context if it is nil.

@@ -21,7 +21,11 @@ func (x *driver) step(act machine.Action) {
 		start.Step = r.Step
 	}
 	x.beginStep(start.Step)
-	defer x.endStep()
+	defer func() {
+		if x.reply.call.phase.Load() != givenUp { // else takeOver does it
+			x.endStep()
+		}
+	}()
 	if mode.Model != "" {
 		start.Model = mode.Model
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// TestAHeldRunIsSmall holds runs open in mid-stream: each costs the goroutine of its consumer and what it knows so far.
+// TestAHeldRunIsSmall holds runs open in mid-stream: each costs the goroutine of its consumer, that of its loop,
+// and what it knows so far.
 func TestAHeldRunIsSmall(t *testing.T) {
 	if race {
 		t.Skip("the race detector changes what memory is taken")
 	}
-	const runs, most = 10_000, 24 << 10
+	const runs, most = 10_000, 40 << 10
 	a, err := agent.New(agent.Config{Provider: newModel(Shape{Text: 2}), Instructions: system})
 	require.NoError(t, err)
 	hold(t, a, 100)() // what is made once
