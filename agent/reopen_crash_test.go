@@ -134,8 +134,8 @@ func TestAPauseOfASubagentOpensAgainOnceThoughTheWorkerDies(t *testing.T) {
 
 func TestAPauseOfAnAlteredLogDoesNotOpenAgain(t *testing.T) {
 	store := journal.NewMemory()
-	worker, desk, done := strictWorker(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
-	old := run(t, worker).Pending[0]
+	first, _, _ := strictWorker(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
+	old := run(t, first).Pending[0]
 	forged := journal.NewMemory()
 	seq := uint64(0)
 	lease, err := forged.Lease(t.Context(), "s", "x", time.Minute)
@@ -153,7 +153,7 @@ func TestAPauseOfAnAlteredLogDoesNotOpenAgain(t *testing.T) {
 		seq++
 	}
 	require.NoError(t, forged.Release(t.Context(), lease))
-	worker, desk, done = strictWorker(t, agent.Config{Journal: forged}, call("risky", 1), say("Done."))
+	worker, desk, done := strictWorker(t, agent.Config{Journal: forged}, call("risky", 1), say("Done."))
 	postRaw(t, forged, agent.Approve(old.ID))
 	_, err = worker.Run(t.Context(), agent.Continue("s"))
 	require.ErrorAs(t, err, new(*agent.PausedError))
