@@ -206,3 +206,32 @@ func TestAStreamCanBePulled(t *testing.T) {
 	}
 	require.Equal(t, "Done.", text)
 }
+
+// TestAProviderThatEndsJustWhenItIsAbandonedEndsOneRun however it ends. The race detector checks that only one goroutine goes on.
+func TestAProviderThatEndsJustWhenItIsAbandonedEndsOneRun(t *testing.T) {
+	for n := range 300 {
+		synctest.Test(t, func(t *testing.T) {
+			late := provider.Func(func(ctx context.Context, _ *provider.Request) iter.Seq2[provider.Chunk, error] {
+				return func(yield func(provider.Chunk, error) bool) {
+					<-ctx.Done()
+					<-time.After(5 * time.Second)
+					switch n % 3 {
+					case 0:
+						panic("late")
+					case 1:
+						yield(provider.Text("late"), nil)
+					}
+				}
+			})
+			s := &swap{p: late}
+			a := newAgent(t, agent.Config{Provider: s, NoGuard: true, Limits: agent.Limits{Duration: time.Second}})
+			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+			require.NoError(t, err)
+			require.Equal(t, agent.Stopped, res.Status)
+			require.Equal(t, machine.CodeLimit, res.Code)
+			synctest.Wait()
+			require.Zero(t, a.Abandoned())
+			requireFree(t, a, s, "s")
+		})
+	}
+}

@@ -92,11 +92,13 @@ func (x *driver) runLoop() {
 
 // takeOver ends the run on the waiting goroutine, after the loop's goroutine was lost in a model call.
 func (x *driver) takeOver(err error) {
-	x.reply.err = err
-	if !x.leaseLost() {
-		x.stepFailed(err, x.reply.call.req)
-	}
-	x.endStep()
+	func() {
+		defer x.endStep()
+		x.reply.err = err
+		if !x.leaseLost() {
+			x.stepFailed(err, x.reply.call.req)
+		}
+	}()
 	x.loop()
 }
 
@@ -108,7 +110,7 @@ func (x *driver) stream(req *provider.Request) {
 	ctx, returned := x.stepCtx(), false
 	c.phase.Store(inProvider) // from here on, the driver may belong to the waiting goroutine
 	defer func() {
-		if c.phase.Load() == givenUp {
+		if !c.phase.CompareAndSwap(inProvider, betweenCalls) && c.phase.Load() == givenUp { // it was abandoned: the driver isn't ours any more
 			_ = recover()
 			x.agent.abandoned.Add(-1)
 			x.agent.logger.Warn("agent: a model call that was abandoned has ended", "session", x.name)
@@ -117,17 +119,10 @@ func (x *driver) stream(req *provider.Request) {
 		if x.yielding && !returned {
 			return // the body of the host's loop has ended this goroutine
 		}
-		v := recover()
-		switch {
-		case v != nil:
+		if v := recover(); v != nil {
 			x.reply.err = &PanicError{Value: v, Stack: debug.Stack()}
-		case !returned:
-			c.phase.Store(givenUp)
-			return
-		}
-		if !c.phase.CompareAndSwap(inProvider, betweenCalls) && c.phase.Load() == givenUp { // abandoned just now
-			x.agent.abandoned.Add(-1)
-			runtime.Goexit()
+		} else if !returned {
+			c.phase.Store(givenUp) // the provider has ended this goroutine
 		}
 	}()
 	x.agent.provider.Stream(ctx, req)(c.take)
