@@ -93,7 +93,7 @@ func TestACallWithoutAResultIsUndoneIfItsToolSaysSo(t *testing.T) {
 	})
 }
 
-// undoNotes returns what the model is told of undos.
+// undoNotes returns the messages of a request that report undone calls to the model.
 func undoNotes(req *provider.Request) (notes string) {
 	for _, m := range req.Messages {
 		if m.Role == provider.RoleUser && strings.Contains(m.Text(), "taken back") {

@@ -97,5 +97,5 @@ func TestWhatIsToldBehindTheConversationIsCountedAndNotPutIn(t *testing.T) {
 	_, err = c.Prepare(t.Context(), req, memory.Context{HostNote: strings.Repeat("word ", 8_000)})
 	var large *memory.ContextTooLargeError
 	require.ErrorAs(t, err, &large)
-	require.Equal(t, "what the model is told with it", large.Biggest[0].What)
+	require.Equal(t, "the host's note", large.Biggest[0].What)
 }

@@ -161,7 +161,7 @@ func (j *job) biggest() []Sized {
 	if j.more != nil {
 		add("the user context", c.CountText(j.more.User))
 		add("the screen context", c.CountText(j.more.Screen))
-		add("what the model is told with it", c.CountText(j.more.HostNote))
+		add("the host's note", c.CountText(j.more.HostNote))
 	}
 	add("the schema of the answer", countFrame(c, &provider.Request{Output: req.Output}).Output)
 	for i := range req.Tools {

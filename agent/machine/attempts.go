@@ -146,7 +146,7 @@ func BriefingOf(results ...*Result) *Briefing {
 	return b
 }
 
-// Text returns what the model is told after the prompt. It is empty for an empty briefing.
+// Text returns the text that follows the prompt. It is empty for an empty briefing.
 func (b *Briefing) Text() string {
 	if b == nil || len(b.Attempts) == 0 && len(b.Avoid) == 0 {
 		return ""

@@ -100,7 +100,7 @@ type UndoReceipt struct {
 	Pruned bool
 }
 
-// Text returns what the model is told. unreported are calls that were undone by an earlier rollback that couldn't tell it.
+// Text returns the message to the model. unreported are calls that were undone by an earlier rollback that couldn't tell it.
 func (r *UndoReceipt) Text(unreported []UndoneCall) string {
 	var b strings.Builder
 	b.WriteString("Note: effects of your calls were taken back after you had ended.")

@@ -123,11 +123,11 @@ func (s *side) live(c *Call) {
 	err := s.call(context.Background(), c, func(chunk provider.Chunk) {
 		switch {
 		case chunk.Kind == provider.KindReset:
-			s.void(c)
+			s.withdraw(c)
 			heard = time.Time{}
 		case chunk.Kind == provider.KindText && heard.IsZero():
 			heard = time.Now()
-			s.hears(c)
+			s.firstWord(c)
 		}
 	})
 	s.mu.Lock()
@@ -143,14 +143,14 @@ func (s *side) live(c *Call) {
 	lane.Waits = append(lane.Waits, Sample{At: c.At, Wait: heard.Sub(came)})
 }
 
-// hears records that the first word of a call has come, and void that it was withdrawn.
-func (s *side) hears(c *Call) {
+// firstWord records that the first word of an answer has arrived, and withdraw that it no longer counts.
+func (s *side) firstWord(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.waiting, c.ID)
 }
 
-func (s *side) void(c *Call) {
+func (s *side) withdraw(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Resets++
