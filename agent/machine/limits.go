@@ -150,20 +150,18 @@ func (l Limits) WithDefaults() Limits {
 
 // Names of limits, as in [LimitError]. Each is the name of a field of [Limits].
 const (
-	LimitSteps             = "Steps"
-	LimitStepsPerPhase     = "StepsPerPhase"
-	LimitTokens            = "Tokens"
-	LimitCost              = "Cost"
-	LimitDuration          = "Duration"
-	LimitPromptBytes       = "PromptBytes"
-	LimitMediaBytes        = "MediaBytes"
-	LimitRepeats           = "Repeats"
-	LimitFailures          = "Failures"
-	LimitReplyBytes        = "ReplyBytes"
-	LimitSubagentCalls     = "SubagentCalls"
-	LimitRequirePrices     = "RequirePrices"
-	LimitSendBacks         = "SendBacks"
-	LimitOutputCorrections = "OutputCorrections"
+	LimitSteps         = "Steps"
+	LimitStepsPerPhase = "StepsPerPhase"
+	LimitTokens        = "Tokens"
+	LimitCost          = "Cost"
+	LimitDuration      = "Duration"
+	LimitPromptBytes   = "PromptBytes"
+	LimitMediaBytes    = "MediaBytes"
+	LimitRepeats       = "Repeats"
+	LimitFailures      = "Failures"
+	LimitReplyBytes    = "ReplyBytes"
+	LimitSubagentCalls = "SubagentCalls"
+	LimitRequirePrices = "RequirePrices"
 )
 
 // A LimitError says which limit ended a run, or refused an input.
