@@ -86,6 +86,9 @@ func (x *driver) start(in *Input) error {
 	if err := duplicate(s, in.Key); err != nil {
 		return err
 	}
+	if in.Owner != "" && in.Owner != s.Owner && s.Seq > 0 {
+		return &OwnerError{Session: s.Session}
+	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	_, posted := x.takePosted(false)
 	posted = slices.DeleteFunc(posted, x.expects) // messages to this run
@@ -129,7 +132,7 @@ func (x *driver) start(in *Input) error {
 	}
 	f := RunStarted{
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
-		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Key: in.Key, Children: in.Children,
+		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key, Children: in.Children,
 		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools), History: a.foreign(in.History),
 	}
 	f.Meta.By, f.Meta.Origin = cmp.Or(in.By, in.User), x.newOrigin(in)

@@ -34,9 +34,21 @@ func (e *DuplicateError) Error() string {
 // Fault returns Invalid.
 func (e *DuplicateError) Fault() fault.Class { return fault.Invalid }
 
+// An OwnerError says that the session doesn't belong to Input.Owner. Nothing was started.
+type OwnerError struct{ Session string }
+
+// Error names the session.
+func (e *OwnerError) Error() string {
+	return fmt.Sprintf("agent: session %q doesn't belong to Input.Owner", e.Session)
+}
+
+// Fault returns Denied.
+func (e *OwnerError) Fault() fault.Class { return fault.Denied }
+
 const (
 	maxLabelText = 512 // bytes of Input.User, Task and Pipeline
 	maxKey       = 200 // bytes of Input.Key
+	maxLabels    = 16  // of an input
 )
 
 // checkCaller returns what is wrong with the fields that say for whom a run works.
@@ -51,6 +63,18 @@ func (in *Input) checkCaller() error {
 	}
 	if in.Key != "" && in.Session == "" {
 		return badInput("Key", "a key is one of a session; give the Session, too")
+	}
+	if n := len(in.Owner); n > journal.MaxLabelValue || !utf8.ValidString(in.Owner) || strings.ContainsFunc(in.Owner, unicode.IsControl) {
+		return badInput("Owner", "it has to be valid UTF-8 of at most %d bytes without control characters", journal.MaxLabelValue)
+	}
+	if in.Owner != "" && in.Session == "" {
+		return badInput("Owner", "an owner is that of a session; give the Session, too")
+	}
+	if len(in.Labels) > maxLabels {
+		return badInput("Labels", "there are %d labels; %d are allowed", len(in.Labels), maxLabels)
+	}
+	if _, ok := in.Labels[machine.OwnerLabel]; ok {
+		return badInput("Labels", "the key %q is set from Input.Owner; use another key", machine.OwnerLabel)
 	}
 	head := journal.HeadUpdate{Labels: in.Labels}
 	if err := head.Validate(); err != nil {

@@ -21,7 +21,7 @@ const (
 	// MaxTitle is the most bytes that [HeadUpdate].Title has.
 	MaxTitle = 200
 	// MaxLabels is how many labels a [HeadUpdate] has at most.
-	MaxLabels = 16
+	MaxLabels = 20
 	// MaxLabelKey is the most bytes that the key of a label has.
 	MaxLabelKey = 64
 	// MaxLabelValue is the most bytes that the value of a label has.

@@ -227,6 +227,22 @@ func (h *Hub) Cancel(ctx context.Context, session string) error {
 	return h.cfg.Agent.Session(session).Cancel(ctx)
 }
 
+// Agent returns the agent that the hub runs.
+func (h *Hub) Agent() *agent.Agent {
+	if h == nil {
+		return nil
+	}
+	return h.cfg.Agent
+}
+
+// Closing returns a channel that is closed when [Hub.Close] begins, so that a server can end its readers' requests in time.
+func (h *Hub) Closing() <-chan struct{} {
+	if h == nil {
+		return nil
+	}
+	return h.stopped
+}
+
 // Close drains the agent: see [agent.Agent.Drain]. Runs are paused at their next safe point, and resumed by the next process. Model calls and
 // tool calls that are still in progress after Config.Drain are canceled; their runs stay open in the journal, and are resumed as after a
 // crash. The error is then an *[agent.DrainError]. Readers get what is left for them, and then [ErrClosed]. When Close returns, all goroutines

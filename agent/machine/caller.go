@@ -43,7 +43,7 @@ func (m *Machine) titleChanged(f *TitleChanged) string {
 	if f.Title == "" {
 		return "its title is empty"
 	}
-	problem := checkHead(f.Title, "")
+	problem := checkHead(f.Title, "", "")
 	if problem == "" {
 		m.s.Title = f.Title
 	}
@@ -58,9 +58,12 @@ func (s *State) addKey(key, run string) {
 	s.Keys = append(s.Keys[max(len(s.Keys)-maxKeys+1, 0):len(s.Keys):len(s.Keys)], KeyState{key, run})
 }
 
-// checkHead says why a session can't have a title or labels; "" if it can.
-func checkHead(title string, labels provider.LabelSet) string {
-	h := journal.HeadUpdate{Title: title, Labels: labels.Map()}
+// OwnerLabel is the label with which the head of a session says who it belongs to. Inputs can't set it.
+const OwnerLabel = "pawl.owner"
+
+// checkHead says why a session can't have a title, labels or an owner; "" if it can.
+func checkHead(title string, labels provider.LabelSet, owner string) string {
+	h := headOf(title, labels, owner)
 	if err := h.Validate(); err != nil {
 		return err.Error()
 	}
@@ -69,5 +72,16 @@ func checkHead(title string, labels provider.LabelSet) string {
 
 // ownHead returns the part of a session's head that doesn't depend on what its run does.
 func (s *State) ownHead() *journal.HeadUpdate {
-	return &journal.HeadUpdate{Title: s.Title, Labels: s.Labels.Map()}
+	return headOf(s.Title, s.Labels, s.Owner)
+}
+
+func headOf(title string, labels provider.LabelSet, owner string) *journal.HeadUpdate {
+	h := &journal.HeadUpdate{Title: title, Labels: labels.Map()}
+	if owner != "" {
+		if h.Labels == nil {
+			h.Labels = make(map[string]string)
+		}
+		h.Labels[OwnerLabel] = owner
+	}
+	return h
 }

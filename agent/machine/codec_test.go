@@ -65,8 +65,8 @@ func everyFact() []machine.Fact {
 	return []machine.Fact{
 		machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")}, Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60, Key: "k-1", Children: true, Tools: []machine.ToolFingerprint{{Name: "cms.write", Schema: "schema-1"}},
-			Caller: machine.Caller{User: "ann", Task: "t-1", Pipeline: "p-1", TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
-			Only:   []string{"cms.write"}, External: []json.RawMessage{json.RawMessage(`{"Name":"form.fill"}`)},
+			Owner: "ann", Caller: machine.Caller{User: "ann", Task: "t-1", Pipeline: "p-1", TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
+			Only: []string{"cms.write"}, External: []json.RawMessage{json.RawMessage(`{"Name":"form.fill"}`)},
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0"},
 		machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice, Final: machine.LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
@@ -95,7 +95,7 @@ func everyFact() []machine.Fact {
 		machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}}, Message: provider.User("undone")},
 		machine.Snapshot{Meta: meta(""), From: "s-0", State: &machine.State{Session: "s-1", Seq: 16, Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
 			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", Scope: "docs/", By: "ann", Since: at}}, Run: &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
-			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home", Notes: []machine.NoteState{{"plan", 1, .5}}}},
+			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home", Owner: "ann", Notes: []machine.NoteState{{"plan", 1, .5}}}},
 		machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit, Reason: "agent: Limits.Steps is reached: 12 of 12"},
 	}
 }

@@ -64,6 +64,8 @@ type RunStarted struct {
 	Interactive bool            `json:"interactive,omitempty"`
 	Priority    int             `json:"priority,omitempty"`
 	Caller
+	// Owner is who the session belongs to. Only the first run of a session can say so.
+	Owner string `json:"owner,omitempty"`
 	// Key is the key of the input: the next input with the same key starts no run.
 	Key string `json:"key,omitempty"`
 	// Tools are the fingerprints of the agent's tools. A process that resumes the run compares its own tools with them.

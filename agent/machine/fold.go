@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -171,8 +172,11 @@ func (m *Machine) runStarted(f *RunStarted) string {
 	case f.Call != nil && (f.Call.ID != CallID(f.Run, 0, 0) || f.Call.Name == "" || f.ContextReset != nil):
 		return "its call has no name, not the id of the run's first call, or comes after a context reset"
 	}
-	if problem := checkHead("", f.Labels); problem != "" {
+	if problem := checkHead("", f.Labels, f.Owner); problem != "" {
 		return problem
+	}
+	if f.Owner != "" && f.Owner != m.s.Owner && m.s.Seq > 0 {
+		return "the session doesn't belong to its owner"
 	}
 	before := m.s.Run
 	var chain *ChainState
@@ -186,13 +190,14 @@ func (m *Machine) runStarted(f *RunStarted) string {
 		m.s.Phase = ""
 	}
 	m.s.Mode, m.s.Labels = f.Mode, f.Labels
+	m.s.Owner = cmp.Or(m.s.Owner, f.Owner)
 	m.s.addKey(f.Key, f.Run)
 	m.s.Messages = append(m.s.Messages, f.History...)
 	m.s.Run = &RunState{
 		ID: f.Run, Trace: f.Trace, Agent: f.Agent, Parent: f.Parent, Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools, Children: f.Children, Only: f.Only, External: f.External,
-		First: len(m.s.Messages), Since: normalTime(f.Time),
+		Start: f.Seq, First: len(m.s.Messages), Since: normalTime(f.Time),
 	}
 	if chain != nil {
 		m.s.Run.inherit(before, chain)

@@ -180,7 +180,7 @@ func (s *State) extendChain(reset *ContextResetState) *ChainState {
 
 // inherit copies the counts of the run before: limits apply to the whole chain.
 func (r *RunState) inherit(before *RunState, c *ChainState) {
-	r.ContextReset = c
+	r.ContextReset, r.Start = c, before.Start
 	r.Step, r.PhaseStep, r.Counts = before.Step, before.PhaseStep, before.Counts
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
 	r.Tools = before.Tools

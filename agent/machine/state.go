@@ -30,6 +30,7 @@ type State struct {
 	// Labels are those of the newest run, and Title is what lists show.
 	Labels provider.LabelSet `json:"labels,omitempty"`
 	Title  string            `json:"title,omitempty"`
+	Owner  string            `json:"owner,omitempty"` // who the session belongs to: see [RunStarted]
 	// Notes are the newest note of each category.
 	Notes []NoteState `json:"notes,omitempty"`
 }
@@ -72,7 +73,8 @@ type RunState struct {
 	// Direct is set for a run that makes one call of a tool without a model. The run completes when the call has its result.
 	Direct *DirectRun `json:"direct,omitempty"`
 
-	First     int    `json:"first"` // the index of the input in State.Messages
+	Start     uint64 `json:"start,omitempty"` // the number of the fact that started it, or the first run of its chain
+	First     int    `json:"first"`           // the index of the input in State.Messages
 	Stage     Stage  `json:"stage"`
 	Step      int    `json:"step"`       // model calls so far
 	PhaseStep int    `json:"phase_step"` // model calls in the current phase

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A SessionFilter says which sessions [Agent.Sessions] lists. The zero value lists all.
+type SessionFilter struct {
+	Prefix  string        // only sessions whose names begin with it
+	Status  Status        // only those whose newest run has this status; empty: any
+	Owner   string        // only those that belong to this owner: see Input.Owner; empty: any
+	Label   journal.Label // only those that have this label, for example Label("user", "ann"); zero: any
+	Updated time.Time     // only those that have changed since; zero: any
+	Limit   int           // at most so many; 0: all
+}
+
+// A SessionInfo is what a list shows of a session.
+type SessionInfo struct {
+	Session string
+	Title   string            // see [Session.SetTitle]
+	Owner   string            // who it belongs to: see Input.Owner
+	Labels  map[string]string // of its newest run
+	Status  Status            // of its newest run
+	Updated time.Time         // when its newest fact was stored, by the clock of the store
+	Pending int               // how many decisions it waits for; more than 1,000 are shown as 1,000
+	Facts   uint64            // the number of its newest fact
+}
+
+// Sessions lists the sessions of the agent's journal, the most recently changed first, without those of subagents and the
+// logs of other packages ([journal.Head].Kind). Each range over the sequence
+// lists anew.
+func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[SessionInfo, error] {
+	return func(yield func(SessionInfo, error) bool) {
+		if a == nil || a.registry == nil {
+			yield(SessionInfo{}, errNoAgent)
+			return
+		}
+		hf := journal.Filter{Prefix: f.Prefix, Status: string(f.Status), Label: f.Label, NoKind: true}
+		if f.Owner != "" && f.Label.Key == "" { // a store finds sessions by one label
+			hf.Label = journal.Label{Key: machine.OwnerLabel, Value: f.Owner}
+		}
+		var found []SessionInfo
+		for h, err := range a.store.Heads(orBackground(ctx), hf) {
+			if err != nil {
+				yield(SessionInfo{}, fmt.Errorf("agent: listing sessions: %w", err))
+				return
+			}
+			info := headInfo(&h)
+			if h.Seq > 0 && !h.Updated.Before(f.Updated) && !strings.HasPrefix(h.Session, childPrefix) && (f.Owner == "" || f.Owner == info.Owner) {
+				found = append(found, info)
+			}
+		}
+		slices.SortStableFunc(found, func(x, y SessionInfo) int {
+			return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Session, y.Session))
+		})
+		if f.Limit > 0 && len(found) > f.Limit {
+			found = found[:f.Limit]
+		}
+		for _, info := range found {
+			if !yield(info, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Info returns what a list shows of the session. It reads no log. An unknown session is a *[NothingOpenError].
+func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return SessionInfo{}, err
+	}
+	h, err := s.agent.store.Head(ctx, s.id)
+	switch {
+	case errors.Is(err, journal.ErrNoSession) || err == nil && (h.Seq == 0 || h.Kind != ""):
+		return SessionInfo{}, &NothingOpenError{Session: s.id}
+	case err != nil:
+		return SessionInfo{}, fmt.Errorf("agent: session %q: reading its head: %w", s.id, err)
+	}
+	return headInfo(&h), nil
+}
+
+// headInfo returns what a list shows of a session.
+func headInfo(h *journal.Head) SessionInfo {
+	info := SessionInfo{Session: h.Session, Title: h.Title, Owner: h.Labels[machine.OwnerLabel], Labels: maps.Clone(h.Labels), Status: Status(h.Status), Updated: h.Updated, Pending: len(h.Open), Facts: h.Seq}
+	delete(info.Labels, machine.OwnerLabel)
+	return info
+}
