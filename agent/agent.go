@@ -56,6 +56,18 @@ func (a *Agent) Tools() *tools.Registry {
 	return a.registry
 }
 
+// Modes returns the names of the agent's modes, in order; none if Config.Modes is empty.
+func (a *Agent) Modes() []string {
+	if a == nil {
+		return nil
+	}
+	names := make([]string, len(a.cfg.Modes))
+	for i := range names {
+		names[i] = a.cfg.Modes[i].Name
+	}
+	return names
+}
+
 // Abandoned returns how many abandoned functions still run: model calls, tool calls, compactions, and functions that write notes
 // ([ProgressNotes], [ContextReset]) or list tools (Config.Sources). A function is abandoned if it hasn't returned 5 s after the end of its
 // context. What it returns later is dropped.

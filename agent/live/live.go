@@ -87,6 +87,8 @@ type Started struct {
 	Run     string
 	// After is the number of the session's last fact before the run was started or resumed: [Hub.Watch] with it shows everything from then on.
 	After uint64
+	// Done is closed when the run has ended or paused.
+	Done <-chan struct{}
 }
 
 // Start starts or resumes a run: see [agent.Agent.Stream]. It returns when the first fact of the run is stored, or an error if
@@ -140,7 +142,9 @@ type start struct {
 func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agent.Input, begun chan<- start) {
 	defer cancel(nil)
 	defer context.AfterFunc(h.runs, func() { cancel(context.Cause(h.runs)) })()
-	started, waiting := Started{Session: in.Session}, true
+	done := make(chan struct{})
+	defer close(done)
+	started, waiting := Started{Session: in.Session, Done: done}, true
 	for ev, err := range h.cfg.Agent.Stream(ctx, in) {
 		if err != nil {
 			if waiting {
