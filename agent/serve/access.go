@@ -1,0 +1,136 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// An Action is what a request wants to do.
+type Action string
+
+// The actions that an authorizer is asked about.
+const (
+	ActionList    Action = "list"    // list one's own sessions; the session is empty
+	ActionRead    Action = "read"    // read a session: its messages, pauses and events
+	ActionSend    Action = "send"    // start a run, in a new session or in an existing one, or steer the one in progress
+	ActionDecide  Action = "decide"  // decide on pauses, or return results of the front end's tools
+	ActionControl Action = "control" // stop, cancel, pause or continue a run, switch its mode, revoke a standing approval
+	ActionEdit    Action = "edit"    // set the title, or make a copy
+	ActionDelete  Action = "delete"
+)
+
+// ErrSignIn is the error with which Config.Authorize says that it doesn't know who is asking. The answer has status 401; it is 403 for any other
+// error.
+var ErrSignIn = fault.New(fault.UserFixable, "serve: sign in first")
+
+// An Access is a request for a session that belongs to somebody else.
+type Access struct {
+	Session string
+	Owner   string // empty: the host started the session, for nobody
+	Who     string // from Config.Authorize
+	Action  Action
+}
+
+// A grant is the permission to do something.
+type grant struct {
+	session *agent.Session
+	who     string
+	owner   string // of a session that exists
+	exists  bool
+}
+
+// allow asks whether a request may do something with a session. Sessions that don't exist may only be sent to.
+func (s *server) allow(r *http.Request, session string, action Action) (*grant, *problem) {
+	who, p := s.identify(r, session, action)
+	if p != nil {
+		return nil, p
+	}
+	if session == "" || strings.HasPrefix(session, "call/") || strings.HasPrefix(session, "unnamed/") { // those of subagents, and of runs that nobody named
+		return nil, unknown()
+	}
+	g := &grant{session: s.agent.Session(session), who: who}
+	info, err := g.session.Info(r.Context())
+	var none *agent.NothingOpenError
+	switch {
+	case errors.As(err, &none) && action == ActionSend:
+		return g, nil
+	case err != nil:
+		return nil, failed(err)
+	}
+	g.exists, g.owner = true, info.Owner
+	if g.owner == who {
+		return g, nil
+	}
+	if !s.admits(r, Access{Session: session, Owner: g.owner, Who: who, Action: action}) {
+		return nil, unknown()
+	}
+	return g, nil
+}
+
+// identify returns who makes a request, if it may do that.
+func (s *server) identify(r *http.Request, session string, action Action) (who string, p *problem) {
+	who, err := s.authorize(r, session, action)
+	switch {
+	case errors.Is(err, ErrSignIn):
+		return "", fail(http.StatusUnauthorized, CodeSignIn, fault.UserFixable, "sign in first")
+	case err != nil:
+		s.log.InfoContext(r.Context(), "serve: not authorized", "session", session, "action", string(action), "error", err)
+		return "", fail(http.StatusForbidden, CodeForbidden, fault.Denied, "you may not do this")
+	case who == "":
+		return "", internal(errors.New("serve: Config.Authorize permits it but doesn't say to whom"))
+	}
+	return who, nil
+}
+
+// authorize calls the host's function. A panic denies.
+func (s *server) authorize(r *http.Request, session string, action Action) (who string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			who, err = "", fmt.Errorf("serve: Config.Authorize panicked: %v", p)
+		}
+	}()
+	return s.cfg.Authorize(r, session, action)
+}
+
+// admits asks whether somebody who doesn't own a session may use it. A panic denies.
+func (s *server) admits(r *http.Request, a Access) (ok bool) {
+	if s.cfg.Widen == nil {
+		return false
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.ErrorContext(r.Context(), "serve: Config.Widen panicked", "panic", fmt.Sprint(p))
+			ok = false
+		}
+	}()
+	err := s.cfg.Widen(r, a)
+	return err == nil
+}
+
+type traceKey struct{}
+
+// withTrace gives a request an id for errors: that of its traceparent, or a new one.
+func withTrace(r *http.Request) *http.Request {
+	var id string
+	if f := strings.Split(r.Header.Get("Traceparent"), "-"); len(f) >= 4 && len(f[1]) == 32 && strings.Trim(f[1], "0123456789abcdef") == "" {
+		id = f[1]
+	} else {
+		var b [16]byte
+		_, _ = rand.Read(b[:]) // never fails
+		id = hex.EncodeToString(b[:])
+	}
+	return r.WithContext(context.WithValue(r.Context(), traceKey{}, id))
+}
+
+func traceOf(r *http.Request) string {
+	id, _ := r.Context().Value(traceKey{}).(string)
+	return id
+}

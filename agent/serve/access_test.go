@@ -1,0 +1,116 @@
+package serve_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+// routes are requests for one session.
+func routes(session, pause string) [][3]any {
+	return [][3]any{
+		{"GET", "sessions/messages?session=" + session, nil}, {"GET", "sessions/pending?session=" + session, nil}, {"GET", "sessions/rules?session=" + session, nil},
+		{"GET", "events?session=" + session, nil}, {"GET", "events?session=" + session + "&after=1", nil},
+		{"POST", "sessions/decide", obj{"session": session, "decisions": []obj{{"id": pause, "decision": "approve"}}}},
+		{"POST", "sessions/stop", obj{"session": session}}, {"POST", "sessions/cancel", obj{"session": session}}, {"POST", "sessions/pause", obj{"session": session}},
+		{"POST", "sessions/continue", obj{"session": session}}, {"POST", "sessions/mode", obj{"session": session, "mode": "x"}},
+		{"POST", "sessions/title", obj{"session": session, "title": "mine"}}, {"POST", "sessions/fork", obj{"session": session}},
+		{"DELETE", "sessions?session=" + session, nil}, {"DELETE", "sessions/rules?session=" + session + "&tool=delete", nil},
+	}
+}
+
+func TestASessionOfSomebodyElseIsLikeOneThatDoesNotExist(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Call("delete", Page{"home"}))
+	s.send("ann", "s-1", "Delete it.")
+	pause := s.pending("ann", "s-1")[0]
+	theirs, none := routes("s-1", pause), routes("s-9", pause)
+	for i := range theirs {
+		a := s.refused("bob", theirs[i][0].(string), theirs[i][1].(string), theirs[i][2])
+		b := s.refused("bob", none[i][0].(string), none[i][1].(string), none[i][2])
+		a.Trace, b.Trace = "", ""
+		require.Equal(t, http.StatusNotFound, a.Status, theirs[i][1])
+		require.Equal(t, b, a)
+	}
+	require.Equal(t, http.StatusNotFound, s.refused("bob", "POST", "sessions/send", obj{"session": "s-1", "text": "mine"}).Status)
+	for _, name := range []string{"call/x", "unnamed/x", ""} {
+		require.Equal(t, http.StatusNotFound, s.refused("bob", "POST", "sessions/send", obj{"session": name, "text": "mine"}).Status)
+	}
+	require.Empty(t, s.did())
+	require.Equal(t, []string{pause}, s.pending("ann", "s-1"), "nothing has changed")
+}
+
+func TestNobodyIsServedWithoutAName(t *testing.T) {
+	s := newSite(t, serve.Config{})
+	for _, route := range routes("s-1", "p") {
+		require.Equal(t, serve.CodeSignIn, s.refused("", route[0].(string), route[1].(string), route[2]).Code)
+	}
+	require.Equal(t, http.StatusUnauthorized, s.refused("", "GET", "sessions", nil).Status)
+}
+
+func TestTheHostMayRefuseAndWiden(t *testing.T) {
+	var asked []serve.Access
+	s := newSite(t, serve.Config{
+		Authorize: func(r *http.Request, session string, action serve.Action) (string, error) {
+			switch who := r.Header.Get("User"); {
+			case who == "panic":
+				panic("oops")
+			case who == "nameless":
+				return "", nil
+			case who == "reader" && action != serve.ActionRead:
+				return "", errors.New("secret reason")
+			default:
+				return who, nil
+			}
+		},
+		Widen: func(_ *http.Request, a serve.Access) error {
+			asked = append(asked, a)
+			if a.Who == "admin" {
+				return nil
+			}
+			if a.Who == "frantic" {
+				panic("oops")
+			}
+			return errors.New("no")
+		},
+	}, providertest.Say("a"), providertest.Say("b"))
+	s.send("ann", "s-1", "x")
+	s.send("admin", "s-1", "y")
+	require.Equal(t, serve.Access{Session: "s-1", Owner: "ann", Who: "admin", Action: serve.ActionSend}, asked[0])
+	info, err := s.agent.Session("s-1").Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "ann", info.Owner, "who is admitted doesn't become the owner")
+	for who, want := range map[string]int{"reader": 403, "panic": 403, "nameless": 500, "bob": 404, "frantic": 404} {
+		p := s.refused(who, "POST", "sessions/title", obj{"session": "s-1", "title": "t"})
+		require.Equal(t, want, p.Status, who)
+		require.NotContains(t, p.Detail, "secret")
+	}
+	require.Equal(t, 404, s.refused("reader", "GET", "sessions/messages?session=s-1", nil).Status)
+}
+
+func TestASessionOfTheHostBelongsToNobody(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("a"))
+	_, err := s.agent.Run(t.Context(), agent.Input{Session: "job", Prompt: "x"})
+	require.NoError(t, err)
+	require.Equal(t, 404, s.refused("ann", "GET", "sessions/messages?session=job", nil).Status)
+	require.Equal(t, 404, s.refused("ann", "POST", "sessions/send", obj{"session": "job", "text": "x"}).Status)
+}
+
+func TestAnEmptyConfigIsRefused(t *testing.T) {
+	var bad *serve.ConfigError
+	_, err := serve.New(nil, serve.Config{Authorize: byHeader})
+	require.ErrorAs(t, err, &bad)
+	s := newSite(t, serve.Config{})
+	_, err = serve.New(s.hub, serve.Config{})
+	require.ErrorAs(t, err, &bad)
+	require.Equal(t, "Authorize", bad.Field)
+	_, err = serve.New(s.hub, serve.Config{Authorize: byHeader, Origins: []string{"example.org"}})
+	require.ErrorAs(t, err, &bad)
+	_, err = serve.New(s.hub, serve.Config{Authorize: byHeader, MaxBody: -1})
+	require.ErrorAs(t, err, &bad)
+}

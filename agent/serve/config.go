@@ -1,0 +1,147 @@
+package serve
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/live"
+)
+
+// A Config configures the handlers. Only Authorize is required.
+type Config struct {
+	// Authorize says who makes a request, and whether they may do that. The session is empty for lists. An error refuses it: with status 401
+	// for [ErrSignIn], else with 403. It is called for each request, from several goroutines at a time; a panic refuses the request. It
+	// needn't look at who owns the session: that is checked afterwards.
+	Authorize func(r *http.Request, session string, action Action) (who string, err error)
+	// Widen admits somebody to a session that isn't theirs: it returns nil for that. Nil: nobody.
+	Widen func(r *http.Request, a Access) error
+	// Input sets what the server decides about an input: mode, limits, labels, tools of the front end (tools.External). The input has the
+	// session, the text, the files, the user, the owner and the mode that the client asks for, and is Interactive. An error refuses the input with
+	// status 403, and its text isn't shown.
+	Input func(r *http.Request, in *agent.Input) error
+
+	MaxBody    int64    // bytes of a body; 0: 4 MiB
+	MaxMessage int      // bytes of the text of a message; 0: 64 KiB
+	MaxFiles   int      // files with a message; 0: 10; negative: none
+	FileTypes  []string // that are accepted, by what the files contain; nil: PNG, JPEG, GIF and WebP images, PDF, and plain text
+
+	// Origins are those of other sites whose pages may make requests, with credentials, such as "https://app.example.org". Empty: none.
+	Origins []string
+
+	Title    string   // of the page; empty: "Chat"
+	Examples []string // requests that the page offers in an empty session
+
+	Logger *slog.Logger // nil: nothing is logged
+}
+
+// Defaults of a [Config].
+const (
+	DefaultMaxBody    = 4 << 20
+	DefaultMaxMessage = 64 << 10
+	DefaultMaxFiles   = 10
+)
+
+var defaultFileTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"}
+
+// A ConfigError says what is wrong with a Config.
+type ConfigError struct {
+	Field   string
+	Problem string
+	Err     error
+}
+
+// Error names the field and says what would be right.
+func (e *ConfigError) Error() string { return "serve: Config." + e.Field + ": " + e.Problem }
+
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// A server is what the handlers have in common.
+type server struct {
+	cfg   Config
+	hub   *live.Hub
+	agent *agent.Agent
+	log   *slog.Logger
+	sites *http.CrossOriginProtection
+}
+
+func newServer(hub *live.Hub, cfg Config) (*server, error) {
+	switch {
+	case hub.Agent() == nil:
+		return nil, &ConfigError{Field: "Hub", Problem: "it is nil or empty; make one with live.New"}
+	case cfg.Authorize == nil:
+		return nil, &ConfigError{Field: "Authorize", Problem: "it is nil, so that everything would be refused; say who may do what"}
+	case cfg.MaxBody < 0 || cfg.MaxMessage < 0:
+		return nil, &ConfigError{Field: "MaxBody or MaxMessage", Problem: "it is negative; 0 is the default"}
+	}
+	cfg.MaxBody, cfg.MaxMessage = cmp.Or(cfg.MaxBody, DefaultMaxBody), cmp.Or(cfg.MaxMessage, DefaultMaxMessage)
+	cfg.MaxFiles, cfg.Title = cmp.Or(cfg.MaxFiles, DefaultMaxFiles), cmp.Or(cfg.Title, "Chat")
+	if cfg.FileTypes == nil {
+		cfg.FileTypes = defaultFileTypes
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &server{cfg: cfg, hub: hub, agent: hub.Agent(), log: cfg.Logger, sites: http.NewCrossOriginProtection()}
+	for _, o := range cfg.Origins {
+		if err := s.sites.AddTrustedOrigin(o); err != nil {
+			return nil, &ConfigError{Field: "Origins", Problem: fmt.Sprintf("%q: %v", o, err), Err: err}
+		}
+	}
+	return s, nil
+}
+
+// New returns a handler with all paths: see the package comment. Mount it with http.StripPrefix. The error is a *[ConfigError].
+func New(hub *live.Hub, cfg Config) (http.Handler, error) {
+	return build(hub, cfg, (*server).addChat, (*server).addAGUI, (*server).addEvents, (*server).addSessions, (*server).addPage)
+}
+
+// Chat returns a handler for useChat. It is mounted as its "api": POST of a message at its root, and the paths that follow "chat" in the
+// package comment below it. The error is a *[ConfigError].
+func Chat(hub *live.Hub, cfg Config) (http.Handler, error) {
+	return build(hub, cfg, func(s *server, add adder) {
+		s.addChat(func(method, path string, h handler) { add(method, strings.TrimPrefix(path, "/chat"), h) })
+	})
+}
+
+// AGUI returns a handler for clients of AG-UI. The path of the runs is its root, and "cancel" is below it. The error is a *[ConfigError].
+func AGUI(hub *live.Hub, cfg Config) (http.Handler, error) {
+	return build(hub, cfg, func(s *server, add adder) {
+		s.addAGUI(func(method, path string, h handler) { add(method, strings.TrimPrefix(path, "/agui"), h) })
+	})
+}
+
+// Events returns a handler that has only the path "events". The error is a *[ConfigError].
+func Events(hub *live.Hub, cfg Config) (http.Handler, error) {
+	return build(hub, cfg, (*server).addEvents)
+}
+
+// Sessions returns a handler that has only the path "sessions" and those below it. The error is a *[ConfigError].
+func Sessions(hub *live.Hub, cfg Config) (http.Handler, error) {
+	return build(hub, cfg, (*server).addSessions)
+}
+
+// Page returns a handler with the page, and the paths that it uses: those of [Sessions], "config" and "view". The error is a *[ConfigError].
+func Page(hub *live.Hub, cfg Config) (http.Handler, error) {
+	return build(hub, cfg, (*server).addSessions, (*server).addPage)
+}
+
+func build(hub *live.Hub, cfg Config, parts ...func(*server, adder)) (http.Handler, error) {
+	s, err := newServer(hub, cfg)
+	if err != nil {
+		return nil, err
+	}
+	rt := &router{server: s, paths: make(map[string]map[string]handler)}
+	for _, add := range parts {
+		add(s, rt.add)
+	}
+	return rt, nil
+}
+
+// allowed reports whether pages of an origin may make requests.
+func (s *server) allowed(origin string) bool { return slices.Contains(s.cfg.Origins, origin) }

@@ -1,0 +1,75 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/stream/sse"
+)
+
+func (s *server) addEvents(add adder) { add(http.MethodGet, "/events", s.events) }
+
+// events streams the events of a session: the facts after a number, the text so far of the model call in progress, and what follows. The id of an
+// event is the number of its fact; notes have none.
+func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	g, q, p := s.named(r, ActionRead, "after")
+	if p != nil {
+		return p
+	}
+	after, p := eventID(r, q["after"])
+	if p != nil {
+		return p
+	}
+	return s.respond(w, r, func(out *response) *problem {
+		return s.watch(out, g, after, func(ev agent.Event) error {
+			data, err := agent.MarshalEvent(publicEvent(ev))
+			if err != nil {
+				return err
+			}
+			event := sse.Event{Data: data}
+			if meta := ev.Envelope(); meta.Seq > 0 && meta.Session == g.session.ID() {
+				event.ID = strconv.FormatUint(meta.Seq, 10)
+			}
+			return out.Write(event)
+		})
+	})
+}
+
+// errEnough ends a watch.
+var errEnough = errors.New("enough")
+
+// watch calls show with the events of a session until the client disconnects or the server goes away, of which the client is told. It ends without
+// an error if show returns errEnough.
+func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Event) error) *problem {
+	stop := out.Heartbeat(heartbeat)
+	defer stop()
+	for ev, err := range s.hub.Watch(out.ctx, g.session.ID(), after) {
+		var none *agent.NothingOpenError
+		switch {
+		case err == nil:
+			err = show(ev)
+			if errors.Is(err, errEnough) {
+				return nil
+			}
+			if err != nil { // the client is gone, or too slow
+				return internal(err)
+			}
+		case errors.As(err, &none): // it was deleted, or has fewer facts
+			return unknown()
+		case errors.Is(context.Cause(out.ctx), errClosing), errors.Is(err, live.ErrClosed):
+			out.hint()
+			return unavailable(nil)
+		case out.ctx.Err() != nil:
+			return nil
+		default:
+			s.log.WarnContext(out.ctx, "serve: a stream has ended", "session", g.session.ID(), "error", err)
+			out.hint()
+			return unavailable(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// Codes of the errors of this package's handlers, with their statuses.
+const (
+	CodeMalformed   = "malformed"          // 400: the query or the body doesn't have the right form
+	CodeSignIn      = "sign_in"            // 401: Authorize has returned ErrSignIn
+	CodeForbidden   = "forbidden"          // 403: the user may not do this
+	CodeCrossSite   = "cross_site"         // 403: a page of another site makes the request
+	CodeUnknown     = "unknown"            // 404: no such path, session or pause, or none that the user may see
+	CodeMethod      = "method_not_allowed" // 405
+	CodeUsed        = "used"               // 409: the pause was decided before
+	CodeExpired     = "expired"            // 409: nobody decided in time
+	CodeReplaced    = "replaced"           // 409: an earlier decision couldn't be accepted, and the pause is open again under "new_id"
+	CodeBusy        = "busy"               // 409: the session is in use
+	CodeIdle        = "idle"               // 409: no run is in progress
+	CodePaused      = "paused"             // 409: the session waits for decisions, and the input doesn't supersede them
+	CodeRepeated    = "repeated"           // 409: the session had an input with this key before
+	CodeChanged     = "changed"            // 409: the agent has changed since the run began
+	CodeTooLarge    = "too_large"          // 413
+	CodeMediaType   = "media_type"         // 415: not application/json, or a file of a type that isn't accepted
+	CodeBad         = "bad"                // 422: the input, the decision or the value isn't acceptable
+	CodeAllowance   = "allowance"          // 429: the user's allowance is used up for now
+	CodeInternal    = "internal"           // 500: see the server's log
+	CodeUnavailable = "unavailable"        // 503: try again later, or at another server
+)
+
+// retryAfter is how long a client is asked to wait after CodeUnavailable.
+const retryAfter = time.Second
+
+// A problem is an error as it is answered.
+type problem struct {
+	Title  string      `json:"title"`
+	Status int         `json:"status"`
+	Detail string      `json:"detail,omitempty"`
+	Code   string      `json:"code"`
+	Class  fault.Class `json:"class"`
+	Trace  string      `json:"trace,omitempty"`
+	NewID  string      `json:"new_id,omitempty"` // for CodeReplaced
+	Run    string      `json:"run,omitempty"`    // for CodeRepeated
+
+	header map[string]string
+	cause  error // for the server's log
+}
+
+func fail(status int, code string, class fault.Class, format string, args ...any) *problem {
+	return &problem{Title: http.StatusText(status), Status: status, Code: code, Class: class, Detail: fmt.Sprintf(format, args...)}
+}
+
+func malformed(format string, args ...any) *problem {
+	return fail(http.StatusBadRequest, CodeMalformed, fault.Invalid, format, args...)
+}
+
+// unknown is the answer both for sessions that don't exist, and for those that the user may not see.
+func unknown() *problem {
+	return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "there is no such session, or it isn't yours")
+}
+
+func internal(err error) *problem {
+	p := fail(http.StatusInternalServerError, CodeInternal, fault.Permanent, "it failed; the server's log says why")
+	p.cause = err
+	return p
+}
+
+func unavailable(err error) *problem {
+	p := fail(http.StatusServiceUnavailable, CodeUnavailable, fault.Transient, "it can't be done now; try again")
+	p.cause, p.header = err, map[string]string{"Retry-After": strconv.Itoa(int(retryAfter.Seconds()))}
+	return p
+}
+
+// failed returns the problem that an error of the packages below is.
+func failed(err error) *problem {
+	var (
+		decision *agent.DecisionError
+		owner    *agent.OwnerError
+		busy     *agent.BusyError
+		idle     *agent.NothingOpenError
+		paused   *agent.PausedError
+		repeated *agent.DuplicateError
+		changed  *agent.ChangedError
+		input    *agent.InputError
+		limit    *agent.LimitError
+		noRule   *agent.NoRuleError
+		fork     *agent.ForkError
+		invalid  *journal.InvalidError
+	)
+	switch {
+	case errors.As(err, &decision):
+		return refused(decision)
+	case errors.As(err, &owner):
+		return unknown()
+	case errors.As(err, &repeated):
+		p := fail(http.StatusConflict, CodeRepeated, fault.Invalid, "the session had an input with this key before")
+		p.Run = repeated.Run
+		return p
+	case errors.Is(err, live.ErrClosed), errors.Is(err, agent.ErrDraining):
+		return unavailable(nil)
+	case errors.As(err, &busy):
+		return fail(http.StatusConflict, CodeBusy, fault.Transient, "the session is in use; wait for the end of its run")
+	case errors.As(err, &idle):
+		if idle.Status == "" {
+			return unknown()
+		}
+		return fail(http.StatusConflict, CodeIdle, fault.Invalid, "no run of the session is in progress")
+	case errors.As(err, &paused):
+		return fail(http.StatusConflict, CodePaused, fault.Invalid, "the session waits for %d decisions; decide, or supersede them", len(paused.Pending))
+	case errors.As(err, &changed):
+		return fail(http.StatusConflict, CodeChanged, fault.Permanent, "the agent has changed since the run began")
+	case errors.As(err, &limit):
+		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "the input is too large: limit %s", limit.Limit)
+	case errors.As(err, &input):
+		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "%s: %s", input.Field, input.Problem)
+	case errors.As(err, &noRule):
+		return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "the session has no standing approval of %q", noRule.Tool)
+	case errors.As(err, &fork):
+		return fail(http.StatusConflict, CodeBad, fault.Invalid, "the session can't be forked: %s", fork.Problem)
+	case errors.As(err, &invalid):
+		return unknown()
+	case errors.Is(err, context.Canceled), fault.Retryable(fault.Of(err)):
+		return unavailable(err)
+	}
+	return internal(err)
+}
+
+// refused returns the problem for a decision that is refused.
+func refused(e *agent.DecisionError) *problem {
+	switch e.Code {
+	case machine.DecisionUsed:
+		return fail(http.StatusConflict, CodeUsed, fault.Invalid, "the pause was decided before")
+	case machine.DecisionExpired:
+		return fail(http.StatusConflict, CodeExpired, fault.Invalid, "nobody decided in time, and the call counts as rejected")
+	case machine.DecisionReplaced:
+		p := fail(http.StatusConflict, CodeReplaced, fault.Invalid, "an earlier decision couldn't be accepted, and the pause is open again")
+		p.NewID = e.NewID
+		return p
+	case machine.DecisionUnknown:
+		return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "the session has no such pause")
+	}
+	return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "%s", e.Problem)
+}
+
+// say answers a request with a problem.
+func (s *server) say(w http.ResponseWriter, r *http.Request, p *problem) {
+	p.Trace = traceOf(r)
+	level := slog.LevelInfo
+	if p.cause != nil {
+		level = slog.LevelError
+	}
+	s.log.LogAttrs(r.Context(), level, "serve: a request was refused", slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", p.Status), slog.String("code", p.Code), slog.String("detail", p.Detail), slog.String("trace", p.Trace), slog.Any("error", p.cause))
+	for k, v := range p.header {
+		w.Header().Set(k, v)
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	write(w, p.Status, p)
+}
+
+// answer answers a request with JSON.
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	write(w, status, body)
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	raw, err := json.Marshal(body) // escapes <, > and &
+	if err != nil {
+		status, raw = http.StatusInternalServerError, []byte(`{"title":"Internal Server Error","status":500,"code":"internal","detail":"the answer can't be encoded"}`)
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(raw)+1))
+	w.WriteHeader(status)
+	_, _ = w.Write(append(raw, '\n')) // the client may have disconnected
+}

@@ -1,0 +1,171 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/circuit/fault"
+)
+
+// A message is what a user sends, in whichever protocol.
+type message struct {
+	text      string
+	files     []file
+	mode      string
+	key       string // of the client's choice: see agent.Input.Key
+	supersede bool
+}
+
+// start starts a run with a message.
+func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *problem) {
+	if p := s.checkText(m.text); p != nil {
+		return live.Started{}, p
+	}
+	parts, p := s.parts(m.files)
+	if p != nil {
+		return live.Started{}, p
+	}
+	if strings.TrimSpace(m.text) == "" && len(parts) == 0 {
+		return live.Started{}, malformed("the message is empty")
+	}
+	in := agent.Input{
+		Session: g.session.ID(), Prompt: m.text, Parts: parts, Mode: m.mode, Key: shortKey(m.key), Supersede: m.supersede,
+		Interactive: true, User: g.who, Owner: g.ownerOf(), Trace: r.Header.Get("Traceparent"),
+	}
+	if p := s.complete(r, &in); p != nil {
+		return live.Started{}, p
+	}
+	in.Session, in.Owner = g.session.ID(), g.ownerOf()
+	started, err := s.hub.Start(r.Context(), in)
+	if err != nil {
+		return live.Started{}, failed(err)
+	}
+	if !g.exists {
+		s.setTitle(r.Context(), g, m.text)
+	}
+	return started, nil
+}
+
+// ownerOf returns the owner that the session must have when a run starts.
+func (g *grant) ownerOf() string {
+	if g.exists {
+		return g.owner
+	}
+	return g.who
+}
+
+// checkText returns what is wrong with the text of a message.
+func (s *server) checkText(text string) *problem {
+	switch {
+	case len(text) > s.cfg.MaxMessage:
+		return fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid, "the message has %d bytes; at most %d are accepted", len(text), s.cfg.MaxMessage)
+	case !utf8.ValidString(text):
+		return malformed("the message isn't valid UTF-8")
+	}
+	return nil
+}
+
+// complete lets the host complete an input. A panic refuses it.
+func (s *server) complete(r *http.Request, in *agent.Input) (p *problem) {
+	if s.cfg.Input == nil {
+		return nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			p = internal(fmt.Errorf("serve: Config.Input panicked: %v", v))
+		}
+	}()
+	if err := s.cfg.Input(r, in); err != nil {
+		s.log.InfoContext(r.Context(), "serve: Config.Input refused an input", "session", in.Session, "error", err)
+		return fail(http.StatusForbidden, CodeForbidden, fault.Denied, "the input isn't accepted")
+	}
+	return nil
+}
+
+// maxTitle is how many characters of its first message a session's title has at most.
+const maxTitle = 60
+
+// setTitle gives a new session the beginning of its first message as a title.
+func (s *server) setTitle(ctx context.Context, g *grant, text string) {
+	title := strings.Join(strings.Fields(text), " ")
+	if n := []rune(title); len(n) > maxTitle {
+		title = strings.TrimSpace(string(n[:maxTitle])) + "…"
+	}
+	if title == "" {
+		return
+	}
+	if err := g.session.SetTitle(context.WithoutCancel(ctx), title); err != nil {
+		s.log.InfoContext(ctx, "serve: setting a title", "session", g.session.ID(), "error", err)
+	}
+}
+
+// shortKey returns a client's key as a session can keep it.
+func shortKey(key string) string {
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(key))
+	return "k-" + hex.EncodeToString(sum[:16])
+}
+
+// A sendBody is the body of POST sessions/send.
+type sendBody struct {
+	Session   string `json:"session"`
+	Text      string `json:"text"`
+	Files     []file `json:"files"`
+	Mode      string `json:"mode"`
+	Key       string `json:"key"`
+	Supersede bool   `json:"supersede"`
+}
+
+// A sent is the answer to it.
+type sent struct {
+	Session string `json:"session"`
+	Run     string `json:"run,omitempty"`
+	After   uint64 `json:"after,omitempty"`
+	// Steered says that the message went to the run in progress.
+	Steered bool `json:"steered,omitempty"`
+	// Repeated says that the session had a message with this key before, and that nothing was started.
+	Repeated bool `json:"repeated,omitempty"`
+}
+
+// send starts a run, or steers the one in progress.
+func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	var body sendBody
+	if p := s.decode(w, r, &body); p != nil {
+		return p
+	}
+	g, p := s.allow(r, body.Session, ActionSend)
+	if p != nil {
+		return p
+	}
+	out := sent{Session: body.Session}
+	started, p := s.start(r, g, message{body.Text, body.Files, body.Mode, body.Key, body.Supersede})
+	switch {
+	case p == nil:
+		out.Run, out.After = started.Run, started.After
+	case p.Code == CodeRepeated:
+		out.Run, out.Repeated = p.Run, true
+	case p.Code == CodeBusy && len(body.Files) == 0:
+		if _, err := g.session.Steer(r.Context(), body.Text); err != nil {
+			var idle *agent.NothingOpenError
+			if errors.As(err, &idle) { // the run has just ended
+				return p
+			}
+			return failed(err)
+		}
+		out.Steered = true
+	default:
+		return p
+	}
+	answer(w, http.StatusAccepted, out)
+	return nil
+}

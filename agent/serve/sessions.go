@@ -1,0 +1,278 @@
+package serve
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider"
+)
+
+const (
+	defaultPage = 50
+	maxPage     = 200
+)
+
+func (s *server) addSessions(add adder) {
+	add(http.MethodGet, "/sessions", s.list)
+	add(http.MethodDelete, "/sessions", s.delete)
+	add(http.MethodGet, "/sessions/messages", s.messages)
+	add(http.MethodGet, "/sessions/pending", s.pending)
+	add(http.MethodGet, "/sessions/rules", s.rules)
+	add(http.MethodDelete, "/sessions/rules", s.revoke)
+	add(http.MethodPost, "/sessions/send", s.send)
+	add(http.MethodPost, "/sessions/decide", s.decideRoute)
+	add(http.MethodPost, "/sessions/stop", s.control(func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Stop(r.Context()) }))
+	add(http.MethodPost, "/sessions/cancel", s.control(func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Cancel(r.Context()) }))
+	add(http.MethodPost, "/sessions/pause", s.control(func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Pause(r.Context()) }))
+	add(http.MethodPost, "/sessions/continue", s.control(func(r *http.Request, g *grant, _ *controlBody) error {
+		_, err := s.hub.Start(r.Context(), agent.Continue(g.session.ID()))
+		return err
+	}))
+	add(http.MethodPost, "/sessions/mode", s.control(func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetMode(r.Context(), b.Mode) }))
+	add(http.MethodPost, "/sessions/title", s.title)
+	add(http.MethodPost, "/sessions/fork", s.fork)
+}
+
+// A listed is a session in a list.
+type listed struct {
+	Session string       `json:"session"`
+	Title   string       `json:"title,omitempty"`
+	Status  agent.Status `json:"status"`
+	Updated time.Time    `json:"updated"`
+	Pending int          `json:"pending,omitempty"` // how many decisions it waits for
+}
+
+// list answers with the sessions of the user.
+func (s *server) list(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	who, p := s.identify(r, "", ActionList)
+	if p != nil {
+		return p
+	}
+	q, p := query(r, "limit", "after")
+	if p != nil {
+		return p
+	}
+	limit, err := strconv.Atoi(q["limit"])
+	if q["limit"] == "" {
+		limit = defaultPage
+	} else if err != nil || limit < 1 {
+		return malformed(`"limit" has to be a number from 1 to %d`, maxPage)
+	}
+	limit = min(limit, maxPage)
+	after, p := parseCursor(q["after"])
+	if p != nil {
+		return p
+	}
+	out := struct {
+		Sessions []listed `json:"sessions"`
+		Next     string   `json:"next,omitempty"` // the parameter "after" for what follows
+	}{Sessions: []listed{}}
+	for info, err := range s.agent.Sessions(r.Context(), agent.SessionFilter{Owner: who}) {
+		if err != nil {
+			return failed(err)
+		}
+		here := cursor{info.Updated, info.Session}
+		if q["after"] != "" && !after.before(here) {
+			continue
+		}
+		if len(out.Sessions) == limit {
+			last := out.Sessions[limit-1]
+			out.Next = cursor{last.Updated, last.Session}.String()
+			break
+		}
+		out.Sessions = append(out.Sessions, listed{info.Session, info.Title, info.Status, info.Updated, info.Pending})
+	}
+	answer(w, http.StatusOK, out)
+	return nil
+}
+
+// A cursor is a place in the list of sessions, which has the most recently changed ones first.
+type cursor struct {
+	updated time.Time
+	session string
+}
+
+// before reports whether c comes before d in the list.
+func (c cursor) before(d cursor) bool {
+	if n := d.updated.Compare(c.updated); n != 0 {
+		return n < 0
+	}
+	return c.session < d.session
+}
+
+func (c cursor) String() string {
+	return base64.RawURLEncoding.EncodeToString([]byte(c.updated.Format(time.RFC3339Nano) + " " + c.session))
+}
+
+func parseCursor(text string) (c cursor, p *problem) {
+	if text == "" {
+		return c, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	at, session, ok := strings.Cut(string(raw), " ")
+	if err == nil && ok {
+		c.updated, err = time.Parse(time.RFC3339Nano, at)
+	}
+	if err != nil || !ok {
+		return c, malformed(`"after" has to be the "next" of the page before`)
+	}
+	c.session = session
+	return c, nil
+}
+
+// named returns the session of a query, if the request may do that with it.
+func (s *server) named(r *http.Request, action Action, others ...string) (*grant, map[string]string, *problem) {
+	q, p := query(r, append(others, "session")...)
+	if p != nil {
+		return nil, nil, p
+	}
+	g, p := s.allow(r, q["session"], action)
+	return g, q, p
+}
+
+// messages answers with the conversation, without what only providers understand.
+func (s *server) messages(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	g, _, p := s.named(r, ActionRead)
+	if p != nil {
+		return p
+	}
+	messages, err := g.session.Messages(r.Context())
+	if err != nil {
+		return failed(err)
+	}
+	out := make([]provider.Message, len(messages))
+	for i, m := range messages {
+		out[i] = publicMessage(m)
+	}
+	answer(w, http.StatusOK, map[string]any{"messages": out})
+	return nil
+}
+
+// pending answers with the pauses that wait for a decision.
+func (s *server) pending(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	g, _, p := s.named(r, ActionRead)
+	if p != nil {
+		return p
+	}
+	pauses, err := g.session.Pending(r.Context())
+	if err != nil {
+		return failed(err)
+	}
+	if pauses == nil {
+		pauses = []agent.Pause{}
+	}
+	answer(w, http.StatusOK, map[string]any{"pending": pauses})
+	return nil
+}
+
+// rules answers with the standing approvals of a session.
+func (s *server) rules(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	g, _, p := s.named(r, ActionRead)
+	if p != nil {
+		return p
+	}
+	rules, err := g.session.Rules(r.Context())
+	if err != nil {
+		return failed(err)
+	}
+	if rules == nil {
+		rules = []agent.Rule{}
+	}
+	answer(w, http.StatusOK, map[string]any{"rules": rules})
+	return nil
+}
+
+// revoke ends a standing approval.
+func (s *server) revoke(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	g, q, p := s.named(r, ActionControl, "tool")
+	if p != nil {
+		return p
+	}
+	if err := g.session.Revoke(r.Context(), q["tool"], g.who); err != nil {
+		return failed(err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *server) delete(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	g, _, p := s.named(r, ActionDelete)
+	if p != nil {
+		return p
+	}
+	if err := g.session.Delete(r.Context()); err != nil {
+		return failed(err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// A controlBody is the body of the requests that control a run or change a session.
+type controlBody struct {
+	Session string `json:"session"`
+	Mode    string `json:"mode,omitempty"`
+	Title   string `json:"title,omitempty"`
+	At      uint64 `json:"at,omitempty"`
+}
+
+// control returns a handler that does something with the run in progress.
+func (s *server) control(f func(*http.Request, *grant, *controlBody) error) handler {
+	return func(w http.ResponseWriter, r *http.Request, _ string) *problem {
+		var body controlBody
+		if p := s.decode(w, r, &body); p != nil {
+			return p
+		}
+		g, p := s.allow(r, body.Session, ActionControl)
+		if p != nil {
+			return p
+		}
+		if err := f(r, g, &body); err != nil {
+			return failed(err)
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+}
+
+func (s *server) title(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	var body controlBody
+	if p := s.decode(w, r, &body); p != nil {
+		return p
+	}
+	g, p := s.allow(r, body.Session, ActionEdit)
+	if p != nil {
+		return p
+	}
+	if err := g.session.SetTitle(r.Context(), body.Title); err != nil {
+		return failed(err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// fork copies a session, up to a fact if the body says so. The copy belongs to the owner of the original, and its name is new.
+func (s *server) fork(w http.ResponseWriter, r *http.Request, _ string) *problem {
+	var body controlBody
+	if p := s.decode(w, r, &body); p != nil {
+		return p
+	}
+	g, p := s.allow(r, body.Session, ActionEdit)
+	if p != nil {
+		return p
+	}
+	var options []agent.ForkOption
+	if body.At > 0 {
+		options = append(options, agent.At(body.At))
+	}
+	name := rand.Text()
+	if err := g.session.Fork(r.Context(), name, options...); err != nil {
+		return failed(err)
+	}
+	answer(w, http.StatusCreated, sent{Session: name})
+	return nil
+}

@@ -1,0 +1,175 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+func TestASessionIsStartedListedAndDeleted(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("Hello, Ann."), providertest.Say("Again."), providertest.Say("Hello, Bob."))
+	s.send("ann", "s-1", "  Hello\n there  ")
+	s.send("ann", "s-1", "And now?")
+	s.send("bob", "s-2", "Hi")
+
+	var list struct {
+		Sessions []struct{ Session, Title, Status string }
+	}
+	s.must("ann", "GET", "sessions", nil, &list)
+	require.Len(t, list.Sessions, 1, "one sees only one's own")
+	require.Equal(t, "s-1", list.Sessions[0].Session)
+	require.Equal(t, "Hello there", list.Sessions[0].Title)
+	require.Equal(t, "completed", list.Sessions[0].Status)
+
+	var conversation struct{ Messages []provider.Message }
+	s.must("ann", "GET", "sessions/messages?session=s-1", nil, &conversation)
+	require.Len(t, conversation.Messages, 4)
+	require.Equal(t, "Again.", conversation.Messages[3].Text())
+
+	s.must("ann", "POST", "sessions/title", obj{"session": "s-1", "title": "Greetings"}, nil)
+	var copied struct{ Session string }
+	s.must("ann", "POST", "sessions/fork", obj{"session": "s-1"}, &copied)
+	s.must("ann", "GET", "sessions", nil, &list)
+	require.Len(t, list.Sessions, 2)
+	s.must("ann", "DELETE", "sessions?session=s-1", nil, nil)
+	s.must("ann", "GET", "sessions", nil, &list)
+	require.Equal(t, copied.Session, list.Sessions[0].Session)
+	require.Equal(t, "Greetings", list.Sessions[0].Title)
+}
+
+func TestAListHasPages(t *testing.T) {
+	var steps []providertest.Step
+	for range 7 {
+		steps = append(steps, providertest.Say("ok"))
+	}
+	s := newSite(t, serve.Config{}, steps...)
+	for i := range 7 {
+		s.send("ann", fmt.Sprint("s-", i), "x")
+	}
+	var seen []string
+	next := ""
+	for {
+		var list struct {
+			Sessions []struct{ Session string }
+			Next     string
+		}
+		s.must("ann", "GET", "sessions?limit=3&after="+next, nil, &list)
+		for _, l := range list.Sessions {
+			seen = append(seen, l.Session)
+		}
+		if next = list.Next; next == "" {
+			break
+		}
+	}
+	require.Equal(t, []string{"s-6", "s-5", "s-4", "s-3", "s-2", "s-1", "s-0"}, seen)
+	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?limit=0", nil).Code)
+	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?after=x", nil).Code)
+	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?owner=bob", nil).Code)
+}
+
+func TestADecisionResumesTheRun(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Call("delete", Page{"home"}), providertest.Say("Done."))
+	s.send("ann", "s-1", "Delete it.")
+	require.Empty(t, s.did())
+	ids := s.pending("ann", "s-1")
+	require.Len(t, ids, 1)
+	s.must("ann", "POST", "sessions/decide", obj{"session": "s-1", "decisions": []obj{{"id": ids[0], "decision": "edit", "input": Page{"old"}}}}, nil)
+	require.Equal(t, agent.Completed, s.wait("s-1").Status)
+	require.Equal(t, []string{"old"}, s.did())
+	require.Equal(t, serve.CodeUsed, s.refused("ann", "POST", "sessions/decide", obj{"session": "s-1", "decisions": []obj{{"id": ids[0], "decision": "approve"}}}).Code)
+	require.Equal(t, []string{"old"}, s.did())
+	facts, err := s.agent.Session("s-1").Facts(t.Context())
+	require.NoError(t, err)
+	for _, f := range facts {
+		if d, ok := f.(agent.Decided); ok {
+			require.Equal(t, "ann", d.Decision.Who)
+		}
+	}
+}
+
+func TestARepeatedMessageStartsNothing(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("once"))
+	var first, second struct {
+		Run      string
+		Repeated bool
+	}
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x", "key": strings.Repeat("k", 1000)}, &first)
+	s.wait("s-1")
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x", "key": strings.Repeat("k", 1000)}, &second)
+	require.True(t, second.Repeated)
+	require.Equal(t, first.Run, second.Run)
+}
+
+func TestARunInProgressIsSteeredAndCanceled(t *testing.T) {
+	model, gate := held(2)
+	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "work"}, nil)
+	<-gate.called
+	var out struct{ Steered bool }
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "hurry"}, &out)
+	require.True(t, out.Steered)
+	require.Equal(t, serve.CodeBusy, s.refused("ann", "DELETE", "sessions?session=s-1", nil).Code)
+	s.must("ann", "POST", "sessions/cancel", obj{"session": "s-1"}, nil)
+	require.Equal(t, agent.Stopped, s.wait("s-1").Status)
+	require.Equal(t, serve.CodeIdle, s.refused("ann", "POST", "sessions/cancel", obj{"session": "s-1"}).Code)
+}
+
+func TestTheServerDecidesAboutAnInput(t *testing.T) {
+	s := newSite(t, serve.Config{Input: func(r *http.Request, in *agent.Input) error {
+		if in.Prompt == "no" {
+			return serve.ErrSignIn
+		}
+		in.Labels = map[string]string{"plan": "free"}
+		in.Session, in.Owner = "other", "eve" // without effect
+		return nil
+	}}, providertest.Say("ok"))
+	s.send("ann", "s-1", "yes")
+	info, err := s.agent.Session("s-1").Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"plan": "free"}, info.Labels)
+	require.Equal(t, "ann", info.Owner)
+	require.Equal(t, serve.CodeForbidden, s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "no"}).Code)
+	facts, err := s.agent.Session("s-1").Facts(t.Context())
+	require.NoError(t, err)
+	started := facts[0].(agent.RunStarted)
+	require.True(t, started.Interactive)
+	require.Equal(t, "ann", started.User)
+}
+
+func TestFilesAreWhatTheyContain(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("seen"))
+	png := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x00")
+	exe := []byte("MZ\x90\x00\x03\x00\x00\x00\x04\x00")
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "look", "files": []obj{{"name": "../../a\n.png", "type": "text/html", "data": png}}}, nil)
+	s.wait("s-1")
+	messages, err := s.agent.Session("s-1").Messages(t.Context())
+	require.NoError(t, err)
+	media := messages[0].Parts[1].Media
+	require.Equal(t, "image/png", media.Type)
+	require.Equal(t, "a.png", media.Name)
+	require.Equal(t, serve.CodeMediaType, s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x", "files": []obj{{"name": "a.png", "type": "image/png", "data": exe}}}).Code)
+	require.Equal(t, serve.CodeMediaType, s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x", "files": []obj{{"name": "a.svg", "type": "image/png", "data": []byte("<svg onload='x'>")}}}).Code)
+	many := make([]obj, 11)
+	for i := range many {
+		many[i] = obj{"name": "a.png", "data": png}
+	}
+	require.Equal(t, serve.CodeTooLarge, s.refused("ann", "POST", "sessions/send", obj{"session": "s-2", "text": "x", "files": many}).Code)
+}
+
+func TestAStandingApprovalIsListedAndRevoked(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("ok"))
+	s.send("ann", "s-1", "x")
+	var out struct{ Rules []json.RawMessage }
+	s.must("ann", "GET", "sessions/rules?session=s-1", nil, &out)
+	require.Empty(t, out.Rules)
+	require.Equal(t, serve.CodeUnknown, s.refused("ann", "DELETE", "sessions/rules?session=s-1&tool=delete", nil).Code)
+}

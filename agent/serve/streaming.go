@@ -1,0 +1,102 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/stream/sse"
+)
+
+const (
+	// heartbeat is how long a stream is silent at most, so that proxies keep it open.
+	heartbeat = 15 * time.Second
+	// reconnect is how long a client waits before it connects again when the server goes away.
+	reconnect = time.Second
+)
+
+// errClosing is the cause of the end of a stream because the server goes away.
+var errClosing = fault.New(fault.Transient, "serve: the server is going away; connect again")
+
+// A response is a stream of server-sent events as the answer to a request.
+type response struct {
+	*sse.Writer
+	ctx context.Context // ends when the client disconnects, or the hub begins to close
+}
+
+// respond runs f with a stream as the answer to a request. The answer begins with the first event that f writes, or after f has returned nil. If
+// f returns a problem before that, the problem is the answer.
+func (s *server) respond(w http.ResponseWriter, r *http.Request, f func(*response) *problem) *problem {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer s.onClosing(func() { cancel(errClosing) })()
+	head := w.Header()
+	head.Set("Content-Type", "text/event-stream")
+	head.Set("Cache-Control", "no-cache, no-transform")
+	head.Set("X-Accel-Buffering", "no") // nginx
+	begun := &begun{ResponseWriter: w}
+	p := f(&response{Writer: sse.NewWriter(begun, sse.WriterConfig{Connection: http.NewResponseController(w)}), ctx: ctx})
+	if begun.yes {
+		return nil
+	}
+	if p != nil {
+		head.Del("Content-Type")
+		head.Del("X-Accel-Buffering")
+		head.Set("Cache-Control", "no-store")
+		return p
+	}
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// A begun says whether something was written.
+type begun struct {
+	http.ResponseWriter
+	yes bool
+}
+
+// Write writes p.
+func (b *begun) Write(p []byte) (int, error) {
+	b.yes = true
+	return b.ResponseWriter.Write(p)
+}
+
+// onClosing calls f on a goroutine of its own when the hub begins to close. stop waits for that goroutine.
+func (s *server) onClosing(f func()) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-s.hub.Closing():
+			f()
+		case <-done:
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+// hint tells a reader to connect again soon.
+func (out *response) hint() {
+	_ = out.Write(sse.Event{Type: "hint", Data: []byte(`{"reconnect":true}`), Retry: reconnect})
+}
+
+// eventID returns the number of the last fact that a client has seen: its Last-Event-ID, or else the parameter "after".
+func eventID(r *http.Request, after string) (uint64, *problem) {
+	id := r.Header.Get("Last-Event-ID")
+	if id == "" {
+		id = after
+	}
+	if id == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(id, 10, 64)
+	if err != nil {
+		return 0, malformed("an event's id is the number of a fact, in digits")
+	}
+	return n, nil
+}

@@ -1,0 +1,5 @@
+package serve
+
+func (s *server) addChat(add adder) {}
+func (s *server) addAGUI(add adder) {}
+func (s *server) addPage(add adder) {}
