@@ -1,5 +1,5 @@
 // Package ratelimit decides which model call may go to a provider now, which one waits, and why. What calls may use in all, in
-// tokens and money, is for package budget below it.
+// tokens and money, is for package budget below it. How much each user may start is for an [Allowance].
 //
 // A [Gate] controls the calls to one provider and credential. It has a number of slots, and two lanes for them:
 //
@@ -47,6 +47,12 @@
 // which is corrected by the real usage when the lease ends. A host can pause only the background lane with
 // [Gate.PauseBackground], for example while memory is short. Every wait has a reason, and an end if that is known: see
 // [Delay].
+//
+// # Users
+//
+// An [Allowance] limits the runs of each user: in sliding windows, in a calendar day, and at the same time. Nothing waits for
+// it: [Allowance.Take] returns an [*AllowanceError] that says which limit refused, what is left and when to try again. A service
+// asks it before it starts a run; gates know nothing of it.
 //
 // # Guarantees
 //

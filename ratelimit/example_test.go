@@ -2,7 +2,10 @@ package ratelimit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"github.com/pawlkit/pawl/ratelimit"
 )
@@ -48,4 +51,31 @@ func ExampleDo() {
 	})
 	fmt.Println(answer, err, gate.Snapshot().TokensLeft >= 48_800) // of the 50,000 that may be used at once
 	// Output: 42 <nil> true
+}
+
+// A server limits what each user may start, and says so in its answers.
+func ExampleAllowance() {
+	ctx := context.Background()
+	allowance := ratelimit.NewAllowance(ratelimit.AllowanceConfig{
+		Windows:    []ratelimit.AllowanceWindow{{Max: 20, Per: time.Minute}, {Max: 200, Per: time.Hour}},
+		PerDay:     1000,
+		Concurrent: 1,
+	})
+	release, err := allowance.Take(ctx, "ana")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer release() // when the run has ended
+
+	_, err = allowance.Take(ctx, "ana")
+	if refused, ok := errors.AsType[*ratelimit.AllowanceError](err); ok {
+		h := http.Header{}
+		refused.SetHeader(h)
+		fmt.Println(err)
+		fmt.Println(h)
+	}
+	// Output:
+	// ratelimit: the allowance of 1 at a time is used up: try again when one has ended
+	// map[Ratelimit-Limit:[1] Ratelimit-Remaining:[0]]
 }

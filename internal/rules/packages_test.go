@@ -20,6 +20,7 @@ var withoutExample = map[string]string{
 	"agent/journal/postgres":   "needs a server; its example has no output",
 	pgtest:                     "its one function takes a testing.TB, which no example has; doc.go shows its use",
 	wire:                       "its functions take a *testing.T; doc.go shows its use",
+	"ratelimit/allowancetest":  "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
 	journaltest:                "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
 }
 
