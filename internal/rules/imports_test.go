@@ -59,6 +59,7 @@ var rows = map[string]row{
 	"provider/secret":             {},
 	"stream":                      {own: []string{"provider", "circuit/fault"}},
 	"stream/sse":                  {},
+	"stream/uimessage":            {},
 	"agent/journal":               {},
 	// The machine decides and folds; what it decides on comes in as facts. Its test TestTheMachineIsPure says the rest.
 	"agent/machine":          {own: []string{"agent/journal", "circuit/fault", "internal/schema", "memory", "provider", "tools"}},
@@ -67,7 +68,7 @@ var rows = map[string]row{
 	"internal/storm":         {own: []string{everything}},                          // tests alone
 	"agent/approvals":        {own: []string{"agent", "agent/journal", "agent/machine", "circuit/fault", "provider", "tools"}},
 	"agent/live":             {own: []string{"agent", "agent/machine", "circuit/fault"}, tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
-	"agent/serve":            {own: []string{"agent", "agent/journal", "agent/live", "agent/machine", "circuit/fault", "provider", "stream/sse"}, tests: []string{"provider/providertest", "tools"}},
+	"agent/serve":            {own: []string{"agent", "agent/journal", "agent/live", "agent/machine", "circuit/fault", "provider", "stream/sse", "stream/uimessage"}, tests: []string{"provider/providertest", "tools"}},
 	"agent/prompt":           {own: []string{"memory"}},
 	"tools/process":          {own: []string{"tools", "provider", "circuit/fault"}},
 	"tools/file":             {own: []string{"tools", "provider", "circuit/fault"}},

@@ -1,0 +1,309 @@
+package uimessage
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A GrammarError is a chunk that can't come now. Nothing of it was written, and the [Writer] can be used further.
+type GrammarError struct {
+	Type    string // of the chunk
+	ID      string // of the part, call or approval; empty if it has none
+	Problem string
+}
+
+// Error names the chunk and says what would be right.
+func (e *GrammarError) Error() string {
+	if e.ID == "" {
+		return fmt.Sprintf("uimessage: %s: %s", e.Type, e.Problem)
+	}
+	return fmt.Sprintf("uimessage: %s of %q: %s", e.Type, e.ID, e.Problem)
+}
+
+// A Writer writes the chunks of one message in an order that clients accept. It isn't safe for concurrent use.
+type Writer struct {
+	emit  func(data []byte) error
+	level Level
+	err   error // of emit
+
+	begun, over bool
+	step        bool
+	open        []openPart // parts of text and of reasoning, in the order of their beginnings
+	calls       map[string]*call
+	approvals   map[string]string // the calls that they are about
+}
+
+// An openPart is a part of text or of reasoning that hasn't ended.
+type openPart struct {
+	id        string
+	reasoning bool
+}
+
+// A call is what a Writer knows of a tool call.
+type call struct {
+	name     string
+	dynamic  bool
+	state    callState
+	thisStep bool // it began in the current step
+}
+
+type callState int
+
+const (
+	callStreaming callState = iota
+	callAvailable
+	callRunning // it has a preliminary result
+	callDone
+)
+
+// NewWriter returns a Writer that calls emit with the JSON of each chunk.
+func NewWriter(emit func(data []byte) error, level Level) *Writer {
+	return &Writer{emit: emit, level: level, calls: make(map[string]*call), approvals: make(map[string]string)}
+}
+
+// Continue tells the Writer which message the client has already. The stream may then refer to its calls and approvals. It must be called before Write.
+func (w *Writer) Continue(m *Message) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		name, ok := p.tool()
+		if !ok {
+			continue
+		}
+		c := &call{name: name, dynamic: p.Type == dynamicTool, state: callAvailable}
+		switch p.State {
+		case StateInputStreaming:
+			c.state = callStreaming
+		case StateOutputAvailable, StateOutputError, StateOutputDenied:
+			if !p.Preliminary {
+				c.state = callDone
+			}
+		}
+		w.calls[p.ToolCallID] = c
+		if p.Approval != nil {
+			w.approvals[p.Approval.ID] = p.ToolCallID
+		}
+	}
+}
+
+// Write writes a chunk. It starts and ends steps and parts where that is missing: content outside of a step starts one, a delta of an unknown part
+// starts the part, and the end of a step ends the parts in it. What can't come is a *[GrammarError]; what can't be encoded is a *[ChunkError]. An error of
+// emit is returned by this and all later calls.
+func (w *Writer) Write(c Chunk) error {
+	if w.err != nil {
+		return w.err
+	}
+	if c == nil {
+		return &GrammarError{Problem: "the chunk is nil"}
+	}
+	if w.over {
+		return &GrammarError{Type: c.kind(), Problem: "the message is finished"}
+	}
+	switch c := c.(type) {
+	case Start:
+		if w.begun {
+			return &GrammarError{Type: c.kind(), ID: c.MessageID, Problem: "the message has begun; a Start comes first, and once"}
+		}
+		return w.send(c)
+	case Finish, Error, Abort:
+		return w.finish(c)
+	case MessageMetadata, Data:
+		return w.send(c)
+	case StartStep:
+		return w.startStep()
+	case FinishStep:
+		if !w.step {
+			return &GrammarError{Type: c.kind(), Problem: "no step has begun"}
+		}
+		return w.finishStep()
+	case ResetStep:
+		return w.reset()
+	case TextStart, TextDelta, TextEnd, ReasoningStart, ReasoningDelta, ReasoningEnd:
+		return w.text(c)
+	case ReasoningFile, Custom:
+		if w.level == V6 {
+			return nil
+		}
+		return w.content(c)
+	case SourceURL, SourceDocument, File:
+		return w.content(c)
+	}
+	return w.tool(c)
+}
+
+// Close ends the message: it ends what is open, and writes a Finish if neither that nor an Error was written. Closing again does nothing.
+func (w *Writer) Close() error {
+	if w.err != nil || w.over {
+		return w.err
+	}
+	return w.finish(Finish{})
+}
+
+// send encodes and emits a chunk.
+func (w *Writer) send(c Chunk) error {
+	data, err := Marshal(c)
+	if err != nil {
+		return err
+	}
+	w.begun = true
+	w.err = w.emit(data)
+	return w.err
+}
+
+// finish ends the message, or cuts it off.
+func (w *Writer) finish(c Chunk) error {
+	if _, err := Marshal(c); err != nil {
+		return err
+	}
+	err := w.endParts()
+	if _, failed := c.(Error); err == nil && w.step && !failed {
+		err = w.finishStep()
+	}
+	if err != nil {
+		return err
+	}
+	_, abort := c.(Abort)
+	w.over = !abort
+	return w.send(c)
+}
+
+func (w *Writer) startStep() error {
+	if w.step {
+		if err := w.finishStep(); err != nil {
+			return err
+		}
+	}
+	w.step = true
+	for _, c := range w.calls {
+		c.thisStep = false
+	}
+	return w.send(StartStep{})
+}
+
+func (w *Writer) finishStep() error {
+	if err := w.endParts(); err != nil {
+		return err
+	}
+	w.step = false
+	return w.send(FinishStep{})
+}
+
+// reset withdraws the current step. Clients below V7Late can't; they keep what they have seen, and a new step begins.
+func (w *Writer) reset() error {
+	if !w.step {
+		return &GrammarError{Type: ResetStep{}.kind(), Problem: "no step has begun"}
+	}
+	if w.level == V7Late {
+		w.open = nil
+		for id, c := range w.calls {
+			if c.thisStep {
+				delete(w.calls, id)
+				w.forgetApprovals(id)
+			}
+		}
+		return w.send(ResetStep{})
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.calls)) {
+		if c := w.calls[id]; c.thisStep && c.state != callDone {
+			const why = "The call was withdrawn."
+			var end Chunk = ToolOutputError{ToolCallID: id, ErrorText: why, Dynamic: c.dynamic}
+			if c.state == callStreaming {
+				end = ToolInputError{ToolCallID: id, ToolName: c.name, ErrorText: why, Dynamic: c.dynamic}
+			}
+			c.state = callDone
+			if err := w.send(end); err != nil {
+				return err
+			}
+		}
+	}
+	return w.startStep()
+}
+
+// forgetApprovals forgets the approvals of a call.
+func (w *Writer) forgetApprovals(call string) {
+	maps.DeleteFunc(w.approvals, func(_, of string) bool { return of == call })
+}
+
+// inStep starts a step if there is none.
+func (w *Writer) inStep() error {
+	if w.step {
+		return nil
+	}
+	return w.startStep()
+}
+
+// content writes a chunk that belongs into a step.
+func (w *Writer) content(c Chunk) error {
+	if _, err := Marshal(c); err != nil {
+		return err
+	}
+	if err := w.inStep(); err != nil {
+		return err
+	}
+	return w.send(c)
+}
+
+// endParts ends the parts that are open.
+func (w *Writer) endParts() error {
+	for len(w.open) > 0 {
+		var end Chunk = TextEnd{ID: w.open[0].id}
+		if w.open[0].reasoning {
+			end = ReasoningEnd{ID: w.open[0].id}
+		}
+		w.open = w.open[1:]
+		if err := w.send(end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text writes a chunk of a part of text or of reasoning.
+func (w *Writer) text(c Chunk) error {
+	var part openPart
+	var starts, ends bool
+	switch c := c.(type) {
+	case TextStart:
+		part, starts = openPart{c.ID, false}, true
+	case TextDelta:
+		part = openPart{c.ID, false}
+	case TextEnd:
+		part, ends = openPart{c.ID, false}, true
+	case ReasoningStart:
+		part, starts = openPart{c.ID, true}, true
+	case ReasoningDelta:
+		part = openPart{c.ID, true}
+	case ReasoningEnd:
+		part, ends = openPart{c.ID, true}, true
+	}
+	i := slices.Index(w.open, part)
+	switch {
+	case starts && i >= 0:
+		return &GrammarError{Type: c.kind(), ID: part.id, Problem: "the part has begun already"}
+	case ends && i < 0:
+		return &GrammarError{Type: c.kind(), ID: part.id, Problem: "no such part is open"}
+	case ends:
+		w.open = slices.Delete(w.open, i, i+1)
+		return w.send(c)
+	case i >= 0:
+		return w.send(c)
+	}
+	if _, err := Marshal(c); err != nil {
+		return err
+	}
+	if err := w.inStep(); err != nil {
+		return err
+	}
+	w.open = append(w.open, part)
+	if starts {
+		return w.send(c)
+	}
+	var start Chunk = TextStart{ID: part.id}
+	if part.reasoning {
+		start = ReasoningStart{ID: part.id}
+	}
+	if err := w.send(start); err != nil {
+		return err
+	}
+	return w.send(c)
+}
