@@ -52,6 +52,7 @@ type Result struct {
 	Code    string // one of the Code constants; empty for a run that completed
 	Reason  string // the same in words
 	Steps   int    // model calls
+	Start   uint64 // the number of the fact that started the run, or the first run of its chain
 	Usage   provider.Usage
 	// Cost is the price of the model calls as far as prices are known. Unpriced says that some prices aren't.
 	Cost     provider.Money
@@ -81,7 +82,7 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 	}
 	res := &Result{
 		Session: m.s.Session, Run: r.ID, Trace: r.Trace, Status: status, Code: code,
-		Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced,
+		Steps: r.Step, Start: r.Start, Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced,
 		Messages: slices.Clip(m.s.Messages[r.First:]),
 		Mode:     m.s.Mode, Phase: m.s.Phase, names: slices.Clip(r.ToolNames),
 	}

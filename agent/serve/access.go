@@ -45,6 +45,7 @@ type grant struct {
 	who     string
 	owner   string // of a session that exists
 	exists  bool
+	running bool // a run was in progress
 }
 
 // allow asks whether a request may do something with a session. Sessions that don't exist may only be sent to.
@@ -65,7 +66,7 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 	case err != nil:
 		return nil, failed(err)
 	}
-	g.exists, g.owner = true, info.Owner
+	g.exists, g.owner, g.running = true, info.Owner, info.Status == agent.Running
 	if g.owner == who {
 		return g, nil
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/stream/uimessage"
 )
 
 // A Config configures the handlers. Only Authorize is required.
@@ -32,6 +34,11 @@ type Config struct {
 
 	// Origins are those of other sites whose pages may make requests, with credentials, such as "https://app.example.org". Empty: none.
 	Origins []string
+
+	// ChatLevel is what the clients of useChat understand; the zero value is ai 7.0.
+	ChatLevel uimessage.Level
+	// Allowance limits how many runs each user starts; nil: no limit. The key is the user. A run counts until it ends or pauses.
+	Allowance *ratelimit.Allowance
 
 	Title    string   // of the page; empty: "Chat"
 	Examples []string // requests that the page offers in an empty session

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/ratelimit"
 )
 
 // Codes of the errors of this package's handlers, with their statuses.
@@ -55,7 +57,7 @@ type problem struct {
 	NewID  string      `json:"new_id,omitempty"` // for CodeReplaced
 	Run    string      `json:"run,omitempty"`    // for CodeRepeated
 
-	header map[string]string
+	header http.Header
 	cause  error // for the server's log
 }
 
@@ -80,7 +82,7 @@ func internal(err error) *problem {
 
 func unavailable(err error) *problem {
 	p := fail(http.StatusServiceUnavailable, CodeUnavailable, fault.Transient, "it can't be done now; try again")
-	p.cause, p.header = err, map[string]string{"Retry-After": strconv.Itoa(int(retryAfter.Seconds()))}
+	p.cause, p.header = err, http.Header{"Retry-After": {strconv.Itoa(int(retryAfter.Seconds()))}}
 	return p
 }
 
@@ -88,6 +90,7 @@ func unavailable(err error) *problem {
 func failed(err error) *problem {
 	var (
 		decision *agent.DecisionError
+		spent    *ratelimit.AllowanceError
 		owner    *agent.OwnerError
 		busy     *agent.BusyError
 		idle     *agent.NothingOpenError
@@ -103,6 +106,11 @@ func failed(err error) *problem {
 	switch {
 	case errors.As(err, &decision):
 		return refused(decision)
+	case errors.As(err, &spent):
+		p := fail(http.StatusTooManyRequests, CodeAllowance, fault.RateLimited, "no more can be started now")
+		p.header = make(http.Header)
+		spent.SetHeader(p.header)
+		return p
 	case errors.As(err, &owner):
 		return unknown()
 	case errors.As(err, &repeated):
@@ -164,9 +172,7 @@ func (s *server) say(w http.ResponseWriter, r *http.Request, p *problem) {
 	}
 	s.log.LogAttrs(r.Context(), level, "serve: a request was refused", slog.String("method", r.Method), slog.String("path", r.URL.Path),
 		slog.Int("status", p.Status), slog.String("code", p.Code), slog.String("detail", p.Detail), slog.String("trace", p.Trace), slog.Any("error", p.cause))
-	for k, v := range p.header {
-		w.Header().Set(k, v)
-	}
+	maps.Copy(w.Header(), p.header)
 	w.Header().Set("Content-Type", "application/problem+json")
 	write(w, p.Status, p)
 }

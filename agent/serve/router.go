@@ -83,7 +83,7 @@ func (rt *router) route(w http.ResponseWriter, r *http.Request) *problem {
 	}
 	if h == nil {
 		p := fail(http.StatusMethodNotAllowed, CodeMethod, fault.Invalid, "the methods here are %s", strings.Join(allow, ", "))
-		p.header = map[string]string{"Allow": strings.Join(allow, ", ")}
+		p.header = http.Header{"Allow": {strings.Join(allow, ", ")}}
 		return p
 	}
 	if err := rt.sites.Check(r); err != nil {

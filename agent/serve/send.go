@@ -44,14 +44,34 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 		return live.Started{}, p
 	}
 	in.Session, in.Owner = g.session.ID(), g.ownerOf()
-	started, err := s.hub.Start(r.Context(), in)
+	release, err := s.take(r.Context(), g)
 	if err != nil {
 		return live.Started{}, failed(err)
+	}
+	started, err := s.hub.Start(r.Context(), in)
+	if err != nil {
+		release()
+		return live.Started{}, failed(err)
+	}
+	if s.cfg.Allowance != nil {
+		go func() {
+			<-started.Done
+			release()
+		}()
 	}
 	if !g.exists {
 		s.setTitle(r.Context(), g, m.text)
 	}
 	return started, nil
+}
+
+// take takes a run from a user's allowance. While a run of the session is in progress, nothing can start, so that a message that is repeated, or that
+// steers the run, takes nothing.
+func (s *server) take(ctx context.Context, g *grant) (release func(), err error) {
+	if s.cfg.Allowance == nil || g.running {
+		return func() {}, nil
+	}
+	return s.cfg.Allowance.Take(ctx, g.who)
 }
 
 // ownerOf returns the owner that the session must have when a run starts.
@@ -147,25 +167,58 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	if p != nil {
 		return p
 	}
+	m := message{body.Text, body.Files, body.Mode, body.Key, body.Supersede}
 	out := sent{Session: body.Session}
-	started, p := s.start(r, g, message{body.Text, body.Files, body.Mode, body.Key, body.Supersede})
+	started, p := s.start(r, g, m)
+	if p != nil && p.Code == CodeBusy && len(m.files) == 0 {
+		var delivered bool
+		if delivered, p = s.steer(r, g, m.text); delivered {
+			out.Steered = true
+			answer(w, http.StatusAccepted, out)
+			return nil
+		}
+		if p == nil { // the run was complete before it could read the message
+			g.running = false
+			started, p = s.start(r, g, m)
+		}
+	}
 	switch {
 	case p == nil:
 		out.Run, out.After = started.Run, started.After
 	case p.Code == CodeRepeated:
 		out.Run, out.Repeated = p.Run, true
-	case p.Code == CodeBusy && len(body.Files) == 0:
-		if _, err := g.session.Steer(r.Context(), body.Text); err != nil {
-			var idle *agent.NothingOpenError
-			if errors.As(err, &idle) { // the run has just ended
-				return p
-			}
-			return failed(err)
-		}
-		out.Steered = true
 	default:
 		return p
 	}
 	answer(w, http.StatusAccepted, out)
 	return nil
+}
+
+// steer sends a message to the run in progress, and waits until the run has read it. It returns false if the run was complete before that.
+func (s *server) steer(r *http.Request, g *grant, text string) (delivered bool, p *problem) {
+	if p := s.checkText(text); p != nil {
+		return false, p
+	}
+	receipt, err := g.session.Steer(r.Context(), text)
+	var idle *agent.NothingOpenError
+	if errors.As(err, &idle) {
+		return false, nil
+	}
+	if err != nil {
+		return false, failed(err)
+	}
+	if _, err = receipt.Wait(r.Context()); err == nil {
+		return true, nil
+	}
+	if r.Context().Err() != nil {
+		return false, unavailable(err)
+	}
+	info, err := g.session.Info(r.Context())
+	switch {
+	case err != nil:
+		return false, failed(err)
+	case info.Status == agent.Completed:
+		return false, nil
+	}
+	return false, fail(http.StatusConflict, CodeIdle, fault.Invalid, "the run was stopped or paused before it could read the message")
 }

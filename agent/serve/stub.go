@@ -1,5 +1,4 @@
 package serve
 
-func (s *server) addChat(add adder) {}
 func (s *server) addAGUI(add adder) {}
 func (s *server) addPage(add adder) {}

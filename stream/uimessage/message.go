@@ -104,6 +104,9 @@ func (m *Message) Steps() (n int) {
 	return n
 }
 
+// Has reports whether the message has a call by that id.
+func (m *Message) Has(call string) bool { return m.call(call) != nil }
+
 // call returns the part of a call: that of the current step, or else the last of the message.
 func (m *Message) call(id string) *Part {
 	for i := len(m.Parts) - 1; i >= 0; i-- {

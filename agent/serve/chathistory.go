@@ -1,0 +1,110 @@
+package serve
+
+import (
+	"fmt"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream/uimessage"
+)
+
+// chatHistory returns the conversation that facts record as messages of useChat: for each run its input, and one message of the agent.
+func chatHistory(facts []agent.Fact) []*uimessage.Message {
+	var out []*uimessage.Message
+	var c *chatMap
+	for i, f := range facts {
+		switch f := f.(type) {
+		case agent.Snapshot:
+			if i == 0 {
+				out = append(out, fromMessages("h", machine.Conversation(facts[:1]))...)
+			}
+			continue
+		case agent.RunStarted:
+			if f.ContextReset != nil && c != nil {
+				break
+			}
+			out = append(out, fromMessages(f.Run+"-h", f.History)...)
+			if f.Call == nil {
+				out = append(out, userMessage("u-"+f.Run, &f.Message))
+			}
+			m := &uimessage.Message{Role: "assistant", Parts: []uimessage.Part{}}
+			w := uimessage.NewWriter(applyTo(m), uimessage.V7Late)
+			c = newChatMap(w.Write)
+			out = append(out, m)
+		}
+		if c != nil {
+			_ = c.event(eventOf(f)) // what the writer refuses isn't part of the message
+		}
+	}
+	kept := out[:0]
+	for _, m := range out {
+		if len(m.Parts) > 0 {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// applyTo returns a function that changes a message as a client does when it reads the JSON of a chunk.
+func applyTo(m *uimessage.Message) func([]byte) error {
+	return func(data []byte) error {
+		c, err := uimessage.Unmarshal(data)
+		if err != nil {
+			return err
+		}
+		return m.Apply(c)
+	}
+}
+
+// eventOf returns a fact as the event that readers get for it.
+func eventOf(f agent.Fact) agent.Event {
+	if end, ok := f.(machine.RunEnded); ok {
+		return agent.RunEnded{RunEnded: end}
+	}
+	return f
+}
+
+// userMessage returns a user's message.
+func userMessage(id string, m *provider.Message) *uimessage.Message {
+	out := &uimessage.Message{ID: id, Role: "user", Parts: []uimessage.Part{}}
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case provider.PartText:
+			out.Parts = append(out.Parts, uimessage.Part{Type: "text", Text: p.Text})
+		case provider.PartMedia:
+			out.Parts = append(out.Parts, uimessage.Part{Type: "file", MediaType: p.Media.Type, Filename: p.Media.Name, URL: mediaURL(p.Media)})
+		}
+	}
+	return out
+}
+
+// fromMessages returns messages of which no facts are left: those of a session that was pruned, or that began elsewhere.
+func fromMessages(prefix string, messages []provider.Message) (out []*uimessage.Message) {
+	var c *chatMap
+	for i := range messages {
+		m := &messages[i]
+		switch m.Role {
+		case provider.RoleUser:
+			c = nil
+			out = append(out, userMessage(fmt.Sprint(prefix, "-", i), m))
+			continue
+		case provider.RoleAssistant:
+			if c == nil {
+				to := &uimessage.Message{ID: fmt.Sprint(prefix, "-", i), Role: "assistant", Parts: []uimessage.Part{}}
+				c = newChatMap(uimessage.NewWriter(applyTo(to), uimessage.V7Late).Write)
+				c.run = to.ID
+				out = append(out, to)
+			}
+			_ = c.beginStep() // what the writer refuses isn't part of the message
+			_ = c.reply(m)
+		case provider.RoleTool:
+			for j := range m.Parts {
+				if res := m.Parts[j].Result; res != nil && c != nil {
+					_ = c.result(res)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,329 @@
+package serve
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream/uimessage"
+)
+
+// A chatMap turns the events of one run, or of a chain of runs, into the chunks of one message. Its id is that of the (first) run.
+type chatMap struct {
+	put func(uimessage.Chunk) error
+
+	run    string            // that has begun; empty before
+	step   int               // how many steps have begun
+	shown  map[int]int       // how many bytes of each part of the reply in progress were shown; nil if no step is in progress
+	calls  map[string]bool   // the calls of the reply in progress whose beginnings were shown
+	stale  bool              // the next note of each part repeats all of it
+	nested map[string]string // the calls of subagents, by their pauses
+	ending []uimessage.Chunk // with which the message ends if the run doesn't go on; nil unless it has ended or paused
+}
+
+func newChatMap(put func(uimessage.Chunk) error) *chatMap {
+	return &chatMap{put: put, nested: make(map[string]string)}
+}
+
+// event puts the chunks of an event. Events before the beginning of a run are left out.
+func (c *chatMap) event(ev agent.Event) error {
+	meta := ev.Envelope()
+	if start, ok := ev.(agent.RunStarted); ok {
+		return c.begin(&start)
+	}
+	if c.run == "" {
+		return nil
+	}
+	switch ev := ev.(type) {
+	case machine.Continued:
+		c.ending = nil
+		return nil
+	case agent.StepStarted:
+		c.ending = nil
+		return c.beginStep()
+	case agent.Reset:
+		c.beginReply()
+		return c.put(uimessage.ResetStep{})
+	case agent.Lagged:
+		c.stale = true
+		return nil
+	case agent.TextDelta, agent.ReasoningDelta, agent.CallBegun, agent.CallDelta, agent.PartAdded:
+		return c.note(ev)
+	case agent.Replied:
+		return c.reply(&ev.Message)
+	case agent.StepFailed:
+		return c.reply(&ev.Partial)
+	case agent.Suspended:
+		return c.suspended(ev.Pause)
+	case agent.Decided:
+		c.ending = nil
+		return c.decided(&ev.Decision)
+	case agent.ToolFinished:
+		return c.finished(&ev)
+	case agent.Steered:
+		return c.data("steered", meta.Seq, map[string]string{"text": ev.Message.Text()})
+	case agent.Emitted:
+		return c.data(ev.Kind, meta.Seq, ev.Value)
+	case agent.ModeChanged:
+		return c.data("mode", meta.Seq, map[string]string{"mode": ev.To})
+	case agent.Shown:
+		return c.put(uimessage.Data{Name: ev.Kind, Data: ev.Value, Transient: true})
+	case agent.Waiting:
+		return c.transient("waiting", ev.Wait)
+	case agent.Progress:
+		return c.transient("progress", map[string]any{"call": meta.Call, "tool": ev.Tool, "text": ev.Text, "done": ev.Done})
+	case agent.RunEnded:
+		return c.end(&ev)
+	}
+	return nil
+}
+
+// begin begins the message, unless the run goes on with the work of the one before.
+func (c *chatMap) begin(f *agent.RunStarted) error {
+	if f.ContextReset != nil && c.run != "" {
+		return nil
+	}
+	c.run, c.ending, c.step = f.Run, nil, 0
+	if err := c.put(uimessage.Start{MessageID: f.Run}); err != nil {
+		return err
+	}
+	if f.Call == nil {
+		return nil
+	}
+	if err := c.beginStep(); err != nil {
+		return err
+	}
+	return c.call(f.Call)
+}
+
+func (c *chatMap) beginStep() error {
+	c.step++
+	c.beginReply()
+	return c.put(uimessage.StartStep{})
+}
+
+func (c *chatMap) beginReply() {
+	c.shown, c.calls, c.stale = make(map[int]int), make(map[string]bool), false
+}
+
+// part returns the id of a part of the reply in progress.
+func (c *chatMap) part(index int) string {
+	return c.run + "." + strconv.Itoa(c.step) + "." + strconv.Itoa(index)
+}
+
+// piece returns the part of a note's text that wasn't shown yet.
+func (c *chatMap) piece(index int, text string) string {
+	before := 0
+	if c.stale {
+		before = min(c.shown[index], len(text))
+	}
+	c.shown[index] += len(text) - before
+	return text[before:]
+}
+
+// note puts a piece of the reply in progress.
+func (c *chatMap) note(ev agent.Event) error {
+	if c.shown == nil { // the step began before
+		c.beginReply()
+	}
+	switch ev := ev.(type) {
+	case agent.TextDelta:
+		return c.put(uimessage.TextDelta{ID: c.part(ev.Index), Delta: c.piece(ev.Index, ev.Text)})
+	case agent.ReasoningDelta:
+		return c.put(uimessage.ReasoningDelta{ID: c.part(ev.Index), Delta: c.piece(ev.Index, ev.Text)})
+	case agent.CallBegun:
+		if c.calls[ev.Call] {
+			return nil
+		}
+		c.calls[ev.Call] = true
+		return c.put(uimessage.ToolInputStart{ToolCallID: ev.Call, ToolName: ev.Name})
+	case agent.CallDelta:
+		return c.put(uimessage.ToolInputDelta{ToolCallID: ev.Call, InputTextDelta: c.piece(ev.Index, ev.Text)})
+	case agent.PartAdded:
+		if c.shown[ev.Index] > 0 {
+			return nil
+		}
+		c.shown[ev.Index] = 1
+		return c.whole(ev.Part, ev.Index)
+	}
+	return nil
+}
+
+// reply puts what of a reply wasn't shown while it came.
+func (c *chatMap) reply(m *provider.Message) error {
+	if c.shown == nil {
+		c.beginReply()
+	}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		var err error
+		switch id := c.part(i); p.Kind {
+		case provider.PartText, provider.PartRefusal:
+			if rest := p.Text[min(c.shown[i], len(p.Text)):]; rest != "" {
+				err = c.put(uimessage.TextDelta{ID: id, Delta: rest})
+			}
+			if err == nil && p.Text != "" {
+				err = c.put(uimessage.TextEnd{ID: id})
+			}
+		case provider.PartReasoning:
+			if rest := p.Text[min(c.shown[i], len(p.Text)):]; rest != "" {
+				err = c.put(uimessage.ReasoningDelta{ID: id, Delta: rest})
+			}
+			if err == nil && p.Text != "" {
+				err = c.put(uimessage.ReasoningEnd{ID: id})
+			}
+		case provider.PartToolCall:
+			err = c.call(p.Call)
+		default:
+			if c.shown[i] == 0 {
+				err = c.whole(p, i)
+			}
+		}
+		if err != nil && !ungrammatical(err) {
+			return err
+		}
+	}
+	c.shown = nil
+	return nil
+}
+
+// ungrammatical reports that a chunk was refused. A hook may have changed a reply after it was shown.
+func ungrammatical(err error) bool {
+	var wrong *uimessage.GrammarError
+	return errors.As(err, &wrong)
+}
+
+// call puts the whole input of a call.
+func (c *chatMap) call(call *provider.ToolCall) error {
+	if call.Invalid != "" {
+		raw, _ := json.Marshal(call.Invalid)
+		return c.put(uimessage.ToolInputError{ToolCallID: call.ID, ToolName: call.Name, Input: raw, ErrorText: "The input isn't valid JSON."})
+	}
+	return c.put(uimessage.ToolInputAvailable{ToolCallID: call.ID, ToolName: call.Name, Input: orEmpty(call.Input)})
+}
+
+func orEmpty(input json.RawMessage) json.RawMessage {
+	if len(input) == 0 {
+		return json.RawMessage("{}")
+	}
+	return input
+}
+
+// whole puts a part that comes whole.
+func (c *chatMap) whole(p *provider.Part, index int) error {
+	switch p.Kind {
+	case provider.PartSource:
+		if p.Source.URL == "" {
+			return c.put(uimessage.SourceDocument{SourceID: c.part(index), MediaType: "text/plain", Title: p.Source.Title})
+		}
+		return c.put(uimessage.SourceURL{SourceID: c.part(index), URL: p.Source.URL, Title: p.Source.Title})
+	case provider.PartMedia:
+		return c.put(uimessage.File{URL: mediaURL(p.Media), MediaType: p.Media.Type})
+	case provider.PartProviderCall:
+		return c.put(uimessage.ToolInputAvailable{ToolCallID: c.providerCall(p.Call.ID), ToolName: p.Call.Name, Input: orEmpty(p.Call.Input), ProviderExecuted: true, Dynamic: true})
+	case provider.PartProviderResult:
+		return c.put(uimessage.ToolOutputAvailable{ToolCallID: c.providerCall(p.Result.CallID), Output: output(p.Result.Parts), ProviderExecuted: true, Dynamic: true})
+	}
+	return nil
+}
+
+// providerCall returns the id of a call that the provider has run. Its own id is unique in a reply only.
+func (c *chatMap) providerCall(id string) string { return fmt.Sprintf("%s.%d.%s", c.run, c.step, id) }
+
+// mediaURL returns media as a URL.
+func mediaURL(m *provider.Media) string {
+	if len(m.Data) > 0 {
+		return "data:" + m.Type + ";base64," + base64.StdEncoding.EncodeToString(m.Data)
+	}
+	return m.URL
+}
+
+// data puts data that is part of the message. Its id is the number of its fact, so that a repetition replaces it.
+func (c *chatMap) data(name string, seq uint64, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return c.put(uimessage.Data{Name: name, ID: strconv.FormatUint(seq, 10), Data: raw})
+}
+
+func (c *chatMap) transient(name string, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return c.put(uimessage.Data{Name: name, Data: raw, Transient: true})
+}
+
+// over reports whether the run has ended or paused.
+func (c *chatMap) over() bool { return c.ending != nil }
+
+// finish ends the message of a run that has ended or paused.
+func (c *chatMap) finish() error {
+	for _, chunk := range c.ending {
+		if err := c.put(chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end notes how the message ends.
+func (c *chatMap) end(f *agent.RunEnded) error {
+	if f.Code == machine.CodeContextReset {
+		return nil
+	}
+	reason := "other"
+	switch {
+	case f.Status == agent.Failed, f.Code == machine.CodeDrained:
+		c.ending = []uimessage.Chunk{uimessage.Error{ErrorText: endText(f.Status, f.Code)}}
+		return nil
+	case f.Status == agent.Paused:
+		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "tool-calls"}}
+		return nil
+	case f.Status == agent.Completed:
+		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "stop"}}
+		return nil
+	case f.Code == machine.CodeLength:
+		reason = "length"
+	case f.Code == machine.CodeFiltered:
+		reason = "content-filter"
+	}
+	raw, err := json.Marshal(map[string]string{"status": string(f.Status), "code": f.Code, "text": endText(f.Status, f.Code)})
+	c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: reason}}
+	if err != nil {
+		return err
+	}
+	return c.put(uimessage.Data{Name: "ended", ID: "ended", Data: raw})
+}
+
+// endText says in a user's words how a run has ended that didn't complete. What exactly failed is for the server's log.
+func endText(status agent.Status, code string) string {
+	switch code {
+	case machine.CodeCanceled, machine.CodeAbandoned, machine.CodeHost:
+		return "The answer was stopped."
+	case machine.CodeSuperseded:
+		return "Another message took its place."
+	case machine.CodeLimit, machine.CodeCondition:
+		return "The work was stopped at one of its limits."
+	case machine.CodeLength:
+		return "The answer was cut because it became too long."
+	case machine.CodeFiltered:
+		return "The model refused to answer."
+	case machine.CodeContext:
+		return "The conversation is too long for the model."
+	case machine.CodeDrained:
+		return "The server is restarting. The work goes on afterwards."
+	case machine.CodeProvider:
+		return "The model couldn't be reached, or couldn't answer."
+	}
+	if status == agent.Failed {
+		return "The work failed."
+	}
+	return "The work was stopped."
+}
