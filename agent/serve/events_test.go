@@ -1,0 +1,96 @@
+package serve_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/stream/sse"
+)
+
+func TestEventsHaveTheNumbersOfTheirFacts(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Call("look", Page{"home"}), providertest.Say("Done."))
+	s.send("ann", "s-1", "x")
+	facts, err := s.agent.Session("s-1").Facts(t.Context())
+	require.NoError(t, err)
+	res := s.request("ann", "GET", "events?session=s-1", nil)
+	require.Equal(t, "no", res.Header.Get("X-Accel-Buffering"))
+	all := events(t, res, ended)
+	for i, ev := range all {
+		require.Equal(t, strconv.Itoa(i+1), ev.ID)
+	}
+	third := events(t, s.request("ann", "GET", "events?session=s-1", nil, "Last-Event-ID", "3"), ended)
+	require.Equal(t, all[3:], third)
+	require.Equal(t, all[5:], events(t, s.request("ann", "GET", "events?session=s-1&after=5", nil), ended))
+	require.GreaterOrEqual(t, len(facts), len(all))
+	for _, bad := range []string{"x", "-1", "1e3", "99999999999999999999"} {
+		require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "events?session=s-1", nil, "Last-Event-ID", bad).Code)
+	}
+	require.Equal(t, serve.CodeUnknown, s.refused("ann", "GET", "events?session=s-1&after=1000", nil).Code, "it hasn't that many")
+}
+
+func TestEventsDoNotShowWhatIsTheServers(t *testing.T) {
+	script := providertest.Script(providertest.Call("look", Page{"home"}), providertest.Say("Done."))
+	s := newSiteOf(t, agent.Config{Provider: script, Instructions: "The password is swordfish.", Compose: func(context.Context, agent.ComposeInput) (string, error) { return "Say swordfish.", nil }}, serve.Config{})
+	s.send("ann", "s-1", "x")
+	for _, ev := range events(t, s.request("ann", "GET", "events?session=s-1", nil), ended) {
+		require.NotContains(t, string(ev.Data), "swordfish")
+		require.NotContains(t, string(ev.Data), `"schema"`)
+	}
+}
+
+func TestAClosingServerEndsItsStreams(t *testing.T) {
+	model, g := held(1)
+	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
+	<-g.called
+	chat := s.request("ann", "GET", "chat/s-1/stream", nil)
+	res := s.request("ann", "GET", "events?session=s-1", nil)
+	closed := make(chan error)
+	go func() { closed <- s.hub.Close() }()
+	all := events(t, res, nil)
+	last := all[len(all)-1]
+	require.Equal(t, "hint", last.Type)
+	require.Equal(t, time.Second, last.Retry)
+	chunks := events(t, chat, nil)
+	require.Contains(t, string(chunks[len(chunks)-2].Data), `"type":"error"`)
+	res = s.request("ann", "GET", "sessions", nil)
+	res.Body.Close()
+	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+	require.Equal(t, "1", res.Header.Get("Retry-After"))
+	g.open <- struct{}{}
+	require.NoError(t, <-closed)
+}
+
+func TestAReaderThatLeavesDoesNotStopTheRun(t *testing.T) {
+	model, g := held(1)
+	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
+	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
+	<-g.called
+	for range 50 { // a storm of connections that end at once
+		events(t, s.request("ann", "GET", "events?session=s-1", nil), func(sse.Event) bool { return true })
+	}
+	g.open <- struct{}{}
+	require.Equal(t, agent.Completed, s.wait("s-1").Status)
+}
+
+func TestAnotherUsersEventsCannotBeReplayed(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Say("secret"), providertest.Say("mine"))
+	s.send("ann", "s-1", "x")
+	s.send("bob", "s-2", "x")
+	for id := range 10 {
+		require.Equal(t, 404, s.refused("bob", "GET", "events?session=s-1", nil, "Last-Event-ID", fmt.Sprint(id)).Status)
+	}
+	for _, ev := range events(t, s.request("bob", "GET", "events?session=s-2", nil), ended) {
+		require.False(t, strings.Contains(string(ev.Data), "secret"))
+	}
+}
