@@ -59,6 +59,7 @@ var rows = map[string]row{
 	"provider/secret":             {},
 	"stream":                      {own: []string{"provider", "circuit/fault"}},
 	"stream/sse":                  {},
+	"stream/agui":                 {own: []string{"circuit/fault"}},
 	"stream/uimessage":            {},
 	"agent/journal":               {},
 	// The machine decides and folds; what it decides on comes in as facts. Its test TestTheMachineIsPure says the rest.
