@@ -279,11 +279,14 @@ func TestStopEndsTheMessage(t *testing.T) {
 	model, g := held(1)
 	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
 	b := s.browser("ann", "c-1")
+	stopped := make(chan struct{})
 	go func() {
+		defer close(stopped)
 		<-g.called
 		s.call("ann", "POST", "chat/c-1/stop", nil)
 	}()
 	b.say("u-1", "x")
+	<-stopped
 	require.Empty(t, b.failure)
 	require.Contains(t, string(b.last().Parts[len(b.last().Parts)-1].Data), "stopped")
 	require.Equal(t, 204, s.request("ann", "POST", "chat/c-1/stop", nil).StatusCode)

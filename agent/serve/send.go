@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent"
@@ -48,7 +49,7 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 	if err != nil {
 		return live.Started{}, failed(err)
 	}
-	started, err := s.hub.Start(r.Context(), in)
+	started, err := s.begin(r.Context(), in)
 	if err != nil {
 		release()
 		return live.Started{}, failed(err)
@@ -63,6 +64,31 @@ func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *pro
 		s.setTitle(r.Context(), g, m.text)
 	}
 	return started, nil
+}
+
+const (
+	// A run that has ended or paused holds its session a little longer. So long a new one waits for that at most, and it looks at these intervals.
+	maxHandover  = 2 * time.Second
+	pollHandover = 5 * time.Millisecond
+)
+
+// begin starts or resumes a run. A run that has just ended, but still holds the session, is waited for.
+func (s *server) begin(ctx context.Context, in agent.Input) (live.Started, error) {
+	for until := time.Now().Add(maxHandover); ; {
+		started, err := s.hub.Start(ctx, in)
+		var busy *agent.BusyError
+		if !errors.As(err, &busy) || time.Now().After(until) {
+			return started, err
+		}
+		if info, failed := s.agent.Session(in.Session).Info(ctx); failed != nil || info.Status == agent.Running {
+			return started, err
+		}
+		select {
+		case <-ctx.Done():
+			return started, err
+		case <-time.After(pollHandover):
+		}
+	}
 }
 
 // take takes a run from a user's allowance. While a run of the session is in progress, nothing can start, so that a message that is repeated, or that

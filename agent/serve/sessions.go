@@ -30,7 +30,7 @@ func (s *server) addSessions(add adder) {
 	add(http.MethodPost, "/sessions/cancel", s.control(func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Cancel(r.Context()) }))
 	add(http.MethodPost, "/sessions/pause", s.control(func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Pause(r.Context()) }))
 	add(http.MethodPost, "/sessions/continue", s.control(func(r *http.Request, g *grant, _ *controlBody) error {
-		_, err := s.hub.Start(r.Context(), agent.Continue(g.session.ID()))
+		_, err := s.begin(r.Context(), agent.Continue(g.session.ID()))
 		return err
 	}))
 	add(http.MethodPost, "/sessions/mode", s.control(func(r *http.Request, g *grant, b *controlBody) error { return g.session.SetMode(r.Context(), b.Mode) }))
