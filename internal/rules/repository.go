@@ -17,7 +17,7 @@ import (
 const module = "github.com/pawlkit/pawl"
 
 // nested are the modules with dependencies of their own.
-var nested = []string{"internal/bench", "internal/tools", "provider/bedrock", "provider/vertex"}
+var nested = []string{"internal/bench", "internal/browser", "internal/tools", "provider/bedrock", "provider/vertex"}
 
 // A file is a text file of the repository.
 type file struct {
@@ -55,7 +55,7 @@ func read(root string) ([]*file, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == ".git" || rel == "bin" {
+			if rel == ".git" || rel == "bin" || d.Name() == "node_modules" || rel == "internal/browser/out" {
 				return fs.SkipDir
 			}
 			return nil
