@@ -58,8 +58,9 @@ var rows = map[string]row{
 	"provider":                    {own: []string{"circuit/fault"}},
 	"provider/secret":             {},
 	"stream":                      {own: []string{"provider", "circuit/fault"}},
-	"stream/agui":                 {own: []string{"circuit/fault"}},
 	"stream/sse":                  {own: []string{"circuit/fault"}},
+	"stream/agui":                 {own: []string{"circuit/fault"}, tests: []string{"internal/aguitest"}},
+	"internal/aguitest":           {own: []string{"stream/agui"}},
 	"stream/uimessage":            {},
 	"agent/journal":               {},
 	// The machine decides and folds; what it decides on comes in as facts. Its test TestTheMachineIsPure says the rest.

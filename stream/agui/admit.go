@@ -61,8 +61,12 @@ func (r *run) admitOpening(e Event, it item, old *item, refuse func(problem, rem
 		if it.name == "" {
 			return refuse("it has no ToolCallName", "give it one")
 		}
-		if message := r.items[key{kind: textMessage, id: it.parent}]; message != nil && message.owner != it.owner {
+		message := r.items[key{kind: textMessage, id: it.parent}]
+		if message != nil && message.owner != it.owner {
 			return refuse("its message is from somebody else", "give a call and its message the same SubagentRunID")
+		}
+		if message != nil && message.role != RoleAssistant {
+			return refuse(fmt.Sprintf("its message is of the role %q", message.role), "name an assistant's message, or none")
 		}
 	case reasoningSpan, reasoningMessage:
 		for _, k := range []kind{reasoningSpan, reasoningMessage} {

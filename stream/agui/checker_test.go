@@ -3,6 +3,7 @@ package agui_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/stream/agui"
 )
@@ -136,7 +137,7 @@ func (c *checker) inRun(e agui.Event) error {
 			return fmt.Errorf("there is no activity %q", e.MessageID)
 		}
 	case agui.MessagesSnapshot:
-		c.snapshot(e.Messages)
+		return c.snapshot(e.Messages)
 	case agui.RunFinished:
 		return c.finish(e)
 	case agui.TextMessageChunk, agui.ToolCallChunk, agui.ReasoningMessageChunk:
@@ -185,11 +186,26 @@ func (c *checker) endSubagent(id string) error {
 	return nil
 }
 
-func (c *checker) snapshot(messages []agui.Message) {
+// snapshot replaces the client's messages. What is open and not in it would be dropped, and its next event would have no message.
+func (c *checker) snapshot(messages []agui.Message) error {
+	kept := make(map[string]bool)
+	for _, m := range messages {
+		kept["text "+m.ID], kept["thought "+m.ID] = true, true
+		for _, call := range m.ToolCalls {
+			kept["call "+call.ID] = true
+		}
+	}
+	for name := range c.open {
+		kind, _, _ := strings.Cut(name, " ")
+		if !kept[name] && slices.Contains([]string{"text", "thought", "call"}, kind) {
+			return fmt.Errorf("%s is open and isn't in the snapshot", name)
+		}
+	}
 	if slices.ContainsFunc(messages, func(m agui.Message) bool { return m.Role == agui.RoleActivity }) {
 		clear(c.activities)
 	}
 	c.seed(messages)
+	return nil
 }
 
 func (c *checker) seed(messages []agui.Message) {

@@ -49,6 +49,19 @@ var kinds = [...]struct {
 	subagent:         {"subagent", TypeSubagentStarted, TypeSubagentFinished},
 }
 
+// inMessages reports whether what is of kind k is part of the messages of a client.
+func (k kind) inMessages() bool { return k == textMessage || k == toolCalls || k == reasoningMessage }
+
+func kindOfMessage(m Message) kind {
+	switch m.Role {
+	case RoleReasoning:
+		return reasoningMessage
+	case RoleActivity:
+		return activity
+	}
+	return textMessage
+}
+
 // A key identifies an item of a run.
 type key struct {
 	kind kind
@@ -96,13 +109,7 @@ func newRun(e RunStarted, before *run) *run {
 // seed notes messages that the client has: it must not be told something else about whom they are from.
 func (r *run) seed(messages []Message) {
 	for _, m := range messages {
-		k := textMessage
-		switch m.Role {
-		case RoleReasoning:
-			k = reasoningMessage
-		case RoleActivity:
-			k = activity
-		}
+		k := kindOfMessage(m)
 		it := r.note(key{kind: k, id: m.ID}, m.SubagentRunID)
 		if !it.open {
 			it.role, it.name = m.Role, m.Name

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"unicode/utf8"
 )
 
 // An EventError says that an event isn't one of the protocol.
@@ -57,7 +58,11 @@ func marshal(e Event) ([]byte, error) {
 		return append(out, `"}`...), nil
 	}
 	out = append(out, `",`...)
-	return append(out, body[1:]...), nil
+	out = append(out, body[1:]...)
+	if !utf8.Valid(out) { // in a json.RawMessage: encoding/json replaces the others
+		out = bytes.ToValidUTF8(out, []byte("\uFFFD"))
+	}
+	return out, nil
 }
 
 // encode is json.Marshal without the escapes for HTML.

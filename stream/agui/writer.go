@@ -7,11 +7,16 @@ import (
 
 // A Writer writes the events of a stream, which has one run or several in sequence, in an order that the protocol allows.
 //
-// It ends what is open: at RunFinished everything, from the last opened to the first; at SubagentFinished and SubagentError what
-// is from that subagent; at ToolCallResult the call. It writes chunks as start, content and end, where a chunk's message or call
-// stays open until it is ended, a chunk begins another of the kind, or the run ends. It fills in what is known: Version, the ids
-// of a RunFinished and its PendingToolCallIDs, and whom a call is from whose message is from a subagent. It refuses everything
-// else that can't come, with a *[GrammarError], and values that the protocol doesn't have, with an *[EventError].
+// It ends what is open. RunFinished ends everything, from the last opened to the first. SubagentFinished and SubagentError end
+// what is from that subagent, ToolCallResult its call, and MessagesSnapshot the messages and calls that it doesn't have, because
+// the client drops those.
+//
+// It writes chunks as start and content. A chunk's message or call stays open until it is ended, a chunk of the same subagent
+// begins another one, or the run ends.
+//
+// It fills in what is known: Version, the ids of a RunFinished and its PendingToolCallIDs, and whom a call is from whose message
+// is from a subagent. It refuses everything else that can't come, with a *[GrammarError], and values that the protocol doesn't
+// have, with an *[EventError].
 //
 // A Writer is not safe for concurrent use.
 type Writer struct {
@@ -70,7 +75,7 @@ func (w *Writer) Write(e Event) error {
 // Close ends the stream: a run that nothing has ended was stopped, and is ended as OutcomeCancelled. It returns the error of emit, if
 // there was one. Further calls do nothing else, and a Write after it is refused.
 func (w *Writer) Close() error {
-	if w.err == nil && !w.closed && w.phase == active {
+	if w.err == nil && w.phase == active {
 		w.Write(RunFinished{Outcome: Outcome{Type: OutcomeCancelled}}) // can only fail with w.err
 	}
 	w.closed = true
@@ -121,6 +126,15 @@ func (w *Writer) before(e Event) []Event {
 		return w.run.ends(Outcome{}, func(it *item) bool { return it.owner == e.SubagentRunID })
 	case ToolCallResult:
 		return w.run.ends(Outcome{}, func(it *item) bool { return it.kind == toolCalls && it.id == e.ToolCallID })
+	case MessagesSnapshot:
+		kept := make(map[key]bool)
+		for _, m := range e.Messages {
+			kept[key{kind: kindOfMessage(m), id: m.ID}] = true
+			for _, c := range m.ToolCalls {
+				kept[key{kind: toolCalls, id: c.ID}] = true
+			}
+		}
+		return w.run.ends(Outcome{}, func(it *item) bool { return it.kind.inMessages() && !kept[it.key] })
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/internal/aguitest"
 	"github.com/pawlkit/pawl/stream/agui"
 )
 
@@ -32,7 +33,7 @@ func TestWhateverIsWrittenTheStreamIsLegal(t *testing.T) {
 			require.NoError(t, w.Write(agui.RunStarted{ThreadID: "t1", RunID: "r1"}))
 		}
 		for range r.IntN(150) {
-			e, before := randomEvent(r), len(stream)
+			e, before := aguitest.Event(r), len(stream)
 			if f, ok := e.(agui.RunFinished); ok && f.Outcome.Type == "" && r.IntN(3) > 0 {
 				continue // long runs have more in them
 			}

@@ -1,4 +1,4 @@
-package agui_test
+package aguitest
 
 import (
 	"encoding/json"
@@ -7,8 +7,29 @@ import (
 	"github.com/pawlkit/pawl/stream/agui"
 )
 
-// randomEvent returns an event of any type, about few ids, so that many don't fit where they come.
-func randomEvent(r *rand.Rand) agui.Event {
+// Stream returns what a Writer emits for random events, of which it refuses many. The same seed gives the same stream.
+func Stream(seed uint64) []string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var stream []string
+	w := agui.NewWriter(func(data []byte) error {
+		stream = append(stream, string(data))
+		return nil
+	})
+	// The errors are those of events that were refused: emit returns none.
+	_ = w.Write(agui.RunStarted{ThreadID: "t1", RunID: "r1"})
+	for range 40 + r.IntN(80) {
+		e := Event(r)
+		if f, ok := e.(agui.RunFinished); ok && f.Outcome.Type == "" {
+			continue // long runs have more in them
+		}
+		_ = w.Write(e)
+	}
+	_ = w.Close()
+	return stream
+}
+
+// Event returns an event of any type, about few ids, so that many don't fit where they come.
+func Event(r *rand.Rand) agui.Event {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	from := agui.Attribution{SubagentRunID: pick("", "", "", "s1", "s2")}
 	message, call, sub := pick("m1", "m2", "m3"), pick("c1", "c2", "c3"), pick("s1", "s2", "s3")
