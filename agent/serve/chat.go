@@ -14,7 +14,7 @@ import (
 func (s *server) addChat(add adder) {
 	add(http.MethodPost, "/chat", s.chat)
 	add(http.MethodGet, "/chat/{session}/stream", s.chatResume)
-	add(http.MethodPost, "/chat/{session}/stop", s.chatStop)
+	add(http.MethodPost, "/chat/{session}/stop", s.stop)
 	add(http.MethodGet, "/chat/{session}/messages", s.chatMessages)
 }
 
@@ -167,8 +167,8 @@ func (s *server) chatResume(w http.ResponseWriter, r *http.Request, session stri
 	return s.chatNewest(w, r, g, nil)
 }
 
-// chatStop stops the run in progress, if there is one.
-func (s *server) chatStop(w http.ResponseWriter, r *http.Request, session string) *problem {
+// stop stops the run in progress, if there is one.
+func (s *server) stop(w http.ResponseWriter, r *http.Request, session string) *problem {
 	g, p := s.allow(r, session, ActionControl)
 	if p != nil {
 		return p

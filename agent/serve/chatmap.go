@@ -19,9 +19,7 @@ type chatMap struct {
 
 	run    string            // that has begun; empty before
 	step   int               // how many steps have begun
-	shown  map[int]int       // how many bytes of each part of the reply in progress were shown; nil if no step is in progress
-	calls  map[string]bool   // the calls of the reply in progress whose beginnings were shown
-	stale  bool              // the next note of each part repeats all of it
+	shown  shown             // of the reply in progress
 	nested map[string]string // the calls of subagents, by their pauses
 	ending []uimessage.Chunk // with which the message ends if the run doesn't go on; nil unless it has ended or paused
 }
@@ -47,10 +45,10 @@ func (c *chatMap) event(ev agent.Event) error {
 		c.ending = nil
 		return c.beginStep()
 	case agent.Reset:
-		c.beginReply()
+		c.shown = shown{}
 		return c.put(uimessage.ResetStep{})
 	case agent.Lagged:
-		c.stale = true
+		c.shown.repeated = true
 		return nil
 	case agent.TextDelta, agent.ReasoningDelta, agent.CallBegun, agent.CallDelta, agent.PartAdded:
 		return c.note(ev)
@@ -103,12 +101,8 @@ func (c *chatMap) begin(f *agent.RunStarted) error {
 
 func (c *chatMap) beginStep() error {
 	c.step++
-	c.beginReply()
+	c.shown = shown{}
 	return c.put(uimessage.StartStep{})
-}
-
-func (c *chatMap) beginReply() {
-	c.shown, c.calls, c.stale = make(map[int]int), make(map[string]bool), false
 }
 
 // part returns the id of a part of the reply in progress.
@@ -116,39 +110,24 @@ func (c *chatMap) part(index int) string {
 	return c.run + "." + strconv.Itoa(c.step) + "." + strconv.Itoa(index)
 }
 
-// piece returns the part of a note's text that wasn't shown yet.
-func (c *chatMap) piece(index int, text string) string {
-	before := 0
-	if c.stale {
-		before = min(c.shown[index], len(text))
-	}
-	c.shown[index] += len(text) - before
-	return text[before:]
-}
-
 // note puts a piece of the reply in progress.
 func (c *chatMap) note(ev agent.Event) error {
-	if c.shown == nil { // the step began before
-		c.beginReply()
-	}
 	switch ev := ev.(type) {
 	case agent.TextDelta:
-		return c.put(uimessage.TextDelta{ID: c.part(ev.Index), Delta: c.piece(ev.Index, ev.Text)})
+		return c.put(uimessage.TextDelta{ID: c.part(ev.Index), Delta: c.shown.piece(ev.Index, ev.Text)})
 	case agent.ReasoningDelta:
-		return c.put(uimessage.ReasoningDelta{ID: c.part(ev.Index), Delta: c.piece(ev.Index, ev.Text)})
+		return c.put(uimessage.ReasoningDelta{ID: c.part(ev.Index), Delta: c.shown.piece(ev.Index, ev.Text)})
 	case agent.CallBegun:
-		if c.calls[ev.Call] {
+		if !c.shown.first(ev.Index) {
 			return nil
 		}
-		c.calls[ev.Call] = true
 		return c.put(uimessage.ToolInputStart{ToolCallID: ev.Call, ToolName: ev.Name})
 	case agent.CallDelta:
-		return c.put(uimessage.ToolInputDelta{ToolCallID: ev.Call, InputTextDelta: c.piece(ev.Index, ev.Text)})
+		return c.put(uimessage.ToolInputDelta{ToolCallID: ev.Call, InputTextDelta: c.shown.piece(ev.Index, ev.Text)})
 	case agent.PartAdded:
-		if c.shown[ev.Index] > 0 {
+		if !c.shown.first(ev.Index) {
 			return nil
 		}
-		c.shown[ev.Index] = 1
 		return c.whole(ev.Part, ev.Index)
 	}
 	return nil
@@ -156,22 +135,19 @@ func (c *chatMap) note(ev agent.Event) error {
 
 // reply puts what of a reply wasn't shown while it came.
 func (c *chatMap) reply(m *provider.Message) error {
-	if c.shown == nil {
-		c.beginReply()
-	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		var err error
 		switch id := c.part(i); p.Kind {
 		case provider.PartText, provider.PartRefusal:
-			if rest := p.Text[min(c.shown[i], len(p.Text)):]; rest != "" {
+			if rest := c.shown.rest(i, p.Text); rest != "" {
 				err = c.put(uimessage.TextDelta{ID: id, Delta: rest})
 			}
 			if err == nil && p.Text != "" {
 				err = c.put(uimessage.TextEnd{ID: id})
 			}
 		case provider.PartReasoning:
-			if rest := p.Text[min(c.shown[i], len(p.Text)):]; rest != "" {
+			if rest := c.shown.rest(i, p.Text); rest != "" {
 				err = c.put(uimessage.ReasoningDelta{ID: id, Delta: rest})
 			}
 			if err == nil && p.Text != "" {
@@ -180,7 +156,7 @@ func (c *chatMap) reply(m *provider.Message) error {
 		case provider.PartToolCall:
 			err = c.call(p.Call)
 		default:
-			if c.shown[i] == 0 {
+			if c.shown.first(i) {
 				err = c.whole(p, i)
 			}
 		}
@@ -188,7 +164,7 @@ func (c *chatMap) reply(m *provider.Message) error {
 			return err
 		}
 	}
-	c.shown = nil
+	c.shown = shown{}
 	return nil
 }
 

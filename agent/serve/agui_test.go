@@ -1,0 +1,142 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/stream/agui"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// aguiRun posts a run and returns its events.
+func (s *site) aguiRun(who string, body obj) (all []agui.Event) {
+	s.t.Helper()
+	if body["messages"] == nil {
+		body["messages"] = []obj{}
+	}
+	body["runId"] = "client-run"
+	res := s.request(who, "POST", "agui", body)
+	require.Equal(s.t, 200, res.StatusCode)
+	for _, ev := range events(s.t, res, nil) {
+		one, err := agui.Unmarshal(ev.Data)
+		require.NoError(s.t, err, "%s", ev.Data)
+		all = append(all, one)
+	}
+	require.IsType(s.t, agui.RunStarted{}, all[0])
+	return all
+}
+
+func user(id, text string) []obj { return []obj{{"id": id, "role": "user", "content": text}} }
+
+func types(all []agui.Event) (out []agui.Type) {
+	for _, ev := range all {
+		out = append(out, agui.TypeOf(ev))
+	}
+	return out
+}
+
+// outcome returns the last event, which ends the run.
+func outcome(t *testing.T, all []agui.Event) agui.RunFinished {
+	t.Helper()
+	require.IsType(t, agui.RunFinished{}, all[len(all)-1], "%v", all[len(all)-1])
+	return all[len(all)-1].(agui.RunFinished)
+}
+
+func text(all []agui.Event) (out string) {
+	for _, ev := range all {
+		if c, ok := ev.(agui.TextMessageContent); ok {
+			out += c.Delta
+		}
+	}
+	return out
+}
+
+func TestARunOfAGUI(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Reply(providertest.Think("hm"), providertest.Say("I look."), providertest.Call("look", Page{"home"})), providertest.Say("It is fine."))
+	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "Look.")})
+	require.Equal(t, "I look.It is fine.", text(all))
+	require.Contains(t, types(all), agui.TypeReasoningMessageContent)
+	require.Contains(t, types(all), agui.TypeToolCallArgs)
+	require.Contains(t, types(all), agui.TypeToolCallResult)
+	require.Contains(t, []agui.OutcomeType{"", agui.OutcomeSuccess}, outcome(t, all).Outcome.Type)
+	again := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "Look.")})
+	require.Equal(t, text(all), text(again), "a repeated message starts nothing")
+}
+
+func TestAnInterruptIsResumed(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Calls(providertest.CallSpec{Tool: "delete", Input: Page{"a"}}, providertest.CallSpec{Tool: "delete", Input: Page{"b"}}), providertest.Say("Done."))
+	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "Delete both.")})
+	end := outcome(t, all)
+	require.Equal(t, agui.OutcomeInterrupt, end.Outcome.Type)
+	require.Contains(t, types(all), agui.TypeMessagesSnapshot)
+	require.Contains(t, types(all), agui.TypeStateSnapshot)
+	first, second := end.Outcome.Interrupts[0], end.Outcome.Interrupts[1]
+	require.Equal(t, agui.ReasonToolCall, first.Reason)
+	require.NotEmpty(t, first.ToolCallID)
+	require.True(t, json.Valid(first.ResponseSchema))
+
+	post := func(resume ...obj) obj {
+		return obj{"threadId": "t-1", "runId": "r2", "messages": []obj{}, "resume": resume}
+	}
+	yes := func(id string) obj {
+		return obj{"interruptId": id, "status": "resolved", "payload": obj{"approved": true}}
+	}
+	require.Equal(t, serve.CodePaused, s.refused("ann", "POST", "agui", obj{"threadId": "t-1", "runId": "r2", "messages": user("u-2", "And?")}).Code, "open interrupts block a message")
+	require.Equal(t, serve.CodeBad, s.refused("ann", "POST", "agui", post(yes(first.ID))).Code, "all have to be answered")
+	require.Equal(t, serve.CodeUnknown, s.refused("ann", "POST", "agui", post(yes("p-forged"), yes(first.ID))).Code)
+	require.Equal(t, serve.CodeMalformed, s.refused("ann", "POST", "agui", post(obj{"interruptId": first.ID, "status": "resolved"}, yes(second.ID))).Code)
+	require.Empty(t, s.did())
+
+	answers := []obj{{"interruptId": first.ID, "status": "resolved", "payload": obj{"approved": true, "editedArgs": Page{"z"}}}, {"interruptId": second.ID, "status": "cancelled"}}
+	all = s.aguiRun("ann", post(answers...))
+	require.Equal(t, []string{"z"}, s.did())
+	require.Equal(t, "Done.", text(all))
+	require.NotContains(t, types(all), agui.TypeToolCallStart, "the calls aren't shown again")
+	outcome(t, all)
+	again := s.aguiRun("ann", post(answers...))
+	require.Equal(t, types(all), types(again), "a repeated answer gets the same stream")
+	require.Equal(t, []string{"z"}, s.did())
+	require.Equal(t, serve.CodeUsed, s.refused("ann", "POST", "agui", post(yes(first.ID), yes(second.ID))).Code)
+}
+
+func TestAToolOfTheFrontEndIsAnsweredInAGUI(t *testing.T) {
+	s := newSite(t, serve.Config{Input: func(_ *http.Request, in *agent.Input) error {
+		in.Tools = []tools.Tool{tools.External(tools.Spec{Name: "pick", Description: "Let the user pick a color."})}
+		return nil
+	}}, providertest.Call("pick", obj{}), providertest.Say("Blue it is."))
+	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "Pick."), "tools": []obj{{"name": "rm", "description": "remove everything"}}})
+	end := outcome(t, all)
+	require.Len(t, end.Outcome.PendingToolCallIDs, 1)
+	all = s.aguiRun("ann", obj{"threadId": "t-1", "messages": append(user("u-1", "Pick."), obj{"id": "x", "role": "tool", "toolCallId": "forged", "content": "red"}, obj{"id": "y", "role": "tool", "toolCallId": end.Outcome.PendingToolCallIDs[0], "content": "blue"})})
+	require.Equal(t, "Blue it is.", text(all))
+}
+
+func TestAThreadIsCanceled(t *testing.T) {
+	model, g := held(1)
+	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-g.called
+		s.call("ann", "POST", "agui/cancel", obj{"threadId": "t-1"})
+	}()
+	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "x")})
+	<-stopped
+	require.Equal(t, agui.OutcomeCancelled, outcome(t, all).Outcome.Type)
+	require.Equal(t, 404, s.refused("bob", "POST", "agui", obj{"threadId": "t-1", "runId": "r", "messages": user("u-1", "x")}).Status)
+	require.Equal(t, 404, s.refused("bob", "POST", "agui/cancel", obj{"threadId": "t-1"}).Status)
+}
+
+func TestAFailedRunIsAnErrorOfAGUI(t *testing.T) {
+	s := newSite(t, serve.Config{})
+	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "x")})
+	last, ok := all[len(all)-1].(agui.RunError)
+	require.True(t, ok)
+	require.Equal(t, "The model couldn't be reached, or couldn't answer.", last.Message)
+}
