@@ -8,13 +8,24 @@ type Chunk interface{ kind() string }
 // ProviderMetadata is what only a provider understands: by the provider's name, an object.
 type ProviderMetadata map[string]map[string]json.RawMessage
 
+// MarshalJSON returns the metadata without the nil maps, since null ends a client's stream with an error.
+func (m ProviderMetadata) MarshalJSON() ([]byte, error) {
+	all := make(map[string]map[string]json.RawMessage, len(m))
+	for provider, meta := range m {
+		if meta != nil {
+			all[provider] = meta
+		}
+	}
+	return json.Marshal(all)
+}
+
 // Start begins a message. Without the MessageID the client makes one of its own.
 type Start struct {
 	MessageID       string          `json:"messageId,omitempty"`
 	MessageMetadata json.RawMessage `json:"messageMetadata,omitempty"`
 }
 
-// Finish ends a message. FinishReason is stop, length, content-filter, tool-calls, error or other.
+// Finish ends a message. FinishReason is stop, length, content-filter, tool-calls, error or other, or empty.
 type Finish struct {
 	FinishReason    string          `json:"finishReason,omitempty"`
 	MessageMetadata json.RawMessage `json:"messageMetadata,omitempty"`

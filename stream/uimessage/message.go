@@ -13,7 +13,17 @@ type Message struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	Parts    []Part          `json:"parts"`
 
-	open map[openPart]int // the parts that are being written, by index
+	open   map[openPart]int  // the parts that are being written, by index
+	inputs map[string][]byte // what was written of the inputs of calls, by id
+}
+
+// MarshalJSON returns the message as clients keep it. They need a list of parts, even if it is empty.
+func (m Message) MarshalJSON() ([]byte, error) {
+	type plain Message // without this method
+	if m.Parts == nil {
+		m.Parts = []Part{}
+	}
+	return json.Marshal(plain(m))
 }
 
 // A Part is a part of a [Message]. Type says which of the other fields are used: text, reasoning, file, reasoning-file, source-url,
@@ -38,7 +48,30 @@ type Part struct {
 	Call
 }
 
-// A Call has the fields of a part that is a tool call.
+// MarshalJSON returns the part as clients keep it: with the texts that they require, even if these are empty.
+func (p Part) MarshalJSON() ([]byte, error) {
+	type plain Part // without this method
+	switch {
+	case p.Type == typeText || p.Type == typeReasoning:
+		return json.Marshal(struct {
+			plain
+			Text string `json:"text"`
+		}{plain(p), p.Text})
+	case p.Type == typeDocument:
+		return json.Marshal(struct {
+			plain
+			Title string `json:"title"`
+		}{plain(p), p.Title})
+	case p.State == StateOutputError:
+		return json.Marshal(struct {
+			plain
+			ErrorText string `json:"errorText"`
+		}{plain(p), p.ErrorText})
+	}
+	return json.Marshal(plain(p))
+}
+
+// A Call has the fields of a part that is a tool call. Clients also show what was written of an input that isn't complete; here it isn't kept.
 type Call struct {
 	ToolCallID       string           `json:"toolCallId,omitempty"`
 	ToolName         string           `json:"toolName,omitempty"` // of a dynamic-tool; others have it in their Type
@@ -49,8 +82,6 @@ type Call struct {
 	Preliminary      bool             `json:"preliminary,omitempty"`
 	ProviderExecuted bool             `json:"providerExecuted,omitempty"`
 	CallMetadata     ProviderMetadata `json:"callProviderMetadata,omitempty"`
-
-	raw string // the input so far
 }
 
 // An Approval is the state of an approval. Approved is nil while it waits for an answer.
@@ -82,6 +113,7 @@ const (
 	typeText      = "text"
 	typeReasoning = "reasoning"
 	typeStep      = "step-start"
+	typeDocument  = "source-document"
 	dynamicTool   = "dynamic-tool"
 	toolPrefix    = "tool-"
 )
@@ -143,7 +175,7 @@ func (m *Message) Apply(c Chunk) error {
 				break
 			}
 		}
-		m.open = nil
+		m.open, m.inputs = nil, nil
 	case TextStart:
 		m.start(openPart{c.ID, false}, typeText, c.ProviderMetadata)
 	case TextDelta:

@@ -80,3 +80,11 @@ func TestAMessageFollowsTheClientsRules(t *testing.T) {
 	require.NoError(t, m.Apply(uimessage.ResetStep{}))
 	require.Len(t, m.Parts, 3, "what the step has shown is gone")
 }
+
+func TestAMessageHasWhatClientsRequire(t *testing.T) {
+	require.Equal(t, `{"id":"m","role":"user","parts":[]}`, asJSON(t, uimessage.Message{ID: "m", Role: "user"}))
+	m := uimessage.Message{Role: "assistant", Parts: []uimessage.Part{{Type: "text"}, {Type: "reasoning"}, {Type: "source-document", SourceID: "s", MediaType: "text/plain"},
+		{Type: "tool-t", State: uimessage.StateOutputError, Call: uimessage.Call{ToolCallID: "c"}}}}
+	require.JSONEq(t, `{"id":"","role":"assistant","parts":[{"type":"text","text":""},{"type":"reasoning","text":""},
+		{"type":"source-document","sourceId":"s","mediaType":"text/plain","title":""},{"type":"tool-t","toolCallId":"c","state":"output-error","errorText":""}]}`, asJSON(t, m))
+}

@@ -1,31 +1,29 @@
 package uimessage
 
-import (
-	"encoding/json"
-	"strconv"
-)
+import "strconv"
 
 // tool applies a chunk of a tool call.
 func (m *Message) tool(c Chunk) error {
 	switch c := c.(type) {
 	case ToolInputStart:
 		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, c.Title)
-		p.State, p.ProviderExecuted = StateInputStreaming, c.ProviderExecuted
+		p.update(StateInputStreaming, Call{ProviderExecuted: c.ProviderExecuted})
+		if m.inputs == nil {
+			m.inputs = make(map[string][]byte)
+		}
+		m.inputs[c.ToolCallID] = []byte{}
 	case ToolInputDelta:
-		p := m.call(c.ToolCallID)
-		if p == nil {
+		input, ok := m.inputs[c.ToolCallID]
+		if !ok {
 			return noCall(c, c.ToolCallID)
 		}
-		if p.raw += c.InputTextDelta; json.Valid([]byte(p.raw)) { // clients show an incomplete input, too
-			p.Input = json.RawMessage(p.raw)
-		}
+		m.inputs[c.ToolCallID] = append(input, c.InputTextDelta...)
 	case ToolInputAvailable:
 		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, c.Title)
-		p.State, p.Input, p.ProviderExecuted, p.CallMetadata = StateInputAvailable, orNull(c.Input), c.ProviderExecuted, c.ProviderMetadata
+		p.update(StateInputAvailable, Call{Input: orNull(c.Input), ProviderExecuted: c.ProviderExecuted, CallMetadata: c.ProviderMetadata})
 	case ToolInputError:
-		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, c.Title)
-		p.State, p.Input, p.ErrorText, p.ProviderExecuted = StateOutputError, orNull(c.Input), c.ErrorText, c.ProviderExecuted
-		p.Output, p.Preliminary = nil, false
+		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, "")
+		p.update(StateOutputError, Call{Input: orNull(c.Input), ErrorText: c.ErrorText, ProviderExecuted: c.ProviderExecuted})
 	case ToolApprovalRequest:
 		p := m.call(c.ToolCallID)
 		if p == nil {
@@ -46,23 +44,33 @@ func (m *Message) tool(c Chunk) error {
 		if p == nil {
 			return noCall(c, c.ToolCallID)
 		}
-		p.State, p.Output, p.Preliminary = StateOutputAvailable, orNull(c.Output), c.Preliminary
+		p.update(StateOutputAvailable, Call{Input: p.Input, Output: orNull(c.Output), Preliminary: c.Preliminary, ProviderExecuted: c.ProviderExecuted})
 	case ToolOutputError:
 		p := m.call(c.ToolCallID)
 		if p == nil {
 			return noCall(c, c.ToolCallID)
 		}
-		p.State, p.ErrorText, p.Output, p.Preliminary = StateOutputError, c.ErrorText, nil, false
+		p.update(StateOutputError, Call{Input: p.Input, ErrorText: c.ErrorText, ProviderExecuted: c.ProviderExecuted})
 	case ToolOutputDenied:
 		p := m.call(c.ToolCallID)
 		if p == nil {
 			return noCall(c, c.ToolCallID)
 		}
-		p.State, p.Output, p.Preliminary = StateOutputDenied, nil, false
+		p.State = StateOutputDenied
 	default:
 		return &ChunkError{Problem: "it isn't a chunk of this package, by value"}
 	}
 	return nil
+}
+
+// update sets the state of a call, and what belongs to the state. ProviderExecuted and metadata stay once they are set.
+func (p *Part) update(s State, next Call) {
+	p.State = s
+	p.Input, p.Output, p.ErrorText, p.Preliminary = next.Input, next.Output, next.ErrorText, next.Preliminary
+	p.ProviderExecuted = p.ProviderExecuted || next.ProviderExecuted
+	if next.CallMetadata != nil {
+		p.CallMetadata = next.CallMetadata
+	}
 }
 
 func noCall(c Chunk, id string) error {
@@ -72,8 +80,12 @@ func noCall(c Chunk, id string) error {
 // begin returns the part of a call, which begins in the current step unless it is there.
 func (m *Message) begin(id, name string, dynamic bool, title string) *Part {
 	for i := len(m.Parts) - 1; i >= 0 && m.Parts[i].Type != typeStep; i-- {
-		if m.Parts[i].ToolCallID == id {
-			return &m.Parts[i]
+		p := &m.Parts[i]
+		if _, ok := p.tool(); ok && p.ToolCallID == id && (p.Type == dynamicTool) == dynamic {
+			if title != "" {
+				p.Title = title
+			}
+			return p
 		}
 	}
 	p := Part{Type: toolPrefix + name, Title: title, Call: Call{ToolCallID: id}}
@@ -105,7 +117,7 @@ func (m *Message) Chunks() []Chunk {
 			out = append(out, p.textChunks(ids[i], i)...)
 		case "source-url":
 			out = append(out, SourceURL{SourceID: p.SourceID, URL: p.URL, Title: p.Title})
-		case "source-document":
+		case typeDocument:
 			out = append(out, SourceDocument{SourceID: p.SourceID, MediaType: p.MediaType, Title: p.Title, Filename: p.Filename})
 		case "file":
 			out = append(out, File{URL: p.URL, MediaType: p.MediaType})
@@ -115,7 +127,7 @@ func (m *Message) Chunks() []Chunk {
 			out = append(out, Custom{Kind: p.Kind, ProviderMetadata: p.ProviderMetadata})
 		default:
 			if name, ok := p.tool(); ok {
-				out = append(out, p.toolChunks(name)...)
+				out = append(out, p.toolChunks(name, m.inputs[p.ToolCallID])...)
 			} else if len(p.Type) > len(dataPrefix) && p.Type[:len(dataPrefix)] == dataPrefix {
 				out = append(out, Data{Name: p.Type[len(dataPrefix):], ID: p.ID, Data: p.Data})
 			}
@@ -150,13 +162,13 @@ func (p *Part) textChunks(open string, index int) (out []Chunk) {
 	return out
 }
 
-// toolChunks returns the chunks of a call.
-func (p *Part) toolChunks(name string) []Chunk {
+// toolChunks returns the chunks of a call, of whose input some may have been written.
+func (p *Part) toolChunks(name string, input []byte) []Chunk {
 	id, dynamic := p.ToolCallID, p.Type == dynamicTool
 	if p.State == StateInputStreaming {
 		out := []Chunk{ToolInputStart{ToolCallID: id, ToolName: name, Dynamic: dynamic, Title: p.Title, ProviderExecuted: p.ProviderExecuted}}
-		if p.raw != "" {
-			out = append(out, ToolInputDelta{ToolCallID: id, InputTextDelta: p.raw})
+		if len(input) > 0 {
+			out = append(out, ToolInputDelta{ToolCallID: id, InputTextDelta: string(input)})
 		}
 		return out
 	}

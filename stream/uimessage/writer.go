@@ -21,6 +21,9 @@ func (e *GrammarError) Error() string {
 	return fmt.Sprintf("uimessage: %s of %q: %s", e.Type, e.ID, e.Problem)
 }
 
+// finishReasons are the reasons that clients know; others end their stream with an error.
+var finishReasons = []string{"", "stop", "length", "content-filter", "tool-calls", "error", "other"}
+
 // A Writer writes the chunks of one message in an order that clients accept. It isn't safe for concurrent use.
 type Writer struct {
 	emit  func(data []byte) error
@@ -87,7 +90,8 @@ func (w *Writer) Continue(m *Message) {
 }
 
 // Write writes a chunk. It starts and ends steps and parts where that is missing: content outside of a step starts one, a delta of an unknown part
-// starts the part, and the end of a step ends the parts in it. What can't come is a *[GrammarError]; what can't be encoded is a *[ChunkError]. An error of
+// starts the part, and the end of a step ends the parts in it, and the calls whose inputs aren't complete, with a ToolInputError. A FinishReason that
+// clients don't know becomes "other". What can't come is a *[GrammarError]; what can't be encoded is a *[ChunkError]. An error of
 // emit is returned by this and all later calls.
 func (w *Writer) Write(c Chunk) error {
 	if w.err != nil {
@@ -156,22 +160,41 @@ func (w *Writer) finish(c Chunk) error {
 		return err
 	}
 	err := w.endParts()
-	if _, failed := c.(Error); err == nil && w.step && !failed {
-		err = w.finishStep()
+	if _, failed := c.(Error); err == nil && !failed {
+		if w.step {
+			err = w.finishStep()
+		} else {
+			err = w.endInputs()
+		}
 	}
 	if err != nil {
 		return err
 	}
-	_, abort := c.(Abort)
-	w.over = !abort
+	switch f := c.(type) {
+	case Finish:
+		if !slices.Contains(finishReasons, f.FinishReason) {
+			f.FinishReason = "other"
+		}
+		c = f
+	case Abort:
+		if w.level == V6 {
+			f.Reason = ""
+		}
+		return w.send(f)
+	}
+	w.over = true
 	return w.send(c)
 }
 
 func (w *Writer) startStep() error {
+	var err error
 	if w.step {
-		if err := w.finishStep(); err != nil {
-			return err
-		}
+		err = w.finishStep()
+	} else {
+		err = w.endInputs()
+	}
+	if err != nil {
+		return err
 	}
 	w.step = true
 	for _, c := range w.calls {
@@ -182,6 +205,9 @@ func (w *Writer) startStep() error {
 
 func (w *Writer) finishStep() error {
 	if err := w.endParts(); err != nil {
+		return err
+	}
+	if err := w.endInputs(); err != nil {
 		return err
 	}
 	w.step = false
@@ -204,19 +230,27 @@ func (w *Writer) reset() error {
 		return w.send(ResetStep{})
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.calls)) {
-		if c := w.calls[id]; c.thisStep && c.state != callDone {
-			const why = "The call was withdrawn."
-			var end Chunk = ToolOutputError{ToolCallID: id, ErrorText: why, Dynamic: c.dynamic}
-			if c.state == callStreaming {
-				end = ToolInputError{ToolCallID: id, ToolName: c.name, ErrorText: why, Dynamic: c.dynamic}
-			}
+		if c := w.calls[id]; c.thisStep && (c.state == callAvailable || c.state == callRunning) {
 			c.state = callDone
-			if err := w.send(end); err != nil {
+			if err := w.send(ToolOutputError{ToolCallID: id, ErrorText: "The call was withdrawn.", Dynamic: c.dynamic}); err != nil {
 				return err
 			}
 		}
 	}
 	return w.startStep()
+}
+
+// endInputs ends the calls whose inputs are still being written. In another step, a client would take what follows for another call.
+func (w *Writer) endInputs() error {
+	for _, id := range slices.Sorted(maps.Keys(w.calls)) {
+		if c := w.calls[id]; c.state == callStreaming {
+			c.state = callDone
+			if err := w.send(ToolInputError{ToolCallID: id, ToolName: c.name, ErrorText: "The input of the call was cut off.", Dynamic: c.dynamic}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // forgetApprovals forgets the approvals of a call.

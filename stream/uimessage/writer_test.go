@@ -184,3 +184,46 @@ func BenchmarkTextDelta(b *testing.B) {
 		}
 	}
 }
+
+// written returns what a Writer makes of chunks that it accepts.
+func written(t *testing.T, level uimessage.Level, chunks ...uimessage.Chunk) (stream []string) {
+	t.Helper()
+	w := uimessage.NewWriter(func(data []byte) error { stream = append(stream, string(data)); return nil }, level)
+	for _, c := range chunks {
+		require.NoError(t, w.Write(c))
+	}
+	require.NoError(t, w.Close())
+	return stream
+}
+
+func TestACallWhoseInputIsCutOffEndsWithItsStep(t *testing.T) {
+	end := `{"type":"tool-input-error","toolCallId":"c","toolName":"t","input":null,"errorText":"The input of the call was cut off."}`
+	stream := written(t, uimessage.V7, uimessage.ToolInputStart{ToolCallID: "c", ToolName: "t"}, uimessage.StartStep{})
+	require.Equal(t, []string{`{"type":"start-step"}`, `{"type":"tool-input-start","toolCallId":"c","toolName":"t"}`, end, `{"type":"finish-step"}`,
+		`{"type":"start-step"}`, `{"type":"finish-step"}`, `{"type":"finish"}`}, stream)
+
+	var m uimessage.Message
+	require.NoError(t, m.Apply(uimessage.ToolInputStart{ToolCallID: "c", ToolName: "t"}))
+	for _, next := range []uimessage.Chunk{uimessage.StartStep{}, uimessage.Finish{}} { // of a call that the client has already
+		stream = nil
+		w := uimessage.NewWriter(func(data []byte) error { stream = append(stream, string(data)); return nil }, uimessage.V7)
+		w.Continue(&m)
+		require.NoError(t, w.Write(next))
+		require.Equal(t, end, stream[0])
+	}
+}
+
+func TestAWriterSendsOnlyWhatAClientKnows(t *testing.T) {
+	require.Equal(t, []string{`{"type":"finish","finishReason":"other"}`}, written(t, uimessage.V7, uimessage.Finish{FinishReason: "tool_calls"}))
+	require.Equal(t, []string{`{"type":"abort"}`, `{"type":"finish"}`}, written(t, uimessage.V6, uimessage.Abort{Reason: "r"}))
+	require.Equal(t, []string{`{"type":"abort","reason":"r"}`, `{"type":"finish"}`}, written(t, uimessage.V7, uimessage.Abort{Reason: "r"}))
+	require.Contains(t, written(t, uimessage.V7, uimessage.TextStart{ID: "i", ProviderMetadata: uimessage.ProviderMetadata{"p": nil}}), `{"type":"text-start","id":"i","providerMetadata":{}}`)
+}
+
+func TestACallThatRunsCannotBeDenied(t *testing.T) {
+	w := uimessage.NewWriter(func([]byte) error { return nil }, uimessage.V7)
+	require.NoError(t, w.Write(uimessage.ToolInputAvailable{ToolCallID: "c", ToolName: "t"}))
+	require.NoError(t, w.Write(uimessage.ToolOutputAvailable{ToolCallID: "c", Preliminary: true}))
+	var refused *uimessage.GrammarError
+	require.ErrorAs(t, w.Write(uimessage.ToolOutputDenied{ToolCallID: "c"}), &refused)
+}

@@ -43,10 +43,14 @@ func (w *Writer) tool(c Chunk) error {
 	case ToolOutputError:
 		return w.result(c, c.ToolCallID, c.Dynamic, true)
 	case ToolOutputDenied:
-		if k := w.calls[c.ToolCallID]; k != nil {
-			return w.result(c, c.ToolCallID, k.dynamic, true)
+		k := w.calls[c.ToolCallID]
+		if k == nil {
+			return w.result(c, c.ToolCallID, false, true)
 		}
-		return w.result(c, c.ToolCallID, false, true)
+		if k.state == callRunning {
+			return &GrammarError{Type: c.kind(), ID: c.ToolCallID, Problem: "the call runs already; write its result"}
+		}
+		return w.result(c, c.ToolCallID, k.dynamic, true)
 	}
 	return &GrammarError{Type: c.kind(), Problem: "it isn't a chunk of this package, by value"}
 }
