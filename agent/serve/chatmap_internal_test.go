@@ -1,0 +1,128 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/stream/uimessage"
+	"github.com/pawlkit/pawl/tools"
+)
+
+type thing struct {
+	Name string `json:"name"`
+}
+
+// recorded returns the events of a run with reasoning, text and calls in several steps.
+func recorded(t *testing.T) (all []agent.Event) {
+	t.Helper()
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(
+			providertest.Reply(providertest.Think("I should look."), providertest.SayChunks("Let me ", "look ", "at it."), providertest.Calls(
+				providertest.CallSpec{Tool: "look", Input: thing{"a"}}, providertest.CallSpec{Tool: "missing", Input: thing{"b"}})),
+			providertest.Reply(providertest.SayChunks("Once ", "more."), providertest.Call("look", thing{"c"})),
+			providertest.SayChunks("It ", "is ", "fine."),
+		),
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "look"}, func(ctx context.Context, in thing) (string, error) {
+			return "saw " + in.Name, agent.Emit(ctx, "seen", in)
+		})},
+	})
+	require.NoError(t, err)
+	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
+		require.NoError(t, err)
+		all = append(all, ev)
+	}
+	return all
+}
+
+// messageOf returns the message that a client builds of events.
+func messageOf(t *testing.T, all []agent.Event) string {
+	t.Helper()
+	var m uimessage.Message
+	w := uimessage.NewWriter(applyTo(&m), uimessage.V7)
+	c := newChatMap(w.Write)
+	for _, ev := range all {
+		require.NoError(t, c.event(ev))
+	}
+	require.True(t, c.over())
+	require.NoError(t, c.finish())
+	require.NoError(t, w.Close())
+	raw, err := json.Marshal(m)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+func TestAMessageIsTheSameHoweverItsNotesCome(t *testing.T) {
+	all := recorded(t)
+	whole := messageOf(t, all)
+	require.Contains(t, whole, "It is fine.")
+	require.Contains(t, whole, "data-seen")
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		require.JSONEq(t, whole, messageOf(t, withNotes(r, all)), "seed %d", seed)
+	}
+}
+
+// withNotes returns events in which some notes are missing, with a Lagged and the reply so far in their place, or all notes of a step are missing.
+func withNotes(r *rand.Rand, all []agent.Event) (out []agent.Event) {
+	so := make(map[int]agent.Event) // the reply so far, by part
+	var order []int
+	text := make(map[int]string)
+	lost, dropping := false, false
+	for _, ev := range all {
+		if _, fact := ev.(agent.Fact); fact {
+			if _, step := ev.(agent.StepStarted); step {
+				clear(so)
+				clear(text)
+				order, lost, dropping = nil, false, r.IntN(3) == 0
+			}
+			out = append(out, ev)
+			continue
+		}
+		index := -1
+		switch n := ev.(type) {
+		case agent.TextDelta:
+			index = n.Index
+			text[index] += n.Text
+			n.Text = text[index]
+			so[index] = n
+		case agent.ReasoningDelta:
+			index = n.Index
+			text[index] += n.Text
+			n.Text = text[index]
+			so[index] = n
+		case agent.CallBegun:
+			so[n.Index], index = n, n.Index
+		case agent.CallDelta:
+			text[n.Index] += n.Text
+			index = n.Index
+		default:
+			continue
+		}
+		if _, known := so[index]; known && (len(order) == 0 || order[len(order)-1] != index) {
+			order = append(order, index)
+		}
+		switch {
+		case dropping:
+		case r.IntN(4) == 0:
+			lost = true
+		case lost: // the reader catches up
+			lost = false
+			out = append(out, agent.Lagged{Meta: ev.Envelope(), Notes: 1})
+			for _, i := range order {
+				out = append(out, so[i])
+				if begun, ok := so[i].(agent.CallBegun); ok && text[i] != "" {
+					out = append(out, agent.CallDelta{Meta: begun.Meta, Index: i, Text: text[i]})
+				}
+			}
+		default:
+			out = append(out, ev)
+		}
+	}
+	return out
+}
