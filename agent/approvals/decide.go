@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // storeTime is how long recording a decision or a revocation may take after it has begun, even if the client has
@@ -29,9 +28,9 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	d, p := body.decision()
-	if p != nil {
-		return p
+	d, err := body.Parse()
+	if err != nil {
+		return fail(http.StatusUnprocessableEntity, CodeBad, "%v", err)
 	}
 	detail, item, p := h.seen(r, body.Session, body.ID, 0)
 	if p != nil {
@@ -77,37 +76,4 @@ var errNobody = errors.New("approvals: Config.Authorize permits it but doesn't s
 // lasting returns a context for work that must be completed even if the client has disconnected.
 func lasting(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
-}
-
-// decision returns the decision in the body. Fields that aren't part of it are rejected: an input in an approval would
-// look as if that input were run.
-func (p *proposal) decision() (agent.Decision, *problem) {
-	d := agent.Decision{ID: p.ID, Kind: agent.DecisionKind(p.Decision), Reason: p.Reason}
-	bad := func(format string, args ...any) (agent.Decision, *problem) {
-		return agent.Decision{}, fail(http.StatusUnprocessableEntity, CodeBad, format, args...)
-	}
-	switch d.Kind {
-	case machine.Approved, machine.Rejected, machine.AlwaysAllow:
-	case machine.Suggested:
-		if p.Reason == "" {
-			return bad(`"suggest" needs a "reason": what to do instead`)
-		}
-	case machine.Edited:
-		if d.Input = p.Input; d.Input == nil {
-			return bad(`"edit" needs an "input"`)
-		}
-	case machine.AnswerGiven:
-		if d.Value = p.Value; d.Value == nil {
-			return bad(`"answer" needs a "value"`)
-		}
-	default:
-		return bad("%q is no decision; those are approve, reject, edit, suggest, answer and always", cut(p.Decision, 40))
-	}
-	if p.Input != nil && d.Kind != machine.Edited {
-		return bad(`%q takes no "input": what runs is the call as it was shown; decide with "edit" to change it`, d.Kind)
-	}
-	if p.Value != nil && d.Kind != machine.AnswerGiven {
-		return bad(`%q takes no "value"; decide with "answer" to give the result`, d.Kind)
-	}
-	return d, nil
 }

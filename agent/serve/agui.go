@@ -143,7 +143,7 @@ func resumeDecision(p *agent.Pause, entry *agui.ResumeEntry) (agent.Decision, *p
 	}
 	if len(entry.Payload) > 0 && (byApproval(p.Kind) || entry.Status == agui.Cancelled) {
 		if err := json.Unmarshal(entry.Payload, &answer); err != nil {
-			return agent.Decision{}, malformed("the payload for %q: %s", entry.InterruptID, plainly(err))
+			return agent.Decision{}, malformed("the payload for %q isn't of the form that its schema asks for", entry.InterruptID)
 		}
 	}
 	switch {
@@ -315,10 +315,10 @@ func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in
 // aguiCancel cancels the run of a thread.
 func (s *server) aguiCancel(w http.ResponseWriter, r *http.Request, _ string) *problem {
 	var body struct {
-		ThreadID string `json:"threadId"`
+		Thread string `json:"thread"`
 	}
 	if p := s.decode(w, r, &body); p != nil {
 		return p
 	}
-	return s.stop(w, r, body.ThreadID)
+	return s.stop(w, r, body.Thread)
 }

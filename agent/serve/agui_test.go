@@ -124,13 +124,13 @@ func TestAThreadIsCanceled(t *testing.T) {
 	go func() {
 		defer close(stopped)
 		<-g.called
-		s.call("ann", "POST", "agui/cancel", obj{"threadId": "t-1"})
+		s.call("ann", "POST", "agui/cancel", obj{"thread": "t-1"})
 	}()
 	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "x")})
 	<-stopped
 	require.Equal(t, agui.OutcomeCancelled, outcome(t, all).Outcome.Type)
 	require.Equal(t, 404, s.refused("bob", "POST", "agui", obj{"threadId": "t-1", "runId": "r", "messages": user("u-1", "x")}).Status)
-	require.Equal(t, 404, s.refused("bob", "POST", "agui/cancel", obj{"threadId": "t-1"}).Status)
+	require.Equal(t, 404, s.refused("bob", "POST", "agui/cancel", obj{"thread": "t-1"}).Status)
 }
 
 func TestAFailedRunIsAnErrorOfAGUI(t *testing.T) {

@@ -1,11 +1,12 @@
 package serve
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/request"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/stream/sse"
 	"github.com/pawlkit/pawl/stream/uimessage"
@@ -93,14 +94,17 @@ func (s *server) chatAnswer(w http.ResponseWriter, r *http.Request, req *uimessa
 // chatDecisions returns the decisions in a request: those in the key "decisions" of its body, for what useChat has no words for, and else those in the
 // parts of the message.
 func chatDecisions(req *uimessage.Request, pending []agent.Pause) (ds []agent.Decision, p *problem) {
-	var own []decision
+	var own struct {
+		Decisions []request.Decision `json:"decisions"`
+	}
 	if raw, ok := req.Extra["decisions"]; ok {
-		if err := strict(append(append([]byte(`{"d":`), raw...), '}')); err != nil {
-			return nil, malformed("decisions: %v", err)
+		if err := request.Decode(slices.Concat([]byte(`{"decisions":`), raw, []byte("}")), &own); err != nil {
+			return nil, malformed("the body: %v", err)
 		}
-		if err := json.Unmarshal(raw, &own); err != nil {
-			return nil, malformed("decisions: %s", plainly(err))
-		}
+	}
+	given, p := parse(own.Decisions)
+	if p != nil {
+		return nil, p
 	}
 	taken := make(map[string]bool)
 	add := func(d agent.Decision) {
@@ -109,11 +113,7 @@ func chatDecisions(req *uimessage.Request, pending []agent.Pause) (ds []agent.De
 			ds = append(ds, d)
 		}
 	}
-	for i := range own {
-		d, p := own[i].decision()
-		if p != nil {
-			return nil, p
-		}
+	for _, d := range given {
 		add(d)
 	}
 	for _, d := range req.Last.Decisions() {

@@ -2,69 +2,36 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/request"
 	"github.com/pawlkit/pawl/agent/live"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // storeTime is how long recording a decision may take after it has begun, even if the client has disconnected.
 const storeTime = 30 * time.Second
 
-// A decision is a decision in the body of a request.
-type decision struct {
-	ID       string          `json:"id"`
-	Decision string          `json:"decision"`
-	Reason   string          `json:"reason"`
-	Input    json.RawMessage `json:"input"`
-	Value    json.RawMessage `json:"value"`
-}
-
-// decision returns the decision. Fields that aren't part of it are rejected: an input in an approval would look as if that input were run.
-func (b *decision) decision() (agent.Decision, *problem) {
-	d := agent.Decision{ID: b.ID, Kind: agent.DecisionKind(b.Decision), Reason: b.Reason}
-	bad := func(format string, args ...any) (agent.Decision, *problem) {
-		return agent.Decision{}, fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, format, args...)
-	}
-	if b.ID == "" {
-		return bad(`a decision needs the "id" of a pause`)
-	}
-	switch d.Kind {
-	case machine.Approved, machine.Rejected, machine.AlwaysAllow:
-	case machine.Suggested:
-		if b.Reason == "" {
-			return bad(`"suggest" needs a "reason": what to do instead`)
+// parse returns decisions that a client has made.
+func parse(own []request.Decision) (ds []agent.Decision, p *problem) {
+	for i := range own {
+		d, err := own[i].Parse()
+		if err != nil {
+			return nil, fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "%v", err)
 		}
-	case machine.Edited:
-		if d.Input = b.Input; d.Input == nil {
-			return bad(`"edit" needs an "input"`)
-		}
-	case machine.AnswerGiven:
-		if d.Value = b.Value; d.Value == nil {
-			return bad(`"answer" needs a "value"`)
-		}
-	default:
-		return bad("%.40q is no decision; those are approve, reject, edit, suggest, answer and always", b.Decision)
+		ds = append(ds, d)
 	}
-	if b.Input != nil && d.Kind != machine.Edited {
-		return bad(`%q takes no "input": what runs is the call as it was shown; decide with "edit" to change it`, d.Kind)
-	}
-	if b.Value != nil && d.Kind != machine.AnswerGiven {
-		return bad(`%q takes no "value"; decide with "answer" to give the result`, d.Kind)
-	}
-	return d, nil
+	return ds, nil
 }
 
 // A decideBody is the body of POST sessions/decide.
 type decideBody struct {
-	Session   string     `json:"session"`
-	Decisions []decision `json:"decisions"`
+	Session   string             `json:"session"`
+	Decisions []request.Decision `json:"decisions"`
 }
 
 // decideRoute takes decisions. If one is refused, none is taken.
@@ -77,13 +44,9 @@ func (s *server) decideRoute(w http.ResponseWriter, r *http.Request, _ string) *
 	if p != nil {
 		return p
 	}
-	var ds []agent.Decision
-	for i := range body.Decisions {
-		d, p := body.Decisions[i].decision()
-		if p != nil {
-			return p
-		}
-		ds = append(ds, d)
+	ds, p := parse(body.Decisions)
+	if p != nil {
+		return p
 	}
 	if len(ds) == 0 {
 		return malformed(`the body needs "decisions"`)

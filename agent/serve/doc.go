@@ -26,7 +26,7 @@
 //	POST   chat/{session}/stop        stop the run
 //	GET    chat/{session}/messages    the conversation as useChat keeps it, for its option "messages"
 //	POST   agui                       a run of AG-UI: a stream of its events
-//	POST   agui/cancel                {"threadId"}: cancel the run
+//	POST   agui/cancel                {"thread"}: cancel the run
 //	GET    events?session=&after=     Pawl's own events as server-sent events; the id is the fact's number
 //	GET    view?session=              what the page shows, as server-sent events
 //	GET    config                     what the page needs to know of this server

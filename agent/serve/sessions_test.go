@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -112,7 +113,8 @@ func TestARepeatedMessageStartsNothing(t *testing.T) {
 
 func TestARunInProgressIsSteeredAndCanceled(t *testing.T) {
 	model, gate := held(2)
-	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
+	store := journal.NewMemory()
+	s := newSiteOf(t, agent.Config{Provider: model, Journal: store}, serve.Config{})
 	s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "work"}, nil)
 	<-gate.called
 	answered := make(chan string)
@@ -120,7 +122,11 @@ func TestARunInProgressIsSteeredAndCanceled(t *testing.T) {
 		_, text := s.call("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "hurry"})
 		answered <- text
 	}()
-	<-time.After(20 * time.Millisecond) // it may also come when the call has ended
+	for posted := false; !posted; <-time.After(time.Millisecond) {
+		head, err := store.Head(t.Context(), "s-1")
+		require.NoError(t, err)
+		posted = head.Inbox > 0
+	}
 	gate.open <- struct{}{}
 	require.JSONEq(t, `{"session":"s-1","steered":true}`, <-answered)
 	<-gate.called

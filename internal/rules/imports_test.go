@@ -68,9 +68,10 @@ var rows = map[string]row{
 	"agent/journal/file":     {own: []string{"agent/journal"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"internal/storm":         {own: []string{everything}},                          // tests alone
-	"agent/approvals":        {own: []string{"agent", "agent/journal", "agent/machine", "circuit/fault", "provider", "tools"}},
+	"agent/internal/request": {own: []string{"agent", "agent/machine"}},
+	"agent/approvals":        {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/machine", "circuit/fault", "provider", "tools"}},
 	"agent/live":             {own: []string{"agent", "agent/machine", "circuit/fault"}, tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
-	"agent/serve":            {own: []string{"agent", "agent/journal", "agent/live", "agent/machine", "circuit/fault", "provider", "ratelimit", "stream/agui", "stream/sse", "stream/uimessage", "tools"}, tests: []string{"provider/providertest"}},
+	"agent/serve":            {own: []string{"agent", "agent/internal/request", "agent/journal", "agent/live", "agent/machine", "circuit/fault", "provider", "ratelimit", "stream/agui", "stream/sse", "stream/uimessage", "tools"}, tests: []string{"provider/providertest"}},
 	"agent/prompt":           {own: []string{"memory"}},
 	"tools/process":          {own: []string{"tools", "provider", "circuit/fault"}},
 	"tools/file":             {own: []string{"tools", "provider", "circuit/fault"}},
