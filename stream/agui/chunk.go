@@ -55,14 +55,14 @@ func (w *Writer) writeChunk(c chunk) error {
 	}
 	it := w.run.items[c.it.key]
 	if it == nil || !it.open {
-		start, content := c.events()
+		start, _ := c.events()
 		start = w.run.fill(start)
 		if err := w.run.admit(start); err != nil {
 			return err
 		}
 		_, opened := effectOf(start)
 		c.it.owner = opened.owner
-		_, content = c.events()
+		_, content := c.events()
 		before := w.run.ends(Outcome{}, func(it *item) bool { return it.chunks && it.kind == c.it.kind && it.owner == c.it.owner })
 		if err := w.write(append(before, start, content)...); err != nil {
 			return err
