@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/anthropic"
+	"github.com/pawlkit/pawl/provider/gemini"
+	"github.com/pawlkit/pawl/provider/openai"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+// chooseModel returns the model of the provider whose key is set, or the built-in one.
+func chooseModel() (provider.Provider, error) {
+	switch {
+	case os.Getenv("ANTHROPIC_API_KEY") != "":
+		return anthropic.New(anthropic.Config{})
+	case os.Getenv("OPENAI_API_KEY") != "":
+		return openai.New(openai.Config{})
+	case os.Getenv("GEMINI_API_KEY") != "":
+		return gemini.New(gemini.Config{})
+	}
+	return builtIn(20 * time.Millisecond), nil
+}
+
+var number = regexp.MustCompile(`\b\d{4}\b`)
+
+// builtIn returns a model that needs no key and understands questions about orders. It writes a piece in each interval.
+func builtIn(pace time.Duration) provider.Provider {
+	whole := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+		return reply(req).Response(), nil
+	})
+	return provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+		return func(yield func(provider.Chunk, error) bool) {
+			for chunk, err := range whole.Stream(ctx, req) {
+				select {
+				case <-ctx.Done():
+				case <-time.After(pace):
+				}
+				if !yield(chunk, err) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// reply returns what the built-in model answers.
+func reply(req *provider.Request) providertest.Step {
+	if last := req.Messages[len(req.Messages)-1]; last.Role == provider.RoleTool {
+		var lines []string
+		for i := range last.Parts {
+			if r := last.Parts[i].Result; r != nil {
+				lines = append(lines, "- "+r.Text())
+			}
+		}
+		return providertest.Say("This is what I found:\n\n" + strings.Join(lines, "\n") + "\n\nIs there **anything else**?")
+	}
+	text := strings.ToLower(req.LastUserText())
+	tool := "order.look"
+	if strings.Contains(text, "cancel") {
+		tool = "order.cancel"
+	}
+	var calls []providertest.CallSpec
+	for _, n := range number.FindAllString(text, 3) {
+		order, _ := strconv.Atoi(n)
+		calls = append(calls, providertest.CallSpec{Tool: tool, Input: Order{order}})
+	}
+	if len(calls) == 0 {
+		return providertest.Say(fmt.Sprintf("I am the built-in model of this example. Ask me about an order, for example:\n\n1. *Where is order 1001?*\n2. *Cancel order 1002.*\n\nYou said: %q", req.LastUserText()))
+	}
+	return providertest.Reply(providertest.Say("Let me see to that."), providertest.Calls(calls...))
+}
