@@ -58,7 +58,7 @@ func (g *Gate) interactiveMayStart(now time.Time) bool {
 		}
 		return true
 	}
-	if g.calls.leaving >= g.queue.interactive.Len || len(g.calls.victims) == 0 {
+	if g.calls.leaving >= g.queue.interactive.Len {
 		return false
 	}
 	var others, tokens int64

@@ -85,8 +85,7 @@ func (c *GateConfig) reserved() int {
 type Gate struct {
 	// fixed at creation
 	cfg      GateConfig
-	reserved int // slots for interactive calls
-	born     time.Time
+	reserved int            // slots for interactive calls
 	jitter   func() float64 // from 0 to 1
 
 	mu sync.Mutex // guards what follows
@@ -128,7 +127,6 @@ type calls struct {
 	interactive    int // of these: interactive calls
 	sinceRateLimit int // of these: interactive calls started after the last rate limit, which show whether it is over
 
-	victims   victims
 	deadlines preemptDeadlines
 }
 
@@ -141,20 +139,14 @@ type cancellation struct {
 // NewGate returns a gate. Invalid figures of cfg are adjusted to their documented range.
 func NewGate(cfg GateConfig) *Gate {
 	cfg = cfg.withDefaults()
-	now := time.Now()
 	return &Gate{
 		cfg:      cfg,
 		reserved: cfg.reserved(),
-		born:     now,
 		jitter:   rand.Float64,
 		queue:    queue{interactive: list.List[waiter]{Links: inLane}},
-		rates:    newRates(&cfg, now),
+		rates:    newRates(&cfg, time.Now()),
 	}
 }
-
-// now is time.Now at half the cost: it doesn't notice when the wall clock is set, nor that the machine has slept. That is
-// enough for measuring, but not for times that are shown as a time of day, such as the end of a wait.
-func (g *Gate) now() time.Time { return g.born.Add(time.Since(g.born)) }
 
 // Acquire waits until the request may start, and returns its lease.
 //
@@ -169,7 +161,7 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 	}
 	t.Tokens = min(max(t.Tokens, 0), maxTokens)
 	held, cancel := context.WithCancelCause(ctx)
-	now := g.now()
+	now := time.Now()
 
 	g.mu.Lock()
 	if err := g.refusal(now); err != nil {
@@ -191,7 +183,7 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 		return Lease{}, err
 	}
 	w := g.queue.newWaiter(&r, cancel)
-	g.enqueue(w, time.Now())
+	g.enqueue(w, now)
 	return g.await(ctx, held, w)
 }
 

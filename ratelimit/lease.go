@@ -64,7 +64,8 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 	g.calls.starts++
 	g.totals.Started++
 	s.arrival, s.cancel = *r, cancel
-	s.started, s.epoch, s.state, s.at = g.calls.starts, g.backoff.epoch, running, -1
+	s.started, s.epoch, s.state = g.calls.starts, g.backoff.epoch, running
+	s.pinned = r.req.Interactive || r.req.NoPreempt || r.preempts >= maxPreempts
 	g.calls.held++
 	if r.req.Interactive {
 		g.calls.interactive++
@@ -74,9 +75,6 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 		}
 	} else {
 		g.queue.background.level(r.rank).running++
-		if !r.req.NoPreempt && r.preempts < maxPreempts {
-			g.calls.victims.push(s)
-		}
 	}
 	s.taken = g.rates.take(r.req.Tokens, now)
 	return s
@@ -84,7 +82,6 @@ func (g *Gate) hold(r *arrival, cancel context.CancelCauseFunc, now time.Time) *
 
 // end frees the slot, and updates rates and back-off by the outcome. It is called under mu, once per lease.
 func (g *Gate) end(s *slot, v verdict, now time.Time) {
-	g.calls.victims.remove(s)
 	switch s.state {
 	case leaving:
 		g.calls.leaving--
@@ -106,7 +103,7 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	}
 	g.learn(s, &v)
 	s.gen++
-	s.arrival, s.cancel = arrival{}, nil
+	s.arrival, s.cancel, s.pinned = arrival{}, nil, true
 	g.calls.free = append(g.calls.free, s)
 	if g.calls.held == 0 && g.closed && g.idle != nil {
 		close(g.idle)
@@ -160,7 +157,7 @@ func (l Lease) Pin() bool {
 	if l.slot.state != running {
 		return false
 	}
-	g.calls.victims.remove(l.slot)
+	l.slot.pinned = true
 	return true
 }
 
@@ -189,16 +186,10 @@ func (l Lease) Began() {
 // Release ends the lease and frees the slot. Releasing a lease that has ended does nothing.
 func (l Lease) Release(o Outcome) {
 	v := classify(o)
+	now := time.Now()
 	g, ok := l.lock()
 	if !ok {
 		return
-	}
-	var now time.Time
-	switch {
-	case g.queue.interactive.Len+g.queue.background.n > 0:
-		now = time.Now()
-	case g.rates.limited() || v.Quota != nil:
-		now = g.now() // otherwise the time isn't used
 	}
 	defer l.slot.cancel(nil) // also when OnEvent panics
 	g.end(l.slot, v, now)

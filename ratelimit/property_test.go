@@ -451,7 +451,7 @@ func (s *schedule) finish() {
 		}
 	}
 	s.gone.Wait()
-	if snap := s.gate.Snapshot(); snap.Queued != 0 || snap.Running != 0 || snap.Preempted != 0 || snap.Overtaken != 0 || len(s.gate.calls.victims) != 0 {
+	if snap := s.gate.Snapshot(); snap.Queued != 0 || snap.Running != 0 || snap.Preempted != 0 || snap.Overtaken != 0 || s.gate.calls.victim() != nil {
 		s.fail("something is left: %+v", snap)
 	}
 	for _, c := range s.clients {

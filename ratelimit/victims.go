@@ -1,9 +1,6 @@
 package ratelimit
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
 const (
 	// maxPreempts is how often a call can be preempted.
@@ -22,7 +19,7 @@ type slot struct {
 	epoch   uint64 // of the back-off when the call started
 	state   holding
 	taken   taken
-	at      int // index in the heap of victims; -1: it can't be preempted
+	pinned  bool // it can't be preempted; also a slot that isn't held
 }
 
 type holding uint8
@@ -33,54 +30,29 @@ const (
 	overtaken
 )
 
-// victims is a heap of the calls that can be preempted: the lowest priority first, of these the one that started last.
-type victims []*slot
-
-// Len, Less, Swap, Push and Pop are for container/heap.
-func (v victims) Len() int { return len(v) }
-
-func (v victims) Less(i, j int) bool {
-	if v[i].rank != v[j].rank {
-		return v[i].rank < v[j].rank
+// victim returns the call to preempt next, or nil: the lowest priority first, of these the one that started last.
+func (c *calls) victim() *slot {
+	var v *slot
+	for _, s := range c.slots {
+		if s.pinned || s.state != running {
+			continue
+		}
+		if v == nil || s.rank < v.rank || s.rank == v.rank && s.started > v.started {
+			v = s
+		}
 	}
-	return v[i].started > v[j].started
-}
-
-func (v victims) Swap(i, j int) {
-	v[i], v[j] = v[j], v[i]
-	v[i].at, v[j].at = i, j
-}
-
-func (v *victims) Push(x any) {
-	s := x.(*slot)
-	s.at = len(*v)
-	*v = append(*v, s)
-}
-
-func (v *victims) Pop() any {
-	last := len(*v) - 1
-	s := (*v)[last]
-	(*v)[last], s.at = nil, -1
-	*v = (*v)[:last]
-	return s
-}
-
-func (v *victims) push(s *slot) { heap.Push(v, s) }
-
-// remove removes s if it is there.
-func (v *victims) remove(s *slot) {
-	if s.at >= 0 {
-		heap.Remove(v, s.at)
-	}
+	return v
 }
 
 // preempt cancels the next victim, and reports whether there was one.
 func (g *Gate) preempt(now time.Time) bool {
-	if len(g.calls.victims) == 0 {
+	if g.calls.held == g.calls.interactive {
 		return false
 	}
-	s := g.calls.victims[0]
-	g.calls.victims.remove(s)
+	s := g.calls.victim()
+	if s == nil {
+		return false
+	}
 	s.state = leaving
 	s.preempts++
 	g.calls.leaving++
