@@ -82,7 +82,7 @@ func (s *server) aguiMessage(w http.ResponseWriter, r *http.Request, in *agui.Ru
 	if p != nil {
 		return p
 	}
-	return s.aguiStream(w, r, g, in, started.After, started.Run)
+	return s.aguiStream(w, r, g, in, started.After, started.Run, nil)
 }
 
 // aguiResume takes the answers to all open interrupts. Repeated, it streams again what followed them.
@@ -119,7 +119,7 @@ func (s *server) aguiResume(w http.ResponseWriter, r *http.Request, in *agui.Run
 			return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "the interrupt %q isn't answered; answer all that are open", pending[i].ID)
 		}
 	}
-	info, err := g.session.Info(r.Context())
+	facts, err := g.session.Facts(r.Context())
 	if err != nil {
 		return failed(err)
 	}
@@ -129,7 +129,8 @@ func (s *server) aguiResume(w http.ResponseWriter, r *http.Request, in *agui.Run
 		}
 		return p
 	}
-	return s.aguiStream(w, r, g, in, info.Facts, "")
+	after := facts[len(facts)-1].Envelope().Seq // there are facts: something is pending
+	return s.aguiStream(w, r, g, in, after, "", restated(facts, after, in))
 }
 
 // resumeDecision returns the decision on a pause that an entry of a resume makes.
@@ -168,45 +169,6 @@ func resumeDecision(p *agent.Pause, entry *agui.ResumeEntry) (agent.Decision, *p
 	return agent.Approve(p.ID), nil
 }
 
-// aguiRepeated streams what followed answers that were taken before. It is an error if one of them was never asked for, or was answered otherwise.
-func (s *server) aguiRepeated(w http.ResponseWriter, r *http.Request, g *grant, in *agui.RunInput) *problem {
-	facts, err := g.session.Facts(r.Context())
-	if err != nil {
-		return failed(err)
-	}
-	pauses := make(map[string]agent.Pause)
-	decided := make(map[string]agent.Decided)
-	for _, f := range facts {
-		switch f := f.(type) {
-		case agent.Suspended:
-			for _, p := range f.Pause.Flat() {
-				pauses[p.ID] = p
-			}
-		case agent.Decided:
-			decided[f.Decision.ID] = f
-		}
-	}
-	var first uint64
-	for i := range in.Resume {
-		pause, asked := pauses[in.Resume[i].InterruptID]
-		was, ok := decided[pause.ID]
-		if !asked || !ok {
-			return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "the session has no such interrupt, or not all that are open are answered")
-		}
-		d, p := resumeDecision(&pause, &in.Resume[i])
-		if p != nil {
-			return p
-		}
-		if d.Kind != was.Decision.Kind || string(d.Input) != string(was.Decision.Input) || string(d.Value) != string(was.Decision.Value) {
-			return fail(http.StatusConflict, CodeUsed, fault.Invalid, "the interrupt was answered otherwise before")
-		}
-		if first == 0 || was.Seq < first {
-			first = was.Seq
-		}
-	}
-	return s.aguiStream(w, r, g, in, first-1, "")
-}
-
 // aguiResults takes the results of the front end's tools that the session waits for. Those of other calls are ignored.
 func (s *server) aguiResults(w http.ResponseWriter, r *http.Request, in *agui.RunInput) *problem {
 	g, p := s.allow(r, in.ThreadID, ActionDecide)
@@ -240,7 +202,7 @@ func (s *server) aguiResults(w http.ResponseWriter, r *http.Request, in *agui.Ru
 	if p := s.decideOpen(r, g, ds); p != nil {
 		return p
 	}
-	return s.aguiStream(w, r, g, in, info.Facts, "")
+	return s.aguiStream(w, r, g, in, info.Facts, "", nil)
 }
 
 // jsonOrText returns a text as it is if it is JSON, and else as a JSON string.
@@ -252,17 +214,9 @@ func jsonOrText(text string) json.RawMessage {
 	return raw
 }
 
-// aguiNewest streams the newest run from its beginning.
-func (s *server) aguiNewest(w http.ResponseWriter, r *http.Request, g *grant, in *agui.RunInput) *problem {
-	res, err := g.session.Result(r.Context())
-	if err != nil {
-		return failed(err)
-	}
-	return s.aguiStream(w, r, g, in, res.Start-min(res.Start, 1), "")
-}
-
-// aguiStream streams the events after a fact's number, from the beginning of a run on if it is named, until the run has ended or paused.
-func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in *agui.RunInput, after uint64, run string) *problem {
+// aguiStream streams the events after a fact's number, from the beginning of a run on if it is named, until the run has ended or paused. If the client may have
+// some of what follows, messages are all that it should have before: it would add a message that is streamed again to the one that it has.
+func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in *agui.RunInput, after uint64, run string, messages []agui.Message) *problem {
 	info, err := g.session.Info(r.Context()) // a pause before its newest fact may be over
 	if err != nil {
 		return failed(err)
@@ -273,6 +227,11 @@ func (s *server) aguiStream(w http.ResponseWriter, r *http.Request, g *grant, in
 			return malformed("%v", err)
 		}
 		_ = events.Write(agui.StateSnapshot{Snapshot: stateOf(in.ThreadID, "")})
+		if messages != nil {
+			if err := events.Write(agui.MessagesSnapshot{Messages: messages}); err != nil {
+				return malformed("%v", err)
+			}
+		}
 		a := &aguiMap{put: events.Write}
 		begun := run == ""
 		var refused *agui.GrammarError

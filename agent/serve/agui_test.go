@@ -160,3 +160,34 @@ func TestWhatIsSmuggledIntoARunOfAGUIIsIgnored(t *testing.T) {
 		require.NotEqual(t, "rm", tool.Name)
 	}
 }
+
+// A client adds what is streamed again to the messages that it has. So a snapshot comes before, which has only what was before, and empties reasoning.
+func TestWhatIsStreamedAgainFollowsASnapshotOfWhatWasBefore(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Reply(providertest.Think("Sure?"), providertest.Call("delete", Page{"a"})), providertest.Reply(providertest.Think("So."), providertest.Say("Done.")))
+	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "Delete.")})
+	resume := []obj{{"interruptId": outcome(t, all).Outcome.Interrupts[0].ID, "status": "resolved", "payload": obj{"approved": true}}}
+	thoughts := func(all []agui.Event) (out []obj) {
+		for _, ev := range all {
+			if r, ok := ev.(agui.ReasoningMessageStart); ok {
+				out = append(out, obj{"id": r.MessageID, "role": "reasoning", "content": "thought"})
+			}
+		}
+		return out
+	}
+	before := thoughts(all)
+	all = s.aguiRun("ann", obj{"threadId": "t-1", "messages": before, "resume": resume})
+	again := s.aguiRun("ann", obj{"threadId": "t-1", "messages": append(before, thoughts(all)...), "resume": resume})
+	require.Equal(t, types(all), types(again))
+	require.IsType(t, agui.MessagesSnapshot{}, again[2])
+	var got []string
+	for _, m := range again[2].(agui.MessagesSnapshot).Messages {
+		got = append(got, string(m.Role)+": "+m.Content.Text)
+	}
+	require.Equal(t, []string{"user: Delete.", "assistant: ", "reasoning: thought", "reasoning: "}, got)
+
+	newest := s.aguiRun("ann", obj{"threadId": "t-1", "messages": append(before, thoughts(all)...)})
+	require.Len(t, newest[2].(agui.MessagesSnapshot).Messages, 3, "all reasoning of the run is streamed again: it is emptied, and only the user's message was before")
+	for _, m := range newest[2].(agui.MessagesSnapshot).Messages[1:] {
+		require.Empty(t, m.Content.Text)
+	}
+}

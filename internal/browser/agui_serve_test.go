@@ -1,0 +1,229 @@
+package browser
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// An aguiSite is a server with an agent, and one stock client of AG-UI with a thread.
+type aguiSite struct {
+	t     *testing.T
+	agent *agent.Agent
+	steps io.Writer
+	lines *bufio.Reader
+
+	mu  sync.Mutex
+	did []string // what the tool did that asks
+}
+
+// An aguiStep is what the client does, and an aguiSeen what it has afterwards.
+type (
+	obj      = map[string]any
+	aguiStep struct {
+		Message obj    `json:"message,omitempty"`
+		Resume  []obj  `json:"resume,omitempty"`
+		Abort   string `json:"abort,omitempty"`
+	}
+	aguiSeen struct {
+		Types              []string
+		Failed             string
+		Outcome            string
+		PendingToolCallIDs []string
+		Warnings           []string
+		Messages           []struct {
+			ID, Role, ToolCallID string
+			Content              any
+			ToolCalls            []struct {
+				ID       string
+				Function struct{ Name, Arguments string }
+			}
+		}
+		Interrupts []struct{ ID, ToolCallID, Reason string }
+		State      obj
+	}
+)
+
+func newAGUISite(t *testing.T, model provider.Provider, input func(*http.Request, *agent.Input) error) *aguiSite {
+	s := &aguiSite{t: t}
+	type page struct{ Page string }
+	remove := tools.New(tools.Spec{Name: "delete", Description: "Delete a page.", Risk: tools.High}, func(_ context.Context, p page) (string, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.did = append(s.did, p.Page)
+		return "deleted " + p.Page, nil
+	})
+	look := tools.New(tools.Spec{Name: "look", Description: "Look at a page.", ReadOnly: true}, func(_ context.Context, p page) (string, error) { return "saw " + p.Page, nil })
+	var err error
+	s.agent, err = agent.New(agent.Config{Provider: model, Tools: []tools.Tool{remove, look}})
+	require.NoError(t, err)
+	hub, err := live.New(live.Config{Agent: s.agent, Recover: -1})
+	require.NoError(t, err)
+	handler, err := serve.AGUI(hub, serve.Config{Input: input, Authorize: func(r *http.Request, _ string, _ serve.Action) (string, error) {
+		return r.Header.Get("User"), nil
+	}})
+	require.NoError(t, err)
+	server := httptest.NewServer(http.StripPrefix("/agui", handler))
+
+	client := node(t, "agui_agent.mjs", server.URL+"/agui", "t-1")
+	in, err := client.StdinPipe()
+	require.NoError(t, err)
+	out, err := client.StdoutPipe()
+	require.NoError(t, err)
+	client.Stderr = os.Stderr
+	require.NoError(t, client.Start())
+	s.steps, s.lines = in, bufio.NewReader(out)
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = client.Wait()
+		_ = hub.Close()
+		server.Close()
+	})
+	return s
+}
+
+// do makes the client do a step.
+func (s *aguiSite) do(step aguiStep) (seen aguiSeen) {
+	s.t.Helper()
+	require.NoError(s.t, json.NewEncoder(s.steps).Encode(step))
+	line, err := s.lines.ReadBytes('\n')
+	require.NoError(s.t, err)
+	require.NoError(s.t, json.Unmarshal(line, &seen), "%s", line)
+	return seen
+}
+
+func (s *aguiSite) deleted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.did)
+}
+
+func said(id, text string) obj { return obj{"id": id, "role": "user", "content": text} }
+
+func answered(id string, approved bool) obj {
+	return obj{"interruptId": id, "status": "resolved", "payload": obj{"approved": approved}}
+}
+
+// texts returns the messages as "role: text", with the names of calls.
+func (seen *aguiSeen) texts() (out []string) {
+	for _, m := range seen.Messages {
+		text, _ := m.Content.(string)
+		for _, c := range m.ToolCalls {
+			text += " " + c.Function.Name + c.Function.Arguments
+		}
+		out = append(out, m.Role+": "+strings.TrimSpace(text))
+	}
+	return out
+}
+
+func TestAStockClientOfAGUIHasARun(t *testing.T) {
+	s := newAGUISite(t, providertest.Script(
+		providertest.Reply(providertest.Think("hm"), providertest.Say("I look."), providertest.Call("look", obj{"Page": "home"})),
+		providertest.Say("It is fine."), providertest.Say("Again.")), nil)
+	seen := s.do(aguiStep{Message: said("u-1", "Look.")})
+	require.Empty(t, seen.Failed)
+	require.Empty(t, seen.Warnings)
+	require.Equal(t, "success", seen.Outcome)
+	require.Equal(t, []string{"user: Look.", "reasoning: hm", "assistant: I look.", `assistant: look{"Page":"home"}`, "tool: saw home", "assistant: It is fine."}, seen.texts())
+	require.Equal(t, "t-1", seen.State["session"])
+
+	seen = s.do(aguiStep{Message: said("u-2", "And?")})
+	require.Empty(t, seen.Failed+strings.Join(seen.Warnings, ""))
+	require.Equal(t, []string{"user: And?", "assistant: Again."}, seen.texts()[6:])
+}
+
+func TestAStockClientOfAGUIAnswersAllInterrupts(t *testing.T) {
+	s := newAGUISite(t, providertest.Script(
+		providertest.Reply(providertest.Think("Both?"), providertest.Calls(providertest.CallSpec{Tool: "delete", Input: obj{"Page": "a"}}, providertest.CallSpec{Tool: "delete", Input: obj{"Page": "b"}})),
+		providertest.Reply(providertest.Think("Well."), providertest.Say("Done.")), providertest.Say("Next.")), nil)
+	seen := s.do(aguiStep{Message: said("u-1", "Delete both.")})
+	require.Empty(t, seen.Failed)
+	require.Equal(t, "interrupt", seen.Outcome)
+	require.Len(t, seen.Interrupts, 2)
+	first, second := seen.Interrupts[0].ID, seen.Interrupts[1].ID
+
+	require.Contains(t, s.do(aguiStep{Resume: []obj{answered(first, true)}}).Failed, "not addressed by resume", "the client itself refuses")
+	answers := []obj{answered(first, true), answered(second, false)}
+	seen = s.do(aguiStep{Resume: answers})
+	require.Empty(t, seen.Failed)
+	require.Empty(t, seen.Warnings)
+	require.Equal(t, "success", seen.Outcome)
+	require.Empty(t, seen.Interrupts)
+	require.Equal(t, []string{"a"}, s.deleted())
+	texts := seen.texts()
+	require.ElementsMatch(t, []string{"user: Delete both.", "reasoning: Both?", `assistant: delete{"Page":"a"} delete{"Page":"b"}`, "tool: deleted a",
+		"tool: A person rejected this call.", "reasoning: Well.", "assistant: Done."}, texts)
+
+	again := s.do(aguiStep{Resume: answers})
+	require.Empty(t, again.Failed)
+	require.Equal(t, seen.Types, again.Types, "a repeated answer gets the same stream")
+	require.ElementsMatch(t, texts, again.texts(), "no message is there twice")
+	require.Equal(t, []string{"a"}, s.deleted())
+	require.Contains(t, s.do(aguiStep{Resume: []obj{answered(first, false), answered(second, false)}}).Failed, "409")
+
+	seen = s.do(aguiStep{Message: said("u-2", "And?")})
+	require.Empty(t, seen.Failed)
+	require.Equal(t, "assistant: Next.", seen.texts()[len(seen.texts())-1])
+}
+
+func TestAStockClientOfAGUIRunsAToolItself(t *testing.T) {
+	s := newAGUISite(t, providertest.Script(providertest.Call("pick", obj{}), providertest.Say("Blue it is.")), func(_ *http.Request, in *agent.Input) error {
+		in.Tools = []tools.Tool{tools.External(tools.Spec{Name: "pick", Description: "Let the user pick a color."})}
+		return nil
+	})
+	seen := s.do(aguiStep{Message: said("u-1", "Pick.")})
+	require.Empty(t, seen.Failed)
+	require.Equal(t, "success", seen.Outcome)
+	require.Len(t, seen.PendingToolCallIDs, 1)
+	seen = s.do(aguiStep{Message: obj{"id": "x", "role": "tool", "toolCallId": seen.PendingToolCallIDs[0], "content": "blue"}})
+	require.Empty(t, seen.Failed)
+	require.Equal(t, "assistant: Blue it is.", seen.texts()[len(seen.texts())-1])
+}
+
+// A client that disconnects doesn't stop the run. It sees the whole of it when it comes back, without a message twice.
+func TestAStockClientOfAGUIComesBack(t *testing.T) {
+	s := newAGUISite(t, providertest.Script(providertest.Reply(providertest.Think("1 2 3"), providertest.SayChunks("One ", "two ", "three."))), nil)
+	s.do(aguiStep{Message: said("u-1", "Count."), Abort: "TEXT_MESSAGE_CONTENT"})
+	seen := s.do(aguiStep{})
+	require.Empty(t, seen.Failed)
+	require.Equal(t, "success", seen.Outcome)
+	require.ElementsMatch(t, []string{"user: Count.", "reasoning: 1 2 3", "assistant: One two three."}, seen.texts())
+}
+
+func TestACanceledRunIsCancelledForAStockClientOfAGUI(t *testing.T) {
+	called := make(chan struct{})
+	s := newAGUISite(t, providertest.Script(providertest.Reply(providertest.Say("Working"), providertest.Call("wait", obj{}))), func(_ *http.Request, in *agent.Input) error {
+		in.Tools = []tools.Tool{tools.New(tools.Spec{Name: "wait", Description: "Wait.", ReadOnly: true}, func(ctx context.Context, _ struct{}) (string, error) {
+			close(called)
+			<-ctx.Done()
+			return "", ctx.Err()
+		})}
+		return nil
+	})
+	canceled := make(chan error, 1)
+	go func() {
+		<-called
+		canceled <- s.agent.Session("t-1").Cancel(context.Background())
+	}()
+	seen := s.do(aguiStep{Message: said("u-1", "x")})
+	require.NoError(t, <-canceled)
+	require.Empty(t, seen.Failed)
+	require.Equal(t, "cancelled", seen.Outcome)
+}
